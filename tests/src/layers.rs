@@ -14,6 +14,7 @@ pub mod mutate;
 mod not_yet;
 mod null;
 mod reuses_handles;
+mod short_rows;
 
 pub use between::{Between, Moment};
 pub use blind::Blind;
@@ -25,3 +26,4 @@ pub use mutate::Mutate;
 pub use not_yet::NotYet;
 pub use null::Null;
 pub use reuses_handles::ReusesHandles;
+pub use short_rows::ShortRows;

@@ -111,7 +111,10 @@ impl<'a> Passing<'a> {
         for number in view.shape().iter().chain(view.strides()) {
             self.param(Param::new(*number as u64));
         }
-        self.access(Access { range, mode, argument, rows: view.rows() }, view.elements().block());
+        self.access(
+            Access { range, mode, argument, rows: view.rows(mode) },
+            view.elements().block(),
+        );
     }
 
     fn slice<T>(&mut self, argument: &'static str, slice: &'a DeviceSlice<T>, mode: AccessMode) {

@@ -179,7 +179,7 @@ impl CudaStream {
         byte: u8,
     ) -> Result<()> {
         let target = target.copy_target().into_view();
-        if target.rows().is_some() {
+        if target.rows(AccessMode::Write).is_some() {
             return Err(Error::Strided {
                 shape: target.shape().to_vec(),
                 strides: target.strides().to_vec(),

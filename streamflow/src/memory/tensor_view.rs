@@ -6,7 +6,7 @@ use std::ops::Range;
 use arrayvec::ArrayVec;
 
 use super::{DeviceSlice, Element, MAX_RANK, Shape, Strides, View};
-use crate::driver::{MemoryRange, Rows};
+use crate::driver::{AccessMode, MemoryRange, Rows};
 use crate::error::{Error, Result};
 
 /// Part of a tensor, perhaps with gaps or its dimensions in another order.
@@ -119,10 +119,10 @@ impl<'a, T> TensorView<'a, T> {
         MemoryRange { address, bytes: (elements * size_of::<T>()) as u64 }
     }
 
-    /// Which bytes of [`range`](Self::range) are elements, if others may be between them. Where there are gaps within
-    /// gaps, those of the outermost dimension count.
-    pub(crate) fn rows(&self) -> Option<Rows> {
-        if self.is_alone || self.is_empty() {
+    /// Which bytes of [`range`](Self::range) an access touches, if not all. Where there are gaps within gaps, those of the
+    /// outermost dimension count. A write counts for padding, too, and a read does not: nobody need have written it.
+    pub(crate) fn rows(&self, mode: AccessMode) -> Option<Rows> {
+        if self.is_alone && mode == AccessMode::Write || self.is_empty() {
             return None;
         }
         let dims = self.shape().iter().copied().zip(self.strides().iter().copied());

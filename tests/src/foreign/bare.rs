@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use streamflow::device;
 use streamflow::driver::race::{RaceChecker, RaceReports};
 use streamflow::driver::{
-    Access, AccessMode, Code, CopyKind, CopyOp, Driver, DriverError, DriverResult, HostFunction,
-    KernelSource, Launch, MemoryRange, Note, Param, RawEvent, RawFunction, RawStream,
+    Access, AccessMode, Code, CopyKind, CopyOp, CopyRows, Driver, DriverError, DriverResult,
+    HostFunction, KernelSource, Launch, MemoryRange, Note, Param, RawEvent, RawFunction, RawStream,
     StreamOptions,
 };
 use streamflow::kernel::KernelInfo;
@@ -136,6 +136,25 @@ impl Bare {
         let target = MemoryRange { bytes: source.bytes, ..target };
         // SAFETY: as in `write`. Pageable memory outlives the call, and its copies block.
         unsafe { self.driver.copy(stream, &CopyOp { kind, target, source, rows: None }) }
+    }
+
+    /// Copies rows within the device. `source` and `target` begin with the first row.
+    pub fn copy_rows(
+        &self,
+        stream: RawStream,
+        source: MemoryRange,
+        target: MemoryRange,
+        rows: CopyRows,
+    ) -> DriverResult<()> {
+        let span = |pitch| (rows.count - 1) * pitch + rows.bytes;
+        let copy = CopyOp {
+            kind: CopyKind::DeviceToDevice,
+            target: MemoryRange { bytes: span(rows.target_pitch), ..target },
+            source: MemoryRange { bytes: span(rows.source_pitch), ..source },
+            rows: Some(rows),
+        };
+        // SAFETY: as in `write`.
+        unsafe { self.driver.copy(stream, &copy) }
     }
 
     /// Copies to or from new pageable memory.

@@ -11,6 +11,8 @@ mod host;
 mod meanwhile;
 #[path = "bare/reports.rs"]
 mod reports;
+#[path = "bare/rows.rs"]
+mod rows;
 #[path = "bare/stale.rs"]
 mod stale;
 #[path = "bare/streams.rs"]
@@ -41,6 +43,8 @@ const RACES: &[(&str, Program)] = &[
     ),
     ("overlapping_writes_need_a_dependency", streams::overlapping_parts),
     ("a_read_of_part_of_a_write_needs_a_dependency", streams::part_of_a_write),
+    ("copies_to_overlapping_columns_need_a_dependency", rows::overlapping),
+    ("a_write_after_a_copy_of_columns_needs_a_dependency", rows::read),
     ("a_chain_of_streams_needs_each_dependency", streams::chain),
     ("a_wait_for_an_event_recorded_again_misses_its_first_record", streams::recorded_again),
     ("a_wait_before_the_record_orders_nothing", streams::wait_before_record),
@@ -64,6 +68,9 @@ pub(super) fn add(suite: Suite) -> Suite {
     });
     suite
         .both("adjacent_parts_do_not_race", |platform| expect(platform, streams::parts, false, 0))
+        .both("copies_to_other_columns_do_not_race", |platform| {
+            expect(platform, rows::disjoint, false, 0)
+        })
         .both("two_reads_do_not_race", |platform| expect(platform, streams::two_readers, false, 0))
         .both("memory_that_the_driver_allocates_again_does_not_race", host::allocated_again)
         .both("a_write_races_with_both_readers_by_name", reports::both_readers_are_named)

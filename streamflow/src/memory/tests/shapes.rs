@@ -2,6 +2,7 @@
 
 use super::super::slice::Stored;
 use super::*;
+use crate::driver::{AccessMode, Rows};
 use crate::error::Error;
 
 fn is_shape(error: &Error) -> bool {
@@ -115,9 +116,12 @@ fn a_part_with_gaps_declares_its_rows() {
         let view =
             dims.iter().fold(image.view(), |view, (d, r)| view.slice(*d, r.clone()).unwrap());
         let range = view.range();
-        let rows = view.rows().map(|rows| (rows.bytes, rows.pitch));
+        let of =
+            |view: TensorView<'_, u16>, mode| view.rows(mode).map(|rows| (rows.bytes, rows.pitch));
+        let rows = of(view, AccessMode::Write);
+        assert_eq!(of(view, AccessMode::Read), rows);
         assert_eq!(view.transpose().range(), range);
-        assert_eq!(view.transpose().rows(), view.rows());
+        assert_eq!(of(view.transpose(), AccessMode::Write), rows);
         (range.address - image.range().address, range.bytes, rows)
     };
     assert_eq!(part(&[]), (0, 480, None));
@@ -129,11 +133,15 @@ fn a_part_with_gaps_declares_its_rows() {
     assert_eq!(part(&[(0, 1..2), (2, 1..2)]), (50, 7 * 6 + 2, Some((2, 6))));
     assert_eq!(part(&[(0, 1..2), (1, 3..5)]), (66, 12, None));
     assert_eq!(part(&[(1, 3..3)]).1, 0);
-    // Padding is no element of any view.
+    // Padding is no element of any view: it may be written, and need not be written before a read.
     let padded = bench.platform.pitched_tensor::<u8>([4, 5], &stream).unwrap();
-    assert_eq!((padded.view().range().bytes, padded.view().rows()), (3 * 512 + 5, None));
+    let whole = padded.view();
+    assert_eq!((whole.range().bytes, whole.rows(AccessMode::Write)), (3 * 512 + 5, None));
+    assert_eq!(whole.rows(AccessMode::Read), Some(Rows { bytes: 5, pitch: 512 }));
     let columns = padded.view().slice(1, 1..3).unwrap();
-    assert_eq!(columns.rows().map(|rows| (rows.bytes, rows.pitch)), Some((2, 512)));
+    for mode in [AccessMode::Read, AccessMode::Write] {
+        assert_eq!(columns.rows(mode), Some(Rows { bytes: 2, pitch: 512 }));
+    }
 }
 
 #[test]

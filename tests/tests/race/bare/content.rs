@@ -6,7 +6,7 @@ use streamflow::prelude::*;
 use streamflow_tests::foreign::{BYTES, Bare, part};
 use streamflow_tests::{Failed, Suite, check, check_text};
 
-use super::{Program, STREAM, expect, run, two};
+use super::{Program, STREAM, expect, rows, run, two};
 
 /// Each program has one wrong access without its dependency, and none with it. Only on the simulator: a GPU may refuse
 /// a call with freed memory.
@@ -23,6 +23,7 @@ const UNWRITTEN: &[(&str, Program)] = &[
     ("a_read_of_memory_that_nobody_wrote_is_reported", read_of_new),
     ("a_read_of_a_byte_that_nobody_wrote_is_reported", read_of_a_byte_more),
     ("a_read_between_two_written_parts_is_reported", read_between),
+    ("a_read_between_two_copied_rows_is_reported", rows::gap),
     ("a_read_of_memory_that_passed_to_a_new_owner_is_reported", read_of_recycled),
     ("a_download_of_memory_that_nobody_wrote_is_reported", download_of_new),
     (
@@ -38,6 +39,7 @@ const WRITTEN: &[(&str, Program)] = &[
     ("page_locked_memory_counts_as_written", pinned),
     ("memory_whose_address_left_counts_as_written", address_left),
     ("parts_that_were_written_are_read", parts),
+    ("padding_between_copied_rows_counts_as_written", rows::padding),
 ];
 
 pub(super) fn add(suite: Suite) -> Suite {

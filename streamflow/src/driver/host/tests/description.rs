@@ -1,6 +1,7 @@
 //! A simulated device does no more than its description says.
 
 use super::*;
+use crate::driver::CopyRows;
 
 fn launch_with(bench: &Bench, shared_bytes: u32) -> DriverResult<()> {
     let launch = Launch {
@@ -141,4 +142,64 @@ fn kernels_and_fills_reach_page_locked_memory_and_no_other_host_memory() {
     assert!(!two.launch(0, host) && !two.fill(0, host));
     assert!(!two.copy(0, CopyKind::DeviceToPageable, host, host));
     assert!(!two.copy(0, CopyKind::PageableToDevice, host, host));
+}
+
+/// Rows that CUDA refuses, and such as it leaves undefined.
+#[test]
+fn rows_are_within_their_pitch_and_overlap_nothing() {
+    let two = Two::new();
+    let [near, far] = two.memory;
+    let target = unsafe { two.bench.driver.allocate(two.streams[0], BYTES) }.unwrap();
+    let right =
+        CopyRows { bytes: 5, count: 3, source_pitch: 8, target_pitch: 6, target_is_padded: false };
+    let spans = |rows: CopyRows, target: MemoryRange, source: MemoryRange| {
+        let span = |pitch| rows.span(pitch).unwrap_or(0);
+        let source = MemoryRange { bytes: span(rows.source_pitch), ..source };
+        (MemoryRange { bytes: span(rows.target_pitch), ..target }, source)
+    };
+    let copied = |kind, (target, source), rows| {
+        let copy = CopyOp { kind, target, source, rows: Some(rows) };
+        unsafe { two.bench.driver.copy(two.streams[0], &copy) }
+    };
+    let within = CopyKind::DeviceToDevice;
+    let copy = |rows| copied(within, spans(rows, target, near), rows);
+    let refused = |result: DriverResult<()>, text: &str| {
+        let error = result.as_ref().unwrap_err().to_string();
+        assert!(error.contains(text), "{error}");
+        assert_eq!(code_of(result).0, 1, "{error}");
+    };
+    assert_eq!(copy(right), Ok(()));
+    assert_eq!(copy(CopyRows { target_pitch: 5, ..right }), Ok(()));
+    refused(
+        copy(CopyRows { target_pitch: 4, ..right }),
+        "the pitch of the target, 4 bytes, is less",
+    );
+    refused(
+        copy(CopyRows { source_pitch: 4, ..right }),
+        "the pitch of the source, 4 bytes, is less",
+    );
+    let too_far = CopyRows { source_pitch: 1 << 31, ..right };
+    refused(copy(too_far), "2147483648 bytes, is more than 2147483647");
+    let (sides, longer) = (spans(right, target, near), CopyRows { count: 4, ..right });
+    refused(copied(within, sides, longer), "are not 4 rows of 5 bytes, 8 bytes apart");
+    // A row of the target begins with the last byte of the first row of the source, or lies between two rows.
+    let at = |offset| spans(right, MemoryRange { address: near.address + offset, ..near }, near);
+    refused(copied(within, at(4), right), "overlap");
+    let between = CopyRows { target_pitch: 8, bytes: 3, ..right };
+    let beside = spans(between, MemoryRange { address: near.address + 4, ..near }, near);
+    assert_eq!(copied(within, beside, between), Ok(()));
+    refused(copied(within, spans(right, far, near), right), "memory of another device");
+    let peer = CopyKind::Peer { from: DEVICE, to: DeviceId(1) };
+    refused(copied(peer, spans(right, far, near), right), "has no rows");
+    // As without rows, asynchronous copies need page-locked memory.
+    let mut words = vec![0_u32; LEN];
+    let host = MemoryRange { address: words.as_mut_ptr().expose_provenance() as u64, bytes: BYTES };
+    let (up, down) = (CopyKind::PinnedToDevice, CopyKind::DeviceToPinned);
+    assert_eq!(copied(up, spans(right, target, two.pinned), right), Ok(()));
+    assert_eq!(copied(down, spans(right, two.pinned, near), right), Ok(()));
+    refused(copied(up, spans(right, target, host), right), "not page-locked");
+    refused(copied(down, spans(right, host, near), right), "not page-locked");
+    let beyond = MemoryRange { address: two.pinned.address + BYTES - 16, ..two.pinned };
+    refused(copied(down, spans(right, beyond, near), right), "not page-locked");
+    assert_eq!(copied(CopyKind::DeviceToPageable, spans(right, host, near), right), Ok(()));
 }

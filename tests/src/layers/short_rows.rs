@@ -1,0 +1,36 @@
+//! A driver whose copies of rows leave out the last row.
+
+use std::sync::Arc;
+
+use streamflow::driver::{CopyOp, CopyRows, Driver, DriverResult, Layer, MemoryRange, RawStream};
+
+/// Leaves out the last row of each copy of rows, for controls of tests of such copies.
+#[derive(Debug)]
+pub struct ShortRows(Arc<dyn Driver>);
+
+impl ShortRows {
+    /// Passes all other calls to `below`.
+    pub fn new(below: Arc<dyn Driver>) -> Self {
+        Self(below)
+    }
+}
+
+// SAFETY: copies read and write less than they should, and all other calls are passed to the driver below. Then plain
+// numbers are wrong.
+unsafe impl Layer for ShortRows {
+    fn below(&self) -> &dyn Driver {
+        &*self.0
+    }
+
+    unsafe fn copy(&self, stream: RawStream, copy: &CopyOp) -> DriverResult<()> {
+        let mut copy = *copy;
+        if let Some(CopyRows { count, source_pitch, target_pitch, .. }) = &mut copy.rows {
+            *count -= 1;
+            let less = |range: MemoryRange, by| MemoryRange { bytes: range.bytes - by, ..range };
+            copy.source = less(copy.source, *source_pitch);
+            copy.target = less(copy.target, *target_pitch);
+        }
+        // SAFETY: the caller's contract, for fewer rows.
+        unsafe { self.0.copy(stream, &copy) }
+    }
+}

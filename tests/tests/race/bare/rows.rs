@@ -1,0 +1,62 @@
+//! Copies of rows: their gaps are not accessed.
+
+use streamflow::driver::{CopyRows, DriverResult};
+use streamflow_tests::foreign::{Bare, part};
+
+use super::{STREAM, two};
+
+/// 60 rows of some columns: of an array with rows of 32 bytes, to one with rows of 64 bytes.
+fn columns(bytes: u64) -> CopyRows {
+    CopyRows { bytes, count: 60, source_pitch: 32, target_pitch: 64, target_is_padded: false }
+}
+
+/// Two streams write columns of one allocation, the first `last` columns and those from column 16 on.
+fn both_write(bare: &Bare, last: u64, dependency: bool) -> DriverResult<()> {
+    let [a, b] = two(bare)?;
+    let (source, target) = (bare.allocate(a)?, bare.allocate(a)?);
+    bare.write(a, source)?;
+    bare.order(a, b, true)?;
+    bare.copy_rows(a, source, target, columns(last))?;
+    bare.order(a, b, dependency)?;
+    bare.copy_rows(b, source, part(target, 16, target.bytes), columns(20))
+}
+
+pub(super) fn overlapping(bare: &Bare, dependency: bool) -> DriverResult<()> {
+    both_write(bare, 17, dependency)
+}
+
+/// Without a dependency, too.
+pub(super) fn disjoint(bare: &Bare, _: bool) -> DriverResult<()> {
+    both_write(bare, 16, false)
+}
+
+/// One stream reads columns, and another one overwrites some of these.
+pub(super) fn read(bare: &Bare, dependency: bool) -> DriverResult<()> {
+    let [a, b] = two(bare)?;
+    let (source, target) = (bare.allocate(a)?, bare.allocate(a)?);
+    bare.write(a, source)?;
+    bare.order(a, b, true)?;
+    bare.copy_rows(a, source, target, columns(20))?;
+    // The gap of the first row, which is not read.
+    bare.write(b, part(source, 20, 32))?;
+    bare.order(a, b, dependency)?;
+    bare.write(b, part(source, 19, 32))
+}
+
+/// A byte between two rows is read, which nobody has written.
+pub(super) fn gap(bare: &Bare, dependency: bool) -> DriverResult<()> {
+    let a = bare.stream(STREAM)?;
+    let (source, target) = (bare.allocate(a)?, bare.allocate(a)?);
+    bare.write(a, source)?;
+    bare.copy_rows(a, source, target, columns(20))?;
+    bare.read(a, part(target, 64, 84 + u64::from(!dependency)))
+}
+
+/// Padding between rows counts as written with them.
+pub(super) fn padding(bare: &Bare, _: bool) -> DriverResult<()> {
+    let a = bare.stream(STREAM)?;
+    let (source, target) = (bare.allocate(a)?, bare.allocate(a)?);
+    bare.write(a, source)?;
+    bare.copy_rows(a, source, target, CopyRows { target_is_padded: true, ..columns(20) })?;
+    bare.read(a, part(target, 0, 59 * 64 + 20))
+}
