@@ -152,15 +152,17 @@ impl Records {
         number <= self.recorded() && !self.is_detached() && !self.lock().holds(number)
     }
 
-    /// As [`record`](Self::record), on an event that is not in the ring, so that no stream waits for it. `None` for a
-    /// detached stream, whose last record is in the ring.
+    /// Makes one more record of what the records that were begun cover, on an event that is not in the ring, so that no
+    /// stream waits for it. It has the number of the latest of these: it begins none, so that a point that was taken since
+    /// then still gets a record in the ring, when its stream is [closed](Self::close). `None` for a detached stream, whose
+    /// last record is in the ring.
     pub(super) fn record_outside_the_ring<E>(
         &self,
         seen: &Clock,
         call: impl FnOnce() -> Result<(), E>,
     ) -> Result<Option<Record>, E> {
         let _ring = self.lock();
-        if self.is_detached() { Ok(None) } else { make(self.begin(), seen, call).map(Some) }
+        if self.is_detached() { Ok(None) } else { make(self.recorded(), seen, call).map(Some) }
     }
 
     /// The record that covers record `number`. If there is none yet, it is made, after a call of `prepare`. `None` as for

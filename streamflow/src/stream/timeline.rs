@@ -215,8 +215,8 @@ impl Timeline {
         self.records.is_in_ring(number).then(|| self.events[ring::slot(number)].raw())
     }
 
-    /// As [`record`](Self::record), on an event that is not in the ring, so that no stream waits for it. `None` for a
-    /// detached stream, whose last record is in the ring.
+    /// One more record of what the latest one covers, on an event that is not in the ring, so that no stream waits for it.
+    /// `None` for a detached stream, whose last record is in the ring.
     pub(super) fn record_outside_the_ring(
         &self,
         event: &OwnedEvent,
