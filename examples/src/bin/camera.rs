@@ -155,13 +155,15 @@ fn run(args: &Args) -> Result<()> {
     let mut graph = Recording::new(&platform, Buffers { full, empty }, notices.clone())?;
 
     let bar = progress::bar(args.count.into());
+    // The platform's clock is the one that conditions and times of messages have. It may be simulated.
+    let clock = platform.clock().clone();
     let camera = start(args, move |number| {
         bar.inc(1);
         // Without free memory the frame is dropped.
         let Ok(mut pixels) = free.try_recv() else { return Ok(()) };
         pattern(pixels.as_mut_slice_blocking()?, number);
         // First the frame, then the notice.
-        to_graph.send(Frame { number, acquired: Timestamp::now(), pixels })?;
+        to_graph.send(Frame { number, acquired: clock.now(), pixels })?;
         Ok(notices.notify()?)
         // The run ends when the callback is dropped, and with it the handle.
     });
