@@ -151,13 +151,15 @@ fn info(kernel: &Kernel) -> TokenStream {
     }
 }
 
-/// The CUDA name of an element type. If the type is not an element, rustc reports it at the type.
+/// The CUDA name of an element type. If the type is not an element, rustc reports it at the type. It is a constant of the
+/// trait, since rustc would name a function of ours with a bound, in a module that users don't know.
 fn element(ty: &Type) -> TokenStream {
-    quote_spanned!(ty.span()=> ::streamflow::__private::element::<#ty>())
+    quote_spanned!(ty.span()=> <#ty as ::streamflow::__private::Element>::ELEMENT_CUDA)
 }
 
+/// As [`element`], of a type that is passed by value.
 fn scalar(ty: &Type) -> TokenStream {
-    quote_spanned!(ty.span()=> ::streamflow::__private::value::<#ty>())
+    quote_spanned!(ty.span()=> <#ty as ::streamflow::__private::Scalar>::CUDA)
 }
 
 /// The file and the line at which the CUDA body begins: those of its literal, or the start of the included file.

@@ -4,14 +4,13 @@ use std::fmt::{Display, Write};
 
 use crate::Error;
 use crate::driver::HostArgs;
-use crate::memory::{Element, Scalar};
 
 use super::{KernelInfo, Strided};
 
 /// The slice whose address is parameter `index`.
 ///
 /// # Safety
-/// `T` is an [`Element`]. There is no bound for it here: `KernelInfo` has the one bound, so that a mistake is
+/// `T` is an [`Element`](crate::memory::Element). There is no bound for it here: `KernelInfo` has the one bound, so that a mistake is
 /// reported once. Parameters `index` and `index + 1` are the address and the length of a slice of `T` that is
 /// allocated, and that no other code writes, for as long as the result is used.
 pub unsafe fn slice<'a, T>(args: &HostArgs<'_>, index: usize) -> &'a [T] {
@@ -56,7 +55,7 @@ impl Display for Shown<'_> {
 /// The scalar that is parameter `index`.
 ///
 /// # Safety
-/// `T` is a [`Scalar`], and the parameter was made from one.
+/// `T` is a [`Scalar`](crate::memory::Scalar), and the parameter was made from one.
 pub unsafe fn scalar<T>(args: &HostArgs<'_>, index: usize) -> T {
     const { assert!(size_of::<T>() <= 16 && align_of::<T>() <= 16) };
     // SAFETY: a parameter is 16 bytes long and 16-aligned, and begins with the value.
@@ -85,14 +84,4 @@ pub fn requirement(
         let _ = write!(list, "{comma}{name} = {value}");
     }
     Error::KernelRequirement { kernel: info.name, requirement, values: list }
-}
-
-/// The CUDA name of an element type.
-pub const fn element<T: Element>() -> &'static str {
-    T::CUDA
-}
-
-/// The CUDA name of a scalar type.
-pub const fn value<T: Scalar>() -> &'static str {
-    T::CUDA
 }

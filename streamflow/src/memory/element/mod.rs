@@ -42,6 +42,9 @@ pub unsafe trait Scalar: Plain + Debug + Display + sealed::Sealed {
 pub unsafe trait Element: Scalar + Default + PartialEq {
     /// The type's name in NumPy and its kin, as `float32`.
     const DTYPE: &'static str;
+    /// [`Scalar::CUDA`], for `#[kernel]`: a mistake is then reported as a type that is no element.
+    #[doc(hidden)]
+    const ELEMENT_CUDA: &'static str = Self::CUDA;
 }
 
 macro_rules! elements {
