@@ -94,6 +94,7 @@ forward! {
     [unsafe] fn launch_host_function(stream: RawStream, function: HostFunction) -> DriverResult<()>;
     [] fn watches() -> bool;
     [] fn works_alone() -> bool;
+    [] fn seed() -> Option<u64>;
     [unsafe] fn tell(note: &Note<'_>);
     [] fn races_since(mark: &mut RaceMark) -> RaceReports;
     [] fn take_races() -> RaceReports;

@@ -417,6 +417,11 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
         true
     }
 
+    /// The seed that repeats the order in which this driver executes; `None` for a device, and where no seed chose it.
+    fn seed(&self) -> Option<u64> {
+        None
+    }
+
     /// Passes a note to this driver: what the calls alone don't show, as which operator makes them, and what the host
     /// touches itself.
     ///

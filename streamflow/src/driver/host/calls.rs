@@ -113,6 +113,10 @@ unsafe impl Driver for HostDriver {
         false
     }
 
+    fn seed(&self) -> Option<u64> {
+        self.seed
+    }
+
     unsafe fn query_stream(&self, stream: RawStream) -> DriverResult<bool> {
         let sim = self.enter("query_stream", stream.device(), self.needs(stream))?;
         let index = sim.stream(stream, "query_stream")?;

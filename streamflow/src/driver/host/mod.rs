@@ -68,6 +68,8 @@ pub struct HostDriver {
     /// As in `sim`.
     number: u64,
     policy: Policy,
+    /// `None` if the order is chosen otherwise.
+    seed: Option<u64>,
     /// The turns of a test's threads, if they take turns.
     turns: Option<Arc<Turns>>,
     devices: usize,
@@ -82,8 +84,10 @@ impl HostDriver {
     }
 
     fn new(options: &HostBuilder, chooser: Option<Box<dyn Chooser>>) -> Self {
+        let seed = chooser.is_none().then_some(options.seed);
         let sim = Sim::new(options, chooser);
         Self {
+            seed,
             number: sim.number,
             policy: sim.policy,
             sim: Mutex::new(sim),

@@ -37,11 +37,11 @@ unsafe impl Layer for RaceChecker {
     }
 
     fn take_races(&self) -> RaceReports {
-        self.shared.take()
+        RaceReports { seed: self.below.seed(), ..self.shared.take() }
     }
 
     fn races_since(&self, mark: &mut RaceMark) -> RaceReports {
-        self.shared.since(mark)
+        RaceReports { seed: self.below.seed(), ..self.shared.since(mark) }
     }
 
     unsafe fn tell(&self, note: &Note<'_>) {

@@ -140,6 +140,8 @@ pub struct RaceReports {
     pub forgotten: u64,
     /// How many accesses were to memory that this driver did not allocate: they were not checked.
     pub unknown: u64,
+    /// The seed of the simulator, which repeats the order of execution.
+    pub seed: Option<u64>,
 }
 
 impl RaceReports {
@@ -165,6 +167,7 @@ impl RaceReports {
         self.more += later.more;
         self.forgotten = self.forgotten.max(later.forgotten);
         self.unknown = self.unknown.max(later.unknown);
+        self.seed = later.seed;
     }
 }
 

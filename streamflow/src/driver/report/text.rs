@@ -141,12 +141,16 @@ impl fmt::Display for RaceReports {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let are_races = self.races.iter().all(|race| race.kind == RaceKind::Unordered);
         match self.races.len() {
-            1 if !are_races => writeln!(f, "a wrong access was found\n")?,
-            count if !are_races => writeln!(f, "{count} wrong accesses were found\n")?,
-            0 => writeln!(f, "no race was found")?,
-            1 => writeln!(f, "a race between streams, or with the host, was found\n")?,
-            count => writeln!(f, "{count} races between streams, or with the host, were found\n")?,
+            1 if !are_races => f.write_str("a wrong access was found")?,
+            count if !are_races => write!(f, "{count} wrong accesses were found")?,
+            0 => f.write_str("no race was found")?,
+            1 => f.write_str("a race between streams, or with the host, was found")?,
+            count => write!(f, "{count} races between streams, or with the host, were found")?,
         }
+        if let Some(seed) = self.seed {
+            write!(f, "; to repeat this run: `Platform::builder().seed({seed})`")?;
+        }
+        f.write_str(if self.races.is_empty() { "\n" } else { "\n\n" })?;
         for (index, race) in self.races.iter().enumerate() {
             let space = if index > 0 { "\n" } else { "" };
             write!(f, "{space}{race}")?;

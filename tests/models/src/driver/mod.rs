@@ -50,7 +50,7 @@ pub(crate) use listeners::Listeners;
 pub(crate) use note::{Direction, Note, SourceLocation, tell};
 pub(crate) use owned::{OwnedEvent, OwnedPinned, OwnedStream};
 pub(crate) use report::{RaceMark, RaceReports};
-pub(crate) use rows::Rows;
+pub(crate) use rows::{CopyRows, Rows};
 pub(crate) use signal::Signal;
 
 // `Driver`, and the types that are beside it in the library.
