@@ -19,7 +19,7 @@ pub type Result<T = (), E = Failure> = std::result::Result<T, E>;
 ///
 /// `?` converts every type that implements [`std::error::Error`] and is `Send`, `Sync` and `'static`.
 /// [`downcast_ref`](Self::downcast_ref) gives the error back, and [`source`](StdError::source) follows its causes.
-/// [`Failure::msg`] makes a failure of a text.
+/// [`Failure::msg`] makes a failure of a text, and [`Failure::context`] adds what the program was doing.
 ///
 /// ```
 /// use streamflow::prelude::*;
@@ -67,15 +67,38 @@ impl Failure {
         Self(Arc::new(Text(text.to_string())))
     }
 
+    /// For `map_err`: the error becomes a failure whose text begins with what the program was doing.
+    ///
+    /// ```
+    /// # use streamflow::prelude::*;
+    /// fn table(path: &str) -> Result<Vec<u8>> {
+    ///     Ok(std::fs::read(path).map_err(Failure::context("reading the table"))?)
+    /// }
+    /// # let failure = table("no/such/file").unwrap_err();
+    /// # assert!(failure.to_string().starts_with("reading the table: "), "{failure}");
+    /// # assert!(failure.downcast_ref::<std::io::Error>().is_some());
+    /// ```
+    ///
+    /// The text is made only if there is an error. It may be a `format_args!`. The error keeps its type:
+    /// [`downcast_ref`](Self::downcast_ref) finds it, and [`source`](StdError::source) returns it.
+    pub fn context<E: Into<Self>>(text: impl fmt::Display) -> impl FnOnce(E) -> Self {
+        #[cold]
+        move |error| {
+            let cause = error.into();
+            Self(Arc::new(InContext { text: format!("{text}: {cause}"), cause }))
+        }
+    }
+
     /// A failure of an error whose type is not known here, as other libraries return it.
     #[cold]
     pub fn from_boxed(error: Box<dyn StdError + Send + Sync>) -> Self {
         Self(error.into())
     }
 
-    /// The error, if it has this type. An [`Error`] of streamflow is found so, too.
+    /// The error, if it has this type, also below a [context](Self::context). An [`Error`] of streamflow is found so, too.
     pub fn downcast_ref<E: StdError + 'static>(&self) -> Option<&E> {
-        self.0.downcast_ref()
+        let below = || self.0.downcast_ref::<InContext>()?.cause.downcast_ref();
+        self.0.downcast_ref().or_else(below)
     }
 
     /// The error, and what caused it, to the end.
@@ -123,7 +146,8 @@ impl<E: IntoFailure> From<E> for Failure {
 impl From<Failure> for Error {
     #[cold]
     fn from(failure: Failure) -> Self {
-        match failure.downcast_ref::<Self>() {
+        // Not below a context, which would be lost.
+        match failure.0.downcast_ref::<Self>() {
             Some(error) => error.clone(),
             None => Self::Other(failure),
         }
@@ -167,7 +191,7 @@ impl fmt::Debug for Failure {
 /// failures are equal if they and their causes have the same texts.
 impl PartialEq for Failure {
     fn eq(&self, other: &Self) -> bool {
-        match (self.downcast_ref::<Error>(), other.downcast_ref::<Error>()) {
+        match (self.0.downcast_ref::<Error>(), other.0.downcast_ref::<Error>()) {
             (Some(one), Some(other)) => one == other,
             (None, None) => {
                 self.chain().map(ToString::to_string).eq(other.chain().map(ToString::to_string))
@@ -196,80 +220,29 @@ impl fmt::Debug for Text {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-    use std::io;
+/// What [`Failure::context`] makes.
+struct InContext {
+    text: String,
+    cause: Failure,
+}
 
-    use super::*;
-    use crate::driver::{DeviceId, DriverError};
-
-    #[derive(Debug, thiserror::Error)]
-    #[error("the lens is dirty")]
-    struct Dirty(#[source] io::Error);
-
-    fn dirty(because: &str) -> Failure {
-        Dirty(io::Error::other(because.to_owned())).into()
-    }
-
-    fn look(how: u8) -> Result<()> {
-        match how {
-            0 => Err(Dirty(io::Error::other("dust")))?,
-            1 => Err(Error::CapacityZero { edge: "a.x >> b.y" })?,
-            2 => Err(Error::Other(Failure::msg("a text")))?,
-            _ => Err(Failure::from_boxed("a box".into())),
-        }
-    }
-
-    #[test]
-    fn a_failure_keeps_the_type_and_the_causes() {
-        let failure = look(0).unwrap_err();
-        assert_eq!(failure.downcast_ref::<Dirty>().unwrap().0.to_string(), "dust");
-        assert_eq!(failure.source().unwrap().to_string(), "dust");
-        assert!(failure.downcast_ref::<io::Error>().is_none());
-        let error = look(1).unwrap_err();
-        assert_eq!(error.downcast_ref(), Some(&Error::CapacityZero { edge: "a.x >> b.y" }));
-        assert_eq!(look(3).unwrap_err().to_string(), "a box");
-    }
-
-    #[test]
-    fn the_way_to_an_error_and_back_changes_nothing() {
-        let failure = Failure::from(Error::from(look(0).unwrap_err()));
-        assert!(failure.downcast_ref::<Dirty>().is_some());
-        let error = Error::from(look(1).unwrap_err());
-        assert_eq!(error, Error::CapacityZero { edge: "a.x >> b.y" });
-        let text = look(2).unwrap_err();
-        assert!(text.downcast_ref::<Error>().is_none());
-        assert_eq!((text.to_string(), format!("{text:?}")), ("a text".into(), "a text".into()));
-        let boxed = Box::<dyn StdError>::from(look(0).unwrap_err());
-        assert!(boxed.downcast_ref::<Error>().unwrap().find_cause::<Dirty>().is_some());
-    }
-
-    #[test]
-    fn the_causes_of_an_error_are_found_by_their_type() {
-        let (node, hook, tick) = ("rx".to_owned(), "compute", 3);
-        let driver = DriverError::OutOfMemory { device: DeviceId(0), requested: 7 };
-        let cause = Failure::from(Error::from(driver.clone()));
-        let operator = Error::Operator { node, hook, tick, cause };
-        let followed = vec![Error::from(look(0).unwrap_err())];
-        let run = Error::Run { cause: Box::new(operator), followed };
-        assert_eq!(run.find_cause(), Some(&driver));
-        assert_eq!(run.find_cause::<Error>(), Some(&run));
-        assert!(run.find_cause::<Dirty>().is_none(), "it followed, and is no cause");
-    }
-
-    #[test]
-    fn failures_are_compared_by_what_they_say() {
-        assert_eq!(dirty("dust"), dirty("dust"));
-        assert_ne!(dirty("dust"), dirty("fog"));
-        let (zero, text) = (Error::CapacityZero { edge: "e" }, Failure::msg("the lens is dirty"));
-        assert_eq!(Failure::from(zero.clone()), Failure::from(zero.clone()));
-        assert_ne!(Failure::msg(&zero), Failure::from(zero));
-        assert_ne!(text, dirty("dust"));
-    }
-
-    #[test]
-    fn the_result_of_a_hook_is_two_words() {
-        assert_eq!(size_of::<Result<()>>(), 2 * size_of::<usize>());
+impl StdError for InContext {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        Some(&*self.cause.0)
     }
 }
+
+impl fmt::Display for InContext {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl fmt::Debug for InContext {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+#[cfg(test)]
+mod tests;
