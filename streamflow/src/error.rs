@@ -257,7 +257,8 @@ pub enum Error {
 
     /// Two shapes that must be the same, or have as many elements, do not.
     #[error(
-        "{what}: the source has shape {source_shape:?}, but the target has {target_shape:?}; {remedy}"
+        "{what}: the source has shape {source_shape:?}, {} elements, but the target has {target_shape:?}, {}; {remedy}",
+        .source_shape.iter().product::<usize>(), .target_shape.iter().product::<usize>()
     )]
     ShapeMismatch {
         /// The call.
@@ -267,7 +268,7 @@ pub enum Error {
         /// The shape of the target.
         target_shape: Vec<usize>,
         /// What to do.
-        remedy: &'static str,
+        remedy: String,
     },
 
     /// A view with gaps was used where dense memory, or dense rows, are needed.

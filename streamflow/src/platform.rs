@@ -294,7 +294,8 @@ impl Platform {
         Tensor::new(&self.of(stream)?.memory, stream, &shape.into_shape()?)
     }
 
-    /// A tensor with padded rows on the stream's device, otherwise as [`tensor`](Self::tensor).
+    /// A tensor with padded rows on the stream's device, otherwise as [`tensor`](Self::tensor). [`PitchedTensor`] shows how
+    /// it is written, read and cropped.
     ///
     /// # Errors
     /// As for [`tensor`](Self::tensor).

@@ -118,7 +118,16 @@ fn lengths(platform: &Platform) -> Result<(), Failed> {
     )?;
     check(s.download_blocking(&short)? == [1.0; 4], || "a call that failed has written".into())?;
     check(s.download_blocking(&long)? == [2.0; 5], || "a call that failed has written".into())?;
-    check_error("reshape", short.reshape([3]), mismatch)?;
+    for (wanted, right) in
+        [(&[3][..], "[4]"), (&[7, 2], "[2, 2]"), (&[2, 3], "[4]"), (&[3, 0], "[4]")]
+    {
+        let tensor = platform.tensor::<f32>([2, 2], &s)?;
+        let text = check_error("reshape", tensor.reshape(wanted), |error| {
+            matches!(error, Error::ShapeMismatch { what: "reshape", .. })
+        })?;
+        let write = format!("write a shape of 4 elements, as `reshape({right})`");
+        check_text(&text, &["shape [2, 2], 4 elements", &format!("{wanted:?}"), &write])?;
+    }
     let long = long.reshape([5, 1, 1])?;
     check(long.shape() == [5, 1, 1], || format!("{long:?}"))
 }

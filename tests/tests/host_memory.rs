@@ -290,5 +290,8 @@ fn wrong_shape(platform: &Platform) -> Result<(), Failed> {
     let table = Table::new([0.5, 1.5]).reshape([3]);
     let run = WithTable::new(platform, 0, table, Seen::default())?.run();
     let text = check_error("run", run, |_| true)?;
-    check_text(&text, &["add", "reshape", "2", "3"])
+    check_text(
+        &text,
+        &["add", "reshape: the source has shape [2], 2 elements", "[3], 3", "`reshape([2])`"],
+    )
 }

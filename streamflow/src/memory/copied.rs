@@ -13,7 +13,7 @@ use super::{View, ViewMut};
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not memory of a device that can be copied",
     label = "not a tensor, a buffer or a view",
-    note = "tensors, pitched tensors, buffers, views, and `Shared` ones of them can be copied; a message is opened first, by `receive_cuda_stream` and `open`"
+    note = "tensors, pitched tensors, buffers, views, and `Shared` ones of them can be copied; a message that was only received is opened first: `let (data, stream) = input.receive_cuda_stream(cx)?;`"
 )]
 pub trait CopySource<T: Element> {
     /// The elements to copy.
@@ -32,6 +32,8 @@ pub trait CopyTarget<T: Element> {
     fn copy_target(&mut self) -> TensorViewMut<'_, T>;
 }
 
+// No implementation is recommended: rustc would list them all, and the notes above say what they are.
+#[diagnostic::do_not_recommend]
 impl<T: Element> CopySource<T> for DeviceSlice<T> {
     fn copy_source(&self) -> TensorView<'_, T> {
         let shape = Shape::of_slice(self.len());
@@ -39,30 +41,35 @@ impl<T: Element> CopySource<T> for DeviceSlice<T> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: Element> CopyTarget<T> for DeviceSlice<T> {
     fn copy_target(&mut self) -> TensorViewMut<'_, T> {
         TensorViewMut::new(self.copy_source())
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: Element> CopySource<T> for Tensor<T> {
     fn copy_source(&self) -> TensorView<'_, T> {
         self.view()
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: Element> CopyTarget<T> for Tensor<T> {
     fn copy_target(&mut self) -> TensorViewMut<'_, T> {
         self.view_mut()
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: Element> CopySource<T> for TensorView<'_, T> {
     fn copy_source(&self) -> TensorView<'_, T> {
         *self
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: Element> CopyTarget<T> for TensorViewMut<'_, T> {
     fn copy_target(&mut self) -> TensorViewMut<'_, T> {
         self.reborrow()
@@ -71,8 +78,8 @@ impl<T: Element> CopyTarget<T> for TensorViewMut<'_, T> {
 
 macro_rules! through_pointers {
     ($([$($size:tt)*] $pointer:ty),*) => {$(
-        #[diagnostic::do_not_recommend]
-        impl<T: Element, S: CopySource<T> $($size)*> CopySource<T> for $pointer {
+                #[diagnostic::do_not_recommend]
+                impl<T: Element, S: CopySource<T> $($size)*> CopySource<T> for $pointer {
             fn copy_source(&self) -> TensorView<'_, T> {
                 (**self).copy_source()
             }
@@ -84,8 +91,8 @@ through_pointers!([] Shared<S>, [+ ?Sized] Arc<S>, [+ ?Sized] Box<S>, [+ ?Sized]
 
 macro_rules! through_unique_pointers {
     ($($pointer:ty),*) => {$(
-        #[diagnostic::do_not_recommend]
-        impl<T: Element, S: CopyTarget<T> + ?Sized> CopyTarget<T> for $pointer {
+                #[diagnostic::do_not_recommend]
+                impl<T: Element, S: CopyTarget<T> + ?Sized> CopyTarget<T> for $pointer {
             fn copy_target(&mut self) -> TensorViewMut<'_, T> {
                 (**self).copy_target()
             }
@@ -96,13 +103,15 @@ through_unique_pointers!(&mut S, Box<S>);
 
 macro_rules! slices {
     ($($ty:ty: $($target:ident)?),*) => {$(
+        #[diagnostic::do_not_recommend]
         impl<T: Element> CopySource<T> for $ty {
             fn copy_source(&self) -> TensorView<'_, T> {
                 (**self).copy_source()
             }
         }
 
-        $(impl<T: Element> $target<T> for $ty {
+        $(#[diagnostic::do_not_recommend]
+        impl<T: Element> $target<T> for $ty {
             fn copy_target(&mut self) -> TensorViewMut<'_, T> {
                 (**self).copy_target()
             }

@@ -17,8 +17,12 @@ impl CudaStream {
     /// Queues a copy of page-locked host memory to the device. Does not block. [`Pinned`] shows a source that
     /// uploads what it reads.
     ///
+    /// The target may have gaps between its rows, as a [`PitchedTensor`](crate::memory::PitchedTensor) and a part of a tensor
+    /// have. The host's elements follow each other. This is so for all uploads and downloads.
+    ///
     /// # Errors
-    /// [`Error::LengthMismatch`]; the driver's.
+    /// [`Error::LengthMismatch`]; [`Error::Strided`] for a target with gaps within a row, a run of the last dimension; the
+    /// driver's.
     #[track_caller]
     pub fn upload<T: Element>(
         &self,
@@ -51,8 +55,12 @@ impl CudaStream {
 
     /// Queues a copy within the device. Does not block.
     ///
+    /// Memory without gaps is copied to memory of the same length, of any shape. If one side has gaps between its rows, both
+    /// have the same shape. Views of more than two dimensions may need several copies of the driver.
+    ///
     /// # Errors
-    /// [`Error::LengthMismatch`]; the driver's.
+    /// [`Error::LengthMismatch`], [`Error::ShapeMismatch`]; [`Error::Strided`] for a side with gaps within a row, a run of
+    /// the last dimension, as a transposed view has: a kernel can copy these; the driver's.
     #[track_caller]
     pub fn copy<T: Element>(
         &self,
@@ -168,10 +176,12 @@ impl CudaStream {
         self.table().inspect(self.device())
     }
 
-    /// Queues setting every byte of `target` to `byte`. Does not block.
+    /// Queues setting every byte of `target` to `byte`. Does not block. The padding of a
+    /// [`PitchedTensor`](crate::memory::PitchedTensor) may be set, too.
     ///
     /// # Errors
-    /// The driver's.
+    /// [`Error::Strided`] when elements that are not to be filled are between those of `target`: a kernel can fill it; the
+    /// driver's.
     #[track_caller]
     pub fn fill_bytes<T: Element>(
         &self,
@@ -321,6 +331,7 @@ fn same_shape(what: &'static str, source: &Side<'_>, target: &Side<'_>) -> Resul
         return Ok(());
     }
     let [source_shape, target_shape] = [source, target].map(|side| side.shape.dims().to_vec());
-    let remedy = "take a part of the larger one with `view()` and `slice`, or make the target of the source's shape";
+    let remedy = "take a part of the larger one with `view()` and `slice`, or make the target of the source's shape"
+        .to_owned();
     Err(Error::ShapeMismatch { what, source_shape, target_shape, remedy })
 }

@@ -14,8 +14,27 @@ use crate::stream::CudaStream;
 /// [`ALIGNMENT`](Self::ALIGNMENT) bytes, as those of `cuMemAllocPitch`, of an OpenCV `GpuMat` or of a video frame. Made by
 /// [`Platform::pitched_tensor`](crate::Platform::pitched_tensor).
 ///
-/// Its elements don't follow each other, so it is no [`DeviceSlice`], as a [`Tensor`](super::Tensor) is: kernels take its
-/// [`view`](Self::view), and copies its rows.
+/// Its elements don't follow each other, so it is no [`DeviceSlice`], as a [`Tensor`](super::Tensor) is. Kernels take its
+/// [`view`](Self::view). Copies, uploads, downloads and fills of a [`CudaStream`] take the tensor itself, or a part of it:
+///
+/// ```
+/// # use streamflow::prelude::*;
+/// # fn main() -> Result<()> {
+/// # let platform = Platform::detect()?;
+/// # let stream = platform.stream_pool("POOL", &CudaStreamPool::new())?.allocate("main")?;
+/// let mut frame = platform.pitched_tensor::<u8>([480, 640], &stream)?;
+/// stream.upload_blocking(&vec![7; 480 * 640], &mut frame)?;
+///
+/// // The rows 100 to 200 and the columns 50 to 90, as a tensor without gaps.
+/// let part = frame.view().slice(0, 100..200).and_then(|rows| rows.slice(1, 50..90));
+/// let mut crop = platform.tensor([100, 40], &stream)?;
+/// stream.copy(&part.expect("it is within the frame"), &mut crop)?;
+/// assert_eq!(stream.download_blocking::<u8>(&crop)?, [7; 4000]);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// On the device each such copy is a `cuMemcpy2DAsync`. The padding is not copied.
 pub struct PitchedTensor<T: Element> {
     /// The block's shape is that of the padded array.
     elements: Buffer<T>,
@@ -118,12 +137,14 @@ impl<T: Element> PitchedTensor<T> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: Element> CopySource<T> for PitchedTensor<T> {
     fn copy_source(&self) -> TensorView<'_, T> {
         self.view()
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: Element> CopyTarget<T> for PitchedTensor<T> {
     fn copy_target(&mut self) -> TensorViewMut<'_, T> {
         self.view_mut()

@@ -61,13 +61,12 @@ impl<T: Element> Tensor<T> {
     /// The same elements under another shape.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`] when the new shape has another number of elements;
+    /// [`Error::ShapeMismatch`] when the new shape has another number of elements;
     /// [`Error::Shape`] for an invalid shape.
     pub fn reshape(mut self, shape: impl super::IntoShape) -> Result<Self> {
         let shape = shape.into_shape()?;
-        let (source_len, target_len) = (self.len(), shape.count());
-        if source_len != target_len {
-            return Err(Error::LengthMismatch { what: "reshape", source_len, target_len });
+        if self.len() != shape.count() {
+            return Err(other_length(self.shape(), shape.dims()));
         }
         self.elements.reshape(&shape)?;
         Ok(self)
@@ -81,6 +80,25 @@ impl<T: Element> Tensor<T> {
     /// A view of the whole tensor, to be written.
     pub fn view_mut(&mut self) -> TensorViewMut<'_, T> {
         TensorViewMut::new(self.view())
+    }
+}
+
+/// The error of a shape with another number of elements. It names one with the right number: with another first dimension
+/// if there is one.
+#[cold]
+fn other_length(source: &[usize], target: &[usize]) -> Error {
+    let count: usize = source.iter().product();
+    let rest: usize = target.iter().skip(1).product();
+    let mut right = target.to_vec();
+    match right.first_mut() {
+        Some(first) if rest > 0 && count.is_multiple_of(rest) => *first = count / rest,
+        _ => right = vec![count],
+    }
+    Error::ShapeMismatch {
+        what: "reshape",
+        source_shape: source.to_vec(),
+        target_shape: target.to_vec(),
+        remedy: format!("write a shape of {count} elements, as `reshape({right:?})`"),
     }
 }
 

@@ -53,7 +53,7 @@ pub(crate) enum Error {
         what: &'static str,
         source_shape: Vec<usize>,
         target_shape: Vec<usize>,
-        remedy: &'static str,
+        remedy: String,
     },
     Strided {
         shape: Vec<usize>,
