@@ -30,7 +30,7 @@ pub(crate) fn describe<'py>(py: Python<'py>, tensor: &Tensor) -> PyResult<Bound<
     interface.set_item("typestr", typestr)?;
     interface.set_item("data", (address, held.is_read_only()))?;
     interface.set_item("strides", py.None())?;
-    interface.set_item("stream", tensor.stream().cuda_handle()?)?;
+    interface.set_item("stream", tensor.stream().protocol_number()?)?;
     Ok(interface)
 }
 

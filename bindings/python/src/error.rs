@@ -17,9 +17,10 @@ pub(crate) fn exception(error: Error) -> PyErr {
     let text = error.to_string();
     match error {
         Error::Exchange { .. } => PyBufferError::new_err(text),
-        Error::Shape { .. } | Error::NoSuchDevice { .. } | Error::WrongDevice { .. } => {
-            PyValueError::new_err(text)
-        }
+        Error::Shape { .. }
+        | Error::NoSuchDevice { .. }
+        | Error::WrongDevice { .. }
+        | Error::ParamOutOfRange { .. } => PyValueError::new_err(text),
         Error::Driver(DriverError::OutOfMemory { .. }) => PyMemoryError::new_err(text),
         _ => StreamflowError::new_err(text),
     }

@@ -1,10 +1,12 @@
 //! Tensors of any element type.
 
+use std::any::Any;
+
 use streamflow::memory::dlpack::{Abi, Consumer, DlTensor, Imported};
 use streamflow::{CudaStream, Element, Error, Platform, Shared, Tensor};
 
 /// A tensor whose element type is known at run time alone.
-pub(crate) trait AnyTensor: Send + Sync {
+pub(crate) trait AnyTensor: Any + Send + Sync {
     fn dtype(&self) -> &'static str;
     fn shape(&self) -> &[usize];
     fn len(&self) -> usize;
@@ -45,6 +47,17 @@ impl<T: Element> Held<T> {
 
     pub(crate) fn read_only(tensor: Shared<Tensor<T>>) -> Box<dyn AnyTensor> {
         Box::new(Self { tensor, read_only: true })
+    }
+
+    /// The tensor, if it may be written and has no other owner.
+    ///
+    /// # Errors
+    /// What it is otherwise.
+    pub(crate) fn into_sole(self) -> Result<Tensor<T>, Self> {
+        if self.read_only {
+            return Err(self);
+        }
+        self.tensor.try_unwrap().map_err(|tensor| Self { tensor, read_only: false })
     }
 
     pub(crate) fn imported(imported: Imported<T>) -> Box<dyn AnyTensor> {

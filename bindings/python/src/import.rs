@@ -52,55 +52,89 @@ pub(crate) fn from_dlpack(
     copy: Option<bool>,
 ) -> PyResult<Tensor> {
     let py = array.py();
-    let missing = |_| {
-        let ty = array.get_type().name().map_or_else(|_| "?".to_owned(), |name| name.to_string());
-        PyTypeError::new_err(format!(
-            "a {ty} has no `__dlpack__`; pass an array of a library with DLPack, or call `as_tensor`"
-        ))
-    };
-    let producer = array.getattr("__dlpack__").map_err(missing)?;
-    let device: (i32, i32) =
-        array.getattr("__dlpack_device__").map_err(missing)?.call0()?.extract()?;
-    let is_on_gpu = matches!(device.0, DlDevice::CUDA | DlDevice::CUDA_MANAGED);
+    let producer = Producer::new(array)?;
     let stream = match stream {
         Some(stream) => stream,
-        None if is_on_gpu => stream_on(py, device.1)?,
+        None if producer.is_on_gpu() => stream_on(py, producer.device.1)?,
         None => Stream::or_new(py, None)?,
     };
-    let on = stream.get();
-    if device.0 == DlDevice::CPU && on.platform().name() == "cuda" {
-        return Err(on_host());
+    Ok(Tensor::new(producer.adopt(stream.get(), copy)?, stream))
+}
+
+/// As `from_dlpack`, on a stream that the caller has.
+pub(crate) fn by_dlpack(
+    array: &Bound<'_, PyAny>,
+    on: &Stream,
+    copy: Option<bool>,
+) -> PyResult<Box<dyn AnyTensor>> {
+    Producer::new(array)?.adopt(on, copy)
+}
+
+/// An array of another library with DLPack.
+struct Producer<'a, 'py> {
+    array: &'a Bound<'py, PyAny>,
+    /// Its method `__dlpack__`.
+    export: Bound<'py, PyAny>,
+    /// The type and the number.
+    device: (i32, i32),
+}
+
+impl<'a, 'py> Producer<'a, 'py> {
+    fn new(array: &'a Bound<'py, PyAny>) -> PyResult<Self> {
+        let missing = |_| {
+            let ty =
+                array.get_type().name().map_or_else(|_| "?".to_owned(), |name| name.to_string());
+            PyTypeError::new_err(format!(
+                "a {ty} has no `__dlpack__`; pass an array of a library with DLPack, or call `as_tensor`"
+            ))
+        };
+        let export = array.getattr("__dlpack__").map_err(missing)?;
+        let device = array.getattr("__dlpack_device__").map_err(missing)?.call0()?.extract()?;
+        Ok(Self { array, export, device })
     }
-    let mut keywords = PyDict::new(py);
-    if is_on_gpu && on.platform().name() == "cuda" {
-        // Some libraries refuse if another device is current.
-        on.with(|platform, stream| platform.driver().bind(stream.device()))
-            .map_err(streamflow::Error::from)
-            .or_raise()?;
-        keywords.set_item("stream", on.cuda_handle()?)?;
+
+    fn is_on_gpu(&self) -> bool {
+        matches!(self.device.0, DlDevice::CUDA | DlDevice::CUDA_MANAGED)
     }
-    if copy.is_some() {
-        keywords.set_item("copy", copy)?;
-    }
-    let older = keywords.copy()?;
-    keywords.set_item("max_version", VERSION)?;
-    let made = match producer.call((), Some(&keywords)) {
-        // A producer of before version 1.0 does not have the parameter.
-        Err(error) if error.is_instance_of::<PyTypeError>(py) => {
-            keywords = older;
-            producer.call((), Some(&keywords))
+
+    /// The array as a tensor on a stream.
+    fn adopt(&self, on: &Stream, copy: Option<bool>) -> PyResult<Box<dyn AnyTensor>> {
+        let py = self.array.py();
+        let is_on_cuda = on.platform().name() == "cuda";
+        if self.device.0 == DlDevice::CPU && is_on_cuda {
+            return Err(on_host());
         }
-        made => made,
-    };
-    let tensor = capsule::unwrap(&made?)?;
-    let module = array.get_type().module()?;
-    let module = module.to_str()?;
-    if is_on_gpu && on.platform().name() == "cuda" && ignores_streams(module) {
-        come_after_everything(on)?;
+        let mut keywords = PyDict::new(py);
+        if self.is_on_gpu() && is_on_cuda {
+            // Some libraries refuse if another device is current.
+            on.with(|platform, stream| platform.driver().bind(stream.device()))
+                .map_err(streamflow::Error::from)
+                .or_raise()?;
+            keywords.set_item("stream", on.protocol_number()?)?;
+        }
+        if copy.is_some() {
+            keywords.set_item("copy", copy)?;
+        }
+        let older = keywords.copy()?;
+        keywords.set_item("max_version", VERSION)?;
+        let made = match self.export.call((), Some(&keywords)) {
+            // A producer of before version 1.0 does not have the parameter.
+            Err(error) if error.is_instance_of::<PyTypeError>(py) => {
+                keywords = older;
+                self.export.call((), Some(&keywords))
+            }
+            made => made,
+        };
+        let tensor = capsule::unwrap(&made?)?;
+        let module = self.array.get_type().module()?;
+        let module = module.to_str()?;
+        if self.is_on_gpu() && is_on_cuda && ignores_streams(module) {
+            come_after_everything(on)?;
+        }
+        // Their arrays must not be written, and their capsules can't say so.
+        let is_immutable = ["jax", "pyarrow"].iter().any(|known| module.starts_with(known));
+        import(py, tensor, on, is_immutable)
     }
-    // Their arrays must not be written, and their capsules can't say so.
-    let is_immutable = ["jax", "pyarrow"].iter().any(|known| module.starts_with(known));
-    Ok(Tensor::new(import(py, tensor, on, is_immutable)?, stream))
 }
 
 /// A new stream, on the device that CUDA has with this number.
@@ -178,27 +212,38 @@ pub(crate) fn as_tensor<'py>(
     if array.is_instance_of::<Tensor>() {
         return Ok(array.clone());
     }
-    let tensor = if has(array, "__dlpack__")? && has(array, "__dlpack_device__")? {
+    let tensor = if has_dlpack(array)? {
         from_dlpack(array, stream, None)?
-    } else if has(array, "__cuda_array_interface__")? {
-        let stream = Stream::or_new(py, stream)?;
-        Tensor::new(cuda_interface::import(array, stream.get())?, stream)
-    } else if has(array, "__array_interface__")? {
-        let stream = Stream::or_new(py, stream)?;
-        let interface =
-            Interface::read(&array.getattr("__array_interface__")?, "__array_interface__")?;
-        if stream.get().platform().name() == "cuda" {
-            return Err(on_host());
-        }
-        let held = interface.adopt(array, stream.get(), After::Complete, 0)?;
-        Tensor::new(held, stream)
     } else {
-        return Err(PyTypeError::new_err(format!(
-            "a {} has neither `__dlpack__` nor an array interface; make an array of it first, as by `numpy.asarray`",
-            array.get_type().name()?
-        )));
+        let stream = Stream::or_new(py, stream)?;
+        Tensor::new(adopt(array, stream.get())?, stream)
     };
     Ok(Bound::new(py, tensor)?.into_any())
+}
+
+/// As `as_tensor`, for an array of another library, on a stream that the caller has.
+pub(crate) fn adopt(array: &Bound<'_, PyAny>, on: &Stream) -> PyResult<Box<dyn AnyTensor>> {
+    if has_dlpack(array)? {
+        by_dlpack(array, on, None)
+    } else if has(array, "__cuda_array_interface__")? {
+        cuda_interface::import(array, on)
+    } else if has(array, "__array_interface__")? {
+        let interface =
+            Interface::read(&array.getattr("__array_interface__")?, "__array_interface__")?;
+        if on.platform().name() == "cuda" {
+            return Err(on_host());
+        }
+        interface.adopt(array, on, After::Complete, 0)
+    } else {
+        Err(PyTypeError::new_err(format!(
+            "a {} has neither `__dlpack__` nor an array interface; make an array of it first, as by `numpy.asarray`",
+            array.get_type().name()?
+        )))
+    }
+}
+
+fn has_dlpack(array: &Bound<'_, PyAny>) -> PyResult<bool> {
+    Ok(has(array, "__dlpack__")? && has(array, "__dlpack_device__")?)
 }
 
 /// The exception for host memory where a GPU is needed.

@@ -1,14 +1,17 @@
 //! streamflow for Python: tensors and streams that other libraries can use, in order and without copies.
 //!
-//! The Python package `streamflow` has the documentation for users. This crate is its native module.
+//! The Python package `streamflow` has the documentation for users. This crate is its native module. A crate that makes
+//! Python classes of its own graphs depends on it, too: see [`export!`].
 
 mod array_interface;
 mod capsule;
 mod cuda_interface;
+mod demo;
 mod dtype;
 mod error;
 mod event;
 mod exchange;
+mod graph;
 mod handle;
 mod held;
 mod import;
@@ -21,6 +24,27 @@ mod unseen;
 mod work_stream;
 
 use std::collections::BTreeMap;
+
+pub use graph::{
+    Adopting, Ended, FromPython, Graph, Input, InputMessage, InputPort, Message, Output,
+    OutputMessage, OutputPort, Report, Running, ToPython,
+};
+pub use platform::Platform;
+pub use stream::Stream;
+pub use tensor::Tensor;
+
+/// The items that the code of [`export!`] uses.
+#[doc(hidden)]
+pub mod __private {
+    pub use streamflow::graph::Graph as AnyGraph;
+
+    pub use crate::graph::Maker;
+
+    /// A result of streamflow as one of Python.
+    pub fn or_raise<T>(result: Result<T, streamflow::Error>) -> pyo3::PyResult<T> {
+        crate::error::OrRaise::or_raise(result)
+    }
+}
 
 use pyo3::prelude::*;
 use streamflow::memory as library;
@@ -38,19 +62,45 @@ fn live() -> BTreeMap<&'static str, u64> {
     [("adopted", counts.adopted), ("lent", counts.lent), ("leaked", counts.leaked)].into()
 }
 
-/// Gives no memory back to other libraries any more. Called at the interpreter's exit.
+/// Stops all graphs, and gives no memory back to other libraries any more. Called at the interpreter's exit.
 #[pyfunction]
 fn _stop(py: Python<'_>) {
     // An owner that is being dropped may need the interpreter lock for that.
-    py.detach(library::stop_giving_back_blocking);
+    py.detach(|| {
+        graph::stop_all_blocking();
+        library::stop_giving_back_blocking();
+    });
+}
+
+/// Adds the classes and functions of streamflow to a module, and what ends them to the exit of the interpreter. Each
+/// native module has classes of its own: tensors of another one are arrays of another library, which `as_tensor` takes.
+///
+/// # Errors
+/// Those of Python.
+pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    add(module)?;
+    module.py().import("atexit")?.call_method1("register", (module.getattr("_stop")?,))?;
+    Ok(())
 }
 
 #[pymodule]
 fn _streamflow(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    add_to(module)?;
+    module.add_class::<demo::Scale>()
+}
+
+fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<platform::Platform>()?;
     module.add_class::<stream::Stream>()?;
     module.add_class::<event::Event>()?;
     module.add_class::<tensor::Tensor>()?;
+    module.add_class::<Graph>()?;
+    module.add_class::<Running>()?;
+    module.add_class::<Report>()?;
+    module.add_class::<Input>()?;
+    module.add_class::<Output>()?;
+    module.add_class::<Message>()?;
+    module.add("Ended", module.py().get_type::<Ended>())?;
     module.add("Error", module.py().get_type::<error::StreamflowError>())?;
     module.add_function(wrap_pyfunction!(platform::default_platform, module)?)?;
     module.add_function(wrap_pyfunction!(platform::empty, module)?)?;

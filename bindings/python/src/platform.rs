@@ -28,7 +28,7 @@ use crate::tensor::Tensor;
 /// streamflow.Error
 ///     If CUDA is needed and does not work. The text says what to do.
 #[pyclass(frozen, module = "streamflow")]
-pub(crate) struct Platform {
+pub struct Platform {
     pub(crate) inner: streamflow::Platform,
 }
 

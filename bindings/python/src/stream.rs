@@ -34,7 +34,7 @@ use crate::platform::{Platform, default_platform};
 /// ValueError
 ///     If the platform has no such device.
 #[pyclass(frozen, module = "streamflow")]
-pub(crate) struct Stream(pub(crate) Arc<Queue>);
+pub struct Stream(pub(crate) Arc<Queue>);
 
 /// A stream with its platform.
 pub(crate) struct Queue {
@@ -108,6 +108,29 @@ impl Stream {
             Some(stream) => Ok(stream),
             None => Py::new(py, Self::new(py, None, 0)?),
         }
+    }
+
+    /// The stream of a port: a new one, or the default stream of device 0.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub(crate) fn of_port(
+        platform: &Inner,
+        port: &str,
+        use_default_stream: bool,
+    ) -> Result<Self, Error> {
+        let pool = CudaStreamPool::new();
+        let stream = match use_default_stream {
+            true => platform.default_stream(self::device(0))?,
+            false => platform.stream_pool("the ports", &pool)?.allocate(port.to_owned())?,
+        };
+        Ok(Self(Queue::new(platform, stream)))
+    }
+
+    /// The number that DLPack and the CUDA array interface have for the stream: 1 for the legacy default stream, whose
+    /// handle is 0.
+    pub(crate) fn protocol_number(&self) -> PyResult<u64> {
+        Ok(self.cuda_handle()?.max(1))
     }
 
     /// The handle of CUDA.

@@ -23,7 +23,7 @@ use crate::{array_interface, capsule, cuda_interface, exchange};
 /// stream comes after the work that has written it, and its memory lives until they have finished with it. It is made by
 /// `empty`, `zeros`, `from_dlpack` and `as_tensor`.
 #[pyclass(frozen, module = "streamflow")]
-pub(crate) struct Tensor {
+pub struct Tensor {
     memory: Arc<Memory>,
     /// The stream that it belongs to.
     stream: Py<Stream>,

@@ -1,4 +1,4 @@
-"""Tensors and streams of streamflow, for Python.
+"""Tensors, streams and graphs of streamflow, for Python.
 
 Without a GPU everything runs on a simulator, whose memory is host memory::
 
@@ -11,15 +11,19 @@ Without a GPU everything runs on a simulator, whose memory is host memory::
     b = sf.from_dlpack(a)      # the same memory again
 """
 
-import atexit as _atexit
-
 from ._streamflow import (
+    Ended,
     Error,
     Event,
+    Graph,
+    Input,
+    Message,
+    Output,
     Platform,
+    Report,
+    Running,
     Stream,
     Tensor,
-    _stop,
     as_tensor,
     default_platform,
     empty,
@@ -30,9 +34,16 @@ from ._streamflow import (
 )
 
 __all__ = [
+    "Ended",
     "Error",
     "Event",
+    "Graph",
+    "Input",
+    "Message",
+    "Output",
     "Platform",
+    "Report",
+    "Running",
     "Stream",
     "Tensor",
     "as_tensor",
@@ -43,6 +54,3 @@ __all__ = [
     "work_stream",
     "zeros",
 ]
-
-# While the interpreter ends, objects of other libraries can't be given back any more.
-_atexit.register(_stop)

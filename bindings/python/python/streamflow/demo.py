@@ -1,8 +1,14 @@
-"""Shows that memory is shared with NumPy, in both directions: ``python -m streamflow.demo``."""
+"""Shows that memory is shared with NumPy, and runs a graph: ``python -m streamflow.demo``.
+
+`Scale` is the graph: it multiplies each tensor of its input `x` by `factor`, and sends it to its output `y`.
+"""
 
 import sys
 
 import streamflow as sf
+from streamflow._streamflow import Scale
+
+__all__ = ["Scale", "main"]
 
 
 def main() -> int:
@@ -26,7 +32,17 @@ def main() -> int:
     print("what NumPy has written:", same.tolist())
     shared = same.__array_interface__["data"][0] == array.__array_interface__["data"][0]
     print("the memory is shared" if shared else "the memory was copied")
-    return 0 if shared and same.tolist() == [[0, 1, 2], [3, 4, 5]] else 1
+    graph = Scale(factor=10.0)
+    with graph.spawn() as running:
+        graph.x.push(back)
+        scaled = graph.y.take().numpy()
+        running.finish()
+        report = running.join()
+    print("ten times as much, by a graph:", scaled.tolist())
+    print(report)
+    if not shared or same.tolist() != [[0, 1, 2], [3, 4, 5]]:
+        return 1
+    return 0 if (scaled == 10 * same).all() else 1
 
 
 if __name__ == "__main__":

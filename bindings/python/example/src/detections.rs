@@ -1,0 +1,49 @@
+//! A message with named tensors, which Python pushes as a dict.
+
+use streamflow::prelude::*;
+use streamflow_python::InputMessage;
+
+/// Boxes with their scores.
+#[derive(Debug, Message)]
+pub struct Detections {
+    /// One number for each box.
+    pub boxes: Tensor<f32>,
+    /// One score for each box.
+    pub scores: Tensor<f32>,
+}
+
+impl InputMessage for Detections {
+    fn describe() -> String {
+        "a dict of the float32 tensors `boxes` and `scores`".to_owned()
+    }
+}
+
+/// out[i] = a[i] + b[i]
+#[kernel(
+    unsafe cuda = "unsigned long long i = thread_index(); if (i < out_len) out[i] = a[i] + b[i];",
+    requires(a.len() == out.len(), b.len() == out.len())
+)]
+fn add(out: &mut [f32], a: &[f32], b: &[f32]) {
+    for ((out, a), b) in out.iter_mut().zip(a).zip(b) {
+        *out = a + b;
+    }
+}
+
+/// Adds the scores to the boxes.
+#[operator]
+pub struct Sum {
+    #[input]
+    detections: Detections,
+    #[output]
+    sum: Tensor<f32>,
+}
+
+impl Compute for Sum {
+    fn compute(&mut self, io: SumIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let (detections, stream) = io.detections.receive().receive_cuda_stream(cx)?;
+        let Detections { boxes, scores } = &detections;
+        let mut sum = cx.tensor(boxes.shape(), &stream)?;
+        stream.launch::<add>(sum.len(), (&mut sum, boxes, scores))?;
+        io.sum.emit(sum)
+    }
+}

@@ -1,0 +1,243 @@
+//! Which messages cross a port, and what they are in Python.
+
+use std::any::Any;
+
+use pyo3::exceptions::{PyBufferError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use streamflow::memory::After;
+use streamflow::memory::dlpack::{Abi, Consumer, DlTensor};
+use streamflow::message::{Device, TensorMap};
+use streamflow::port::Receive;
+use streamflow::{Element, Message, Shared, Tensor as Inner};
+
+use crate::dtype::for_dtype;
+use crate::error::OrRaise;
+use crate::held::{AnyTensor, Held};
+use crate::import;
+use crate::stream::Stream;
+use crate::tensor::Tensor;
+
+/// How a port takes over what Python pushes.
+pub struct Adopting<'a, 'py> {
+    pub(crate) py: Python<'py>,
+    pub(crate) port: &'a str,
+    /// The port's stream, which comes after the producer's work.
+    pub(crate) stream: &'a Py<Stream>,
+    pub(crate) shape: &'a [Option<usize>],
+    pub(crate) copies: bool,
+    /// Leaves the order out: a control of the tests.
+    pub(crate) is_unordered: bool,
+}
+
+/// A message that Python pushes: a tensor, or named tensors in a dict.
+///
+/// A struct with `#[derive(Message)]`, whose fields are tensors, gets it by `impl InputMessage for Detections {}`: Python
+/// pushes a dict with the names of the fields.
+pub trait InputMessage: Message<Place = Device> + for<'t> Receive<'t, Message = Self> {
+    /// Makes it of an object of Python.
+    ///
+    /// # Errors
+    /// The exception for an object that is no such message.
+    fn adopt(value: &Bound<'_, PyAny>, adopting: &Adopting<'_, '_>) -> PyResult<Self> {
+        TensorMap::adopt(value, adopting)?
+            .into_message()
+            .map_err(|error| PyValueError::new_err(format!("port `{}`: {error}", adopting.port)))
+    }
+
+    /// What Python pushes, in words.
+    fn describe() -> String {
+        "a dict of tensors by name".to_owned()
+    }
+}
+
+/// A message that Python takes: a tensor, or named tensors as a dict.
+pub trait OutputMessage: Message<Place = Device> + Sized {
+    /// Makes an object of Python of it, whose tensors belong to the port's stream.
+    ///
+    /// # Errors
+    /// The exception for a message that has no such form.
+    fn export(message: Shared<Self>, py: Python<'_>, stream: &Py<Stream>) -> PyResult<Py<PyAny>>;
+
+    /// What Python takes, in words.
+    fn describe() -> String;
+}
+
+impl Adopting<'_, '_> {
+    /// One array as a tensor on the port's stream.
+    fn tensor(&self, array: &Bound<'_, PyAny>, name: Option<&str>) -> PyResult<Box<dyn AnyTensor>> {
+        let py = self.py;
+        let held = match array.cast::<Tensor>() {
+            _ if self.copies => import::by_dlpack(array, self.stream.get(), Some(true))?,
+            // The same memory, in order with this stream and without a wait of the host.
+            Ok(own) => {
+                let (own, on, is_unordered) = (own.get(), self.stream.get(), self.is_unordered);
+                let exported = py.detach(|| {
+                    own.memory().settle()?;
+                    on.with(|_, stream| {
+                        let consumer = match is_unordered {
+                            true => Consumer::Unordered,
+                            false => Consumer::QueuesOn(stream),
+                        };
+                        own.held().export(Abi::Versioned, consumer)
+                    })
+                });
+                self.import(exported.or_raise()?)?
+            }
+            Err(_) => import::adopt(array, self.stream.get())?,
+        };
+        let what = || match name {
+            Some(name) => format!("port `{}`, tensor `{name}`", self.port),
+            None => format!("port `{}`", self.port),
+        };
+        let fits = |(wanted, found): (&Option<usize>, &usize)| wanted.is_none_or(|it| it == *found);
+        let shape = held.shape();
+        if name.is_none()
+            && !self.shape.is_empty()
+            && (self.shape.len() != shape.len() || !self.shape.iter().zip(shape).all(fits))
+        {
+            return Err(PyValueError::new_err(format!(
+                "{} takes tensors of shape {}, and this one has {}; push another, or reshape it",
+                what(),
+                shape_text(self.shape),
+                shape_text(&shape.iter().copied().map(Some).collect::<Vec<_>>()),
+            )));
+        }
+        Ok(held)
+    }
+
+    /// A tensor of streamflow, which comes back as a tensor of this port.
+    fn import(&self, tensor: DlTensor) -> PyResult<Box<dyn AnyTensor>> {
+        let dtype = tensor.dtype().to_string();
+        for_dtype!(dtype.as_str(), T => {
+            let (on, is_unordered) = (self.stream.get(), self.is_unordered);
+            let imported = self.py.detach(|| {
+                on.with(|platform, stream| {
+                    let after = match is_unordered {
+                        true => After::Complete,
+                        false => After::QueuedOn(stream),
+                    };
+                    platform.import_dlpack::<T>(tensor, after)
+                })
+            });
+            Held::imported(imported.or_raise()?)
+        })
+    }
+
+    fn typed<T: Element>(&self, array: &Bound<'_, PyAny>) -> PyResult<Held<T>> {
+        let held = self.tensor(array, None)?;
+        let dtype = held.dtype();
+        let any: Box<dyn Any> = held;
+        match any.downcast::<Held<T>>() {
+            Ok(held) => Ok(*held),
+            Err(_) => Err(PyTypeError::new_err(format!(
+                "port `{}` takes elements of type {}, and this tensor has {dtype}; convert it first, as by \
+                 `.astype(\"{}\")`",
+                self.port,
+                T::DTYPE,
+                T::DTYPE
+            ))),
+        }
+    }
+
+    fn read_only(&self, name: Option<&str>) -> PyErr {
+        let name = name.map(|name| format!(", tensor `{name}`")).unwrap_or_default();
+        PyBufferError::new_err(format!(
+            "port `{}`{name}: the array is read-only, and the graph may write what it gets here; push a copy, by \
+             `push(…, copy=True)`",
+            self.port
+        ))
+    }
+}
+
+/// A shape as Python writes it; a length that is not fixed is a `*`.
+pub(crate) fn shape_text(shape: &[Option<usize>]) -> String {
+    let lengths = shape.iter().map(|length| length.map_or("*".to_owned(), |it| it.to_string()));
+    let text = lengths.collect::<Vec<_>>().join(", ");
+    if shape.len() == 1 { format!("({text},)") } else { format!("({text})") }
+}
+
+impl<T: Element> InputMessage for Inner<T> {
+    fn adopt(value: &Bound<'_, PyAny>, adopting: &Adopting<'_, '_>) -> PyResult<Self> {
+        let held = adopting.typed::<T>(value)?;
+        held.into_sole().map_err(|_| adopting.read_only(None))
+    }
+
+    fn describe() -> String {
+        format!("a {} tensor", T::DTYPE)
+    }
+}
+
+/// Named tensors: what Python pushes is read by name, in Rust.
+impl InputMessage for TensorMap {
+    fn adopt(value: &Bound<'_, PyAny>, adopting: &Adopting<'_, '_>) -> PyResult<Self> {
+        let Ok(arrays) = value.cast::<PyDict>() else {
+            return Err(PyTypeError::new_err(format!(
+                "port `{}` takes a dict of tensors by name, and not a {}; push `{{\"name\": array}}`",
+                adopting.port,
+                value.get_type().name()?
+            )));
+        };
+        let mut map = Self::new();
+        for (name, array) in arrays {
+            let name: String = name.extract().map_err(|_| {
+                PyTypeError::new_err(format!("port `{}`: the names are strings", adopting.port))
+            })?;
+            let held = adopting.tensor(&array, Some(&name))?;
+            let dtype = held.dtype();
+            let any: Box<dyn Any> = held;
+            let done: PyResult<PyResult<()>> = for_dtype!(dtype, T => {
+                match any.downcast::<Held<T>>().map(|held| held.into_sole()) {
+                    Ok(Ok(tensor)) => {
+                        map.insert(name, tensor);
+                        Ok(())
+                    }
+                    _ => Err(adopting.read_only(Some(&name))),
+                }
+            });
+            done??;
+        }
+        Ok(map)
+    }
+}
+
+impl<T: Element> OutputMessage for Inner<T> {
+    fn export(message: Shared<Self>, py: Python<'_>, stream: &Py<Stream>) -> PyResult<Py<PyAny>> {
+        // With another owner in the graph, the tensor may only be read.
+        let held = match message.try_unwrap() {
+            Ok(tensor) => Held::writable(tensor),
+            Err(shared) => Held::read_only(shared),
+        };
+        Ok(Py::new(py, Tensor::new(held, stream.clone_ref(py)))?.into_any())
+    }
+
+    fn describe() -> String {
+        format!("a {} tensor", T::DTYPE)
+    }
+}
+
+impl OutputMessage for TensorMap {
+    fn export(message: Shared<Self>, py: Python<'_>, stream: &Py<Stream>) -> PyResult<Py<PyAny>> {
+        let Ok(mut map) = message.try_unwrap() else {
+            return Err(PyTypeError::new_err(
+                "the graph keeps this message as well, so its tensors can't be taken; give the port an output of its own",
+            ));
+        };
+        let found: Vec<(String, &'static str)> =
+            map.iter().map(|(name, tensor)| (name.to_owned(), tensor.dtype())).collect();
+        let tensors = PyDict::new(py);
+        for (name, dtype) in found {
+            let held: PyResult<PyResult<Box<dyn AnyTensor>>> = for_dtype!(dtype, T => {
+                map.take::<Inner<T>>(&name).map(Held::writable).map_err(|error| {
+                    PyTypeError::new_err(format!("{error}; a port passes on a `Tensor` alone"))
+                })
+            });
+            tensors.set_item(name, Py::new(py, Tensor::new(held??, stream.clone_ref(py)))?)?;
+        }
+        Ok(tensors.into_any().unbind())
+    }
+
+    fn describe() -> String {
+        "a dict of tensors by name".to_owned()
+    }
+}

@@ -1,0 +1,221 @@
+//! The operators at the ports of a graph, for messages from and to Python.
+//!
+//! They call no code of Python. So a graph never waits for the interpreter lock.
+
+use std::fmt;
+use std::sync::Arc;
+
+use streamflow::context::Waker;
+use streamflow::message::{Device, Value};
+use streamflow::operator::{Answer, Condition};
+use streamflow::port::Receive;
+use streamflow::prelude::*;
+use streamflow::stream::Point;
+use streamflow::time::Timestamp;
+
+use super::queue::Queue;
+
+/// What a Python program has pushed.
+pub(crate) struct Pushed<M> {
+    pub(crate) message: M,
+    pub(crate) metadata: Vec<(String, Value)>,
+    pub(crate) sequence: Option<u64>,
+}
+
+/// What a Python program can take.
+pub(crate) struct Taken<M: Message> {
+    pub(crate) message: Shared<M>,
+    /// Its work is complete at this point.
+    pub(crate) ready: Point,
+    pub(crate) metadata: Vec<(String, Value)>,
+    pub(crate) sequence: Option<u64>,
+}
+
+/// An input of a graph, to which Python pushes messages of type `M`. [`export!`](crate::export) makes it and passes it to
+/// the graph, which has a node with [`operator`](Self::operator) and the condition [`ready`](Self::ready).
+pub struct InputPort<M> {
+    pub(crate) queue: Arc<Queue<Pushed<M>>>,
+}
+
+/// An output of a graph, from which Python takes messages of type `M`. [`export!`](crate::export) makes it and passes it to
+/// the graph, which has a node with [`operator`](Self::operator) and the condition [`room`](Self::room).
+pub struct OutputPort<M: Message> {
+    pub(crate) queue: Arc<Queue<Taken<M>>>,
+}
+
+impl<M> Clone for InputPort<M> {
+    fn clone(&self) -> Self {
+        Self { queue: self.queue.clone() }
+    }
+}
+
+impl<M: Message> Clone for OutputPort<M> {
+    fn clone(&self) -> Self {
+        Self { queue: self.queue.clone() }
+    }
+}
+
+impl<M> InputPort<M> {
+    pub(crate) fn with_capacity(capacity: usize) -> Self {
+        Self { queue: Arc::new(Queue::new(capacity)) }
+    }
+}
+
+impl<M: Message> OutputPort<M> {
+    pub(crate) fn with_capacity(capacity: usize) -> Self {
+        Self { queue: Arc::new(Queue::new(capacity)) }
+    }
+}
+
+impl<M> InputPort<M>
+where
+    M: Message<Place = Device> + for<'t> Receive<'t, Message = M>,
+{
+    /// The operator that emits what Python pushes, at its output `message`.
+    pub fn operator(&self) -> FromPython<M> {
+        FromPython { ends: Ends(self.queue.clone()) }
+    }
+}
+
+impl<M: Message + Sync> InputPort<M> {
+    /// The condition of that operator's node: `#[when(condition(x.ready()))]`. It holds while a message waits, and never
+    /// again once the program has closed the port and all was emitted.
+    pub fn ready(&self) -> impl Condition + use<M> {
+        HasEntry(self.queue.clone())
+    }
+}
+
+impl<M: Message<Place = Device>> OutputPort<M> {
+    /// The operator that passes what it receives, at its input `message`, to Python.
+    pub fn operator(&self) -> ToPython<M> {
+        ToPython { ends: Ends(self.queue.clone()) }
+    }
+
+    /// The condition of that operator's node: `#[when(condition(y.room()))]`. It holds while the program has not taken
+    /// all that the port has room for, and never again once the program has closed the port.
+    pub fn room(&self) -> impl Condition + use<M> {
+        HasRoom(self.queue.clone())
+    }
+}
+
+/// Ends its queue when the graph stops it or drops it.
+struct Ends<E>(Arc<Queue<E>>);
+
+impl<E> Drop for Ends<E> {
+    fn drop(&mut self) {
+        self.0.end();
+    }
+}
+
+/// Emits what Python pushes: [`InputPort::operator`].
+#[operator(no_new, unlisted, streams(emit))]
+pub struct FromPython<M>
+where
+    M: Message<Place = Device> + for<'t> Receive<'t, Message = M>,
+{
+    /// What was pushed.
+    #[output]
+    message: M,
+    ends: Ends<Pushed<M>>,
+}
+
+#[diagnostic::do_not_recommend]
+impl<M> Compute for FromPython<M>
+where
+    M: Message<Place = Device> + for<'t> Receive<'t, Message = M>,
+{
+    fn compute(&mut self, io: Self::Io<'_>, cx: &ExecutionContext) -> Result<()> {
+        let Some(pushed) = self.ends.0.pop() else { return Ok(()) };
+        let stream = cx.allocate_cuda_stream(io.emit)?;
+        let mut out = io.message;
+        if let Some(number) = pushed.sequence {
+            out = out.sequence(number);
+        }
+        // The message names what has written it, and this stream comes after that.
+        out.set_cuda_stream(&stream).emit_with(pushed.message, |metadata| {
+            for (name, value) in pushed.metadata {
+                metadata.set(name, value);
+            }
+        })
+    }
+
+    fn stop(&mut self, _: &ExecutionContext) -> Result<()> {
+        self.ends.0.end();
+        // What was not emitted goes back to its owners.
+        while self.ends.0.pop().is_some() {}
+        Ok(())
+    }
+}
+
+/// Passes what it receives to Python: [`OutputPort::operator`].
+#[operator(no_new, unlisted)]
+pub struct ToPython<M: Message<Place = Device>> {
+    /// What Python takes.
+    #[input]
+    message: Shared<M>,
+    ends: Ends<Taken<M>>,
+}
+
+#[diagnostic::do_not_recommend]
+impl<M: Message<Place = Device>> Compute for ToPython<M> {
+    fn compute(&mut self, io: Self::Io<'_>, cx: &ExecutionContext) -> Result<()> {
+        let received = io.message.receive();
+        let metadata = received.metadata();
+        let sequence = metadata.and_then(|metadata| metadata.sequence());
+        let values = metadata.into_iter().flat_map(|metadata| metadata.iter());
+        let metadata = values.map(|(name, value)| (name.to_owned(), value.clone())).collect();
+        let (message, stream) = received.receive_cuda_stream(cx)?;
+        let ready = stream.record()?;
+        self.ends.0.hand_over(Taken { message, ready, metadata, sequence });
+        Ok(())
+    }
+
+    fn stop(&mut self, _: &ExecutionContext) -> Result<()> {
+        self.ends.0.end();
+        Ok(())
+    }
+}
+
+struct HasEntry<E>(Arc<Queue<E>>);
+
+impl<E: Send + 'static> Condition for HasEntry<E> {
+    fn check(&mut self, _: Timestamp) -> Answer {
+        self.0.has_entry()
+    }
+
+    fn start(&mut self, waker: &Waker) {
+        self.0.begin(waker);
+    }
+
+    fn reason(&self) -> String {
+        "the Python program has not pushed a message".to_owned()
+    }
+}
+
+struct HasRoom<E>(Arc<Queue<E>>);
+
+impl<E: Send + 'static> Condition for HasRoom<E> {
+    fn check(&mut self, _: Timestamp) -> Answer {
+        self.0.has_room()
+    }
+
+    fn start(&mut self, waker: &Waker) {
+        self.0.begin(waker);
+    }
+
+    fn reason(&self) -> String {
+        "the Python program has not taken the last messages".to_owned()
+    }
+}
+
+impl<M> fmt::Debug for InputPort<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("InputPort").finish_non_exhaustive()
+    }
+}
+
+impl<M: Message> fmt::Debug for OutputPort<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OutputPort").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,104 @@
+//! What the ports of a graph have in common: their streams, and calls that wait.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use pyo3::create_exception;
+use pyo3::exceptions::{PyTimeoutError, PyValueError};
+use pyo3::prelude::*;
+
+use super::message::shape_text;
+use super::queue::{Phase, Queue};
+use super::run::{Run, SLICE};
+use crate::error::StreamflowError;
+use crate::stream::Stream;
+
+create_exception!(
+    streamflow,
+    Ended,
+    StreamflowError,
+    "A port was used after its graph had ended, or after it was closed. The text says why the graph has ended."
+);
+
+/// What the two kinds of ports have in common.
+pub(crate) struct Port {
+    pub(crate) name: &'static str,
+    pub(crate) stream: Py<Stream>,
+    pub(crate) run: Arc<Run>,
+    pub(crate) shape: Vec<Option<usize>>,
+}
+
+impl Port {
+    /// The shape, as a part of a text.
+    pub(super) fn shape_text(&self) -> String {
+        match &*self.shape {
+            [] => String::new(),
+            shape => format!(" of shape {}", shape_text(shape)),
+        }
+    }
+}
+
+/// A call of Python that may wait.
+pub(crate) struct Call<'a> {
+    pub(super) py: Python<'a>,
+    pub(super) port: &'a Port,
+    until: Option<Instant>,
+    timeout: Option<f64>,
+}
+
+impl<'a> Call<'a> {
+    pub(super) fn new(py: Python<'a>, port: &'a Port, timeout: Option<f64>) -> PyResult<Self> {
+        let until = match timeout.map(Duration::try_from_secs_f64) {
+            None => None,
+            // A time beyond the clock's end is no limit.
+            Some(Ok(timeout)) => Instant::now().checked_add(timeout),
+            Some(Err(_)) => {
+                return Err(PyValueError::new_err(
+                    "`timeout` is a number of seconds that is not negative, or None to wait without a limit",
+                ));
+            }
+        };
+        Ok(Self { py, port, until, timeout })
+    }
+
+    /// Waits a little for the graph, without the interpreter lock.
+    pub(super) fn wait<E: Send>(
+        &self,
+        queue: &Queue<E>,
+        is_enough: fn(usize, usize, Phase) -> bool,
+    ) -> PyResult<()> {
+        let left = self.until.map(|until| until.saturating_duration_since(Instant::now()));
+        if left.is_some_and(|left| left.is_zero()) {
+            return Err(PyTimeoutError::new_err(format!(
+                "port `{}`: nothing has changed for {} s",
+                self.port.name,
+                self.timeout.unwrap_or_default()
+            )));
+        }
+        let at_most = left.map_or(SLICE, |left| left.min(SLICE));
+        let capacity = queue.capacity();
+        self.py.detach(|| queue.wait(at_most, |len, phase| is_enough(len, capacity, phase)));
+        self.py.check_signals()
+    }
+
+    /// The exception of a port whose graph has ended.
+    pub(super) fn ended(&self, problem: &str) -> PyErr {
+        let run = &self.port.run;
+        // The run's thread may still call `stop` hooks. Its report says why it has ended when that is done.
+        let (_, why) = self.py.detach(|| {
+            let end = Instant::now() + Duration::from_secs(1);
+            while run.handle().is_some() && !run.is_over() && Instant::now() < end {
+                std::thread::sleep(Duration::from_micros(100));
+            }
+            run.why()
+        });
+        Ended::new_err(format!(
+            "port `{}` of {}: {problem}, since the run has ended: {why}; make a new {} to run again",
+            self.port.name, run.class, run.class
+        ))
+    }
+
+    pub(super) fn closed(&self) -> PyErr {
+        Ended::new_err(format!("port `{}` of {} was closed", self.port.name, self.port.run.class))
+    }
+}

@@ -1,0 +1,197 @@
+//! The queue of a port: a Python program has one end, and an operator of the graph has the other.
+
+use std::collections::VecDeque;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use streamflow::context::Waker;
+use streamflow::operator::Answer;
+
+/// A bounded queue between a program and a graph. No lock of it is held while an entry is dropped, or while the
+/// interpreter lock is taken.
+pub(crate) struct Queue<E> {
+    state: Mutex<State<E>>,
+    /// Notified for the program. The graph is woken by its waker.
+    changed: Condvar,
+    capacity: usize,
+}
+
+struct State<E> {
+    entries: VecDeque<E>,
+    /// The program has closed its end.
+    is_closed: bool,
+    phase: Phase,
+    waker: Option<Waker>,
+}
+
+/// What the graph's end does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Phase {
+    /// The graph has not started.
+    New,
+    /// The graph runs.
+    Runs,
+    /// The graph has ended, and changes nothing any more.
+    Ended,
+}
+
+/// Why an entry was not added.
+pub(crate) enum Refused<E> {
+    /// There is no room now.
+    Full(E),
+    /// The program has closed the port before.
+    Closed,
+    /// The graph has ended.
+    Ended,
+}
+
+/// What the program finds in the queue.
+pub(crate) enum Found<E> {
+    Entry(E),
+    /// Nothing now.
+    Empty,
+    /// Nothing, and nothing will come.
+    Ended,
+    /// The program has closed the port before.
+    Closed,
+}
+
+impl<E> Queue<E> {
+    pub(crate) fn new(capacity: usize) -> Self {
+        let state =
+            State { entries: VecDeque::new(), is_closed: false, phase: Phase::New, waker: None };
+        Self { state: Mutex::new(state), changed: Condvar::new(), capacity: capacity.max(1) }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State<E>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn capacity(&self) -> usize {
+        self.capacity
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.state().entries.len()
+    }
+
+    pub(crate) fn phase(&self) -> Phase {
+        self.state().phase
+    }
+
+    // ---- the program's side -----------------------------------------------------------------------------------
+
+    /// Adds an entry for the graph.
+    pub(crate) fn push(&self, entry: E) -> Result<(), Refused<E>> {
+        let mut state = self.state();
+        if state.is_closed {
+            return Err(Refused::Closed);
+        }
+        if state.phase == Phase::Ended {
+            return Err(Refused::Ended);
+        }
+        if state.entries.len() >= self.capacity {
+            return Err(Refused::Full(entry));
+        }
+        state.entries.push_back(entry);
+        wake(state);
+        Ok(())
+    }
+
+    /// Takes the oldest entry of the graph.
+    pub(crate) fn take(&self) -> Found<E> {
+        let mut state = self.state();
+        if let Some(entry) = state.entries.pop_front() {
+            wake(state);
+            return Found::Entry(entry);
+        }
+        match (state.is_closed, state.phase) {
+            (true, _) => Found::Closed,
+            (false, Phase::Ended) => Found::Ended,
+            (false, _) => Found::Empty,
+        }
+    }
+
+    /// Waits until the graph has changed something, at most for a time. Called without the interpreter lock.
+    pub(crate) fn wait(&self, at_most: Duration, is_enough: impl Fn(usize, Phase) -> bool) {
+        let state = self.state();
+        let waits = |state: &mut State<E>| !is_enough(state.entries.len(), state.phase);
+        drop(
+            self.changed
+                .wait_timeout_while(state, at_most, waits)
+                .unwrap_or_else(PoisonError::into_inner),
+        );
+    }
+
+    /// The program pushes or takes no more.
+    pub(crate) fn close(&self) {
+        let mut state = self.state();
+        state.is_closed = true;
+        self.changed.notify_all();
+        wake(state);
+    }
+
+    // ---- the graph's side -------------------------------------------------------------------------------------
+
+    /// A run begins.
+    pub(crate) fn begin(&self, waker: &Waker) {
+        let mut state = self.state();
+        state.waker = Some(waker.clone());
+        state.phase = Phase::Runs;
+        self.changed.notify_all();
+    }
+
+    /// The run has ended, or the graph was dropped.
+    pub(crate) fn end(&self) {
+        let mut state = self.state();
+        let waker = state.waker.take();
+        state.phase = Phase::Ended;
+        self.changed.notify_all();
+        drop(state);
+        drop(waker);
+    }
+
+    /// Whether the operator that hands entries of the program on may run.
+    pub(crate) fn has_entry(&self) -> Answer {
+        let state = self.state();
+        match (state.entries.is_empty(), state.is_closed) {
+            (false, _) => Answer::Ready,
+            (true, true) => Answer::Never,
+            (true, false) => Answer::Waiting,
+        }
+    }
+
+    /// Whether the operator that hands entries to the program may run.
+    pub(crate) fn has_room(&self) -> Answer {
+        let state = self.state();
+        if state.is_closed {
+            Answer::Never
+        } else if state.entries.len() < self.capacity {
+            Answer::Ready
+        } else {
+            Answer::Waiting
+        }
+    }
+
+    /// The operator's next entry of the program.
+    pub(crate) fn pop(&self) -> Option<E> {
+        let entry = self.state().entries.pop_front();
+        self.changed.notify_all();
+        entry
+    }
+
+    /// Adds an entry for the program. The condition has found room, and no other thread adds any.
+    pub(crate) fn hand_over(&self, entry: E) {
+        self.state().entries.push_back(entry);
+        self.changed.notify_all();
+    }
+}
+
+/// Wakes the graph, without the lock.
+fn wake<E>(state: MutexGuard<'_, State<E>>) {
+    let waker = state.waker.clone();
+    drop(state);
+    if let Some(waker) = waker {
+        waker.wake();
+    }
+}

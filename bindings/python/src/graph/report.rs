@@ -1,0 +1,83 @@
+//! What a run did, for Python.
+
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+use streamflow::schedule::{self, End};
+
+/// What a run did, and why it ended. `str(report)` is a table.
+#[pyclass(frozen, module = "streamflow")]
+pub struct Report {
+    inner: schedule::Report,
+}
+
+impl Report {
+    pub(crate) fn new(inner: schedule::Report) -> Self {
+        Self { inner }
+    }
+}
+
+#[pymethods]
+impl Report {
+    /// Why the run ended, as a word: "sources_done", "finished", "stopped", "ticks_done", "time_over", "failed", or
+    /// "not_yet" for the report of a run that goes on.
+    #[getter]
+    fn end(&self) -> &'static str {
+        match self.inner.end {
+            End::SourcesDone => "sources_done",
+            End::Finished { .. } => "finished",
+            End::Stopped { .. } => "stopped",
+            End::TicksDone => "ticks_done",
+            End::TimeOver => "time_over",
+            End::Failed { .. } => "failed",
+            _ => "not_yet",
+        }
+    }
+
+    /// Why the run ended, in words.
+    #[getter]
+    fn why(&self) -> String {
+        self.inner.end.to_string()
+    }
+
+    /// How many ticks each node did: a dict of str to int, producers before consumers.
+    #[getter]
+    fn ticks<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let ticks = PyDict::new(py);
+        for node in &self.inner.nodes {
+            ticks.set_item(&node.name, node.ticks)?;
+        }
+        Ok(ticks)
+    }
+
+    /// How many ticks of each node failed, of the nodes of which one did: a dict of str to int.
+    #[getter]
+    fn failures<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let failures = PyDict::new(py);
+        for node in self.inner.nodes.iter().filter(|node| node.failures > 0) {
+            failures.set_item(&node.name, node.failures)?;
+        }
+        Ok(failures)
+    }
+
+    /// The messages that were sent and never received: a list of (edge, number of messages, reason).
+    #[getter]
+    fn dropped<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyTuple>>> {
+        let dropped = self.inner.dropped.iter();
+        dropped.map(|it| (it.edge, it.messages, it.reason.to_string()).into_pyobject(py)).collect()
+    }
+
+    /// The parameters that were set, and from which tick on: a list of (node, parameter, tick, value as text).
+    #[getter]
+    fn parameters<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyTuple>>> {
+        let changes = self.inner.parameters.iter();
+        changes.map(|it| (&it.node, it.parameter, it.tick, &it.value).into_pyobject(py)).collect()
+    }
+
+    fn __str__(&self) -> String {
+        self.inner.to_string()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<streamflow.Report: {}>", self.inner.end)
+    }
+}

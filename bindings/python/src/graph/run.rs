@@ -1,0 +1,77 @@
+//! A run of a graph, for all objects of Python that belong to it.
+
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+use std::time::{Duration, Instant};
+
+use pyo3::prelude::*;
+use streamflow::schedule::{End, RunHandle};
+
+use crate::error::StreamflowError;
+
+/// How long a wait lasts at most before signals are looked at.
+pub(crate) const SLICE: Duration = Duration::from_millis(20);
+
+/// How long the end of the interpreter waits for all runs.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// A graph object and its run, if that has begun. A graph object runs once.
+pub(crate) struct Run {
+    /// The name of the class.
+    pub(crate) class: &'static str,
+    handle: OnceLock<RunHandle>,
+}
+
+/// All runs that have begun, for the end of the interpreter.
+static RUNS: Mutex<Vec<Weak<Run>>> = Mutex::new(Vec::new());
+
+impl Run {
+    pub(crate) fn new(class: &'static str) -> Arc<Self> {
+        Arc::new(Self { class, handle: OnceLock::new() })
+    }
+
+    /// The run has begun.
+    pub(crate) fn begin(self: &Arc<Self>, handle: RunHandle) {
+        let _ = self.handle.set(handle);
+        let mut runs = RUNS.lock().unwrap_or_else(PoisonError::into_inner);
+        runs.retain(|run| run.upgrade().is_some_and(|run| !run.is_over()));
+        runs.push(Arc::downgrade(self));
+    }
+
+    pub(crate) fn handle(&self) -> Option<&RunHandle> {
+        self.handle.get()
+    }
+
+    pub(crate) fn is_over(&self) -> bool {
+        self.handle().is_some_and(RunHandle::is_over)
+    }
+
+    /// Why the run has ended, as text. Called without the interpreter lock. Whether it is an error comes with it.
+    pub(crate) fn why(&self) -> (bool, String) {
+        let report = self.handle().map(RunHandle::report);
+        match report {
+            Some(Ok(report)) => (matches!(report.end, End::Failed { .. }), report.end.to_string()),
+            _ => (false, "it was dropped".to_owned()),
+        }
+    }
+
+    /// The exception of a call that comes before the run and would wait for ever.
+    pub(crate) fn not_started(&self, port: &str, problem: &str) -> PyErr {
+        StreamflowError::new_err(format!(
+            "port `{port}` of {}: {problem}, and the graph has not started; call `spawn()` first",
+            self.class
+        ))
+    }
+}
+
+/// Stops all runs and waits for their end, at most for [`PATIENCE`]. Called without the interpreter lock.
+pub(crate) fn stop_all_blocking() {
+    let runs: Vec<Arc<Run>> = {
+        let mut runs = RUNS.lock().unwrap_or_else(PoisonError::into_inner);
+        runs.drain(..).filter_map(|run| run.upgrade()).collect()
+    };
+    runs.iter().filter_map(|run| run.handle()).for_each(RunHandle::stop);
+    let end = Instant::now() + PATIENCE;
+    while runs.iter().any(|run| !run.is_over()) && Instant::now() < end {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}

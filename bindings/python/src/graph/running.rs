@@ -1,0 +1,280 @@
+//! A graph that runs on a thread of its own.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use pyo3::exceptions::PyTimeoutError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use streamflow::graph::Graph as AnyGraph;
+use streamflow::schedule::{self, RunHandle, Running as Inner, Spawn};
+use streamflow::{Error, Failure};
+
+use super::input::Input;
+use super::report::Report;
+use super::run::{Run, SLICE};
+use crate::error::{OrRaise, StreamflowError};
+
+/// A graph of any type, before its run.
+pub(crate) trait Runnable: Send {
+    fn spawn(self: Box<Self>) -> Result<Box<dyn Joinable>, Error>;
+}
+
+/// A run of a graph of any type.
+pub(crate) trait Joinable: Send {
+    fn handle(&self) -> RunHandle;
+    /// The result of the run, once; `None` if it goes on.
+    fn join(&mut self, at_most: Duration) -> Option<Result<schedule::Report, Error>>;
+}
+
+impl<G: AnyGraph + Send + 'static> Runnable for G {
+    fn spawn(self: Box<Self>) -> Result<Box<dyn Joinable>, Error> {
+        Ok(Box::new(Spawn::spawn(*self)?))
+    }
+}
+
+impl<G: AnyGraph + Send + 'static> Joinable for Inner<G>
+where
+    G::Handle: Send,
+{
+    fn handle(&self) -> RunHandle {
+        Inner::handle(self)
+    }
+
+    fn join(&mut self, at_most: Duration) -> Option<Result<schedule::Report, Error>> {
+        match self.join_timeout(at_most) {
+            Err(Error::StillRunning { .. }) => None,
+            done => Some(done),
+        }
+    }
+}
+
+/// A graph that runs on a thread of its own: `graph.spawn()` returns it.
+///
+/// As a context manager it stops the run at the end of the block, and raises the error of the run if it has failed::
+///
+///     with graph.spawn() as running:
+///         graph.x.push(array)
+///         result = graph.y.take()
+///
+/// When it is dropped, it stops the run and waits for its end.
+#[pyclass(frozen, module = "streamflow")]
+pub struct Running {
+    run: Arc<Run>,
+    inputs: Vec<Py<Input>>,
+    state: Mutex<State>,
+}
+
+enum State {
+    Runs(Box<dyn Joinable>),
+    /// Another thread waits for the end.
+    Joined,
+    Done(schedule::Report),
+    Failed(PyErr),
+}
+
+impl Running {
+    pub(crate) fn new(run: Arc<Run>, inputs: Vec<Py<Input>>, joinable: Box<dyn Joinable>) -> Self {
+        Self { run, inputs, state: Mutex::new(State::Runs(joinable)) }
+    }
+
+    fn handle(&self) -> PyResult<&RunHandle> {
+        self.run.handle().ok_or_else(|| StreamflowError::new_err("the run has not begun"))
+    }
+
+    fn state(&self) -> std::sync::MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Looks for the end, at most for a time, without the interpreter lock. `None` if the run goes on.
+    fn look(&self, py: Python<'_>, at_most: Duration) -> Option<PyResult<Report>> {
+        let mut taken = match &mut *self.state() {
+            State::Done(report) => return Some(Ok(Report::new(report.clone()))),
+            State::Failed(error) => return Some(Err(error.clone_ref(py))),
+            state => std::mem::replace(state, State::Joined),
+        };
+        let (taken, done) = py.detach(|| match &mut taken {
+            State::Runs(joinable) => {
+                let done = joinable.join(at_most);
+                (taken, done)
+            }
+            _ => {
+                std::thread::sleep(Duration::from_millis(1).min(at_most));
+                (State::Joined, None)
+            }
+        });
+        let (next, found) = match done {
+            None => (taken, None),
+            Some(Ok(report)) => {
+                (State::Done(report.clone()), Some((taken, Ok(Report::new(report)))))
+            }
+            Some(Err(error)) => {
+                let error = failed(error);
+                (State::Failed(error.clone_ref(py)), Some((taken, Err(error))))
+            }
+        };
+        if !matches!(next, State::Joined) {
+            *self.state() = next;
+        }
+        let (ended, result) = found?;
+        // The graph, whose operators may take long to drop.
+        py.detach(|| drop(ended));
+        Some(result)
+    }
+}
+
+/// The exception of a run that has failed, with all that has failed.
+fn failed(error: Error) -> PyErr {
+    let text = format!("{:?}", Failure::from(error));
+    StreamflowError::new_err(text)
+}
+
+#[pymethods]
+impl Running {
+    /// Ends the run: the tick that runs finishes, and what waits is dropped. The report counts it. Returns at once.
+    fn stop(&self) -> PyResult<()> {
+        self.handle()?.stop();
+        Ok(())
+    }
+
+    /// Closes all inputs: the graph uses up what was pushed, and then ends if nothing else keeps it running. Go on taking
+    /// from its outputs meanwhile: it waits while they are full.
+    fn finish(&self) {
+        self.inputs.iter().for_each(|input| input.get().queue.close());
+    }
+
+    /// Begins no further tick until `resume`. Error if the run has ended.
+    fn pause(&self) -> PyResult<()> {
+        self.handle()?.pause().or_raise()
+    }
+
+    /// Ends a pause. Error if the run has ended.
+    fn resume(&self) -> PyResult<()> {
+        self.handle()?.resume().or_raise()
+    }
+
+    /// Whether the run has ended.
+    #[getter]
+    fn is_over(&self) -> bool {
+        self.run.is_over()
+    }
+
+    /// What the run does now: the phase, and each node with its ticks.
+    ///
+    /// Returns
+    /// -------
+    /// dict
+    ///     `phase`: "active", "paused", "stopping" or "over"; `nodes`: a dict of str to (ticks, what the node does); `text`:
+    ///     a table.
+    fn status<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let status = self.handle()?.status();
+        let nodes = PyDict::new(py);
+        for node in &status.nodes {
+            let activity = match node.condition {
+                Some(condition) => format!("{}: {condition}", node.activity),
+                None => node.activity.to_string(),
+            };
+            nodes.set_item(&node.name, (node.ticks, activity))?;
+        }
+        let found = PyDict::new(py);
+        found.set_item("phase", format!("{:?}", status.phase).to_lowercase())?;
+        found.set_item("nodes", nodes)?;
+        found.set_item("text", status.to_string())?;
+        Ok(found)
+    }
+
+    /// The report of the run so far; after its end, of the whole run, also of one that has failed.
+    ///
+    /// Returns
+    /// -------
+    /// Report
+    fn report(&self, py: Python<'_>) -> PyResult<Report> {
+        let handle = self.handle()?;
+        py.detach(|| handle.report()).or_raise().map(Report::new)
+    }
+
+    /// Waits for the end of the run, without the interpreter lock.
+    ///
+    /// Parameters
+    /// ----------
+    /// timeout : float, optional
+    ///     How long to wait, in seconds. None waits without a limit.
+    ///
+    /// Returns
+    /// -------
+    /// Report
+    ///
+    /// Raises
+    /// ------
+    /// streamflow.Error
+    ///     If the run has failed. The text has the first cause, and what followed.
+    /// TimeoutError
+    ///     If it goes on.
+    /// KeyboardInterrupt
+    ///     At Ctrl-C. The run goes on: call `stop`, or use `with`.
+    #[pyo3(signature = (*, timeout = None))]
+    pub(crate) fn join(&self, py: Python<'_>, timeout: Option<f64>) -> PyResult<Report> {
+        let limit = timeout.map(|seconds| Duration::try_from_secs_f64(seconds).unwrap_or_default());
+        let until = limit.and_then(|limit| Instant::now().checked_add(limit));
+        loop {
+            let left = until.map(|until| until.saturating_duration_since(Instant::now()));
+            if let Some(done) = self.look(py, left.map_or(SLICE, |left| left.min(SLICE))) {
+                return done;
+            }
+            py.check_signals()?;
+            if left.is_some_and(|left| left.is_zero()) {
+                let status = self.handle()?.status();
+                return Err(PyTimeoutError::new_err(format!(
+                    "the run of {} goes on after {} s: {status}",
+                    self.run.class,
+                    timeout.unwrap_or_default()
+                )));
+            }
+        }
+    }
+
+    fn __enter__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    #[pyo3(signature = (kind, value, traceback))]
+    fn __exit__(
+        &self,
+        py: Python<'_>,
+        kind: Option<Py<PyAny>>,
+        value: Option<Py<PyAny>>,
+        traceback: Option<Py<PyAny>>,
+    ) -> PyResult<bool> {
+        let _ = (value, traceback);
+        self.stop()?;
+        let done = self.join(py, None);
+        match kind {
+            // The exception of the block says more.
+            Some(_) => Ok(false),
+            None => done.map(|_| false),
+        }
+    }
+
+    fn __repr__(&self) -> PyResult<String> {
+        let phase = format!("{:?}", self.handle()?.status().phase).to_lowercase();
+        Ok(format!("<streamflow.Running {}: {phase}>", self.run.class))
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let state = std::mem::replace(&mut *self.state(), State::Joined);
+        if let State::Runs(joinable) = state {
+            // Dropping it waits for the end of the run, in which a thread may need the interpreter lock to return memory.
+            let mut joinable = Some(joinable);
+            let dropped = Python::try_attach(|py| {
+                let joinable = joinable.take();
+                py.detach(|| drop(joinable));
+            });
+            if dropped.is_none() {
+                // The interpreter has ended. The thread goes with the process.
+                std::mem::forget(joinable);
+            }
+        }
+    }
+}
