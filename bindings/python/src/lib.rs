@@ -25,6 +25,9 @@ mod work_stream;
 
 use std::collections::BTreeMap;
 
+use pyo3::prelude::*;
+use streamflow::memory as library;
+
 pub use graph::{
     Adopting, Ended, FromPython, Graph, Input, InputMessage, InputPort, Message, Output,
     OutputMessage, OutputPort, Report, Running, ToPython,
@@ -45,9 +48,6 @@ pub mod __private {
         crate::error::OrRaise::or_raise(result)
     }
 }
-
-use pyo3::prelude::*;
-use streamflow::memory as library;
 
 /// How many allocations have crossed the border between streamflow and other libraries.
 ///

@@ -25,8 +25,8 @@
 //! | [16. A seed repeats a run, threads included](a_seed_repeats_a_run) | the run |
 //!
 //! Beside the laws: [when a node runs](conditions), [threads beside a graph](threads), [what happens when a tick
-//! fails](failures), [tensors of other libraries](other_libraries), what [the race checker reports](race_reports), and
-//! where [the simulator and CUDA](simulator_and_cuda) differ.
+//! fails](failures), [tensors of other libraries](other_libraries), [a graph as a Python class](graphs_in_python), what
+//! [the race checker reports](race_reports), and where [the simulator and CUDA](simulator_and_cuda) differ.
 //!
 //! Law 17 is planned: `NOT_YET` in `.ci/laws.py`.
 
@@ -102,6 +102,9 @@ pub mod failures {}
 
 #[doc = include_str!("other_libraries.md")]
 pub mod other_libraries {}
+
+#[doc = include_str!("graphs_in_python.md")]
+pub mod graphs_in_python {}
 
 #[doc = include_str!("coming_from_holoscan.md")]
 pub mod coming_from_holoscan {}
