@@ -4,11 +4,13 @@
 //! lets it use the stream of its producer, since it queues no work of its own.
 
 mod detections;
+mod mistakes;
 mod print_tensors;
 
 use pyo3::prelude::*;
 use streamflow::message::TensorMap;
 use streamflow::prelude::*;
+use streamflow::stream::CudaGreenContextPool;
 use streamflow_python::{FromPython, InputPort, OutputPort, ToPython, export};
 
 use crate::detections::{Detections, Sum};
@@ -111,6 +113,33 @@ export! {
 }
 
 graph! {
+    /// The guide's streams on a green context: the operator has 8 multiprocessors of its own.
+    struct GreenGraph(receiver: InputPort<TensorMap>, tensor: OutputPort<TensorMap>) {
+        const GREEN: CudaGreenContextPool = CudaGreenContextPool::new().sms_per_partition(&[8, 8]);
+        const STREAMS: CudaStreamPool =
+            CudaStreamPool::new().reserved_size(1).max_size(5).on(GREEN.context(1));
+
+        #[streams(STREAMS)] #[when(condition(receiver.ready()))]
+        let pushed_receiver: FromPython<TensorMap> = receiver.operator();
+        #[streams(STREAMS)] #[when(stream_done(tensors))]
+        let my_op: PrintTensors = PrintTensors::new(false);
+        #[streams(none)] #[when(condition(tensor.room()))]
+        let taken_tensor: ToPython<TensorMap> = tensor.operator();
+
+        pushed_receiver.message >> my_op.tensors;
+        my_op.printed >> taken_tensor.message;
+    }
+}
+
+export! {
+    /// Passes dicts of tensors from `receiver` to `tensor`, on streams of a green context with 8 multiprocessors.
+    pub class OnGreenContext of GreenGraph {
+        inputs { receiver: TensorMap; }
+        outputs { tensor: TensorMap; }
+    }
+}
+
+graph! {
     struct DetectionsGraph(detections: InputPort<Detections>, sum: OutputPort<Tensor<f32>>) {
         #[when(condition(detections.ready()))]
         let pushed_detections: FromPython<Detections> = detections.operator();
@@ -136,5 +165,8 @@ fn seed_graphs(module: &Bound<'_, PyModule>) -> PyResult<()> {
     streamflow_python::add_to(module)?;
     module.add_class::<CudaStreamApp>()?;
     module.add_class::<AroundPython>()?;
-    module.add_class::<AddDetections>()
+    module.add_class::<AddDetections>()?;
+    module.add_class::<OnGreenContext>()?;
+    module.add_class::<mistakes::NoReady>()?;
+    module.add_class::<mistakes::NoRoom>()
 }

@@ -80,6 +80,20 @@ def test_seed_001_a_stream_beside_the_ports(platform):
             assert (app.result.take()["tensor"].numpy() == image * 3).all()
 
 
+def test_seed_001_a_green_context(platform):
+    xp = library_of(platform)
+    try:
+        app = sg.OnGreenContext(platform=platform)
+    except sg.Error as error:
+        if platform.name == "host":
+            raise
+        pytest.skip(f"the GPU has no such green context: {error}")
+    with app.spawn():
+        for image in images(3):
+            app.receiver.push(dict(image=xp.array(image)))
+            assert (app.tensor.take()["image"].numpy() == image).all()
+
+
 @pytest.mark.parametrize(
     ("name", "library"),
     [
@@ -170,6 +184,17 @@ def test_a_failed_graph_raises_its_error_at_each_end(platform):
         with pytest.raises(sg.Error, match=r"(?s)add.*b.len"):
             running.join()
     assert running.report().end == "failed" and running.report().failures == {"add": 1}
+
+
+@pytest.mark.parametrize(("graph", "name"), [(sg.NoReady, "ready"), (sg.NoRoom, "room")])
+def test_a_port_without_its_condition_fails_and_says_what_to_write(platform, graph, name):
+    app = graph(platform=platform)
+    xp = library_of(platform)
+    if name == "room":
+        app.x.push(xp.zeros(3, xp.float32))
+        app.x.close()
+    with pytest.raises(sg.Error, match=rf"write `#\[when\(condition\(port\.{name}\(\)\)\)\]`"):
+        app.run()
 
 
 def test_modules_exchange_tensors_by_the_protocols(platform):

@@ -49,16 +49,19 @@ impl Graph {
     /// streamflow.Error
     ///     If the run has failed, or the object has run before.
     /// KeyboardInterrupt
-    ///     At Ctrl-C. The graph is stopped first.
+    ///     At Ctrl-C. The graph is stopped first; another Ctrl-C does not wait for that.
     fn run(&self, py: Python<'_>) -> PyResult<Report> {
         let running = self.spawn(py)?;
         let done = running.join(py, None);
         if done.is_err() && !self.run.is_over() {
-            // A signal handler has raised. Another one must not leave the graph running.
+            // Ctrl-C. Another one ends the wait for a tick that does not end.
             if let Some(handle) = self.run.handle() {
                 handle.stop();
             }
-            py.detach(|| drop(running));
+            let _stopped = running.join(py, None);
+            if !self.run.is_over() {
+                running.abandon();
+            }
         }
         done
     }

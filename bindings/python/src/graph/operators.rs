@@ -125,7 +125,7 @@ where
     M: Message<Place = Device> + for<'t> Receive<'t, Message = M>,
 {
     fn compute(&mut self, io: Self::Io<'_>, cx: &ExecutionContext) -> Result<()> {
-        let Some(pushed) = self.ends.0.pop() else { return Ok(()) };
+        let Some(pushed) = self.ends.0.pop() else { return Err(no_condition("ready")) };
         let stream = cx.allocate_cuda_stream(io.emit)?;
         let mut out = io.message;
         if let Some(number) = pushed.sequence {
@@ -166,14 +166,21 @@ impl<M: Message<Place = Device>> Compute for ToPython<M> {
         let metadata = values.map(|(name, value)| (name.to_owned(), value.clone())).collect();
         let (message, stream) = received.receive_cuda_stream(cx)?;
         let ready = stream.record()?;
-        self.ends.0.hand_over(Taken { message, ready, metadata, sequence });
-        Ok(())
+        let handed = self.ends.0.hand_over(Taken { message, ready, metadata, sequence });
+        handed.map_err(|_| no_condition("room"))
     }
 
     fn stop(&mut self, _: &ExecutionContext) -> Result<()> {
         self.ends.0.end();
         Ok(())
     }
+}
+
+/// The error of a node that runs without its condition.
+fn no_condition(name: &str) -> Failure {
+    Failure::msg(format!(
+        "the node of a port has no condition that waits for Python; write `#[when(condition(port.{name}()))]` at it"
+    ))
 }
 
 struct HasEntry<E>(Arc<Queue<E>>);

@@ -181,9 +181,17 @@ impl<E> Queue<E> {
     }
 
     /// Adds an entry for the program. The condition has found room, and no other thread adds any.
-    pub(crate) fn hand_over(&self, entry: E) {
-        self.state().entries.push_back(entry);
+    ///
+    /// # Errors
+    /// The entry, if there is no such condition: nothing would limit the queue.
+    pub(crate) fn hand_over(&self, entry: E) -> Result<(), E> {
+        let mut state = self.state();
+        if state.phase == Phase::New {
+            return Err(entry);
+        }
+        state.entries.push_back(entry);
         self.changed.notify_all();
+        Ok(())
     }
 }
 

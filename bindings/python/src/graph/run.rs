@@ -1,5 +1,6 @@
 //! A run of a graph, for all objects of Python that belong to it.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
@@ -19,6 +20,14 @@ pub(crate) struct Run {
     /// The name of the class.
     pub(crate) class: &'static str,
     handle: OnceLock<RunHandle>,
+}
+
+/// Whether the interpreter ends: no object waits for its run any more.
+static IS_EXITING: AtomicBool = AtomicBool::new(false);
+
+/// Whether the interpreter ends, and has waited for all runs.
+pub(crate) fn is_exiting() -> bool {
+    IS_EXITING.load(Ordering::Acquire)
 }
 
 /// All runs that have begun, for the end of the interpreter.
@@ -74,4 +83,5 @@ pub(crate) fn stop_all_blocking() {
     while runs.iter().any(|run| !run.is_over()) && Instant::now() < end {
         std::thread::sleep(Duration::from_millis(1));
     }
+    IS_EXITING.store(true, Ordering::Release);
 }

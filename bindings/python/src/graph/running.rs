@@ -12,7 +12,7 @@ use streamflow::{Error, Failure};
 
 use super::input::Input;
 use super::report::Report;
-use super::run::{Run, SLICE};
+use super::run::{Run, SLICE, is_exiting};
 use crate::error::{OrRaise, StreamflowError};
 
 /// A graph of any type, before its run.
@@ -57,7 +57,8 @@ where
 ///         graph.x.push(array)
 ///         result = graph.y.take()
 ///
-/// When it is dropped, it stops the run and waits for its end.
+/// When it is dropped, it stops the run and waits for its end. Ctrl-C while `with` waits for a tick that does not end leaves
+/// the run's thread to itself.
 #[pyclass(frozen, module = "streamflow")]
 pub struct Running {
     run: Arc<Run>,
@@ -76,6 +77,11 @@ enum State {
 impl Running {
     pub(crate) fn new(run: Arc<Run>, inputs: Vec<Py<Input>>, joinable: Box<dyn Joinable>) -> Self {
         Self { run, inputs, state: Mutex::new(State::Runs(joinable)) }
+    }
+
+    /// Leaves a run that does not end to itself. Its thread goes on until the process ends.
+    pub(crate) fn abandon(&self) {
+        std::mem::forget(std::mem::replace(&mut *self.state(), State::Joined));
     }
 
     fn handle(&self) -> PyResult<&RunHandle> {
@@ -248,6 +254,10 @@ impl Running {
         let _ = (value, traceback);
         self.stop()?;
         let done = self.join(py, None);
+        if done.is_err() && !self.run.is_over() {
+            // Ctrl-C, while a tick does not end.
+            self.abandon();
+        }
         match kind {
             // The exception of the block says more.
             Some(_) => Ok(false),
@@ -265,6 +275,11 @@ impl Drop for Running {
     fn drop(&mut self) {
         let state = std::mem::replace(&mut *self.state(), State::Joined);
         if let State::Runs(joinable) = state {
+            if is_exiting() && !self.run.is_over() {
+                // It has not ended within the time that the exit waits.
+                std::mem::forget(joinable);
+                return;
+            }
             // Dropping it waits for the end of the run, in which a thread may need the interpreter lock to return memory.
             let mut joinable = Some(joinable);
             let dropped = Python::try_attach(|py| {
