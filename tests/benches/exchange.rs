@@ -17,7 +17,7 @@ use std::time::Instant;
 
 use streamflow::driver::host::HostDriver;
 use streamflow::memory::After;
-use streamflow::memory::dlpack::{Abi, Consumer, DlTensor, Imported};
+use streamflow::memory::dlpack::{Abi, Consumer, DlExport, DlTensor, Imported};
 use streamflow::prelude::*;
 use streamflow_tests::foreign::from_outside;
 use streamflow_tests::layers::Null;
@@ -68,7 +68,7 @@ impl Bench {
             .collect()
     }
 
-    fn export(&self, tensor: Tensor<f32>) -> Result<DlTensor, Error> {
+    fn export(&self, tensor: Tensor<f32>) -> Result<DlExport, Error> {
         // As in a pipeline, each tensor is written after the last hand-over.
         self.ours.record()?;
         tensor.into_dlpack(Abi::Versioned, Consumer::QueuesOn(&self.theirs))
@@ -93,7 +93,7 @@ impl Bench {
         let (given_back, ()) = timed(|| drop(imported));
         self.ours.synchronize_blocking()?;
         // Once more, for the deleter of what was not imported.
-        let exported: Vec<DlTensor> =
+        let exported: Vec<DlExport> =
             self.tensors()?.into_iter().map(|it| self.export(it)).collect::<Result<_, _>>()?;
         let (read, structures) =
             timed(|| exported.into_iter().map(from_outside).collect::<Result<Vec<_>, _>>());
@@ -105,7 +105,7 @@ impl Bench {
         Ok([nothing, by_hand.0, export, deleted, taken, import, read, given_back])
     }
 
-    fn import(&self, structure: DlTensor) -> Result<Imported<f32>> {
+    fn import(&self, structure: DlExport) -> Result<Imported<f32>> {
         Ok(self.platform.import_dlpack(from_outside(structure)?, After::QueuedOn(&self.theirs))?)
     }
 }

@@ -5,7 +5,7 @@ use std::ffi::CStr;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
-use streamflow::memory::dlpack::DlTensor;
+use streamflow::memory::dlpack::{DlExport, DlTensor};
 
 use crate::error::OrRaise;
 
@@ -15,7 +15,7 @@ const USED_VERSIONED: &CStr = c"used_dltensor_versioned";
 const USED_LEGACY: &CStr = c"used_dltensor";
 
 /// A capsule of a tensor.
-pub(crate) fn wrap(py: Python<'_>, tensor: DlTensor) -> PyResult<Bound<'_, PyAny>> {
+pub(crate) fn wrap(py: Python<'_>, tensor: DlExport) -> PyResult<Bound<'_, PyAny>> {
     let name = if tensor.is_versioned() { VERSIONED } else { LEGACY };
     let pointer = tensor.into_raw();
     // SAFETY: the name is static, the pointer is not null, and the interpreter lock is held.

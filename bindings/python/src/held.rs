@@ -2,7 +2,7 @@
 
 use std::any::Any;
 
-use streamflow::memory::dlpack::{Abi, Consumer, DlTensor, Imported};
+use streamflow::memory::dlpack::{Abi, Consumer, DlExport, Imported};
 use streamflow::{CudaStream, Element, Error, Platform, Shared, Tensor};
 
 /// A tensor whose element type is known at run time alone.
@@ -13,7 +13,7 @@ pub(crate) trait AnyTensor: Any + Send + Sync {
     fn is_read_only(&self) -> bool;
 
     /// For another library, which may write it unless it is read only.
-    fn export(&self, abi: Abi, consumer: Consumer<'_>) -> Result<DlTensor, Error>;
+    fn export(&self, abi: Abi, consumer: Consumer<'_>) -> Result<DlExport, Error>;
 
     /// Notes a use on a stream, by all that is queued there until the next use elsewhere. Returns the address.
     fn use_on(&self, stream: &CudaStream) -> Result<u64, Error>;
@@ -28,10 +28,10 @@ pub(crate) trait AnyTensor: Any + Send + Sync {
         stream: &CudaStream,
         abi: Abi,
         consumer: Consumer<'_>,
-    ) -> Result<DlTensor, Error>;
+    ) -> Result<DlExport, Error>;
 
     /// A copy in host memory, for another library. Blocks.
-    fn export_to_host(&self, stream: &CudaStream, abi: Abi) -> Result<DlTensor, Error>;
+    fn export_to_host(&self, stream: &CudaStream, abi: Abi) -> Result<DlExport, Error>;
 }
 
 /// A tensor with this element type.
@@ -85,7 +85,7 @@ impl<T: Element> AnyTensor for Held<T> {
         self.read_only
     }
 
-    fn export(&self, abi: Abi, consumer: Consumer<'_>) -> Result<DlTensor, Error> {
+    fn export(&self, abi: Abi, consumer: Consumer<'_>) -> Result<DlExport, Error> {
         if self.read_only {
             return self.tensor.to_dlpack(abi, consumer);
         }
@@ -112,13 +112,13 @@ impl<T: Element> AnyTensor for Held<T> {
         stream: &CudaStream,
         abi: Abi,
         consumer: Consumer<'_>,
-    ) -> Result<DlTensor, Error> {
+    ) -> Result<DlExport, Error> {
         let mut copy = on.tensor::<T>(self.shape(), stream)?;
         stream.copy(&self.tensor, &mut copy)?;
         copy.into_dlpack_copied(abi, consumer)
     }
 
-    fn export_to_host(&self, stream: &CudaStream, abi: Abi) -> Result<DlTensor, Error> {
+    fn export_to_host(&self, stream: &CudaStream, abi: Abi) -> Result<DlExport, Error> {
         stream.download_dlpack_blocking(&self.tensor, abi)
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use streamflow::memory::dlpack::{Abi, Consumer, DlDevice, DlTensor};
+use streamflow::memory::dlpack::{Abi, Consumer, DlDevice, DlExport};
 use streamflow::{CudaStream, Error, Platform};
 
 use crate::held::AnyTensor;
@@ -84,7 +84,7 @@ impl Memory {
     }
 
     /// Hands the memory to a library that works on the work stream, or on the CPU. The structure owns it.
-    pub(crate) fn exchange(&self) -> Result<DlTensor, Error> {
+    pub(crate) fn exchange(&self) -> Result<DlExport, Error> {
         if self.gpu.is_none() {
             return self.held.export(Abi::Versioned, Consumer::HostBlocking);
         }

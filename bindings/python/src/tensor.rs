@@ -6,7 +6,7 @@ use pyo3::exceptions::{PyAttributeError, PyBufferError, PyTypeError, PyValueErro
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use streamflow::Platform;
-use streamflow::memory::dlpack::{Abi, Consumer, DlDevice, DlTensor, StreamArgument};
+use streamflow::memory::dlpack::{Abi, Consumer, DlDevice, DlExport, StreamArgument};
 use streamflow::platform::DeviceId;
 use streamflow::stream::BorrowedStream;
 
@@ -29,7 +29,7 @@ pub struct Tensor {
     stream: Py<Stream>,
     /// What keeps the memory for a library that got its address from an interface without an owner. When it is dropped,
     /// the memory is used again only after the work that the device has then.
-    shown: Mutex<Option<DlTensor>>,
+    shown: Mutex<Option<DlExport>>,
 }
 
 impl Tensor {
@@ -304,7 +304,7 @@ impl Tensor {
         abi: Abi,
         asked: &Asked,
         copy: bool,
-    ) -> PyResult<Result<DlTensor, streamflow::Error>> {
+    ) -> PyResult<Result<DlExport, streamflow::Error>> {
         let device = self.device_id();
         Ok(py.detach(|| {
             self.memory.settle()?;

@@ -11,7 +11,7 @@ use streamflow::driver::{
     BorrowedEvent, CopyKind, CopyOp, DeviceId, Driver, DriverResult, HostFunction, MemoryRange,
     RawEvent, RawStream, StreamOptions,
 };
-use streamflow::memory::dlpack::DlTensor;
+use streamflow::memory::dlpack::{DlExport, DlTensor};
 use streamflow::memory::{After, DeviceSlice, ForeignMemory};
 use streamflow::prelude::*;
 
@@ -302,7 +302,7 @@ pub fn fill_outside(
 ///
 /// # Errors
 /// Those of [`DlTensor::from_versioned`].
-pub fn from_outside(given: DlTensor) -> Result<DlTensor> {
+pub fn from_outside(given: DlExport) -> Result<DlTensor> {
     // SAFETY: the pointer is the only one to the structure.
     Ok(unsafe { DlTensor::from_versioned(given.into_raw()) }?)
 }

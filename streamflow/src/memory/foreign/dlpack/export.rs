@@ -4,7 +4,7 @@ use std::panic::Location;
 
 use super::abi::{self, Abi};
 use super::exported::{Content, dtype_of, make};
-use super::{DlDevice, DlTensor};
+use super::{DlDevice, DlExport};
 use crate::driver::{AccessMode, Note};
 use crate::error::{Error, Result};
 use crate::memory::foreign::lent::{Lendable, lend};
@@ -31,7 +31,7 @@ impl<T: Element> Tensor<T> {
     /// # Errors
     /// [`Error::WrongDevice`], [`Error::ForeignPlatform`]; the driver's. Then the tensor is dropped.
     #[track_caller]
-    pub fn into_dlpack(self, abi: Abi, consumer: Consumer<'_>) -> Result<DlTensor> {
+    pub fn into_dlpack(self, abi: Abi, consumer: Consumer<'_>) -> Result<DlExport> {
         let shape = *self.owned_block().shape();
         export::<T>(self, &shape, abi, consumer, 0)
     }
@@ -43,7 +43,7 @@ impl<T: Element> Tensor<T> {
     /// # Errors
     /// As there.
     #[track_caller]
-    pub fn into_dlpack_copied(self, abi: Abi, consumer: Consumer<'_>) -> Result<DlTensor> {
+    pub fn into_dlpack_copied(self, abi: Abi, consumer: Consumer<'_>) -> Result<DlExport> {
         let shape = *self.owned_block().shape();
         export::<T>(self, &shape, abi, consumer, abi::IS_COPIED)
     }
@@ -55,7 +55,7 @@ impl<T: Element> Shared<Tensor<T>> {
     /// # Errors
     /// As there; [`Error::Exchange`] for the structure without flags, which can't say that the tensor is read only.
     #[track_caller]
-    pub fn to_dlpack(&self, abi: Abi, consumer: Consumer<'_>) -> Result<DlTensor> {
+    pub fn to_dlpack(&self, abi: Abi, consumer: Consumer<'_>) -> Result<DlExport> {
         if abi == Abi::Legacy {
             return Err(Error::Exchange {
                 what: "a shared tensor can't be exported as a `DLManagedTensor`".to_owned(),
@@ -77,7 +77,7 @@ impl<T: Element> Shared<Tensor<T>> {
     /// The tensor may be written. No other owner uses it while the other code writes it, except after it has ordered
     /// that work itself.
     #[track_caller]
-    pub unsafe fn to_dlpack_writable(&self, abi: Abi, consumer: Consumer<'_>) -> Result<DlTensor> {
+    pub unsafe fn to_dlpack_writable(&self, abi: Abi, consumer: Consumer<'_>) -> Result<DlExport> {
         let shape = *self.owned_block().shape();
         export::<T>(SharedForWriting(self.clone()), &shape, abi, consumer, 0)
     }
@@ -113,7 +113,7 @@ fn export<T: Element>(
     abi: Abi,
     consumer: Consumer<'_>,
     flags: u64,
-) -> Result<DlTensor> {
+) -> Result<DlExport> {
     let dtype = dtype_of::<T>()?;
     order(memory.owner(), memory.mode(), consumer)?;
     let block = memory.owner();

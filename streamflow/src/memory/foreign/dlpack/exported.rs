@@ -3,7 +3,7 @@
 use std::ptr::NonNull;
 
 use super::abi::{self, Abi, Device, Managed, ManagedVersioned, Plain};
-use super::{DlDevice, DlTensor, DlType};
+use super::{DlDevice, DlExport, DlTensor, DlType};
 use crate::error::{Error, Result};
 use crate::memory::foreign::lent::Returner;
 use crate::memory::{Element, MAX_RANK, Shape};
@@ -52,7 +52,7 @@ pub(super) fn dtype_of<T: Element>() -> Result<DlType> {
 }
 
 /// A structure of a dense tensor.
-pub(super) fn make<K: Keeper>(shape: &Shape, abi: Abi, content: Content<K>) -> Result<DlTensor> {
+pub(super) fn make<K: Keeper>(shape: &Shape, abi: Abi, content: Content<K>) -> Result<DlExport> {
     let Content { address, device, dtype, flags, keeper } = content;
     let tensor = Plain {
         data: std::ptr::with_exposed_provenance_mut(address as usize),

@@ -5,7 +5,7 @@
 
 use super::abi::{self, Abi};
 use super::exported::{Content, Keeper, dtype_of, make};
-use super::{DlDevice, DlTensor};
+use super::{DlDevice, DlExport};
 use crate::error::Result;
 use crate::memory::foreign::counts::{self, Count};
 use crate::memory::{CopySource, Element};
@@ -68,7 +68,7 @@ impl CudaStream {
         &self,
         source: &(impl CopySource<T> + ?Sized),
         abi: Abi,
-    ) -> Result<DlTensor> {
+    ) -> Result<DlExport> {
         let dtype = dtype_of::<T>()?;
         let source = source.copy_source();
         let mut copy = HostCopy::new(size_of::<T>() * source.len());

@@ -3,6 +3,7 @@
 use std::ffi::c_void;
 use std::fmt;
 use std::mem::ManuallyDrop;
+use std::ops::Deref;
 use std::ptr::NonNull;
 
 use super::abi::{self, Managed, ManagedVersioned, Plain};
@@ -13,9 +14,8 @@ use crate::memory::foreign::border::Owner;
 use crate::memory::foreign::counts::{self, Count};
 use crate::memory::foreign::reaper;
 
-/// A tensor of another library, or one for another library: a `DLManagedTensorVersioned`, or the older
-/// `DLManagedTensor`. It owns the structure: dropping it calls the structure's deleter, on a thread of its own if another
-/// library made it.
+/// A tensor of another library: a `DLManagedTensorVersioned`, or the older `DLManagedTensor`. It owns the structure:
+/// dropping it calls the structure's deleter, on a thread of its own.
 pub struct DlTensor {
     raw: Raw,
     description: Description,
@@ -81,7 +81,8 @@ impl DlTensor {
     ///
     /// # Safety
     /// The pointer is null or the only one to such a structure, which is as DLPack requires. Its deleter is called once,
-    /// by the value that this returns.
+    /// by the value that this returns. The content comes after what the [`After`](crate::memory::After) of its import
+    /// names, and other code uses the memory no more, except in order with what streamflow does.
     pub unsafe fn from_versioned(pointer: *mut c_void) -> Result<Self> {
         let Some(raw) = NonNull::new(pointer.cast::<ManagedVersioned>()) else {
             return Err(null());
@@ -158,30 +159,22 @@ impl DlTensor {
     ///
     /// # Safety
     /// As for [`from_versioned`](Self::from_versioned).
-    pub(super) unsafe fn made_versioned(raw: NonNull<ManagedVersioned>) -> Result<Self> {
+    pub(super) unsafe fn made_versioned(raw: NonNull<ManagedVersioned>) -> Result<DlExport> {
         // SAFETY: as the caller says.
         let mut made = unsafe { Self::from_versioned(raw.as_ptr().cast()) }?;
         made.is_ours = true;
-        Ok(made)
+        Ok(DlExport(made))
     }
 
     /// As [`made_versioned`](Self::made_versioned).
     ///
     /// # Safety
     /// As there.
-    pub(super) unsafe fn made_legacy(raw: NonNull<Managed>) -> Result<Self> {
+    pub(super) unsafe fn made_legacy(raw: NonNull<Managed>) -> Result<DlExport> {
         // SAFETY: as the caller says.
         let mut made = unsafe { Self::from_legacy(raw.as_ptr().cast()) }?;
         made.is_ours = true;
-        Ok(made)
-    }
-
-    /// The pointer to the structure, for the library that takes it over and calls its deleter.
-    pub fn into_raw(self) -> *mut c_void {
-        match self.into_parts() {
-            Raw::Versioned(raw) => raw.as_ptr().cast(),
-            Raw::Legacy(raw) => raw.as_ptr().cast(),
-        }
+        Ok(DlExport(made))
     }
 
     /// Whether the structure is a `DLManagedTensorVersioned`.
@@ -253,6 +246,42 @@ impl Drop for DlTensor {
 impl fmt::Debug for DlTensor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "DlTensor<{}>{:?} on {}", self.dtype(), self.shape(), self.device())
+    }
+}
+
+/// A tensor for another library: a `DLManagedTensorVersioned`, or the older `DLManagedTensor`. It owns the structure:
+/// dropping it calls the structure's deleter.
+///
+/// It can't be imported again: only what has passed through other code, which says in what order it used the memory, is a
+/// [`DlTensor`].
+///
+/// ```compile_fail,E0308
+/// # use streamflow::memory::After;
+/// # use streamflow::memory::dlpack::{Abi, Consumer, DlTensor, Imported};
+/// # use streamflow::prelude::*;
+/// fn unordered(tensor: Tensor<f32>, platform: &Platform) -> Result<Imported<f32>> {
+///     let given = tensor.into_dlpack(Abi::Versioned, Consumer::Unordered)?;
+///     Ok(platform.import_dlpack(given, After::Complete)?)
+/// }
+/// ```
+#[derive(Debug)]
+pub struct DlExport(DlTensor);
+
+impl DlExport {
+    /// The pointer to the structure, for the library that takes it over and calls its deleter.
+    pub fn into_raw(self) -> *mut c_void {
+        match self.0.into_parts() {
+            Raw::Versioned(raw) => raw.as_ptr().cast(),
+            Raw::Legacy(raw) => raw.as_ptr().cast(),
+        }
+    }
+}
+
+impl Deref for DlExport {
+    type Target = DlTensor;
+
+    fn deref(&self) -> &DlTensor {
+        &self.0
     }
 }
 

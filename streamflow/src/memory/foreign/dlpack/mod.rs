@@ -32,7 +32,7 @@ pub use dtype::DlType;
 pub use export::Consumer;
 pub(crate) use import::Access;
 pub use import::Imported;
-pub use managed::DlTensor;
+pub use managed::{DlExport, DlTensor};
 pub use stream::StreamArgument;
 
 use crate::error::Error;

@@ -255,7 +255,7 @@ fn a_read_only_tensor_can_not_be_written() {
 }
 
 /// What an importer finds in an export.
-fn exported(tensor: DlTensor) -> (Vec<i64>, Vec<i64>, Vec<f32>, u64) {
+fn exported(tensor: DlExport) -> (Vec<i64>, Vec<i64>, Vec<f32>, u64) {
     assert!(tensor.is_versioned());
     let raw = tensor.into_raw().cast::<ManagedVersioned>();
     // SAFETY: an export of streamflow, whose content is complete; its deleter is called once.
