@@ -40,13 +40,15 @@ def rows(cuda):
         import cupy
 
         array, library = cupy.zeros(16, cupy.float32), cupy
-        order = {"stream": cupy.cuda.Stream(non_blocking=True).ptr}
+        # The stream that the handle names lives as long as the rows.
+        theirs = cupy.cuda.Stream(non_blocking=True)
+        order = {"stream": theirs.ptr}
     else:
-        array, library, order = np.zeros(16, np.float32), np, {}
+        array, library, order, theirs = np.zeros(16, np.float32), np, {}, None
     version = {"max_version": (1, 0)}
     asks_array = version if library is np else {**version, **order}
     return {
-        "nothing": (lambda: None, None),
+        "nothing": (lambda: theirs and None, None),
         "library to itself: from_dlpack(array)": (lambda: library.from_dlpack(array), None),
         "out: from_dlpack(tensor)": (lambda: library.from_dlpack(tensor), "library to itself: from_dlpack(array)"),
         "in: streamflow.from_dlpack(array)": (

@@ -3,7 +3,6 @@ NumPy gets a copy."""
 
 import gc
 import time
-import weakref
 
 import numpy as np
 
@@ -61,12 +60,12 @@ class NumPy:
 
     def on_gpu(self, result):
         """After a slow kernel: the copies are ordered, and block."""
-        import cuda
+        import device_calls
 
         stream, right = sf.Stream(), 0
         for value in range(1, 21):
             tensor = sf.zeros(LEN, stream=stream)
-            cuda.spin(stream.handle, tensor.__cuda_array_interface__["data"][0], LEN, value)
+            device_calls.spin(stream.handle, tensor.__cuda_array_interface__["data"][0], LEN, value)
             right += bool((tensor.numpy() == value).all())
         result["out"] = right
         return [] if right == 20 else ["out"]
@@ -119,10 +118,9 @@ class Mpi4Py:
         result = {"note": "a message from and to host memory; it takes stream=-1, so on a GPU the program synchronizes first"}
         stream = on_host()
         sent, got = sf.from_dlpack(np.full(LEN, 5, np.float32), stream=stream), sf.zeros(LEN, stream=stream)
-        gone = weakref.ref(sent)
         stream.synchronize()
         self.mpi.COMM_SELF.Sendrecv(np.asarray(sent), 0, recvbuf=np.asarray(got), source=0)
         result["same out"] = bool((got.numpy() == 5).all())
-        del sent, gone
+        del sent
         result["verdict"] = "ok" if result["same out"] else "FAILED: the message"
         return result

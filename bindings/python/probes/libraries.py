@@ -11,7 +11,7 @@ kernel. `SHARES_OUT` is false where the library makes a copy or a result."""
 
 import time
 
-import cuda
+import device_calls
 import numpy as np
 
 LEN = 1 << 16
@@ -47,7 +47,7 @@ class Elsewhere:
     """An array whose producer orders another stream than the one that asks."""
 
     def __init__(self, array):
-        self.array, self.stream = array, cuda.Stream()
+        self.array, self.stream = array, device_calls.Stream()
 
     def __dlpack__(self, **arguments):
         return self.array.__dlpack__(**{**arguments, "stream": self.stream.handle})
@@ -63,10 +63,10 @@ class Library:
     IN = SHARES_OUT = True
 
     def __init__(self):
-        self.stream = cuda.Stream()
+        self.stream = device_calls.Stream()
 
     def slow(self, array, value):
-        cuda.spin(self.stream.handle, self.pointer(array), LEN, value)
+        device_calls.spin(self.stream.handle, self.pointer(array), LEN, value)
         return array
 
     def give(self, array):
@@ -76,7 +76,7 @@ class Library:
         return Elsewhere(array)
 
     def read(self, array):
-        return cuda.read(self.stream.handle, self.pointer(array), LEN)
+        return device_calls.read(self.stream.handle, self.pointer(array), LEN)
 
     def take_unordered(self, tensor):
         return self.take(Unordered(tensor))
@@ -128,7 +128,7 @@ class CuPyInterface(CuPy):
         return only
 
     def give_unordered(self, array):
-        return self.Only({**array.__cuda_array_interface__, "stream": cuda.Stream().handle})
+        return self.Only({**array.__cuda_array_interface__, "stream": device_calls.Stream().handle})
 
     def take(self, tensor):
         with self.theirs:
@@ -171,7 +171,7 @@ class PyTorchInterface(PyTorch):
         return only
 
     def give_unordered(self, array):
-        interface = {**array.__cuda_array_interface__, "version": 3, "stream": cuda.Stream().handle}
+        interface = {**array.__cuda_array_interface__, "version": 3, "stream": device_calls.Stream().handle}
         return CuPyInterface.Only(interface)
 
     def take(self, tensor):
@@ -243,7 +243,7 @@ class Numba(Library):
         return only
 
     def give_unordered(self, array):
-        return CuPyInterface.Only({**array.__cuda_array_interface__, "stream": cuda.Stream().handle})
+        return CuPyInterface.Only({**array.__cuda_array_interface__, "stream": device_calls.Stream().handle})
 
     def take(self, tensor):
         return self.numba.as_cuda_array(tensor)
@@ -271,7 +271,7 @@ class CudaCore(Library):
     def make(self, value):
         buffer = self.device.allocate(4 * LEN, stream=self.theirs)
         bits = np.full(LEN, value, np.float32)
-        cuda.call("cuMemcpyHtoDAsync_v2", buffer_pointer(buffer), bits.ctypes.data_as(cuda.ctypes.c_void_p), cuda.ctypes.c_size_t(4 * LEN), cuda.ctypes.c_void_p(self.stream.handle))
+        device_calls.call("cuMemcpyHtoDAsync_v2", buffer_pointer(buffer), bits.ctypes.data_as(device_calls.ctypes.c_void_p), device_calls.ctypes.c_size_t(4 * LEN), device_calls.ctypes.c_void_p(self.stream.handle))
         self.stream.synchronize()
         return buffer
 
@@ -281,7 +281,7 @@ class CudaCore(Library):
     def give_unordered(self, array):
         only = CuPyInterface.Only({
             "shape": (4 * LEN,), "typestr": "|i1", "version": 3, "strides": None,
-            "data": (self.pointer(array), False), "stream": cuda.Stream().handle,
+            "data": (self.pointer(array), False), "stream": device_calls.Stream().handle,
         })
         only.keep = array
         return only
@@ -292,7 +292,7 @@ class CudaCore(Library):
 
 
 def buffer_pointer(buffer):
-    return cuda.ctypes.c_uint64(int(buffer.handle))
+    return device_calls.ctypes.c_uint64(int(buffer.handle))
 
 
 class Rmm(Library):
@@ -316,7 +316,7 @@ class Rmm(Library):
         return array.ptr
 
     def give_unordered(self, array):
-        only = CuPyInterface.Only({**array.__cuda_array_interface__, "version": 3, "stream": cuda.Stream().handle})
+        only = CuPyInterface.Only({**array.__cuda_array_interface__, "version": 3, "stream": device_calls.Stream().handle})
         only.keep = array
         return only
 
@@ -330,7 +330,7 @@ class Rmm(Library):
         return self.rmm.DeviceBuffer(ptr=pointer_of(tensor), size=4 * LEN, stream=self.theirs)
 
     def read(self, array):
-        return cuda.read(self.on or self.stream.handle, array.ptr, LEN)
+        return device_calls.read(self.on or self.stream.handle, array.ptr, LEN)
 
 
 class NvMath(CuPy):
@@ -420,14 +420,14 @@ class PyCuda(Library):
 
     def make(self, value):
         array = self.gpuarray.to_gpu(np.full(LEN, value, np.float32))
-        cuda.synchronize_all()
+        device_calls.synchronize_all()
         return array
 
     def pointer(self, array):
         return int(array.ptr)
 
     def give_unordered(self, array):
-        only = CuPyInterface.Only({**array.__cuda_array_interface__, "version": 3, "stream": cuda.Stream().handle})
+        only = CuPyInterface.Only({**array.__cuda_array_interface__, "version": 3, "stream": device_calls.Stream().handle})
         only.keep = array
         return only
 
@@ -441,4 +441,4 @@ class PyCuda(Library):
         return self.gpuarray.GPUArray((LEN,), np.float32, base=tensor, gpudata=pointer_of(tensor))
 
     def read(self, array):
-        return cuda.read(self.on or self.stream.handle, self.pointer(array), LEN)
+        return device_calls.read(self.on or self.stream.handle, self.pointer(array), LEN)

@@ -10,7 +10,7 @@ import os
 import sys
 import time
 
-import cuda
+import device_calls
 import host
 import libraries
 import numpy as np
@@ -47,7 +47,7 @@ def ours(stream):
     """A complete tensor whose address is known."""
     tensor = sf.zeros(LEN, stream=stream)
     POINTERS[id(tensor)] = tensor.__cuda_array_interface__["data"][0]
-    cuda.synchronize_all()
+    device_calls.synchronize_all()
     return tensor
 
 
@@ -72,12 +72,12 @@ def out(library, take):
 
     def one(value):
         tensor = ours(stream)
-        cuda.spin(stream.handle, POINTERS[id(tensor)], LEN, value)
+        device_calls.spin(stream.handle, POINTERS[id(tensor)], LEN, value)
         begun = time.perf_counter()
         array = take(tensor)
         seconds = time.perf_counter() - begun
         found = library.read(array)()
-        cuda.synchronize_all()
+        device_calls.synchronize_all()
         return bool((values(found) == value).all()), seconds
 
     return one
@@ -88,14 +88,14 @@ def into(library, give):
 
     def one(value):
         array = library.make(0)
-        cuda.synchronize_all()
+        device_calls.synchronize_all()
         array = library.slow(array, value)
         given = give(array)
         begun = time.perf_counter()
         tensor = sf.as_tensor(given, stream=stream)
         seconds = time.perf_counter() - begun
         found = tensor.numpy()
-        cuda.synchronize_all()
+        device_calls.synchronize_all()
         return bool((values(found) == value).all()), seconds
 
     return one
@@ -114,20 +114,23 @@ def lives_out(library):
     """The library reads late what it got; meanwhile all handles are dropped, and such memory is poisoned."""
     stream, scratch, before = sf.Stream(), ours(sf.Stream()), sf.live()["lent"]
     tensor = ours(stream)
-    cuda.spin(stream.handle, POINTERS[id(tensor)], LEN, 7, milliseconds=1)
-    cuda.synchronize_all()
+    device_calls.spin(stream.handle, POINTERS[id(tensor)], LEN, 7, milliseconds=1)
+    device_calls.synchronize_all()
     array = library.take(tensor)
-    cuda.spin(library.stream.handle, POINTERS[id(scratch)], LEN, 0)
+    device_calls.spin(library.stream.handle, POINTERS[id(scratch)], LEN, 0)
     result = library.read(array)
     del array, tensor
     gc.collect()
     others = [sf.empty(LEN, stream=stream) for _ in range(8)]
     for other in others:
-        cuda.fill(stream.handle, other.__cuda_array_interface__["data"][0], LEN, 0xEE)
+        device_calls.fill(stream.handle, other.__cuda_array_interface__["data"][0], LEN, 0xEE)
     found = values(result())
-    cuda.synchronize_all()
+    device_calls.synchronize_all()
     del others
-    return bool((found == 7).all()) and is_back("lent", before + 1)
+    right, back = bool((found == 7).all()), is_back("lent", before + 1)
+    if not (right and back):
+        print(f"lives out: {(found != 7).sum()} of {LEN} values are wrong; lent {before} before, and now {sf.live()}", file=sys.stderr)
+    return right and back
 
 
 class Capsule:
@@ -145,14 +148,14 @@ def lives_in(library):
     """streamflow reads late what it got; meanwhile the library's object is deleted, and such memory is poisoned."""
     stream, scratch, before = sf.Stream(), ours(sf.Stream()), sf.live()["adopted"]
     array = library.make(7)
-    cuda.synchronize_all()
+    device_calls.synchronize_all()
     tensor = sf.as_tensor(library.give(array), stream=stream)
-    cuda.spin(stream.handle, POINTERS[id(scratch)], LEN, 0)
+    device_calls.spin(stream.handle, POINTERS[id(scratch)], LEN, 0)
     copy = Capsule(tensor.__dlpack__(copy=True, stream=-1, max_version=(1, 0)), tensor.__dlpack_device__())
     del tensor, array
     gc.collect()
     others = [library.make(13) for _ in range(8)]
-    cuda.synchronize_all()
+    device_calls.synchronize_all()
     found = values(sf.from_dlpack(copy, stream=stream).numpy())
     del others, copy
     return bool((found == 7).all()) and is_back("adopted", before)
@@ -165,7 +168,7 @@ def shares(library):
     if not library.IN:
         return shared, None
     array = library.make(1)
-    cuda.synchronize_all()
+    device_calls.synchronize_all()
     back = sf.as_tensor(library.give(array))
     pointer = library.pointer(array)
     return shared, None if pointer is None else back.__cuda_array_interface__["data"][0] == pointer

@@ -3,7 +3,7 @@
 import ctypes
 import os
 
-import cuda
+import device_calls
 import numpy as np
 from libraries import LEN, CuPy, Library, external
 
@@ -114,7 +114,7 @@ class MatX(Library):
         # Complete before the first kernel, and used by one call at a time.
         self.result = sf.zeros(LEN)
         self.address = self.result.__cuda_array_interface__["data"][0]
-        cuda.synchronize_all()
+        device_calls.synchronize_all()
         self.get = ctypes.pythonapi.PyCapsule_GetPointer
         self.get.restype, self.get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
 

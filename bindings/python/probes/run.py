@@ -33,6 +33,8 @@ def run(name, seconds):
     else:
         try:
             result = json.loads(ended.stdout.strip().rpartition("\n")[2])
+            if result["verdict"].startswith("FAILED"):
+                result["note"] = "\n    ".join([result.get("note") or "", *ended.stderr.strip().splitlines()[-12:]])
         except ValueError:
             text = (ended.stderr or ended.stdout).strip().splitlines()
             result = {"name": name, "verdict": f"FAILED: exit code {ended.returncode}", "note": "\n    ".join(text[-12:])}
