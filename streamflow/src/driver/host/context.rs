@@ -4,32 +4,19 @@
 //! a simulator has some current context in that simulator for ever: another simulator's `bind` replaces it by one that
 //! is as good for calls that need any. Only the last `bind` is the *bound device*.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 
 use super::HostDriver;
 use super::refusal::call_error;
 use crate::driver::{DeviceId, Driver, DriverResult, RawStream};
 
-/// How many simulators a thread remembers that it has bound.
-const REMEMBERED: usize = 16;
-/// The number of no simulator.
-const NONE: u64 = u64::MAX;
-
-#[derive(Clone, Copy)]
-struct Bound {
-    /// The simulators of the last bindings, in a ring.
-    simulators: [u64; REMEMBERED],
-    next: usize,
-    /// The last binding.
-    simulator: u64,
-    device: DeviceId,
-}
-
-const UNBOUND: Bound =
-    Bound { simulators: [NONE; REMEMBERED], next: 0, simulator: NONE, device: DeviceId(0) };
+/// The last binding: the number of a simulator, and its device.
+type Bound = Option<(u64, DeviceId)>;
 
 thread_local! {
-    static BOUND: Cell<Bound> = const { Cell::new(UNBOUND) };
+    static BOUND: Cell<Bound> = const { Cell::new(None) };
+    /// The simulators that the thread has bound.
+    static SIMULATORS: RefCell<Vec<u64>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Which context a call needs on its thread.
@@ -45,20 +32,23 @@ pub(super) enum Needs {
 
 /// Leaves the calling thread without a current context.
 pub(super) fn clear() {
-    BOUND.set(UNBOUND);
+    BOUND.set(None);
+    SIMULATORS.take();
 }
 
 impl HostDriver {
     pub(super) fn make_current(&self, device: DeviceId) {
-        let mut bound = BOUND.get();
-        if (bound.simulator, bound.device) == (self.number, device) {
+        let before = BOUND.replace(Some((self.number, device)));
+        if before.is_some_and(|(simulator, _)| simulator == self.number) {
             return;
         }
-        if !bound.simulators.contains(&self.number) {
-            bound.simulators[bound.next] = self.number;
-            bound.next = (bound.next + 1) % REMEMBERED;
-        }
-        BOUND.set(Bound { simulator: self.number, device, ..bound });
+        // A thread that ends may have lost its list. Then all are taken as remembered.
+        let _noted = SIMULATORS.try_with(|simulators| {
+            let mut simulators = simulators.borrow_mut();
+            if !simulators.contains(&self.number) {
+                simulators.push(self.number);
+            }
+        });
     }
 
     /// What a call with this stream needs: the handle of a default stream is the same for all devices of CUDA.
@@ -73,14 +63,18 @@ impl HostDriver {
         device: DeviceId,
         needs: Needs,
     ) -> DriverResult<()> {
-        let bound = BOUND.get();
-        let is_last = bound.simulator == self.number;
-        let message = match needs {
-            Needs::Nothing => return Ok(()),
-            _ if is_last && bound.device == device => return Ok(()),
-            Needs::Any if is_last || bound.simulators.contains(&self.number) => return Ok(()),
-            Needs::Own if is_last => {
-                format!("{} is bound on this thread; bind {device} before the call", bound.device)
+        let last = BOUND.get().filter(|(simulator, _)| *simulator == self.number);
+        let is_remembered = || {
+            let found = SIMULATORS.try_with(|bound| bound.borrow().contains(&self.number));
+            found.unwrap_or(true)
+        };
+        let message = match (needs, last) {
+            (Needs::Nothing, _) => return Ok(()),
+            (_, Some((_, bound))) if bound == device => return Ok(()),
+            (Needs::Any, Some(_)) => return Ok(()),
+            (Needs::Any, None) if is_remembered() => return Ok(()),
+            (Needs::Own, Some((_, bound))) => {
+                format!("{bound} is bound on this thread; bind {device} before the call")
             }
             _ => format!("no device is bound on this thread; bind {device} before the call"),
         };

@@ -149,6 +149,17 @@ fn the_context_of_another_simulator_serves_handles_alone() {
 }
 
 #[test]
+fn the_contexts_of_many_simulators_serve_handles_alone() {
+    let bench = Bench::new(Policy::Eager, 0);
+    let objects = Objects::new(&bench);
+    for _ in 0..40 {
+        HostDriver::builder().build().bind(DEVICE).unwrap();
+    }
+    check(making_calls(&bench), true);
+    check(calls_on(&bench, &objects, objects.stream), false);
+}
+
+#[test]
 fn calls_without_a_context_need_none_and_loading_binds_its_device() {
     let bench = Bench::new(Policy::Eager, 0);
     on_a_new_thread(|| {
