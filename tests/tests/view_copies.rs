@@ -293,7 +293,8 @@ fn ordered(platform: &Platform) -> Result<bool> {
     let pool = platform.stream_pool("POOL", &CudaStreamPool::new().max_size(3))?;
     let (a, b, c) = (pool.allocate("a")?, pool.allocate("b")?, pool.allocate("c")?);
     let mut matrix = platform.tensor([33, 31], &a)?;
-    a.fill_bytes(&mut matrix, 0)?;
+    // Also loads the kernel: CUDA waits for the device when it loads one.
+    a.launch::<fill>(1023, (&mut matrix, 0.0))?;
     let mut columns = platform.pitched_tensor::<f32>([33, 7], &b)?;
     b.fill_bytes(&mut columns, 0)?;
     let mut other = platform.tensor([1003], &b)?;
