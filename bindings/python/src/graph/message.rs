@@ -82,6 +82,9 @@ impl Adopting<'_, '_> {
                         own.held().export(Abi::Versioned, consumer)
                     })
                 });
+                // SAFETY: the structure was just made, and nobody else has it. The export and the import name the same
+                // stream, except for the control of a test.
+                let exported = unsafe { DlTensor::from_versioned(exported.or_raise()?.into_raw()) };
                 self.import(exported.or_raise()?)?
             }
             Err(_) => import::adopt(array, self.stream.get())?,
