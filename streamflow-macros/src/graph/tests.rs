@@ -59,6 +59,19 @@ fn names<'a>(graph: &'a Graph, order: &[usize]) -> Vec<&'a Ident> {
 }
 
 #[test]
+fn a_graph_and_its_nodes_can_have_the_names_of_keywords() {
+    let items = super::graph(quote! {
+        struct r#type {
+            let r#match: Deliver<f32> = Deliver::new();
+            let r#loop: Source = Source::new();
+            r#loop.r#in >> r#match.r#move;
+        }
+    });
+    assert!(syn::parse2::<syn::File>(items.clone()).is_ok(), "{items}");
+    assert!(items.to_string().contains("__type_match_written"), "{items}");
+}
+
+#[test]
 fn statements_become_nodes_edges_and_an_order() {
     let graph = sound(tour());
     assert_eq!(graph.header.name, "CudaStreamApp");

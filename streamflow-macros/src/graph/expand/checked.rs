@@ -4,6 +4,7 @@
 
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
+use syn::ext::IdentExt;
 use syn::{PathArguments, Type, parse_quote};
 
 use crate::graph::model::Graph;
@@ -11,7 +12,8 @@ use crate::graph::spans::first_and_last;
 
 /// Gives these types their names in the graph, and returns the items that define the names.
 pub(super) fn name_checked_types(graph: &mut Graph) -> TokenStream {
-    let owner = graph.header.name.clone();
+    // Without `r#`, which is in no middle of a name.
+    let owner = graph.header.name.unraw();
     let mut items = TokenStream::new();
     for node in graph.nodes.iter_mut() {
         if !has_arguments(&node.ty) {
