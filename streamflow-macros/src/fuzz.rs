@@ -241,6 +241,16 @@ fn check_case(seed: u64, corpus: &[Use], others: &[TokenTree]) {
 }
 
 #[test]
+fn what_once_made_a_macro_fail_expands_to_items() {
+    let add = quote::quote!(
+        pub fn add(sum: &mut [f32], a: &[impl Copy]) {}
+    );
+    let options = quote::quote!(unsafe cuda = "");
+    let add = Use::Kernel(options, add);
+    check(&add, &add.clone().expand());
+}
+
+#[test]
 fn garbled_tokens_do_not_make_a_macro_panic() {
     let corpus = corpus();
     assert!(corpus.len() > 300, "{} uses of macros", corpus.len());

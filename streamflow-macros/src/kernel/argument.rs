@@ -11,9 +11,26 @@ const MAX_RANK: usize = 8;
 
 /// The kind of an argument of this type. `name` is the argument's, for the errors.
 pub(super) fn argument_type(name: &str, ty: &Type, errors: &mut Errors) -> ArgumentKind {
+    use ArgumentKind::{Slice, SliceMut, View, ViewMut, Wrong};
+    let kind = written_type(name, ty, errors);
+    let (Slice(element) | SliceMut(element) | View(element, _) | ViewMut(element, _)) = &kind
+    else {
+        return kind;
+    };
+    // Such a type can't stand before `as`, as the expansion needs it.
+    if !matches!(element, Type::TraitObject(_) | Type::ImplTrait(_)) {
+        return kind;
+    }
+    let text = "the elements of a kernel's slice have a number's type, as `f32`";
+    errors.at(element, format!("argument `{name}`: {text}, and not `{}`", spelled(element)));
+    Wrong(None)
+}
+
+/// The kind that the type is written as.
+fn written_type(name: &str, ty: &Type, errors: &mut Errors) -> ArgumentKind {
     match ty {
-        Type::Paren(inner) => argument_type(name, &inner.elem, errors),
-        Type::Group(inner) => argument_type(name, &inner.elem, errors),
+        Type::Paren(inner) => written_type(name, &inner.elem, errors),
+        Type::Group(inner) => written_type(name, &inner.elem, errors),
         Type::Path(path) => match path.path.get_ident().and_then(scalar_problem) {
             Some(problem) => {
                 errors.at(ty, format!("argument `{name}`: {problem}"));

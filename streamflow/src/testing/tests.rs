@@ -7,7 +7,6 @@ use std::sync::{Arc, Mutex};
 
 use super::{scope, yield_now};
 use crate::driver::host::HostDriver;
-use crate::driver::race::RaceReports;
 use crate::turns::{Pct, Turns};
 use crate::{Buffer, CudaStream, CudaStreamPool, Download, Error, Platform, Result};
 
