@@ -1,5 +1,6 @@
 //! The structures that other libraries get.
 
+use std::ffi::c_void;
 use std::ptr::NonNull;
 
 use super::abi::{self, Abi, Device, Managed, ManagedVersioned, Plain};
@@ -69,27 +70,17 @@ pub(super) fn make<K: Keeper>(shape: &Shape, abi: Abi, content: Content<K>) -> R
         Abi::Versioned => {
             let (version, deleter) = (abi::VERSION, Some(delete_versioned::<K> as _));
             let structure = ManagedVersioned { version, context, deleter, flags, tensor };
-            let raw = place(Exported { structure, shape: dims, strides, keeper });
+            let exported = Exported { structure, shape: dims, strides, keeper };
+            let raw = place(exported, |it| (&mut it.context, &mut it.tensor));
             // SAFETY: the structure has the lifetime of the allocation, which its deleter frees.
-            unsafe {
-                let exported = raw.as_ptr();
-                (*exported).structure.context = exported.cast();
-                (*exported).structure.tensor.shape = (&raw mut (*exported).shape).cast();
-                (*exported).structure.tensor.strides = (&raw mut (*exported).strides).cast();
-                DlTensor::made_versioned(raw.cast())
-            }
+            unsafe { DlTensor::made_versioned(raw.cast()) }
         }
         Abi::Legacy => {
             let structure = Managed { tensor, context, deleter: Some(delete_legacy::<K> as _) };
-            let raw = place(Exported { structure, shape: dims, strides, keeper });
+            let exported = Exported { structure, shape: dims, strides, keeper };
+            let raw = place(exported, |it| (&mut it.context, &mut it.tensor));
             // SAFETY: as above.
-            unsafe {
-                let exported = raw.as_ptr();
-                (*exported).structure.context = exported.cast();
-                (*exported).structure.tensor.shape = (&raw mut (*exported).shape).cast();
-                (*exported).structure.tensor.strides = (&raw mut (*exported).strides).cast();
-                DlTensor::made_legacy(raw.cast())
-            }
+            unsafe { DlTensor::made_legacy(raw.cast()) }
         }
     }
 }
@@ -101,9 +92,22 @@ fn numbers(values: &[usize]) -> [i64; MAX_RANK] {
     numbers
 }
 
-/// The first field is at the address of the whole.
-fn place<S, K>(exported: Exported<S, K>) -> NonNull<Exported<S, K>> {
-    NonNull::from(Box::leak(Box::new(exported)))
+/// Leaves the structure to its deleter, and points it to what it is kept with. `parts` are its context and its tensor. The
+/// first field is at the address of the whole.
+fn place<S, K>(
+    exported: Exported<S, K>,
+    parts: impl FnOnce(&mut S) -> (&mut *mut c_void, &mut Plain),
+) -> NonNull<Exported<S, K>> {
+    let whole = NonNull::from(Box::leak(Box::new(exported)));
+    let raw = whole.as_ptr();
+    // SAFETY: the allocation was just made, nobody else has its address, and its fields are apart.
+    unsafe {
+        let (context, tensor) = parts(&mut (*raw).structure);
+        *context = raw.cast();
+        tensor.shape = (&raw mut (*raw).shape).cast();
+        tensor.strides = (&raw mut (*raw).strides).cast();
+    }
+    whole
 }
 
 unsafe extern "C" fn delete_versioned<K: Keeper>(structure: *mut ManagedVersioned) {
