@@ -67,7 +67,7 @@ fn a_block_in_the_room_of_memory_above_the_threshold_comes_after_its_free() {
     }
 }
 
-/// What is left of the room of a released block is no room on another stream before the block is freed.
+/// The rest of a released block's room can't be allocated on another stream before the block is freed.
 #[test]
 fn the_rest_of_a_released_block_is_room_after_its_free() {
     let bench = bench(MemoryOptions::default());
