@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::iter;
 use std::process::ExitCode;
 
+use streamflow::graph::Graph;
 use streamflow::platform::PlatformBuilder;
 use streamflow::prelude::*;
 use streamflow::schedule::Report;
@@ -46,9 +47,24 @@ pub struct GraphArgs {
     /// Print to stderr why the run ended, what each node did, how long it took, and which messages were dropped
     #[arg(long)]
     pub report: bool,
+
+    /// Threads that run the graph [default: one]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub workers: Option<u16>,
 }
 
 impl GraphArgs {
+    /// Gives the graph the workers that the user wants.
+    ///
+    /// # Errors
+    /// The graph's, if it can't have them.
+    pub fn schedule<'g, G: Graph>(&self, graph: &'g mut G) -> Result<&'g mut G, Error> {
+        match self.workers {
+            Some(workers) => graph.workers(usize::from(workers)),
+            None => Ok(graph),
+        }
+    }
+
     /// Prints the report of a run, if the user wants it.
     ///
     /// # Errors

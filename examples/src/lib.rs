@@ -5,13 +5,16 @@
 
 pub mod cli;
 pub mod deliver;
+pub mod digits;
 pub mod edges;
 pub mod overlap;
 pub mod png_io;
 pub mod progress;
+pub mod radar;
 pub mod report;
 pub mod seed_app;
 pub mod seed_graph;
+pub mod stream_semantics;
 pub mod temporal;
 
 use streamflow::kernel::{Kernel, KernelInfo};
@@ -28,6 +31,13 @@ pub fn kernels() -> Vec<&'static KernelInfo> {
         edges::sobel_y::INFO,
         edges::magnitude::INFO,
         overlap::climb::INFO,
+        radar::listen::INFO,
+        radar::compress::INFO,
+        radar::doppler::INFO,
+        radar::average::INFO,
+        radar::cfar::INFO,
+        stream_semantics::join::INFO,
+        stream_semantics::scale::INFO,
         temporal::pattern::INFO,
         temporal::share::INFO,
         temporal::accumulate::INFO,

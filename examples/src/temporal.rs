@@ -201,6 +201,8 @@ graph! {
         #[copy]
         camera.frame >> average.canvas;
         camera.number >> control.number;
+        // On workers, the average may be ahead of a new weight. It never holds the camera.
+        #[policy(pop)]
         control.weight >> average.weight;
         average.filtered >> show.filtered;
     }

@@ -12,6 +12,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use streamflow::prelude::*;
+use streamflow::schedule::Workers;
 use streamflow::testing::{Explorer, explore};
 use streamflow_examples::temporal::{ReportFrame, TOLERANCE, TemporalFilter, pattern, reference};
 
@@ -19,7 +20,7 @@ const ROWS: usize = 2;
 const COLS: usize = 3;
 
 /// Runs the graph, and compares each frame with the reference in `f64`. A panic or an error is a failure.
-fn filter(platform: &Platform, count: u64) -> Result<()> {
+fn filter(platform: &Platform, count: u64, workers: Option<Workers>) -> Result<()> {
     let frames = Arc::new(Mutex::new(Vec::new()));
     let seen = frames.clone();
     let report: ReportFrame = Box::new(move |tick, weight, values| {
@@ -27,7 +28,11 @@ fn filter(platform: &Platform, count: u64) -> Result<()> {
         seen.lock().unwrap_or_else(PoisonError::into_inner).push(frame);
         Ok(())
     });
-    TemporalFilter::new(platform, ROWS, COLS, count, report)?.run()?;
+    let mut graph = TemporalFilter::new(platform, ROWS, COLS, count, report)?;
+    if let Some(workers) = workers {
+        graph.workers(workers)?;
+    }
+    graph.run()?;
     let frames = frames.lock().unwrap_or_else(PoisonError::into_inner);
     assert_eq!(frames.len() as u64, count);
     for (tick, weight, values) in frames.iter() {
@@ -41,13 +46,14 @@ fn filter(platform: &Platform, count: u64) -> Result<()> {
 
 #[test]
 fn the_filter_is_right_under_64_seeds() -> Result<()> {
-    Ok(explore(|platform| filter(platform, 7))?)
+    Ok(explore(|platform| filter(platform, 7, None))?)
 }
 
-/// One frame has few enough states that all of them are visited.
+/// One frame on one thread has few enough states that all of them are visited.
 #[test]
 fn one_frame_is_right_in_every_state() -> Result<()> {
-    let found = Explorer::new().run_exhaustively(|platform| filter(platform, 1))?;
+    let one_frame = |platform: &Platform| filter(platform, 1, Some(Workers::none()));
+    let found = Explorer::new().run_exhaustively(one_frame)?;
     println!("{found}"); // 294 states in 100 runs, none failed; no state is left
     Ok(found.check()?)
 }

@@ -180,6 +180,43 @@ fn usage_mistakes_exit_with_2() {
 }
 
 #[test]
+fn the_output_with_workers_is_that_without() {
+    let directory = tempfile::tempdir().unwrap();
+    let (input, edges) = (directory.path().join("in.png"), directory.path().join("out.png"));
+    fs::write(&input, ASTRONAUT).unwrap();
+    let run = |workers: &[&str]| {
+        let size = ["--platform", "host", "--rows", "9", "--cols", "33", "--json"];
+        let pool = run_pool(&[&size[..], workers].concat());
+        let files = [input.to_str().unwrap(), edges.to_str().unwrap(), "--platform", "host"];
+        let found = run_edges(&[&files[..], workers].concat());
+        // Which tick gets a new weight depends on time. The program checks every value itself.
+        let filter = run_temporal_filter(&[&size[..6], workers].concat());
+        for output in [&pool, &found, &filter] {
+            assert!(output.status.success(), "{workers:?}: {}", text(&output.stderr));
+        }
+        (text(&pool.stdout).to_owned(), fs::read(&edges).unwrap())
+    };
+    let without = run(&[]);
+    for workers in ["1", "2", "4"] {
+        assert!(run(&["--workers", workers]) == without, "{workers} workers");
+    }
+}
+
+#[test]
+fn workers_that_cannot_be_exit_with_2() {
+    for bad in ["0", "-1", "two", "65536"] {
+        let args = ["--workers", bad];
+        for output in [
+            run_pool(&args),
+            run_temporal_filter(&args),
+            run_edges(&["in.png", "out.png", "--workers", bad]),
+        ] {
+            assert_fails(&output, 2, &[bad]);
+        }
+    }
+}
+
+#[test]
 fn out_of_memory_exits_with_1() {
     let args = ["--platform", "host", "--json", "--rows", "2000000", "--cols", "2000000"];
     for output in [run_pool(&args), run_temporal_filter(&args)] {
@@ -192,7 +229,10 @@ fn the_filter_is_right_under_every_seed() {
     let run = |seed: u64, more: &[&str]| {
         let seed = seed.to_string();
         let args = ["--platform", "host", "--rows", "7", "--cols", "33", "--count", "13", "--seed"];
-        run_temporal_filter(&[&args[..], &[&seed], more].concat())
+        let mut program = Command::new(env!("CARGO_BIN_EXE_temporal_filter"));
+        // On workers, a weight may come one frame too early.
+        program.env_remove("RUST_LOG").env_remove("STREAMFLOW_WORKERS");
+        program.args(args).arg(seed).args(more).output().unwrap()
     };
     let first = run(0, &["--json"]);
     let frames = ticks(&first);
@@ -407,9 +447,18 @@ fn the_report_flag_says_why_the_run_ended() {
         assert!(report.contains(words), "{report}");
     }
     let row = |line: &str, name| line.starts_with(name) && line.contains(" 4  ");
-    for name in ["source1 ", "source2 ", "combine_and_sum ", "rx ", "source1 → rx"] {
+    for name in ["source1 ", "source2 ", "combine_and_sum ", "rx "] {
         assert!(report.lines().any(|line| row(line, name)), "{name}:\n{report}");
     }
+    // On one thread that is `source1` in each tick, and on workers either of them.
+    let paths = report.lines().filter_map(|line| line.split_once(" → rx "));
+    let count = |(source, row): (&str, &str)| -> Option<(bool, u64)> {
+        Some((source == "source1", row.split_whitespace().next()?.parse().ok()?))
+    };
+    let counts: Vec<_> = paths.filter_map(count).collect();
+    assert_eq!(counts.iter().map(|(_, count)| count).sum::<u64>(), 4, "{report}");
+    let is_greedy = std::env::var_os("STREAMFLOW_WORKERS").is_none();
+    assert!(!is_greedy || counts == [(true, 4)], "{report}");
     assert!(!report.contains("simulated time"), "{report}");
 }
 

@@ -1,6 +1,10 @@
 //! Runs the programs that show one idea each, under several seeds and with the race checker. Each checks its own results.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
+#[cfg(unix)]
+#[path = "../../tests/tests/running/signals.rs"]
+mod signals;
+
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Command, Output, Stdio};
@@ -8,8 +12,9 @@ use std::process::{Command, Output, Stdio};
 use streamflow_examples::png_io;
 use streamflow_examples::temporal::pattern;
 
-/// Every program of this file, by its path.
-const PROGRAMS: [&str; 7] = [
+/// The programs of this file, and `radar`, which Ctrl-C ends, too.
+const PROGRAMS: [&str; 10] = [
+    env!("CARGO_BIN_EXE_digits"),
     env!("CARGO_BIN_EXE_fields"),
     env!("CARGO_BIN_EXE_metadata"),
     env!("CARGO_BIN_EXE_side_thread"),
@@ -17,6 +22,8 @@ const PROGRAMS: [&str; 7] = [
     env!("CARGO_BIN_EXE_ctrl_c"),
     env!("CARGO_BIN_EXE_parameters"),
     env!("CARGO_BIN_EXE_pngs"),
+    env!("CARGO_BIN_EXE_stream_semantics"),
+    env!("CARGO_BIN_EXE_radar"),
 ];
 
 fn program(path: &str, args: &[&str]) -> Command {
@@ -45,6 +52,7 @@ fn every_seed_gives_the_same_output() {
         env!("CARGO_BIN_EXE_metadata"),
         env!("CARGO_BIN_EXE_side_thread"),
         env!("CARGO_BIN_EXE_parameters"),
+        env!("CARGO_BIN_EXE_stream_semantics"),
     ];
     for path in programs {
         let first = lines(path, 0, &[]);
@@ -118,40 +126,40 @@ fn a_directory_that_cannot_be_made_is_an_error() {
     assert!(output.stderr.starts_with(b"error: "), "{output:?}");
 }
 
-/// Whether this process, and so each program that it starts, ignores SIGINT: what a script starts with `&` does.
+/// Starts a program that says in its first lines that it runs, and ends it by Ctrl-C. Where SIGINT is ignored, the
+/// program gets the arguments `alone`, too, with which it ends by itself.
 #[cfg(unix)]
-fn ignores_interrupts() -> bool {
-    // Linux alone has this file. Elsewhere the test fails in such a script.
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    // SIGINT has number 2, so it is the second bit.
-    ignored.is_some_and(|mask| u64::from_str_radix(mask.trim(), 16).unwrap() & 2 != 0)
-}
-
-#[cfg(unix)]
-#[test]
-fn ctrl_c_ends_the_run_and_the_program_succeeds() {
-    let path = env!("CARGO_BIN_EXE_ctrl_c");
-    if ignores_interrupts() {
-        let output = program(path, &["--platform", "host", "--seconds", "1"]).output().unwrap();
+#[track_caller]
+fn assert_ctrl_c_ends(path: &str, args: &[&str], alone: &[&str]) {
+    let args = [&["--platform", "host"], args].concat();
+    if signals::ignores_interrupts() {
+        let output = program(path, &[&args, alone].concat()).output().unwrap();
         assert!(output.status.success(), "{output:?}");
         return;
     }
-    let mut child = program(path, &["--platform", "host"])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child =
+        program(path, &args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut stdout = BufReader::new(child.stdout.take().unwrap());
     let mut text = String::new();
-    stdout.read_line(&mut text).unwrap();
-    assert_eq!(text, "the graph runs; press Ctrl-C to stop it\n");
+    while !text.ends_with("runs; press Ctrl-C to stop it\n") {
+        assert!(stdout.read_line(&mut text).unwrap() > 0, "{text}");
+    }
     let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
     assert!(sent.success());
     stdout.read_to_string(&mut text).unwrap();
     let output = child.wait_with_output().unwrap();
     assert!(output.status.success(), "{output:?}");
+    text += std::str::from_utf8(&output.stderr).unwrap();
     assert!(text.contains("the run ended: Ctrl-C stopped it"), "{text}");
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_ends_the_run_and_the_program_succeeds() {
+    assert_ctrl_c_ends(env!("CARGO_BIN_EXE_ctrl_c"), &[], &["--seconds", "1"]);
+    let dir = tempfile::tempdir().unwrap();
+    let args = ["--report", "--out", dir.path().to_str().unwrap()];
+    assert_ctrl_c_ends(env!("CARGO_BIN_EXE_radar"), &args, &["--count", "1"]);
 }
 
 #[test]
@@ -166,4 +174,10 @@ fn help_says_what_a_program_shows_and_mistakes_exit_with_2() {
             assert!(output.stderr.starts_with(b"error: "), "{path}: {output:?}");
         }
     }
+}
+
+#[test]
+fn digits_are_read_with_few_mistakes() {
+    let output = lines(env!("CARGO_BIN_EXE_digits"), 1, &["--count", "2"]);
+    assert_eq!(output, ["196 of 200 digits are read right"]);
 }

@@ -143,7 +143,7 @@ impl Random {
             1 => {
                 let words = [
                     "let", "const", "_", "struct", "in", "none", "mut", "where", "dyn", "self",
-                    "platform",
+                    "platform", "worker", "stays",
                 ];
                 {
                     let word = words[self.below(words.len())];

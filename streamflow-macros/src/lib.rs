@@ -149,7 +149,8 @@ pub fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
 /// The macro defines a struct with
 /// - `new(platform: &Platform, parameters) -> Result<Self, Error>`,
 /// - `run(&mut self) -> Result<Report, Error>`, `run_for(limit)`, `tick()` and `end_run()`; the trait `streamflow::Spawn`
-///   adds `spawn(self)`. In another run, the operators keep their state, and ticks and counts begin at 0 again. The page
+///   adds `spawn(self)`, and `streamflow::Schedule` adds `workers(n)`, which sets the threads of all
+///   of them but `tick`. In another run, the operators keep their state, and ticks and counts begin at 0 again. The page
 ///   `streamflow::guide::running_a_graph` compares these methods,
 /// - `params(&self)`, which sets the parameters of the nodes from any thread: `graph.params().cfar().set_threshold(0.5)?`.
 ///   It returns a `NameHandle`, with a method for each node. `load_params(path)` and `load_params_str(name, text)` set
@@ -170,7 +171,7 @@ pub fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
 /// edge      = edge-attribute* node "." output ">>" target ";"
 /// target    = node "." input | "(" node "." input, … ")" | "_"
 ///
-/// node-attribute = doc | "#[streams(" ( NAME | "none" ) ")]" | "#[when(" condition, … ")]"
+/// node-attribute = doc | "#[streams(" ( NAME | "none" ) ")]" | "#[worker(" name ")]" | "#[when(" condition, … ")]"
 ///                | "#[on_failure(" ( "stop" | "skip" | "restart(" expression "," duration ")" ) ")]"
 /// condition      = "any(" condition, … ")" | "count(" expression ")" | "condition(" expression ")"
 ///                | "periodic(" duration [ ", skip" | ", catch_up(" expression ")" | ", spaced" ] ")"
@@ -214,6 +215,18 @@ pub fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
 /// - `#[streams(POOL)]`: the node's streams are from this pool, and its device is that of the pool. A node without
 ///   `#[streams]` has its own pool, on device 0 or on the default context of `#[green_contexts]`, without a maximum.
 /// - `#[streams(none)]`: the node is an adopting node: it allocates no streams; it adopts the stream of its message.
+/// - `#[worker(disk)]`: the node runs on the worker thread of this name, and on no other thread; several nodes may name one
+///   worker. A slow node then holds nobody up:
+///   ```text
+///   #[worker(disk)]
+///   let writer: Writer = Writer::new(folder);
+///
+///   #[policy(pop)]    // the writer gets the newest frame when it is ready for one, and older ones are dropped
+///   frames.image >> writer.image;
+///   ```
+///   A graph with such a node runs event-based, with one worker beside the named ones unless `graph.workers(…)` says
+///   otherwise; `graph.workers(Workers::none())` runs all on one thread. A node without `#[worker]` runs on any
+///   worker that has no name.
 /// - `#[when(count(n))]`: the node runs `n` times, a `u64`. A source without it runs until it calls `cx.finish()`.
 /// - `#[when(stream_done(input))]`: the node runs when the device has completed the work of all messages that it will
 ///   receive from this input. Until then, other nodes run.
@@ -292,6 +305,8 @@ pub fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
 /// | a pool with fewer streams than its operators declare, or with another mistake in its description | constant; `new` for a `let` | the pool's description |
 /// | device data between nodes on different devices without `#[transfer]`, or on one device with it | constant; `new` for devices of a `let` | the edge |
 /// | a policy that can't be read | macro | the policy |
+/// | a worker that can't be read, or a second one | macro | the attribute, or the name |
+/// | a worker for an operator that stays on the thread of the run | constant | the worker's name |
 /// | a parameter that a restart can't keep | trait bound | the parameter's name |
 /// | a `count` of 0, another condition that can never hold, a `capacity` whose value is 0, a device or stream that the platform does not have, a constructor's error | `new` | – |
 /// | device data that reaches another device through an adopting node | `run` | – |
@@ -371,6 +386,10 @@ pub fn graph(tokens: TokenStream) -> TokenStream {
 ///   `set_cuda_stream`.
 /// - `no_new`: the user writes the constructor. By default, the macro generates `new`, which takes the state's fields
 ///   in their order. A struct with type parameters that no field uses also has a field `__ports: PhantomData<…>`.
+/// - `stays`: `start`, `compute` and `stop` run on the thread that runs the graph: the caller of `run`, or the thread that
+///   `spawn` makes. It is for libraries with state of their thread, and for windows that belong to the main thread. The
+///   operator's state is `Send` nevertheless, since the graph may move before a run: what must not leave its thread is in a
+///   `thread_local!`, which `start` fills and `stop` empties. Such an operator can't be on a `#[worker(…)]`.
 ///
 /// # What does not compile
 /// - an item that is not a struct with named fields; a lifetime parameter,

@@ -45,6 +45,8 @@ pub use failure::{Failure, IntoFailure};
 pub(crate) use names::{did_you_mean, nearest};
 pub(crate) use panics::{caught_as_error, drop_all, forget};
 pub use texts::InHook;
+#[cfg(feature = "solve")]
+use texts::of_batch;
 use texts::{allocated_for, describe, errors, list, texts};
 
 use std::error::Error as StdError;
@@ -442,6 +444,35 @@ pub enum Error {
     #[error("`end_run` ends a run that `tick` has begun, and there is none: call `tick` first")]
     NotStepped,
 
+    /// The variable `STREAMFLOW_WORKERS` of the environment is no number of workers.
+    #[error(
+        "the environment has `STREAMFLOW_WORKERS={value}`, which is no number of workers; set it to 1 or more, or unset it"
+    )]
+    WorkersVariable {
+        /// Its value.
+        value: String,
+    },
+
+    /// A graph can't have the workers that it was given.
+    #[error("the graph can't have these workers: {problem}")]
+    Workers {
+        /// What is wrong, and what to do.
+        problem: String,
+    },
+
+    /// The thread of a worker can't have its core or its priority. It has what it had before.
+    #[error("worker `{worker}` can't have {setting}: {cause}; {remedy}")]
+    WorkerThread {
+        /// The name of the worker.
+        worker: String,
+        /// The core or the priority.
+        setting: String,
+        /// The operating system's reason.
+        cause: String,
+        /// What to do.
+        remedy: String,
+    },
+
     /// A handle was used after the end of its run.
     #[error("`{call}` came too late: the run of `{graph}` {problem}")]
     RunOver {
@@ -665,6 +696,34 @@ pub enum Error {
         kernel: String,
         /// Which limit is broken, by how much, and what to do.
         problem: String,
+    },
+
+    /// An operand of a library does not fit its plan, or the library can't take it. Nothing was queued.
+    #[error("`{call}`: `{argument}` {problem}")]
+    Operand {
+        /// The call.
+        call: &'static str,
+        /// The operand.
+        argument: &'static str,
+        /// What was passed in, what is needed, and what to do.
+        problem: String,
+    },
+
+    /// A matrix has no such factorisation, or a result has a NaN. The device found it, and the error comes where the host
+    /// opens the [`Checked`](crate::library::solve::Checked) result.
+    #[cfg(feature = "solve")]
+    #[error("`{call}`{}: {problem}; {remedy}", of_batch(*.matrix))]
+    Unsolvable {
+        /// The solver.
+        call: &'static str,
+        /// The number of the matrix in its batch, from 0; `None` without a batch.
+        matrix: Option<usize>,
+        /// The row of the matrix, from 0, if there is one.
+        row: Option<usize>,
+        /// What the device found.
+        problem: String,
+        /// What to do.
+        remedy: &'static str,
     },
 
     /// A kernel used an index outside of an argument. Found only with `STREAMFLOW_CHECK_BOUNDS=1`.

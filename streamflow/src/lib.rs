@@ -13,6 +13,7 @@ pub mod error;
 pub mod graph;
 pub mod guide;
 pub mod kernel;
+pub mod library;
 mod lock;
 pub mod memory;
 pub mod message;
@@ -51,7 +52,7 @@ pub use operator::Compute;
 #[doc(inline)]
 pub use platform::{Platform, device};
 #[doc(inline)]
-pub use schedule::Spawn;
+pub use schedule::{Schedule, Spawn};
 #[doc(inline)]
 pub use stream::{CudaStream, CudaStreamPool};
 #[doc(inline)]
@@ -71,8 +72,8 @@ pub mod prelude {
     #[doc(no_inline)]
     pub use crate::{
         Buffer, Compute, CudaStream, CudaStreamPool, Download, Element, Error, ExecutionContext,
-        Failure, Grid, HostData, Message, Platform, Result, Shared, Spawn, Stream, Table, Tensor,
-        device, kernel, operator,
+        Failure, Grid, HostData, Message, Platform, Result, Schedule, Shared, Spawn, Stream, Table,
+        Tensor, device, kernel, operator,
     };
     // The macro `graph!`, without the module of the same name.
     #[doc(hidden)]
@@ -90,7 +91,7 @@ pub mod __private {
     pub use crate::graph::check::{
         EdgeEnd, check_devices, check_green, check_host_done, check_inputs, check_outputs,
         check_pool, check_pool_use, check_second, check_sizes, check_streams, check_transfer,
-        verify_devices, verify_green, verify_pool, verify_streams,
+        check_worker, verify_devices, verify_green, verify_pool, verify_streams,
     };
     pub use crate::graph::{Graph, RunState, bind_conditions};
     pub use crate::kernel::expansion::*;

@@ -4,12 +4,19 @@
 //! ```text
 //! cargo bench -p streamflow-tests --bench soak              # 10 million ticks of the operators together
 //! cargo bench -p streamflow-tests --bench soak -- 100 7     # 100 million, with seed 7
+//! cargo bench -p streamflow-tests --bench soak -- 10 7 4 real    # 10 million, with 4 workers on real threads
+//! cargo bench -p streamflow-tests --bench soak -- 1 7 4 turns    # 1 million, with 4 workers that take turns
 //! ```
+//!
+//! With workers on real threads, no seed repeats the order in which they come; everything else is checked.
 #![allow(missing_docs, clippy::print_stdout, reason = "a benchmark")]
 
 use std::process::ExitCode;
 use std::time::Instant;
 
+use streamflow::prelude::*;
+use streamflow::schedule::Workers;
+use streamflow::testing::Explorer;
 use streamflow_tests::soak::{self, Outcome};
 use streamflow_tests::{Failed, check, check_equal};
 
@@ -29,9 +36,31 @@ fn memory() -> u64 {
         .map_or(0, |pages: u64| pages * 4096)
 }
 
-fn run(seed: u64, frames: u64) -> Result<Outcome, Failed> {
+/// The threads of the graph.
+#[derive(Debug, Clone)]
+enum Threads {
+    One,
+    Real(Workers),
+    Turns(Workers),
+}
+
+fn run(seed: u64, frames: u64, threads: &Threads) -> Result<Outcome, Failed> {
     let start = Instant::now();
-    let outcome = soak::run(seed, frames)?;
+    let outcome = match threads {
+        Threads::One => soak::run(seed, frames)?,
+        Threads::Real(workers) => soak::run_with(seed, frames, workers)?,
+        Threads::Turns(workers) => {
+            let mut outcome = None;
+            let once = Explorer::new().first_seed(seed).seeds(1).race_check(false);
+            let explored = once.run(|platform| {
+                let found = soak::run_on(platform, seed, frames, workers);
+                outcome = Some(found.map_err(|error| Failure::msg(error.to_string()))?);
+                Ok(())
+            });
+            explored?.check()?;
+            outcome.ok_or_else(|| Failure::msg("nothing was run"))?
+        }
+    };
     let (Outcome { ticks, failures, took, digest }, real) = (&outcome, start.elapsed());
     println!(
         "seed {seed}: {ticks} ticks, {failures} of them failed; {took:.0?} simulated in {real:.1?}; digest {digest:016x}; \
@@ -41,12 +70,12 @@ fn run(seed: u64, frames: u64) -> Result<Outcome, Failed> {
     Ok(outcome)
 }
 
-fn soak(millions: u64, seed: u64) -> Result<(), Failed> {
+fn soak(millions: u64, seed: u64, threads: &Threads) -> Result<(), Failed> {
     let frames = millions * 1_000_000 / TICKS_PER_FRAME;
     // Warms up: the queues, and the memory of the process.
-    run(seed, frames / 10)?;
+    run(seed, frames / 10, threads)?;
     let before = memory();
-    let (first, second) = (run(seed, frames)?, run(seed, frames)?);
+    let (first, second) = (run(seed, frames, threads)?, run(seed, frames, threads)?);
     let grown = memory().saturating_sub(before);
     println!(
         "the memory grew by {} KiB; of each message that was sent the run said where it went",
@@ -54,19 +83,24 @@ fn soak(millions: u64, seed: u64) -> Result<(), Failed> {
     );
     check(first.ticks >= millions * 1_000_000, || format!("too few ticks: {first:?}"))?;
     check(grown <= GROWTH, || format!("the memory grew by {grown} bytes"))?;
-    check_equal(first, second)
+    match threads {
+        Threads::Real(_) => Ok(()),
+        Threads::One | Threads::Turns(_) => check_equal(first, second),
+    }
 }
 
 fn main() -> ExitCode {
     // Cargo passes `--bench`.
     let numbers: Vec<u64> =
         std::env::args().skip(1).filter_map(|argument| argument.parse().ok()).collect();
-    let (millions, seed) = match numbers[..] {
-        [] => (10, 1),
-        [millions] => (millions, 1),
-        [millions, seed, ..] => (millions, seed),
+    let at = |index: usize, default| numbers.get(index).copied().unwrap_or(default);
+    let workers = Workers::new(usize::try_from(at(2, 2)).unwrap_or(2));
+    let threads = match std::env::args().next_back().as_deref() {
+        Some("real") => Threads::Real(workers),
+        Some("turns") => Threads::Turns(workers),
+        _ => Threads::One,
     };
-    match soak(millions, seed) {
+    match soak(at(0, 10), at(1, 1), &threads) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             println!("{error}");

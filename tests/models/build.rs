@@ -80,13 +80,14 @@ fn write_mutant(mutant: &Mutant, out: &Path, modules: &mut String) {
 
 /// The modules of `src` that have models, and nothing that models in other modules use.
 const MODELS: &[&str] =
-    &["exchanges", "models", "owners", "pools", "sequences", "slices", "threads"];
+    &["exchanges", "models", "owners", "pools", "protocols", "sequences", "slices", "threads"];
 
 /// Whether a model does not use a module of `src`: to compile all for each mutant would take long.
 fn is_unneeded(model: &str, module: &str) -> bool {
     let is_of_other_models = MODELS.contains(&module) && !model.split("::").any(|it| it == module);
     let is_shared = module == "owners" && model.contains("exchanges::");
-    is_of_other_models && !is_shared || unneeded_by(model).contains(&module)
+    let is_of_workers = module == "workers" && !model.starts_with("workers::");
+    is_of_workers || is_of_other_models && !is_shared || unneeded_by(model).contains(&module)
 }
 
 fn unneeded_by(model: &str) -> &'static [&'static str] {
@@ -98,7 +99,7 @@ fn unneeded_by(model: &str) -> &'static [&'static str] {
         &["caught", "driver", "error", "memory", "spin_lock", "spsc_ring", "stream"]
     } else if model.starts_with("driver::checker::") {
         &["journal", "memory", "models", "spin_lock", "spsc_ring", "stream", "task_list"]
-    } else if model.starts_with("driver::") {
+    } else if model.starts_with("driver::") || model.starts_with("workers::") {
         &["checker", "device", "memory", "race", "spin_lock", "spsc_ring", "stream", "task_list"]
     } else if model.starts_with("stream::") {
         &["checker", "device", "journal", "memory", "race", "spin_lock", "spsc_ring", "task_list"]

@@ -1,4 +1,4 @@
-//! Counts the heap allocations of the calling thread.
+//! Counts the heap allocations of the calling thread, or of all threads.
 //!
 //! ```no_run
 //! use streamflow_tests::allocations::{Counting, count};
@@ -12,12 +12,15 @@
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
 thread_local! {
     // `const` and without a destructor: reading it never allocates, and works during thread exit.
     static COUNT: Cell<u64> = const { Cell::new(0) };
 }
+
+/// How often all threads have allocated.
+static ALL: AtomicU64 = AtomicU64::new(0);
 
 /// The bytes that all threads have allocated and not freed.
 static LIVE: AtomicI64 = AtomicI64::new(0);
@@ -45,6 +48,12 @@ pub fn so_far() -> u64 {
     COUNT.get()
 }
 
+/// The number of allocations of all threads so far, to compare two moments of a run on several threads. Nothing else may
+/// run in the process meanwhile. Check with [`count`] that [`Counting`] is the global allocator.
+pub fn so_far_of_all() -> u64 {
+    ALL.load(Ordering::Relaxed)
+}
+
 /// The bytes that all threads have allocated and not freed, to compare two moments of one process. Check with [`count`]
 /// that [`Counting`] is the global allocator.
 pub fn live_bytes() -> i64 {
@@ -56,11 +65,12 @@ fn note(more: usize, less: usize) {
     LIVE.fetch_add(bytes(more) - bytes(less), Ordering::Relaxed);
     if more > 0 {
         COUNT.set(COUNT.get() + 1);
+        ALL.fetch_add(1, Ordering::Relaxed);
     }
 }
 
 // SAFETY: every method passes its arguments to the system's allocator, which has the same contract.
-// Counting touches only a thread-local integer and an atomic one.
+// Counting touches only a thread-local integer and atomic ones.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         note(layout.size(), 0);

@@ -1,11 +1,17 @@
 //! Work outside of streamflow: bare addresses, and compiled code of another origin. This module holds the `unsafe` of
 //! such tests.
 
+pub mod api_trace;
 mod bare;
+pub mod by_hand;
+mod curand;
+mod library;
 mod outside;
 pub mod reports;
 
 pub use bare::{BYTES, Bare, host_function, part};
+pub use curand::{Curand, HostPhilox};
+pub use library::CopyLibrary;
 pub use outside::{
     BYTE, ForeignEvent, Outside, Returned, VALUE, fill_outside, from_outside, order_outside,
     read_outside, use_shared, write_outside,

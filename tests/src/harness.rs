@@ -229,6 +229,12 @@ impl Suite {
     pub fn run(self) -> ExitCode {
         libtest_mimic::run(&Arguments::from_args(), self.trials).exit_code()
     }
+
+    /// As [`run`](Self::run), one test at a time: for tests that count what the whole process does.
+    pub fn run_one_at_a_time(self) -> ExitCode {
+        let arguments = Arguments { test_threads: Some(1), ..Arguments::from_args() };
+        libtest_mimic::run(&arguments, self.trials).exit_code()
+    }
 }
 
 /// Fails if the race checker has found races since the last call.

@@ -2,15 +2,17 @@
 //!
 //! [`Suite`] runs one body on both platforms, and [`child`] runs one in a separate process. [`setup`] makes streams,
 //! data and recorded platforms. [`layers`] are drivers that are wrong on purpose. [`kernels`] are slow, broken or
-//! generic. [`allocations`] counts the heap allocations of a thread.
+//! generic. [`allocations`] counts heap allocations. [`greedy`] is for tests of the order on one thread.
 
 pub mod allocations;
 pub mod child;
 pub mod foreign;
 pub mod graph_runs;
+pub mod greedy;
 mod harness;
 pub mod kernels;
 pub mod layers;
+pub mod libraries;
 pub mod numbers;
 pub mod operators;
 pub mod ordered;

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use streamflow::operator::AsyncHandle;
 use streamflow::prelude::*;
-use streamflow::schedule::Report;
+use streamflow::schedule::{Report, Workers};
 use streamflow::time::{Clock, Timestamp};
 
 use crate::random::Random;
@@ -390,10 +390,33 @@ pub struct Outcome {
 /// # Errors
 /// Those of the run, and what the checks find.
 pub fn run(seed: u64, frames: u64) -> Result<Outcome, Failed> {
+    run_with(seed, frames, &Workers::none())
+}
+
+/// As [`run`], with workers on real threads. The digest is another one in each run.
+///
+/// # Errors
+/// As for [`run`].
+pub fn run_with(seed: u64, frames: u64, workers: &Workers) -> Result<Outcome, Failed> {
     let clock = Clock::simulated();
     let platform = Platform::host().seed(seed).clock(&clock).race_check(false).build()?;
+    run_on(&platform, seed, frames, workers)
+}
+
+/// As [`run`], on a platform with a simulated clock: in an explored test, workers take turns, and a seed repeats the run.
+///
+/// # Errors
+/// As for [`run`].
+pub fn run_on(
+    platform: &Platform,
+    seed: u64,
+    frames: u64,
+    workers: &Workers,
+) -> Result<Outcome, Failed> {
+    let clock = platform.clock();
     let counts = Arc::new(Counts { seed: mix(seed), ..Counts::default() });
-    let report = Soak::new(&platform, frames, counts.clone(), AsyncHandle::new())?.run()?;
+    let mut graph = Soak::new(platform, frames, counts.clone(), AsyncHandle::new())?;
+    let report = graph.workers(workers.clone())?.run()?;
     check_counts(&counts, &report)?;
     Ok(Outcome {
         digest: counts.digest.load(Ordering::Relaxed),

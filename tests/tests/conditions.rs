@@ -9,6 +9,7 @@ mod conditions {
     pub(crate) mod messages;
     pub(crate) mod operators;
     pub(crate) mod own;
+    pub(crate) mod python_ports;
     pub(crate) mod refused;
     pub(crate) mod time;
     pub(crate) mod wakes;
@@ -16,15 +17,21 @@ mod conditions {
 
 use std::process::ExitCode;
 
-use conditions::{allocations, batches, handles, memory, messages, own, refused, time, wakes};
-use streamflow_tests::Suite;
+use conditions::{
+    allocations, batches, handles, memory, messages, own, python_ports, refused, time, wakes,
+};
 use streamflow_tests::allocations::Counting;
+use streamflow_tests::{Suite, child};
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
 fn main() -> ExitCode {
+    if let Some(role) = child::role() {
+        return child::play(&role, |_| allocations::in_child());
+    }
     let suite = memory::add(messages::add(time::add(Suite::new())));
     let suite = refused::add(handles::add(suite));
-    batches::add(allocations::add(wakes::add(own::add(suite)))).run()
+    let suite = python_ports::add(wakes::add(own::add(suite)));
+    batches::add(allocations::add(suite)).run()
 }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use streamflow::driver::host::HostDriver;
 use streamflow::platform::DeviceId;
 use streamflow::prelude::*;
+use streamflow::testing::OperatorHarness;
 use streamflow_tests::kernels::{fill, slow_fill};
 use streamflow_tests::layers::Bound;
 use streamflow_tests::seen::{self, Seen, push_seen};
@@ -32,6 +33,7 @@ fn main() -> ExitCode {
         )
         .devices("receiving_makes_the_device_current", 2, receive_binds)
         .devices("reading_a_far_download_leaves_the_device_current", 2, download_keeps_binding)
+        .devices("the_first_hook_of_a_thread_keeps_its_device", 2, first_hook_of_a_thread)
         .devices(
             "ordering_is_right_when_a_library_switches_devices",
             2,
@@ -346,6 +348,23 @@ fn download_keeps_binding(on: &Platform) -> Result<(), Failed> {
         let seen = Seen::default();
         FarDownload::new(&platform, blocking, seen.clone())?.run()?;
         check(seen::all(&seen) == [true; 3], || format!("blocking: {blocking}, {seen:?}"))?;
+    }
+    Ok(())
+}
+
+/// As above, on a thread that has used no stream before.
+fn first_hook_of_a_thread(on: &Platform) -> Result<(), Failed> {
+    let platform = Platform::builder().driver(Arc::new(Bound::new(on.driver().clone())))?;
+    for blocking in [true, false] {
+        let far = platform.default_stream(device(1))?;
+        let mut image = platform.tensor([LEN], &far)?;
+        far.launch::<slow_fill>(LEN, (&mut image, 1.0, SLOW))?;
+        let seen = Seen::default();
+        let mut harness = OperatorHarness::new(&platform, ReadsFar::new(blocking, seen.clone()))?;
+        harness.push(|ports| &mut ports.values, platform.download(&image, &far)?)?;
+        let ticked = std::thread::scope(|scope| scope.spawn(move || harness.tick()).join());
+        check(matches!(ticked, Ok(Ok(true))), || format!("{ticked:?}"))?;
+        check(seen::all(&seen) == [true], || format!("blocking: {blocking}, {seen:?}"))?;
     }
     Ok(())
 }

@@ -6,8 +6,10 @@ use std::sync::Arc;
 
 use streamflow::driver::host::HostDriver;
 use streamflow::driver::{Call, DriverError};
+use streamflow::graph::{AnyNode, Graph};
 use streamflow::memory::{MemoryLimits, Shape};
 use streamflow::prelude::*;
+use streamflow::schedule::{Priority, Worker, Workers};
 use streamflow_tests::kernels::{add_one, fill, slow_copy};
 use streamflow_tests::layers::{CallKind, FailNth};
 use streamflow_tests::setup::{recorded, stream};
@@ -31,6 +33,8 @@ fn main() -> ExitCode {
         .seeded("memory_and_streams_of_another_device_are_an_error", devices_do_not_mix)
         .seeded("a_pool_that_fails_returns_its_streams", failed_pool_keeps_no_streams)
         .seeded("free_pooled_memory_makes_room_for_an_allocation", pooled_memory_makes_room)
+        .seeded("a_graph_by_hand_says_why_it_takes_no_workers", workers_of_a_graph_by_hand)
+        .seeded("workers_that_a_graph_cannot_have_are_an_error", impossible_workers)
         .run()
 }
 
@@ -312,4 +316,73 @@ fn pooled_memory_makes_room(seed: u64) -> Result<(), Failed> {
     let mut again = platform.buffer::<f32>(KIB, &a)?;
     a.launch::<fill>(KIB, (&mut again, 3.0))?;
     check(a.download_blocking(&again)?.iter().all(|&x| x == 3.0), || "wrong data".into())
+}
+
+/// Counts to 3.
+#[operator]
+struct Source {
+    #[output]
+    number: u64,
+}
+
+impl Compute for Source {
+    fn compute(&mut self, io: SourceIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        io.number.emit(cx.tick())
+    }
+}
+
+graph! {
+    struct Numbers() {
+        #[when(count(3))]
+        let source: Source = Source::new();
+        source.number >> _;
+    }
+}
+
+/// A graph that `graph!` did not write.
+struct ByHand(Platform);
+
+impl Graph for ByHand {
+    fn nodes(&mut self) -> Vec<&mut dyn AnyNode> {
+        Vec::new()
+    }
+
+    fn platform(&self) -> &Platform {
+        &self.0
+    }
+
+    type Handle = ();
+
+    fn handle(&self) {}
+}
+
+fn workers_of_a_graph_by_hand(seed: u64) -> Result<(), Failed> {
+    let mut graph = ByHand(host(seed)?);
+    let refused = graph.workers(2).map(drop);
+    let text = check_error("by hand", refused, |error| matches!(error, Error::Workers { .. }))?;
+    check_text(&text, &["can't have these workers: it was not written by `graph!`"])?;
+    check_text(&text, &["write it by `graph!`", "STREAMFLOW_WORKERS"])
+}
+
+fn impossible_workers(seed: u64) -> Result<(), Failed> {
+    let mut graph = Numbers::new(&host(seed)?)?;
+    let disk = Worker::new().core(0);
+    let cases: [(_, &[&str]); 5] = [
+        (Workers::new(0), &["there are 0", "at least 1", "`Workers::none()`"]),
+        (Workers::new(2).cores([0]), &["`cores` has 1", "2 workers", "one core"]),
+        (Workers::new(1).priority(Priority::Fifo(0)), &["worker `0`", "SCHED_FIFO 0", "1 to 99"]),
+        (Workers::new(1).worker("disk", disk), &["`disk`", "no node has `#[worker(disk)]`"]),
+        (Workers::none().cores([0]), &["`Workers::none()` takes no", "`Workers::new(1)`"]),
+    ];
+    for (workers, parts) in cases {
+        let refused = graph.workers(workers).map(drop);
+        let text = check_error("workers", refused, |error| matches!(error, Error::Workers { .. }))?;
+        check_text(&text, &["the graph can't have these workers"])?;
+        check_text(&text, parts)?;
+    }
+    let refused = graph.workers(Workers::new(1).cores([100_000])).map(drop);
+    let text = check_error("a core", refused, |error| matches!(error, Error::Workers { .. }))?;
+    check_text(&text, &["worker `0` can't have core 100000"])?;
+    graph.run()?;
+    Ok(())
 }

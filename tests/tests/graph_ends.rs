@@ -16,6 +16,7 @@ use streamflow::message::{Metadata, Value};
 use streamflow::prelude::*;
 use streamflow::testing::OperatorHarness;
 use streamflow::time::Timestamp;
+use streamflow_tests::greedy::greedy;
 use streamflow_tests::kernels::slow_fill;
 use streamflow_tests::stereo::Counter;
 use streamflow_tests::{Failed, Suite, check, check_error, check_text, stalled};
@@ -70,13 +71,13 @@ graph! {
 
 fn left_forever(platform: &Platform) -> Result<(), Failed> {
     let seen = Arc::default();
+    let full = "`a`, after 3 of 5 ticks, waits for room in `a.number >> pair.a`, which is full (1 of 1) → `pair`, after";
+    let left = "ticks, runs, but leaves the message of `a.number >> pair.a`";
     let text = stalled(Unequal::new(platform, 5, 2, Arc::clone(&seen))?.run())?;
-    let chain = [
-        "`a`, after 3 of 5 ticks, waits for room in `a.number >> pair.a`, which is full (1 of 1)",
-        "→ `pair`, after 4 ticks, runs, but leaves the message of `a.number >> pair.a`",
-    ];
-    check_text(&text, &chain)?;
-    check(seen.load(Ordering::Relaxed) == 2, || format!("{seen:?} pairs, not 2"))
+    check_text(&text, &[full, left])?;
+    let text = stalled(greedy(Unequal::new(platform, 5, 2, Arc::clone(&seen))?)?.run())?;
+    check_text(&text, &[full, "→ `pair`, after 4 ticks, runs, but leaves the message of"])?;
+    check(seen.load(Ordering::Relaxed) == 4, || format!("{seen:?} pairs, not 2 and 2"))
 }
 
 #[operator]

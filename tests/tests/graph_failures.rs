@@ -119,7 +119,7 @@ impl Compute for Faulty {
     }
 }
 
-/// Takes a token and runs late, so that messages wait when other nodes fail.
+/// Takes two tokens at a time, so that one waits when other nodes fail.
 #[operator]
 struct Late {
     #[input]
@@ -127,13 +127,9 @@ struct Late {
 }
 
 impl Compute for Late {
-    fn compute(&mut self, io: LateIo<'_>, cx: &ExecutionContext) -> Result<()> {
-        if cx.tick().is_multiple_of(2) {
-            io.token.leave()
-        } else {
-            io.token.discard()
-        }
-        Ok(())
+    fn compute(&mut self, io: LateIo<'_>, _: &ExecutionContext) -> Result<()> {
+        let tokens = io.token.receive_batch(2).into_data().count();
+        if tokens == 2 { Ok(()) } else { Err(Failure::msg(format!("{tokens} tokens of 2"))) }
     }
 }
 
@@ -146,10 +142,12 @@ graph! {
         let faulty: Faulty = Faulty::new(faults);
         #[streams(GPU)] #[when(stream_done(tensor))]
         let sink: Deliver<f32> = Deliver::new(report);
+        #[when(message_available(token, 2))]
         let late: Late = Late::new();
         source.data >> faulty.data;
         source.token >> faulty.token;
         faulty.out >> sink.tensor;
+        #[capacity(2)]
         faulty.kept >> late.token;
     }
 }

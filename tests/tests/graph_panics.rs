@@ -132,6 +132,8 @@ struct Source {
     rejected: HostData<Bomb>,
     #[output]
     waiting: HostData<Bomb>,
+    #[output]
+    paced: u64,
     world: Arc<World>,
 }
 
@@ -147,6 +149,7 @@ impl Compute for Source {
         io.popped.emit(Bomb::new(Place::Popped, &self.world))?;
         io.rejected.emit(Bomb::new(Place::Rejected, &self.world))?;
         io.waiting.emit(Bomb::new(Place::Waiting, &self.world))?;
+        io.paced.emit(cx.tick())?;
         if cx.tick() == 2 && self.world.is_at(Place::Cancelled) {
             return Err(Failure::msg("out of paper"));
         }
@@ -197,7 +200,7 @@ impl Compute for Reader {
     }
 }
 
-/// Leaves all messages in the queue, and ticks as often as the source.
+/// Leaves all bombs in the queue, and ticks as often as the source, since it takes what paces it.
 #[operator]
 struct Lazy {
     #[input]
@@ -206,6 +209,8 @@ struct Lazy {
     rejected: &HostData<Bomb>,
     #[input]
     waiting: &HostData<Bomb>,
+    #[input]
+    paced: u64,
     world: Arc<World>,
 }
 
@@ -219,6 +224,7 @@ impl Compute for Lazy {
         io.popped.leave();
         io.rejected.leave();
         io.waiting.leave();
+        io.paced.discard();
         Ok(())
     }
 
@@ -247,6 +253,8 @@ graph! {
         source.rejected >> lazy.rejected;
         #[capacity(9)]
         source.waiting >> lazy.waiting;
+        #[capacity(9)]
+        source.paced >> lazy.paced;
     }
 }
 

@@ -1,6 +1,10 @@
 //! Graphs of `graph!`, run on both platforms.
 #![allow(missing_docs, reason = "a test binary")]
 
+mod graphs {
+    pub(crate) mod named_workers;
+}
+
 use std::process::ExitCode;
 
 use streamflow::graph::Graph;
@@ -22,6 +26,7 @@ fn main() -> ExitCode {
         .both("a_count_of_zero_is_an_error", count_zero)
         .both("a_graph_can_run_twice", run_twice)
         .both("each_run_counts_its_ticks_from_0", ticks_of_each_run)
+        .both("nodes_know_their_worker", graphs::named_workers::nodes_know_their_worker)
         .plain("diagrams_show_nodes_edges_and_pools", diagrams)
         .plain("producers_precede_consumers_in_declaration_order", order)
         .run()
@@ -219,7 +224,7 @@ impl Compute for Keywords {
 struct Collect<T: Copy + Send + Sync + 'static> {
     #[input]
     item: &HostData<T>,
-    #[input(optional)]
+    #[input]
     number: u64,
     items: Vec<u64>,
 }
@@ -227,7 +232,7 @@ struct Collect<T: Copy + Send + Sync + 'static> {
 impl<T: Copy + Send + Sync + 'static> Compute for Collect<T> {
     fn compute(&mut self, io: CollectIo<'_, T>, _: &ExecutionContext) -> Result<()> {
         io.item.discard();
-        self.items.extend(io.number.receive().into_data());
+        self.items.push(io.number.receive().into_data());
         Ok(())
     }
 }

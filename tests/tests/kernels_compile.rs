@@ -16,8 +16,13 @@ const ARCHITECTURES: [(u32, u32); 4] = [(7, 5), (8, 0), (9, 0), (10, 0)];
 const REQUIRE: &str = "STREAMFLOW_REQUIRE_NVRTC";
 
 fn main() -> ExitCode {
-    let kernels =
-        streamflow_examples::kernels().into_iter().chain(streamflow_tests::kernels::kernels());
+    let kernels = streamflow_examples::kernels()
+        .into_iter()
+        .chain(streamflow_tests::kernels::kernels())
+        .chain(streamflow::library::fft::kernels())
+        .chain(streamflow::library::random::kernels())
+        .chain(streamflow::library::solve::kernels())
+        .chain(streamflow::operators::kernels());
     let suite = kernels.fold(Suite::new(), |suite, kernel| {
         let types: String = kernel.generics.iter().map(|(_, cuda)| format!("<{cuda}>")).collect();
         let name = format!("{}{types}_compiles", kernel.name);

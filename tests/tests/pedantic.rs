@@ -56,6 +56,7 @@ graph! {
         #[streams(STREAMS)]
         #[when(count(3), periodic(1ms))]
         let detect: Detect = Detect::new(gain, Vec::new(), None);
+        #[worker(screen)]
         #[on_failure(restart(1, 1ms))]
         let draw: Draw<u8> = Draw::new();
         #[capacity(2)]

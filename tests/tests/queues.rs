@@ -4,10 +4,12 @@
 use std::process::ExitCode;
 
 use streamflow::prelude::*;
+use streamflow::schedule::Report;
+use streamflow_tests::greedy::greedy;
 use streamflow_tests::kernels::{add_one, slow_fill};
-use streamflow_tests::seen::{Seen, all, push_seen};
+use streamflow_tests::seen::{Seen, all, push_seen, take};
 use streamflow_tests::stereo::Counter;
-use streamflow_tests::{Failed, Suite, check, check_error, check_text, stalled};
+use streamflow_tests::{Failed, Suite, check, check_equal, check_error, check_text, stalled};
 
 const LEN: usize = 1003;
 const SLOW: u64 = 5_000_000;
@@ -94,11 +96,19 @@ fn seen_by(
     Ok(all(&seen))
 }
 
+/// With workers, nothing may change any more when a consumer is late.
+fn may_stall(run: Result<Report, Error>) -> Result<(), Error> {
+    match run {
+        Err(Error::Stalled { .. }) => Ok(()),
+        run => run.map(drop),
+    }
+}
+
 /// Seven messages are sent before the first one is received.
 fn policies(platform: &Platform) -> Result<(), Failed> {
     for capacity in [1, 2, 3] {
         let run = |leaves, seen| {
-            Waits::new(platform, capacity, leaves, seen, Seen::default())?.run().map(drop)
+            greedy(Waits::new(platform, capacity, leaves, seen, Seen::default())?)?.run().map(drop)
         };
         let waits = seen_by(|_, seen| run(capacity as u64 - 1, seen), capacity)?;
         let sent = seen_by(
@@ -109,9 +119,29 @@ fn policies(platform: &Platform) -> Result<(), Failed> {
             capacity,
         )?;
         check(sent.len() == capacity, || format!("without a receive, {sent:?} were sent"))?;
-        let pops = seen_by(|n, seen| Pops::new(platform, n, seen)?.run().map(drop), capacity)?;
+        let run = |n: usize, seen| {
+            may_stall(Waits::new(platform, n, n as u64 - 1, seen, Seen::default())?.run())
+        };
+        let all_in_order = (0..10).collect::<Vec<_>>();
+        let received = seen_by(run, capacity)?;
+        check(all_in_order.starts_with(&received), || format!("{capacity}: {received:?}"))?;
+        // Without a tick that leaves its message, none is lost.
+        let run = |n, seen| Waits::new(platform, n, 0, seen, Seen::default())?.run().map(drop);
+        check_equal(seen_by(run, capacity)?, all_in_order)?;
+        // Under any scheduler, what is received is in order, and `pop` keeps the newest one, `reject` the oldest.
+        let pops = seen_by(|n, seen| may_stall(Pops::new(platform, n, seen)?.run()), capacity)?;
         let rejects =
-            seen_by(|n, seen| Rejects::new(platform, n, seen)?.run().map(drop), capacity)?;
+            seen_by(|n, seen| may_stall(Rejects::new(platform, n, seen)?.run()), capacity)?;
+        check(pops.is_sorted() && pops.last().is_none_or(|last| *last == 9), || {
+            format!("{pops:?}")
+        })?;
+        check(rejects.is_sorted() && rejects.first().is_none_or(|first| *first == 0), || {
+            format!("{rejects:?}")
+        })?;
+        let pops =
+            seen_by(|n, seen| greedy(Pops::new(platform, n, seen)?)?.run().map(drop), capacity)?;
+        let rejects =
+            seen_by(|n, seen| greedy(Rejects::new(platform, n, seen)?)?.run().map(drop), capacity)?;
         let last = capacity as u64;
         let latest: Vec<u64> = (7 - last..10).collect();
         // The queue keeps the oldest messages until it is full. Then each receive makes room for one more.
@@ -121,12 +151,13 @@ fn policies(platform: &Platform) -> Result<(), Failed> {
         check(rejects == oldest, || format!("reject, {capacity}: {rejects:?}"))?;
     }
     // A queue that is large enough is no fault.
-    let faults = seen_by(|n, seen| Faults::new(platform, n, seen)?.run().map(drop), 7)?;
+    let run = |n, seen| greedy(Faults::new(platform, n, seen)?)?.run().map(drop);
+    let faults = seen_by(run, 7)?;
     check(faults.len() == 10, || format!("{faults:?}"))
 }
 
 fn fault(platform: &Platform) -> Result<(), Failed> {
-    let run = Faults::new(platform, 2, Seen::default())?.run();
+    let run = greedy(Faults::new(platform, 2, Seen::default())?)?.run();
     let text = check_error("a full queue", run, |_| true)?;
     let full = ["`numbers` failed in `compute`, tick 2", "`numbers.number >> late.number` is full"];
     check_text(&text, &full)?;
@@ -191,7 +222,7 @@ graph! {
 /// The next owner of a dropped message's memory waits for its write.
 fn dropped(platform: &Platform) -> Result<bool> {
     let seen = Seen::default();
-    Dropping::new(platform, seen.clone())?.run()?;
+    greedy(Dropping::new(platform, seen.clone())?)?.run()?;
     Ok(all(&seen) == [3.0, 6.0, 9.0])
 }
 
@@ -225,6 +256,10 @@ graph! {
 fn awaited(platform: &Platform) -> Result<(), Failed> {
     let seen = Seen::default();
     Awaited::new(platform, seen.clone())?.run()?;
+    // Workers may drop the first message before its consumer has looked at it.
+    let newest = take(&seen);
+    check(newest.last() == Some(&29.0) && newest.is_sorted(), || format!("{newest:?}"))?;
+    greedy(Awaited::new(platform, seen.clone())?)?.run()?;
     let seen = all(&seen);
     let ends = (seen.first(), seen.last()) == (Some(&0.0), Some(&29.0));
     check(ends && seen.is_sorted(), || format!("{seen:?}"))
@@ -288,7 +323,16 @@ graph! {
 
 fn many(platform: &Platform) -> Result<(), Failed> {
     let seen = Seen::default();
-    Several::new(platform, seen.clone())?.run()?;
+    // With workers, an optional message may come later, also too late for its producer to end.
+    may_stall(Several::new(platform, seen.clone())?.run())?;
+    let ticks = take(&seen);
+    let required: Vec<_> = ticks.iter().map(|(all, _, two)| (all.clone(), *two)).collect();
+    check_equal(required, vec![(vec![0, 0], 0), (vec![1, 1], 2), (vec![2, 2], 4)])?;
+    let some = || ticks.iter().flat_map(|(_, some, _)| some.iter().copied());
+    let (of_even, of_c): (Vec<u64>, Vec<u64>) = some().partition(|number| *number >= 1000);
+    let in_order = [1000, 1002].starts_with(&of_even) && [0, 1, 2].starts_with(&of_c);
+    check(in_order, || format!("{ticks:?}"))?;
+    greedy(Several::new(platform, seen.clone())?)?.run()?;
     let expected =
         [(vec![0, 0], vec![1000, 0], 0), (vec![1, 1], vec![1], 2), (vec![2, 2], vec![1002, 2], 4)];
     check(all(&seen) == expected, || format!("{seen:?}"))

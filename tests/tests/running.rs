@@ -11,6 +11,7 @@ mod running {
     pub(crate) mod leaks;
     pub(crate) mod limits;
     pub(crate) mod neighbours;
+    pub(crate) mod signals;
     pub(crate) mod steps;
     pub(crate) mod turns;
     pub(crate) mod waiting;

@@ -1,10 +1,11 @@
-//! The guide's page about the simulator and CUDA: each line has a test that exists, or a reason.
+//! Two pages of the guide, about the simulator and CUDA and about libraries: each line has a test that exists, or a reason.
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs, reason = "a test")]
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 const PAGE: &str = "streamflow/src/guide/simulator_and_cuda.md";
+const LIBRARIES: &str = "streamflow/src/guide/libraries.md";
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
@@ -59,6 +60,25 @@ fn each_line_has_a_test_or_a_reason() {
     assert!(cells.len() >= 30, "{}", cells.len());
     let problems: Vec<_> = cells.iter().filter_map(|cell| problem(cell, &text)).collect();
     assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
+/// A program that does not compile is named by its path, and a line may have several tests.
+#[test]
+fn each_line_about_libraries_has_a_test() {
+    let page = fs::read_to_string(root().join(LIBRARIES)).unwrap();
+    let mut text = String::new();
+    sources(&root().join("tests/tests"), &mut text);
+    let cells = last_cells(&page);
+    assert!(cells.len() >= 10, "{}", cells.len());
+    for name in cells.iter().flat_map(|cell| cell.split(", ")) {
+        let path = name.trim_matches('`');
+        if path.starts_with("ui/") {
+            let expected = root().join(format!("tests/tests/{path}.stderr"));
+            assert!(expected.exists(), "there is no {}", expected.display());
+        } else {
+            assert_eq!(problem(name, &text), None);
+        }
+    }
 }
 
 /// The control: a name that no test has, an empty cell and an empty reason are found.

@@ -4,7 +4,7 @@
 const ROOT: &str = include_str!("../../streamflow/src/lib.rs");
 
 /// All that a program gets by `use streamflow::prelude::*`. `PlatformOptions` is there for older programs.
-const PRELUDE: [&str; 24] = [
+const PRELUDE: [&str; 25] = [
     "Buffer",
     "Compute",
     "CudaStream",
@@ -20,6 +20,7 @@ const PRELUDE: [&str; 24] = [
     "Platform",
     "PlatformOptions",
     "Result",
+    "Schedule",
     "Shared",
     "Spawn",
     "Stream",

@@ -8,6 +8,10 @@
 mod controls;
 #[path = "two_bodies/examples.rs"]
 mod examples;
+#[path = "two_bodies/of_libraries.rs"]
+mod of_libraries;
+#[path = "two_bodies/of_solvers.rs"]
+mod of_solvers;
 #[path = "two_bodies/of_tests.rs"]
 mod of_tests;
 
@@ -28,7 +32,8 @@ const OTHERS: [&KernelInfo; 4] =
     [trap::INFO, write_to_nowhere::INFO, write_past_the_end::INFO, multiprocessor::INFO];
 
 fn main() -> ExitCode {
-    let bodies = of_tests::add(examples::add(Bodies::default()));
+    let bodies =
+        of_solvers::add(of_libraries::add(of_tests::add(examples::add(Bodies::default()))));
     let compared = bodies.compared;
     controls::add(bodies.suite).plain("every_kernel_is_compared", move || complete(&compared)).run()
 }
@@ -71,8 +76,13 @@ fn name(info: &KernelInfo) -> String {
 
 fn complete(compared: &[String]) -> Result<(), Failed> {
     let others = OTHERS.map(name);
-    let all =
-        streamflow_examples::kernels().into_iter().chain(streamflow_tests::kernels::kernels());
+    let all = streamflow_examples::kernels()
+        .into_iter()
+        .chain(streamflow_tests::kernels::kernels())
+        .chain(streamflow::library::fft::kernels())
+        .chain(streamflow::library::random::kernels())
+        .chain(streamflow::library::solve::kernels())
+        .chain(streamflow::operators::kernels());
     let missing: Vec<String> =
         all.map(name).filter(|name| !compared.contains(name) && !others.contains(name)).collect();
     check(missing.is_empty(), || format!("not compared: {missing:?}"))

@@ -78,6 +78,9 @@ class Library:
     def read(self, array):
         return device_calls.read(self.stream.handle, self.pointer(array), LEN)
 
+    def let_go(self):
+        """Lets go of arrays that the library keeps after its last use."""
+
     def take_unordered(self, tensor):
         return self.take(Unordered(tensor))
 
@@ -306,6 +309,8 @@ class Rmm(Library):
         from rmm.pylibrmm.stream import Stream
 
         self.rmm, self.theirs, self.make_stream = rmm, Stream(self.stream), Stream
+        # A pool: an allocation by CUDA itself can wait for the slow kernel.
+        rmm.reinitialize(pool_allocator=True, initial_pool_size=1 << 26)
 
     def make(self, value):
         buffer = self.rmm.DeviceBuffer.to_device(np.full(LEN, value, np.float32).tobytes(), stream=self.theirs)
@@ -341,14 +346,18 @@ class NvMath(CuPy):
         super().__init__()
         import nvmath
 
-        self.nvmath = nvmath
-        self.transform(self.make(0))
+        self.inverse = nvmath.fft.FFTDirection.INVERSE
+        # A plan is made once: that can wait for the device.
+        with self.theirs:
+            self.fft = nvmath.fft.FFT(self.make(0).astype("complex64"), stream=self.theirs)
+            self.fft.plan(stream=self.theirs)
 
     def transform(self, array):
         with self.theirs:
-            there = self.nvmath.fft.fft(array.astype("complex64"), stream=self.theirs)
-            back = self.nvmath.fft.ifft(there, stream=self.theirs)
-            return self.cupy.ascontiguousarray(back.real.round() / LEN)
+            self.fft.reset_operand(array.astype("complex64"), stream=self.theirs)
+            self.fft.reset_operand(self.fft.execute(stream=self.theirs), stream=self.theirs)
+            back = self.fft.execute(direction=self.inverse, stream=self.theirs)
+            return self.cupy.ascontiguousarray((back.real / LEN).round())
 
     def take(self, tensor):
         return self.transform(super().take(tensor))
@@ -409,7 +418,7 @@ class TensorFlow(Library):
 class PyCuda(Library):
     MODULE = "pycuda"
     on = None
-    NOTES = "a GPUArray at our address, on our stream; in: version 2, ordered after all work of the device"
+    NOTES = "a GPUArray at our address, on our stream; in: without a stream, ordered after all work of the device"
 
     def __init__(self):
         super().__init__()

@@ -36,6 +36,7 @@ PROBES = {
     "pycuda": libraries.PyCuda,
     "mpi4py": host.Mpi4Py,
     "cvcuda": ready.CvCuda,
+    "cvcuda-interface": ready.CvCudaInterface,
     "dali": ready.Dali,
     "cucim": ready.CuCim,
     "cudf": ready.CuDf,
@@ -101,11 +102,12 @@ def into(library, give):
     return one
 
 
-def is_back(name, count):
+def is_back(name, count, library):
     """Whether memory returns within 5 s."""
     end = time.monotonic() + 5
     while sf.live()[name] > count and time.monotonic() < end:
         gc.collect()
+        library.let_go()
         sf.empty(1)
     return sf.live()[name] <= count
 
@@ -128,7 +130,7 @@ def lives_out(library):
     device_calls.synchronize_all()
     # Some libraries' readers keep the array.
     del others, result
-    right, back = bool((found == 7).all()), is_back("lent", before + 1)
+    right, back = bool((found == 7).all()), is_back("lent", before + 1, library)
     if not (right and back):
         print(f"lives out: {(found != 7).sum()} of {LEN} values are wrong; lent {before} before, and now {sf.live()}", file=sys.stderr)
     return right and back
@@ -159,7 +161,7 @@ def lives_in(library):
     device_calls.synchronize_all()
     found = values(sf.from_dlpack(copy, stream=stream).numpy())
     del others, copy
-    return bool((found == 7).all()) and is_back("adopted", before)
+    return bool((found == 7).all()) and is_back("adopted", before, library)
 
 
 def shares(library):

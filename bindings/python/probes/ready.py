@@ -4,15 +4,17 @@ import ctypes
 import os
 
 import device_calls
-import numpy as np
-from libraries import LEN, CuPy, Library, external
+from libraries import LEN, CuPy, CuPyInterface, Elsewhere, Library, Unordered, external
 
 import streamflow as sf
 
 
 class CvCuda(Library):
+    """An operator of CV-CUDA waits for the stream of its input's interface; it notes the stream that it writes on."""
+
     MODULE = "cvcuda"
-    NOTES = "as_tensor of a slow image, and its CUDA array interface back"
+    NOTES, SHARES_OUT = "an operator on our tensor as an image, and its result back by DLPack", False
+    SHAPE = (256, LEN // 256, 1)
 
     def __init__(self):
         super().__init__()
@@ -21,22 +23,58 @@ class CvCuda(Library):
         self.cvcuda, self.theirs = cvcuda, cvcuda.as_stream(self.stream.handle)
 
     def make(self, value):
-        return CuPy.make(self.cupy(), value)
+        image = self.cvcuda.Tensor(self.SHAPE, self.cvcuda.Type.F32, "HWC")
+        device_calls.spin(self.stream.handle, self.pointer(image), LEN, value, milliseconds=0)
+        self.stream.synchronize()
+        return image
 
-    def cupy(self):
-        if not hasattr(self, "_cupy"):
-            self._cupy = CuPy()
-        return self._cupy
+    def slow(self, array, value):
+        # CV-CUDA does not see the kernel, so its own operator follows on the stream.
+        return self.copy(super().slow(array, value))
+
+    def copy(self, image):
+        return self.cvcuda.convertto(image, self.cvcuda.Type.F32, stream=self.theirs)
+
+    def let_go(self):
+        # It caches the wrappers of other code's memory, and releases them in a later call.
+        self.cvcuda.clear_cache()
+        self.cvcuda.internal.drain_pending_releases()
+
+    def interface(self, array):
+        return array.cuda().__cuda_array_interface__
 
     def pointer(self, array):
-        return array.data.ptr if hasattr(array, "data") else array.cuda().__cuda_array_interface__["data"][0]
+        return self.interface(array)["data"][0]
+
+    def give(self, array):
+        return array.cuda()
+
+    def give_unordered(self, array):
+        return Elsewhere(array.cuda())
 
     def take(self, tensor):
-        with self.theirs:
-            image = self.cvcuda.as_tensor(tensor, "W")
-            return self.cvcuda.convertto(image, np.float32, 1.0, stream=self.theirs)
+        return self.copy(self.cvcuda.as_tensor(only(tensor, shape=self.SHAPE), "HWC"))
 
-    SHARES_OUT = False
+    def take_unordered(self, tensor):
+        # Without a stream, CV-CUDA may wait for the device; -1 is its word for a complete input.
+        return self.copy(self.cvcuda.as_tensor(only(Unordered(tensor), shape=self.SHAPE, stream=-1), "HWC"))
+
+
+class CvCudaInterface(CvCuda):
+    NOTES = "an operator on our tensor as an image, and its result back by the CUDA array interface"
+
+    def give(self, array):
+        return only(array.cuda())
+
+    def give_unordered(self, array):
+        return only(array.cuda(), stream=device_calls.Stream().handle)
+
+
+def only(array, **entries):
+    """An array with nothing but its CUDA array interface, with other entries."""
+    made = CuPyInterface.Only({**array.__cuda_array_interface__, **entries})
+    made.keep = array
+    return made
 
 
 class Dali(Library):
@@ -61,10 +99,17 @@ class Dali(Library):
     def pointer(self, array):
         return array.data_ptr()
 
-    def take(self, tensor):
-        self.pipe.feed_input("data", [tensor], cuda_stream=self.stream.handle)
-        (out,) = self.pipe.run(cuda_stream=self.stream.handle)
+    def fed(self, tensor, stream):
+        """What comes of a tensor whose content DALI takes for complete on a stream."""
+        self.pipe.feed_input("data", [tensor], cuda_stream=stream)
+        (out,) = self.pipe.run(self.stream.handle)
         return out[0]
+
+    def take(self, tensor):
+        return self.fed(tensor, tensor.stream.handle)
+
+    def take_unordered(self, tensor):
+        return self.fed(tensor, self.stream.handle)
 
     IN, SHARES_OUT = False, False
 
@@ -81,8 +126,8 @@ class CuCim(CuPy):
 
     def take(self, tensor):
         with external(self.cupy, self.stream):
-            # A constant stays as it is.
-            return self.filters.gaussian(self.cupy.from_dlpack(tensor).reshape(256, -1), sigma=1).reshape(-1)
+            # A constant stays as it is, but for the rounding of the weights.
+            return self.filters.gaussian(self.cupy.from_dlpack(tensor).reshape(256, -1), sigma=1).round().reshape(-1)
 
 
 class CuDf(CuPy):
@@ -101,12 +146,13 @@ class CuDf(CuPy):
 
 
 class MatX(Library):
-    """`matx_probe.cu`, compiled by `run.py --matx` into `matx_probe.so`: doubles a tensor on a stream."""
+    """`matx_probe.cu`, compiled by `run.py --matx` into `matx_probe.so`: doubles and halves a tensor on a stream."""
 
     MODULE = "matx"
-    NOTES, SHARES_OUT, IN = "(b = a * 2).run(stream), by DLManagedTensorVersioned", False, False
+    NOTES, SHARES_OUT, IN = "(b = a * 2 * 0.5).run(stream), by MatX's import of DLManagedTensorVersioned", False, False
 
     LIBRARY = os.path.join(os.path.dirname(os.path.abspath(__file__)), "matx_probe.so")
+    USED = b"used_dltensor_versioned"
 
     def __init__(self):
         super().__init__()
@@ -115,26 +161,28 @@ class MatX(Library):
         self.result = sf.zeros(LEN)
         self.address = self.result.__cuda_array_interface__["data"][0]
         device_calls.synchronize_all()
-        self.get = ctypes.pythonapi.PyCapsule_GetPointer
+        self.get, self.rename = ctypes.pythonapi.PyCapsule_GetPointer, ctypes.pythonapi.PyCapsule_SetName
         self.get.restype, self.get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+        self.rename.argtypes = [ctypes.py_object, ctypes.c_char_p]
 
     def pointer(self, _array):
         return self.address
 
+    def given(self, tensor, stream):
+        """The managed tensor, which belongs to MatX from now on."""
+        capsule = tensor.__dlpack__(max_version=(1, 0), stream=stream)
+        pointer = self.get(capsule, b"dltensor_versioned")
+        self.rename(capsule, self.USED)
+        return ctypes.c_void_p(pointer)
+
     def run(self, tensor, stream):
-        out = self.result
-        pointers = []
-        for it, flag in ((tensor, stream), (out, self.stream.handle)):
-            capsule = it.__dlpack__(max_version=(1, 0), stream=flag)
-            pointers.append((capsule, self.get(capsule, b"dltensor_versioned")))
-        handle = ctypes.c_void_p(self.stream.handle)
-        code = self.library.matx_halve_of_double(*(ctypes.c_void_p(pointer) for _, pointer in pointers), handle)
+        source, target = self.given(tensor, stream), self.given(self.result, self.stream.handle)
+        code = self.library.matx_halve_of_double(source, target, ctypes.c_void_p(self.stream.handle))
         assert code == 0, code
-        self.keep = pointers
-        return out
+        return self.result
 
     def take(self, tensor):
         return self.run(tensor, self.stream.handle)
 
     def take_unordered(self, tensor):
-        return self.run(tensor.tensor if hasattr(tensor, "tensor") else tensor, -1)
+        return self.run(tensor, -1)

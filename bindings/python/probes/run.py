@@ -16,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 HERE = os.path.dirname(os.path.abspath(__file__))
 NAMES = [
     "numpy", "cupy", "torch", "jax", "numba", "cuda.core", "rmm", "nvmath", "cupy-interface", "torch-interface", "tensorflow",
-    "pyarrow", "pycuda", "mpi4py", "cvcuda", "dali", "cucim", "cudf", "matx",
+    "pyarrow", "pycuda", "mpi4py", "cvcuda", "cvcuda-interface", "dali", "cucim", "cudf", "matx",
 ]
 
 

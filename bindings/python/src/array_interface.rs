@@ -78,15 +78,15 @@ impl Interface {
         Ok(Self { address, is_read_only, dtype, shape })
     }
 
-    /// The memory as a tensor. `owner` keeps it alive.
+    /// The memory as a tensor, after all that is queued on the tensor's stream if `after` is `None`. `owner` keeps it alive.
     pub(crate) fn adopt(
         &self,
         owner: &Bound<'_, PyAny>,
         stream: &Stream,
-        after: After<'_>,
+        after: Option<After<'_>>,
         on: u32,
     ) -> PyResult<Box<dyn AnyTensor>> {
-        let owner = Owner::new(owner);
+        let (py, owner) = (owner.py(), Owner::new(owner));
         let too_large =
             || PyValueError::new_err(format!("the shape {:?} is too large", self.shape));
         let count = self.shape.iter().try_fold(1_usize, |count, dim| count.checked_mul(*dim));
@@ -97,11 +97,15 @@ impl Interface {
             // order.
             let memory = unsafe { ForeignMemory::new(device(on), self.address, bytes, owner) };
             let (platform, shape) = (stream.platform(), &self.shape[..]);
-            if self.is_read_only {
-                Held::read_only(platform.adopt_shared::<T>(memory, shape, after).or_raise()?)
-            } else {
-                Held::writable(platform.adopt_tensor::<T>(memory, shape, after).or_raise()?)
-            }
+            let adopt = |after: After<'_>| match self.is_read_only {
+                true => platform.adopt_shared::<T>(memory, shape, after).map(Held::read_only),
+                false => platform.adopt_tensor::<T>(memory, shape, after).map(Held::writable),
+            };
+            let adopted = match after {
+                Some(after) => adopt(after),
+                None => py.detach(|| stream.with(|_, own| adopt(After::QueuedOn(own)))),
+            };
+            adopted.or_raise()?
         })
     }
 }

@@ -55,16 +55,16 @@ pub(crate) fn import(object: &Bound<'_, PyAny>, stream: &Stream) -> PyResult<Box
              host",
         ));
     }
-    let on = stream.with(|_, stream| stream.device());
-    let adopt = |after: After<'_>| interface.adopt(object, stream, after, on.index() as u32);
+    let on = stream.device_id();
+    let adopt = |after| interface.adopt(object, stream, after, on.index() as u32);
     match ready {
         Ready::Unknown => {
-            come_after_everything(stream)?;
-            stream.with(|_, stream| adopt(After::QueuedOn(stream)))
+            come_after_everything(object.py(), stream)?;
+            adopt(None)
         }
         Ready::Default => {
             let default = stream.platform().default_stream(on).or_raise()?;
-            adopt(After::QueuedOn(&default))
+            adopt(Some(After::QueuedOn(&default)))
         }
         Ready::Handle(handle) => {
             // SAFETY: the exporter keeps its stream as long as the object, and nothing made here outlives the call.
@@ -73,7 +73,7 @@ pub(crate) fn import(object: &Bound<'_, PyAny>, stream: &Stream) -> PyResult<Box
             // A stream that was destroyed is found before the memory is taken.
             let theirs = theirs.and_then(|theirs| theirs.record().map(|_| theirs));
             let theirs = theirs.map_err(|error| exception_about_stream(error, handle))?;
-            adopt(After::QueuedOn(&theirs))
+            adopt(Some(After::QueuedOn(&theirs)))
         }
     }
 }

@@ -107,9 +107,8 @@ impl<'a, 'py> Producer<'a, 'py> {
         let mut keywords = PyDict::new(py);
         if self.is_on_gpu() && is_on_cuda {
             // Some libraries refuse if another device is current.
-            on.with(|platform, stream| platform.driver().bind(stream.device()))
-                .map_err(streamflow::Error::from)
-                .or_raise()?;
+            let bound = on.platform().driver().bind(on.device_id());
+            bound.map_err(streamflow::Error::from).or_raise()?;
             keywords.set_item("stream", on.protocol_number()?)?;
         }
         if copy.is_some() {
@@ -129,7 +128,7 @@ impl<'a, 'py> Producer<'a, 'py> {
         let module = self.array.get_type().module()?;
         let module = module.to_str()?;
         if self.is_on_gpu() && is_on_cuda && ignores_streams(module) {
-            come_after_everything(on)?;
+            come_after_everything(py, on)?;
         }
         // Their arrays must not be written, and their capsules can't say so.
         let is_immutable = ["jax", "pyarrow"].iter().any(|known| module.starts_with(known));
@@ -165,7 +164,7 @@ pub(crate) fn import(
     let mut is_on_gpu = matches!(tensor.device().kind, DlDevice::CUDA | DlDevice::CUDA_MANAGED);
     if is_on_cuda && tensor.device().kind == DlDevice::CUDA_HOST {
         // DLPack has no stream for it, and a copy to it may be queued.
-        come_after_everything(on)?;
+        come_after_everything(py, on)?;
         is_on_gpu = true;
     }
     for_dtype!(dtype.as_str(), T => {
@@ -233,7 +232,7 @@ pub(crate) fn adopt(array: &Bound<'_, PyAny>, on: &Stream) -> PyResult<Box<dyn A
         if on.platform().name() == "cuda" {
             return Err(on_host());
         }
-        interface.adopt(array, on, After::Complete, 0)
+        interface.adopt(array, on, Some(After::Complete), 0)
     } else {
         Err(PyTypeError::new_err(format!(
             "a {} has neither `__dlpack__` nor an array interface; make an array of it first, as by `numpy.asarray`",

@@ -30,7 +30,7 @@ pub(crate) struct Layout {
 
 impl Memory {
     pub(crate) fn new(held: Box<dyn AnyTensor>, queue: Arc<Queue>) -> Arc<Self> {
-        let on = queue.with(|platform, stream| platform.dlpack_device(stream.device()));
+        let on = queue.platform().dlpack_device(queue.device());
         let gpu = on.ok().filter(|on| on.kind == DlDevice::CUDA).map(|on| on.id);
         let (is_exchanged, layout) = (AtomicBool::new(false), OnceLock::new());
         let memory = Arc::new(Self { held, queue, gpu, is_exchanged, layout });
@@ -79,7 +79,7 @@ impl Memory {
         &self,
         call: impl FnOnce(&CudaStream) -> Result<R, Error>,
     ) -> Result<R, Error> {
-        let on = self.queue.with(|_, stream| stream.device());
+        let on = self.queue.device();
         with_work_stream(self.platform(), on, self.gpu.unwrap_or_default(), call)
     }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use streamflow::driver::{BorrowedEvent, DriverError};
+use streamflow::driver::{BorrowedEvent, DeviceId, DriverError, RawStream};
 use streamflow::stream::{BorrowedStream, ExternalStream};
 use streamflow::{CudaStream, CudaStreamPool, Error, Platform as Inner, device};
 
@@ -39,7 +39,9 @@ pub struct Stream(pub(crate) Arc<Queue>);
 /// A stream with its platform.
 pub(crate) struct Queue {
     platform: Inner,
-    /// One thread queues work at a time.
+    raw: RawStream,
+    /// One thread queues work at a time. No thread waits for a GPU while it holds the lock: the GPU may need the
+    /// interpreter lock for that work, which a thread may hold that waits for this one.
     stream: Mutex<Kind>,
     /// Another library's stream, which is dropped after its wrapper.
     _theirs: Option<Owner>,
@@ -64,8 +66,12 @@ impl Deref for Kind {
 
 impl Queue {
     pub(crate) fn new(platform: &Inner, stream: CudaStream) -> Arc<Self> {
-        let (platform, stream) = (platform.clone(), Mutex::new(Kind::Ours(stream)));
-        Arc::new(Self { platform, stream, _theirs: None })
+        Arc::new(Self::of(platform, Kind::Ours(stream), None))
+    }
+
+    fn of(platform: &Inner, stream: Kind, theirs: Option<Owner>) -> Self {
+        let (platform, raw) = (platform.clone(), stream.raw());
+        Self { platform, raw, stream: Mutex::new(stream), _theirs: theirs }
     }
 
     /// A new stream of a platform.
@@ -75,7 +81,7 @@ impl Queue {
         Ok(Self::new(platform, stream))
     }
 
-    /// Calls a function with the stream. Called without the interpreter lock if the call may block.
+    /// Calls a function with the stream. It must not wait for a GPU, unless no other thread has the stream.
     pub(crate) fn with<R>(&self, call: impl FnOnce(&Inner, &CudaStream) -> R) -> R {
         let stream = self.stream.lock().unwrap_or_else(PoisonError::into_inner);
         call(&self.platform, &stream)
@@ -88,14 +94,22 @@ impl Queue {
     /// The handle of CUDA. On the simulator there is none.
     pub(crate) fn handle(&self) -> Option<u64> {
         let is_cuda = self.platform.name() == "cuda";
-        is_cuda.then(|| self.with(|_, stream| stream.raw().handle()))
+        is_cuda.then(|| self.raw.handle())
+    }
+
+    pub(crate) fn device(&self) -> DeviceId {
+        self.raw.device()
     }
 }
 
 impl Stream {
-    /// Calls a function with the stream. Called without the interpreter lock if the call may block.
+    /// As `Queue::with`.
     pub(crate) fn with<R>(&self, call: impl FnOnce(&Inner, &CudaStream) -> R) -> R {
         self.0.with(call)
+    }
+
+    pub(crate) fn device_id(&self) -> DeviceId {
+        self.0.device()
     }
 
     pub(crate) fn platform(&self) -> &Inner {
@@ -257,8 +271,8 @@ impl Stream {
             Error::Driver(DriverError::Call { .. }) => PyValueError::new_err(error.to_string()),
             other => crate::error::exception(other),
         })?;
-        let (stream, theirs) = (Mutex::new(Kind::Theirs(wrapped)), Some(Owner::new(stream)));
-        Py::new(py, Self(Arc::new(Queue { platform, stream, _theirs: theirs })))
+        let theirs = Some(Owner::new(stream));
+        Py::new(py, Self(Arc::new(Queue::of(&platform, Kind::Theirs(wrapped), theirs))))
     }
 
     /// The legacy default stream of a device. It waits for the blocking streams of other libraries, and they wait for
@@ -318,7 +332,7 @@ impl Stream {
     /// The index of the device on its platform.
     #[getter]
     fn device(&self) -> usize {
-        self.with(|_, stream| stream.device().index())
+        self.device_id().index()
     }
 
     /// Waits until all work that was queued so far is complete. Ctrl+C ends the wait with `KeyboardInterrupt`.
@@ -428,10 +442,8 @@ impl Stream {
     }
 
     fn __repr__(&self) -> String {
-        self.with(|platform, stream| {
-            let (name, device) = (platform.name(), stream.device());
-            format!("<streamflow.Stream of \"{name}\", {device}, {:?}>", stream.raw())
-        })
+        let (name, device) = (self.platform().name(), self.device_id());
+        format!("<streamflow.Stream of \"{name}\", {device}, {:?}>", self.0.raw)
     }
 }
 

@@ -14,7 +14,7 @@ use crate::error::{OrRaise, exception, exception_about_stream};
 use crate::handle::handle_of;
 use crate::held::AnyTensor;
 use crate::memory::Memory;
-use crate::stream::Stream;
+use crate::stream::{Queue, Stream};
 use crate::{array_interface, capsule, cuda_interface, exchange};
 
 /// An array in device memory: dense, the last dimension varying fastest. On the simulator, device memory is host memory.
@@ -55,7 +55,7 @@ impl Tensor {
     }
 
     fn device_id(&self) -> DeviceId {
-        self.stream.get().with(|_, stream| stream.device())
+        self.stream.get().device_id()
     }
 
     pub(crate) fn dl_device(&self) -> PyResult<DlDevice> {
@@ -71,14 +71,10 @@ impl Tensor {
     pub(crate) fn show(&self, py: Python<'_>) -> PyResult<u64> {
         let exported = py.detach(|| {
             self.memory.settle()?;
-            self.stream().with(|_, stream| {
-                let consumer = if self.is_on_gpu() {
-                    Consumer::QueuesOn(stream)
-                } else {
-                    Consumer::HostBlocking
-                };
-                self.held().export(Abi::Versioned, consumer)
-            })
+            if !self.is_on_gpu() {
+                return self.held().export(Abi::Versioned, Consumer::HostBlocking);
+            }
+            self.stream().with(|_, own| self.held().export(Abi::Versioned, Consumer::QueuesOn(own)))
         });
         let exported = exported.or_raise()?;
         let address = exported.address();
@@ -200,7 +196,14 @@ impl Tensor {
             }
             py.detach(|| {
                 self.memory.settle()?;
-                self.stream().with(|_, own| self.held().export_to_host(own, abi))
+                // Other libraries may have written the tensor on its stream, by the stream's handle.
+                let written = self.stream().with(|_, own| own.record())?;
+                // On a stream that no other thread uses meanwhile.
+                let copies = Queue::make(self.platform(), self.device_id().index() as u32)?;
+                copies.with(|_, on| {
+                    on.wait(written)?;
+                    self.held().export_to_host(on, abi)
+                })
             })
             .or_raise()
         } else {

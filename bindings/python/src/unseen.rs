@@ -9,8 +9,9 @@ use streamflow::stream::BorrowedStream;
 use crate::error::OrRaise;
 use crate::stream::Stream;
 
-/// Libraries whose `__dlpack__` takes a stream and does nothing with it, by the beginning of their modules' names.
-const IGNORE_STREAMS: [&str; 1] = ["cuda.core"];
+/// Libraries whose `__dlpack__` takes a stream and does nothing with it, by the beginning of their modules' names. CV-CUDA
+/// (`nvcv` in its older versions) names the stream in its CUDA array interface alone.
+const IGNORE_STREAMS: [&str; 3] = ["cuda.core", "cvcuda", "nvcv"];
 
 /// With 0, these variables make a library ignore the stream of a CUDA array interface.
 const SWITCHES: [&str; 2] =
@@ -18,11 +19,13 @@ const SWITCHES: [&str; 2] =
 
 /// Makes a stream of a GPU come after all work that the device has now, of every library. The calling thread does not
 /// wait. It is for memory whose library names no stream.
-pub(crate) fn come_after_everything(stream: &Stream) -> PyResult<()> {
-    let ordered = stream.with(|platform, stream| {
-        platform.driver().bind(stream.device())?;
-        // SAFETY: the stream is alive during the call.
-        unsafe { platform.driver().wait_for_device(stream.raw()) }
+pub(crate) fn come_after_everything(py: Python<'_>, stream: &Stream) -> PyResult<()> {
+    let ordered = py.detach(|| {
+        stream.with(|platform, stream| {
+            platform.driver().bind(stream.device())?;
+            // SAFETY: the stream is alive during the call.
+            unsafe { platform.driver().wait_for_device(stream.raw()) }
+        })
     });
     ordered.map_err(streamflow::Error::from).or_raise()
 }
@@ -39,20 +42,20 @@ pub(crate) fn order_who_ignores_streams(py: Python<'_>, stream: &Stream) -> PyRe
     if SWITCHES.iter().any(|switch| env::var_os(switch).is_some_and(|value| value == "0")) {
         return stream.synchronize(py);
     }
-    let on = stream.with(|_, own| own.device());
+    let on = stream.device_id();
     let modules = py.import("sys")?.getattr("modules")?;
     for current in [current_of_torch, current_of_cupy] {
         if let Some(handle) = current(&modules, on)? {
-            wait(stream, on, handle)?;
+            wait(py, stream, on, handle)?;
         }
     }
     Ok(())
 }
 
 /// Makes the stream with a handle wait for a tensor's stream.
-fn wait(stream: &Stream, on: DeviceId, handle: u64) -> PyResult<()> {
-    let ordered = stream.with(|platform, own| {
-        let point = own.record()?;
+fn wait(py: Python<'_>, stream: &Stream, on: DeviceId, handle: u64) -> PyResult<()> {
+    let ordered = py.detach(|| {
+        let (platform, point) = (stream.platform(), stream.with(|_, own| own.record())?);
         if handle <= 1 {
             return platform.default_stream(on)?.wait(point);
         }

@@ -27,11 +27,11 @@ print("done")
 """
 
 
-def on_the_fake(program):
+def on_the_fake(program, **variables):
     """Runs the body of a function, after which all memory must be back on its side."""
     body = textwrap.indent(textwrap.dedent(program), "    ")
     program = f"{BEGIN}\ndef program():\n{body}\nprogram()\n{END}"
-    environment = {**os.environ, "LD_LIBRARY_PATH": FOLDER, "PYTHONPATH": os.path.dirname(__file__)}
+    environment = {**os.environ, "LD_LIBRARY_PATH": FOLDER, "PYTHONPATH": os.path.dirname(__file__), **variables}
     command = [sys.executable, "-c", program]
     ended = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
     assert ended.returncode == 0 and ended.stdout == "done\n", ended.stderr
@@ -97,3 +97,33 @@ def test_the_cuda_array_interface():
         except AttributeError as error:
             assert "tensor.numpy()" in str(error)
     """)
+
+
+def test_an_exchange_costs_few_calls_of_the_driver(tmp_path):
+    # Each costs about a microsecond on a GPU. The producer here makes none.
+    on_the_fake("""
+        import os
+        from capsules import Managed, Producer, ones
+
+        def calls(what):
+            '''The calls of CUDA that the fifth of five takes.'''
+            for _ in range(5):
+                kept.append(None)
+                begin = os.path.getsize(log)
+                kept[-1] = what()
+            with open(log) as lines:
+                lines.seek(begin)
+                return [line.split()[1] for line in lines if line.startswith("call ")]
+
+        log, kept = os.environ["STREAMFLOW_FAKE_CUDA_LOG"], []
+        stream, theirs = sf.Stream(), sf.Stream()
+        array = Producer(lambda **_: Managed(ones(4), kind=2).capsule(), (2, 0))
+        tensor = sf.zeros(4, stream=stream)
+        into = calls(lambda: sf.from_dlpack(array, stream=stream))
+        # The producer needs the current device, and the stream is recorded, since the array's own may end.
+        assert into == ["cuCtxGetCurrent", "cuEventRecord"], into
+        out = calls(lambda: tensor.__dlpack__(stream=theirs.handle, max_version=(1, 0)))
+        ordered = ["cuEventRecord", "cuStreamWaitEvent"]
+        noted = ["cuCtxGetCurrent", "cuEventRecord"]
+        assert out == ["cuCtxGetCurrent", "cuStreamWaitEvent", *ordered, *noted], out
+    """, STREAMFLOW_FAKE_CUDA_LOG=str(tmp_path / "log"))

@@ -43,6 +43,25 @@ def test_messages_cross_a_graph_in_order(seed):
     assert "pushed_x" in str(report) and "finished" in repr(report)
 
 
+@pytest.mark.parametrize("workers", [1, 2, 4])
+def test_a_graph_on_workers_gives_what_one_thread_gives(workers):
+    scale = graph(factor=3.0)
+    with scale.spawn(workers=workers) as running:
+        for i in range(50):
+            scale.x.push(ramp(i))
+            assert (scale.y.take().numpy() == 3 * ramp(i)).all()
+        running.finish()
+        assert running.join().ticks == {"pushed_x": 50, "scale": 50, "taken_y": 50}
+
+
+def test_a_graph_that_was_given_no_worker_can_still_run():
+    scale = graph()
+    with pytest.raises(sf.Error, match="at least 1"):
+        scale.run(workers=0)
+    scale.x.close()
+    assert scale.run(workers=2).end == "finished"
+
+
 @pytest.mark.parametrize("seed", range(8))
 def test_a_taken_tensor_is_pushed_on_without_a_wait_of_the_host(seed):
     platform = sf.Platform("host", seed=seed)
@@ -77,6 +96,40 @@ def test_without_its_order_a_pushed_tensor_is_a_race(monkeypatch):
             else:
                 found.append(failed)
     assert any(found), "no seed has found the race: the test has no power"
+
+
+def crosses_streams_of_ports(seed, orders):
+    """Whether a raw view of what was taken, which knows no order, reaches a second graph whole and without a race. `orders`
+    gets the stream of the output and that of the input before the view is pushed."""
+    platform = sf.Platform("host", seed=seed)
+    first, second = Scale(factor=2.0, platform=platform), Scale(factor=5.0, platform=platform)
+    try:
+        with first.spawn(), second.spawn():
+            for i in range(10):
+                first.x.push(ramp(i))
+                taken = first.y.take()
+                orders(first.y.stream, second.x.stream)
+                second.x._push_unordered(taken)
+                if not (second.y.take().numpy() == 10 * ramp(i)).all():
+                    return False
+    except sf.Error as error:
+        assert "race" in str(error)
+        return False
+    return True
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_work_on_the_streams_of_ports_is_in_order(seed, monkeypatch):
+    """The stream of an output comes after what was taken, and the graph after the stream of an input. Nothing else orders
+    a raw view."""
+    monkeypatch.setenv("STREAMFLOW_RACE_CHECK", "1")
+    assert crosses_streams_of_ports(seed, lambda out, into: into.wait(out))
+
+
+def test_work_on_the_streams_of_ports_is_in_order_control(monkeypatch):
+    monkeypatch.setenv("STREAMFLOW_RACE_CHECK", "1")
+    ordered = [crosses_streams_of_ports(seed, lambda out, into: None) for seed in range(8)]
+    assert not all(ordered), "no seed has found the race: the test has no power"
 
 
 def test_pushed_memory_is_used_as_it_is_and_returned():

@@ -31,6 +31,14 @@ def test_numpy_reads_the_array_interface(dtype):
     assert np.asarray(tensor)[1, 1] == dtype.type(9)
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_the_array_interface_waits_until_the_tensor_is_written(seed):
+    stream = sf.Stream(sf.Platform("host", seed=seed))
+    # New memory has a poison in place of the zeros.
+    assert all((np.asarray(sf.zeros(100, stream=stream)) == 0).all() for _ in range(10))
+    sf.empty(1, stream=stream)
+
+
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 def test_the_array_interface_is_imported(dtype):
     before = sf.live()["adopted"]

@@ -30,6 +30,20 @@ def test_streams_wait_for_events_and_streams(stream):
         stream.wait(a)
 
 
+@pytest.mark.parametrize("what", ["stream", "event"])
+def test_the_host_waits_for_a_stream_and_an_event(what):
+    unfinished = []
+    for seed in range(8):
+        stream = sf.Stream(sf.Platform("host", seed=seed))
+        tensors = [sf.zeros(1000, stream=stream) for _ in range(4)]
+        waited = stream if what == "stream" else stream.record()
+        unfinished.append(not waited.query())
+        waited.synchronize()
+        assert waited.query()
+        del tensors
+    assert any(unfinished), "under each seed the work was complete by itself: the test has no power"
+
+
 def test_a_stream_of_the_simulator_has_no_cuda_handle(stream):
     for name in ("handle", "ptr", "cuda_stream"):
         with pytest.raises(RuntimeError, match="no CUDA handle"):

@@ -58,7 +58,7 @@ fn run(args: &Args) -> Result<()> {
     let on_default = args.default_stream;
     let mut graph = CudaStreamApp::new(&platform, rows, cols, count, on_default, report)?;
     cli::say_where(&platform, format)?;
-    args.graph.print(&graph.run()?)
+    args.graph.print(&args.graph.schedule(&mut graph)?.run()?)
 }
 
 /// Writes the sums of each tick to stdout.

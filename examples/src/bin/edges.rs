@@ -63,7 +63,8 @@ fn run(args: &Args) -> Result<()> {
         steps.inc(1);
         Ok(())
     };
-    let report = EdgesApp::new(&platform, &image, args.repeat, Box::new(report))?.run()?;
+    let mut graph = EdgesApp::new(&platform, &image, args.repeat, Box::new(report))?;
+    let report = args.graph.schedule(&mut graph)?.run()?;
     bar.finish_and_clear();
     args.graph.print(&report)?;
 

@@ -63,7 +63,7 @@ fn run(args: &Args) -> streamflow::Result<()> {
     let report = report([rows, cols], format, checked.clone());
     let mut graph = TemporalFilter::new(&platform, rows, cols, args.count, report)?;
     cli::say_where(&platform, format)?;
-    args.graph.print(&graph.run()?)?;
+    args.graph.print(&args.graph.schedule(&mut graph)?.run()?)?;
     if format == Format::Human {
         let values = checked.load(Ordering::Relaxed);
         writeln!(io::stdout(), "all {values} values are within {TOLERANCE:.1e} of the reference")?;

@@ -75,6 +75,8 @@ impl Pool {
 pub(super) struct NodeAttributes {
     pub(super) docs: Vec<Attribute>,
     pub(super) streams: Streams,
+    /// The name of `#[worker(name)]`.
+    pub(super) worker: Option<Ident>,
     /// `#[when(count(n))]`
     pub(super) count: Option<Expr>,
     /// The other conditions of `#[when(…)]`.

@@ -137,6 +137,59 @@ fn a_graph_is_drawn_with_its_pools_ports_and_discards() {
 }
 
 #[test]
+fn a_diagram_shows_the_worker_of_a_node() {
+    let graph = sound(quote!(struct G {
+        const POOL: CudaStreamPool = CudaStreamPool::new();
+        #[streams(POOL)] #[worker(disk)]
+        let writer: Writer<u8> = Writer::new();
+        #[worker(r#type)]
+        let reader: Reader = Reader::new();
+        let free: Reader = Reader::new();
+    }));
+    assert_eq!(
+        diagram::draw_mermaid(&graph),
+        "flowchart LR
+    subgraph pool_POOL[\"POOL\"]
+        writer[\"writer: Writer#lt;u8#gt; (worker disk)\"]
+    end
+    reader[\"reader: Reader (worker type)\"]
+    free[\"free: Reader\"]
+"
+    );
+    let dot = diagram::draw_dot(&graph);
+    assert!(dot.contains("\"writer\" [label=\"writer: Writer<u8> (worker disk)\"];"), "{dot}");
+    assert!(dot.contains("\"free\" [label=\"free: Reader\"];"), "{dot}");
+}
+
+#[test]
+fn each_wrong_worker_is_one_mistake_and_the_first_right_one_counts() {
+    let (graph, found) = checked(quote!(struct G {
+        #[worker] let a: A = A::new();
+        #[worker(disk, net)] let b: A = A::new();
+        #[worker("disk")] let c: A = A::new();
+        #[worker(none)] let d: A = A::new();
+        #[worker(disk)] #[worker(disk)] let e: A = A::new();
+        #[worker(disk)] a.out >> _;
+    }));
+    let begins = [
+        "this attribute names one worker, `#[worker(disk)]`",
+        "this attribute names one worker, `#[worker(disk)]`",
+        "this attribute names one worker, `#[worker(disk)]`",
+        "`none` is no name of a worker",
+        "`#[worker]` is given twice",
+        "this attribute is for nodes",
+    ];
+    assert_eq!(found.len(), begins.len(), "{found:#?}");
+    for (found, begin) in found.iter().zip(begins) {
+        assert!(found.starts_with(begin), "{found:?} is not {begin:?}");
+    }
+    let graph = graph.unwrap();
+    let workers = graph.nodes.iter().map(|node| node.attributes.worker.as_ref());
+    let workers: Vec<Option<String>> = workers.map(|name| name.map(ToString::to_string)).collect();
+    assert_eq!(workers, [None, None, None, None, Some("disk".to_owned())]);
+}
+
+#[test]
 fn each_bad_statement_is_one_mistake_and_the_others_are_checked() {
     let found = mistakes(quote! {
         const POOL = 3;

@@ -101,6 +101,11 @@ fn expand_operator_impl(operator: &Operator, names: &Names) -> TokenStream {
         true => Some(quote!(#[diagnostic::do_not_recommend])),
         false => do_not_recommend(generics, &operator.ports),
     };
+    let stays = operator.options.stays.then(|| {
+        quote!(
+            const STAYS: ::core::primitive::bool = true;
+        )
+    });
     let params = handle_type(operator);
     let state_checks = &operator.state_checks;
     let node = quote!(::std::boxed::Box<::streamflow::__private::Node<Self>>);
@@ -116,6 +121,7 @@ fn expand_operator_impl(operator: &Operator, names: &Names) -> TokenStream {
         const OUTPUTS: &'static [::streamflow::__private::PortInfo] = &[#(#outputs,)*];
         const STREAM_NAMES: &'static [&'static ::core::primitive::str] = &[#(#stream_texts,)*];
         const STREAMS: ::core::primitive::usize = #named + #internal as ::core::primitive::usize;
+        #stays
         type Ports = #ports #type_generics;
         type Io<#tick> = #io<#tick, #(#io_params,)*>;
         type StreamNames<#tick> = #streams<#tick>;

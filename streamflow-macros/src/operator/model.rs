@@ -11,6 +11,8 @@ pub(super) struct Options {
     pub(super) streams: Vec<Ident>,
     /// Whether the user writes the constructor.
     pub(super) no_new: bool,
+    /// Whether the operator stays on the thread of the run.
+    pub(super) stays: bool,
     /// Whether rustc never lists the operator as an alternative.
     pub(super) unlisted: bool,
 }

@@ -10,7 +10,7 @@ use super::model::Options;
 use crate::diagnostic::{Errors, similar};
 use crate::tokens::split;
 
-const FORMS: &str = "the options are `streams(…)` and `no_new`";
+const FORMS: &str = "the options are `streams(…)`, `no_new` and `stays`";
 const STREAMS_FORM: &str = "name the streams that this operator allocates: `streams(fill, copy)`";
 
 /// The type, if the item is one.
@@ -68,23 +68,26 @@ pub(super) fn parse_options(tokens: TokenStream, errors: &mut Errors) -> Options
             let text = name.to_string();
             let again = given.contains(&text);
             match text.as_str() {
-                "streams" | "no_new" if again => {
+                "streams" | "no_new" | "stays" if again => {
                     errors.at(&name, format!("`{name}` is given twice"));
                     input.parse::<TokenStream>()?;
                     return Ok(());
                 }
                 "streams" => read_streams(&name, input, &mut options, errors)?,
-                "no_new" => {
-                    options.no_new = true;
+                "no_new" | "stays" => {
+                    match text.as_str() {
+                        "no_new" => options.no_new = true,
+                        _ => options.stays = true,
+                    }
                     let rest: TokenStream = input.parse()?;
                     if !rest.is_empty() {
-                        errors.at(rest, "`no_new` takes nothing; remove this");
+                        errors.at(rest, format!("`{text}` takes nothing; remove this"));
                     }
                 }
                 // For the library's own operators, which rustc shall not list in errors about a user's.
                 "unlisted" => options.unlisted = true,
                 written => {
-                    let hint = similar(written, &["streams", "no_new"])
+                    let hint = similar(written, &["streams", "no_new", "stays"])
                         .map(|name| format!("did you mean `{name}`? "))
                         .unwrap_or_default();
                     errors.at(&name, format!("unknown option `{written}`; {hint}{FORMS}"));

@@ -1,10 +1,13 @@
 //! The control of a run: the commands that end or pause it, the signal that wakes its scheduler, and what its nodes do.
 
-use std::sync::Arc;
+use std::fmt;
 use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use super::activity::NodeCell;
 use crate::driver::Signal;
+use crate::time::{Clock, Timestamp};
 
 const RUNS: u8 = 0;
 const PAUSED: u8 = 1;
@@ -23,6 +26,17 @@ pub struct RunControl {
     state: AtomicU8,
     signal: Arc<Signal>,
     nodes: Box<[Arc<NodeCell>]>,
+    /// For hooks that sleep, in a run with workers.
+    sleeper: OnceLock<Box<dyn Sleeper>>,
+}
+
+/// What a hook that sleeps needs of a run with workers.
+pub(crate) trait Sleeper: fmt::Debug + Send + Sync {
+    /// Lets simulated time pass. Returns when the clock has come to this moment, or the run ends.
+    fn sleep(&self, until: Timestamp);
+    /// Whether the run ends, also without a command: another node has failed, or its time is over. The signal of the run
+    /// is raised or nudged then.
+    fn is_over(&self) -> bool;
 }
 
 /// What a scheduler shall do next.
@@ -146,6 +160,33 @@ impl RunControl {
             self.signal.raise();
         }
         changed.is_ok()
+    }
+
+    /// Sets what hooks that sleep need, once.
+    pub(crate) fn set_sleeper(&self, sleeper: Box<dyn Sleeper>) {
+        // A run has one.
+        let _again = self.sleeper.set(sleeper);
+    }
+
+    /// Lets time pass, by this clock. It ends early when the run ends or is stopped.
+    pub(crate) fn sleep(&self, clock: &Clock, time: Duration) {
+        let until = clock.now() + time;
+        if clock.is_simulated() {
+            match self.sleeper.get() {
+                Some(sleeper) => sleeper.sleep(until),
+                // The hook is all that runs.
+                None => _ = clock.advance_to(until),
+            }
+            return;
+        }
+        loop {
+            let (seen, now) = (self.signal.raised(), clock.now());
+            let goes_on = matches!(self.command(), Command::Run | Command::Pause | Command::Report)
+                && !self.sleeper.get().is_some_and(|sleeper| sleeper.is_over());
+            if !goes_on || now >= until || !self.signal.sleep(seen, until.since(now)) {
+                return;
+            }
+        }
     }
 
     /// What wakes the scheduler.

@@ -3,6 +3,7 @@
 //! a stream needs for longer, [`Table`] keeps constants in device memory, and a [`Waker`] wakes the node from outside.
 
 mod activity;
+mod cached;
 mod control;
 mod single_stream;
 mod stamp_clock;
@@ -15,12 +16,14 @@ mod table;
 use std::cell::{Cell, OnceCell};
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 pub(crate) use activity::Word;
 #[doc(hidden)]
 pub use activity::{Activity, NodeCell};
+use cached::Cached;
 pub use control::Waker;
-pub(crate) use control::{Command, StopSource};
+pub(crate) use control::{Command, Sleeper, StopSource};
 #[doc(hidden)]
 pub use control::{RunControl, RunPhase};
 #[doc(hidden)]
@@ -38,7 +41,7 @@ use crate::memory::{
 };
 use crate::message::{Carried, Metadata, Origin};
 use crate::platform::Platform;
-use crate::stream::{CudaStream, StreamPool, StreamTable};
+use crate::stream::{CudaStream, StreamPool, StreamTable, note_bound};
 use crate::time::Timestamp;
 
 /// Where the streams of a node come from.
@@ -84,6 +87,8 @@ pub struct ExecutionContext {
     finished: Cell<bool>,
     /// Whether this operator has called `stop_graph`.
     has_stopped_graph: Cell<bool>,
+    /// Plans of stateless library calls.
+    cached: Cached,
     /// What this node does, for other threads.
     cell: Arc<NodeCell>,
     /// The whole graph's.
@@ -120,6 +125,7 @@ impl ExecutionContext {
             number: None,
             finished: Cell::new(false),
             has_stopped_graph: Cell::new(false),
+            cached: Cached::default(),
             cell: Arc::new(NodeCell::new(node, Box::default())),
             run: Arc::default(),
         }
@@ -190,6 +196,13 @@ impl ExecutionContext {
     #[inline]
     pub fn now(&self) -> Timestamp {
         self.platform.clock().now()
+    }
+
+    /// Lets time pass in this hook, by the platform's [clock](crate::time::Clock), as a slow device would. With a simulated
+    /// clock, other workers run meanwhile, and no real time passes. It returns early when the run ends, as by a stop or by
+    /// the failure of another node.
+    pub fn sleep(&self, time: Duration) {
+        self.run.sleep(self.platform.clock(), time);
     }
 
     /// A tensor whose first use may be on `stream`. Its content is undefined.
@@ -350,7 +363,10 @@ impl ExecutionContext {
             self.carried.clear();
         }
         self.on_default.set(None);
-        self.driver.bind(self.device())
+        let device = self.device();
+        self.driver.bind(device)?;
+        note_bound(self.table().platform(), device);
+        Ok(())
     }
 
     #[cold]

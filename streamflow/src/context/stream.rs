@@ -105,8 +105,20 @@ pub struct OnStream<H> {
 }
 
 impl<H> OnStream<H> {
-    pub(super) fn new(stream: &Stream<'_>, value: H) -> Self {
+    pub(crate) fn new(stream: &Stream<'_>, value: H) -> Self {
         Self { stream: id_of(stream), value }
+    }
+
+    /// The value, for what needs no stream.
+    #[cfg(feature = "matmul")]
+    pub(crate) fn value(&self) -> &H {
+        &self.value
+    }
+
+    /// Another value for the same stream, made of this one.
+    #[cfg(feature = "solve")]
+    pub(crate) fn map<R>(self, make: impl FnOnce(H) -> R) -> OnStream<R> {
+        OnStream { stream: self.stream, value: make(self.value) }
     }
 
     /// Uses the value, with the stream's device current on this thread. `stream` must be the one that the value was
@@ -115,16 +127,21 @@ impl<H> OnStream<H> {
     /// # Errors
     /// [`Error::OtherStream`] if it is another one; the driver's.
     pub fn with<R>(&mut self, stream: &Stream<'_>, use_it: impl FnOnce(&mut H) -> R) -> Result<R> {
+        Ok(use_it(self.lend(stream)?))
+    }
+
+    /// As [`with`](Self::with), without a closure, for functions that pass on the place of their caller.
+    pub(crate) fn lend(&mut self, stream: &Stream<'_>) -> Result<&mut H> {
         let used_on = id_of(stream);
         if self.stream != used_on {
             return Err(Error::OtherStream { made_for: self.stream.1, used_on: used_on.1 });
         }
         // A drop in the hook may have bound another device.
         stream.timeline().bind()?;
-        Ok(use_it(&mut self.value))
+        Ok(&mut self.value)
     }
 }
 
-fn id_of(stream: &CudaStream) -> (PlatformNumber, u32) {
+pub(super) fn id_of(stream: &CudaStream) -> (PlatformNumber, u32) {
     (stream.timeline().platform(), stream.timeline().id())
 }

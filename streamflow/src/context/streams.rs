@@ -48,6 +48,33 @@ impl ExecutionContext {
         Ok(Stream::new(&self.undeclared[index].1))
     }
 
+    /// The internal stream, which `receive_cuda_stream` gives in `compute`. It is allocated from the node's pool, unless it
+    /// was before; `graph!` counts it for operators with a device input. In `start` it is for what is made once and needs a stream, as a [`Plan`](crate::library::Plan).
+    ///
+    /// On a pool of [`use_default_stream`](crate::CudaStreamPool::use_default_stream) it is the device's default stream.
+    ///
+    /// # Errors
+    /// [`Error::PoolExhausted`]; [`Error::NoPool`] for an adopting node, whose stream comes with its messages.
+    pub fn internal_stream(&self) -> Result<Stream<'_>> {
+        if matches!(self.streams, Streams::Default) {
+            return self.default_stream_of(self.device);
+        }
+        if self.internal.get().is_none() {
+            let stream = match &self.streams {
+                Streams::Pool(pool) => pool.allocate(self.node.clone())?,
+                Streams::Default | Streams::Adopt => {
+                    return Err(Error::NoPool {
+                        node: self.node.clone(),
+                        stream: "its internal stream".to_owned(),
+                    });
+                }
+            };
+            self.single_stream.use_declared(&stream);
+            let _first = self.internal.set(stream);
+        }
+        stored(&self.internal)
+    }
+
     fn declared_stream(&self, index: usize) -> Result<Stream<'_>> {
         if matches!(self.streams, Streams::Default) {
             return self.default_stream_of(self.device);

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use super::error::FIND_LAUNCH;
-use super::{Driver, DriverError, DriverResult, Launch, Layer, RawStream};
+use super::{Driver, DriverError, DriverResult, Launch, Layer, LibraryCall, RawStream};
 
 /// Waits for each launch: see [`PlatformBuilder::blocking_launches`](crate::platform::PlatformBuilder::blocking_launches).
 #[derive(Debug)]
@@ -31,17 +31,25 @@ unsafe impl Layer for BlockingLaunches {
         unsafe { self.below.launch(stream, launch) }?;
         // SAFETY: the stream is live: the caller has just launched on it.
         let done = unsafe { self.below.synchronize_stream(stream) };
-        done.map_err(|error| name_launch(error, launch))
+        done.map_err(|error| name_work(error, || format!("the launch of {}", launch.describe())))
+    }
+
+    unsafe fn call_library(&self, stream: RawStream, call: &LibraryCall<'_>) -> DriverResult<()> {
+        // SAFETY: the caller keeps the contract of this call.
+        unsafe { self.below.call_library(stream, call) }?;
+        // SAFETY: as above.
+        let done = unsafe { self.below.synchronize_stream(stream) };
+        done.map_err(|error| name_work(error, || format!("the call of `{}`", call.function)))
     }
 }
 
-/// Adds the launch to the message of an error.
+/// Adds the work to the message of an error.
 #[cold]
-fn name_launch(error: DriverError, launch: &Launch<'_>) -> DriverError {
+fn name_work(error: DriverError, work: impl FnOnce() -> String) -> DriverError {
     match error {
         DriverError::Call { call, device, code, name, message } => {
             let message = message.strip_suffix(FIND_LAUNCH).unwrap_or(&message);
-            let message = format!("{message}; it is the launch of {}", launch.describe());
+            let message = format!("{message}; it is {}", work());
             DriverError::Call { call, device, code, name, message }
         }
         other => other,

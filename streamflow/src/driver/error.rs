@@ -1,6 +1,6 @@
 //! The errors of driver calls.
 
-use super::{DeviceId, DriverResult, MAX_PARAMS};
+use super::{DeviceId, DriverResult, LibraryError, MAX_PARAMS};
 use crate::caught::caught;
 
 /// A failed driver call: which call, on which device, and the driver's description.
@@ -55,6 +55,9 @@ pub enum DriverError {
         /// What to do about it.
         remedy: String,
     },
+    /// A library's function has failed.
+    #[error(transparent)]
+    Library(#[from] LibraryError),
     /// Compiled code cannot be loaded.
     #[error("{module} cannot be loaded: {message}")]
     Module {

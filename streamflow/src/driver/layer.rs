@@ -5,8 +5,8 @@ use std::fmt;
 use super::report::{RaceMark, RaceReports};
 use super::{
     CopyOp, Coscheduling, DeviceId, DeviceInfo, Driver, DriverResult, GreenContext, HostFunction,
-    Image, KernelSource, Launch, LoadedKernel, MemoryRange, Note, RawEvent, RawModule, RawStream,
-    SmSizes, Sticky, StreamOptions,
+    Image, KernelSource, Launch, LibraryCall, LoadedKernel, MemoryRange, Note, RawEvent, RawModule,
+    RawStream, SmSizes, Sticky, StreamOptions,
 };
 
 /// Defines [`Layer`] with the methods of [`Driver`], each forwarding to the driver below, and makes every
@@ -91,6 +91,7 @@ forward! {
     [unsafe] fn load_module(device: DeviceId, name: &str, image: &Image) -> DriverResult<RawModule>;
     [unsafe] fn load_kernel(device: DeviceId, source: &KernelSource<'_>) -> DriverResult<LoadedKernel>;
     [unsafe] fn launch(stream: RawStream, launch: &Launch<'_>) -> DriverResult<()>;
+    [unsafe] fn call_library(stream: RawStream, call: &LibraryCall<'_>) -> DriverResult<()>;
     [unsafe] fn launch_host_function(stream: RawStream, function: HostFunction) -> DriverResult<()>;
     [] fn watches() -> bool;
     [] fn works_alone() -> bool;

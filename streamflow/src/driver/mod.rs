@@ -19,6 +19,7 @@ mod handle;
 pub mod host;
 mod kernel;
 mod layer;
+mod library;
 mod listeners;
 mod note;
 mod owned;
@@ -43,6 +44,7 @@ pub use kernel::{
     LoadedKernel, MAX_PARAMS, Param, Plain, Target,
 };
 pub use layer::Layer;
+pub use library::{LibraryBody, LibraryCall, LibraryError};
 pub(crate) use listeners::Listeners;
 pub(crate) use note::tell;
 pub use note::{Direction, Note, SourceLocation};
@@ -392,6 +394,14 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
     /// `stream` and the function are live. The parameters are those that the kernel was compiled for, and the
     /// memory that it touches is allocated until it has executed.
     unsafe fn launch(&self, stream: RawStream, launch: &Launch<'_>) -> DriverResult<()>;
+
+    /// Queues a library's work: calls the body for a device, or queues the one for the simulator.
+    ///
+    /// # Safety
+    /// `stream` is live. The body for a device queues work on `stream` alone. That work, and the body for the simulator
+    /// with these parameters, touch the memory of the accesses and no other, which is allocated until the work has
+    /// executed.
+    unsafe fn call_library(&self, stream: RawStream, call: &LibraryCall<'_>) -> DriverResult<()>;
 
     /// Queues a call on the host. Later work of the stream waits until it has returned.
     ///

@@ -3,11 +3,14 @@
 use std::sync::PoisonError;
 use std::time::Duration;
 
-use crate::sync::{Condvar, Mutex, MutexGuard};
+use crate::sync::{AtomicU64, Condvar, Mutex, MutexGuard, Ordering};
 use crate::turns;
 
 /// A sleep of this length has no time limit: nothing but a signal ends it.
 const NO_LIMIT: Duration = Duration::from_secs(3600);
+
+/// The part of the count that raises change. A nudge changes the rest.
+const RAISES: u64 = (1 << 40) - 1;
 
 /// Counts how often streams have raised it. A thread can sleep until the count changes.
 ///
@@ -16,15 +19,24 @@ const NO_LIMIT: Duration = Duration::from_secs(3600);
 /// time limit.
 #[derive(Debug, Default)]
 pub(crate) struct Signal {
-    raised: Mutex<u64>,
+    /// Changed under the lock, so that a thread that is about to sleep has seen the change.
+    count: AtomicU64,
+    lock: Mutex<()>,
     changed: Condvar,
 }
 
 impl Signal {
-    /// How often the signal was raised. Read this *before* the state that the signal is about: a raise that comes
+    /// A number that each raise changes. Read this *before* the state that the signal is about: a raise that comes
     /// after that ends the sleep at once.
+    #[inline]
     pub(crate) fn raised(&self) -> u64 {
-        *self.lock()
+        self.count.load(Ordering::Acquire)
+    }
+
+    /// As [`raised`](Self::raised), without the [nudges](Self::nudge).
+    #[inline]
+    pub(crate) fn raises(&self) -> u64 {
+        self.raised() & RAISES
     }
 
     /// Sleeps until the signal was raised more than `seen` times, or `at_most` has passed. A thread that takes turns
@@ -33,7 +45,7 @@ impl Signal {
     /// or sleep, so that none is left to raise the signal.
     pub(crate) fn sleep(&self, seen: u64, at_most: Duration) -> bool {
         let wait = |at_most| {
-            let unchanged = |raised: &mut u64| *raised == seen;
+            let unchanged = |_: &mut ()| self.raised() == seen;
             let slept = self.changed.wait_timeout_while(self.lock(), at_most, unchanged);
             drop(slept);
         };
@@ -48,12 +60,23 @@ impl Signal {
 
     /// Ends a sleep that began before.
     pub(crate) fn raise(&self) {
-        *self.lock() += 1;
+        self.count_up(1);
+    }
+
+    /// Ends a sleep, and is not counted as a raise: for the scheduler itself, whose conditions have not changed.
+    pub(crate) fn nudge(&self) {
+        self.count_up(RAISES + 1);
+    }
+
+    fn count_up(&self, by: u64) {
+        let guard = self.lock();
+        self.count.fetch_add(by, Ordering::AcqRel);
+        drop(guard);
         self.changed.notify_all();
     }
 
-    fn lock(&self) -> MutexGuard<'_, u64> {
-        self.raised.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, ()> {
+        self.lock.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -357,6 +357,24 @@ pub const fn check_pool_use(
     }
 }
 
+/// Checks that a node on a worker has an operator that may leave the thread of the run.
+#[track_caller]
+pub const fn check_worker(node: &str, operator: &str, worker: &str, stays: bool) {
+    if stays {
+        Text::new()
+            .add("node `")
+            .add(node)
+            .add("` can't run on worker `")
+            .add(worker)
+            .add("`: operator `")
+            .add(operator)
+            .add("` is `#[operator(stays)]`, so its hooks run on the thread that runs the graph; remove `#[worker(")
+            .add(worker)
+            .add(")]`")
+            .fail()
+    }
+}
+
 const fn carry_device_data(ports: &[PortInfo]) -> bool {
     let mut i = 0;
     while i < ports.len() {

@@ -13,6 +13,8 @@ pub struct RunState {
     run: Option<Box<dyn Any + Send>>,
     /// An empty list, whose memory each `tick` uses again.
     list: Vec<&'static mut dyn AnyNode>,
+    /// What the program has set for all runs, of a scheduler's own type.
+    settings: Option<Box<dyn Any + Send>>,
 }
 
 impl RunState {
@@ -27,7 +29,18 @@ impl RunState {
         run: Box<R>,
         list: Vec<&'static mut dyn AnyNode>,
     ) {
-        *self = Self { run: Some(run), list };
+        self.run = Some(run);
+        self.list = list;
+    }
+
+    /// Sets what holds for all runs from now on.
+    pub(crate) fn set<S: Send + 'static>(&mut self, settings: S) {
+        self.settings = Some(Box::new(settings));
+    }
+
+    /// What was [set](Self::set).
+    pub(crate) fn settings<S: 'static>(&self) -> Option<&S> {
+        self.settings.as_ref().and_then(|settings| settings.downcast_ref())
     }
 
     pub(crate) fn take_list<'a>(&mut self) -> Vec<&'a mut dyn AnyNode> {

@@ -24,9 +24,10 @@
 //! | [15. A run says why it ended](a_run_says_why) | the run |
 //! | [16. A seed repeats a run, threads included](a_seed_repeats_a_run) | the run |
 //!
-//! Beside the laws: [when a node runs](conditions), [threads beside a graph](threads), [what happens when a tick
-//! fails](failures), [tensors of other libraries](other_libraries), [a graph as a Python class](graphs_in_python), what
-//! [the race checker reports](race_reports), and where [the simulator and CUDA](simulator_and_cuda) differ.
+//! Beside the laws: [when a node runs](conditions), [workers and threads](threads), [what happens when a tick
+//! fails](failures), [libraries on a stream](libraries) and what can't be forgotten with them, [tensors of other
+//! libraries](other_libraries), [a graph as a Python class](graphs_in_python), what [the race checker
+//! reports](race_reports), and where [the simulator and CUDA](simulator_and_cuda) differ.
 //!
 //! Law 17 is planned: `NOT_YET` in `.ci/laws.py`.
 
@@ -99,6 +100,9 @@ pub mod threads {}
 
 #[doc = include_str!("failures.md")]
 pub mod failures {}
+
+#[doc = include_str!("libraries.md")]
+pub mod libraries {}
 
 #[doc = include_str!("other_libraries.md")]
 pub mod other_libraries {}

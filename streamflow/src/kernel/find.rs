@@ -26,7 +26,7 @@ pub(super) fn in_directory(dir: &Path) -> Option<Found> {
 }
 
 /// The directories to search, in order: those of CUDA_HOME, CUDA_PATH, /usr/local, and Python environments.
-pub(super) fn directories() -> Vec<PathBuf> {
+pub(crate) fn directories() -> Vec<PathBuf> {
     let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty());
     let mut dirs = Vec::new();
     for name in ["CUDA_HOME", "CUDA_PATH"] {
@@ -79,7 +79,7 @@ fn matching(dir: &Path, prefix: &str) -> Vec<PathBuf> {
 }
 
 /// The file `name` or `name.<numbers>` with the highest numbers.
-fn newest(dir: &Path, name: &str) -> Option<PathBuf> {
+pub(crate) fn newest(dir: &Path, name: &str) -> Option<PathBuf> {
     let numbers = |path: &PathBuf| -> Option<Vec<u32>> {
         let rest = path.file_name()?.to_str()?.strip_prefix(name)?;
         match rest.strip_prefix('.') {

@@ -20,7 +20,7 @@ mod compile;
 mod coverage;
 #[doc(hidden)]
 pub mod expansion;
-mod find;
+pub(crate) mod find;
 mod grid;
 mod info;
 mod launch;

@@ -62,6 +62,8 @@ pub use download::Download;
 #[cfg(not(feature = "half"))]
 pub use element::f16;
 pub use element::{Bool8, Complex, Element, Scalar, bf16};
+#[allow(unused_imports, reason = "features with a library use it")]
+pub(crate) use foreign::AfterWork;
 #[cfg(feature = "dlpack")]
 pub use foreign::dlpack;
 pub use foreign::{After, ForeignCounts, ForeignMemory, foreign_counts, stop_giving_back_blocking};

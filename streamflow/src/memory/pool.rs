@@ -348,7 +348,11 @@ impl BlockPool for MemoryPool {
             return state.free_of(stream).of_size(bytes).push_back(block);
         }
         drop(state);
-        report_in_drop(FREEING, pool.release(&mut block));
+        let released = pool.release(&mut block);
+        // Another thread may meet a sticky error meanwhile, and reports it.
+        if !released.as_ref().is_err_and(Error::is_refusal) {
+            report_in_drop(FREEING, released);
+        }
         // After the free was queued: a block that takes its room waits for it.
         let mut state = pool.lock();
         pool.count_return(&mut state.usage, stream, bytes);

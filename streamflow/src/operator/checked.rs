@@ -53,6 +53,7 @@ impl<T: Element> IsElement for PortOf<T> {}
     message = "`{Self}` can't be a field of an operator, which moves between threads and outlives a tick",
     label = "this type can't move to another thread, or it borrows",
     note = "for an `Rc` write `Arc`, and for data of one thread a `Mutex` around data that may move; own what is borrowed",
+    note = "what must not leave its thread, as a window, is in a `thread_local!` that `start` fills, with `#[operator(stays)]`",
     note = "a tick's `Stream` stays in its tick: keep its data as `OnStream<…>`, or keep a `CudaStream` of your own"
 )]
 pub trait State {

@@ -71,6 +71,8 @@ pub trait Operator: Sized {
     /// How many streams it may allocate from its pool: the declared ones, and an internal one if an input carries
     /// device data.
     const STREAMS: usize;
+    /// Whether `start`, `compute` and `stop` must run on the thread that runs the graph: `#[operator(stays)]`.
+    const STAYS: bool = false;
     /// Its ports, for edges.
     type Ports: Ports;
     /// Its ports during one tick, for [`Compute::compute`].

@@ -140,7 +140,8 @@ fn runner(
         _ => Progress::Unchanged,
     };
     let conditions = options.conditions.map(Box::new);
-    Ok(NodeRunner::new(cx, options.count, conditions, idle, options.on_failure))
+    let NodeOptions { worker, count, on_failure, .. } = options;
+    Ok(NodeRunner::new(cx, worker, count, conditions, idle, on_failure))
 }
 
 fn is_paced(options: &NodeOptions<'_>) -> bool {
@@ -163,6 +164,15 @@ pub trait AnyNode: Send {
     fn name(&self) -> &str;
     /// Its operator's name.
     fn operator(&self) -> &'static str;
+    /// The worker that its `#[worker(name)]` names. Then no other thread runs it.
+    fn worker(&self) -> Option<&'static str> {
+        None
+    }
+    /// Whether its operator is `#[operator(stays)]`: the thread that runs the graph, the caller of `run` or the thread
+    /// that `spawn` makes, calls its hooks. No such node has a [`worker`](Self::worker).
+    fn stays(&self) -> bool {
+        false
+    }
     /// Runs a tick, if it is ready for one: calls `compute` and sends the messages that it emitted. If it waits for
     /// something outside of the graph, it adds that to `waits`. It begins no tick when the run is paused or ends, and
     /// none at the moment `until` or later. A panic of the operator goes on to the caller, who calls `panicked`.
@@ -223,6 +233,14 @@ impl<O: Compute + Send + 'static> AnyNode for Node<O> {
 
     fn operator(&self) -> &'static str {
         O::NAME
+    }
+
+    fn worker(&self) -> Option<&'static str> {
+        self.runner.worker()
+    }
+
+    fn stays(&self) -> bool {
+        O::STAYS
     }
 
     fn step(&mut self, waits: &mut Waits, until: Option<Timestamp>) -> Result<Step, Box<Error>> {

@@ -25,6 +25,8 @@ pub enum NodeStreams<'a> {
 pub struct NodeOptions<'a> {
     /// Where its streams come from.
     pub streams: NodeStreams<'a>,
+    /// `#[worker(name)]`: the worker on which it runs, and on no other thread.
+    pub worker: Option<&'static str>,
     /// `#[when(count(n))]`: how many ticks it has in a run.
     pub count: Option<u64>,
     /// The other conditions of `#[when(…)]`.
@@ -45,7 +47,7 @@ impl<'a> NodeOptions<'a> {
         single_stream: &'a SingleStream,
         params: &'a GraphParams,
     ) -> Self {
-        let (count, conditions, on_failure) = (None, None, OnFailure::Stop);
-        Self { streams, count, conditions, on_failure, single_stream, params }
+        let (worker, count, conditions, on_failure) = (None, None, None, OnFailure::Stop);
+        Self { streams, worker, count, conditions, on_failure, single_stream, params }
     }
 }

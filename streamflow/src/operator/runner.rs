@@ -82,6 +82,8 @@ pub(super) type Replacement = Box<dyn FnMut(&mut dyn Any) -> Result<(), Failure>
 /// A node without its operator and ports, which each call gets as [`Hooks`].
 pub(super) struct NodeRunner {
     pub(super) cx: ExecutionContext,
+    /// The worker that `#[worker(name)]` names.
+    worker: Option<&'static str>,
     count: Option<u64>,
     /// How many ticks it may do in this run: its `count`, or less if the run has a limit.
     most: u64,
@@ -110,6 +112,7 @@ pub(super) struct NodeRunner {
 impl NodeRunner {
     pub(super) fn new(
         mut cx: ExecutionContext,
+        worker: Option<&'static str>,
         count: Option<u64>,
         conditions: Option<Box<Conditions>>,
         idle: Progress,
@@ -122,6 +125,7 @@ impl NodeRunner {
         let recovery = Recovery::new(on_failure);
         Self {
             cx,
+            worker,
             count,
             most,
             conditions,
@@ -136,6 +140,11 @@ impl NodeRunner {
             is_plain: false,
             reached: Reached::Nothing,
         }
+    }
+
+    /// The worker on which it runs, if a name binds it to one.
+    pub(super) fn worker(&self) -> Option<&'static str> {
+        self.worker
     }
 
     /// Finds out whether the next tick is like that of most nodes: without conditions beside the count, without

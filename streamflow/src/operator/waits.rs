@@ -41,7 +41,7 @@ impl Waits {
     }
 
     /// What other conditions wait for.
-    pub(super) fn add(&mut self, other: &Self) {
+    pub(crate) fn add(&mut self, other: &Self) {
         self.points.extend_from_slice(&other.points);
         self.for_others |= other.for_others;
         other.until.into_iter().for_each(|at| self.until(at));
@@ -58,6 +58,11 @@ impl Waits {
 
     pub(crate) fn points(&self) -> &[Point] {
         &self.points
+    }
+
+    /// Whether a node waits for another thread.
+    pub(crate) fn is_for_others(&self) -> bool {
+        self.for_others
     }
 
     /// The earliest moment that a node waits for.

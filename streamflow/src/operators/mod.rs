@@ -1,5 +1,57 @@
-//! Operators that come with the library, for any graph: [`Inspect`] prints what messages look like.
+//! Operators that come with the library, for any graph.
+//!
+//! - [`Inspect`] prints what messages look like.
+//! - [`Convolve2d`] filters images, [`Window`] and [`Resample`] prepare signals, [`Normalize`] shifts and scales. They are
+//!   written as users write theirs, so their source is to be read as an example: a kernel with two bodies, a
+//!   [`Table`](crate::Table) of constants, and a hook.
+//! - With the feature `matmul`, `Matmul` multiplies matrices, and `Reduce` adds rows: they call a library.
+//! - With the feature `fft`, `Fft` transforms signals, by a library's plan.
 
+mod convolve_2d;
+#[cfg(feature = "fft")]
+mod fft;
 mod inspect;
+#[cfg(feature = "matmul")]
+mod matmul;
+mod normalize;
+#[cfg(feature = "matmul")]
+mod reduce;
+mod resample;
+mod window;
 
+pub use convolve_2d::Convolve2d;
+#[cfg(feature = "fft")]
+pub use fft::Fft;
 pub use inspect::Inspect;
+#[cfg(feature = "matmul")]
+pub use matmul::Matmul;
+pub use normalize::Normalize;
+#[cfg(feature = "matmul")]
+pub use reduce::Reduce;
+pub use resample::Resample;
+pub use window::Window;
+
+use crate::kernel::{Kernel, KernelInfo};
+use crate::memory::Complex;
+
+/// The kernels of this module.
+#[doc(hidden)]
+pub mod kernels {
+    pub use super::convolve_2d::convolve_2d;
+    pub use super::normalize::normalize;
+    pub use super::resample::resample;
+    pub use super::window::multiply_rows;
+}
+
+/// Information about the kernels of this module, for tools that compile or compare them all.
+#[doc(hidden)]
+pub fn kernels() -> Vec<&'static KernelInfo> {
+    vec![
+        kernels::convolve_2d::INFO,
+        kernels::multiply_rows::<f32>::INFO,
+        kernels::multiply_rows::<Complex<f32>>::INFO,
+        kernels::normalize::INFO,
+        kernels::resample::<f32>::INFO,
+        kernels::resample::<Complex<f32>>::INFO,
+    ]
+}

@@ -1,5 +1,6 @@
 //! The methods of a graph that run it on the caller's thread: `run`, `run_for`, `tick` and `end_run`.
 
+use super::choice::chosen;
 use super::limit::RunFor;
 use super::report::Report;
 use super::run::Run;
@@ -49,13 +50,14 @@ pub fn run_for(graph: &mut dyn Graph, limit: RunFor) -> Result<Report> {
 }
 
 fn to_end(graph: &mut dyn Graph, limit: Option<RunFor>) -> Result<Report> {
-    let platform = graph.platform().clone();
+    let (platform, name, workers) = (graph.platform().clone(), graph.__name(), chosen(graph)?);
     let stepped: Option<Box<Run>> = graph.__run().and_then(RunState::take);
     let mut nodes = graph.nodes();
-    let run = match stepped {
+    let mut run = match stepped {
         Some(run) => *run,
-        None => Run::new(&mut nodes, &platform),
+        None => Run::new(&mut nodes, &platform, name),
     };
+    run.set_workers(workers);
     run.finish(&mut nodes, limit, None)
 }
 
@@ -84,14 +86,14 @@ pub enum Stepped {
 /// As for [`run`], but a run that has stalled is [`Stepped::Over`], and `end_run` returns the error. After an error the run
 /// has ended, with the `stop` hooks, and the next call begins another.
 pub fn tick(graph: &mut dyn Graph) -> Result<Stepped> {
-    let platform = graph.platform().clone();
+    let (platform, name) = (graph.platform().clone(), graph.__name());
     let stepped: Option<Box<Run>> = graph.__run().and_then(RunState::take);
     let Some(state) = graph.__run() else {
         return Err(Error::NotStepped);
     };
     let mut nodes = state.take_list();
     graph.__nodes(&mut nodes);
-    let mut run = stepped.unwrap_or_else(|| Box::new(Run::new(&mut nodes, &platform)));
+    let mut run = stepped.unwrap_or_else(|| Box::new(Run::new(&mut nodes, &platform, name)));
     match run.step(&mut nodes) {
         Ok(stepped) => {
             let stepped = match stepped {

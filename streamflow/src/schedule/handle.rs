@@ -58,6 +58,10 @@ impl RunHandle {
     /// The report of the run so far, and after its end the last one: of a run that failed, too, though
     /// [`join`](super::Running::join) then returns its error. The run makes it between two ticks.
     ///
+    /// With [workers](super::Workers) it is no snapshot: the nodes are asked one after the other while others run, each
+    /// between two ticks of its own. So the counts of two nodes may be of different moments. In a [pause](Self::pause) all
+    /// are asked at once, when the last tick is over: then they fit together.
+    ///
     /// # Errors
     /// [`Error::StillRunning`](crate::Error::StillRunning), with the node, if a hook does not return within a second.
     pub fn report(&self) -> Result<Report> {

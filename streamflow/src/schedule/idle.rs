@@ -30,7 +30,18 @@ const QUERIES_BEFORE_SLEEP: u32 = 15_000;
 const SPINS_BEFORE_YIELD: u32 = 100;
 
 /// The sleep of a scheduler that nothing but a signal can wake. It sleeps again afterwards.
-const LONG: Duration = Duration::from_secs(3600);
+pub(super) const LONG: Duration = Duration::from_secs(3600);
+
+/// What a thread does next that waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Rest {
+    /// It checks again at once.
+    Again,
+    /// It has moved a simulated clock, and checks again.
+    Advanced,
+    /// It sleeps, at most for so long.
+    Sleep(Duration),
+}
 
 /// The state of a scheduler between two nodes that run.
 pub(super) struct Idle<'a> {
@@ -83,13 +94,22 @@ impl<'a> Idle<'a> {
     /// Waits until something that the nodes wait for can have changed. Returns `false` if nothing is left that could change
     /// it: an explored test, which knows its threads, finds that out.
     pub(super) fn wait(&mut self, waits: &Waits) -> Result<bool> {
+        match self.rest(waits, true) {
+            Rest::Again | Rest::Advanced => Ok(true),
+            Rest::Sleep(at_most) => self.sleep(waits, at_most),
+        }
+    }
+
+    /// What a thread does that waits, if it is not to sleep: it spins a bit. `may_advance` says that no other thread runs a
+    /// node, for which a simulated clock would stand still.
+    pub(super) fn rest(&mut self, waits: &Waits, may_advance: bool) -> Rest {
         self.passes += 1;
         if self.passes == 1 {
             self.since = None;
         }
         let is_turn = turns::yield_turn();
         if waits.is_at_once() {
-            return Ok(true);
+            return Rest::Again;
         }
         let queries = self.must_query && !waits.points().is_empty();
         if self.passes == 1 || queries && self.passes < QUERIES_BEFORE_SLEEP {
@@ -99,25 +119,32 @@ impl<'a> Idle<'a> {
             } else if !is_turn {
                 std::thread::yield_now();
             }
-            return Ok(true);
+            return Rest::Again;
         }
-        let now = self.platform.clock().now();
+        let clock = self.platform.clock();
+        let now = clock.now();
         let due = waits.earliest();
         if waits.points().is_empty()
+            && may_advance
             && let Some(due) = due
-            && self.platform.clock().advance_to(due)
+            && clock.advance_to(due)
         {
             self.has_waited = true;
-            return Ok(true);
+            return Rest::Advanced;
         }
         let since = *self.since.get_or_insert(now);
         // A simulated clock stands still meanwhile, so a spin would never end.
-        let may_spin = !is_turn && !queries && !self.platform.clock().is_simulated();
+        let may_spin = !is_turn && !queries && !clock.is_simulated();
         if may_spin && now.since(since) < self.platform.spin() {
             std::hint::spin_loop();
-            return Ok(true);
+            return Rest::Again;
         }
-        let at_most = due.map_or(LONG, |due| due.since(now));
+        let due = due.filter(|_| may_advance || !clock.is_simulated());
+        Rest::Sleep(due.map_or(LONG, |due| due.since(now)))
+    }
+
+    /// Sleeps, as [`rest`](Self::rest) has said.
+    pub(super) fn sleep(&mut self, waits: &Waits, at_most: Duration) -> Result<bool> {
         self.has_waited = true;
         self.wakeup.sleep(self.seen, waits.points(), at_most)
     }

@@ -2,17 +2,26 @@
 //! and what other threads see of a run ([`RunHandle`]). The guide's page on
 //! [running a graph](crate::guide::running_a_graph) compares the methods that run a graph.
 //!
-//! The scheduler decides which node runs next. The graph's methods `run`, `run_for`, `tick` and `end_run` are its entries.
+//! A scheduler decides which node runs next. The graph's methods `run`, `run_for`, `tick` and `end_run` are its entries.
+//! There are two:
+//!
+//! - The greedy one runs all nodes on one thread, in their static order.
+//! - The event-based one has workers, which [`Schedule`] and [`Workers`] set: a slow node delays no other one. The guide's
+//!   page on [workers and threads](crate::guide::threads) has what they change.
 
 mod asleep;
 mod calls;
+mod choice;
 #[cfg(feature = "ctrlc")]
 mod ctrl_c;
+mod event_based;
 mod greedy;
 mod handle;
 mod idle;
+mod inside;
 mod limit;
 mod nodes;
+mod outcome;
 mod owner;
 mod report;
 mod run;
@@ -23,16 +32,21 @@ mod statistics;
 #[cfg(test)]
 mod tests;
 mod thread;
+mod thread_settings;
 mod times;
+mod workers;
 
 pub use calls::Stepped;
 #[doc(hidden)]
 pub use calls::{end_run, run, run_for, tick};
+pub use choice::Schedule;
 pub use handle::RunHandle;
 pub use limit::RunFor;
 pub use report::{DropReason, Dropped, End, NodeReport, PathReport, Report, StoppedBy};
 pub use running::{Running, Spawn};
 pub use shared::{NodeState, RunStatus};
+pub use thread_settings::Priority;
+pub use workers::{Worker, Workers};
 
 pub use crate::context::{Activity, RunPhase};
 pub use crate::operator::Summary;

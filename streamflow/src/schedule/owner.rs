@@ -6,7 +6,9 @@ use std::any::Any;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use super::choice::chosen;
 use super::handle::RunHandle;
+use super::inside::{self, is_inside};
 use super::report::Report;
 use super::run::Run;
 use super::shared::Shared;
@@ -40,15 +42,18 @@ impl RunOwner {
     #[track_caller]
     pub(super) fn spawn(mut graph: Box<dyn AnyGraph>) -> Result<Self> {
         let (name, platform) = (graph.__name(), graph.platform().clone());
+        let workers = chosen(&mut *graph)?;
         let stepped: Option<Box<Run>> = graph.__run().and_then(RunState::take);
-        let run = match stepped {
+        let mut run = match stepped {
             Some(run) => *run,
-            None => Run::new(&mut graph.nodes(), &platform),
+            None => Run::new(&mut graph.nodes(), &platform, name),
         };
+        run.set_workers(workers);
         let clock = platform.clock().clone();
         let shared = Arc::new(Shared::new(name, run.control.clone(), clock));
         let of_thread = shared.clone();
         let thread = RunThread::spawn(name, move || {
+            let _inside = inside::enter(&of_thread.control);
             let run = caught_as_error(|| run.finish(&mut graph.nodes(), None, Some(&of_thread)));
             let done = run.unwrap_or_else(|panic| Err(*panic));
             of_thread.set_over();
@@ -69,7 +74,7 @@ impl RunOwner {
         let Some(thread) = self.thread.take() else {
             return Err(shared.too_late("join", "was joined before, by `join_timeout`"));
         };
-        if thread.is_current() {
+        if thread.is_current() || is_inside(&self.handle.shared.control) {
             let error = shared.still_running();
             self.thread = Some(thread);
             return Err(error);
@@ -114,7 +119,7 @@ impl Drop for RunOwner {
     fn drop(&mut self) {
         if let Some(thread) = &self.thread {
             self.handle.stop();
-            if thread.is_current() {
+            if thread.is_current() || is_inside(&self.handle.shared.control) {
                 // An operator drops it, in a hook that the thread would wait for. The thread drops the graph.
                 return;
             }

@@ -7,9 +7,11 @@ use super::greedy::{self, Pass, Position};
 use super::idle::Idle;
 use super::limit::{Limit, RunFor};
 use super::nodes::{Nodes, has_work, statuses};
+use super::outcome::Outcome;
 use super::report::{End, Report, StoppedBy};
 use super::shared::Shared;
-use super::{asleep, stall, statistics};
+use super::workers::Workers;
+use super::{asleep, event_based, stall, statistics};
 use crate::context::{Activity, Command, RunControl, StopSource};
 use crate::driver::DriverError;
 use crate::driver::race::RaceWatch;
@@ -32,17 +34,12 @@ pub(super) struct Run {
     has_started: bool,
     /// Why it has ended, where a step has found that out.
     outcome: Option<Outcome>,
-}
-
-/// Why a run makes no more passes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Outcome {
-    /// No node can run any more, or the race checker has found a race.
-    Over,
-    Stopped(StopSource),
-    TimeOver,
-    /// The program called `end_run`.
-    EndCalled,
+    /// The graph's name.
+    graph: &'static str,
+    /// `None`: one thread runs all nodes.
+    workers: Option<Workers>,
+    /// Errors of workers after the first one.
+    followed: Vec<Error>,
 }
 
 /// What a pass means for the run.
@@ -56,7 +53,7 @@ enum Passed {
 
 impl Run {
     /// Prepares a run. No hook is called.
-    pub(super) fn new(nodes: Nodes<'_, '_>, platform: &Platform) -> Self {
+    pub(super) fn new(nodes: Nodes<'_, '_>, platform: &Platform, graph: &'static str) -> Self {
         if platform.has_statistics() {
             statistics::keep(nodes);
         }
@@ -71,6 +68,9 @@ impl Run {
             limit: Limit::None,
             has_started: false,
             outcome: None,
+            graph,
+            workers: None,
+            followed: Vec::new(),
         }
     }
 
@@ -144,12 +144,29 @@ impl Run {
         self.caught(nodes, Self::pass)
     }
 
+    /// The threads that run what is left of the run.
+    pub(super) fn set_workers(&mut self, workers: Option<Workers>) {
+        self.workers = workers;
+    }
+
+    /// Runs the nodes until the run is over.
+    fn run_nodes(&mut self, nodes: Nodes<'_, '_>, shared: Option<&Shared>) -> Result<Outcome> {
+        let Some(workers) = &self.workers else { return self.passes(nodes, shared) };
+        let parts = event_based::Parts {
+            graph: self.graph,
+            control: &self.control,
+            platform: &self.platform,
+            limit: self.limit,
+            races: self.is_watched.then_some(&mut self.races),
+            shared,
+        };
+        let (done, followed) = event_based::run(parts, nodes, workers);
+        self.followed = followed;
+        done
+    }
+
     /// Makes passes until the run is over, and waits in between.
-    pub(super) fn passes(
-        &mut self,
-        nodes: Nodes<'_, '_>,
-        shared: Option<&Shared>,
-    ) -> Result<Outcome> {
+    fn passes(&mut self, nodes: Nodes<'_, '_>, shared: Option<&Shared>) -> Result<Outcome> {
         let (control, platform) = (self.control.clone(), self.platform.clone());
         let mut idle = Idle::new(&platform, &control);
         let measured = platform.has_statistics().then(Succession::begin);
@@ -206,8 +223,8 @@ impl Run {
         // First, so that a request that comes later is not forgotten.
         self.control.begin_report();
         if let Some(shared) = shared {
-            let now = statuses(nodes);
-            shared.publish(Report::new(End::NotYet, &now, &now, &self.platform));
+            let (asked, now) = (shared.asked(), statuses(nodes));
+            shared.publish(Report::new(End::NotYet, &now, &now, &self.platform), asked);
         }
     }
 
@@ -218,12 +235,18 @@ impl Run {
         limit: Option<RunFor>,
         shared: Option<&Shared>,
     ) -> Result<Report> {
-        let mut done = self.start(nodes);
+        let workers = self.workers.clone();
+        // Until the `stop` hooks have returned.
+        let first = workers.map(|workers| event_based::first_worker(&workers, nodes)).transpose();
+        let (mut done, _first) = match first {
+            Ok(first) => (self.start(nodes), first),
+            Err(error) => (Err(error), None),
+        };
         if let Some(limit) = limit {
             self.limit(nodes, limit);
         }
         if done.is_ok() && self.outcome.is_none() {
-            done = self.passes(nodes, shared).map(|outcome| self.outcome = Some(outcome));
+            done = self.run_nodes(nodes, shared).map(|outcome| self.outcome = Some(outcome));
         }
         self.end(nodes, done, shared)
     }
@@ -246,7 +269,7 @@ impl Run {
             }
         }
         self.control.end();
-        let mut followed = Vec::new();
+        let mut followed = mem::take(&mut self.followed);
         for node in nodes.iter_mut().rev() {
             let Err(error) = node.stop() else { continue };
             // A sticky error is reported once. It is also why hooks that call the device fail.
@@ -285,7 +308,7 @@ impl Run {
         let report = Report::new(end, &at_end, &statuses(nodes), &self.platform);
         self.limit.end(nodes);
         if let Some(shared) = shared {
-            shared.publish(report.clone());
+            shared.publish(report.clone(), shared.asked());
         }
         done.map(|()| report)
     }

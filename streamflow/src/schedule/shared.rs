@@ -35,8 +35,10 @@ pub(super) struct Shared {
 
 #[derive(Default)]
 struct Reports {
-    /// How many were made.
-    count: u64,
+    /// How many were asked for.
+    asked: u64,
+    /// How many of these the latest one answers.
+    answered: u64,
     latest: Option<Report>,
 }
 
@@ -83,10 +85,15 @@ impl Shared {
         }
     }
 
-    /// The scheduler has made a report.
-    pub(super) fn publish(&self, report: Report) {
+    /// How many reports were asked for: those that one answers which is begun now.
+    pub(super) fn asked(&self) -> u64 {
+        locked(&self.reports).asked
+    }
+
+    /// The scheduler has made a report, which answers the first so many questions.
+    pub(super) fn publish(&self, report: Report, answers: u64) {
         let mut reports = locked(&self.reports);
-        reports.count += 1;
+        reports.answered = reports.answered.max(answers);
         let before = reports.latest.replace(report);
         drop(reports);
         drop(before);
@@ -133,9 +140,12 @@ impl Shared {
 
     /// A report of the run so far, or the last one.
     pub(super) fn report(&self) -> Result<Report> {
-        let before = locked(&self.reports).count;
+        let mut reports = locked(&self.reports);
+        reports.asked += 1;
+        let mine = reports.asked;
+        drop(reports);
         self.control.request_report();
-        let is_answered = || locked(&self.reports).count > before;
+        let is_answered = || locked(&self.reports).answered >= mine;
         if !self.is_over() && !self.wait(PATIENCE, || self.is_over() || is_answered()) {
             return Err(self.still_running());
         }

@@ -65,7 +65,7 @@ pub(crate) use point::PlatformNumber;
 pub use point::Point;
 pub use pool::CudaStreamPool;
 pub(crate) use table::{Attached, StreamTable};
-pub(crate) use timeline::Timeline;
+pub(crate) use timeline::{Timeline, note_bound};
 pub use timing::{Elapsed, TimingEvent};
 pub(crate) use wakeup::Wakeup;
 

@@ -25,6 +25,12 @@ thread_local! {
     static BOUND: Cell<Option<(PlatformNumber, DeviceId)>> = const { Cell::new(None) };
 }
 
+/// Notes that the calling thread has bound a device of a platform, so that no query binds another one.
+#[inline]
+pub(crate) fn note_bound(platform: PlatformNumber, device: DeviceId) {
+    BOUND.set(Some((platform, device)));
+}
+
 /// One stream and its records. See the [module](self).
 // In this order, so that each use needs few cache lines: a driver call evicts ours from the cache.
 #[derive(Debug)]
@@ -139,7 +145,7 @@ impl Timeline {
     /// Makes the device current on this thread, for foreign calls and for calls that use the current device.
     pub(crate) fn bind(&self) -> DriverResult<()> {
         self.driver().bind(self.device())?;
-        BOUND.set(Some((self.platform, self.device())));
+        note_bound(self.platform, self.device());
         Ok(())
     }
 

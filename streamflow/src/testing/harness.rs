@@ -38,6 +38,7 @@ impl<O: Compute + Send + 'static> OperatorHarness<O> {
         let own = platform.stream_pool("the harness's own", &CudaStreamPool::new())?;
         let options = NodeOptions {
             streams: NodeStreams::Pool(&pool),
+            worker: None,
             count: None,
             conditions: None,
             on_failure: OnFailure::Stop,

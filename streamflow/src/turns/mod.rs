@@ -54,6 +54,9 @@ pub(crate) trait Order: fmt::Debug + Send {
     /// thread that has the turn, if it is among them.
     fn next(&mut self, current: Option<usize>, ready: &[usize]) -> usize;
 
+    /// Called when a thread could continue for many steps, and others had the turn in all of them.
+    fn starves(&mut self, _thread: usize) {}
+
     /// Called when a thread is added while at most one other has not ended: a period with several threads begins.
     fn begin(&mut self);
 }

@@ -8,6 +8,10 @@ use super::Order;
 /// do; with an order that never runs that thread, the poll would not end.
 const MAX_STREAK: u32 = 10_000;
 
+/// A thread that could continue for so many steps of others starves: the others may wait for what it alone can do, and
+/// pass the turn to each other until then.
+const MAX_WAIT: u64 = 10_000;
+
 /// A thread of a run.
 #[derive(Debug)]
 pub(super) struct Participant {
@@ -17,6 +21,8 @@ pub(super) struct Participant {
     pub(super) last: &'static str,
     scope: u64,
     status: Status,
+    /// The last step in which it had the turn, or could not continue.
+    served: u64,
     wake: Arc<Condvar>,
 }
 
@@ -59,7 +65,8 @@ pub(super) struct Participants {
 impl Participants {
     pub(super) fn add(&mut self, name: String, scope: u64) -> usize {
         let (status, wake) = (Status::Ready, Arc::default());
-        self.all.push(Participant { name, last: "its beginning", scope, status, wake });
+        let (last, served) = ("its beginning", self.steps);
+        self.all.push(Participant { name, last, scope, status, served, wake });
         self.all.len() - 1
     }
 
@@ -185,6 +192,14 @@ impl Participants {
         };
         let ready: Vec<_> =
             (0..self.all.len()).filter(|index| ready(self.all[*index].status)).collect();
+        for (index, thread) in self.all.iter_mut().enumerate() {
+            if index == self.turn || !ready.contains(&index) {
+                thread.served = self.steps;
+            } else if self.steps - thread.served > MAX_WAIT {
+                thread.served = self.steps;
+                order.starves(index);
+            }
+        }
         let next = match &*ready {
             [] => self.first_yielded(),
             [only] => Some(*only),

@@ -5,6 +5,9 @@
 //! `d - 1` random steps the priority of the running thread falls below all others. A fault that needs one
 //! particular order of `d` steps is found with a probability of at least `1 / (n k^(d - 1))` per run, for `n`
 //! threads and `k` steps.
+//!
+//! A thread that starves comes first from then on: threads of a higher priority may poll for what it alone can do. It
+//! is no random choice, so that runs without such a thread are as in the paper.
 
 use super::Order;
 
@@ -66,6 +69,13 @@ impl Order for Pct {
         }
         let highest = ready.iter().copied().max_by_key(|thread| self.priority(*thread));
         highest.or(current).unwrap_or(0)
+    }
+
+    /// The thread comes first from now on.
+    fn starves(&mut self, thread: usize) {
+        let _drawn_before = self.priority(thread);
+        let highest = self.priorities.iter().copied().max().unwrap_or_default();
+        self.priorities[thread] = highest.saturating_add(1);
     }
 
     fn begin(&mut self) {

@@ -107,6 +107,35 @@ fn a_thread_that_polls_loses_the_turn_in_the_end() {
 }
 
 #[test]
+fn a_thread_does_not_starve_beside_threads_that_pass_the_turn_to_each_other() {
+    let wrong = under_seeds(|turns| {
+        let (done, baton, passed) = (AtomicBool::new(false), AtomicU32::new(1), AtomicU32::new(0));
+        // One of the two can always go on.
+        let pass = |me: u32| {
+            while !done.load(Ordering::Relaxed) {
+                assert!(
+                    passed.fetch_add(1, Ordering::Relaxed) < 100_000,
+                    "the third thread starves"
+                );
+                if baton.load(Ordering::Relaxed) == me {
+                    baton.store(3 - me, Ordering::Relaxed);
+                    turns.step("passing on").unwrap();
+                } else {
+                    yield_turn();
+                }
+            }
+        };
+        scope(|scope| {
+            scope.spawn(|| pass(1));
+            scope.spawn(|| pass(2));
+            (0..3).for_each(|_| turns.step("working").unwrap());
+            done.store(true, Ordering::Relaxed);
+        });
+    });
+    assert!(wrong.iter().all(Option::is_none), "{wrong:?}");
+}
+
+#[test]
 fn a_foreign_thread_is_reported_and_the_others_continue() {
     let wrong = under_seeds(|turns| {
         let refused = thread::scope(|scope| {

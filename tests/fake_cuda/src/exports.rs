@@ -4,6 +4,7 @@
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::ptr;
 
+use crate::held::wait_while_held;
 use crate::order::Order;
 use crate::state::{DEVICES, INVALID_VALUE, at, context_of, current, number, set_current, state};
 
@@ -168,6 +169,8 @@ exports! {
         let mut state = state();
         state.check_stream(number(stream))?;
         state.order.add(Order::HostWaits { stream_or_event: number(stream) });
+        drop(state);
+        wait_while_held();
     }
     fn cuStreamWaitEvent(stream: Handle, event: Handle, _flags: c_uint) {
         let mut state = state();
@@ -192,6 +195,8 @@ exports! {
         let mut state = state();
         state.check("event", number(event))?;
         state.order.add(Order::HostWaits { stream_or_event: number(event) });
+        drop(state);
+        wait_while_held();
     }
     fn cuEventElapsedTime_v2(milliseconds: To<f32>, start: Handle, end: Handle) {
         let mut state = state();

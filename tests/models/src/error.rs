@@ -67,6 +67,10 @@ impl Error {
     pub(crate) fn foreign(what: &'static str) -> Self {
         Self::Foreign(what)
     }
+
+    pub(crate) fn is_refusal(&self) -> bool {
+        matches!(self, Self::Driver(DriverError::Sticky { .. }))
+    }
 }
 
 impl From<DriverError> for Error {

@@ -7,14 +7,18 @@ use loom::sync::atomic::AtomicUsize;
 
 /// Executes a model in every interleaving, and prints how many there are. A model with one interleaving has no two
 /// threads that meet, and is an error.
+pub(crate) fn explore(model: impl Fn() + Send + Sync + 'static) {
+    explored(loom::model::Builder::new(), model);
+}
+
 #[allow(
     clippy::print_stdout,
     reason = "the number is shown for a test that fails, or with --show-output"
 )]
-pub(crate) fn explore(model: impl Fn() + Send + Sync + 'static) {
+fn explored(builder: loom::model::Builder, model: impl Fn() + Send + Sync + 'static) {
     let runs = Arc::new(AtomicU64::new(0));
     let counted = runs.clone();
-    loom::model(move || {
+    builder.check(move || {
         counted.fetch_add(1, Ordering::Relaxed);
         model();
     });
@@ -26,6 +30,14 @@ pub(crate) fn explore(model: impl Fn() + Send + Sync + 'static) {
 /// As [`explore`], for code behind locks, and for atomics that a thread which stores them does not load.
 pub(crate) fn explore_sections(model: impl Fn() + Send + Sync + 'static) {
     crate::sync::in_sections(|| explore(model));
+}
+
+/// As [`explore_sections`], with so many switches at most from a thread that could go on: for threads that have much to do.
+/// The state of the workers itself is tested in every order of its events.
+pub(crate) fn explore_switches(at_most: usize, model: impl Fn() + Send + Sync + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(at_most);
+    crate::sync::in_sections(|| explored(builder, model));
 }
 
 /// Executes a model of one thread, which has one interleaving: for a rule about what a single call does.

@@ -25,6 +25,7 @@ mod spsc_ring;
 mod stream;
 mod task_list;
 mod turns;
+mod workers;
 
 // For each mutant, all of the modules above, with an edit of the library's code: see `build.rs`.
 include!(concat!(env!("OUT_DIR"), "/mutants.rs"));

@@ -10,11 +10,14 @@ fn invariants() -> Vec<(&'static str, usize)> {
     let memory = include_str!("../../../streamflow/src/memory/README.md");
     let race = include_str!("../../../streamflow/src/driver/race/README.md");
     let ring = include_str!("../../../streamflow/src/memory/ring.rs").replace("//! ", "");
+    let workers = include_str!("../../../streamflow/src/schedule/event_based/core.rs");
+    let workers = workers.replace("//! ", "");
     vec![
         ("order", numbered(stream, "## The rules")),
         ("memory", numbered(memory, "## The invariants")),
         ("race", numbered(race, "## Invariants")),
         ("ring", numbered(&ring, "# Invariants")),
+        ("workers", numbered(&workers, "# Invariants")),
         ("lock", numbered(TABLE, "## The lock")),
         ("signal", numbered(TABLE, "## The signals")),
     ]

@@ -171,7 +171,7 @@ impl std::fmt::Debug for Outside {
 }
 
 /// The driver that other code uses.
-fn library(platform: &Platform) -> DriverResult<Arc<dyn Driver>> {
+pub(super) fn library(platform: &Platform) -> DriverResult<Arc<dyn Driver>> {
     static OF_GPU: OnceLock<Arc<CudaDriver>> = OnceLock::new();
     if is_simulated(&**platform.driver()) {
         return Ok(platform.driver().clone());

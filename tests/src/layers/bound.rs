@@ -4,8 +4,8 @@ use std::cell::Cell;
 use std::sync::Arc;
 
 use streamflow::driver::{
-    CopyOp, DeviceId, Driver, DriverError, DriverResult, Launch, Layer, MemoryRange, RawEvent,
-    RawStream,
+    CopyOp, DeviceId, Driver, DriverError, DriverResult, Launch, Layer, LibraryCall, MemoryRange,
+    RawEvent, RawStream,
 };
 
 thread_local! {
@@ -82,4 +82,5 @@ bound! {
     [unsafe] fn copy(stream: RawStream, copy: &CopyOp) -> (), check_stream stream;
     [unsafe] fn fill(stream: RawStream, range: MemoryRange, byte: u8) -> (), check_stream stream;
     [unsafe] fn launch(stream: RawStream, launch: &Launch<'_>) -> (), check_stream stream;
+    [unsafe] fn call_library(stream: RawStream, call: &LibraryCall<'_>) -> (), check_stream stream;
 }

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use streamflow::driver::{
     CopyOp, Coscheduling, DeviceId, Driver, DriverError, DriverResult, GreenContext, HostFunction,
-    Image, KernelSource, Launch, Layer, LoadedKernel, MemoryRange, RawEvent, RawModule, RawStream,
-    StreamOptions,
+    Image, KernelSource, Launch, Layer, LibraryCall, LoadedKernel, MemoryRange, RawEvent,
+    RawModule, RawStream, StreamOptions,
 };
 
 /// Fails the n-th call of one kind, and passes all other calls to the driver below.
@@ -125,6 +125,7 @@ calls! {
     LoadModule [unsafe] fn load_module(device: DeviceId, name: &str, image: &Image) -> RawModule, on device;
     LoadKernel [unsafe] fn load_kernel(device: DeviceId, source: &KernelSource<'_>) -> LoadedKernel, on device;
     Launch [unsafe] fn launch(stream: RawStream, launch: &Launch<'_>) -> (), on stream.device();
+    CallLibrary [unsafe] fn call_library(stream: RawStream, call: &LibraryCall<'_>) -> (), on stream.device();
     LaunchHostFunction [unsafe] fn launch_host_function(stream: RawStream, function: HostFunction) -> (), on stream.device();
 }
 

@@ -18,13 +18,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use streamflow::driver::AccessMode::{Read, Write};
 use streamflow::driver::race::{RaceMark, RaceReports};
 use streamflow::driver::{
-    CopyOp, DeviceId, Driver, DriverResult, Launch, Layer, MemoryRange, Note, RawEvent, RawStream,
-    StreamOptions,
+    CopyOp, DeviceId, Driver, DriverResult, Launch, Layer, LibraryCall, MemoryRange, Note,
+    RawEvent, RawStream, StreamOptions,
 };
 
 pub use declared::{AddOne, Axpy, Declaration, Fill, Misdeclared, SlowCopy, declarations};
 pub use dependency::{Dependency, DependencyKind};
 use dependency::{Names, Visit};
+use host::Threads;
 pub use log::{Access, Log, LogStep};
 
 /// Lists the dependencies, and drops one. See the [module](self).
@@ -35,11 +36,13 @@ pub struct Mutate {
     quiet: bool,
     /// Set after the end of a run: every call passes, and no dependency is listed.
     ended: AtomicBool,
+    declared: Arc<Mutex<declared::OfRun>>,
     state: Mutex<State>,
 }
 
 #[derive(Default)]
 struct State {
+    threads: Threads,
     /// The current visit of each host thread.
     visits: HashMap<usize, Visit>,
     names: Names,
@@ -60,7 +63,11 @@ impl fmt::Debug for Mutate {
 
 impl State {
     fn visit(&mut self) -> &mut Visit {
-        self.visits.entry(host::THREAD.get()).or_default()
+        self.visits.entry(self.threads.number()).or_default()
+    }
+
+    fn push(&mut self, step: LogStep) {
+        self.log.push(self.threads.number(), step);
     }
 }
 
@@ -71,9 +78,11 @@ impl Mutate {
         for device in (0..below.device_count() as u32).map(streamflow::device) {
             let name = format!("the default stream of {device}");
             state.names.name_stream(below.default_stream(device), &name);
+            state.log.add_stream(below.default_stream(device));
         }
         let (ended, state) = (AtomicBool::new(false), Mutex::new(state));
-        Self { below, dropped: dependency, quiet: false, ended, state }
+        let declared = declared::of_run();
+        Self { below, dropped: dependency, quiet: false, ended, declared, state }
     }
 
     /// Hides the races that a checker below finds.
@@ -113,11 +122,12 @@ impl Mutate {
         (!self.ended.load(Ordering::Relaxed)).then(|| self.lock())
     }
 
-    /// Logs a step, unless the run has ended.
+    /// Logs a step, unless the run has ended. A call is logged after it was made: where threads take turns, the turn passes
+    /// before the simulator makes the call, and so the log has the calls of all threads in their order.
     fn log_step(&self, step: impl FnOnce(&mut Log) -> LogStep) {
         if let Some(mut state) = self.running() {
             let step = step(&mut state.log);
-            state.log.push(step);
+            state.push(step);
         }
     }
 
@@ -174,12 +184,14 @@ unsafe impl Layer for Mutate {
     unsafe fn tell(&self, note: &Note<'_>) {
         match *note {
             Note::Enter { node, hook, .. } => {
-                declared::enter(node);
+                declared::enter(&self.declared, node);
                 self.lock().visit().enter(node, hook);
             }
             Note::Leave => self.lock().visit().leave(),
             Note::StreamLabel { stream, label } => self.lock().names.name_stream(stream, label),
-            Note::Relies { by, .. } => self.log_step(|_| LogStep::Relies { by }),
+            Note::Relies { on, record, by } => {
+                self.log_step(|_| LogStep::Relies { on, record, by });
+            }
             Note::HostAccess { range, mode, .. } => {
                 self.log_step(|log| LogStep::Host { accesses: log.accesses(&[(range, mode)]) });
             }
@@ -189,33 +201,44 @@ unsafe impl Layer for Mutate {
         unsafe { self.below.tell(note) };
     }
 
+    fn create_stream(&self, device: DeviceId, options: StreamOptions) -> DriverResult<RawStream> {
+        let stream = self.below.create_stream(device, options)?;
+        self.lock().log.add_stream(stream);
+        Ok(stream)
+    }
+
     unsafe fn record_event(&self, event: RawEvent, stream: RawStream) -> DriverResult<()> {
+        let mut dropped = false;
         if let Some(mut state) = self.running() {
-            let on = state.names.recorded(event, stream);
+            let on = state.names.stream(stream);
             let dependency = state.visit().dependency(DependencyKind::Record, on, None);
-            let dropped = self.drops(&mut state, dependency);
-            state.log.push(LogStep::Record { event, stream, dropped });
-            if dropped {
-                return Ok(());
-            }
+            dropped = self.drops(&mut state, dependency);
         }
-        // SAFETY: the caller's contract.
-        unsafe { self.below.record_event(event, stream) }
+        if !dropped {
+            // SAFETY: the caller's contract.
+            unsafe { self.below.record_event(event, stream) }?;
+        }
+        if let Some(mut state) = self.running() {
+            state.names.recorded(event, stream);
+            state.push(LogStep::Record { event, stream, dropped });
+        }
+        Ok(())
     }
 
     unsafe fn wait_event(&self, stream: RawStream, event: RawEvent) -> DriverResult<()> {
+        let mut dropped = false;
         if let Some(mut state) = self.running() {
             state.waited.insert(stream);
             let (waiting, on) = (state.names.stream(stream), state.names.event(event));
             let dependency = state.visit().dependency(DependencyKind::Wait, waiting, Some(on));
-            let dropped = self.drops(&mut state, dependency);
-            state.log.push(LogStep::Wait { event, stream, dropped });
-            if dropped {
-                return Ok(());
-            }
+            dropped = self.drops(&mut state, dependency);
         }
-        // SAFETY: the caller's contract.
-        unsafe { self.below.wait_event(stream, event) }
+        if !dropped {
+            // SAFETY: the caller's contract.
+            unsafe { self.below.wait_event(stream, event) }?;
+        }
+        self.log_step(|_| LogStep::Wait { event, stream, dropped });
+        Ok(())
     }
 
     unsafe fn query_event(&self, event: RawEvent) -> DriverResult<bool> {
@@ -228,11 +251,9 @@ unsafe impl Layer for Mutate {
 
     unsafe fn synchronize_event(&self, event: RawEvent) -> DriverResult<()> {
         let label = |names: &Names| names.event(event);
-        if self.drops_host_wait(label, |dropped| LogStep::EventComplete { event, dropped }) {
-            return Ok(());
-        }
         // SAFETY: the caller's contract.
-        unsafe { self.below.synchronize_event(event) }
+        let wait = || unsafe { self.below.synchronize_event(event) };
+        self.host_wait(label, wait, |dropped| LogStep::EventComplete { event, dropped })
     }
 
     unsafe fn query_stream(&self, stream: RawStream) -> DriverResult<bool> {
@@ -247,11 +268,9 @@ unsafe impl Layer for Mutate {
 
     unsafe fn synchronize_stream(&self, stream: RawStream) -> DriverResult<()> {
         let label = |names: &Names| names.stream(stream);
-        if self.drops_host_wait(label, |dropped| LogStep::StreamComplete { stream, dropped }) {
-            return Ok(());
-        }
         // SAFETY: the caller's contract.
-        unsafe { self.below.synchronize_stream(stream) }
+        let wait = || unsafe { self.below.synchronize_stream(stream) };
+        self.host_wait(label, wait, |dropped| LogStep::StreamComplete { stream, dropped })
     }
 
     unsafe fn allocate(&self, stream: RawStream, bytes: u64) -> DriverResult<MemoryRange> {
@@ -275,19 +294,20 @@ unsafe impl Layer for Mutate {
             if dropped {
                 instead = Some(self.no_wait_stream(stream.device())?);
             }
-            self.log_step(|log| {
-                let accesses = log.accesses(&[(range, Write)]);
-                LogStep::Free { stream, instead, accesses }
-            });
         }
+        // Before the call, which may give the address to another thread.
+        let accesses = self.lock().log.accesses(&[(range, Write)]);
         // SAFETY: the caller's contract, except for the order, which this layer breaks on purpose.
-        unsafe { self.below.free(instead.unwrap_or(stream), range) }
+        unsafe { self.below.free(instead.unwrap_or(stream), range) }?;
+        self.log_step(|_| LogStep::Free { stream, instead, accesses });
+        Ok(())
     }
 
     unsafe fn recycle(&self, stream: RawStream, range: MemoryRange) -> DriverResult<()> {
-        self.log_step(|log| log.work(stream, "recycle", &[(range, Write)]));
         // SAFETY: the caller's contract.
-        unsafe { self.below.recycle(stream, range) }
+        unsafe { self.below.recycle(stream, range) }?;
+        self.log_step(|log| log.work(stream, "recycle", &[(range, Write)]));
+        Ok(())
     }
 
     fn allocate_pinned(&self, device: DeviceId, bytes: u64) -> DriverResult<MemoryRange> {
@@ -297,27 +317,41 @@ unsafe impl Layer for Mutate {
     }
 
     unsafe fn copy(&self, stream: RawStream, copy: &CopyOp) -> DriverResult<()> {
-        self.log_step(|log| log.work(stream, "copy", &[(copy.source, Read), (copy.target, Write)]));
         // SAFETY: the caller's contract.
-        unsafe { self.below.copy(stream, copy) }
+        unsafe { self.below.copy(stream, copy) }?;
+        self.log_step(|log| log.work(stream, "copy", &[(copy.source, Read), (copy.target, Write)]));
+        Ok(())
     }
 
     unsafe fn fill(&self, stream: RawStream, range: MemoryRange, byte: u8) -> DriverResult<()> {
-        self.log_step(|log| log.work(stream, "fill", &[(range, Write)]));
         // SAFETY: the caller's contract.
-        unsafe { self.below.fill(stream, range, byte) }
+        unsafe { self.below.fill(stream, range, byte) }?;
+        self.log_step(|log| log.work(stream, "fill", &[(range, Write)]));
+        Ok(())
     }
 
     /// Passes the accesses that the kernel makes instead of the declared ones.
     unsafe fn launch(&self, stream: RawStream, launch: &Launch<'_>) -> DriverResult<()> {
         let accesses = declared::actual_accesses(launch);
+        let launch = Launch { accesses: &accesses, ..*launch };
+        // SAFETY: the caller's contract.
+        unsafe { self.below.launch(stream, &launch) }?;
         self.log_step(|log| {
             let touched: Vec<_> =
                 accesses.iter().map(|access| (access.range, access.mode)).collect();
             log.work(stream, launch.name, &touched)
         });
-        let launch = Launch { accesses: &accesses, ..*launch };
+        Ok(())
+    }
+
+    unsafe fn call_library(&self, stream: RawStream, call: &LibraryCall<'_>) -> DriverResult<()> {
         // SAFETY: the caller's contract.
-        unsafe { self.below.launch(stream, &launch) }
+        unsafe { self.below.call_library(stream, call) }?;
+        self.log_step(|log| {
+            let touched: Vec<_> =
+                call.accesses.iter().map(|access| (access.range, access.mode)).collect();
+            log.work(stream, call.function, &touched)
+        });
+        Ok(())
     }
 }

@@ -1,27 +1,59 @@
 //! A driver that never reports an event as complete.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use streamflow::driver::{Driver, DriverResult, Layer, RawEvent};
+use streamflow::driver::{
+    Driver, DriverError, DriverResult, HostFunction, Layer, RawEvent, RawStream,
+};
 
 /// Every query of an event returns "not complete", so that the waiting thread goes to sleep.
 #[derive(Debug)]
-pub struct NotYet(Arc<dyn Driver>);
+pub struct NotYet {
+    below: Arc<dyn Driver>,
+    fails: bool,
+    host_functions: AtomicU64,
+}
 
 impl NotYet {
     /// Passes all other calls to `below`.
     pub fn new(below: Arc<dyn Driver>) -> Self {
-        Self(below)
+        Self { below, fails: false, host_functions: AtomicU64::new(0) }
+    }
+
+    /// As [`new`](Self::new), but a query fails once a host function is queued, which would wake the thread.
+    pub fn failing_in_sleep(below: Arc<dyn Driver>) -> Self {
+        Self { fails: true, ..Self::new(below) }
     }
 }
 
-// SAFETY: "not complete" promises nothing, and all other calls are passed to the driver below.
+// SAFETY: "not complete" and a failure promise nothing, and all other calls are passed to the driver below.
 unsafe impl Layer for NotYet {
     fn below(&self) -> &dyn Driver {
-        &*self.0
+        &*self.below
     }
 
-    unsafe fn query_event(&self, _: RawEvent) -> DriverResult<bool> {
-        Ok(false)
+    unsafe fn query_event(&self, event: RawEvent) -> DriverResult<bool> {
+        if !self.fails || self.host_functions.load(Ordering::Acquire) == 0 {
+            return Ok(false);
+        }
+        Err(DriverError::Call {
+            call: "query_event",
+            device: event.device(),
+            code: 999,
+            name: "INJECTED".into(),
+            message: "injected by a test".into(),
+        })
+    }
+
+    unsafe fn launch_host_function(
+        &self,
+        stream: RawStream,
+        function: HostFunction,
+    ) -> DriverResult<()> {
+        // SAFETY: the caller promises the same for this layer.
+        unsafe { self.below.launch_host_function(stream, function) }?;
+        self.host_functions.fetch_add(1, Ordering::Release);
+        Ok(())
     }
 }

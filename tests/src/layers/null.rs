@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use streamflow::driver::{
-    CopyOp, DeviceId, Driver, DriverResult, Launch, Layer, MemoryRange, RawEvent, RawStream,
+    CopyOp, DeviceId, Driver, DriverResult, Launch, Layer, LibraryCall, MemoryRange, RawEvent,
+    RawStream,
 };
 
 /// While it is off, the calls of a warm pipeline succeed without doing anything. The remaining time is the cost of the
@@ -72,4 +73,5 @@ nothing! {
     [unsafe] fn wait_for_device(stream: RawStream) -> () = ();
     [unsafe] fn copy(stream: RawStream, copy: &CopyOp) -> () = ();
     [unsafe] fn launch(stream: RawStream, launch: &Launch<'_>) -> () = ();
+    [unsafe] fn call_library(stream: RawStream, call: &LibraryCall<'_>) -> () = ();
 }

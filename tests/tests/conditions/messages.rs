@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use streamflow::prelude::*;
 use streamflow::schedule::DropReason;
+use streamflow_tests::greedy::greedy;
 use streamflow_tests::kernels::slow_fill;
 use streamflow_tests::layers::Blind;
 use streamflow_tests::seen::{Seen, push_seen, take};
@@ -76,6 +77,12 @@ behind!(Flushed, needed, #[when(any(message_available(number, needed), expiring(
 fn available(platform: &Platform) -> Result<(), Failed> {
     let seen = Seen::default();
     let text = stalled(OfThree::new(platform, 3, Arc::default(), seen.clone())?.run())?;
+    // With workers, more may have been sent.
+    let enough = |(number, sent): &(u64, u64)| *sent >= number + 3;
+    let taken = take(&seen);
+    check(taken.len() == 3 && taken.iter().all(enough), || format!("{taken:?}"))?;
+    let of_three = OfThree::new(platform, 3, Arc::default(), seen.clone())?;
+    stalled(greedy(of_three)?.run())?;
     check_equal(take(&seen), vec![(0, 3), (1, 4), (2, 5)])?;
     check_text(
         &text,
@@ -85,7 +92,7 @@ fn available(platform: &Platform) -> Result<(), Failed> {
              (`any(…, expiring(…))` would also take the last ones) → `source` is done: its `count` of 5 is reached",
         ],
     )?;
-    OfOne::new(platform, 3, Arc::default(), seen.clone())?.run()?;
+    greedy(OfOne::new(platform, 3, Arc::default(), seen.clone())?)?.run()?;
     check_equal(take(&seen), (0..5).map(|number| (number, number + 1)).collect())?;
     // What is left when the source is done expires.
     Flushed::new(platform, 3, Arc::default(), seen.clone())?.run()?;
@@ -120,6 +127,12 @@ gathered!(TwoAndOne, #[when(multi_message([a, b], each(2, 1)))]);
 fn sum(seed: u64) -> Result<(), Failed> {
     let seen = Seen::default();
     AnyMessage::new(&simulated(seed)?.0, seen.clone())?.run()?;
+    // Workers may take the two messages of a moment in two ticks.
+    let taken = take(&seen);
+    let of_a = taken.iter().filter_map(|(ms, a, _)| a.map(|a| (*ms, a))).collect::<Vec<_>>();
+    let of_b = taken.iter().filter_map(|(ms, _, b)| b.map(|b| (*ms, b))).collect::<Vec<_>>();
+    check_equal((of_a, of_b), (vec![(0, 0), (10, 1), (20, 2), (30, 3)], vec![(0, 0), (20, 1)]))?;
+    greedy(AnyMessage::new(&simulated(seed)?.0, seen.clone())?)?.run()?;
     let each = vec![
         (0, Some(0), Some(0)),
         (10, Some(1), None),

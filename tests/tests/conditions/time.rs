@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use streamflow::prelude::*;
 use streamflow::time::Timestamp;
+use streamflow_tests::greedy::greedy;
 use streamflow_tests::seen::{Seen, all, push_seen, take};
 use streamflow_tests::{Failed, Suite, check, check_equal};
 
@@ -188,6 +189,16 @@ graph! {
 fn without_message(seed: u64) -> Result<(), Failed> {
     let seen = Seen::default();
     Sampled::new(&simulated(seed)?.0, seen.clone())?.run()?;
+    // Workers may begin the tick of 50 before the message of that moment is there.
+    let ticks = take(&seen);
+    let began: Vec<_> = ticks.iter().map(|(at, ..)| *at).collect();
+    check_equal(began, (0..8).map(|tick| tick * 10).collect())?;
+    let of = |number| ticks.iter().find(|(_, a, _)| *a == Some(number)).map(|(at, ..)| *at);
+    let came = [of(0), of(1), of(2)].map(Option::unwrap_or_default);
+    check([0, 30, 50].iter().zip(came).all(|(due, at)| (*due..=due + 10).contains(&at)), || {
+        format!("{ticks:?}")
+    })?;
+    greedy(Sampled::new(&simulated(seed)?.0, seen.clone())?)?.run()?;
     let sampled = [Some(0), None, None, Some(1), None, Some(2), None, None];
     let times = (0..).map(|tick| tick * 10);
     let expected: Vec<_> = times.zip(sampled).map(|(at, number)| (at, number, None)).collect();

@@ -2,7 +2,8 @@
 
 use std::cell::RefCell;
 use std::fmt::{Debug, Write};
-use std::sync::Once;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, Once, PoisonError};
 
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
@@ -11,6 +12,11 @@ use tracing::{Event, Level, Metadata, Subscriber};
 thread_local! {
     static LINES: RefCell<Vec<Line>> = const { RefCell::new(Vec::new()) };
 }
+
+/// Whether all threads share one log: a trial whose graph has workers, and which runs alone.
+pub(crate) static IS_SHARED: AtomicBool = AtomicBool::new(false);
+
+static OF_ALL: Mutex<Vec<Line>> = Mutex::new(Vec::new());
 
 /// One event.
 #[derive(Debug)]
@@ -27,7 +33,11 @@ pub(crate) fn take() -> Vec<Line> {
         // Only this sets one in this process.
         let _set = tracing::subscriber::set_global_default(Log);
     });
-    LINES.take()
+    if IS_SHARED.load(Ordering::Relaxed) {
+        std::mem::take(&mut *OF_ALL.lock().unwrap_or_else(PoisonError::into_inner))
+    } else {
+        LINES.take()
+    }
 }
 
 struct Log;
@@ -49,7 +59,12 @@ impl Subscriber for Log {
         let mut text = Text(String::new());
         event.record(&mut text);
         let is_error = *event.metadata().level() == Level::ERROR;
-        LINES.with_borrow_mut(|lines| lines.push(Line { is_error, text: text.0 }));
+        let line = Line { is_error, text: text.0 };
+        if IS_SHARED.load(Ordering::Relaxed) {
+            OF_ALL.lock().unwrap_or_else(PoisonError::into_inner).push(line);
+        } else {
+            LINES.with_borrow_mut(|lines| lines.push(line));
+        }
     }
 
     fn enter(&self, _: &Id) {}

@@ -10,7 +10,7 @@ use crate::trial::Clean;
 
 /// The calls that may have an effect and fail all the same. A call that makes something, a record and a host function
 /// have none, by the contract of the driver.
-const MAY_TAKE_EFFECT: [&str; 13] = [
+const MAY_TAKE_EFFECT: [&str; 14] = [
     "destroy_stream",
     "synchronize_stream",
     "destroy_event",
@@ -24,6 +24,7 @@ const MAY_TAKE_EFFECT: [&str; 13] = [
     "copy of rows",
     "fill",
     "launch",
+    "call_library",
 ];
 
 /// How much of the fault table is tried.

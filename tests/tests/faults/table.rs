@@ -56,6 +56,12 @@ impl Table {
         }
     }
 
+    /// How many trials made the call that was to fail.
+    pub(crate) fn reached(&self) -> u64 {
+        let of = |row: &Row| row.endings.get(&Ending::NotReached).copied().unwrap_or_default();
+        self.trials - self.rows.values().map(of).sum::<u64>()
+    }
+
     /// One line.
     pub(crate) fn summary(&self) -> String {
         let mut endings: BTreeMap<Ending, u64> = BTreeMap::new();

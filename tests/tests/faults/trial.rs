@@ -1,15 +1,26 @@
 //! One trial: a program is run on a new platform while one call fails, and afterwards without a fault.
 
-use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use streamflow::driver::{Driver, DriverError};
 use streamflow::prelude::*;
+use streamflow_tests::greedy;
 use streamflow_tests::layers::faults::{Fault, Injector, Live, Target};
 
 use crate::base::{Above, Base};
 use crate::log;
 use crate::reports::{Ending, Reports};
 use crate::world::{Results, World, take};
+
+static TRIAL: Mutex<()> = Mutex::new(());
+
+/// Held by a trial: if graphs have workers, one trial is made at a time, so that each line of the log is its own.
+fn alone() -> Option<MutexGuard<'static, ()>> {
+    let has_workers = !greedy::is_default();
+    log::IS_SHARED.store(has_workers, Ordering::Relaxed);
+    has_workers.then(|| TRIAL.lock().unwrap_or_else(PoisonError::into_inner))
+}
 
 /// A program without a fault: its calls and its results.
 pub(crate) struct Clean {
@@ -20,6 +31,7 @@ pub(crate) struct Clean {
 /// Runs the program without a fault.
 pub(crate) fn clean(base: Base, world: World) -> Result<Clean, String> {
     let trial = Trial { base, world, fault: None, above: |driver| driver, expected: &[] };
+    let _alone = alone();
     let mut state = State::new(&trial)?;
     let _before = log::take();
     state.play();
@@ -45,6 +57,7 @@ impl Trial<'_> {
     /// # Errors
     /// What is not explained.
     pub(crate) fn run(&self) -> Result<Ending, String> {
+        let _alone = alone();
         let mut state = State::new(self)?;
         if let Some((target, fault)) = &self.fault {
             state.injector.arm(target.clone(), *fault);

@@ -1,4 +1,5 @@
-//! The programs that are run: the seed's application and `edges`, each as a graph and wired by hand.
+//! The programs that are run: the seed's application and `edges`, each as a graph and wired by hand, and a graph that
+//! calls a library.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -7,6 +8,9 @@ use streamflow_examples::edges::{Edges, EdgesApp};
 use streamflow_examples::png_io::Image;
 use streamflow_examples::seed_app::{HandWired, Streams};
 use streamflow_examples::seed_graph::CudaStreamApp;
+use streamflow_tests::foreign::CopyLibrary;
+
+use crate::by_library::ByLibrary;
 
 /// What a program has reported: tick and elements, as bits.
 pub(crate) type Results = Arc<Mutex<Vec<(u64, Vec<u32>)>>>;
@@ -19,6 +23,7 @@ pub(crate) fn take(results: &Results) -> Vec<(u64, Vec<u32>)> {
 /// A program that can be made on a platform.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum World {
+    ByLibrary,
     Seed,
     SeedOnDefault,
     SeedByHand,
@@ -30,7 +35,8 @@ pub(crate) enum World {
 }
 
 impl World {
-    pub(crate) const ALL: [Self; 7] = [
+    pub(crate) const ALL: [Self; 8] = [
+        Self::ByLibrary,
         Self::Seed,
         Self::SeedOnDefault,
         Self::SeedByHand,
@@ -42,6 +48,7 @@ impl World {
 
     pub(crate) fn name(self) -> &'static str {
         match self {
+            Self::ByLibrary => "by_library",
             Self::Seed => "seed",
             Self::SeedOnDefault => "seed_on_default",
             Self::SeedByHand => "seed_by_hand",
@@ -59,6 +66,10 @@ impl World {
     ) -> Result<Box<dyn Program>, Error> {
         let floats = report(results, f32::to_bits);
         Ok(match self {
+            Self::ByLibrary => {
+                let library = CopyLibrary::new(platform).map_err(Error::from)?;
+                Box::new(ByLibrary::new(platform, library, TICKS, floats)?)
+            }
             Self::Seed => Box::new(CudaStreamApp::new(platform, ROWS, COLS, TICKS, false, floats)?),
             Self::SeedOnDefault => {
                 Box::new(CudaStreamApp::new(platform, ROWS, COLS, TICKS, true, floats)?)
@@ -152,6 +163,12 @@ impl<T: Element> Sink<T> {
 }
 
 impl Program for CudaStreamApp {
+    fn run(&mut self) -> Result<(), Error> {
+        self.run().map(drop)
+    }
+}
+
+impl Program for ByLibrary {
     fn run(&mut self) -> Result<(), Error> {
         self.run().map(drop)
     }

@@ -5,6 +5,7 @@ use std::time::Duration;
 use streamflow::prelude::*;
 use streamflow::schedule::{PathReport, Report, Summary};
 use streamflow::time::{Clock, Timestamp};
+use streamflow_tests::greedy::greedy;
 use streamflow_tests::stereo::Counter;
 use streamflow_tests::{Failed, Suite, check, check_equal, check_text};
 
@@ -13,6 +14,7 @@ pub(crate) fn add(suite: Suite) -> Suite {
         .both("without_statistics_a_report_has_no_times", absent)
         .both("statistics_have_the_time_of_each_node_and_the_latency_of_each_path", exact)
         .both("each_run_has_statistics_of_its_own", again)
+        .both("each_tick_and_message_is_measured", all_are_counted)
         .both("data_begins_where_an_operator_discards_its_message", discarded)
         .both("a_time_of_the_operator_s_own_counts_for_the_latency", own_time)
         .both("feedback_has_no_part_in_latency", feedback)
@@ -121,7 +123,7 @@ fn absent(platform: &Platform) -> Result<(), Failed> {
 }
 
 fn exact(platform: &Platform) -> Result<(), Failed> {
-    let report = Fork::new(&simulated(platform)?)?.run()?;
+    let report = greedy(Fork::new(&simulated(platform)?)?)?.run()?;
     for (node, ms) in [("a", 1), ("b", 2), ("join", 4), ("sum", 8), ("only_b", 16)] {
         let Some(found) = host_time(&report, node) else {
             return Err(Failed::msg(format!("`{node}` has no time: {report}")));
@@ -141,8 +143,28 @@ fn exact(platform: &Platform) -> Result<(), Failed> {
     check(report.nodes.iter().all(|node| node.lateness.is_none()), || format!("{report:?}"))
 }
 
-fn again(platform: &Platform) -> Result<(), Failed> {
+/// Under any scheduler, all ticks and all messages are counted, and no path is faster than its nodes.
+fn all_are_counted(platform: &Platform) -> Result<(), Failed> {
     let mut graph = Fork::new(&simulated(platform)?)?;
+    for _ in 0..2 {
+        let report = graph.run()?;
+        for (node, ms) in [("a", 1), ("b", 2), ("join", 4), ("sum", 8), ("only_b", 16)] {
+            let found = host_time(&report, node).map(|found| (found.count, found.max >= MS * ms));
+            check_equal(found, Some((TICKS, true)))?;
+        }
+        let mut counts = [("sum", 0), ("only_b", 0)];
+        for (_, sink, count, ms) in paths(&report) {
+            check(ms >= if sink == "sum" { 12 } else { 16 }, || format!("{report}"))?;
+            counts.iter_mut().filter(|it| it.0 == sink).for_each(|it| it.1 += count);
+        }
+        check_equal(counts, [("sum", TICKS), ("only_b", TICKS)])?;
+        check_equal(report.unmeasured, 0)?;
+    }
+    Ok(())
+}
+
+fn again(platform: &Platform) -> Result<(), Failed> {
+    let mut graph = greedy(Fork::new(&simulated(platform)?)?)?;
     let first = graph.run()?;
     check_equal(graph.run()?, first)
 }
@@ -179,7 +201,7 @@ graph! {
 }
 
 fn discarded(platform: &Platform) -> Result<(), Failed> {
-    let report = Trigger::new(&simulated(platform)?)?.run()?;
+    let report = greedy(Trigger::new(&simulated(platform)?)?)?.run()?;
     check_equal(paths(&report), vec![("three", "sink", TICKS, 3)])
 }
 
@@ -213,7 +235,7 @@ graph! {
 fn own_time(platform: &Platform) -> Result<(), Failed> {
     let clock = Clock::simulated();
     clock.advance(MS * 1000);
-    let report = Older::new(&measured(platform, &clock)?)?.run()?;
+    let report = greedy(Older::new(&measured(platform, &clock)?)?)?.run()?;
     check_equal(paths(&report), vec![("source", "sink", TICKS, 502)])
 }
 
@@ -247,7 +269,7 @@ graph! {
 
 /// Each message is as old as its own way, and not as that of the first one.
 fn feedback(platform: &Platform) -> Result<(), Failed> {
-    let mut graph = Totals::new(&simulated(platform)?)?;
+    let mut graph = greedy(Totals::new(&simulated(platform)?)?)?;
     for _ in 0..2 {
         check_equal(paths(&graph.run()?), vec![("source", "total", TICKS, 5)])?;
     }
@@ -255,7 +277,7 @@ fn feedback(platform: &Platform) -> Result<(), Failed> {
 }
 
 fn tables(platform: &Platform) -> Result<(), Failed> {
-    let text = Totals::new(&simulated(platform)?)?.run()?.to_string();
+    let text = greedy(Totals::new(&simulated(platform)?)?)?.run()?.to_string();
     let lines = [
         "host time of a tick, simulated         count        p50        p99        max",
         "source                                     7    1.00 ms    1.00 ms    1.00 ms",
@@ -278,7 +300,7 @@ graph! {
 }
 
 fn real(platform: &Platform) -> Result<(), Failed> {
-    let report = Plain::new(&measured(platform, &Clock::real())?)?.run()?;
+    let report = greedy(Plain::new(&measured(platform, &Clock::real())?)?)?.run()?;
     let counts: Vec<_> = paths(&report).into_iter().map(|(a, b, count, _)| (a, b, count)).collect();
     check_equal(counts, vec![("source", "sink", TICKS), ("source", "other", TICKS)])?;
     check_equal(host_time(&report, "source").map(|time| time.count), Some(TICKS))?;

@@ -235,8 +235,9 @@ fn not_started(seed: u64) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Breaks the device, and fails with an error of its own before a call has met that.
-#[operator(streams(work, other))]
+/// Breaks the device, and fails with an error of its own before a call has met that. It stays on the thread whose log is
+/// read.
+#[operator(streams(work, other), stays)]
 struct Careless {
     #[output]
     data: Tensor<f32>,

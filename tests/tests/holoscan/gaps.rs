@@ -9,7 +9,7 @@ use streamflow::memory::Pinned;
 use streamflow::prelude::*;
 use streamflow::stream::StreamFlags;
 use streamflow_tests::kernels::{slow_copy, slow_fill, write_to_nowhere};
-use streamflow_tests::layers::{Blind, CallKind, FailNth, NotYet};
+use streamflow_tests::layers::{Blind, NotYet};
 use streamflow_tests::{Failed, Suite, check, check_error, check_text, child, stalled};
 
 use crate::operators::{FlagTx, LEN, SLOW, Seen, Tx, all, holds, push_seen, unchecked};
@@ -74,6 +74,8 @@ struct Any {
     #[input(many, optional)]
     flags: &Pinned<f32>,
     blind: Blind,
+    /// How many flags of each edge were received.
+    counts: [u8; 2],
     seen: Seen<bool>,
 }
 
@@ -81,12 +83,12 @@ impl Compute for Any {
     fn compute(&mut self, io: AnyIo<'_>, cx: &ExecutionContext) -> Result<()> {
         let (flags, _) = io.flags.receive().or_adopt().or_default().receive_cuda_stream(cx)?;
         for flag in flags {
-            // Neither poison nor older data, and all of one tick.
+            // Neither poison nor older data: the next flag of its edge.
             let look = || -> Result<bool> {
                 let Some(flag) = flag.try_as_slice()? else { return Ok(false) };
-                let seen = self.seen.lock().map(|seen| seen.len()).unwrap_or_default();
-                let tick = (seen / 2) as f32;
-                Ok(flag.iter().all(|&x| x == flag[0]) && (flag[0] % 100.0 - 1.0 - tick).abs() < 2.0)
+                let count = &mut self.counts[usize::from(flag[0] > 100.0)];
+                *count += 1;
+                Ok(flag.iter().all(|&x| x == flag[0]) && flag[0] % 100.0 == f32::from(*count))
             };
             let complete = self.blind.during(look)?;
             push_seen(&self.seen, complete);
@@ -102,7 +104,7 @@ macro_rules! late {
                 #[when(count(6))] let fast: FlagTx = FlagTx::new(1.0, 0);
                 #[when(count(6))] let slow: FlagTx = FlagTx::new(101.0, SLOW);
                 $($condition)*
-                let any: Any = Any::new(blind, seen);
+                let any: Any = Any::new(blind, [0; 2], seen);
                 fast.flag >> any.flags;
                 slow.flag >> any.flags;
             }
@@ -183,15 +185,11 @@ graph! {
     }
 }
 
-/// More queries than the scheduler makes before it sleeps.
-const AWAKE: u64 = 15_010;
-
 /// As `teardown`, while the scheduler sleeps and the host function that would wake it is queued.
 fn teardown_asleep(platform: &Platform) -> Result<(), Failed> {
     let recorder = Arc::new(Recorder::new(platform.driver().clone()));
-    let not_yet = Arc::new(NotYet::new(recorder.clone()));
-    let failing = Arc::new(FailNth::new(not_yet, CallKind::QueryEvent, AWAKE));
-    let on = Platform::builder().driver(failing)?;
+    let not_yet = Arc::new(NotYet::failing_in_sleep(recorder.clone()));
+    let on = Platform::builder().driver(not_yet)?;
     let run = Asleep::new(&on)?.run();
     let text = check_error("a query that fails", run, |_| true)?;
     check_text(&text, &["query_event", "INJECTED"])?;

@@ -16,6 +16,7 @@ mod node_conditions;
 mod operators;
 mod python;
 mod queues;
+mod realtime;
 mod start;
 mod statistics;
 mod streams;
@@ -48,6 +49,7 @@ fn main() -> ExitCode {
         node_conditions::tests,
         gaps::tests,
         statistics::tests,
+        realtime::tests,
         bad_input::tests,
     ];
     let suite = groups.into_iter().fold(Suite::new(), |suite, tests| tests(suite));

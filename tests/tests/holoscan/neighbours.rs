@@ -3,6 +3,7 @@
 
 use streamflow::prelude::*;
 use streamflow::schedule::{Activity, End, StoppedBy};
+use streamflow_tests::greedy::greedy;
 use streamflow_tests::kernels::{add_one, slow_copy, slow_fill};
 use streamflow_tests::{Suite, stalled};
 
@@ -96,7 +97,7 @@ graph! {
 fn n12_message_conditions(platform: &Platform) -> Result<bool> {
     let (one, both) = (Seen::default(), Seen::default());
     // The other two messages wait at `both` for ever.
-    stalled(Conditions::new(platform, one.clone(), both.clone())?.run())?;
+    stalled(greedy(Conditions::new(platform, one.clone(), both.clone())?)?.run())?;
     let (one, both) = (all(&one), all(&both));
     let needed: Vec<f32> = one.iter().map(|(a, _)| *a).collect();
     let found: Vec<f32> = one.iter().filter_map(|(_, b)| *b).collect();
@@ -229,7 +230,7 @@ graph! {
 /// the end of the run, and after it.
 fn n22_operator_status(platform: &Platform) -> Result<bool> {
     let (seen, found) = (Seen::default(), Seen::default());
-    let running = Status::new(platform, seen.clone(), found.clone())?.spawn()?;
+    let running = greedy(Status::new(platform, seen.clone(), found.clone())?)?.spawn()?;
     let handle = running.handle();
     let report = running.join()?;
     let by = StoppedBy::StopGraph("stopper".into());

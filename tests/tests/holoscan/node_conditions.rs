@@ -8,6 +8,7 @@ use std::thread;
 use streamflow::memory::{Allocator, MemoryLimits};
 use streamflow::operator::AsyncHandle;
 use streamflow::prelude::*;
+use streamflow_tests::greedy::greedy;
 use streamflow_tests::{Suite, stalled};
 
 use crate::gxf::Rx;
@@ -203,7 +204,7 @@ queued!(OfFive, #[when(message_available(image, 5))]);
 /// A node of a queue of five runs for each message, without a warning, unless a condition asks for more.
 fn n19_default(platform: &Platform) -> Result<bool> {
     let seen = Seen::default();
-    Default::new(platform, Arc::default(), seen.clone())?.run()?;
+    greedy(Default::new(platform, Arc::default(), seen.clone())?)?.run()?;
     Ok(all(&seen) == [(0.0, 1), (1.0, 2), (2.0, 3), (3.0, 4), (4.0, 5)])
 }
 
@@ -223,13 +224,13 @@ fn is_two_at_a_time(seen: &Seen<(f32, u64)>) -> bool {
 
 fn n12_given(platform: &Platform) -> Result<bool> {
     let seen = Seen::default();
-    stalled(OfTwo::new(platform, Arc::default(), seen.clone())?.run())?;
+    stalled(greedy(OfTwo::new(platform, Arc::default(), seen.clone())?)?.run())?;
     Ok(is_two_at_a_time(&seen))
 }
 
 fn n12_default(platform: &Platform) -> Result<bool> {
     let seen = Seen::default();
-    Default::new(platform, Arc::default(), seen.clone())?.run()?;
+    greedy(Default::new(platform, Arc::default(), seen.clone())?)?.run()?;
     Ok(is_two_at_a_time(&seen))
 }
 

@@ -7,6 +7,7 @@
 
 use streamflow::prelude::*;
 use streamflow_tests::Suite;
+use streamflow_tests::greedy::greedy;
 
 use crate::gxf::Rx;
 use crate::operators::{SLOW, Seen, Tx, all, floats, push_seen, value};
@@ -96,9 +97,10 @@ fn is_full<T>(run: Result<T, Error>, edge: &str, capacity: usize) -> bool {
 /// ones, and the error of `fault` names the full edge.
 fn n1_output_queue_policy(platform: &Platform) -> Result<bool> {
     let odd = Takes::Odd;
-    let pops = seen_by(|seen| Pops::new(platform, 20, 1, odd, seen)?.run().map(drop))?;
-    let rejects = seen_by(|seen| Rejects::new(platform, 20, 1, odd, seen)?.run().map(drop))?;
-    let faults = Faults::new(platform, 20, 1, odd, Seen::default())?.run();
+    let pops = seen_by(|seen| greedy(Pops::new(platform, 20, 1, odd, seen)?)?.run().map(drop))?;
+    let rejects =
+        seen_by(|seen| greedy(Rejects::new(platform, 20, 1, odd, seen)?)?.run().map(drop))?;
+    let faults = greedy(Faults::new(platform, 20, 1, odd, Seen::default())?)?.run();
     Ok(pops == floats((1..20).step_by(2))
         && rejects == floats((0..20).step_by(2))
         && is_full(faults, "tx.image >> rx.image", 1))
@@ -119,7 +121,7 @@ graph! {
 /// the newest message each time.
 fn n2_queue_policy_settings(platform: &Platform) -> Result<bool> {
     let (fast, slow) = (Seen::default(), Seen::default());
-    Branches::new(platform, fast.clone(), slow.clone())?.run()?;
+    greedy(Branches::new(platform, fast.clone(), slow.clone())?)?.run()?;
     Ok(all(&fast) == floats(0..30) && all(&slow) == [0.0, 12.0, 24.0])
 }
 
@@ -130,17 +132,22 @@ fn n3_capacities_and_one_too_many(platform: &Platform) -> Result<bool> {
     for room in [1, 2, 5] {
         let (count, fits) = (room as u64 + 3, Takes::From(room as u64 - 1));
         let everything = floats(0..room + 3);
-        let pops = seen_by(|seen| Pops::new(platform, count, room, fits, seen)?.run().map(drop))?;
-        let rejects =
-            seen_by(|seen| Rejects::new(platform, count, room, fits, seen)?.run().map(drop))?;
-        let faults =
-            seen_by(|seen| Faults::new(platform, count, room, fits, seen)?.run().map(drop))?;
+        let pops =
+            seen_by(|seen| greedy(Pops::new(platform, count, room, fits, seen)?)?.run().map(drop))?;
+        let rejects = seen_by(|seen| {
+            greedy(Rejects::new(platform, count, room, fits, seen)?)?.run().map(drop)
+        })?;
+        let faults = seen_by(|seen| {
+            greedy(Faults::new(platform, count, room, fits, seen)?)?.run().map(drop)
+        })?;
         right &= [&pops, &rejects, &faults].iter().all(|seen| **seen == everything);
         let more = Takes::From(room as u64);
-        let pops = seen_by(|seen| Pops::new(platform, count, room, more, seen)?.run().map(drop))?;
-        let rejects =
-            seen_by(|seen| Rejects::new(platform, count, room, more, seen)?.run().map(drop))?;
-        let faults = Faults::new(platform, count, room, more, Seen::default())?.run();
+        let pops =
+            seen_by(|seen| greedy(Pops::new(platform, count, room, more, seen)?)?.run().map(drop))?;
+        let rejects = seen_by(|seen| {
+            greedy(Rejects::new(platform, count, room, more, seen)?)?.run().map(drop)
+        })?;
+        let faults = greedy(Faults::new(platform, count, room, more, Seen::default())?)?.run();
         right &= pops == floats(1..room + 3);
         right &= rejects == floats((0..room).chain(room + 1..room + 3));
         right &= is_full(faults, "tx.image >> rx.image", room);
@@ -193,9 +200,9 @@ queues!(ManyFaults, fault);
 
 /// On an input of many, each edge has its own queue and its own policy, and the error names the full edge.
 fn n4_multi_receiver_queue_policy(platform: &Platform) -> Result<bool> {
-    let pops = seen_by(|seen| ManyPops::new(platform, seen)?.run().map(drop))?;
-    let rejects = seen_by(|seen| ManyRejects::new(platform, seen)?.run().map(drop))?;
-    let faults = ManyFaults::new(platform, Seen::default())?.run();
+    let pops = seen_by(|seen| greedy(ManyPops::new(platform, seen)?)?.run().map(drop))?;
+    let rejects = seen_by(|seen| greedy(ManyRejects::new(platform, seen)?)?.run().map(drop))?;
+    let faults = greedy(ManyFaults::new(platform, Seen::default())?)?.run();
     Ok(pops == [1.0, 101.0, 3.0, 103.0, 5.0, 105.0]
         && rejects == [1.0, 100.0, 3.0, 102.0, 5.0, 104.0]
         && is_full(faults, "tx2.image >> rx.images", 1))

@@ -7,6 +7,7 @@ use std::time::Duration;
 use streamflow::prelude::*;
 use streamflow::schedule::{PathReport, Report};
 use streamflow::time::Clock;
+use streamflow_tests::greedy::greedy;
 use streamflow_tests::{Failed, Suite, check, check_equal, check_text};
 
 use super::operators::{Seen, all, push_seen};
@@ -89,7 +90,7 @@ graph! {
 
 fn pings(platform: &Platform) -> Result<Report, Failed> {
     let seen = Seen::default();
-    let report = Pings::new(platform, seen.clone())?.run()?;
+    let report = greedy(Pings::new(platform, seen.clone())?)?.run()?;
     check_equal(all(&seen), (1..=TICKS).map(|n| 3 * n).collect())?;
     check_equal(["tx", "mx", "rx"].map(|node| report.ticks(node)), [Some(TICKS); 3])?;
     Ok(report)
@@ -140,7 +141,7 @@ graph! {
 /// The paths of a run, with the count and the longest time, after a check of the data.
 fn flow(platform: &Platform, slow: u32) -> Result<Vec<(String, u64, Duration)>, Failed> {
     let seen: [Seen<u64>; 3] = Default::default();
-    let report = Flow::new(&platform_with(platform, true)?, slow, seen.clone())?.run()?;
+    let report = greedy(Flow::new(&platform_with(platform, true)?, slow, seen.clone())?)?.run()?;
     let numbers: Vec<u64> = (1..=TICKS).collect();
     let tens: Vec<u64> = numbers.iter().map(|number| 10 * number).collect();
     check_equal(seen.map(|seen| all(&seen)), [numbers, tens.clone(), tens])?;

@@ -4,7 +4,7 @@ use streamflow::__private::{
     EdgeOptions, GraphParams, Policy, SingleStream, begin, connect, connect_copy, connect_transfer,
     edge, when,
 };
-use streamflow::graph::{AnyNode, Graph, Node, NodeOptions, NodeStreams, OnFailure};
+use streamflow::graph::{AnyNode, Graph, Node, NodeOptions, NodeStreams, OnFailure, RunState};
 use streamflow::operator::Operator;
 use streamflow::platform::DeviceId;
 use streamflow::prelude::*;
@@ -170,6 +170,8 @@ fn wire(plan: &Plan, ports: &mut [Ports], node: usize) -> Result<()> {
 pub(crate) struct Built {
     platform: Platform,
     nodes: Vec<Box<dyn AnyNode>>,
+    /// The settings of its runs.
+    run: RunState,
     /// Kept until the end, so that no node gets these streams.
     _others: Vec<CudaStream>,
 }
@@ -177,6 +179,10 @@ pub(crate) struct Built {
 impl Graph for Built {
     fn nodes(&mut self) -> Vec<&mut dyn AnyNode> {
         self.nodes.iter_mut().map(|node| &mut **node as &mut dyn AnyNode).collect()
+    }
+
+    fn __run(&mut self) -> Option<&mut RunState> {
+        Some(&mut self.run)
     }
 
     fn platform(&self) -> &Platform {
@@ -220,6 +226,7 @@ pub(crate) fn build(plan: &Plan, ticks: usize, platform: &Platform) -> Result<Bu
                 (true, false) => NodeStreams::Pool(&far),
                 (false, _) => NodeStreams::None,
             },
+            worker: None,
             count: match step {
                 PlanNode::Source(_) => Some(ticks as u64),
                 PlanNode::Clock => Some(ticks as u64 + LATE_BY),
@@ -257,7 +264,7 @@ pub(crate) fn build(plan: &Plan, ticks: usize, platform: &Platform) -> Result<Bu
         });
     }
     nodes.iter_mut().try_for_each(|node| node.bind_conditions())?;
-    Ok(Built { platform: platform.clone(), nodes, _others: others })
+    Ok(Built { platform: platform.clone(), nodes, run: RunState::default(), _others: others })
 }
 
 /// A node with ports that are connected already.

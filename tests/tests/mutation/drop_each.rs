@@ -12,7 +12,7 @@ use streamflow_tests::{Failed, check, seeds_from_env};
 use super::graphs;
 use super::notice::{Outcome, notice, seeds};
 use super::order::{Verdict, judge};
-use super::runs::{Mutation, Subject, Trial};
+use super::runs::{Mutation, Run, Subject, Trial};
 use super::threads;
 
 /// The outcomes of all mutations.
@@ -22,6 +22,8 @@ struct Tally {
     noticed: BTreeMap<&'static str, u64>,
     order_nothing: u64,
     overtaken: Vec<String>,
+    forgotten: Vec<String>,
+    same_data: Vec<String>,
     left_running: u64,
     at_the_end: u64,
     holes: Vec<String>,
@@ -34,38 +36,65 @@ impl Tally {
         }
         self.order_nothing += other.order_nothing;
         self.overtaken.extend(other.overtaken);
+        self.forgotten.extend(other.forgotten);
+        self.same_data.extend(other.same_data);
         self.left_running += other.left_running;
         self.at_the_end += other.at_the_end;
         self.holes.extend(other.holes);
     }
 }
 
-pub(crate) fn all() -> Result<(), Failed> {
+/// The programs that one scheduler runs, and which of their dependencies are dropped.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Part {
+    /// The workers; `None` for the greedy scheduler.
+    pub(crate) workers: Option<usize>,
+    /// Every n-th program.
+    pub(crate) programs: usize,
+    /// Every n-th dependency of each program, beginning with another one in each.
+    pub(crate) mutations: usize,
+}
+
+/// Drops the dependencies of a part.
+pub(crate) fn drop_each(part: Part) -> Result<(), Failed> {
     let more_seeds = seeds_from_env().map_err(Failed::msg)?;
     let mut subjects = vec![Subject::CudaStreamApp];
     subjects.extend(graphs::plans().into_iter().map(Subject::Plan));
-    subjects.extend(threads::ALL.map(Subject::Threads));
+    if part.workers.is_none() {
+        subjects.extend(threads::ALL.map(Subject::Threads));
+    }
+    let subjects: Vec<_> = subjects.into_iter().step_by(part.programs).collect();
     let (next, tally) = (AtomicUsize::new(0), Mutex::new(Tally::default()));
     let threads = thread::available_parallelism().map_or(1, usize::from);
     thread::scope(|scope| {
         for _ in 0..threads {
             scope.spawn(|| {
-                while let Some(subject) = subjects.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let of_subject = mutate_all(subject, &more_seeds);
+                loop {
+                    let index = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(subject) = subjects.get(index) else { return };
+                    let trial = Trial::new(subject, part.workers);
+                    let of_subject = mutate_all(trial, index, part.mutations, &more_seeds);
                     tally.lock().unwrap_or_else(PoisonError::into_inner).add(of_subject);
                 }
             });
         }
     });
     let tally = tally.into_inner().unwrap_or_else(PoisonError::into_inner);
-    report(&tally, subjects.len())
+    report(&tally, subjects.len(), part)
 }
 
 #[allow(clippy::print_stdout, reason = "the numbers are what the test is for")]
-fn report(tally: &Tally, graphs: usize) -> Result<(), Failed> {
-    let Tally { noticed, order_nothing, overtaken, left_running, at_the_end, holes } = tally;
+fn report(tally: &Tally, graphs: usize, part: Part) -> Result<(), Failed> {
+    let Tally { noticed, order_nothing, left_running, at_the_end, holes, .. } = tally;
     let all: u64 = noticed.values().sum();
     let kinds: Vec<_> = noticed.iter().map(|(kind, count)| format!("{count} {kind}s")).collect();
+    match part.workers {
+        None => println!("The greedy scheduler:"),
+        Some(count) => println!(
+            "{count} workers, every program in {}, every mutation in {}:",
+            part.programs, part.mutations
+        ),
+    }
     println!("{all} mutations of {graphs} programs: {}.", kinds.join(", "));
     println!("Each is noticed by the race checker, and without it by the data.");
     println!("{order_nothing} more declarations order nothing: each run is ordered without them.");
@@ -75,11 +104,24 @@ fn report(tally: &Tally, graphs: usize) -> Result<(), Failed> {
     println!(
         "{at_the_end} more waits at the end of a run are for work that is complete by then: they query for errors."
     );
-    println!("{} more waits are implied by the next wait of their stream:", overtaken.len());
-    overtaken.iter().for_each(|place| println!("  {place}"));
+    let listed = [
+        (&tally.overtaken, "waits are implied by the next wait of their stream"),
+        (&tally.forgotten, "waits repeat one that the stream's clock has forgotten"),
+        (
+            &tally.same_data,
+            "are noticed by the checker, and by the data where each tick has other data",
+        ),
+    ];
+    for (places, reason) in listed {
+        println!("{} more {reason}:", places.len());
+        places.iter().for_each(|place| println!("  {place}"));
+    }
     check(holes.is_empty(), || format!("{} holes:\n{}", holes.len(), holes.join("\n")))?;
-    check(*left_running > 0, || "no dropped wait at the end of a run left work queued".into())?;
-    check(all > 300, || format!("only {all} mutations"))
+    let share = part.programs * part.mutations;
+    check(share > 1 || *left_running > 0, || {
+        "no dropped wait at the end of a run left work queued".into()
+    })?;
+    check(all > 300 / share as u64, || format!("only {all} mutations"))
 }
 
 fn kind(mutation: &Mutation) -> &'static str {
@@ -93,21 +135,24 @@ fn kind(mutation: &Mutation) -> &'static str {
     }
 }
 
-fn mutate_all(subject: &Subject, more_seeds: &Range<u64>) -> Tally {
+/// Tries every `stride`-th mutation.
+fn mutate_all(trial: Trial<'_>, first: usize, stride: usize, more_seeds: &Range<u64>) -> Tally {
     let mut seeds = seeds();
     let mut tally = Tally::default();
-    let mutations = control(subject, &seeds, &mut tally);
+    let mutations = control(trial, &seeds, &mut tally);
     // The control under more seeds, which allow no other mutations.
     let more = more_seeds.clone().filter(|seed| !seeds.contains(seed)).collect::<Vec<_>>();
-    control(subject, &more, &mut tally);
-    for mutation in &mutations {
-        let place = format!("{}, {mutation}", subject.name());
-        match notice(subject, mutation, &mut seeds) {
+    control(trial, &more, &mut tally);
+    for mutation in mutations.iter().skip(first % stride).step_by(stride) {
+        let place = format!("{}, {mutation}", trial.subject.name());
+        match notice(trial, mutation, &mut seeds) {
             Outcome::Noticed => *tally.noticed.entry(kind(mutation)).or_default() += 1,
             Outcome::OrdersNothing => tally.order_nothing += 1,
             Outcome::LeftRunning => tally.left_running += 1,
             Outcome::AtTheEnd => tally.at_the_end += 1,
             Outcome::Overtaken => tally.overtaken.push(place),
+            Outcome::Forgotten => tally.forgotten.push(place),
+            Outcome::SameData => tally.same_data.push(place),
             Outcome::Redundant(runs) => {
                 tally
                     .holes
@@ -119,21 +164,26 @@ fn mutate_all(subject: &Subject, more_seeds: &Range<u64>) -> Tally {
     tally
 }
 
-/// Checks that a run without a mutation has no findings. Returns all mutations that its runs allow.
-fn control(subject: &Subject, seeds: &[u64], tally: &mut Tally) -> BTreeSet<Mutation> {
+/// Checks that a run without a mutation has no findings.
+fn find_nothing(subject: &Subject, seed: u64, run: &Run, tally: &mut Tally) {
+    if run.reported
+        || run.wrong
+        || run.left
+        || run.failed.is_some()
+        || judge(&run.log) != Verdict::Implied
+    {
+        let name = subject.name();
+        tally.holes.push(format!("{name}, seed {seed}, without a mutation: {run:?}"));
+    }
+}
+
+/// Checks that runs without a mutation have no findings. Returns all mutations that they allow.
+fn control(trial: Trial<'_>, seeds: &[u64], tally: &mut Tally) -> BTreeSet<Mutation> {
     let mut mutations = BTreeSet::new();
     for &seed in seeds {
         for checked in [true, false] {
-            let run = Trial::new(subject, None, checked).seeded(seed);
-            if run.reported
-                || run.wrong
-                || run.left
-                || run.failed.is_some()
-                || judge(&run.log) != Verdict::Implied
-            {
-                let name = subject.name();
-                tally.holes.push(format!("{name}, seed {seed}, without a mutation: {run:?}"));
-            }
+            let run = Trial { checked, ..trial }.seeded(seed);
+            find_nothing(trial.subject, seed, &run, tally);
             mutations.extend(run.dependencies.into_iter().map(Mutation::Dependency));
             mutations.extend(run.declarations.into_iter().map(Mutation::Declaration));
         }

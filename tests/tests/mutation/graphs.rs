@@ -12,11 +12,21 @@ use super::random;
 /// How many of the graphs are random.
 const RANDOM: u64 = 8;
 
+const S: PlanNode = Source(Kernel);
+
+/// The nodes and edges of the CudaStreamPool example's application, with two ways to read.
+pub(crate) fn forms_of_the_application() -> [Plan; 2] {
+    let form = |name, reading| Plan::new(name, &[S, S, Combine(0, 1), Sink(reading, 2)]);
+    [
+        form("the CudaStreamPool example's form", Done),
+        form("the CudaStreamPool example's form, read a tick later", Next),
+    ]
+}
+
 /// All programs but the CudaStreamPool example's application, which has no plan.
 pub(crate) fn plans() -> Vec<Plan> {
-    const S: PlanNode = Source(Kernel);
-    let mut plans = vec![
-        Plan::new("the CudaStreamPool example's form", &[S, S, Combine(0, 1), Sink(Done, 2)]),
+    let mut plans = Vec::from(forms_of_the_application());
+    plans.extend([
         // Chains.
         Plan::new("source and sink", &[S, Sink(Late, 0)]),
         Plan::new("chain of one", &[S, Unary(Map, 0), Sink(Late, 1)]),
@@ -89,7 +99,7 @@ pub(crate) fn plans() -> Vec<Plan> {
         Plan::new("transferred, and freed", &[S, Unary(Map, 0), Sink(Late, 0), Sink(Late, 1)])
             .far(&[1, 3])
             .freeing(),
-    ];
+    ]);
     // Long runs, with messages that wait until each event was recorded again.
     plans.extend([
         Plan::new("long", &[S, Unary(Map, 0), Sink(Next, 1)]).long(),

@@ -5,8 +5,10 @@ use std::time::Duration;
 use streamflow::prelude::*;
 use streamflow::testing::Explorer;
 
-use super::order::{Verdict, judge, later_waits_imply_dropped};
+use super::order::{Verdict, judge};
 use super::runs::{Mutation, Run, Subject, Trial};
+use super::same_data;
+use super::unneeded::{Unneeded, explain};
 
 /// The seeds that are tried: one for each policy of the simulator, then those of policies with random choices.
 pub(crate) fn seeds() -> Vec<u64> {
@@ -15,6 +17,10 @@ pub(crate) fn seeds() -> Vec<u64> {
 
 /// How many more seeds are tried where the checker has reported the mutation and no data was wrong yet.
 const MORE_SEEDS: u64 = 200;
+
+/// The same with workers, since a seed draws their order, too, and an exploration of all orders takes too long. The limit
+/// is no time, so that the outcome does not depend on the machine's load.
+const MORE_SEEDS_OF_WORKERS: u64 = 2000;
 
 /// How many seeds a declaration gets that seems to order nothing: there are many such declarations.
 const SEEDS_OF_NOTHING: usize = 12;
@@ -32,6 +38,10 @@ pub(crate) enum Outcome {
     Redundant(String),
     /// A wait that was needed when it was issued, and that the stream's next waits imply.
     Overtaken,
+    /// A wait that repeats one which the stream's clock has forgotten: it has room for 8 streams.
+    Forgotten,
+    /// The checker reports it, and no data was wrong, since each tick has the same data: see [`same_data`].
+    SameData,
     /// A declaration on which no order depends: no run had two unordered accesses.
     OrdersNothing,
     /// A wait at the end of a run. Without it, work was still queued when the run returned.
@@ -50,13 +60,14 @@ struct Tried {
     verdict: Verdict,
     /// How many dependencies the mutation dropped.
     times: u64,
-    /// In each run in which it dropped dependencies, these were waits that later waits implied.
-    overtaken: bool,
+    /// Why the runs did not need the waits that were dropped: the worst reason.
+    unneeded: Unneeded,
 }
 
 /// Tries seeds until one meets the condition. Seeds that met one before come first.
 fn try_seeds(trial: Trial<'_>, seeds: &mut [u64], shows: impl Fn(&Run) -> bool) -> Tried {
-    let mut tried = Tried { shown: false, verdict: Verdict::Implied, times: 0, overtaken: true };
+    let (verdict, unneeded) = (Verdict::Implied, Unneeded::NoWait);
+    let mut tried = Tried { shown: false, verdict, times: 0, unneeded };
     for index in 0..seeds.len() {
         let run = trial.seeded(seeds[index]);
         let verdict = judge(&run.log);
@@ -66,7 +77,7 @@ fn try_seeds(trial: Trial<'_>, seeds: &mut [u64], shows: impl Fn(&Run) -> bool) 
         }
         tried.verdict = tried.verdict.max(verdict);
         tried.times += run.times;
-        tried.overtaken &= run.times == 0 || later_waits_imply_dropped(&run.log);
+        tried.unneeded = tried.unneeded.max(explain(&run.log));
     }
     tried
 }
@@ -75,9 +86,9 @@ fn is_declaration(mutation: &Mutation) -> bool {
     matches!(mutation, Mutation::Declaration(_))
 }
 
-/// Tries a mutation.
-pub(crate) fn notice(subject: &Subject, mutation: &Mutation, seeds: &mut [u64]) -> Outcome {
-    let trial = |checked| Trial::new(subject, Some(mutation), checked);
+/// Tries a mutation of a trial.
+pub(crate) fn notice(right: Trial<'_>, mutation: &Mutation, seeds: &mut [u64]) -> Outcome {
+    let trial = |checked| Trial { mutation: Some(mutation), checked, ..right };
     let (checked, data) = (trial(true), trial(false));
     if matches!(mutation, Mutation::Dependency(dependency) if dependency.is_at_the_end()) {
         return left_running(data, seeds);
@@ -91,9 +102,10 @@ pub(crate) fn notice(subject: &Subject, mutation: &Mutation, seeds: &mut [u64]) 
     let wrong = try_seeds(data, &mut seeds[..all], |run| run.wrong);
     match (reported.shown, wrong.shown) {
         (true, true) => Outcome::Noticed,
-        (true, false) if (32..MORE_SEEDS).any(|seed| data.seeded(seed).wrong) => Outcome::Noticed,
+        (true, false) if more_seeds_show_it(data) => Outcome::Noticed,
         (true, false) => match explore(data) {
             Explored { wrong: true, .. } => Outcome::Noticed,
+            _ if is_noticed_in_another_form(right, mutation, seeds) => Outcome::SameData,
             found => Outcome::Hole(format!("the data never shows it: {}", found.text)),
         },
         (false, true) => {
@@ -101,10 +113,26 @@ pub(crate) fn notice(subject: &Subject, mutation: &Mutation, seeds: &mut [u64]) 
         }
         (false, false) => {
             let verdict = reported.verdict.max(wrong.verdict);
-            let overtaken = reported.overtaken && wrong.overtaken;
-            unnoticed(data, verdict, reported.times + wrong.times, overtaken)
+            let unneeded = reported.unneeded.max(wrong.unneeded);
+            unnoticed(data, verdict, reported.times + wrong.times, unneeded)
         }
     }
+}
+
+fn more_seeds_show_it(data: Trial<'_>) -> bool {
+    let seeds = if data.workers.is_some() { MORE_SEEDS_OF_WORKERS } else { MORE_SEEDS };
+    (32..seeds).any(|seed| data.seeded(seed).wrong)
+}
+
+/// Whether the same mutation of a graph of the same form with different data in each tick is noticed.
+fn is_noticed_in_another_form(right: Trial<'_>, mutation: &Mutation, seeds: &mut [u64]) -> bool {
+    let Some((forms, mutation)) = same_data::in_other_forms(right.subject, mutation) else {
+        return false;
+    };
+    forms
+        .map(Subject::Plan)
+        .iter()
+        .any(|form| notice(Trial { subject: form, ..right }, &mutation, seeds) == Outcome::Noticed)
 }
 
 /// Drops a wait at the end of a run. No access comes after it, so that only queued work shows the missing wait.
@@ -121,7 +149,7 @@ fn left_running(trial: Trial<'_>, seeds: &[u64]) -> Outcome {
     Outcome::AtTheEnd
 }
 
-fn unnoticed(trial: Trial<'_>, verdict: Verdict, times: u64, overtaken: bool) -> Outcome {
+fn unnoticed(trial: Trial<'_>, verdict: Verdict, times: u64, unneeded: Unneeded) -> Outcome {
     if times == 0 {
         return Outcome::Hole("the mutation dropped no dependency".into());
     }
@@ -135,7 +163,8 @@ fn unnoticed(trial: Trial<'_>, verdict: Verdict, times: u64, overtaken: bool) ->
     }
     let found = explore(trial);
     match verdict.max(found.verdict) {
-        Verdict::Implied if !found.wrong && overtaken => Outcome::Overtaken,
+        Verdict::Implied if !found.wrong && unneeded == Unneeded::Overtaken => Outcome::Overtaken,
+        Verdict::Implied if !found.wrong && unneeded == Unneeded::Forgotten => Outcome::Forgotten,
         Verdict::Implied if !found.wrong => Outcome::Redundant(found.text),
         verdict => Outcome::Hole(format!(
             "neither the checker nor the data showed it: {verdict:?}; {}",

@@ -17,10 +17,10 @@ pub(crate) enum Verdict {
     Race(String),
 }
 
-type Clock = Vec<u64>;
+pub(crate) type Clock = Vec<u64>;
 
 /// A step that accesses memory.
-struct MemoryStep<'a> {
+pub(crate) struct MemoryStep<'a> {
     /// The stream and the number of the step on it. None for the host.
     at: Option<(usize, u64)>,
     /// For each stream, the last step that comes before this one.
@@ -29,12 +29,18 @@ struct MemoryStep<'a> {
     what: &'a str,
 }
 
+/// The latest record of an event.
+pub(crate) struct Record {
+    stream: usize,
+    pub(crate) clock: Clock,
+}
+
 /// The clocks after some steps of a log: replaying a step updates them.
 #[derive(Default)]
-struct Replay {
+pub(crate) struct Replay {
     index: HashMap<RawStream, usize>,
-    streams: Vec<Clock>,
-    events: HashMap<RawEvent, Clock>,
+    pub(crate) streams: Vec<Clock>,
+    pub(crate) events: HashMap<RawEvent, Record>,
     /// For each host thread, the work that it has found complete.
     hosts: Vec<Clock>,
     /// The work that any host thread has found complete.
@@ -43,7 +49,7 @@ struct Replay {
     thread: usize,
 }
 
-fn merge(into: &mut Clock, other: &Clock) {
+pub(crate) fn merge(into: &mut Clock, other: &Clock) {
     into.resize(into.len().max(other.len()), 0);
     for (mine, theirs) in into.iter_mut().zip(other) {
         *mine = (*mine).max(*theirs);
@@ -51,7 +57,7 @@ fn merge(into: &mut Clock, other: &Clock) {
 }
 
 impl Replay {
-    fn stream(&mut self, raw: RawStream) -> usize {
+    pub(crate) fn stream(&mut self, raw: RawStream) -> usize {
         let next = self.index.len();
         let index = *self.index.entry(raw).or_insert(next);
         if index == next {
@@ -61,46 +67,68 @@ impl Replay {
     }
 
     /// Sets the thread that makes the next steps.
-    fn set_thread(&mut self, thread: usize) {
+    pub(crate) fn set_thread(&mut self, thread: usize) {
         self.thread = thread;
         let count = self.hosts.len().max(thread + 1);
         self.hosts.resize(count, Clock::new());
     }
 
     /// Work that is queued on the stream from now on comes after the work that this thread has found complete.
-    fn submit(&mut self, raw: RawStream) -> usize {
+    pub(crate) fn submit(&mut self, raw: RawStream) -> usize {
         let stream = self.stream(raw);
         merge(&mut self.streams[stream], &self.hosts[self.thread]);
         stream
     }
 
+    /// A record is a step of its stream, so that a clock says which records it comes after.
+    pub(crate) fn record(&mut self, event: RawEvent, stream: usize, is_made: bool) {
+        let clock = self.step(stream);
+        if is_made {
+            self.events.insert(event, Record { stream, clock });
+        }
+    }
+
+    /// The clock after the stream's next step.
+    fn step(&mut self, stream: usize) -> Clock {
+        let clock = &mut self.streams[stream];
+        clock.resize(clock.len().max(stream + 1), 0);
+        clock[stream] += 1;
+        clock.clone()
+    }
+
     /// The thread has found an event's latest record complete.
-    fn found_event_complete(&mut self, event: RawEvent) {
-        if let Some(record) = self.events.get(&event) {
-            merge(&mut self.hosts[self.thread], record);
-            merge(&mut self.found, record);
+    pub(crate) fn found_event_complete(&mut self, event: RawEvent) {
+        if let Some(Record { clock, .. }) = self.events.get(&event) {
+            merge(&mut self.hosts[self.thread], clock);
+            merge(&mut self.found, clock);
         }
     }
 
     /// The thread has found all work that is queued on a stream complete.
-    fn found_stream_complete(&mut self, raw: RawStream) {
+    pub(crate) fn found_stream_complete(&mut self, raw: RawStream) {
         let stream = self.stream(raw);
         merge(&mut self.hosts[self.thread], &self.streams[stream]);
         merge(&mut self.found, &self.streams[stream]);
     }
 
-    /// The stream `by`, or the thread if that is `None`, comes after all work that any thread has found complete. The
-    /// runtime relies on some of that work, and the log does not say on which. So the order computed here can have more
-    /// than the runtime relies on, and never less.
-    fn rely_on_found(&mut self, by: Option<RawStream>) {
-        match by.map(|raw| self.stream(raw)) {
-            Some(stream) => merge(&mut self.streams[stream], &self.found),
-            None => merge(&mut self.hosts[self.thread], &self.found),
+    /// The stream `by`, or the thread if that is `None`, comes after the work before the record that the event holds, if
+    /// that is of the stream `on` and was found complete. Else it comes after all that was found complete of what the
+    /// stream `on` has come after: then the order computed here can have more than the runtime relies on, and never less.
+    pub(crate) fn rely(&mut self, on: RawStream, record: Option<RawEvent>, by: Option<RawStream>) {
+        let (on, by) = (self.stream(on), by.map(|raw| self.stream(raw)));
+        let get = |clock: &Clock| clock.get(on).copied().unwrap_or(0);
+        let record = record.and_then(|event| self.events.get(&event));
+        let is_found = |it: &&Record| it.stream == on && get(&it.clock) <= get(&self.found);
+        let both = || self.found.iter().zip(&self.streams[on]).map(|(a, b)| *a.min(b)).collect();
+        let found = record.filter(is_found).map_or_else(both, |record| record.clock.clone());
+        match by {
+            Some(stream) => merge(&mut self.streams[stream], &found),
+            None => merge(&mut self.hosts[self.thread], &found),
         }
     }
 
     /// One thread has joined all others: each host thread comes after what any of them has found complete.
-    fn joined(&mut self) {
+    pub(crate) fn joined(&mut self) {
         let all = self.hosts.iter().fold(Clock::new(), |mut all, host| {
             merge(&mut all, host);
             all
@@ -108,17 +136,15 @@ impl Replay {
         self.hosts.fill(all);
     }
 
-    fn memory_step<'a>(
+    pub(crate) fn memory_step<'a>(
         &mut self,
         raw: RawStream,
         what: &'a str,
         accesses: &'a [Access],
     ) -> MemoryStep<'a> {
         let stream = self.submit(raw);
-        let clock = &mut self.streams[stream];
-        clock.resize(clock.len().max(stream + 1), 0);
-        clock[stream] += 1;
-        MemoryStep { at: Some((stream, clock[stream])), after: clock.clone(), accesses, what }
+        let after = self.step(stream);
+        MemoryStep { at: Some((stream, after[stream])), after, accesses, what }
     }
 }
 
@@ -140,16 +166,14 @@ fn memory_steps(log: &Log, with_dependency: bool) -> Vec<MemoryStep<'_>> {
             }
             LogStep::Record { event, stream, dropped } => {
                 let stream = replay.submit(*stream);
-                if with_dependency || !dropped {
-                    replay.events.insert(*event, replay.streams[stream].clone());
-                }
+                replay.record(*event, stream, with_dependency || !dropped);
             }
             LogStep::Wait { event, stream, dropped } => {
                 let stream = replay.submit(*stream);
                 if (with_dependency || !dropped)
                     && let Some(record) = replay.events.get(event)
                 {
-                    merge(&mut replay.streams[stream], record);
+                    merge(&mut replay.streams[stream], &record.clock);
                 }
             }
             LogStep::EventComplete { event, dropped } => {
@@ -162,7 +186,7 @@ fn memory_steps(log: &Log, with_dependency: bool) -> Vec<MemoryStep<'_>> {
                     replay.found_stream_complete(*stream);
                 }
             }
-            LogStep::Relies { by } => replay.rely_on_found(*by),
+            LogStep::Relies { on, record, by } => replay.rely(*on, *record, *by),
             LogStep::Joined => replay.joined(),
             LogStep::Host { accesses } => {
                 let after = replay.hosts[replay.thread].clone();
@@ -218,73 +242,4 @@ pub(crate) fn judge(log: &Log) -> Verdict {
     };
     let implied = with.iter().zip(&without).all(|(a, b)| a.at == b.at && same(&a.after, &b.after));
     if implied { Verdict::Implied } else { Verdict::Unneeded }
-}
-
-/// Whether the run needed each dropped wait when it was issued, and later waits of the same stream imply it before the
-/// stream is used again. This happens where a tick receives a message, and then another that was sent after it. Waits
-/// are issued at once, so that the runtime can't foresee the second wait when it issues the first.
-pub(crate) fn later_waits_imply_dropped(log: &Log) -> bool {
-    let mut replay = Replay::default();
-    let mut pending: Vec<(usize, Clock)> = Vec::new();
-    let covers = |mine: &Clock, other: &Clock| {
-        other.iter().enumerate().all(|(i, of)| mine.get(i).unwrap_or(&0) >= of)
-    };
-    let mut found = false;
-    for (thread, step) in log.steps() {
-        replay.set_thread(*thread);
-        let used = match step {
-            LogStep::Wait { event, stream, dropped } => {
-                let index = replay.submit(*stream);
-                if let Some(record) = replay.events.get(event) {
-                    if !dropped {
-                        merge(&mut replay.streams[index], record);
-                    } else if covers(&replay.streams[index], record) {
-                        return false;
-                    } else {
-                        found = true;
-                        pending.push((index, record.clone()));
-                    }
-                }
-                None
-            }
-            LogStep::Work { stream, what, accesses } => {
-                replay.memory_step(*stream, what, accesses);
-                Some(replay.stream(*stream))
-            }
-            LogStep::Free { stream, accesses, .. } => {
-                replay.memory_step(*stream, "free", accesses);
-                Some(replay.stream(*stream))
-            }
-            LogStep::Record { event, stream, .. } => {
-                let index = replay.submit(*stream);
-                replay.events.insert(*event, replay.streams[index].clone());
-                Some(index)
-            }
-            LogStep::EventComplete { event, .. } => {
-                replay.found_event_complete(*event);
-                None
-            }
-            LogStep::StreamComplete { stream, .. } => {
-                replay.found_stream_complete(*stream);
-                Some(replay.stream(*stream))
-            }
-            LogStep::Relies { by } => {
-                replay.rely_on_found(*by);
-                None
-            }
-            LogStep::Joined => {
-                replay.joined();
-                None
-            }
-            LogStep::Host { .. } => None,
-        };
-        if let Some(used) = used {
-            let mine = &replay.streams[used];
-            if pending.iter().any(|(stream, record)| *stream == used && !covers(mine, record)) {
-                return false;
-            }
-            pending.retain(|(stream, _)| *stream != used);
-        }
-    }
-    found
 }

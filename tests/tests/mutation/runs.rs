@@ -10,6 +10,8 @@ use streamflow::driver::race::RaceChecker;
 use streamflow::graph::Graph;
 use streamflow::memory::MemoryOptions;
 use streamflow::prelude::*;
+use streamflow::schedule::Workers;
+use streamflow::testing::Explorer;
 use streamflow_examples::seed_app;
 use streamflow_examples::seed_graph::CudaStreamApp;
 use streamflow_tests::check_close;
@@ -70,18 +72,25 @@ impl Subject {
     fn run(
         &self,
         ticks: usize,
+        workers: Option<usize>,
         platform: &Platform,
         layer: &Mutate,
         end: impl FnOnce() -> Result<()>,
     ) -> Result<()> {
+        let workers = workers.map_or(Workers::none(), Workers::new);
         let mut graph: Box<dyn Graph> = match self {
-            Self::CudaStreamApp => Box::new(seed_application(ticks, platform)?),
-            Self::Plan(plan) => Box::new(build(plan, ticks, platform)?),
+            Self::CudaStreamApp => scheduled(seed_application(ticks, platform)?, workers)?,
+            Self::Plan(plan) => scheduled(build(plan, ticks, platform)?, workers)?,
             Self::Threads(threads) => return threads.run(ticks, platform, layer, end),
         };
         let done = streamflow::schedule::run(&mut *graph);
         Ok(done.and(Ok(end()?))?)
     }
+}
+
+fn scheduled(mut graph: impl Graph + 'static, workers: Workers) -> Result<Box<dyn Graph>> {
+    graph.workers(workers)?;
+    Ok(Box::new(graph))
 }
 
 fn seed_application(ticks: usize, platform: &Platform) -> Result<CudaStreamApp> {
@@ -113,7 +122,7 @@ impl fmt::Display for Mutation {
 }
 
 /// The findings of a run.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Run {
     /// The race checker reported a race.
     pub(crate) reported: bool,
@@ -138,39 +147,59 @@ pub(crate) struct Trial<'a> {
     pub(crate) ticks: usize,
     /// Whether a race checker is below, and its reports fail the run.
     pub(crate) checked: bool,
+    /// The workers, which take turns in an order that the seed draws. `None`: the greedy scheduler.
+    pub(crate) workers: Option<usize>,
 }
 
 impl<'a> Trial<'a> {
-    pub(crate) fn new(subject: &'a Subject, mutation: Option<&'a Mutation>, checked: bool) -> Self {
-        Self { subject, mutation, ticks: subject.ticks(), checked }
+    /// Without a mutation, and with the race checker.
+    pub(crate) fn new(subject: &'a Subject, workers: Option<usize>) -> Self {
+        Self { subject, mutation: None, ticks: subject.ticks(), checked: true, workers }
     }
 
     /// Runs it under a seed.
     pub(crate) fn seeded(self, seed: u64) -> Run {
-        let host =
-            Arc::new(HostDriver::builder().devices(self.subject.devices()).seed(seed).build());
-        self.on(if self.checked { Arc::new(RaceChecker::new(host)) } else { host })
+        if self.workers.is_none() {
+            let host = HostDriver::builder().devices(self.subject.devices()).seed(seed).build();
+            return self.on(Arc::new(host));
+        }
+        let explorer = Explorer::new().devices(self.subject.devices()).first_seed(seed).seeds(1);
+        let mut run = None;
+        let explored = explorer.race_check(false).run(|platform| {
+            run = Some(self.on(platform.driver().clone()));
+            Ok(())
+        });
+        let failed = explored.and_then(|explored| explored.check()).err();
+        let mut run = run.unwrap_or_default();
+        run.failed = failed.map(|error| error.to_string()).or(run.failed);
+        run
+    }
+
+    fn with(self, layer: &Arc<Mutate>, end: impl FnOnce() -> Result<()>) -> Result<()> {
+        // The checker is below the layer.
+        let builder = Platform::builder().memory(self.subject.memory()).race_check(false);
+        let platform = builder.driver(layer.clone())?;
+        self.subject.run(self.ticks, self.workers, &platform, layer, end)
     }
 
     /// Runs it on a driver.
-    pub(crate) fn on(self, below: Arc<dyn Driver>) -> Run {
+    pub(crate) fn on(self, host: Arc<dyn Driver>) -> Run {
+        let below = if self.checked { Arc::new(RaceChecker::new(host)) } else { host };
         let (dependency, declaration) = match self.mutation {
             Some(Mutation::Dependency(dependency)) => (Some(dependency.clone()), None),
             Some(Mutation::Declaration(declaration)) => (None, Some(declaration)),
             None => (None, None),
         };
-        let layer = Mutate::new(below, dependency);
-        let layer = Arc::new(if self.checked { layer } else { layer.quiet() });
         let mut left = false;
-        let (done, declarations, misdeclared) = declarations(declaration, || {
-            // The checker is below the layer.
-            let builder = Platform::builder().memory(self.subject.memory()).race_check(false);
-            let platform = builder.driver(layer.clone())?;
-            self.subject.run(self.ticks, &platform, &layer, || {
+        let ((done, layer), declarations, misdeclared) = declarations(declaration, || {
+            let layer = Mutate::new(below, dependency);
+            let layer = Arc::new(if self.checked { layer } else { layer.quiet() });
+            let done = self.with(&layer, || {
                 layer.end();
                 left = !layer.is_idle()?;
                 Ok(())
-            })
+            });
+            (done, layer)
         });
         let (mut reported, mut wrong, mut failed) = (false, false, None);
         if let Err(failure) = done {

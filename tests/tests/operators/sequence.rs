@@ -16,16 +16,11 @@ struct Numbered {
     #[output]
     number: u64,
     first: u64,
-    /// It sends only in every so many ticks.
-    every: u64,
 }
 
 impl Compute for Numbered {
     fn compute(&mut self, io: NumberedIo<'_>, cx: &ExecutionContext) -> Result<()> {
         let number = 100 * cx.tick() + self.first;
-        if !cx.tick().is_multiple_of(self.every) {
-            return Ok(());
-        }
         io.number.acquired(Timestamp(self.first)).sequence(number).emit(number)
     }
 }
@@ -92,8 +87,8 @@ graph! {
         let log: Log = Log::new(seen);
         source.number >> ahead.number;
         ahead.later >> join.later;
-        // The last message is left over.
-        #[capacity(2)] #[policy(pop)]
+        // The last message is left over. Workers may send all before the join runs.
+        #[capacity(TICKS as usize)] #[policy(pop)]
         source.number >> join.number;
         join.smaller >> log.number;
     }
@@ -106,20 +101,40 @@ pub(crate) fn diamond(platform: &Platform) -> Result<(), Failed> {
     check_equal(all(&seen), (0..TICKS - 1).map(|n| (n, Some(n))).collect())
 }
 
-/// Sends the number of the earliest message: that of the optional input, if there is one.
+/// Sends what two of [`Numbered`] would, the earlier one in every other tick, and first.
+#[operator]
+struct Two {
+    #[output]
+    earlier: u64,
+    #[output]
+    number: u64,
+}
+
+impl Compute for Two {
+    fn compute(&mut self, io: TwoIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let [earlier, number] = [3, 7].map(|first| 100 * cx.tick() + first);
+        if cx.tick().is_multiple_of(2) {
+            io.earlier.acquired(Timestamp(3)).sequence(earlier).emit(earlier)?;
+        }
+        io.number.acquired(Timestamp(7)).sequence(number).emit(number)
+    }
+}
+
+/// Sends the number of the earliest message: that of the optional input, if there is one. It receives that first: the next
+/// one comes after room for the other number.
 #[operator]
 struct Perhaps {
-    #[input]
-    number: &u64,
     #[input(optional)]
     earlier: &u64,
+    #[input]
+    number: &u64,
     #[output]
     earliest: u64,
 }
 
 impl Compute for Perhaps {
     fn compute(&mut self, io: PerhapsIo<'_>, _: &ExecutionContext) -> Result<()> {
-        let (number, earlier) = (io.number.receive(), io.earlier.receive());
+        let (earlier, number) = (io.earlier.receive(), io.number.receive());
         let number = number.into_data();
         io.earliest.emit(*earlier.into_data().unwrap_or(number))
     }
@@ -127,13 +142,11 @@ impl Compute for Perhaps {
 
 graph! {
     struct Optional(seen: Seen<(u64, Option<u64>)>) {
-        // Before the node that may run without it.
-        #[when(count(TICKS))] let sometimes: Numbered = Numbered::new(3, 2);
-        #[when(count(TICKS))] let always: Numbered = Numbered::new(7, 1);
+        #[when(count(TICKS))] let two: Two = Two::new();
         let perhaps: Perhaps = Perhaps::new();
         let log: Log = Log::new(seen);
-        sometimes.number >> perhaps.earlier;
-        always.number >> perhaps.number;
+        two.earlier >> perhaps.earlier;
+        two.number >> perhaps.number;
         perhaps.earliest >> log.number;
     }
 }
@@ -164,9 +177,9 @@ impl Compute for Second {
 
 graph! {
     struct OfMany(seen: Seen<(u64, Option<u64>)>) {
-        #[when(count(TICKS))] let a: Numbered = Numbered::new(8, 1);
-        #[when(count(TICKS))] let b: Numbered = Numbered::new(2, 1);
-        #[when(count(TICKS))] let c: Numbered = Numbered::new(5, 1);
+        #[when(count(TICKS))] let a: Numbered = Numbered::new(8);
+        #[when(count(TICKS))] let b: Numbered = Numbered::new(2);
+        #[when(count(TICKS))] let c: Numbered = Numbered::new(5);
         let second: Second = Second::new();
         let log: Log = Log::new(seen);
         a.number >> second.numbers;
@@ -277,7 +290,7 @@ impl Compute for Rounds {
 
 graph! {
     struct Feedback(state: Seen<(u64, Option<u64>)>, sums: Seen<(u64, Option<u64>)>, rounds: Seen<(u64, Option<u64>)>) {
-        #[when(count(TICKS))] let source: Numbered = Numbered::new(0, 1);
+        #[when(count(TICKS))] let source: Numbered = Numbered::new(0);
         let total: Total = Total::new(state);
         let round: Rounds = Rounds::new();
         let of_total: Log = Log::new(sums);

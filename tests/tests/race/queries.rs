@@ -1,9 +1,12 @@
 //! Operators that query races themselves: a run, or a harness, still reports each race.
 
+use std::ops::RangeInclusive;
+
 use streamflow::driver::race::{RaceMark, RaceReports};
 use streamflow::prelude::*;
 use streamflow::testing::OperatorHarness;
 use streamflow_tests::foreign::launch_unordered;
+use streamflow_tests::greedy::greedy;
 use streamflow_tests::kernels::{fill, slow_copy};
 use streamflow_tests::{Failed, Suite, check, check_races};
 
@@ -50,6 +53,8 @@ struct Curious {
     #[output]
     number: u64,
     query: Query,
+    /// How many races it has caused, and found.
+    caused: usize,
     seen: usize,
 }
 
@@ -58,6 +63,7 @@ impl Compute for Curious {
         if cx.tick() == 0 {
             let pool = cx.platform().stream_pool("CURIOUS", &CudaStreamPool::new())?;
             race(cx.platform(), [&pool.allocate("a")?, &pool.allocate("b")?])?;
+            self.caused += 1;
         }
         self.seen += self.query.races(cx.platform()).races.len();
         io.number.emit(cx.tick())
@@ -71,8 +77,8 @@ impl Compute for Curious {
 
 graph! {
     struct TwoCurious(query: Query) {
-        #[when(count(2))] let one: Curious = Curious::new(query, 0);
-        #[when(count(2))] let other: Curious = Curious::new(query, 0);
+        #[when(count(2))] let one: Curious = Curious::new(query, 0, 0);
+        #[when(count(2))] let other: Curious = Curious::new(query, 0, 0);
         one.number >> _;
         other.number >> _;
     }
@@ -87,16 +93,33 @@ fn watched(platform: &Platform) -> Result<Platform> {
 fn query_in_a_run(platform: &Platform) -> Result<(), Failed> {
     for query in QUERIES {
         let platform = watched(platform)?;
-        let mut graph = TwoCurious::new(&platform, query)?;
-        for run in 0..2 {
-            let done = graph.run();
-            let seen = graph.one().seen + graph.other().seen;
-            check(seen > 0, || format!("{query:?}: the operator's query found no race"))?;
-            let races = matches!(&done, Err(Error::Races(races)) if races.races.len() == 2);
-            check(races, || format!("{query:?}, run {run}: {done:?}"))?;
-            // The run has reported them.
-            check_races(&platform)?;
-        }
+        let graph = TwoCurious::new(&platform, query)?;
+        // One thread ends the run after a tick of each node.
+        run_twice(&platform, greedy(graph)?, query, 2..=2)?;
+        // Several may end it when the first node has run.
+        run_twice(&platform, TwoCurious::new(&platform, query)?, query, 1..=2)?;
+    }
+    Ok(())
+}
+
+fn run_twice(
+    platform: &Platform,
+    mut graph: TwoCurious,
+    query: Query,
+    expected: RangeInclusive<usize>,
+) -> Result<(), Failed> {
+    for run in 0..2 {
+        let before = graph.one().caused + graph.other().caused;
+        let done = graph.run();
+        let caused = graph.one().caused + graph.other().caused - before;
+        let seen = graph.one().seen + graph.other().seen;
+        check(seen > 0, || format!("{query:?}: the operator's query found no race"))?;
+        let races = matches!(&done, Err(Error::Races(races)) if races.races.len() == caused);
+        check(races && expected.contains(&caused), || {
+            format!("{query:?}, run {run}, of {caused} races: {done:?}")
+        })?;
+        // The run has reported them.
+        check_races(platform)?;
     }
     Ok(())
 }
@@ -104,7 +127,7 @@ fn query_in_a_run(platform: &Platform) -> Result<(), Failed> {
 fn query_in_a_harness(platform: &Platform) -> Result<(), Failed> {
     for query in QUERIES {
         let platform = watched(platform)?;
-        let mut harness = OperatorHarness::new(&platform, Curious::new(query, 0))?;
+        let mut harness = OperatorHarness::new(&platform, Curious::new(query, 0, 0))?;
         let done = harness.tick();
         check(matches!(done, Err(Error::Races(_))), || format!("{query:?}: {done:?}"))?;
         check(harness.operator().seen > 0, || "the operator's query found no race".into())?;

@@ -1,8 +1,8 @@
 //! `stop_on_ctrl_c`, in processes of their own.
 
+use std::env;
 use std::process::{self, Command, Stdio};
 use std::thread;
-use std::{env, fs};
 
 use streamflow::prelude::*;
 use streamflow::schedule::{End, StoppedBy};
@@ -10,6 +10,7 @@ use streamflow_tests::stereo::Counter;
 use streamflow_tests::{Failed, Suite, check, check_equal, check_error, check_text, child};
 
 use super::gate::{Gated, Latch, gate};
+use super::signals::ignores_interrupts;
 
 const FIRST: &str = "first Ctrl-C";
 const SECOND: &str = "second Ctrl-C";
@@ -58,15 +59,6 @@ fn linux(test: impl FnOnce() -> Result<(), Failed>) -> Result<Option<String>, Fa
         return test().map(|()| None);
     }
     Ok(Some("the library knows on Linux alone that a signal is ignored".into()))
-}
-
-/// Whether this process, and so each child, ignores SIGINT. Linux alone tells it without a call of C.
-fn ignores_interrupts() -> bool {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    // SIGINT has number 2, so it is the second bit.
-    let mask = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
-    mask.is_some_and(|mask| mask & 2 != 0)
 }
 
 /// Sends SIGINT to this process.

@@ -4,15 +4,19 @@
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
+use std::time::Duration;
 
 use streamflow::prelude::*;
-use streamflow::schedule::{RunPhase, Running};
+use streamflow::schedule::{RunPhase, Running, Workers};
 use streamflow_tests::kernels::slow_fill;
 use streamflow_tests::seen::{Seen, all, push_seen};
 use streamflow_tests::stereo::Counter;
 use streamflow_tests::{Failed, Suite, check, check_equal};
 
 use super::gate::{Gate, Gated, Latch, gate};
+
+/// A drop that takes longer waits for itself.
+const WATCHDOG: Duration = Duration::from_secs(20);
 
 pub(crate) fn add(suite: Suite) -> Suite {
     suite
@@ -21,6 +25,7 @@ pub(crate) fn add(suite: Suite) -> Suite {
         .both("dropping_a_run_with_work_in_flight_waits_for_the_device", in_flight)
         .both("dropping_a_run_after_its_end_or_failure_drops_its_graph", after_the_end)
         .both("an_operator_may_drop_the_run_of_its_own_graph", by_its_operator)
+        .host("an_operator_of_an_inner_graph_may_drop_the_outer_run", by_an_inner_operator)
         .both("a_panicking_thread_drops_its_run", while_panicking)
 }
 
@@ -246,6 +251,107 @@ fn by_its_operator(platform: &Platform) -> Result<(), Failed> {
     *own.lock().unwrap_or_else(PoisonError::into_inner) = Some(running);
     dropped.recv()?;
     check(handle.is_over(), || "its graph is dropped, but it is not over".into())
+}
+
+type Outer = Arc<Mutex<Option<Running<Nesting>>>>;
+
+/// Drops the run of the graph around its own.
+#[operator]
+struct DropsOuter {
+    #[output]
+    number: u64,
+    outer: Outer,
+}
+
+impl Compute for DropsOuter {
+    fn compute(&mut self, io: DropsOuterIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        drop(self.outer.lock().unwrap_or_else(PoisonError::into_inner).take());
+        io.number.emit(cx.tick())
+    }
+}
+
+graph! {
+    struct OnFirst(outer: Outer) {
+        #[when(count(1))]
+        let drops: DropsOuter = DropsOuter::new(outer);
+        drops.number >> _;
+    }
+}
+
+graph! {
+    struct OnAnother(outer: Outer) {
+        #[when(count(1))]
+        #[worker(other)]
+        let drops: DropsOuter = DropsOuter::new(outer);
+        drops.number >> _;
+    }
+}
+
+/// Runs a graph in its hook.
+#[operator]
+struct Nests {
+    #[input]
+    number: u64,
+    outer: Outer,
+    inner: Workers,
+    on_another: bool,
+    done: Sender<()>,
+}
+
+impl Compute for Nests {
+    fn compute(&mut self, io: NestsIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        io.number.discard();
+        if self.outer.lock().unwrap_or_else(PoisonError::into_inner).is_none() {
+            return Ok(());
+        }
+        let platform = cx.platform();
+        if self.on_another {
+            OnAnother::new(platform, self.outer.clone())?.workers(self.inner.clone())?.run()?;
+        } else {
+            OnFirst::new(platform, self.outer.clone())?.workers(self.inner.clone())?.run()?;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Nests {
+    fn drop(&mut self) {
+        // The test may have ended.
+        let _ = self.done.send(());
+    }
+}
+
+graph! {
+    struct Nesting(outer: Outer, inner: Workers, on_another: bool, done: Sender<()>) {
+        let numbers: Counter = Counter::new();
+        #[worker(nests)]
+        let nests: Nests = Nests::new(outer, inner, on_another, done);
+        numbers.number >> nests.number;
+    }
+}
+
+/// The outer run waits for the inner one, whose operator drops it: on the same thread, and on another worker.
+fn by_an_inner_operator(platform: &Platform) -> Result<(), Failed> {
+    let forms = [
+        (Workers::new(2), Workers::none(), false),
+        (Workers::new(2), Workers::new(2), false),
+        (Workers::new(2), Workers::new(1), true),
+        (Workers::none(), Workers::none(), false),
+        (Workers::none(), Workers::new(1), true),
+    ];
+    for (workers, inner, on_another) in forms {
+        let (outer, (done, dropped)) = (Outer::default(), channel());
+        let form = format!("{workers:?} around {inner:?}, {on_another}");
+        let mut graph = Nesting::new(platform, outer.clone(), inner, on_another, done)?;
+        graph.workers(workers)?;
+        let running = graph.spawn()?;
+        let handle = running.handle();
+        *outer.lock().unwrap_or_else(PoisonError::into_inner) = Some(running);
+        let in_time = dropped.recv_timeout(WATCHDOG);
+        check(in_time.is_ok(), || format!("{form}: the drop waits for itself"))?;
+        check(handle.is_over(), || format!("{form}: the graph is dropped, and the run goes on"))?;
+    }
+    Ok(())
 }
 
 fn while_panicking(platform: &Platform) -> Result<(), Failed> {

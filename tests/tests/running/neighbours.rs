@@ -4,7 +4,8 @@ use streamflow::prelude::*;
 use streamflow::schedule::Activity;
 use streamflow::testing::OperatorHarness;
 use streamflow_tests::allocations;
-use streamflow_tests::seen::{Seen, all, push_seen};
+use streamflow_tests::greedy::greedy;
+use streamflow_tests::seen::{Seen, all, push_seen, take};
 use streamflow_tests::stereo::Counter;
 use streamflow_tests::{Failed, Suite, check, check_equal, check_error};
 
@@ -83,6 +84,15 @@ fn finds(platform: &Platform) -> Result<(), Failed> {
     let seen = Seen::default();
     let mut graph = Three::new(platform, seen.clone())?;
     graph.run()?;
+    let found = take(&seen);
+    // The sink comes after this node, and the source before it.
+    let is_right = |(tick, (before, after, own, _)): (usize, &Found)| {
+        *before > tick as u64 && *after <= tick as u64 && *own == Activity::Computing
+    };
+    check(found.len() == 3 && found.iter().enumerate().all(is_right), || format!("{found:?}"))?;
+    check_equal(graph.looks().allocations, 0)?;
+    let mut graph = greedy(Three::new(platform, seen.clone())?)?;
+    graph.run()?;
     let tick = |tick| (tick + 1, tick, Activity::Computing, Activity::Idle);
     check_equal(all(&seen), vec![tick(0), tick(1), tick(2)])?;
     check_equal(graph.looks().allocations, 0)
@@ -150,5 +160,9 @@ graph! {
 
 fn by_status(platform: &Platform) -> Result<(), Failed> {
     let report = Watched::new(platform)?.run()?;
+    check(report.ticks("numbers") == Some(7) && report.ticks("watches") > Some(0), || {
+        format!("{report}")
+    })?;
+    let report = greedy(Watched::new(platform)?)?.run()?;
     check_equal((report.ticks("numbers"), report.ticks("watches")), (Some(7), Some(8)))
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use streamflow::prelude::*;
 use streamflow::schedule::{End, StoppedBy};
-use streamflow::testing::{Explorer, explore, scope};
+use streamflow::testing::{Explorer, explore, scope, yield_now};
 use streamflow_tests::kernels::add_one;
 use streamflow_tests::seen::{Seen, all, push_seen};
 use streamflow_tests::tensors::{LEN, Tx};
@@ -16,6 +16,7 @@ pub(crate) fn add(suite: Suite) -> Suite {
     suite
         .plain("the_thread_of_a_run_takes_turns_and_a_seed_repeats_it", repeats)
         .plain("a_run_is_dropped_stopped_and_paused_at_every_turn", controls)
+        .plain("a_report_in_a_pause_is_a_snapshot", snapshot)
         .plain("threads_of_a_scope_use_one_handle_by_turns", several)
         .plain("states_of_a_small_run_are_explored", states)
 }
@@ -83,11 +84,76 @@ fn repeats() -> Result<(), Failed> {
     check(first.iter().any(|ticks| *ticks != first[0]), || format!("all are alike: {first:?}"))
 }
 
+/// Sends its ticks. A hook may lose the turn on both sides of that.
+#[operator]
+struct Sends {
+    #[output]
+    number: u64,
+}
+
+impl Compute for Sends {
+    fn compute(&mut self, io: SendsIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        yield_now();
+        io.number.emit(cx.tick())?;
+        yield_now();
+        Ok(())
+    }
+}
+
+/// Takes numbers.
+#[operator]
+struct Takes {
+    #[input]
+    number: u64,
+}
+
+impl Compute for Takes {
+    fn compute(&mut self, io: TakesIo<'_>, _: &ExecutionContext) -> Result<()> {
+        yield_now();
+        io.number.discard();
+        Ok(())
+    }
+}
+
+graph! {
+    struct Lossy() {
+        let sends: Sends = Sends::new();
+        let takes: Takes = Takes::new();
+        #[policy(pop)] sends.number >> takes.number;
+    }
+}
+
+/// Nothing changes in a pause, and each message was received, was dropped, or is the one that waits.
+fn snapshot() -> Result<(), Failed> {
+    for workers in 1..4 {
+        explore(|platform| {
+            let mut graph = Lossy::new(platform)?;
+            graph.workers(workers)?;
+            let running = graph.spawn()?;
+            (0..30).for_each(|_| {
+                yield_now();
+            });
+            running.pause()?;
+            let report = running.report()?;
+            let ticks = |node| report.ticks(node).unwrap_or_default();
+            let dropped: u64 = report.dropped.iter().map(|dropped| dropped.messages).sum();
+            let waiting = ticks("sends").checked_sub(ticks("takes") + dropped);
+            if waiting.is_none_or(|waiting| waiting > 1) || running.report()? != report {
+                return Err(wrong((report, running.report()?)));
+            }
+            Ok(())
+        })?;
+    }
+    Ok(())
+}
+
 fn controls() -> Result<(), Failed> {
     explore(|platform| {
         let seen = Seen::default();
         drop(Images::new(platform, 20, seen.clone())?.spawn()?);
-        let running = Images::new(platform, 1000, seen.clone())?.spawn()?;
+        let mut images = Images::new(platform, 1000, seen.clone())?;
+        images.workers(4)?;
+        let running = images.spawn()?;
         running.pause()?;
         let ticks = running.report()?.ticks("tx");
         if running.report()?.ticks("tx") != ticks {

@@ -1,10 +1,13 @@
 //! The kernels of the examples.
 
+use streamflow::memory::Complex;
 use streamflow::prelude::*;
 use streamflow::testing::{Draw, Tolerance};
 use streamflow_examples::edges::{blur_columns, blur_rows, grey, magnitude, sobel_x, sobel_y};
 use streamflow_examples::overlap::climb;
+use streamflow_examples::radar::{average, cfar, compress, doppler, listen};
 use streamflow_examples::seed_app::{exp_linspace, multiply_sum_rows};
+use streamflow_examples::stream_semantics::{join, scale};
 use streamflow_examples::temporal::{accumulate, fade, pattern, share};
 
 use super::Bodies;
@@ -17,6 +20,12 @@ fn image(draw: &mut Draw) -> (Grid, (Vec<f32>, Vec<f32>, u32)) {
     let (width, rows) = (draw.len(1..=300), draw.len(0..=70));
     let len = width * rows;
     (len.into(), (vec![UNWRITTEN; len], draw.values(len, 0.0..=255.0), width as u32))
+}
+
+/// Complex numbers with parts from -1 to 1, and as many that no kernel writes.
+fn signal(draw: &mut Draw, len: usize) -> (Vec<Complex<f32>>, Vec<Complex<f32>>) {
+    let corner = Complex::new(1.0, 1.0);
+    (vec![Complex::new(UNWRITTEN, UNWRITTEN); len], draw.values(len, -corner..=corner))
 }
 
 pub(crate) fn add(bodies: Bodies) -> Bodies {
@@ -71,5 +80,49 @@ pub(crate) fn add(bodies: Bodies) -> Bodies {
         .same::<fade>(Tolerance::EXACT, |draw| {
             let n = draw.len(0..=5000);
             (n.into(), (draw.values(n, -1.0..=1.0), draw.value(0.0..=1.0)))
+        })
+        // Only two numbers are added.
+        .same::<listen>(Tolerance::EXACT, |draw| {
+            let n = draw.len(0..=5000);
+            let (out, scene) = signal(draw, n);
+            (n.into(), (out, scene, draw.value(0..=u32::MAX)))
+        })
+        // The sum of at most 20 products, each of which is at most 2.
+        .same::<compress>(Tolerance::absolute(5e-5), |draw| {
+            let (samples, rows, chips) = (draw.len(1..=300), draw.len(0..=20), draw.len(0..=20));
+            let (out, echoes) = signal(draw, rows * samples);
+            let code = draw.values(chips, -1.0..=1.0);
+            (out.len().into(), (out, echoes, code, samples))
+        })
+        // A cell whose phases cancel each other has an error of those that do not.
+        .same::<doppler>(Tolerance::relative(1e-4).or_absolute(1e-2), |draw| {
+            let (samples, pulses, channels) = (draw.len(1..=70), draw.len(1..=32), draw.len(0..=4));
+            let power = vec![UNWRITTEN; pulses * samples];
+            let (_, ranges) = signal(draw, channels * power.len());
+            (power.len().into(), (power, ranges, samples))
+        })
+        .same::<average>(Tolerance::absolute(1e-6), |draw| {
+            let n = draw.len(0..=5000);
+            let (mean, map) = (draw.values(n, 0.0..=1.0), draw.values(n, 0.0..=1.0));
+            (n.into(), (mean, map, draw.value(0.0..=1.0)))
+        })
+        // Sums without products, and one product on each side of the comparison.
+        .same::<cfar>(Tolerance::EXACT, |draw| {
+            let (samples, rows) = (draw.len(1..=300), draw.len(0..=40));
+            let map = draw.values(rows * samples, 0.0..=1.0);
+            let (guard, training) = (draw.value(0..=5), draw.value(0..=10));
+            let found = draw.values(map.len(), 0..=255);
+            let threshold = draw.value(1.0..=3.0);
+            (map.len().into(), (found, map, samples, guard, training, threshold))
+        })
+        .same::<join>(Tolerance::EXACT, |draw| {
+            let n = draw.len(0..=5000);
+            let (re, im) = (draw.values(n, -1.0..=1.0), draw.values(n, -1.0..=1.0));
+            (n.into(), (vec![Complex::new(f64::NAN, f64::NAN); n], re, im))
+        })
+        .same::<scale>(Tolerance::EXACT, |draw| {
+            let n = draw.len(0..=5000);
+            let corner = Complex::new(1.0, 1.0);
+            (n.into(), (draw.values(n, -corner..=corner), draw.value(-3.0..=3.0)))
         })
 }

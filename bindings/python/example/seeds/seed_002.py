@@ -36,6 +36,53 @@ def cvcuda_op(cp, input_tensor, stream):
     return cvcuda_resize_tensor.cuda()
 
 
+def opencv_op(cp, input_tensor, stream):
+    """OpenCV, built with CUDA: the wheels of PyPI are not."""
+    import cv2
+
+    cp_frame = cp.from_dlpack(input_tensor)
+    cv_frame = gpumat_from_cp_array(cp_frame)
+    # The guide's `cv2.cuda_Stream()` has no order with the tensor. This is the stream that the tensor is on.
+    cv_stream = cv2.cuda.wrapStream(stream.handle)
+    cv_frame = cv2.cuda.cvtColor(cv_frame, cv2.COLOR_BGR2RGB, stream=cv_stream)
+    return cp.ascontiguousarray(gpumat_to_cupy(cp, cv_frame))
+
+
+def gpumat_from_cp_array(array):
+    """The memory of a dense CuPy array of shape (rows, columns, channels) as a `GpuMat`."""
+    import cv2
+
+    depths = {"uint8": cv2.CV_8U, "uint16": cv2.CV_16U, "float32": cv2.CV_32F, "float64": cv2.CV_64F}
+    rows, cols, channels = array.shape
+    mat_type = depths[array.dtype.name] + ((channels - 1) << 3)
+    # The guide has no pitch here.
+    return cv2.cuda.createGpuMatFromCudaMemory(rows, cols, mat_type, array.data.ptr, array.strides[0])
+
+
+def gpumat_to_cupy(cp, mat):
+    """The memory of a `GpuMat` as a CuPy array, which keeps the matrix."""
+    import cv2
+
+    dtypes = {cv2.CV_8U: "uint8", cv2.CV_16U: "uint16", cv2.CV_32F: "float32", cv2.CV_64F: "float64"}
+    cols, rows = mat.size()
+    # The guide has `mat.step * cols`.
+    memory = cp.cuda.UnownedMemory(mat.cudaPtr(), mat.step * rows, owner=mat)
+    return cp.ndarray(
+        (rows, cols, mat.channels()),
+        dtypes[mat.depth()],
+        cp.cuda.MemoryPointer(memory, 0),
+        strides=(mat.step, mat.elemSize(), mat.elemSize1()),
+    )
+
+
+def matx_op(xp, boxes, label, app):
+    """The guide's operator in C++ with MatX, as one in Rust: `seed_graphs.RemapBoxes`. Returns the boxes of a label."""
+    # auto boxes = in_message.get<Tensor>("inference_output_detection_boxes");
+    with on(xp, app.labelled.stream):
+        app.labelled.push(dict(boxes=xp.array(boxes), label=xp.array(label)))
+    return app.boxes.take()
+
+
 def torch_op(cp, input_tensor, stream):
     import torch
 

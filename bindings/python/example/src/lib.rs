@@ -3,6 +3,7 @@
 //! Each `graph!` has a node for each port, and `export!` makes a class of it. `#[streams(none)]` at the node of an output
 //! lets it use the stream of its producer, since it queues no work of its own.
 
+mod boxes;
 mod detections;
 mod mistakes;
 mod print_tensors;
@@ -13,6 +14,7 @@ use streamflow::prelude::*;
 use streamflow::stream::CudaGreenContextPool;
 use streamflow_python::{FromPython, InputPort, OutputPort, ToPython, export};
 
+use crate::boxes::{LabelledBoxes, Remap};
 use crate::detections::{Detections, Sum};
 use crate::print_tensors::PrintTensors;
 
@@ -160,6 +162,28 @@ export! {
     }
 }
 
+graph! {
+    struct BoxesGraph(labelled: InputPort<LabelledBoxes>, boxes: OutputPort<Tensor<f32>>) {
+        #[when(condition(labelled.ready()))]
+        let pushed_labelled: FromPython<LabelledBoxes> = labelled.operator();
+        let remap: Remap = Remap::new();
+        #[streams(none)] #[when(condition(boxes.room()))]
+        let taken_boxes: ToPython<Tensor<f32>> = boxes.operator();
+
+        pushed_labelled.message >> remap.labelled;
+        remap.boxes >> taken_boxes.message;
+    }
+}
+
+export! {
+    /// Takes dicts of the float32 tensor `boxes`, of shape (1, boxes, 4), and the int32 tensor `label`, which has numbers of
+    /// boxes, and sends those boxes.
+    pub class RemapBoxes of BoxesGraph {
+        inputs { labelled: LabelledBoxes; }
+        outputs { boxes: Tensor<f32>; }
+    }
+}
+
 #[pymodule]
 fn seed_graphs(module: &Bound<'_, PyModule>) -> PyResult<()> {
     streamflow_python::add_to(module)?;
@@ -167,6 +191,7 @@ fn seed_graphs(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<AroundPython>()?;
     module.add_class::<AddDetections>()?;
     module.add_class::<OnGreenContext>()?;
+    module.add_class::<RemapBoxes>()?;
     module.add_class::<mistakes::NoReady>()?;
     module.add_class::<mistakes::NoRoom>()
 }

@@ -102,13 +102,16 @@ def test_seed_001_a_green_context(platform):
         ("torch_op", "torch"),
         ("cucim_op", "cucim"),
         ("cvcuda_op", "cvcuda"),
+        ("opencv_op", "cv2"),
     ],
 )
 def test_seed_002_a_library_in_the_pipeline(platform, name, library):
     if library is not None:
         if platform.name != "cuda":
             pytest.skip(f"{library} works on a GPU alone")
-        pytest.importorskip(library, reason=f"{library} is not installed")
+        module = pytest.importorskip(library, reason=f"{library} is not installed")
+        if library == "cv2" and module.cuda.getCudaEnabledDeviceCount() == 0:
+            pytest.skip("this OpenCV is built without CUDA")
     inputs = images(3)
     results = seed_002.run(platform, getattr(seed_002, name), inputs)
     for image, result in zip(inputs, results, strict=True):
@@ -117,6 +120,8 @@ def test_seed_002_a_library_in_the_pipeline(platform, name, library):
                 assert (result == np.clip(image * 2 + 1, 0, 255)).all()
             case "cuda_python_op" | "torch_op":
                 assert (result == image * 2).all()
+            case "opencv_op":
+                assert (result == image[:, :, ::-1]).all()
             case "cucim_op":
                 exposure = pytest.importorskip("skimage.exposure", reason="the reference is scikit-image")
                 expected = np.round(exposure.equalize_adapthist(image / 255) * 255)
@@ -126,6 +131,18 @@ def test_seed_002_a_library_in_the_pipeline(platform, name, library):
                 assert result.shape == (640, 640, 3)
                 assert image.min() <= result.min() and result.max() <= image.max()
                 assert abs(result.mean() - image.mean()) < 0.01 * image.mean() + 0.5
+
+
+def test_seed_002_an_operator_that_is_cpp_there(platform):
+    xp, app = library_of(platform), sg.RemapBoxes(platform=platform)
+    boxes = np.arange(20, dtype=np.float32).reshape(1, 5, 4)
+    with app.spawn():
+        for label in ([3, 0, 3], [4], []):
+            label = np.array(label, np.int32)
+            assert (seed_002.matx_op(xp, boxes, label, app).numpy() == boxes[:, label]).all()
+        unknown = np.array([5, -1, 1], np.int32)
+        found = seed_002.matx_op(xp, boxes, unknown, app).numpy()
+        assert (found[0, :2] == 0).all() and (found[0, 2] == boxes[0, 1]).all()
 
 
 def test_seed_003_sums_on_a_stream(platform):

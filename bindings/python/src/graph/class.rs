@@ -40,6 +40,11 @@ impl Graph {
     /// Runs the graph to its end, without the interpreter lock. For a graph whose inputs are closed, or that has none, and
     /// whose outputs have room; else `spawn` it.
     ///
+    /// Parameters
+    /// ----------
+    /// workers : int, optional
+    ///     As for `spawn`.
+    ///
     /// Returns
     /// -------
     /// Report
@@ -50,8 +55,9 @@ impl Graph {
     ///     If the run has failed, or the object has run before.
     /// KeyboardInterrupt
     ///     At Ctrl-C. The graph is stopped first; another Ctrl-C does not wait for that.
-    fn run(&self, py: Python<'_>) -> PyResult<Report> {
-        let running = self.spawn(py)?;
+    #[pyo3(signature = (*, workers = None))]
+    fn run(&self, py: Python<'_>, workers: Option<usize>) -> PyResult<Report> {
+        let running = self.spawn(py, workers)?;
         let done = running.join(py, None);
         if done.is_err() && !self.run.is_over() {
             // Ctrl-C. Another one ends the wait for a tick that does not end.
@@ -68,6 +74,12 @@ impl Graph {
 
     /// Runs the graph on a thread of its own.
     ///
+    /// Parameters
+    /// ----------
+    /// workers : int, optional
+    ///     How many threads share its nodes: a slow node then delays no other one. By default one thread runs them in
+    ///     their order, unless the graph's nodes name workers, or the environment has `STREAMFLOW_WORKERS`.
+    ///
     /// Returns
     /// -------
     /// Running
@@ -76,9 +88,16 @@ impl Graph {
     /// Raises
     /// ------
     /// streamflow.Error
-    ///     If the object has run before.
-    fn spawn(&self, py: Python<'_>) -> PyResult<Running> {
-        let graph = self.graph.lock().unwrap_or_else(PoisonError::into_inner).take();
+    ///     If the object has run before, or there are 0 workers.
+    #[pyo3(signature = (*, workers = None))]
+    fn spawn(&self, py: Python<'_>, workers: Option<usize>) -> PyResult<Running> {
+        let graph = {
+            let mut graph = self.graph.lock().unwrap_or_else(PoisonError::into_inner);
+            if let (Some(graph), Some(workers)) = (graph.as_mut(), workers) {
+                graph.set_workers(workers).or_raise()?;
+            }
+            graph.take()
+        };
         let Some(graph) = graph else {
             let class = self.run.class;
             return Err(StreamflowError::new_err(format!(

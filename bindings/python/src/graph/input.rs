@@ -161,7 +161,8 @@ impl Input {
         self.push_in_order(py, value, metadata, sequence, copy, timeout, false)
     }
 
-    /// As `push`, for a tensor of streamflow, without its order: a control for tests.
+    /// As `push`, for a tensor of streamflow, without its order: the port's stream does not wait for the tensor. It is a
+    /// raw view for tests, and as ordered as the work on the port's stream is.
     fn _push_unordered(&self, py: Python<'_>, value: &Bound<'_, PyAny>) -> PyResult<()> {
         self.push_in_order(py, value, None, None, false, None, true)
     }

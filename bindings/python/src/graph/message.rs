@@ -26,7 +26,7 @@ pub struct Adopting<'a, 'py> {
     pub(crate) stream: &'a Py<Stream>,
     pub(crate) shape: &'a [Option<usize>],
     pub(crate) copies: bool,
-    /// Leaves the order out: a control of the tests.
+    /// Does not make the port's stream wait for the tensor: a view without an order, for the tests.
     pub(crate) is_unordered: bool,
 }
 
@@ -74,6 +74,11 @@ impl Adopting<'_, '_> {
                 let (own, on, is_unordered) = (own.get(), self.stream.get(), self.is_unordered);
                 let exported = py.detach(|| {
                     own.memory().settle()?;
+                    if !is_unordered {
+                        // Other libraries may have written the tensor on its stream, by the stream's handle.
+                        let written = own.stream().with(|_, own| own.record())?;
+                        on.with(|_, stream| stream.wait(written))?;
+                    }
                     on.with(|_, stream| {
                         let consumer = match is_unordered {
                             true => Consumer::Unordered,
@@ -83,7 +88,7 @@ impl Adopting<'_, '_> {
                     })
                 });
                 // SAFETY: the structure was just made, and nobody else has it. The export and the import name the same
-                // stream, except for the control of a test.
+                // stream, except for the view of a test, which orders that stream itself, or is a control.
                 let exported = unsafe { DlTensor::from_versioned(exported.or_raise()?.into_raw()) };
                 self.import(exported.or_raise()?)?
             }
@@ -113,14 +118,10 @@ impl Adopting<'_, '_> {
     fn import(&self, tensor: DlTensor) -> PyResult<Box<dyn AnyTensor>> {
         let dtype = tensor.dtype().to_string();
         for_dtype!(dtype.as_str(), T => {
-            let (on, is_unordered) = (self.stream.get(), self.is_unordered);
+            let on = self.stream.get();
             let imported = self.py.detach(|| {
                 on.with(|platform, stream| {
-                    let after = match is_unordered {
-                        true => After::Complete,
-                        false => After::QueuedOn(stream),
-                    };
-                    platform.import_dlpack::<T>(tensor, after)
+                    platform.import_dlpack::<T>(tensor, After::QueuedOn(stream))
                 })
             });
             Held::imported(imported.or_raise()?)

@@ -7,7 +7,7 @@ use pyo3::exceptions::PyTimeoutError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use streamflow::graph::Graph as AnyGraph;
-use streamflow::schedule::{self, RunHandle, Running as Inner, Spawn};
+use streamflow::schedule::{self, RunHandle, Running as Inner, Schedule, Spawn};
 use streamflow::{Error, Failure};
 
 use super::input::Input;
@@ -17,6 +17,7 @@ use crate::error::{OrRaise, StreamflowError};
 
 /// A graph of any type, before its run.
 pub(crate) trait Runnable: Send {
+    fn set_workers(&mut self, count: usize) -> Result<(), Error>;
     fn spawn(self: Box<Self>) -> Result<Box<dyn Joinable>, Error>;
 }
 
@@ -28,6 +29,10 @@ pub(crate) trait Joinable: Send {
 }
 
 impl<G: AnyGraph + Send + 'static> Runnable for G {
+    fn set_workers(&mut self, count: usize) -> Result<(), Error> {
+        self.workers(count).map(drop)
+    }
+
     fn spawn(self: Box<Self>) -> Result<Box<dyn Joinable>, Error> {
         Ok(Box::new(Spawn::spawn(*self)?))
     }

@@ -39,6 +39,16 @@ def slow(is_slow):
     LIBRARY.streamflow_fake_slow(int(is_slow))
 
 
+def hold(is_on):
+    """Whether threads that wait for a stream or an event are held."""
+    LIBRARY.streamflow_fake_hold(int(is_on))
+
+
+def held():
+    """How many threads are held."""
+    return LIBRARY.streamflow_fake_held()
+
+
 def blocks(order):
     """Whether the host has waited."""
     return any(kind.startswith("host waits") for kind, *_ in order)

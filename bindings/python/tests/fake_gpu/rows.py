@@ -1,6 +1,7 @@
 """Each row of the guide's page on exchanges: ordered without blocking, or refused with the way that is. The libraries are
 stood for by objects that behave as theirs do; with the libraries themselves, the probes show it on a GPU."""
 
+import faulthandler
 import sys
 import threading
 import time
@@ -10,7 +11,8 @@ import capsules
 import numpy as np
 import pytest
 from capsules import CUDA_HOST, CUDA_MANAGED, Managed, Producer, ones
-from fake import LEGACY, PER_THREAD, Array, Interface, Stream, blocks, slow, take_order, waits
+from exchange import borrowed, imported, managed
+from fake import LEGACY, PER_THREAD, Array, Interface, Stream, blocks, held, hold, slow, take_order, waits
 
 import streamflow as sf
 
@@ -172,9 +174,10 @@ def test_a_producer_without_max_version_is_called_again_with_the_stream(stream, 
     assert calls == [stream.handle] and waits(take_order(), reader, theirs.ptr)
 
 
-def test_a_library_that_ignores_our_stream_is_waited_for_whole(stream, theirs):
+@pytest.mark.parametrize("module", ["cuda.core._memory._buffer", "cvcuda._cvcuda", "nvcv"])
+def test_a_library_that_ignores_our_stream_is_waited_for_whole(stream, theirs, module):
     class Ignores(Array):
-        __module__ = "cuda.core._memory._buffer"
+        __module__ = module
 
         def __dlpack__(self, **arguments):
             return super().__dlpack__(**{**arguments, "stream": -1})
@@ -301,6 +304,16 @@ def test_the_current_stream_of_pytorch_waits_since_it_ignores_ours(stream, their
             current = library.cuda.get_current_stream().ptr
             assert waits(order, current, stream.handle) == waiting, order
         assert not blocks(order) and not any(kind == "host asks" for kind, *_ in order), order
+
+
+@pytest.mark.parametrize("handle", [0, 1])
+def test_the_current_stream_of_pytorch_may_be_the_default_stream(stream, theirs, monkeypatch, handle):
+    tensor = sf.from_dlpack(Array(ones(4), theirs), stream=stream)
+    monkeypatch.setitem(sys.modules, "torch", Library(types.SimpleNamespace(ptr=handle)))
+    take_order()
+    tensor.__cuda_array_interface__
+    order = take_order()
+    assert waits(order, LEGACY, stream.handle) and not blocks(order), order
 
 
 @pytest.mark.parametrize(("value", "waiting"), [("0", True), ("1", False), (None, False)])
@@ -431,6 +444,52 @@ def test_threads_export_to_their_own_default_streams(stream):
     for thread in threads:
         thread.join(60)
     assert not errors
+
+
+def while_a_copy_is_awaited(tensor, use):
+    """Uses something while another thread waits for a copy of a tensor to the host, which ends afterwards. The device may
+    need the interpreter for that copy: a stream can call a function of Python."""
+    copies = []
+    thread = threading.Thread(target=lambda: copies.append(tensor.numpy()))
+    # A use that waits with the interpreter lock stops every other thread of Python, too.
+    faulthandler.dump_traceback_later(30, exit=True)
+    hold(True)
+    try:
+        thread.start()
+        while held() == 0:
+            time.sleep(0.001)
+        use()
+        assert held() == 1
+    finally:
+        hold(False)
+        faulthandler.cancel_dump_traceback_later()
+    thread.join(60)
+    assert (copies[0] == 0).all()
+
+
+USES = {
+    "device": lambda stream, _: stream.device,
+    "handle": lambda stream, _: stream.handle,
+    "repr": lambda stream, _: repr(stream),
+    "record": lambda stream, _: stream.record(),
+    "dlpack device": lambda _, tensor: tensor.__dlpack_device__(),
+    "export": lambda _, tensor: tensor.__dlpack__(stream=Stream().ptr),
+    "interface": lambda _, tensor: tensor.__cuda_array_interface__,
+    "import": lambda stream, _: sf.from_dlpack(Array(ones(4), Stream()), stream=stream),
+    "import of an interface": lambda stream, _: sf.as_tensor(Interface(ones(4), stream=None), stream=stream),
+}
+
+
+@pytest.mark.parametrize("use", USES.values(), ids=USES.keys())
+def test_a_stream_is_used_while_a_thread_waits_for_a_copy_of_its_tensor(stream, use):
+    tensor = sf.zeros(4, stream=stream)
+    while_a_copy_is_awaited(tensor, lambda: use(stream, tensor))
+
+
+def test_a_tensor_is_dropped_while_a_thread_waits_for_a_copy_of_a_tensor_of_the_work_stream():
+    awaited, dropped = imported(managed(sf.zeros(4))), [sf.zeros(4)]
+    borrowed(dropped[0])
+    while_a_copy_is_awaited(awaited, dropped.clear)
 
 
 def test_an_exception_of_the_producer_leaves_nothing(stream, theirs):

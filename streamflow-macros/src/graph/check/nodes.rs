@@ -16,6 +16,7 @@ const OF_GRAPH: &[&str] = &[
     "tick",
     "end_run",
     "spawn",
+    "workers",
     "nodes",
     "platform",
     "params",

@@ -82,6 +82,20 @@ fn assert_node(node: &Node, ConnectedPorts { named, producers }: &ConnectedPorts
     ])
 }
 
+/// No operator that stays on the thread of the run is on a worker, underlined where the node names the worker.
+pub(super) fn assert_workers(graph: &Graph) -> TokenStream {
+    let named =
+        graph.nodes.iter().filter_map(|node| Some((node, node.attributes.worker.as_ref()?)));
+    let assertions = named.map(|(node, worker)| {
+        let (name, text) = (node.unraw_name(), unraw_name(worker));
+        let [operator, stays] = ["NAME", "STAYS"].map(|name| operator_item(&node.ty, name));
+        let args = quote!(#name, #operator, #text, #stays);
+        let check = private_call(Underline::one(worker.span()), "check_worker", args);
+        assertion([("its_operator_may_run_on_a_worker", check)])
+    });
+    assertions.collect()
+}
+
 /// Each `host_done` names an input whose messages may have downloads.
 pub(super) fn assert_conditions(graph: &Graph) -> TokenStream {
     let each = graph.nodes.iter().flat_map(|node| {

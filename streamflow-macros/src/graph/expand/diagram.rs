@@ -119,9 +119,11 @@ fn discards(graph: &Graph) -> impl Iterator<Item = (&Discard, &Node)> {
         .filter_map(|discard| Some((discard, graph.nodes.node_of(&discard.output)?)))
 }
 
-/// `source1: Source`
+/// `source1: Source`, or `writer: Writer (worker disk)`
 fn label(node: &Node) -> String {
-    format!("{}: {}", node.unraw_name(), spelled(&node.ty))
+    let worker = node.attributes.worker.as_ref();
+    let worker = worker.map(|name| format!(" (worker {})", name.unraw())).unwrap_or_default();
+    format!("{}: {}{worker}", node.unraw_name(), spelled(&node.ty))
 }
 
 /// `image → in1`

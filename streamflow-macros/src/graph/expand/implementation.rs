@@ -69,7 +69,7 @@ fn expand_runs(graph: &Graph) -> TokenStream {
     let run =
         quote_spanned!(span=> fn run(&mut self) -> #report { ::streamflow::__private::run(self) });
     quote! {
-        /// Runs the graph on this thread, until no node can run any more or an operator ends the run, and
+        /// Runs the graph, on this thread and on the workers that were set, until no node can run any more or an operator ends the run, and
         /// reports why it ended and what each node did. In another run the operators keep their state,
         /// but their ticks and counts begin at 0 again.
         ///

@@ -37,6 +37,7 @@ pub(super) fn expand_graph(mut graph: Graph) -> TokenStream {
     // Some would fail because of a mistake that is reported anyway: see "Which check is where" in `graph/mod.rs`.
     let has_assertions = graph.is_sound && !graph.has_unknown_nodes;
     let node_assertions = has_assertions.then(|| assertions::assert_nodes(graph));
+    let worker_assertions = has_assertions.then(|| assertions::assert_workers(graph));
     let condition_assertions = has_assertions.then(|| assertions::assert_conditions(graph));
     let pool_assertions = has_assertions.then(|| assertions::assert_pools(graph));
     let pool_use_assertions = has_assertions.then(|| assertions::assert_pool_uses(graph));
@@ -60,6 +61,7 @@ pub(super) fn expand_graph(mut graph: Graph) -> TokenStream {
         #definition
         #handle
         #node_assertions
+        #worker_assertions
         #condition_assertions
     }
 }

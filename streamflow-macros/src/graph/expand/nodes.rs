@@ -9,7 +9,7 @@ use super::functions::{Argument, Function};
 use super::idents::{self, hygienic, hygienic_platform};
 use super::paths::{operator_call, operator_item, parenthesized};
 use crate::graph::model::{Graph, Node};
-use crate::graph::parts::{OnFailure, Streams};
+use crate::graph::parts::{OnFailure, Streams, unraw_name};
 use crate::graph::spans::first_and_last;
 
 impl Chunk<'_> {
@@ -214,6 +214,7 @@ fn node_options(graph: &Graph, index: usize, node: &Node, live_pools: &[Ident]) 
     if attributes.count.is_none()
         && attributes.conditions.is_empty()
         && attributes.on_failure.is_none()
+        && attributes.worker.is_none()
     {
         return quote! {
             ::streamflow::__private::NodeOptions::plain(
@@ -230,6 +231,13 @@ fn node_options(graph: &Graph, index: usize, node: &Node, live_pools: &[Ident]) 
         }
         None => quote!(::core::option::Option::None),
     };
+    let worker = match &attributes.worker {
+        Some(name) => {
+            let text = unraw_name(name);
+            quote!(::core::option::Option::Some(#text))
+        }
+        None => quote!(::core::option::Option::None),
+    };
     let on_failure = on_failure(index, node);
     let conditions = match attributes.conditions[..] {
         [] => quote!(::core::option::Option::None),
@@ -241,6 +249,7 @@ fn node_options(graph: &Graph, index: usize, node: &Node, live_pools: &[Ident]) 
     quote! {
         ::streamflow::__private::NodeOptions {
             streams: ::streamflow::__private::NodeStreams::#streams,
+            worker: #worker,
             count: #count,
             conditions: #conditions,
             on_failure: #on_failure,

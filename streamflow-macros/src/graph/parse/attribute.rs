@@ -7,7 +7,7 @@ use syn::{Attribute, Token};
 use crate::diagnostic::{Errors, similar};
 
 /// The names of attributes of nodes.
-pub(super) const OF_NODES: &[&str] = &["streams", "when", "on_failure"];
+pub(super) const OF_NODES: &[&str] = &["streams", "worker", "when", "on_failure"];
 
 /// The names of attributes of edges.
 pub(super) const OF_EDGES: &[&str] = &["copy", "transfer", "capacity", "policy", "feedback"];

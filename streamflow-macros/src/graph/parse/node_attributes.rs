@@ -2,6 +2,7 @@
 
 use proc_macro2::Ident;
 use syn::Attribute;
+use syn::ext::IdentExt;
 
 use super::attribute::{OF_EDGES, OF_NODES, is_doc, reject_unknown_attribute};
 use super::conditions::read_conditions;
@@ -9,8 +10,8 @@ use super::on_failure::read_on_failure;
 use crate::diagnostic::Errors;
 use crate::graph::parts::{NodeAttributes, Streams};
 
-const FORMS: &str = "a node takes `#[streams(POOL)]`, `#[streams(none)]`, `#[on_failure(…)]` and conditions, as \
-                     `#[when(count(n))]`";
+const FORMS: &str = "a node takes `#[streams(POOL)]`, `#[streams(none)]`, `#[worker(name)]`, `#[on_failure(…)]` and \
+                     conditions, as `#[when(count(n))]`";
 
 /// The attributes of a node.
 pub(super) fn read_node_attributes(
@@ -23,6 +24,8 @@ pub(super) fn read_node_attributes(
             node.docs.push(attribute);
         } else if attribute.path().is_ident("streams") {
             read_streams(&attribute, &mut node.streams, errors);
+        } else if attribute.path().is_ident("worker") {
+            read_worker(&attribute, &mut node.worker, errors);
         } else if attribute.path().is_ident("when") {
             read_conditions(&attribute, &mut node, errors);
         } else if attribute.path().is_ident("on_failure") && node.on_failure.is_some() {
@@ -56,4 +59,26 @@ fn read_streams(attribute: &Attribute, streams: &mut Streams, errors: &mut Error
         return;
     }
     *streams = if name == "none" { Streams::Adopt } else { Streams::Pool(name) };
+}
+
+/// `#[worker(name)]`
+fn read_worker(attribute: &Attribute, worker: &mut Option<Ident>, errors: &mut Errors) {
+    let Ok(name) = attribute.parse_args::<Ident>() else {
+        errors.at(
+            attribute,
+            "this attribute names one worker, `#[worker(disk)]`: the thread on which the node runs",
+        );
+        return;
+    };
+    if worker.is_some() {
+        errors.at(attribute, "`#[worker]` is given twice; a node runs on one worker");
+    } else if name.unraw() == "none" {
+        errors.at(
+            &name,
+            "`none` is no name of a worker; a node without `#[worker(…)]` runs on any worker without a name, so \
+             remove this, or give the worker another name",
+        );
+    } else {
+        *worker = Some(name);
+    }
 }

@@ -10,8 +10,8 @@ use super::submit::{length, stream_of};
 use super::{CudaDriver, device, handle_of, pointer_to, probe};
 use crate::driver::{
     Code, CopyOp, Coscheduling, DeviceId, DeviceInfo, Driver, DriverResult, GreenContext,
-    HostFunction, Image, KernelSource, Launch, LoadedKernel, MemoryRange, RawEvent, RawModule,
-    RawStream, SmSizes, Sticky, StreamFlags, StreamOptions, Target,
+    HostFunction, Image, KernelSource, Launch, LibraryCall, LoadedKernel, MemoryRange, RawEvent,
+    RawModule, RawStream, SmSizes, Sticky, StreamFlags, StreamOptions, Target,
 };
 
 fn create_event(device: DeviceId, flags: sys::CUevent_flags) -> DriverResult<RawEvent> {
@@ -336,6 +336,16 @@ unsafe impl Driver for CudaDriver {
     unsafe fn launch(&self, stream: RawStream, launch: &Launch<'_>) -> DriverResult<()> {
         // SAFETY: the caller keeps the same contract.
         unsafe { self.submit_launch(stream, launch) }
+    }
+
+    unsafe fn call_library(&self, stream: RawStream, call: &LibraryCall<'_>) -> DriverResult<()> {
+        STICKY.usable(call.function)?;
+        let Err(error) = call.on_device(stream) else { return Ok(()) };
+        // A library has its own numbers: those of a context that is lost are not among them.
+        // SAFETY: the caller's stream is live.
+        let queried = unsafe { sys::cuStreamQuery(stream_of(stream)) };
+        check_query(call.function, stream.device(), queried)?;
+        Err(error)
     }
 
     unsafe fn launch_host_function(

@@ -316,6 +316,11 @@ unsafe impl Driver for HostDriver {
         unsafe { self.submit_launch(stream, launch) }
     }
 
+    unsafe fn call_library(&self, stream: RawStream, call: &LibraryCall<'_>) -> DriverResult<()> {
+        // SAFETY: the caller keeps the same contract.
+        unsafe { self.submit_library(stream, call) }
+    }
+
     unsafe fn launch_host_function(
         &self,
         stream: RawStream,

@@ -40,7 +40,7 @@ impl Sim {
                 }
                 CopyKind::DeviceToDevice => (Engine::Device, bytes / DEVICE_SPEED),
             }),
-            Op::Fill { bytes, .. } | Op::Kernel { bytes, .. } => {
+            Op::Fill { bytes, .. } | Op::Kernel { bytes, .. } | Op::Library { bytes, .. } => {
                 Some((Engine::Device, bytes / DEVICE_SPEED))
             }
             Op::Poison { .. } | Op::Record { .. } | Op::Wait { .. } | Op::Host(_) => None,

@@ -5,13 +5,14 @@
 //! [`Arena`](super::memory::Arena).
 
 use std::ptr;
+use std::sync::Arc;
 
 use smallvec::SmallVec;
 
 use super::body;
 use super::log::{LogAction, LogEntry};
 use super::memory::{POISON_ALLOCATED, POISON_FREED, pointer, poison};
-use super::queue::{Op, Poison};
+use super::queue::{Function, Op, Poison};
 use super::sim::Sim;
 use crate::caught::caught;
 use crate::driver::{CopyKind, HostArgs, HostFunction, MAX_PARAMS, MemoryRange, Param, Sticky};
@@ -35,7 +36,19 @@ impl Sim {
                 return Some(function.0);
             }
             Op::Kernel { function, params, .. } => {
-                self.run_kernel(index, function, params as usize)
+                let Function { name, body, .. } = &self.functions[function as usize];
+                let (name, body) = (name.clone(), *body);
+                // SAFETY: `run_body` has the contract of a body.
+                self.run_body(index, params, "launch", ("kernel", &name), |args| unsafe {
+                    body(args)
+                });
+            }
+            Op::Library { body, params, .. } => {
+                let name = body.name().clone();
+                // The body may be dropped here, and a drop of a user must not call the simulator either.
+                // SAFETY: as above.
+                let run = move |args: HostArgs<'_>| unsafe { body.run(args) };
+                self.run_body(index, params, "call_library", ("library function", &name), run);
             }
             Op::Copy { target, source, bytes, kind, rows: None } => {
                 self.copy_row(kind, target, MemoryRange { address: source, bytes }, queued.number);
@@ -100,24 +113,29 @@ impl Sim {
         }
     }
 
-    fn run_kernel(&mut self, index: usize, function: u32, params: usize) {
+    /// Calls the body of a kernel or a library function, for `call`. The parameters are the body's, and their memory
+    /// is still allocated, by the contracts of `Driver::launch` and `Driver::call_library`. No other code touches that
+    /// memory: kernels, copies and fills run one at a time under this lock.
+    fn run_body(
+        &mut self,
+        index: usize,
+        params: u32,
+        call: &'static str,
+        (what, name): (&str, &Arc<str>),
+        run: impl FnOnce(HostArgs<'_>),
+    ) {
         let stream = &mut self.streams[index];
         let device = stream.device;
-        let params: SmallVec<[Param; MAX_PARAMS]> = stream.params.drain(..params).collect();
-        let function = &self.functions[function as usize];
-        let run = || {
-            // SAFETY: the parameters are the kernel's and their memory is still allocated, by
-            // the contract of `Driver::launch`. No other code touches that memory: kernels, copies
-            // and fills run one at a time under this lock.
-            unsafe { (function.body)(HostArgs { params: &params }) }
-        };
-        let outcome = caught(|| body::call(self.number, &function.name, run));
+        let params: SmallVec<[Param; MAX_PARAMS]> =
+            stream.params.drain(..params as usize).collect();
+        let run = || run(HostArgs { params: &params });
+        let outcome = caught(|| body::call(self.number, name, run));
         if let Err(panic) = outcome {
             let failure = Sticky {
-                call: "launch",
+                call,
                 code: 719,
                 name: "KERNEL_PANICKED".to_owned(),
-                message: format!("kernel `{}` panicked: {panic}", function.name),
+                message: format!("{what} `{name}` panicked: {panic}"),
             };
             self.fail(device, failure);
         }
@@ -130,6 +148,7 @@ impl Sim {
             Op::Kernel { function, .. } => {
                 LogAction::Kernel(self.functions[*function as usize].name.clone())
             }
+            Op::Library { body, .. } => LogAction::Kernel(body.name().clone()),
             Op::Copy { kind, bytes, .. } => LogAction::Copy { kind: *kind, bytes: *bytes },
             Op::Fill { bytes, .. } => LogAction::Fill { bytes: *bytes },
             Op::Poison { bytes, why: Poison::Allocate, .. } => {

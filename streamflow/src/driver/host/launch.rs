@@ -1,10 +1,13 @@
 //! Launches, and their limits (CUDA C++ Programming Guide, *Technical specifications per compute capability*). Only that of
 //! shared memory depends on the architecture.
 
+use std::fmt;
+
 use super::HostDriver;
 use super::queue::Op;
 use super::refusal::{invalid_handle, invalid_value};
-use crate::driver::{DriverResult, Launch, MAX_PARAMS, RawStream};
+use super::sim::Sim;
+use crate::driver::{Access, DriverResult, Launch, LibraryCall, MAX_PARAMS, RawStream};
 
 /// Threads per block.
 pub(super) const THREADS: u32 = 1024;
@@ -80,15 +83,53 @@ impl HostDriver {
             let message = "the kernel was loaded for another device";
             return Err(invalid_handle(CALL, stream.device(), message));
         }
-        for access in launch.accesses {
-            sim.check_in_reach(CALL, stream.device(), access.range, || {
-                format!("argument `{}` of kernel `{}`", access.argument, launch.name)
-            })?;
-        }
+        sim.check_accesses(
+            CALL,
+            stream,
+            launch.accesses,
+            &format_args!("kernel `{}`", launch.name),
+        )?;
         sim.streams[index].params.extend(launch.params);
         let bytes = launch.accesses.iter().map(|access| access.range.bytes).sum();
         sim.submit(index, Op::Kernel { function, params: launch.params.len() as u32, bytes });
         drop(self.execute_after_submission(sim, index));
+        Ok(())
+    }
+
+    /// [`Driver::call_library`](crate::driver::Driver::call_library).
+    ///
+    /// # Safety
+    /// As there.
+    pub(super) unsafe fn submit_library(
+        &self,
+        stream: RawStream,
+        call: &LibraryCall<'_>,
+    ) -> DriverResult<()> {
+        const CALL: &str = "call_library";
+        let (mut sim, index) = self.enter_stream(CALL, stream)?;
+        sim.check_accesses(CALL, stream, call.accesses, &format_args!("`{}`", call.function))?;
+        sim.streams[index].params.extend(call.params);
+        let bytes = call.accesses.iter().map(|access| access.range.bytes).sum();
+        let params = call.params.len() as u32;
+        sim.submit(index, Op::Library { body: call.host.clone(), params, bytes });
+        drop(self.execute_after_submission(sim, index));
+        Ok(())
+    }
+}
+
+impl Sim {
+    fn check_accesses(
+        &self,
+        call: &'static str,
+        stream: RawStream,
+        accesses: &[Access],
+        of: &fmt::Arguments<'_>,
+    ) -> DriverResult<()> {
+        for access in accesses {
+            self.check_in_reach(call, stream.device(), access.range, || {
+                format!("argument `{}` of {of}", access.argument)
+            })?;
+        }
         Ok(())
     }
 }

@@ -55,8 +55,8 @@ use sim::Sim;
 
 use super::{
     CopyOp, Coscheduling, DeviceId, DeviceInfo, Driver, DriverError, DriverResult, GreenContext,
-    HostFunction, Image, KernelSource, Launch, LoadedKernel, MemoryRange, RawEvent, RawFunction,
-    RawModule, RawStream, SmSizes, Sticky, StreamFlags, StreamOptions,
+    HostFunction, Image, KernelSource, Launch, LibraryCall, LoadedKernel, MemoryRange, RawEvent,
+    RawFunction, RawModule, RawStream, SmSizes, Sticky, StreamFlags, StreamOptions,
 };
 use crate::turns::Turns;
 

@@ -9,7 +9,7 @@ use super::engine::Busy;
 use super::order::Order;
 use super::point::Point;
 use crate::driver::{
-    CopyKind, CopyRows, DeviceId, HostFunction, HostKernel, MemoryRange, Param, Sticky,
+    CopyKind, CopyRows, DeviceId, HostFunction, HostKernel, LibraryBody, MemoryRange, Param, Sticky,
 };
 
 /// A queued operation.
@@ -18,6 +18,12 @@ pub(super) enum Op {
     /// `params` is the number of its parameters, `bytes` that of the bytes that it reads and writes.
     Kernel {
         function: u32,
+        params: u32,
+        bytes: u64,
+    },
+    /// `params` and `bytes` as for a kernel.
+    Library {
+        body: LibraryBody,
         params: u32,
         bytes: u64,
     },

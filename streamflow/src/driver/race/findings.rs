@@ -113,6 +113,10 @@ impl State {
                 let kernel = self.functions.get(&function).map_or("?", |name| name).to_owned();
                 RaceAction::Kernel { kernel, argument }
             }
+            Action::Library => {
+                let function = self.functions.get(&function).map_or("?", |name| name).to_owned();
+                RaceAction::Library { function, argument }
+            }
             Action::Copy => RaceAction::Copy(argument),
             Action::Fill => RaceAction::Fill,
             Action::Allocate => RaceAction::Allocate,

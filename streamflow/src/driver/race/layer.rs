@@ -3,7 +3,7 @@
 use super::RaceChecker;
 use super::current_thread;
 use super::host_function;
-use super::op::{EventOp, Work, function_number};
+use super::op::{EventOp, Work, function_number, library_number};
 use super::order::BarrierRole;
 use super::site::Action;
 use super::stamps::{stamped_event, stamped_stream};
@@ -11,7 +11,8 @@ use super::{RaceMark, RaceReports};
 use crate::driver::note::Note;
 use crate::driver::{
     Access, AccessMode, CopyKind, CopyOp, DeviceId, Driver, DriverResult, HostFunction,
-    KernelSource, Launch, Layer, LoadedKernel, MemoryRange, RawEvent, RawStream, StreamOptions,
+    KernelSource, Launch, Layer, LibraryCall, LoadedKernel, MemoryRange, RawEvent, RawStream,
+    StreamOptions,
 };
 
 // Whether a call is noted before or after it is made matters between threads. A call that gives something
@@ -292,6 +293,14 @@ unsafe impl Layer for RaceChecker {
         unsafe { self.below.launch(stream, launch) }?;
         let function = function_number(launch.function);
         self.shared.work(stream, Action::Kernel, function, launch.accesses);
+        Ok(())
+    }
+
+    unsafe fn call_library(&self, stream: RawStream, call: &LibraryCall<'_>) -> DriverResult<()> {
+        // SAFETY: the caller's contract.
+        unsafe { self.below.call_library(stream, call) }?;
+        self.shared.lock().state().name_library(call.function);
+        self.shared.work(stream, Action::Library, library_number(call.function), call.accesses);
         Ok(())
     }
 

@@ -43,6 +43,11 @@ pub(super) fn function_number(function: RawFunction) -> u64 {
     function.handle()
 }
 
+/// A library function's number for a site. No driver has a handle with the highest bit.
+pub(super) fn library_number(function: &'static str) -> u64 {
+    1 << 63 | function.as_ptr().expose_provenance() as u64
+}
+
 // The lowest bits of a call's first word: which call it is.
 const WORK: u8 = 0;
 const RECORD: u8 = 1;

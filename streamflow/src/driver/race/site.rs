@@ -43,11 +43,12 @@ pub(super) enum Action {
     Free,
     Foreign,
     OnHost,
+    Library,
 }
 
 impl Action {
     /// All actions, each at the index that is its number.
-    pub(super) const ALL: [Self; 8] = [
+    pub(super) const ALL: [Self; 9] = [
         Self::Kernel,
         Self::Copy,
         Self::Fill,
@@ -56,6 +57,7 @@ impl Action {
         Self::Free,
         Self::Foreign,
         Self::OnHost,
+        Self::Library,
     ];
 
     /// Whether the memory gets another owner by it, or its address leaves streamflow.

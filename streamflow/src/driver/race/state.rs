@@ -9,7 +9,7 @@ use super::RaceMark;
 use super::access::{Access, Findings, HOST, Origin};
 use super::history::History;
 use super::log::Log;
-use super::op::{Call, Calls, EventOp, Work, function_number};
+use super::op::{Call, Calls, EventOp, Work, function_number, library_number};
 use super::order::{BarrierRole, CallId, Order, Queued};
 use super::site::{Action, Names, PortUse, Site, Sites};
 use crate::driver::note::{Direction, SourceLocation};
@@ -97,6 +97,12 @@ impl State {
 
     pub(super) fn load(&mut self, function: RawFunction, name: &str) {
         self.functions.insert(function_number(function), name.into());
+    }
+
+    /// Remembers the name of a library's function.
+    pub(super) fn name_library(&mut self, function: &'static str) {
+        let number = library_number(function);
+        self.functions.entry(number).or_insert_with(|| function.into());
     }
 
     /// Applies calls that a thread has noted in the journal.

@@ -91,6 +91,8 @@ pub enum Call {
         shared_bytes: u32,
         accesses: Box<[RecordedAccess]>,
     },
+    /// [`call_library`](crate::driver::Driver::call_library).
+    Library { stream: StreamLabel, function: Arc<str>, accesses: Box<[RecordedAccess]> },
     /// [`launch_host_function`](crate::driver::Driver::launch_host_function).
     HostFunction { stream: StreamLabel },
     /// The call of this name failed, with this error. A call that creates or allocates has only this entry; the
@@ -116,6 +118,7 @@ impl Call {
             | Self::Copy { stream, .. }
             | Self::Fill { stream, .. }
             | Self::Launch { stream, .. }
+            | Self::Library { stream, .. }
             | Self::HostFunction { stream } => Some(*stream),
             Self::Bind { .. }
             | Self::CreateGreenContexts { .. }
@@ -221,19 +224,27 @@ impl fmt::Display for Call {
                 let ([gx, gy, gz], [bx, by, bz]) = (grid, block);
                 write!(f, "launch {kernel} on {stream}")?;
                 write!(f, ", {gx}x{gy}x{gz} blocks of {bx}x{by}x{bz}, {shared_bytes} shared")?;
-                for RecordedAccess { argument, mode, place } in accesses {
-                    let mode = match mode {
-                        AccessMode::Read => "reads",
-                        AccessMode::Write => "writes",
-                    };
-                    write!(f, ", {mode} {argument} = {place}")?;
-                }
-                Ok(())
+                list(f, accesses)
+            }
+            Self::Library { stream, function, accesses } => {
+                write!(f, "call {function} on {stream}")?;
+                list(f, accesses)
             }
             Self::HostFunction { stream } => write!(f, "host function on {stream}"),
             Self::Failed { call, error } => write!(f, "{call} failed: {error}"),
         }
     }
+}
+
+fn list(f: &mut fmt::Formatter<'_>, accesses: &[RecordedAccess]) -> fmt::Result {
+    for RecordedAccess { argument, mode, place } in accesses {
+        let mode = match mode {
+            AccessMode::Read => "reads",
+            AccessMode::Write => "writes",
+        };
+        write!(f, ", {mode} {argument} = {place}")?;
+    }
+    Ok(())
 }
 
 fn answer(complete: bool) -> &'static str {

@@ -1,10 +1,11 @@
 //! The driver calls of a [`Recorder`].
 
+use super::names::Names;
 use super::{Call, RecordedAccess, Recorder};
 use crate::driver::{
-    CopyOp, Coscheduling, DeviceId, Driver, DriverResult, GreenContext, HostFunction, Image,
-    KernelSource, Launch, Layer, LoadedKernel, MemoryRange, RawEvent, RawModule, RawStream,
-    StreamOptions,
+    Access, CopyOp, Coscheduling, DeviceId, Driver, DriverResult, GreenContext, HostFunction,
+    Image, KernelSource, Launch, Layer, LibraryCall, LoadedKernel, MemoryRange, RawEvent,
+    RawModule, RawStream, StreamOptions,
 };
 
 // Calls are noted before they are made: after a `free` or `destroy`, another thread could get the same
@@ -228,18 +229,20 @@ unsafe impl Layer for Recorder {
             grid: launch.grid,
             block: launch.block,
             shared_bytes: launch.shared_bytes,
-            accesses: launch
-                .accesses
-                .iter()
-                .map(|access| RecordedAccess {
-                    argument: access.argument,
-                    mode: access.mode,
-                    place: names.range_of(access.range),
-                })
-                .collect(),
+            accesses: recorded(names, launch.accesses),
         });
         // SAFETY: the caller's contract.
         self.note_failure("launch", unsafe { self.below.launch(stream, launch) })
+    }
+
+    unsafe fn call_library(&self, stream: RawStream, call: &LibraryCall<'_>) -> DriverResult<()> {
+        self.note_on(stream, |names, stream| Call::Library {
+            stream,
+            function: names.kernel(call.function),
+            accesses: recorded(names, call.accesses),
+        });
+        // SAFETY: the caller's contract.
+        self.note_failure("call_library", unsafe { self.below.call_library(stream, call) })
     }
 
     unsafe fn launch_host_function(
@@ -252,4 +255,13 @@ unsafe impl Layer for Recorder {
         let done = unsafe { self.below.launch_host_function(stream, function) };
         self.note_failure("launch_host_function", done)
     }
+}
+
+fn recorded(names: &mut Names, accesses: &[Access]) -> Box<[RecordedAccess]> {
+    let record = |access: &Access| RecordedAccess {
+        argument: access.argument,
+        mode: access.mode,
+        place: names.range_of(access.range),
+    };
+    accesses.iter().map(record).collect()
 }

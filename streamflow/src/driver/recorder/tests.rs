@@ -156,6 +156,9 @@ unsafe impl Driver for Fake {
     unsafe fn launch(&self, _: RawStream, _: &Launch<'_>) -> DriverResult<()> {
         Ok(())
     }
+    unsafe fn call_library(&self, _: RawStream, _: &LibraryCall<'_>) -> DriverResult<()> {
+        Ok(())
+    }
     unsafe fn launch_host_function(&self, _: RawStream, _: HostFunction) -> DriverResult<()> {
         self.host_calls.fetch_add(1, Ordering::Relaxed);
         Ok(())

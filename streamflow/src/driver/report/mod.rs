@@ -87,6 +87,13 @@ pub enum RaceAction {
         /// The argument that the memory was passed as.
         argument: &'static str,
     },
+    /// A function of a library.
+    Library {
+        /// Its name.
+        function: String,
+        /// The argument that the memory was passed as.
+        argument: &'static str,
+    },
     /// A copy: its `source`, or its `target`.
     Copy(&'static str),
     /// A fill.

@@ -68,6 +68,9 @@ impl RaceAccess {
             RaceAction::Kernel { kernel, argument } => {
                 format!("kernel `{kernel}` {touches} `{argument}`")
             }
+            RaceAction::Library { function, argument } => {
+                format!("library function `{function}` {touches} `{argument}`")
+            }
             RaceAction::Copy(side) => format!("a copy {touches} its {side}"),
             RaceAction::Fill => "a fill writes it".to_owned(),
             RaceAction::Allocate => "it is allocated".to_owned(),

@@ -16,6 +16,8 @@
 //! does.
 
 mod adopt;
+#[allow(dead_code, reason = "features with a library use it")]
+mod after_work;
 pub(super) mod border;
 mod counts;
 #[cfg(feature = "dlpack")]
@@ -29,5 +31,7 @@ mod returned;
 mod task;
 
 pub use adopt::{After, ForeignMemory};
+#[allow(unused_imports, reason = "features with a library use it")]
+pub(crate) use after_work::AfterWork;
 pub use counts::{ForeignCounts, foreign_counts};
 pub use reaper::stop_giving_back_blocking;

@@ -163,7 +163,8 @@ impl Conditions {
             *lacking = Some(index);
             // Another graph may have taken what is missing here, and wait for what was taken here.
             all.iter_mut().for_each(Entry::unclaim);
-            waits.for_others();
+            // It took it since the check, which tells at once what is left.
+            waits.at_once();
             return Ok(Readiness::Waiting);
         }
         Ok(match verdict {

@@ -8,8 +8,9 @@ use loom::thread::{self, ThreadId};
 
 use super::{
     Access, AccessMode, CopyKind, CopyOp, Coscheduling, DeviceId, DeviceInfo, Driver, DriverError,
-    DriverResult, GreenContext, HostFunction, Image, KernelSource, Launch, Layer, LoadedKernel,
-    MemoryRange, Note, RawEvent, RawModule, RawStream, SmSizes, Sticky, StreamOptions,
+    DriverResult, GreenContext, HostFunction, Image, KernelSource, Launch, Layer, LibraryCall,
+    LoadedKernel, MemoryRange, Note, RawEvent, RawModule, RawStream, SmSizes, Sticky,
+    StreamOptions,
 };
 use crate::explore::{Observed, plain};
 use crate::sync::Mutex;
@@ -585,6 +586,10 @@ unsafe impl Driver for Device {
         Ok(())
     }
 
+    unsafe fn call_library(&self, _: RawStream, _: &LibraryCall<'_>) -> DriverResult<()> {
+        unreachable!("no model needs it")
+    }
+
     unsafe fn launch_host_function(
         &self,
         stream: RawStream,
@@ -651,6 +656,10 @@ unsafe impl Layer for Idle {
     }
 
     unsafe fn launch(&self, _: RawStream, _: &Launch<'_>) -> DriverResult<()> {
+        Ok(())
+    }
+
+    unsafe fn call_library(&self, _: RawStream, _: &LibraryCall<'_>) -> DriverResult<()> {
         Ok(())
     }
 

@@ -11,6 +11,8 @@ mod handle;
 mod kernel;
 #[path = "../../../../streamflow/src/driver/layer.rs"]
 mod layer;
+#[path = "../../../../streamflow/src/driver/library.rs"]
+mod library;
 #[path = "../../../../streamflow/src/driver/listeners.rs"]
 mod listeners;
 #[path = "../../../../streamflow/src/driver/note.rs"]
@@ -46,6 +48,7 @@ pub(crate) use kernel::{
     LoadedKernel, MAX_PARAMS, Param, Plain, Target,
 };
 pub(crate) use layer::Layer;
+pub(crate) use library::{LibraryCall, LibraryError};
 pub(crate) use listeners::Listeners;
 pub(crate) use note::{Direction, Note, SourceLocation, tell};
 pub(crate) use owned::{OwnedEvent, OwnedPinned, OwnedStream};

@@ -1,8 +1,9 @@
 //! A driver that fails one call as CUDA documents it, and counts what is alive.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::thread::{self, ThreadId};
 
 use streamflow::driver::{DeviceId, Driver, DriverError, Note, Sticky};
 
@@ -70,13 +71,28 @@ pub struct Injector {
 
 pub(super) struct State {
     phase: &'static str,
-    place: Arc<str>,
-    /// The call before.
-    previous: &'static str,
+    /// Where each thread is.
+    places: HashMap<ThreadId, Place>,
     counts: BTreeMap<(Arc<str>, &'static str), u64>,
     armed: Option<(Target, Fault)>,
     has_fired: bool,
     pub(super) ledger: Ledger,
+}
+
+/// Where a thread is.
+struct Place {
+    place: Arc<str>,
+    /// The call before.
+    previous: &'static str,
+}
+
+impl State {
+    /// Where the calling thread is.
+    fn here(&mut self) -> &mut Place {
+        let phase = self.phase;
+        let place = || Place { place: phase.into(), previous: "" };
+        self.places.entry(thread::current().id()).or_insert_with(place)
+    }
 }
 
 /// Whether a driver that is shutting down has done what this call is to do, so that it is no error (law 11).
@@ -112,8 +128,7 @@ impl Injector {
     pub fn new(below: Arc<dyn Driver>, watches: bool) -> Self {
         let state = State {
             phase: "",
-            place: "".into(),
-            previous: "",
+            places: HashMap::new(),
             counts: BTreeMap::new(),
             armed: None,
             has_fired: false,
@@ -144,7 +159,7 @@ impl Injector {
     pub fn begin(&self, phase: &'static str) {
         let mut state = self.state();
         state.phase = phase;
-        state.place = phase.into();
+        state.places.values_mut().for_each(|here| here.place = phase.into());
     }
 
     /// Whether a call has failed.
@@ -190,15 +205,14 @@ impl Injector {
     pub(super) fn follow(&self, note: &Note<'_>) {
         let mut state = self.state();
         let phase = state.phase;
+        let place = &mut state.here().place;
         match note {
-            Note::Enter { node, hook, .. } => {
-                state.place = format!("{phase}: {node}.{hook}").into()
-            }
-            Note::Leave => state.place = phase.into(),
+            Note::Enter { node, hook, .. } => *place = format!("{phase}: {node}.{hook}").into(),
+            Note::Leave => *place = phase.into(),
             Note::At(location) => {
                 let file = location.file().rsplit(['/', '\\']).next().unwrap_or_default();
-                let hook = state.place.split(", at ").next().unwrap_or_default();
-                state.place = format!("{hook}, at {file}:{}", location.line()).into();
+                let hook = place.split(", at ").next().unwrap_or_default();
+                *place = format!("{hook}, at {file}:{}", location.line()).into();
             }
             _ => {}
         }
@@ -212,8 +226,9 @@ impl Injector {
             return Verdict::Fails(DriverError::Sticky { call: function, cause: cause.clone() });
         }
         let mut state = self.state();
-        let mut place = state.place.clone();
-        let previous = std::mem::replace(&mut state.previous, call);
+        let here = state.here();
+        let mut place = here.place.clone();
+        let previous = std::mem::replace(&mut here.previous, call);
         if call == "bind" {
             // Most calls bind first. What they are for shows in what came before.
             place = format!("{place}, after {previous}").into();

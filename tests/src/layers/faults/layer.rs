@@ -2,8 +2,8 @@
 
 use streamflow::driver::{
     CopyKind, CopyOp, Coscheduling, DeviceId, Driver, DriverResult, GreenContext, HostFunction,
-    Image, KernelSource, Launch, Layer, LoadedKernel, MemoryRange, Note, RawEvent, RawModule,
-    RawStream, Sticky, StreamOptions,
+    Image, KernelSource, Launch, Layer, LibraryCall, LoadedKernel, MemoryRange, Note, RawEvent,
+    RawModule, RawStream, Sticky, StreamOptions,
 };
 
 use super::injector::{About, Verdict};
@@ -265,6 +265,11 @@ unsafe impl Layer for Injector {
 
     unsafe fn launch(&self, stream: RawStream, launch: &Launch<'_>) -> DriverResult<()> {
         self.submit("launch", stream.device(), below!(|driver| driver.launch(stream, launch)))
+    }
+
+    unsafe fn call_library(&self, stream: RawStream, call: &LibraryCall<'_>) -> DriverResult<()> {
+        let make = below!(|driver| driver.call_library(stream, call));
+        self.submit("call_library", stream.device(), make)
     }
 
     unsafe fn launch_host_function(

@@ -6,6 +6,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use streamflow::driver::{Access, AccessMode, Launch, MemoryRange};
 use streamflow::kernel::{Kernel, KernelInfo, ParamKind, Passing};
@@ -47,49 +48,66 @@ impl fmt::Display for Declaration {
     }
 }
 
-/// The declarations of the calling thread's launches.
+/// The declarations of a run's launches, by all of its threads.
 #[derive(Debug, Default)]
-struct Current {
-    node: Box<str>,
+pub(super) struct OfRun {
     wrong: Option<Declaration>,
     seen: BTreeSet<Declaration>,
     times: u64,
+}
+
+/// The run and the node whose kernels the calling thread launches.
+#[derive(Debug, Default)]
+struct Current {
+    node: Box<str>,
+    of_run: Arc<Mutex<OfRun>>,
 }
 
 thread_local! {
     static CURRENT: RefCell<Current> = RefCell::default();
 }
 
-/// Calls `run` on this thread with one wrong declaration. Returns its value, all declarations that could be wrong, and
-/// how often this one was.
+/// Calls `run` on this thread with one wrong declaration, also of launches by the threads that enter nodes of a
+/// [`Mutate`](super::Mutate) that `run` makes. Returns its value, all declarations that could be wrong, and how often this
+/// one was.
 pub fn declarations<T>(
     wrong: Option<&Declaration>,
     run: impl FnOnce() -> T,
 ) -> (T, BTreeSet<Declaration>, u64) {
-    let wrong = wrong.cloned();
-    CURRENT.set(Current { wrong, ..Current::default() });
+    let of_run = OfRun { wrong: wrong.cloned(), ..OfRun::default() };
+    let of_run = Arc::new(Mutex::new(of_run));
+    CURRENT.set(Current { of_run: of_run.clone(), ..Current::default() });
     let done = run();
-    let Current { seen, times, .. } = CURRENT.take();
+    drop(CURRENT.take());
+    let OfRun { seen, times, .. } =
+        std::mem::take(&mut *of_run.lock().unwrap_or_else(PoisonError::into_inner));
     (done, seen, times)
 }
 
-pub(super) fn enter(node: &str) {
-    CURRENT.with_borrow_mut(|current| current.node = node.into());
+/// The declarations of the run that the calling thread is in.
+pub(super) fn of_run() -> Arc<Mutex<OfRun>> {
+    CURRENT.with_borrow(|current| current.of_run.clone())
+}
+
+/// The calling thread launches the kernels of a node from now on.
+pub(super) fn enter(of_run: &Arc<Mutex<OfRun>>, node: &str) {
+    CURRENT.set(Current { node: node.into(), of_run: of_run.clone() });
 }
 
 /// How this launch misdeclares the argument, or `None` if the declaration is right.
 fn declared(kernel: &'static str, argument: &'static str, mode: AccessMode) -> Option<Misdeclared> {
-    CURRENT.with_borrow_mut(|current| {
+    CURRENT.with_borrow(|current| {
+        let mut of_run = current.of_run.lock().unwrap_or_else(PoisonError::into_inner);
         let both = [Misdeclared::AsRead, Misdeclared::LeftOut];
         let can_be = if mode == AccessMode::Write { &both[..] } else { &both[1..] };
         let mut chosen = None;
         for &wrong in can_be {
             let declaration = Declaration { node: current.node.clone(), kernel, argument, wrong };
-            if current.wrong.as_ref() == Some(&declaration) {
+            if of_run.wrong.as_ref() == Some(&declaration) {
                 chosen = Some(wrong);
-                current.times += 1;
+                of_run.times += 1;
             }
-            current.seen.insert(declaration);
+            of_run.seen.insert(declaration);
         }
         chosen
     })

@@ -138,10 +138,9 @@ impl Names {
         self.streams.get(&stream).cloned().unwrap_or_else(reclaim)
     }
 
-    pub(super) fn recorded(&mut self, event: RawEvent, stream: RawStream) -> Arc<str> {
+    pub(super) fn recorded(&mut self, event: RawEvent, stream: RawStream) {
         let name = self.stream(stream);
-        self.recorded_on.insert(event, name.clone());
-        name
+        self.recorded_on.insert(event, name);
     }
 
     pub(super) fn event(&self, event: RawEvent) -> Arc<str> {

@@ -1,23 +1,38 @@
 //! Host threads: their places in a program, their waits and their queries.
 
-use std::cell::Cell;
+use std::collections::HashMap;
 use std::sync::Arc;
+use std::thread::{self, ThreadId};
 
 use streamflow::driver::DriverResult;
 
 use super::dependency::Names;
 use super::{DependencyKind, LogStep, Mutate};
 
-thread_local! {
-    /// The number of the calling thread in its program.
-    pub(super) static THREAD: Cell<usize> = const { Cell::new(0) };
+/// The numbers of a program's threads: those that the program sets, else in the order of their first calls.
+#[derive(Debug, Default)]
+pub(super) struct Threads {
+    numbers: HashMap<ThreadId, usize>,
+}
+
+impl Threads {
+    fn set(&mut self, number: usize) {
+        self.numbers.insert(thread::current().id(), number);
+    }
+
+    /// The number of the calling thread.
+    pub(super) fn number(&mut self) -> usize {
+        let next = self.numbers.len();
+        *self.numbers.entry(thread::current().id()).or_insert(next)
+    }
 }
 
 impl Mutate {
     /// Sets the number and the place of the calling thread, for programs without hooks.
     pub fn enter(&self, thread: usize, place: &str) {
-        THREAD.set(thread);
-        self.lock().visit().enter(&format!("thread {thread}"), place);
+        let mut state = self.lock();
+        state.threads.set(thread);
+        state.visit().enter(&format!("thread {thread}"), place);
     }
 
     /// Logs that the calling thread has joined all other threads.
@@ -41,18 +56,23 @@ impl Mutate {
         Ok(true)
     }
 
-    /// Logs a wait of the host. Returns whether to drop it.
-    pub(super) fn drops_host_wait(
+    /// Makes a wait of the host, unless it is dropped, and logs it.
+    pub(super) fn host_wait(
         &self,
         label: impl Fn(&Names) -> Arc<str>,
+        wait: impl FnOnce() -> DriverResult<()>,
         step: impl Fn(bool) -> LogStep,
-    ) -> bool {
-        let Some(mut state) = self.running() else { return false };
+    ) -> DriverResult<()> {
+        let Some(mut state) = self.running() else { return wait() };
         let name = label(&state.names);
         let dependency = state.visit().dependency(DependencyKind::HostWait, name, None);
-        let drops = self.drops(&mut state, dependency);
-        state.log.push(step(drops));
-        drops
+        let dropped = self.drops(&mut state, dependency);
+        drop(state);
+        if !dropped {
+            wait()?;
+        }
+        self.log_step(|_| step(dropped));
+        Ok(())
     }
 
     /// Logs a query of the host. Returns whether to report completion.
@@ -70,7 +90,7 @@ impl Mutate {
             self.drops(&mut state, dependency)
         };
         if complete || dropped {
-            state.log.push(step(dropped));
+            state.push(step(dropped));
         }
         complete || dropped
     }

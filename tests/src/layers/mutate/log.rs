@@ -35,8 +35,9 @@ pub enum LogStep {
     StreamComplete { stream: RawStream, dropped: bool },
     /// The host accesses memory.
     Host { accesses: Vec<Access> },
-    /// A stream, or the thread, relies on work that a thread has found complete.
-    Relies { by: Option<RawStream> },
+    /// The stream `by`, or the thread, relies on work of the stream `on` that a thread has found complete: on the work before
+    /// the record that the event holds, if that is known.
+    Relies { on: RawStream, record: Option<RawEvent>, by: Option<RawStream> },
     /// All later steps come after the earlier steps of all threads.
     Joined,
 }
@@ -48,6 +49,8 @@ pub struct Log {
     /// The latest allocation at each address: its number and its bytes.
     blocks: HashMap<u64, (u32, u64)>,
     count: u32,
+    /// In the order in which the platform has got them.
+    streams: Vec<RawStream>,
 }
 
 impl Log {
@@ -56,8 +59,17 @@ impl Log {
         &self.steps
     }
 
-    pub(super) fn push(&mut self, step: LogStep) {
-        self.steps.push((super::host::THREAD.get(), step));
+    /// The platform's number of a stream. `None` for a stream that the layer has made for itself.
+    pub fn number(&self, stream: RawStream) -> Option<usize> {
+        self.streams.iter().position(|other| *other == stream)
+    }
+
+    pub(super) fn add_stream(&mut self, stream: RawStream) {
+        self.streams.push(stream);
+    }
+
+    pub(super) fn push(&mut self, thread: usize, step: LogStep) {
+        self.steps.push((thread, step));
     }
 
     pub(super) fn allocate(&mut self, range: MemoryRange) {

@@ -204,6 +204,7 @@ pub(crate) fn build(flow: &Flow, platform: &Platform) -> Result<Built> {
     let single_stream = SingleStream::new(3 * flow.nodes.len() + 1);
     let options = |streams| NodeOptions {
         streams,
+        worker: None,
         count: None,
         conditions: None,
         on_failure: OnFailure::Stop,

@@ -8,11 +8,13 @@ graph! {
         let run_for: Counter = Counter::new();
         let end_run: Counter = Counter::new();
         let spawn: Counter = Counter::new();
+        let workers: Counter = Counter::new();
 
         tick.number >> _;
         run_for.number >> _;
         end_run.number >> _;
         spawn.number >> _;
+        workers.number >> _;
     }
 }
 

@@ -156,7 +156,8 @@ graph! {
         #[streams(STREAMS)]
         #[when(count(3), periodic(1ms))]
         let detect: Detect = Detect::new(gain);
-                let draw: Draw = Draw::new();
+        #[worker(screen)]
+        let draw: Draw = Draw::new();
         #[on_failure(restart(1, 1ms))]
         #[when(message_available(count, 1))]
         let last: Last = Last::new();

@@ -22,7 +22,7 @@ use crate::turns;
 /// all handles are dropped, it does so, too; but if messages still wait for it, the run has
 /// [stalled](crate::Error::Stalled), except on an edge with `policy(pop)` or `policy(reject)`: there they are dropped.
 ///
-/// The guide's page [threads beside a graph](crate::guide::threads) has a source that a thread feeds, and a sink for a slow
+/// The guide's page [workers and threads](crate::guide::threads) has a source that a thread feeds, and a sink for a slow
 /// thread. A clone that is kept, and that nobody closes, makes `run()` wait for ever.
 ///
 /// ```

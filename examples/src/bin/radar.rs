@@ -1,0 +1,94 @@
+//! A radar: finds the targets that its simulated antenna sees, and writes its maps as PNGs.
+//!
+//! `cargo run --release -p streamflow-examples --bin radar` runs for 10 s, or until Ctrl-C. With
+//! `--report` it prints at the end what each node did. It ends with code 1 at the first map that lacks a target,
+//! or has one that is not there.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::Parser;
+use streamflow::prelude::*;
+use streamflow_examples::cli::{self, GraphArgs, PlatformArgs, Usage};
+use streamflow_examples::png_io;
+use streamflow_examples::radar::{CODE, PULSES, Radar, SAMPLES, TARGETS, THRESHOLD, score};
+use streamflow_examples::report::Format;
+
+/// Finds the targets of a radar, and writes its maps.
+#[derive(Debug, Parser)]
+#[command(version)]
+struct Args {
+    #[command(flatten)]
+    platform: PlatformArgs,
+
+    /// Number of maps
+    #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u64).range(1..))]
+    count: u64,
+
+    /// Maps per second
+    #[arg(long, value_name = "F", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    hz: u32,
+
+    /// How many times the power of the noise a target has
+    #[arg(long, value_name = "T", default_value_t = THRESHOLD)]
+    threshold: f32,
+
+    /// Directory of the maps, which is made if it is missing
+    #[arg(long, value_name = "DIR", default_value = "radar-maps")]
+    out: PathBuf,
+
+    #[command(flatten)]
+    graph: GraphArgs,
+}
+
+fn main() -> ExitCode {
+    cli::main(|| run(&Args::parse()))
+}
+
+fn run(args: &Args) -> Result<()> {
+    if args.graph.mermaid {
+        return Ok(write!(io::stdout(), "{}", Radar::MERMAID)?);
+    }
+    let platform = args.platform.open_for(&args.graph)?;
+    let directory = args.out.clone();
+    let write = Box::new(move |number, map: &[f32]| write(&directory, number, map));
+    let interval = Duration::from_secs(1) / args.hz;
+    let mut graph = Radar::new(&platform, &CODE, args.count, interval, Box::new(check), write)?;
+    // Any thread can set it, also during the run.
+    graph.params().detect().set_threshold(args.threshold).map_err(|e| Usage(e.to_string()))?;
+    fs::create_dir_all(&args.out)?;
+
+    args.graph.schedule(&mut graph)?;
+    let running = graph.spawn()?;
+    running.stop_on_ctrl_c()?;
+    cli::say_where(&platform, Format::Human)?;
+    writeln!(io::stdout(), "the radar runs; press Ctrl-C to stop it")?;
+    let report = running.join()?;
+    args.graph.print(&report)?;
+    let [maps, written] = ["show", "disk"].map(|node| report.ticks(node).unwrap_or_default());
+    let directory = args.out.display();
+    writeln!(io::stdout(), "{maps} maps have all targets; {written} of them are in {directory}")?;
+    Ok(())
+}
+
+/// Compares what was found with the truth.
+fn check(number: u64, found: &[u8]) -> Result<()> {
+    match score(found) {
+        (hits, 0) if hits == TARGETS.len() => Ok(()),
+        (hits, false_alarms) => Err(Failure::msg(format!(
+            "map {number} has {hits} of {} targets and {false_alarms} false alarms",
+            TARGETS.len()
+        ))),
+    }
+}
+
+/// Writes a map in shades of grey: black is the mean power, and white is 20 decibels more.
+fn write(directory: &Path, number: u64, map: &[f32]) -> Result<()> {
+    let mean = map.iter().sum::<f32>() / map.len() as f32;
+    let grey: Vec<u8> = map.iter().map(|x| (127.5 * (x / mean).log10()) as u8).collect();
+    let path = directory.join(format!("{number:06}.png"));
+    Ok(png_io::write_grey(&path, SAMPLES as u32, PULSES as u32, &grey)?)
+}

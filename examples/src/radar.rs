@@ -1,0 +1,181 @@
+//! A pulse-Doppler radar of 16 channels, which finds its targets in the mean of the last maps.
+//!
+//! All work on the device is in one chain. The disk is at the end of a branch of its own, on a thread of its own: it is
+//! slow, holds nobody up, and gets the newest map.
+
+mod antenna;
+mod kernels;
+mod reference;
+
+use std::time::Duration;
+
+pub use antenna::{Antenna, TARGETS, Target, listen, score};
+pub use kernels::{average, cfar, compress, doppler};
+pub use reference::{TOLERANCE, detections, power};
+use streamflow::memory::Complex;
+use streamflow::message::Metadata;
+use streamflow::prelude::*;
+
+use crate::deliver::{Deliver, Report};
+
+/// The number of receivers.
+pub const CHANNELS: usize = 16;
+
+/// The number of pulses in a tick. It is also the number of Doppler cells: the rows of a map.
+pub const PULSES: usize = 32;
+
+/// The number of samples after each pulse. It is also the number of range cells: the columns of a map.
+pub const SAMPLES: usize = 256;
+
+/// What a pulse is modulated with: Barker's code of 13 chips. Its correlation with itself is 13, or at most 1 elsewhere.
+pub const CODE: [f32; 13] = [1.0, 1.0, 1.0, 1.0, 1.0, -1.0, -1.0, 1.0, 1.0, -1.0, 1.0, -1.0, 1.0];
+
+/// The number of maps in the running average.
+pub const MAPS: u64 = 16;
+
+/// How many cells beside a cell its own echo may reach.
+pub const GUARD: usize = 4;
+
+/// How many cells on each side measure the noise around a cell.
+pub const TRAINING: usize = 8;
+
+/// The threshold at which each map has all targets and nothing else.
+pub const THRESHOLD: f32 = 3.0;
+
+/// Correlates what follows each pulse with the code: an echo, as long as the code, becomes one sample.
+#[operator]
+pub struct Compress {
+    /// The samples: channels, pulses, samples of a pulse.
+    #[input]
+    echoes: &Tensor<Complex<f32>>,
+    /// The echoes by range: channels, pulses, range cells.
+    #[output]
+    ranges: Tensor<Complex<f32>>,
+    code: Tensor<f32>,
+}
+
+impl Compute for Compress {
+    fn compute(&mut self, io: CompressIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let (echoes, stream) = io.echoes.receive().receive_cuda_stream(cx)?;
+        let mut ranges = cx.tensor(echoes.shape(), &stream)?;
+        stream.launch::<compress>(echoes.len(), (&mut ranges, echoes, &self.code, SAMPLES))?;
+        io.ranges.emit(ranges)
+    }
+}
+
+/// Separates echoes by how fast their targets move, and adds the power of all channels.
+#[operator]
+pub struct Doppler {
+    /// The echoes by range: channels, pulses, range cells.
+    #[input]
+    ranges: &Tensor<Complex<f32>>,
+    /// The map of this tick: Doppler cells, range cells.
+    #[output]
+    map: Tensor<f32>,
+}
+
+impl Compute for Doppler {
+    fn compute(&mut self, io: DopplerIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let (ranges, stream) = io.ranges.receive().receive_cuda_stream(cx)?;
+        let mut map = cx.tensor([PULSES, SAMPLES], &stream)?;
+        stream.launch::<doppler>(map.len(), (&mut map, ranges, SAMPLES))?;
+        io.map.emit(map)
+    }
+}
+
+/// Makes each map the running average up to it. The average stays on the device.
+#[operator]
+pub struct Average {
+    /// The map of this tick, which becomes the result.
+    #[input]
+    map: Tensor<f32>,
+    /// The average.
+    #[output]
+    average: Tensor<f32>,
+    mean: Tensor<f32>,
+}
+
+impl Compute for Average {
+    fn compute(&mut self, io: AverageIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let (mut map, stream) = io.map.receive().receive_cuda_stream(cx)?;
+        let weight = 1.0 / (cx.tick() + 1).min(MAPS) as f32;
+        stream.launch::<average>(map.len(), (&mut self.mean, &mut map, weight))?;
+        io.average.emit(map)
+    }
+}
+
+/// Finds cells with more power than those around them.
+#[operator]
+pub struct Detect {
+    /// The map: Doppler cells, range cells.
+    #[input]
+    map: &Tensor<f32>,
+    /// 1 for each cell with a target, else 0.
+    #[output]
+    found: Tensor<u8>,
+    /// How many times the power of the noise a target has.
+    #[param(range = 1.0..)]
+    threshold: f32,
+}
+
+impl Compute for Detect {
+    fn compute(&mut self, io: DetectIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let (map, stream) = io.map.receive().receive_cuda_stream(cx)?;
+        let mut found = cx.tensor(map.shape(), &stream)?;
+        stream.launch::<cfar>(
+            map.len(),
+            (&mut found, map, SAMPLES, GUARD, TRAINING, self.threshold),
+        )?;
+        io.found.emit(found)
+    }
+}
+
+/// Writes maps, each with its number. Disks are slow.
+#[operator]
+pub struct Disk {
+    /// The map: Doppler cells, range cells.
+    #[input]
+    map: &Tensor<f32>,
+    write: Report<f32>,
+}
+
+impl Compute for Disk {
+    fn compute(&mut self, io: DiskIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let map = io.map.receive();
+        // Ticks of the disk are not those of the antenna: maps may have been dropped.
+        let number = map.metadata().and_then(Metadata::sequence).unwrap_or_default();
+        let (map, stream) = map.receive_cuda_stream(cx)?;
+        (self.write)(number, cx.download(map, &stream)?.wait_blocking()?)
+    }
+}
+
+graph! {
+    /// Finds the targets `count` times, once in each `interval`. `code` is what pulses are compressed with. `show` gets
+    /// what was found in each tick, and `write` those maps for which it has the time.
+    pub struct Radar(code: &[f32], count: u64, interval: Duration, show: Report<u8>, write: Report<f32>) {
+        const STREAMS: CudaStreamPool = CudaStreamPool::new().max_size(3);
+
+        #[streams(STREAMS)] #[when(count(count), periodic(interval))]
+        let antenna: Antenna = Antenna::new(platform)?;
+        #[streams(none)]
+        let compress: Compress = Compress::new(platform.upload(code)?);
+        #[streams(none)]
+        let doppler: Doppler = Doppler::new();
+        #[streams(none)]
+        let average: Average = Average::new(platform.upload(&[0.0; PULSES * SAMPLES])?);
+        #[streams(none)]
+        let detect: Detect = Detect::new(THRESHOLD);
+        #[streams(STREAMS)]
+        let show: Deliver<u8> = Deliver::new(show);
+        #[streams(STREAMS)] #[worker(disk)]
+        let disk: Disk = Disk::new(write);
+
+        antenna.echoes >> compress.echoes;
+        compress.ranges >> doppler.ranges;
+        doppler.map >> average.map;
+        average.average >> detect.map;
+        detect.found >> show.tensor;
+        #[policy(pop)]
+        average.average >> disk.map;
+    }
+}

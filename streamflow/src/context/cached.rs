@@ -1,0 +1,116 @@
+//! Values that a node keeps from tick to tick because making them is slow, as the plans of stateless library calls.
+
+use std::any::Any;
+use std::cell::RefCell;
+
+use super::stream::id_of;
+use super::{ExecutionContext, Stream};
+use crate::error::Result;
+use crate::stream::PlatformNumber;
+
+/// The most values that a node keeps. Beyond, the one that was used least recently is dropped.
+const MOST: usize = 64;
+
+/// What a node keeps, the value that was used last at the end.
+#[derive(Debug, Default)]
+pub(super) struct Cached(RefCell<Vec<Box<dyn Any + Send>>>);
+
+/// A value, and what it was made for.
+struct Entry<K, V> {
+    stream: (PlatformNumber, u32),
+    key: K,
+    value: V,
+}
+
+impl ExecutionContext {
+    /// Uses the value for `key` on this stream, which `make` makes when there is none yet.
+    ///
+    /// # Errors
+    /// Those of `make` and `use_it`.
+    #[allow(dead_code, reason = "features with a library use it")]
+    pub(crate) fn cached<K: PartialEq + Send + 'static, V: Send + 'static, R>(
+        &self,
+        stream: &Stream<'_>,
+        key: K,
+        make: impl FnOnce(&K) -> Result<V>,
+        use_it: impl FnOnce(&mut V) -> Result<R>,
+    ) -> Result<R> {
+        let stream = id_of(stream);
+        let is_wanted = |entry: &Box<dyn Any + Send>| {
+            entry
+                .downcast_ref::<Entry<K, V>>()
+                .is_some_and(|entry| entry.stream == stream && entry.key == key)
+        };
+        // Taken out, so that the calls of a user's code find the list free.
+        let kept = {
+            let mut list = self.cached.0.borrow_mut();
+            let place = list.iter().rposition(is_wanted);
+            place.map(|place| list.remove(place))
+        };
+        let mut entry = match kept.and_then(|entry| entry.downcast::<Entry<K, V>>().ok()) {
+            Some(entry) => entry,
+            None => {
+                let value = make(&key)?;
+                Box::new(Entry { stream, key, value })
+            }
+        };
+        let used = use_it(&mut entry.value);
+        let dropped = {
+            let mut list = self.cached.0.borrow_mut();
+            list.push(entry);
+            (list.len() > MOST).then(|| list.remove(0))
+        };
+        drop(dropped);
+        used
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+    use crate::prelude::*;
+    use crate::testing::OperatorHarness;
+
+    #[operator(streams(a, b))]
+    struct Keeps {
+        #[output]
+        number: u32,
+        made: Vec<(u32, bool)>,
+    }
+
+    impl Compute for Keeps {
+        fn compute(&mut self, io: KeepsIo<'_>, cx: &ExecutionContext) -> crate::Result<()> {
+            let made = &mut self.made;
+            let mut make = |key: u32, is_a: bool| {
+                let stream = cx.allocate_cuda_stream(if is_a { io.a } else { io.b })?;
+                cx.cached(
+                    &stream,
+                    key,
+                    |key| {
+                        made.push((*key, is_a));
+                        Ok(*key)
+                    },
+                    |value| {
+                        assert_eq!(*value, key);
+                        Ok(())
+                    },
+                )
+            };
+            make(1, true)?;
+            make(2, true)?;
+            make(1, false)?;
+            make(1, true)?;
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_value_is_made_once_for_each_key_and_stream() {
+        let platform = Platform::host().build().unwrap();
+        let mut harness = OperatorHarness::new(&platform, Keeps::new(Vec::new())).unwrap();
+        assert!(harness.tick().unwrap() && harness.tick().unwrap());
+        assert_eq!(harness.operator().made, [(1, true), (2, true), (1, false)]);
+    }
+}

@@ -1,0 +1,90 @@
+//! Calls of libraries at the seam: a function of a library that queues work on a stream.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::{Access, DriverResult, HostArgs, Param, RawStream};
+
+/// One call of a library: its memory, a body for a device, and one for the simulator. A driver runs the body that it can.
+pub struct LibraryCall<'a> {
+    /// The library's function, for messages: `cufftExecC2C`.
+    pub function: &'static str,
+    /// The parameters of the host body, in order.
+    pub params: &'a [Param],
+    /// All memory that the call touches, work areas included.
+    pub accesses: &'a [Access],
+    /// Whether the call may be captured in a CUDA graph, and replayed with it.
+    pub is_captured: bool,
+    /// The body for the simulator.
+    pub host: &'a LibraryBody,
+    /// The body for a device: queues the work on the stream.
+    pub device: &'a dyn Fn(RawStream) -> Result<(), LibraryError>,
+}
+
+impl LibraryCall<'_> {
+    /// The body for a device, called.
+    pub(super) fn on_device(&self, stream: RawStream) -> DriverResult<()> {
+        Ok((self.device)(stream)?)
+    }
+}
+
+impl fmt::Debug for LibraryCall<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LibraryCall")
+            .field("function", &self.function)
+            .field("params", &self.params)
+            .field("accesses", &self.accesses)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What the simulator executes in place of a library's function. Clones share it.
+#[derive(Clone)]
+pub struct LibraryBody {
+    name: Arc<str>,
+    run: Arc<dyn Fn(HostArgs<'_>) + Send + Sync>,
+}
+
+impl LibraryBody {
+    /// A body, and the name of the function in messages.
+    ///
+    /// # Safety
+    /// `run` touches the memory that its parameters name, and no other.
+    pub unsafe fn new(name: &str, run: impl Fn(HostArgs<'_>) + Send + Sync + 'static) -> Self {
+        Self { name: name.into(), run: Arc::new(run) }
+    }
+
+    pub(super) fn name(&self) -> &Arc<str> {
+        &self.name
+    }
+
+    /// Runs it.
+    ///
+    /// # Safety
+    /// As for a [`HostKernel`](super::HostKernel).
+    pub(super) unsafe fn run(&self, args: HostArgs<'_>) {
+        (self.run)(args);
+    }
+}
+
+impl fmt::Debug for LibraryBody {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("LibraryBody").field(&self.name).finish()
+    }
+}
+
+/// A library's function has failed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{call} of {library} failed: {name} ({status}); {remedy}")]
+pub struct LibraryError {
+    /// The library, as `cuFFT`.
+    pub library: &'static str,
+    /// Its function.
+    pub call: &'static str,
+    /// The number that the function returned.
+    pub status: i32,
+    /// The library's name for the number.
+    pub name: &'static str,
+    /// What to do about it.
+    pub remedy: String,
+}

@@ -1,0 +1,303 @@
+//! cuBLASLt: a product of matrices with its algorithm, on any stream of a device.
+
+mod parts;
+mod table;
+
+use std::ffi::{c_int, c_void};
+use std::ptr;
+
+use self::parts::{Owned, handle, layout};
+use self::table::{CublasLt, Found, NAME, Pointer, check};
+use crate::driver::{DriverError, DriverResult, LibraryError, RawStream};
+use crate::error::Result;
+use crate::library::matmul::algorithm::Chosen;
+use crate::library::matmul::element::MatmulElement;
+use crate::library::matmul::problem::{ALIGNMENT, Problem};
+use crate::library::{Call, HostBody};
+use crate::memory::{DeviceSlice, TensorView, TensorViewMut};
+use crate::stream::CudaStream;
+
+/// `cublasLtMatmulDescAttributes_t`.
+const TRANSPOSE_A: c_int = 3;
+const TRANSPOSE_B: c_int = 4;
+const EPILOGUE: c_int = 7;
+const BIAS_POINTER: c_int = 8;
+/// `cublasLtMatmulPreferenceAttributes_t`.
+const MAX_WORKSPACE: c_int = 1;
+const MIN_ALIGNMENTS: [c_int; 4] = [5, 6, 7, 8];
+/// `cublasLtMatmulAlgoConfigAttributes_t`.
+const ALGORITHM_ID: c_int = 0;
+const TILE_ID: c_int = 1;
+const SPLITS: c_int = 2;
+const STAGES_ID: c_int = 6;
+/// `CUBLAS_COMPUTE_32F_FAST_TF32`.
+const COMPUTE_TF32: c_int = 77;
+
+/// The operands of a call.
+#[derive(Debug)]
+pub(in crate::library) struct Product<'a, T: MatmulElement> {
+    pub(in crate::library) a: TensorView<'a, T>,
+    pub(in crate::library) b: TensorView<'a, T>,
+    pub(in crate::library) c: TensorViewMut<'a, T>,
+    pub(in crate::library) bias: Option<&'a DeviceSlice<T>>,
+    /// The work area.
+    pub(in crate::library) work: &'a mut DeviceSlice<u8>,
+    pub(in crate::library) alpha: T::Scale,
+    pub(in crate::library) beta: T::Scale,
+}
+
+/// A product of matrices as cuBLASLt knows it.
+///
+/// cuBLASLt's matrices are in columns. A matrix in rows is its own transpose in columns, so the product is computed as
+/// `transpose(c) = transpose(b) transpose(a)`: the library's first operand is `b`, and the bias, which it adds to each
+/// column, is added to each row of `c`.
+#[derive(Debug)]
+pub(in crate::library) struct Lt {
+    table: &'static CublasLt,
+    handle: Pointer,
+    desc: Owned,
+    a: Owned,
+    b: Owned,
+    c: Owned,
+    algorithm: Chosen,
+}
+
+// SAFETY: a handle may be used by several threads at once (cuBLAS's documentation, "Thread Safety"). The descriptions are
+// the plan's own.
+unsafe impl Send for Lt {}
+// SAFETY: a call takes the plan by `&mut`, so it has the descriptions for itself.
+unsafe impl Sync for Lt {}
+
+impl Lt {
+    /// The product, with a stored algorithm or the first that the library proposes. The device is current on this thread.
+    ///
+    /// # Errors
+    /// The library is not there; its own; [`LibraryError`] without a status where no algorithm is possible.
+    pub(in crate::library) fn new<T: MatmulElement>(
+        problem: &Problem,
+        ordinal: u32,
+        limit: u64,
+        stored: Option<Chosen>,
+    ) -> DriverResult<Self> {
+        let table = CublasLt::get()?;
+        let handle = handle(table, ordinal)?;
+        let compute = if problem.is_tf32 { COMPUTE_TF32 } else { T::COMPUTE };
+        let desc = Owned::new("cublasLtMatmulDescCreate", table.desc_destroy, |place| {
+            // SAFETY: the place is written.
+            unsafe { (table.desc_create)(place, compute, T::SCALE_TYPE) }
+        })?;
+        let set = |attribute: c_int, value: &c_int| {
+            // SAFETY: the description is alive, and these attributes have four bytes.
+            let status = unsafe {
+                (table.desc_set)(desc.0, attribute, ptr::from_ref(value).cast(), size_of::<c_int>())
+            };
+            check("cublasLtMatmulDescSetAttribute", status)
+        };
+        set(TRANSPOSE_A, &problem.b.is_transposed.into())?;
+        set(TRANSPOSE_B, &problem.a.is_transposed.into())?;
+        set(EPILOGUE, &problem.activation.epilogue(problem.has_bias))?;
+        let layout = |stored| layout::<T>(table, stored, problem.products());
+        let (a, b, c) = (layout(&problem.a)?, layout(&problem.b)?, layout(&problem.c)?);
+        let version = {
+            // SAFETY: it has no preconditions.
+            unsafe { (table.version)() as u64 }
+        };
+        let nothing =
+            Chosen { version, id: 0, tile: 0, stages: 0, splits: 0, workspace: 0, data: [0; 8] };
+        let mut made = Self { table, handle, desc, a, b, c, algorithm: nothing };
+        let alignment = if problem.is_aligned { ALIGNMENT } else { size_of::<T>() as u64 };
+        if problem.has_bias {
+            // Searches look at its alignment alone.
+            made.set_bias(alignment)?;
+        }
+        let found = match stored {
+            Some(chosen) => made.restore(chosen)?,
+            None => made.search(limit, alignment as u32)?,
+        };
+        if found.workspace as u64 > limit {
+            return Err(no_algorithm(format!(
+                "the algorithm needs a work area of {} bytes, and the plan's limit is {limit}: raise \
+                 `workspace_limit`, or search again",
+                found.workspace
+            )));
+        }
+        made.algorithm.workspace = found.workspace as u64;
+        made.algorithm.data = found.data;
+        made.describe();
+        Ok(made)
+    }
+
+    /// The algorithm, for printing and storing.
+    pub(in crate::library) fn algorithm(&self) -> Chosen {
+        self.algorithm
+    }
+
+    /// The best algorithm with a work area within the limit, by the library's heuristic.
+    fn search(&self, limit: u64, alignment: u32) -> DriverResult<Found> {
+        let table = self.table;
+        let preference =
+            Owned::new("cublasLtMatmulPreferenceCreate", table.preference_destroy, |place| {
+                // SAFETY: the place is written.
+                unsafe { (table.preference_create)(place) }
+            })?;
+        let set = |attribute: c_int, value: *const c_void, bytes: usize| {
+            // SAFETY: the preference is alive, and the value has this many bytes, which is the attribute's size.
+            let status = unsafe { (table.preference_set)(preference.0, attribute, value, bytes) };
+            check("cublasLtMatmulPreferenceSetAttribute", status)
+        };
+        set(MAX_WORKSPACE, ptr::from_ref(&limit).cast(), 8)?;
+        for attribute in MIN_ALIGNMENTS {
+            set(attribute, ptr::from_ref(&alignment).cast(), 4)?;
+        }
+        let (mut found, mut count) = (Found::default(), 0);
+        let Self { handle, desc, a, b, c, .. } = self;
+        // SAFETY: all are alive, and there is room for one result.
+        let status = unsafe {
+            (table.heuristic)(
+                *handle,
+                desc.0,
+                b.0,
+                a.0,
+                c.0,
+                c.0,
+                preference.0,
+                1,
+                &mut found,
+                &mut count,
+            )
+        };
+        const NOT_SUPPORTED: c_int = 15;
+        if status == NOT_SUPPORTED || status == 0 && (count == 0 || found.state != 0) {
+            return Err(no_algorithm(format!(
+                "cuBLASLt has no algorithm for this product with a work area of {limit} bytes: change sizes, leading \
+                 dimensions or precision, or raise `workspace_limit`"
+            )));
+        }
+        check("cublasLtMatmulAlgoGetHeuristic", status)?;
+        Ok(found)
+    }
+
+    /// A stored algorithm, checked.
+    fn restore(&self, chosen: Chosen) -> DriverResult<Found> {
+        if chosen.version != self.algorithm.version {
+            return Err(no_algorithm(format!(
+                "the stored algorithm is of cuBLASLt {}, and this is {}: search again, without `algorithm`",
+                chosen.version, self.algorithm.version
+            )));
+        }
+        let mut found = Found::default();
+        let Self { table, handle, desc, a, b, c, .. } = self;
+        // SAFETY: all are alive; the result has a place. The library checks the algorithm's data.
+        let status = unsafe {
+            let data = &chosen.data;
+            (table.check)(*handle, desc.0, b.0, a.0, c.0, c.0, data, &mut found)
+        };
+        if status != 0 || found.state != 0 {
+            let status = if status == 0 { found.state } else { status };
+            let cause = check("cublasLtMatmulAlgoCheck", status).err();
+            let cause = cause.map(|error| error.name).unwrap_or_default();
+            return Err(no_algorithm(format!(
+                "cuBLASLt refuses the stored algorithm for this product on this GPU ({cause}, {status}): search again, \
+                 without `algorithm`"
+            )));
+        }
+        found.data = chosen.data;
+        Ok(found)
+    }
+
+    /// Reads what readers of the algorithm's text want to know.
+    fn describe(&mut self) {
+        let data = self.algorithm.data;
+        let read = |attribute: c_int| {
+            let (mut value, mut written) = (0_u32, 0);
+            let place = ptr::from_mut(&mut value).cast();
+            // SAFETY: the value has four bytes, as these attributes. A failure leaves 0.
+            unsafe { (self.table.config_get)(&data, attribute, place, 4, &mut written) };
+            value
+        };
+        let (id, tile) = (read(ALGORITHM_ID), read(TILE_ID));
+        let (stages, splits) = (read(STAGES_ID), read(SPLITS));
+        self.algorithm = Chosen { id, tile, stages, splits, ..self.algorithm };
+    }
+
+    fn set_bias(&self, address: u64) -> Result<(), LibraryError> {
+        // SAFETY: the description is alive, and the attribute has the size of a pointer.
+        let status = unsafe {
+            (self.table.desc_set)(self.desc.0, BIAS_POINTER, ptr::from_ref(&address).cast(), 8)
+        };
+        check("cublasLtMatmulDescSetAttribute", status)
+    }
+}
+
+/// Queues a product. `lt` is `None` on the simulator. The operands have the layouts of the plan's problem, which the
+/// caller has checked.
+///
+/// # Errors
+/// The library's; the driver's.
+#[track_caller]
+pub(in crate::library) fn multiply<T: MatmulElement>(
+    lt: Option<&mut Lt>,
+    host: &HostBody,
+    stream: &CudaStream,
+    product: Product<'_, T>,
+) -> Result<()> {
+    let Product { a, b, c, bias, work, alpha, beta } = product;
+    let mut call = Call::new(NAME, "cublasLtMatmul");
+    let (a, b) = (call.read_view("a", &a), call.read_view("b", &b));
+    let c = call.write_view("c", c);
+    let bias = bias.map(|bias| call.read("bias", bias));
+    let bytes = work.len();
+    let work = call.write("work area", work);
+    call.value(alpha);
+    call.value(beta);
+    let lt = lt.as_deref();
+    let queue = |stream: RawStream| {
+        let Some(lt) = lt else { return Err(no_handle()) };
+        if let Some(bias) = bias {
+            lt.set_bias(bias)?;
+        }
+        let [a, b, work] = [a, b, work].map(|address| address as *const c_void);
+        let c = c as *mut c_void;
+        // SAFETY: handle, descriptions and algorithm are alive and fit each other. The operands have the layouts of the
+        // descriptions, and the work area is as large as the algorithm needs; all are claimed. The scales are of the
+        // description's scale type, and are read before the call returns.
+        let status = unsafe {
+            (lt.table.matmul)(
+                lt.handle,
+                lt.desc.0,
+                ptr::from_ref(&alpha).cast(),
+                b,
+                lt.b.0,
+                a,
+                lt.a.0,
+                ptr::from_ref(&beta).cast(),
+                c,
+                lt.c.0,
+                c,
+                lt.c.0,
+                &lt.algorithm.data,
+                work.cast_mut(),
+                bytes,
+                stream.handle() as *mut c_void,
+            )
+        };
+        check("cublasLtMatmul", status)
+    };
+    // SAFETY: the library reads `a`, `b` and the bias, and writes `c`, which it reads if `beta` is not 0, and the work area:
+    // all as claimed, on the stream that it gets.
+    unsafe { call.queue(stream, host, queue) }
+}
+
+#[cold]
+fn no_algorithm(remedy: String) -> DriverError {
+    let (library, call) = (NAME, "cublasLtMatmulAlgoGetHeuristic");
+    LibraryError { library, call, status: 15, name: "CUBLAS_STATUS_NOT_SUPPORTED", remedy }.into()
+}
+
+/// The error of a device without a plan's description, which no plan has.
+#[cold]
+fn no_handle() -> LibraryError {
+    let (library, call, remedy) =
+        (NAME, "cublasLtMatmul", "make the plan on this platform".to_owned());
+    LibraryError { library, call, status: -1, name: "NO_HANDLE", remedy }
+}

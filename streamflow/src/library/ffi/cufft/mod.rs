@@ -1,0 +1,292 @@
+//! cuFFT: a handle with a plan, and the one safe call that executes it.
+
+mod table;
+
+use std::ffi::{c_int, c_longlong, c_void};
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use self::table::{Cufft, Execute, ExecuteBoth, NAME, check, name_of, type_of};
+use super::call::{Call, HostBody};
+use crate::context::{ExecutionContext, Stream};
+use crate::driver::{DriverError, LibraryError, RawStream};
+use crate::error::{Error, Result};
+use crate::library::fft::layout::{MOST, Side};
+use crate::library::fft::problem::{Kind, Problem};
+use crate::library::fft::real::Real;
+use crate::library::is_simulated;
+use crate::memory::{AfterWork, Buffer, DeviceSlice, Element};
+use crate::stream::{CudaStream, Timeline};
+
+/// The function that executes a plan.
+#[derive(Debug, Clone, Copy)]
+enum Function {
+    /// Forwards and inversely.
+    Both(ExecuteBoth),
+    One(Execute),
+}
+
+/// What a transform reads.
+#[derive(Debug)]
+pub(in crate::library) enum Input<'a, T: Element> {
+    Read(&'a DeviceSlice<T>),
+    /// It has any numbers afterwards.
+    Overwritten(&'a mut DeviceSlice<T>),
+    /// The output is also the input.
+    InPlace,
+}
+
+impl<T: Element> Input<'_, T> {
+    /// The number of elements; 0 in place.
+    pub(in crate::library) fn len(&self) -> usize {
+        match self {
+            Self::Read(x) => x.len(),
+            Self::Overwritten(x) => x.len(),
+            Self::InPlace => 0,
+        }
+    }
+}
+
+/// Transforms on one stream: a plan of cuFFT and its work area. On the simulator there is no plan.
+#[derive(Debug)]
+pub(in crate::library) struct Transforms<T> {
+    handle: Option<AfterWork<Handle>>,
+    /// Each call claims it as written.
+    work: Buffer<u8>,
+    body: HostBody,
+    problem: Problem,
+    precision: PhantomData<T>,
+}
+
+impl<T: Real> Transforms<T> {
+    /// Plans a batch of transforms. The simulator runs the body that `host` makes for the name of cuFFT's function, with
+    /// a work area of as many bytes.
+    ///
+    /// # Errors
+    /// The library is not there, or can't make such a plan; the driver's, when memory is exhausted.
+    pub(in crate::library) fn new(
+        cx: &ExecutionContext,
+        stream: &Stream<'_>,
+        problem: Problem,
+        host: impl FnOnce(&str, Problem) -> (HostBody, usize),
+    ) -> Result<Self> {
+        let name = name_of(problem.kind, T::IS_DOUBLE);
+        let is_simulated = is_simulated(stream)?;
+        let (body, bytes, handle) = if is_simulated {
+            let (body, bytes) = host(name, problem);
+            (body, bytes, None)
+        } else {
+            // The device runs no host body.
+            let body = HostBody::new(name, |_| ());
+            if problem.batch == 0 {
+                (body, 0, None)
+            } else {
+                stream.timeline().bind()?;
+                let (handle, bytes) = Handle::new(stream, &problem, T::IS_DOUBLE)?;
+                (body, bytes, Some(handle))
+            }
+        };
+        let work = cx.buffer(bytes, stream)?;
+        if let Some(handle) = &handle {
+            handle.set_work_area(&work).map_err(DriverError::from)?;
+        }
+        let handle = handle.map(|handle| AfterWork::new(stream, handle)).transpose()?;
+        Ok(Self { handle, work, body, problem, precision: PhantomData })
+    }
+
+    /// Queues the transforms, on the plan's stream. Allocates nothing.
+    ///
+    /// # Errors
+    /// [`Error::Operand`] for memory that is too short, or that is not aligned; the library's; the driver's.
+    #[track_caller]
+    pub(in crate::library) fn execute<I: Element, O: Element>(
+        &mut self,
+        stream: &CudaStream,
+        is_inverse: bool,
+        input: Input<'_, I>,
+        output: &mut DeviceSlice<O>,
+    ) -> Result<()> {
+        if self.problem.batch == 0 {
+            return Ok(());
+        }
+        let Problem { kind, input: from, output: to, .. } = &self.problem;
+        let (from_real, to_real) = (*kind == Kind::FromReal, *kind == Kind::ToReal);
+        let is_in_place = matches!(input, Input::InPlace);
+        if is_in_place {
+            let side = if to_real { from } else { to };
+            self.check("data", output, side, false)?;
+        } else {
+            self.check("y", output, to, to_real)?;
+        }
+        let name = name_of(*kind, T::IS_DOUBLE);
+        let mut call = Call::new(NAME, name);
+        call.value(u8::from(is_inverse));
+        call.value(u8::from(is_in_place));
+        let x = match input {
+            Input::Read(x) => {
+                self.check("x", x, from, from_real)?;
+                Some(call.read("x", x))
+            }
+            Input::Overwritten(x) => {
+                self.check("x", x, from, from_real)?;
+                Some(call.write("x", x))
+            }
+            Input::InPlace => None,
+        };
+        let y = call.write(if is_in_place { "data" } else { "y" }, output);
+        call.write("work area", &mut self.work);
+        let handle = self.handle.as_deref();
+        let device = |_: RawStream| match handle {
+            Some(handle) => handle.execute(name, x.unwrap_or(y), y, is_inverse),
+            None => Err(no_handle(name)),
+        };
+        // SAFETY: the plan was made for this stream, since `Plan` checks it, and cuFFT queues its work there. It reads the
+        // input, or overwrites it if that is claimed as written, and writes the output and the work area: all have at
+        // least the plan's bytes, and are claimed.
+        unsafe { call.queue(stream, &self.body, device) }
+    }
+
+    /// Checks that memory has the elements of one side. cuFFT loads pairs of real numbers.
+    fn check<E: Element>(
+        &self,
+        argument: &'static str,
+        memory: &DeviceSlice<E>,
+        side: &Side,
+        is_real: bool,
+    ) -> Result<()> {
+        let call = self.problem.call;
+        let complex = 2 * size_of::<T>() as u64;
+        let range = memory.range();
+        let needed = side.span as u64 * if is_real { complex / 2 } else { complex };
+        let problem = if range.bytes < needed {
+            format!("has {} bytes, but the plan needs {needed}", range.bytes)
+        } else if !range.address.is_multiple_of(complex) {
+            format!(
+                "begins at an address that is no multiple of {complex}, the size of a complex number; begin a part at an \
+                 even index"
+            )
+        } else {
+            return Ok(());
+        };
+        Err(Error::Operand { call, argument, problem })
+    }
+}
+
+/// A plan of cuFFT.
+#[derive(Debug)]
+struct Handle {
+    table: &'static Cufft,
+    plan: c_int,
+    function: Function,
+    /// Of the plan's stream.
+    timeline: Arc<Timeline>,
+}
+
+impl Handle {
+    /// The plan, and how many bytes of work area it needs.
+    fn new(stream: &CudaStream, problem: &Problem, is_double: bool) -> Result<(Self, usize)> {
+        let table = Cufft::get()?;
+        let function = match (problem.kind, is_double) {
+            (Kind::Complex, false) => Function::Both(table.execute_c2c),
+            (Kind::Complex, true) => Function::Both(table.execute_z2z),
+            (Kind::FromReal, false) => Function::One(table.execute_r2c),
+            (Kind::FromReal, true) => Function::One(table.execute_d2z),
+            (Kind::ToReal, false) => Function::One(table.execute_c2r),
+            (Kind::ToReal, true) => Function::One(table.execute_z2d),
+        };
+        let mut plan = 0;
+        // SAFETY: the plan has a place.
+        let status = unsafe { (table.create)(&mut plan) };
+        check("cufftCreate", status).map_err(DriverError::from)?;
+        // From here on the plan is destroyed if a call fails.
+        let handle = Self { table, plan, function, timeline: stream.timeline().clone() };
+        let bytes = handle.make(stream.raw(), problem, is_double).map_err(DriverError::from)?;
+        Ok((handle, bytes))
+    }
+
+    fn make(
+        &self,
+        stream: RawStream,
+        problem: &Problem,
+        is_double: bool,
+    ) -> Result<usize, LibraryError> {
+        let Self { table, plan, .. } = *self;
+        let Problem { rank, batch, input, output, .. } = *problem;
+        // `Side` has checked that each index, in bytes, fits.
+        let numbers = |all: [usize; MOST]| all.map(|number| number as c_longlong);
+        let (mut n, mut from, mut to) =
+            (numbers(problem.lengths), numbers(input.embed), numbers(output.embed));
+        let first = MOST - rank;
+        let kind = type_of(problem.kind, is_double);
+        let mut bytes = 0;
+        // SAFETY: the plan was created, and is not made yet. The stream outlives it: the plan's timeline owns it. Each
+        // list has `rank` numbers.
+        unsafe {
+            check("cufftSetAutoAllocation", (table.set_auto_allocation)(plan, 0))?;
+            check(
+                "cufftSetStream",
+                (table.set_stream)(plan, stream.handle() as usize as *mut c_void),
+            )?;
+            let status = (table.make_plan_many)(
+                plan,
+                rank as c_int,
+                n[first..].as_mut_ptr(),
+                from[first..].as_mut_ptr(),
+                input.stride as c_longlong,
+                input.distance as c_longlong,
+                to[first..].as_mut_ptr(),
+                output.stride as c_longlong,
+                output.distance as c_longlong,
+                kind,
+                batch as c_longlong,
+                &mut bytes,
+            );
+            check("cufftMakePlanMany64", status)?;
+        }
+        Ok(bytes)
+    }
+
+    fn set_work_area(&self, work: &Buffer<u8>) -> Result<(), LibraryError> {
+        let address = work.range().address as usize as *mut c_void;
+        // SAFETY: the memory has the bytes that the plan needs, and is the plan's alone. It lives as long as the plan is
+        // executed.
+        let status = unsafe { (self.table.set_work_area)(self.plan, address) };
+        check("cufftSetWorkArea", status)
+    }
+
+    fn execute(
+        &self,
+        name: &'static str,
+        x: u64,
+        y: u64,
+        is_inverse: bool,
+    ) -> Result<(), LibraryError> {
+        let [x, y] = [x, y].map(|address| address as usize as *mut c_void);
+        // SAFETY: the plan is made, and `Transforms::execute` has checked the operands and claimed them.
+        let status = unsafe {
+            match self.function {
+                Function::Both(execute) => {
+                    execute(self.plan, x, y, if is_inverse { 1 } else { -1 })
+                }
+                Function::One(execute) => execute(self.plan, x, y),
+            }
+        };
+        check(name, status)
+    }
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        // Destroying may free memory, of the device that is current. There is no caller for the errors of either call.
+        let _bound = self.timeline.bind();
+        // SAFETY: the plan is this handle's own; its work is complete (`AfterWork`), or there was none.
+        unsafe { (self.table.destroy)(self.plan) };
+    }
+}
+
+/// The error of a device without a plan, which no call reaches.
+#[cold]
+fn no_handle(call: &'static str) -> LibraryError {
+    let remedy = "make the plan on this platform".to_owned();
+    LibraryError { library: NAME, call, status: -1, name: "NO_PLAN", remedy }
+}

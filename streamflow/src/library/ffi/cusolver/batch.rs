@@ -1,0 +1,124 @@
+//! Cholesky for a batch: the routines take arrays of pointers, one for each matrix.
+
+use std::ffi::{c_int, c_void};
+
+use super::calls::{at, fits, size, with_handle};
+use super::table::NAME;
+use super::{Dense, UPPER};
+use crate::context::{ExecutionContext, Stream};
+use crate::error::Result;
+use crate::library::ffi::call::{Call, HostBody};
+use crate::library::solve::element::sealed::Number;
+use crate::memory::{Buffer, DeviceSlice, Tensor};
+use crate::stream::CudaStream;
+
+/// Memory for a batch, and the addresses of its items, in device memory, too. The addresses stay good: the memory
+/// belongs to the batch.
+#[derive(Debug)]
+pub(in crate::library) struct Batch<T: Number> {
+    items: Buffer<T>,
+    pointers: Tensor<u64>,
+}
+
+impl<T: Number> Batch<T> {
+    /// Memory for `count` items of `each` elements.
+    ///
+    /// # Errors
+    /// The driver's, when memory is exhausted.
+    pub(in crate::library) fn new(
+        cx: &ExecutionContext,
+        stream: &Stream<'_>,
+        count: usize,
+        each: usize,
+    ) -> Result<Self> {
+        let mut items = cx.buffer::<T>(count * each, stream)?;
+        let first = stream.write_raw(&mut items, |address| address)?;
+        let item = |index: usize| first + (index * each * size_of::<T>()) as u64;
+        let pointers: Vec<u64> = (0..count).map(item).collect();
+        Ok(Self { items, pointers: cx.upload(&pointers)? })
+    }
+
+    /// All items, one after the other.
+    pub(in crate::library) fn items(&self) -> &DeviceSlice<T> {
+        &self.items
+    }
+
+    /// All items, to be written.
+    pub(in crate::library) fn items_mut(&mut self) -> &mut DeviceSlice<T> {
+        &mut self.items
+    }
+
+    fn count(&self) -> usize {
+        self.pointers.len()
+    }
+}
+
+impl Dense {
+    /// As [`potrf`](Self::potrf), for each matrix of a batch, each with a status.
+    pub(in crate::library) fn potrf_batched<T: Number>(
+        &mut self,
+        stream: &CudaStream,
+        host: &HostBody,
+        n: usize,
+        a: &mut Batch<T>,
+        statuses: &mut DeviceSlice<i32>,
+    ) -> Result<()> {
+        const CALL: &str = "cusolverDnpotrfBatched";
+        let count = a.count();
+        fits(CALL, "a", a.items(), size(n, n, count))?;
+        fits(CALL, "statuses", statuses, Some(count))?;
+        let (order, batch) = (n as c_int, count as c_int);
+        let mut call = Call::new(NAME, CALL);
+        let pointers = at(call.read("pointers", &a.pointers));
+        call.write("a", &mut a.items);
+        let statuses = call.write("statuses", statuses) as *mut c_int;
+        // SAFETY: as in `getrf`; the pointers are those of the items (`Batch`).
+        let run = with_handle(self.library.as_deref(), CALL, |it, _| unsafe {
+            let potrf =
+                if is_single::<T>() { it.table.spotrf_batched } else { it.table.dpotrf_batched };
+            potrf(it.handle, UPPER, order, pointers, order, statuses, batch)
+        });
+        // SAFETY: as in `getrf`.
+        unsafe { call.queue(stream, host, run) }
+    }
+
+    /// Solves `A x = b` for each matrix of a batch, with one right-hand side each, in its place.
+    pub(in crate::library) fn potrs_batched<T: Number>(
+        &mut self,
+        stream: &CudaStream,
+        host: &HostBody,
+        n: usize,
+        u: &Batch<T>,
+        b: &mut Batch<T>,
+        status: &mut DeviceSlice<i32>,
+    ) -> Result<()> {
+        const CALL: &str = "cusolverDnpotrsBatched";
+        let count = u.count();
+        fits(CALL, "u", u.items(), size(n, n, count))?;
+        fits(CALL, "b", b.items(), size(n, count, 1))?;
+        fits(CALL, "b", &b.pointers, Some(count))?;
+        fits(CALL, "status", status, Some(1))?;
+        let (order, batch) = (n as c_int, count as c_int);
+        let mut call = Call::new(NAME, CALL);
+        let matrices = at(call.read("pointers of u", &u.pointers));
+        let sides = at(call.read("pointers of b", &b.pointers));
+        call.read("u", &u.items);
+        call.write("b", &mut b.items);
+        let status = call.write("status", status) as *mut c_int;
+        // SAFETY: as in `potrf_batched`. There is one right-hand side for each matrix.
+        let run = with_handle(self.library.as_deref(), CALL, |it, _| unsafe {
+            let potrs =
+                if is_single::<T>() { it.table.spotrs_batched } else { it.table.dpotrs_batched };
+            potrs(it.handle, UPPER, order, 1, matrices, order, sides, order, status, batch)
+        });
+        // SAFETY: as in `getrf`.
+        unsafe { call.queue(stream, host, run) }
+    }
+}
+
+/// Whether the elements are `f32`; the older routines have a name for each type.
+pub(super) fn is_single<T: Number>() -> bool {
+    T::DATA_TYPE == f32::DATA_TYPE
+}
+
+const _: () = assert!(size_of::<*mut c_void>() == size_of::<u64>(), "addresses have 64 bits");

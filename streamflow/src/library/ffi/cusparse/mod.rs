@@ -1,0 +1,169 @@
+//! cuSPARSE's products of a sparse matrix: one safe function to make one, and one to queue it.
+
+mod descriptors;
+mod table;
+
+use std::ptr;
+
+use self::descriptors::{Addresses, Descriptors, Factors, Product};
+use self::table::NAME;
+use crate::context::{ExecutionContext, Stream};
+use crate::driver::{DriverError, LibraryError, RawStream};
+use crate::error::{Error, Result};
+use crate::library::ffi::call::{Call, HostBody};
+use crate::library::is_simulated;
+use crate::library::sparse::Csr;
+use crate::library::sparse::element::SparseElement;
+use crate::memory::{AfterWork, Buffer, DeviceSlice};
+use crate::stream::CudaStream;
+
+/// What the simulator writes where cuSPARSE keeps what it has prepared for a matrix.
+pub(in crate::library) const PREPARED: u8 = 0x5a;
+
+/// A product with one sparse matrix, with its work area, in which cuSPARSE keeps what it has prepared for the matrix. On
+/// the simulator there are no descriptors.
+#[derive(Debug)]
+pub(in crate::library) struct Prepared {
+    library: Option<AfterWork<Descriptors>>,
+    /// Each call claims it as written.
+    work: Buffer<u8>,
+    /// The matrix: its addresses are in the descriptor.
+    matrix: u64,
+    /// How many elements the dense operand and the result have.
+    lengths: (usize, usize),
+    accumulates: bool,
+    function: &'static str,
+}
+
+impl Prepared {
+    /// For products with `a`, which has elements; `right` is the number of columns of a dense matrix, or `None` for a
+    /// vector.
+    ///
+    /// # Errors
+    /// The library is not there; its own; the driver's, when memory is exhausted.
+    pub(in crate::library) fn new<T: SparseElement>(
+        cx: &ExecutionContext,
+        stream: &Stream<'_>,
+        a: &Csr<T>,
+        right: Option<usize>,
+        accumulates: bool,
+    ) -> Result<Self> {
+        let [rows, columns] = a.shape();
+        let product = Product { rows, columns, stored: a.stored(), right, data_type: T::DATA_TYPE };
+        let (mut library, mut bytes) = (None, 1);
+        if !is_simulated(stream)? {
+            // A handle belongs to the context that is current.
+            stream.timeline().bind()?;
+            let at = Addresses {
+                offsets: stream.read_raw(a.offsets(), |address| address)?,
+                indices: stream.read_raw(a.columns(), |address| address)?,
+                values: stream.read_raw(a.values(), |address| address)?,
+            };
+            let descriptors = Descriptors::new(stream.raw(), product, at)?;
+            bytes = with_factors::<T, _>(accumulates, |factors| descriptors.size(factors))
+                .map_err(DriverError::from)?
+                .max(1);
+            library = Some(AfterWork::new(stream, descriptors)?);
+        }
+        let right = right.unwrap_or(1);
+        let mut made = Self {
+            library,
+            work: cx.buffer(bytes, stream)?,
+            matrix: a.number(),
+            lengths: (columns * right, rows * right),
+            accumulates,
+            function: if product.right.is_none() { "cusparseSpMV" } else { "cusparseSpMM" },
+        };
+        made.prepare(stream, a)?;
+        Ok(made)
+    }
+
+    /// Queues what cuSPARSE prepares for the matrix. It looks at the indices.
+    fn prepare<T: SparseElement>(&mut self, stream: &CudaStream, a: &Csr<T>) -> Result<()> {
+        let host = HostBody::new("cusparse preprocess", |operands| {
+            let (_offsets, _columns) = (operands.read::<i32>(), operands.read::<i32>());
+            let (_values, work) = (operands.read::<T>(), operands.write::<u8>());
+            work.fill(PREPARED);
+        });
+        let mut call = Call::new(NAME, "cusparse preprocess");
+        call.read("offsets", a.offsets());
+        call.read("columns", a.columns());
+        call.read("values", a.values());
+        let work = call.write("prepared", &mut self.work);
+        let (library, accumulates) = (self.library.as_deref(), self.accumulates);
+        let run = |_: RawStream| {
+            let descriptors = library.ok_or_else(no_handle)?;
+            // SAFETY: the work area and the matrix are claimed; the work area is as long as was asked for.
+            with_factors::<T, _>(accumulates, |factors| unsafe {
+                descriptors.prepare(factors, work)
+            })
+        };
+        // SAFETY: all memory that the function touches is claimed. It may take memory or wait, so it is not captured.
+        unsafe { call.not_captured().queue(stream, &host, run) }
+    }
+
+    /// Whether this was made for a matrix.
+    pub(in crate::library) fn is_for<T: SparseElement>(&self, a: &Csr<T>) -> bool {
+        self.matrix == a.number()
+    }
+
+    /// Queues the product.
+    pub(in crate::library) fn multiply<T: SparseElement>(
+        &mut self,
+        stream: &CudaStream,
+        host: &HostBody,
+        a: &Csr<T>,
+        operand: &DeviceSlice<T>,
+        target: &mut DeviceSlice<T>,
+    ) -> Result<()> {
+        // Memory safety depends on these: the addresses of the matrix are in its descriptor, and the lengths, too.
+        let fits = self.is_for(a) && (operand.len(), target.len()) == self.lengths;
+        if !fits {
+            let problem = "does not fit its plan".to_owned();
+            return Err(Error::Operand { call: self.function, argument: "operand", problem });
+        }
+        let mut call = Call::new(NAME, self.function);
+        call.read("offsets", a.offsets());
+        call.read("columns", a.columns());
+        call.read("values", a.values());
+        let operand = call.read("operand", operand);
+        let target = call.write("target", target);
+        let work = call.write("prepared", &mut self.work);
+        let (library, accumulates) = (self.library.as_deref(), self.accumulates);
+        let run = |_: RawStream| {
+            let descriptors = library.ok_or_else(no_handle)?;
+            // SAFETY: all operands are claimed, and have the lengths of the product; `new` has prepared the work area.
+            with_factors::<T, _>(accumulates, |factors| unsafe {
+                descriptors.multiply(factors, (operand, target, work))
+            })
+        };
+        // SAFETY: all memory that the function touches is claimed.
+        unsafe { call.queue(stream, host, run) }
+    }
+}
+
+/// Calls a function with the addresses of the factors, 1 and 0 or 1, on the host.
+fn with_factors<T: SparseElement, R>(accumulates: bool, call: impl FnOnce(Factors) -> R) -> R {
+    let (alpha, beta) = (T::ONE, if accumulates { T::ONE } else { T::ZERO });
+    call(Factors { alpha: ptr::from_ref(&alpha).cast(), beta: ptr::from_ref(&beta).cast() })
+}
+
+/// The error of a device without a handle, which no plan has.
+#[cold]
+fn no_handle() -> LibraryError {
+    let (call, remedy) = ("cusparse", "make the plan on this platform".to_owned());
+    LibraryError { library: NAME, call, status: -1, name: "NO_HANDLE", remedy }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    #[test]
+    fn the_library_has_all_functions_or_its_error_says_what_to_install() {
+        if let Err(missing) = super::table::CuSparse::get() {
+            let text = missing.to_string();
+            assert!(text.contains("cuSPARSE"), "{text}");
+            assert!(text.contains("pip install"), "{text}");
+            assert!(text.contains("nvidia-cusparse"), "{text}");
+        }
+    }
+}

@@ -1,0 +1,24 @@
+//! Where libraries are called: symbol tables and calls, and no rule about order.
+//!
+//! This is the one part of [`library`](super) with `unsafe`. A table has the functions that are used, found in a shared
+//! library while the program runs; statuses are numbers. The functions beside a table are safe: they take claims, and
+//! check what the library does not.
+
+pub(super) mod call;
+#[allow(dead_code, reason = "each feature uses its part")]
+mod find;
+#[allow(unused_macros, reason = "each feature uses it")]
+mod table;
+
+#[cfg(feature = "matmul")]
+pub(super) mod cublas;
+#[cfg(feature = "matmul")]
+pub(super) mod cublaslt;
+#[cfg(feature = "fft")]
+pub(super) mod cufft;
+#[cfg(feature = "solve")]
+pub(super) mod cusolver;
+#[cfg(feature = "sparse")]
+pub(super) mod cusparse;
+#[cfg(feature = "matmul")]
+pub(super) mod gemm;

@@ -1,0 +1,129 @@
+//! Transforms of whole tensors, in one call: the node keeps a plan for each shape and stream.
+
+use num_complex::Complex;
+
+use super::complex::Fft;
+use super::from_real::RealFft;
+use super::norm::Norm;
+use super::plan::{Planner, sealed::Made};
+use super::real::Real;
+use super::to_real::InverseRealFft;
+use crate::context::{ExecutionContext, Stream};
+use crate::error::{Error, Result};
+use crate::memory::{Element, Shape, Tensor};
+
+/// The forward transform of a tensor of 1 to 3 dimensions, in a new one. Does not block.
+///
+/// The first call for a shape plans; [`Fft::plan`] does that in `start`, for calls that allocate nothing. A node keeps the
+/// plans that it used last.
+///
+/// # Errors
+/// [`Error::Operand`] for other tensors; the library is not there; its own error; the driver's.
+#[track_caller]
+pub fn forward<T: Real>(
+    cx: &ExecutionContext,
+    stream: &Stream<'_>,
+    x: &Tensor<Complex<T>>,
+) -> Result<Tensor<Complex<T>>>
+where
+    Complex<T>: Element,
+{
+    let mut y = cx.tensor(x.shape(), stream)?;
+    let fft = |fft: &mut Fft<T>| fft.transform(stream, false, x, &mut y);
+    planned(cx, stream, x.shape(), Norm::None, fft)?;
+    Ok(y)
+}
+
+/// The inverse transform of a tensor of 1 to 3 dimensions, in a new one, otherwise as [`forward`].
+///
+/// # Errors
+/// As for [`forward`].
+#[track_caller]
+pub fn inverse<T: Real>(
+    cx: &ExecutionContext,
+    stream: &Stream<'_>,
+    x: &Tensor<Complex<T>>,
+    norm: Norm,
+) -> Result<Tensor<Complex<T>>>
+where
+    Complex<T>: Element,
+{
+    let mut y = cx.tensor(x.shape(), stream)?;
+    let fft = |fft: &mut Fft<T>| fft.transform(stream, true, x, &mut y);
+    planned(cx, stream, x.shape(), norm, fft)?;
+    Ok(y)
+}
+
+/// The spectrum of a tensor of real numbers, of 1 to 3 dimensions: rows of `n` become rows of `n / 2 + 1`, in a new tensor.
+/// Otherwise as [`forward`].
+///
+/// # Errors
+/// As for [`forward`].
+#[track_caller]
+pub fn forward_real<T: Real>(
+    cx: &ExecutionContext,
+    stream: &Stream<'_>,
+    x: &Tensor<T>,
+) -> Result<Tensor<Complex<T>>>
+where
+    Complex<T>: Element,
+{
+    let half = with_last(x.shape(), x.cols() / 2 + 1)?;
+    let mut y = cx.tensor(half, stream)?;
+    let fft = |fft: &mut RealFft<T>| fft.transform(stream, x, &mut y);
+    planned(cx, stream, x.shape(), Norm::None, fft)?;
+    Ok(y)
+}
+
+/// The real numbers of a spectrum, of 1 to 3 dimensions, in a new tensor. Its rows have `last` numbers, for which the
+/// spectrum has `last / 2 + 1`. Overwrites `x`. Otherwise as [`forward`].
+///
+/// # Errors
+/// As for [`forward`].
+#[track_caller]
+pub fn inverse_real<T: Real>(
+    cx: &ExecutionContext,
+    stream: &Stream<'_>,
+    x: &mut Tensor<Complex<T>>,
+    last: usize,
+    norm: Norm,
+) -> Result<Tensor<T>>
+where
+    Complex<T>: Element,
+{
+    if x.cols() != last / 2 + 1 {
+        let problem = format!(
+            "has rows of {}, but {last} real numbers have a spectrum of {}",
+            x.cols(),
+            last / 2 + 1
+        );
+        return Err(Error::Operand { call: "fft::inverse_real", argument: "x", problem });
+    }
+    let shape = with_last(x.shape(), last)?;
+    let mut y = cx.tensor(shape, stream)?;
+    let fft = |fft: &mut InverseRealFft<T>| fft.transform(stream, x, &mut y);
+    planned(cx, stream, shape.dims(), norm, fft)?;
+    Ok(y)
+}
+
+/// Uses the node's plan for a shape.
+fn planned<F: Made>(
+    cx: &ExecutionContext,
+    stream: &Stream<'_>,
+    shape: &[usize],
+    norm: Norm,
+    execute: impl FnOnce(&mut F) -> Result<()>,
+) -> Result<()> {
+    let make =
+        |(shape, norm): &(Shape, Norm)| Planner::<F>::new(*shape).norm(*norm).make(cx, stream);
+    cx.cached(stream, (Shape::new(shape)?, norm), make, execute)
+}
+
+/// A shape with another length of the rows.
+fn with_last(shape: &[usize], last: usize) -> Result<Shape> {
+    let mut lengths = shape.to_vec();
+    if let Some(length) = lengths.last_mut() {
+        *length = last;
+    }
+    Shape::new(&lengths)
+}

@@ -1,0 +1,249 @@
+//! cuBLAS's functions of vectors, and the product of a matrix and a vector.
+
+use crate::context::{ExecutionContext, Stream};
+use crate::error::{Error, Result};
+use crate::library::ffi::cublas::{Handle, Number};
+use crate::library::{HostBody, Operands, Plan};
+use crate::memory::{DeviceSlice, Tensor};
+
+/// A type that [`Blas`] computes with: `f32` and `f64`.
+pub trait BlasElement: Number + std::ops::Add<Output = Self> {
+    #[doc(hidden)]
+    const ZERO: Self;
+    #[doc(hidden)]
+    const ONE: Self;
+    #[doc(hidden)]
+    fn of(x: f64) -> Self;
+    #[doc(hidden)]
+    fn add_product(self, x: Self, y: Self) -> Self;
+    #[doc(hidden)]
+    fn times(self, other: Self) -> Self;
+    #[doc(hidden)]
+    fn norm(x: &[Self]) -> Self;
+}
+
+macro_rules! element {
+    ($($ty:ty)*) => {
+        $(impl BlasElement for $ty {
+            const ZERO: Self = 0.0;
+            const ONE: Self = 1.0;
+
+            fn of(x: f64) -> Self {
+                x as $ty
+            }
+
+            fn add_product(self, x: Self, y: Self) -> Self {
+                self + x * y
+            }
+
+            fn times(self, other: Self) -> Self {
+                self * other
+            }
+
+            // In double precision, in which no square of an `f32` is too large or too small.
+            fn norm(x: &[Self]) -> Self {
+                let largest = x.iter().fold(0.0_f64, |most, &x| most.max(f64::from(x).abs()));
+                if largest == 0.0 || !largest.is_finite() {
+                    return x.iter().map(|x| x.abs()).sum();
+                }
+                let squares = x.iter().map(|&x| (f64::from(x) / largest).powi(2));
+                (largest * squares.sum::<f64>().sqrt()) as $ty
+            }
+        })*
+    };
+}
+
+element!(f32 f64);
+
+/// cuBLAS's functions of vectors, on one stream. As a field of an operator it is a [`Plan<Blas<T>>`](Plan), which
+/// [`on`](Self::on) makes.
+///
+/// Results stay on the device: [`dot`](Plan::dot) and [`norm`](Plan::norm) write one element.
+#[derive(Debug)]
+pub struct Blas<T: BlasElement> {
+    handle: Handle,
+    axpy: HostBody,
+    dot: HostBody,
+    norm: HostBody,
+    gemv: HostBody,
+    of: std::marker::PhantomData<fn() -> T>,
+}
+
+impl<T: BlasElement> Blas<T> {
+    /// A handle on a stream of the operator, with its work area: it is for [`start`](crate::Compute::start).
+    ///
+    /// # Errors
+    /// The library is not there; its own error; the driver's, when memory is exhausted.
+    pub fn on(cx: &ExecutionContext, stream: &Stream<'_>) -> Result<Plan<Self>> {
+        let info = stream.timeline().driver().device_info(stream.device())?;
+        let bytes = if info.is_simulated { 1 } else { Handle::work_bytes(info.compute_capability) };
+        let blas = Self {
+            handle: Handle::new(stream, cx.buffer(bytes, stream)?)?,
+            axpy: HostBody::new("cublasaxpy", axpy::<T>),
+            dot: HostBody::new("cublasdot", dot::<T>),
+            norm: HostBody::new("cublasnrm2", norm::<T>),
+            gemv: HostBody::new("cublasgemv", gemv::<T>),
+            of: std::marker::PhantomData,
+        };
+        Ok(Plan::new(stream, blas))
+    }
+}
+
+impl<T: BlasElement> Plan<Blas<T>> {
+    /// Queues `y = alpha x + y`.
+    ///
+    /// # Errors
+    /// [`Error::OtherStream`]; [`Error::Operand`] for vectors of two lengths, or of 2^31 elements; the library's; the driver's.
+    pub fn axpy(
+        &mut self,
+        stream: &Stream<'_>,
+        alpha: T,
+        x: &DeviceSlice<T>,
+        y: &mut DeviceSlice<T>,
+    ) -> Result<()> {
+        self.with(stream, |blas| {
+            same("Blas::axpy", "x", x.len(), "y", y.len())?;
+            if y.is_empty() {
+                return Ok(());
+            }
+            blas.handle.axpy(stream, &blas.axpy, (alpha, x), y)
+        })?
+    }
+
+    /// Queues the dot product of two vectors, into one element. That of empty vectors is 0.
+    ///
+    /// # Errors
+    /// [`Error::OtherStream`]; [`Error::Operand`] for vectors of two lengths, or of 2^31 elements, and a result of more than
+    /// one; the library's; the driver's.
+    pub fn dot(
+        &mut self,
+        stream: &Stream<'_>,
+        x: &DeviceSlice<T>,
+        y: &DeviceSlice<T>,
+        result: &mut DeviceSlice<T>,
+    ) -> Result<()> {
+        self.with(stream, |blas| {
+            same("Blas::dot", "x", x.len(), "y", y.len())?;
+            one("Blas::dot", result.len())?;
+            if x.is_empty() {
+                return stream.fill_bytes(result, 0);
+            }
+            blas.handle.dot(stream, &blas.dot, (x, y), result)
+        })?
+    }
+
+    /// Queues the Euclidean norm of a vector, into one element. That of an empty vector is 0.
+    ///
+    /// # Errors
+    /// As for [`dot`](Self::dot).
+    pub fn norm(
+        &mut self,
+        stream: &Stream<'_>,
+        x: &DeviceSlice<T>,
+        result: &mut DeviceSlice<T>,
+    ) -> Result<()> {
+        self.with(stream, |blas| {
+            same("Blas::norm", "x", x.len(), "x", x.len())?;
+            one("Blas::norm", result.len())?;
+            if x.is_empty() {
+                return stream.fill_bytes(result, 0);
+            }
+            blas.handle.nrm2(stream, &blas.norm, x, result)
+        })?
+    }
+
+    /// Queues `y = alpha a x + beta y`, for a matrix `a` of `[m, n]`, `n` elements of `x` and `m` of `y`. If `beta` is 0, `y`
+    /// is not read.
+    ///
+    /// # Errors
+    /// [`Error::OtherStream`]; [`Error::Operand`] for other lengths, a matrix without columns, or 2^31 elements in a
+    /// dimension; the library's; the driver's.
+    pub fn gemv(
+        &mut self,
+        stream: &Stream<'_>,
+        (alpha, a, x): (T, &Tensor<T>, &DeviceSlice<T>),
+        (beta, y): (T, &mut DeviceSlice<T>),
+    ) -> Result<()> {
+        const CALL: &str = "Blas::gemv";
+        self.with(stream, |blas| {
+            let &[m, n] = a.shape() else {
+                let problem = format!("has shape {:?}, but a matrix has two dimensions", a.shape());
+                return Err(Error::Operand { call: CALL, argument: "a", problem });
+            };
+            same(CALL, "x", x.len(), "a's columns", n)?;
+            same(CALL, "y", y.len(), "a's rows", m)?;
+            if n == 0 {
+                let problem = "has no columns; fill `y` instead".to_owned();
+                return Err(Error::Operand { call: CALL, argument: "a", problem });
+            }
+            if m == 0 {
+                return Ok(());
+            }
+            blas.handle.gemv(stream, &blas.gemv, (alpha, a, x), (beta, y))
+        })?
+    }
+}
+
+fn same(
+    call: &'static str,
+    argument: &'static str,
+    len: usize,
+    other: &'static str,
+    other_len: usize,
+) -> Result<()> {
+    let problem = if len != other_len {
+        format!("has {len} elements, but {other} has {other_len}; they must be equal")
+    } else if len > i32::MAX as usize {
+        format!("has {len} elements, but cuBLAS takes at most {}; divide the vector", i32::MAX)
+    } else {
+        return Ok(());
+    };
+    Err(Error::Operand { call, argument, problem })
+}
+
+fn one(call: &'static str, len: usize) -> Result<()> {
+    if len == 1 {
+        return Ok(());
+    }
+    let problem = format!("has {len} elements, but the result is one");
+    Err(Error::Operand { call, argument: "result", problem })
+}
+
+fn axpy<T: BlasElement>(operands: &mut Operands<'_>) {
+    let (x, y) = (operands.read::<T>(), operands.write::<T>());
+    operands.write::<u8>();
+    let alpha = operands.value::<T>();
+    y.iter_mut().zip(x).for_each(|(y, &x)| *y = y.add_product(alpha, x));
+}
+
+fn dot<T: BlasElement>(operands: &mut Operands<'_>) {
+    let (x, y) = (operands.read::<T>(), operands.read::<T>());
+    operands.write::<T>()[0] = sum_of_products(x, y);
+}
+
+fn norm<T: BlasElement>(operands: &mut Operands<'_>) {
+    let x = operands.read::<T>();
+    operands.write::<T>()[0] = T::norm(x);
+}
+
+fn gemv<T: BlasElement>(operands: &mut Operands<'_>) {
+    let (a, x, y) = (operands.read::<T>(), operands.read::<T>(), operands.write::<T>());
+    operands.write::<u8>();
+    let (alpha, beta) = (operands.value::<T>(), operands.value::<T>());
+    for (y, row) in y.iter_mut().zip(a.chunks_exact(x.len())) {
+        let before = if beta == T::ZERO { T::ZERO } else { y.times(beta) };
+        *y = before.add_product(alpha, sum_of_products(row, x));
+    }
+}
+
+/// In blocks, so that the error grows with the root of the length.
+fn sum_of_products<T: BlasElement>(x: &[T], y: &[T]) -> T {
+    const BLOCK: usize = 256;
+    if x.len() <= BLOCK {
+        return x.iter().zip(y).fold(T::ZERO, |sum, (&x, &y)| sum.add_product(x, y));
+    }
+    let half = x.len() / 2;
+    let ((x, rest_x), (y, rest_y)) = (x.split_at(half), y.split_at(half));
+    let first = sum_of_products(x, y);
+    first + sum_of_products(rest_x, rest_y)
+}

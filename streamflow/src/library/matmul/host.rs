@@ -1,0 +1,83 @@
+//! What the simulator computes in the place of cuBLASLt.
+
+use std::sync::{Mutex, PoisonError};
+
+use super::element::MatmulElement;
+use super::problem::{Problem, Stored};
+use crate::library::ffi::gemm;
+use crate::library::{HostBody, Operands};
+
+/// Dense copies of one product's matrices, in the type of the sums. They are kept from call to call.
+#[derive(Debug, Default)]
+struct Scratch<S> {
+    a: Vec<S>,
+    b: Vec<S>,
+    c: Vec<S>,
+}
+
+/// The host body of a plan: its operands are `a`, `b`, `c`, the bias if there is one, the work area, `alpha` and `beta`.
+pub(super) fn body<T: MatmulElement>(function: &str, problem: Problem) -> HostBody {
+    let scratch = Mutex::new(Scratch::<T::Scale>::default());
+    HostBody::new(function, move |operands: &mut Operands<'_>| {
+        let (a, b, c) = (operands.read::<T>(), operands.read::<T>(), operands.write::<T>());
+        let bias = if problem.has_bias { operands.read::<T>() } else { &[] };
+        operands.write::<u8>();
+        let scales = (operands.value(), operands.value());
+        // A panic leaves nothing in it that the next call reads.
+        let mut scratch = scratch.lock().unwrap_or_else(PoisonError::into_inner);
+        products::<T>(&problem, (a, b), c, bias, scales, &mut scratch);
+    })
+}
+
+/// `c = activation(alpha a b + beta c + bias)`, for each product of the batch. The bias is added to each row.
+fn products<T: MatmulElement>(
+    problem: &Problem,
+    (a, b): (&[T], &[T]),
+    c: &mut [T],
+    bias: &[T],
+    (alpha, beta): (T::Scale, T::Scale),
+    scratch: &mut Scratch<T::Scale>,
+) {
+    let Problem { m, n, k, .. } = *problem;
+    let widen = if problem.is_tf32 { T::widen_tf32 } else { T::widen };
+    for product in 0..problem.products() {
+        let of = |stored: &Stored| stored.apart.unwrap_or(0) * product;
+        load(&problem.a, &a[of(&problem.a)..], widen, &mut scratch.a);
+        load(&problem.b, &b[of(&problem.b)..], widen, &mut scratch.b);
+        let c = &mut c[of(&problem.c)..];
+        if beta == T::ZERO {
+            scratch.c.clear();
+            scratch.c.resize(m * n, T::ZERO);
+        } else {
+            load(&problem.c, c, T::widen, &mut scratch.c);
+        }
+        gemm::multiply([m, n, k], alpha, (&scratch.a, &scratch.b), beta, &mut scratch.c);
+        if !bias.is_empty() {
+            let rows = scratch.c.chunks_exact_mut(n);
+            rows.flat_map(|row| row.iter_mut().zip(bias))
+                .for_each(|(sum, bias)| *sum += bias.widen());
+        }
+        for (row, sums) in scratch.c.chunks_exact(n).enumerate() {
+            let place = &mut c[row * problem.c.leading..][..n];
+            for (place, &sum) in place.iter_mut().zip(sums) {
+                *place = T::round(T::activate(sum, problem.activation));
+            }
+        }
+    }
+}
+
+/// Copies a matrix, as the product takes it, to dense rows.
+fn load<T: Copy, S>(stored: &Stored, from: &[T], widen: fn(T) -> S, to: &mut Vec<S>) {
+    let Stored { rows, cols, leading, is_transposed, .. } = *stored;
+    to.clear();
+    if is_transposed {
+        let columns = (0..cols).map(|col| (0..rows).map(move |row| row * leading + col));
+        to.extend(columns.flatten().map(|at| widen(from[at])));
+    } else {
+        let rows = (0..rows).map(|row| &from[row * leading..][..cols]);
+        to.extend(rows.flatten().map(|&x| widen(x)));
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests;

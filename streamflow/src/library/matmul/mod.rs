@@ -1,0 +1,61 @@
+//! Products of matrices, by cuBLASLt and cuBLAS.
+//!
+//! ```
+//! use streamflow::library::Plan;
+//! use streamflow::library::matmul::{Bias, Matmul};
+//! use streamflow::prelude::*;
+//!
+//! /// A layer of a network: `relu(x w + b)`, for 32 inputs of 64 values at a time.
+//! #[operator(no_new)]
+//! struct Layer {
+//!     #[input] x: &Tensor<f32>,
+//!     #[output] y: Tensor<f32>,
+//!     weights: Tensor<f32>,
+//!     bias: Tensor<f32>,
+//!     plan: Option<Plan<Matmul<f32, Bias>>>,
+//! }
+//!
+//! impl Compute for Layer {
+//!     fn start(&mut self, _: LayerStreams<'_>, cx: &ExecutionContext) -> Result<()> {
+//!         let stream = cx.internal_stream()?;
+//!         let plan = Matmul::<f32>::plan(32, 10, 64).bias().relu().on(cx, &stream)?;
+//!         // As text it can be stored, and given to `algorithm` in the next run.
+//!         println!("{}", plan.algorithm());
+//!         self.plan = Some(plan);
+//!         Ok(())
+//!     }
+//!
+//!     fn compute(&mut self, io: LayerIo<'_>, cx: &ExecutionContext) -> Result<()> {
+//!         let (x, stream) = io.x.receive().receive_cuda_stream(cx)?;
+//!         let mut y = cx.tensor([32, 10], &stream)?;
+//!         if let Some(plan) = &mut self.plan {
+//!             plan.execute(&stream, x, &self.weights, &self.bias, &mut y)?;
+//!         }
+//!         io.y.emit(y)
+//!     }
+//! }
+//! ```
+//!
+//! A plan holds no operand: each call takes them, and is ordered after the work that they need. What a plan does hold is its
+//! algorithm and its work area, which each call claims.
+//!
+//! [`multiply`] is the form without a plan of one's own. [`Blas`] has cuBLAS's functions of vectors.
+
+pub(in crate::library) mod algorithm;
+mod blas;
+pub(in crate::library) mod element;
+pub(in crate::library) mod epilogue;
+mod host;
+mod plan;
+mod planner;
+pub(in crate::library) mod problem;
+mod stateless;
+
+pub use super::Plan;
+pub use algorithm::{Algorithm, ParseAlgorithmError};
+pub use blas::{Blas, BlasElement};
+pub use element::{EpilogueElement, MatmulElement, Tf32Element};
+pub use epilogue::{Bias, NoBias};
+pub use plan::Matmul;
+pub use planner::Planner;
+pub use stateless::{multiply, multiply_host_blocking};

@@ -1,0 +1,192 @@
+//! Products of matrices, planned.
+
+use std::marker::PhantomData;
+
+use super::algorithm::Algorithm;
+use super::element::{EpilogueElement, MatmulElement};
+use super::epilogue::{Bias, NoBias};
+use super::host;
+use super::problem::Problem;
+use crate::context::{ExecutionContext, Stream};
+use crate::driver::DriverError;
+use crate::error::{Error, Result};
+use crate::library::ffi::cublaslt::{self, Lt, Product};
+use crate::library::{HostBody, Plan, is_simulated};
+use crate::memory::{Buffer, CopySource, CopyTarget, DeviceSlice};
+use crate::stream::CudaStream;
+
+/// The name in messages.
+pub(super) const CALL: &str = "Matmul";
+
+/// The library's name of the operation.
+const FUNCTION: &str = "cublasLtMatmul";
+
+/// Products of matrices: `c = activation(alpha a b + beta c + bias)`, by cuBLASLt.
+///
+/// All matrices are in rows: `a` is `[m, k]`, `b` is `[k, n]` and `c` is `[m, n]`, each with one more dimension, the
+/// outermost, in a [`batch`](super::Planner::batch). The [module](super) has an example.
+///
+/// `f32` is multiplied as `f32`, and as TF32 only after [`tf32`](super::Planner::tf32). `f16` and `bf16` are summed in `f32`.
+#[derive(Debug)]
+pub struct Matmul<T: MatmulElement, E = NoBias> {
+    problem: Problem,
+    alpha: T::Scale,
+    beta: T::Scale,
+    /// `None` on the simulator, and where there is nothing to compute.
+    lt: Option<Lt>,
+    algorithm: Algorithm,
+    /// Each call claims it as written, so that two calls come one after the other.
+    work: Buffer<u8>,
+    body: HostBody,
+    bias: PhantomData<fn() -> E>,
+}
+
+/// What a plan is made with, beside the product itself.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Settings<S> {
+    pub(super) alpha: S,
+    pub(super) beta: S,
+    /// The most bytes of work area.
+    pub(super) workspace: u64,
+    /// A stored one.
+    pub(super) algorithm: Option<Algorithm>,
+}
+
+impl<T: MatmulElement, E> Matmul<T, E> {
+    pub(super) fn new(
+        problem: Problem,
+        settings: Settings<T::Scale>,
+        cx: &ExecutionContext,
+        stream: &Stream<'_>,
+    ) -> Result<Self> {
+        let Settings { alpha, beta, workspace, algorithm: given } = settings;
+        stream.timeline().bind()?;
+        let info = stream.timeline().driver().device_info(stream.device())?;
+        let lt = if is_simulated(stream)? || problem.is_empty() {
+            None
+        } else {
+            let stored = given.map(stored).transpose()?;
+            let ordinal = info.ordinal.unwrap_or_default();
+            Some(Lt::new::<T>(&problem, ordinal, workspace, stored)?)
+        };
+        let kept = given.unwrap_or(Algorithm::SIMULATOR);
+        let algorithm = lt.as_ref().map_or(kept, |lt| Algorithm(Some(lt.algorithm())));
+        tracing::debug!(?problem, %algorithm, "a product of matrices is planned");
+        let bytes = algorithm.workspace().max(1) as usize;
+        Ok(Self {
+            problem,
+            alpha,
+            beta,
+            lt,
+            algorithm,
+            work: cx.buffer(bytes, stream)?,
+            body: host::body::<T>(FUNCTION, problem),
+            bias: PhantomData,
+        })
+    }
+
+    /// Queues the product, on the plan's stream.
+    #[track_caller]
+    pub(super) fn multiply(
+        &mut self,
+        stream: &CudaStream,
+        a: &(impl CopySource<T> + ?Sized),
+        b: &(impl CopySource<T> + ?Sized),
+        bias: Option<&DeviceSlice<T>>,
+        c: &mut (impl CopyTarget<T> + ?Sized),
+    ) -> Result<()> {
+        let (a, b, c) = (a.copy_source(), b.copy_source(), c.copy_target());
+        let problem = &self.problem;
+        problem.check_operand(CALL, &problem.a, &a)?;
+        problem.check_operand(CALL, &problem.b, &b)?;
+        problem.check_operand(CALL, &problem.c, &c.as_view())?;
+        if let Some(bias) = bias {
+            if bias.len() != problem.n {
+                return Err(wrong_bias(bias.len(), problem.n));
+            }
+            problem.check_address(CALL, "bias", bias.range().address, bias.is_empty())?;
+        }
+        if problem.is_empty() {
+            return Ok(());
+        }
+        let (alpha, beta) = (self.alpha, self.beta);
+        let product = Product { a, b, c, bias, work: &mut self.work, alpha, beta };
+        cublaslt::multiply(self.lt.as_mut(), &self.body, stream, product)
+    }
+}
+
+impl<T: MatmulElement> Plan<Matmul<T>> {
+    /// Queues `c = activation(alpha a b + beta c)`. Does not block, and allocates nothing.
+    ///
+    /// The operands are tensors, pitched tensors or views, with the shapes and the strides of the plan.
+    ///
+    /// # Errors
+    /// [`Error::OtherStream`]; [`Error::Operand`] for another layout; [`Error::WrongDevice`]; the library's; the driver's.
+    #[track_caller]
+    pub fn execute(
+        &mut self,
+        stream: &Stream<'_>,
+        a: &(impl CopySource<T> + ?Sized),
+        b: &(impl CopySource<T> + ?Sized),
+        c: &mut (impl CopyTarget<T> + ?Sized),
+    ) -> Result<()> {
+        self.with(stream, |plan| plan.multiply(stream, a, b, None, c))?
+    }
+}
+
+impl<T: EpilogueElement> Plan<Matmul<T, Bias>> {
+    /// Queues `c = activation(alpha a b + beta c + bias)`. The bias has `n` elements, and is added to each row. Does not
+    /// block, and allocates nothing.
+    ///
+    /// # Errors
+    /// As without a bias; [`Error::Operand`] for a bias of another length.
+    #[track_caller]
+    pub fn execute(
+        &mut self,
+        stream: &Stream<'_>,
+        a: &(impl CopySource<T> + ?Sized),
+        b: &(impl CopySource<T> + ?Sized),
+        bias: &DeviceSlice<T>,
+        c: &mut (impl CopyTarget<T> + ?Sized),
+    ) -> Result<()> {
+        self.with(stream, |plan| plan.multiply(stream, a, b, Some(bias), c))?
+    }
+}
+
+impl<T: MatmulElement, E> Plan<Matmul<T, E>> {
+    /// The algorithm, to print it, or to store it for [`Planner::algorithm`](super::Planner::algorithm).
+    pub fn algorithm(&self) -> Algorithm {
+        self.value().algorithm
+    }
+
+    /// Fills the work area with a byte, for tests: no call may need what an earlier one has left there.
+    #[doc(hidden)]
+    pub fn poison_work_area(&mut self, stream: &Stream<'_>, byte: u8) -> Result<()> {
+        self.with(stream, |plan| stream.fill_bytes(&mut plan.work, byte))?
+    }
+
+    /// Other factors, for the calls from now on: see [`Planner::alpha`](super::Planner::alpha) and [`Planner::beta`](super::Planner::beta).
+    ///
+    /// # Errors
+    /// [`Error::OtherStream`].
+    pub fn scale(&mut self, stream: &Stream<'_>, alpha: T::Scale, beta: T::Scale) -> Result<()> {
+        self.with(stream, |plan| (plan.alpha, plan.beta) = (alpha, beta))
+    }
+}
+
+/// A stored algorithm of cuBLASLt.
+fn stored(algorithm: Algorithm) -> Result<super::algorithm::Chosen> {
+    algorithm.0.ok_or_else(|| {
+        let what = "a stored algorithm is the simulator's, and cuBLASLt can't use it".to_owned();
+        let remedy = "search one on this GPU, without `algorithm`".to_owned();
+        DriverError::Unavailable { what, remedy }.into()
+    })
+}
+
+#[cold]
+fn wrong_bias(found: usize, n: usize) -> Error {
+    let problem = format!(
+        "has {found} elements, but the plan's `c` has {n} columns; there is one for each column"
+    );
+    Error::Operand { call: CALL, argument: "bias", problem }
+}

@@ -1,0 +1,194 @@
+//! What a plan is made for: sizes, and how each matrix lies in memory.
+
+use super::epilogue::Activation;
+use crate::error::{Error, Result};
+use crate::memory::{Element, TensorView};
+
+/// The largest size, leading dimension and number of matrices that cuBLASLt takes in every algorithm.
+const LARGEST: usize = i32::MAX as usize;
+
+/// Where algorithms may load several elements at once, an address is a multiple of this.
+pub(in crate::library) const ALIGNMENT: u64 = 16;
+
+/// A matrix in memory, or one for each of a batch: rows whose elements follow each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::library) struct Stored {
+    /// The name in messages.
+    pub(in crate::library) name: &'static str,
+    /// Its rows and columns, as they lie in memory.
+    pub(in crate::library) rows: usize,
+    pub(in crate::library) cols: usize,
+    /// From row to row, in elements.
+    pub(in crate::library) leading: usize,
+    /// From matrix to matrix, in elements; `None` if there is one for the whole batch, or no batch.
+    pub(in crate::library) apart: Option<usize>,
+    /// Whether the product takes it transposed.
+    pub(in crate::library) is_transposed: bool,
+}
+
+/// A product of matrices, checked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::library) struct Problem {
+    pub(in crate::library) m: usize,
+    pub(in crate::library) n: usize,
+    pub(in crate::library) k: usize,
+    /// `None` for a single product.
+    pub(in crate::library) batch: Option<usize>,
+    pub(in crate::library) a: Stored,
+    pub(in crate::library) b: Stored,
+    pub(in crate::library) c: Stored,
+    pub(in crate::library) has_bias: bool,
+    pub(in crate::library) activation: Activation,
+    pub(in crate::library) is_tf32: bool,
+    /// Whether each operand begins at a multiple of [`ALIGNMENT`].
+    pub(in crate::library) is_aligned: bool,
+}
+
+impl Problem {
+    /// How many products there are.
+    pub(in crate::library) fn products(&self) -> usize {
+        self.batch.unwrap_or(1)
+    }
+
+    /// Whether there is nothing to compute.
+    pub(in crate::library) fn is_empty(&self) -> bool {
+        self.m == 0 || self.n == 0 || self.products() == 0
+    }
+
+    /// Checks what does not depend on operands.
+    ///
+    /// # Errors
+    /// [`Error::Operand`].
+    pub(super) fn check(&self, call: &'static str) -> Result<()> {
+        let sizes = [("m", self.m), ("n", self.n), ("k", self.k), ("batch", self.products())];
+        for (name, size) in sizes {
+            at_most_largest(call, name, size)?;
+        }
+        if self.k == 0 {
+            let problem =
+                "is 0: then a product has no terms; fill `c` with zeros instead".to_owned();
+            return Err(Error::Operand { call, argument: "k", problem });
+        }
+        for stored in [&self.a, &self.b, &self.c] {
+            stored.check_layout(call, self.batch)?;
+        }
+        Ok(())
+    }
+
+    /// Checks the operands of a call.
+    ///
+    /// # Errors
+    /// [`Error::Operand`], with what was passed, and what the plan was made for.
+    #[inline]
+    pub(super) fn check_operand<T: Element>(
+        &self,
+        call: &'static str,
+        stored: &Stored,
+        view: &TensorView<'_, T>,
+    ) -> Result<()> {
+        if !stored.fits(self.batch, view.shape(), view.strides()) {
+            return Err(stored.other_layout(call, self.batch, view));
+        }
+        self.check_address(call, stored.name, view.range().address, view.is_empty())
+    }
+
+    /// Checks the alignment of an operand.
+    ///
+    /// # Errors
+    /// [`Error::Operand`].
+    #[inline]
+    pub(super) fn check_address(
+        &self,
+        call: &'static str,
+        argument: &'static str,
+        address: u64,
+        is_empty: bool,
+    ) -> Result<()> {
+        if !self.is_aligned || is_empty || address.is_multiple_of(ALIGNMENT) {
+            return Ok(());
+        }
+        let problem = format!(
+            "begins at an address that is not a multiple of {ALIGNMENT} bytes, which the plan's algorithm needs; copy it \
+             into a tensor of its own, or plan with `.unaligned()`"
+        );
+        Err(Error::Operand { call, argument, problem })
+    }
+}
+
+impl Stored {
+    /// The shape of its tensor.
+    fn shape(&self, batch: Option<usize>) -> Vec<usize> {
+        let batch = self.apart.and(batch);
+        batch.into_iter().chain([self.rows, self.cols]).collect()
+    }
+
+    fn check_layout(&self, call: &'static str, batch: Option<usize>) -> Result<()> {
+        let Self { name, rows, cols, leading, .. } = *self;
+        at_most_largest(call, name, leading)?;
+        let refused = |problem| Err(Error::Operand { call, argument: name, problem });
+        if leading < cols {
+            return refused(format!(
+                "has a leading dimension of {leading}, but its rows have {cols} elements; the leading dimension is at \
+                 least that"
+            ));
+        }
+        let Some(apart) = self.apart else { return Ok(()) };
+        let is_empty = rows == 0 || cols == 0;
+        let last = if is_empty { 0 } else { (rows - 1) * leading + cols };
+        if name == "c" && apart < last {
+            return refused(format!(
+                "has {apart} elements from matrix to matrix, but each has {last}: the products would overlap"
+            ));
+        }
+        let elements = apart.checked_mul(batch.unwrap_or(1).saturating_sub(1));
+        if elements
+            .and_then(|it| it.checked_add(last))
+            .is_none_or(|it| it > isize::MAX as usize / 16)
+        {
+            return refused(format!(
+                "has {apart} elements from matrix to matrix: no memory has as many"
+            ));
+        }
+        Ok(())
+    }
+
+    /// Whether a view of this shape and these strides is what the plan was made for. A dimension of one element has any
+    /// stride.
+    fn fits(&self, batch: Option<usize>, shape: &[usize], strides: &[usize]) -> bool {
+        let apart = self.apart.and(batch).map(|count| (count, self.apart.unwrap_or(0)));
+        let wanted = [apart, Some((self.rows, self.leading)), Some((self.cols, 1))];
+        let mut wanted = wanted.into_iter().flatten();
+        let is_empty = shape.contains(&0);
+        let mut found = shape.iter().zip(strides);
+        let fits = found.all(|(&len, &stride)| {
+            wanted.next().is_some_and(|(l, s)| l == len && (l <= 1 || s == stride || is_empty))
+        });
+        fits && wanted.next().is_none()
+    }
+
+    #[cold]
+    fn other_layout<T: Element>(
+        &self,
+        call: &'static str,
+        batch: Option<usize>,
+        view: &TensorView<'_, T>,
+    ) -> Error {
+        let apart = self.apart.and(batch).and(self.apart);
+        let strides: Vec<usize> = apart.into_iter().chain([self.leading, 1]).collect();
+        let problem = format!(
+            "has shape {:?} and strides {:?}, but the plan was made for {:?} and {strides:?}; make a plan for each layout",
+            view.shape(),
+            view.strides(),
+            self.shape(batch),
+        );
+        Error::Operand { call, argument: self.name, problem }
+    }
+}
+
+fn at_most_largest(call: &'static str, argument: &'static str, size: usize) -> Result<()> {
+    if size <= LARGEST {
+        return Ok(());
+    }
+    let problem = format!("is {size}, but cuBLASLt takes at most {LARGEST}; divide the product");
+    Err(Error::Operand { call, argument, problem })
+}

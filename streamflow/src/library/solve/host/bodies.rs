@@ -1,0 +1,101 @@
+//! The bodies as the calls at the seam need them: each takes its claims in the order of the functions in
+//! `library::ffi::cusolver`.
+
+use super::{cholesky, decompositions, lu};
+use crate::library::HostBody;
+use crate::library::solve::element::{Factor, Real};
+
+/// The chunks of `b` that are right-hand sides.
+fn sides<T>(b: &mut [T], n: usize) -> impl Iterator<Item = &mut [T]> {
+    b.chunks_exact_mut(n.max(1))
+}
+
+pub(in crate::library::solve) fn getrf<T: Factor>(n: usize) -> HostBody {
+    HostBody::new("cusolverDnXgetrf", move |it| {
+        let (_work, a) = (it.write::<u8>(), it.write::<T>());
+        let (pivots, statuses) = (it.write::<i64>(), it.write::<i32>());
+        statuses[0] = lu::factor(n, a, pivots);
+    })
+}
+
+pub(in crate::library::solve) fn getrs<T: Factor>(n: usize) -> HostBody {
+    HostBody::new("cusolverDnXgetrs", move |it| {
+        let (lu, pivots) = (it.read::<T>(), it.read::<i64>());
+        let (b, status) = (it.write::<T>(), it.write::<i32>());
+        sides(b, n).for_each(|b| lu::solve_transposed(n, lu, pivots, b));
+        status[0] = 0;
+    })
+}
+
+pub(in crate::library::solve) fn potrf<T: Real>(n: usize) -> HostBody {
+    HostBody::new("cusolverDnXpotrf", move |it| {
+        let (_work, a, statuses) = (it.write::<u8>(), it.write::<T>(), it.write::<i32>());
+        statuses[0] = cholesky::factor(n, a);
+    })
+}
+
+pub(in crate::library::solve) fn potrs<T: Real>(n: usize) -> HostBody {
+    HostBody::new("cusolverDnXpotrs", move |it| {
+        let (u, b, status) = (it.read::<T>(), it.write::<T>(), it.write::<i32>());
+        sides(b, n).for_each(|b| cholesky::solve(n, u, b));
+        status[0] = 0;
+    })
+}
+
+pub(in crate::library::solve) fn potrf_batched<T: Real>(n: usize) -> HostBody {
+    HostBody::new("cusolverDnpotrfBatched", move |it| {
+        let (_pointers, a, statuses) = (it.read::<u64>(), it.write::<T>(), it.write::<i32>());
+        let matrices = a.chunks_exact_mut(n * n);
+        matrices.zip(statuses).for_each(|(a, status)| *status = cholesky::factor(n, a));
+    })
+}
+
+pub(in crate::library::solve) fn potrs_batched<T: Real>(n: usize) -> HostBody {
+    HostBody::new("cusolverDnpotrsBatched", move |it| {
+        let (_, _) = (it.read::<u64>(), it.read::<u64>());
+        let (u, b, status) = (it.read::<T>(), it.write::<T>(), it.write::<i32>());
+        let matrices = u.chunks_exact(n * n);
+        matrices.zip(sides(b, n)).for_each(|(u, b)| cholesky::solve(n, u, b));
+        status[0] = 0;
+    })
+}
+
+/// Leaves `Q` in `tau`, for [`orgqr`]: there is room for it on the simulator.
+pub(in crate::library::solve) fn geqrf<T: Real>(rows: usize, columns: usize) -> HostBody {
+    HostBody::new("cusolverDnXgeqrf", move |it| {
+        let (_work, a) = (it.write::<u8>(), it.write::<T>());
+        let (tau, status) = (it.write::<T>(), it.write::<i32>());
+        let mut r = vec![T::ZERO; columns * columns];
+        decompositions::qr((rows, columns), a, &mut tau[..rows * columns], &mut r);
+        for (column, r) in r.chunks_exact(columns).enumerate() {
+            a[column * rows..column * rows + columns].copy_from_slice(r);
+        }
+        status[0] = 0;
+    })
+}
+
+pub(in crate::library::solve) fn orgqr<T: Real>() -> HostBody {
+    HostBody::new("cusolverDnorgqr", move |it| {
+        let (_work, a) = (it.write::<u8>(), it.write::<T>());
+        let (tau, status) = (it.read::<T>(), it.write::<i32>());
+        a.copy_from_slice(&tau[..a.len()]);
+        status[0] = 0;
+    })
+}
+
+pub(in crate::library::solve) fn syevd<T: Real>(n: usize) -> HostBody {
+    HostBody::new("cusolverDnXsyevd", move |it| {
+        let (_work, a) = (it.write::<u8>(), it.write::<T>());
+        let (values, status) = (it.write::<T>(), it.write::<i32>());
+        let matrix = a.to_vec();
+        status[0] = decompositions::eigen(n, &matrix, values, a);
+    })
+}
+
+pub(in crate::library::solve) fn gesvd<T: Real>(rows: usize, columns: usize) -> HostBody {
+    HostBody::new("cusolverDnXgesvd", move |it| {
+        let (_work, a, s) = (it.write::<u8>(), it.write::<T>(), it.write::<T>());
+        let (u, vt, status) = (it.write::<T>(), it.write::<T>(), it.write::<i32>());
+        status[0] = decompositions::svd((rows, columns), a, u, s, vt);
+    })
+}

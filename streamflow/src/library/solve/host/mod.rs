@@ -1,0 +1,9 @@
+//! What the simulator computes in the place of cuSOLVER, over slices. The matrices are in columns, as in LAPACK; the
+//! statuses are those of LAPACK's `info`.
+
+pub(super) mod bodies;
+mod cholesky;
+mod decompositions;
+mod lu;
+#[cfg(test)]
+mod tests;

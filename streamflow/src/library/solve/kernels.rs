@@ -1,0 +1,88 @@
+//! What cuSOLVER has no function for: copies that look for NaNs, and that turn rows into columns.
+
+use crate::context::{ExecutionContext, Stream};
+use crate::error::Result;
+use crate::kernel::{Kernel, KernelInfo};
+use crate::library::is_simulated;
+use crate::memory::{Complex, DeviceSlice, Element};
+use streamflow_macros::kernel;
+
+/// Copies the matrices of a batch, and marks those that have a NaN: `marks` gets `i32::MAX` minus the first row with one. A
+/// mark stays as it is without one. cuSOLVER itself factors a matrix with a NaN into numbers, without an error.
+///
+/// `lower` is 1 if only the lower triangle counts.
+#[kernel(partial, requires(out.len() == a.len(), marks.len() * n * n == a.len()), unsafe cuda = "
+    unsigned long long i = thread_index();
+    if (i >= a_len) return;
+    T value = a[i];
+    out[i] = value;
+    unsigned long long row = i / n % n, column = i % n;
+    if (value != value && (lower == 0 || column <= row)) {
+        atomicMax(&marks[i / (n * n)], 2147483647 - int(row));
+    }
+")]
+pub fn take<T: Element>(out: &mut [T], marks: &mut [i32], a: &[T], n: usize, lower: u8) {
+    for (i, (out, &value)) in out.iter_mut().zip(a).enumerate() {
+        *out = value;
+        let (row, column) = (i / n % n, i % n);
+        #[allow(clippy::eq_op, reason = "a NaN is not equal to itself")]
+        if value != value && (lower == 0 || column <= row) {
+            let mark = &mut marks[i / (n * n)];
+            *mark = (*mark).max(i32::MAX - row as i32);
+        }
+    }
+}
+
+/// `out[column, row] = a[row, column]`, both in rows.
+#[kernel(requires(out.len() == a.len(), rows > 0, a.len() % rows == 0), unsafe cuda = "
+    unsigned long long i = thread_index();
+    if (i < out_len) out[i] = a[i % rows * (out_len / rows) + i / rows];
+")]
+pub fn transpose<T: Element>(out: &mut [T], a: &[T], rows: usize) {
+    let columns = a.len() / rows;
+    for (i, out) in out.iter_mut().enumerate() {
+        *out = a[i % rows * columns + i / rows];
+    }
+}
+
+/// The upper triangle of the first rows of a matrix in columns of `rows` elements, in rows; zeros below it.
+#[kernel(requires(out.len() == n * n, a.len() == n * rows), unsafe cuda = "
+    unsigned long long i = thread_index();
+    if (i >= out_len) return;
+    unsigned long long row = i / n, column = i % n;
+    out[i] = row <= column ? a[column * rows + row] : zero;
+")]
+pub fn upper<T: Element>(out: &mut [T], a: &[T], n: usize, rows: usize, zero: T) {
+    for (i, out) in out.iter_mut().enumerate() {
+        let (row, column) = (i / n, i % n);
+        *out = if row <= column { a[column * rows + row] } else { zero };
+    }
+}
+
+/// Compiles [`transpose`], so that what is missing is an error of `start`. Writes into `out`.
+pub(super) fn warm_up_transpose<T: Element>(
+    cx: &ExecutionContext,
+    stream: &Stream<'_>,
+    out: &mut DeviceSlice<T>,
+) -> Result<()> {
+    if is_simulated(stream)? || out.is_empty() {
+        return Ok(());
+    }
+    let mut zeros = cx.buffer(out.len(), stream)?;
+    stream.fill_bytes(&mut zeros, 0)?;
+    stream.launch::<transpose<T>>(out.len(), (out, &zeros, 1))
+}
+
+/// Each kernel of each type.
+pub(super) fn all() -> Vec<&'static KernelInfo> {
+    vec![
+        take::<f32>::INFO,
+        take::<f64>::INFO,
+        take::<Complex<f32>>::INFO,
+        take::<Complex<f64>>::INFO,
+        transpose::<f32>::INFO,
+        transpose::<f64>::INFO,
+        upper::<f32>::INFO,
+        upper::<f64>::INFO,
+    ]
+}

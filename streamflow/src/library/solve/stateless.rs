@@ -1,0 +1,166 @@
+//! Solvers as functions. The node keeps the plan of each shape and stream, and each call allocates its result.
+
+use super::system::{self, System};
+use super::{Checked, Cholesky, Eigen, Eigenpairs, Factor, Lu, Planner, Qr, QrFactors, Real};
+use super::{SingularValues, Svd};
+use crate::context::{ExecutionContext, Stream};
+use crate::error::{Error, Result};
+use crate::library::solve::planner::sealed::Made;
+use crate::memory::Tensor;
+
+/// Solves `A x = b` by [`Lu`]: `a` is `[n, n]`, in rows; `b` and the result are `[n]`, or `[k, n]` with a right-hand side
+/// in each row. Does not block.
+///
+/// # Errors
+/// [`Error::Operand`] for other shapes; the library's; the driver's. A singular matrix is an error of the result's
+/// [check](Checked).
+pub fn solve<T: Factor>(
+    cx: &ExecutionContext,
+    stream: &Stream<'_>,
+    a: &Tensor<T>,
+    b: &Tensor<T>,
+) -> Result<Checked<Tensor<T>>> {
+    let [n, _] = square("solve::solve", a)?;
+    let plan = Lu::plan(n);
+    let plan = if b.shape().len() == 2 { plan.right_hand_sides(b.rows()) } else { plan };
+    solve_by(plan, 1, cx, stream, a, b)
+}
+
+/// Solves `A x = b` for a symmetric positive definite matrix by [`Cholesky`]. The shapes are as for [`solve()`]. A batch of
+/// `m` matrices is `[m, n, n]`, with `b` and the result `[m, n]`. Does not block.
+///
+/// # Errors
+/// As for [`solve()`]. A matrix that is not positive definite is an error of the result's check.
+pub fn solve_positive_definite<T: Real>(
+    cx: &ExecutionContext,
+    stream: &Stream<'_>,
+    a: &Tensor<T>,
+    b: &Tensor<T>,
+) -> Result<Checked<Tensor<T>>> {
+    let plan = Cholesky::plan(a.cols());
+    let (plan, matrices) = match (a.shape(), b.shape()) {
+        ([matrices, _, _], _) => (plan.batch(*matrices), *matrices),
+        (_, [sides, _]) => (plan.right_hand_sides(*sides), 1),
+        _ => (plan, 1),
+    };
+    solve_by(plan, matrices, cx, stream, a, b)
+}
+
+fn solve_by<S: System>(
+    planner: Planner<S>,
+    matrices: usize,
+    cx: &ExecutionContext,
+    stream: &Stream<'_>,
+    a: &Tensor<S::Element>,
+    b: &Tensor<S::Element>,
+) -> Result<Checked<Tensor<S::Element>>> {
+    cached(planner, cx, stream, |solver| {
+        let mut x = Checked::of_batch(matrices, cx.tensor(b.shape(), stream)?, cx, stream)?;
+        system::solve(solver, stream, a, b, &mut x)?;
+        Ok(x)
+    })
+}
+
+/// The factor `L` of a symmetric positive definite matrix, or of each of a batch: see
+/// [`factor_in_place`](crate::library::Plan::factor_in_place), of a copy. Does not block.
+///
+/// # Errors
+/// As for [`solve_positive_definite`].
+pub fn cholesky<T: Real>(
+    cx: &ExecutionContext,
+    stream: &Stream<'_>,
+    a: &Tensor<T>,
+) -> Result<Checked<Tensor<T>>> {
+    let plan = Cholesky::plan(a.cols());
+    let (plan, matrices) = match a.shape() {
+        [matrices, _, _] => (plan.batch(*matrices), *matrices),
+        _ => (plan, 1),
+    };
+    cached(plan, cx, stream, |solver| {
+        let mut copy = cx.tensor(a.shape(), stream)?;
+        stream.copy(a, &mut copy)?;
+        let mut copy = Checked::of_batch(matrices, copy, cx, stream)?;
+        solver.factor_in_place(stream, &mut copy)?;
+        Ok(copy)
+    })
+}
+
+/// `A = Q R`, by [`Qr`]: `a` is `[m, n]`, with `m >= n`. Does not block.
+///
+/// # Errors
+/// [`Error::Operand`] for other shapes; the library's; the driver's.
+pub fn qr<T: Real>(
+    cx: &ExecutionContext,
+    stream: &Stream<'_>,
+    a: &Tensor<T>,
+) -> Result<Checked<QrFactors<T>>> {
+    let [rows, columns] = matrix("solve::qr", a)?;
+    cached(Qr::plan(rows, columns), cx, stream, |plan| {
+        let mut out = plan.result(cx, stream)?;
+        plan.execute(stream, a, &mut out)?;
+        Ok(out)
+    })
+}
+
+/// The singular values and vectors of `a`, `[m, n]`, by [`Svd`]. It may block, as
+/// [`execute_blocking`](crate::library::Plan::execute_blocking).
+///
+/// # Errors
+/// As for [`qr`].
+pub fn svd_blocking<T: Real>(
+    cx: &ExecutionContext,
+    stream: &Stream<'_>,
+    a: &Tensor<T>,
+) -> Result<Checked<SingularValues<T>>> {
+    let [rows, columns] = matrix("solve::svd_blocking", a)?;
+    cached(Svd::plan(rows, columns), cx, stream, |plan| {
+        let mut out = plan.result(cx, stream)?;
+        plan.execute(stream, a, &mut out)?;
+        Ok(out)
+    })
+}
+
+/// The eigenvalues and eigenvectors of a symmetric matrix, `[n, n]`, by [`Eigen`]. It may block, as
+/// [`execute_blocking`](crate::library::Plan::execute_blocking).
+///
+/// # Errors
+/// As for [`qr`].
+pub fn eigen_blocking<T: Real>(
+    cx: &ExecutionContext,
+    stream: &Stream<'_>,
+    a: &Tensor<T>,
+) -> Result<Checked<Eigenpairs<T>>> {
+    let [n, _] = square("solve::eigen_blocking", a)?;
+    cached(Eigen::plan(n), cx, stream, |plan| {
+        let mut out = plan.result(cx, stream)?;
+        plan.execute(stream, a, &mut out)?;
+        Ok(out)
+    })
+}
+
+/// Uses the node's plan for these sizes.
+fn cached<S: Made, R>(
+    planner: Planner<S>,
+    cx: &ExecutionContext,
+    stream: &Stream<'_>,
+    use_it: impl FnOnce(&mut S) -> Result<R>,
+) -> Result<R> {
+    cx.cached(stream, planner, |planner| S::make(planner, cx, stream), use_it)
+}
+
+fn matrix<T: Factor>(call: &'static str, a: &Tensor<T>) -> Result<[usize; 2]> {
+    a.shape().try_into().map_err(|_| no_matrix(call, a.shape(), "a matrix `[m, n]`"))
+}
+
+fn square<T: Factor>(call: &'static str, a: &Tensor<T>) -> Result<[usize; 2]> {
+    match matrix(call, a)? {
+        [rows, columns] if rows == columns => Ok([rows, columns]),
+        _ => Err(no_matrix(call, a.shape(), "a square matrix `[n, n]`")),
+    }
+}
+
+#[cold]
+fn no_matrix(call: &'static str, shape: &[usize], needed: &str) -> Error {
+    let problem = format!("has shape {shape:?}, but {needed} is needed; `reshape` it");
+    Error::Operand { call, argument: "a", problem }
+}

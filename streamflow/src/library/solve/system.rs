@@ -1,0 +1,267 @@
+//! Systems of equations: what [`Lu`](super::Lu) and [`Cholesky`](super::Cholesky) have in common.
+
+use super::kernels::take;
+use super::layout::has_shape;
+use super::outcome::Origin;
+use super::planner::Planner;
+use super::planner::sealed::Made;
+use super::{Checked, Factor};
+use crate::context::{ExecutionContext, Stream};
+use crate::error::{Error, Result};
+use crate::library::{Plan, is_simulated};
+use crate::memory::{Buffer, DeviceSlice, Tensor};
+use crate::stream::CudaStream;
+
+pub(super) mod sealed {
+    use super::{Buffer, CudaStream, DeviceSlice, Made, Origin, Result, Sizes};
+    use crate::library::solve::Factor;
+
+    /// What a solver of systems does for the methods that all have.
+    pub trait Solves: Made {
+        type Element: Factor;
+
+        fn sizes(&self) -> &Sizes;
+
+        fn origin(&self) -> Origin;
+
+        /// Copies the matrices and factors the copies. Without statuses to write, it writes those that it keeps.
+        fn factor_copy(
+            &mut self,
+            stream: &CudaStream,
+            a: &DeviceSlice<Self::Element>,
+            statuses: Option<&mut DeviceSlice<i32>>,
+        ) -> Result<()>;
+
+        /// Solves for right-hand sides, with the matrices that were factored last.
+        fn solve_copy(
+            &mut self,
+            stream: &CudaStream,
+            b: &DeviceSlice<Self::Element>,
+            x: &mut DeviceSlice<Self::Element>,
+        ) -> Result<()>;
+
+        /// Statuses of the solver's own, for matrices that it keeps.
+        fn kept_statuses(&self) -> &Buffer<i32>;
+    }
+}
+
+use sealed::Solves;
+
+/// A solver of systems of equations: [`Lu`](super::Lu) or [`Cholesky`](super::Cholesky).
+///
+/// Its plan solves in one step ([`Plan::solve`]), or factors a matrix once and solves with it many times
+/// ([`Plan::factor`]).
+pub trait System: Solves {}
+
+/// The lengths that the operands of a solver have.
+#[derive(Debug)]
+pub struct Sizes {
+    pub(super) n: usize,
+    pub(super) sides: Option<usize>,
+    pub(super) batch: Option<usize>,
+}
+
+impl Sizes {
+    pub(super) fn of<S>(planner: &Planner<S>) -> Self {
+        Self { n: planner.rows, sides: planner.sides, batch: planner.batch }
+    }
+
+    /// How many right-hand sides there are.
+    pub(super) fn sides(&self) -> usize {
+        self.sides.unwrap_or(1)
+    }
+
+    pub(super) fn matrices(&self) -> usize {
+        self.batch.unwrap_or(1)
+    }
+
+    /// Whether there is nothing to compute.
+    pub(super) fn is_empty(&self) -> bool {
+        self.n * self.matrices() == 0
+    }
+
+    pub(super) fn check_matrix(&self, call: &'static str, shape: &[usize]) -> Result<()> {
+        let n = self.n;
+        match self.batch {
+            None => has_shape(call, "a", shape, &[&[n, n]]),
+            Some(batch) => has_shape(call, "a", shape, &[&[batch, n, n]]),
+        }
+    }
+
+    fn check_sides(
+        &self,
+        call: &'static str,
+        argument: &'static str,
+        shape: &[usize],
+    ) -> Result<()> {
+        let n = self.n;
+        match self.batch.or(self.sides) {
+            None => has_shape(call, argument, shape, &[&[n]]),
+            Some(count) => has_shape(call, argument, shape, &[&[count, n]]),
+        }
+    }
+
+    pub(super) fn check_statuses(
+        &self,
+        call: &'static str,
+        argument: &'static str,
+        matrices: usize,
+    ) -> Result<()> {
+        if matrices == self.matrices() {
+            return Ok(());
+        }
+        let (needed, batch) = (self.matrices(), self.batch.unwrap_or(1));
+        let problem = format!(
+            "has a status for each of {matrices} matrices, but the plan has {needed}; make it by \
+             `Checked::of_batch({batch}, …)`"
+        );
+        Err(Error::Operand { call, argument, problem })
+    }
+}
+
+/// The solver has factored a matrix, and solves with it: [`Plan::factor`] makes this of a plan.
+#[derive(Debug)]
+pub struct Factored<S> {
+    solver: S,
+}
+
+impl<S: System> Plan<S> {
+    /// Solves `A x = b`: queues the factorisation of a copy of `a` and the solution, into `x`. Allocates nothing.
+    ///
+    /// `a` is `[n, n]`, in rows. `b` and `x` are `[n]`, or `[k, n]` for a plan with `k`
+    /// [right-hand sides](Planner::right_hand_sides): one in each row. In a [batch](Planner::batch) of `m` they are
+    /// `[m, n, n]`, and `[m, n]`.
+    ///
+    /// A singular matrix is no error here: the check of `x` has it.
+    ///
+    /// # Errors
+    /// [`Error::OtherStream`]; [`Error::Operand`] for other shapes; the library's; the driver's.
+    pub fn solve(
+        &mut self,
+        stream: &Stream<'_>,
+        a: &Tensor<S::Element>,
+        b: &Tensor<S::Element>,
+        x: &mut Checked<Tensor<S::Element>>,
+    ) -> Result<()> {
+        self.with(stream, |solver| solve(solver, stream, a, b, x))?
+    }
+
+    /// Factors a copy of `a`, which the plan keeps: the plan that this returns solves with it. Its shape is as for
+    /// [`solve`](Self::solve).
+    ///
+    /// # Errors
+    /// As for [`solve`](Self::solve).
+    pub fn factor(self, stream: &Stream<'_>, a: &Tensor<S::Element>) -> Result<Plan<Factored<S>>> {
+        let mut plan = self.map(|solver| Factored { solver });
+        plan.refactor(stream, a)?;
+        Ok(plan)
+    }
+}
+
+impl<S: System> Plan<Factored<S>> {
+    /// Factors another matrix in the place of the last one. Allocates nothing.
+    ///
+    /// # Errors
+    /// As for [`Plan::solve`].
+    pub fn refactor(&mut self, stream: &Stream<'_>, a: &Tensor<S::Element>) -> Result<()> {
+        self.with(stream, |Factored { solver }| factor(solver, stream, a, None))?
+    }
+
+    /// Solves `A x = b` with the matrix that was factored last. Allocates nothing. The shapes are as for
+    /// [`Plan::solve`], and the check of `x` is that of the matrix.
+    ///
+    /// # Errors
+    /// As for [`Plan::solve`].
+    pub fn solve(
+        &mut self,
+        stream: &Stream<'_>,
+        b: &Tensor<S::Element>,
+        x: &mut Checked<Tensor<S::Element>>,
+    ) -> Result<()> {
+        self.with(stream, |Factored { solver }| {
+            let origin = solver.origin();
+            check_result(solver.sizes(), origin.call, b, x)?;
+            let (value, statuses) = x.parts_mut();
+            stream.copy(solver.kept_statuses(), statuses)?;
+            solver.solve_copy(stream, b, value)?;
+            x.computed(origin);
+            Ok(())
+        })?
+    }
+}
+
+/// [`Plan::solve`], on the plan's stream.
+pub(super) fn solve<S: System>(
+    solver: &mut S,
+    stream: &CudaStream,
+    a: &Tensor<S::Element>,
+    b: &Tensor<S::Element>,
+    x: &mut Checked<Tensor<S::Element>>,
+) -> Result<()> {
+    let origin = solver.origin();
+    check_result(solver.sizes(), origin.call, b, x)?;
+    let (value, statuses) = x.parts_mut();
+    factor(solver, stream, a, Some(statuses))?;
+    solver.solve_copy(stream, b, value)?;
+    x.computed(origin);
+    Ok(())
+}
+
+/// Checks the matrix, and factors a copy of it.
+fn factor<S: System>(
+    solver: &mut S,
+    stream: &CudaStream,
+    a: &Tensor<S::Element>,
+    statuses: Option<&mut DeviceSlice<i32>>,
+) -> Result<()> {
+    solver.sizes().check_matrix(solver.origin().call, a.shape())?;
+    solver.factor_copy(stream, a, statuses)
+}
+
+fn check_result<T: Factor>(
+    sizes: &Sizes,
+    call: &'static str,
+    b: &Tensor<T>,
+    x: &Checked<Tensor<T>>,
+) -> Result<()> {
+    sizes.check_sides(call, "b", b.shape())?;
+    sizes.check_sides(call, "x", x.on_device().shape())?;
+    sizes.check_statuses(call, "x", x.matrices())
+}
+
+/// Copies matrices to be factored, and marks those with a NaN in the second half of the statuses. The first half is
+/// set to 0.
+pub(super) fn take_matrices<T: Factor>(
+    stream: &CudaStream,
+    sizes: &Sizes,
+    a: &DeviceSlice<T>,
+    factors: &mut DeviceSlice<T>,
+    statuses: &mut DeviceSlice<i32>,
+    is_lower: bool,
+) -> Result<()> {
+    stream.fill_bytes(statuses, 0)?;
+    if sizes.is_empty() {
+        return Ok(());
+    }
+    let Some((_, mut marks)) = statuses.split_at_mut(sizes.matrices()) else {
+        unreachable!("there are twice as many statuses")
+    };
+    stream.launch::<take<T>>(a.len(), (factors, &mut marks, a, sizes.n, u8::from(is_lower)))
+}
+
+/// Makes the first call of [`take_matrices`], for which the kernel is compiled, so that what is missing is an error of
+/// `start`.
+pub(super) fn warm_up<T: Factor>(
+    cx: &ExecutionContext,
+    stream: &Stream<'_>,
+    sizes: &Sizes,
+    factors: &mut DeviceSlice<T>,
+    statuses: &mut DeviceSlice<i32>,
+) -> Result<()> {
+    if is_simulated(stream)? || sizes.is_empty() {
+        return Ok(());
+    }
+    let mut zeros = cx.buffer(factors.len(), stream)?;
+    stream.fill_bytes(&mut zeros, 0)?;
+    take_matrices(stream, sizes, &zeros, factors, statuses, false)
+}

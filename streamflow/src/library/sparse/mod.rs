@@ -1,0 +1,20 @@
+//! Sparse matrices by cuSPARSE: products of a matrix in compressed rows with vectors and with dense matrices.
+//!
+//! | function | plan | computes |
+//! |---|---|---|
+//! | [`spmv`] | [`SpMv`] | `A x` |
+//! | [`spmm`] | [`SpMm`] | `A B`, with dense matrices in rows |
+//!
+//! The matrix is a [`Csr`], whose indices the host has checked. The elements are `f32`, `f64` and their complex forms, and
+//! sums have the precision of the elements. On the simulator the products are streamflow's own.
+
+mod csr;
+pub(in crate::library) mod element;
+mod host;
+mod products;
+mod stateless;
+
+pub use csr::Csr;
+pub use element::SparseElement;
+pub use products::{ProductPlanner, SpMm, SpMv};
+pub use stateless::{spmm, spmm_host_blocking, spmv, spmv_host_blocking};

@@ -1,0 +1,74 @@
+//! Values of other code that a stream's work needs until it has executed, as a library's handle.
+
+use std::ffi::c_void;
+use std::ops::{Deref, DerefMut};
+use std::sync::Arc;
+
+use super::border::Owner;
+use super::counts::{self, Count};
+use super::reaper;
+use crate::driver::{HostFunction, report_in_drop};
+use crate::error::Result;
+use crate::stream::{CudaStream, Timeline};
+
+/// A value that work on a stream uses, and whose drop may call CUDA or block. It is dropped by the reaper thread, after all
+/// work that was queued on the stream before the drop. Until then it counts as [adopted](super::ForeignCounts::adopted).
+#[derive(Debug)]
+pub(crate) struct AfterWork<H: Send + 'static> {
+    timeline: Arc<Timeline>,
+    /// `None` only while it is dropped.
+    value: Option<H>,
+}
+
+impl<H: Send + 'static> AfterWork<H> {
+    /// # Errors
+    /// [`Error::Exchange`](crate::Error::Exchange), when the system has no thread for the reaper.
+    pub(crate) fn new(stream: &CudaStream, value: H) -> Result<Self> {
+        reaper::start()?;
+        counts::add(Count::Adopted);
+        Ok(Self { timeline: stream.timeline().clone(), value: Some(value) })
+    }
+}
+
+impl<H: Send + 'static> Deref for AfterWork<H> {
+    type Target = H;
+
+    fn deref(&self) -> &H {
+        let Some(value) = &self.value else { unreachable!("it is taken in the drop") };
+        value
+    }
+}
+
+impl<H: Send + 'static> DerefMut for AfterWork<H> {
+    fn deref_mut(&mut self) -> &mut H {
+        let Some(value) = &mut self.value else { unreachable!("it is taken in the drop") };
+        value
+    }
+}
+
+impl<H: Send + 'static> Drop for AfterWork<H> {
+    fn drop(&mut self) {
+        let Some(value) = self.value.take() else { return };
+        let (timeline, owner) = (&self.timeline, Owner::new(value));
+        if timeline.driver().sticky_error().is_some() {
+            return reaper::leak_owner(owner);
+        }
+        let data: *mut Owner = Box::into_raw(Box::new(owner));
+        let function = HostFunction { call: complete, data: data.cast() };
+        let queued = timeline.bind().and_then(|()| {
+            // SAFETY: the timeline owns its stream. The data belongs to the call. `complete` makes no CUDA call and does
+            // not unwind.
+            unsafe { timeline.driver().launch_host_function(timeline.raw(), function) }
+        });
+        if let Err(error) = queued {
+            report_in_drop("dropping a library's handle after its work", Err(error));
+            // SAFETY: the pointer came from `into_raw`, and the call that owned it will not be made.
+            reaper::leak_owner(*unsafe { Box::from_raw(data) });
+        }
+    }
+}
+
+unsafe extern "C" fn complete(data: *mut c_void) {
+    // SAFETY: `data` is what the drop gave to this call alone.
+    reaper::add(reaper::giving_back(*unsafe { Box::from_raw(data.cast::<Owner>()) }));
+}

@@ -1,0 +1,80 @@
+//! The state of a run that its workers share: [`Core`] behind a lock, and what idle workers sleep on.
+//!
+//! No wake-up is lost. A worker reads its signal before it asks what to do next. What changes the answer changes it under
+//! the lock, and then raises the signal: so the worker has seen the change, or its sleep ends at once.
+
+use super::core::{Core, Looked, MOST_WAKES, Next, NodeId, Place, WorkerId};
+use crate::driver::Signal;
+use crate::lock::Lock;
+use crate::sync::{Arc, AtomicU64, Ordering};
+
+/// What the workers of a run share, beside the nodes.
+#[derive(Debug)]
+pub(super) struct Board {
+    core: Lock<Core>,
+    /// [`Core::epoch`], to be read without the lock.
+    epoch: AtomicU64,
+    /// One for each worker.
+    bells: Box<[Signal]>,
+    /// What the poller sleeps on: the run's signal, which devices and other threads raise, too.
+    run: Arc<Signal>,
+}
+
+impl Board {
+    pub(super) fn new(places: Vec<Place>, shared: usize, workers: usize, run: Arc<Signal>) -> Self {
+        let core = Core::new(places, shared, workers);
+        let bells = (0..workers).map(|_| Signal::default()).collect();
+        Self { epoch: AtomicU64::new(core.epoch()), core: Lock::new(core), bells, run }
+    }
+
+    /// What the worker sleeps on when it is parked or naps.
+    pub(super) fn bell(&self, worker: WorkerId) -> &Signal {
+        &self.bells[worker]
+    }
+
+    /// Changes the state, and wakes the workers that the change concerns.
+    pub(super) fn change<R>(&self, change: impl FnOnce(&mut Core) -> R) -> R {
+        let mut core = self.core.lock();
+        let result = change(&mut core);
+        self.epoch.store(core.epoch(), Ordering::Release);
+        loop {
+            // The poller as it is now: a worker that sleeps as the poller stays the poller until it is woken.
+            let (poller, wakes) = (core.poller(), core.take_wakes());
+            drop(core);
+            let is_last = wakes.len() < MOST_WAKES;
+            for worker in wakes {
+                if poller == Some(worker) {
+                    self.run.nudge();
+                }
+                // A worker that has just stopped to poll may be parked.
+                self.bells[worker].raise();
+            }
+            if is_last {
+                return result;
+            }
+            core = self.core.lock();
+        }
+    }
+
+    /// Gives a node back that the worker has looked at, and asks what it does next.
+    #[inline]
+    pub(super) fn next(
+        &self,
+        worker: WorkerId,
+        looked: Option<(NodeId, Looked)>,
+        rests: bool,
+    ) -> Next {
+        self.change(|core| {
+            if let Some((node, found)) = looked {
+                core.looked(worker, node, found);
+            }
+            core.next(worker, rests)
+        })
+    }
+
+    /// Changes when there may be something new for a worker that spins.
+    #[inline]
+    pub(super) fn epoch(&self) -> u64 {
+        self.epoch.load(Ordering::Acquire)
+    }
+}

@@ -1,0 +1,90 @@
+//! A report while the graph runs: what each node is doing, collected one by one.
+//!
+//! A node that a hook holds is asked when the hook returns, by the worker that called it. So a report stops no other node.
+//! In a pause no node is waiting to run: all are asked at once, when the last hook has returned.
+
+use std::sync::MutexGuard;
+use std::sync::atomic::Ordering;
+
+use super::core::Core;
+use super::team::{Collection, Team};
+use crate::graph::NodeStatus;
+use crate::lock::locked;
+use crate::schedule::report::{End, Report};
+use crate::schedule::shared::Shared;
+
+impl Team<'_, '_> {
+    /// A report was asked for.
+    pub(super) fn begin_report(&self) {
+        let mut collection = locked(&self.collection);
+        // First, so that a request that comes later is not forgotten.
+        self.control.begin_report();
+        collection.asked = self.shared.map_or(0, Shared::asked);
+        collection.statuses.clear();
+        collection.statuses.resize_with(self.nodes.len(), || None);
+        self.collects.store(true, Ordering::Release);
+    }
+
+    /// Collects what can be had now. Publishes the report when it is complete.
+    pub(super) fn collect(&self) {
+        while self.collects.load(Ordering::Acquire) {
+            if !self.control.permits_ticks() {
+                return self.collect_at_once();
+            }
+            let progress = self.collect_each();
+            let collection = locked(&self.collection);
+            let is_complete = collection.statuses.iter().all(Option::is_some);
+            if is_complete && self.control.permits_ticks() {
+                return self.publish(collection);
+            }
+            // Where a pause has begun, what was collected may not fit together.
+            if !is_complete && !progress && self.control.permits_ticks() {
+                return;
+            }
+        }
+    }
+
+    /// Asks each node that no hook holds and that was not asked before. Returns whether there was one.
+    fn collect_each(&self) -> bool {
+        let mut progress = false;
+        for (index, node) in self.nodes.iter().enumerate() {
+            let is_missing =
+                || locked(&self.collection).statuses.get(index).is_some_and(Option::is_none);
+            if !is_missing() || !self.board.change(|core| core.claim(index)) {
+                continue;
+            }
+            let status = locked(node).status();
+            if let Some(place) = locked(&self.collection).statuses.get_mut(index) {
+                place.get_or_insert(status);
+            }
+            self.board.change(|core| core.release(index));
+            progress = true;
+        }
+        progress
+    }
+
+    /// Asks all nodes, unless a hook holds one: then its worker does so when the hook has returned.
+    fn collect_at_once(&self) {
+        if !self.board.change(Core::claim_all) {
+            return;
+        }
+        let now = self.nodes.iter().map(|node| Some(locked(node).status())).collect();
+        let mut collection = locked(&self.collection);
+        collection.statuses = now;
+        // Unless another worker has published it.
+        self.publish(collection);
+        self.board.change(Core::release_all);
+    }
+
+    /// Publishes a report that is complete, with the lock, so that no later report is published first.
+    fn publish(&self, mut collection: MutexGuard<'_, Collection>) {
+        if !self.collects.swap(false, Ordering::AcqRel) {
+            return;
+        }
+        let now: Vec<NodeStatus> = collection.statuses.drain(..).flatten().collect();
+        if let Some(shared) = self.shared {
+            let report = Report::new(End::NotYet, &now, &now, self.platform);
+            shared.publish(report, collection.asked);
+        }
+    }
+}

@@ -1,0 +1,527 @@
+//! Which node runs next, on which worker, and which worker wakes up: a state machine without threads, clocks and
+//! atomics. [`Board`](super::board::Board) has it behind a lock.
+//!
+//! A node is *looked at* when something that it waits for may have changed. The look is `AnyNode::step`, which runs a
+//! tick if the node is ready for one. So a needless look does no harm, and the rules below only see to it that none is
+//! missing.
+//!
+//! # Invariants
+//!
+//! 1. A node is held by one worker at a time.
+//! 2. A change of a node is followed by a look at each of its neighbours, which begins after the change: a neighbour that
+//!    another worker holds meanwhile is looked at once more when that worker gives it back.
+//! 3. While a node is queued, a worker that may run it is awake, or has been woken: a worker parks only when no node is
+//!    queued that it may run, and who queues one wakes a worker if all that may run it are parked.
+//! 4. One worker polls at most: it alone asks the device and the clock what the waiting nodes wait for. While a node waits
+//!    and a worker has nothing to run, one polls.
+//! 5. The poller sleeps only if it has seen everything that nodes wait for, and is woken when that grows, and when no hook
+//!    runs any more.
+//! 6. The run is over when no node is queued, held or waiting; then no worker parks any more.
+
+#[cfg(all(test, not(loom)))]
+#[path = "core/tests/mod.rs"]
+mod tests;
+
+use std::collections::VecDeque;
+
+use smallvec::SmallVec;
+
+/// The index of a node, in the static order.
+pub(super) type NodeId = usize;
+
+/// The index of a worker. The shared ones are first.
+pub(super) type WorkerId = usize;
+
+/// Workers to wake, after the lock is released: at most [`MOST_WAKES`], so that the list needs no memory of its own.
+pub(super) type Wakes = SmallVec<[WorkerId; MOST_WAKES]>;
+
+/// How many workers [`Core::take_wakes`] returns at most.
+pub(super) const MOST_WAKES: usize = 8;
+
+/// A node and its place in the graph.
+#[derive(Debug, Clone, Default)]
+#[cfg_attr(test, derive(PartialEq, Eq, Hash))]
+pub(super) struct Place {
+    /// The only worker that runs it. `None`: each of the shared ones may.
+    pub(super) home: Option<WorkerId>,
+    /// The nodes that its ticks may make ready: those at the other ends of its edges.
+    pub(super) neighbours: Box<[NodeId]>,
+}
+
+/// What a look at a node has found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Looked {
+    /// It has run, and changed something.
+    pub(super) changed: bool,
+    /// It is to be looked at again at once.
+    pub(super) again: bool,
+    /// It waits for a point of a stream, a moment or another thread.
+    pub(super) waits: bool,
+    /// It has run and changed nothing: it is looked at after every change of any node.
+    pub(super) restless: bool,
+}
+
+/// What a worker does next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Next {
+    /// Looks at this node.
+    Look(NodeId),
+    /// Polls: checks what the waiting nodes wait for, and sleeps until it may have changed.
+    Poll,
+    /// Checks once what the waiting nodes wait for, and asks again: all other workers are busy.
+    Check,
+    /// Asks again soon.
+    Spin,
+    /// Sleeps until it is woken.
+    Park,
+    /// Returns.
+    End,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(test, derive(Hash))]
+enum State {
+    /// It need not be looked at.
+    Quiet,
+    Queued,
+    Held {
+        /// Whether it is looked at again when it is given back.
+        again: bool,
+    },
+}
+
+#[derive(Debug)]
+#[cfg_attr(test, derive(Clone, PartialEq, Eq, Hash))]
+struct Node {
+    place: Place,
+    state: State,
+    waits: bool,
+    restless: bool,
+    /// How many looks of all nodes had changed something when its last look began.
+    began: u64,
+}
+
+/// What a worker does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(test, derive(Hash))]
+enum Doing {
+    /// It is awake, and has no node.
+    Looks,
+    /// It has a node.
+    Works,
+    /// The hook that it calls sleeps in simulated time, until this moment.
+    Naps(u64),
+    Polls {
+        sleeps: bool,
+    },
+    Parked,
+}
+
+/// The state of a run.
+#[derive(Debug)]
+#[cfg_attr(test, derive(Clone, PartialEq, Eq, Hash))]
+pub(super) struct Core {
+    nodes: Box<[Node]>,
+    workers: Box<[Doing]>,
+    shared: usize,
+    /// The queued nodes that each shared worker may run, with the number of the queueing.
+    queue: VecDeque<(u64, NodeId)>,
+    /// The queued nodes of each worker alone.
+    own: Box<[VecDeque<(u64, NodeId)>]>,
+    /// How often a node was queued. Changed also when the run ends, so that a worker that spins reads this alone.
+    queued: u64,
+    waiting: usize,
+    held: usize,
+    restless: usize,
+    /// How many looks have changed something.
+    changes: u64,
+    poller: Option<WorkerId>,
+    /// Changed when what nodes wait for may have grown.
+    version: u64,
+    /// How many nodes were looked at since somebody polled.
+    since_poll: usize,
+    /// Whether a node was looked at since the poller was told that nothing runs.
+    has_looked: bool,
+    is_over: bool,
+    /// The workers to wake that were not [taken](Self::take_wakes) yet.
+    wakes: Vec<WorkerId>,
+}
+
+impl Core {
+    /// A run of these nodes, all of which are looked at first. The first `shared` of the workers share the nodes that
+    /// have no home.
+    pub(super) fn new(places: Vec<Place>, shared: usize, workers: usize) -> Self {
+        let state = State::Quiet;
+        let node = |place| Node { place, state, waits: false, restless: false, began: 0 };
+        let nodes: Box<[Node]> = places.into_iter().map(node).collect();
+        let count = nodes.len();
+        let mut core = Self {
+            nodes,
+            workers: vec![Doing::Looks; workers].into(),
+            shared,
+            queue: VecDeque::with_capacity(count),
+            own: (0..workers).map(|_| VecDeque::with_capacity(count)).collect(),
+            queued: 0,
+            waiting: 0,
+            held: 0,
+            restless: 0,
+            changes: 0,
+            poller: None,
+            version: 0,
+            since_poll: 0,
+            has_looked: false,
+            is_over: false,
+            // A worker is woken once, until it has slept again; the end of a run wakes all once more.
+            wakes: Vec::with_capacity(2 * workers),
+        };
+        (0..count).for_each(|node| core.touch(node));
+        core
+    }
+
+    /// Workers to wake since this was last called. If it returns [`MOST_WAKES`], there may be more.
+    pub(super) fn take_wakes(&mut self) -> Wakes {
+        let count = self.wakes.len().min(MOST_WAKES);
+        self.wakes.drain(..count).collect()
+    }
+
+    /// A number that has changed if there may be something new for a worker that spins.
+    pub(super) fn epoch(&self) -> u64 {
+        self.queued
+    }
+
+    /// The number that [`may_sleep`](Self::may_sleep) compares.
+    pub(super) fn version(&self) -> u64 {
+        self.version
+    }
+
+    /// The worker that polls.
+    pub(super) fn poller(&self) -> Option<WorkerId> {
+        self.poller
+    }
+
+    pub(super) fn is_over(&self) -> bool {
+        self.is_over
+    }
+
+    /// What the worker, which holds no node, does next. `rests` says that it has spun long enough.
+    pub(super) fn next(&mut self, worker: WorkerId, rests: bool) -> Next {
+        let polled = matches!(self.workers[worker], Doing::Polls { .. });
+        self.workers[worker] = Doing::Looks;
+        if polled {
+            self.poller = None;
+            self.since_poll = 0;
+        }
+        let next = self.choose(worker, rests);
+        match next {
+            Next::Park => self.workers[worker] = Doing::Parked,
+            Next::Poll | Next::Check => {
+                self.workers[worker] = Doing::Polls { sleeps: false };
+                self.poller = Some(worker);
+                self.since_poll = 0;
+            }
+            Next::Look(node) => {
+                self.workers[worker] = Doing::Works;
+                self.nodes[node].state = State::Held { again: false };
+                self.nodes[node].began = self.changes;
+                self.held += 1;
+                self.since_poll += 1;
+                if self.poller.is_none() {
+                    self.hand_over_poll();
+                }
+            }
+            Next::Spin | Next::End => {}
+        }
+        if self.has_looked && matches!(next, Next::Spin | Next::Park) && self.is_still() {
+            // A simulated clock may move now, and the run may be over.
+            self.has_looked = false;
+            self.version += 1;
+            self.wake_poller();
+        }
+        self.wake_for_queue();
+        next
+    }
+
+    fn choose(&mut self, worker: WorkerId, rests: bool) -> Next {
+        if self.is_over {
+            return Next::End;
+        }
+        if self.waiting > 0 && self.poller.is_none() && self.since_poll > self.nodes.len() {
+            return Next::Check;
+        }
+        if let Some(node) = self.pop(worker) {
+            return Next::Look(node);
+        }
+        if self.held == 0 && self.waiting == 0 && !self.has_queued() {
+            self.end();
+            return Next::End;
+        }
+        match self.poller {
+            None => Next::Poll,
+            Some(_) if rests => Next::Park,
+            Some(_) => Next::Spin,
+        }
+    }
+
+    /// Takes the node that was queued first of those that the worker may run.
+    fn pop(&mut self, worker: WorkerId) -> Option<NodeId> {
+        let own = self.own[worker].front().map(|(number, _)| *number);
+        let shared = self.queue.front().filter(|_| worker < self.shared).map(|(number, _)| *number);
+        let queue = match (own, shared) {
+            (None, None) => return None,
+            (Some(own), Some(shared)) if shared < own => &mut self.queue,
+            (Some(_), _) => &mut self.own[worker],
+            (None, Some(_)) => &mut self.queue,
+        };
+        queue.pop_front().map(|(_, node)| node)
+    }
+
+    /// Whether there is a node for this worker, or the run is over.
+    pub(super) fn has_news_for(&self, worker: WorkerId) -> bool {
+        let shared = worker < self.shared && !self.queue.is_empty();
+        self.is_over || shared || !self.own[worker].is_empty()
+    }
+
+    fn has_queued(&self) -> bool {
+        !self.queue.is_empty() || self.own.iter().any(|own| !own.is_empty())
+    }
+
+    /// The nodes that wait for something outside of the graph, without those that will be looked at anyway.
+    pub(super) fn waiting(&self) -> impl Iterator<Item = NodeId> {
+        let waits = |node: &Node| node.waits && node.state == State::Quiet;
+        self.nodes.iter().enumerate().filter(move |(_, node)| waits(node)).map(|(node, _)| node)
+    }
+
+    /// The worker gives a node back that it was told to look at.
+    pub(super) fn looked(&mut self, worker: WorkerId, node: NodeId, found: Looked) {
+        self.workers[worker] = Doing::Looks;
+        self.has_looked = true;
+        self.held -= 1;
+        let Node { state, waits, restless, began, .. } = &mut self.nodes[node];
+        // A change of another node since the look began counts for a restless one, too.
+        let again = matches!(state, State::Held { again: true })
+            || found.restless && *began != self.changes;
+        *state = State::Quiet;
+        self.waiting = self.waiting + usize::from(found.waits) - usize::from(*waits);
+        *waits = found.waits;
+        self.restless = self.restless + usize::from(found.restless) - usize::from(*restless);
+        *restless = found.restless;
+        if found.waits {
+            self.version += 1;
+            self.wake_poller();
+        }
+        if found.changed {
+            self.changes += 1;
+            for index in 0..self.nodes[node].place.neighbours.len() {
+                self.touch(self.nodes[node].place.neighbours[index]);
+            }
+            if self.restless > 0 {
+                self.touch_restless();
+            }
+        }
+        if again || found.again || found.changed {
+            self.touch(node);
+        }
+    }
+
+    #[cold]
+    fn touch_restless(&mut self) {
+        for node in 0..self.nodes.len() {
+            if self.nodes[node].restless {
+                self.touch(node);
+            }
+        }
+    }
+
+    /// Something that the node waits for may have changed: it is looked at.
+    pub(super) fn touch(&mut self, node: NodeId) {
+        let Node { place, state, waits, .. } = &mut self.nodes[node];
+        match state {
+            State::Held { again } => *again = true,
+            State::Queued => {}
+            State::Quiet => {
+                *state = State::Queued;
+                self.queued += 1;
+                // Nobody polls for it until it was looked at.
+                self.version += u64::from(*waits);
+                match place.home {
+                    None => self.queue.push_back((self.queued, node)),
+                    Some(home) => {
+                        self.own[home].push_back((self.queued, node));
+                        self.wake(home);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Something that these nodes wait for may have changed, as a worker has found that may not run all of them.
+    pub(super) fn touch_all(&mut self, nodes: impl Iterator<Item = NodeId>) {
+        nodes.for_each(|node| self.touch(node));
+        self.wake_for_queue();
+    }
+
+    /// Takes a node that nobody holds, to look into it without a tick. Returns whether that was possible; if not, the
+    /// node's worker looks at it again.
+    pub(super) fn claim(&mut self, node: NodeId) -> bool {
+        if let State::Held { again } = &mut self.nodes[node].state {
+            *again = true;
+            return false;
+        }
+        self.held += 1;
+        let was_queued = self.nodes[node].state == State::Queued;
+        if was_queued {
+            let queues = self.own.iter_mut().chain([&mut self.queue]);
+            queues.for_each(|queue| queue.retain(|(_, queued)| *queued != node));
+        }
+        self.nodes[node].state = State::Held { again: was_queued };
+        true
+    }
+
+    /// [Claims](Self::claim) all nodes, if none is held. Returns whether that was possible.
+    pub(super) fn claim_all(&mut self) -> bool {
+        let is_held = |node: &Node| matches!(node.state, State::Held { .. });
+        !self.nodes.iter().any(is_held) && (0..self.nodes.len()).all(|node| self.claim(node))
+    }
+
+    /// Gives all nodes back, which were claimed together.
+    pub(super) fn release_all(&mut self) {
+        (0..self.nodes.len()).for_each(|node| self.release(node));
+    }
+
+    /// Gives a [claimed](Self::claim) node back.
+    pub(super) fn release(&mut self, node: NodeId) {
+        self.held -= 1;
+        let again = matches!(self.nodes[node].state, State::Held { again: true });
+        self.nodes[node].state = State::Quiet;
+        if again {
+            self.touch(node);
+        }
+        self.wake_for_queue();
+        // The run may be over now, which an idle worker finds out.
+        self.version += 1;
+        self.wake_poller();
+    }
+
+    /// Ends the run: all workers return.
+    pub(super) fn end(&mut self) {
+        self.is_over = true;
+        self.queued += 1;
+        (0..self.workers.len()).for_each(|worker| self.wake(worker));
+    }
+
+    /// Wakes a worker, if it sleeps.
+    fn wake(&mut self, worker: WorkerId) {
+        match &mut self.workers[worker] {
+            doing @ Doing::Parked => *doing = Doing::Looks,
+            Doing::Polls { sleeps } if *sleeps => *sleeps = false,
+            Doing::Naps(_) if self.is_over => {}
+            _ => return,
+        }
+        self.wakes.push(worker);
+    }
+
+    fn wake_poller(&mut self) {
+        if let Some(poller) = self.poller {
+            self.wake(poller);
+        }
+    }
+
+    /// Wakes a shared worker, if a node is queued for them and all of them work or sleep.
+    fn wake_for_queue(&mut self) {
+        if self.queue.is_empty() {
+            return;
+        }
+        let shared = &self.workers[..self.shared];
+        let is_awake =
+            |doing: &Doing| matches!(doing, Doing::Looks | Doing::Polls { sleeps: false });
+        if shared.iter().any(is_awake) {
+            return;
+        }
+        let parked = shared.iter().position(|doing| *doing == Doing::Parked);
+        let sleeping = || shared.iter().position(|doing| matches!(doing, Doing::Polls { .. }));
+        if let Some(worker) = parked.or_else(sleeping) {
+            self.wake(worker);
+        }
+    }
+
+    /// Nobody polls, and the worker that could have has a node to run: another one that has nothing to do polls from now on.
+    fn hand_over_poll(&mut self) {
+        let is_needed =
+            self.waiting > 0 || self.workers.iter().any(|it| matches!(it, Doing::Naps(_)));
+        let is_free = |doing: &Doing| matches!(doing, Doing::Parked | Doing::Looks);
+        if is_needed && let Some(free) = self.workers.iter().position(is_free) {
+            self.wake(free);
+        }
+    }
+
+    /// Whether the poller may sleep: there is nothing for it to run, and it has seen this version of what nodes wait for. It
+    /// is woken from now on.
+    pub(super) fn may_sleep(&mut self, worker: WorkerId, version: u64) -> bool {
+        if self.version != version || self.has_news_for(worker) {
+            return false;
+        }
+        self.workers[worker] = Doing::Polls { sleeps: true };
+        true
+    }
+
+    /// The poller has slept.
+    pub(super) fn awake(&mut self, worker: WorkerId) {
+        self.workers[worker] = Doing::Polls { sleeps: false };
+    }
+
+    /// Whether nothing happens before a moment comes: no hook runs, each node that is queued is for workers that nap, and no
+    /// node is claimed, which may have been queued.
+    pub(super) fn is_still(&self) -> bool {
+        let naps = |doing: &Doing| matches!(doing, Doing::Naps(_));
+        let shared_nap = || self.workers[..self.shared].iter().all(naps);
+        let mut own = self.own.iter().zip(&self.workers);
+        !self.is_over
+            && self.held == self.workers.iter().filter(|doing| naps(doing)).count()
+            && (self.queue.is_empty() || shared_nap())
+            && own.all(|(queue, doing)| queue.is_empty() || naps(doing))
+    }
+
+    /// The hook that the worker calls sleeps in simulated time. Returns whether the worker moves the clock itself, since
+    /// nobody else can.
+    pub(super) fn nap(&mut self, worker: WorkerId, until: u64) -> bool {
+        self.workers[worker] = Doing::Naps(until);
+        self.version += 1;
+        match self.poller {
+            Some(poller) => self.wake(poller),
+            None => match self.workers.iter().position(|doing| *doing == Doing::Parked) {
+                Some(parked) => self.wake(parked),
+                None => return self.is_still() && !self.workers.contains(&Doing::Looks),
+            },
+        }
+        false
+    }
+
+    /// The earliest moment at which a nap ends.
+    pub(super) fn nap_ends(&self) -> Option<u64> {
+        let ends = self.workers.iter().filter_map(|doing| match doing {
+            Doing::Naps(until) => Some(*until),
+            _ => None,
+        });
+        ends.min()
+    }
+
+    /// Ends the naps that end at this moment, or before.
+    pub(super) fn end_naps(&mut self, now: u64) {
+        for worker in 0..self.workers.len() {
+            if matches!(self.workers[worker], Doing::Naps(until) if until <= now) {
+                self.workers[worker] = Doing::Works;
+                self.wakes.push(worker);
+            }
+        }
+    }
+
+    /// Whether the worker naps.
+    pub(super) fn naps(&self, worker: WorkerId) -> bool {
+        matches!(self.workers[worker], Doing::Naps(_))
+    }
+
+    /// The worker ends its nap, since the run ends.
+    pub(super) fn get_up(&mut self, worker: WorkerId) {
+        self.workers[worker] = Doing::Works;
+    }
+}

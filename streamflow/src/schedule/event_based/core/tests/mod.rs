@@ -1,0 +1,69 @@
+//! Tests of the state machine: every order of the events of a few workers.
+#![allow(clippy::panic, reason = "a test fails by panicking")]
+
+mod explore;
+mod graphs;
+mod steps;
+mod world;
+
+use super::*;
+
+/// A node that only the named worker may run, or, without a home, the shared one.
+fn place(home: Option<usize>) -> Place {
+    Place { home, neighbours: [].into() }
+}
+
+/// Worker 0 is shared, and worker 1 has a name. The named one may not run what it finds, so it wakes the other.
+#[test]
+fn a_named_worker_that_polls_wakes_the_worker_of_what_it_finds() {
+    let mut core = Core::new(vec![place(None), place(Some(1))], 1, 2);
+    let waits = Looked { waits: true, ..Looked::default() };
+    assert_eq!(core.next(1, true), Next::Look(1));
+    core.looked(1, 1, Looked::default());
+    assert_eq!(core.next(1, true), Next::Poll);
+    assert_eq!(core.next(0, true), Next::Look(0));
+    core.looked(0, 0, waits);
+    assert_eq!(core.next(0, true), Next::Park);
+    let _before = core.take_wakes();
+    core.touch_all([0].into_iter());
+    assert_eq!(core.take_wakes().as_slice(), [0]);
+    assert_eq!(core.next(0, true), Next::Look(0));
+}
+
+/// A node that is queued may be ready at this moment. While a report looks into it, it is in no queue.
+#[test]
+fn time_stands_still_while_a_report_looks_into_a_queued_node() {
+    let mut core = Core::new(vec![place(Some(1)), place(None)], 1, 3);
+    assert_eq!(core.next(1, true), Next::Look(0));
+    assert!(core.claim(1));
+    core.nap(1, 5);
+    assert!(!core.is_still());
+    core.release(1);
+    assert!(!core.is_still());
+    assert_eq!(core.next(0, true), Next::Look(1));
+    core.looked(0, 1, Looked::default());
+    assert!(core.is_still());
+}
+
+/// A node that always has work keeps no other one from what it waits for.
+#[test]
+fn a_busy_worker_asks_for_nodes_that_wait() {
+    let mut core = Core::new(vec![place(None), place(None)], 1, 1);
+    let again = Looked { again: true, ..Looked::default() };
+    let waits = Looked { waits: true, ..Looked::default() };
+    let (mut looks, mut checks) = (0, 0);
+    for _ in 0..20 {
+        match core.next(0, true) {
+            Next::Look(node) => {
+                looks += 1;
+                core.looked(0, node, if node == 0 { again } else { waits });
+            }
+            next => {
+                assert_eq!(next, Next::Check);
+                checks += 1;
+            }
+        }
+    }
+    // After each three looks: one more than there are nodes.
+    assert_eq!((looks, checks), (15, 5));
+}

@@ -1,0 +1,292 @@
+//! The state and its workers, and what may happen to them.
+
+use super::*;
+
+/// What the workers run, and what may happen.
+#[derive(Debug, Clone)]
+pub(super) struct Scenario {
+    pub(super) places: Vec<Place>,
+    pub(super) shared: usize,
+    pub(super) workers: usize,
+    /// What a look may find, for each node.
+    pub(super) outcomes: Vec<Vec<Looked>>,
+    /// How many naps hooks take in all, and their moments.
+    pub(super) naps: usize,
+    /// Whether workers look into nodes without a tick, for a report.
+    pub(super) claims: bool,
+    /// Whether the run may be ended at any time.
+    pub(super) ends: bool,
+}
+
+/// A pass of the poller.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Pass {
+    pub(super) version: u64,
+    pub(super) is_still: bool,
+    pub(super) nap_ends: Option<u64>,
+    /// Whether the worker asks once.
+    pub(super) once: bool,
+}
+
+/// Where a worker is, between two changes of the state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Phase {
+    /// It asks what to do next.
+    Asks,
+    Has(NodeId),
+    Claims(NodeId),
+    BeginsPass,
+    ListsWaiting(Pass),
+    Finds(Pass),
+    AsksWhetherStill(Pass),
+    Rests(Pass),
+    SleepsAsPoller {
+        was_still: bool,
+    },
+    BeginsNap {
+        node: NodeId,
+        until: u64,
+        is_again: bool,
+    },
+    MayMoveClock {
+        node: NodeId,
+        until: u64,
+        alone: bool,
+    },
+    MayGetUp {
+        node: NodeId,
+        until: u64,
+    },
+    Naps {
+        node: NodeId,
+        until: u64,
+    },
+    Parked,
+    Ended,
+}
+
+impl Phase {
+    /// The node that the worker holds.
+    pub(super) fn node(self) -> Option<NodeId> {
+        match self {
+            Self::Has(node)
+            | Self::Claims(node)
+            | Self::BeginsNap { node, .. }
+            | Self::MayMoveClock { node, .. }
+            | Self::MayGetUp { node, .. }
+            | Self::Naps { node, .. } => Some(node),
+            _ => None,
+        }
+    }
+
+    pub(super) fn polls(self) -> bool {
+        use Phase::{AsksWhetherStill, BeginsPass, Finds, ListsWaiting, Rests, SleepsAsPoller};
+        matches!(
+            self,
+            BeginsPass
+                | ListsWaiting(_)
+                | Finds(_)
+                | AsksWhetherStill(_)
+                | Rests(_)
+                | SleepsAsPoller { .. }
+        )
+    }
+
+    fn pass(&mut self) -> Option<&mut Pass> {
+        match self {
+            Self::ListsWaiting(pass)
+            | Self::Finds(pass)
+            | Self::AsksWhetherStill(pass)
+            | Self::Rests(pass) => Some(pass),
+            _ => None,
+        }
+    }
+}
+
+/// What happens.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Event {
+    /// The worker does what its phase says, and this is the choice that it, or the world outside, makes.
+    Step(WorkerId, Choice),
+    End,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Choice {
+    Only,
+    /// Asks, and has spun long enough.
+    Rests,
+    /// Gives its node back with this.
+    Finds(Looked),
+    /// As before, and does something else before it asks.
+    FindsAndIsBusy(Looked),
+    Claims(NodeId),
+    Naps(u64),
+    /// What this node waits for has happened.
+    Touches(NodeId),
+    /// The poller spins.
+    Again,
+    /// The device, or another thread, wakes it.
+    IsRaised,
+    /// It wakes without a reason.
+    IsAwake,
+}
+
+/// The state, the workers, and what is owed to the nodes.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct World {
+    pub(super) core: Core,
+    pub(super) phases: Vec<Phase>,
+    /// Whether the worker's bell was raised since it last read it.
+    pub(super) bells: Vec<bool>,
+    /// Whether the poller was nudged since it fell asleep.
+    pub(super) is_nudged: bool,
+    /// The nodes that the poller asks for, and the version at which it listed them.
+    pub(super) list: (Option<u64>, Vec<NodeId>),
+    /// The nodes of which a look must begin from now on.
+    pub(super) owed: Vec<bool>,
+    pub(super) restless: Vec<bool>,
+    /// Whether another node has changed something since the node's last look began.
+    pub(super) missed: Vec<bool>,
+    pub(super) clock: u64,
+    pub(super) naps: usize,
+    pub(super) was_ended: bool,
+}
+
+impl World {
+    pub(super) fn new(scenario: &Scenario) -> Self {
+        let (nodes, workers) = (scenario.places.len(), scenario.workers);
+        let mut world = Self {
+            core: Core::new(scenario.places.clone(), scenario.shared, workers),
+            phases: vec![Phase::Asks; workers],
+            bells: vec![false; workers],
+            is_nudged: false,
+            list: (None, Vec::new()),
+            owed: vec![true; nodes],
+            restless: vec![false; nodes],
+            missed: vec![false; nodes],
+            clock: 0,
+            naps: scenario.naps,
+            was_ended: false,
+        };
+        world.core.take_wakes();
+        world
+    }
+
+    /// Equal for two states that behave in the same way from now on.
+    pub(super) fn normalized(&self) -> Self {
+        let mut world = self.clone();
+        let mut versions = vec![world.core.version];
+        versions.extend(world.list.0);
+        versions.extend(world.phases.iter_mut().filter_map(|it| it.pass().map(|it| it.version)));
+        versions.sort_unstable();
+        versions.dedup();
+        let rank =
+            |version: u64| versions.iter().position(|it| *it == version).map_or(0, |it| it as u64);
+        for (node, missed) in world.missed.iter_mut().enumerate() {
+            // The next look begins anew.
+            *missed &= world.phases.iter().any(|phase| phase.node() == Some(node));
+        }
+        world.core.version = rank(world.core.version);
+        world.list.0 = world.list.0.map(rank);
+        for pass in world.phases.iter_mut().filter_map(Phase::pass) {
+            pass.version = rank(pass.version);
+        }
+        let queues = || world.core.own.iter().chain([&world.core.queue]).flatten();
+        let mut numbers: Vec<u64> = queues().map(|(number, _)| *number).collect();
+        numbers.sort_unstable();
+        world.core.queued = numbers.len() as u64;
+        for (number, _) in world.core.own.iter_mut().chain([&mut world.core.queue]).flatten() {
+            *number = numbers.iter().position(|it| it == number).map_or(0, |it| it as u64);
+        }
+        world.core.since_poll = world.core.since_poll.min(world.core.nodes.len() + 1);
+        let changes = std::mem::replace(&mut world.core.changes, 1);
+        for node in &mut world.core.nodes {
+            let is_held = matches!(node.state, State::Held { .. });
+            node.began = u64::from(is_held && node.began == changes);
+        }
+        world
+    }
+
+    /// As `Board::change`: the wakes come with the change.
+    pub(super) fn change<R>(&mut self, change: impl FnOnce(&mut Core) -> R) -> R {
+        let poller = self.core.poller();
+        let result = change(&mut self.core);
+        for worker in self.core.take_wakes() {
+            self.is_nudged |= poller == Some(worker);
+            self.bells[worker] = true;
+        }
+        result
+    }
+
+    /// What may happen now.
+    pub(super) fn events(&self, scenario: &Scenario) -> Vec<Event> {
+        let mut events = Vec::new();
+        if scenario.ends && !self.core.is_over {
+            events.push(Event::End);
+        }
+        for worker in 0..scenario.workers {
+            let mut add = |choice| events.push(Event::Step(worker, choice));
+            match self.phases[worker] {
+                Phase::Asks => {
+                    add(Choice::Only);
+                    add(Choice::Rests);
+                    if scenario.claims {
+                        (0..scenario.places.len()).for_each(|node| add(Choice::Claims(node)));
+                    }
+                }
+                Phase::Has(node) => {
+                    for found in &scenario.outcomes[node] {
+                        add(Choice::Finds(*found));
+                        if scenario.claims {
+                            add(Choice::FindsAndIsBusy(*found));
+                        }
+                    }
+                    if self.naps > 0 {
+                        add(Choice::Naps(self.clock + 1));
+                        add(Choice::Naps(self.clock + 2));
+                    }
+                }
+                Phase::Finds(_) => {
+                    self.list.1.iter().for_each(|node| add(Choice::Touches(*node)));
+                    add(Choice::Only);
+                }
+                Phase::Rests(_) => {
+                    add(Choice::Again);
+                    add(Choice::Only);
+                }
+                Phase::SleepsAsPoller { .. } => {
+                    if self.is_nudged {
+                        add(Choice::Only);
+                    }
+                    add(Choice::IsRaised);
+                }
+                Phase::Parked => {
+                    if self.bells[worker] {
+                        add(Choice::Only);
+                    }
+                    add(Choice::IsAwake);
+                }
+                Phase::Naps { .. } => {
+                    if self.bells[worker] {
+                        add(Choice::Only);
+                    }
+                }
+                Phase::Ended => {}
+                _ => add(Choice::Only),
+            }
+        }
+        events
+    }
+
+    /// An event happens.
+    pub(super) fn happens(&mut self, event: Event) {
+        match event {
+            Event::End => {
+                self.was_ended = true;
+                self.change(Core::end);
+            }
+            Event::Step(worker, choice) => self.phases[worker] = self.step(worker, choice),
+        }
+    }
+}

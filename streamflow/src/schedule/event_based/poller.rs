@@ -1,0 +1,159 @@
+//! Polling: one worker without a node asks the device, the clock and the run's signal for all nodes that wait, and then
+//! sleeps until one of these can have changed.
+//!
+//! It only finds out which nodes to look at. The look itself checks the conditions once more, on the worker that runs the
+//! hook: so that thread relies on what it has seen, and the race checker is notified of that.
+
+use std::sync::PoisonError;
+
+use super::core::{NodeId, WorkerId};
+use super::team::{Poller, Team};
+use crate::context::{Activity, Command};
+use crate::driver::DriverError;
+use crate::error::{Error, Result};
+use crate::lock::locked;
+use crate::schedule::asleep;
+use crate::schedule::idle::Rest;
+use crate::schedule::outcome::Outcome;
+use crate::time::Timestamp;
+
+impl Team<'_, '_> {
+    /// Polls until there is something else for the worker to do.
+    pub(super) fn poll(&self, me: WorkerId) -> Result<()> {
+        let mut poller = self.poller.lock().unwrap_or_else(PoisonError::into_inner);
+        poller.idle.end();
+        loop {
+            poller.idle.begin_pass();
+            if self.control.command() != Command::Run {
+                return Ok(());
+            }
+            let (has_news, version, is_still) =
+                self.board.change(|core| (core.has_news_for(me), core.version(), core.is_still()));
+            if has_news {
+                return Ok(());
+            }
+            self.refresh(&mut poller, version);
+            if self.find(&mut poller)? {
+                poller.idle.end();
+                continue;
+            }
+            if self.limit.is_over(self.platform.clock()) {
+                self.end(Outcome::TimeOver);
+                return Ok(());
+            }
+            let naps_until = self.board.change(|core| core.nap_ends()).map(Timestamp);
+            let is_still = is_still && self.board.change(|core| core.is_still());
+            if is_still && naps_until.is_none() && poller.idle.looks_for_work() && !self.has_work()
+            {
+                self.end(Outcome::Over);
+                return Ok(());
+            }
+            if let Some(until) = naps_until {
+                poller.all.until(until);
+                // The lists are without it.
+                poller.version = None;
+            }
+            let Poller { idle, all, .. } = &mut *poller;
+            match idle.rest(all, is_still) {
+                Rest::Again if self.is_crowded => std::thread::yield_now(),
+                Rest::Again => {}
+                Rest::Advanced => {
+                    self.board.change(|core| core.end_naps(self.platform.clock().now().0))
+                }
+                Rest::Sleep(at_most) => {
+                    if !self.board.change(|core| core.may_sleep(me, version)) {
+                        continue;
+                    }
+                    let is_awake = idle.sleep(all, at_most);
+                    self.board.change(|core| core.awake(me));
+                    if !is_awake? {
+                        return Err(asleep::waiting(self.control));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Asks once.
+    pub(super) fn check(&self, _me: WorkerId) -> Result<()> {
+        let mut poller = locked(&self.poller);
+        let version = self.board.change(|core| core.version());
+        self.refresh(&mut poller, version);
+        self.find(&mut poller)?;
+        Ok(())
+    }
+
+    /// Lists what the nodes wait for, unless the lists are new.
+    fn refresh(&self, poller: &mut Poller<'_>, version: u64) {
+        if poller.version.replace(version) == Some(version) {
+            return;
+        }
+        let Poller { nodes, points, moments, others, all, .. } = poller;
+        points.clear();
+        moments.clear();
+        others.clear();
+        all.clear();
+        let waiting = locked(&self.waiting);
+        self.board.change(|core| nodes.extend(core.waiting()));
+        for node in nodes.drain(..) {
+            let of_node = &waiting[node];
+            all.add(&of_node.waits);
+            points.extend(of_node.waits.points().iter().map(|point| (node, *point)));
+            moments.extend(of_node.waits.earliest().map(|until| (node, until)));
+            if of_node.waits.is_for_others() {
+                others.push((node, of_node.raises));
+            }
+        }
+        self.limit.until().into_iter().for_each(|end| all.until(end));
+    }
+
+    /// Finds the nodes for which something has changed, and has them looked at. Returns whether there are any.
+    ///
+    /// # Errors
+    /// [`Error::Operator`] of a node whose query failed. No later query may repeat the error.
+    fn find(&self, poller: &mut Poller<'_>) -> Result<bool> {
+        let Poller { points, moments, others, found, .. } = poller;
+        let table = self.platform.streams();
+        for (node, point) in &*points {
+            if table.is_complete(*point).map_err(|error| self.not_ready(*node, error))? {
+                found.push(*node);
+            }
+        }
+        if !moments.is_empty() {
+            let now = self.platform.clock().now();
+            found.extend(moments.iter().filter(|(_, until)| *until <= now).map(|(node, _)| *node));
+        }
+        let raises = self.control.signal().raises();
+        found.extend(others.iter().filter(|(_, seen)| *seen != raises).map(|(node, _)| *node));
+        if found.is_empty() {
+            return Ok(false);
+        }
+        self.board.change(|core| core.touch_all(found.drain(..)));
+        Ok(true)
+    }
+
+    /// The error of a node whose query failed, as its look would return it.
+    #[cold]
+    fn not_ready(&self, node: NodeId, error: DriverError) -> Error {
+        let cell = &self.control.nodes()[node];
+        // A node that another worker holds shows what its hook does.
+        if self.board.change(|core| core.claim(node)) {
+            let word = cell.word();
+            if word.activity() != Activity::Done {
+                cell.set(word.ticks(), Activity::Failed, 0);
+            }
+            self.board.change(|core| core.release(node));
+        }
+        Error::Operator {
+            node: cell.name().to_owned(),
+            hook: "readiness",
+            tick: cell.word().ticks(),
+            cause: Error::from(error).into(),
+        }
+    }
+
+    /// Whether a node has something to do, now or later. No node is held.
+    fn has_work(&self) -> bool {
+        self.nodes.iter().any(|node| locked(node).has_work())
+    }
+}

@@ -1,0 +1,127 @@
+//! What the workers of a run share.
+
+use std::sync::Mutex;
+use std::sync::atomic::AtomicBool;
+
+use smallvec::SmallVec;
+
+use super::board::Board;
+use super::core::NodeId;
+use crate::context::RunControl;
+use crate::driver::race::RaceWatch;
+use crate::error::{Error, Result, forget};
+use crate::graph::{AnyNode, NodeStatus, Waits};
+use crate::lock::locked;
+use crate::platform::Platform;
+use crate::schedule::idle::Idle;
+use crate::schedule::limit::Limit;
+use crate::schedule::outcome::Outcome;
+use crate::schedule::shared::Shared;
+use crate::stream::Point;
+use crate::sync::Arc;
+use crate::time::Timestamp;
+
+/// What the workers of a run share.
+pub(super) struct Team<'r, 'g> {
+    pub(super) board: Arc<Board>,
+    /// Locked by the worker that holds the node, so that the lock is always free.
+    pub(super) nodes: Box<[Mutex<&'r mut (dyn AnyNode + 'g)>]>,
+    pub(super) control: &'r RunControl,
+    pub(super) platform: &'r Platform,
+    pub(super) limit: Limit,
+    /// Whether there are more workers than cores: one that spins lets others run.
+    pub(super) is_crowded: bool,
+    pub(super) poller: Mutex<Poller<'r>>,
+    /// What each node waits for, from its last look.
+    pub(super) waiting: Mutex<Box<[Waiting]>>,
+    /// If the driver is watched.
+    pub(super) races: Option<Mutex<&'r mut RaceWatch>>,
+    pub(super) shared: Option<&'r Shared>,
+    /// Whether a report is being made.
+    pub(super) collects: AtomicBool,
+    pub(super) collection: Mutex<Collection>,
+    pub(super) ended: Mutex<Ended>,
+}
+
+/// What a node waits for.
+#[derive(Debug, Default)]
+pub(super) struct Waiting {
+    pub(super) waits: Waits,
+    /// How often the run's signal was raised before the look that found this.
+    pub(super) raises: u64,
+}
+
+/// How the run has ended.
+#[derive(Debug, Default)]
+pub(super) struct Ended {
+    pub(super) first: Option<Result<Outcome>>,
+    /// Errors of other workers after the first.
+    pub(super) followed: Vec<Error>,
+}
+
+/// The statuses for a report, as far as they are there. Empty if no report is being made.
+#[derive(Debug, Default)]
+pub(super) struct Collection {
+    /// How many reports had been asked for when it was begun.
+    pub(super) asked: u64,
+    pub(super) statuses: Vec<Option<NodeStatus>>,
+}
+
+/// What the worker that polls has. Another one that polls later goes on with it.
+pub(super) struct Poller<'r> {
+    pub(super) idle: Idle<'r>,
+    /// The version of the board at which the lists were made.
+    pub(super) version: Option<u64>,
+    /// Empty, with room for all nodes.
+    pub(super) nodes: Vec<NodeId>,
+    pub(super) points: Vec<(NodeId, Point)>,
+    pub(super) moments: Vec<(NodeId, Timestamp)>,
+    /// With the number of raises that the look had seen.
+    pub(super) others: Vec<(NodeId, u64)>,
+    /// What all nodes wait for.
+    pub(super) all: Waits,
+    pub(super) found: SmallVec<[NodeId; 8]>,
+}
+
+impl<'r> Poller<'r> {
+    pub(super) fn new(platform: &'r Platform, control: &RunControl, nodes: usize) -> Self {
+        Self {
+            idle: Idle::new(platform, control),
+            version: None,
+            nodes: Vec::with_capacity(nodes),
+            points: Vec::with_capacity(nodes),
+            moments: Vec::with_capacity(nodes),
+            others: Vec::with_capacity(nodes),
+            all: Waits::default(),
+            found: SmallVec::new(),
+        }
+    }
+}
+
+impl Team<'_, '_> {
+    /// Ends the run well, unless it has ended.
+    pub(super) fn end(&self, outcome: Outcome) {
+        locked(&self.ended).first.get_or_insert(Ok(outcome));
+        self.wake_all();
+    }
+
+    /// Ends the run with an error. One that comes after the end, of a hook that ran then, counts as well.
+    pub(super) fn fail(&self, error: Error) {
+        let mut ended = locked(&self.ended);
+        match &mut ended.first {
+            // A sticky error is reported once, by the call that met it.
+            Some(Err(_)) if error.is_refusal() => forget(error),
+            Some(Err(first)) if first.is_refusal() => forget(std::mem::replace(first, error)),
+            Some(Err(_)) => ended.followed.push(error),
+            first => *first = Some(Err(error)),
+        }
+        drop(ended);
+        self.wake_all();
+    }
+
+    /// Ends the loops of all workers, also of those that sleep in a pause.
+    fn wake_all(&self) {
+        self.board.change(|core| core.end());
+        self.control.signal().nudge();
+    }
+}

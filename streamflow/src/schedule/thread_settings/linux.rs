@@ -1,0 +1,122 @@
+//! The system's calls, on Linux. They are about the calling thread.
+
+use std::{fs, io};
+
+use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
+use nix::unistd::Pid;
+use thread_priority::{
+    Error, NormalThreadSchedulePolicy, RealtimeThreadSchedulePolicy, ScheduleParams,
+    ThreadPriority, ThreadSchedulePolicy, set_thread_priority_and_policy, thread_native_id,
+    thread_schedule_policy_param,
+};
+
+use super::Priority;
+
+/// The calling thread, in calls that take a number.
+const THIS_THREAD: Pid = Pid::from_raw(0);
+
+/// The cores that a thread may use.
+pub(super) type Cores = CpuSet;
+
+/// How the system schedules a thread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Policy {
+    pub(super) policy: ThreadSchedulePolicy,
+    pub(super) priority: ThreadPriority,
+}
+
+/// The cores that the calling thread or the first one of the process may use. Each of the two may be a worker that is on
+/// one core just now; what the process was started with, as by `taskset`, limits both.
+pub(in crate::schedule) fn usable_cores() -> io::Result<Vec<usize>> {
+    let mine = sched_getaffinity(THIS_THREAD)?;
+    // The other query is for more cores; the first thread may have ended.
+    let first = sched_getaffinity(Pid::this()).unwrap_or(mine);
+    let is_set = |cores: &CpuSet, core| cores.is_set(core).unwrap_or(false);
+    Ok((0..CpuSet::count()).filter(|core| is_set(&mine, *core) || is_set(&first, *core)).collect())
+}
+
+/// Returns the cores from before.
+pub(super) fn set_core(core: usize) -> io::Result<Cores> {
+    let before = sched_getaffinity(THIS_THREAD)?;
+    let mut cores = CpuSet::new();
+    cores.set(core)?;
+    sched_setaffinity(THIS_THREAD, &cores)?;
+    Ok(before)
+}
+
+pub(super) fn restore_cores(cores: Cores) -> io::Result<()> {
+    Ok(sched_setaffinity(THIS_THREAD, &cores)?)
+}
+
+/// Returns the policy from before. A policy that can't be restored is an error before anything is set.
+pub(super) fn set_priority(priority: Priority) -> io::Result<Policy> {
+    let before = policy()?;
+    let kind = match priority {
+        Priority::Fifo(_) => RealtimeThreadSchedulePolicy::Fifo,
+        Priority::RoundRobin(_) => RealtimeThreadSchedulePolicy::RoundRobin,
+    };
+    set(Policy {
+        policy: ThreadSchedulePolicy::Realtime(kind),
+        priority: ThreadPriority::from_posix(ScheduleParams {
+            sched_priority: priority.value().into(),
+        }),
+    })?;
+    Ok(before)
+}
+
+pub(super) fn restore_priority(policy: Policy) -> io::Result<()> {
+    set(policy)
+}
+
+/// What a user does about a refusal.
+pub(super) fn remedy(priority: Priority) -> String {
+    let value = priority.value();
+    format!(
+        "raise the limit `rtprio` to at least {value}, in /etc/security/limits.d or by `ulimit -r {value}`, give the \
+         program CAP_SYS_NICE (a container: `--cap-add=SYS_NICE`), or leave the priority out"
+    )
+}
+
+/// The policy of the calling thread.
+pub(super) fn policy() -> io::Result<Policy> {
+    let (policy, parameters) =
+        thread_schedule_policy_param(thread_native_id()).map_err(into_io_error)?;
+    let priority = match policy {
+        ThreadSchedulePolicy::Realtime(RealtimeThreadSchedulePolicy::Deadline) => {
+            return Err(io::Error::other("its thread has SCHED_DEADLINE, which can't be restored"));
+        }
+        ThreadSchedulePolicy::Realtime(_) => ThreadPriority::from_posix(parameters),
+        ThreadSchedulePolicy::Normal(policy) => of_nice(nice()?, policy)?,
+    };
+    Ok(Policy { policy, priority })
+}
+
+pub(super) fn set(Policy { policy, priority }: Policy) -> io::Result<()> {
+    set_thread_priority_and_policy(thread_native_id(), priority, policy).map_err(into_io_error)
+}
+
+/// The crate sets a nice value with each policy that is not for real time, and takes it on a scale of its own, 0 to 99. So this
+/// searches the value that stands for the thread's own.
+pub(super) fn of_nice(nice: i32, policy: NormalThreadSchedulePolicy) -> io::Result<ThreadPriority> {
+    let policy = ThreadSchedulePolicy::Normal(policy);
+    let of_scale = |value| ThreadPriority::from_posix(ScheduleParams { sched_priority: value });
+    let found = (0..=99).map(of_scale).find(|value| value.to_posix(policy) == Ok(nice));
+    found.ok_or_else(|| {
+        io::Error::other(format!("its thread has the nice value {nice}, which can't be restored"))
+    })
+}
+
+/// The nice value of the calling thread: the 19th field of the file, and the 17th after the name in parentheses.
+pub(super) fn nice() -> io::Result<i32> {
+    let text = fs::read_to_string("/proc/thread-self/stat")?;
+    let fields = text.rsplit_once(')').and_then(|(_, fields)| fields.split_whitespace().nth(16));
+    let unknown = || io::Error::other("/proc/thread-self/stat has no nice value");
+    fields.and_then(|nice| nice.parse().ok()).ok_or_else(unknown)
+}
+
+fn into_io_error(error: Error) -> io::Error {
+    match error {
+        Error::OS(code) => io::Error::from_raw_os_error(code),
+        other => io::Error::other(other),
+    }
+}

@@ -1,0 +1,150 @@
+//! Plans of libraries in turns with the same library called by hand in C++: the device's time and the host's time of a
+//! call.
+//!
+//! ```text
+//! cargo bench -p streamflow-tests --bench libraries -- [--by-hand LIB] [--turns N] [--small] [KIND]...
+//! ```
+//!
+//! `by_hand.cu` says how the library of the code by hand is compiled. Both are in one process, since another one could run
+//! at another speed; they have the same data, in memory of their own, and streams of their own. In each turn, a kernel
+//! keeps the stream busy until all calls of the turn are queued. So the device's time, by CUDA's events, has no gap in
+//! which the device waits for the host. The host's time is that of queueing. Ratios and differences are medians of those of
+//! the turns.
+//!
+//! The code by hand runs twice, with two plans. What the second differs from the first is noise. The last column is the
+//! largest difference of the results, over the largest result.
+//!
+//! Without `--by-hand` the plans run alone, on the simulator where there is no GPU, with small sizes, as with `--small`.
+#![allow(missing_docs, clippy::print_stdout, reason = "a benchmark")]
+
+mod turns;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use streamflow::prelude::*;
+use streamflow_tests::foreign::by_hand::{ByHand, Case};
+use streamflow_tests::libraries::Problem;
+
+use turns::{Measured, Turns};
+
+/// A problem, its name and how many calls one turn has.
+struct Row {
+    name: &'static str,
+    calls: usize,
+    problem: fn() -> Problem,
+}
+
+const ROWS: &[Row] = &[
+    Row { name: "FFT 2^20", calls: 50, problem: || Problem::fft(1, &[1 << 20]) },
+    Row { name: "FFT 512 x 512, 16", calls: 20, problem: || Problem::fft(16, &[512, 512]) },
+    Row {
+        name: "matmul 4096 bf16",
+        calls: 10,
+        problem: || Problem::matmul_bf16(4096, 4096, 4096, 1),
+    },
+    Row { name: "matmul 4096 f32", calls: 3, problem: || Problem::matmul(4096, 4096, 4096, 1) },
+    Row { name: "matmul 64, 10,000", calls: 20, problem: || Problem::matmul(64, 64, 64, 10_000) },
+    Row { name: "SpMV 2^20 x 16", calls: 50, problem: || Problem::spmv(1 << 20, 16) },
+    Row { name: "Cholesky 2048 f64", calls: 2, problem: || Problem::cholesky(2048) },
+];
+
+graph! {
+    struct OneProblem(problem: Problem, by_hand: Option<(ByHand, [Case; 2])>, calls: usize, turns: usize, name: &'static str) {
+        const STREAMS: CudaStreamPool = CudaStreamPool::new().max_size(1);
+        #[streams(STREAMS)] #[when(count(1))]
+        let turns: Turns = Turns::new(problem, by_hand, calls, turns);
+        let print: Print = Print::new(name);
+        turns.measured >> print.measured;
+    }
+}
+
+#[operator]
+struct Print {
+    #[input]
+    measured: &HostData<Measured>,
+    name: &'static str,
+}
+
+impl Compute for Print {
+    fn compute(&mut self, io: PrintIo<'_>, _: &ExecutionContext) -> Result<()> {
+        println!("{:<18}{}", self.name, **io.measured.receive().into_data());
+        Ok(())
+    }
+}
+
+fn main() -> ExitCode {
+    match measure() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            println!("error: {error:?}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+struct Arguments {
+    by_hand: Option<PathBuf>,
+    turns: usize,
+    is_small: bool,
+    kinds: Vec<String>,
+}
+
+fn arguments() -> Result<Arguments> {
+    let mut found = Arguments { by_hand: None, turns: 41, is_small: false, kinds: Vec::new() };
+    let mut arguments = std::env::args().skip(1);
+    while let Some(argument) = arguments.next() {
+        match argument.as_str() {
+            // Cargo adds it.
+            "--bench" => {}
+            "--by-hand" => found.by_hand = arguments.next().map(PathBuf::from),
+            "--small" => found.is_small = true,
+            "--turns" => {
+                let turns = arguments.next().and_then(|turns| turns.parse().ok());
+                found.turns = turns.ok_or_else(|| Failure::msg("--turns needs a number"))?;
+            }
+            _ => found.kinds.push(argument),
+        }
+    }
+    Ok(found)
+}
+
+fn measure() -> Result<()> {
+    let Arguments { by_hand, turns, is_small, kinds } = arguments()?;
+    let platform = Platform::detect()?;
+    let by_hand = by_hand.map(|path| ByHand::open(&path)).transpose()?;
+    println!("{}, {turns} turns, medians per call", platform.name());
+    println!("{}", Measured::HEADINGS);
+    let is_chosen = |kind: &str| kinds.is_empty() || kinds.iter().any(|it| it == kind);
+    if is_small || by_hand.is_none() {
+        let small = Problem::small().into_iter().filter(|it| is_chosen(it.kind));
+        return small
+            .map(|it| (it.kind, it))
+            .try_for_each(|(name, problem)| one(&platform, name, problem, by_hand, 5, turns));
+    }
+    for row in ROWS {
+        let problem = (row.problem)();
+        if is_chosen(problem.kind) {
+            one(&platform, row.name, problem, by_hand, row.calls, turns)?;
+        }
+    }
+    Ok(())
+}
+
+fn one(
+    platform: &Platform,
+    name: &'static str,
+    problem: Problem,
+    by_hand: Option<ByHand>,
+    calls: usize,
+    turns: usize,
+) -> Result<()> {
+    // Makes the device's context current on this thread, for the code by hand.
+    platform.default_stream(device(0))?.synchronize_blocking()?;
+    let cases = |by_hand| {
+        Ok::<_, Failure>((by_hand, [Case::new(by_hand, &problem)?, Case::new(by_hand, &problem)?]))
+    };
+    let by_hand = by_hand.map(cases).transpose()?;
+    OneProblem::new(platform, problem, by_hand, calls, turns, name)?.run()?;
+    Ok(())
+}

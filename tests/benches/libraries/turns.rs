@@ -1,0 +1,153 @@
+//! The operator that takes the turns, and what it has measured.
+
+use std::fmt;
+use std::time::Instant;
+
+use streamflow::prelude::*;
+use streamflow_tests::foreign::by_hand::{ByHand, Case};
+use streamflow_tests::libraries::{Problem, Workload};
+
+/// Cycles for which a stream is busy, for each call that is queued meanwhile: 50 µs at 2 GHz, and as much again for
+/// calls that launch many kernels.
+const CYCLES_PER_CALL: u64 = 100_000;
+const CYCLES_AT_LEAST: u64 = 2_000_000;
+
+/// The times of one form's calls in one turn, in seconds for each call.
+#[derive(Debug, Clone, Copy, Default)]
+struct Times {
+    device: f64,
+    host: f64,
+}
+
+/// The times of each turn: of the plan, of the code by hand, and of that code once more.
+#[derive(Debug, Default)]
+pub(crate) struct Measured {
+    turns: Vec<[Times; 3]>,
+    difference: f64,
+}
+
+/// Compares a problem's plan with the code by hand.
+#[operator(no_new, streams(calls))]
+pub(crate) struct Turns {
+    #[output]
+    measured: HostData<Measured>,
+    problem: Problem,
+    by_hand: Option<(ByHand, [Case; 2])>,
+    calls: usize,
+    turns: usize,
+    plan: Option<Box<dyn Workload>>,
+}
+
+impl Turns {
+    pub(crate) fn new(
+        problem: Problem,
+        by_hand: Option<(ByHand, [Case; 2])>,
+        calls: usize,
+        turns: usize,
+    ) -> Self {
+        Self { problem, by_hand, calls, turns, plan: None }
+    }
+
+    fn of_plan(&mut self, cx: &ExecutionContext, stream: &Stream<'_>) -> Result<Times> {
+        let Some(plan) = &mut self.plan else { return Ok(Times::default()) };
+        plan.prepare(self.calls, cx, stream)?;
+        stream.synchronize_blocking()?;
+        let raw = stream.raw().handle();
+        if let Some((functions, _)) = &self.by_hand {
+            functions.begin(raw, cycles(self.calls));
+        }
+        let begin = Instant::now();
+        for _ in 0..self.calls {
+            plan.call(stream)?;
+        }
+        let host = begin.elapsed().as_secs_f64();
+        let device =
+            self.by_hand.as_ref().map_or(0.0, |(functions, _)| functions.end_blocking(raw));
+        Ok(Times { device, host }.over(self.calls))
+    }
+
+    fn of_code_by_hand(&mut self, which: usize) -> Times {
+        let Some((functions, cases)) = &mut self.by_hand else { return Times::default() };
+        let case = &mut cases[which];
+        case.prepare_blocking(self.calls);
+        let stream = case.stream();
+        functions.begin(stream, cycles(self.calls));
+        let begin = Instant::now();
+        case.call(self.calls);
+        let host = begin.elapsed().as_secs_f64();
+        Times { device: functions.end_blocking(stream), host }.over(self.calls)
+    }
+
+    fn difference(&mut self, stream: &Stream<'_>) -> Result<f64> {
+        let (Some(plan), Some((_, [case, _]))) = (&self.plan, &mut self.by_hand) else {
+            return Ok(0.0);
+        };
+        let ours = plan.result_blocking(stream)?;
+        let mut theirs = ours.clone();
+        case.result_blocking(&mut theirs);
+        Ok(theirs.difference(&ours))
+    }
+}
+
+impl Compute for Turns {
+    fn start(&mut self, streams: TurnsStreams<'_>, cx: &ExecutionContext) -> Result<()> {
+        let stream = cx.allocate_cuda_stream(streams.calls)?;
+        self.plan = Some(self.problem.workload(cx, &stream)?);
+        Ok(())
+    }
+
+    fn compute(&mut self, io: TurnsIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let stream = cx.allocate_cuda_stream(io.calls)?;
+        let mut measured = Measured::default();
+        for turn in 0..=self.turns {
+            let mut times = [Times::default(); 3];
+            // Each form begins as many turns as the others.
+            for place in 0..3 {
+                let form = (turn + place) % 3;
+                times[form] = match form {
+                    0 => self.of_plan(cx, &stream)?,
+                    _ => self.of_code_by_hand(form - 1),
+                };
+            }
+            // The first turn warms up.
+            if turn > 0 {
+                measured.turns.push(times);
+            }
+        }
+        measured.difference = self.difference(&stream)?;
+        io.measured.emit(HostData(measured))
+    }
+}
+
+fn cycles(calls: usize) -> u64 {
+    CYCLES_AT_LEAST.max(calls as u64 * CYCLES_PER_CALL)
+}
+
+impl Times {
+    fn over(self, calls: usize) -> Self {
+        Self { device: self.device / calls as f64, host: self.host / calls as f64 }
+    }
+}
+
+impl Measured {
+    pub(crate) const HEADINGS: &str = "                  device: plan  by hand     ratio   (noise)   host: plan   by hand     \
+                                       more   (noise)   results";
+
+    fn median(&self, of: impl Fn(&[Times; 3]) -> f64) -> f64 {
+        let mut values: Vec<_> = self.turns.iter().map(of).collect();
+        values.sort_by(f64::total_cmp);
+        values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
+    }
+}
+
+impl fmt::Display for Measured {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let device = |form: usize| self.median(|times| times[form].device * 1e6);
+        let host = |form: usize| self.median(|times| times[form].host * 1e9);
+        let ratio = |form: usize| self.median(|times| times[form].device / times[1].device);
+        let more = |form: usize| self.median(|times| (times[form].host - times[1].host) * 1e9);
+        write!(f, "{:>9.2} us{:>9.2}{:>10.4}{:>10.4}", device(0), device(1), ratio(0), ratio(2))?;
+        write!(f, "{:>10.0} ns{:>10.0}{:>9.0}{:>10.0}", host(0), host(1), more(0), more(2))?;
+        write!(f, "{:>10.1e}", self.difference)
+    }
+}

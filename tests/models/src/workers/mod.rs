@@ -1,0 +1,11 @@
+//! The workers of a run: the state that they share, and models of the protocols between their threads.
+
+#[path = "../../../../streamflow/src/schedule/event_based/board.rs"]
+mod board;
+#[path = "../../../../streamflow/src/schedule/event_based/core.rs"]
+mod core;
+#[path = "../../../../streamflow/src/memory/ring.rs"]
+mod ring;
+
+pub(crate) mod protocols;
+mod team;

@@ -1,0 +1,204 @@
+//! Models of the protocols between workers. A wake-up that is lost is a deadlock, which loom reports.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering as PlainOrdering};
+
+use loom::thread;
+
+use super::core::WorkerId;
+use super::ring::ring;
+use super::team::{CHANGED, Kept, NOTHING, Node, Team, Wait, node};
+use crate::explore::{explore_switches, must_fail};
+use crate::sync::{AtomicBool, Ordering};
+
+/// A lost wake-up needs one or two switches between the threads.
+const SWITCHES: usize = 2;
+
+/// Runs the nodes on workers, beside another thread. The calling thread is the first worker.
+fn run(team: &Arc<Kept>, workers: usize, other: Option<fn(&Team)>) {
+    let spawned = |body: Box<dyn FnOnce(&Team) + Send>| {
+        let team = team.clone();
+        thread::spawn(move || body(&team))
+    };
+    let threads = (1..workers).map(|worker| spawned(Box::new(move |team| team.work(worker))));
+    let mut threads: Vec<_> = threads.collect();
+    threads.extend(other.map(|other| spawned(Box::new(other))));
+    team.work(0);
+    threads.into_iter().for_each(|thread| thread.join().unwrap());
+}
+
+/// A node that sends so many values, and one that takes them, over one slot. Returns how many have arrived.
+fn queue(values: usize, homes: [Option<WorkerId>; 2]) -> ([Node; 2], Arc<AtomicUsize>) {
+    let (mut writer, mut reader) = ring(1);
+    let arrived = Arc::new(AtomicUsize::new(0));
+    let (counted, mut sent) = (arrived.clone(), 0);
+    let sends = move |_: &Team, _| {
+        if sent == values {
+            return Ok(NOTHING);
+        }
+        let Some(slot) = writer.slot() else { return Ok(NOTHING) };
+        *slot = Some(sent);
+        writer.send();
+        sent += 1;
+        Ok(CHANGED)
+    };
+    let takes = move |_: &Team, _| {
+        let Some(value) = reader.take() else { return Ok(NOTHING) };
+        assert_eq!(value, counted.fetch_add(1, PlainOrdering::SeqCst), "out of order");
+        Ok(CHANGED)
+    };
+    ([node(homes[0], &[1], sends), node(homes[1], &[0], takes)], arrived)
+}
+
+fn pass(values: usize, homes: [Option<WorkerId>; 2], reads_late: bool) {
+    explore_switches(SWITCHES, move || {
+        let (nodes, arrived) = queue(values, homes);
+        run(&Team::new(nodes.into(), 2, reads_late), 2, None);
+        assert_eq!(arrived.load(PlainOrdering::SeqCst), values, "values are left at the end");
+    });
+}
+
+/// Queue push and pop against park: each worker has one end.
+#[test]
+pub(crate) fn a_queue_between_two_workers() {
+    pass(2, [Some(0), Some(1)], false);
+}
+
+/// As above, and both workers run both nodes.
+#[test]
+pub(crate) fn a_queue_of_two_workers() {
+    pass(1, [None, None], false);
+}
+
+/// The control of `Worker::run`: the bell is read after the question.
+#[test]
+fn a_bell_that_is_read_too_late_is_found() {
+    must_fail("deadlock", || pass(2, [Some(0), Some(1)], true));
+}
+
+/// A node that waits for a flag.
+fn waits_for(flag: &Arc<AtomicBool>, home: WorkerId, seen: &Arc<AtomicUsize>) -> Node {
+    let (flag, seen) = (flag.clone(), seen.clone());
+    node(Some(home), &[], move |_, _| {
+        if !flag.load(Ordering::Acquire) {
+            return Err(Wait::Flag(flag.clone()));
+        }
+        seen.fetch_add(1, PlainOrdering::SeqCst);
+        Ok(NOTHING)
+    })
+}
+
+/// Arming against completion: another thread sets what the nodes wait for, one for each worker, and raises the signal.
+/// One worker adds a wait while the other one goes to sleep.
+fn wait_for_flags(workers: usize, homes: std::ops::Range<WorkerId>) {
+    explore_switches(SWITCHES, move || {
+        let flags = Arc::new(AtomicBool::new(false));
+        let seen = Arc::new(AtomicUsize::new(0));
+        let (waiting, nodes) = (homes.len(), homes.clone());
+        let nodes = nodes.map(|home| waits_for(&flags, home, &seen)).collect();
+        let team = Team::new(nodes, workers, false);
+        let other = team.clone();
+        let device = thread::spawn(move || {
+            flags.store(true, Ordering::Release);
+            other.run.raise();
+        });
+        run(&team, workers, None);
+        device.join().unwrap();
+        assert_eq!(seen.load(PlainOrdering::SeqCst), waiting, "a node waits at the end");
+    });
+}
+
+#[test]
+pub(crate) fn a_wait_during_a_completion() {
+    wait_for_flags(1, 0..1);
+}
+
+#[test]
+pub(crate) fn waits_of_two_workers_during_a_completion() {
+    wait_for_flags(2, 0..2);
+}
+
+/// The poller has no node of its own.
+#[test]
+pub(crate) fn a_wait_that_another_worker_asks_for() {
+    wait_for_flags(2, 1..2);
+}
+
+/// Timer against push: one worker's node sends a value, if `naps` after a nap of its hook; the other's waits for it, and for
+/// a later moment. No clock moves beside a hook, or while a value waits.
+fn wait_until_a_moment(naps: bool) {
+    explore_switches(SWITCHES, move || {
+        let (mut writer, mut reader) = ring(1);
+        let (mut has_sent, mut has_value) = (false, false);
+        let sends = move |team: &Team, me| {
+            if std::mem::replace(&mut has_sent, true) {
+                return Ok(NOTHING);
+            }
+            if naps {
+                team.nap(me, 1);
+                assert_eq!(team.clock(), 1, "a nap that is too long or too short");
+            }
+            *writer.slot().unwrap() = Some(());
+            writer.send();
+            Ok(CHANGED)
+        };
+        let takes = move |team: &Team, _| {
+            has_value |= reader.take().is_some();
+            if team.clock() < 2 {
+                return Err(Wait::Until(2));
+            }
+            assert!(has_value, "a moment comes before what happens earlier");
+            Ok(NOTHING)
+        };
+        let nodes = vec![node(Some(0), &[], takes), node(Some(1), &[0], sends)];
+        let team = Team::new(nodes, 2, false);
+        run(&team, 2, None);
+        assert_eq!(team.clock(), 2, "the run ends before the moment");
+    });
+}
+
+#[test]
+pub(crate) fn a_moment_and_a_push() {
+    wait_until_a_moment(false);
+}
+
+#[test]
+pub(crate) fn a_moment_and_a_nap() {
+    wait_until_a_moment(true);
+}
+
+/// Two hooks nap at the same time, and no worker is left that could move the clock for them.
+#[test]
+pub(crate) fn naps_of_all_workers() {
+    explore_switches(SWITCHES, || {
+        let naps = |home: usize| {
+            let until = home as u64 + 1;
+            node(Some(home), &[], move |team: &Team, me| {
+                team.nap(me, until);
+                assert_eq!(team.clock(), until, "a nap that is too long or too short");
+                Ok(NOTHING)
+            })
+        };
+        run(&Team::new(vec![naps(0), naps(1)], 2, false), 2, None);
+    });
+}
+
+/// Stop against everything: a node waits for ever, another one sends it values. Another thread ends the run.
+fn stopped(stop: fn(&Team)) {
+    explore_switches(SWITCHES, move || {
+        let ([sends, takes], _) = queue(1, [Some(0), Some(1)]);
+        let never = Arc::new(AtomicBool::new(false));
+        let waits = waits_for(&never, 0, &Arc::default());
+        run(&Team::new(vec![sends, takes, waits], 2, false), 2, Some(stop));
+    });
+}
+
+#[test]
+pub(crate) fn a_run_that_another_thread_ends() {
+    stopped(|team| team.board.change(|core| core.end()));
+}
+
+#[test]
+pub(crate) fn a_run_that_another_thread_stops() {
+    stopped(Team::stop);
+}

@@ -1,0 +1,197 @@
+//! The trace of CUDA's API that `tests/api_trace/api_trace.c` makes.
+
+use std::env;
+use std::ffi::{c_char, c_int};
+use std::path::PathBuf;
+
+use libloading::Library;
+
+use crate::Failed;
+
+/// The variable that makes the CUDA driver load the trace.
+pub const INJECTION: &str = "CUDA_INJECTION64_PATH";
+
+/// A function of CUDA, and how often it was called.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ApiCalls {
+    /// As `cuLaunchKernel` or, of the runtime API, `cudaMalloc_v3020`.
+    pub function: String,
+    /// How often.
+    pub count: u64,
+}
+
+impl ApiCalls {
+    /// Whether the function makes or frees memory or another resource of a device.
+    pub fn is_allocation(&self) -> bool {
+        const WORDS: [&str; 13] = [
+            "Alloc",
+            "Malloc",
+            "Free",
+            "Register",
+            "Unregister",
+            "Create",
+            "Destroy",
+            "Release",
+            "MemMap",
+            "MemUnmap",
+            "AddressReserve",
+            "PoolTrim",
+            "Load",
+        ];
+        WORDS.iter().any(|word| self.function.contains(word))
+    }
+
+    /// Whether the function waits for the device.
+    pub fn is_synchronization(&self) -> bool {
+        let is_copy = ["Memcpy", "Memset"].iter().any(|word| self.function.contains(word));
+        self.function.contains("Synchronize") || is_copy && !self.function.contains("Async")
+    }
+}
+
+/// Parses the lines of the trace: `driver cuLaunchKernel 100`.
+///
+/// # Errors
+/// The first line that is none.
+pub fn parse(text: &str) -> Result<Vec<ApiCalls>, Failed> {
+    let line = |line: &str| {
+        let mut words = line.split(' ').skip(1);
+        let function = words.next()?.to_owned();
+        Some(ApiCalls { function, count: words.next()?.parse().ok()? })
+    };
+    let parsed =
+        |text| line(text).ok_or_else(|| Failed::msg(format!("no line of a trace: {text}")));
+    text.lines().map(parsed).collect()
+}
+
+/// The trace of this process.
+#[derive(Debug)]
+pub struct ApiTrace {
+    begin: unsafe extern "C" fn() -> c_int,
+    end: unsafe extern "C" fn(),
+    text: unsafe extern "C" fn(*mut c_char, usize) -> usize,
+}
+
+impl ApiTrace {
+    /// The trace, if the process was started with one.
+    ///
+    /// # Errors
+    /// The variable names no such library.
+    pub fn open() -> Result<Option<Self>, Failed> {
+        let Some(path) = env::var_os(INJECTION).map(PathBuf::from) else { return Ok(None) };
+        // SAFETY: the driver has loaded the library of this path, or would; it has no initialisers.
+        let library = unsafe { Library::new(path) }?;
+        // It stays, as the driver's.
+        let library: &'static Library = Box::leak(Box::new(library));
+        // SAFETY: the types are those of `api_trace.c`.
+        unsafe {
+            Ok(Some(Self {
+                begin: *library.get(b"api_trace_begin")?,
+                end: *library.get(b"api_trace_end")?,
+                text: *library.get(b"api_trace_text")?,
+            }))
+        }
+    }
+
+    /// Begins to count the calls of all threads, from zero.
+    ///
+    /// # Errors
+    /// The driver has not loaded the trace, or CUPTI has refused it.
+    pub fn begin(&self) -> Result<(), Failed> {
+        // SAFETY: the function has no preconditions.
+        match unsafe { (self.begin)() } {
+            0 => Ok(()),
+            15 => Err(Failed::msg(format!("the CUDA driver has not loaded {INJECTION}"))),
+            status => Err(Failed::msg(format!("CUPTI has refused the trace: status {status}"))),
+        }
+    }
+
+    /// Ends to count. Makes no allocation.
+    pub fn end(&self) {
+        // SAFETY: the function has no preconditions.
+        unsafe { (self.end)() }
+    }
+
+    /// What was counted.
+    ///
+    /// # Errors
+    /// A text of the trace that is none.
+    pub fn calls(&self) -> Result<Vec<ApiCalls>, Failed> {
+        let mut text = vec![0_u8; 1 << 20];
+        // SAFETY: the function writes at most so many bytes.
+        let length = unsafe { (self.text)(text.as_mut_ptr().cast(), text.len()) };
+        if length >= text.len() {
+            return Err(Failed::msg("the trace is longer than a megabyte"));
+        }
+        text.truncate(length);
+        parse(&String::from_utf8(text)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(function: &str) -> (bool, bool) {
+        let calls = ApiCalls { function: function.to_owned(), count: 1 };
+        (calls.is_allocation(), calls.is_synchronization())
+    }
+
+    #[test]
+    fn functions_that_allocate_or_wait_are_known() {
+        let allocations = [
+            "cuMemAlloc_v2",
+            "cuMemAllocAsync",
+            "cuMemAllocFromPoolAsync_ptsz",
+            "cuMemAllocHost_v2",
+            "cuMemHostAlloc",
+            "cuMemFree_v2",
+            "cuMemFreeAsync",
+            "cuMemAllocPitch_v2",
+            "cuMemCreate",
+            "cudaMalloc_v3020",
+            "cudaMallocAsync_v11020",
+            "cudaFreeHost_v3020",
+            "cuStreamCreateWithPriority",
+            "cuEventDestroy_v2",
+            "cuModuleLoadDataEx",
+            "cuLibraryLoadData",
+            "cuMemPoolTrimTo",
+        ];
+        let synchronizations = [
+            "cuStreamSynchronize",
+            "cuStreamSynchronize_ptsz",
+            "cuCtxSynchronize",
+            "cuEventSynchronize",
+            "cudaDeviceSynchronize_v3020",
+            "cuMemcpyDtoH_v2",
+            "cuMemcpy2D_v2",
+            "cuMemsetD8_v2",
+            "cudaMemcpy_v3020",
+        ];
+        let neither = [
+            "cuLaunchKernel",
+            "cuLaunchKernelEx",
+            "cuMemcpyDtoDAsync_v2",
+            "cuMemsetD8Async",
+            "cuEventRecord",
+            "cuEventQuery",
+            "cuStreamWaitEvent",
+            "cuStreamGetCaptureInfo_v2",
+            "cuCtxSetCurrent",
+            "cudaLaunchKernel_v7000",
+            "cudaGetLastError_v3020",
+        ];
+        assert!(allocations.iter().all(|name| of(name) == (true, false)));
+        assert!(synchronizations.iter().all(|name| of(name) == (false, true)));
+        assert!(neither.iter().all(|name| of(name) == (false, false)));
+    }
+
+    #[test]
+    fn a_trace_is_parsed() {
+        let parsed = parse("driver cuLaunchKernel 100\nruntime cudaMalloc_v3020 2\n");
+        let expected = [("cuLaunchKernel", 100), ("cudaMalloc_v3020", 2)]
+            .map(|(function, count)| ApiCalls { function: function.to_owned(), count });
+        assert!(parsed.is_ok_and(|parsed| parsed == expected));
+        assert!(parse("driver cuLaunchKernel").is_err());
+    }
+}

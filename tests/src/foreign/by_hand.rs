@@ -1,0 +1,130 @@
+//! The libraries called by hand: the code of `tests/benches/libraries/by_hand.cu`.
+
+use std::ffi::{CString, c_char, c_int, c_longlong, c_void};
+use std::path::Path;
+
+use libloading::Library;
+
+use crate::Failed;
+use crate::libraries::{Problem, Values};
+
+type New = unsafe extern "C" fn(
+    *const c_char,
+    *const i64,
+    c_int,
+    *const *const c_void,
+    *const usize,
+    c_int,
+) -> *mut c_void;
+
+/// The functions of the library.
+#[derive(Debug, Clone, Copy)]
+pub struct ByHand {
+    new: New,
+    prepare: unsafe extern "C" fn(*mut c_void, c_int),
+    call: unsafe extern "C" fn(*mut c_void, c_int),
+    stream: unsafe extern "C" fn(*mut c_void) -> *mut c_void,
+    result: unsafe extern "C" fn(*mut c_void, *mut c_void, usize),
+    begin: unsafe extern "C" fn(*mut c_void, c_longlong),
+    end: unsafe extern "C" fn(*mut c_void) -> f32,
+}
+
+impl ByHand {
+    /// Opens the library, and never closes it: its CUDA runtime keeps streams and memory.
+    ///
+    /// # Errors
+    /// There is no such library, or it is another one.
+    pub fn open(path: &Path) -> Result<Self, Failed> {
+        // SAFETY: the path names the library that `by_hand.cu` was compiled to. Loading it runs only the CUDA runtime's
+        // initialisation.
+        let library: &'static Library = Box::leak(Box::new(unsafe { Library::new(path) }?));
+        // SAFETY: the types are those of `by_hand.cu`.
+        unsafe {
+            Ok(Self {
+                new: *library.get(b"by_hand_new")?,
+                prepare: *library.get(b"by_hand_prepare")?,
+                call: *library.get(b"by_hand_call")?,
+                stream: *library.get(b"by_hand_stream")?,
+                result: *library.get(b"by_hand_result")?,
+                begin: *library.get(b"by_hand_begin")?,
+                end: *library.get(b"by_hand_end")?,
+            })
+        }
+    }
+
+    /// Keeps the stream of this handle busy for so many cycles, and marks the begin of what is queued next.
+    pub fn begin(&self, stream: u64, cycles: u64) {
+        // SAFETY: the stream is alive, and what is queued touches no memory.
+        unsafe { (self.begin)(stream as *mut c_void, cycles as c_longlong) }
+    }
+
+    /// Marks the end on the stream of this handle, waits for it, and returns the device's seconds since the begin.
+    pub fn end_blocking(&self, stream: u64) -> f64 {
+        // SAFETY: as in `begin`.
+        f64::from(unsafe { (self.end)(stream as *mut c_void) }) / 1e3
+    }
+}
+
+/// A plan with its operands, by hand, on the current device. It stays until the process ends.
+#[derive(Debug)]
+pub struct Case {
+    functions: ByHand,
+    case: *mut c_void,
+}
+
+// SAFETY: the code by hand may be called on any thread, by one at a time: a `Case` is used by `&mut` alone.
+unsafe impl Send for Case {}
+
+impl Case {
+    /// Makes the plan, on a stream of its own.
+    ///
+    /// # Errors
+    /// The library has no such problem.
+    pub fn new(functions: ByHand, problem: &Problem) -> Result<Self, Failed> {
+        let kind = CString::new(problem.kind)?;
+        let sizes: Vec<i64> = problem.sizes.iter().map(|&size| size as i64).collect();
+        let inputs: Vec<_> = problem.inputs.iter().map(Values::as_ptr).collect();
+        let bytes: Vec<_> = problem.inputs.iter().map(Values::bytes).collect();
+        let (sizes_len, inputs_len) = (sizes.len() as c_int, inputs.len() as c_int);
+        // SAFETY: the pointers have as many elements as is said, and the inputs as many bytes.
+        let case = unsafe {
+            (functions.new)(
+                kind.as_ptr(),
+                sizes.as_ptr(),
+                sizes_len,
+                inputs.as_ptr(),
+                bytes.as_ptr(),
+                inputs_len,
+            )
+        };
+        if case.is_null() {
+            return Err(Failed::msg(format!("the code by hand has no `{}`", problem.kind)));
+        }
+        Ok(Self { functions, case })
+    }
+
+    /// Prepares so many calls, and waits until the device has nothing to do.
+    pub fn prepare_blocking(&mut self, calls: usize) {
+        // SAFETY: the case is alive, and this is its only user.
+        unsafe { (self.functions.prepare)(self.case, calls as c_int) }
+    }
+
+    /// Queues so many calls.
+    pub fn call(&mut self, calls: usize) {
+        // SAFETY: as in `prepare_blocking`.
+        unsafe { (self.functions.call)(self.case, calls as c_int) }
+    }
+
+    /// The handle of its stream.
+    pub fn stream(&mut self) -> u64 {
+        // SAFETY: as in `prepare_blocking`.
+        unsafe { (self.functions.stream)(self.case) as u64 }
+    }
+
+    /// Replaces values with what the calls wrote, which has as many bytes.
+    pub fn result_blocking(&mut self, values: &mut Values) {
+        let bytes = values.bytes();
+        // SAFETY: as in `prepare_blocking`; the values have as many bytes, and any bytes are numbers.
+        unsafe { (self.functions.result)(self.case, values.as_mut_ptr(), bytes) }
+    }
+}

@@ -1,0 +1,102 @@
+//! A library of the tests, with one function: it copies.
+
+use std::sync::Arc;
+
+use streamflow::driver::{Driver, DriverError, LibraryError, RawStream};
+use streamflow::library::{Call, HostBody, check};
+use streamflow::memory::DeviceSlice;
+use streamflow::prelude::*;
+
+use super::outside::library;
+use super::within_device;
+
+/// Copies by a function of a library. On a GPU the function is CUDA's own copy.
+#[derive(Debug, Clone)]
+pub struct CopyLibrary {
+    driver: Arc<dyn Driver>,
+    body: HostBody,
+}
+
+impl CopyLibrary {
+    /// # Errors
+    /// Those of the driver.
+    pub fn new(platform: &Platform) -> Result<Self> {
+        let body = HostBody::new("testCopy", |operands| {
+            let (from, to) = (operands.read::<f32>(), operands.write::<f32>());
+            to.copy_from_slice(from);
+        });
+        Ok(Self { driver: library(platform)?, body })
+    }
+
+    /// Copies `from` to `to`, which have one length.
+    ///
+    /// # Errors
+    /// Those of the call.
+    #[track_caller]
+    pub fn copy(
+        &self,
+        stream: &CudaStream,
+        from: &DeviceSlice<f32>,
+        to: &mut DeviceSlice<f32>,
+    ) -> Result<()> {
+        self.copy_with(&self.body, stream, from, to)
+    }
+
+    /// As [`copy`](Self::copy), with another host body.
+    ///
+    /// # Errors
+    /// Those of the call.
+    #[track_caller]
+    pub fn copy_with(
+        &self,
+        body: &HostBody,
+        stream: &CudaStream,
+        from: &DeviceSlice<f32>,
+        to: &mut DeviceSlice<f32>,
+    ) -> Result<()> {
+        let bytes = (from.len() * size_of::<f32>()) as u64;
+        assert_eq!(from.len(), to.len());
+        let mut call = Call::new("the tests' library", "testCopy");
+        let (from, to) = (call.read("from", from), call.write("to", to));
+        let queue = |stream: RawStream| {
+            // SAFETY: both ranges have this length, and are claimed.
+            let copied = unsafe { self.driver.copy(stream, &within_device(from, to, bytes)) };
+            let status = match copied {
+                Ok(()) => 0,
+                Err(DriverError::Call { code, .. }) => code,
+                Err(_) => -1,
+            };
+            check("the tests' library", "testCopy", status, |_| "TEST_COPY_FAILED")
+        };
+        // SAFETY: the copy reads `from` and writes `to`, as claimed, on the stream that the body gets.
+        unsafe { Ok(call.queue(stream, body, queue)?) }
+    }
+
+    /// A call with more claims than there is room for.
+    ///
+    /// # Errors
+    /// That one.
+    pub fn claim_too_much(&self, stream: &CudaStream, data: &DeviceSlice<f32>) -> Result<()> {
+        let mut call = Call::new("the tests' library", "testCopy");
+        for _ in 0..=streamflow::library::MAX_CLAIMS {
+            call.read("data", data);
+        }
+        // SAFETY: the device's body queues nothing.
+        unsafe { Ok(call.queue(stream, &self.body, |_| Ok(()))?) }
+    }
+
+    /// A call that fails with a status.
+    ///
+    /// # Errors
+    /// That one, on a GPU.
+    pub fn fail(&self, stream: &CudaStream, to: &mut DeviceSlice<f32>) -> Result<()> {
+        let mut call = Call::new("the tests' library", "testFail");
+        call.write("to", to);
+        let failed = |_| -> Result<(), LibraryError> {
+            check("the tests' library", "testFail", 7, |_| "TEST_FAILED")
+        };
+        let body = HostBody::new("testFail", |operands| operands.write::<f32>().fill(0.0));
+        // SAFETY: the device's body queues nothing.
+        unsafe { Ok(call.queue(stream, &body, failed)?) }
+    }
+}

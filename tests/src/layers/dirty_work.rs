@@ -1,0 +1,43 @@
+//! A driver that dirties work areas.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use streamflow::driver::{Driver, DriverResult, Layer, LibraryCall, RawStream};
+
+/// Fills the work areas of each call of a library, the claims with the name `work`, just before the call. A call that
+/// expects something in them then has wrong data.
+#[derive(Debug)]
+pub struct DirtyWork {
+    below: Arc<dyn Driver>,
+    filled: AtomicU64,
+}
+
+impl DirtyWork {
+    /// Dirties work areas above a driver.
+    pub fn new(below: Arc<dyn Driver>) -> Self {
+        Self { below, filled: AtomicU64::new(0) }
+    }
+
+    /// How many work areas were filled.
+    pub fn filled(&self) -> u64 {
+        self.filled.load(Ordering::Relaxed)
+    }
+}
+
+// SAFETY: all calls are passed on. The fills touch memory that the call claims to write, on its stream, just before it.
+unsafe impl Layer for DirtyWork {
+    fn below(&self) -> &dyn Driver {
+        &*self.below
+    }
+
+    unsafe fn call_library(&self, stream: RawStream, call: &LibraryCall<'_>) -> DriverResult<()> {
+        for access in call.accesses.iter().filter(|access| access.argument == "work") {
+            self.filled.fetch_add(1, Ordering::Relaxed);
+            // SAFETY: the call may write this memory at this place in the stream.
+            unsafe { self.below.fill(stream, access.range, 0xff) }?;
+        }
+        // SAFETY: the caller's.
+        unsafe { self.below.call_library(stream, call) }
+    }
+}

@@ -1,0 +1,49 @@
+//! A driver that overwrites the work areas of libraries.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use streamflow::driver::{Driver, DriverResult, Layer, LibraryCall, RawStream};
+
+/// Before each call of a library, fills the call's work area with bytes of 255, on the call's stream. So no call can use
+/// what an earlier one left there.
+pub struct PoisonsWork {
+    below: Arc<dyn Driver>,
+    poisoned: AtomicU64,
+}
+
+impl fmt::Debug for PoisonsWork {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PoisonsWork").field("below", &self.below).finish_non_exhaustive()
+    }
+}
+
+impl PoisonsWork {
+    /// Passes all calls to `below`.
+    pub fn new(below: Arc<dyn Driver>) -> Self {
+        Self { below, poisoned: AtomicU64::new(0) }
+    }
+
+    /// How many work areas were filled.
+    pub fn poisoned(&self) -> u64 {
+        self.poisoned.load(Ordering::Relaxed)
+    }
+}
+
+// SAFETY: the fills write memory that the call may write, in the order of the call's stream.
+unsafe impl Layer for PoisonsWork {
+    fn below(&self) -> &dyn Driver {
+        &*self.below
+    }
+
+    unsafe fn call_library(&self, stream: RawStream, call: &LibraryCall<'_>) -> DriverResult<()> {
+        for access in call.accesses.iter().filter(|access| access.argument == "work area") {
+            // SAFETY: the caller's contract: the memory is alive, and ordered for writes by this stream.
+            unsafe { self.below.fill(stream, access.range, 255)? };
+            self.poisoned.fetch_add(1, Ordering::Relaxed);
+        }
+        // SAFETY: the caller's contract.
+        unsafe { self.below.call_library(stream, call) }
+    }
+}

@@ -1,0 +1,71 @@
+//! A graph whose middle node calls a library.
+
+use streamflow::prelude::*;
+use streamflow_examples::deliver::Report;
+use streamflow_tests::foreign::CopyLibrary;
+use streamflow_tests::kernels::fill;
+
+const LEN: usize = 5;
+
+/// Makes data that is another in each tick.
+#[operator(streams(work))]
+pub(crate) struct Makes {
+    #[output]
+    data: Tensor<f32>,
+}
+
+impl Compute for Makes {
+    fn compute(&mut self, io: MakesIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let stream = cx.allocate_cuda_stream(io.work)?;
+        let mut data = cx.tensor([LEN], &stream)?;
+        stream.launch::<fill>(LEN, (&mut data, cx.tick() as f32 + 0.5))?;
+        io.data.set_cuda_stream(&stream).emit(data)
+    }
+}
+
+/// Copies by a library.
+#[operator]
+pub(crate) struct Copies {
+    #[input]
+    data: &Tensor<f32>,
+    #[output]
+    copied: Tensor<f32>,
+    library: CopyLibrary,
+}
+
+impl Compute for Copies {
+    fn compute(&mut self, io: CopiesIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let (data, stream) = io.data.receive().receive_cuda_stream(cx)?;
+        let mut copied = cx.tensor([LEN], &stream)?;
+        self.library.copy(&stream, data, &mut copied)?;
+        io.copied.emit(copied)
+    }
+}
+
+/// Reports the data.
+#[operator]
+pub(crate) struct Shows {
+    #[input]
+    data: &Tensor<f32>,
+    report: Report<f32>,
+}
+
+impl Compute for Shows {
+    fn compute(&mut self, io: ShowsIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let (data, stream) = io.data.receive().receive_cuda_stream(cx)?;
+        let data = cx.download(data, &stream)?;
+        (self.report)(cx.tick(), data.wait_blocking()?)
+    }
+}
+
+graph! {
+    pub(crate) struct ByLibrary(library: CopyLibrary, ticks: u64, report: Report<f32>) {
+        #[when(count(ticks))]
+        let makes: Makes = Makes::new();
+        let copies: Copies = Copies::new(library);
+        let shows: Shows = Shows::new(report);
+
+        makes.data >> copies.data;
+        copies.copied >> shows.data;
+    }
+}

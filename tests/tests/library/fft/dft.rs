@@ -1,0 +1,66 @@
+//! A discrete Fourier transform by its definition, in `f64`, and numbers for it.
+
+use std::f64::consts::TAU;
+
+use streamflow::library::fft::Real;
+use streamflow::memory::Complex;
+
+/// A complex number of the reference.
+pub(super) type C64 = Complex<f64>;
+
+/// The real numbers of a transform under test.
+pub(super) trait Tested: Real + Into<f64> + 'static {
+    const EPSILON: f64;
+    fn of(value: f64) -> Self;
+    fn complex(value: C64) -> Complex<Self> {
+        Complex { re: Self::of(value.re), im: Self::of(value.im) }
+    }
+}
+
+impl Tested for f32 {
+    const EPSILON: f64 = f32::EPSILON as f64;
+    fn of(value: f64) -> Self {
+        value as f32
+    }
+}
+
+impl Tested for f64 {
+    const EPSILON: f64 = f64::EPSILON;
+    fn of(value: f64) -> Self {
+        value
+    }
+}
+
+/// Numbers from -1 to 1, which both types have exactly.
+pub(super) fn numbers(count: usize, seed: u64) -> Vec<f64> {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let draw = |_| {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        f64::from((state >> 44) as u32) / f64::from(1 << 19) - 1.0
+    };
+    (0..count).map(draw).collect()
+}
+
+pub(super) fn complex_numbers(count: usize, seed: u64) -> Vec<C64> {
+    numbers(2 * count, seed).chunks(2).map(|pair| Complex::new(pair[0], pair[1])).collect()
+}
+
+/// The transform of an array with these lengths, the last varying fastest, by its definition, unnormalised.
+pub(super) fn dft(x: &[C64], lengths: &[usize], is_inverse: bool) -> Vec<C64> {
+    let mut data = x.to_vec();
+    let mut step = 1;
+    for &n in lengths.iter().rev() {
+        let sign = if is_inverse { 1.0 } else { -1.0 };
+        let turns: Vec<C64> =
+            (0..n).map(|k| C64::from_polar(1.0, sign * TAU * k as f64 / n as f64)).collect();
+        let from = data.clone();
+        for (i, to) in data.iter_mut().enumerate() {
+            let k = i / step % n;
+            let first = i - k * step;
+            *to = (0..n).map(|j| from[first + j * step] * turns[j * k % n]).sum();
+        }
+        step *= n;
+    }
+    data
+}

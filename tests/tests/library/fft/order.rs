@@ -1,0 +1,230 @@
+//! Transforms come after what they read, and before what reads or overwrites it; plans over ticks and streams.
+
+use std::sync::Arc;
+
+use streamflow::driver::Call;
+use streamflow::library::Plan;
+use streamflow::library::fft::{Fft, InverseRealFft, Norm, RealFft};
+use streamflow::memory::Complex;
+use streamflow::prelude::*;
+use streamflow::testing::OperatorHarness;
+use streamflow_tests::kernels::{add_one, slow_fill};
+use streamflow_tests::layers::PoisonsWork;
+use streamflow_tests::ordered::Program;
+use streamflow_tests::setup::recorded;
+use streamflow_tests::{Failed, Suite, check, check_equal, check_text};
+
+use super::dft::{complex_numbers, dft};
+use super::within::{stream, within};
+
+/// Not a power of two.
+const N: usize = 1000;
+/// Cycles, much longer than a call: about 10 ms on a GPU.
+const SLOW: u64 = 20_000_000;
+
+const PROGRAMS: &[(&str, Program)] = &[
+    ("a_transform_comes_after_the_write_of_its_input", reads_late_data),
+    ("a_later_kernel_comes_after_a_normalized_transform", is_read_later),
+    ("a_later_write_comes_after_a_transform_that_reads", is_overwritten_later),
+    ("two_plans_of_one_operator_work_on_two_streams", two_plans),
+];
+
+pub(super) fn add(suite: Suite) -> Suite {
+    let suite = PROGRAMS.iter().fold(suite, |suite, &(name, program)| suite.ordered(name, program));
+    suite
+        .both("a_plan_is_kept_over_ticks", kept)
+        .both("a_transform_needs_nothing_that_is_in_its_work_area", poisoned)
+        .both("a_transform_is_one_call_and_its_normalization_a_launch", steady)
+        .both("a_plan_may_be_dropped_while_its_work_runs", dropped)
+}
+
+/// Whether this is the spectrum of `N` times `value`.
+fn is_of_constant(spectrum: &[Complex<f32>], value: f32) -> bool {
+    let near = |found: &Complex<f32>, wanted: f32| (found - wanted).norm() < 0.1;
+    near(&spectrum[0], value * N as f32) && spectrum[1..].iter().all(|found| near(found, 0.0))
+}
+
+fn reads_late_data(platform: &Platform) -> Result<bool> {
+    within(platform, |cx| {
+        let (a, b) = (stream(cx, "a")?, stream(cx, "b")?);
+        let (mut x, mut y) = (cx.tensor([N], &a)?, cx.tensor([N / 2 + 1], &b)?);
+        let mut fft = RealFft::plan(N).on(cx, &b)?;
+        a.launch::<slow_fill>(N, (&mut x, 1.0, 0))?;
+        fft.forward(&b, &x, &mut y)?;
+        a.synchronize_blocking()?;
+        b.synchronize_blocking()?;
+        a.launch::<slow_fill>(N, (&mut x, 7.0, SLOW))?;
+        fft.forward(&b, &x, &mut y)?;
+        Ok(is_of_constant(cx.download(&y, &b)?.wait_blocking()?, 7.0))
+    })
+}
+
+fn is_read_later(platform: &Platform) -> Result<bool> {
+    within(platform, |cx| {
+        let (a, b) = (stream(cx, "a")?, stream(cx, "b")?);
+        let (mut x, mut half, mut y) =
+            (cx.tensor([N], &a)?, cx.tensor([N / 2 + 1], &a)?, cx.tensor([N], &a)?);
+        let mut fft = RealFft::plan(N).on(cx, &a)?;
+        let mut back = InverseRealFft::plan(N).norm(Norm::ByLength).on(cx, &a)?;
+        // Loads all kernels.
+        b.launch::<slow_fill>(N, (&mut y, 0.0, 0))?;
+        b.launch::<add_one>(N, (&mut y,))?;
+        b.synchronize_blocking()?;
+        a.launch::<slow_fill>(N, (&mut x, 3.0, SLOW))?;
+        fft.forward(&a, &x, &mut half)?;
+        back.inverse(&a, &mut half, &mut y)?;
+        b.launch::<add_one>(N, (&mut y,))?;
+        Ok(cx.download(&y, &b)?.wait_blocking()?.iter().all(|found| (found - 4.0).abs() < 1e-3))
+    })
+}
+
+fn is_overwritten_later(platform: &Platform) -> Result<bool> {
+    within(platform, |cx| {
+        let (a, b) = (stream(cx, "a")?, stream(cx, "b")?);
+        let (mut x, mut slow, mut y) =
+            (cx.tensor([N], &a)?, cx.tensor([N], &a)?, cx.tensor([N / 2 + 1], &a)?);
+        let mut fft = RealFft::plan(N).on(cx, &a)?;
+        a.launch::<slow_fill>(N, (&mut x, 2.0, 0))?;
+        a.launch::<slow_fill>(N, (&mut slow, 0.0, 0))?;
+        a.synchronize_blocking()?;
+        a.launch::<slow_fill>(N, (&mut slow, 0.0, SLOW))?;
+        fft.forward(&a, &x, &mut y)?;
+        b.launch::<slow_fill>(N, (&mut x, 9.0, 0))?;
+        b.synchronize_blocking()?;
+        Ok(is_of_constant(cx.download(&y, &a)?.wait_blocking()?, 2.0))
+    })
+}
+
+/// Each stream transforms what the other one has written.
+fn two_plans(platform: &Platform) -> Result<bool> {
+    within(platform, |cx| {
+        let (a, b) = (stream(cx, "a")?, stream(cx, "b")?);
+        let mut plans = [RealFft::plan(N).on(cx, &a)?, RealFft::plan(N).on(cx, &b)?];
+        let (mut x, mut z) = (cx.tensor([N], &a)?, cx.tensor([N], &b)?);
+        let (mut y, mut w) = (cx.tensor([N / 2 + 1], &a)?, cx.tensor([N / 2 + 1], &b)?);
+        let mut right = true;
+        for round in 0..3 {
+            let value = round as f32;
+            a.launch::<slow_fill>(N, (&mut x, 1.0 + value, SLOW))?;
+            b.launch::<slow_fill>(N, (&mut z, 5.0 + value, SLOW))?;
+            plans[0].forward(&a, &z, &mut y)?;
+            plans[1].forward(&b, &x, &mut w)?;
+            let (of_z, of_x) = (cx.download(&y, &a)?, cx.download(&w, &b)?);
+            right &= is_of_constant(of_z.wait_blocking()?, 5.0 + value);
+            right &= is_of_constant(of_x.wait_blocking()?, 1.0 + value);
+        }
+        Ok(right)
+    })
+}
+
+/// Transforms its input with a plan of `start`.
+#[operator]
+struct Transform {
+    #[input]
+    x: &Tensor<Complex<f64>>,
+    #[output]
+    y: Tensor<Complex<f64>>,
+    fft: Option<Plan<Fft<f64>>>,
+}
+
+impl Compute for Transform {
+    fn start(&mut self, _: TransformStreams<'_>, cx: &ExecutionContext) -> Result<()> {
+        let stream = cx.internal_stream()?;
+        self.fft = Some(Fft::plan([3, 7]).on(cx, &stream)?);
+        Ok(())
+    }
+
+    fn compute(&mut self, io: TransformIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let (x, stream) = io.x.receive().receive_cuda_stream(cx)?;
+        let mut y = cx.tensor(x.shape(), &stream)?;
+        let fft = self.fft.as_mut().ok_or(Failure::msg("`start` comes first"))?;
+        fft.forward(&stream, x, &mut y)?;
+        io.y.emit(y)
+    }
+}
+
+fn kept(platform: &Platform) -> Result<(), Failed> {
+    let mut harness = OperatorHarness::new(platform, Transform::new(None))?;
+    for tick in 0..5 {
+        let x = complex_numbers(21, tick);
+        harness.push(|ports| &mut ports.x, platform.upload(&x)?.reshape([3, 7])?)?;
+        check(harness.tick()?, || "the operator was not ready".into())?;
+        let y = harness.take(|ports| &mut ports.y).ok_or(Failed::msg("no message was emitted"))?;
+        let found = platform.download(&y.message, harness.stream())?.wait_blocking()?.to_vec();
+        let wanted = dft(&x, &[3, 7], false);
+        let off = found.iter().zip(&wanted).map(|(a, b)| (a - b).norm()).sum::<f64>();
+        check(off < 1e-11, || format!("tick {tick}: off by {off}"))?;
+    }
+    Ok(harness.stop()?)
+}
+
+/// Lengths with work areas: cuFFT has Bluestein's algorithm for the prime.
+fn poisoned(platform: &Platform) -> Result<(), Failed> {
+    let poisons = Arc::new(PoisonsWork::new(platform.driver().clone()));
+    let platform = Platform::builder().driver(poisons.clone())?;
+    within(&platform, |cx| {
+        let s = stream(cx, "a")?;
+        for n in [1031, 1000] {
+            let x = complex_numbers(n, 4);
+            let input = cx.upload(&x)?;
+            let mut y = cx.tensor([n], &s)?;
+            let mut fft = Fft::<f64>::plan(n).on(cx, &s)?;
+            let wanted = dft(&x, &[n], false);
+            for _ in 0..2 {
+                fft.forward(&s, &input, &mut y)?;
+                let found = cx.download(&y, &s)?.wait_blocking()?.to_vec();
+                let off = found.iter().zip(&wanted).map(|(a, b)| (a - b).norm()).sum::<f64>();
+                check(off < 1e-8, || format!("{n}: off by {off}"))?;
+            }
+        }
+        Ok(())
+    })?;
+    check(poisons.poisoned() >= 2, || "no work area was overwritten".into())
+}
+
+/// In a later tick, nothing but the calls and the launches reaches the driver, and what binds the device.
+fn steady(platform: &Platform) -> Result<(), Failed> {
+    let (recorder, platform) = recorded(platform.driver().clone())?;
+    within(&platform, move |cx| {
+        let s = stream(cx, "a")?;
+        let mut fft = Fft::<f32>::plan(30).norm(Norm::Unitary).on(cx, &s)?;
+        let mut data = cx.tensor([30], &s)?;
+        s.fill_bytes(&mut data, 0)?;
+        fft.forward_in_place(&s, &mut data)?;
+        recorder.clear();
+        fft.forward_in_place(&s, &mut data)?;
+        fft.inverse_in_place(&s, &mut data)?;
+        let is_work = |call: &&Call| !matches!(call, Call::Bind { .. });
+        let calls: Vec<_> =
+            recorder.calls().iter().filter(is_work).map(ToString::to_string).collect();
+        check_equal(calls.len(), 4)?;
+        let begins =
+            |i: usize, text: &str| check(calls[i].starts_with(text), || format!("{calls:?}"));
+        begins(0, "call cufftExecC2C")?;
+        begins(1, "launch scale")?;
+        begins(2, "call cufftExecC2C")?;
+        begins(3, "launch scale")?;
+        check_text(&calls[0], &["writes data = ", "writes work area = "])?;
+        Ok(())
+    })
+}
+
+fn dropped(platform: &Platform) -> Result<(), Failed> {
+    within(platform, |cx| {
+        let (a, b) = (stream(cx, "a")?, stream(cx, "b")?);
+        let (mut x, mut y) = (cx.tensor([N], &a)?, cx.tensor([N / 2 + 1], &a)?);
+        for round in 0..3 {
+            let mut fft = RealFft::plan(N).on(cx, &a)?;
+            a.launch::<slow_fill>(N, (&mut x, 1.0 + round as f32, SLOW))?;
+            fft.forward(&a, &x, &mut y)?;
+            drop(fft);
+            // May get the work area's memory, after the transform.
+            let mut others = cx.tensor([8 * N], &b)?;
+            b.launch::<slow_fill>(8 * N, (&mut others, 5.0, 0))?;
+            let found = cx.download(&y, &a)?;
+            let right = is_of_constant(found.wait_blocking()?, 1.0 + round as f32);
+            check(right, || format!("round {round}"))?;
+        }
+        Ok(())
+    })
+}

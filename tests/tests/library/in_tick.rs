@@ -1,0 +1,65 @@
+//! Runs a function in the ticks of an operator with two streams.
+
+use streamflow::prelude::*;
+use streamflow::testing::OperatorHarness;
+use streamflow_tests::Failed;
+
+/// Called in each tick, with the operator's streams.
+type Body = Box<dyn FnMut(&ExecutionContext, &Stream<'_>, &Stream<'_>) -> Result<()> + Send>;
+
+// The third stream is for the internal one, which functions for the host use.
+#[operator(streams(work, other, spare))]
+struct Runs {
+    #[output]
+    done: u32,
+    body: Body,
+}
+
+impl Compute for Runs {
+    fn compute(&mut self, io: RunsIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let work = cx.allocate_cuda_stream(io.work)?;
+        let other = cx.allocate_cuda_stream(io.other)?;
+        (self.body)(cx, &work, &other)?;
+        io.done.emit(1)
+    }
+}
+
+/// Runs a function in so many ticks of one operator.
+pub(crate) fn in_ticks(
+    platform: &Platform,
+    ticks: u32,
+    body: impl FnMut(&ExecutionContext, &Stream<'_>, &Stream<'_>) -> Result<()> + Send + 'static,
+) -> Result<(), Failed> {
+    let mut harness = OperatorHarness::new(platform, Runs::new(Box::new(body)))?;
+    for _ in 0..ticks {
+        harness.tick()?;
+        harness.take(|ports| &mut ports.done);
+    }
+    Ok(harness.stop()?)
+}
+
+/// Runs a function in one tick.
+pub(crate) fn in_tick(
+    platform: &Platform,
+    body: impl FnMut(&ExecutionContext, &Stream<'_>, &Stream<'_>) -> Result<()> + Send + 'static,
+) -> Result<(), Failed> {
+    in_ticks(platform, 1, body)
+}
+
+/// Whether a value that a function computes in a tick is right.
+pub(crate) fn holds_in_tick(
+    platform: &Platform,
+    mut body: impl FnMut(&ExecutionContext, &Stream<'_>, &Stream<'_>) -> Result<bool> + Send + 'static,
+) -> Result<bool> {
+    let (tell, told) = std::sync::mpsc::channel();
+    in_tick(platform, move |cx, work, other| Ok(tell.send(body(cx, work, other)?)?))?;
+    Ok(told.recv()?)
+}
+
+/// The text of an error that a call in a tick returned; a failure if it has returned none.
+pub(crate) fn text<T: std::fmt::Debug>(done: Result<T, Error>) -> Result<String> {
+    match done {
+        Err(error) => Ok(error.to_string()),
+        Ok(value) => Err(Failure::msg(format!("no error, but {value:?}"))),
+    }
+}

@@ -1,0 +1,18 @@
+//! Products of matrices: results against double precision, order, and what is refused.
+
+mod blas;
+mod digits;
+mod hook;
+mod operators;
+mod order;
+mod products;
+mod refused;
+mod stored;
+
+use streamflow_tests::Suite;
+
+pub(crate) fn add(suite: Suite) -> Suite {
+    let suite = order::add(refused::add(products::add(suite)));
+    let suite = digits::add(suite);
+    operators::add(stored::add(blas::add(suite)))
+}

@@ -1,0 +1,11 @@
+// One generator for `f32` and `f64`.
+use streamflow::library::random::Philox;
+use streamflow::prelude::*;
+
+fn step(stream: &CudaStream, x: &mut Tensor<f32>, y: &mut Tensor<f64>) -> Result<(), Error> {
+    let mut random = Philox::new(42);
+    random.uniform(stream, x)?;
+    random.uniform(stream, y)
+}
+
+fn main() {}
