@@ -13,6 +13,8 @@
 
 #[path = "cuda_driver/judge.rs"]
 mod judge;
+#[path = "cuda_driver/libraries.rs"]
+mod libraries;
 #[path = "cuda_driver/library.rs"]
 mod library;
 #[path = "faults/log.rs"]
@@ -32,12 +34,17 @@ type Test = fn() -> Result<(), Failed>;
 
 fn main() -> ExitCode {
     if let Some(role) = child::role() {
-        return child::play(&role, |_| program::play_twice());
+        return child::play(&role, |role| match role {
+            libraries::ROLE => libraries::play(),
+            _ => program::play_twice(),
+        });
     }
-    let tests: [(&str, Test); 3] = [
+    let tests: [(&str, Test); 5] = [
         ("a_program_on_the_fake_is_right_and_gives_everything_back", trials::clean),
         ("each_call_of_the_cuda_driver_fails_with_each_documented_error", trials::each_call),
         ("a_function_that_the_library_lacks_is_named", trials::each_missing_function),
+        ("a_missing_library_is_one_error_of_start", libraries::absent),
+        ("a_library_without_a_function_is_one_error_of_start", libraries::old),
     ];
     let suite = tests.into_iter().fold(Suite::new(), |suite, (name, test)| {
         suite.optional(name, "", move || match library::missing() {

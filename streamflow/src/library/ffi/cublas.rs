@@ -9,7 +9,8 @@ use std::ffi::{c_int, c_void};
 use std::ptr;
 
 pub(super) use self::table::status_name;
-use self::table::{Cublas, NAME, Pointer, Value, check};
+use self::table::{Cublas, NAME, Pointer, check};
+use super::scalar::Scalar;
 use crate::driver::{DriverError, LibraryError, RawStream};
 use crate::error::Result;
 use crate::library::{Call, HostBody, is_simulated};
@@ -81,7 +82,7 @@ impl Handle {
             let raw = on(library, CALL, ON_HOST)?;
             let axpy = if T::IS_DOUBLE { raw.table.daxpy } else { raw.table.saxpy };
             // SAFETY: both vectors have `n` elements, and are claimed; `alpha` is read before the call returns.
-            check(CALL, unsafe { axpy(raw.handle, n, value(&alpha), at(x), 1, at(y), 1) })
+            check(CALL, unsafe { axpy(raw.handle, n, Scalar::new(alpha).as_ptr(), at(x), 1, at(y), 1) })
         };
         // SAFETY: the function reads `x` and writes `y`, as claimed, on the handle's stream, which is this one.
         unsafe { call.queue(stream, host, queue) }
@@ -162,12 +163,12 @@ impl Handle {
                     TRANSPOSED,
                     cols,
                     rows,
-                    value(&alpha),
+                    Scalar::new(alpha).as_ptr(),
                     at(a),
                     cols,
                     at(x),
                     1,
-                    value(&beta),
+                    Scalar::new(beta).as_ptr(),
                     at(y),
                     1,
                 )
@@ -176,10 +177,6 @@ impl Handle {
         // SAFETY: the function reads `a` and `x`, and writes `y`, as claimed, on the handle's stream, which is this one.
         unsafe { call.queue(stream, host, queue) }
     }
-}
-
-fn value<T>(scalar: &T) -> Value {
-    ptr::from_ref(scalar).cast()
 }
 
 fn at(address: u64) -> *mut c_void {

@@ -8,6 +8,7 @@ use std::ptr;
 
 use self::parts::{Owned, handle, layout};
 use self::table::{CublasLt, Found, NAME, Pointer, check};
+use super::scalar::Scalar;
 use crate::driver::{DriverError, DriverResult, LibraryError, RawStream};
 use crate::error::Result;
 use crate::library::matmul::algorithm::Chosen;
@@ -250,6 +251,7 @@ pub(in crate::library) fn multiply<T: MatmulElement>(
     let work = call.write("work area", work);
     call.value(alpha);
     call.value(beta);
+    let (alpha, beta) = (Scalar::new(alpha), Scalar::new(beta));
     let lt = lt.as_deref();
     let queue = |stream: RawStream| {
         let Some(lt) = lt else { return Err(no_handle()) };
@@ -260,17 +262,17 @@ pub(in crate::library) fn multiply<T: MatmulElement>(
         let c = c as *mut c_void;
         // SAFETY: handle, descriptions and algorithm are alive and fit each other. The operands have the layouts of the
         // descriptions, and the work area is as large as the algorithm needs; all are claimed. The scales are of the
-        // description's scale type, and are read before the call returns.
+        // description's scale type, aligned for it, and are read before the call returns.
         let status = unsafe {
             (lt.table.matmul)(
                 lt.handle,
                 lt.desc.0,
-                ptr::from_ref(&alpha).cast(),
+                alpha.as_ptr(),
                 b,
                 lt.b.0,
                 a,
                 lt.a.0,
-                ptr::from_ref(&beta).cast(),
+                beta.as_ptr(),
                 c,
                 lt.c.0,
                 c,

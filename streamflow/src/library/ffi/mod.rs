@@ -7,6 +7,8 @@
 pub(super) mod call;
 #[allow(dead_code, reason = "each feature uses its part")]
 mod find;
+#[cfg(any(feature = "matmul", feature = "sparse"))]
+mod scalar;
 #[allow(unused_macros, reason = "each feature uses it")]
 mod table;
 

@@ -3,10 +3,9 @@
 mod descriptors;
 mod table;
 
-use std::ptr;
-
 use self::descriptors::{Addresses, Descriptors, Factors, Product};
 use self::table::NAME;
+use super::scalar::Scalar;
 use crate::context::{ExecutionContext, Stream};
 use crate::driver::{DriverError, LibraryError, RawStream};
 use crate::error::{Error, Result};
@@ -145,7 +144,8 @@ impl Prepared {
 /// Calls a function with the addresses of the factors, 1 and 0 or 1, on the host.
 fn with_factors<T: SparseElement, R>(accumulates: bool, call: impl FnOnce(Factors) -> R) -> R {
     let (alpha, beta) = (T::ONE, if accumulates { T::ONE } else { T::ZERO });
-    call(Factors { alpha: ptr::from_ref(&alpha).cast(), beta: ptr::from_ref(&beta).cast() })
+    let (alpha, beta) = (Scalar::new(alpha), Scalar::new(beta));
+    call(Factors { alpha: alpha.as_ptr(), beta: beta.as_ptr() })
 }
 
 /// The error of a device without a handle, which no plan has.

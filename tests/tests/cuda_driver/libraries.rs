@@ -1,0 +1,123 @@
+//! NVIDIA's libraries, where a GPU answers and they are not there, or are too old: `start` fails, once, with the operator,
+//! the library and what to do.
+
+use std::fs;
+
+use streamflow::library::fft::Fft;
+use streamflow::library::matmul::{Blas, Matmul};
+use streamflow::library::solve::Lu;
+use streamflow::library::sparse::{Csr, SpMv};
+use streamflow::prelude::*;
+use streamflow_tests::{Failed, check_equal, check_error, check_text, child};
+
+use crate::library;
+
+/// The role of the processes.
+pub(crate) const ROLE: &str = "libraries";
+
+/// The variable with the name of the library and of the error.
+const EXPECTED: &str = "STREAMFLOW_TEST_EXPECTED";
+
+type Plan = fn(&ExecutionContext, &Stream<'_>) -> Result<(), Error>;
+
+/// Each library: its name, its file, its wheel, its first function, and a plan of it.
+const LIBRARIES: &[(&str, &str, &str, &str, Plan)] = &[
+    ("cuFFT", "libcufft.so", "nvidia-cufft", "cufftCreate", |cx, stream| {
+        Fft::<f32>::plan([8]).on(cx, stream).map(drop)
+    }),
+    ("cuBLASLt", "libcublasLt.so", "nvidia-cublas", "cublasLtCreate", |cx, stream| {
+        Matmul::<f32>::plan(2, 2, 2).on(cx, stream).map(drop)
+    }),
+    ("cuBLAS", "libcublas.so", "nvidia-cublas", "cublasCreate_v2", |cx, stream| {
+        Blas::<f32>::on(cx, stream).map(drop)
+    }),
+    ("cuSOLVER", "libcusolver.so", "nvidia-cusolver", "cusolverDnCreate", |cx, stream| {
+        Lu::<f32>::plan(2).on(cx, stream).map(drop)
+    }),
+    ("cuSPARSE", "libcusparse.so", "nvidia-cusparse", "cusparseCreate", |cx, stream| {
+        let matrix = Csr::upload(cx, [1, 1], &[0, 1], &[0], &[1.0_f32])?;
+        SpMv::plan(&matrix).on(cx, stream).map(drop)
+    }),
+];
+
+/// Makes its plan in `start`.
+#[operator(streams(work))]
+struct Plans {
+    #[output]
+    ticks: u64,
+    plan: Plan,
+}
+
+impl Compute for Plans {
+    fn start(&mut self, streams: PlansStreams<'_>, cx: &ExecutionContext) -> Result<()> {
+        let stream = cx.allocate_cuda_stream(streams.work)?;
+        Ok((self.plan)(cx, &stream)?)
+    }
+
+    fn compute(&mut self, io: PlansIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        io.ticks.emit(cx.tick())
+    }
+}
+
+graph! {
+    struct PlansApp(plan: Plan) {
+        const STREAMS: CudaStreamPool = CudaStreamPool::new().max_size(1);
+
+        #[streams(STREAMS)] #[when(count(1))]
+        let plans: Plans = Plans::new(plan);
+
+        plans.ticks >> _;
+    }
+}
+
+/// Runs the graph with each library in turn.
+pub(crate) fn play() -> Result<(), Failed> {
+    let expected = std::env::var(EXPECTED)?;
+    let is_old = expected == "old";
+    for &(name, file, wheel, function, plan) in LIBRARIES {
+        let platform = Platform::builder().race_check(false).cuda()?;
+        let run = PlansApp::new(&platform, plan)?.run();
+        let text = check_error(name, run.map(drop), |_| true)?;
+        let problem = match is_old {
+            true => format!("has no function `{function}`"),
+            false => format!("holds no {file}"),
+        };
+        check_text(&text, &["operator `plans` failed in `start`", name, &problem, "pip install", wheel])?;
+        check_equal(text.matches(name).count(), if is_old { 2 } else { 1 })?;
+    }
+    Ok(())
+}
+
+/// No library is in the folder that is named.
+pub(crate) fn absent() -> Result<(), Failed> {
+    run("absent", |_| Ok(()))
+}
+
+/// Another library has the file's name: it lacks all functions, as an old one lacks some.
+pub(crate) fn old() -> Result<(), Failed> {
+    run("old", |folder| {
+        library::install(folder)?;
+        LIBRARIES.iter().try_for_each(|(_, file, ..)| {
+            fs::copy(folder.join("libcuda.so"), folder.join(file))?;
+            Ok(())
+        })
+    })
+}
+
+fn run(
+    expected: &str,
+    fill: impl FnOnce(&std::path::Path) -> Result<(), Failed>,
+) -> Result<(), Failed> {
+    let folder = tempfile::tempdir()?;
+    let (cuda, libraries) = (folder.path().join("lib"), folder.path().join("libraries"));
+    library::install(&cuda)?;
+    fs::create_dir(&libraries)?;
+    fill(&libraries)?;
+    let [cuda, libraries] = [cuda, libraries].map(|path| path.to_string_lossy().into_owned());
+    let variables = [
+        ("LD_LIBRARY_PATH", &*cuda),
+        ("STREAMFLOW_LIBRARY_DIR", &*libraries),
+        (EXPECTED, expected),
+    ];
+    child::run(ROLE, &variables)
+}
