@@ -95,7 +95,7 @@ pub enum StoppedBy {
     StopGraph(String),
     /// A handle of the run: its method `stop`, or its drop.
     Handle,
-    /// Ctrl-C, after [`stop_on_ctrl_c`](crate::schedule::Running::stop_on_ctrl_c).
+    /// Ctrl-C, after `stop_on_ctrl_c` of a [`Running`](crate::schedule::Running).
     CtrlC,
     /// The program, which called `end_run` before a stepped run was over.
     EndRun,

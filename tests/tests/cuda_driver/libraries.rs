@@ -82,7 +82,10 @@ pub(crate) fn play() -> Result<(), Failed> {
             true => format!("has no function `{function}`"),
             false => format!("holds no {file}"),
         };
-        check_text(&text, &["operator `plans` failed in `start`", name, &problem, "pip install", wheel])?;
+        check_text(
+            &text,
+            &["operator `plans` failed in `start`", name, &problem, "pip install", wheel],
+        )?;
         check_equal(text.matches(name).count(), if is_old { 2 } else { 1 })?;
     }
     Ok(())

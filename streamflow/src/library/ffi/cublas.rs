@@ -82,7 +82,9 @@ impl Handle {
             let raw = on(library, CALL, ON_HOST)?;
             let axpy = if T::IS_DOUBLE { raw.table.daxpy } else { raw.table.saxpy };
             // SAFETY: both vectors have `n` elements, and are claimed; `alpha` is read before the call returns.
-            check(CALL, unsafe { axpy(raw.handle, n, Scalar::new(alpha).as_ptr(), at(x), 1, at(y), 1) })
+            check(CALL, unsafe {
+                axpy(raw.handle, n, Scalar::new(alpha).as_ptr(), at(x), 1, at(y), 1)
+            })
         };
         // SAFETY: the function reads `x` and writes `y`, as claimed, on the handle's stream, which is this one.
         unsafe { call.queue(stream, host, queue) }
