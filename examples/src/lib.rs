@@ -33,7 +33,6 @@ pub fn kernels() -> Vec<&'static KernelInfo> {
         overlap::climb::INFO,
         radar::listen::INFO,
         radar::compress::INFO,
-        radar::doppler::INFO,
         radar::average::INFO,
         radar::cfar::INFO,
         stream_semantics::join::INFO,

@@ -10,10 +10,12 @@ mod reference;
 use std::time::Duration;
 
 pub use antenna::{Antenna, TARGETS, Target, listen, score};
-pub use kernels::{average, cfar, compress, doppler};
+pub use kernels::{average, cfar, compress};
 pub use reference::{TOLERANCE, detections, power};
+use streamflow::library::fft::{self, Layout};
 use streamflow::memory::Complex;
 use streamflow::message::Metadata;
+use streamflow::operators::Fft;
 use streamflow::prelude::*;
 
 use crate::deliver::{Deliver, Report};
@@ -48,7 +50,7 @@ pub struct Compress {
     /// The samples: channels, pulses, samples of a pulse.
     #[input]
     echoes: &Tensor<Complex<f32>>,
-    /// The echoes by range: channels, pulses, range cells.
+    /// The echoes by range: pulses, channels, range cells.
     #[output]
     ranges: Tensor<Complex<f32>>,
     code: Tensor<f32>,
@@ -57,39 +59,26 @@ pub struct Compress {
 impl Compute for Compress {
     fn compute(&mut self, io: CompressIo<'_>, cx: &ExecutionContext) -> Result<()> {
         let (echoes, stream) = io.echoes.receive().receive_cuda_stream(cx)?;
-        let mut ranges = cx.tensor(echoes.shape(), &stream)?;
-        stream.launch::<compress>(echoes.len(), (&mut ranges, echoes, &self.code, SAMPLES))?;
+        let mut ranges = cx.tensor([PULSES, CHANNELS, SAMPLES], &stream)?;
+        stream
+            .launch::<compress>(echoes.len(), (&mut ranges, echoes, &self.code, SAMPLES, PULSES))?;
         io.ranges.emit(ranges)
     }
 }
 
-/// Separates echoes by how fast their targets move, and adds the power of all channels.
-#[operator]
-pub struct Doppler {
-    /// The echoes by range: channels, pulses, range cells.
-    #[input]
-    ranges: &Tensor<Complex<f32>>,
-    /// The map of this tick: Doppler cells, range cells.
-    #[output]
-    map: Tensor<f32>,
+/// Fourier transforms over the pulses, which separate echoes by how fast their targets move.
+fn over_pulses() -> fft::Planner<fft::Fft<f32>> {
+    let layout = Layout::embedded([PULSES]).stride(CHANNELS * SAMPLES).distance(1);
+    fft::Fft::plan(PULSES).batch(CHANNELS * SAMPLES).input(layout).output(layout)
 }
 
-impl Compute for Doppler {
-    fn compute(&mut self, io: DopplerIo<'_>, cx: &ExecutionContext) -> Result<()> {
-        let (ranges, stream) = io.ranges.receive().receive_cuda_stream(cx)?;
-        let mut map = cx.tensor([PULSES, SAMPLES], &stream)?;
-        stream.launch::<doppler>(map.len(), (&mut map, ranges, SAMPLES))?;
-        io.map.emit(map)
-    }
-}
-
-/// Makes each map the running average up to it. The average stays on the device.
+/// Adds the power of all channels, and emits the running average. The average stays on the device.
 #[operator]
 pub struct Average {
-    /// The map of this tick, which becomes the result.
+    /// Doppler cells, channels, range cells.
     #[input]
-    map: Tensor<f32>,
-    /// The average.
+    cells: &Tensor<Complex<f32>>,
+    /// The map: Doppler cells, range cells.
     #[output]
     average: Tensor<f32>,
     mean: Tensor<f32>,
@@ -97,9 +86,10 @@ pub struct Average {
 
 impl Compute for Average {
     fn compute(&mut self, io: AverageIo<'_>, cx: &ExecutionContext) -> Result<()> {
-        let (mut map, stream) = io.map.receive().receive_cuda_stream(cx)?;
+        let (cells, stream) = io.cells.receive().receive_cuda_stream(cx)?;
+        let mut map = cx.tensor([PULSES, SAMPLES], &stream)?;
         let weight = 1.0 / (cx.tick() + 1).min(MAPS) as f32;
-        stream.launch::<average>(map.len(), (&mut self.mean, &mut map, weight))?;
+        stream.launch::<average>(map.len(), (&mut self.mean, &mut map, cells, SAMPLES, weight))?;
         io.average.emit(map)
     }
 }
@@ -153,14 +143,14 @@ graph! {
     /// Finds the targets `count` times, once in each `interval`. `code` is what pulses are compressed with. `show` gets
     /// what was found in each tick, and `write` those maps for which it has the time.
     pub struct Radar(code: &[f32], count: u64, interval: Duration, show: Report<u8>, write: Report<f32>) {
-        const STREAMS: CudaStreamPool = CudaStreamPool::new().max_size(3);
+        const STREAMS: CudaStreamPool = CudaStreamPool::new().max_size(4);
 
         #[streams(STREAMS)] #[when(count(count), periodic(interval))]
         let antenna: Antenna = Antenna::new(platform)?;
         #[streams(none)]
         let compress: Compress = Compress::new(platform.upload(code)?);
-        #[streams(none)]
-        let doppler: Doppler = Doppler::new();
+        #[streams(STREAMS)]
+        let doppler: Fft<f32> = Fft::forward(over_pulses());
         #[streams(none)]
         let average: Average = Average::new(platform.upload(&[0.0; PULSES * SAMPLES])?);
         #[streams(none)]
@@ -171,8 +161,8 @@ graph! {
         let disk: Disk = Disk::new(write);
 
         antenna.echoes >> compress.echoes;
-        compress.ranges >> doppler.ranges;
-        doppler.map >> average.map;
+        compress.ranges >> doppler.signal;
+        doppler.spectrum >> average.cells;
         average.average >> detect.map;
         detect.found >> show.tensor;
         #[policy(pop)]

@@ -1,76 +1,61 @@
-//! The kernels. Data is row-major: channels, pulses, samples of a pulse.
-
-use std::f32::consts::TAU;
+//! The kernels. Data is row-major.
 
 use streamflow::memory::Complex;
 use streamflow::prelude::*;
 
-/// Pulse compression: correlates each pulse with the code that was sent. A sample at the end has fewer after it.
-#[kernel(requires(ranges.len() == echoes.len(), samples > 0), unsafe cuda = "
+/// Pulse compression: correlates each pulse with the code that was sent. A sample at the end has fewer after it. Echoes
+/// are by channel, pulse and sample, and ranges by pulse, channel and range cell.
+#[kernel(
+    requires(ranges.len() == echoes.len(), samples > 0, pulses > 0, echoes.len() % (samples * pulses) == 0),
+    unsafe cuda = "
     unsigned long long i = thread_index();
-    if (i >= ranges_len) return;
+    if (i >= echoes_len) return;
+    unsigned long long row = i / samples, channels = echoes_len / samples / pulses;
     complex<float> sum(0.0f);
     for (unsigned long long k = 0; k < code_len && i % samples + k < samples; k++) sum += echoes[i + k] * code[k];
-    ranges[i] = sum;
-")]
+    ranges[(row % pulses * channels + row / pulses) * samples + i % samples] = sum;
+"
+)]
 pub fn compress(
     ranges: &mut [Complex<f32>],
     echoes: &[Complex<f32>],
     code: &[f32],
     samples: usize,
+    pulses: usize,
 ) {
-    for (ranges, echoes) in ranges.chunks_mut(samples).zip(echoes.chunks(samples)) {
-        for (r, range) in ranges.iter_mut().enumerate() {
+    let channels = echoes.len() / samples / pulses;
+    for (row, echoes) in echoes.chunks(samples).enumerate() {
+        let first = (row % pulses * channels + row / pulses) * samples;
+        for (r, range) in ranges[first..][..samples].iter_mut().enumerate() {
             *range = echoes[r..].iter().zip(code).map(|(echo, code)| echo * code).sum();
         }
     }
 }
 
-/// A discrete Fourier transform over the pulses, and the power of each Doppler and range cell in all channels together.
+/// The power of each Doppler and range cell in all channels together, averaged: `mean += weight * (power - mean)`, and
+/// `map` becomes a copy of it. `cells` are by Doppler cell, channel and range cell.
 #[kernel(
-    requires(power.len() > 0, ranges.len() % power.len() == 0, samples > 0, power.len() % samples == 0),
+    requires(mean.len() == map.len(), map.len() > 0, samples > 0, cells.len() >= map.len(), cells.len() % map.len() == 0),
     unsafe cuda = "
-    unsigned long long i = thread_index();
-    if (i >= power_len) return;
-    unsigned long long doppler = i / samples, range = i % samples, pulses = power_len / samples;
-    float sum = 0.0f;
-    for (unsigned long long first = range; first < ranges_len; first += power_len) {
-        complex<float> cell(0.0f);
-        for (unsigned long long pulse = 0; pulse < pulses; pulse++) {
-            float turns = (float)(doppler * pulse % pulses) / pulses;
-            cell += ranges[first + pulse * samples] * polar(1.0f, -6.2831853f * turns);
-        }
-        sum += norm_sqr(cell);
-    }
-    power[i] = sum;
+    unsigned long long i = thread_index(), row = cells_len / map_len * samples;
+    if (i >= map_len) return;
+    float power = 0.0f;
+    for (unsigned long long at = i % samples; at < row; at += samples) power += norm_sqr(cells[i / samples * row + at]);
+    map[i] = mean[i] += weight * (power - mean[i]);
 "
 )]
-pub fn doppler(power: &mut [f32], ranges: &[Complex<f32>], samples: usize) {
-    let cells = power.len();
-    let pulses = cells / samples;
-    let mut row = vec![Complex::<f32>::ZERO; samples];
-    power.fill(0.0);
-    for channel in ranges.chunks(cells) {
-        for (doppler, power) in power.chunks_mut(samples).enumerate() {
-            row.fill(Complex::ZERO);
-            for (pulse, ranges) in channel.chunks(samples).enumerate() {
-                let turns = (doppler * pulse % pulses) as f32 / pulses as f32;
-                let factor = Complex::from_polar(1.0, -TAU * turns);
-                row.iter_mut().zip(ranges).for_each(|(cell, range)| *cell += range * factor);
-            }
-            power.iter_mut().zip(&row).for_each(|(power, cell)| *power += cell.norm_sqr());
-        }
-    }
-}
-
-/// `mean += weight * (map - mean)`, and `map` becomes a copy of it.
-#[kernel(requires(mean.len() == map.len()), unsafe cuda = "
-    unsigned long long i = thread_index();
-    if (i < map_len) map[i] = mean[i] += weight * (map[i] - mean[i]);
-")]
-pub fn average(mean: &mut [f32], map: &mut [f32], weight: f32) {
-    for (mean, map) in mean.iter_mut().zip(map) {
-        *mean += weight * (*map - *mean);
+pub fn average(
+    mean: &mut [f32],
+    map: &mut [f32],
+    cells: &[Complex<f32>],
+    samples: usize,
+    weight: f32,
+) {
+    let row = cells.len() / map.len() * samples;
+    for (i, (mean, map)) in mean.iter_mut().zip(map).enumerate() {
+        let channels = cells[i / samples * row..][..row].iter().skip(i % samples).step_by(samples);
+        let power: f32 = channels.map(Complex::norm_sqr).sum();
+        *mean += weight * (power - *mean);
         *map = *mean;
     }
 }

@@ -5,7 +5,7 @@ use streamflow::prelude::*;
 use streamflow::testing::{Draw, Tolerance};
 use streamflow_examples::edges::{blur_columns, blur_rows, grey, magnitude, sobel_x, sobel_y};
 use streamflow_examples::overlap::climb;
-use streamflow_examples::radar::{average, cfar, compress, doppler, listen};
+use streamflow_examples::radar::{average, cfar, compress, listen};
 use streamflow_examples::seed_app::{exp_linspace, multiply_sum_rows};
 use streamflow_examples::stream_semantics::{join, scale};
 use streamflow_examples::temporal::{accumulate, fade, pattern, share};
@@ -89,22 +89,19 @@ pub(crate) fn add(bodies: Bodies) -> Bodies {
         })
         // The sum of at most 20 products, each of which is at most 2.
         .same::<compress>(Tolerance::absolute(5e-5), |draw| {
-            let (samples, rows, chips) = (draw.len(1..=300), draw.len(0..=20), draw.len(0..=20));
-            let (out, echoes) = signal(draw, rows * samples);
+            let (samples, chips) = (draw.len(1..=300), draw.len(0..=20));
+            let (pulses, channels) = (draw.len(1..=5), draw.len(0..=4));
+            let (out, echoes) = signal(draw, channels * pulses * samples);
             let code = draw.values(chips, -1.0..=1.0);
-            (out.len().into(), (out, echoes, code, samples))
+            (out.len().into(), (out, echoes, code, samples, pulses))
         })
-        // A cell whose phases cancel each other has an error of those that do not.
-        .same::<doppler>(Tolerance::relative(1e-4).or_absolute(1e-2), |draw| {
-            let (samples, pulses, channels) = (draw.len(1..=70), draw.len(1..=32), draw.len(0..=4));
-            let power = vec![UNWRITTEN; pulses * samples];
-            let (_, ranges) = signal(draw, channels * power.len());
-            (power.len().into(), (power, ranges, samples))
-        })
-        .same::<average>(Tolerance::absolute(1e-6), |draw| {
-            let n = draw.len(0..=5000);
-            let (mean, map) = (draw.values(n, 0.0..=1.0), draw.values(n, 0.0..=1.0));
-            (n.into(), (mean, map, draw.value(0.0..=1.0)))
+        // The sum of at most eight squares.
+        .same::<average>(Tolerance::relative(1e-6).or_absolute(1e-6), |draw| {
+            let (samples, pulses, channels) = (draw.len(1..=70), draw.len(1..=32), draw.len(1..=4));
+            let map = vec![UNWRITTEN; pulses * samples];
+            let mean = draw.values(map.len(), 0.0..=1.0);
+            let (_, cells) = signal(draw, channels * map.len());
+            (map.len().into(), (mean, map, cells, samples, draw.value(0.0..=1.0)))
         })
         // Sums without products, and one product on each side of the comparison.
         .same::<cfar>(Tolerance::EXACT, |draw| {
