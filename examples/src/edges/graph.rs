@@ -3,11 +3,15 @@
 use std::fmt;
 
 use streamflow::memory::Pinned;
+use streamflow::operators::Convolve2d;
 use streamflow::prelude::*;
 
-use super::{blur_columns, blur_rows, grey, magnitude, sobel_x, sobel_y};
+use super::{grey, magnitude, sobel_x, sobel_y};
 use crate::deliver::{Deliver, Report};
 use crate::png_io::Image;
+
+/// A row of Pascal's triangle over 16: a Gaussian with a standard deviation of one pixel.
+const BLUR: [f32; 5] = [0.0625, 0.25, 0.375, 0.25, 0.0625];
 
 /// Uploads the photograph in each tick.
 #[operator(streams(upload), no_new)]
@@ -64,30 +68,6 @@ impl Compute for Grey {
         let mut image = cx.tensor(&rgb.shape()[..2], &stream)?;
         stream.launch::<grey>(image.len(), (&mut image, rgb))?;
         io.image.emit(image)
-    }
-}
-
-/// Blurs along the rows, then along the columns.
-#[operator]
-#[derive(Debug)]
-pub struct Blur {
-    /// The image to blur.
-    #[input]
-    image: &Tensor<f32>,
-    /// The blurred image, of the same shape.
-    #[output]
-    blurred: Tensor<f32>,
-}
-
-impl Compute for Blur {
-    fn compute(&mut self, io: BlurIo<'_>, cx: &ExecutionContext) -> Result<()> {
-        let (image, stream) = io.image.receive().receive_cuda_stream(cx)?;
-        let width = image.cols() as u32;
-        let mut rows = cx.tensor(image.shape(), &stream)?;
-        stream.launch::<blur_rows>(rows.len(), (&mut rows, image, width))?;
-        let mut blurred = cx.tensor(image.shape(), &stream)?;
-        stream.launch::<blur_columns>(blurred.len(), (&mut blurred, &rows, width))?;
-        io.blurred.emit(blurred)
     }
 }
 
@@ -174,7 +154,9 @@ graph! {
         #[streams(none)]
         let grey: Grey = Grey::new();
         #[streams(none)]
-        let blur: Blur = Blur::new();
+        let blur_rows: Convolve2d = Convolve2d::new(BLUR, [1, 5])?;
+        #[streams(none)]
+        let blur_columns: Convolve2d = Convolve2d::new(BLUR, [5, 1])?;
         #[streams(STREAMS)]
         let sobel_x: SobelX = SobelX::new();
         #[streams(STREAMS)]
@@ -185,8 +167,9 @@ graph! {
         let rx: Deliver<u8> = Deliver::new(report);
 
         photograph.rgb >> grey.rgb;
-        grey.image >> blur.image;
-        blur.blurred >> (sobel_x.image, sobel_y.image);
+        grey.image >> blur_rows.image;
+        blur_rows.convolved >> blur_columns.image;
+        blur_columns.convolved >> (sobel_x.image, sobel_y.image);
         sobel_x.gradient >> magnitude.x;
         sobel_y.gradient >> magnitude.y;
         magnitude.edges >> rx.tensor;
