@@ -248,7 +248,7 @@ pub(crate) fn build(plan: &Plan, ticks: usize, platform: &Platform) -> Result<Bu
                 node(Source::new(origin, index), ports, &name, platform, options)?
             }
             (PlanNode::Unary(work, _), Ports::Unary(ports)) => {
-                node(Unary::new(work, None), ports, &name, platform, options)?
+                node(Unary::new(work, None, None), ports, &name, platform, options)?
             }
             (PlanNode::Sink(reading, _), Ports::Sink(ports)) => {
                 let sink = Sink::new(reading, values[index].clone(), Vec::new(), 0);

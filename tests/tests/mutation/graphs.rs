@@ -5,7 +5,7 @@ use super::plan::PlanNode::{
     Clock, Combine, Keep, Late as LateBy, Relay, Sink, Source, Taking, Unary,
 };
 use super::plan::Reading::{ButTheLast, Done, Late, Next};
-use super::plan::UnaryWork::{Extra, Map, Scratch};
+use super::plan::UnaryWork::{Extra, Library, Map, Scratch};
 use super::plan::{Plan, PlanNode};
 use super::random;
 
@@ -81,6 +81,17 @@ pub(crate) fn plans() -> Vec<Plan> {
         Plan::new("relayed", &[S, Relay(0), Sink(Late, 1), Unary(Map, 1), Sink(Late, 3)]),
         Plan::new("uploaded", &[Source(Upload), Unary(Map, 0), Sink(Late, 1)]),
         Plan::new("from the default stream", &[Source(Default), S, Combine(0, 1), Sink(Late, 2)]),
+        // Calls of a library: of what another stream writes and reads, and of memory that is used again.
+        Plan::new("library", &[S, Unary(Library, 0), Sink(Late, 1)]),
+        Plan::new(
+            "library, twice, beside a reader",
+            &[S, Unary(Library, 0), Unary(Map, 0), Unary(Library, 2), Combine(1, 3), Sink(Late, 4)],
+        ),
+        Plan::new(
+            "library, in place afterwards, freed",
+            &[S, Unary(Library, 0), Taking(1, false), Sink(Late, 2)],
+        )
+        .freeing(),
         // Feedback.
         Plan::new("feedback to itself", &[S, Combine(0, 1), Sink(Late, 1)]),
         Plan::new("feedback in place", &[S, Combine(0, 2), Taking(1, false), Sink(Late, 2)]),

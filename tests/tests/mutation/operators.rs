@@ -1,9 +1,11 @@
 //! The operators of the graphs. A source sends another value in each tick, so that data of a wrong tick is wrong data.
 
+use streamflow::library::Plan;
+use streamflow::library::matmul::Blas;
 use streamflow::prelude::*;
 use streamflow_tests::layers::mutate::{AddOne, Axpy, Fill, SlowCopy};
 
-use super::plan::{LATE_BY, Origin, Plan, Reading, UnaryWork};
+use super::plan::{self, LATE_BY, Origin, Reading, UnaryWork};
 
 /// A small prime.
 pub(crate) const LEN: usize = 5;
@@ -23,7 +25,7 @@ impl Compute for Source {
             _ => cx.allocate_cuda_stream(io.fill)?,
         };
         let mut out = cx.tensor([LEN], &stream)?;
-        let value = Plan::source_value(self.node, cx.tick());
+        let value = plan::Plan::source_value(self.node, cx.tick());
         if self.origin == Origin::Upload {
             let mut pinned = cx.pinned(LEN)?;
             pinned.as_mut_slice_blocking()?.fill(value);
@@ -43,6 +45,7 @@ pub(crate) struct Unary {
     out: Tensor<f32>,
     work: UnaryWork,
     scratch: Option<Tensor<f32>>,
+    blas: Option<Plan<Blas<f32>>>,
 }
 
 impl Compute for Unary {
@@ -61,6 +64,15 @@ impl Compute for Unary {
             return io.out.set_cuda_stream(&extra).emit(out);
         }
         let mut out = cx.tensor([LEN], &stream)?;
+        if self.work == UnaryWork::Library {
+            let blas = match &mut self.blas {
+                Some(blas) => blas,
+                none => none.insert(Blas::on(cx, &stream)?),
+            };
+            stream.launch::<Fill>(LEN, (&mut out, 1.0))?;
+            blas.axpy(&stream, 1.0, src, &mut out)?;
+            return io.out.emit(out);
+        }
         stream.launch::<SlowCopy>(LEN, (&mut out, src, 0))?;
         if self.work == UnaryWork::Map {
             stream.launch::<AddOne>(LEN, (&mut out,))?;

@@ -31,6 +31,8 @@ pub(crate) enum UnaryWork {
     Extra,
     /// Two launches through a tensor that it keeps: written on the internal stream, read on another stream.
     Scratch,
+    /// One kernel fills the message, and a library's function, with a work area of its plan, adds the input.
+    Library,
 }
 
 /// When a sink reads its downloads on the host.
