@@ -127,18 +127,23 @@ impl<H> OnStream<H> {
     /// # Errors
     /// [`Error::OtherStream`] if it is another one; the driver's.
     pub fn with<R>(&mut self, stream: &Stream<'_>, use_it: impl FnOnce(&mut H) -> R) -> Result<R> {
-        Ok(use_it(self.lend(stream)?))
-    }
-
-    /// As [`with`](Self::with), without a closure, for functions that pass on the place of their caller.
-    pub(crate) fn lend(&mut self, stream: &Stream<'_>) -> Result<&mut H> {
-        let used_on = id_of(stream);
-        if self.stream != used_on {
-            return Err(Error::OtherStream { made_for: self.stream.1, used_on: used_on.1 });
-        }
+        let value = self.lend(stream)?;
         // A drop in the hook may have bound another device.
         stream.timeline().bind()?;
-        Ok(&mut self.value)
+        Ok(use_it(value))
+    }
+
+    /// As [`with`](Self::with), without a closure, for functions that pass on the place of their caller. It does not bind
+    /// the device: each call of a library does that, in `Call::queue`.
+    #[inline]
+    pub(crate) fn lend(&mut self, stream: &Stream<'_>) -> Result<&mut H> {
+        let used_on = id_of(stream);
+        if self.stream == used_on { Ok(&mut self.value) } else { Err(self.other_stream(used_on.1)) }
+    }
+
+    #[cold]
+    fn other_stream(&self, used_on: u32) -> Error {
+        Error::OtherStream { made_for: self.stream.1, used_on }
     }
 }
 

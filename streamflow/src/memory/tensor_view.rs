@@ -122,7 +122,7 @@ impl<'a, T> TensorView<'a, T> {
     /// Which bytes of [`range`](Self::range) an access touches, if not all. Where there are gaps within gaps, those of the
     /// outermost dimension count. A write counts for padding, too, and a read does not: nobody need have written it.
     pub(crate) fn rows(&self, mode: AccessMode) -> Option<Rows> {
-        if self.is_alone && mode == AccessMode::Write || self.is_empty() {
+        if self.is_alone && mode == AccessMode::Write || self.is_empty() || self.is_contiguous() {
             return None;
         }
         let dims = self.shape().iter().copied().zip(self.strides().iter().copied());

@@ -12,10 +12,12 @@
 //! affects both. The results are medians.
 //!
 //! The other rows, of `host_data.rs`, are graphs that pass a `u64`. The argument `u64` measures these alone,
-//! and a row's name after it this row alone. Per operator, a long graph should cost no more than a short one.
+//! and a row's name after it this row alone. Per operator, a long graph should cost no more than a short one. The argument
+//! `libraries` measures calls of libraries' plans, of `libraries.rs`, in the same way.
 #![allow(missing_docs, clippy::print_stdout, reason = "a benchmark")]
 
 mod host_data;
+mod libraries;
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -131,8 +133,10 @@ fn measure() -> Result<()> {
     let platform = Platform::builder().driver(null.clone())?;
     // Cargo adds `--bench`.
     let mut arguments = std::env::args().skip(1).filter(|argument| argument != "--bench");
-    if arguments.any(|argument| argument == "u64") {
-        return host_data::measure(&null, &platform, arguments.next());
+    match arguments.next().as_deref() {
+        Some("u64") => return host_data::measure(&null, &platform, arguments.next()),
+        Some("libraries") => return libraries::measure(&null, &platform, arguments.next()),
+        _ => {}
     }
     println!("{:<8}{:>9}{:>12}{:>12}{:>8}", "work", "operators", "graph", "by hand", "ratio");
     macro_rules! rows {
@@ -160,7 +164,8 @@ fn measure() -> Result<()> {
     }
     rows!(false, "pass", Pass2, Pass4, Pass16);
     rows!(true, "launch", Work2, Work4, Work16);
-    host_data::measure(&null, &platform, None)
+    host_data::measure(&null, &platform, None)?;
+    libraries::measure(&null, &platform, None)
 }
 
 fn wait_until_idle(by_hand: &ByHand) -> Result<()> {

@@ -71,9 +71,9 @@ const PARAMS: usize = 1 + 2 * MAX_CLAIMS + MAX_VALUES;
 pub struct Call<'a> {
     library: &'static str,
     function: &'static str,
-    /// Without the mask.
+    /// The first place is that of the mask, which is written last.
     params: ArrayVec<Param, PARAMS>,
-    /// A bit for each parameter that begins a claim.
+    /// The mask: a bit for each parameter after it that begins a claim.
     claims: u64,
     accesses: ArrayVec<Access, MAX_CLAIMS>,
     blocks: ArrayVec<&'a Block, MAX_CLAIMS>,
@@ -84,14 +84,23 @@ pub struct Call<'a> {
 
 impl<'a> Call<'a> {
     /// A call of a function of a library, without claims. Both names are for messages.
+    #[inline]
     pub fn new(library: &'static str, function: &'static str) -> Self {
+        let mut call = Self::empty(library, function);
+        // The place of the mask.
+        call.param(Param::new(0_u64));
+        call
+    }
+
+    #[inline]
+    const fn empty(library: &'static str, function: &'static str) -> Self {
         Self {
             library,
             function,
-            params: ArrayVec::new(),
+            params: ArrayVec::new_const(),
             claims: 0,
-            accesses: ArrayVec::new(),
-            blocks: ArrayVec::new(),
+            accesses: ArrayVec::new_const(),
+            blocks: ArrayVec::new_const(),
             is_full: false,
             is_captured: true,
         }
@@ -140,6 +149,7 @@ impl<'a> Call<'a> {
 
     /// Declares that the work must not be captured in a CUDA graph, nor replayed with one.
     #[must_use]
+    #[inline]
     pub fn not_captured(self) -> Self {
         Self { is_captured: false, ..self }
     }
@@ -161,11 +171,30 @@ impl<'a> Call<'a> {
         host: &HostBody,
         device: impl Fn(RawStream) -> Result<(), LibraryError>,
     ) -> Result<()> {
+        // SAFETY: the caller vouches for the same.
+        unsafe { self.queue_in_place(stream, host, device) }
+    }
+
+    /// As [`queue`](Self::queue), for one call of this. It moves no claims: they have two kilobytes.
+    ///
+    /// # Errors
+    /// As for [`queue`](Self::queue).
+    ///
+    /// # Safety
+    /// As for [`queue`](Self::queue).
+    #[track_caller]
+    pub(in crate::library) unsafe fn queue_in_place(
+        &mut self,
+        stream: &CudaStream,
+        host: &HostBody,
+        device: impl Fn(RawStream) -> Result<(), LibraryError>,
+    ) -> Result<()> {
         let location = Location::caller();
         if self.is_full {
             return Err(self.too_many());
         }
-        self.params.insert(0, Param::new(self.claims));
+        self.params[0] = Param::new(self.claims);
+        // Another library may have bound another device since this thread did.
         stream.timeline().bind()?;
         let call = LibraryCall {
             function: self.function,
@@ -204,7 +233,7 @@ impl<'a> Call<'a> {
         mode: AccessMode,
         rows: Option<Rows>,
     ) -> u64 {
-        self.claims |= 1 << self.params.len();
+        self.claims |= 1 << (self.params.len() - 1);
         self.param(Param::new(range.address));
         // No range is so long that its length needs the highest bit.
         self.param(Param::new(range.bytes << 1 | u64::from(mode == AccessMode::Write)));
@@ -217,11 +246,7 @@ impl<'a> Call<'a> {
     }
 
     fn param(&mut self, param: Param) {
-        // One place is left for the mask.
-        self.is_full |= self.params.len() + 1 == PARAMS;
-        if !self.is_full {
-            self.params.push(param);
-        }
+        self.is_full |= self.params.try_push(param).is_err();
     }
 
     #[cold]

@@ -87,7 +87,7 @@ impl Handle {
             })
         };
         // SAFETY: the function reads `x` and writes `y`, as claimed, on the handle's stream, which is this one.
-        unsafe { call.queue(stream, host, queue) }
+        unsafe { call.queue_in_place(stream, host, queue) }
     }
 
     /// `result = x y`.
@@ -110,7 +110,7 @@ impl Handle {
             check(CALL, unsafe { dot(raw.handle, n, at(x), 1, at(y), 1, at(result)) })
         };
         // SAFETY: the function reads both vectors and writes the result, as claimed, on the handle's stream, which is this one.
-        unsafe { call.queue(stream, host, queue) }
+        unsafe { call.queue_in_place(stream, host, queue) }
     }
 
     /// `result = |x|`.
@@ -133,7 +133,7 @@ impl Handle {
             check(CALL, unsafe { nrm2(raw.handle, n, at(x), 1, at(result)) })
         };
         // SAFETY: the function reads the vector and writes the result, as claimed, on the handle's stream, which is this one.
-        unsafe { call.queue(stream, host, queue) }
+        unsafe { call.queue_in_place(stream, host, queue) }
     }
 
     /// `y = alpha a x + beta y`, with `a` in dense rows.
@@ -177,7 +177,7 @@ impl Handle {
             })
         };
         // SAFETY: the function reads `a` and `x`, and writes `y`, as claimed, on the handle's stream, which is this one.
-        unsafe { call.queue(stream, host, queue) }
+        unsafe { call.queue_in_place(stream, host, queue) }
     }
 }
 

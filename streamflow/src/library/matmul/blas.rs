@@ -101,13 +101,12 @@ impl<T: BlasElement> Plan<Blas<T>> {
         x: &DeviceSlice<T>,
         y: &mut DeviceSlice<T>,
     ) -> Result<()> {
-        self.with(stream, |blas| {
-            same("Blas::axpy", "x", x.len(), "y", y.len())?;
-            if y.is_empty() {
-                return Ok(());
-            }
-            blas.handle.axpy(stream, &blas.axpy, (alpha, x), y)
-        })?
+        let blas = self.lend(stream)?;
+        same("Blas::axpy", "x", x.len(), "y", y.len())?;
+        if y.is_empty() {
+            return Ok(());
+        }
+        blas.handle.axpy(stream, &blas.axpy, (alpha, x), y)
     }
 
     /// Queues the dot product of two vectors, into one element. That of empty vectors is 0.
@@ -122,14 +121,13 @@ impl<T: BlasElement> Plan<Blas<T>> {
         y: &DeviceSlice<T>,
         result: &mut DeviceSlice<T>,
     ) -> Result<()> {
-        self.with(stream, |blas| {
-            same("Blas::dot", "x", x.len(), "y", y.len())?;
-            one("Blas::dot", result.len())?;
-            if x.is_empty() {
-                return stream.fill_bytes(result, 0);
-            }
-            blas.handle.dot(stream, &blas.dot, (x, y), result)
-        })?
+        let blas = self.lend(stream)?;
+        same("Blas::dot", "x", x.len(), "y", y.len())?;
+        one("Blas::dot", result.len())?;
+        if x.is_empty() {
+            return stream.fill_bytes(result, 0);
+        }
+        blas.handle.dot(stream, &blas.dot, (x, y), result)
     }
 
     /// Queues the Euclidean norm of a vector, into one element. That of an empty vector is 0.
@@ -142,14 +140,13 @@ impl<T: BlasElement> Plan<Blas<T>> {
         x: &DeviceSlice<T>,
         result: &mut DeviceSlice<T>,
     ) -> Result<()> {
-        self.with(stream, |blas| {
-            same("Blas::norm", "x", x.len(), "x", x.len())?;
-            one("Blas::norm", result.len())?;
-            if x.is_empty() {
-                return stream.fill_bytes(result, 0);
-            }
-            blas.handle.nrm2(stream, &blas.norm, x, result)
-        })?
+        let blas = self.lend(stream)?;
+        same("Blas::norm", "x", x.len(), "x", x.len())?;
+        one("Blas::norm", result.len())?;
+        if x.is_empty() {
+            return stream.fill_bytes(result, 0);
+        }
+        blas.handle.nrm2(stream, &blas.norm, x, result)
     }
 
     /// Queues `y = alpha a x + beta y`, for a matrix `a` of `[m, n]`, `n` elements of `x` and `m` of `y`. If `beta` is 0, `y`
@@ -165,22 +162,21 @@ impl<T: BlasElement> Plan<Blas<T>> {
         (beta, y): (T, &mut DeviceSlice<T>),
     ) -> Result<()> {
         const CALL: &str = "Blas::gemv";
-        self.with(stream, |blas| {
-            let &[m, n] = a.shape() else {
-                let problem = format!("has shape {:?}, but a matrix has two dimensions", a.shape());
-                return Err(Error::Operand { call: CALL, argument: "a", problem });
-            };
-            same(CALL, "x", x.len(), "a's columns", n)?;
-            same(CALL, "y", y.len(), "a's rows", m)?;
-            if n == 0 {
-                let problem = "has no columns; fill `y` instead".to_owned();
-                return Err(Error::Operand { call: CALL, argument: "a", problem });
-            }
-            if m == 0 {
-                return Ok(());
-            }
-            blas.handle.gemv(stream, &blas.gemv, (alpha, a, x), (beta, y))
-        })?
+        let blas = self.lend(stream)?;
+        let &[m, n] = a.shape() else {
+            let problem = format!("has shape {:?}, but a matrix has two dimensions", a.shape());
+            return Err(Error::Operand { call: CALL, argument: "a", problem });
+        };
+        same(CALL, "x", x.len(), "a's columns", n)?;
+        same(CALL, "y", y.len(), "a's rows", m)?;
+        if n == 0 {
+            let problem = "has no columns; fill `y` instead".to_owned();
+            return Err(Error::Operand { call: CALL, argument: "a", problem });
+        }
+        if m == 0 {
+            return Ok(());
+        }
+        blas.handle.gemv(stream, &blas.gemv, (alpha, a, x), (beta, y))
     }
 }
 

@@ -82,7 +82,7 @@ impl<T: Real> Plan<Cholesky<T>> {
         stream: &Stream<'_>,
         a: &mut Checked<Tensor<T>>,
     ) -> Result<()> {
-        self.with(stream, |solver| solver.factor_in_place(stream, a))?
+        self.lend(stream)?.factor_in_place(stream, a)
     }
 }
 

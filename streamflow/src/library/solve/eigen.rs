@@ -91,7 +91,7 @@ impl<T: Real> Plan<Eigen<T>> {
         cx: &ExecutionContext,
         stream: &Stream<'_>,
     ) -> Result<Checked<Eigenpairs<T>>> {
-        self.with(stream, |plan| plan.result(cx, stream))?
+        self.lend(stream)?.result(cx, stream)
     }
 
     /// Finds the eigenvalues of `a`, `[n, n]`. Allocates nothing. On a GPU the library looks at results of its iteration
@@ -106,7 +106,7 @@ impl<T: Real> Plan<Eigen<T>> {
         a: &Tensor<T>,
         out: &mut Checked<Eigenpairs<T>>,
     ) -> Result<()> {
-        self.with(stream, |plan| plan.execute(stream, a, out))?
+        self.lend(stream)?.execute(stream, a, out)
     }
 }
 

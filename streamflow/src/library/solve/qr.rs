@@ -101,7 +101,7 @@ impl<T: Real> Plan<Qr<T>> {
         cx: &ExecutionContext,
         stream: &Stream<'_>,
     ) -> Result<Checked<QrFactors<T>>> {
-        self.with(stream, |plan| plan.result(cx, stream))?
+        self.lend(stream)?.result(cx, stream)
     }
 
     /// Queues the factorisation of `a`, in rows, with the plan's shape. Allocates nothing, and does not block.
@@ -114,7 +114,7 @@ impl<T: Real> Plan<Qr<T>> {
         a: &Tensor<T>,
         out: &mut Checked<QrFactors<T>>,
     ) -> Result<()> {
-        self.with(stream, |plan| plan.execute(stream, a, out))?
+        self.lend(stream)?.execute(stream, a, out)
     }
 }
 

@@ -116,7 +116,7 @@ impl<T: Real> Plan<Svd<T>> {
         cx: &ExecutionContext,
         stream: &Stream<'_>,
     ) -> Result<Checked<SingularValues<T>>> {
-        self.with(stream, |plan| plan.result(cx, stream))?
+        self.lend(stream)?.result(cx, stream)
     }
 
     /// Finds the singular values of `a`, in rows, with the plan's shape. Allocates nothing. On a GPU the library looks at
@@ -131,7 +131,7 @@ impl<T: Real> Plan<Svd<T>> {
         a: &Tensor<T>,
         out: &mut Checked<SingularValues<T>>,
     ) -> Result<()> {
-        self.with(stream, |plan| plan.execute(stream, a, out))?
+        self.lend(stream)?.execute(stream, a, out)
     }
 }
 

@@ -143,7 +143,7 @@ impl<S: System> Plan<S> {
         b: &Tensor<S::Element>,
         x: &mut Checked<Tensor<S::Element>>,
     ) -> Result<()> {
-        self.with(stream, |solver| solve(solver, stream, a, b, x))?
+        solve(self.lend(stream)?, stream, a, b, x)
     }
 
     /// Factors a copy of `a`, which the plan keeps: the plan that this returns solves with it. Its shape is as for
@@ -164,7 +164,7 @@ impl<S: System> Plan<Factored<S>> {
     /// # Errors
     /// As for [`Plan::solve`].
     pub fn refactor(&mut self, stream: &Stream<'_>, a: &Tensor<S::Element>) -> Result<()> {
-        self.with(stream, |Factored { solver }| factor(solver, stream, a, None))?
+        factor(&mut self.lend(stream)?.solver, stream, a, None)
     }
 
     /// Solves `A x = b` with the matrix that was factored last. Allocates nothing. The shapes are as for
@@ -178,15 +178,14 @@ impl<S: System> Plan<Factored<S>> {
         b: &Tensor<S::Element>,
         x: &mut Checked<Tensor<S::Element>>,
     ) -> Result<()> {
-        self.with(stream, |Factored { solver }| {
-            let origin = solver.origin();
-            check_result(solver.sizes(), origin.call, b, x)?;
-            let (value, statuses) = x.parts_mut();
-            stream.copy(solver.kept_statuses(), statuses)?;
-            solver.solve_copy(stream, b, value)?;
-            x.computed(origin);
-            Ok(())
-        })?
+        let Factored { solver } = self.lend(stream)?;
+        let origin = solver.origin();
+        check_result(solver.sizes(), origin.call, b, x)?;
+        let (value, statuses) = x.parts_mut();
+        stream.copy(solver.kept_statuses(), statuses)?;
+        solver.solve_copy(stream, b, value)?;
+        x.computed(origin);
+        Ok(())
     }
 }
 

@@ -229,7 +229,7 @@ impl<T: SparseElement> Plan<SpMv<T>> {
         x: &Tensor<T>,
         y: &mut Tensor<T>,
     ) -> Result<()> {
-        self.with(stream, |plan| plan.0.execute(stream, a, x, y))?
+        self.lend(stream)?.0.execute(stream, a, x, y)
     }
 }
 
@@ -245,6 +245,6 @@ impl<T: SparseElement> Plan<SpMm<T>> {
         b: &Tensor<T>,
         c: &mut Tensor<T>,
     ) -> Result<()> {
-        self.with(stream, |plan| plan.0.execute(stream, a, b, c))?
+        self.lend(stream)?.0.execute(stream, a, b, c)
     }
 }

@@ -137,7 +137,7 @@ impl Prepared {
             })
         };
         // SAFETY: all memory that the function touches is claimed.
-        unsafe { call.queue(stream, host, run) }
+        unsafe { call.queue_in_place(stream, host, run) }
     }
 }
 
