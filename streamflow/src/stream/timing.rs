@@ -86,6 +86,17 @@ pub struct Elapsed {
 }
 
 impl Elapsed {
+    #[cfg(all(test, feature = "matmul", not(loom)))]
+    pub(crate) const fn new(duration: Duration, is_simulated: bool) -> Self {
+        Self { duration, is_simulated }
+    }
+
+    /// The time of one of so many equal parts.
+    #[cfg(feature = "matmul")]
+    pub(crate) fn over(self, parts: u32) -> Self {
+        Self { duration: self.duration / parts.max(1), ..self }
+    }
+
     /// The time, without the word on where it was measured.
     pub const fn duration(self) -> Duration {
         self.duration

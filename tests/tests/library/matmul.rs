@@ -2,7 +2,7 @@
 
 mod blas;
 mod digits;
-mod hook;
+pub(crate) mod hook;
 mod operators;
 mod order;
 mod products;

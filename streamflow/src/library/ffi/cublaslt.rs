@@ -1,15 +1,17 @@
 //! cuBLASLt: a product of matrices with its algorithm, on any stream of a device.
 
+mod algorithms;
 mod parts;
 mod table;
 
 use std::ffi::{c_int, c_void};
 use std::ptr;
 
+use self::algorithms::no_algorithm;
 use self::parts::{Owned, handle, layout};
-use self::table::{CublasLt, Found, NAME, Pointer, check};
+use self::table::{CublasLt, NAME, Pointer, check};
 use super::scalar::Scalar;
-use crate::driver::{DriverError, DriverResult, LibraryError, RawStream};
+use crate::driver::{DriverResult, LibraryError, RawStream};
 use crate::error::Result;
 use crate::library::matmul::algorithm::Chosen;
 use crate::library::matmul::element::MatmulElement;
@@ -23,14 +25,6 @@ const TRANSPOSE_A: c_int = 3;
 const TRANSPOSE_B: c_int = 4;
 const EPILOGUE: c_int = 7;
 const BIAS_POINTER: c_int = 8;
-/// `cublasLtMatmulPreferenceAttributes_t`.
-const MAX_WORKSPACE: c_int = 1;
-const MIN_ALIGNMENTS: [c_int; 4] = [5, 6, 7, 8];
-/// `cublasLtMatmulAlgoConfigAttributes_t`.
-const ALGORITHM_ID: c_int = 0;
-const TILE_ID: c_int = 1;
-const SPLITS: c_int = 2;
-const STAGES_ID: c_int = 6;
 /// `CUBLAS_COMPUTE_32F_FAST_TF32`.
 const COMPUTE_TF32: c_int = 77;
 
@@ -40,6 +34,12 @@ pub(in crate::library) struct Product<'a, T: MatmulElement> {
     pub(in crate::library) a: TensorView<'a, T>,
     pub(in crate::library) b: TensorView<'a, T>,
     pub(in crate::library) c: TensorViewMut<'a, T>,
+    pub(in crate::library) rest: Rest<'a, T>,
+}
+
+/// What a call has beside its matrices.
+#[derive(Debug)]
+pub(in crate::library) struct Rest<'a, T: MatmulElement> {
     pub(in crate::library) bias: Option<&'a DeviceSlice<T>>,
     /// The work area.
     pub(in crate::library) work: &'a mut DeviceSlice<u8>,
@@ -106,119 +106,50 @@ impl Lt {
         let nothing =
             Chosen { version, id: 0, tile: 0, stages: 0, splits: 0, workspace: 0, data: [0; 8] };
         let mut made = Self { table, handle, desc, a, b, c, algorithm: nothing };
-        let alignment = if problem.is_aligned { ALIGNMENT } else { size_of::<T>() as u64 };
+        let alignment = alignment::<T>(problem);
         if problem.has_bias {
             // Searches look at its alignment alone.
             made.set_bias(alignment)?;
         }
         let found = match stored {
-            Some(chosen) => made.restore(chosen)?,
-            None => made.search(limit, alignment as u32)?,
+            Some(chosen) => Some(made.restore(chosen)?),
+            None => made.proposals(limit, alignment as u32, 1)?.into_iter().next(),
         };
-        if found.workspace as u64 > limit {
-            return Err(no_algorithm(format!(
-                "the algorithm needs a work area of {} bytes, and the plan's limit is {limit}: raise \
-                 `workspace_limit`, or search again",
-                found.workspace
-            )));
+        if let Some(found) = found {
+            if found.workspace as u64 > limit {
+                return Err(no_algorithm(format!(
+                    "the algorithm needs a work area of {} bytes, and the plan's limit is {limit}: raise \
+                     `workspace_limit`, or search again",
+                    found.workspace
+                )));
+            }
+            made.algorithm = made.described(&found);
         }
-        made.algorithm.workspace = found.workspace as u64;
-        made.algorithm.data = found.data;
-        made.describe();
         Ok(made)
+    }
+
+    /// At most `most` algorithms for the product with a work area within the limit, at least one.
+    ///
+    /// # Errors
+    /// The library's.
+    pub(in crate::library) fn candidates<T: MatmulElement>(
+        &self,
+        problem: &Problem,
+        limit: u64,
+        most: usize,
+    ) -> DriverResult<Vec<Chosen>> {
+        let found = self.proposals(limit, alignment::<T>(problem) as u32, most)?;
+        Ok(found.iter().map(|found| self.described(found)).collect())
+    }
+
+    /// Uses another of its [`candidates`](Self::candidates) from now on.
+    pub(in crate::library) fn set_algorithm(&mut self, chosen: Chosen) {
+        self.algorithm = chosen;
     }
 
     /// The algorithm, for printing and storing.
     pub(in crate::library) fn algorithm(&self) -> Chosen {
         self.algorithm
-    }
-
-    /// The best algorithm with a work area within the limit, by the library's heuristic.
-    fn search(&self, limit: u64, alignment: u32) -> DriverResult<Found> {
-        let table = self.table;
-        let preference =
-            Owned::new("cublasLtMatmulPreferenceCreate", table.preference_destroy, |place| {
-                // SAFETY: the place is written.
-                unsafe { (table.preference_create)(place) }
-            })?;
-        let set = |attribute: c_int, value: *const c_void, bytes: usize| {
-            // SAFETY: the preference is alive, and the value has this many bytes, which is the attribute's size.
-            let status = unsafe { (table.preference_set)(preference.0, attribute, value, bytes) };
-            check("cublasLtMatmulPreferenceSetAttribute", status)
-        };
-        set(MAX_WORKSPACE, ptr::from_ref(&limit).cast(), 8)?;
-        for attribute in MIN_ALIGNMENTS {
-            set(attribute, ptr::from_ref(&alignment).cast(), 4)?;
-        }
-        let (mut found, mut count) = (Found::default(), 0);
-        let Self { handle, desc, a, b, c, .. } = self;
-        // SAFETY: all are alive, and there is room for one result.
-        let status = unsafe {
-            (table.heuristic)(
-                *handle,
-                desc.0,
-                b.0,
-                a.0,
-                c.0,
-                c.0,
-                preference.0,
-                1,
-                &mut found,
-                &mut count,
-            )
-        };
-        const NOT_SUPPORTED: c_int = 15;
-        if status == NOT_SUPPORTED || status == 0 && (count == 0 || found.state != 0) {
-            return Err(no_algorithm(format!(
-                "cuBLASLt has no algorithm for this product with a work area of {limit} bytes: change sizes, leading \
-                 dimensions or precision, or raise `workspace_limit`"
-            )));
-        }
-        check("cublasLtMatmulAlgoGetHeuristic", status)?;
-        Ok(found)
-    }
-
-    /// A stored algorithm, checked.
-    fn restore(&self, chosen: Chosen) -> DriverResult<Found> {
-        if chosen.version != self.algorithm.version {
-            return Err(no_algorithm(format!(
-                "the stored algorithm is of cuBLASLt {}, and this is {}: search again, without `algorithm`",
-                chosen.version, self.algorithm.version
-            )));
-        }
-        let mut found = Found::default();
-        let Self { table, handle, desc, a, b, c, .. } = self;
-        // SAFETY: all are alive; the result has a place. The library checks the algorithm's data.
-        let status = unsafe {
-            let data = &chosen.data;
-            (table.check)(*handle, desc.0, b.0, a.0, c.0, c.0, data, &mut found)
-        };
-        if status != 0 || found.state != 0 {
-            let status = if status == 0 { found.state } else { status };
-            let cause = check("cublasLtMatmulAlgoCheck", status).err();
-            let cause = cause.map(|error| error.name).unwrap_or_default();
-            return Err(no_algorithm(format!(
-                "cuBLASLt refuses the stored algorithm for this product on this GPU ({cause}, {status}): search again, \
-                 without `algorithm`"
-            )));
-        }
-        found.data = chosen.data;
-        Ok(found)
-    }
-
-    /// Reads what readers of the algorithm's text want to know.
-    fn describe(&mut self) {
-        let data = self.algorithm.data;
-        let read = |attribute: c_int| {
-            let (mut value, mut written) = (0_u32, 0);
-            let place = ptr::from_mut(&mut value).cast();
-            // SAFETY: the value has four bytes, as these attributes. A failure leaves 0.
-            unsafe { (self.table.config_get)(&data, attribute, place, 4, &mut written) };
-            value
-        };
-        let (id, tile) = (read(ALGORITHM_ID), read(TILE_ID));
-        let (stages, splits) = (read(STAGES_ID), read(SPLITS));
-        self.algorithm = Chosen { id, tile, stages, splits, ..self.algorithm };
     }
 
     fn set_bias(&self, address: u64) -> Result<(), LibraryError> {
@@ -242,10 +173,42 @@ pub(in crate::library) fn multiply<T: MatmulElement>(
     stream: &CudaStream,
     product: Product<'_, T>,
 ) -> Result<()> {
-    let Product { a, b, c, bias, work, alpha, beta } = product;
+    let Product { a, b, c, rest } = product;
     let mut call = Call::new(NAME, "cublasLtMatmul");
     let (a, b) = (call.read_view("a", &a), call.read_view("b", &b));
     let c = call.write_view("c", c);
+    queue(lt, host, stream, &mut call, [a, b, c], rest)
+}
+
+/// As [`multiply`], of operands whose whole memory is claimed, as for a search.
+///
+/// # Errors
+/// The library's; the driver's.
+pub(in crate::library) fn multiply_whole<T: MatmulElement>(
+    lt: Option<&mut Lt>,
+    host: &HostBody,
+    stream: &CudaStream,
+    [a, b]: [&DeviceSlice<T>; 2],
+    c: &mut DeviceSlice<T>,
+    rest: Rest<'_, T>,
+) -> Result<()> {
+    let mut call = Call::new(NAME, "cublasLtMatmul");
+    let (a, b, c) = (call.read("a", a), call.read("b", b), call.write("c", c));
+    queue(lt, host, stream, &mut call, [a, b, c], rest)
+}
+
+/// Queues a call whose matrices are claimed.
+#[inline]
+#[track_caller]
+fn queue<'a, T: MatmulElement>(
+    lt: Option<&mut Lt>,
+    host: &HostBody,
+    stream: &CudaStream,
+    call: &mut Call<'a>,
+    [a, b, c]: [u64; 3],
+    rest: Rest<'a, T>,
+) -> Result<()> {
+    let Rest { bias, work, alpha, beta } = rest;
     let bias = bias.map(|bias| call.read("bias", bias));
     let bytes = work.len();
     let work = call.write("work area", work);
@@ -287,13 +250,12 @@ pub(in crate::library) fn multiply<T: MatmulElement>(
     };
     // SAFETY: the library reads `a`, `b` and the bias, and writes `c`, which it reads if `beta` is not 0, and the work area:
     // all as claimed, on the stream that it gets.
-    unsafe { call.queue(stream, host, queue) }
+    unsafe { call.queue_in_place(stream, host, queue) }
 }
 
-#[cold]
-fn no_algorithm(remedy: String) -> DriverError {
-    let (library, call) = (NAME, "cublasLtMatmulAlgoGetHeuristic");
-    LibraryError { library, call, status: 15, name: "CUBLAS_STATUS_NOT_SUPPORTED", remedy }.into()
+/// What the address of each operand is a multiple of.
+fn alignment<T: MatmulElement>(problem: &Problem) -> u64 {
+    if problem.is_aligned { ALIGNMENT } else { size_of::<T>() as u64 }
 }
 
 /// The error of a device without a plan's description, which no plan has.

@@ -36,6 +36,9 @@
 //! }
 //! ```
 //!
+//! A plan takes the algorithm that cuBLASLt's heuristic proposes first. [`Planner::search_blocking`] times several, in
+//! [`start`](crate::Compute::start) or in a program of its own, and its result can be stored in the same way.
+//!
 //! A plan holds no operand: each call takes them, and is ordered after the work that they need. What a plan does hold is its
 //! algorithm and its work area, which each call claims.
 //!
@@ -49,7 +52,9 @@ mod host;
 mod plan;
 mod planner;
 pub(in crate::library) mod problem;
+mod search;
 mod stateless;
+mod timed;
 
 pub use super::Plan;
 pub use algorithm::{Algorithm, ParseAlgorithmError};
@@ -58,4 +63,5 @@ pub use element::{EpilogueElement, MatmulElement, Tf32Element};
 pub use epilogue::{Bias, NoBias};
 pub use plan::Matmul;
 pub use planner::Planner;
+pub use search::{Candidate, Search};
 pub use stateless::{multiply, multiply_host_blocking};

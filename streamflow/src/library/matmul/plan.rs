@@ -10,7 +10,7 @@ use super::problem::Problem;
 use crate::context::{ExecutionContext, Stream};
 use crate::driver::DriverError;
 use crate::error::{Error, Result};
-use crate::library::ffi::cublaslt::{self, Lt, Product};
+use crate::library::ffi::cublaslt::{self, Lt, Product, Rest};
 use crate::library::{HostBody, Plan, is_simulated};
 use crate::memory::{Buffer, CopySource, CopyTarget, DeviceSlice};
 use crate::stream::CudaStream;
@@ -29,15 +29,15 @@ const FUNCTION: &str = "cublasLtMatmul";
 /// `f32` is multiplied as `f32`, and as TF32 only after [`tf32`](super::Planner::tf32). `f16` and `bf16` are summed in `f32`.
 #[derive(Debug)]
 pub struct Matmul<T: MatmulElement, E = NoBias> {
-    problem: Problem,
-    alpha: T::Scale,
+    pub(super) problem: Problem,
+    pub(super) alpha: T::Scale,
     beta: T::Scale,
     /// `None` on the simulator, and where there is nothing to compute.
-    lt: Option<Lt>,
+    pub(super) lt: Option<Lt>,
     algorithm: Algorithm,
     /// Each call claims it as written, so that two calls come one after the other.
     work: Buffer<u8>,
-    body: HostBody,
+    pub(super) body: HostBody,
     bias: PhantomData<fn() -> E>,
 }
 
@@ -110,8 +110,8 @@ impl<T: MatmulElement, E> Matmul<T, E> {
             return Ok(());
         }
         let (alpha, beta) = (self.alpha, self.beta);
-        let product = Product { a, b, c, bias, work: &mut self.work, alpha, beta };
-        cublaslt::multiply(self.lt.as_mut(), &self.body, stream, product)
+        let rest = Rest { bias, work: &mut self.work, alpha, beta };
+        cublaslt::multiply(self.lt.as_mut(), &self.body, stream, Product { a, b, c, rest })
     }
 }
 
@@ -130,7 +130,7 @@ impl<T: MatmulElement> Plan<Matmul<T>> {
         b: &(impl CopySource<T> + ?Sized),
         c: &mut (impl CopyTarget<T> + ?Sized),
     ) -> Result<()> {
-        self.with(stream, |plan| plan.multiply(stream, a, b, None, c))?
+        self.lend(stream)?.multiply(stream, a, b, None, c)
     }
 }
 
@@ -149,7 +149,7 @@ impl<T: EpilogueElement> Plan<Matmul<T, Bias>> {
         bias: &DeviceSlice<T>,
         c: &mut (impl CopyTarget<T> + ?Sized),
     ) -> Result<()> {
-        self.with(stream, |plan| plan.multiply(stream, a, b, Some(bias), c))?
+        self.lend(stream)?.multiply(stream, a, b, Some(bias), c)
     }
 }
 
@@ -162,7 +162,7 @@ impl<T: MatmulElement, E> Plan<Matmul<T, E>> {
     /// Fills the work area with a byte, for tests: no call may need what an earlier one has left there.
     #[doc(hidden)]
     pub fn poison_work_area(&mut self, stream: &Stream<'_>, byte: u8) -> Result<()> {
-        self.with(stream, |plan| stream.fill_bytes(&mut plan.work, byte))?
+        stream.fill_bytes(&mut self.lend(stream)?.work, byte)
     }
 
     /// Other factors, for the calls from now on: see [`Planner::alpha`](super::Planner::alpha) and [`Planner::beta`](super::Planner::beta).
@@ -170,7 +170,9 @@ impl<T: MatmulElement, E> Plan<Matmul<T, E>> {
     /// # Errors
     /// [`Error::OtherStream`].
     pub fn scale(&mut self, stream: &Stream<'_>, alpha: T::Scale, beta: T::Scale) -> Result<()> {
-        self.with(stream, |plan| (plan.alpha, plan.beta) = (alpha, beta))
+        let plan = self.lend(stream)?;
+        (plan.alpha, plan.beta) = (alpha, beta);
+        Ok(())
     }
 }
 

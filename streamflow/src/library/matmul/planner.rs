@@ -8,6 +8,8 @@ use super::element::{EpilogueElement, MatmulElement, Tf32Element};
 use super::epilogue::{Activation, Bias, NoBias};
 use super::plan::{CALL, Matmul, Settings};
 use super::problem::{Problem, Stored};
+use super::search::Search;
+use super::timed;
 use crate::context::{ExecutionContext, Stream};
 use crate::error::{Error, Result};
 use crate::library::Plan;
@@ -158,8 +160,8 @@ impl<T: MatmulElement, E> Planner<T, E> {
         Self { settings: Settings { workspace: bytes, ..self.settings }, ..self }
     }
 
-    /// Uses this algorithm, which a plan for the same product had, instead of searching one. The simulator has one
-    /// algorithm: it only keeps this one for [`algorithm`](super::Plan::algorithm).
+    /// Uses this algorithm, which a plan for the same product had, or a [search](Self::search_blocking) has found.
+    /// The simulator has one algorithm: it only keeps this one for [`algorithm`](super::Plan::algorithm).
     pub fn algorithm(self, stored: Algorithm) -> Self {
         Self { settings: Settings { algorithm: Some(stored), ..self.settings }, ..self }
     }
@@ -232,6 +234,38 @@ macro_rules! on {
                 stream: &Stream<'_>,
             ) -> Result<Plan<Matmul<T, $bias>>> {
                 Ok(Plan::new(stream, self.make($has_bias, cx, stream)?))
+            }
+
+            /// Times the product with at most `most` algorithms that cuBLASLt proposes, for
+            /// [`algorithm`](Self::algorithm): the heuristic's first one is not always the fastest. Blocks until all are
+            /// measured, and needs memory for operands of its own meanwhile: it is for [`start`](crate::Compute::start), or
+            /// for a program that stores what it finds. It does not use a stored algorithm.
+            ///
+            /// The simulator has one algorithm, and the times there are simulated.
+            ///
+            /// ```
+            /// # use streamflow::library::matmul::Matmul;
+            /// # use streamflow::prelude::*;
+            /// # fn example(cx: &ExecutionContext, stream: &Stream<'_>) -> Result<()> {
+            /// let product = Matmul::<f32>::plan(512, 512, 64);
+            /// let found = product.search_blocking(cx, stream, 16)?;
+            /// println!("{found}");
+            /// let plan = product.algorithm(found.fastest()).on(cx, stream)?;
+            /// # let _ = plan;
+            /// # Ok(())
+            /// # }
+            /// ```
+            ///
+            /// # Errors
+            /// As for [`on`](Self::on); none of the algorithms runs.
+            pub fn search_blocking(
+                self,
+                cx: &ExecutionContext,
+                stream: &Stream<'_>,
+                most: usize,
+            ) -> Result<Search> {
+                let problem = self.problem($has_bias)?;
+                timed::search::<T, $bias>(problem, self.settings, cx, stream, most)
             }
         }
     };

@@ -116,6 +116,15 @@ impl Problem {
 }
 
 impl Stored {
+    /// How many elements there are from the first of all products to the last, gaps included.
+    pub(super) fn span(&self, products: usize) -> usize {
+        if self.rows == 0 || self.cols == 0 || products == 0 {
+            return 0;
+        }
+        let before = self.apart.map_or(0, |apart| apart * (products - 1));
+        before + (self.rows - 1) * self.leading + self.cols
+    }
+
     /// The shape of its tensor.
     fn shape(&self, batch: Option<usize>) -> Vec<usize> {
         let batch = self.apart.and(batch);
@@ -155,15 +164,20 @@ impl Stored {
     /// Whether a view of this shape and these strides is what the plan was made for. A dimension of one element has any
     /// stride.
     fn fits(&self, batch: Option<usize>, shape: &[usize], strides: &[usize]) -> bool {
-        let apart = self.apart.and(batch).map(|count| (count, self.apart.unwrap_or(0)));
-        let wanted = [apart, Some((self.rows, self.leading)), Some((self.cols, 1))];
-        let mut wanted = wanted.into_iter().flatten();
         let is_empty = shape.contains(&0);
-        let mut found = shape.iter().zip(strides);
-        let fits = found.all(|(&len, &stride)| {
-            wanted.next().is_some_and(|(l, s)| l == len && (l <= 1 || s == stride || is_empty))
-        });
-        fits && wanted.next().is_none()
+        let is = |(wanted, apart): (usize, usize), (len, stride): (usize, usize)| {
+            wanted == len && (len <= 1 || apart == stride || is_empty)
+        };
+        let matrix = |rows, leading, cols, one| {
+            is((self.rows, self.leading), (rows, leading)) && is((self.cols, 1), (cols, one))
+        };
+        match (self.apart.zip(batch), shape, strides) {
+            (None, &[rows, cols], &[leading, one]) => matrix(rows, leading, cols, one),
+            (Some((apart, count)), &[first, rows, cols], &[stride, leading, one]) => {
+                is((count, apart), (first, stride)) && matrix(rows, leading, cols, one)
+            }
+            _ => false,
+        }
     }
 
     #[cold]

@@ -38,7 +38,7 @@ pub(super) fn ticks(
 }
 
 /// Runs a body for one tick.
-pub(super) fn once(
+pub(crate) fn once(
     platform: &Platform,
     body: impl FnMut(&ExecutionContext, &Stream<'_>, &Stream<'_>) -> Result<()> + Send + 'static,
 ) -> Result<(), Failed> {

@@ -9,6 +9,7 @@ use super::hook::{once, tensor};
 pub(super) fn add(suite: Suite) -> Suite {
     suite
         .both("an_algorithm_is_stored_as_text_and_given_back", given_back)
+        .both("a_search_finds_an_algorithm_that_a_plan_takes", searched)
         .host("the_simulator_keeps_a_stored_algorithm", kept)
         .cuda("an_algorithm_of_another_place_is_refused", elsewhere)
         .cuda("an_algorithm_fits_the_limit_of_its_work_area", limited)
@@ -36,6 +37,37 @@ fn given_back(platform: &Platform) -> Result<(), Failed> {
         check_equal(second.algorithm(), stored)?;
         second.execute(work, &a, &b, &mut c)?;
         check_equal(work.download_blocking(&c)?, found)
+    })
+}
+
+fn searched(platform: &Platform) -> Result<(), Failed> {
+    once(platform, |cx, work, _| {
+        let a = tensor(cx, work, &[3, 64, 32], &[1.0_f32; 3 * 64 * 32])?;
+        let b = tensor(cx, work, &[32, 16], &[2.0; 32 * 16])?;
+        let bias = cx.upload(&[-0.5_f32; 16])?;
+        let mut c = cx.tensor([3, 64, 16], work)?;
+        let planner = Matmul::<f32>::plan(64, 16, 32).batch(3).share_b().bias().relu();
+        let found = planner.search_blocking(cx, work, 4)?;
+        let all: Vec<_> = found.candidates().copied().collect();
+        check((1..=4).contains(&all.len()), || format!("{all:?}"))?;
+        check_equal(found.fastest(), all[0].algorithm())?;
+        let text = found.to_string();
+        check_equal(text.lines().count(), all.len())?;
+        let info = cx.platform().driver().device_info(cx.device())?;
+        check_equal(all[0].time().is_simulated(), info.is_simulated)?;
+        let stored: Algorithm = found.fastest().to_string().parse()?;
+        let planner = if info.is_simulated {
+            check_text(&text, &["simulated: simulator"])?;
+            check_equal(all.len(), 1)?;
+            planner
+        } else {
+            check_text(&text, &["cublaslt=", " data="])?;
+            planner.algorithm(stored)
+        };
+        let mut plan = planner.on(cx, work)?;
+        check_equal(plan.algorithm(), stored)?;
+        plan.execute(work, &a, &b, &bias, &mut c)?;
+        check(work.download_blocking(&c)?.iter().all(|&x| x == 63.5), || "wrong products".into())
     })
 }
 
