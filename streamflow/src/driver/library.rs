@@ -13,7 +13,8 @@ pub struct LibraryCall<'a> {
     pub params: &'a [Param],
     /// All memory that the call touches, work areas included.
     pub accesses: &'a [Access],
-    /// Whether the call may be captured in a CUDA graph, and replayed with it.
+    /// Whether the call may be captured in a CUDA graph, and replayed with it. It is `false` for a call that may wait for
+    /// the device or allocate, and for one of which the library's documentation does not say that it may be captured.
     pub is_captured: bool,
     /// The body for the simulator.
     pub host: &'a LibraryBody,
@@ -34,6 +35,7 @@ impl fmt::Debug for LibraryCall<'_> {
             .field("function", &self.function)
             .field("params", &self.params)
             .field("accesses", &self.accesses)
+            .field("is_captured", &self.is_captured)
             .finish_non_exhaustive()
     }
 }

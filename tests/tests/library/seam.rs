@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::library::matmul::hook::once;
 use streamflow::driver::host::HostDriver;
 use streamflow::driver::race::RaceChecker;
 use streamflow::driver::{Call, Driver, Recorder};
@@ -11,6 +12,7 @@ use streamflow::prelude::*;
 use streamflow_tests::foreign::{CopyLibrary, launch_unordered};
 use streamflow_tests::kernels::{add_one, slow_copy, slow_fill};
 use streamflow_tests::layers::{CallKind, FailNth};
+use streamflow_tests::libraries::Problem;
 use streamflow_tests::ordered::Program;
 use streamflow_tests::{Failed, Suite, check, check_equal, check_error, check_text};
 
@@ -39,6 +41,7 @@ pub(crate) fn add(suite: Suite) -> Suite {
         .cuda("the_race_checker_names_the_library_function", |platform| {
             races(platform.driver().clone())
         })
+        .both("what_must_not_be_captured_says_so_at_the_seam", uncaptured)
         .both("a_call_that_fails_leaves_its_memory_usable", failing)
         .both("a_call_has_a_limited_number_of_claims", limited)
         .cuda("a_status_is_an_error_with_its_name", status)
@@ -108,6 +111,35 @@ fn recorded(platform: &Platform) -> Result<(), Failed> {
     let call = calls.iter().find(|call| matches!(call, Call::Library { .. }));
     let text = call.map(ToString::to_string).unwrap_or_default();
     check_text(&text, &["call testCopy on stream", ", reads from = ", ", writes to = "])
+}
+
+/// Each kind of problem, and the functions of its plan and its call that are not to be captured.
+fn uncaptured(platform: &Platform) -> Result<(), Failed> {
+    let recorder = Arc::new(Recorder::new(platform.driver().clone()));
+    let recorded = Platform::builder().driver(recorder.clone())?;
+    once(&recorded, move |cx, work, _| {
+        for problem in Problem::small() {
+            recorder.clear();
+            let mut plan = problem.workload(cx, work)?;
+            plan.prepare(1, cx, work)?;
+            plan.call(work)?;
+            let found = recorder.calls().into_iter().filter_map(|call| match call {
+                Call::Library { is_captured, .. } => Some((is_captured, call.to_string())),
+                _ => None,
+            });
+            let found: Vec<_> = found.collect();
+            check(!found.is_empty(), || format!("{} made no call", problem.kind))?;
+            for (is_captured, text) in &found {
+                check_equal(*is_captured, !text.contains(", not to be captured"))?;
+                let is_expected = text.contains("preprocess") || text.contains("cusolver");
+                check_equal((*is_captured, text), (!is_expected, text))?;
+            }
+            let needed = usize::from(matches!(problem.kind, "spmv" | "cholesky"));
+            let uncaptured = found.iter().filter(|it| !it.0).count();
+            check(uncaptured >= needed, || format!("{}: {found:?}", problem.kind))?;
+        }
+        Ok(())
+    })
 }
 
 fn races(driver: Arc<dyn Driver>) -> Result<(), Failed> {

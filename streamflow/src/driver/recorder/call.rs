@@ -91,8 +91,14 @@ pub enum Call {
         shared_bytes: u32,
         accesses: Box<[RecordedAccess]>,
     },
-    /// [`call_library`](crate::driver::Driver::call_library).
-    Library { stream: StreamLabel, function: Arc<str>, accesses: Box<[RecordedAccess]> },
+    /// [`call_library`](crate::driver::Driver::call_library). `is_captured` is as in
+    /// [`LibraryCall`](crate::driver::LibraryCall).
+    Library {
+        stream: StreamLabel,
+        function: Arc<str>,
+        accesses: Box<[RecordedAccess]>,
+        is_captured: bool,
+    },
     /// [`launch_host_function`](crate::driver::Driver::launch_host_function).
     HostFunction { stream: StreamLabel },
     /// The call of this name failed, with this error. A call that creates or allocates has only this entry; the
@@ -226,8 +232,11 @@ impl fmt::Display for Call {
                 write!(f, ", {gx}x{gy}x{gz} blocks of {bx}x{by}x{bz}, {shared_bytes} shared")?;
                 list(f, accesses)
             }
-            Self::Library { stream, function, accesses } => {
+            Self::Library { stream, function, accesses, is_captured } => {
                 write!(f, "call {function} on {stream}")?;
+                if !is_captured {
+                    f.write_str(", not to be captured")?;
+                }
                 list(f, accesses)
             }
             Self::HostFunction { stream } => write!(f, "host function on {stream}"),

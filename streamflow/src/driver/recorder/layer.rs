@@ -240,6 +240,7 @@ unsafe impl Layer for Recorder {
             stream,
             function: names.kernel(call.function),
             accesses: recorded(names, call.accesses),
+            is_captured: call.is_captured,
         });
         // SAFETY: the caller's contract.
         self.note_failure("call_library", unsafe { self.below.call_library(stream, call) })

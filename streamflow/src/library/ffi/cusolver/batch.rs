@@ -2,12 +2,11 @@
 
 use std::ffi::{c_int, c_void};
 
-use super::calls::{at, fits, size, with_handle};
-use super::table::NAME;
+use super::calls::{at, fits, not_captured, size, with_handle};
 use super::{Dense, UPPER};
 use crate::context::{ExecutionContext, Stream};
 use crate::error::Result;
-use crate::library::ffi::call::{Call, HostBody};
+use crate::library::ffi::call::HostBody;
 use crate::library::solve::element::sealed::Number;
 use crate::memory::{Buffer, DeviceSlice, Tensor};
 use crate::stream::CudaStream;
@@ -68,7 +67,7 @@ impl Dense {
         fits(CALL, "a", a.items(), size(n, n, count))?;
         fits(CALL, "statuses", statuses, Some(count))?;
         let (order, batch) = (n as c_int, count as c_int);
-        let mut call = Call::new(NAME, CALL);
+        let mut call = not_captured(CALL);
         let pointers = at(call.read("pointers", &a.pointers));
         call.write("a", &mut a.items);
         let statuses = call.write("statuses", statuses) as *mut c_int;
@@ -79,7 +78,7 @@ impl Dense {
             potrf(it.handle, UPPER, order, pointers, order, statuses, batch)
         });
         // SAFETY: as in `getrf`.
-        unsafe { call.queue(stream, host, run) }
+        unsafe { call.queue_in_place(stream, host, run) }
     }
 
     /// Solves `A x = b` for each matrix of a batch, with one right-hand side each, in its place.
@@ -99,7 +98,7 @@ impl Dense {
         fits(CALL, "b", &b.pointers, Some(count))?;
         fits(CALL, "status", status, Some(1))?;
         let (order, batch) = (n as c_int, count as c_int);
-        let mut call = Call::new(NAME, CALL);
+        let mut call = not_captured(CALL);
         let matrices = at(call.read("pointers of u", &u.pointers));
         let sides = at(call.read("pointers of b", &b.pointers));
         call.read("u", &u.items);
@@ -112,7 +111,7 @@ impl Dense {
             potrs(it.handle, UPPER, order, 1, matrices, order, sides, order, status, batch)
         });
         // SAFETY: as in `getrf`.
-        unsafe { call.queue(stream, host, run) }
+        unsafe { call.queue_in_place(stream, host, run) }
     }
 }
 

@@ -48,6 +48,12 @@ pub(super) fn with_handle<'a>(
     }
 }
 
+/// A call of a routine. cuSOLVER's documentation does not say of any that it may be captured in a graph, and those that
+/// iterate look at results on the host.
+pub(super) fn not_captured<'a>(function: &'static str) -> Call<'a> {
+    Call::new(NAME, function).not_captured()
+}
+
 impl Dense {
     /// `P A = L U`, in the place of `A`; `pivots` gets one row for each row, and the first of `statuses` is written.
     pub(in crate::library) fn getrf<T: Number>(
@@ -64,7 +70,7 @@ impl Dense {
         fits(CALL, "pivots", pivots, Some(n))?;
         fits(CALL, "statuses", statuses, Some(1))?;
         let (order, t, bytes) = (n as i64, T::DATA_TYPE, self.work.len());
-        let mut call = Call::new(NAME, CALL);
+        let mut call = not_captured(CALL);
         let work = at(call.write("work", &mut self.work));
         let a = at(call.write("a", a));
         let pivots = call.write("pivots", pivots) as *mut i64;
@@ -78,7 +84,7 @@ impl Dense {
             )
         });
         // SAFETY: all memory that the routine touches is claimed.
-        unsafe { call.queue(stream, host, run) }
+        unsafe { call.queue_in_place(stream, host, run) }
     }
 
     /// Solves `transpose(A) x = b` for the `count` columns of `b`, in their place.
@@ -99,7 +105,7 @@ impl Dense {
         fits(CALL, "b", b, size(n, count, 1))?;
         fits(CALL, "status", status, Some(1))?;
         let (order, columns, t) = (n as i64, count as i64, T::DATA_TYPE);
-        let mut call = Call::new(NAME, CALL);
+        let mut call = not_captured(CALL);
         let lu = at(call.read("lu", lu));
         let pivots = call.read("pivots", pivots) as *const i64;
         let b = at(call.write("b", b));
@@ -112,7 +118,7 @@ impl Dense {
             )
         });
         // SAFETY: as in `getrf`.
-        unsafe { call.queue(stream, host, run) }
+        unsafe { call.queue_in_place(stream, host, run) }
     }
 
     /// `A = transpose(U) U`, in the place of the upper triangle of `A`; the first of `statuses` is written.
@@ -128,7 +134,7 @@ impl Dense {
         fits(CALL, "a", a, size(n, n, 1))?;
         fits(CALL, "statuses", statuses, Some(1))?;
         let (order, t, bytes) = (n as i64, T::DATA_TYPE, self.work.len());
-        let mut call = Call::new(NAME, CALL);
+        let mut call = not_captured(CALL);
         let work = at(call.write("work", &mut self.work));
         let a = at(call.write("a", a));
         let status = call.write("statuses", statuses) as *mut c_int;
@@ -140,7 +146,7 @@ impl Dense {
             )
         });
         // SAFETY: as in `getrf`.
-        unsafe { call.queue(stream, host, run) }
+        unsafe { call.queue_in_place(stream, host, run) }
     }
 
     /// Solves `A x = b` for the `count` columns of `b`, in their place.
@@ -158,7 +164,7 @@ impl Dense {
         fits(CALL, "b", b, size(n, count, 1))?;
         fits(CALL, "status", status, Some(1))?;
         let (order, columns, t) = (n as i64, count as i64, T::DATA_TYPE);
-        let mut call = Call::new(NAME, CALL);
+        let mut call = not_captured(CALL);
         let u = at(call.read("u", u));
         let b = at(call.write("b", b));
         let status = call.write("status", status) as *mut c_int;
@@ -169,6 +175,6 @@ impl Dense {
             )
         });
         // SAFETY: as in `getrf`.
-        unsafe { call.queue(stream, host, run) }
+        unsafe { call.queue_in_place(stream, host, run) }
     }
 }

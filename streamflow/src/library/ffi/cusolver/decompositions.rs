@@ -3,11 +3,10 @@
 use std::ffi::c_int;
 
 use super::batch::is_single;
-use super::calls::{at, fits, size, with_handle};
-use super::table::NAME;
+use super::calls::{at, fits, not_captured, size, with_handle};
 use super::{Dense, ECONOMY, UPPER, VECTORS};
 use crate::error::Result;
-use crate::library::ffi::call::{Call, HostBody};
+use crate::library::ffi::call::HostBody;
 use crate::library::solve::element::sealed::Number;
 use crate::memory::DeviceSlice;
 use crate::stream::CudaStream;
@@ -29,7 +28,7 @@ impl Dense {
         fits(CALL, "tau", tau, Some(rows.min(columns)))?;
         fits(CALL, "status", status, Some(1))?;
         let (m, n, t, bytes) = (rows as i64, columns as i64, T::DATA_TYPE, self.work.len());
-        let mut call = Call::new(NAME, CALL);
+        let mut call = not_captured(CALL);
         let work = at(call.write("work", &mut self.work));
         let a = at(call.write("a", a));
         let tau = at(call.write("tau", tau));
@@ -42,7 +41,7 @@ impl Dense {
             )
         });
         // SAFETY: as in `getrf`.
-        unsafe { call.queue(stream, host, run) }
+        unsafe { call.queue_in_place(stream, host, run) }
     }
 
     /// `Q`, `rows` by `columns`, in the place of what [`geqrf`](Self::geqrf) has written.
@@ -61,7 +60,7 @@ impl Dense {
         fits(CALL, "status", status, Some(1))?;
         let (m, n) = (rows as c_int, columns as c_int);
         let elements = (self.work.len() / size_of::<T>()).min(c_int::MAX as usize) as c_int;
-        let mut call = Call::new(NAME, CALL);
+        let mut call = not_captured(CALL);
         let work = at(call.write("work", &mut self.work));
         let a = at(call.write("a", a));
         let tau = at(call.read("tau", tau));
@@ -72,7 +71,7 @@ impl Dense {
             orgqr(it.handle, m, n, n, a, m, tau, work, elements, status)
         });
         // SAFETY: as in `getrf`.
-        unsafe { call.queue(stream, host, run) }
+        unsafe { call.queue_in_place(stream, host, run) }
     }
 
     /// The eigenvalues of a symmetric matrix, of which the upper triangle is read, and its eigenvectors in the columns of
@@ -91,7 +90,7 @@ impl Dense {
         fits(CALL, "values", values, Some(n))?;
         fits(CALL, "status", status, Some(1))?;
         let (n, t, bytes) = (n as i64, T::DATA_TYPE, self.work.len());
-        let mut call = Call::new(NAME, CALL);
+        let mut call = not_captured(CALL);
         let work = at(call.write("work", &mut self.work));
         let a = at(call.write("a", a));
         let values = at(call.write("values", values));
@@ -104,7 +103,7 @@ impl Dense {
             )
         });
         // SAFETY: as in `getrf`. The iteration looks at results on the host.
-        unsafe { call.not_captured().queue(stream, host, run) }
+        unsafe { call.queue_in_place(stream, host, run) }
     }
 
     /// The economy SVD of a matrix with `rows >= columns`, which is overwritten: `u` is `rows` by `columns`, and `vt`
@@ -128,7 +127,7 @@ impl Dense {
         fits(CALL, "vt", vt, size(columns, columns, 1))?;
         fits(CALL, "status", status, Some(1))?;
         let (m, n, t, bytes) = (rows as i64, columns as i64, T::DATA_TYPE, self.work.len());
-        let mut call = Call::new(NAME, CALL);
+        let mut call = not_captured(CALL);
         let work = at(call.write("work", &mut self.work));
         let a = at(call.write("a", a));
         let s = at(call.write("s", s));
@@ -143,6 +142,6 @@ impl Dense {
             )
         });
         // SAFETY: as in `syevd`.
-        unsafe { call.not_captured().queue(stream, host, run) }
+        unsafe { call.queue_in_place(stream, host, run) }
     }
 }
