@@ -3,6 +3,7 @@
 //!
 //! ```text
 //! cargo bench -p streamflow-tests --bench libraries -- [--by-hand LIB] [--turns N] [--small] [KIND]...
+//! cargo bench -p streamflow-tests --bench libraries -- --help
 //! ```
 //!
 //! `by_hand.cu` says how the library of the code by hand is compiled. Both are in one process, since another one could run
@@ -14,9 +15,13 @@
 //! The code by hand runs twice, with two plans. What the second differs from the first is noise. The last column is the
 //! largest difference of the results, over the largest result.
 //!
+//! A row that fails is printed with its error, and the next one is measured. At the end the files of the libraries are
+//! printed that the process has loaded: two of one library are an error, since the two sides then ran different code.
+//!
 //! Without `--by-hand` the plans run alone, on the simulator where there is no GPU, with small sizes, as with `--small`.
 #![allow(missing_docs, clippy::print_stdout, reason = "a benchmark")]
 
+mod loaded;
 mod turns;
 
 use std::path::PathBuf;
@@ -30,23 +35,45 @@ use turns::{Measured, Turns};
 
 /// A problem, its name and how many calls one turn has.
 struct Row {
+    kind: &'static str,
     name: &'static str,
     calls: usize,
     problem: fn() -> Problem,
 }
 
 const ROWS: &[Row] = &[
-    Row { name: "FFT 2^20", calls: 50, problem: || Problem::fft(1, &[1 << 20]) },
-    Row { name: "FFT 512 x 512, 16", calls: 20, problem: || Problem::fft(16, &[512, 512]) },
+    Row { kind: "fft", name: "FFT 2^20", calls: 50, problem: || Problem::fft(1, &[1 << 20]) },
     Row {
+        kind: "fft",
+        name: "FFT 512 x 512, 16",
+        calls: 20,
+        problem: || Problem::fft(16, &[512, 512]),
+    },
+    Row {
+        kind: "matmul",
         name: "matmul 4096 bf16",
         calls: 10,
         problem: || Problem::matmul_bf16(4096, 4096, 4096, 1),
     },
-    Row { name: "matmul 4096 f32", calls: 3, problem: || Problem::matmul(4096, 4096, 4096, 1) },
-    Row { name: "matmul 64, 10,000", calls: 20, problem: || Problem::matmul(64, 64, 64, 10_000) },
-    Row { name: "SpMV 2^20 x 16", calls: 50, problem: || Problem::spmv(1 << 20, 16) },
-    Row { name: "Cholesky 2048 f64", calls: 2, problem: || Problem::cholesky(2048) },
+    Row {
+        kind: "matmul",
+        name: "matmul 4096 f32",
+        calls: 3,
+        problem: || Problem::matmul(4096, 4096, 4096, 1),
+    },
+    Row {
+        kind: "matmul",
+        name: "matmul 64, 10,000",
+        calls: 20,
+        problem: || Problem::matmul(64, 64, 64, 10_000),
+    },
+    Row { kind: "spmv", name: "SpMV 2^20 x 16", calls: 50, problem: || Problem::spmv(1 << 20, 16) },
+    Row {
+        kind: "cholesky",
+        name: "Cholesky 2048 f64",
+        calls: 2,
+        problem: || Problem::cholesky(2048),
+    },
 ];
 
 graph! {
@@ -73,9 +100,26 @@ impl Compute for Print {
     }
 }
 
+const HELP: &str = "\
+cargo bench -p streamflow-tests --bench libraries -- [--by-hand LIB] [--turns N] [--small] [KIND]...
+
+  --by-hand LIB  take turns with the C++ code, compiled in one line:
+                 nvcc -O3 -std=c++17 -arch=sm_90 -shared -Xcompiler -fPIC tests/benches/libraries/by_hand.cu \\
+                     -o libby_hand.so -lcufft -lcublasLt -lcusparse -lcusolver
+                 The loader must find what it links: set LD_LIBRARY_PATH and STREAMFLOW_LIBRARY_DIR to one directory.
+  --turns N      41 without it
+  --small        small problems
+  KIND           fft, matmul, spmv, cholesky; all without one
+";
+
 fn main() -> ExitCode {
+    if std::env::args().any(|argument| argument == "--help") {
+        print!("{HELP}");
+        return ExitCode::SUCCESS;
+    }
     match measure() {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
         Err(error) => {
             println!("error: {error:?}");
             ExitCode::FAILURE
@@ -97,38 +141,51 @@ fn arguments() -> Result<Arguments> {
         match argument.as_str() {
             // Cargo adds it.
             "--bench" => {}
-            "--by-hand" => found.by_hand = arguments.next().map(PathBuf::from),
+            "--by-hand" => {
+                let path = arguments.next().map(PathBuf::from);
+                found.by_hand = Some(path.ok_or_else(|| Failure::msg("--by-hand needs a path"))?);
+            }
             "--small" => found.is_small = true,
             "--turns" => {
                 let turns = arguments.next().and_then(|turns| turns.parse().ok());
-                found.turns = turns.ok_or_else(|| Failure::msg("--turns needs a number"))?;
+                found.turns = turns
+                    .filter(|&turns| turns > 0)
+                    .ok_or_else(|| Failure::msg("--turns needs a number above 0"))?;
             }
-            _ => found.kinds.push(argument),
+            "fft" | "matmul" | "spmv" | "cholesky" => found.kinds.push(argument),
+            _ => return Err(Failure::msg(format!("`{argument}` is no argument; see --help"))),
         }
     }
     Ok(found)
 }
 
-fn measure() -> Result<()> {
+/// Whether all rows were measured.
+fn measure() -> Result<bool> {
     let Arguments { by_hand, turns, is_small, kinds } = arguments()?;
     let platform = Platform::detect()?;
+    if by_hand.is_some() && platform.driver().device_info(device(0))?.is_simulated {
+        return Err(Failure::msg("the code by hand needs a GPU, and no driver or GPU was found"));
+    }
     let by_hand = by_hand.map(|path| ByHand::open(&path)).transpose()?;
+    let mut is_complete = true;
+    let mut row = |name, problem, calls| {
+        if let Err(error) = one(&platform, name, problem, by_hand, calls, turns) {
+            println!("{name:<18} error: {error:?}");
+            is_complete = false;
+        }
+    };
     println!("{}, {turns} turns, medians per call", platform.name());
     println!("{}", Measured::HEADINGS);
     let is_chosen = |kind: &str| kinds.is_empty() || kinds.iter().any(|it| it == kind);
     if is_small || by_hand.is_none() {
         let small = Problem::small().into_iter().filter(|it| is_chosen(it.kind));
-        return small
-            .map(|it| (it.kind, it))
-            .try_for_each(|(name, problem)| one(&platform, name, problem, by_hand, 5, turns));
-    }
-    for row in ROWS {
-        let problem = (row.problem)();
-        if is_chosen(problem.kind) {
-            one(&platform, row.name, problem, by_hand, row.calls, turns)?;
+        small.for_each(|problem| row(problem.kind, problem, 5));
+    } else {
+        for it in ROWS.iter().filter(|it| is_chosen(it.kind)) {
+            row(it.name, (it.problem)(), it.calls);
         }
     }
-    Ok(())
+    Ok(loaded::print_and_compare() && is_complete)
 }
 
 fn one(
