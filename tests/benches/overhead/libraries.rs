@@ -17,7 +17,10 @@ const CALLS: usize = 2_000;
 /// Each time is the least of so many, since other programs can only make it longer.
 const TRIES: usize = 20;
 
-const ROWS: &[(&str, fn() -> Problem)] = &[
+/// The name of a row, and what it computes.
+type Row = (&'static str, fn() -> Problem);
+
+const ROWS: &[Row] = &[
     ("fft", || Problem::fft(1, &[8])),
     ("matmul", || Problem::matmul(4, 4, 4, 1)),
     ("spmv", || Problem::spmv(4, 2)),
