@@ -5,7 +5,8 @@
 //! | `core.rs` | the state machine: which node, on which worker, who wakes up |
 //! | `board.rs` | it, behind a lock, with the signals that workers sleep on |
 //! | `team.rs` | what the workers share, beside the state |
-//! | `worker.rs` | the loop of a worker's thread |
+//! | `protocol.rs` | in which order workers ask the board and sleep: what the models execute |
+//! | `worker.rs` | a worker's thread: commands, looks, spinning, parking |
 //! | `poller.rs` | what one idle worker does for all: it asks the device, the clock and other threads |
 //! | `nap.rs` | hooks that sleep in simulated time |
 //! | `collect.rs` | a report while the graph runs |
@@ -17,6 +18,7 @@ mod collect;
 mod core;
 mod nap;
 mod poller;
+mod protocol;
 mod team;
 mod worker;
 

@@ -5,6 +5,7 @@ use std::cell::Cell;
 
 use super::board::Board;
 use super::core::WorkerId;
+use super::protocol;
 use crate::context::Sleeper;
 use crate::schedule::idle::LONG;
 use crate::sync::Arc;
@@ -39,41 +40,20 @@ pub(super) struct Naps {
 impl Sleeper for Naps {
     fn sleep(&self, until: Timestamp) {
         let Some(me) = WORKER.get() else { return };
-        if self.clock.now() >= until {
-            // So no worker naps that goes on without being woken.
-            return;
-        }
-        let bell = self.board.bell(me);
-        let mut alone = self.board.change(|core| core.nap(me, until.0));
-        loop {
-            let seen = bell.raised();
-            if alone {
-                self.board.change(|core| {
-                    // Another worker may have moved the clock meanwhile, and have woken one.
-                    if core.is_still()
-                        && let Some(first) = core.nap_ends()
-                    {
-                        self.clock.advance_to(Timestamp(first));
-                        core.end_naps(self.clock.now().0);
-                    }
-                });
-            }
-            let goes_on = self.board.change(|core| {
-                let ends = core.is_over() || self.clock.now() >= until;
-                if ends && core.naps(me) {
-                    core.get_up(me);
-                }
-                !ends && core.naps(me)
-            });
-            if !goes_on || !bell.sleep(seen, LONG) {
-                return;
-            }
-            // If its nap has ended, it goes on, and nobody takes it for one that naps until then.
-            alone = self.board.change(|core| core.naps(me) && core.nap(me, until.0));
-        }
+        protocol::nap(&self.board, me, until.0, &self.clock, |bell, seen| bell.sleep(seen, LONG));
     }
 
     fn is_over(&self) -> bool {
         self.board.change(|core| core.is_over())
+    }
+}
+
+impl protocol::Moves for Clock {
+    fn now(&self) -> u64 {
+        Clock::now(self).0
+    }
+
+    fn advance_to(&self, moment: u64) {
+        Clock::advance_to(self, Timestamp(moment));
     }
 }

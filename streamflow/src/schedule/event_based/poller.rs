@@ -5,8 +5,10 @@
 //! hook: so that thread relies on what it has seen, and the race checker is notified of that.
 
 use std::sync::PoisonError;
+use std::time::Duration;
 
 use super::core::{NodeId, WorkerId};
+use super::protocol::{self, Pause};
 use super::team::{Poller, Team};
 use crate::context::{Activity, Command};
 use crate::driver::DriverError;
@@ -17,65 +19,78 @@ use crate::schedule::idle::Rest;
 use crate::schedule::outcome::Outcome;
 use crate::time::Timestamp;
 
+/// The poller's turn of a worker.
+struct Polling<'p, 't, 'r, 'g> {
+    team: &'t Team<'r, 'g>,
+    poller: &'p mut Poller<'r>,
+}
+
+impl protocol::Polls for Polling<'_, '_, '_, '_> {
+    type Error = Error;
+    /// For how long at most.
+    type Sleep = Duration;
+
+    fn begin_pass(&mut self) -> bool {
+        self.poller.idle.begin_pass();
+        self.team.control.command() == Command::Run
+    }
+
+    fn find(&mut self, version: u64) -> Result<bool> {
+        self.team.refresh(self.poller, version);
+        let has_found = self.team.find(self.poller)?;
+        if has_found {
+            self.poller.idle.end();
+        }
+        Ok(has_found)
+    }
+
+    fn rest(&mut self, naps_end: Option<u64>, is_still: bool) -> Pause<Duration> {
+        let (team, poller) = (self.team, &mut *self.poller);
+        if team.limit.is_over(team.platform.clock()) {
+            team.end(Outcome::TimeOver);
+            return Pause::End;
+        }
+        if is_still && naps_end.is_none() && poller.idle.looks_for_work() && !team.has_work() {
+            team.end(Outcome::Over);
+            return Pause::End;
+        }
+        if let Some(until) = naps_end {
+            poller.all.until(Timestamp(until));
+            // The lists are without it.
+            poller.version = None;
+        }
+        let Poller { idle, all, .. } = poller;
+        match idle.rest(all, is_still) {
+            Rest::Again => {
+                if team.is_crowded {
+                    std::thread::yield_now();
+                }
+                Pause::Again
+            }
+            Rest::Advanced => Pause::Advanced(team.platform.clock().now().0),
+            Rest::Sleep(at_most) => Pause::Sleep(at_most),
+        }
+    }
+
+    fn sleep(&mut self, at_most: Duration) -> Result<()> {
+        let Poller { idle, all, .. } = &mut *self.poller;
+        if idle.sleep(all, at_most)? {
+            return Ok(());
+        }
+        Err(asleep::waiting(self.team.control))
+    }
+}
+
 impl Team<'_, '_> {
     /// Polls until there is something else for the worker to do.
     pub(super) fn poll(&self, me: WorkerId) -> Result<()> {
         let mut poller = self.poller.lock().unwrap_or_else(PoisonError::into_inner);
         poller.idle.end();
-        loop {
-            poller.idle.begin_pass();
-            if self.control.command() != Command::Run {
-                return Ok(());
-            }
-            let (has_news, version, is_still) =
-                self.board.change(|core| (core.has_news_for(me), core.version(), core.is_still()));
-            if has_news {
-                return Ok(());
-            }
-            self.refresh(&mut poller, version);
-            if self.find(&mut poller)? {
-                poller.idle.end();
-                continue;
-            }
-            if self.limit.is_over(self.platform.clock()) {
-                self.end(Outcome::TimeOver);
-                return Ok(());
-            }
-            let naps_until = self.board.change(|core| core.nap_ends()).map(Timestamp);
-            let is_still = is_still && self.board.change(|core| core.is_still());
-            if is_still && naps_until.is_none() && poller.idle.looks_for_work() && !self.has_work()
-            {
-                self.end(Outcome::Over);
-                return Ok(());
-            }
-            if let Some(until) = naps_until {
-                poller.all.until(until);
-                // The lists are without it.
-                poller.version = None;
-            }
-            let Poller { idle, all, .. } = &mut *poller;
-            match idle.rest(all, is_still) {
-                Rest::Again if self.is_crowded => std::thread::yield_now(),
-                Rest::Again => {}
-                Rest::Advanced => {
-                    self.board.change(|core| core.end_naps(self.platform.clock().now().0))
-                }
-                Rest::Sleep(at_most) => {
-                    if !self.board.change(|core| core.may_sleep(me, version)) {
-                        continue;
-                    }
-                    let is_awake = idle.sleep(all, at_most);
-                    self.board.change(|core| core.awake(me));
-                    if !is_awake? {
-                        return Err(asleep::waiting(self.control));
-                    }
-                }
-            }
-        }
+        protocol::poll(&self.board, me, &mut Polling { team: self, poller: &mut poller })
     }
 
     /// Asks once.
-    pub(super) fn check(&self, _me: WorkerId) -> Result<()> {
+    pub(super) fn check(&self) -> Result<()> {
         let mut poller = locked(&self.poller);
         let version = self.board.change(|core| core.version());
         self.refresh(&mut poller, version);

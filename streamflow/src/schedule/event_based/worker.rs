@@ -1,13 +1,14 @@
-//! A worker's thread: it asks the [`Board`](super::board::Board) what to do next, and does it.
+//! A worker's thread: what it does with the answers of the [`Board`](super::board::Board), for which it asks in
+//! [`protocol::work`].
 
-use std::cell::Cell;
 use std::sync::atomic::Ordering;
 
-use super::core::{Looked, Next, NodeId, WorkerId};
-use super::nap;
+use super::core::{Looked, NodeId, WorkerId};
 use super::team::Team;
+use super::{nap, protocol};
 use crate::context::{Activity, Command};
-use crate::error::{Result, caught_as_error};
+use crate::driver::Signal;
+use crate::error::{Error, Result, caught_as_error};
 use crate::graph::{Step, Waits};
 use crate::lock::locked;
 use crate::operator::Succession;
@@ -23,97 +24,85 @@ struct Worker<'t, 'r, 'g> {
     team: &'t Team<'r, 'g>,
     index: WorkerId,
     /// The node that it looks at, and how often the run's signal was raised before.
-    looks_at: Cell<Option<(NodeId, u64)>>,
+    looks_at: Option<(NodeId, u64)>,
+    waits: Waits,
+    measured: Option<Succession>,
+    spin: Spin,
 }
 
 impl Team<'_, '_> {
     /// Runs nodes until the run is over. The calling thread is this worker.
     pub(super) fn work(&self, index: WorkerId) {
-        let worker = Worker { team: self, index, looks_at: Cell::new(None) };
+        let mut worker = Worker {
+            team: self,
+            index,
+            looks_at: None,
+            waits: Waits::default(),
+            measured: self.platform.has_statistics().then(Succession::begin),
+            spin: Spin::default(),
+        };
         let _is_worker = nap::enter(index);
-        let measured = self.platform.has_statistics().then(Succession::begin);
-        let (mut waits, mut looked) = (Waits::default(), None);
+        let mut looked = None;
         loop {
-            let panic =
-                match caught_as_error(|| worker.run(&mut waits, &mut looked, measured.as_ref())) {
-                    Ok(Ok(())) => return,
-                    Ok(Err(error)) => return self.fail(error),
-                    Err(panic) => panic,
-                };
+            worker.spin = Spin::default();
+            let run = || protocol::work(&self.board, index, &mut looked, &mut worker);
+            let panic = match caught_as_error(run) {
+                Ok(Ok(())) => return,
+                Ok(Err(error)) => return self.fail(error),
+                Err(panic) => panic,
+            };
             let Some((node, raises)) = worker.looks_at.take() else { return self.fail(*panic) };
-            let stepped = locked(&self.nodes[node]).panicked(panic, &mut waits);
+            let stepped = locked(&self.nodes[node]).panicked(panic, &mut worker.waits);
             match stepped {
-                Ok(step) => looked = Some((node, worker.found(node, step, &mut waits, raises))),
+                Ok(step) => looked = Some((node, worker.found(node, step, raises))),
                 Err(error) => return self.fail(*error),
             }
         }
     }
 }
 
-impl Worker<'_, '_, '_> {
-    fn run(
-        &self,
-        waits: &mut Waits,
-        looked: &mut Option<(NodeId, Looked)>,
-        measured: Option<&Succession>,
-    ) -> Result<()> {
-        let (team, me) = (self.team, self.index);
-        let interrupt = || measured.iter().for_each(|measured| measured.interrupt());
-        let mut spin = Spin::default();
-        loop {
-            let command = team.control.command();
-            if command != Command::Run || team.collects.load(Ordering::Acquire) {
-                interrupt();
-                if let Some((node, found)) = looked.take() {
-                    team.board.change(|core| core.looked(me, node, found));
-                }
-                match command {
-                    Command::Stop(source) => {
-                        team.end(Outcome::Stopped(source));
-                        return Ok(());
-                    }
-                    Command::Report => team.begin_report(),
-                    _ => {}
-                }
-                team.collect();
-                if command == Command::Pause && !self.pause() {
-                    return Err(asleep::paused());
-                }
+impl protocol::Thread for Worker<'_, '_, '_> {
+    type Error = Error;
+
+    fn obeys(&self, looked: &mut Option<(NodeId, Looked)>) -> Result<bool> {
+        let team = self.team;
+        let command = team.control.command();
+        if command != Command::Run || team.collects.load(Ordering::Acquire) {
+            self.interrupt();
+            if let Some((node, found)) = looked.take() {
+                team.board.change(|core| core.looked(self.index, node, found));
             }
-            turns::point("a worker asks for a node");
-            // Before the question, so that a change after it ends the sleep.
-            let (bell, epoch) = (team.board.bell(me), team.board.epoch());
-            let seen = bell.raised();
-            match team.board.next(me, looked.take(), spin.is_over()) {
-                Next::Look(node) => {
-                    spin = Spin::default();
-                    *looked = Some((node, self.look(node, waits)?));
-                    continue;
+            match command {
+                Command::Stop(source) => {
+                    team.end(Outcome::Stopped(source));
+                    return Ok(false);
                 }
-                Next::Poll => team.poll(me)?,
-                Next::Check => team.check(me)?,
-                Next::Spin => spin.wait(team, epoch),
-                Next::Park => {
-                    if !bell.sleep(seen, LONG) {
-                        return Err(asleep::waiting(team.control));
-                    }
-                    spin = Spin::default();
-                }
-                Next::End => return Ok(()),
+                Command::Report => team.begin_report(),
+                _ => {}
             }
-            interrupt();
+            team.collect();
+            if command == Command::Pause && !self.pause() {
+                return Err(asleep::paused());
+            }
         }
+        turns::point("a worker asks for a node");
+        Ok(true)
+    }
+
+    fn has_spun(&self) -> bool {
+        self.spin.is_over
     }
 
     /// Looks at a node, which runs a tick if it is ready.
-    fn look(&self, node: NodeId, waits: &mut Waits) -> Result<Looked> {
+    fn look(&mut self, node: NodeId) -> Result<Looked> {
         let team = self.team;
+        self.spin = Spin::default();
         turns::point("a worker has taken a node");
-        waits.clear();
+        self.waits.clear();
         let raises = team.control.signal().raises();
-        self.looks_at.set(Some((node, raises)));
-        let step = locked(&team.nodes[node]).step(waits, team.limit.until());
-        self.looks_at.set(None);
+        self.looks_at = Some((node, raises));
+        let step = locked(&team.nodes[node]).step(&mut self.waits, team.limit.until());
+        self.looks_at = None;
         let step = step.map_err(|error| *error)?;
         turns::point("a worker has looked at a node");
         if let Some(races) = &team.races
@@ -121,7 +110,7 @@ impl Worker<'_, '_, '_> {
         {
             team.end(Outcome::Over);
         }
-        let found = self.found(node, step, waits, raises);
+        let found = self.found(node, step, raises);
         if found.again && step == Step::Nothing {
             // A source that has nothing to send lets other threads run.
             turns::yield_turn();
@@ -129,9 +118,42 @@ impl Worker<'_, '_, '_> {
         Ok(found)
     }
 
+    fn poll(&mut self) -> Result<()> {
+        self.team.poll(self.index)?;
+        self.interrupt();
+        Ok(())
+    }
+
+    fn check(&mut self) -> Result<()> {
+        self.team.check()?;
+        self.interrupt();
+        Ok(())
+    }
+
+    fn spin(&mut self, epoch: u64) {
+        self.spin.wait(self.team, epoch);
+        self.interrupt();
+    }
+
+    fn park(&mut self, bell: &Signal, seen: u64) -> Result<()> {
+        if !bell.sleep(seen, LONG) {
+            return Err(asleep::waiting(self.team.control));
+        }
+        self.spin = Spin::default();
+        self.interrupt();
+        Ok(())
+    }
+}
+
+impl Worker<'_, '_, '_> {
+    /// The time of the next node does not begin where the one before has ended.
+    fn interrupt(&self) {
+        self.measured.iter().for_each(Succession::interrupt);
+    }
+
     /// What a look has found, also one whose tick has panicked. What the node waits for is noted for the worker that polls:
     /// nothing else wakes the node.
-    fn found(&self, node: NodeId, step: Step, waits: &mut Waits, raises: u64) -> Looked {
+    fn found(&mut self, node: NodeId, step: Step, raises: u64) -> Looked {
         match step {
             Step::Changed | Step::Nothing => {}
             Step::Interrupted => return Looked { again: true, ..Looked::default() },
@@ -140,6 +162,7 @@ impl Worker<'_, '_, '_> {
                 return Looked { again: true, ..Looked::default() };
             }
         }
+        let waits = &mut self.waits;
         let changed = step == Step::Changed;
         let again = waits.is_at_once();
         let is_waiting = !waits.is_empty() && !again && !changed;
@@ -172,11 +195,6 @@ struct Spin {
 }
 
 impl Spin {
-    /// Whether the worker parks now.
-    fn is_over(&self) -> bool {
-        self.is_over
-    }
-
     /// Waits until there may be something new, for as long as the platform says at most, since the worker last had a node.
     fn wait(&mut self, team: &Team<'_, '_>, epoch: u64) {
         let clock = team.platform.clock();

@@ -4,6 +4,8 @@
 mod board;
 #[path = "../../../../streamflow/src/schedule/event_based/core.rs"]
 mod core;
+#[path = "../../../../streamflow/src/schedule/event_based/protocol.rs"]
+mod protocol;
 #[path = "../../../../streamflow/src/memory/ring.rs"]
 mod ring;
 

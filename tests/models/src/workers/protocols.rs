@@ -8,7 +8,7 @@ use loom::thread;
 use super::core::WorkerId;
 use super::ring::ring;
 use super::team::{CHANGED, Kept, NOTHING, Node, Team, Wait, node};
-use crate::explore::{explore_switches, must_fail};
+use crate::explore::explore_switches;
 use crate::sync::{AtomicBool, Ordering};
 
 /// A lost wake-up needs one or two switches between the threads.
@@ -50,10 +50,10 @@ fn queue(values: usize, homes: [Option<WorkerId>; 2]) -> ([Node; 2], Arc<AtomicU
     ([node(homes[0], &[1], sends), node(homes[1], &[0], takes)], arrived)
 }
 
-fn pass(values: usize, homes: [Option<WorkerId>; 2], reads_late: bool) {
+fn pass(values: usize, homes: [Option<WorkerId>; 2]) {
     explore_switches(SWITCHES, move || {
         let (nodes, arrived) = queue(values, homes);
-        run(&Team::new(nodes.into(), 2, reads_late), 2, None);
+        run(&Team::new(nodes.into(), 2), 2, None);
         assert_eq!(arrived.load(PlainOrdering::SeqCst), values, "values are left at the end");
     });
 }
@@ -61,19 +61,13 @@ fn pass(values: usize, homes: [Option<WorkerId>; 2], reads_late: bool) {
 /// Queue push and pop against park: each worker has one end.
 #[test]
 pub(crate) fn a_queue_between_two_workers() {
-    pass(2, [Some(0), Some(1)], false);
+    pass(2, [Some(0), Some(1)]);
 }
 
 /// As above, and both workers run both nodes.
 #[test]
 pub(crate) fn a_queue_of_two_workers() {
-    pass(1, [None, None], false);
-}
-
-/// The control of `Worker::run`: the bell is read after the question.
-#[test]
-fn a_bell_that_is_read_too_late_is_found() {
-    must_fail("deadlock", || pass(2, [Some(0), Some(1)], true));
+    pass(1, [None, None]);
 }
 
 /// A node that waits for a flag.
@@ -96,7 +90,7 @@ fn wait_for_flags(workers: usize, homes: std::ops::Range<WorkerId>) {
         let seen = Arc::new(AtomicUsize::new(0));
         let (waiting, nodes) = (homes.len(), homes.clone());
         let nodes = nodes.map(|home| waits_for(&flags, home, &seen)).collect();
-        let team = Team::new(nodes, workers, false);
+        let team = Team::new(nodes, workers);
         let other = team.clone();
         let device = thread::spawn(move || {
             flags.store(true, Ordering::Release);
@@ -151,7 +145,7 @@ fn wait_until_a_moment(naps: bool) {
             Ok(NOTHING)
         };
         let nodes = vec![node(Some(0), &[], takes), node(Some(1), &[0], sends)];
-        let team = Team::new(nodes, 2, false);
+        let team = Team::new(nodes, 2);
         run(&team, 2, None);
         assert_eq!(team.clock(), 2, "the run ends before the moment");
     });
@@ -179,7 +173,7 @@ pub(crate) fn naps_of_all_workers() {
                 Ok(NOTHING)
             })
         };
-        run(&Team::new(vec![naps(0), naps(1)], 2, false), 2, None);
+        run(&Team::new(vec![naps(0), naps(1)], 2), 2, None);
     });
 }
 
@@ -189,7 +183,7 @@ fn stopped(stop: fn(&Team)) {
         let ([sends, takes], _) = queue(1, [Some(0), Some(1)]);
         let never = Arc::new(AtomicBool::new(false));
         let waits = waits_for(&never, 0, &Arc::default());
-        run(&Team::new(vec![sends, takes, waits], 2, false), 2, Some(stop));
+        run(&Team::new(vec![sends, takes, waits], 2), 2, Some(stop));
     });
 }
 

@@ -1,6 +1,7 @@
-//! The loops of `worker.rs`, `poller.rs` and `nap.rs` in `streamflow/src/schedule/event_based`, without hooks, devices and
-//! real time. A worker parks at once.
+//! What the workers do between the questions of `streamflow/src/schedule/event_based/protocol.rs`, without hooks, devices
+//! and real time. A worker parks at once.
 
+use std::convert::Infallible;
 use std::mem::ManuallyDrop;
 use std::ops::Deref;
 use std::sync::Arc as Plain;
@@ -8,7 +9,8 @@ use std::sync::atomic::{AtomicU64 as PlainU64, Ordering as PlainOrdering};
 use std::time::Duration;
 
 use super::board::Board;
-use super::core::{Looked, Next, NodeId, Place, WorkerId};
+use super::core::{Looked, NodeId, Place, WorkerId};
+use super::protocol::{self, Pause};
 use crate::driver::Signal;
 use crate::sync::{Arc, AtomicBool, Ordering, UnsafeCell};
 
@@ -56,8 +58,6 @@ pub(crate) struct Team {
     stops: AtomicBool,
     /// The list of the worker that polls, and its version. loom reports two workers that poll.
     poller: UnsafeCell<(Option<u64>, Vec<(NodeId, Wait)>)>,
-    /// Whether a worker reads its bell after its question: the control.
-    reads_late: bool,
 }
 
 // SAFETY: loom reports two accesses of a cell that nothing orders.
@@ -86,36 +86,18 @@ impl Drop for Kept {
 }
 
 impl Team {
-    pub(crate) fn new(nodes: Vec<Node>, workers: usize, reads_late: bool) -> Plain<Kept> {
+    pub(crate) fn new(nodes: Vec<Node>, workers: usize) -> Plain<Kept> {
         let run = Arc::new(Signal::default());
         let places = nodes.iter().map(|node| node.place.clone()).collect();
         let board = Board::new(places, workers, workers, run.clone());
         let poller = UnsafeCell::new((None, Vec::new()));
         let (clock, stops) = (PlainU64::new(0), AtomicBool::new(false));
-        let team = Self { board, run, nodes, clock, stops, poller, reads_late };
+        let team = Self { board, run, nodes, clock, stops, poller };
         Plain::new(Kept(ManuallyDrop::new(team)))
     }
 
-    /// As `Team::work`.
     pub(crate) fn work(&self, me: WorkerId) {
-        let mut looked = None;
-        loop {
-            if self.stops.load(Ordering::Acquire) {
-                self.board.change(|core| core.end());
-            }
-            let bell = self.board.bell(me);
-            let seen = bell.raised();
-            let next = self.board.next(me, looked.take(), true);
-            let seen = if self.reads_late { bell.raised() } else { seen };
-            match next {
-                Next::Look(node) => looked = Some((node, self.look(me, node))),
-                Next::Poll => self.poll(me),
-                Next::Check => self.check(),
-                Next::Park => assert!(bell.sleep(seen, LONG)),
-                Next::Spin => unreachable!("the worker rests"),
-                Next::End => return,
-            }
-        }
+        let Ok(()) = protocol::work(&self.board, me, &mut None, &mut Worker { team: self, me });
     }
 
     fn look(&self, me: WorkerId, node: NodeId) -> Looked {
@@ -133,47 +115,6 @@ impl Team {
                 Looked { waits: true, ..NOTHING }
             }
         }
-    }
-
-    /// As `Team::poll`.
-    fn poll(&self, me: WorkerId) {
-        loop {
-            let seen = self.run.raised();
-            if self.stops.load(Ordering::Acquire) {
-                return;
-            }
-            let (has_news, version, is_still) =
-                self.board.change(|core| (core.has_news_for(me), core.version(), core.is_still()));
-            if has_news {
-                return;
-            }
-            let waits = self.list(version);
-            if self.find(&waits) {
-                continue;
-            }
-            let nap_ends = self.board.change(|core| core.nap_ends());
-            let is_still = is_still && self.board.change(|core| core.is_still());
-            let moments = waits.iter().filter_map(|(_, wait)| match wait {
-                Wait::Until(moment) => Some(*moment),
-                Wait::Flag(_) => None,
-            });
-            if let Some(moment) = moments.chain(nap_ends).min().filter(|_| is_still)
-                && self.clock() < moment
-            {
-                self.clock.store(moment, PlainOrdering::SeqCst);
-                self.board.change(|core| core.end_naps(moment));
-            } else if self.board.change(|core| core.may_sleep(me, version)) {
-                assert!(self.run.sleep(seen, LONG));
-                self.board.change(|core| core.awake(me));
-            }
-        }
-    }
-
-    /// As `Team::check`.
-    fn check(&self) {
-        let version = self.board.change(|core| core.version());
-        let waits = self.list(version);
-        self.find(&waits);
     }
 
     /// As `Team::refresh`.
@@ -213,43 +154,108 @@ impl Team {
         self.clock.load(PlainOrdering::SeqCst)
     }
 
-    /// As `Naps::sleep`.
     pub(crate) fn nap(&self, me: WorkerId, until: u64) {
-        if self.clock() >= until {
-            return;
-        }
-        let bell = self.board.bell(me);
-        let mut alone = self.board.change(|core| core.nap(me, until));
-        loop {
-            let seen = bell.raised();
-            if alone {
-                self.board.change(|core| {
-                    if core.is_still()
-                        && let Some(first) = core.nap_ends()
-                    {
-                        self.clock.fetch_max(first, PlainOrdering::SeqCst);
-                        core.end_naps(self.clock());
-                    }
-                });
-            }
-            let goes_on = self.board.change(|core| {
-                let ends = core.is_over() || self.clock() >= until;
-                if ends && core.naps(me) {
-                    core.get_up(me);
-                }
-                !ends && core.naps(me)
-            });
-            if !goes_on {
-                return;
-            }
-            assert!(bell.sleep(seen, LONG));
-            alone = self.board.change(|core| core.naps(me) && core.nap(me, until));
-        }
+        protocol::nap(&self.board, me, until, self, |bell, seen| bell.sleep(seen, LONG));
     }
 
     /// Another thread stops the run.
     pub(crate) fn stop(&self) {
         self.stops.store(true, Ordering::Release);
         self.run.raise();
+    }
+}
+
+impl protocol::Moves for Team {
+    fn now(&self) -> u64 {
+        self.clock()
+    }
+
+    fn advance_to(&self, moment: u64) {
+        self.clock.fetch_max(moment, PlainOrdering::SeqCst);
+    }
+}
+
+struct Worker<'t> {
+    team: &'t Team,
+    me: WorkerId,
+}
+
+impl protocol::Thread for Worker<'_> {
+    type Error = Infallible;
+
+    fn obeys(&self, _: &mut Option<(NodeId, Looked)>) -> Result<bool, Infallible> {
+        if self.team.stops.load(Ordering::Acquire) {
+            self.team.board.change(|core| core.end());
+        }
+        Ok(true)
+    }
+
+    fn has_spun(&self) -> bool {
+        true
+    }
+
+    fn look(&mut self, node: NodeId) -> Result<Looked, Infallible> {
+        Ok(self.team.look(self.me, node))
+    }
+
+    fn poll(&mut self) -> Result<(), Infallible> {
+        let polling = &mut Polling { team: self.team, waits: Vec::new(), seen: 0 };
+        protocol::poll(&self.team.board, self.me, polling)
+    }
+
+    fn check(&mut self) -> Result<(), Infallible> {
+        let version = self.team.board.change(|core| core.version());
+        let waits = self.team.list(version);
+        self.team.find(&waits);
+        Ok(())
+    }
+
+    fn spin(&mut self, _: u64) {
+        unreachable!("the worker has spun")
+    }
+
+    fn park(&mut self, bell: &Signal, seen: u64) -> Result<(), Infallible> {
+        assert!(bell.sleep(seen, LONG));
+        Ok(())
+    }
+}
+
+struct Polling<'t> {
+    team: &'t Team,
+    waits: Vec<(NodeId, Wait)>,
+    seen: u64,
+}
+
+impl protocol::Polls for Polling<'_> {
+    type Error = Infallible;
+    type Sleep = ();
+
+    fn begin_pass(&mut self) -> bool {
+        self.seen = self.team.run.raised();
+        !self.team.stops.load(Ordering::Acquire)
+    }
+
+    fn find(&mut self, version: u64) -> Result<bool, Infallible> {
+        self.waits = self.team.list(version);
+        Ok(self.team.find(&self.waits))
+    }
+
+    fn rest(&mut self, naps_end: Option<u64>, is_still: bool) -> Pause<()> {
+        let moments = self.waits.iter().filter_map(|(_, wait)| match wait {
+            Wait::Until(moment) => Some(*moment),
+            Wait::Flag(_) => None,
+        });
+        match moments.chain(naps_end).min().filter(|_| is_still) {
+            Some(moment) if self.team.clock() < moment => {
+                self.team.clock.store(moment, PlainOrdering::SeqCst);
+                Pause::Advanced(moment)
+            }
+            _ => Pause::Sleep(()),
+        }
+    }
+
+    fn sleep(&mut self, (): ()) -> Result<(), Infallible> {
+        assert!(self.team.run.sleep(self.seen, LONG));
+        Ok(())
     }
 }

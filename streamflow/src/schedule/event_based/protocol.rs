@@ -1,0 +1,170 @@
+//! The order in which a worker's thread asks and sleeps, without hooks, devices and real time. The models execute this file
+//! (`tests/models`): a wake-up that is lost here is a deadlock there.
+//!
+//! In all three functions, what a sleep waits for is read before the question whose answer is to sleep. So a change that
+//! the answer did not take into account ends the sleep at once.
+
+use super::board::Board;
+use super::core::{Looked, Next, NodeId, WorkerId};
+use crate::driver::Signal;
+
+/// A worker's thread, beside its questions.
+pub(super) trait Thread {
+    type Error;
+
+    /// Obeys the commands of the run. Returns `false` if the thread ends.
+    fn obeys(&self, looked: &mut Option<(NodeId, Looked)>) -> Result<bool, Self::Error>;
+
+    /// Whether it has spun for long enough to park.
+    fn has_spun(&self) -> bool;
+
+    fn look(&mut self, node: NodeId) -> Result<Looked, Self::Error>;
+
+    /// Polls until there is something else for it to do: [`poll`].
+    fn poll(&mut self) -> Result<(), Self::Error>;
+
+    /// Checks once what the waiting nodes wait for.
+    fn check(&mut self) -> Result<(), Self::Error>;
+
+    /// Waits a bit, at most until the board's epoch is not this one.
+    fn spin(&mut self, epoch: u64);
+
+    /// Sleeps, unless the bell was raised since this count of it.
+    fn park(&mut self, bell: &Signal, seen: u64) -> Result<(), Self::Error>;
+}
+
+/// Asks the board what to do next, and does it, until the run is over. `looked` is the look that the board does not know yet.
+pub(super) fn work<T: Thread>(
+    board: &Board,
+    me: WorkerId,
+    looked: &mut Option<(NodeId, Looked)>,
+    thread: &mut T,
+) -> Result<(), T::Error> {
+    while thread.obeys(looked)? {
+        let (bell, epoch) = (board.bell(me), board.epoch());
+        let seen = bell.raised();
+        match board.next(me, looked.take(), thread.has_spun()) {
+            Next::Look(node) => *looked = Some((node, thread.look(node)?)),
+            Next::Poll => thread.poll()?,
+            Next::Check => thread.check()?,
+            Next::Spin => thread.spin(epoch),
+            Next::Park => thread.park(bell, seen)?,
+            Next::End => return Ok(()),
+        }
+    }
+    Ok(())
+}
+
+/// What the poller does when nothing has changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Pause<S> {
+    /// It checks again at once.
+    Again,
+    /// It has moved the simulated clock to this moment, and checks again.
+    Advanced(u64),
+    /// It sleeps, as this says.
+    Sleep(S),
+    /// The run is over.
+    End,
+}
+
+/// The worker that polls, beside its questions.
+pub(super) trait Polls {
+    type Error;
+    type Sleep;
+
+    /// Reads the count of the run's signal. Returns `false` if the run has a command for its workers.
+    fn begin_pass(&mut self) -> bool;
+
+    /// Has the nodes looked at for which something has changed, of those that the board lists in this version. Returns whether
+    /// there are any.
+    fn find(&mut self, version: u64) -> Result<bool, Self::Error>;
+
+    /// `naps_end` is when the first hook wakes up that naps. `is_still` says that no other hook runs, so that a simulated
+    /// clock may move.
+    fn rest(&mut self, naps_end: Option<u64>, is_still: bool) -> Pause<Self::Sleep>;
+
+    /// Sleeps, unless the run's signal was raised since the pass began.
+    fn sleep(&mut self, sleep: Self::Sleep) -> Result<(), Self::Error>;
+}
+
+/// Polls for all nodes, until there is something else for the worker to do.
+pub(super) fn poll<P: Polls>(board: &Board, me: WorkerId, polls: &mut P) -> Result<(), P::Error> {
+    while polls.begin_pass() {
+        let (has_news, version, is_still) =
+            board.change(|core| (core.has_news_for(me), core.version(), core.is_still()));
+        if has_news {
+            return Ok(());
+        }
+        if polls.find(version)? {
+            continue;
+        }
+        // What has run meanwhile may have changed what the nodes wait for: then it is not still.
+        let (naps_end, is_still) =
+            board.change(|core| (core.nap_ends(), is_still && core.is_still()));
+        match polls.rest(naps_end, is_still) {
+            Pause::Again => {}
+            Pause::Advanced(now) => board.change(|core| core.end_naps(now)),
+            Pause::Sleep(sleep) => {
+                if board.change(|core| core.may_sleep(me, version)) {
+                    let slept = polls.sleep(sleep);
+                    board.change(|core| core.awake(me));
+                    slept?;
+                }
+            }
+            Pause::End => return Ok(()),
+        }
+    }
+    Ok(())
+}
+
+/// A simulated clock.
+pub(super) trait Moves {
+    fn now(&self) -> u64;
+
+    /// Sets it to this moment, unless it is later already.
+    fn advance_to(&self, moment: u64);
+}
+
+/// A hook on this worker sleeps until this moment, or until the run is over. `sleep` sleeps unless the bell was raised since
+/// this count of it, and returns `false` if no thread is left that could raise it.
+pub(super) fn nap(
+    board: &Board,
+    me: WorkerId,
+    until: u64,
+    clock: &impl Moves,
+    sleep: impl Fn(&Signal, u64) -> bool,
+) {
+    if clock.now() >= until {
+        // So no worker naps that goes on without being woken.
+        return;
+    }
+    let bell = board.bell(me);
+    let mut alone = board.change(|core| core.nap(me, until));
+    loop {
+        let seen = bell.raised();
+        if alone {
+            board.change(|core| {
+                // Another worker may have moved the clock meanwhile, and have woken one.
+                if core.is_still()
+                    && let Some(first) = core.nap_ends()
+                {
+                    clock.advance_to(first);
+                    core.end_naps(clock.now());
+                }
+            });
+        }
+        let goes_on = board.change(|core| {
+            let ends = core.is_over() || clock.now() >= until;
+            if ends && core.naps(me) {
+                core.get_up(me);
+            }
+            !ends && core.naps(me)
+        });
+        if !goes_on || !sleep(bell, seen) {
+            return;
+        }
+        // If its nap has ended, it goes on, and nobody takes it for one that naps until then.
+        alone = board.change(|core| core.naps(me) && core.nap(me, until));
+    }
+}
