@@ -453,6 +453,16 @@ pub enum Error {
         value: String,
     },
 
+    /// The variable `STREAMFLOW_ASSIGN` of the environment is no assignment of streams.
+    #[error(
+        "the environment has `STREAMFLOW_ASSIGN={value}`, which is no assignment of streams; set it to `per_operator`, or to \
+         `planned:n` with a depth n from 1 to 64, or unset it"
+    )]
+    AssignVariable {
+        /// Its value.
+        value: String,
+    },
+
     /// A graph can't have the workers that it was given.
     #[error("the graph can't have these workers: {problem}")]
     Workers {

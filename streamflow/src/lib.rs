@@ -93,7 +93,7 @@ pub mod __private {
         check_pool, check_pool_use, check_second, check_sizes, check_streams, check_transfer,
         check_worker, verify_devices, verify_green, verify_pool, verify_streams,
     };
-    pub use crate::graph::{Graph, RunState, bind_conditions};
+    pub use crate::graph::{Graph, RunState, finish};
     pub use crate::kernel::expansion::*;
     pub use crate::kernel::{Coverage, Kernel, KernelInfo, ParamInfo, ParamKind, Passing};
     pub use crate::memory::{

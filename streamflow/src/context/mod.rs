@@ -5,6 +5,7 @@
 mod activity;
 mod cached;
 mod control;
+mod planned;
 mod single_stream;
 mod stamp_clock;
 mod stream;
@@ -26,6 +27,9 @@ pub use control::Waker;
 pub(crate) use control::{Command, Sleeper, StopSource};
 #[doc(hidden)]
 pub use control::{RunControl, RunPhase};
+#[doc(hidden)]
+pub use planned::Planned;
+pub(crate) use planned::{Budget, Chain};
 #[doc(hidden)]
 pub use single_stream::SingleStream;
 use stamp_clock::StampClock;
@@ -66,6 +70,8 @@ pub struct ExecutionContext {
     /// The whole graph's.
     single_stream: SingleStream,
     internal: OnceCell<CudaStream>,
+    /// The streams that a plan gives it, unless `internal` has a stream of its own.
+    planned: Option<Box<Planned>>,
     /// The names of the declared streams, and the streams, allocated at their first use.
     names: &'static [&'static str],
     declared: Box<[OnceCell<CudaStream>]>,
@@ -112,6 +118,7 @@ impl ExecutionContext {
             streams,
             single_stream: single_stream.clone(),
             internal: OnceCell::new(),
+            planned: None,
             names,
             declared: names.iter().map(|_| OnceCell::new()).collect(),
             undeclared: boxcar::Vec::new(),
@@ -324,6 +331,19 @@ impl ExecutionContext {
         self.carried.metadata()
     }
 
+    /// Gives the node a place in a plan, before its first hook.
+    pub(crate) fn set_planned(&mut self, planned: Planned) {
+        self.planned = Some(Box::new(planned));
+    }
+
+    /// The pool of its streams.
+    pub(crate) fn pool(&self) -> Option<&StreamPool> {
+        match &self.streams {
+            Streams::Pool(pool) => Some(pool),
+            Streams::Default | Streams::Adopt => None,
+        }
+    }
+
     /// The node emits no message.
     pub(crate) fn set_silent(&mut self) {
         self.carries = false;
@@ -386,6 +406,8 @@ impl ExecutionContext {
         // A chain of iterators would cost more in each hook than these loops.
         if let Some(stream) = self.internal.get() {
             stream.timeline().close()?;
+        } else if let Some(planned) = &self.planned {
+            planned.close()?;
         }
         for cell in &self.declared {
             if let Some(stream) = cell.get() {
@@ -462,7 +484,8 @@ impl ExecutionContext {
     /// Blocks until all work of the operator's streams is complete.
     pub(crate) fn synchronize_blocking(&self) -> Result<()> {
         let declared = self.declared.iter().filter_map(OnceCell::get);
-        let mut own = self.internal.get().into_iter().chain(declared);
+        let planned = self.planned.iter().flat_map(|planned| planned.all());
+        let mut own = self.internal.get().into_iter().chain(planned).chain(declared);
         own.try_for_each(CudaStream::synchronize_blocking)?;
         self.undeclared.iter().try_for_each(|(_, (_, stream))| stream.synchronize_blocking())?;
         self.default_streams().try_for_each(CudaStream::synchronize_blocking)

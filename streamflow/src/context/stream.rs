@@ -106,6 +106,7 @@ pub struct OnStream<H> {
 
 impl<H> OnStream<H> {
     pub(crate) fn new(stream: &Stream<'_>, value: H) -> Self {
+        stream.keep();
         Self { stream: id_of(stream), value }
     }
 

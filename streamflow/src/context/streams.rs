@@ -4,9 +4,10 @@
 //! Which of these waits reach the driver is decided in `stream/order.rs` (law 7).
 
 use std::cell::OnceCell;
+use std::iter;
 
 use super::stream_ref::{StreamRef, Synchronized};
-use super::{ExecutionContext, Stream, StreamName, StreamPolicy, Streams};
+use super::{Activity, ExecutionContext, Planned, Stream, StreamName, StreamPolicy, Streams};
 use crate::driver::DeviceId;
 use crate::error::{Error, Result};
 use crate::stream::{CudaStream, Point};
@@ -58,6 +59,14 @@ impl ExecutionContext {
     pub fn internal_stream(&self) -> Result<Stream<'_>> {
         if matches!(self.streams, Streams::Default) {
             return self.default_stream_of(self.device);
+        }
+        if let Some(planned) = &self.planned
+            && self.internal.get().is_none()
+        {
+            if self.is_in_tick() || planned.has_stream() {
+                return self.planned_stream(planned, &mut iter::empty());
+            }
+            planned.leave();
         }
         if self.internal.get().is_none() {
             let stream = match &self.streams {
@@ -200,6 +209,12 @@ impl ExecutionContext {
             self.on_default.set(Some(self.device));
             return self.default_stream_of(self.device);
         }
+        if let Some(planned) = &self.planned {
+            if planned.has_stream() || policy.allocate && !policy.adopt {
+                return self.planned_stream(planned, sent);
+            }
+            planned.leave();
+        }
         let allocated = match &self.streams {
             // Without an error: the pool may be exhausted in every tick.
             Streams::Pool(pool) if policy.allocate && policy.adopt => {
@@ -235,6 +250,21 @@ impl ExecutionContext {
         }
     }
 
+    /// The stream that a plan gives this tick.
+    fn planned_stream<'a>(
+        &'a self,
+        planned: &'a Planned,
+        sent: &mut dyn Iterator<Item = Point>,
+    ) -> Result<Stream<'a>> {
+        let is_new = |stream: &CudaStream| self.single_stream.use_declared(stream);
+        planned.choose(self.tick(), sent, &is_new).map(Stream::new)
+    }
+
+    /// Whether `compute` runs, and no other hook.
+    fn is_in_tick(&self) -> bool {
+        self.cell().word().activity() == Activity::Computing
+    }
+
     fn nothing_to_adopt(&self, policy: StreamPolicy) -> Error {
         let exhausted = match &self.streams {
             Streams::Pool(pool) if policy.allocate => Some(pool.name().to_owned()),
@@ -248,7 +278,17 @@ impl ExecutionContext {
         let on_default = self.on_default.get();
         let default = on_default.and_then(|device| self.defaults[device.index()].get());
         let missing = || Error::NoStream { node: self.node.clone(), port: port.to_owned() };
-        self.internal.get().or(default).ok_or_else(missing)
+        if let Some(stream) = self.internal.get().or(default) {
+            return Ok(stream);
+        }
+        match &self.planned {
+            // The stream of this tick, also if a tick before has received on another one.
+            Some(planned) if planned.has_stream() => {
+                let is_new = |stream: &CudaStream| self.single_stream.use_declared(stream);
+                planned.choose(self.tick(), &mut iter::empty(), &is_new)
+            }
+            _ => Err(missing()),
+        }
     }
 }
 

@@ -100,6 +100,7 @@
 
 #[doc(hidden)]
 pub mod check;
+pub(crate) mod plan;
 mod state;
 
 #[doc(hidden)]
@@ -110,6 +111,9 @@ pub use crate::operator::{
     PortStatus, Progress, Readiness, Step, UnmetCondition, Waits, any_node, condition::Conditions,
 };
 
+pub use plan::Plan;
+#[doc(hidden)]
+pub use plan::finish;
 #[doc(hidden)]
 pub use state::RunState;
 
@@ -136,6 +140,16 @@ pub trait Graph {
     fn __run(&mut self) -> Option<&mut RunState> {
         None
     }
+    /// Which operators share a stream, and what is expected to be waited for: see [`Assign`](crate::stream::Assign).
+    ///
+    /// # Errors
+    /// [`Error::AssignVariable`](crate::Error::AssignVariable); a text, for a graph with nodes that `graph!` did not make.
+    fn plan(&mut self) -> Result<Plan>
+    where
+        Self: Sized,
+    {
+        plan::of_graph(self)
+    }
     /// Where it runs.
     fn platform(&self) -> &Platform;
     /// The type of [`handle`](Self::handle).
@@ -147,13 +161,4 @@ pub trait Graph {
     fn handle(&self) -> Self::Handle
     where
         Self: Sized;
-}
-
-/// Checks the values of all conditions of a graph whose edges are connected.
-///
-/// # Errors
-/// [`Error::ImpossibleCondition`](crate::Error::ImpossibleCondition), for the first that can never hold.
-#[doc(hidden)]
-pub fn bind_conditions(graph: &mut dyn Graph) -> Result<()> {
-    graph.nodes().into_iter().try_for_each(AnyNode::bind_conditions)
 }

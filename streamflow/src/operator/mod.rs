@@ -7,6 +7,7 @@
 mod again;
 mod checked;
 pub(crate) mod condition;
+mod facts;
 mod histogram;
 mod node;
 mod options;
@@ -26,6 +27,8 @@ pub use checked::{
     Argument, Checked, FieldType, Fits, IsElement, IsMessage, PortOf, State, exists,
 };
 pub use condition::{Answer, AsyncHandle, BooleanHandle, Condition};
+#[doc(hidden)]
+pub use facts::NodeFacts;
 #[doc(hidden)]
 pub use histogram::Summary;
 pub(crate) use node::node;

@@ -8,6 +8,7 @@ use std::{fmt, mem};
 
 use super::again::Again;
 use super::condition::Conditions;
+use super::facts::{EdgeFacts, NodeFacts};
 use super::options::{NodeOptions, NodeStreams};
 use super::readiness::{Progress, Readiness, Step};
 use super::runner::{Hooks, NodeRunner, Work};
@@ -15,13 +16,13 @@ use super::statistics::NodePaths;
 use super::status::NodeStatus;
 use super::waits::Waits;
 use super::{Compute, Operator, visits};
-use crate::context::{Activity, ExecutionContext, NodeCell, RunControl, Streams};
+use crate::context::{Activity, ExecutionContext, NodeCell, Planned, RunControl, Streams};
 use crate::error::{Error, Failure, Result, caught_as_error};
 use crate::message::{Handled, InputState};
 use crate::param::{NodeParams, OperatorParams, ParamChanges};
 use crate::platform::{Platform, device};
 use crate::port::{PortInfo, Ports};
-use crate::stream::CudaStreamPool;
+use crate::stream::{Assign, CudaStreamPool};
 use crate::time::Timestamp;
 
 /// An operator in a graph.
@@ -110,6 +111,7 @@ fn runner(
     platform: &Platform,
     options: NodeOptions<'_>,
 ) -> Result<NodeRunner> {
+    let owns_pool = matches!(options.streams, NodeStreams::Default | NodeStreams::Own(_));
     if options.count == Some(0) {
         return Err(Error::CountZero { node: name.to_owned() });
     }
@@ -141,7 +143,9 @@ fn runner(
     };
     let conditions = options.conditions.map(Box::new);
     let NodeOptions { worker, count, on_failure, .. } = options;
-    Ok(NodeRunner::new(cx, worker, count, conditions, idle, on_failure))
+    let mut runner = NodeRunner::new(cx, worker, count, conditions, idle, on_failure);
+    runner.owns_pool = owns_pool;
+    Ok(runner)
 }
 
 fn is_paced(options: &NodeOptions<'_>) -> bool {
@@ -150,6 +154,35 @@ fn is_paced(options: &NodeOptions<'_>) -> bool {
 
 fn runs_without_messages(options: &NodeOptions<'_>) -> bool {
     options.conditions.as_ref().is_some_and(Conditions::runs_without_messages)
+}
+
+/// The part of [`AnyNode::facts`] that is compiled once.
+fn facts(
+    runner: &NodeRunner,
+    ports: &mut dyn Ports,
+    operator: &'static str,
+    streams: usize,
+    declared: &Names,
+) -> NodeFacts {
+    let (mut inputs, mut outputs) = (Vec::new(), Vec::new());
+    let end = |list: &mut Vec<EdgeFacts>, ports: &'static [PortInfo], name, edges: Vec<_>| {
+        let port = ports.iter().find(|port| port.name == name);
+        let end = |edge| port.map(|port| EdgeFacts { port, edge });
+        list.extend(edges.into_iter().filter_map(end));
+    };
+    ports.inputs(&mut |input| end(&mut inputs, declared.inputs, input.name(), input.edges()));
+    ports.outputs(&mut |output| end(&mut outputs, declared.outputs, output.name(), output.edges()));
+    NodeFacts {
+        name: runner.cx.node().to_owned(),
+        operator,
+        worker: runner.worker(),
+        pool: runner.cx.pool().cloned(),
+        owns_pool: runner.owns_pool,
+        streams,
+        named: declared.streams.len(),
+        inputs,
+        outputs,
+    }
 }
 
 /// The node as schedulers see it. `graph!` names the operator's type in the call, so that rustc reports a missing
@@ -207,6 +240,21 @@ pub trait AnyNode: Send {
     /// # Errors
     /// [`Error::ImpossibleCondition`], for one that can never hold.
     fn bind_conditions(&mut self) -> Result<()>;
+    /// How its pool assigns internal streams, if that says so.
+    #[doc(hidden)]
+    fn assign(&self) -> Option<Assign> {
+        None
+    }
+    /// What a plan needs to know of it; `None` for a node that `graph!` did not make.
+    #[doc(hidden)]
+    fn facts(&mut self) -> Option<NodeFacts> {
+        None
+    }
+    /// Gives it a place in a plan. No hook was called yet.
+    #[doc(hidden)]
+    fn set_planned(&mut self, planned: Planned) {
+        drop(planned);
+    }
     /// Calls `start`. `run` controls the run of the whole graph.
     ///
     /// # Errors
@@ -275,6 +323,19 @@ impl<O: Compute + Send + 'static> AnyNode for Node<O> {
 
     fn bind_conditions(&mut self) -> Result<()> {
         self.runner.bind_conditions(&mut self.parts)
+    }
+
+    fn assign(&self) -> Option<Assign> {
+        self.runner.cx.pool()?.assign()
+    }
+
+    fn facts(&mut self) -> Option<NodeFacts> {
+        let declared = Names { streams: O::STREAM_NAMES, inputs: O::INPUTS, outputs: O::OUTPUTS };
+        Some(facts(&self.runner, &mut self.parts.ports, O::NAME, O::STREAMS, &declared))
+    }
+
+    fn set_planned(&mut self, planned: Planned) {
+        self.runner.cx.set_planned(planned);
     }
 
     fn keep_statistics(&mut self, number: NonZeroU32, paths: Option<&NodePaths>) {

@@ -84,6 +84,8 @@ pub(super) struct NodeRunner {
     pub(super) cx: ExecutionContext,
     /// The worker that `#[worker(name)]` names.
     worker: Option<&'static str>,
+    /// Whether no other node has its pool.
+    pub(super) owns_pool: bool,
     count: Option<u64>,
     /// How many ticks it may do in this run: its `count`, or less if the run has a limit.
     most: u64,
@@ -126,6 +128,7 @@ impl NodeRunner {
         Self {
             cx,
             worker,
+            owns_pool: false,
             count,
             most,
             conditions,

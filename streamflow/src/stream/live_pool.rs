@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-use super::{CudaStream, CudaStreamPool, StreamTable, Timeline};
+use super::{Assign, CudaStream, CudaStreamPool, StreamTable, Timeline};
 use crate::driver::{DeviceId, StreamOptions};
 use crate::error::{Error, Result};
 use crate::lock::Lock;
@@ -131,7 +131,7 @@ impl StreamPool {
         timeline.set_label(label.clone());
         state.in_use.push((timeline.id(), label));
         let lease = Lease { pool: self.0.clone(), timeline: timeline.clone() };
-        Ok(CudaStream::new(timeline, pool.table.clone(), Some(lease)))
+        Ok(CudaStream::new(timeline, pool.table.clone(), Some(Arc::new(lease))))
     }
 
     /// The name that the pool was made with.
@@ -158,6 +158,26 @@ impl StreamPool {
     /// Whether all its streams are the device's default stream.
     pub(crate) fn is_default_stream(&self) -> bool {
         self.0.description.on_default
+    }
+
+    /// How operators on it get their internal streams, if its description says so.
+    pub(crate) fn assign(&self) -> Option<Assign> {
+        self.0.description.assign
+    }
+
+    /// Whether it has a maximum.
+    pub(crate) fn is_limited(&self) -> bool {
+        self.0.description.max_size.is_some()
+    }
+
+    /// Whether both are handles of one pool.
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
+    /// Whether the streams of both have the same device, flags, priority and green context.
+    pub(crate) fn has_streams_like(&self, other: &Self) -> bool {
+        (self.device(), self.0.options) == (other.device(), other.0.options)
     }
 
     /// How many streams are in use now.

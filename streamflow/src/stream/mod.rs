@@ -20,7 +20,7 @@
 //!
 //! | a description: constants, no device is touched | the live thing, which a [`Platform`](crate::Platform) makes of it |
 //! |---|---|
-//! | [`CudaStreamPool`]: how many streams, on which device, with which flags | [`StreamPool`]: has the streams |
+//! | [`CudaStreamPool`]: how many streams, on which device, with which flags, [assigned](Assign) how | [`StreamPool`]: has the streams |
 //! | [`CudaGreenContextPool`]: into which partitions a device is divided | [`GreenContexts`]: the partitions |
 //! | [`CudaGreenContext`]: which partition a pool is on | [`GreenContext`](crate::driver::GreenContext): the driver's |
 //!
@@ -36,6 +36,7 @@
 #![doc = ""]
 #![doc = include_str!("README.md")]
 
+mod assign;
 mod awaited;
 mod clock;
 mod division;
@@ -56,6 +57,7 @@ mod timeline;
 mod timing;
 mod wakeup;
 
+pub use assign::Assign;
 pub(crate) use awaited::Awaited;
 pub use external::ExternalStream;
 pub use green::{CudaGreenContext, CudaGreenContextPool, GreenContexts};
@@ -69,6 +71,7 @@ pub(crate) use timeline::{Timeline, note_bound};
 pub use timing::{Elapsed, TimingEvent};
 pub(crate) use wakeup::Wakeup;
 
+use std::cell::Cell;
 use std::fmt;
 use std::marker::PhantomData;
 use std::panic::UnwindSafe;
@@ -93,7 +96,10 @@ pub(crate) trait OneThreadAtATimeKeepAnOnStream: Send + Unpin + UnwindSafe {}
 pub struct CudaStream {
     timeline: Arc<Timeline>,
     table: Arc<StreamTable>,
-    lease: Option<live_pool::Lease>,
+    /// Shared by all handles of a planned stream.
+    lease: Option<Arc<live_pool::Lease>>,
+    /// Whether something that outlives the hook may know the stream.
+    is_kept: Cell<bool>,
     _one_thread_at_a_time: PhantomData<dyn OneThreadAtATimeKeepAnOnStream>,
 }
 
@@ -101,9 +107,26 @@ impl CudaStream {
     fn new(
         timeline: Arc<Timeline>,
         table: Arc<StreamTable>,
-        lease: Option<live_pool::Lease>,
+        lease: Option<Arc<live_pool::Lease>>,
     ) -> Self {
-        Self { timeline, table, lease, _one_thread_at_a_time: PhantomData }
+        let is_kept = Cell::new(false);
+        Self { timeline, table, lease, is_kept, _one_thread_at_a_time: PhantomData }
+    }
+
+    /// Another handle of the same stream, which goes back to its pool when all are dropped. As for [`adopted`](Self::adopted),
+    /// the work of both executes in the order in which it is queued.
+    pub(crate) fn shared(&self) -> Self {
+        Self::new(self.timeline.clone(), self.table.clone(), self.lease.clone())
+    }
+
+    /// Notes that something outlives the hook and knows the stream: its node must not use another one.
+    pub(crate) fn keep(&self) {
+        self.is_kept.set(true);
+    }
+
+    /// Whether something that outlives the hook may know the stream.
+    pub(crate) fn is_kept(&self) -> bool {
+        self.is_kept.get()
     }
 
     /// The legacy default stream of a device.
@@ -135,6 +158,7 @@ impl CudaStream {
     /// Work that is queued through it is in order with this stream's other work, but streamflow does not see
     /// which memory it touches.
     pub fn raw(&self) -> RawStream {
+        self.keep();
         self.timeline.raw()
     }
 
@@ -184,7 +208,7 @@ impl CudaStream {
 
 impl fmt::Debug for CudaStream {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let pool = self.lease.as_ref().map(live_pool::Lease::pool_name);
+        let pool = self.lease.as_ref().map(|lease| lease.pool_name());
         f.debug_struct("CudaStream")
             .field("raw", &self.timeline.raw())
             .field("pool", &pool)

@@ -1,6 +1,6 @@
 //! Pools of streams, as descriptions that can be a `const`.
 
-use super::CudaGreenContext;
+use super::{Assign, CudaGreenContext};
 use super::green::named;
 use crate::driver::{DeviceId, StreamFlags};
 use crate::error::const_text::Text;
@@ -39,6 +39,8 @@ pub struct CudaStreamPool {
     pub(super) max_size: Option<u32>,
     pub(super) green: Option<CudaGreenContext>,
     pub(super) on_default: bool,
+    /// `None`: the default, which a variable of the environment may change.
+    pub(super) assign: Option<Assign>,
 }
 
 impl CudaStreamPool {
@@ -55,6 +57,7 @@ impl CudaStreamPool {
             max_size: None,
             green: None,
             on_default: false,
+            assign: None,
         }
     }
 
@@ -121,6 +124,13 @@ impl CudaStreamPool {
         self
     }
 
+    /// How the operators of a graph on this pool get their internal streams: one for each, or planned. [`Assign`] has the
+    /// rules. A planned depth of 0 is a mistake, and so is one above 64.
+    pub const fn assign(mut self, assign: Assign) -> Self {
+        self.assign = Some(assign);
+        self
+    }
+
     /// The same description, without a mistake.
     ///
     /// # Panics
@@ -137,6 +147,11 @@ impl CudaStreamPool {
     /// What is wrong, as a text that begins with the pool's name, if that is known.
     pub(crate) const fn problem(&self, name: &str) -> Option<Text> {
         let pool = named("stream pool", name);
+        if let Some(assign) = &self.assign
+            && let Some(problem) = assign.problem()
+        {
+            return Some(pool.add(problem));
+        }
         if let Some(max) = self.max_size {
             if max == 0 {
                 let text =
@@ -184,6 +199,14 @@ impl CudaStreamPool {
     /// The device of its streams.
     pub const fn get_device(&self) -> DeviceId {
         self.device
+    }
+
+    /// How the operators on it get their internal streams.
+    pub const fn get_assign(&self) -> Assign {
+        match self.assign {
+            Some(assign) => assign,
+            None => Assign::PerOperator,
+        }
     }
 
     /// Whether all its streams are the device's default stream.

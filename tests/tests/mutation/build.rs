@@ -4,7 +4,9 @@ use streamflow::__private::{
     EdgeOptions, GraphParams, Policy, SingleStream, begin, connect, connect_copy, connect_transfer,
     edge, when,
 };
-use streamflow::graph::{AnyNode, Graph, Node, NodeOptions, NodeStreams, OnFailure, RunState};
+use streamflow::graph::{
+    AnyNode, Graph, Node, NodeOptions, NodeStreams, OnFailure, RunState, finish,
+};
 use streamflow::operator::Operator;
 use streamflow::platform::DeviceId;
 use streamflow::prelude::*;
@@ -263,8 +265,9 @@ pub(crate) fn build(plan: &Plan, ticks: usize, platform: &Platform) -> Result<Bu
             (step, _) => return Err(Failure::msg(format!("{step:?} has other ports"))),
         });
     }
-    nodes.iter_mut().try_for_each(|node| node.bind_conditions())?;
-    Ok(Built { platform: platform.clone(), nodes, run: RunState::default(), _others: others })
+    let mut built = Built { platform: platform.clone(), nodes, run: RunState::default(), _others: others };
+    finish(&mut built)?;
+    Ok(built)
 }
 
 /// A node with ports that are connected already.

@@ -52,16 +52,11 @@ pub(super) fn expand_new(graph: &Graph) -> TokenStream {
         __params: #graph_params,
         __run: #run,
     });
-    let has_conditions = graph.nodes.iter().any(|node| !node.attributes.conditions.is_empty());
-    let made = if has_conditions {
-        let made_graph = Ident::new("__graph", Span::mixed_site());
-        quote! {
-            let mut #made_graph = #made;
-            ::streamflow::__private::bind_conditions(&mut #made_graph)?;
-            ::core::result::Result::Ok(#made_graph)
-        }
-    } else {
-        quote!(::core::result::Result::Ok(#made))
+    let made_graph = Ident::new("__graph", Span::mixed_site());
+    let made = quote! {
+        let mut #made_graph = #made;
+        ::streamflow::__private::finish(&mut #made_graph)?;
+        ::core::result::Result::Ok(#made_graph)
     };
     quote! {
         #use_params

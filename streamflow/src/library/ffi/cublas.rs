@@ -60,7 +60,7 @@ impl Handle {
             return Ok(Self { library: None, work });
         }
         stream.timeline().bind()?;
-        let raw = Raw::new(stream.raw(), &work)?;
+        let raw = Raw::new(stream.timeline().raw(), &work)?;
         Ok(Self { library: Some(AfterWork::new(stream, raw)?), work })
     }
 

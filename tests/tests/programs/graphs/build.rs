@@ -4,7 +4,7 @@ use streamflow::__private::{
     EdgeOptions, GraphParams, Policy, SingleStream, begin, connect, connect_copy, connect_shared,
     edge, when,
 };
-use streamflow::graph::{AnyNode, Graph, Node, NodeOptions, NodeStreams, OnFailure};
+use streamflow::graph::{AnyNode, Graph, Node, NodeOptions, NodeStreams, OnFailure, finish};
 use streamflow::operator::Operator;
 use streamflow::prelude::*;
 
@@ -238,8 +238,9 @@ pub(crate) fn build(flow: &Flow, platform: &Platform) -> Result<Built> {
             Ports::Merge(ports) => node(Merge::new(core), ports, &name, platform, options)?,
         });
     }
-    nodes.iter_mut().try_for_each(|node| node.bind_conditions())?;
-    Ok(Built { platform: platform.clone(), nodes, _first: first_on })
+    let mut built = Built { platform: platform.clone(), nodes, _first: first_on };
+    finish(&mut built)?;
+    Ok(built)
 }
 
 /// Runs it and compares its nodes' downloads.

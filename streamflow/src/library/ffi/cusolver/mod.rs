@@ -61,7 +61,7 @@ impl Dense {
         }
         // A handle belongs to the context that is current.
         stream.timeline().bind()?;
-        let mut handle = Handle::new(stream.raw())?;
+        let mut handle = Handle::new(stream.timeline().raw())?;
         let mut device = 1;
         for need in needs {
             let (on_device, on_host) = handle.sizes::<T>(*need).map_err(DriverError::from)?;

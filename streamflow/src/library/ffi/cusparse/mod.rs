@@ -58,7 +58,7 @@ impl Prepared {
                 indices: stream.read_raw(a.columns(), |address| address)?,
                 values: stream.read_raw(a.values(), |address| address)?,
             };
-            let descriptors = Descriptors::new(stream.raw(), product, at)?;
+            let descriptors = Descriptors::new(stream.timeline().raw(), product, at)?;
             bytes = with_factors::<T, _>(accumulates, |factors| descriptors.size(factors))
                 .map_err(DriverError::from)?
                 .max(1);

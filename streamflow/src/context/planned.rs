@@ -1,0 +1,218 @@
+//! The planned streams of a node: [`Assign::Planned`](crate::stream::Assign). `graph::plan` decides which nodes share
+//! them.
+//!
+//! A node asks for its stream when it first needs one. Then the first node of a chain makes the stream, and the others get
+//! handles of it. No order depends on that: two nodes on one stream are two users of it, as an adopting operator and the
+//! producer of its messages are, and the claims (law 7) find which waits are missing.
+
+use std::cell::{Cell, OnceCell};
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+
+use crate::driver::DriverResult;
+use crate::error::Result;
+use crate::lock::Lock;
+use crate::stream::{CudaStream, Point, StreamPool};
+
+/// What the planned nodes on one pool have in common: how many streams they may take together.
+#[derive(Debug)]
+pub(crate) struct Budget {
+    pool: StreamPool,
+    /// How many nodes have asked for a stream. With a stream for each operator, each of them would have one.
+    asked: AtomicUsize,
+    /// How many streams were taken.
+    taken: AtomicUsize,
+}
+
+impl Budget {
+    pub(crate) fn new(pool: StreamPool) -> Arc<Self> {
+        Arc::new(Self { pool, asked: AtomicUsize::new(0), taken: AtomicUsize::new(0) })
+    }
+
+    /// Whether a chain may take one more stream. In a pool with a maximum, no program that works with a stream for each
+    /// operator may find it exhausted: so there are never more streams than nodes that have asked.
+    fn permits_more(&self) -> bool {
+        let taken = || self.taken.load(Ordering::Relaxed);
+        !self.pool.is_limited() || taken() < self.asked.load(Ordering::Relaxed)
+    }
+}
+
+/// Nodes that follow each other, and the streams that they share: one for each set.
+pub(crate) struct Chain {
+    budget: Arc<Budget>,
+    /// What its first stream is called.
+    label: String,
+    sets: Lock<Box<[Option<CudaStream>]>>,
+    /// Which of them were made, a bit for each.
+    made: AtomicU64,
+    /// Whether all its nodes work on its streams, as far as is known.
+    is_whole: AtomicBool,
+}
+
+impl Chain {
+    pub(crate) fn new(budget: &Arc<Budget>, label: String, depth: usize) -> Arc<Self> {
+        let sets = Lock::new((0..depth).map(|_| None).collect());
+        let (made, is_whole) = (AtomicU64::new(0), AtomicBool::new(true));
+        Arc::new(Self { budget: budget.clone(), label, sets, made, is_whole })
+    }
+
+    /// A handle of the stream of a set, or of another set if the chain must do with fewer; and which set that is.
+    fn stream(&self, set: usize) -> Result<(usize, CudaStream)> {
+        let mut sets = self.sets.lock();
+        let has = |set: &Option<CudaStream>| set.is_some();
+        let other = sets.iter().position(has).filter(|_| !self.budget.permits_more());
+        let set = if has(&sets[set]) { set } else { other.unwrap_or(set) };
+        if let Some(stream) = &sets[set] {
+            return Ok((set, stream.shared()));
+        }
+        let label =
+            if set == 0 { self.label.clone() } else { format!("{}, set {}", self.label, set + 1) };
+        let stream = self.budget.pool.allocate(label)?;
+        self.budget.taken.fetch_add(1, Ordering::Relaxed);
+        let handle = stream.shared();
+        sets[set] = Some(stream);
+        self.made.fetch_or(1 << set, Ordering::Relaxed);
+        Ok((set, handle))
+    }
+
+    /// Whether a set can't be had now. Asked in each tick that lacks it, so it takes no lock.
+    fn lacks(&self, set: usize) -> bool {
+        self.made.load(Ordering::Relaxed) & 1 << set == 0 && !self.budget.permits_more()
+    }
+}
+
+/// A node's handles of the streams of its chain, used in turn.
+pub struct Planned {
+    chain: Arc<Chain>,
+    sets: Box<[OnceCell<CudaStream>]>,
+    has_asked: Cell<bool>,
+    /// The set of the tick that is named beside it.
+    current: Cell<usize>,
+    chosen_in: Cell<u64>,
+    /// Whether the plan says that no other stream needs this node's records.
+    is_quiet: bool,
+}
+
+impl fmt::Debug for Planned {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Planned").field("chain", &self.chain.label).finish_non_exhaustive()
+    }
+}
+
+/// No set was chosen yet.
+const NO_TICK: u64 = u64::MAX;
+
+impl Planned {
+    pub(crate) fn new(chain: &Arc<Chain>, depth: usize, is_quiet: bool) -> Self {
+        Self {
+            chain: chain.clone(),
+            sets: (0..depth).map(|_| OnceCell::new()).collect(),
+            has_asked: Cell::new(false),
+            current: Cell::new(0),
+            chosen_in: Cell::new(NO_TICK),
+            is_quiet,
+        }
+    }
+
+    /// Whether the node has a stream of the plan.
+    pub(super) fn has_stream(&self) -> bool {
+        self.chosen_in.get() != NO_TICK
+    }
+
+    /// The stream of the tick that uses it, or of the last one that did.
+    pub(super) fn current(&self) -> Option<&CudaStream> {
+        if self.has_stream() { self.sets[self.current.get()].get() } else { None }
+    }
+
+    /// All its streams.
+    pub(super) fn all(&self) -> impl Iterator<Item = &CudaStream> {
+        self.sets.iter().filter_map(OnceCell::get)
+    }
+
+    /// Ends a hook: records the stream of the tick, unless all that receive the node's messages are on the same one. If one
+    /// of them is not after all, or if memory is freed, that record is made then (law 8).
+    pub(super) fn close(&self) -> DriverResult<()> {
+        let is_quiet = self.is_quiet && self.chain.is_whole.load(Ordering::Relaxed);
+        match self.current() {
+            Some(stream) if !is_quiet => stream.timeline().close(),
+            _ => Ok(()),
+        }
+    }
+
+    /// The node gets its stream in another way, and never one of the plan.
+    pub(super) fn leave(&self) {
+        self.chain.is_whole.store(false, Ordering::Relaxed);
+    }
+
+    /// The stream of a tick: the one that a message of this chain came on, else that of the next set. `is_new` is called
+    /// for each stream that the node gets.
+    pub(super) fn choose(
+        &self,
+        tick: u64,
+        sent: &mut dyn Iterator<Item = Point>,
+        is_new: &dyn Fn(&CudaStream),
+    ) -> Result<&CudaStream> {
+        if self.chosen_in.get() == tick
+            && let Some(stream) = self.current()
+        {
+            return Ok(stream);
+        }
+        if !self.has_asked.replace(true) {
+            self.chain.budget.asked.fetch_add(1, Ordering::Relaxed);
+        }
+        let set = match self.kept() {
+            Some(set) => set,
+            None => self.set_of(sent).unwrap_or((tick % self.sets.len() as u64) as usize),
+        };
+        let set = self.fill(set, is_new)?;
+        self.current.set(set);
+        self.chosen_in.set(tick);
+        match self.current() {
+            Some(stream) => Ok(stream),
+            None => unreachable!("the set was filled just now"),
+        }
+    }
+
+    /// The set that something of the node knows by its stream. With one set, all ticks are on it anyway.
+    fn kept(&self) -> Option<usize> {
+        if self.sets.len() == 1 {
+            return Some(0);
+        }
+        let kept = self.sets.iter().position(|set| set.get().is_some_and(CudaStream::is_kept));
+        if kept.is_some() {
+            // The others go on in turn.
+            self.leave();
+        }
+        kept
+    }
+
+    /// The set on which the first message came that is on a stream of this node.
+    fn set_of(&self, sent: &mut dyn Iterator<Item = Point>) -> Option<usize> {
+        for point in sent {
+            let is_on = |stream: &CudaStream| stream.timeline().id() == point.stream();
+            let set = self.sets.iter().position(|set| set.get().is_some_and(is_on));
+            if set.is_some() {
+                return set;
+            }
+        }
+        None
+    }
+
+    /// Gets the handle of a set; if the chain must do with fewer sets, of another one. Returns which.
+    fn fill(&self, set: usize, is_new: &dyn Fn(&CudaStream)) -> Result<usize> {
+        if self.sets[set].get().is_some() {
+            return Ok(set);
+        }
+        let own = self.sets.iter().position(|set| set.get().is_some());
+        if let Some(own) = own.filter(|_| self.chain.lacks(set)) {
+            return Ok(own);
+        }
+        let (set, stream) = self.chain.stream(set)?;
+        if self.sets[set].get().is_none() {
+            is_new(&stream);
+            let _first = self.sets[set].set(stream);
+        }
+        Ok(set)
+    }
+}

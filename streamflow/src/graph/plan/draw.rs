@@ -1,0 +1,123 @@
+//! The plan of a graph as a picture: a colour for each stream that nodes share, and what each edge has its consumer wait
+//! for.
+
+use std::fmt::Write;
+
+use super::assign::{facts, of_environment};
+use super::{Planning, Wait, plan};
+use crate::error::{Error, Failure, Result};
+use crate::graph::Graph;
+
+/// The plan of a graph, which [`Graph::plan`] returns: which operators share a stream, and what each message is expected to
+/// be waited for. It predicts; what a launch waits for is decided by its data.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Plan {
+    graph: &'static str,
+    nodes: Vec<DrawnNode>,
+    /// The names of the nodes on each planned stream.
+    chains: Vec<(Vec<String>, u32)>,
+    edges: Vec<DrawnEdge>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct DrawnNode {
+    label: String,
+    chain: Option<usize>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct DrawnEdge {
+    from: usize,
+    to: usize,
+    /// The ports, and what the consumer does.
+    label: String,
+    waits: bool,
+}
+
+/// A colour for each chain, in turn.
+const COLOURS: [&str; 8] =
+    ["#a6cee3", "#b2df8a", "#fdbf6f", "#cab2d6", "#fb9a99", "#ffff99", "#8dd3c7", "#d9d9d9"];
+
+impl Plan {
+    /// The nodes of each planned stream, in their order: those of one list share it, or as many in turn as the plan's depth
+    /// says. Nodes with streams of their own are left out.
+    pub fn streams(&self) -> impl Iterator<Item = &[String]> {
+        self.chains.iter().map(|(nodes, _)| &**nodes)
+    }
+
+    /// The picture as a flow chart of Mermaid: nodes that share a stream have one colour, and an edge whose consumer is
+    /// expected to wait is thick.
+    pub fn mermaid(&self) -> String {
+        let mut text = String::from("flowchart LR\n");
+        // Writing to a `String` does not fail.
+        for (index, DrawnNode { label, chain }) in self.nodes.iter().enumerate() {
+            let class = chain.map(|chain| format!(":::stream{chain}")).unwrap_or_default();
+            let label = label.replace('<', "#lt;").replace('>', "#gt;");
+            let _ = writeln!(text, "    n{index}[\"{label}\"]{class}");
+        }
+        for DrawnEdge { from, to, label, waits } in &self.edges {
+            let (line, arrow) = if *waits { ("==", "==>") } else { ("--", "-->") };
+            let _ = writeln!(text, "    n{from} {line} \"{label}\" {arrow} n{to}");
+        }
+        for chain in 0..self.chains.len() {
+            let colour = COLOURS[chain % COLOURS.len()];
+            let _ = writeln!(text, "    classDef stream{chain} fill:{colour},stroke:#333,color:#000");
+        }
+        text
+    }
+
+    /// The same picture for Graphviz.
+    pub fn dot(&self) -> String {
+        let mut text = format!("digraph \"{}\" {{\n    rankdir=LR;\n", self.graph);
+        text.push_str("    node [shape=box];\n");
+        for (index, DrawnNode { label, chain }) in self.nodes.iter().enumerate() {
+            let label = label.replace('\\', "\\\\").replace('"', "\\\"");
+            let colour = chain.map(|chain| COLOURS[chain % COLOURS.len()]);
+            let style = colour.map(|colour| format!(", style=filled, fillcolor=\"{colour}\""));
+            let style = style.unwrap_or_default();
+            let _ = writeln!(text, "    n{index} [label=\"{label}\"{style}];");
+        }
+        for DrawnEdge { from, to, label, waits } in &self.edges {
+            let style = if *waits { ", style=bold" } else { "" };
+            let _ = writeln!(text, "    n{from} -> n{to} [label=\"{label}\"{style}];");
+        }
+        text.push_str("}\n");
+        text
+    }
+}
+
+/// The plan of a graph.
+pub(crate) fn of_graph(graph: &mut dyn Graph) -> Result<Plan> {
+    let (name, default) = (graph.__name(), of_environment()?);
+    let Some(facts) = facts(&mut graph.nodes()) else {
+        let problem = "a graph has a plan only if `graph!` wrote it, with all its nodes";
+        return Err(Error::Other(Failure::msg(problem)));
+    };
+    let Planning { edges, waits, chains, .. } = plan(&facts, default);
+    let chain_of = |node| chains.iter().position(|chain| chain.nodes.contains(&node));
+    let nodes = facts.iter().enumerate().map(|(index, node)| DrawnNode {
+        label: format!("{}: {}", node.name, node.operator),
+        chain: chain_of(index),
+    });
+    let drawn = edges.iter().zip(&waits).map(|(edge, wait)| {
+        let ports = edge.name.split(" >> ").map(|end| end.rsplit('.').next().unwrap_or(end));
+        let mut label = ports.collect::<Vec<_>>().join(" → ");
+        match wait {
+            Wait::None => {}
+            Wait::Made => label.push_str(", waits"),
+            Wait::SameStream => label.push_str(", same stream"),
+            Wait::ImpliedBy(other) => {
+                let input = edges[*other].name.rsplit('.').next().unwrap_or_default();
+                let _ = write!(label, ", implied by {input}");
+            }
+        }
+        DrawnEdge { from: edge.from, to: edge.to, label, waits: *wait == Wait::Made }
+    });
+    let names = |nodes: &[usize]| nodes.iter().map(|&node| facts[node].name.clone()).collect();
+    Ok(Plan {
+        graph: name,
+        nodes: nodes.collect(),
+        chains: chains.iter().map(|chain| (names(&chain.nodes), chain.depth)).collect(),
+        edges: drawn.collect(),
+    })
+}

@@ -1,0 +1,92 @@
+//! The pure parts of a plan: reach and chains, compared with all possibilities of small graphs.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use super::chains::cover;
+use super::reach::Reach;
+
+/// A graph of up to 12 nodes, with each edge drawn by chance.
+fn draw(state: &mut u64) -> (usize, Vec<(usize, usize)>) {
+    let mut next = |below: u64| {
+        *state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (*state >> 33) % below
+    };
+    let nodes = 1 + next(12) as usize;
+    let chance = 1 + next(9);
+    let pairs = (0..nodes).flat_map(|to| (0..to).map(move |from| (from, to)));
+    let edges = pairs.filter(|_| next(10) < chance).collect();
+    (nodes, edges)
+}
+
+/// Whether a path leads from one node to another, found by trying all.
+fn has_path(edges: &[(usize, usize)], from: usize, to: usize) -> bool {
+    edges.iter().any(|&(a, b)| a == from && (b == to || has_path(edges, b, to)))
+}
+
+#[test]
+fn a_node_reaches_what_paths_lead_to() {
+    let mut state = 1;
+    for _ in 0..100 {
+        let (nodes, edges) = draw(&mut state);
+        let reach = Reach::new(nodes, edges.iter().copied());
+        for (from, to) in (0..nodes).flat_map(|a| (0..nodes).map(move |b| (a, b))) {
+            assert_eq!(reach.reaches(from, to), has_path(&edges, from, to), "{edges:?} {from} {to}");
+        }
+    }
+}
+
+/// The size of the largest set of nodes of a group in which none follows another: by Dilworth's theorem, the number of the
+/// fewest chains.
+fn width(members: &[usize], reach: &Reach) -> usize {
+    let is_free = |set: u32| {
+        let chosen: Vec<usize> =
+            (0..members.len()).filter(|bit| set & 1 << bit != 0).map(|bit| members[bit]).collect();
+        let mut pairs = chosen.iter().flat_map(|&a| chosen.iter().map(move |&b| (a, b)));
+        !pairs.any(|(a, b)| reach.reaches(a, b))
+    };
+    let sets = (0..1_u32 << members.len()).filter(|set| is_free(*set));
+    sets.map(|set| set.count_ones() as usize).max().unwrap()
+}
+
+#[test]
+fn the_chains_are_the_fewest_in_each_group() {
+    let mut state = 7;
+    for round in 0..300 {
+        let (nodes, edges) = draw(&mut state);
+        let reach = Reach::new(nodes, edges.iter().copied());
+        // One node of five has no chain, and the others are in two groups.
+        let groups: Vec<_> = (0..nodes)
+            .map(|node| match (node * 7 + round) % 5 {
+                0 => None,
+                1 | 2 => Some(0),
+                _ => Some(1),
+            })
+            .collect();
+        let chains = cover(&groups, &reach, edges.iter().copied());
+        let mut covered: Vec<usize> = chains.iter().flatten().copied().collect();
+        covered.sort_unstable();
+        let expected: Vec<usize> = (0..nodes).filter(|&node| groups[node].is_some()).collect();
+        assert_eq!(covered, expected, "each node is in one chain");
+        for chain in &chains {
+            assert!(chain.windows(2).all(|pair| reach.reaches(pair[0], pair[1])), "{edges:?} {chain:?}");
+            assert!(chain.iter().all(|&node| groups[node] == groups[chain[0]]), "{chain:?}");
+        }
+        for group in 0..2 {
+            let members: Vec<usize> =
+                (0..nodes).filter(|&node| groups[node] == Some(group)).collect();
+            let found = chains.iter().filter(|chain| groups[chain[0]] == Some(group)).count();
+            assert_eq!(found, width(&members, &reach), "{edges:?} {groups:?}");
+        }
+    }
+}
+
+#[test]
+fn a_long_chain_and_a_wide_fan_take_little_time() {
+    let nodes = 4000;
+    let chain: Vec<_> = (1..nodes).map(|node| (node - 1, node)).collect();
+    let reach = Reach::new(nodes, chain.iter().copied());
+    let chains = cover(&vec![Some(0); nodes], &reach, chain.into_iter());
+    assert_eq!(chains.len(), 1);
+    let fan: Vec<_> = (1..nodes).map(|node| (0, node)).collect();
+    let reach = Reach::new(nodes, fan.iter().copied());
+    assert_eq!(cover(&vec![Some(0); nodes], &reach, fan.into_iter()).len(), nodes - 1);
+}

@@ -1,0 +1,75 @@
+//! Which waits of a tick others imply, and which nodes' records nobody needs.
+
+use super::PlannedChain;
+use super::edges::Edge;
+use super::reach::Reach;
+use crate::operator::NodeFacts;
+
+/// What a consumer's stream does for the messages of an edge, as the plan predicts it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wait {
+    /// Nothing: the edge carries host data.
+    None,
+    /// It waits for the producer's record.
+    Made,
+    /// Nothing: the producer is on the same stream.
+    SameStream,
+    /// Nothing: a wait for another input of the consumer, the edge with this number, covers it.
+    ImpliedBy(usize),
+}
+
+/// For each edge, what its consumer does for it.
+pub(super) fn waits(nodes: usize, edges: &[Edge], chains: &[PlannedChain]) -> Vec<Wait> {
+    let chain_of = chain_of(nodes, chains);
+    // An order over several edges holds if each producer has waited on the stream that it sends on.
+    let ordering = || edges.iter().filter(|edge| edge.orders).map(|edge| (edge.from, edge.to));
+    let reach = Reach::new(nodes, ordering());
+    let mut inputs: Vec<Vec<usize>> = vec![Vec::new(); nodes];
+    for (index, edge) in edges.iter().enumerate().filter(|(_, edge)| edge.orders) {
+        inputs[edge.to].push(index);
+    }
+    let wait_of = |edge: &Edge| {
+        if !edge.is_device {
+            return Wait::None;
+        }
+        if edge.follows && chain_of[edge.from].is_some() && chain_of[edge.from] == chain_of[edge.to] {
+            return Wait::SameStream;
+        }
+        let covers = |other: &&usize| reach.reaches(edge.from, edges[**other].from);
+        match inputs[edge.to].iter().find(covers).filter(|_| edge.orders) {
+            Some(&other) => Wait::ImpliedBy(other),
+            None => Wait::Made,
+        }
+    };
+    edges.iter().map(wait_of).collect()
+}
+
+/// For each node, whether the plan says that no other stream and no host thread needs the records of its hooks: all its
+/// device data goes to its own chain.
+pub(super) fn quiet_nodes(
+    nodes: &[NodeFacts],
+    edges: &[Edge],
+    chains: &[PlannedChain],
+) -> Vec<bool> {
+    let chain_of = chain_of(nodes.len(), chains);
+    let mut sends = vec![false; nodes.len()];
+    let mut is_quiet: Vec<bool> = chain_of.iter().map(Option::is_some).collect();
+    for edge in edges.iter().filter(|edge| edge.is_device) {
+        sends[edge.from] = true;
+        is_quiet[edge.from] &= edge.follows && chain_of[edge.from] == chain_of[edge.to];
+    }
+    for (index, node) in nodes.iter().enumerate() {
+        // A host thread waits for a download. The last node of a chain has nobody after it who makes the record.
+        is_quiet[index] &= sends[index] && node.outputs.iter().all(|end| !end.port.downloads);
+    }
+    is_quiet
+}
+
+/// For each node, the number of its chain.
+fn chain_of(nodes: usize, chains: &[PlannedChain]) -> Vec<Option<usize>> {
+    let mut chain_of = vec![None; nodes];
+    for (number, chain) in chains.iter().enumerate() {
+        chain.nodes.iter().for_each(|&node| chain_of[node] = Some(number));
+    }
+    chain_of
+}

@@ -1,0 +1,84 @@
+//! How the operators of a graph get their internal streams.
+
+/// How the operators of a graph that share a pool get their internal streams.
+///
+/// The internal stream is the one that [`receive_cuda_stream`](crate::port::In::receive_cuda_stream) gives. In both forms
+/// a graph computes the same data: the order comes with the data, on whichever stream its work is queued. [`Planned`](Self::Planned)
+/// needs fewer events, as work on one stream is in order by itself.
+///
+/// ```
+/// use streamflow::CudaStreamPool;
+/// use streamflow::stream::Assign;
+///
+/// const STREAMS: CudaStreamPool = CudaStreamPool::new().assign(Assign::Planned { depth: 2 }).checked();
+/// ```
+///
+/// The variable `STREAMFLOW_ASSIGN=planned:2` of the environment plans all pools of graphs for which the program sets
+/// nothing, with depth 2, also the pools of nodes without `#[streams]`, which then count as one pool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Assign {
+    /// Each operator has a stream of its own, as in Holoscan.
+    #[default]
+    PerOperator,
+    /// The fewest streams with which operators that don't depend on each other still run at the same time: operators that
+    /// follow each other share one.
+    ///
+    /// - An operator follows another one if edges of device data lead there that have capacity 1 and no policy, and end at
+    ///   inputs that are not optional. A `#[feedback]` edge does not count.
+    /// - Operators share a stream only if they name the same pool and the same worker, or both no worker.
+    /// - These keep streams of their own: an operator that declares streams; that asks for its internal stream in
+    ///   [`start`](crate::Compute::start), as for a plan; that may adopt a stream.
+    /// - An operator that has made an [`OnStream`](crate::context::OnStream) for its internal stream, or has asked for its
+    ///   [handle](crate::CudaStream::raw), works on that stream in all later ticks.
+    /// - In a pool with a [`max_size`](crate::CudaStreamPool::max_size), the operators take at no time more streams than with
+    ///   `PerOperator`. So the depth may be smaller there.
+    Planned {
+        /// How many sets of streams the ticks use in turn: 1 to 64. With 2, the work of a tick need not wait for that of
+        /// the tick before.
+        depth: u32,
+    },
+}
+
+/// More sets are a mistake: no graph has as many ticks in flight.
+const MOST: u32 = 64;
+
+impl Assign {
+    /// What is wrong, as a text that follows the pool's name.
+    pub(crate) const fn problem(self) -> Option<&'static str> {
+        match self {
+            Self::Planned { depth: 0 } => {
+                Some(" is planned with depth 0; give at least 1, or leave `assign` out")
+            }
+            Self::Planned { depth } if depth > MOST => {
+                Some(" is planned with a depth above 64; give less: 2 or 3 let ticks overlap")
+            }
+            _ => None,
+        }
+    }
+
+    /// The assignment of a text, as `per_operator` or `planned:2`.
+    pub(crate) fn of_text(text: &str) -> Option<Self> {
+        let assign = match text.trim().split_once(':') {
+            None if text.trim() == "per_operator" => Self::PerOperator,
+            Some(("planned", depth)) => Self::Planned { depth: depth.parse().ok()? },
+            _ => return None,
+        };
+        assign.problem().is_none().then_some(assign)
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_text_of_an_assignment_is_read() {
+        let planned = |depth| Some(Assign::Planned { depth });
+        assert_eq!(Assign::of_text("per_operator"), Some(Assign::PerOperator));
+        assert_eq!(Assign::of_text("planned:1"), planned(1));
+        assert_eq!(Assign::of_text(" planned:64 "), planned(64));
+        for wrong in ["", "planned", "planned:0", "planned:65", "planned:x", "planned:-1", "other:2", "per_operator:1"] {
+            assert_eq!(Assign::of_text(wrong), None, "{wrong}");
+        }
+    }
+}

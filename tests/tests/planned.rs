@@ -1,0 +1,25 @@
+//! Planned streams: `Assign::Planned`. Which operators share a stream, and that a graph computes the same with it.
+#![allow(missing_docs, reason = "a test binary")]
+
+#[path = "planned/conditions.rs"]
+mod conditions;
+#[path = "planned/keeps.rs"]
+mod keeps;
+#[path = "planned/nodes.rs"]
+mod nodes;
+#[path = "planned/pools.rs"]
+mod pools;
+#[path = "planned/shapes.rs"]
+mod shapes;
+
+use std::process::ExitCode;
+
+use streamflow_tests::Suite;
+
+fn main() -> ExitCode {
+    let suite = Suite::new();
+    let suite = shapes::add(suite);
+    let suite = conditions::add(suite);
+    let suite = keeps::add(suite);
+    pools::add(suite).run()
+}

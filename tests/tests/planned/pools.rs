@@ -1,0 +1,124 @@
+//! Pools: they are never merged, and a plan takes no more streams from one than a stream for each operator would.
+
+use streamflow::prelude::*;
+use streamflow_tests::kernels::mixing::map;
+use streamflow_tests::{Failed, Suite, check, check_equal, check_error, check_text, seen};
+
+use super::nodes::*;
+
+pub fn add(suite: Suite) -> Suite {
+    suite
+        .both("pools_are_never_merged", two_pools)
+        .both("a_pool_that_holds_a_stream_for_each_operator_is_large_enough", exact)
+        .both("a_plan_leaves_room_for_streams_that_are_named_at_run_time", undeclared)
+        .both("a_wrong_depth_is_an_error", wrong_depth)
+}
+
+const TICKS: u64 = 6;
+
+graph! {
+    struct TwoPools(noted: Noted, got: Got) {
+        let ONE: CudaStreamPool = planned(1);
+        let OTHER: CudaStreamPool = planned(1);
+        #[streams(ONE)] #[when(count(TICKS))] let source: Source = Source::new();
+        #[streams(ONE)] let a: Step = Step::new(1, noted.clone());
+        #[streams(OTHER)] let b: Step = Step::new(2, noted.clone());
+        #[streams(ONE)] let sink: Sink = Sink::new(noted, got);
+        source.image >> a.image;
+        a.out >> b.image;
+        b.out >> sink.image;
+    }
+}
+
+fn two_pools(platform: &Platform) -> Result<(), Failed> {
+    let noted = Noted::default();
+    TwoPools::new(platform, noted.clone(), Got::default())?.run()?;
+    check(share(&noted, "a", "sink") && !share(&noted, "a", "b"), || {
+        format!("{:?}", seen::all(&noted))
+    })
+}
+
+/// Allocates one more stream in a late tick, by a name of the run.
+#[operator]
+struct Late {
+    #[input]
+    image: &Tensor<u32>,
+    #[output]
+    out: Tensor<u32>,
+    noted: Noted,
+}
+
+impl Compute for Late {
+    fn compute(&mut self, io: LateIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let (image, stream) = io.image.receive().receive_cuda_stream(cx)?;
+        note(&self.noted, cx, &stream);
+        if cx.tick() < TICKS - 2 {
+            let mut out = cx.tensor([LEN], &stream)?;
+            stream.launch::<map>(LEN, (&mut out, image, 4, 0))?;
+            return io.out.emit(out);
+        }
+        let other = cx.allocate_cuda_stream_named("late")?;
+        let mut out = cx.tensor([LEN], &other)?;
+        other.launch::<map>(LEN, (&mut out, image, 4, 0))?;
+        io.out.set_cuda_stream(&other).emit(out)
+    }
+}
+
+graph! {
+    /// Two operators that may run at the same time, and one that follows the first.
+    struct Exact(streams: CudaStreamPool, noted: Noted, got: Got) {
+        let STREAMS: CudaStreamPool = streams;
+        #[streams(STREAMS)] #[when(count(TICKS))] let source: Source = Source::new();
+        #[streams(STREAMS)] let a: Step = Step::new(1, noted.clone());
+        #[streams(STREAMS)] let b: Late = Late::new(noted.clone());
+        #[streams(STREAMS)] let end: Sink = Sink::new(noted.clone(), got.clone());
+        #[streams(STREAMS)] let other: Sink = Sink::new(noted, got);
+        source.image >> (a.image, b.image);
+        a.out >> end.image;
+        b.out >> other.image;
+    }
+}
+
+/// With a stream for each operator, the pool has five streams, and the late one.
+fn exact(platform: &Platform) -> Result<(), Failed> {
+    let (noted, got) = (Noted::default(), Got::default());
+    Exact::new(platform, per_operator().max_size(6), noted.clone(), got.clone())?.run()?;
+    let expected = seen::take(&got);
+    for depth in [1, 2, 4, 64] {
+        let streams = planned(depth).max_size(6);
+        Exact::new(platform, streams, noted.clone(), got.clone())?.run()?;
+        check_equal(seen::take(&got), expected.clone())?;
+    }
+    Ok(())
+}
+
+/// The chain `a`, `end` has two nodes, so it has two streams in turn, and not more, although the depth is larger.
+fn undeclared(platform: &Platform) -> Result<(), Failed> {
+    let noted = Noted::default();
+    let streams = planned(8).max_size(6);
+    Exact::new(platform, streams, noted.clone(), Got::default())?.run()?;
+    let mut all: Vec<String> =
+        ["a", "b", "end", "other"].iter().flat_map(|node| streams_of(&noted, node)).collect();
+    all.sort_unstable();
+    all.dedup();
+    check(all.len() <= 4, || format!("{} streams for four operators", all.len()))
+}
+
+fn wrong_depth(platform: &Platform) -> Result<(), Failed> {
+    for (depth, text) in [(0, "depth 0; give at least 1"), (65, "a depth above 64; give less")] {
+        let made = TwoSteps::new(platform, planned(depth), Noted::default());
+        let is_right = |error: &Error| matches!(error, Error::PoolDescription { .. });
+        check_text(&check_error("new", made.map(drop), is_right)?, &["`STREAMS`", text])?;
+    }
+    Ok(())
+}
+
+graph! {
+    struct TwoSteps(streams: CudaStreamPool, noted: Noted) {
+        let STREAMS: CudaStreamPool = streams;
+        #[streams(STREAMS)] #[when(count(TICKS))] let source: Source = Source::new();
+        #[streams(STREAMS)] let a: Step = Step::new(1, noted);
+        source.image >> a.image;
+        a.out >> _;
+    }
+}

@@ -1,0 +1,166 @@
+//! A chain and a diamond: how many streams they have, and the same data as with a stream for each operator.
+
+use streamflow::driver::Call;
+use streamflow::graph::Graph;
+use streamflow::prelude::*;
+use streamflow::schedule::Workers;
+use streamflow_tests::setup::recorded;
+use streamflow_tests::{Failed, Suite, check, check_equal, check_text, seen};
+
+use super::nodes::*;
+
+pub fn add(suite: Suite) -> Suite {
+    suite
+        .both("a_chain_shares_one_stream", chain)
+        .both("a_diamond_has_two_streams", diamond)
+        .both("ticks_use_the_sets_in_turn", in_turn)
+        .both("a_chain_records_for_others_alone", records)
+        .both("a_plan_is_drawn_with_its_streams_and_waits", drawn)
+        .both("workers_run_a_planned_graph", workers)
+}
+
+const TICKS: u64 = 6;
+
+graph! {
+    struct Chain(streams: CudaStreamPool, noted: Noted, got: Got) {
+        let STREAMS: CudaStreamPool = streams;
+        #[streams(STREAMS)] #[when(count(TICKS))] let source: Source = Source::new();
+        #[streams(STREAMS)] let a: Step = Step::new(1, noted.clone());
+        #[streams(STREAMS)] let b: Step = Step::new(2, noted.clone());
+        #[streams(STREAMS)] let c: Step = Step::new(3, noted.clone());
+        #[streams(STREAMS)] let sink: Sink = Sink::new(noted, got);
+        source.image >> a.image;
+        a.out >> b.image;
+        b.out >> c.image;
+        c.out >> sink.image;
+    }
+}
+
+graph! {
+    struct Diamond(streams: CudaStreamPool, noted: Noted, got: Got) {
+        let STREAMS: CudaStreamPool = streams;
+        #[streams(STREAMS)] #[when(count(TICKS))] let source: Source = Source::new();
+        #[streams(STREAMS)] let a: Step = Step::new(1, noted.clone());
+        #[streams(STREAMS)] let b: Step = Step::new(2, noted.clone());
+        #[streams(STREAMS)] let c: Step = Step::new(3, noted.clone());
+        #[streams(STREAMS)] let d: Join = Join::new(noted.clone());
+        #[streams(STREAMS)] let sink: Sink = Sink::new(noted, got);
+        source.image >> a.image;
+        a.out >> (b.image, c.image);
+        b.out >> d.a;
+        c.out >> d.b;
+        d.out >> sink.image;
+    }
+}
+
+/// The data that a graph computes, and the streams on which it did.
+fn run<G: Graph>(
+    platform: &Platform,
+    new: impl Fn(&Platform, CudaStreamPool, Noted, Got) -> Result<G, Error>,
+    streams: CudaStreamPool,
+) -> Result<(Vec<(String, Vec<u32>)>, Noted), Failed> {
+    let (noted, got) = (Noted::default(), Got::default());
+    let mut graph = new(platform, streams, noted.clone(), got.clone())?;
+    streamflow::schedule::run(&mut graph)?;
+    Ok((seen::take(&got), noted))
+}
+
+fn chain(platform: &Platform) -> Result<(), Failed> {
+    let (expected, noted) = run(platform, Chain::new, per_operator())?;
+    check_equal(expected.len(), TICKS as usize)?;
+    check_equal(used(&noted, 0), 4)?;
+    for depth in [1, 2, 3] {
+        let (got, noted) = run(platform, Chain::new, planned(depth))?;
+        check_equal(got, expected.clone())?;
+        for tick in 0..TICKS {
+            check_equal(used(&noted, tick), 1)?;
+        }
+    }
+    Ok(())
+}
+
+fn diamond(platform: &Platform) -> Result<(), Failed> {
+    let (expected, noted) = run(platform, Diamond::new, per_operator())?;
+    check_equal(used(&noted, 0), 5)?;
+    let (got, noted) = run(platform, Diamond::new, planned(1))?;
+    check_equal(got, expected)?;
+    for tick in 0..TICKS {
+        check_equal(used(&noted, tick), 2)?;
+    }
+    check(!share(&noted, "b", "c"), || "b and c could run at the same time".into())
+}
+
+fn in_turn(platform: &Platform) -> Result<(), Failed> {
+    let (_, noted) = run(platform, Chain::new, planned(3))?;
+    let a = streams_of(&noted, "a");
+    check(a[0] != a[1] && a[1] != a[2] && a[0] != a[2], || format!("{a:?}"))?;
+    check_equal(&a[..3], &a[3..])?;
+    check(share(&noted, "a", "sink"), || format!("{:?}", seen::all(&noted)))
+}
+
+/// How many records and waits a run has.
+fn calls(platform: &Platform, streams: CudaStreamPool) -> Result<(usize, usize), Failed> {
+    let (recorder, platform) = recorded(platform.driver().clone())?;
+    let mut graph = Chain::new(&platform, streams, Noted::default(), Got::default())?;
+    graph.workers(Workers::none())?.run()?;
+    let calls = recorder.calls();
+    let count = |is: fn(&Call) -> bool| calls.iter().filter(|call| is(call)).count();
+    let records = count(|call| matches!(call, Call::RecordEvent { .. }));
+    Ok((records, count(|call| matches!(call, Call::WaitEvent { .. }))))
+}
+
+/// With a stream for each operator, each of the five has a record in each tick. Planned, the source and the end of the
+/// chain have: the images of the nodes between go to nobody else.
+fn records(platform: &Platform) -> Result<(), Failed> {
+    let (many, many_waits) = calls(platform, per_operator())?;
+    let (few, few_waits) = calls(platform, planned(1))?;
+    let ticks = TICKS as usize;
+    check(many >= 5 * ticks && many_waits >= 4 * ticks, || format!("{many}, {many_waits}"))?;
+    check(few <= many - 3 * ticks, || format!("{few} records, and {many} without a plan"))?;
+    check(few_waits <= many_waits - 3 * ticks, || format!("{few_waits} and {many_waits} waits"))
+}
+
+fn drawn(platform: &Platform) -> Result<(), Failed> {
+    let (noted, got) = (Noted::default(), Got::default());
+    let mut graph = Diamond::new(platform, planned(2), noted.clone(), got.clone())?;
+    let plan = graph.plan()?;
+    let streams: Vec<_> = plan.streams().collect();
+    check_equal(streams, vec![&["a", "b", "d", "sink"].map(String::from)[..], &["c".to_owned()]])?;
+    let picture = plan.mermaid();
+    check_text(
+        &picture,
+        &[
+            "n1[\"a: Step\"]:::stream0",
+            "n3[\"c: Step\"]:::stream1",
+            "n0[\"source: Source\"]\n",
+            "n0 == \"image → image, waits\" ==> n1",
+            "n1 -- \"out → image, same stream\" --> n2",
+            "n3 == \"out → b, waits\" ==> n4",
+            "classDef stream1 fill:",
+        ],
+    )?;
+    check_text(
+        &plan.dot(),
+        &[
+            "digraph \"Diamond\" {",
+            "n1 [label=\"a: Step\", style=filled, fillcolor=",
+            "n3 -> n4 [label=\"out → b, waits\", style=bold];",
+            "n1 -> n2 [label=\"out → image, same stream\"];",
+        ],
+    )?;
+    let plan = Diamond::new(platform, per_operator(), noted, got)?.plan()?;
+    check_equal(plan.streams().count(), 0)?;
+    check_text(&plan.mermaid(), &["n1 == \"out → image, waits\" ==> n2"])
+}
+
+fn workers(platform: &Platform) -> Result<(), Failed> {
+    let (expected, _) = run(platform, Diamond::new, per_operator())?;
+    for (depth, workers) in [(1, 2), (2, 2), (3, 4)] {
+        let (noted, got) = (Noted::default(), Got::default());
+        let mut graph = Diamond::new(platform, planned(depth), noted.clone(), got.clone())?;
+        graph.workers(workers)?.run()?;
+        check_equal(seen::all(&got), expected.clone())?;
+        check_equal(used(&noted, 0), 2)?;
+    }
+    Ok(())
+}
