@@ -11,6 +11,8 @@ mod nodes;
 mod pools;
 #[path = "planned/shapes.rs"]
 mod shapes;
+#[path = "planned/waits.rs"]
+mod waits;
 
 use std::process::ExitCode;
 
@@ -21,5 +23,6 @@ fn main() -> ExitCode {
     let suite = shapes::add(suite);
     let suite = conditions::add(suite);
     let suite = keeps::add(suite);
-    pools::add(suite).run()
+    let suite = pools::add(suite);
+    waits::add(suite).run()
 }

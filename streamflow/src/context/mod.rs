@@ -6,6 +6,7 @@ mod activity;
 mod cached;
 mod control;
 mod planned;
+mod prediction;
 mod single_stream;
 mod stamp_clock;
 mod stream;
@@ -31,6 +32,8 @@ pub use control::{RunControl, RunPhase};
 pub use planned::Planned;
 pub(crate) use planned::{Budget, Chain};
 #[doc(hidden)]
+pub use prediction::Prediction;
+#[doc(hidden)]
 pub use single_stream::SingleStream;
 use stamp_clock::StampClock;
 pub use stream::{OnStream, Stream, StreamName};
@@ -45,7 +48,7 @@ use crate::memory::{
 };
 use crate::message::{Carried, Metadata, Origin};
 use crate::platform::Platform;
-use crate::stream::{CudaStream, StreamPool, StreamTable, note_bound};
+use crate::stream::{CudaStream, Point, StreamPool, StreamTable, note_bound};
 use crate::time::Timestamp;
 
 /// Where the streams of a node come from.
@@ -72,6 +75,8 @@ pub struct ExecutionContext {
     internal: OnceCell<CudaStream>,
     /// The streams that a plan gives it, unless `internal` has a stream of its own.
     planned: Option<Box<Planned>>,
+    /// In debug builds, what a plan expects of the node.
+    prediction: Option<Box<Prediction>>,
     /// The names of the declared streams, and the streams, allocated at their first use.
     names: &'static [&'static str],
     declared: Box<[OnceCell<CudaStream>]>,
@@ -119,6 +124,7 @@ impl ExecutionContext {
             single_stream: single_stream.clone(),
             internal: OnceCell::new(),
             planned: None,
+            prediction: None,
             names,
             declared: names.iter().map(|_| OnceCell::new()).collect(),
             undeclared: boxcar::Vec::new(),
@@ -334,6 +340,52 @@ impl ExecutionContext {
     /// Gives the node a place in a plan, before its first hook.
     pub(crate) fn set_planned(&mut self, planned: Planned) {
         self.planned = Some(Box::new(planned));
+    }
+
+    /// Has debug builds compare what the node does with a plan.
+    pub(crate) fn set_prediction(&mut self, prediction: Prediction) {
+        self.prediction = Some(Box::new(prediction));
+    }
+
+    /// In debug builds, what a plan expects of the node, if it expects anything. Release builds compile no check.
+    #[inline]
+    fn prediction(&self) -> Option<&Prediction> {
+        if cfg!(debug_assertions) { self.prediction.as_deref() } else { None }
+    }
+
+    /// A message of an input is about to be waited for.
+    #[inline]
+    pub(crate) fn predict_receive(&self, port: &str, sent: impl FnOnce() -> Option<Point>) {
+        if let Some(prediction) = self.prediction() {
+            prediction.before_wait(port, sent(), self.table());
+        }
+    }
+
+    /// The messages of an input were waited for on this stream.
+    #[inline]
+    pub(crate) fn predict_received(&self, stream: &CudaStream) {
+        if let Some(prediction) = self.prediction() {
+            prediction.received_on(stream.timeline().id());
+        }
+    }
+
+    /// A message is about to be sent.
+    #[inline]
+    pub(crate) fn predict_send(&self, port: &str, stream: Option<&CudaStream>) {
+        if let (Some(prediction), Some(stream)) = (self.prediction(), stream) {
+            prediction.send(port, stream.timeline().open_point());
+        }
+    }
+
+    /// A tick has ended, or failed.
+    #[inline]
+    pub(crate) fn predict_end(&self, succeeded: bool) {
+        if let Some(prediction) = self.prediction() {
+            if !succeeded {
+                prediction.end();
+            }
+            prediction.end_tick();
+        }
     }
 
     /// The pool of its streams.

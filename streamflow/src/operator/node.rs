@@ -16,7 +16,9 @@ use super::statistics::NodePaths;
 use super::status::NodeStatus;
 use super::waits::Waits;
 use super::{Compute, Operator, visits};
-use crate::context::{Activity, ExecutionContext, NodeCell, Planned, RunControl, Streams};
+use crate::context::{
+    Activity, ExecutionContext, NodeCell, Planned, Prediction, RunControl, Streams,
+};
 use crate::error::{Error, Failure, Result, caught_as_error};
 use crate::message::{Handled, InputState};
 use crate::param::{NodeParams, OperatorParams, ParamChanges};
@@ -255,6 +257,11 @@ pub trait AnyNode: Send {
     fn set_planned(&mut self, planned: Planned) {
         drop(planned);
     }
+    /// Has debug builds compare what it does with a plan. No hook was called yet.
+    #[doc(hidden)]
+    fn set_prediction(&mut self, prediction: Prediction) {
+        drop(prediction);
+    }
     /// Calls `start`. `run` controls the run of the whole graph.
     ///
     /// # Errors
@@ -332,6 +339,10 @@ impl<O: Compute + Send + 'static> AnyNode for Node<O> {
     fn facts(&mut self) -> Option<NodeFacts> {
         let declared = Names { streams: O::STREAM_NAMES, inputs: O::INPUTS, outputs: O::OUTPUTS };
         Some(facts(&self.runner, &mut self.parts.ports, O::NAME, O::STREAMS, &declared))
+    }
+
+    fn set_prediction(&mut self, prediction: Prediction) {
+        self.runner.cx.set_prediction(prediction);
     }
 
     fn set_planned(&mut self, planned: Planned) {

@@ -377,6 +377,7 @@ impl NodeRunner {
         if let Err(error) = self.cx.close() {
             return Err(self.interrupted(hooks, Reached::Close, driver(error)));
         }
+        self.cx.predict_end(true);
         self.reached = Reached::Messages;
         if !PLAIN {
             self.cx.leave();
@@ -412,6 +413,7 @@ impl NodeRunner {
         cause: Failure,
     ) -> Box<Error> {
         self.reached = Reached::Nothing;
+        self.cx.predict_end(false);
         if reached == Reached::Hook {
             self.close_after_failure();
         }
@@ -551,6 +553,7 @@ impl NodeRunner {
     #[inline(never)]
     fn unhandled(&mut self, hooks: &mut dyn Hooks) -> Box<Error> {
         self.reached = Reached::Nothing;
+        self.cx.predict_end(false);
         let (node, mut untouched, mut oversized) = (self.cx.node().to_owned(), None, None);
         hooks.ports().inputs(&mut |input| {
             if input.finish() == Handled::Untouched {

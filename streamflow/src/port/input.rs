@@ -174,7 +174,9 @@ impl<'t, A: Receive<'t>, S> In<'t, A, S> {
         <A::Message as Message>::Place: CarriesStream<A::Message>,
     {
         let sent = self.inlet.batch().filter_map(|envelope| envelope.sent);
+        cx.predict_receive(self.inlet.name, || sent.clone().next());
         let stream = cx.receive_stream(S::Policy::POLICY, sent)?;
+        cx.predict_received(&stream);
         self.report_received();
         Ok((A::open(self.inlet), stream))
     }

@@ -238,6 +238,7 @@ impl<'t, T: Message, S> Out<'t, T, S> {
         S: Sends<T::Place>,
     {
         let stream = self.stream.stream(self.cx, self.outlet.name)?;
+        self.cx.predict_send(self.outlet.name, stream);
         let mut metadata = self.cx.metadata();
         if let Some(at) = self.acquired {
             metadata.set_acquired(at);

@@ -77,7 +77,16 @@ mod tests {
         assert_eq!(Assign::of_text("per_operator"), Some(Assign::PerOperator));
         assert_eq!(Assign::of_text("planned:1"), planned(1));
         assert_eq!(Assign::of_text(" planned:64 "), planned(64));
-        for wrong in ["", "planned", "planned:0", "planned:65", "planned:x", "planned:-1", "other:2", "per_operator:1"] {
+        for wrong in [
+            "",
+            "planned",
+            "planned:0",
+            "planned:65",
+            "planned:x",
+            "planned:-1",
+            "other:2",
+            "per_operator:1",
+        ] {
             assert_eq!(Assign::of_text(wrong), None, "{wrong}");
         }
     }

@@ -1,7 +1,7 @@
 //! Pools of streams, as descriptions that can be a `const`.
 
-use super::{Assign, CudaGreenContext};
 use super::green::named;
+use super::{Assign, CudaGreenContext};
 use crate::driver::{DeviceId, StreamFlags};
 use crate::error::const_text::Text;
 

@@ -106,6 +106,11 @@ impl StreamTable {
         &self.timelines[id as usize]
     }
 
+    /// Whether no clock has forgotten a stream because there are too many.
+    pub(crate) fn remembers_each_stream(&self) -> bool {
+        self.timelines.count() <= super::clock::ENTRIES
+    }
+
     /// Whether a stream of this platform is a device's default stream.
     pub(crate) fn is_default(&self, id: u32) -> bool {
         (id as usize) < self.driver.device_count()

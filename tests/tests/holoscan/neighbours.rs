@@ -3,6 +3,7 @@
 
 use streamflow::prelude::*;
 use streamflow::schedule::{Activity, End, StoppedBy};
+use streamflow::stream::Assign;
 use streamflow_tests::greedy::greedy;
 use streamflow_tests::kernels::{add_one, slow_copy, slow_fill};
 use streamflow_tests::{Suite, stalled};
@@ -177,9 +178,11 @@ fn first(platform: &Platform, value: f32) -> Result<Tensor<f32>> {
 
 graph! {
     struct Cycle(seen: Seen<f32>) {
+        // On one stream, the two operators would be in order without a wait, and the control would find little.
+        const STREAMS: CudaStreamPool = CudaStreamPool::new().assign(Assign::PerOperator);
         #[when(count(5))] let ticks: Tx = Tx::new(0.0, true, 0);
-        let step: Step = Step::new();
-        let rx: Rx = Rx::new(seen);
+        #[streams(STREAMS)] let step: Step = Step::new();
+        #[streams(STREAMS)] let rx: Rx = Rx::new(seen);
         ticks.image >> step.tick;
         step.next >> rx.image;
         #[feedback(initial = first(platform, 7.0)?)]

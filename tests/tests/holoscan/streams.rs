@@ -2,6 +2,7 @@
 
 use streamflow::context::StreamRef;
 use streamflow::prelude::*;
+use streamflow::stream::Assign;
 use streamflow_tests::Suite;
 use streamflow_tests::kernels::slow_copy;
 
@@ -77,7 +78,11 @@ macro_rules! dual {
     ($name:ident, $($pool:tt)*) => {
         graph! {
             struct $name(own: bool, allocate: bool, seen: Seen<bool>) {
-                const STREAMS: CudaStreamPool = CudaStreamPool::new().max_size(10).reserved_size(1);
+                // The test looks at whether the receiver has a stream of its own.
+                const STREAMS: CudaStreamPool = CudaStreamPool::new()
+                    .max_size(10)
+                    .reserved_size(1)
+                    .assign(Assign::PerOperator);
                 #[streams(STREAMS)] #[when(count(4))]
                 let tx1: Tx = Tx::new(0.0, own, SLOW);
                 #[streams(STREAMS)] #[when(count(4))]

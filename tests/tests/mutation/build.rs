@@ -265,7 +265,8 @@ pub(crate) fn build(plan: &Plan, ticks: usize, platform: &Platform) -> Result<Bu
             (step, _) => return Err(Failure::msg(format!("{step:?} has other ports"))),
         });
     }
-    let mut built = Built { platform: platform.clone(), nodes, run: RunState::default(), _others: others };
+    let mut built =
+        Built { platform: platform.clone(), nodes, run: RunState::default(), _others: others };
     finish(&mut built)?;
     Ok(built)
 }

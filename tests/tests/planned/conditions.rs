@@ -6,7 +6,7 @@ use streamflow_tests::{Failed, Suite, check, check_equal};
 
 use super::nodes::*;
 
-pub fn add(suite: Suite) -> Suite {
+pub(crate) fn add(suite: Suite) -> Suite {
     suite
         .both("operators_with_a_larger_queue_between_them_share_no_stream", capacity)
         .both("operators_with_a_policy_between_them_share_no_stream", policies)
@@ -120,7 +120,11 @@ graph! {
 
 fn feedback(platform: &Platform) -> Result<(), Failed> {
     let noted = Noted::default();
-    Feedback::new(platform, planned(1), noted.clone())?.run()?;
+    let mut graph = Feedback::new(platform, planned(1), noted.clone())?;
+    for _ in 0..3 {
+        graph.tick()?;
+    }
+    graph.end_run()?;
     let (a, d) = (streams_of(&noted, "a"), streams_of(&noted, "d"));
     check(a[0] != d[0], || format!("{a:?} {d:?}"))
 }

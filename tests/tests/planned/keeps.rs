@@ -8,7 +8,7 @@ use streamflow_tests::{Failed, Suite, check, check_equal};
 
 use super::nodes::*;
 
-pub fn add(suite: Suite) -> Suite {
+pub(crate) fn add(suite: Suite) -> Suite {
     suite
         .both("a_plan_that_start_makes_has_a_stream_of_its_own", in_start)
         .both("a_plan_that_a_tick_makes_keeps_its_stream", in_a_tick)

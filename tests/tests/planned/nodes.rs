@@ -8,49 +8,49 @@ use streamflow::stream::Assign;
 use streamflow_tests::kernels::mixing::{join, make, map};
 use streamflow_tests::seen::{self, Seen, push_seen};
 
-pub const LEN: usize = 64;
+pub(crate) const LEN: usize = 64;
 
 /// What was noted: the node, its tick and the stream.
-pub type Noted = Seen<(String, u64, String)>;
+pub(crate) type Noted = Seen<(String, u64, String)>;
 
 /// What the sinks received.
-pub type Got = Seen<(String, Vec<u32>)>;
+pub(crate) type Got = Seen<(String, Vec<u32>)>;
 
-pub fn planned(depth: u32) -> CudaStreamPool {
+pub(crate) fn planned(depth: u32) -> CudaStreamPool {
     CudaStreamPool::new().assign(Assign::Planned { depth })
 }
 
-pub fn per_operator() -> CudaStreamPool {
+pub(crate) fn per_operator() -> CudaStreamPool {
     CudaStreamPool::new().assign(Assign::PerOperator)
 }
 
 /// Notes the stream of a tick, by a text that is the same for the same stream alone.
-pub fn note(noted: &Noted, cx: &ExecutionContext, stream: &impl Debug) {
+pub(crate) fn note(noted: &Noted, cx: &ExecutionContext, stream: &impl Debug) {
     push_seen(noted, (cx.node().to_owned(), cx.tick(), format!("{stream:?}")));
 }
 
 /// The streams of a node, in the order of its ticks.
-pub fn streams_of(noted: &Noted, node: &str) -> Vec<String> {
+pub(crate) fn streams_of(noted: &Noted, node: &str) -> Vec<String> {
     let noted = seen::all(noted);
     noted.into_iter().filter(|(by, ..)| by == node).map(|(.., stream)| stream).collect()
 }
 
 /// How many streams the nodes worked on in one of their ticks.
-pub fn used(noted: &Noted, tick: u64) -> usize {
+pub(crate) fn used(noted: &Noted, tick: u64) -> usize {
     let noted = seen::all(noted);
     let of_tick = noted.into_iter().filter(|(_, at, _)| *at == tick);
     of_tick.map(|(.., stream)| stream).collect::<BTreeSet<_>>().len()
 }
 
 /// Whether two nodes have worked on the same stream in each tick.
-pub fn share(noted: &Noted, a: &str, b: &str) -> bool {
+pub(crate) fn share(noted: &Noted, a: &str, b: &str) -> bool {
     let (a, b) = (streams_of(noted, a), streams_of(noted, b));
     !a.is_empty() && a == b
 }
 
 /// Sends images that differ from tick to tick.
 #[operator(streams(work))]
-pub struct Source {
+pub(crate) struct Source {
     #[output]
     image: Tensor<u32>,
 }
@@ -66,7 +66,7 @@ impl Compute for Source {
 
 /// A kernel on the internal stream.
 #[operator]
-pub struct Step {
+pub(crate) struct Step {
     #[input]
     image: &Tensor<u32>,
     #[output]
@@ -87,7 +87,7 @@ impl Compute for Step {
 
 /// A kernel of two images.
 #[operator]
-pub struct Join {
+pub(crate) struct Join {
     #[input]
     a: &Tensor<u32>,
     #[input]
@@ -111,7 +111,7 @@ impl Compute for Join {
 
 /// Downloads.
 #[operator]
-pub struct Sink {
+pub(crate) struct Sink {
     #[input]
     image: &Tensor<u32>,
     noted: Noted,

@@ -6,7 +6,7 @@ use streamflow_tests::{Failed, Suite, check, check_equal, check_error, check_tex
 
 use super::nodes::*;
 
-pub fn add(suite: Suite) -> Suite {
+pub(crate) fn add(suite: Suite) -> Suite {
     suite
         .both("pools_are_never_merged", two_pools)
         .both("a_pool_that_holds_a_stream_for_each_operator_is_large_enough", exact)

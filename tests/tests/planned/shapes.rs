@@ -9,7 +9,7 @@ use streamflow_tests::{Failed, Suite, check, check_equal, check_text, seen};
 
 use super::nodes::*;
 
-pub fn add(suite: Suite) -> Suite {
+pub(crate) fn add(suite: Suite) -> Suite {
     suite
         .both("a_chain_shares_one_stream", chain)
         .both("a_diamond_has_two_streams", diamond)
@@ -109,14 +109,15 @@ fn calls(platform: &Platform, streams: CudaStreamPool) -> Result<(usize, usize),
     Ok((records, count(|call| matches!(call, Call::WaitEvent { .. }))))
 }
 
-/// With a stream for each operator, each of the five has a record in each tick. Planned, the source and the end of the
-/// chain have: the images of the nodes between go to nobody else.
+/// With a stream for each operator, each of the five has a record in each tick. Planned, three have: the source; the first
+/// of the chain, since the memory of the source's image goes back to the source's stream; and the last. The images of the
+/// nodes between go to nobody else.
 fn records(platform: &Platform) -> Result<(), Failed> {
     let (many, many_waits) = calls(platform, per_operator())?;
     let (few, few_waits) = calls(platform, planned(1))?;
     let ticks = TICKS as usize;
     check(many >= 5 * ticks && many_waits >= 4 * ticks, || format!("{many}, {many_waits}"))?;
-    check(few <= many - 3 * ticks, || format!("{few} records, and {many} without a plan"))?;
+    check(few <= many - 2 * ticks, || format!("{few} records, and {many} without a plan"))?;
     check(few_waits <= many_waits - 3 * ticks, || format!("{few_waits} and {many_waits} waits"))
 }
 

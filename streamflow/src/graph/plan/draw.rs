@@ -61,7 +61,8 @@ impl Plan {
         }
         for chain in 0..self.chains.len() {
             let colour = COLOURS[chain % COLOURS.len()];
-            let _ = writeln!(text, "    classDef stream{chain} fill:{colour},stroke:#333,color:#000");
+            let _ =
+                writeln!(text, "    classDef stream{chain} fill:{colour},stroke:#333,color:#000");
         }
         text
     }
@@ -100,15 +101,13 @@ pub(crate) fn of_graph(graph: &mut dyn Graph) -> Result<Plan> {
         chain: chain_of(index),
     });
     let drawn = edges.iter().zip(&waits).map(|(edge, wait)| {
-        let ports = edge.name.split(" >> ").map(|end| end.rsplit('.').next().unwrap_or(end));
-        let mut label = ports.collect::<Vec<_>>().join(" → ");
+        let mut label = format!("{} → {}", edge.output, edge.input);
         match wait {
             Wait::None => {}
             Wait::Made => label.push_str(", waits"),
             Wait::SameStream => label.push_str(", same stream"),
             Wait::ImpliedBy(other) => {
-                let input = edges[*other].name.rsplit('.').next().unwrap_or_default();
-                let _ = write!(label, ", implied by {input}");
+                let _ = write!(label, ", implied by {}", edges[*other].input);
             }
         }
         DrawnEdge { from: edge.from, to: edge.to, label, waits: *wait == Wait::Made }

@@ -8,8 +8,9 @@ use crate::port::{PortInfo, PortSize};
 
 /// An edge between two nodes.
 pub(super) struct Edge {
-    /// `producer.output >> consumer.input`
-    pub(super) name: &'static str,
+    /// The names of its ports.
+    pub(super) output: &'static str,
+    pub(super) input: &'static str,
     pub(super) from: usize,
     pub(super) to: usize,
     /// Whether it carries device data.
@@ -62,5 +63,6 @@ fn edge(
         && has_one_stream(&nodes[to])
         // The copy to another device is on a stream of its own.
         && device(&nodes[from]) == device(&nodes[to]);
-    Edge { name: edge.name, from, to, is_device, follows, orders }
+    let (output, input) = (output.name, input.name);
+    Edge { output, input, from, to, is_device, follows, orders }
 }

@@ -29,7 +29,11 @@ fn a_node_reaches_what_paths_lead_to() {
         let (nodes, edges) = draw(&mut state);
         let reach = Reach::new(nodes, edges.iter().copied());
         for (from, to) in (0..nodes).flat_map(|a| (0..nodes).map(move |b| (a, b))) {
-            assert_eq!(reach.reaches(from, to), has_path(&edges, from, to), "{edges:?} {from} {to}");
+            assert_eq!(
+                reach.reaches(from, to),
+                has_path(&edges, from, to),
+                "{edges:?} {from} {to}"
+            );
         }
     }
 }
@@ -67,7 +71,10 @@ fn the_chains_are_the_fewest_in_each_group() {
         let expected: Vec<usize> = (0..nodes).filter(|&node| groups[node].is_some()).collect();
         assert_eq!(covered, expected, "each node is in one chain");
         for chain in &chains {
-            assert!(chain.windows(2).all(|pair| reach.reaches(pair[0], pair[1])), "{edges:?} {chain:?}");
+            assert!(
+                chain.windows(2).all(|pair| reach.reaches(pair[0], pair[1])),
+                "{edges:?} {chain:?}"
+            );
             assert!(chain.iter().all(|&node| groups[node] == groups[chain[0]]), "{chain:?}");
         }
         for group in 0..2 {

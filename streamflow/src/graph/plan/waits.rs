@@ -32,7 +32,8 @@ pub(super) fn waits(nodes: usize, edges: &[Edge], chains: &[PlannedChain]) -> Ve
         if !edge.is_device {
             return Wait::None;
         }
-        if edge.follows && chain_of[edge.from].is_some() && chain_of[edge.from] == chain_of[edge.to] {
+        if edge.follows && chain_of[edge.from].is_some() && chain_of[edge.from] == chain_of[edge.to]
+        {
             return Wait::SameStream;
         }
         let covers = |other: &&usize| reach.reaches(edge.from, edges[**other].from);

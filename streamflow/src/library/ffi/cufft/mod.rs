@@ -200,7 +200,8 @@ impl Handle {
         check("cufftCreate", status).map_err(DriverError::from)?;
         // From here on the plan is destroyed if a call fails.
         let handle = Self { table, plan, function, timeline: stream.timeline().clone() };
-        let bytes = handle.make(stream.timeline().raw(), problem, is_double).map_err(DriverError::from)?;
+        let bytes =
+            handle.make(stream.timeline().raw(), problem, is_double).map_err(DriverError::from)?;
         Ok((handle, bytes))
     }
 

@@ -1,0 +1,106 @@
+//! What debug builds check of law 17: where a plan says that one wait of a tick covers another, the claims must find the same.
+//!
+//! The plan assumes that each tick receives a message of each input that counts, on one stream, and then sends one at each
+//! output that counts, on the same stream. Then the messages of a tick of all nodes belong together. A tick that does
+//! anything else, as one that leaves a message in its queue, ends the check for the whole graph.
+
+use std::cell::Cell;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::stream::{Point, StreamTable};
+
+/// What a plan expects of a node.
+#[derive(Debug)]
+pub struct Prediction {
+    /// The whole graph's: whether all ticks so far were as the plan assumes.
+    holds: Arc<AtomicBool>,
+    inputs: Box<[Expected]>,
+    /// The outputs that count, and whether this tick has sent there.
+    outputs: Box<[(&'static str, Cell<bool>)]>,
+    /// The stream of this tick, and its next record when the first message was sent.
+    stream: Cell<Option<u32>>,
+    sent: Cell<Option<Point>>,
+}
+
+/// An input that counts.
+#[derive(Debug)]
+struct Expected {
+    port: &'static str,
+    /// The input whose wait covers this one's, by its number.
+    implied_by: Option<usize>,
+    is_received: Cell<bool>,
+}
+
+impl Prediction {
+    /// `inputs` are the ports that count, each with the number of the one that covers it.
+    pub(crate) fn new(
+        holds: &Arc<AtomicBool>,
+        inputs: impl Iterator<Item = (&'static str, Option<usize>)>,
+        outputs: impl Iterator<Item = &'static str>,
+    ) -> Self {
+        let expected =
+            |(port, implied_by)| Expected { port, implied_by, is_received: Cell::new(false) };
+        Self {
+            holds: holds.clone(),
+            inputs: inputs.map(expected).collect(),
+            outputs: outputs.map(|port| (port, Cell::new(false))).collect(),
+            stream: Cell::new(None),
+            sent: Cell::new(None),
+        }
+    }
+
+    /// A message is received, and nothing has waited for it yet. If the input that covers it was received before, the wait
+    /// must be one that the claims skip.
+    pub(super) fn before_wait(&self, port: &str, point: Option<Point>, table: &StreamTable) {
+        let Some(expected) = self.inputs.iter().find(|input| input.port == port) else { return };
+        let is_first = !expected.is_received.replace(true);
+        let covers = expected.implied_by.is_some_and(|other| self.inputs[other].is_received.get());
+        let (true, Some(point)) = (is_first, point) else { return self.end() };
+        // A stream that has forgotten a wait makes it again.
+        if let Some(stream) = self.stream.get().filter(|_| covers && table.remembers_each_stream())
+        {
+            debug_assert!(
+                table.timeline(stream).implies(point) || !self.holds.load(Ordering::Relaxed),
+                "the plan says that the wait for `{port}` is implied, and it is not: report this as a mistake of streamflow"
+            );
+        }
+    }
+
+    /// The tick works on this stream.
+    pub(super) fn received_on(&self, stream: u32) {
+        if self.stream.replace(Some(stream)).is_some_and(|other| other != stream) {
+            self.end();
+        }
+    }
+
+    /// A message is about to be sent. `next` is the next record of its stream.
+    pub(super) fn send(&self, port: &str, next: Point) {
+        let Some((_, is_sent)) = self.outputs.iter().find(|(name, _)| *name == port) else {
+            return;
+        };
+        let all_received = self.inputs.iter().all(|input| input.is_received.get());
+        self.received_on(next.stream());
+        // With a record between two messages of a tick, a wait for the first one does not cover the second.
+        let is_one_record = self.sent.replace(Some(next)).is_none_or(|first| first == next);
+        if is_sent.replace(true) || !all_received || !is_one_record {
+            self.end();
+        }
+    }
+
+    /// A tick has ended.
+    pub(super) fn end_tick(&self) {
+        let received = self.inputs.iter().all(|input| input.is_received.replace(false));
+        let sent = self.outputs.iter().all(|(_, is_sent)| is_sent.replace(false));
+        if !received || !sent {
+            self.end();
+        }
+        self.stream.set(None);
+        self.sent.set(None);
+    }
+
+    /// Something is not as the plan assumes.
+    pub(super) fn end(&self) {
+        self.holds.store(false, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,409 @@
+//! Law 17: which waits a plan expects others to imply. In each graph here `join` gets an image, and what `step` has made of
+//! it: a wait for `step` covers the source's work. Without a condition of the plan, the case that names it has another
+//! picture, or the debug build's assertion fails.
+
+use streamflow::driver::Call;
+use streamflow::graph::Graph;
+use streamflow::prelude::*;
+use streamflow::schedule::Workers;
+use streamflow_tests::kernels::mixing::make;
+use streamflow_tests::setup::recorded;
+use streamflow_tests::{Failed, Suite, check, check_equal, seen};
+
+use super::nodes::*;
+
+pub(crate) fn add(suite: Suite) -> Suite {
+    suite
+        .both("a_wait_that_another_input_covers_is_implied", implied)
+        .both("an_edge_with_a_condition_of_its_own_implies_nothing", not_implied)
+        .devices("a_copy_to_another_device_implies_nothing", 2, transfers)
+        .both("the_claims_decide_where_a_tick_leaves_its_message", leaves)
+        .both("the_claims_decide_where_a_queue_drops_messages", drops)
+        .both("the_claims_decide_where_an_operator_sends_before_it_receives", sends_early)
+}
+
+const TICKS: u64 = 6;
+
+graph! {
+    struct Skip(streams: CudaStreamPool, noted: Noted, got: Got) {
+        let STREAMS: CudaStreamPool = streams;
+        #[streams(STREAMS)] #[when(count(TICKS))] let source: Source = Source::new();
+        #[streams(STREAMS)] let step: Step = Step::new(1, noted.clone());
+        #[streams(STREAMS)] let join: Join = Join::new(noted.clone());
+        #[streams(STREAMS)] let sink: Sink = Sink::new(noted, got);
+        source.image >> (step.image, join.b);
+        step.out >> join.a;
+        join.out >> sink.image;
+    }
+}
+
+/// The label of the edge from the source to `join`.
+fn skipping(graph: &mut impl Graph, input: &str) -> Result<String, Failed> {
+    let picture = graph.plan()?.mermaid();
+    let edge = picture.lines().find(|line| line.contains(&format!("image → {input}")));
+    let label = edge.and_then(|line| line.split('"').nth(1));
+    label.map(str::to_owned).ok_or_else(|| Failed::msg(picture))
+}
+
+fn implied(platform: &Platform) -> Result<(), Failed> {
+    let (recorder, platform) = recorded(platform.driver().clone())?;
+    for streams in [per_operator(), planned(1), planned(2)] {
+        let (noted, got) = (Noted::default(), Got::default());
+        let mut graph = Skip::new(&platform, streams, noted, got.clone())?;
+        check_equal(skipping(&mut graph, "b")?.as_str(), "image → b, implied by a")?;
+        recorder.clear();
+        graph.workers(Workers::none())?.run()?;
+        check_equal(seen::all(&got).len(), TICKS as usize)?;
+    }
+    Ok(())
+}
+
+/// Takes the source's image if there is one.
+#[operator]
+struct MaybeJoin {
+    #[input]
+    a: &Tensor<u32>,
+    #[input(optional)]
+    b: &Tensor<u32>,
+}
+
+impl Compute for MaybeJoin {
+    fn compute(&mut self, io: MaybeJoinIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        io.a.receive().receive_cuda_stream(cx)?;
+        io.b.receive().receive_cuda_stream(cx)?;
+        Ok(())
+    }
+}
+
+/// Takes any number of images of sources.
+#[operator]
+struct ManyJoin {
+    #[input]
+    a: &Tensor<u32>,
+    #[input(many)]
+    b: &Tensor<u32>,
+}
+
+impl Compute for ManyJoin {
+    fn compute(&mut self, io: ManyJoinIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        io.a.receive().receive_cuda_stream(cx)?;
+        io.b.receive().receive_cuda_stream(cx)?;
+        Ok(())
+    }
+}
+
+/// Sends an image on one of two streams.
+#[operator(streams(one, other))]
+struct TwoStreams {
+    #[output]
+    image: Tensor<u32>,
+}
+
+impl Compute for TwoStreams {
+    fn compute(&mut self, io: TwoStreamsIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let (one, other) = (cx.allocate_cuda_stream(io.one)?, cx.allocate_cuda_stream(io.other)?);
+        let stream = if cx.tick() % 2 == 0 { one } else { other };
+        let mut image = cx.tensor([LEN], &stream)?;
+        stream.launch::<make>(LEN, (&mut image, cx.tick() as u32, 0))?;
+        io.image.set_cuda_stream(&stream).emit(image)
+    }
+}
+
+fn zeros(platform: &Platform) -> Result<Tensor<u32>> {
+    let stream = platform.stream_pool("FIRST", &CudaStreamPool::new())?.allocate("zeros")?;
+    let mut image = platform.tensor([LEN], &stream)?;
+    stream.fill_bytes(&mut image, 0)?;
+    Ok(image)
+}
+
+/// A graph as `Skip`, with another consumer, another source, or another edge to the consumer.
+macro_rules! skips {
+    ($($name:ident, $source:ident, $join:ident, [$($attribute:tt)*];)*) => {$(
+        graph! {
+            struct $name(noted: Noted) {
+                const STREAMS: CudaStreamPool = CudaStreamPool::new();
+                #[streams(STREAMS)] #[when(count(TICKS))] let source: $source = $source::new();
+                #[streams(STREAMS)] let step: Step = Step::new(1, noted.clone());
+                #[streams(STREAMS)] let join: $join = $join::new();
+                source.image >> step.image;
+                $($attribute)* source.image >> join.b;
+                step.out >> join.a;
+            }
+        }
+    )*};
+}
+
+/// Takes both images.
+#[operator]
+struct Both {
+    #[input]
+    a: &Tensor<u32>,
+    #[input]
+    b: &Tensor<u32>,
+}
+
+impl Compute for Both {
+    fn compute(&mut self, io: BothIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        io.a.receive().receive_cuda_stream(cx)?;
+        io.b.receive().receive_cuda_stream(cx)?;
+        Ok(())
+    }
+}
+
+/// Sends a number and an image.
+#[operator(streams(work))]
+struct Numbered {
+    #[output]
+    image: Tensor<u32>,
+    #[output]
+    number: u32,
+}
+
+impl Compute for Numbered {
+    fn compute(&mut self, io: NumberedIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let stream = cx.allocate_cuda_stream(io.work)?;
+        let mut image = cx.tensor([LEN], &stream)?;
+        stream.launch::<make>(LEN, (&mut image, cx.tick() as u32, 0))?;
+        io.number.emit(1)?;
+        io.image.set_cuda_stream(&stream).emit(image)
+    }
+}
+
+skips! {
+    Plain, Source, Both, [];
+    Larger, Source, Both, [#[capacity(2)]];
+    Pops, Source, Both, [#[policy(pop)]];
+    Rejects, Source, Both, [#[policy(reject)]];
+    Optional, Source, MaybeJoin, [];
+    Many, Source, ManyJoin, [];
+    OnTwoStreams, TwoStreams, Both, [];
+}
+
+graph! {
+    /// `join` gets the image of the tick before.
+    struct Feedback(noted: Noted) {
+        const STREAMS: CudaStreamPool = CudaStreamPool::new();
+        #[streams(STREAMS)] #[when(count(TICKS))] let source: Source = Source::new();
+        #[streams(STREAMS)] let step: Step = Step::new(1, noted.clone());
+        #[streams(STREAMS)] let join: Both = Both::new();
+        source.image >> step.image;
+        #[feedback(initial = zeros(platform)?)] source.image >> join.b;
+        step.out >> join.a;
+    }
+}
+
+graph! {
+    /// The number leads to `join`, and no device data does.
+    struct OnHost() {
+        #[when(count(TICKS))] let source: Numbered = Numbered::new();
+        let join: NumberJoin = NumberJoin::new();
+        source.image >> join.image;
+        source.number >> join.number;
+    }
+}
+
+/// Takes an image and a number.
+#[operator]
+struct NumberJoin {
+    #[input]
+    image: &Tensor<u32>,
+    #[input]
+    number: u32,
+}
+
+impl Compute for NumberJoin {
+    fn compute(&mut self, io: NumberJoinIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let _ = io.number.receive().into_data();
+        io.image.receive().receive_cuda_stream(cx)?;
+        Ok(())
+    }
+}
+
+fn not_implied(platform: &Platform) -> Result<(), Failed> {
+    let noted = Noted::default;
+    let labels = [
+        skipping(&mut Plain::new(platform, noted())?, "b")?,
+        skipping(&mut Larger::new(platform, noted())?, "b")?,
+        skipping(&mut Pops::new(platform, noted())?, "b")?,
+        skipping(&mut Rejects::new(platform, noted())?, "b")?,
+        skipping(&mut Optional::new(platform, noted())?, "b")?,
+        skipping(&mut Many::new(platform, noted())?, "b")?,
+        skipping(&mut OnTwoStreams::new(platform, noted())?, "b")?,
+        skipping(&mut Feedback::new(platform, noted())?, "b")?,
+    ];
+    check_equal(&*labels[0], "image → b, implied by a")?;
+    for label in &labels[1..] {
+        check_equal(&**label, "image → b, waits")?;
+    }
+    let mut on_host = OnHost::new(platform)?;
+    let picture = on_host.plan()?.mermaid();
+    check(picture.contains("\"number → number\""), || picture)?;
+    for graph in [&mut Plain::new(platform, noted())? as &mut dyn Graph] {
+        streamflow::schedule::run(graph)?;
+    }
+    Larger::new(platform, noted())?.run()?;
+    Many::new(platform, noted())?.run()?;
+    Optional::new(platform, noted())?.run()?;
+    OnTwoStreams::new(platform, noted())?.run()?;
+    on_host.run().map(drop)?;
+    Ok(())
+}
+
+graph! {
+    /// The copies are on streams of their own, which wait for the work that wrote the image, and not for all before it.
+    struct Transferring(noted: Noted) {
+        const HERE: CudaStreamPool = CudaStreamPool::new();
+        const THERE: CudaStreamPool = CudaStreamPool::new().device(device(1));
+        #[streams(HERE)] #[when(count(TICKS))] let source: Source = Source::new();
+        #[streams(THERE)] let step: Step = Step::new(1, noted);
+        #[streams(HERE)] let join: Both = Both::new();
+        #[transfer] source.image >> step.image;
+        source.image >> join.b;
+        #[transfer] step.out >> join.a;
+    }
+}
+
+fn transfers(platform: &Platform) -> Result<(), Failed> {
+    let mut graph = Transferring::new(platform, Noted::default())?;
+    check_equal(skipping(&mut graph, "b")?.as_str(), "image → b, waits")?;
+    graph.run().map(drop)?;
+    Ok(())
+}
+
+/// How a step differs from what the plan assumes.
+#[derive(Clone, Copy, PartialEq)]
+enum Differs {
+    /// Leaves its message in the queue in the first tick, and sends an image of its own.
+    Leaves,
+    /// Sends before it has received, with a record in between.
+    SendsEarly,
+}
+
+/// A step that does not do what the plan assumes.
+#[operator]
+struct Different {
+    #[input]
+    image: &Tensor<u32>,
+    #[input]
+    other: &Tensor<u32>,
+    #[output]
+    out: Tensor<u32>,
+    differs: Differs,
+}
+
+impl Compute for Different {
+    fn compute(&mut self, io: DifferentIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let (_, stream) = io.other.receive().receive_cuda_stream(cx)?;
+        let mut out = cx.tensor([LEN], &stream)?;
+        stream.launch::<make>(LEN, (&mut out, cx.tick() as u32, 0))?;
+        io.out.emit(out)?;
+        if self.differs == Differs::SendsEarly {
+            stream.record()?;
+            io.image.receive().receive_cuda_stream(cx)?;
+        } else if cx.tick() == 0 {
+            io.image.leave();
+        } else {
+            io.image.receive().receive_cuda_stream(cx)?;
+        }
+        Ok(())
+    }
+}
+
+graph! {
+    struct Differing(differs: Differs, noted: Noted, got: Got) {
+        #[when(count(TICKS))] let source: Source = Source::new();
+        #[when(count(TICKS))] let other: Source = Source::new();
+        let step: Different = Different::new(differs);
+        let join: Join = Join::new(noted.clone());
+        let sink: Sink = Sink::new(noted, got);
+        other.image >> step.other;
+        source.image >> (step.image, join.b);
+        step.out >> join.a;
+        join.out >> sink.image;
+    }
+}
+
+fn leaves(platform: &Platform) -> Result<(), Failed> {
+    let got = Got::default();
+    let mut graph = Differing::new(platform, Differs::Leaves, Noted::default(), got.clone())?;
+    check_equal(skipping(&mut graph, "b")?.as_str(), "image → b, implied by a")?;
+    for _ in 0..4 * TICKS {
+        graph.tick()?;
+    }
+    let _left_over = graph.end_run();
+    check(seen::all(&got).len() >= 2, || "`join` has received less than two images".into())
+}
+
+fn sends_early(platform: &Platform) -> Result<(), Failed> {
+    let got = Got::default();
+    let mut graph = Differing::new(platform, Differs::SendsEarly, Noted::default(), got.clone())?;
+    graph.run()?;
+    check_equal(seen::all(&got).len(), TICKS as usize)
+}
+
+/// Sends in every second tick.
+#[operator]
+struct Go {
+    #[output]
+    go: u32,
+}
+
+impl Compute for Go {
+    fn compute(&mut self, io: GoIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        if cx.tick() % 2 == 1 { io.go.emit(0) } else { Ok(()) }
+    }
+}
+
+/// Waits for `go`, so that `b` drops images meanwhile.
+#[operator]
+struct LateJoin {
+    #[input]
+    go: u32,
+    #[input]
+    a: &Tensor<u32>,
+    #[input]
+    b: &Tensor<u32>,
+    got: Got,
+}
+
+impl Compute for LateJoin {
+    fn compute(&mut self, io: LateJoinIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let _ = io.go.receive().into_data();
+        let (a, stream) = io.a.receive().receive_cuda_stream(cx)?;
+        let (b, _) = io.b.receive().receive_cuda_stream(cx)?;
+        let a = cx.download(a, &stream)?.wait_blocking()?.to_vec();
+        let b = cx.download(b, &stream)?.wait_blocking()?.to_vec();
+        seen::push_seen(&self.got, ("a".into(), a));
+        seen::push_seen(&self.got, ("b".into(), b));
+        Ok(())
+    }
+}
+
+graph! {
+    struct Dropping(noted: Noted, got: Got) {
+        const STREAMS: CudaStreamPool = CudaStreamPool::new();
+        #[when(count(2 * TICKS))] let go: Go = Go::new();
+        #[streams(STREAMS)] #[when(count(2 * TICKS))] let source: Source = Source::new();
+        #[streams(STREAMS)] let step: Step = Step::new(1, noted);
+        #[streams(STREAMS)] let join: LateJoin = LateJoin::new(got);
+        go.go >> join.go;
+        source.image >> step.image;
+        #[policy(pop)] source.image >> join.b;
+        step.out >> join.a;
+    }
+}
+
+/// `join` gets what `step` made of one image together with a later image, for which no wait of `step` has been made.
+fn drops(platform: &Platform) -> Result<(), Failed> {
+    let (recorder, platform) = recorded(platform.driver().clone())?;
+    let got = Got::default();
+    let mut graph = Dropping::new(&platform, Noted::default(), got.clone())?;
+    graph.workers(Workers::none())?;
+    for _ in 0..2 * TICKS {
+        graph.tick()?;
+    }
+    let _left_over = graph.end_run();
+    let waits =
+        recorder.calls().iter().filter(|call| matches!(call, Call::WaitEvent { .. })).count();
+    check(seen::all(&got).len() >= 4 && waits >= 4, || format!("{waits} waits"))
+}
