@@ -20,6 +20,9 @@
 //!   scheduler runs none: that is the test without the variable.
 //! - With `STREAMFLOW_MUTATIONS=all`, the workers run every graph with every mutation.
 //!
+//! - With `STREAMFLOW_ASSIGN=planned:2`, operators share streams. Then a dependency may be one that the order on a shared
+//!   stream makes unnecessary, or one that the checker reports and no data shows. Both are counted, and no failure.
+//!
 //! One kind of unnoticed waits occurs only with workers so far: a wait that repeats one which the clock has forgotten. A
 //! clock has room for 8 streams, and what it forgets costs a wait that was not needed (`stream::order`). In `random 0` the
 //! second download of a tick gets page-locked memory that the other download has left. So its stream comes after that

@@ -23,13 +23,12 @@
 //! | [14. A download is read when it is there](a_download_waits) | the compiler and the run |
 //! | [15. A run says why it ended](a_run_says_why) | the run |
 //! | [16. A seed repeats a run, threads included](a_seed_repeats_a_run) | the run |
+//! | [17. The plan predicts, the claims decide](the_plan_predicts) | the run |
 //!
 //! Beside the laws: [when a node runs](conditions), [workers and threads](threads), [what happens when a tick
 //! fails](failures), [libraries on a stream](libraries) and what can't be forgotten with them, [tensors of other
 //! libraries](other_libraries), [a graph as a Python class](graphs_in_python), what [the race checker
 //! reports](race_reports), and where [the simulator and CUDA](simulator_and_cuda) differ.
-//!
-//! Law 17 is planned: `NOT_YET` in `.ci/laws.py`.
 
 #[allow(clippy::test_attr_in_doctest, reason = "`tests/tests/tutorial.rs` runs these tests")]
 #[doc = include_str!("tutorial.md")]
@@ -91,6 +90,9 @@ pub mod a_run_says_why {}
 
 #[doc = include_str!("a_seed_repeats_a_run.md")]
 pub mod a_seed_repeats_a_run {}
+
+#[doc = include_str!("the_plan_predicts.md")]
+pub mod the_plan_predicts {}
 
 #[doc = include_str!("running_a_graph.md")]
 pub mod running_a_graph {}

@@ -68,8 +68,10 @@ impl Compute for DualRx {
         // Holoscan returns the second port's stream, which is not ordered after the first port's stream.
         let one = first.raw() == second.raw();
         let adopted = named.first().copied().flatten().is_some_and(|name| name.is(&first));
+        // The adopted stream is that of the first message. A producer with planned streams sends on others, too.
+        let own = if self.allocate { !adopted } else { adopted || cx.tick() > 0 };
         let right = holds(cx, a, &first, tick)? & holds(cx, b, &second, 100.0 + tick)?;
-        push_seen(&self.seen, handled && one && adopted != self.allocate && right);
+        push_seen(&self.seen, handled && one && own && right);
         Ok(())
     }
 }

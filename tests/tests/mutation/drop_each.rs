@@ -24,6 +24,8 @@ struct Tally {
     overtaken: Vec<String>,
     forgotten: Vec<String>,
     same_data: Vec<String>,
+    shares_stream: u64,
+    checker_alone: u64,
     left_running: u64,
     at_the_end: u64,
     holes: Vec<String>,
@@ -38,6 +40,8 @@ impl Tally {
         self.overtaken.extend(other.overtaken);
         self.forgotten.extend(other.forgotten);
         self.same_data.extend(other.same_data);
+        self.shares_stream += other.shares_stream;
+        self.checker_alone += other.checker_alone;
         self.left_running += other.left_running;
         self.at_the_end += other.at_the_end;
         self.holes.extend(other.holes);
@@ -104,6 +108,13 @@ fn report(tally: &Tally, graphs: usize, part: Part) -> Result<(), Failed> {
     println!(
         "{at_the_end} more waits at the end of a run are for work that is complete by then: they query for errors."
     );
+    if tally.shares_stream + tally.checker_alone > 0 {
+        println!(
+            "On planned streams, {} more are not needed in any run, since work on a shared stream is in order, and {} more \
+             are noticed by the checker alone.",
+            tally.shares_stream, tally.checker_alone
+        );
+    }
     let listed = [
         (&tally.overtaken, "waits are implied by the next wait of their stream"),
         (&tally.forgotten, "waits repeat one that the stream's clock has forgotten"),
@@ -153,6 +164,8 @@ fn mutate_all(trial: Trial<'_>, first: usize, stride: usize, more_seeds: &Range<
             Outcome::Overtaken => tally.overtaken.push(place),
             Outcome::Forgotten => tally.forgotten.push(place),
             Outcome::SameData => tally.same_data.push(place),
+            Outcome::SharesStream => tally.shares_stream += 1,
+            Outcome::CheckerAlone => tally.checker_alone += 1,
             Outcome::Redundant(runs) => {
                 tally
                     .holes

@@ -1,5 +1,6 @@
 //! Decides whether the race checker and the data notice a mutation, or proves that it changes nothing.
 
+use std::env;
 use std::time::Duration;
 
 use streamflow::prelude::*;
@@ -48,6 +49,12 @@ pub(crate) enum Outcome {
     LeftRunning,
     /// A wait at the end of a run for work that others have found complete by then. It queries for errors.
     AtTheEnd,
+    /// On planned streams alone: no order between conflicting accesses was missing. Work on a shared stream is in order by
+    /// itself, so that a record, a query or a wait may be needed in other runs alone.
+    SharesStream,
+    /// On planned streams alone: the checker reports it, and no data was wrong. Other operators' work on the same stream is
+    /// in the way of showing it.
+    CheckerAlone,
     /// A failure of the test, with its text.
     Hole(String),
 }
@@ -103,6 +110,7 @@ pub(crate) fn notice(right: Trial<'_>, mutation: &Mutation, seeds: &mut [u64]) -
     match (reported.shown, wrong.shown) {
         (true, true) => Outcome::Noticed,
         (true, false) if more_seeds_show_it(data) => Outcome::Noticed,
+        (true, false) if is_planned() => Outcome::CheckerAlone,
         (true, false) => match explore(data) {
             Explored { wrong: true, .. } => Outcome::Noticed,
             _ if is_noticed_in_another_form(right, mutation, seeds) => Outcome::SameData,
@@ -117,6 +125,11 @@ pub(crate) fn notice(right: Trial<'_>, mutation: &Mutation, seeds: &mut [u64]) -
             unnoticed(data, verdict, reported.times + wrong.times, unneeded)
         }
     }
+}
+
+/// Whether the environment plans the streams of the programs.
+fn is_planned() -> bool {
+    env::var("STREAMFLOW_ASSIGN").is_ok_and(|assign| assign.starts_with("planned"))
 }
 
 fn more_seeds_show_it(data: Trial<'_>) -> bool {
@@ -160,6 +173,9 @@ fn unnoticed(trial: Trial<'_>, verdict: Verdict, times: u64, unneeded: Unneeded)
             }
             _ => Outcome::OrdersNothing,
         };
+    }
+    if is_planned() && !matches!(verdict, Verdict::Race(_)) {
+        return Outcome::SharesStream;
     }
     let found = explore(trial);
     match verdict.max(found.verdict) {

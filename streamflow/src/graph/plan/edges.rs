@@ -44,7 +44,8 @@ fn edge(
     (to, input): (usize, &PortInfo),
     edge: &EdgeStatus,
 ) -> Edge {
-    let is_device = output.device && input.device;
+    // Both ends do, or none: their messages have one type.
+    let is_device = input.device;
     // A feedback edge holds its first message as well.
     let capacity = edge.capacity - usize::from(edge.feedback);
     let follows = is_device
@@ -60,7 +61,6 @@ fn edge(
     let orders = follows
         && input.size == PortSize::One
         && has_one_stream(&nodes[from])
-        && has_one_stream(&nodes[to])
         // The copy to another device is on a stream of its own.
         && device(&nodes[from]) == device(&nodes[to]);
     let (output, input) = (output.name, input.name);
