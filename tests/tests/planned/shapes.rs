@@ -15,6 +15,7 @@ pub(crate) fn add(suite: Suite) -> Suite {
         .both("a_diamond_has_two_streams", diamond)
         .both("ticks_use_the_sets_in_turn", in_turn)
         .both("a_chain_records_for_others_alone", records)
+        .both("a_consumer_on_another_stream_waits_for_no_later_work", fork)
         .both("a_plan_is_drawn_with_its_streams_and_waits", drawn)
         .both("workers_run_a_planned_graph", workers)
 }
@@ -119,6 +120,38 @@ fn records(platform: &Platform) -> Result<(), Failed> {
     check(many >= 5 * ticks && many_waits >= 4 * ticks, || format!("{many}, {many_waits}"))?;
     check(few <= many - 2 * ticks, || format!("{few} records, and {many} without a plan"))?;
     check(few_waits <= many_waits - 3 * ticks, || format!("{few_waits} and {many_waits} waits"))
+}
+
+graph! {
+    struct Fork(streams: CudaStreamPool, noted: Noted) {
+        let STREAMS: CudaStreamPool = streams;
+        #[streams(STREAMS)] #[when(count(1))] let source: Source = Source::new();
+        #[streams(STREAMS)] let first: Step = Step::new(1, noted.clone());
+        #[streams(STREAMS)] let a: Step = Step::new(2, noted.clone());
+        #[streams(STREAMS)] let b: Step = Step::new(3, noted.clone());
+        #[streams(STREAMS)] let c: Step = Step::new(4, noted);
+        source.image >> first.image;
+        first.out >> a.image;
+        a.out >> (b.image, c.image);
+        b.out >> _;
+        c.out >> _;
+    }
+}
+
+/// `a` and `b` share a stream, and `c` has another one: it waits for a record from before the work of `b`.
+fn fork(platform: &Platform) -> Result<(), Failed> {
+    let (recorder, platform) = recorded(platform.driver().clone())?;
+    let noted = Noted::default();
+    let mut graph = Fork::new(&platform, planned(1), noted.clone())?;
+    graph.workers(Workers::none())?.run()?;
+    check(share(&noted, "a", "b") && !share(&noted, "a", "c"), || "another plan".into())?;
+    let calls = recorder.calls();
+    // Those of the source, `first`, `a`, `b` and `c`.
+    let launches = calls.iter().enumerate().filter(|(_, call)| matches!(call, Call::Launch { .. }));
+    let launches: Vec<usize> = launches.map(|(at, _)| at).collect();
+    let [_, _, a, b, _] = launches[..] else { return Err(Failed::msg(recorder.text())) };
+    let is_recorded = calls[a..b].iter().any(|call| matches!(call, Call::RecordEvent { .. }));
+    check(is_recorded, || recorder.text())
 }
 
 fn drawn(platform: &Platform) -> Result<(), Failed> {
