@@ -65,9 +65,9 @@ impl Matching<'_> {
         let mut next = 0;
         while let Some(&from) = queue.get(next) {
             next += 1;
-            for word in 0..seen.len() {
-                let mut fresh = self.may_follow(from, word) & !seen[word];
-                seen[word] |= fresh;
+            for (word, seen) in seen.iter_mut().enumerate() {
+                let mut fresh = self.may_follow(from, word) & !*seen;
+                *seen |= fresh;
                 while fresh != 0 {
                     let to = word * 64 + fresh.trailing_zeros() as usize;
                     fresh &= fresh - 1;

@@ -11,7 +11,7 @@
 //!   find that out by themselves.
 //! - A record that the plan expects nobody to need is not made when the hook ends, and is made when one is needed (law 8):
 //!   the points of the work are there in any case.
-//! - The prediction which waits others imply is for [pictures](crate::Graph::plan) and for a check: debug builds assert at
+//! - The prediction which waits others imply is for [pictures](crate::graph::Graph::plan) and for a check: debug builds assert at
 //!   each message that the claims have found the same. Where a tick differs from what the plan assumes, as where an
 //!   operator has left a message in its queue, the check is off from then on, and the claims go on as before.
 //!
