@@ -78,7 +78,7 @@ fn with_plan(
     platform: &Platform,
     streams: CudaStreamPool,
     made: Made,
-) -> Result<(Noted, Vec<(String, Vec<u32>)>), Failed> {
+) -> Result<(Noted, Vec<Image>), Failed> {
     let (noted, got) = (Noted::default(), Got::default());
     let mut graph = WithPlan::new(platform, streams, made, noted.clone(), got.clone())?;
     graph.run()?;

@@ -14,7 +14,10 @@ pub(crate) const LEN: usize = 64;
 pub(crate) type Noted = Seen<(String, u64, String)>;
 
 /// What the sinks received.
-pub(crate) type Got = Seen<(String, Vec<u32>)>;
+pub(crate) type Got = Seen<Image>;
+
+/// A sink's name, and an image that it received.
+pub(crate) type Image = (String, Vec<u32>);
 
 pub(crate) fn planned(depth: u32) -> CudaStreamPool {
     CudaStreamPool::new().assign(Assign::Planned { depth })

@@ -59,7 +59,7 @@ fn run<G: Graph>(
     platform: &Platform,
     new: impl Fn(&Platform, CudaStreamPool, Noted, Got) -> Result<G, Error>,
     streams: CudaStreamPool,
-) -> Result<(Vec<(String, Vec<u32>)>, Noted), Failed> {
+) -> Result<(Vec<Image>, Noted), Failed> {
     let (noted, got) = (Noted::default(), Got::default());
     let mut graph = new(platform, streams, noted.clone(), got.clone())?;
     streamflow::schedule::run(&mut graph)?;
