@@ -4,6 +4,8 @@
 //! cargo bench -p streamflow-tests --bench overhead
 //! cargo bench -p streamflow-tests --bench overhead -- u64
 //! cargo bench -p streamflow-tests --bench overhead -- u64 "two operators"
+//! cargo bench -p streamflow-tests --bench overhead -- chains
+//! cargo bench -p streamflow-tests --bench overhead -- chains "stream 500" 20000
 //! ```
 //!
 //! A chain of operators, each with its own stream, runs on a driver that does nothing, so the time is streamflow's.
@@ -11,11 +13,14 @@
 //! hand: the same streams, waits, records and launches. Both take turns, so that a change of the machine's speed
 //! affects both. The results are medians.
 //!
+//! The rows of `device_chains.rs` are longer chains, whose operators make a tensor each.
+//!
 //! The other rows, of `host_data.rs`, are graphs that pass a `u64`. The argument `u64` measures these alone,
 //! and a row's name after it this row alone. Per operator, a long graph should cost no more than a short one. The argument
 //! `libraries` measures calls of libraries' plans, of `libraries.rs`, in the same way.
 #![allow(missing_docs, clippy::print_stdout, reason = "a benchmark")]
 
+mod device_chains;
 mod host_data;
 mod libraries;
 
@@ -136,6 +141,11 @@ fn measure() -> Result<()> {
     match arguments.next().as_deref() {
         Some("u64") => return host_data::measure(&null, &platform, arguments.next()),
         Some("libraries") => return libraries::measure(&null, &platform, arguments.next()),
+        Some("chains") => {
+            let (row, tasks) = (arguments.next(), arguments.next());
+            let tasks = tasks.and_then(|tasks| tasks.parse().ok());
+            return device_chains::measure(&null, &platform, row.as_deref(), tasks);
+        }
         _ => {}
     }
     println!("{:<8}{:>9}{:>12}{:>12}{:>8}", "work", "operators", "graph", "by hand", "ratio");
@@ -156,7 +166,7 @@ fn measure() -> Result<()> {
             let mut by_hand = ByHand::new(&platform, $stages, $work)?;
             (0..WARM_UP).try_for_each(|_| by_hand.tick())?;
             wait_until_idle(&by_hand)?;
-            let both = null.off(|| compare(|| graph.run().map(drop), || Ok(by_hand.run(TICKS)?)))?;
+            let both = null.off(|| compare(TICKS, || graph.run().map(drop), || Ok(by_hand.run(TICKS)?)))?;
             let (a, b) = both;
             println!("{:<8}{:>9}{a:>9.1} ns{b:>9.1} ns{:>8.2}   per tick", $name, $stages, a / b);
             $totals.push(both);
@@ -164,6 +174,7 @@ fn measure() -> Result<()> {
     }
     rows!(false, "pass", Pass2, Pass4, Pass16);
     rows!(true, "launch", Work2, Work4, Work16);
+    device_chains::measure(&null, &platform, None, None)?;
     host_data::measure(&null, &platform, None)?;
     libraries::measure(&null, &platform, None)
 }
@@ -174,6 +185,7 @@ fn wait_until_idle(by_hand: &ByHand) -> Result<()> {
 
 /// Nanoseconds per tick of both, which take turns.
 fn compare(
+    ticks: u64,
     mut one: impl FnMut() -> Result<(), Error>,
     mut other: impl FnMut() -> Result<(), Error>,
 ) -> Result<(f64, f64)> {
@@ -185,7 +197,7 @@ fn compare(
             run()?;
             // The first round warms up.
             if round > 0 {
-                times.push(start.elapsed().as_secs_f64() * 1e9 / TICKS as f64);
+                times.push(start.elapsed().as_secs_f64() * 1e9 / ticks as f64);
             }
         }
     }
