@@ -5,6 +5,7 @@ pub mod api_trace;
 mod bare;
 pub mod by_hand;
 mod curand;
+pub mod floor;
 mod library;
 mod outside;
 pub mod reports;

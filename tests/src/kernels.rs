@@ -36,6 +36,7 @@ pub fn kernels() -> Vec<&'static KernelInfo> {
         views::kernels(),
         mixing,
         crate::stereo::kernels(),
+        crate::floor::kernels(),
     ]
     .concat()
 }

@@ -6,6 +6,7 @@ use streamflow::f16;
 use streamflow::memory::{Bool8, Complex, bf16};
 use streamflow::prelude::*;
 use streamflow::testing::{Draw, Drawn, Tolerance};
+use streamflow_tests::floor::{absorb, begin, take};
 use streamflow_tests::kernels::mixing;
 use streamflow_tests::kernels::{
     RESULTS, add_one, add_views, axpy, complex_math, dot, fill, more_scalars, number_view, read_at,
@@ -102,6 +103,18 @@ fn mixed(bodies: Bodies) -> Bodies {
         .same::<mixing::change>(Tolerance::EXACT, |draw| {
             let (n, a) = (draw.len(0..=2000), draw.len(0..=300));
             (n.into(), (words(draw, n), words(draw, a), draw.value(ANY), 0))
+        })
+        .same::<begin>(Tolerance::EXACT, |draw| {
+            let n = draw.len(0..=5000);
+            (n.into(), (words(draw, n), draw.value(ANY), 0))
+        })
+        .same::<take>(Tolerance::EXACT, |draw| {
+            let n = draw.len(0..=5000);
+            (n.into(), (words(draw, n), words(draw, n), draw.value(ANY)))
+        })
+        .same::<absorb>(Tolerance::EXACT, |draw| {
+            let n = draw.len(0..=5000);
+            (n.into(), (words(draw, n), words(draw, n), draw.value(ANY)))
         })
         .same::<mixing::both>(Tolerance::EXACT, |draw| {
             let (a, b) = (draw.len(0..=2000), draw.len(0..=2000));

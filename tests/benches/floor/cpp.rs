@@ -1,0 +1,251 @@
+//! The form that is wired by hand in C++, and its compilation.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Instant;
+use std::{env, fs};
+
+use streamflow::kernel::Kernel;
+use streamflow::prelude::*;
+use streamflow_examples::seed_app::{exp_linspace, multiply_sum_rows};
+use streamflow_tests::floor::{ELEMENTS, Layout, Plan, absorb, begin, tag, take};
+use streamflow_tests::foreign::floor::{Argument, Buffer, Floor, Function, Program};
+
+use crate::expect::Expected;
+use crate::forms::{Form, WARM};
+use crate::graphs::step;
+use crate::run::Seconds;
+use crate::workloads::{Work, Workload};
+
+const SOURCE: &str = include_str!("by_hand.cu");
+
+/// There is a GPU, and no nvcc that compiles the programs by hand.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum NoCompiler {
+    #[error(
+        "no nvcc was found in the PATH, CUDA_HOME or /usr/local/cuda, and the programs by hand need it; install the CUDA \
+         toolkit, set CUDA_HOME, or measure the host's part alone with `--host-only`"
+    )]
+    Missing,
+    #[error("{nvcc} did not compile the programs by hand:\n{output}")]
+    Refused { nvcc: String, output: String },
+}
+
+/// Compiles the programs and opens them. The source is in this binary, and what is compiled in a temporary directory.
+pub(crate) fn compile() -> Result<Floor> {
+    let nvcc = find_nvcc().ok_or(NoCompiler::Missing)?;
+    let directory = tempfile::tempdir()?;
+    let (source, library) = (directory.path().join("floor.cu"), directory.path().join("floor.so"));
+    fs::write(&source, SOURCE)?;
+    let mut command = Command::new(&nvcc);
+    command.args(["-O3", "-std=c++17", "-shared", "-cudart", "none", "-Xcompiler", "-fPIC"]);
+    command.arg(&source).arg("-o").arg(&library);
+    // Where the driver is not installed for developers, the toolkit has a library to link with.
+    if let Some(root) = nvcc.parent().and_then(Path::parent) {
+        for stubs in ["lib64/stubs", "lib/stubs"] {
+            command.arg("-L").arg(root.join(stubs));
+        }
+    }
+    let output = command.arg("-lcuda").output()?;
+    if !output.status.success() {
+        let output = String::from_utf8_lossy(&output.stderr).into_owned();
+        return Err(NoCompiler::Refused { nvcc: nvcc.display().to_string(), output }.into());
+    }
+    // A library that is open stays when its file is gone.
+    Floor::open(&library)
+}
+
+fn find_nvcc() -> Option<PathBuf> {
+    let bin = |root: &OsStr| Path::new(root).join("bin");
+    let path = env::var_os("PATH").unwrap_or_default();
+    let homes = ["CUDA_HOME", "CUDA_PATH"].into_iter().filter_map(env::var_os);
+    let toolkits = homes.map(|root| bin(&root)).chain([bin(OsStr::new("/usr/local/cuda"))]);
+    env::split_paths(&path).chain(toolkits).map(|it| it.join("nvcc")).find(|it| it.is_file())
+}
+
+/// A program by hand.
+pub(crate) struct Cpp {
+    name: &'static str,
+    program: Program,
+    expected: Expected,
+    downloads: Vec<usize>,
+    has_kernels: bool,
+    /// The number of the last tick.
+    number: u32,
+    next_tick: u64,
+}
+
+impl Cpp {
+    /// Makes the streams, events, memory and kernels of a workload.
+    pub(crate) fn new(
+        floor: Floor,
+        platform: &Platform,
+        workload: &Workload,
+        layout: Layout,
+    ) -> Result<Self> {
+        let info = platform.device_info(device(0))?;
+        let ordinal = info.ordinal.unwrap_or(0);
+        let builder = |reads: &[Vec<usize>], streams| {
+            let program = Program::new(floor, ordinal, Plan::new(reads, streams))?;
+            Ok::<_, Failure>(Builder { program, capability: info.compute_capability })
+        };
+        let name = match (&workload.work, layout) {
+            (Work::Seed(_), _) => "C++",
+            (_, Layout::ByTask) => "C++ by task",
+            (_, Layout::ByColumn) => "C++ by column",
+            (_, Layout::OneStream) => "C++ one stream",
+        };
+        let (program, downloads) = match &workload.work {
+            Work::Seed(shape) => {
+                let reads = [vec![], vec![], vec![0, 1], vec![2]];
+                builder(&reads, vec![0, 1, 2, 3])?.seed(*shape)?
+            }
+            Work::Tasks { graph, .. } => {
+                builder(&graph.reads, graph.streams(layout))?.tasks(graph)?
+            }
+        };
+        let (expected, has_kernels) = (Expected::new(&workload.work), workload.has_kernels());
+        Ok(Self { name, program, expected, downloads, has_kernels, number: 0, next_tick: 0 })
+    }
+
+    fn queue(&mut self, salt: u32, ticks: u64, keep: bool) -> Result<()> {
+        // Buffers and events alternate over all turns, while the numbers begin with the salt in each of them.
+        let first = self.next_tick;
+        self.next_tick += ticks;
+        let salt = salt.wrapping_sub(first as u32);
+        self.program.queue(first, ticks, salt, self.has_kernels, keep)?;
+        self.number = (self.next_tick as u32).wrapping_sub(1).wrapping_add(salt);
+        Ok(())
+    }
+
+    fn results_blocking(&mut self) -> Result<Vec<Vec<u32>>> {
+        if !self.has_kernels {
+            return Ok(Vec::new());
+        }
+        let (_, len) = self.expected.sizes();
+        self.downloads.iter().map(|it| self.program.result_blocking(*it, len)).collect()
+    }
+}
+
+impl Form for Cpp {
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    fn batch(&mut self, salt: u32, ticks: u64) -> Result<Seconds> {
+        self.program.poison_blocking()?;
+        self.queue(salt, WARM, false)?;
+        let start = Instant::now();
+        self.queue(salt.wrapping_add(WARM as u32), ticks, true)?;
+        let queued = start.elapsed().as_secs_f64();
+        self.program.finish_blocking()?;
+        Ok((queued, self.has_kernels.then(|| start.elapsed().as_secs_f64())))
+    }
+
+    fn latencies(&mut self, salt: u32, ticks: u64) -> Result<Vec<f64>> {
+        let mut times = Vec::new();
+        for tick in 0..WARM as u32 + ticks as u32 {
+            let start = Instant::now();
+            self.queue(salt.wrapping_add(tick), 1, true)?;
+            self.program.finish_blocking()?;
+            times.push(start.elapsed().as_secs_f64());
+        }
+        Ok(times.split_off(WARM as usize))
+    }
+
+    fn check(&mut self) -> Result<()> {
+        let results = self.results_blocking()?;
+        self.expected.check(self.name, self.number, &results)
+    }
+
+    fn is_wrong_without_order(&mut self, salt: u32) -> Result<Option<bool>> {
+        // On one stream all is in order, and the kernels of the images can't be late.
+        if !self.has_kernels || !matches!(self.expected, Expected::Tasks { .. }) {
+            return Ok(None);
+        }
+        self.program.poison_blocking()?;
+        self.program.break_order(true)?;
+        self.queue(salt, 1, true)?;
+        let results = self.results_blocking()?;
+        self.program.poison_blocking()?;
+        self.program.break_order(false)?;
+        Ok(Some(!self.expected.is_right(self.number, &results)))
+    }
+}
+
+/// Adds tasks to a program.
+struct Builder {
+    program: Program,
+    capability: (u32, u32),
+}
+
+/// A program and its downloads.
+type Built = (Program, Vec<usize>);
+
+impl Builder {
+    fn function<K: Kernel>(&mut self) -> Result<Function> {
+        self.program.function(K::INFO, self.capability)
+    }
+
+    fn seed(mut self, [rows, cols]: [usize; 2]) -> Result<Built> {
+        use Argument::{TickStart, Value};
+        let len = rows * cols;
+        let (fill, sum) = (self.function::<exp_linspace>()?, self.function::<multiply_sum_rows>()?);
+        let [a, b] = [self.program.buffer(4 * len)?, self.program.buffer(4 * len)?];
+        let sums = self.program.buffer(4 * rows)?;
+        let step = Value(step([rows, cols]).to_bits().into());
+        for image in [a, b] {
+            let task = self.program.task()?;
+            let arguments = [Argument::Buffer(image), Value(len as u64), TickStart, step];
+            self.program.launch(
+                task,
+                fill,
+                (u32::try_from(len.div_ceil(256))?, 256),
+                &arguments,
+            )?;
+        }
+        let task = self.program.task()?;
+        let slice = |buffer, len: usize| [Argument::Buffer(buffer), Value(len as u64)];
+        let mut arguments = [slice(sums, rows), slice(a, len), slice(b, len)].concat();
+        arguments.push(Value(cols as u64));
+        self.program.launch(task, sum, (u32::try_from(rows)?, 256), &arguments)?;
+        let task = self.program.task()?;
+        let download = self.program.download(task, sums, true)?;
+        Ok((self.program, vec![download]))
+    }
+
+    fn tasks(mut self, graph: &streamflow_tests::floor::TaskGraph) -> Result<Built> {
+        use Argument::{Late, TickBits, Value};
+        let first = self.function::<begin>()?;
+        let (take, absorb) = (self.function::<take>()?, self.function::<absorb>()?);
+        let (grid, len) = ((1, 32), Value(ELEMENTS as u64));
+        let mut buffers: Vec<Buffer> = Vec::new();
+        let mut downloads = Vec::new();
+        for (index, reads) in graph.reads.iter().enumerate() {
+            let task = self.program.task()?;
+            if graph.sink == Some(index) {
+                for read in reads {
+                    downloads.push(self.program.download(task, buffers[*read], false)?);
+                }
+                continue;
+            }
+            let buffer = self.program.buffer(4 * ELEMENTS)?;
+            let out = [Argument::Buffer(buffer), len];
+            if reads.is_empty() {
+                let arguments = [out[0], out[1], TickBits(tag(index)), Late];
+                self.program.launch(task, first, grid, &arguments)?;
+            }
+            for (place, read) in reads.iter().enumerate() {
+                let from = [Argument::Buffer(buffers[*read]), len, Value(tag(index).into())];
+                let kernel = if place == 0 { take } else { absorb };
+                self.program.launch(task, kernel, grid, &[&out[..], &from[..]].concat())?;
+            }
+            if graph.sink.is_none() && graph.results.contains(&index) {
+                downloads.push(self.program.download(task, buffer, false)?);
+            }
+            buffers.push(buffer);
+        }
+        Ok((self.program, downloads))
+    }
+}

@@ -1,0 +1,111 @@
+//! The flags, and what `--help` says.
+
+use clap::Parser;
+use streamflow::prelude::*;
+use streamflow_examples::cli::Usage;
+
+use crate::workloads::{self, MODES, Mode, Workload};
+
+/// Measures what a tick costs beyond the same work wired by hand.
+///
+/// With a GPU: host time, wall time and latency of graphs in turns with programs in CUDA C++, which are compiled here by
+/// nvcc and launch the same compiled kernels. The results of each turn are compared with the host's. About two minutes
+/// a process.
+///
+/// Without a GPU, or with --host-only: nanoseconds, instructions and heap allocations of an operator on a driver that does
+/// nothing, beside the same program wired by hand on streamflow's streams. Less than a minute.
+#[derive(Debug, Parser)]
+#[command(name = "floor", after_help = EXIT_CODES)]
+pub(crate) struct Flags {
+    /// Workloads whose name has this text [default: all]; a name with `, no kernels` has events and waits alone
+    #[arg(long, value_name = "TEXT")]
+    workload: Vec<String>,
+    /// Modes of streamflow with this name [default: all]
+    #[arg(long, value_name = "NAME")]
+    mode: Vec<String>,
+    /// Turns of each form, whose median is printed
+    #[arg(long, default_value_t = 41, value_name = "N", value_parser = positive)]
+    pub(crate) turns: usize,
+    /// Ticks of each turn [default: as many as have some thousand tasks]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) ticks: Option<u64>,
+    /// Run so many processes, one after the other, and print the medians over them
+    #[arg(long, default_value_t = 1, value_name = "N", value_parser = positive)]
+    pub(crate) processes: usize,
+    /// Measure the host's part alone, also where there is a GPU
+    #[arg(long)]
+    pub(crate) host_only: bool,
+    /// Count instructions with valgrind, which must be installed: minutes more, and the same numbers on a busy machine
+    #[arg(long, requires = "host_only", conflicts_with = "processes")]
+    pub(crate) valgrind: bool,
+    /// Print a JSON object for each row
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Print the names of the workloads and the modes, and measure nothing
+    #[arg(long)]
+    pub(crate) list: bool,
+    /// Run one form for so many ticks; valgrind counts it
+    #[arg(long, hide = true)]
+    pub(crate) run_once: Option<u64>,
+    /// Added by `cargo bench`
+    #[arg(long, hide = true)]
+    bench: bool,
+}
+
+const EXIT_CODES: &str = "Exit codes: 0 measured; 1 a failure, wrong results among them; 2 wrong flags; 3 there is a GPU, and \
+                          no nvcc that compiles the programs by hand";
+
+/// The name that chooses no mode: the program by hand alone.
+const BY_HAND: &str = "by hand";
+
+fn positive(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(number) if number > 0 => Ok(number),
+        _ => Err("give a number of at least 1".into()),
+    }
+}
+
+impl Flags {
+    /// The chosen workloads.
+    pub(crate) fn workloads(&self) -> Result<Vec<Workload>> {
+        let mut list = workloads::all();
+        let is_chosen = |name: &str| self.workload.iter().any(|text| name.contains(text.as_str()));
+        // A whole name means that workload alone.
+        let whole = |name: &str| self.workload.iter().any(|text| text == name);
+        if self.run_once.is_some() {
+            list.retain(|workload| whole(&workload.name));
+        } else if !self.workload.is_empty() {
+            list.retain(|workload| is_chosen(&workload.name));
+        }
+        if list.is_empty() {
+            let text = format!("no workload is called {:?}; `--list` prints all", self.workload);
+            return Err(Usage(text).into());
+        }
+        Ok(list)
+    }
+
+    /// The chosen modes.
+    pub(crate) fn modes(&self) -> Result<Vec<&'static Mode>> {
+        let is_known =
+            |name: &String| name == BY_HAND || MODES.iter().any(|mode| mode.name == name);
+        if let Some(name) = self.mode.iter().find(|name| !is_known(name)) {
+            return Err(Usage(format!("no mode is called {name:?}; `--list` prints all")).into());
+        }
+        let is_chosen =
+            |mode: &&Mode| self.mode.is_empty() || self.mode.iter().any(|name| name == mode.name);
+        Ok(MODES.iter().filter(is_chosen).collect())
+    }
+
+    /// The flags of one process of several.
+    pub(crate) fn of_a_process(&self) -> Vec<String> {
+        let mut flags = vec!["--turns".into(), self.turns.to_string()];
+        let named = |flag: &str, names: &[String]| -> Vec<String> {
+            names.iter().flat_map(|name| [flag.to_owned(), name.clone()]).collect()
+        };
+        flags.extend(named("--workload", &self.workload));
+        flags.extend(named("--mode", &self.mode));
+        flags.extend(self.ticks.map(|ticks| format!("--ticks={ticks}")));
+        flags.extend(self.host_only.then(|| "--host-only".to_owned()));
+        flags
+    }
+}

@@ -1,0 +1,120 @@
+//! The forms of a workload behind one interface, and the form as a graph.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use streamflow::memory::Element;
+use streamflow::prelude::*;
+use streamflow::schedule::{self, Stepped};
+
+use crate::expect::Expected;
+use crate::graphs::{self, Any, AnyGraph};
+use crate::run::{Run, Seconds};
+use crate::workloads::{Mode, Work, Workload};
+
+/// The ticks of a turn before the measured ones, in which what is made once is made.
+pub(crate) const WARM: u64 = 2;
+
+/// One form of a workload.
+pub(crate) trait Form {
+    fn name(&self) -> &str;
+
+    /// Runs [`WARM`] ticks and then `ticks` that are measured. `salt` distinguishes the values of this turn.
+    fn batch(&mut self, salt: u32, ticks: u64) -> Result<Seconds>;
+
+    /// The seconds of single ticks, each until its results are on the host.
+    fn latencies(&mut self, salt: u32, ticks: u64) -> Result<Vec<f64>>;
+
+    /// Compares the results of the last tick with those that the host computes.
+    fn check(&mut self) -> Result<()>;
+
+    /// Runs the program without its order, in which its results must be wrong. `None` for a form that has no such program.
+    fn is_wrong_without_order(&mut self, _salt: u32) -> Result<Option<bool>> {
+        Ok(None)
+    }
+}
+
+/// A graph of streamflow.
+struct Streamed<T: Element> {
+    name: &'static str,
+    graph: Box<dyn AnyGraph>,
+    run: Arc<Run<T>>,
+    expected: Expected,
+}
+
+/// Makes the form of a mode.
+pub(crate) fn streamed(
+    platform: &Platform,
+    workload: &Workload,
+    mode: &Mode,
+) -> Result<Box<dyn Form>> {
+    let (name, pool) = (mode.name, (mode.pool)());
+    let expected = Expected::new(&workload.work);
+    Ok(match &workload.work {
+        Work::Seed(shape) => {
+            let run = Arc::new(Run::<f32>::new(true));
+            let graph = Box::new(Any(graphs::Seed::new(platform, pool, *shape, run.clone())?));
+            Box::new(Streamed { name, graph, run, expected })
+        }
+        Work::Tasks { make, has_kernels, .. } => {
+            let run = Arc::new(Run::<u32>::new(*has_kernels));
+            let graph = make(platform, pool, &run)?;
+            Box::new(Streamed { name, graph, run, expected })
+        }
+    })
+}
+
+impl<T: Element + Bits> Form for Streamed<T> {
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    fn batch(&mut self, salt: u32, ticks: u64) -> Result<Seconds> {
+        self.run.prepare(salt, Some(WARM - 1), WARM + ticks - 1);
+        schedule::run_for(self.graph.graph(), (WARM + ticks).into())?;
+        self.run.seconds()
+    }
+
+    fn latencies(&mut self, salt: u32, ticks: u64) -> Result<Vec<f64>> {
+        self.run.prepare(salt, None, WARM);
+        let mut times = Vec::new();
+        for tick in 0..WARM + ticks {
+            let start = Instant::now();
+            // A pass runs each node once, producers before consumers.
+            let stepped = schedule::tick(self.graph.graph())?;
+            if stepped != Stepped::Ran {
+                return Err(Failure::msg(format!("the pass of tick {tick}: {stepped:?}")));
+            }
+            if tick >= WARM {
+                self.run.wait_for_tick_blocking(tick)?;
+                times.push(start.elapsed().as_secs_f64());
+            }
+        }
+        schedule::end_run(self.graph.graph())?;
+        Ok(times)
+    }
+
+    fn check(&mut self) -> Result<()> {
+        let (number, results) = self.run.results_blocking()?;
+        let results: Vec<_> =
+            results.into_iter().map(|it| it.into_iter().map(T::bits).collect()).collect();
+        self.expected.check(self.name, number, &results)
+    }
+}
+
+/// A number as its bits, so that results of all workloads have one type.
+pub(crate) trait Bits {
+    fn bits(self) -> u32;
+}
+
+impl Bits for u32 {
+    fn bits(self) -> u32 {
+        self
+    }
+}
+
+impl Bits for f32 {
+    fn bits(self) -> u32 {
+        self.to_bits()
+    }
+}

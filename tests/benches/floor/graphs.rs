@@ -1,0 +1,71 @@
+//! The graphs: NVIDIA's CudaStreamPool example, and those that the tests' `build.rs` writes.
+
+use std::sync::Arc;
+
+use streamflow::graph::Graph;
+use streamflow::prelude::*;
+
+use crate::operators::{Combine, End, Last, Origin, Receive, Sink, Source, Step, Task};
+use crate::run::Run;
+
+include!(concat!(env!("OUT_DIR"), "/floor.rs"));
+
+graph! {
+    pub(crate) struct Seed(pool: CudaStreamPool, shape: [usize; 2], run: Arc<Run<f32>>) {
+        let P: CudaStreamPool = pool;
+        #[streams(P)] let source1: Source = Source::new(shape, step(shape), run.clone());
+        #[streams(P)] let source2: Source = Source::new(shape, step(shape), run.clone());
+        #[streams(P)] let combine_and_sum: Combine = Combine::new();
+        #[streams(P)] let rx: Receive = Receive::new(run.clone());
+        source1.image >> combine_and_sum.in1;
+        source2.image >> combine_and_sum.in2;
+        combine_and_sum.out >> rx.sums;
+    }
+}
+
+/// The difference of two exponents that follow each other.
+pub(crate) fn step([rows, cols]: [usize; 2]) -> f32 {
+    10.0 / (rows * cols - 1).max(1) as f32
+}
+
+/// Makes a graph of tasks.
+pub(crate) type Make = fn(&Platform, CudaStreamPool, &Arc<Run<u32>>) -> Result<Box<dyn AnyGraph>>;
+
+/// A graph of any type.
+pub(crate) trait AnyGraph {
+    fn graph(&mut self) -> &mut dyn Graph;
+}
+
+macro_rules! any {
+    ($($name:ident => $make:ident)*) => { $(
+        pub(crate) fn $make(
+            platform: &Platform,
+            pool: CudaStreamPool,
+            run: &Arc<Run<u32>>,
+        ) -> Result<Box<dyn AnyGraph>> {
+            Ok(Box::new(Any($name::new(platform, pool, run.clone())?)))
+        }
+    )* };
+}
+
+/// A graph as [`AnyGraph`].
+pub(crate) struct Any<G>(pub(crate) G);
+
+impl<G: Graph> AnyGraph for Any<G> {
+    fn graph(&mut self) -> &mut dyn Graph {
+        &mut self.0
+    }
+}
+
+any! {
+    Chain16 => chain16
+    Chain100 => chain100
+    Chain500 => chain500
+    Fan64 => fan64
+    Trivial => trivial
+    Tree => tree
+    Dom => dom
+    Fft => fft
+    Stencil => stencil
+    Random => random
+}

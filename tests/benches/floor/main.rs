@@ -1,0 +1,149 @@
+//! What a tick costs beyond the floor: streamflow in turns with the same work wired by hand, in one table.
+//!
+//! ```text
+//! cargo bench -p streamflow-tests --bench floor -- --help
+//! ```
+//!
+//! `flags.rs` has the text of `--help`, and `PERFORMANCE.md` the method and the numbers.
+#![allow(missing_docs, clippy::print_stdout, clippy::print_stderr, reason = "a benchmark")]
+
+mod counts;
+mod cpp;
+mod expect;
+mod flags;
+mod forms;
+mod graphs;
+mod on_gpu;
+mod on_host;
+mod operators;
+mod run;
+mod table;
+mod turns;
+mod wired;
+mod workloads;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+use indicatif::ProgressBar;
+use streamflow::prelude::*;
+use streamflow_examples::cli;
+use streamflow_examples::progress;
+use streamflow_tests::allocations::Counting;
+
+use cpp::NoCompiler;
+use flags::Flags;
+use on_gpu::OnGpu;
+use on_host::OnHost;
+use table::Row;
+use workloads::{Mode, Workload};
+
+/// Counts the allocations of a tick.
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+fn main() -> ExitCode {
+    let mut is_without_compiler = false;
+    let code = cli::main(|| {
+        let done = measure(&Flags::parse());
+        is_without_compiler = done.as_ref().is_err_and(|failure| failure.is::<NoCompiler>());
+        done
+    });
+    if is_without_compiler { ExitCode::from(3) } else { code }
+}
+
+fn measure(flags: &Flags) -> Result<()> {
+    if flags.list {
+        workloads::print_all();
+        return Ok(());
+    }
+    let (workloads, modes) = (flags.workloads()?, flags.modes()?);
+    if let Some(ticks) = flags.run_once {
+        let [workload] = &workloads[..] else { return Ok(()) };
+        return OnHost::new()?.run_once(workload, modes.first().copied(), ticks);
+    }
+    let platform = if flags.host_only { Platform::host().build()? } else { Platform::detect()? };
+    if !flags.json {
+        title(flags, &platform)?;
+    }
+    if flags.processes > 1 {
+        let bar = progress::bar(flags.processes as u64);
+        let rows = table::of_processes(flags.processes, &flags.of_a_process(), &bar)?;
+        bar.finish_and_clear();
+        rows.iter().enumerate().for_each(|(index, row)| row.print(flags.json, index == 0));
+        return Ok(());
+    }
+    let mut printer = Printer { as_json: flags.json, is_first: true };
+    if platform.name() == "host" {
+        host_rows(flags, &workloads, &modes, &mut printer)
+    } else {
+        let gpu = OnGpu { floor: cpp::compile()?, platform };
+        let bar = progress::bar(((flags.turns + 1) * workloads.len()) as u64);
+        for workload in &workloads {
+            let rows = gpu.rows(workload, &modes, (flags.turns, flags.ticks), &bar)?;
+            printer.print(&bar, &rows);
+        }
+        bar.finish_and_clear();
+        Ok(())
+    }
+}
+
+fn host_rows(
+    flags: &Flags,
+    workloads: &[Workload],
+    modes: &[&Mode],
+    printer: &mut Printer,
+) -> Result<()> {
+    let host = OnHost::new()?;
+    let list: Vec<_> = workloads.iter().filter(|workload| on_host::is_own(workload)).collect();
+    let bar = progress::bar(((flags.turns + 1) * list.len()) as u64);
+    for workload in list {
+        let mut rows = host.rows(workload, modes, (flags.turns, flags.ticks), &bar)?;
+        if flags.valgrind {
+            for row in &mut rows {
+                let counted = counts::by_valgrind(&workload.name, &row.form, workload.operators())?;
+                row.set("instructions", counted);
+            }
+        }
+        printer.print(&bar, &rows);
+    }
+    bar.finish_and_clear();
+    if !flags.json && !flags.valgrind {
+        println!("instructions: {}", host.counters());
+    }
+    Ok(())
+}
+
+/// Says what the numbers are of.
+fn title(flags: &Flags, platform: &Platform) -> Result<()> {
+    let (turns, processes) = (flags.turns, flags.processes);
+    let of = match processes {
+        0 | 1 => format!("medians of {turns} turns"),
+        _ => format!("medians over {processes} processes of the medians of {turns} turns"),
+    };
+    if platform.name() == "host" {
+        println!("the host's part alone, of each operator; {of}");
+    } else {
+        let device = &platform.device_info(device(0))?.name;
+        println!(
+            "{device}: microseconds of a tick (seed) or of a task (others), latency of a tick; {of}"
+        );
+    }
+    Ok(())
+}
+
+/// Prints rows above the bar.
+struct Printer {
+    as_json: bool,
+    is_first: bool,
+}
+
+impl Printer {
+    fn print(&mut self, bar: &ProgressBar, rows: &[Row]) {
+        bar.suspend(|| {
+            for row in rows {
+                row.print(self.as_json, std::mem::take(&mut self.is_first));
+            }
+        });
+    }
+}

@@ -1,0 +1,86 @@
+//! The table of a machine with a GPU: streamflow in turns with the programs by hand.
+
+use indicatif::ProgressBar;
+use streamflow::prelude::*;
+use streamflow_tests::foreign::floor::Floor;
+
+use crate::cpp::Cpp;
+use crate::forms::{self, Form};
+use crate::table::Row;
+use crate::turns::{Size, quantile, ratio, take_turns};
+use crate::workloads::{Mode, Workload};
+
+/// The tasks that a batch runs, and those whose latency is measured in a turn.
+const TASKS: usize = 5_000;
+const LATE_TASKS: usize = 1_000;
+
+/// The programs by hand, of the same workload and on the same device, and what runs beside them.
+pub(crate) struct OnGpu {
+    pub(crate) floor: Floor,
+    pub(crate) platform: Platform,
+}
+
+impl OnGpu {
+    /// The rows of a workload.
+    pub(crate) fn rows(
+        &self,
+        workload: &Workload,
+        modes: &[&Mode],
+        (turns, ticks): (usize, Option<u64>),
+        bar: &ProgressBar,
+    ) -> Result<Vec<Row>> {
+        let mut list: Vec<Box<dyn Form>> = Vec::new();
+        for layout in workload.layouts {
+            list.push(Box::new(Cpp::new(self.floor, &self.platform, workload, *layout)?));
+        }
+        for mode in modes {
+            list.push(forms::streamed(&self.platform, workload, mode)?);
+        }
+        for form in &mut list {
+            if form.is_wrong_without_order(77)? == Some(false) {
+                let (form, name) = (form.name(), &workload.name);
+                bar.suspend(|| {
+                    eprintln!("{name}, {form}: inconclusive control: the values were right without any wait");
+                });
+            }
+        }
+        let by_size =
+            |tasks: usize, least, most| ((tasks / workload.operators()) as u64).clamp(least, most);
+        let size = Size {
+            turns,
+            ticks: ticks.unwrap_or_else(|| by_size(TASKS, 10, 200)),
+            latencies: if workload.has_kernels() { by_size(LATE_TASKS, 2, 12) } else { 0 },
+            check: true,
+        };
+        let times = take_turns(&mut list, size, bar)?;
+        let parts = workload.parts() as f64;
+        let rows = list.iter().zip(&times).enumerate().map(|(index, (form, own))| {
+            // The first program by hand has a stream for each operator, and the last one the fewest.
+            let peer = match index.checked_sub(workload.layouts.len()) {
+                None => 0,
+                Some(mode) if modes[mode].is_planned => workload.layouts.len() - 1,
+                Some(_) => 0,
+            };
+            let other = &times[peer];
+            let each = |seconds: Option<f64>| seconds.map(|it| it * 1e6 / parts);
+            let late = |q| quantile(&own.latency, q).map(|it| it * 1e6);
+            let p50 = |latency: &[f64]| quantile(latency, 0.5);
+            let quotient = (peer != index).then_some(());
+            let numbers = [
+                ("host us", each(quantile(&own.host, 0.5))),
+                ("wall us", each(quantile(&own.wall, 0.5))),
+                ("latency p50", late(0.5)),
+                ("latency p99", late(0.99)),
+                ("host ratio", quotient.and_then(|()| ratio(&own.host, &other.host))),
+                ("wall ratio", quotient.and_then(|()| ratio(&own.wall, &other.wall))),
+                (
+                    "p50 ratio",
+                    quotient.and_then(|()| Some(p50(&own.latency)? / p50(&other.latency)?)),
+                ),
+            ];
+            let name = quotient.map(|()| list[peer].name());
+            Row::new(&workload.name, form.name(), name, &numbers)
+        });
+        Ok(rows.collect())
+    }
+}

@@ -1,0 +1,126 @@
+//! The host's part alone, on a driver that does nothing: nanoseconds, instructions and allocations of an operator, beside
+//! the same program wired by hand on streamflow's streams.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+
+use indicatif::ProgressBar;
+use streamflow::prelude::*;
+use streamflow_tests::allocations;
+use streamflow_tests::layers::Null;
+
+use crate::counts::Counter;
+use crate::forms::{self, Form};
+use crate::table::Row;
+use crate::turns::{Size, difference, quantile, take_turns};
+use crate::wired::Wired;
+use crate::workloads::{Mode, Work, Workload};
+
+/// The operators that a batch runs: so few that a batch is shorter than a time slice of the system.
+const OPERATORS: usize = 1_000;
+
+/// A platform without work below it, and the switch that turns the driver off.
+pub(crate) struct OnHost {
+    null: Arc<Null>,
+    platform: Platform,
+    counter: RefCell<Option<Counter>>,
+}
+
+impl OnHost {
+    pub(crate) fn new() -> Result<Self> {
+        let null = Arc::new(Null::new(Platform::host().build()?.driver().clone()));
+        let platform = Platform::builder().driver(null.clone())?;
+        Ok(Self { null, platform, counter: RefCell::new(Counter::open().ok()) })
+    }
+
+    /// Why there are no instructions, if there are none.
+    pub(crate) fn counters(&self) -> &'static str {
+        if self.counter.borrow().is_some() {
+            "by this machine's counters"
+        } else {
+            "no counters here"
+        }
+    }
+
+    /// A workload's forms, which have run once on the simulator, with their results compared.
+    pub(crate) fn forms(&self, workload: &Workload, modes: &[&Mode]) -> Result<Vec<Box<dyn Form>>> {
+        let mut list: Vec<Box<dyn Form>> = vec![Box::new(Wired::new(&self.platform, workload)?)];
+        for mode in modes {
+            list.push(forms::streamed(&self.platform, workload, mode)?);
+        }
+        for form in &mut list {
+            form.batch(1, 4)?;
+            form.check()?;
+        }
+        Ok(list)
+    }
+
+    /// The rows of a workload.
+    pub(crate) fn rows(
+        &self,
+        workload: &Workload,
+        modes: &[&Mode],
+        (turns, ticks): (usize, Option<u64>),
+        bar: &ProgressBar,
+    ) -> Result<Vec<Row>> {
+        let mut forms = self.forms(workload, modes)?;
+        let operators = workload.operators() as f64;
+        let ticks = ticks.unwrap_or_else(|| (OPERATORS / workload.operators()).max(2) as u64);
+        let size = Size { turns, ticks, latencies: 0, check: false };
+        let times = self.null.off(|| take_turns(&mut forms, size, bar))?;
+        let mut rows = Vec::new();
+        for (form, own) in forms.iter_mut().zip(&times) {
+            let each = |seconds: Option<f64>| seconds.map(|it| it * 1e9 / operators);
+            let more =
+                (!std::ptr::eq(own, &times[0])).then(|| difference(&own.host, &times[0].host));
+            let [instructions, allocations] = self.null.off(|| self.counts(&mut **form, ticks))?;
+            let numbers = [
+                ("ns least", each(quantile(&own.host, 0.0))),
+                ("ns median", each(quantile(&own.host, 0.5))),
+                ("ns over hand", each(more.flatten())),
+                ("instructions", instructions.map(|it| it / operators)),
+                ("alloc a tick", allocations),
+            ];
+            rows.push(Row::new(&workload.name, form.name(), None, &numbers));
+        }
+        // Memory and streams are given back to a driver that is on.
+        drop(forms);
+        Ok(rows)
+    }
+
+    /// The instructions and allocations of a tick: those that more ticks need. What a run needs once cancels.
+    fn counts(&self, form: &mut dyn Form, ticks: u64) -> Result<[Option<f64>; 2]> {
+        let mut of = |ticks| -> Result<[Option<u64>; 2]> {
+            let read = || self.counter.borrow_mut().as_mut().map(Counter::read).transpose();
+            let before = read()?;
+            let (allocations, done) = allocations::count(|| form.batch(1, ticks));
+            done?;
+            let after = read()?;
+            let instructions = after.zip(before).map(|(after, before)| after - before);
+            Ok([instructions, Some(allocations)])
+        };
+        of(ticks)?;
+        let (few, many) = (of(ticks)?, of(2 * ticks)?);
+        let more = |index: usize| Some((many[index]? as f64 - few[index]? as f64) / ticks as f64);
+        Ok([more(0), more(1)])
+    }
+
+    /// Runs one form for so many ticks, for a program that counts instructions from outside.
+    pub(crate) fn run_once(
+        &self,
+        workload: &Workload,
+        mode: Option<&Mode>,
+        ticks: u64,
+    ) -> Result<()> {
+        let mut forms = self.forms(workload, mode.as_slice())?;
+        if let Some(form) = forms.last_mut() {
+            self.null.off(|| form.batch(1, ticks))?;
+        }
+        Ok(())
+    }
+}
+
+/// Whether a workload differs from the others where the device does nothing: of images the smallest alone.
+pub(crate) fn is_own(workload: &Workload) -> bool {
+    !matches!(workload.work, Work::Seed(shape) if shape != [1, 256])
+}

@@ -1,0 +1,119 @@
+//! Rows, as text and as JSON, and their medians over processes.
+
+use std::env;
+use std::process::{Command, Stdio};
+
+use indicatif::ProgressBar;
+use serde_json::{Map, Value, json};
+use streamflow::prelude::*;
+
+use crate::turns::quantile;
+
+/// A number of a row, with the name of its column.
+pub(crate) type Number = (&'static str, Option<f64>);
+
+/// A line of the table.
+pub(crate) struct Row {
+    pub(crate) workload: String,
+    pub(crate) form: String,
+    /// The form that the ratios are over.
+    pub(crate) peer: String,
+    pub(crate) numbers: Vec<(String, Option<f64>)>,
+}
+
+impl Row {
+    pub(crate) fn new(workload: &str, form: &str, peer: Option<&str>, numbers: &[Number]) -> Self {
+        Self {
+            workload: workload.into(),
+            form: form.into(),
+            peer: peer.unwrap_or_default().into(),
+            numbers: numbers.iter().map(|(name, number)| ((*name).into(), *number)).collect(),
+        }
+    }
+
+    /// Replaces a number.
+    pub(crate) fn set(&mut self, column: &str, value: f64) {
+        self.numbers
+            .iter_mut()
+            .filter(|(name, _)| name == column)
+            .for_each(|it| it.1 = Some(value));
+    }
+
+    /// Prints the row, and the headings above the first one.
+    #[allow(clippy::print_stdout, reason = "a benchmark")]
+    pub(crate) fn print(&self, as_json: bool, is_first: bool) {
+        if as_json {
+            println!("{}", self.json());
+            return;
+        }
+        let text = |number: Option<f64>| match number {
+            None => "-".into(),
+            Some(number) if number.abs() < 100.0 => format!("{number:.3}"),
+            Some(number) => format!("{number:.0}"),
+        };
+        if is_first {
+            print!("{:<21} {:<15}", "workload", "form");
+            self.numbers.iter().for_each(|(name, _)| print!(" {name:>12}"));
+            println!("  ratios over");
+        }
+        print!("{:<21} {:<15}", self.workload, self.form);
+        self.numbers.iter().for_each(|(_, number)| print!(" {:>12}", text(*number)));
+        println!("{}{}", if self.peer.is_empty() { "" } else { "  " }, self.peer);
+    }
+
+    fn json(&self) -> Value {
+        let numbers = self.numbers.iter().map(|(name, number)| (name.clone(), json!(number)));
+        let numbers: Map<String, Value> = numbers.collect();
+        // The order of columns is that of the names' list, since a map has none.
+        let columns: Vec<&String> = self.numbers.iter().map(|(name, _)| name).collect();
+        json!({
+            "workload": self.workload, "form": self.form, "peer": self.peer, "columns": columns, "numbers": numbers,
+        })
+    }
+
+    fn from_json(line: &str) -> Option<Self> {
+        let value: Value = serde_json::from_str(line).ok()?;
+        let text = |name: &str| Some(value.get(name)?.as_str()?.to_owned());
+        let number = |column: &Value| {
+            let name = column.as_str()?;
+            Some((name.to_owned(), value.get("numbers")?.get(name)?.as_f64()))
+        };
+        let numbers = value.get("columns")?.as_array()?.iter().map(number);
+        Some(Self {
+            workload: text("workload")?,
+            form: text("form")?,
+            peer: text("peer")?,
+            numbers: numbers.collect::<Option<_>>()?,
+        })
+    }
+}
+
+/// Runs this program in so many processes, one after the other, and returns the medians of their rows.
+pub(crate) fn of_processes(
+    processes: usize,
+    arguments: &[String],
+    bar: &ProgressBar,
+) -> Result<Vec<Row>> {
+    let mut runs: Vec<Vec<Row>> = Vec::new();
+    for process in 1..=processes {
+        let mut command = Command::new(env::current_exe()?);
+        command.args(arguments).arg("--json").stderr(Stdio::inherit());
+        let output = command.output()?;
+        if !output.status.success() {
+            let status = output.status;
+            return Err(Failure::msg(format!("process {process} of {processes}: {status}")));
+        }
+        let text = String::from_utf8_lossy(&output.stdout);
+        runs.push(text.lines().filter_map(Row::from_json).collect());
+        bar.inc(1);
+    }
+    let Some(mut rows) = runs.pop() else { return Ok(Vec::new()) };
+    for (index, row) in rows.iter_mut().enumerate() {
+        for (place, (_, number)) in row.numbers.iter_mut().enumerate() {
+            let others = runs.iter().filter_map(|run| run.get(index)?.numbers.get(place)?.1);
+            let all: Vec<f64> = others.chain(*number).collect();
+            *number = quantile(&all, 0.5);
+        }
+    }
+    Ok(rows)
+}

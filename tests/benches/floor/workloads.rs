@@ -1,0 +1,102 @@
+//! The rows of the table: the workloads, and the modes in which streamflow runs them.
+
+use streamflow::prelude::*;
+use streamflow_tests::floor::{Layout, TaskGraph};
+
+use crate::graphs::{self, Make};
+
+/// A way in which streamflow runs a graph, and the program by hand that it is compared with.
+pub(crate) struct Mode {
+    pub(crate) name: &'static str,
+    pub(crate) pool: fn() -> CudaStreamPool,
+    /// Whether its peer is the program with fewer streams.
+    pub(crate) is_planned: bool,
+}
+
+/// All modes. A new one is a line here.
+pub(crate) const MODES: &[Mode] =
+    &[Mode { name: "per operator", pool: CudaStreamPool::new, is_planned: false }];
+
+/// What is measured.
+pub(crate) struct Workload {
+    pub(crate) name: String,
+    pub(crate) work: Work,
+    /// The layouts of the programs by hand. The first is that of a stream for each operator.
+    pub(crate) layouts: &'static [Layout],
+}
+
+/// The work of a workload.
+pub(crate) enum Work {
+    /// NVIDIA's CudaStreamPool example with images of this shape. Its times are those of a tick.
+    Seed([usize; 2]),
+    /// Tasks, each with a kernel for each task that it reads, or without kernels. Its times are those of a task.
+    Tasks { graph: TaskGraph, make: Make, has_kernels: bool },
+}
+
+impl Workload {
+    /// By how many a tick's time is divided.
+    pub(crate) fn parts(&self) -> usize {
+        match &self.work {
+            Work::Seed(_) => 1,
+            Work::Tasks { graph, .. } => graph.len(),
+        }
+    }
+
+    /// The number of operators.
+    pub(crate) fn operators(&self) -> usize {
+        match &self.work {
+            Work::Seed(_) => 4,
+            Work::Tasks { graph, .. } => graph.len(),
+        }
+    }
+
+    pub(crate) fn has_kernels(&self) -> bool {
+        !matches!(self.work, Work::Tasks { has_kernels: false, .. })
+    }
+}
+
+/// All workloads, in the table's order.
+pub(crate) fn all() -> Vec<Workload> {
+    const CHAIN: &[Layout] = &[Layout::ByTask, Layout::OneStream];
+    const PATTERN: &[Layout] = &[Layout::ByTask, Layout::ByColumn];
+    const BY_TASK: &[Layout] = &[Layout::ByTask];
+    let mut list = Vec::new();
+    for [rows, cols] in [[1, 256], [128, 256], [2160, 3840]] {
+        let name = format!("seed {rows}x{cols}");
+        list.push(Workload { name, work: Work::Seed([rows, cols]), layouts: BY_TASK });
+    }
+    let mut add = |name: &str, graph: TaskGraph, make: Make, layouts: &'static [Layout]| {
+        for (has_kernels, suffix) in [(true, ""), (false, ", no kernels")] {
+            // Without kernels, one stream has nothing to do at all.
+            let is_chain = layouts == CHAIN && !has_kernels;
+            list.push(Workload {
+                name: format!("{name}{suffix}"),
+                work: Work::Tasks { graph: graph.clone(), make, has_kernels },
+                layouts: if is_chain { BY_TASK } else { layouts },
+            });
+        }
+    };
+    add("chain 16", TaskGraph::chain(16), graphs::chain16, CHAIN);
+    add("chain 100", TaskGraph::chain(100), graphs::chain100, CHAIN);
+    add("chain 500", TaskGraph::chain(500), graphs::chain500, CHAIN);
+    add("fan 64", TaskGraph::fan(64), graphs::fan64, BY_TASK);
+    let patterns: [(&str, Make); 6] = [
+        ("trivial", graphs::trivial),
+        ("tree", graphs::tree),
+        ("dom", graphs::dom),
+        ("fft", graphs::fft),
+        ("stencil", graphs::stencil),
+        ("random", graphs::random),
+    ];
+    for (name, make) in patterns {
+        add(name, TaskGraph::pattern(name), make, PATTERN);
+    }
+    list
+}
+
+/// Prints the names of workloads and modes.
+#[allow(clippy::print_stdout, reason = "a benchmark")]
+pub(crate) fn print_all() {
+    all().iter().for_each(|workload| println!("workload: {}", workload.name));
+    MODES.iter().for_each(|mode| println!("mode: {}", mode.name));
+}

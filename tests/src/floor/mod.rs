@@ -1,0 +1,11 @@
+//! Task graphs that the benchmark `floor` measures in several forms: who reads what, the values that each task makes, and
+//! the waits of a program that is wired by hand.
+
+mod kernels;
+pub mod patterns;
+mod plan;
+mod tasks;
+
+pub use kernels::{ELEMENTS, absorb, begin, kernels, take};
+pub use plan::{Plan, SLOTS};
+pub use tasks::{Layout, TaskGraph, tag};

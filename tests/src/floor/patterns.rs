@@ -1,0 +1,47 @@
+//! The dependencies in the patterns of Task Bench, for the tests' build script, too, which writes their graphs.
+
+use crate::random::Random;
+
+/// The tasks of a step.
+pub const COLUMNS: usize = 16;
+
+/// The steps of a tick.
+pub const STEPS: usize = 16;
+
+/// All patterns.
+pub const PATTERNS: [&str; 6] = ["trivial", "tree", "dom", "fft", "stencil", "random"];
+
+/// The number of tasks in a step. A tree begins with one task and doubles.
+pub fn width(pattern: &str, step: usize) -> usize {
+    match pattern {
+        "tree" => COLUMNS.min(1 << step.min(STEPS)),
+        _ => COLUMNS,
+    }
+}
+
+/// The columns of the step before that a task reads, in the order of its inputs.
+pub fn dependencies(pattern: &str, step: usize, column: usize) -> Vec<usize> {
+    let Some(before) = step.checked_sub(1) else { return Vec::new() };
+    let tasks = width(pattern, before);
+    match pattern {
+        "trivial" => Vec::new(),
+        "tree" if tasks < width(pattern, step) => vec![column / 2],
+        "tree" => vec![column],
+        "dom" => (column.saturating_sub(1)..=column).collect(),
+        "fft" => vec![column, column ^ (1 << (before % COLUMNS.ilog2() as usize))],
+        "stencil" => (column.saturating_sub(1)..tasks.min(column + 2)).collect(),
+        _ => drawn(step, column, tasks),
+    }
+}
+
+/// One to five different columns.
+fn drawn(step: usize, column: usize, tasks: usize) -> Vec<usize> {
+    let mut random = Random::new((step * COLUMNS + column) as u64);
+    let mut columns: Vec<usize> = (0..tasks).collect();
+    let count = 1 + random.below(5);
+    for place in 0..count {
+        columns.swap(place, place + random.below(tasks - place));
+    }
+    columns.truncate(count);
+    columns
+}
