@@ -444,7 +444,7 @@ pub fn operator(options: TokenStream, item: TokenStream) -> TokenStream {
 /// With `STREAMFLOW_EXPAND=$PWD/expanded`, a folder, each use writes what it expands to, formatted, to a file there, named
 /// after its location: `main-42-Ramp.rs`. Cargo does not know the variable, so change the source first:
 /// `touch src/main.rs; STREAMFLOW_EXPAND=$PWD/expanded cargo check`.
-#[proc_macro_derive(Message)]
+#[proc_macro_derive(Message, attributes(message))]
 pub fn message(item: TokenStream) -> TokenStream {
     guarded(TokenStream::new(), || message::message(item.into()).into())
 }

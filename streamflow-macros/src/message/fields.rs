@@ -1,6 +1,6 @@
 //! Checks that a type can be a message, and finds its fields.
 
-use syn::{Data, DeriveInput, Fields, GenericParam, Generics, Ident, Member, Type};
+use syn::{Attribute, Data, DeriveInput, Fields, GenericParam, Generics, Ident, Member, Type};
 
 use crate::diagnostic::{Errors, NAMELESS};
 
@@ -9,6 +9,8 @@ pub(super) struct Message {
     pub(super) ident: Ident,
     pub(super) generics: Generics,
     pub(super) shape: Shape,
+    /// Whether errors list it among the types that are messages.
+    pub(super) is_listed: bool,
 }
 
 /// The fields of a struct, or of one variant.
@@ -33,7 +35,8 @@ impl Shape {
 }
 
 pub(super) fn message(input: DeriveInput, errors: &mut Errors) -> Message {
-    let DeriveInput { ident, generics, data, .. } = input;
+    let DeriveInput { attrs, ident, generics, data, .. } = input;
+    let is_listed = is_listed(&attrs, errors);
     for param in &generics.params {
         if let GenericParam::Lifetime(param) = param {
             errors.at(
@@ -65,7 +68,19 @@ pub(super) fn message(input: DeriveInput, errors: &mut Errors) -> Message {
             Shape::Struct(Vec::new())
         }
     };
-    Message { ident, generics, shape }
+    Message { ident, generics, shape, is_listed }
+}
+
+/// `#[message(unlisted)]` is for the library's own messages, which would take the place of a user's in errors.
+fn is_listed(attrs: &[Attribute], errors: &mut Errors) -> bool {
+    let mut is_listed = true;
+    for attribute in attrs.iter().filter(|attribute| attribute.path().is_ident("message")) {
+        match attribute.parse_args::<Ident>() {
+            Ok(word) if word == "unlisted" => is_listed = false,
+            _ => errors.at(attribute, "a message has no options; remove the attribute"),
+        }
+    }
+    is_listed
 }
 
 fn list(fields: &Fields, errors: &mut Errors) -> List {

@@ -62,6 +62,7 @@ impl Convolve2d {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl Compute for Convolve2d {
     fn compute(&mut self, io: Convolve2dIo<'_>, cx: &ExecutionContext) -> Result<()> {
         let (image, stream) = io.image.receive().receive_cuda_stream(cx)?;

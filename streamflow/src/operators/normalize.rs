@@ -25,6 +25,7 @@ pub struct Normalize {
     deviation: f32,
 }
 
+#[diagnostic::do_not_recommend]
 impl Compute for Normalize {
     fn compute(&mut self, io: NormalizeIo<'_>, cx: &ExecutionContext) -> Result<()> {
         let (mut x, stream) = io.x.receive().receive_cuda_stream(cx)?;

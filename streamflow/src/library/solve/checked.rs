@@ -43,6 +43,7 @@ use streamflow_macros::Message;
 /// }
 /// ```
 #[derive(Debug, Message)]
+#[message(unlisted)]
 pub struct Checked<V> {
     value: V,
     /// One for each matrix, and then a mark for each, if the solver makes marks; 0 is success.

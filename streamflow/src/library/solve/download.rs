@@ -12,6 +12,7 @@ use streamflow_macros::Message;
 ///
 /// As a message it is for the host: `#[when(host_done(port))]` runs its consumer when it is complete.
 #[derive(Debug, Message)]
+#[message(unlisted)]
 #[must_use = "a download that is not read has no effect"]
 pub struct CheckedDownload<T: Factor> {
     values: Download<T>,

@@ -32,6 +32,7 @@ pub struct Eigen<T: Real> {
 
 /// The result of [`Eigen`].
 #[derive(Debug, Message)]
+#[message(unlisted)]
 pub struct Eigenpairs<T: Real> {
     /// `[n]`, the smallest first.
     pub values: Tensor<T>,

@@ -35,6 +35,7 @@ pub struct Qr<T: Real> {
 
 /// The result of [`Qr`], for a matrix of `m` by `n`. All is in rows.
 #[derive(Debug, Message)]
+#[message(unlisted)]
 pub struct QrFactors<T: Real> {
     /// `[m, n]`, whose columns are orthonormal.
     pub q: Tensor<T>,

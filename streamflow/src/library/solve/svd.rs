@@ -42,6 +42,7 @@ struct Turned<T: Real> {
 
 /// The result of [`Svd`], for a matrix of `m` by `n`, with `k` the smaller of the two. All is in rows.
 #[derive(Debug, Message)]
+#[message(unlisted)]
 pub struct SingularValues<T: Real> {
     /// `[m, k]`, whose columns are orthonormal.
     pub u: Tensor<T>,
