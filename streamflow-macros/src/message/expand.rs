@@ -49,8 +49,7 @@ pub(super) fn message(message: &Message, sound: bool) -> TokenStream {
         quote_spanned!(ty.span()=> || <#ty as ::streamflow::__private::Message>::__HAS_DOWNLOADS)
     });
     let fields_impl = fields_impl(message, &generics);
-    let do_not_recommend =
-        (!message.is_listed).then(|| quote!(#[diagnostic::do_not_recommend]));
+    let do_not_recommend = (!message.is_listed).then(|| quote!(#[diagnostic::do_not_recommend]));
     quote! {
         #[allow(trivial_bounds)]
         const _: () = {
