@@ -71,11 +71,11 @@ pub(crate) use timeline::{Timeline, note_bound};
 pub use timing::{Elapsed, TimingEvent};
 pub(crate) use wakeup::Wakeup;
 
-use std::cell::Cell;
 use std::fmt;
 use std::marker::PhantomData;
 use std::panic::UnwindSafe;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 #[doc(inline)]
 pub use crate::driver::{BorrowedEvent, BorrowedStream, Coscheduling, SmSizes, StreamFlags};
@@ -99,7 +99,7 @@ pub struct CudaStream {
     /// Shared by all handles of a planned stream.
     lease: Option<Arc<live_pool::Lease>>,
     /// Whether something that outlives the hook may know the stream.
-    is_kept: Cell<bool>,
+    is_kept: AtomicBool,
     _one_thread_at_a_time: PhantomData<dyn OneThreadAtATimeKeepAnOnStream>,
 }
 
@@ -109,7 +109,7 @@ impl CudaStream {
         table: Arc<StreamTable>,
         lease: Option<Arc<live_pool::Lease>>,
     ) -> Self {
-        let is_kept = Cell::new(false);
+        let is_kept = AtomicBool::new(false);
         Self { timeline, table, lease, is_kept, _one_thread_at_a_time: PhantomData }
     }
 
@@ -121,12 +121,12 @@ impl CudaStream {
 
     /// Notes that something outlives the hook and knows the stream: its node must not use another one.
     pub(crate) fn keep(&self) {
-        self.is_kept.set(true);
+        self.is_kept.store(true, Ordering::Relaxed);
     }
 
     /// Whether something that outlives the hook may know the stream.
     pub(crate) fn is_kept(&self) -> bool {
-        self.is_kept.get()
+        self.is_kept.load(Ordering::Relaxed)
     }
 
     /// The legacy default stream of a device.
