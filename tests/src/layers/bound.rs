@@ -14,7 +14,7 @@ thread_local! {
 
 /// Rejects the calls that fail on a GPU because of the device that is bound on the calling thread. A default stream's
 /// handle names no device, and an event is made on the bound device: both need the right device. Another stream's
-/// handle names its device: it needs any bound device.
+/// handle names its device: it needs any bound device. A library works on the bound device.
 #[derive(Debug)]
 pub struct Bound(Arc<dyn Driver>);
 
@@ -82,5 +82,5 @@ bound! {
     [unsafe] fn copy(stream: RawStream, copy: &CopyOp) -> (), check_stream stream;
     [unsafe] fn fill(stream: RawStream, range: MemoryRange, byte: u8) -> (), check_stream stream;
     [unsafe] fn launch(stream: RawStream, launch: &Launch<'_>) -> (), check_stream stream;
-    [unsafe] fn call_library(stream: RawStream, call: &LibraryCall<'_>) -> (), check_stream stream;
+    [unsafe] fn call_library(stream: RawStream, call: &LibraryCall<'_>) -> (), check_device stream.device();
 }

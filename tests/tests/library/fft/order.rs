@@ -9,7 +9,7 @@ use streamflow::memory::Complex;
 use streamflow::prelude::*;
 use streamflow::testing::OperatorHarness;
 use streamflow_tests::kernels::{add_one, slow_fill};
-use streamflow_tests::layers::PoisonsWork;
+use streamflow_tests::layers::{Bound, PoisonsWork};
 use streamflow_tests::ordered::Program;
 use streamflow_tests::setup::recorded;
 use streamflow_tests::{Failed, Suite, check, check_equal, check_text};
@@ -36,12 +36,28 @@ pub(super) fn add(suite: Suite) -> Suite {
         .both("a_transform_needs_nothing_that_is_in_its_work_area", poisoned)
         .both("a_transform_is_one_call_and_its_normalization_a_launch", steady)
         .both("a_plan_may_be_dropped_while_its_work_runs", dropped)
+        .devices("a_plan_works_on_its_device_when_another_is_bound", 2, elsewhere)
 }
 
 /// Whether this is the spectrum of `N` times `value`.
 fn is_of_constant(spectrum: &[Complex<f32>], value: f32) -> bool {
     let near = |found: &Complex<f32>, wanted: f32| (found - wanted).norm() < 0.1;
     near(&spectrum[0], value * N as f32) && spectrum[1..].iter().all(|found| near(found, 0.0))
+}
+
+/// Another library leaves another device bound on the thread, between two calls of a plan.
+fn elsewhere(on: &Platform) -> Result<(), Failed> {
+    let platform = Platform::builder().driver(Arc::new(Bound::new(on.driver().clone())))?;
+    let is_right = within(&platform, |cx| {
+        let stream = stream(cx, "work")?;
+        let (mut x, mut y) = (cx.tensor([N], &stream)?, cx.tensor([N / 2 + 1], &stream)?);
+        let mut fft = RealFft::plan(N).on(cx, &stream)?;
+        stream.launch::<slow_fill>(N, (&mut x, 3.0, 0))?;
+        cx.platform().driver().bind(device(1))?;
+        fft.forward(&stream, &x, &mut y)?;
+        Ok(is_of_constant(cx.download(&y, &stream)?.wait_blocking()?, 3.0))
+    })?;
+    check(is_right, || "the spectrum is another one".into())
 }
 
 fn reads_late_data(platform: &Platform) -> Result<bool> {
