@@ -324,7 +324,7 @@ fn the_mermaid_flag_needs_no_files_and_no_platform() {
             &["source1 -- \"image → in1\" --> combine_and_sum", "STREAMS"][..],
         ),
         (run_pool(&["--mermaid", "--default-stream"]), &["source1[\"source1: Source\"]"]),
-        (run_edges(&["--mermaid"]), &["blur -- \"blurred → image\" --> sobel_x"]),
+        (run_edges(&["--mermaid"]), &["blur_columns -- \"convolved → image\" --> sobel_x"]),
         (
             run_temporal_filter(&["--mermaid"]),
             &["(copy)", "control -- \"weight → weight\" --> average"],
