@@ -10,14 +10,15 @@ use crate::memory::Tensor;
 use crate::stream::CudaStream;
 use crate::time::Timestamp;
 
-/// The work of the operator.
-type Work = fn(&Tensor<f32>, &CudaStream) -> Result<Tensor<f32>>;
+/// The work of the operator. No operator of the library has ports of this type: so what is compiled for it has one caller, as
+/// in a program with one such operator, and is part of it.
+type Work = fn(&Tensor<u16>, &CudaStream) -> Result<Tensor<u16>>;
 
 /// The tick as operators write it.
 #[inline(never)]
 pub fn with_states<'t>(
-    input: In<'t, &'t Tensor<f32>>,
-    output: Out<'t, Tensor<f32>, Internal>,
+    input: In<'t, &'t Tensor<u16>>,
+    output: Out<'t, Tensor<u16>, Internal>,
     cx: &'t ExecutionContext,
     work: Work,
 ) -> crate::Result<()> {
@@ -29,8 +30,8 @@ pub fn with_states<'t>(
 /// The same tick without states: no type keeps these lines in their order.
 #[inline(never)]
 pub fn without_states(
-    (inlet, of_input): (&mut Inlet<Tensor<f32>>, &ExecutionContext),
-    (outlet, of_output): (&mut Outlet<Tensor<f32>>, &ExecutionContext),
+    (inlet, of_input): (&mut Inlet<Tensor<u16>>, &ExecutionContext),
+    (outlet, of_output): (&mut Outlet<Tensor<u16>>, &ExecutionContext),
     (acquired, sequence): (Option<Timestamp>, Option<u64>),
     cx: &ExecutionContext,
     work: Work,
@@ -58,8 +59,8 @@ pub fn without_states(
 /// A control, with one call less.
 #[inline(never)]
 pub fn without_metadata(
-    inlet: &mut Inlet<Tensor<f32>>,
-    (outlet, of_output): (&mut Outlet<Tensor<f32>>, &ExecutionContext),
+    inlet: &mut Inlet<Tensor<u16>>,
+    (outlet, of_output): (&mut Outlet<Tensor<u16>>, &ExecutionContext),
     cx: &ExecutionContext,
     work: Work,
 ) -> crate::Result<()> {
