@@ -29,7 +29,11 @@ impl Team<'_, '_> {
     pub(super) fn collect(&self) {
         while self.collects.load(Ordering::Acquire) {
             if !self.control.permits_ticks() {
-                return self.collect_at_once();
+                if !self.collect_at_once() {
+                    return;
+                }
+                // Another report may have been begun while this worker held all nodes.
+                continue;
             }
             let progress = self.collect_each();
             let collection = locked(&self.collection);
@@ -63,10 +67,11 @@ impl Team<'_, '_> {
         progress
     }
 
-    /// Asks all nodes, unless a hook holds one: then its worker does so when the hook has returned.
-    fn collect_at_once(&self) {
+    /// Asks all nodes, unless another worker holds one: then that worker does so when it has given the node back. Returns
+    /// whether it has asked them.
+    fn collect_at_once(&self) -> bool {
         if !self.board.change(Core::claim_all) {
-            return;
+            return false;
         }
         let now = self.nodes.iter().map(|node| Some(locked(node).status())).collect();
         let mut collection = locked(&self.collection);
@@ -74,6 +79,7 @@ impl Team<'_, '_> {
         // Unless another worker has published it.
         self.publish(collection);
         self.board.change(Core::release_all);
+        true
     }
 
     /// Publishes a report that is complete, with the lock, so that no later report is published first.
