@@ -1039,14 +1039,6 @@ const MUTANTS: &[Mutant] = &[
         expected: "deadlock",
     },
     Mutant {
-        name: "poller_that_stays_asleep",
-        invariant: "workers 5",
-        file: "schedule/event_based/protocol.rs",
-        edits: &[("                    board.change(|core| core.awake(me));\n", "")],
-        model: "workers::protocols::a_queue_between_two_workers",
-        expected: "deadlock",
-    },
-    Mutant {
         name: "nap_whose_bell_is_read_late",
         invariant: "workers 5",
         file: "schedule/event_based/protocol.rs",
