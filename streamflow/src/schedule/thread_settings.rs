@@ -19,7 +19,7 @@ use crate::error::{Error, Result};
 
 /// A real-time priority of a thread, 1 to 99; a thread with a higher one runs first. All threads with a real-time priority run before
 /// those without, so a hook that never waits can hold a core for itself. Linux only, and most systems permit it only if
-/// they are told to: the error of a refusal says how.
+/// an administrator has allowed it: the error of a refusal says how.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Priority {

@@ -1,5 +1,5 @@
-//! Task graphs that the benchmark `floor` measures in several forms: who reads what, the values that each task makes, and
-//! the waits of a program that is wired by hand.
+//! Task graphs that the benchmark `floor` measures in several forms: which tasks each one reads, the values that each
+//! task makes, and the waits of a program that is wired by hand.
 
 mod kernels;
 pub mod patterns;

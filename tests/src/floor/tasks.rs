@@ -1,4 +1,4 @@
-//! Task graphs as lists: who reads what, and what each task makes.
+//! Task graphs as lists: which tasks each one reads, and which values it makes.
 
 use super::kernels::{ELEMENTS, absorb_on_host, begin_on_host, take_on_host};
 use super::patterns::{self, STEPS};
