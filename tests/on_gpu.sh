@@ -1,0 +1,121 @@
+#!/usr/bin/env bash
+# What needs a GPU, from release binaries that were built elsewhere: tests, a soak, a trace and times.
+#
+#   tests/on_gpu.sh BINARIES RESULTS PART...
+#
+# BINARIES has every test binary as test-NAME, every benchmark as bench-NAME, and the programs by their names.
+# RESULTS gets a text file for each part. The parts:
+#   suites:FORM  tests whose names have `cuda`, JOBS binaries at a time (8 if unset). FORM is a name of `form` below
+#   soak:SECONDS `edges` with 4 workers, over and over, its memory every 20 s
+#   trace        calls of CUDA's API below libraries' plans. Needs gcc and CUPTI
+#   nvmath       the programs of nvmath-python's page about streams. Needs that package, or CuPy
+#   workers      hand-overs, and ticks with workers
+#   libraries    plans in turns with the libraries called by hand. Needs nvcc
+#   floor        ticks in turns with programs by hand, FLOOR_ARGS. Needs nvcc
+# The exit status is 1 if a part failed.
+set -uo pipefail
+here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
+binaries="$(cd "$1" && pwd)" results="$(mkdir -p "$2" && cd "$2" && pwd)"
+shift 2
+export STREAMFLOW_REQUIRE_CUDA=1 STREAMFLOW_REQUIRE_NVRTC=1 PATH="$PATH:/usr/local/cuda/bin"
+scratch="$(mktemp -d)"
+trap 'rm -rf "$scratch"' EXIT
+
+# What a form sets in the environment.
+form() {
+  case "$1" in
+    plain) ;;
+    race) echo STREAMFLOW_RACE_CHECK=1 ;;
+    workers-*) echo STREAMFLOW_WORKERS="${1#workers-}" ;;
+    race-workers-*) echo STREAMFLOW_RACE_CHECK=1 STREAMFLOW_WORKERS="${1#race-workers-}" ;;
+    planned) echo STREAMFLOW_ASSIGN=planned:2 ;;
+    *) return 1 ;;
+  esac
+}
+
+# One test binary: a line, and the end of its output if it failed.
+one_suite() {
+  local name="$1" log status=0
+  log="$(timeout "${LIMIT:-150}" "./$name" cuda --test-threads=1 2>&1)" || status=$?
+  echo "$name: exit $status, $(grep '^test result' <<<"$log" | tail -1)"
+  [ "$status" = 0 ] || { grep -v ' \.\.\. ok$' <<<"$log" | tail -60 | sed 's/^/    /'; return 1; }
+}
+export -f one_suite
+
+suites() {
+  local variables names
+  variables="$(form "$1")" || { echo "there is no form $1" >&2; return 2; }
+  # Those of two GPUs, of compilers, and what has a part of its own.
+  names="$(cd "$binaries" && ls | grep '^test-' | grep -vE 'ui|api_trace|nvmath|kernels_compile')"
+  echo "variables: $variables"
+  # shellcheck disable=SC2086 # Each variable is a word.
+  (cd "$binaries" && env $variables xargs -P "${JOBS:-8}" -I{} bash -c 'one_suite {}' <<<"$names")
+}
+
+soak() {
+  local end=$((SECONDS + $1)) run=0
+  while [ "$SECONDS" -lt "$end" ]; do
+    run=$((run + 1))
+    "$binaries/edges" "$here/../examples/data/astronaut.png" "$scratch/out.png" --platform cuda --workers 4 --report \
+      --repeat "${TICKS:-300000}" &
+    local pid=$! start=$SECONDS
+    while kill -0 "$pid" 2>"$scratch/null"; do
+      sleep 20
+      [ ! -e "/proc/$pid/status" ] || echo "run $run after $((SECONDS - start)) s: $(grep VmRSS "/proc/$pid/status")"
+    done
+    wait "$pid" || return
+    echo "run $run: $((SECONDS - start)) s, result $(sha256sum <"$scratch/out.png")"
+  done
+}
+
+trace() {
+  local cuda=/usr/local/cuda
+  gcc -O2 -shared -fPIC "-I$cuda/include" "-I$cuda/extras/CUPTI/include" "$here/api_trace/api_trace.c" \
+    -o "$scratch/libapi_trace.so" "-L$cuda/extras/CUPTI/lib64" -lcupti "-Wl,-rpath,$cuda/extras/CUPTI/lib64" || return
+  cd "$binaries" || return
+  CUDA_INJECTION64_PATH="$scratch/libapi_trace.so" STREAMFLOW_REQUIRE_API_TRACE=1 ./test-api_trace cuda
+}
+
+nvmath() {
+  local package=cupy
+  ! python3 -c 'import nvmath' || package=nvmath
+  echo "package: $package"
+  python3 "$here/../examples/numpy/nvmath_streams.py" run "$scratch/nvmath" "$package" || return
+  STREAMFLOW_NVMATH_RESULTS="$scratch/nvmath" "$binaries/test-nvmath_results" cuda
+}
+
+# In several processes, since the speed of a process differs from that of the next one.
+workers() {
+  local process
+  for process in 1 2 3; do
+    echo "== process $process"
+    "$binaries/bench-workers" || return
+  done
+  echo "== lateness"
+  "$binaries/bench-workers" lateness
+}
+
+libraries() {
+  nvcc -O3 -std=c++17 -arch=native -shared -Xcompiler -fPIC "$here/benches/libraries/by_hand.cu" \
+    -o "$scratch/libby_hand.so" -lcufft -lcublasLt -lcusparse -lcusolver || return
+  STREAMFLOW_LIBRARY_DIR=/usr/local/cuda/lib64 "$binaries/bench-libraries" --by-hand "$scratch/libby_hand.so"
+}
+
+floor() {
+  # shellcheck disable=SC2086 # Each argument is a word.
+  "$binaries/bench-floor" ${FLOOR_ARGS:-}
+}
+
+failed=0
+for part in "$@"; do
+  file="$results/${part//:/-}.txt" start=$SECONDS status=0
+  case "${part%%:*}" in
+    suites) suites "${part#*:}" ;;
+    soak) soak "${part#*:}" ;;
+    trace | nvmath | workers | libraries | floor) ("$part") ;;
+    *) echo "there is no part $part"; false ;;
+  esac >"$file" 2>&1 || { status=$? failed=1; }
+  echo "exit: $status after $((SECONDS - start)) s" >>"$file"
+  echo "$part: exit $status after $((SECONDS - start)) s"
+done
+exit "$failed"
