@@ -69,9 +69,14 @@ soak() {
 }
 
 trace() {
-  local cuda=/usr/local/cuda
-  gcc -O2 -shared -fPIC "-I$cuda/include" "-I$cuda/extras/CUPTI/include" "$here/api_trace/api_trace.c" \
-    -o "$scratch/libapi_trace.so" "-L$cuda/extras/CUPTI/lib64" -lcupti "-Wl,-rpath,$cuda/extras/CUPTI/lib64" || return
+  local cuda=/usr/local/cuda cupti header
+  # In the toolkit, or in a wheel.
+  header="$(find -L "$cuda" "$(python3 -c 'import site; print(site.getsitepackages()[0])')/nvidia" -name cupti.h -print -quit)"
+  cupti="$(find -L "$cuda" "$(python3 -c 'import site; print(site.getsitepackages()[0])')/nvidia" -name 'libcupti.so*' -print -quit)"
+  [ -n "$header" ] && [ -n "$cupti" ] || { echo "there is no CUPTI: '$header', '$cupti'"; return 1; }
+  echo "CUPTI: $header, $cupti"
+  gcc -O2 -shared -fPIC "-I$cuda/include" "-I$(dirname "$header")" "$here/api_trace/api_trace.c" -o "$scratch/libapi_trace.so" \
+    "$cupti" "-Wl,-rpath,$(dirname "$cupti")" || return
   cd "$binaries" || return
   CUDA_INJECTION64_PATH="$scratch/libapi_trace.so" STREAMFLOW_REQUIRE_API_TRACE=1 ./test-api_trace cuda
 }

@@ -39,7 +39,7 @@ pub(crate) fn compile() -> Result<Floor> {
     let (source, library) = (directory.path().join("floor.cu"), directory.path().join("floor.so"));
     fs::write(&source, SOURCE)?;
     let mut command = Command::new(&nvcc);
-    command.args(["-O3", "-std=c++17", "-shared", "-cudart", "none", "-Xcompiler", "-fPIC"]);
+    command.args(["-O3", "-std=c++17", "-shared", "-Xcompiler", "-fPIC"]);
     command.arg(&source).arg("-o").arg(&library);
     // Where the driver is not installed for developers, the toolkit has a library to link with.
     if let Some(root) = nvcc.parent().and_then(Path::parent) {

@@ -3,6 +3,7 @@
 use streamflow::prelude::*;
 use streamflow::testing::OperatorHarness;
 use streamflow_tests::Failed;
+use streamflow_tests::kernels::{add_one, slow_copy, slow_fill};
 
 /// Called in each tick, with the operator's streams.
 type Body = Box<dyn FnMut(&ExecutionContext, &Stream<'_>, &Stream<'_>) -> Result<()> + Send>;
@@ -62,4 +63,15 @@ pub(crate) fn text<T: std::fmt::Debug>(done: Result<T, Error>) -> Result<String>
         Err(error) => Ok(error.to_string()),
         Ok(value) => Err(Failure::msg(format!("no error, but {value:?}"))),
     }
+}
+
+/// Loads the kernels of the programs whose order is tested. A GPU loads a kernel at its first launch, and may then wait for
+/// the work before it, so that a control without order would have the right data.
+pub(crate) fn load_kernels(cx: &ExecutionContext, stream: &Stream<'_>) -> Result<()> {
+    let (mut a, mut b) = (cx.tensor([1], stream)?, cx.tensor([1], stream)?);
+    stream.launch::<slow_fill>(1, (&mut a, 0.0, 0))?;
+    stream.launch::<slow_copy>(1, (&mut b, &a, 0))?;
+    stream.launch::<add_one>(1, (&mut b,))?;
+    stream.synchronize_blocking()?;
+    Ok(())
 }

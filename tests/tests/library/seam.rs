@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use crate::library::matmul::hook::once;
 use streamflow::driver::host::HostDriver;
-use streamflow::driver::race::RaceChecker;
 use streamflow::driver::{Call, Driver, Recorder};
 use streamflow::library::HostBody;
 use streamflow::memory::DeviceSlice;
@@ -143,8 +142,8 @@ fn uncaptured(platform: &Platform) -> Result<(), Failed> {
 }
 
 fn races(driver: Arc<dyn Driver>) -> Result<(), Failed> {
-    let checker = Arc::new(RaceChecker::new(driver));
-    let platform = Platform::builder().driver(checker)?;
+    // The environment may have added a checker already.
+    let platform = Platform::builder().race_check(true).driver(driver)?;
     let Setting { a, b, library, from, mut to } = set(&platform)?;
     library.copy(&a, &from, &mut to)?;
     launch_unordered::<add_one>(&b, LEN, (&mut to,))?;

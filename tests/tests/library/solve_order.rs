@@ -11,7 +11,7 @@ use streamflow_tests::layers::DirtyWork;
 use streamflow_tests::ordered::{Program, right, without_waits};
 use streamflow_tests::{Failed, Suite, check};
 
-use super::in_tick::{holds_in_tick, in_ticks};
+use super::in_tick::{holds_in_tick, in_ticks, load_kernels};
 use super::matrices::{definite, near, numbers, product, solves, to_f64, transposed, upload};
 
 /// Each with how many of a control's 100 seeds must give wrong data: those whose call comes before what it must come
@@ -67,6 +67,9 @@ fn reads_late_data(platform: &Platform) -> Result<bool> {
 fn is_read_later(platform: &Platform) -> Result<bool> {
     holds_in_tick(platform, |cx, work, other| {
         let mut plan = Cholesky::plan(1).on(cx, work)?;
+        let mut earlier = Checked::new(upload(cx, &[1.0_f32], &[1, 1])?, cx, work)?;
+        plan.factor_in_place(work, &mut earlier)?;
+        load_kernels(cx, work)?;
         let mut a = upload(cx, &[1.0_f32], &[1, 1])?;
         work.launch::<slow_fill>(1, (&mut a, 49.0, SLOW))?;
         let mut l = Checked::new(a, cx, work)?;
@@ -85,6 +88,8 @@ fn is_overwritten_later(platform: &Platform) -> Result<bool> {
         let (mut a, b) = (upload(cx, &[2.0_f32], &[1, 1])?, cx.upload(&[6.0_f32])?);
         let mut x = Checked::new(cx.tensor([1], work)?, cx, work)?;
         let mut slow = cx.upload(&[0.0_f32])?;
+        plan.solve(work, &a, &b, &mut x)?;
+        load_kernels(cx, work)?;
         work.launch::<slow_copy>(1, (&mut slow, &b, SLOW))?;
         plan.solve(work, &a, &b, &mut x)?;
         other.launch::<slow_fill>(1, (&mut a, 1.0, 0))?;

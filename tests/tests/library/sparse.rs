@@ -9,7 +9,7 @@ use streamflow_tests::ordered::Program;
 use streamflow_tests::random::Random;
 use streamflow_tests::{Failed, Suite, check, check_error, check_text};
 
-use super::in_tick::{holds_in_tick, in_tick, in_ticks, text};
+use super::in_tick::{holds_in_tick, in_tick, in_ticks, load_kernels, text};
 use super::matrices::{Number, near, numbers, product, to_f64, upload};
 
 const PROGRAMS: &[(&str, Program)] = &[
@@ -251,6 +251,8 @@ fn is_read_later(platform: &Platform) -> Result<bool> {
         let a = Csr::upload(cx, [2, 2], &[0, 1, 2], &[1, 0], &[3.0, 4.0])?;
         let mut plan = SpMv::plan(&a).on(cx, work)?;
         let (mut x, mut y) = (cx.upload(&[1.0_f32; 2])?, cx.upload(&[0.0; 2])?);
+        plan.execute(work, &a, &x, &mut y)?;
+        load_kernels(cx, work)?;
         work.launch::<slow_fill>(2, (&mut x, 2.0, SLOW))?;
         plan.execute(work, &a, &x, &mut y)?;
         other.launch::<add_one>(2, (&mut y,))?;

@@ -1,6 +1,7 @@
 //! Symmetric positive definite matrices.
 
 use super::host::bodies;
+use super::kernels::{copy_lower, warm_up_copy_lower};
 use super::outcome::{Finds, Origin};
 use super::planner::Planner;
 use super::planner::sealed::Made;
@@ -101,10 +102,13 @@ impl<T: Real> Cholesky<T> {
         } else if let Factors::One(_) = self.factors {
             self.dense.potrf(stream, &self.factor, self.sizes.n, matrices, statuses)?;
         } else {
-            // The pointers of the batch are those of the plan's memory.
+            // The pointers of the batch are those of the plan's memory. What is above the diagonals there is lost: cuSOLVER
+            // works in it.
             stream.copy(&**matrices, self.factors.matrices())?;
             self.factor_own(stream, Some(statuses))?;
-            stream.copy(self.factors.matrices(), &mut **matrices)?;
+            let factors = &*self.factors.matrices();
+            stream
+                .launch::<copy_lower<T>>(factors.len(), (&mut **matrices, factors, self.sizes.n))?;
         }
         // No mark is made: the matrix is not copied. A NaN stays in it.
         a.computed(Origin { marks: false, ..self.origin() });
@@ -162,6 +166,9 @@ impl<T: Real> Made for Cholesky<T> {
             sizes,
         };
         warm_up(cx, stream, &made.sizes, made.factors.matrices(), &mut made.statuses)?;
+        if let Factors::Batch { matrices, .. } = &mut made.factors {
+            warm_up_copy_lower(cx, stream, matrices.items_mut())?;
+        }
         Ok(made)
     }
 }

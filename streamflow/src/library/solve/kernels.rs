@@ -33,6 +33,19 @@ pub fn take<T: Element>(out: &mut [T], marks: &mut [i32], a: &[T], n: usize, low
     }
 }
 
+/// Copies the lower triangles of the matrices of a batch. What is above the diagonal of `out` stays as it is.
+#[kernel(partial, requires(out.len() == a.len(), n > 0), unsafe cuda = "
+    unsigned long long i = thread_index();
+    if (i < out_len && i % n <= i / n % n) out[i] = a[i];
+")]
+pub fn copy_lower<T: Element>(out: &mut [T], a: &[T], n: usize) {
+    for (i, (out, &value)) in out.iter_mut().zip(a).enumerate() {
+        if i % n <= i / n % n {
+            *out = value;
+        }
+    }
+}
+
 /// `out[column, row] = a[row, column]`, both in rows.
 #[kernel(requires(out.len() == a.len(), rows > 0, a.len() % rows == 0), unsafe cuda = "
     unsigned long long i = thread_index();
@@ -65,12 +78,35 @@ pub(super) fn warm_up_transpose<T: Element>(
     stream: &Stream<'_>,
     out: &mut DeviceSlice<T>,
 ) -> Result<()> {
+    with_zeros(cx, stream, out, |out, zeros| {
+        stream.launch::<transpose<T>>(zeros.len(), (out, zeros, 1))
+    })
+}
+
+/// As [`warm_up_transpose`], for [`copy_lower`].
+pub(super) fn warm_up_copy_lower<T: Element>(
+    cx: &ExecutionContext,
+    stream: &Stream<'_>,
+    out: &mut DeviceSlice<T>,
+) -> Result<()> {
+    with_zeros(cx, stream, out, |out, zeros| {
+        stream.launch::<copy_lower<T>>(zeros.len(), (out, zeros, 1))
+    })
+}
+
+/// Calls `launch` with memory of the same length, except on the simulator, which compiles nothing.
+fn with_zeros<T: Element>(
+    cx: &ExecutionContext,
+    stream: &Stream<'_>,
+    out: &mut DeviceSlice<T>,
+    launch: impl FnOnce(&mut DeviceSlice<T>, &DeviceSlice<T>) -> Result<()>,
+) -> Result<()> {
     if is_simulated(stream)? || out.is_empty() {
         return Ok(());
     }
     let mut zeros = cx.buffer(out.len(), stream)?;
     stream.fill_bytes(&mut zeros, 0)?;
-    stream.launch::<transpose<T>>(out.len(), (out, &zeros, 1))
+    launch(out, &zeros)
 }
 
 /// Each kernel of each type.
@@ -80,6 +116,8 @@ pub(super) fn all() -> Vec<&'static KernelInfo> {
         take::<f64>::INFO,
         take::<Complex<f32>>::INFO,
         take::<Complex<f64>>::INFO,
+        copy_lower::<f32>::INFO,
+        copy_lower::<f64>::INFO,
         transpose::<f32>::INFO,
         transpose::<f64>::INFO,
         upper::<f32>::INFO,

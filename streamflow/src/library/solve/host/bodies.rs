@@ -45,8 +45,11 @@ pub(in crate::library::solve) fn potrs<T: Real>(n: usize) -> HostBody {
 pub(in crate::library::solve) fn potrf_batched<T: Real>(n: usize) -> HostBody {
     HostBody::new("cusolverDnpotrfBatched", move |it| {
         let (_pointers, a, statuses) = (it.read::<u64>(), it.write::<T>(), it.write::<i32>());
-        let matrices = a.chunks_exact_mut(n * n);
-        matrices.zip(statuses).for_each(|(a, status)| *status = cholesky::factor(n, a));
+        for (a, status) in a.chunks_exact_mut(n * n).zip(statuses) {
+            *status = cholesky::factor(n, a);
+            // cuSOLVER works in what is above the diagonal, so no one may use that afterwards.
+            (0..n).for_each(|row| (row + 1..n).for_each(|column| a[row * n + column] = a[row]));
+        }
     })
 }
 
