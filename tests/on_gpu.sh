@@ -6,7 +6,7 @@
 # BINARIES has every test binary as test-NAME, every benchmark as bench-NAME, and the programs by their names.
 # RESULTS gets a text file for each part. The parts:
 #   suites:FORM  tests whose names have `cuda`, JOBS binaries at a time (8 if unset). FORM is a name of `form` below
-#   soak:SECONDS `edges` with 4 workers, over and over, its memory every 20 s
+#   soak:SECONDS `edges` with 4 workers, over and over, its memory every 20 s, and `overlap` beside it
 #   trace        calls of CUDA's API below libraries' plans. Needs gcc and CUPTI
 #   nvmath       the programs of nvmath-python's page about streams. Needs that package, or CuPy
 #   workers      hand-overs, and ticks with workers
@@ -52,7 +52,26 @@ suites() {
   (cd "$binaries" && env $variables xargs -P "${JOBS:-8}" -I{} bash -c 'one_suite {}' <<<"$names")
 }
 
+# Checks the values of each measurement itself.
+overlap() {
+  local count=0
+  while [ ! -e "$scratch/soaked" ]; do
+    "$binaries/overlap" --platform cuda --count 100 --json >"$scratch/measurements" || return
+    count=$((count + 100))
+  done
+  echo "overlap: $count measurements, all values right; the last: $(tail -1 "$scratch/measurements")"
+}
+
 soak() {
+  local status=0
+  overlap &
+  local beside=$!
+  edges "$1" || status=$?
+  touch "$scratch/soaked"
+  wait "$beside" && return "$status"
+}
+
+edges() {
   local end=$((SECONDS + $1)) run=0
   while [ "$SECONDS" -lt "$end" ]; do
     run=$((run + 1))
