@@ -18,7 +18,7 @@ use crate::graphs::step;
 use crate::run::Seconds;
 use crate::workloads::{Work, Workload};
 
-const SOURCE: &str = include_str!("by_hand.cu");
+const SOURCE: &str = include_str!("by_hand.cpp");
 
 /// There is a GPU, and no nvcc that compiles the programs by hand.
 #[derive(Debug, thiserror::Error)]
@@ -36,7 +36,7 @@ pub(crate) enum NoCompiler {
 pub(crate) fn compile() -> Result<Floor> {
     let nvcc = find_nvcc().ok_or(NoCompiler::Missing)?;
     let directory = tempfile::tempdir()?;
-    let (source, library) = (directory.path().join("floor.cu"), directory.path().join("floor.so"));
+    let (source, library) = (directory.path().join("floor.cpp"), directory.path().join("floor.so"));
     fs::write(&source, SOURCE)?;
     let mut command = Command::new(&nvcc);
     command.args(["-O3", "-std=c++17", "-shared", "-Xcompiler", "-fPIC"]);

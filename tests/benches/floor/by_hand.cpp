@@ -12,7 +12,8 @@
 #include <string>
 #include <vector>
 
-namespace {
+// With a name, since nvcc hides functions that have a type without one.
+namespace by_hand {
 
 constexpr int SLOTS = 2, MOST_ARGUMENTS = 8;
 
@@ -225,7 +226,9 @@ auto guarded(Body body) -> decltype(body()) {
   }
 }
 
-}  // namespace
+}  // namespace by_hand
+
+using namespace by_hand;
 
 extern "C" {
 
