@@ -1,4 +1,4 @@
-//! Task graphs wired by hand in C++: the code of `tests/benches/floor/by_hand.cu`, as a library.
+//! Task graphs wired by hand in C++: the code of `tests/benches/floor/by_hand.cpp`, as a library.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
 use std::path::Path;
@@ -78,9 +78,9 @@ impl Floor {
     /// # Errors
     /// There is no such library, or it is another one.
     pub fn open(path: &Path) -> Result<Self, Failed> {
-        // SAFETY: the path names the library that `by_hand.cu` was compiled to. Loading it runs no code of its own.
+        // SAFETY: the path names the library that `by_hand.cpp` was compiled to. Loading it runs no code of its own.
         let library: &'static Library = Box::leak(Box::new(unsafe { Library::new(path) }?));
-        // SAFETY: the types are those of `by_hand.cu`.
+        // SAFETY: the types are those of `by_hand.cpp`.
         unsafe {
             Ok(Self {
                 error: *library.get(b"floor_error")?,
