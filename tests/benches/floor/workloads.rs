@@ -1,6 +1,7 @@
 //! The rows of the table: the workloads, and the modes in which streamflow runs them.
 
 use streamflow::prelude::*;
+use streamflow::stream::Assign;
 use streamflow_tests::floor::{Layout, TaskGraph};
 
 use crate::graphs::{self, Make};
@@ -14,8 +15,14 @@ pub(crate) struct Mode {
 }
 
 /// All modes. A new one is a line here.
-pub(crate) const MODES: &[Mode] =
-    &[Mode { name: "per operator", pool: CudaStreamPool::new, is_planned: false }];
+pub(crate) const MODES: &[Mode] = &[
+    Mode { name: "per operator", pool: CudaStreamPool::new, is_planned: false },
+    Mode {
+        name: "planned",
+        pool: || CudaStreamPool::new().assign(Assign::Planned { depth: 2 }),
+        is_planned: true,
+    },
+];
 
 /// What is measured.
 pub(crate) struct Workload {
