@@ -1,6 +1,6 @@
 //! The kernels of `streamflow::library::solve`.
 
-use streamflow::library::solve::kernels::{take, transpose, upper};
+use streamflow::library::solve::kernels::{copy_lower, take, transpose, upper};
 use streamflow::memory::Complex;
 use streamflow::prelude::*;
 use streamflow::testing::{Draw, Tolerance};
@@ -39,10 +39,20 @@ fn triangle<T: Copy>(draw: &mut Draw, number: impl Fn(f32) -> T) -> (Grid, Trian
     (Grid::from((n * n).max(1)), (vec![number(1.0); n * n], a, n, rows, number(0.0)))
 }
 
+/// Matrices whose lower triangles are copied.
+fn lower<T: Copy>(draw: &mut Draw, number: impl Fn(f32) -> T) -> (Grid, (Vec<T>, Vec<T>, usize)) {
+    let (n, count) = (draw.len(1..=40), draw.len(0..=5));
+    let len = count * n * n;
+    let a = draw.values::<f32>(len, -1.0..=1.0).into_iter().map(&number).collect();
+    (Grid::from(len.max(1)), (vec![number(2.0); len], a, n))
+}
+
 pub(crate) fn add(bodies: Bodies) -> Bodies {
     let complex = |value: f32| Complex::new(value, 1.0);
     let wide = |value: f32| Complex::new(1.0, f64::from(value));
     bodies
+        .same::<copy_lower<f32>>(Tolerance::EXACT, |draw| lower(draw, |value| value))
+        .same::<copy_lower<f64>>(Tolerance::EXACT, |draw| lower(draw, f64::from))
         .same::<take<Complex<f32>>>(Tolerance::EXACT, move |draw| taken(draw, complex))
         .same::<take<Complex<f64>>>(Tolerance::EXACT, move |draw| taken(draw, wide))
         .same::<take<f32>>(Tolerance::EXACT, |draw| taken(draw, |value| value))
