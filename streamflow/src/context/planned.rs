@@ -180,7 +180,7 @@ impl Planned {
         }
         let set = match self.kept() {
             Some(set) => set,
-            None => self.set_of(sent).unwrap_or((tick % self.sets.len() as u64) as usize),
+            None => self.set_of(sent).unwrap_or_else(|| self.next(tick)),
         };
         let set = self.fill(set, is_new)?;
         self.current.set(set);
@@ -189,6 +189,13 @@ impl Planned {
             Some(stream) => Ok(stream),
             None => unreachable!("the set was filled just now"),
         }
+    }
+
+    /// The set after that of the last tick that had one. By the tick's number, an operator that works in every second tick
+    /// would use one set of two. A run begins with the first set.
+    fn next(&self, tick: u64) -> usize {
+        let is_later = self.has_stream() && self.chosen_in.get() < tick;
+        if is_later { (self.current.get() + 1) % self.sets.len() } else { 0 }
     }
 
     /// The set that something of the node knows by its stream. With one set, all ticks are on it anyway.

@@ -13,6 +13,7 @@ pub(crate) fn add(suite: Suite) -> Suite {
         .both("pools_are_never_merged", two_pools)
         .both("a_pool_that_holds_a_stream_for_each_operator_is_large_enough", exact)
         .both("a_plan_leaves_room_for_streams_that_are_named_at_run_time", undeclared)
+        .both("a_plan_uses_all_streams_of_a_small_pool_in_turn", small)
         .plain("workers_that_ask_at_the_same_time_find_no_pool_exhausted", asking_at_once)
         .both("a_wrong_depth_is_an_error", wrong_depth)
 }
@@ -107,6 +108,32 @@ fn undeclared(platform: &Platform) -> Result<(), Failed> {
     all.sort_unstable();
     all.dedup();
     check(all.len() <= 4, || format!("{} streams for four operators", all.len()))
+}
+
+graph! {
+    /// A chain of three operators.
+    struct Small(streams: CudaStreamPool, noted: Noted, got: Got) {
+        let STREAMS: CudaStreamPool = streams;
+        #[streams(STREAMS)] #[when(count(TICKS))] let source: Source = Source::new();
+        #[streams(STREAMS)] let a: Step = Step::new(1, noted.clone());
+        #[streams(STREAMS)] let b: Step = Step::new(2, noted.clone());
+        #[streams(STREAMS)] let sink: Sink = Sink::new(noted, got);
+        source.image >> a.image;
+        a.out >> b.image;
+        b.out >> sink.image;
+    }
+}
+
+/// The pool has room for three sets, so three ticks may overlap, although the plan asks for more.
+fn small(platform: &Platform) -> Result<(), Failed> {
+    let noted = Noted::default();
+    let graph = Small::new(platform, planned(64).max_size(4), noted.clone(), Got::default())?;
+    greedy(graph)?.run()?;
+    let streams = streams_of(&noted, "a");
+    let differ =
+        |ticks: &[String]| ticks[0] != ticks[1] && ticks[0] != ticks[2] && ticks[1] != ticks[2];
+    check(streams.windows(3).all(differ), || format!("{streams:?}"))?;
+    check(share(&noted, "a", "sink"), || format!("{:?}", seen::all(&noted)))
 }
 
 graph! {
