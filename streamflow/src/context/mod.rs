@@ -365,7 +365,7 @@ impl ExecutionContext {
     #[inline]
     pub(crate) fn predict_received(&self, stream: &CudaStream) {
         if let Some(prediction) = self.prediction() {
-            prediction.received_on(stream.timeline().id());
+            prediction.after_wait(stream.timeline().id(), self.table());
         }
     }
 
@@ -373,7 +373,15 @@ impl ExecutionContext {
     #[inline]
     pub(crate) fn predict_send(&self, port: &str, stream: Option<&CudaStream>) {
         if let (Some(prediction), Some(stream)) = (self.prediction(), stream) {
-            prediction.send(port, stream.timeline().open_point());
+            prediction.send(port, stream.timeline().next_point());
+        }
+    }
+
+    /// A message was sent.
+    #[inline]
+    pub(crate) fn predict_sent(&self, port: &str, stream: Option<&CudaStream>) {
+        if let (Some(prediction), Some(stream)) = (self.prediction(), stream) {
+            prediction.after_send(port, stream.timeline().next_point());
         }
     }
 

@@ -16,25 +16,38 @@ use crate::lock::Lock;
 use crate::stream::{CudaStream, Point, StreamPool};
 
 /// What the planned nodes on one pool have in common: how many streams they may take together.
+///
+/// In a pool with a maximum, no program that works with a stream for each operator may find it exhausted. There each node
+/// would take a stream when it first needs one. Here the first node of a chain does so too, and each other one leaves its
+/// stream to spare: any chain may take it for one more set. So there are never more streams than nodes that have asked,
+/// whichever threads ask at the same time.
 #[derive(Debug)]
 pub(crate) struct Budget {
     pool: StreamPool,
-    /// How many nodes have asked for a stream. With a stream for each operator, each of them would have one.
-    asked: AtomicUsize,
-    /// How many streams were taken.
-    taken: AtomicUsize,
+    /// How many streams are left to spare. Not counted in a pool without a maximum.
+    spare: AtomicUsize,
 }
 
 impl Budget {
     pub(crate) fn new(pool: StreamPool) -> Arc<Self> {
-        Arc::new(Self { pool, asked: AtomicUsize::new(0), taken: AtomicUsize::new(0) })
+        Arc::new(Self { pool, spare: AtomicUsize::new(0) })
     }
 
-    /// Whether a chain may take one more stream. In a pool with a maximum, no program that works with a stream for each
-    /// operator may find it exhausted: so there are never more streams than nodes that have asked.
-    fn permits_more(&self) -> bool {
-        let taken = || self.taken.load(Ordering::Relaxed);
-        !self.pool.is_limited() || taken() < self.asked.load(Ordering::Relaxed)
+    /// Leaves one more stream to spare.
+    fn leave(&self) {
+        self.spare.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Takes one of those that are left, if there is one.
+    fn take(&self) -> bool {
+        let one_less = |spare: usize| spare.checked_sub(1);
+        !self.pool.is_limited()
+            || self.spare.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less).is_ok()
+    }
+
+    /// Whether there is one to take.
+    fn has_spare(&self) -> bool {
+        !self.pool.is_limited() || self.spare.load(Ordering::Relaxed) > 0
     }
 }
 
@@ -58,18 +71,27 @@ impl Chain {
     }
 
     /// A handle of the stream of a set, or of another set if the chain must do with fewer; and which set that is.
-    fn stream(&self, set: usize) -> Result<(usize, CudaStream)> {
+    /// `is_first` says that the node has no stream yet.
+    fn stream(&self, set: usize, is_first: bool) -> Result<(usize, CudaStream)> {
         let mut sets = self.sets.lock();
-        let has = |set: &Option<CudaStream>| set.is_some();
-        let other = sets.iter().position(has).filter(|_| !self.budget.permits_more());
-        let set = if has(&sets[set]) { set } else { other.unwrap_or(set) };
+        let other = sets.iter().position(Option::is_some);
+        if is_first && other.is_some() {
+            self.budget.leave();
+        }
+        let set = match other {
+            Some(other) if sets[set].is_none() && !self.budget.take() => other,
+            _ => set,
+        };
         if let Some(stream) = &sets[set] {
             return Ok((set, stream.shared()));
         }
         let label =
             if set == 0 { self.label.clone() } else { format!("{}, set {}", self.label, set + 1) };
-        let stream = self.budget.pool.allocate(label)?;
-        self.budget.taken.fetch_add(1, Ordering::Relaxed);
+        let stream = self.budget.pool.allocate(label).inspect_err(|_| {
+            if other.is_some() {
+                self.budget.leave();
+            }
+        })?;
         let handle = stream.shared();
         sets[set] = Some(stream);
         self.made.fetch_or(1 << set, Ordering::Relaxed);
@@ -78,7 +100,7 @@ impl Chain {
 
     /// Whether a set can't be had now. Asked in each tick that lacks it, so it takes no lock.
     fn lacks(&self, set: usize) -> bool {
-        self.made.load(Ordering::Relaxed) & 1 << set == 0 && !self.budget.permits_more()
+        self.made.load(Ordering::Relaxed) & 1 << set == 0 && !self.budget.has_spare()
     }
 }
 
@@ -86,7 +108,6 @@ impl Chain {
 pub struct Planned {
     chain: Arc<Chain>,
     sets: Box<[OnceCell<CudaStream>]>,
-    has_asked: Cell<bool>,
     /// The set of the tick that is named beside it.
     current: Cell<usize>,
     chosen_in: Cell<u64>,
@@ -108,7 +129,6 @@ impl Planned {
         Self {
             chain: chain.clone(),
             sets: (0..depth).map(|_| OnceCell::new()).collect(),
-            has_asked: Cell::new(false),
             current: Cell::new(0),
             chosen_in: Cell::new(NO_TICK),
             is_quiet,
@@ -158,12 +178,9 @@ impl Planned {
         {
             return Ok(stream);
         }
-        if !self.has_asked.replace(true) {
-            self.chain.budget.asked.fetch_add(1, Ordering::Relaxed);
-        }
         let set = match self.kept() {
             Some(set) => set,
-            None => self.set_of(sent).unwrap_or((tick % self.sets.len() as u64) as usize),
+            None => self.set_of(sent).unwrap_or_else(|| self.next(tick)),
         };
         let set = self.fill(set, is_new)?;
         self.current.set(set);
@@ -172,6 +189,13 @@ impl Planned {
             Some(stream) => Ok(stream),
             None => unreachable!("the set was filled just now"),
         }
+    }
+
+    /// The set after that of the last tick that had one. By the tick's number, an operator that works in every second tick
+    /// would use one set of two. A run begins with the first set.
+    fn next(&self, tick: u64) -> usize {
+        let is_later = self.has_stream() && self.chosen_in.get() < tick;
+        if is_later { (self.current.get() + 1) % self.sets.len() } else { 0 }
     }
 
     /// The set that something of the node knows by its stream. With one set, all ticks are on it anyway.
@@ -208,7 +232,7 @@ impl Planned {
         if let Some(own) = own.filter(|_| self.chain.lacks(set)) {
             return Ok(own);
         }
-        let (set, stream) = self.chain.stream(set)?;
+        let (set, stream) = self.chain.stream(set, own.is_none())?;
         if self.sets[set].get().is_none() {
             is_new(&stream);
             let _first = self.sets[set].set(stream);

@@ -2,7 +2,8 @@
 //!
 //! The plan assumes that each tick receives a message of each input that counts, on one stream, and then sends one at each
 //! output that counts, on the same stream. Then the messages of a tick of all nodes belong together. A tick that does
-//! anything else, as one that leaves a message in its queue, ends the check for the whole graph.
+//! anything else, as one that leaves a message in its queue, ends the check for the whole graph. So does a message whose
+//! work the host has found complete: no stream waits for it, so its stream learns nothing of what came before that work.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -18,6 +19,8 @@ pub struct Prediction {
     inputs: Box<[Expected]>,
     /// The outputs that count, and whether this tick has sent there.
     outputs: Box<[(&'static str, Cell<bool>)]>,
+    /// The point of the message that is waited for now.
+    awaited: Cell<Option<Point>>,
     /// The stream of this tick, and its next record when the first message was sent.
     stream: Cell<Option<u32>>,
     sent: Cell<Option<Point>>,
@@ -45,6 +48,7 @@ impl Prediction {
             holds: holds.clone(),
             inputs: inputs.map(expected).collect(),
             outputs: outputs.map(|port| (port, Cell::new(false))).collect(),
+            awaited: Cell::new(None),
             stream: Cell::new(None),
             sent: Cell::new(None),
         }
@@ -57,6 +61,7 @@ impl Prediction {
         let is_first = !expected.is_received.replace(true);
         let covers = expected.implied_by.is_some_and(|other| self.inputs[other].is_received.get());
         let (true, Some(point)) = (is_first, point) else { return self.end() };
+        self.awaited.set(Some(point));
         // A stream that has forgotten a wait makes it again.
         if let Some(stream) = self.stream.get().filter(|_| covers && table.remembers_each_stream())
         {
@@ -67,8 +72,17 @@ impl Prediction {
         }
     }
 
+    /// The messages of an input were waited for on this stream.
+    pub(super) fn after_wait(&self, stream: u32, table: &StreamTable) {
+        // Asked after the wait: what was not known then was not known before, on any thread.
+        if self.awaited.take().is_some_and(|point| table.is_known_complete(point)) {
+            self.end();
+        }
+        self.works_on(stream);
+    }
+
     /// The tick works on this stream.
-    pub(super) fn received_on(&self, stream: u32) {
+    fn works_on(&self, stream: u32) {
         if self.stream.replace(Some(stream)).is_some_and(|other| other != stream) {
             self.end();
         }
@@ -80,10 +94,19 @@ impl Prediction {
             return;
         };
         let all_received = self.inputs.iter().all(|input| input.is_received.get());
-        self.received_on(next.stream());
+        self.works_on(next.stream());
         // With a record between two messages of a tick, a wait for the first one does not cover the second.
         let is_one_record = self.sent.replace(Some(next)).is_none_or(|first| first == next);
         if is_sent.replace(true) || !all_received || !is_one_record {
+            self.end();
+        }
+    }
+
+    /// A message was sent, also the copies of it. `next` is the next record of its stream.
+    pub(super) fn after_send(&self, port: &str, next: Point) {
+        let counts = self.outputs.iter().any(|(name, _)| *name == port);
+        // Another thread has made a record meanwhile, so the copies may have another one than the message.
+        if counts && self.sent.get() != Some(next) {
             self.end();
         }
     }
@@ -95,6 +118,7 @@ impl Prediction {
         if !received || !sent {
             self.end();
         }
+        self.awaited.set(None);
         self.stream.set(None);
         self.sent.set(None);
     }

@@ -247,7 +247,9 @@ impl<'t, T: Message, S> Out<'t, T, S> {
             metadata.set_sequence(number);
         }
         change(&mut metadata);
-        self.outlet.emit(message, metadata, stream, self.cx)
+        self.outlet.emit(message, metadata, stream, self.cx)?;
+        self.cx.predict_sent(self.outlet.name, stream);
+        Ok(())
     }
 }
 

@@ -178,6 +178,11 @@ impl Timeline {
         self.point(self.records.open())
     }
 
+    /// The point of the next record, which nobody takes: so no record is made for it.
+    pub(crate) fn next_point(&self) -> Point {
+        self.point(self.recorded() + 1)
+    }
+
     /// What this stream has waited for, with its number.
     #[inline]
     pub(super) fn seen(&self) -> Seen<'_> {

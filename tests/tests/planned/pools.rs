@@ -1,6 +1,7 @@
 //! Pools: they are never merged, and a plan takes no more streams from one than a stream for each operator would.
 
 use streamflow::prelude::*;
+use streamflow::testing::explore;
 use streamflow_tests::greedy::greedy;
 use streamflow_tests::kernels::mixing::map;
 use streamflow_tests::{Failed, Suite, check, check_equal, check_error, check_text, seen};
@@ -12,6 +13,8 @@ pub(crate) fn add(suite: Suite) -> Suite {
         .both("pools_are_never_merged", two_pools)
         .both("a_pool_that_holds_a_stream_for_each_operator_is_large_enough", exact)
         .both("a_plan_leaves_room_for_streams_that_are_named_at_run_time", undeclared)
+        .both("a_plan_uses_all_streams_of_a_small_pool_in_turn", small)
+        .plain("workers_that_ask_at_the_same_time_find_no_pool_exhausted", asking_at_once)
         .both("a_wrong_depth_is_an_error", wrong_depth)
 }
 
@@ -105,6 +108,64 @@ fn undeclared(platform: &Platform) -> Result<(), Failed> {
     all.sort_unstable();
     all.dedup();
     check(all.len() <= 4, || format!("{} streams for four operators", all.len()))
+}
+
+graph! {
+    /// A chain of three operators.
+    struct Small(streams: CudaStreamPool, noted: Noted, got: Got) {
+        let STREAMS: CudaStreamPool = streams;
+        #[streams(STREAMS)] #[when(count(TICKS))] let source: Source = Source::new();
+        #[streams(STREAMS)] let a: Step = Step::new(1, noted.clone());
+        #[streams(STREAMS)] let b: Step = Step::new(2, noted.clone());
+        #[streams(STREAMS)] let sink: Sink = Sink::new(noted, got);
+        source.image >> a.image;
+        a.out >> b.image;
+        b.out >> sink.image;
+    }
+}
+
+/// The pool has room for three sets, so three ticks may overlap, although the plan asks for more.
+fn small(platform: &Platform) -> Result<(), Failed> {
+    let noted = Noted::default();
+    let graph = Small::new(platform, planned(64).max_size(4), noted.clone(), Got::default())?;
+    greedy(graph)?.run()?;
+    let streams = streams_of(&noted, "a");
+    let differ =
+        |ticks: &[String]| ticks[0] != ticks[1] && ticks[0] != ticks[2] && ticks[1] != ticks[2];
+    check(streams.windows(3).all(differ), || format!("{streams:?}"))?;
+    check(share(&noted, "a", "sink"), || format!("{:?}", seen::all(&noted)))
+}
+
+graph! {
+    /// A chain of two operators, and two of one. So a pool of a stream for each operator has one to spare.
+    struct Asking(streams: CudaStreamPool, noted: Noted) {
+        let STREAMS: CudaStreamPool = streams;
+        #[streams(STREAMS)] #[when(count(TICKS))] let source: Source = Source::new();
+        #[streams(STREAMS)] #[when(count(TICKS))] let second: Source = Source::new();
+        #[streams(STREAMS)] #[when(count(TICKS))] let third: Source = Source::new();
+        #[streams(STREAMS)] let a: Step = Step::new(1, noted.clone());
+        #[streams(STREAMS)] let end: Step = Step::new(2, noted.clone());
+        #[streams(STREAMS)] let b: Step = Step::new(3, noted.clone());
+        #[streams(STREAMS)] let c: Step = Step::new(4, noted);
+        source.image >> a.image;
+        a.out >> end.image;
+        end.out >> _;
+        second.image >> b.image;
+        b.out >> _;
+        third.image >> c.image;
+        c.out >> _;
+    }
+}
+
+fn asking_at_once() -> Result<(), Failed> {
+    for workers in [2, 4] {
+        explore(|platform| {
+            let mut graph = Asking::new(platform, planned(4).max_size(7), Noted::default())?;
+            graph.workers(workers)?.run()?;
+            Ok(())
+        })?;
+    }
+    Ok(())
 }
 
 fn wrong_depth(platform: &Platform) -> Result<(), Failed> {

@@ -4,6 +4,7 @@ use streamflow::driver::Call;
 use streamflow::graph::Graph;
 use streamflow::prelude::*;
 use streamflow::schedule::Workers;
+use streamflow_tests::kernels::mixing::map;
 use streamflow_tests::setup::recorded;
 use streamflow_tests::{Failed, Suite, check, check_equal, check_text, seen};
 
@@ -14,6 +15,7 @@ pub(crate) fn add(suite: Suite) -> Suite {
         .both("a_chain_shares_one_stream", chain)
         .both("a_diamond_has_two_streams", diamond)
         .both("ticks_use_the_sets_in_turn", in_turn)
+        .both("an_operator_that_works_in_every_second_tick_uses_each_set", every_second)
         .both("a_chain_records_for_others_alone", records)
         .both("a_consumer_on_another_stream_waits_for_no_later_work", fork)
         .both("a_plan_is_drawn_with_its_streams_and_waits", drawn)
@@ -97,6 +99,53 @@ fn in_turn(platform: &Platform) -> Result<(), Failed> {
     check(a[0] != a[1] && a[1] != a[2] && a[0] != a[2], || format!("{a:?}"))?;
     check_equal(&a[..3], &a[3..])?;
     check(share(&noted, "a", "sink"), || format!("{:?}", seen::all(&noted)))
+}
+
+/// Sends an image on for every second one.
+#[operator]
+struct Halves {
+    #[input]
+    image: &Tensor<u32>,
+    #[output]
+    out: Tensor<u32>,
+    noted: Noted,
+}
+
+impl Compute for Halves {
+    fn compute(&mut self, io: HalvesIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        if cx.tick().is_multiple_of(2) {
+            io.image.discard();
+            return Ok(());
+        }
+        let (image, stream) = io.image.receive().receive_cuda_stream(cx)?;
+        note(&self.noted, cx, &stream);
+        let mut out = cx.tensor([LEN], &stream)?;
+        stream.launch::<map>(LEN, (&mut out, image, 2, 0))?;
+        io.out.emit(out)
+    }
+}
+
+graph! {
+    struct Halving(streams: CudaStreamPool, noted: Noted, got: Got) {
+        let STREAMS: CudaStreamPool = streams;
+        #[streams(STREAMS)] #[when(count(2 * TICKS))] let source: Source = Source::new();
+        #[streams(STREAMS)] let halves: Halves = Halves::new(noted.clone());
+        #[streams(STREAMS)] let sink: Sink = Sink::new(noted, got);
+        source.image >> halves.image;
+        halves.out >> sink.image;
+    }
+}
+
+fn every_second(platform: &Platform) -> Result<(), Failed> {
+    let (expected, _) = run(platform, Halving::new, per_operator())?;
+    for depth in [2, 4] {
+        let (got, noted) = run(platform, Halving::new, planned(depth))?;
+        check_equal(got, expected.clone())?;
+        let streams = streams_of(&noted, "halves");
+        let differ = streams.windows(2).all(|ticks| ticks[0] != ticks[1]);
+        check(differ && share(&noted, "halves", "sink"), || format!("{streams:?}"))?;
+    }
+    Ok(())
 }
 
 /// How many records and waits a run has.
