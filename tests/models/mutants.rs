@@ -86,7 +86,7 @@ const MUTANTS: &[Mutant] = &[
         file: "stream/records.rs",
         edits: &[(
             "        let made = make(number",
-            "        ring.set(Record { number, covered: seen.snapshot() });\n        let made = make(number",
+            "        ring.set(Record { number, slot, covered: seen.snapshot() });\n        let made = make(number",
         )],
         model: "stream::models::a_record_that_is_refused",
         expected: "a record counts for work",

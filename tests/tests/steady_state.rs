@@ -6,6 +6,8 @@
 mod leaves;
 #[path = "steady_state/many.rs"]
 mod many;
+#[path = "steady_state/readers.rs"]
+mod readers;
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -41,6 +43,7 @@ fn main() -> ExitCode {
         .both("law12_an_exhausted_pool_makes_no_heap_allocations", exhausted_pool)
         .devices("law12_transfers_and_policies_make_no_heap_allocations", 2, transfers)
         .both("law12_paths_of_several_origins_make_no_heap_allocations", origins)
+        .both("law12_memory_with_many_readers_makes_no_heap_allocations", many_readers)
         .host("law12_many_workers_and_waiting_nodes_make_no_heap_allocations", many_workers)
         .run_one_at_a_time()
 }
@@ -173,6 +176,13 @@ fn many_workers(platform: &Platform) -> Result<(), Failed> {
     // Two owners of a message that are dropped at the same time lose its slot.
     few_allocations_within("many workers", 100, |ticks, on_tick| {
         many::run(platform, ticks, on_tick)
+    })
+}
+
+fn many_readers(platform: &Platform) -> Result<(), Failed> {
+    // The most readers that one block has at once may come late. A list for each query would be some 60.
+    few_allocations_within("many readers", late().max(20), |ticks, on_tick| {
+        readers::run(platform, ticks, on_tick)
     })
 }
 

@@ -62,48 +62,52 @@ pub(crate) enum Streams {
 }
 
 /// What an operator gets in each hook beside its ports: streams, memory, its node and its tick.
+// In this order: the ticks of most nodes use the fields down to `stamps` alone, which are in few cache lines. Of a graph
+// with many nodes the cache holds no more.
+#[repr(C)]
 pub struct ExecutionContext {
-    platform: Platform,
-    /// The platform's.
-    driver: Arc<dyn Driver>,
-    device: DeviceId,
-    /// The node's name in its graph.
-    node: String,
-    streams: Streams,
-    /// The whole graph's.
-    single_stream: SingleStream,
-    internal: OnceCell<CudaStream>,
-    /// The streams that a plan gives it, unless `internal` has a stream of its own.
-    planned: Option<Box<Planned>>,
-    /// In debug builds, what a plan expects of the node.
-    prediction: Option<Box<Prediction>>,
-    /// The names of the declared streams, and the streams, allocated at their first use.
-    names: &'static [&'static str],
-    declared: Box<[OnceCell<CudaStream>]>,
-    /// The streams that the operator named in a hook, without declaring them.
-    undeclared: boxcar::Vec<(String, CudaStream)>,
-    /// The default streams that it used, by device. An operator that adopts streams may use those of several devices.
-    defaults: Box<[OnceCell<CudaStream>]>,
-    /// Whether `undeclared` or `defaults` has a stream. Most operators have none, and each hook checks this.
-    has_others: Cell<bool>,
-    /// The device on whose default stream this tick works, if it found no other stream.
-    on_default: Cell<Option<DeviceId>>,
     tick: Cell<u64>,
-    stamps: StampClock,
-    carried: Carried,
-    /// Whether something needs what the messages carry on: the node emits messages, or the run keeps statistics.
-    carries: bool,
-    /// The node's number, as the origin of messages, if the run keeps statistics.
-    number: Option<Origin>,
     finished: Cell<bool>,
     /// Whether this operator has called `stop_graph`.
     has_stopped_graph: Cell<bool>,
-    /// Plans of stateless library calls.
-    cached: Cached,
+    /// Whether something needs what the messages carry on: the node emits messages, or the run keeps statistics.
+    carries: bool,
+    /// Whether `undeclared` or `defaults` has a stream. Most operators have none, and each hook checks this.
+    has_others: Cell<bool>,
+    device: DeviceId,
+    platform: Platform,
+    /// The platform's.
+    driver: Arc<dyn Driver>,
     /// What this node does, for other threads.
     cell: Arc<NodeCell>,
     /// The whole graph's.
     run: Arc<RunControl>,
+    streams: Streams,
+    /// The whole graph's.
+    single_stream: SingleStream,
+    /// The device on whose default stream this tick works, if it found no other stream.
+    on_default: Cell<Option<DeviceId>>,
+    internal: OnceCell<CudaStream>,
+    /// The streams that a plan gives it, unless `internal` has a stream of its own.
+    planned: Option<Box<Planned>>,
+    /// The declared streams, in the order of `names`, allocated at their first use.
+    declared: Box<[OnceCell<CudaStream>]>,
+    carried: Carried,
+    stamps: StampClock,
+    /// The node's number, as the origin of messages, if the run keeps statistics.
+    number: Option<Origin>,
+    /// In debug builds, what a plan expects of the node.
+    prediction: Option<Box<Prediction>>,
+    /// The names of the declared streams.
+    names: &'static [&'static str],
+    /// The node's name in its graph.
+    node: String,
+    /// The streams that the operator named in a hook, without declaring them.
+    undeclared: boxcar::Vec<(String, CudaStream)>,
+    /// The default streams that it used, by device. An operator that adopts streams may use those of several devices.
+    defaults: Box<[OnceCell<CudaStream>]>,
+    /// Plans of stateless library calls.
+    cached: Cached,
 }
 
 impl ExecutionContext {

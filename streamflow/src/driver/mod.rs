@@ -48,7 +48,7 @@ pub use library::{LibraryBody, LibraryCall, LibraryError};
 pub(crate) use listeners::Listeners;
 pub(crate) use note::tell;
 pub use note::{Direction, Note, SourceLocation};
-pub(crate) use owned::{OwnedEvent, OwnedPinned, OwnedStream};
+pub(crate) use owned::{Event, OwnedEvent, OwnedEvents, OwnedPinned, OwnedStream};
 #[doc(hidden)]
 pub use recorder::{Call, RecordedAccess, RecordedRange, Recorder, StreamLabel};
 use report::RaceMark;

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use arrayvec::ArrayVec;
+
 use super::{
     BorrowedEvent, BorrowedStream, DeviceId, Driver, DriverError, DriverResult, MemoryRange,
     RawEvent, RawStream, StreamOptions, report_in_drop,
@@ -14,6 +16,8 @@ pub(crate) struct OwnedStream {
     raw: RawStream,
     /// Whether other code owns the stream.
     borrowed: bool,
+    /// Whether it is its device's default stream.
+    is_default: bool,
 }
 
 impl OwnedStream {
@@ -24,16 +28,27 @@ impl OwnedStream {
     ) -> DriverResult<Self> {
         driver.bind(device)?;
         let raw = driver.create_stream(device, options)?;
-        Ok(Self { driver: driver.clone(), raw, borrowed: false })
+        Ok(Self::new(driver, raw, false))
     }
 
     pub(crate) fn default_of(driver: &Arc<dyn Driver>, device: DeviceId) -> Self {
-        Self { driver: driver.clone(), raw: driver.default_stream(device), borrowed: true }
+        Self::new(driver, driver.default_stream(device), true)
     }
 
     /// A stream that other code owns. Once the borrow has ended, only its handle may be read.
     pub(crate) fn borrowed(driver: &Arc<dyn Driver>, stream: BorrowedStream<'_>) -> Self {
-        Self { driver: driver.clone(), raw: stream.raw(), borrowed: true }
+        Self::new(driver, stream.raw(), true)
+    }
+
+    fn new(driver: &Arc<dyn Driver>, raw: RawStream, borrowed: bool) -> Self {
+        let is_default = raw == driver.default_stream(raw.device());
+        Self { driver: driver.clone(), raw, borrowed, is_default }
+    }
+
+    /// Whether it is its device's default stream, whose handle means the current device.
+    #[inline]
+    pub(crate) fn is_default(&self) -> bool {
+        self.is_default
     }
 
     pub(crate) fn raw(&self) -> RawStream {
@@ -45,14 +60,14 @@ impl OwnedStream {
     }
 
     /// [`Driver::record_event`]. The device's context must be bound, here and below.
-    pub(crate) fn record(&self, event: &OwnedEvent) -> DriverResult<()> {
+    pub(crate) fn record(&self, event: Event<'_>) -> DriverResult<()> {
         self.same_driver("record_event", event)?;
         // SAFETY: both are alive, because they are borrowed from their owners, and of this driver.
         self.in_context(|| unsafe { self.driver.record_event(event.raw, self.raw) })
     }
 
     /// [`Driver::wait_event`].
-    pub(crate) fn wait(&self, event: &OwnedEvent) -> DriverResult<()> {
+    pub(crate) fn wait(&self, event: Event<'_>) -> DriverResult<()> {
         self.same_driver("wait_event", event)?;
         // SAFETY: as in `record`.
         self.in_context(|| unsafe { self.driver.wait_event(self.raw, event.raw) })
@@ -89,19 +104,25 @@ impl OwnedStream {
     }
 
     /// Refuses an event of another driver: handles are numbers, and two drivers may use the same number.
-    fn same_driver(&self, call: &'static str, event: &OwnedEvent) -> DriverResult<()> {
+    #[inline]
+    fn same_driver(&self, call: &'static str, event: Event<'_>) -> DriverResult<()> {
         // Compares the addresses without the vtables, which may differ between compilation units.
-        if Arc::as_ptr(&self.driver).addr() == Arc::as_ptr(&event.driver).addr() {
+        if Arc::as_ptr(&self.driver).addr() == Arc::as_ptr(event.driver).addr() {
             return Ok(());
         }
-        Err(DriverError::Call {
+        Err(self.of_another_driver(call))
+    }
+
+    #[cold]
+    fn of_another_driver(&self, call: &'static str) -> DriverError {
+        DriverError::Call {
             call,
             device: self.raw.device(),
             code: 400,
             name: "INVALID_HANDLE".to_owned(),
             message: "the event belongs to another driver; use one of the stream's platform"
                 .to_owned(),
-        })
+        }
     }
 }
 
@@ -195,22 +216,13 @@ impl OwnedEvent {
         Ok(self.driver.device_info(self.raw.device())?.is_simulated)
     }
 
-    pub(crate) fn raw(&self) -> RawEvent {
-        self.raw
+    /// The event, borrowed.
+    pub(crate) fn get(&self) -> Event<'_> {
+        Event { driver: &self.driver, raw: self.raw }
     }
 
-    /// [`Driver::query_event`]. The device's context must be bound, here and below.
-    pub(crate) fn query(&self) -> DriverResult<bool> {
-        // SAFETY: alive while it is borrowed.
-        let query = || unsafe { self.driver.query_event(self.raw) };
-        in_context(&*self.driver, self.raw.device(), None, query)
-    }
-
-    /// [`Driver::synchronize_event`].
-    pub(crate) fn synchronize(&self) -> DriverResult<()> {
-        // SAFETY: alive while it is borrowed.
-        let synchronize = || unsafe { self.driver.synchronize_event(self.raw) };
-        in_context(&*self.driver, self.raw.device(), None, synchronize)
+    fn synchronize(&self) -> DriverResult<()> {
+        self.get().synchronize()
     }
 }
 
@@ -219,6 +231,71 @@ impl Drop for OwnedEvent {
         // SAFETY: `raw` came from `create_event` of this driver and this is its only owner.
         let destroy = || unsafe { self.driver.destroy_event(self.raw) };
         give_back(&*self.driver, self.raw.device(), "destroying an event", destroy);
+    }
+}
+
+/// Events of one device, which are destroyed with their owner. They are close together in memory: of a graph with many
+/// streams the cache holds few lines.
+#[derive(Debug)]
+#[repr(C, align(64))]
+pub(crate) struct OwnedEvents<const N: usize> {
+    driver: Arc<dyn Driver>,
+    raw: ArrayVec<RawEvent, N>,
+}
+
+impl<const N: usize> OwnedEvents<N> {
+    /// Makes `N` of them. The device's context must be bound.
+    pub(crate) fn create(driver: &Arc<dyn Driver>, device: DeviceId) -> DriverResult<Box<Self>> {
+        let mut events = Box::new(Self { driver: driver.clone(), raw: ArrayVec::new() });
+        for _ in 0..N {
+            // On an error those that were made are destroyed.
+            let raw = driver.create_event(device)?;
+            events.raw.push(raw);
+        }
+        Ok(events)
+    }
+
+    /// The event at an index below `N`.
+    #[inline]
+    pub(crate) fn get(&self, index: usize) -> Event<'_> {
+        Event { driver: &self.driver, raw: self.raw[index] }
+    }
+}
+
+impl<const N: usize> Drop for OwnedEvents<N> {
+    fn drop(&mut self) {
+        for raw in &self.raw {
+            // SAFETY: it came from `create_event` of this driver and this is its only owner.
+            let destroy = || unsafe { self.driver.destroy_event(*raw) };
+            give_back(&*self.driver, raw.device(), "destroying an event", destroy);
+        }
+    }
+}
+
+/// An event that is borrowed from its owner.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Event<'a> {
+    driver: &'a Arc<dyn Driver>,
+    raw: RawEvent,
+}
+
+impl Event<'_> {
+    pub(crate) fn raw(self) -> RawEvent {
+        self.raw
+    }
+
+    /// [`Driver::query_event`]. The device's context must be bound, here and below.
+    pub(crate) fn query(self) -> DriverResult<bool> {
+        // SAFETY: alive while it is borrowed.
+        let query = || unsafe { self.driver.query_event(self.raw) };
+        in_context(&**self.driver, self.raw.device(), None, query)
+    }
+
+    /// [`Driver::synchronize_event`].
+    pub(crate) fn synchronize(self) -> DriverResult<()> {
+        // SAFETY: alive while it is borrowed.
+        let synchronize = || unsafe { self.driver.synchronize_event(self.raw) };
+        in_context(&**self.driver, self.raw.device(), None, synchronize)
     }
 }
 
@@ -276,12 +353,14 @@ mod tests {
         let [a, b]: [Arc<dyn Driver>; 2] =
             [(); 2].map(|()| Arc::new(HostDriver::builder().build()) as _);
         let ((stream, event), (_, foreign)) = (owners(&a), owners(&b));
-        stream.record(&event).unwrap();
-        stream.wait(&event).unwrap();
+        stream.record(event.get()).unwrap();
+        stream.wait(event.get()).unwrap();
         stream.synchronize().unwrap();
         event.synchronize().unwrap();
-        assert!(stream.query().unwrap() && event.query().unwrap());
-        for refused in [stream.record(&foreign), stream.wait(&foreign)] {
+        assert!(stream.query().unwrap() && event.get().query().unwrap());
+        let several = OwnedEvents::<2>::create(&b, DeviceId::default()).unwrap();
+        let (one, another) = (foreign.get(), several.get(1));
+        for refused in [stream.record(one), stream.wait(one), stream.record(another)] {
             let text = refused.unwrap_err().to_string();
             assert!(text.contains("another driver"), "{text}");
         }

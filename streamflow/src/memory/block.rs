@@ -1,7 +1,5 @@
 //! One allocation and its uses, by which data is ordered (law 7).
 
-use smallvec::SmallVec;
-
 use super::Shape;
 use super::claims::Claims;
 use crate::driver::{AccessMode, DeviceId, DriverResult, MemoryRange};
@@ -86,9 +84,9 @@ impl Block {
         self.claims.all(is_known)
     }
 
-    /// The uses that `timeline` does not come after.
-    pub(super) fn unordered_uses(&mut self, timeline: &Timeline) -> SmallVec<[Point; 4]> {
-        self.claims.unordered(timeline)
+    /// Adds the uses that `timeline` does not come after to a list.
+    pub(super) fn add_unordered_uses(&mut self, timeline: &Timeline, to: &mut Vec<Point>) {
+        self.claims.add_unordered(timeline, to);
     }
 
     /// Makes `timeline` wait for all uses.

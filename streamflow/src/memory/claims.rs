@@ -138,10 +138,10 @@ impl Claims {
         self.uses.get_mut().try_for_each(visit)
     }
 
-    /// The uses that `stream` does not come after.
-    pub(super) fn unordered(&mut self, stream: &impl Ordered) -> SmallVec<[Point; 4]> {
+    /// Adds the uses that `stream` does not come after to a list.
+    pub(super) fn add_unordered(&mut self, stream: &impl Ordered, to: &mut Vec<Point>) {
         let uses = self.uses.get_mut();
-        uses.latest_first().filter(|point| !stream.implies(*point)).collect()
+        to.extend(uses.latest_first().filter(|point| !stream.implies(*point)));
     }
 
     /// The uses that an access must come after: a copy, so that no lock is held while the host waits.

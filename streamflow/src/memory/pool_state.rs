@@ -1,6 +1,7 @@
 //! The state of a memory pool: its free blocks, and how much is in use.
 
 use super::pooled::{FreeList, PooledBlock};
+use crate::stream::Point;
 
 /// The free blocks of a pool, whose type is `P`, and its counts.
 pub(super) struct PoolState<P> {
@@ -10,11 +11,19 @@ pub(super) struct PoolState<P> {
     /// No block is allocated any more, and returned blocks are not kept.
     pub(super) closed: bool,
     pub(super) usage: PoolUsage,
+    /// The list for the uses that the driver is queried about, which keeps its memory.
+    pub(super) to_query: Vec<Point>,
 }
 
 impl<P> Default for PoolState<P> {
     fn default() -> Self {
-        Self { free: Vec::new(), free_bytes: 0, closed: false, usage: PoolUsage::default() }
+        Self {
+            free: Vec::new(),
+            free_bytes: 0,
+            closed: false,
+            usage: PoolUsage::default(),
+            to_query: Vec::new(),
+        }
     }
 }
 

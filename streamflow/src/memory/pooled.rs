@@ -10,6 +10,8 @@ use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 use std::sync::Arc;
 
+use smallvec::SmallVec;
+
 use super::Block;
 use super::foreign::border::Owner;
 
@@ -74,8 +76,8 @@ impl<P> DerefMut for PooledBlock<P> {
 
 /// Free blocks by size.
 pub(super) struct FreeList<P> {
-    /// Programs use few sizes, so a linear search is faster than a map.
-    classes: Vec<SizeClass<P>>,
+    /// Programs use few sizes, so a linear search is faster than a map. Most streams use one.
+    classes: SmallVec<[SizeClass<P>; 1]>,
 }
 
 /// The free blocks of one size.
@@ -89,7 +91,7 @@ pub(super) struct SizeClass<P> {
 
 impl<P> Default for FreeList<P> {
     fn default() -> Self {
-        Self { classes: Vec::new() }
+        Self { classes: SmallVec::new() }
     }
 }
 

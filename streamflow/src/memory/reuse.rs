@@ -8,7 +8,7 @@
 //! those that were dropped before, and the allocations that reuse them have nothing to wait for. On an H200 the three
 //! waits for memory in a tick of three small kernels and a copy were 3 to 4 % of it.
 
-use smallvec::SmallVec;
+use std::mem;
 
 use super::pool::DeviceBlock;
 use super::pool_state::PoolState;
@@ -25,8 +25,8 @@ enum Decision {
     Reuse(usize, bool),
     /// Allocate a new block.
     Allocate,
-    /// Query the driver about these uses of a block that was dropped lately, and decide again.
-    Query(SmallVec<[Point; 4]>),
+    /// Query the driver about the uses of the block at this index, which was dropped lately, and decide again.
+    Query(usize),
 }
 
 impl MemoryPool {
@@ -35,11 +35,16 @@ impl MemoryPool {
     pub(super) fn reuse(&self, timeline: &Timeline, bytes: u64) -> Option<(DeviceBlock, bool)> {
         let mut state = self.lock();
         let mut decision = self.decide(&mut state, timeline, bytes, true);
-        if let Decision::Query(points) = decision {
+        if let Decision::Query(index) = decision {
+            let mut points = mem::take(&mut state.to_query);
+            points.clear();
+            let late = &mut state.free_of(timeline.id()).of_size(bytes)[index];
+            late.add_unordered_uses(timeline, &mut points);
             // Without the lock: the simulator may execute work in a query, and so a user's code.
             drop(state);
             let is_done = self.are_complete(&points);
             state = self.lock();
+            state.to_query = points;
             let class = state.free_of(timeline.id()).size_class(bytes);
             class.queries_to_skip = if is_done { 0 } else { class.blocks.len() };
             decision = self.decide(&mut state, timeline, bytes, false);
@@ -95,8 +100,7 @@ impl MemoryPool {
         }
         if has_many && may_query && count >= MIN_BLOCKS_TO_QUERY {
             if class.queries_to_skip == 0 {
-                let late = &mut class.blocks[count - count / 4 - 1];
-                return Decision::Query(late.unordered_uses(timeline));
+                return Decision::Query(count - count / 4 - 1);
             }
             class.queries_to_skip -= 1;
         }

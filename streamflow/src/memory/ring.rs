@@ -9,6 +9,8 @@
 //! 3. The slots from `read` to `written` are the reader's, and the others the writer's. A slot changes hands by a store with
 //!    `Release` of its old owner, which the new one has read with `Acquire` before it touches the slot.
 
+use smallvec::SmallVec;
+
 use crate::sync::{Arc, AtomicUsize, Ordering, UnsafeCell};
 
 /// The counts at the beginning. In a model they wrap around at once.
@@ -17,13 +19,15 @@ const BEGIN: usize = 0;
 #[cfg(loom)]
 const BEGIN: usize = usize::MAX;
 
+// In this order, and from the begin of a cache line: a ring with one slot has its value right behind the counts.
 #[derive(Debug)]
+#[repr(C, align(64))]
 struct Ring<T> {
     /// How many values were written since the beginning.
     written: AtomicUsize,
     /// How many of them were read.
     read: AtomicUsize,
-    slots: Box<[UnsafeCell<Option<T>>]>,
+    slots: SmallVec<[UnsafeCell<Option<T>>; 1]>,
 }
 
 // SAFETY: by 3 no two threads touch a slot at the same time, except that threads with a reference to the reader read one

@@ -19,18 +19,20 @@ use crate::time::Timestamp;
 /// The queues and the messages behind an input, by the message's type alone.
 ///
 /// It is one part of an [`Input`](crate::port::Input), which adds the port.
+// In this order: a tick of most nodes uses the first fields alone.
 #[derive(Debug)]
+#[repr(C)]
 pub struct Inlet<T> {
-    pub(crate) name: &'static str,
     /// Most inputs have one.
     edges: SmallVec<[Receiver<T>; 1]>,
-    /// The number of edges whose messages were handed out in this tick.
-    handed_out: usize,
-    /// Whether the messages in `edges` are those that the next tick will receive, and not those of this tick.
-    staged: bool,
-    recycler: Recycler<T>,
     /// What this tick, or the last one, did with the input.
     pub(crate) handled: Handled,
+    /// Whether the messages in `edges` are those that the next tick will receive, and not those of this tick.
+    staged: bool,
+    /// The number of edges whose messages were handed out in this tick.
+    handed_out: usize,
+    pub(crate) name: &'static str,
+    recycler: Recycler<T>,
     /// For [`Handled::Oversized`], how many messages the tick asked for.
     asked: usize,
 }

@@ -28,6 +28,9 @@ use crate::stream::{Assign, CudaStreamPool};
 use crate::time::Timestamp;
 
 /// An operator in a graph.
+// In this order, and from the begin of a cache line: what a tick uses is close together, ports and the begin of the
+// runner.
+#[repr(C, align(64))]
 pub struct Node<O: Operator> {
     /// The operator and its ports.
     pub parts: Parts<O>,
@@ -35,11 +38,12 @@ pub struct Node<O: Operator> {
 }
 
 /// The part of a node that depends on its operator's type.
+#[repr(C)]
 pub struct Parts<O: Operator> {
-    /// The operator.
-    pub operator: O,
     /// Its ports.
     pub ports: O::Ports,
+    /// The operator.
+    pub operator: O,
     params: NodeParams<O::Params>,
 }
 
@@ -96,7 +100,7 @@ pub(crate) fn node<O: Operator>(
     let names = Names { streams: O::STREAM_NAMES, inputs: O::INPUTS, outputs: O::OUTPUTS };
     let runner = runner(name, names, platform, options)?;
     let params = O::Params::of_node(&operator, name, graph_params)?;
-    Ok(Box::new(Node { parts: Parts { operator, ports: O::__ports(), params }, runner }))
+    Ok(Box::new(Node { parts: Parts { ports: O::__ports(), operator, params }, runner }))
 }
 
 /// What an operator's type declares.

@@ -80,35 +80,37 @@ enum Reached {
 pub(super) type Replacement = Box<dyn FnMut(&mut dyn Any) -> Result<(), Failure> + Send>;
 
 /// A node without its operator and ports, which each call gets as [`Hooks`].
+// In this order: a tick of most nodes uses the first fields and the begin of the context.
+#[repr(C)]
 pub(super) struct NodeRunner {
-    pub(super) cx: ExecutionContext,
-    /// The worker that `#[worker(name)]` names.
-    worker: Option<&'static str>,
-    /// Whether no other node has its pool.
-    pub(super) owns_pool: bool,
-    count: Option<u64>,
     /// How many ticks it may do in this run: its `count`, or less if the run has a limit.
     most: u64,
-    /// Beside the count. Most nodes have none.
-    conditions: Option<Box<Conditions>>,
-    /// The number of the condition that kept the node from running when that was last checked; 0 if none did.
-    lacking: u8,
+    /// Whether the node has nothing that few nodes have: see [`settle`](Self::settle). A tick checks this alone.
+    is_plain: bool,
+    /// How far the tick that runs has come, for the case that it panics.
+    reached: Reached,
     /// What a tick means that took no message and sent none.
     idle: Progress,
     /// Whether an edge may refuse a message, which fails the tick. Set when the run starts.
     may_fault: bool,
+    /// The number of the condition that kept the node from running when that was last checked; 0 if none did.
+    lacking: u8,
     /// Whether `start` was called, and `stop` not since.
     started: bool,
+    /// Whether no other node has its pool.
+    pub(super) owns_pool: bool,
+    pub(super) cx: ExecutionContext,
+    /// The worker that `#[worker(name)]` names.
+    worker: Option<&'static str>,
+    count: Option<u64>,
+    /// Beside the count. Most nodes have none.
+    conditions: Option<Box<Conditions>>,
     recovery: Recovery,
     /// Makes fresh operators, for a node with `#[on_failure(restart(…))]`.
     replacement: Option<Replacement>,
     poll: Poll,
     /// What this run measures, if its platform keeps statistics.
     statistics: Option<Box<NodeStatistics>>,
-    /// Whether the node has nothing that few nodes have: see [`settle`](Self::settle). A tick checks this alone.
-    is_plain: bool,
-    /// How far the tick that runs has come, for the case that it panics.
-    reached: Reached,
 }
 
 impl NodeRunner {

@@ -19,21 +19,23 @@ use crate::stream::CudaStream;
 /// The queues and the message behind an output, by the message's type alone.
 ///
 /// It is one part of an [`Output`](super::Output), which adds the port.
+// In this order: a tick of most nodes uses the first fields alone.
+#[repr(C)]
 pub struct Outlet<T: Message> {
-    pub(super) name: &'static str,
     /// Most outputs have one.
     edges: SmallVec<[OutgoingEdge<T::Item>; 1]>,
-    /// How many edges get the message itself, and not a copy.
-    readers: usize,
-    /// Whether at most one edge begins here, and it does not copy.
-    is_unshared: bool,
-    /// The message that this tick emitted, until the tick ends, unless it is in the slot of its edge.
-    pending: Option<Envelope<T::Item>>,
     /// Whether the message that this tick emitted is in the slot of its only edge.
     is_in_slot: bool,
-    recycler: Recycler<T::Item>,
     /// Whether a tick of this run has emitted here.
     pub(super) has_emitted: bool,
+    /// Whether at most one edge begins here, and it does not copy.
+    is_unshared: bool,
+    pub(super) name: &'static str,
+    /// How many edges get the message itself, and not a copy.
+    readers: usize,
+    recycler: Recycler<T::Item>,
+    /// The message that this tick emitted, until the tick ends, unless it is in the slot of its edge.
+    pending: Option<Envelope<T::Item>>,
 }
 
 struct OutgoingEdge<T> {

@@ -74,9 +74,16 @@ impl Clock {
 
     #[inline]
     fn raise_to(&self, entry: Entry) {
-        let place = &self.0[entry.stream() as usize % ENTRIES];
+        self.raise_at(entry.stream() as usize % ENTRIES, entry);
+    }
+
+    /// Raises the entry at an index, which is its stream's.
+    #[inline]
+    fn raise_at(&self, index: usize, entry: Entry) {
+        let place = &self.0[index];
         let before = Entry(place.load(Ordering::Relaxed));
-        if before.stream() != entry.stream() || before.record() < entry.record() {
+        // Words with one stream differ by their records.
+        if before.0 < entry.0 || before.stream() != entry.stream() {
             place.store(entry.0, Ordering::Release);
         }
     }
@@ -90,9 +97,10 @@ impl Clock {
     /// Notes everything that another stream had waited for, after a wait for that stream, except entries about `own`.
     #[inline]
     pub(super) fn merge(&self, snapshot: &Snapshot, own: u32) {
-        for entry in snapshot {
+        // An entry of another clock is at the same index.
+        for (index, entry) in snapshot.iter().enumerate() {
             if *entry != Entry::NONE && entry.stream() != own {
-                self.raise_to(*entry);
+                self.raise_at(index, *entry);
             }
         }
     }

@@ -3,7 +3,7 @@
 use super::ordered::found_complete;
 use super::ring::Record;
 use super::{Point, StreamTable, Timeline};
-use crate::driver::{DriverResult, Note, OwnedEvent};
+use crate::driver::{DriverResult, Event, Note};
 
 impl Timeline {
     /// Whether the work before record `number` is complete. Makes a record if none covers it yet.
@@ -25,17 +25,17 @@ impl Timeline {
     /// A record that is kept until the host has found it complete. The oldest record in the ring would not do: it moves
     /// with the host, so a host that stays more records ahead of the device than the ring has would never find it
     /// complete.
-    fn host_record(&self, number: u64) -> DriverResult<(Record, &OwnedEvent)> {
+    fn host_record(&self, number: u64) -> DriverResult<(Record, Event<'_>)> {
         self.ready_to_query()?;
         let mut kept = self.host_record.record.lock();
         if self.records.is_complete(kept.number) {
             self.bind_to_record()?;
-            match self.record_outside_the_ring(&self.host_record.event)? {
+            match self.record_outside_the_ring(self.host_record.event.get())? {
                 Some(record) => *kept = record,
                 None => return self.record_to_query(number),
             }
         }
-        Ok((*kept, &self.host_record.event))
+        Ok((*kept, self.host_record.event.get()))
     }
 
     /// Binds the device of a default stream, whose handle names none.
@@ -82,7 +82,7 @@ impl Timeline {
     /// The record that covers record `number`, for a query of the host. It leaves the bound device alone, since the
     /// caller may be in a hook, which goes on with its own device; only a record on a default stream binds that
     /// stream's device.
-    fn record_to_query(&self, number: u64) -> DriverResult<(Record, &OwnedEvent)> {
+    fn record_to_query(&self, number: u64) -> DriverResult<(Record, Event<'_>)> {
         self.ready_to_query()?;
         self.covering(number, || self.bind_to_record())
     }

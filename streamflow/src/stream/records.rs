@@ -3,7 +3,7 @@
 //! the rules that are cited here.
 
 use super::clock::Clock;
-use super::ring::{self, Record, Ring};
+use super::ring::{Record, Ring};
 use crate::lock::{Held, Lock};
 use crate::sync::{AtomicBool, AtomicU64, Ordering};
 
@@ -22,7 +22,7 @@ pub(super) struct Records {
     /// A record was begun, and is not made yet. Changed under the lock of the ring.
     recording: AtomicBool,
     /// Holding this lock permits recording.
-    ring: Lock<Box<Ring>>,
+    ring: Lock<Ring>,
 }
 
 /// The lowest bit of a stream's state: a point was taken since the last record. The bits above it are the number of
@@ -133,8 +133,8 @@ impl Records {
         self.recording.store(true, Ordering::Release);
         let number = self.begin();
         crate::turns::point("a record has its number, and is not made yet");
-        ring.clear(number);
-        let made = make(number, seen, || call(ring::slot(number)));
+        let slot = ring.clear(number);
+        let made = make(number, seen, || call(slot));
         self.recording.store(false, Ordering::Release);
         let record = made?;
         crate::turns::point("a record is made, and it is not in its slot yet");
@@ -142,14 +142,22 @@ impl Records {
         Ok(Some(number))
     }
 
-    /// Whether an event of the ring holds the record.
-    pub(super) fn is_in_ring(&self, number: u64) -> bool {
-        self.lock().holds(number)
+    /// The slot of the record, if an event of the ring holds it.
+    pub(super) fn slot_of(&self, number: u64) -> Option<usize> {
+        self.lock().slot_of(number)
     }
 
     /// Whether the record was begun, and is not in the ring, while later ones may be.
     pub(super) fn is_overwritten(&self, number: u64) -> bool {
-        number <= self.recorded() && !self.is_detached() && !self.lock().holds(number)
+        if number > self.recorded() || self.is_detached() {
+            return false;
+        }
+        let mut ring = self.lock();
+        let is_overwritten = !ring.holds(number);
+        if is_overwritten {
+            ring.note_missing(number, self.recorded());
+        }
+        is_overwritten
     }
 
     /// Makes one more record of what the records that were begun cover, on an event that is not in the ring, so that no
@@ -167,6 +175,7 @@ impl Records {
 
     /// The record that covers record `number`. If there is none yet, it is made, after a call of `prepare`. `None` as for
     /// [`record`](Self::record).
+    #[inline]
     pub(super) fn covering<E>(
         &self,
         number: u64,
@@ -175,12 +184,13 @@ impl Records {
         call: impl FnOnce(usize) -> Result<(), E>,
     ) -> Result<Option<Record>, E> {
         let mut ring = self.lock();
+        // Fast path: it was made when its hook ended.
         if let Some(record) = ring.covering(number) {
-            return Ok(Some(*record));
+            return Ok(Some(record));
         }
         prepare()?;
         let made = self.record_locked(&mut ring, seen, call)?;
-        Ok(made.and_then(|number| ring.covering(number).copied()))
+        Ok(made.and_then(|number| ring.covering(number)))
     }
 
     /// Whether the stream was an external one and may be destroyed.
@@ -216,8 +226,8 @@ impl Records {
     /// Uses the stream again. `wait` makes it wait for the event of a slot: for the last record.
     pub(super) fn reattach<E>(&self, wait: impl FnOnce(usize) -> Result<(), E>) -> Result<(), E> {
         let ring = self.lock();
-        if let Some(last) = ring.latest() {
-            wait(ring::slot(last))?;
+        if let Some(last) = ring.latest_slot() {
+            wait(last)?;
         }
         self.detached.store(false, Ordering::Release);
         Ok(())
@@ -234,7 +244,7 @@ impl Records {
         self.completed.fetch_max(number, Ordering::AcqRel);
     }
 
-    fn lock(&self) -> Held<'_, Box<Ring>> {
+    fn lock(&self) -> Held<'_, Ring> {
         self.ring.lock()
     }
 }
@@ -244,5 +254,5 @@ fn make<E>(number: u64, seen: &Clock, call: impl FnOnce() -> Result<(), E>) -> R
     // By rule 3, before the driver records: a wait that is queued later is not covered.
     let covered = seen.snapshot();
     call()?;
-    Ok(Record { number, covered })
+    Ok(Record { number, covered, ..Record::default() })
 }

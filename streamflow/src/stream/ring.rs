@@ -2,71 +2,153 @@
 
 use super::clock::{ENTRIES, Entry, Snapshot};
 
-/// Events per stream: about as many as the records of one stream that are still waited for. A wait for a record that was
-/// overwritten is a wait for a later one.
+/// The most events per stream: about as many as the records of one stream that are still waited for. A wait for a record
+/// that was overwritten is a wait for a later one.
 #[cfg(not(loom))]
 pub(super) const RING: usize = 16;
 /// In a model, so few that records are overwritten soon.
 #[cfg(loom)]
 pub(super) const RING: usize = 2;
 
+/// How many of them are used at first. In most graphs a record is waited for before the stream makes some more, and ticks
+/// that go round all events of all streams need more memory than a processor's cache has.
+#[cfg(not(loom))]
+const FIRST: usize = 4;
+#[cfg(loom)]
+const FIRST: usize = 1;
+
+// A slot is found by the lowest bits of a number, and the number of slots is doubled.
+const _: () = assert!(RING.is_power_of_two() && FIRST.is_power_of_two());
+
 /// A record that an event of the ring holds, and what its stream had waited for by then. Work that waits for the event
 /// comes after all of that: the event may hold a later record of the stream meanwhile, and that comes after this one.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Record {
     pub(super) number: u64,
+    /// The event of the ring that holds it. Without a meaning for a record outside of the ring.
+    pub(super) slot: usize,
     pub(super) covered: Snapshot,
 }
 
 /// The records that the events hold, by slot.
+///
+/// The ring begins with few slots. When a record is asked for that was overwritten, it gets twice as many, until each
+/// event has one.
+// In this order, so that what a small ring uses is in few cache lines.
 #[derive(Debug)]
-pub(super) struct Ring([Record; RING]);
+#[repr(C)]
+pub(super) struct Ring {
+    /// What the records cover.
+    covered: Box<[Covered; RING]>,
+    /// How many slots are used.
+    slots: u32,
+    /// Whether a record was asked for that was overwritten.
+    is_short: bool,
+    /// The numbers of the records; 0 for none.
+    numbers: [u64; RING],
+}
+
+/// What a record covers, in a cache line of its own.
+#[derive(Debug, Clone, Copy)]
+#[repr(align(64))]
+struct Covered(Snapshot);
 
 impl Default for Record {
     fn default() -> Self {
-        Self { number: 0, covered: [Entry::NONE; ENTRIES] }
+        Self { number: 0, slot: 0, covered: [Entry::NONE; ENTRIES] }
     }
 }
 
 impl Default for Ring {
     fn default() -> Self {
-        Self([Record::default(); RING])
+        let covered = Box::new([Covered([Entry::NONE; ENTRIES]); RING]);
+        Self { covered, slots: FIRST as u32, is_short: false, numbers: [0; RING] }
     }
-}
-
-/// The slot of a record, until a later one overwrites it.
-pub(super) fn slot(number: u64) -> usize {
-    number as usize % RING
 }
 
 impl Ring {
-    /// Empties the slot of a record until that record is [set](Self::set).
-    pub(super) fn clear(&mut self, number: u64) {
-        self.0[slot(number)].number = 0;
+    /// The slot of a record, until a later one overwrites it.
+    #[inline]
+    fn slot(&self, number: u64) -> usize {
+        number as usize & (self.slots as usize - 1)
+    }
+
+    /// Empties the slot of a record, which it returns, until that record is [set](Self::set).
+    #[inline]
+    pub(super) fn clear(&mut self, number: u64) -> usize {
+        if self.is_short {
+            self.grow(number);
+        }
+        let slot = self.slot(number);
+        self.numbers[slot] = 0;
+        slot
+    }
+
+    /// Doubles the slots, if this is the number at which the records before it keep theirs: the first of the new ones is
+    /// the next one.
+    #[cold]
+    fn grow(&mut self, number: u64) {
+        let slots = u64::from(self.slots);
+        if number % (2 * slots) == slots {
+            self.slots *= 2;
+            self.is_short = false;
+        }
     }
 
     /// Stores a record that the driver has taken.
+    #[inline]
     pub(super) fn set(&mut self, record: Record) {
-        self.0[slot(record.number)] = record;
+        let slot = self.slot(record.number);
+        self.numbers[slot] = record.number;
+        self.covered[slot].0 = record.covered;
+    }
+
+    /// The slot of a record that was made and is still in the ring.
+    #[inline]
+    pub(super) fn slot_of(&self, number: u64) -> Option<usize> {
+        let slot = self.slot(number);
+        (self.numbers[slot] == number).then_some(slot)
     }
 
     /// Whether the record was made and is still in the ring.
     pub(super) fn holds(&self, number: u64) -> bool {
-        self.0[slot(number)].number == number
+        self.slot_of(number).is_some()
     }
 
-    /// The latest record in the ring.
-    pub(super) fn latest(&self) -> Option<u64> {
-        self.0.iter().map(|record| record.number).max().filter(|number| *number > 0)
+    /// The slot of the latest record in the ring.
+    pub(super) fn latest_slot(&self) -> Option<usize> {
+        let (slot, number) = self.numbers.iter().enumerate().max_by_key(|(_, number)| **number)?;
+        (*number > 0).then_some(slot)
+    }
+
+    /// A record was asked for that the ring does not hold. It gets more slots if it has too few for that; it has enough
+    /// if it has just grown, or if the record failed.
+    pub(super) fn note_missing(&mut self, number: u64, latest: u64) {
+        let slots = self.slots as usize;
+        self.is_short |= slots < RING && latest.saturating_sub(number) >= slots as u64;
     }
 
     /// The record itself, or the next later one in the ring; `None` if nothing was recorded since.
     #[inline]
-    pub(super) fn covering(&self, number: u64) -> Option<&Record> {
-        if self.holds(number) {
-            return Some(&self.0[slot(number)]);
+    pub(super) fn covering(&mut self, number: u64) -> Option<Record> {
+        match self.slot_of(number) {
+            Some(slot) => Some(self.record(slot)),
+            None => self.next_after(number),
         }
-        self.0.iter().filter(|record| record.number >= number).min_by_key(|record| record.number)
+    }
+
+    #[inline(never)]
+    fn next_after(&mut self, number: u64) -> Option<Record> {
+        let later = self.numbers.iter().enumerate().filter(|(_, later)| **later >= number);
+        let (slot, _) = later.min_by_key(|(_, later)| **later)?;
+        let latest = self.numbers.iter().fold(0, |latest, number| latest.max(*number));
+        self.note_missing(number, latest);
+        Some(self.record(slot))
+    }
+
+    #[inline]
+    fn record(&self, slot: usize) -> Record {
+        Record { number: self.numbers[slot], slot, covered: self.covered[slot].0 }
     }
 }
 
@@ -76,18 +158,24 @@ mod tests {
     use super::*;
     use crate::stream::clock::Clock;
 
-    fn record(ring: &mut Ring, number: u64) {
+    fn record(ring: &mut Ring, number: u64) -> usize {
         let clock = Clock::new();
         clock.raise(1, 1000 + number);
-        ring.clear(number);
-        ring.set(Record { number, covered: clock.snapshot() });
+        let slot = ring.clear(number);
+        ring.set(Record { number, slot, covered: clock.snapshot() });
+        slot
+    }
+
+    /// A ring that uses all its slots.
+    fn full_ring() -> Ring {
+        Ring { slots: RING as u32, ..Ring::default() }
     }
 
     #[test]
     fn an_overwritten_record_is_covered_by_the_oldest_in_the_ring() {
-        let mut ring = Ring::default();
+        let mut ring = full_ring();
         assert!(ring.covering(1).is_none());
-        (1..=40).for_each(|number| record(&mut ring, number));
+        (1..=40).for_each(|number| _ = record(&mut ring, number));
         for (number, found) in [(1, 25), (24, 25), (25, 25), (30, 30), (40, 40)] {
             let covering = ring.covering(number).unwrap();
             assert_eq!(covering.number, found);
@@ -99,12 +187,38 @@ mod tests {
 
     #[test]
     fn a_record_that_failed_covers_nothing() {
-        let mut ring = Ring::default();
-        (1..=20).for_each(|number| record(&mut ring, number));
+        let mut ring = full_ring();
+        (1..=20).for_each(|number| _ = record(&mut ring, number));
         ring.clear(21);
         assert!(!ring.holds(21) && !ring.holds(5) && ring.covering(21).is_none());
         assert_eq!(ring.covering(5).unwrap().number, 6);
         record(&mut ring, 22);
         assert_eq!(ring.covering(21).unwrap().number, 22);
+    }
+
+    /// Whatever was asked for, and whenever the ring grew: each record in it is in the slot whose event holds it.
+    #[test]
+    fn a_ring_grows_when_overwritten_records_are_asked_for_and_each_record_keeps_its_slot() {
+        for lag in [1, 2, 3, 5, 9, 15, 40] {
+            for begin in 1..40 {
+                let mut ring = Ring::default();
+                let mut events = [0; RING];
+                for number in begin..begin + 200 {
+                    let slot = record(&mut ring, number);
+                    events[slot] = number;
+                    let asked = number.saturating_sub(lag);
+                    let found = ring.covering(asked.max(begin)).unwrap();
+                    assert!(found.number >= asked);
+                    assert_eq!(events[found.slot], found.number, "{lag}, {begin}");
+                    assert_eq!(found.covered[1].record(), 1000 + found.number);
+                }
+                let expected = (lag as usize + 1).next_power_of_two().clamp(FIRST, RING);
+                assert_eq!(ring.slots as usize, expected, "a lag of {lag}");
+                let latest = begin + 199;
+                assert_eq!(ring.latest_slot(), ring.slot_of(latest));
+                // In the end the ring holds what is asked for, if it can.
+                assert!(lag as usize >= RING || ring.holds(latest - lag));
+            }
+        }
     }
 }

@@ -15,8 +15,8 @@ use super::records::Records;
 use super::ring::{self, Record};
 use super::{PlatformNumber, Point};
 use crate::driver::{
-    BorrowedEvent, DeviceId, Driver, DriverError, DriverResult, Note, OwnedEvent, OwnedStream,
-    RawEvent, RawStream, Signal, StreamOptions,
+    BorrowedEvent, DeviceId, Driver, DriverError, DriverResult, Event, Note, OwnedEvent,
+    OwnedEvents, OwnedStream, RawEvent, RawStream, Signal, StreamOptions,
 };
 use crate::lock::Lock;
 
@@ -39,9 +39,8 @@ pub(crate) struct Timeline {
     stream: OwnedStream,
     platform: PlatformNumber,
     id: u32,
-    is_default: bool,
-    pub(super) records: Records,
     events: Events,
+    pub(super) records: Records,
     pub(super) host_record: HostRecord,
     /// What this stream has waited for.
     pub(super) seen: Clock,
@@ -61,7 +60,7 @@ pub(super) struct HostRecord {
 }
 
 /// The events of a ring, in the order of its slots. They never change, so they are used without the ring's lock.
-type Events = Box<[OwnedEvent]>;
+type Events = Box<OwnedEvents<{ ring::RING }>>;
 
 /// What a stream consists of before it has a number: everything that needs driver calls.
 pub(super) struct Parts {
@@ -75,9 +74,7 @@ impl Parts {
     /// Makes the events of a stream, whose device must be bound.
     pub(super) fn new(stream: OwnedStream, options: StreamOptions) -> DriverResult<Self> {
         let (driver, device) = (stream.driver(), stream.raw().device());
-        let events = (0..ring::RING)
-            .map(|_| OwnedEvent::create(driver, device))
-            .collect::<Result<_, _>>()?;
+        let events = OwnedEvents::create(driver, device)?;
         let host_event = OwnedEvent::create(driver, device)?;
         Ok(Self { stream, events, host_event, options })
     }
@@ -90,7 +87,6 @@ impl Timeline {
             platform,
             id,
             options,
-            is_default: stream.raw() == stream.driver().default_stream(stream.raw().device()),
             stream,
             records: Records::new(),
             label: Lock::default(),
@@ -154,7 +150,7 @@ impl Timeline {
     /// drivers that need any current device.
     #[inline]
     pub(crate) fn ready(&self) -> DriverResult<()> {
-        let is_ready = !self.is_default && BOUND.get() == Some((self.platform, self.device()));
+        let is_ready = !self.is_default() && BOUND.get() == Some((self.platform, self.device()));
         if is_ready { Ok(()) } else { self.bind() }
     }
 
@@ -207,11 +203,11 @@ impl Timeline {
     }
 
     fn record_slot(&self, slot: usize) -> DriverResult<()> {
-        self.stream.record(&self.events[slot])
+        self.stream.record(self.events.get(slot))
     }
 
     /// Records an event that is not in the ring.
-    pub(super) fn record_on(&self, event: &OwnedEvent) -> DriverResult<()> {
+    pub(super) fn record_on(&self, event: Event<'_>) -> DriverResult<()> {
         self.stream.record(event)
     }
 
@@ -223,15 +219,12 @@ impl Timeline {
 
     /// The event that holds the record, if one does.
     pub(super) fn event_of(&self, number: u64) -> Option<RawEvent> {
-        self.records.is_in_ring(number).then(|| self.events[ring::slot(number)].raw())
+        self.records.slot_of(number).map(|slot| self.events.get(slot).raw())
     }
 
     /// One more record of what the latest one covers, on an event that is not in the ring, so that no stream waits for it.
     /// `None` for a detached stream, whose last record is in the ring.
-    pub(super) fn record_outside_the_ring(
-        &self,
-        event: &OwnedEvent,
-    ) -> DriverResult<Option<Record>> {
+    pub(super) fn record_outside_the_ring(&self, event: Event<'_>) -> DriverResult<Option<Record>> {
         self.records.record_outside_the_ring(&self.seen, || self.stream.record(event))
     }
 
@@ -240,10 +233,10 @@ impl Timeline {
         &self,
         number: u64,
         bind: impl FnOnce() -> DriverResult<()>,
-    ) -> DriverResult<(Record, &OwnedEvent)> {
+    ) -> DriverResult<(Record, Event<'_>)> {
         let found = self.records.covering(number, &self.seen, bind, |slot| self.record_slot(slot));
         let record = found?.ok_or_else(|| self.missing_record())?;
-        Ok((record, &self.events[ring::slot(record.number)]))
+        Ok((record, self.events.get(record.slot)))
     }
 
     /// Records an event of other code, for all that was queued so far.
@@ -259,14 +252,14 @@ impl Timeline {
     }
 
     /// Queues a wait: work that is queued here from now on comes after the event's latest record.
-    pub(super) fn wait_for_event(&self, event: &OwnedEvent) -> DriverResult<()> {
+    pub(super) fn wait_for_event(&self, event: Event<'_>) -> DriverResult<()> {
         self.ready()?;
         self.stream.wait(event)
     }
 
     /// Whether the stream's handle means the current device.
     pub(super) fn is_default(&self) -> bool {
-        self.is_default
+        self.stream.is_default()
     }
 
     /// Whether the stream was an external one and may be destroyed.
@@ -310,7 +303,7 @@ impl Timeline {
     /// record of the detached one.
     pub(super) fn reattach(&self) -> DriverResult<()> {
         self.bind()?;
-        self.records.reattach(|slot| self.stream.wait(&self.events[slot]))
+        self.records.reattach(|slot| self.stream.wait(self.events.get(slot)))
     }
 
     /// Raises `signal` when everything queued so far is complete. The device must be bound.

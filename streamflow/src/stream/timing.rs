@@ -31,7 +31,7 @@ impl CudaStream {
         let timeline = self.timeline();
         timeline.bind()?;
         let event = OwnedEvent::with_timing(timeline.driver(), self.device())?;
-        timeline.record_on(&event)?;
+        timeline.record_on(event.get())?;
         Ok(TimingEvent { event, on: timeline.raw(), platform: timeline.platform() })
     }
 }

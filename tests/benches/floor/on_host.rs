@@ -16,6 +16,10 @@ use crate::turns::{Size, difference, quantile, take_turns};
 use crate::wired::Wired;
 use crate::workloads::{Mode, Work, Workload};
 
+/// The ticks after which no queue and no pool grows any more: there are several blocks of memory for each operator, and
+/// each of them keeps a list that grows to the most streams that have ever read it at once.
+const WARM_UP: u64 = 200;
+
 /// The operators that a batch runs: so few that a batch is shorter than a time slice of the system.
 const OPERATORS: usize = 1_000;
 
@@ -29,7 +33,8 @@ pub(crate) struct OnHost {
 impl OnHost {
     pub(crate) fn new() -> Result<Self> {
         let null = Arc::new(Null::new(Platform::host().build()?.driver().clone()));
-        let platform = Platform::builder().driver(null.clone())?;
+        // The checker of races is on in debug builds, and allocates.
+        let platform = Platform::builder().race_check(false).driver(null.clone())?;
         Ok(Self { null, platform, counter: RefCell::new(Counter::open().ok()) })
     }
 
@@ -99,6 +104,7 @@ impl OnHost {
             let instructions = after.zip(before).map(|(after, before)| after - before);
             Ok([instructions, Some(allocations)])
         };
+        of(WARM_UP)?;
         // Queues and pools grow to what the longer run needs.
         (0..4).try_for_each(|_| of(2 * ticks).map(drop))?;
         let (few, many) = (of(ticks)?, of(2 * ticks)?);

@@ -184,14 +184,22 @@ impl ByHand {
     }
 }
 
-/// Prints the rows, or the one of this name.
-pub(crate) fn measure(
-    null: &Arc<Null>,
-    platform: &Platform,
-    row: Option<&str>,
-    tasks: Option<u64>,
-) -> Result<()> {
-    let tasks = tasks.unwrap_or(TASKS);
+/// What is measured: all rows, both forms and many tasks, unless the command line says otherwise.
+#[derive(Default)]
+pub(crate) struct Selection {
+    /// The name of the only row.
+    pub(crate) row: Option<String>,
+    /// How many tasks a run has.
+    pub(crate) tasks: Option<u64>,
+    /// The only form, `graph` or `hand`: for programs that count instructions or misses of caches from outside.
+    pub(crate) form: Option<String>,
+}
+
+/// Prints the selected rows.
+pub(crate) fn measure(null: &Arc<Null>, platform: &Platform, selection: &Selection) -> Result<()> {
+    let row = selection.row.as_deref();
+    let tasks = selection.tasks.unwrap_or(TASKS);
+    let is_selected = |form| selection.form.as_deref().is_none_or(|only| only == form);
     println!(
         "\n{:<14}{:>8}{:>12}{:>12}{:>8}   per task",
         "chains", "tasks", "graph", "by hand", "ratio"
@@ -206,8 +214,9 @@ pub(crate) fn measure(
                     let mut graph = $graph::new(platform, ticks, launches)?;
                     let mut by_hand = ByHand::new(platform, $tasks, launches)?;
                     by_hand.run(WARM_UP)?;
-                    let run = || graph.run().map(drop);
-                    let (a, b) = null.off(|| compare(ticks, run, || Ok(by_hand.run(ticks)?)))?;
+                    let one = || if is_selected("graph") { graph.run().map(drop) } else { Ok(()) };
+                    let other = || if is_selected("hand") { Ok(by_hand.run(ticks)?) } else { Ok(()) };
+                    let (a, b) = null.off(|| compare(ticks, one, other))?;
                     let [a, b] = [a, b].map(|tick| tick / f64::from($tasks));
                     println!("{name:<14}{:>8}{a:>9.1} ns{b:>9.1} ns{:>8.2}", $tasks, a / b);
                     costs.push((a, b));

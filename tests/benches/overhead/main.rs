@@ -6,6 +6,7 @@
 //! cargo bench -p streamflow-tests --bench overhead -- u64 "two operators"
 //! cargo bench -p streamflow-tests --bench overhead -- chains
 //! cargo bench -p streamflow-tests --bench overhead -- chains "stream 500" 20000
+//! cargo bench -p streamflow-tests --bench overhead -- chains "stream 500" 20000 graph
 //! ```
 //!
 //! A chain of operators, each with its own stream, runs on a driver that does nothing, so the time is streamflow's.
@@ -13,7 +14,8 @@
 //! hand: the same streams, waits, records and launches. Both take turns, so that a change of the machine's speed
 //! affects both. The results are medians.
 //!
-//! The rows of `device_chains.rs` are longer chains, whose operators make a tensor each.
+//! The rows of `device_chains.rs` are longer chains, whose operators make a tensor each. The last argument, `graph` or
+//! `hand`, runs one form alone, for programs that count from outside.
 //!
 //! The other rows, of `host_data.rs`, are graphs that pass a `u64`. The argument `u64` measures these alone,
 //! and a row's name after it this row alone. Per operator, a long graph should cost no more than a short one. The argument
@@ -31,6 +33,8 @@ use std::time::Instant;
 use streamflow::prelude::*;
 use streamflow_tests::kernels::add_one;
 use streamflow_tests::layers::Null;
+
+use crate::device_chains::Selection;
 
 const TICKS: u64 = 20_000;
 const ROUNDS: usize = 11;
@@ -142,9 +146,9 @@ fn measure() -> Result<()> {
         Some("u64") => return host_data::measure(&null, &platform, arguments.next()),
         Some("libraries") => return libraries::measure(&null, &platform, arguments.next()),
         Some("chains") => {
-            let (row, tasks) = (arguments.next(), arguments.next());
+            let (row, tasks, form) = (arguments.next(), arguments.next(), arguments.next());
             let tasks = tasks.and_then(|tasks| tasks.parse().ok());
-            return device_chains::measure(&null, &platform, row.as_deref(), tasks);
+            return device_chains::measure(&null, &platform, &Selection { row, tasks, form });
         }
         _ => {}
     }
@@ -174,7 +178,7 @@ fn measure() -> Result<()> {
     }
     rows!(false, "pass", Pass2, Pass4, Pass16);
     rows!(true, "launch", Work2, Work4, Work16);
-    device_chains::measure(&null, &platform, None, None)?;
+    device_chains::measure(&null, &platform, &Selection::default())?;
     host_data::measure(&null, &platform, None)?;
     libraries::measure(&null, &platform, None)
 }

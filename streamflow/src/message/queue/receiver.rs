@@ -21,16 +21,11 @@ pub(crate) struct Receiver<T> {
 #[derive(Debug)]
 enum Messages<T> {
     /// The consumer's message is the first in the ring, where it is read, if it has one.
-    Ring {
-        ring: Reader<Envelope<T>>,
-        has_first: bool,
-    },
-    Locked {
-        queue: Arc<Locked<T>>,
-        message: Option<Envelope<T>>,
-    },
+    Ring { ring: Reader<Envelope<T>>, has_first: bool },
+    /// Most edges are rings, which would be larger with a message in place.
+    Locked { queue: Arc<Locked<T>>, message: Box<Option<Envelope<T>>> },
     /// None waits here: it is a place for a message of another queue, which a batch of them fills.
-    Place(Option<Envelope<T>>),
+    Place(Box<Option<Envelope<T>>>),
 }
 
 impl<T> Receiver<T> {
@@ -39,12 +34,12 @@ impl<T> Receiver<T> {
     }
 
     pub(super) fn locked(edge: Arc<Edge>, queue: Arc<Locked<T>>) -> Self {
-        Self { edge, messages: Messages::Locked { queue, message: None } }
+        Self { edge, messages: Messages::Locked { queue, message: Box::default() } }
     }
 
     /// A place for a further message of this queue.
     pub(crate) fn place(&self) -> Self {
-        Self { edge: self.edge.clone(), messages: Messages::Place(None) }
+        Self { edge: self.edge.clone(), messages: Messages::Place(Box::default()) }
     }
 
     /// Whether it is such a place.
@@ -55,7 +50,7 @@ impl<T> Receiver<T> {
     /// Makes this the message of a place.
     pub(crate) fn put(&mut self, message: Envelope<T>) {
         if let Messages::Place(place) = &mut self.messages {
-            *place = Some(message);
+            **place = Some(message);
         }
     }
 
@@ -76,9 +71,10 @@ impl<T> Receiver<T> {
         self.edge.options.capacity
     }
 
+    /// Whether its edge carries messages into the next tick. Such a queue is no ring.
     #[inline]
     pub(crate) fn is_feedback(&self) -> bool {
-        self.edge.options.feedback
+        !matches!(self.messages, Messages::Ring { .. }) && self.edge.options.feedback
     }
 
     /// Whether a message waits, one included that the next tick will receive.
@@ -105,10 +101,10 @@ impl<T> Receiver<T> {
     pub(crate) fn first_acquired(&self, staged: bool) -> Option<Option<Timestamp>> {
         match &self.messages {
             Messages::Ring { ring, .. } => ring.first().map(|first| first.metadata.acquired()),
-            Messages::Locked { message: Some(first), .. } if staged => {
-                Some(first.metadata.acquired())
-            }
-            Messages::Locked { queue, .. } => queue.first_acquired(),
+            Messages::Locked { queue, message } => match &**message {
+                Some(first) if staged => Some(first.metadata.acquired()),
+                _ => queue.first_acquired(),
+            },
             Messages::Place(_) => None,
         }
     }
@@ -119,7 +115,7 @@ impl<T> Receiver<T> {
         self.drop_message();
         match &mut self.messages {
             Messages::Ring { ring, has_first } => *has_first = !ring.is_empty(),
-            Messages::Locked { queue, message } => *message = queue.hold(),
+            Messages::Locked { queue, message } => **message = queue.hold(),
             Messages::Place(_) => {}
         }
     }
@@ -160,7 +156,7 @@ impl<T> Receiver<T> {
         self.drop_message();
         match &mut self.messages {
             Messages::Ring { ring, has_first } => *has_first = !ring.is_empty(),
-            Messages::Locked { queue, message } => *message = queue.pop(),
+            Messages::Locked { queue, message } => **message = queue.pop(),
             Messages::Place(_) => {}
         }
         self.message().is_some()
@@ -172,7 +168,7 @@ impl<T> Receiver<T> {
         match &self.messages {
             Messages::Ring { has_first: false, .. } => None,
             Messages::Ring { ring, has_first: true } => ring.first(),
-            Messages::Locked { message, .. } | Messages::Place(message) => message.as_ref(),
+            Messages::Locked { message, .. } | Messages::Place(message) => (**message).as_ref(),
         }
     }
 
@@ -212,7 +208,7 @@ impl<T> Receiver<T> {
                 *has_first = false;
                 ring.discard();
             }
-            Messages::Locked { message, .. } | Messages::Place(message) => *message = None,
+            Messages::Locked { message, .. } | Messages::Place(message) => **message = None,
         }
     }
 

@@ -51,7 +51,7 @@ pub(crate) use layer::Layer;
 pub(crate) use library::{LibraryCall, LibraryError};
 pub(crate) use listeners::Listeners;
 pub(crate) use note::{Direction, Note, SourceLocation, tell};
-pub(crate) use owned::{OwnedEvent, OwnedPinned, OwnedStream};
+pub(crate) use owned::{Event, OwnedEvent, OwnedEvents, OwnedPinned, OwnedStream};
 pub(crate) use report::{RaceMark, RaceReports};
 pub(crate) use rows::{CopyRows, Rows};
 pub(crate) use signal::Signal;

@@ -5,7 +5,7 @@ use std::sync::Mutex as Plain;
 use super::clock::Clock;
 use super::ordered::{Ordered, Seen, found_complete};
 use super::records::Records;
-use super::ring::{self, RING};
+use super::ring::{RING, Record};
 use super::{PlatformNumber, Point};
 use crate::explore::{Observed, plain};
 use crate::sync::Mutex;
@@ -154,11 +154,10 @@ impl World {
             return Ok(());
         }
         let record = self.covering(point)?;
-        on.seen()
-            .wait(point.stream, &record, || self.wait_event(stream, of, ring::slot(record.number)))
+        on.seen().wait(point.stream, &record, || self.wait_event(stream, of, record.slot))
     }
 
-    fn covering(&self, point: Point) -> Result<ring::Record, Refused> {
+    fn covering(&self, point: Point) -> Result<Record, Refused> {
         let of = point.stream as usize;
         let Stream { records, clock } = &self.streams[of];
         let call = |slot| self.record_event(of, slot);
@@ -170,7 +169,7 @@ impl World {
         let of = point.stream as usize;
         if !self.streams[of].records.is_complete(point.record) {
             let record = self.covering(point)?;
-            self.query_event(of, ring::slot(record.number));
+            self.query_event(of, record.slot);
             let records = |stream: u32| &self.streams[stream as usize].records;
             found_complete(&self.streams[of].records, &record, records);
         }
@@ -212,7 +211,7 @@ impl World {
             let Ok(Some(record)) = records.covering(number, clock, || Err(Refused), none) else {
                 continue;
             };
-            let event = *self.events[stream][ring::slot(record.number)].get();
+            let event = *self.events[stream][record.slot].get();
             let what = "a record counts for work that its event does not cover";
             self.assert_covers(&event, stream as u32, record.number, what);
             for entry in record.covered {
