@@ -5,6 +5,7 @@ mod library {
     pub(crate) mod fft;
     pub(crate) mod forgotten;
     pub(crate) mod in_tick;
+    pub(crate) mod lines;
     pub(crate) mod matmul;
     pub(crate) mod matrices;
     pub(crate) mod operators;
@@ -22,8 +23,8 @@ mod library {
 use std::process::ExitCode;
 
 use library::{
-    fft, forgotten, matmul, operators, random, random_oracle, seam, solve_decompositions,
-    solve_errors, solve_order, solve_refused, solve_systems, sparse,
+    fft, forgotten, lines, matmul, operators, random, random_oracle, seam,
+    solve_decompositions, solve_errors, solve_order, solve_refused, solve_systems, sparse,
 };
 use streamflow_tests::Suite;
 
@@ -37,6 +38,6 @@ fn main() -> ExitCode {
     let suite = solve_refused::add(solve_errors::add(suite));
     let suite = solve_order::add(suite);
     let suite = sparse::add(suite);
-    let suite = fft::add(suite);
+    let suite = lines::add(fft::add(suite));
     suite.run()
 }

@@ -77,6 +77,7 @@ impl<T: Real> Plan<Cholesky<T>> {
     ///
     /// # Errors
     /// [`Error::OtherStream`]; [`Error::Operand`] for another shape; the library's; the driver's.
+    #[track_caller]
     pub fn factor_in_place(
         &mut self,
         stream: &Stream<'_>,
@@ -88,6 +89,7 @@ impl<T: Real> Plan<Cholesky<T>> {
 
 impl<T: Real> Cholesky<T> {
     /// `Plan::factor_in_place`, on the plan's stream.
+    #[track_caller]
     pub(super) fn factor_in_place(
         &mut self,
         stream: &CudaStream,
@@ -112,6 +114,7 @@ impl<T: Real> Cholesky<T> {
     }
 
     /// Factors the matrices that the plan has a copy of.
+    #[track_caller]
     fn factor_own(
         &mut self,
         stream: &CudaStream,
@@ -179,6 +182,7 @@ impl<T: Real> Solves for Cholesky<T> {
         Origin { call: CALL, finds: Finds::NotPositive, marks: true }
     }
 
+    #[track_caller]
     fn factor_copy(
         &mut self,
         stream: &CudaStream,
@@ -190,6 +194,7 @@ impl<T: Real> Solves for Cholesky<T> {
         if self.sizes.is_empty() { Ok(()) } else { self.factor_own(stream, statuses) }
     }
 
+    #[track_caller]
     fn solve_copy(
         &mut self,
         stream: &CudaStream,
