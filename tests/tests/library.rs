@@ -4,6 +4,7 @@
 mod library {
     pub(crate) mod fft;
     pub(crate) mod forgotten;
+    pub(crate) mod graphs;
     pub(crate) mod in_tick;
     pub(crate) mod lines;
     pub(crate) mod matmul;
@@ -23,7 +24,7 @@ mod library {
 use std::process::ExitCode;
 
 use library::{
-    fft, forgotten, lines, matmul, operators, random, random_oracle, seam,
+    fft, forgotten, graphs, lines, matmul, operators, random, random_oracle, seam,
     solve_decompositions, solve_errors, solve_order, solve_refused, solve_systems, sparse,
 };
 use streamflow_tests::Suite;
@@ -38,6 +39,6 @@ fn main() -> ExitCode {
     let suite = solve_refused::add(solve_errors::add(suite));
     let suite = solve_order::add(suite);
     let suite = sparse::add(suite);
-    let suite = lines::add(fft::add(suite));
+    let suite = graphs::add(lines::add(fft::add(suite)));
     suite.run()
 }
