@@ -2,6 +2,7 @@
 #![allow(missing_docs, reason = "a test binary")]
 
 mod library {
+    pub(crate) mod every_plan;
     pub(crate) mod fft;
     pub(crate) mod forgotten;
     pub(crate) mod graphs;
@@ -24,7 +25,7 @@ mod library {
 use std::process::ExitCode;
 
 use library::{
-    fft, forgotten, graphs, lines, matmul, operators, random, random_oracle, seam,
+    every_plan, fft, forgotten, graphs, lines, matmul, operators, random, random_oracle, seam,
     solve_decompositions, solve_errors, solve_order, solve_refused, solve_systems, sparse,
 };
 use streamflow_tests::Suite;
@@ -39,6 +40,6 @@ fn main() -> ExitCode {
     let suite = solve_refused::add(solve_errors::add(suite));
     let suite = solve_order::add(suite);
     let suite = sparse::add(suite);
-    let suite = graphs::add(lines::add(fft::add(suite)));
+    let suite = every_plan::add(graphs::add(lines::add(fft::add(suite))));
     suite.run()
 }
