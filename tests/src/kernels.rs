@@ -26,6 +26,8 @@ pub fn kernels() -> Vec<&'static KernelInfo> {
         mixing::join::INFO,
         mixing::change::INFO,
         mixing::both::INFO,
+        mixing::numbers::INFO,
+        mixing::from_numbers::INFO,
     ];
     [
         slow::kernels(),

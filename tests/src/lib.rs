@@ -18,6 +18,7 @@ pub mod libraries;
 pub mod numbers;
 pub mod operators;
 pub mod ordered;
+pub mod plans;
 pub mod races;
 pub mod random;
 mod seeds;

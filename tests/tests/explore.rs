@@ -6,6 +6,7 @@ mod explore {
     pub(crate) mod counts;
     pub(crate) mod edges;
     pub(crate) mod limits;
+    pub(crate) mod plans;
     pub(crate) mod replay;
     pub(crate) mod seed_application;
     pub(crate) mod threads;
@@ -13,7 +14,7 @@ mod explore {
 
 use std::process::ExitCode;
 
-use explore::{counts, edges, limits, replay, seed_application, threads};
+use explore::{counts, edges, limits, plans, replay, seed_application, threads};
 use streamflow_tests::{Suite, child, races};
 
 fn main() -> ExitCode {
@@ -41,6 +42,8 @@ fn main() -> ExitCode {
         .plain("the_seeds_application_is_right_in_every_state", seed_application::right)
         .plain("the_seeds_application_is_right_in_two_threads", seed_application::in_two_threads)
         .plain("the_seeds_application_without_waits_is_found", seed_application::found)
+        .plain("a_graph_of_plans_is_right_in_each_seed", plans::right)
+        .plain("a_graph_of_plans_without_waits_is_found", plans::found)
         .plain("an_exploration_that_reaches_a_limit_names_it", limits::each)
         .plain("a_test_that_is_not_reproducible_is_reported", limits::diverged)
         .plain("a_test_that_never_stops_submitting_ends", limits::endless)

@@ -2,9 +2,12 @@
 #![allow(missing_docs, reason = "a test binary")]
 
 mod library {
+    pub(crate) mod every_plan;
     pub(crate) mod fft;
     pub(crate) mod forgotten;
+    pub(crate) mod graphs;
     pub(crate) mod in_tick;
+    pub(crate) mod lines;
     pub(crate) mod matmul;
     pub(crate) mod matrices;
     pub(crate) mod operators;
@@ -22,8 +25,8 @@ mod library {
 use std::process::ExitCode;
 
 use library::{
-    fft, forgotten, matmul, operators, random, random_oracle, seam, solve_decompositions,
-    solve_errors, solve_order, solve_refused, solve_systems, sparse,
+    every_plan, fft, forgotten, graphs, lines, matmul, operators, random, random_oracle, seam,
+    solve_decompositions, solve_errors, solve_order, solve_refused, solve_systems, sparse,
 };
 use streamflow_tests::Suite;
 
@@ -37,6 +40,6 @@ fn main() -> ExitCode {
     let suite = solve_refused::add(solve_errors::add(suite));
     let suite = solve_order::add(suite);
     let suite = sparse::add(suite);
-    let suite = fft::add(suite);
+    let suite = every_plan::add(graphs::add(lines::add(fft::add(suite))));
     suite.run()
 }

@@ -1,8 +1,8 @@
 //! Drops the dependencies that the runtime issues, one at a time. The race checker must report each dropped dependency,
 //! and without the checker the data must be wrong.
 //!
-//! Dependencies are waits of streams, records, deferred frees, declarations of a kernel's accesses, and waits and
-//! queries of the host. The programs are graphs, some of them with long runs in which messages wait until each event
+//! Dependencies are waits of streams, records, deferred frees, declarations of a kernel's accesses, claims of a library's
+//! call, and waits and queries of the host. The programs are graphs, some of them with long runs in which messages wait until each event
 //! was recorded again, and host threads that exchange halves of a buffer.
 //!
 //! `STREAMFLOW_TEST_SEEDS=n` runs each program also without a mutation under the seeds `0..n`: then nothing is reported.
@@ -81,6 +81,7 @@ mod mutation {
     pub(crate) mod build;
     pub(crate) mod drop_each;
     pub(crate) mod graphs;
+    pub(crate) mod libraries;
     pub(crate) mod notice;
     pub(crate) mod operators;
     pub(crate) mod order;

@@ -6,6 +6,7 @@
 #![allow(missing_docs, reason = "a test binary")]
 
 mod programs {
+    pub(crate) mod claims;
     pub(crate) mod code;
     pub(crate) mod count;
     pub(crate) mod pieces;
@@ -20,13 +21,14 @@ mod programs {
         mod generate;
         mod item;
         mod known;
+        mod libraries;
         mod operators;
         mod plan;
         mod script;
         mod shrink;
 
         pub(crate) use build::run;
-        pub(crate) use code::{ITEM, print};
+        pub(crate) use code::{ITEM, LIBRARIES, print};
         pub(crate) use generate::flow as draw;
         pub(crate) use known::left_out_wait;
         pub(crate) use plan::Flow;
@@ -49,11 +51,16 @@ mod programs {
 
 use std::process::ExitCode;
 
-use programs::search;
-use streamflow_tests::Suite;
+use programs::{claims, search};
+use streamflow_tests::{Suite, greedy};
 
 fn main() -> ExitCode {
-    Suite::new()
+    let mut suite = Suite::new();
+    // A claim is left out on the thread that runs the graph.
+    if greedy::is_default() {
+        suite = suite.plain("programs_show_each_claim_that_is_left_out", claims::each_is_needed);
+    }
+    suite
         .plain("random_programs_give_the_data_of_sequential_execution::host", search::simulated)
         .plain("programs_that_once_failed_give_right_data::host", search::known)
         .cuda("random_programs_give_the_data_of_sequential_execution", search::on_a_gpu)

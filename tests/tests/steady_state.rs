@@ -8,6 +8,8 @@ mod leaves;
 mod many;
 #[path = "steady_state/readers.rs"]
 mod readers;
+#[path = "steady_state/with_plans.rs"]
+mod with_plans;
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -26,6 +28,7 @@ use streamflow_tests::tensors::{LEN, Tx};
 use streamflow_tests::{Failed, Suite, check};
 
 use leaves::Leaves;
+use with_plans::{plans_make_no_heap_allocations, plans_make_no_resources};
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
@@ -39,6 +42,8 @@ fn main() -> ExitCode {
         .both("law12_warm_ticks_make_no_heap_allocations", no_heap_allocations)
         .both("law12_warm_graphs_make_no_resources", graphs_make_no_resources)
         .both("law12_warm_graphs_make_no_heap_allocations", graphs_make_no_heap_allocations)
+        .both("law12_warm_plans_make_no_resources", plans_make_no_resources)
+        .both("law12_warm_plans_make_no_heap_allocations", plans_make_no_heap_allocations)
         .both("law12_a_warm_graph_with_statistics_makes_no_heap_allocations", statistics)
         .both("law12_an_exhausted_pool_makes_no_heap_allocations", exhausted_pool)
         .devices("law12_transfers_and_policies_make_no_heap_allocations", 2, transfers)
@@ -72,7 +77,9 @@ fn is_steady(call: &Call) -> bool {
         call,
         Call::Bind { .. }
             | Call::Launch { .. }
+            | Call::Library { .. }
             | Call::Copy { .. }
+            | Call::Fill { .. }
             | Call::RecordEvent { .. }
             | Call::WaitEvent { .. }
             | Call::QueryEvent { .. }
@@ -116,30 +123,47 @@ fn work_per_tick(example: Example) -> (usize, usize) {
     }
 }
 
+/// The driver's calls of a run in so many ticks after the warm-up.
+fn warm_calls(
+    platform: &Platform,
+    ticks: usize,
+    run: impl FnOnce(&Platform, u64, OnTick) -> Result<(), Failed>,
+) -> Result<Vec<Call>, Failed> {
+    let (recorder, platform) = recorded(platform.driver().clone())?;
+    let seen = recorder.clone();
+    let steady = Arc::new(std::sync::Mutex::new(Vec::new()));
+    let kept = steady.clone();
+    // Counted within one run, between the same places of two ticks, so that neither its start nor its end counts.
+    let on_tick = Box::new(move |tick| {
+        if tick == WARM_UP as u64 {
+            seen.clear();
+        } else if tick == (WARM_UP + ticks) as u64
+            && let Ok(mut kept) = kept.lock()
+        {
+            *kept = seen.calls();
+        }
+        Ok(())
+    });
+    run(&platform, (WARM_UP + ticks + 10) as u64, on_tick)?;
+    let mut calls = steady.lock().map_err(|_| Failed::msg("a poisoned lock"))?;
+    Ok(std::mem::take(&mut calls))
+}
+
+/// Checks that the calls make no resources.
+fn check_steady(name: &str, calls: &[Call]) -> Result<(), Failed> {
+    let made = || calls.iter().filter(|call| !is_steady(call));
+    check(made().count() as u64 <= late(), || {
+        let first = made().next().map(Call::to_string);
+        format!("{name}, after warm-up: {}", first.unwrap_or_default())
+    })
+}
+
 fn graphs_make_no_resources(platform: &Platform) -> Result<(), Failed> {
     for example in Example::ALL {
-        let (recorder, platform) = recorded(platform.driver().clone())?;
-        let seen = recorder.clone();
-        let steady = Arc::new(std::sync::Mutex::new(Vec::new()));
-        let kept = steady.clone();
-        // Counted within one run, between the same places of two ticks, so that neither its start nor its end counts.
-        let on_tick = Box::new(move |tick| {
-            if tick == WARM_UP as u64 {
-                seen.clear();
-            } else if tick == (WARM_UP + TICKS) as u64
-                && let Ok(mut kept) = kept.lock()
-            {
-                *kept = seen.calls();
-            }
-            Ok(())
-        });
-        example.run(&platform, (WARM_UP + TICKS + 10) as u64, on_tick)?;
-        let calls = steady.lock().map_err(|_| Failed::msg("a poisoned lock"))?;
-        let made = || calls.iter().filter(|call| !is_steady(call));
-        check(made().count() as u64 <= late(), || {
-            let first = made().next().map(Call::to_string);
-            format!("{example:?}, after warm-up: {}", first.unwrap_or_default())
+        let calls = warm_calls(platform, TICKS, |platform, ticks, on_tick| {
+            example.run(platform, ticks, on_tick)
         })?;
+        check_steady(&format!("{example:?}"), &calls)?;
         let count = |wanted: fn(&Call) -> bool| calls.iter().filter(|call| wanted(call)).count();
         let (launches, copies) = work_per_tick(example);
         // At both ends the sources may be ahead of the sink by one or two ticks more or less.
@@ -174,7 +198,7 @@ fn statistics(platform: &Platform) -> Result<(), Failed> {
 /// Many workers are woken at once, and many nodes wait.
 fn many_workers(platform: &Platform) -> Result<(), Failed> {
     // Two owners of a message that are dropped at the same time lose its slot.
-    few_allocations_within("many workers", 100, |ticks, on_tick| {
+    few_allocations_within("many workers", TICKS, 100, |ticks, on_tick| {
         many::run(platform, ticks, on_tick)
     })
 }
@@ -191,12 +215,13 @@ fn no_allocations_within(
     name: &str,
     run: impl FnOnce(u64, OnTick) -> Result<(), Failed>,
 ) -> Result<(), Failed> {
-    few_allocations_within(name, late(), run)
+    few_allocations_within(name, TICKS, late(), run)
 }
 
-/// Checks that a run makes at most so many heap allocations between two of its ticks.
+/// Checks that a run makes at most so many heap allocations in so many ticks after the warm-up.
 fn few_allocations_within(
     name: &str,
+    ticks: usize,
     most: u64,
     run: impl FnOnce(u64, OnTick) -> Result<(), Failed>,
 ) -> Result<(), Failed> {
@@ -205,19 +230,19 @@ fn few_allocations_within(
     let on_tick = Box::new(move |tick| {
         if tick == WARM_UP as u64 {
             first.store(allocations::so_far_of_all(), Ordering::Relaxed);
-        } else if tick == (WARM_UP + TICKS) as u64 {
+        } else if tick == (WARM_UP + ticks) as u64 {
             last.store(allocations::so_far_of_all(), Ordering::Relaxed);
         }
         Ok(())
     });
     // The whole run must allocate, which shows that allocations are counted.
-    let (whole, done) = count(|| run((WARM_UP + TICKS + 10) as u64, on_tick));
+    let (whole, done) = count(|| run((WARM_UP + ticks + 10) as u64, on_tick));
     done?;
     check(whole > 0, || format!("{name}: no allocation in the whole run"))?;
     let (before, after) = (before.load(Ordering::Relaxed), after.load(Ordering::Relaxed));
     let made = after.saturating_sub(before);
     check(before > 0 && after > 0 && made <= most, || {
-        format!("{name}: {made} allocations in {TICKS} ticks")
+        format!("{name}: {made} allocations in {ticks} ticks")
     })
 }
 

@@ -2,6 +2,7 @@
 
 use std::any::Any;
 use std::cell::RefCell;
+use std::ops::{Deref, DerefMut};
 
 use super::stream::id_of;
 use super::{ExecutionContext, Stream};
@@ -23,18 +24,17 @@ struct Entry<K, V> {
 }
 
 impl ExecutionContext {
-    /// Uses the value for `key` on this stream, which `make` makes when there is none yet.
+    /// The value for `key` on this stream, which `make` makes when there is none yet. The node keeps it when it is dropped.
     ///
     /// # Errors
-    /// Those of `make` and `use_it`.
+    /// Those of `make`.
     #[allow(dead_code, reason = "features with a library use it")]
-    pub(crate) fn cached<K: PartialEq + Send + 'static, V: Send + 'static, R>(
+    pub(crate) fn cached<K: PartialEq + Send + 'static, V: Send + 'static>(
         &self,
         stream: &Stream<'_>,
         key: K,
         make: impl FnOnce(&K) -> Result<V>,
-        use_it: impl FnOnce(&mut V) -> Result<R>,
-    ) -> Result<R> {
+    ) -> Result<Lent<'_, K, V>> {
         let stream = id_of(stream);
         let is_wanted = |entry: &Box<dyn Any + Send>| {
             entry
@@ -47,21 +47,50 @@ impl ExecutionContext {
             let place = list.iter().rposition(is_wanted);
             place.map(|place| list.remove(place))
         };
-        let mut entry = match kept.and_then(|entry| entry.downcast::<Entry<K, V>>().ok()) {
+        let entry = match kept.and_then(|entry| entry.downcast::<Entry<K, V>>().ok()) {
             Some(entry) => entry,
             None => {
                 let value = make(&key)?;
                 Box::new(Entry { stream, key, value })
             }
         };
-        let used = use_it(&mut entry.value);
-        let dropped = {
-            let mut list = self.cached.0.borrow_mut();
+        Ok(Lent { list: &self.cached, entry: Some(entry) })
+    }
+}
+
+/// A value that a node keeps, in use. It is no closure's argument, so that the work that it queues is that of its caller's
+/// line (`#[track_caller]`).
+pub(crate) struct Lent<'c, K: Send + 'static, V: Send + 'static> {
+    list: &'c Cached,
+    /// `None` once it is dropped.
+    entry: Option<Box<Entry<K, V>>>,
+}
+
+impl<K: Send + 'static, V: Send + 'static> Deref for Lent<'_, K, V> {
+    type Target = V;
+
+    fn deref(&self) -> &V {
+        let Some(entry) = &self.entry else { unreachable!("it is not dropped") };
+        &entry.value
+    }
+}
+
+impl<K: Send + 'static, V: Send + 'static> DerefMut for Lent<'_, K, V> {
+    fn deref_mut(&mut self) -> &mut V {
+        let Some(entry) = &mut self.entry else { unreachable!("it is not dropped") };
+        &mut entry.value
+    }
+}
+
+impl<K: Send + 'static, V: Send + 'static> Drop for Lent<'_, K, V> {
+    fn drop(&mut self) {
+        let Some(entry) = self.entry.take() else { return };
+        let oldest = {
+            let mut list = self.list.0.borrow_mut();
             list.push(entry);
             (list.len() > MOST).then(|| list.remove(0))
         };
-        drop(dropped);
-        used
+        drop(oldest);
     }
 }
 
@@ -83,20 +112,14 @@ mod tests {
     impl Compute for Keeps {
         fn compute(&mut self, io: KeepsIo<'_>, cx: &ExecutionContext) -> crate::Result<()> {
             let made = &mut self.made;
-            let mut make = |key: u32, is_a: bool| {
+            let mut make = |key: u32, is_a: bool| -> crate::Result<()> {
                 let stream = cx.allocate_cuda_stream(if is_a { io.a } else { io.b })?;
-                cx.cached(
-                    &stream,
-                    key,
-                    |key| {
-                        made.push((*key, is_a));
-                        Ok(*key)
-                    },
-                    |value| {
-                        assert_eq!(*value, key);
-                        Ok(())
-                    },
-                )
+                let value = cx.cached(&stream, key, |key| {
+                    made.push((*key, is_a));
+                    Ok(*key)
+                })?;
+                assert_eq!(*value, key);
+                Ok(())
             };
             make(1, true)?;
             make(2, true)?;

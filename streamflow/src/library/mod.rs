@@ -9,6 +9,8 @@
 //!
 //! A [`Call`] is for a library of your own.
 
+#[doc(hidden)]
+pub mod claims;
 mod ffi;
 #[cfg(feature = "fft")]
 pub mod fft;

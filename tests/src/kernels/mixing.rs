@@ -105,3 +105,35 @@ pub fn both(a: &mut [u32], b: &mut [u32], tag: u32, cycles: u64) {
         data.iter_mut().enumerate().for_each(|(i, data)| *data = element(step(tag, *data), i));
     }
 }
+
+/// The bits of an element that are its number: few enough that a library's sums of them are exact.
+pub const NUMBER: u32 = 0xfff;
+
+/// The number of each element, for a library that computes with `f32`.
+#[kernel(requires(out.len() == a.len()), unsafe cuda = "
+    long long start = clock64();
+    while (clock64() - start < (long long)cycles) {}
+    const volatile unsigned int* from = a;
+    unsigned long long i = thread_index();
+    if (i < out_len) out[i] = (float)(from[i] & 0xfffu);
+")]
+pub fn numbers(out: &mut [f32], a: &[u32], cycles: u64) {
+    let _ = cycles;
+    out.iter_mut().zip(a).for_each(|(out, a)| *out = (a & NUMBER) as f32);
+}
+
+/// Writes the hash of the tag and of each number, which is `count` times what it should be, nearly.
+#[kernel(requires(out.len() == a.len()), unsafe cuda = "
+    auto step = [](unsigned int h, unsigned int x) { h = (h ^ x) * 0x85ebca6bu; return h ^ (h >> 13); };
+    long long start = clock64();
+    while (clock64() - start < (long long)cycles) {}
+    const volatile float* from = a;
+    unsigned long long i = thread_index();
+    if (i < out_len) out[i] = step(step(tag, (unsigned int)rintf(from[i] / count)), (unsigned int)i) | 1u;
+")]
+pub fn from_numbers(out: &mut [u32], a: &[f32], count: f32, tag: u32, cycles: u64) {
+    let _ = cycles;
+    for (i, (out, a)) in out.iter_mut().zip(a).enumerate() {
+        *out = element(step(tag, (a / count).round_ties_even() as u32), i);
+    }
+}

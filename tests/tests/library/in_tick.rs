@@ -1,5 +1,7 @@
 //! Runs a function in the ticks of an operator with two streams.
 
+use std::thread;
+
 use streamflow::prelude::*;
 use streamflow::testing::OperatorHarness;
 use streamflow_tests::Failed;
@@ -35,6 +37,27 @@ pub(crate) fn in_ticks(
     for _ in 0..ticks {
         harness.tick()?;
         harness.take(|ports| &mut ports.done);
+    }
+    Ok(harness.stop()?)
+}
+
+/// Runs a function in so many ticks of one operator, each on a thread of its own.
+pub(crate) fn ticks_on_threads(
+    platform: &Platform,
+    ticks: u32,
+    body: impl FnMut(&ExecutionContext, &Stream<'_>, &Stream<'_>) -> Result<()> + Send + 'static,
+) -> Result<(), Failed> {
+    let mut harness = OperatorHarness::new(platform, Runs::new(Box::new(body)))?;
+    for _ in 0..ticks {
+        let ticked = thread::scope(|scope| {
+            let tick = scope.spawn(|| {
+                harness.tick()?;
+                harness.take(|ports| &mut ports.done);
+                Ok::<_, Error>(())
+            });
+            tick.join().map_err(|_| Failed::msg("the thread panicked"))
+        });
+        ticked??;
     }
     Ok(harness.stop()?)
 }

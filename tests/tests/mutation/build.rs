@@ -13,8 +13,9 @@ use streamflow::prelude::*;
 
 use streamflow_tests::kernels::fill;
 
-use super::operators::LEN;
+use super::libraries::Plans;
 use super::operators::{Clock, Combine, Keep, Late, Relay, Sink, Source, Taking, Unary};
+use super::operators::{LEN, SHAPE};
 use super::plan::{FIRST, LATE_BY, Plan, PlanNode, Reading};
 
 /// The ports of a node that is not built yet.
@@ -113,7 +114,7 @@ fn wire_back(
         _ => return Err(Failure::msg("feedback leads to a `Combine`")),
     };
     let stream = platform.stream_pool("FIRST", &CudaStreamPool::new())?.allocate("first")?;
-    let mut first = platform.tensor([LEN], &stream)?;
+    let mut first = platform.tensor(SHAPE, &stream)?;
     stream.launch::<fill>(LEN, (&mut first, FIRST))?;
     begin(input, first, platform)?;
     Ok(stream)
@@ -250,7 +251,7 @@ pub(crate) fn build(plan: &Plan, ticks: usize, platform: &Platform) -> Result<Bu
                 node(Source::new(origin, index), ports, &name, platform, options)?
             }
             (PlanNode::Unary(work, _), Ports::Unary(ports)) => {
-                node(Unary::new(work, None, None), ports, &name, platform, options)?
+                node(Unary::new(work, None, Plans::default()), ports, &name, platform, options)?
             }
             (PlanNode::Sink(reading, _), Ports::Sink(ports)) => {
                 let sink = Sink::new(reading, values[index].clone(), Vec::new(), 0);

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-use streamflow_tests::layers::mutate::{Dependency, DependencyKind};
+use streamflow_tests::layers::mutate::{Declaration, Dependency, DependencyKind, Misdeclared};
 use streamflow_tests::{Failed, check, seeds_from_env};
 
 use super::graphs;
@@ -15,11 +15,31 @@ use super::order::{Verdict, judge};
 use super::runs::{Mutation, Run, Subject, Trial};
 use super::threads;
 
+/// Each claim of the libraries' calls. In one program at least, the checker and the data must show that it is left out.
+const CLAIMS: [(&str, &str); 14] = [
+    ("cublasaxpy", "x"),
+    ("cublasaxpy", "y"),
+    ("cublasaxpy", "work area"),
+    ("cufftExecR2C", "x"),
+    ("cufftExecR2C", "y"),
+    ("cufftExecR2C", "work area"),
+    ("cufftExecC2R", "x"),
+    ("cufftExecC2R", "y"),
+    ("cufftExecC2R", "work area"),
+    ("cublasLtMatmul", "a"),
+    ("cublasLtMatmul", "b"),
+    ("cublasLtMatmul", "c"),
+    ("cublasLtMatmul", "bias"),
+    ("cublasLtMatmul", "work area"),
+];
+
 /// The outcomes of all mutations.
 #[derive(Debug, Default)]
 struct Tally {
     /// How many mutations were noticed, by the kind of the dependency.
     noticed: BTreeMap<&'static str, u64>,
+    /// The functions and arguments whose missing declaration was noticed somewhere.
+    missed: BTreeSet<(&'static str, &'static str)>,
     order_nothing: u64,
     overtaken: Vec<String>,
     forgotten: Vec<String>,
@@ -36,6 +56,7 @@ impl Tally {
         for (kind, count) in other.noticed {
             *self.noticed.entry(kind).or_default() += count;
         }
+        self.missed.extend(other.missed);
         self.order_nothing += other.order_nothing;
         self.overtaken.extend(other.overtaken);
         self.forgotten.extend(other.forgotten);
@@ -129,6 +150,11 @@ fn report(tally: &Tally, graphs: usize, part: Part) -> Result<(), Failed> {
     }
     check(holes.is_empty(), || format!("{} holes:\n{}", holes.len(), holes.join("\n")))?;
     let share = part.programs * part.mutations;
+    if share == 1 && cfg!(debug_assertions) {
+        let unnoticed: Vec<_> =
+            CLAIMS.iter().filter(|claim| !tally.missed.contains(claim)).collect();
+        check(unnoticed.is_empty(), || format!("these claims are needed nowhere: {unnoticed:?}"))?;
+    }
     check(share > 1 || *left_running > 0, || {
         "no dropped wait at the end of a run left work queued".into()
     })?;
@@ -157,7 +183,14 @@ fn mutate_all(trial: Trial<'_>, first: usize, stride: usize, more_seeds: &Range<
     for mutation in mutations.iter().skip(first % stride).step_by(stride) {
         let place = format!("{}, {mutation}", trial.subject.name());
         match notice(trial, mutation, &mut seeds) {
-            Outcome::Noticed => *tally.noticed.entry(kind(mutation)).or_default() += 1,
+            Outcome::Noticed => {
+                *tally.noticed.entry(kind(mutation)).or_default() += 1;
+                if let Mutation::Declaration(Declaration { kernel, argument, wrong, .. }) = mutation
+                    && *wrong == Misdeclared::LeftOut
+                {
+                    tally.missed.insert((kernel, argument));
+                }
+            }
             Outcome::OrdersNothing => tally.order_nothing += 1,
             Outcome::LeftRunning => tally.left_running += 1,
             Outcome::AtTheEnd => tally.at_the_end += 1,

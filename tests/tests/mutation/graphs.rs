@@ -5,12 +5,15 @@ use super::plan::PlanNode::{
     Clock, Combine, Keep, Late as LateBy, Relay, Sink, Source, Taking, Unary,
 };
 use super::plan::Reading::{ButTheLast, Done, Late, Next};
-use super::plan::UnaryWork::{Extra, Library, Map, Scratch};
-use super::plan::{Plan, PlanNode};
+use super::plan::UnaryWork::{self, Extra, Library, Map, Scratch};
+use super::plan::{Calls, Plan, PlanNode, Short};
 use super::random;
 
 /// How many of the graphs are random.
 const RANDOM: u64 = 8;
+
+/// The seeds of those that call libraries.
+const WITH_LIBRARIES: [u64; 3] = [10, 12, 14];
 
 const S: PlanNode = Source(Kernel);
 
@@ -21,6 +24,29 @@ pub(crate) fn forms_of_the_application() -> [Plan; 2] {
         form("the CudaStreamPool example's form", Done),
         form("the CudaStreamPool example's form, read a tick later", Next),
     ]
+}
+
+/// Programs that each need claims of a library's call.
+fn calls() -> impl Iterator<Item = Plan> {
+    let with = |name, calls| {
+        let plan = Plan::new(name, &[S, Unary(UnaryWork::Calls(calls), 0), Sink(Late, 1)]);
+        // Another stream gets memory only after it was given back to the driver.
+        if matches!(calls, Calls::Dropped(_)) { plan.freeing() } else { plan }
+    };
+    [
+        ("a sum that another stream reads", Calls::Sum),
+        ("a transform that another stream reads", Calls::Transform),
+        ("two plans on two streams", Calls::Spectrum),
+        ("a product that another stream reads", Calls::Product),
+        ("a weight that another stream writes", Calls::Weight),
+        ("a bias that another stream writes", Calls::Bias),
+        ("a plan of a transform that is dropped", Calls::Dropped(Short::Forward)),
+        ("a plan of an inverse that is dropped", Calls::Dropped(Short::Inverse)),
+        ("a plan of a product that is dropped", Calls::Dropped(Short::Product)),
+        ("a handle that is dropped", Calls::Dropped(Short::Sum)),
+    ]
+    .into_iter()
+    .map(move |(name, calls)| with(name, calls))
 }
 
 /// All programs but the CudaStreamPool example's application, which has no plan.
@@ -130,5 +156,8 @@ pub(crate) fn plans() -> Vec<Plan> {
         Plan::new("many small blocks", &[S, Unary(Map, 0), Sink(Late, 1)]).in_flight(8).long(),
     ]);
     plans.extend((0..RANDOM).map(random::plan));
+    plans.extend(calls());
+    plans.extend(WITH_LIBRARIES.map(random::with_libraries));
+
     plans
 }

@@ -1,14 +1,16 @@
 //! The operators of the graphs. A source sends another value in each tick, so that data of a wrong tick is wrong data.
 
-use streamflow::library::Plan;
-use streamflow::library::matmul::Blas;
 use streamflow::prelude::*;
 use streamflow_tests::layers::mutate::{AddOne, Axpy, Fill, SlowCopy};
 
+use super::libraries::Plans;
 use super::plan::{self, LATE_BY, Origin, Reading, UnaryWork};
 
-/// A small prime.
-pub(crate) const LEN: usize = 5;
+/// Few elements, of which transforms make exact sums.
+pub(crate) const LEN: usize = 4;
+
+/// Of all messages: matrices of one column, which products take.
+pub(crate) const SHAPE: [usize; 2] = [LEN, 1];
 
 #[operator(streams(fill))]
 pub(crate) struct Source {
@@ -24,7 +26,7 @@ impl Compute for Source {
             Origin::Default => cx.default_stream()?,
             _ => cx.allocate_cuda_stream(io.fill)?,
         };
-        let mut out = cx.tensor([LEN], &stream)?;
+        let mut out = cx.tensor(SHAPE, &stream)?;
         let value = plan::Plan::source_value(self.node, cx.tick());
         if self.origin == Origin::Upload {
             let mut pinned = cx.pinned(LEN)?;
@@ -45,7 +47,7 @@ pub(crate) struct Unary {
     out: Tensor<f32>,
     work: UnaryWork,
     scratch: Option<Tensor<f32>>,
-    blas: Option<Plan<Blas<f32>>>,
+    plans: Plans,
 }
 
 impl Compute for Unary {
@@ -55,24 +57,24 @@ impl Compute for Unary {
             let extra = cx.allocate_cuda_stream(io.extra)?;
             let scratch = match &mut self.scratch {
                 Some(scratch) => scratch,
-                none => none.insert(cx.tensor([LEN], &stream)?),
+                none => none.insert(cx.tensor(SHAPE, &stream)?),
             };
-            let mut out = cx.tensor([LEN], &extra)?;
+            let mut out = cx.tensor(SHAPE, &extra)?;
             stream.launch::<SlowCopy>(LEN, (scratch, src, 0))?;
             extra.launch::<SlowCopy>(LEN, (&mut out, scratch, 0))?;
             extra.launch::<AddOne>(LEN, (&mut out,))?;
             return io.out.set_cuda_stream(&extra).emit(out);
         }
-        let mut out = cx.tensor([LEN], &stream)?;
-        if self.work == UnaryWork::Library {
-            let blas = match &mut self.blas {
-                Some(blas) => blas,
-                none => none.insert(Blas::on(cx, &stream)?),
-            };
-            stream.launch::<Fill>(LEN, (&mut out, 1.0))?;
-            blas.axpy(&stream, 1.0, src, &mut out)?;
-            return io.out.emit(out);
+        match self.work {
+            UnaryWork::Library => return io.out.emit(self.plans.add_one(cx, &stream, src)?),
+            UnaryWork::Calls(calls) => {
+                let extra = cx.allocate_cuda_stream(io.extra)?;
+                let out = self.plans.call(calls, cx, (&stream, &extra), src)?;
+                return io.out.set_cuda_stream(&extra).emit(out);
+            }
+            _ => {}
         }
+        let mut out = cx.tensor(SHAPE, &stream)?;
         stream.launch::<SlowCopy>(LEN, (&mut out, src, 0))?;
         if self.work == UnaryWork::Map {
             stream.launch::<AddOne>(LEN, (&mut out,))?;
@@ -127,7 +129,7 @@ pub(crate) struct Keep {
 impl Compute for Keep {
     fn compute(&mut self, io: KeepIo<'_>, cx: &ExecutionContext) -> Result<()> {
         let (now, stream) = io.now.receive().receive_cuda_stream(cx)?;
-        let mut out = cx.tensor([LEN], &stream)?;
+        let mut out = cx.tensor(SHAPE, &stream)?;
         let before = self.before.as_ref().unwrap_or(&now);
         stream.launch::<Axpy>(LEN, (&mut out, 2.0, before, &now))?;
         self.before = Some(now);
@@ -149,7 +151,7 @@ impl Compute for Combine {
     fn compute(&mut self, io: CombineIo<'_>, cx: &ExecutionContext) -> Result<()> {
         let (a, stream) = io.a.receive().receive_cuda_stream(cx)?;
         let (b, _) = io.b.receive().receive_cuda_stream(cx)?;
-        let mut out = cx.tensor([LEN], &stream)?;
+        let mut out = cx.tensor(SHAPE, &stream)?;
         stream.launch::<Axpy>(LEN, (&mut out, 2.0, a, b))?;
         io.out.emit(out)
     }
@@ -184,7 +186,7 @@ impl Compute for Late {
         io.tick.discard();
         let (a, stream) = io.a.receive().receive_cuda_stream(cx)?;
         let (b, _) = io.b.receive().receive_cuda_stream(cx)?;
-        let mut out = cx.tensor([LEN], &stream)?;
+        let mut out = cx.tensor(SHAPE, &stream)?;
         stream.launch::<Axpy>(LEN, (&mut out, 2.0, a, b))?;
         io.out.emit(out)
     }

@@ -33,6 +33,36 @@ pub(crate) enum UnaryWork {
     Scratch,
     /// One kernel fills the message, and a library's function, with a work area of its plan, adds the input.
     Library,
+    /// Calls on two streams, or of a plan that is dropped.
+    Calls(Calls),
+}
+
+/// Calls of libraries. In each, one operand alone has work on two streams.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Calls {
+    /// Adds the input to a vector that is kept, which an extra stream reads.
+    Sum,
+    /// Transforms there and back, into a vector that an extra stream reads.
+    Transform,
+    /// Transforms there, and back on an extra stream: two plans of an operator.
+    Spectrum,
+    /// Multiplies into a vector that an extra stream reads.
+    Product,
+    /// Multiplies with a weight of this tick, which an extra stream writes.
+    Weight,
+    /// Adds a bias of this tick, which an extra stream writes.
+    Bias,
+    /// Drops a plan after its call. Then an extra stream writes memory that it may have had.
+    Dropped(Short),
+}
+
+/// The call whose plan lives from one tick to the next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Short {
+    Forward,
+    Inverse,
+    Product,
+    Sum,
 }
 
 /// When a sink reads its downloads on the host.
@@ -149,6 +179,32 @@ impl Plan {
         1000.0 * (node + 1) as f32 + RISE * tick as f32
     }
 
+    /// What calls of libraries make of a value, where they have made `before` in the tick before.
+    fn called(calls: Calls, value: f32, before: f32, tick: u64) -> f32 {
+        let not_normalized = super::operators::LEN as f32 * value;
+        match calls {
+            Calls::Sum => before + value,
+            Calls::Transform | Calls::Spectrum => not_normalized,
+            Calls::Product => value,
+            Calls::Weight => Self::weight(tick) * value,
+            Calls::Bias => value + Self::bias(tick),
+            Calls::Dropped(Short::Forward | Short::Inverse) => {
+                2.0 * not_normalized + 3.0 * (value + 1.0)
+            }
+            Calls::Dropped(Short::Product | Short::Sum) => 5.0 * value + 3.0,
+        }
+    }
+
+    /// The factor of a product in a tick.
+    pub(crate) fn weight(tick: u64) -> f32 {
+        (1 + tick % 2) as f32
+    }
+
+    /// What a product adds in a tick.
+    pub(crate) fn bias(tick: u64) -> f32 {
+        (1 + tick % 3) as f32
+    }
+
     /// The values that each node sends in each tick.
     pub(crate) fn values(&self, ticks: usize) -> Vec<Vec<f32>> {
         let mut values = vec![Vec::new(); self.nodes.len()];
@@ -162,6 +218,10 @@ impl Plan {
                 };
                 let sent = match *step {
                     PlanNode::Source(_) => Self::source_value(node, tick as u64),
+                    PlanNode::Unary(UnaryWork::Calls(calls), from) => {
+                        let before = values[node].last().copied().unwrap_or_default();
+                        Self::called(calls, of(from), before, tick as u64)
+                    }
                     PlanNode::Unary(_, from) | PlanNode::Taking(from, _) => of(from) + 1.0,
                     PlanNode::Relay(from) | PlanNode::Sink(_, from) => of(from),
                     PlanNode::Keep(from) => 2.0 * values[from][tick.saturating_sub(1)] + of(from),

@@ -2,7 +2,21 @@
 
 use streamflow_tests::random::Random;
 
-use super::plan::{Origin, Plan, PlanNode, Reading, UnaryWork};
+use super::plan::{Calls, Origin, Plan, PlanNode, Reading, UnaryWork};
+
+/// As [`plan`], with calls of libraries in the place of the maps.
+pub(crate) fn with_libraries(seed: u64) -> Plan {
+    let calls = [Calls::Sum, Calls::Transform, Calls::Spectrum, Calls::Weight, Calls::Bias];
+    let mut plan = plan(seed);
+    let mut random = Random::new(!seed);
+    for node in &mut plan.nodes {
+        if let PlanNode::Unary(work @ UnaryWork::Map, _) = node {
+            *work = UnaryWork::Calls(calls[random.below(calls.len())]);
+        }
+    }
+    plan.name = format!("{}, with calls of libraries", plan.name);
+    plan
+}
 
 /// Draws sources, then operators that read unread nodes or any, then a sink for each node that is still unread.
 pub(crate) fn plan(seed: u64) -> Plan {

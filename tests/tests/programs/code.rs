@@ -28,10 +28,12 @@ pub(crate) fn print(failing: &Failing) -> String {
         "// {mode}\n#![allow(unused, unused_parens, missing_docs, clippy::all)]\n\
          use std::collections::VecDeque;\nuse std::sync::{{Arc, Mutex, PoisonError}};\n\
          use streamflow::driver::host::HostDriver;\nuse streamflow::context::OnStream;\n\
+         use streamflow::library::Plan;\nuse streamflow::library::fft::{{InverseRealFft, RealFft}};\n\
+         use streamflow::library::matmul::{{Bias, Matmul}};\n\
          use streamflow::memory::dlpack::{{Abi, Consumer}};\n\
          use streamflow::memory::{{After, DeviceSlice, MemoryOptions, View, ViewMut}};\n\
          use streamflow::prelude::*;\nuse streamflow::stream::Point;\nuse streamflow::testing::{{Explorer, scope}};\n\
-         use streamflow_tests::foreign;\nuse streamflow_tests::foreign::{{BYTE, Outside, fill_outside, from_outside}};\n\n\
+         use streamflow_tests::foreign;\nuse streamflow_tests::kernels;\nuse streamflow_tests::foreign::{{BYTE, Outside, fill_outside, from_outside}};\n\n\
          mod mixing {{\nuse streamflow::prelude::*;\n\n{mixing}\n}}\n\n{pieces}\n"
     );
     let mut calls = Vec::new();
@@ -44,8 +46,10 @@ pub(crate) fn print(failing: &Failing) -> String {
         calls.push("threads(platform)");
     }
     if let Some(flow) = &program.flow {
-        out += &format!("\n{}\n{}", text(graphs::ITEM), graphs::print(flow));
-        calls.push("Flow::new(platform)?.run()");
+        let (item, libraries) = (text(graphs::ITEM), text(graphs::LIBRARIES));
+        out += &format!("\n{item}\n\n{libraries}\n{}", graphs::print(flow));
+        out += "\nfn flow(platform: &Platform) -> Result<()> {\n    Ok(Flow::new(platform)?.run().map(drop)?)\n}\n";
+        calls.push("flow(platform)");
     }
     let body = match *calls {
         [one] => one.to_owned(),
@@ -55,15 +59,11 @@ pub(crate) fn print(failing: &Failing) -> String {
         ),
         _ => "Ok(())".to_owned(),
     };
-    let body = body.replace(
-        "|| Flow::new(platform)?.run()",
-        "|| Flow::new(platform).and_then(|mut flow| flow.run())",
-    );
     let options = program.memory.options();
     out += &format!(
         "\nfn once(platform: &Platform) -> Result<()> {{\n    let done = {body};\n    \
          let races = platform.take_races();\n    \
-         if races.is_empty() {{ done }} else {{ Err(Error::Races(races)) }}\n}}\n\n\
+         if races.is_empty() {{ done }} else {{ Err(Error::Races(races).into()) }}\n}}\n\n\
          fn main() -> Result<()> {{\n    let memory = MemoryOptions::new().in_flight({}).small_in_flight({}) \
          .release_threshold({});\n    let builder = || Platform::builder().memory(memory).race_check({});\n",
         options.in_flight, options.small_in_flight, options.release_threshold, mode.checked

@@ -94,7 +94,7 @@ pub(crate) fn section(whole: &dyn Reads, first: usize) -> Result<Section<'_>> {
     Ok(Section { data, value: &whole.value()[first..] })
 }
 
-fn cycles(slow: bool) -> u64 {
+pub(crate) fn cycles(slow: bool) -> u64 {
     if slow { SLOW } else { 0 }
 }
 

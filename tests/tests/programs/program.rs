@@ -9,6 +9,7 @@ use streamflow::driver::host::HostDriver;
 use streamflow::memory::MemoryOptions;
 use streamflow::prelude::*;
 use streamflow::testing::{Explorer, scope};
+use streamflow_tests::kernels::{fill, mixing};
 use streamflow_tests::random::Random;
 
 use super::graphs::{self, Flow};
@@ -206,6 +207,11 @@ fn warm(platform: &Platform) -> Result<()> {
     pieces::join(&s, &mut a, (&b, &b), 1, false)?;
     pieces::change(&s, &mut a, &b, 1, false)?;
     pieces::both(&s, &mut a, &mut b, 1, false)?;
+    let (mut numbers, words) = (platform.tensor([1], &s)?, platform.upload(&[0_u32])?);
+    let mut back = platform.tensor([1], &s)?;
+    s.launch::<fill>(1, (&mut numbers, 0.0))?;
+    s.launch::<mixing::numbers>(1, (&mut numbers, &words, 0))?;
+    s.launch::<mixing::from_numbers>(1, (&mut back, &numbers, 1.0, 0, 0))?;
     Ok(s.synchronize_blocking()?)
 }
 

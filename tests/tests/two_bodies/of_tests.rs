@@ -116,6 +116,15 @@ fn mixed(bodies: Bodies) -> Bodies {
             let n = draw.len(0..=5000);
             (n.into(), (words(draw, n), words(draw, n), draw.value(ANY)))
         })
+        .same::<mixing::numbers>(Tolerance::EXACT, |draw| {
+            let n = draw.len(0..=5000);
+            (n.into(), (vec![UNWRITTEN; n], words(draw, n), 0))
+        })
+        .same::<mixing::from_numbers>(Tolerance::EXACT, |draw| {
+            let n = draw.len(0..=5000);
+            let (numbers, count) = (draw.values(n, 0.0..=1e6), draw.value(1.0..=40.0));
+            (n.into(), (vec![0; n], numbers, count, draw.value(ANY), 0))
+        })
         .same::<mixing::both>(Tolerance::EXACT, |draw| {
             let (a, b) = (draw.len(0..=2000), draw.len(0..=2000));
             (a.max(b).into(), (words(draw, a), words(draw, b), draw.value(ANY), 0))

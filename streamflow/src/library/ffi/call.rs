@@ -11,6 +11,7 @@ use crate::driver::{
     Note, Param, Plain, RawStream, Rows,
 };
 use crate::error::{Error, Result};
+use crate::library::claims;
 use crate::memory::access::{self, Order, Use};
 use crate::memory::{Block, DeviceSlice, Element, TensorView, TensorViewMut};
 use crate::stream::CudaStream;
@@ -205,7 +206,10 @@ impl<'a> Call<'a> {
             device: &device,
         };
         let claims = self.blocks.iter().zip(&self.accesses);
-        let uses = claims.map(|(block, access)| Use::new(block, access.mode, access.argument));
+        let uses = claims.filter_map(|(block, access)| {
+            let mode = claims::taken(self.function, access.argument, access.mode)?;
+            Some(Use::new(block, mode, access.argument))
+        });
         access::queue(stream, Order::ByData, uses, || {
             stream.table().tell(&Note::At(location));
             let timeline = stream.timeline();

@@ -65,6 +65,7 @@ impl Handle {
     }
 
     /// `y = alpha x + y`.
+    #[track_caller]
     pub(in crate::library) fn axpy<T: Number>(
         &mut self,
         stream: &CudaStream,
@@ -91,6 +92,7 @@ impl Handle {
     }
 
     /// `result = x y`.
+    #[track_caller]
     pub(in crate::library) fn dot<T: Number>(
         &mut self,
         stream: &CudaStream,
@@ -114,6 +116,7 @@ impl Handle {
     }
 
     /// `result = |x|`.
+    #[track_caller]
     pub(in crate::library) fn nrm2<T: Number>(
         &mut self,
         stream: &CudaStream,
@@ -137,6 +140,7 @@ impl Handle {
     }
 
     /// `y = alpha a x + beta y`, with `a` in dense rows.
+    #[track_caller]
     pub(in crate::library) fn gemv<T: Number>(
         &mut self,
         stream: &CudaStream,

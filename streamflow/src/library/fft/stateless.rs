@@ -8,7 +8,7 @@ use super::norm::Norm;
 use super::plan::{Planner, sealed::Made};
 use super::real::Real;
 use super::to_real::InverseRealFft;
-use crate::context::{ExecutionContext, Stream};
+use crate::context::{ExecutionContext, Lent, Stream};
 use crate::error::{Error, Result};
 use crate::memory::{Element, Shape, Tensor};
 
@@ -29,8 +29,7 @@ where
     Complex<T>: Element,
 {
     let mut y = cx.tensor(x.shape(), stream)?;
-    let fft = |fft: &mut Fft<T>| fft.transform(stream, false, x, &mut y);
-    planned(cx, stream, x.shape(), Norm::None, fft)?;
+    planned::<Fft<T>>(cx, stream, x.shape(), Norm::None)?.transform(stream, false, x, &mut y)?;
     Ok(y)
 }
 
@@ -49,8 +48,7 @@ where
     Complex<T>: Element,
 {
     let mut y = cx.tensor(x.shape(), stream)?;
-    let fft = |fft: &mut Fft<T>| fft.transform(stream, true, x, &mut y);
-    planned(cx, stream, x.shape(), norm, fft)?;
+    planned::<Fft<T>>(cx, stream, x.shape(), norm)?.transform(stream, true, x, &mut y)?;
     Ok(y)
 }
 
@@ -70,8 +68,7 @@ where
 {
     let half = with_last(x.shape(), x.cols() / 2 + 1)?;
     let mut y = cx.tensor(half, stream)?;
-    let fft = |fft: &mut RealFft<T>| fft.transform(stream, x, &mut y);
-    planned(cx, stream, x.shape(), Norm::None, fft)?;
+    planned::<RealFft<T>>(cx, stream, x.shape(), Norm::None)?.transform(stream, x, &mut y)?;
     Ok(y)
 }
 
@@ -101,22 +98,20 @@ where
     }
     let shape = with_last(x.shape(), last)?;
     let mut y = cx.tensor(shape, stream)?;
-    let fft = |fft: &mut InverseRealFft<T>| fft.transform(stream, x, &mut y);
-    planned(cx, stream, shape.dims(), norm, fft)?;
+    planned::<InverseRealFft<T>>(cx, stream, shape.dims(), norm)?.transform(stream, x, &mut y)?;
     Ok(y)
 }
 
-/// Uses the node's plan for a shape.
-fn planned<F: Made>(
-    cx: &ExecutionContext,
+/// The node's plan for a shape.
+fn planned<'c, F: Made>(
+    cx: &'c ExecutionContext,
     stream: &Stream<'_>,
     shape: &[usize],
     norm: Norm,
-    execute: impl FnOnce(&mut F) -> Result<()>,
-) -> Result<()> {
+) -> Result<Lent<'c, (Shape, Norm), F>> {
     let make =
         |(shape, norm): &(Shape, Norm)| Planner::<F>::new(*shape).norm(*norm).make(cx, stream);
-    cx.cached(stream, (Shape::new(shape)?, norm), make, execute)
+    cx.cached(stream, (Shape::new(shape)?, norm), make)
 }
 
 /// A shape with another length of the rows.

@@ -1,5 +1,6 @@
 //! cuBLAS's functions of vectors, and the product of a matrix and a vector.
 
+use super::host::{WORK, leave_anything_in};
 use crate::context::{ExecutionContext, Stream};
 use crate::error::{Error, Result};
 use crate::library::ffi::cublas::{Handle, Number};
@@ -76,7 +77,8 @@ impl<T: BlasElement> Blas<T> {
     /// The library is not there; its own error; the driver's, when memory is exhausted.
     pub fn on(cx: &ExecutionContext, stream: &Stream<'_>) -> Result<Plan<Self>> {
         let info = stream.timeline().driver().device_info(stream.device())?;
-        let bytes = if info.is_simulated { 1 } else { Handle::work_bytes(info.compute_capability) };
+        let bytes =
+            if info.is_simulated { WORK } else { Handle::work_bytes(info.compute_capability) };
         let blas = Self {
             handle: Handle::new(stream, cx.buffer(bytes, stream)?)?,
             axpy: HostBody::new("cublasaxpy", axpy::<T>),
@@ -94,6 +96,7 @@ impl<T: BlasElement> Plan<Blas<T>> {
     ///
     /// # Errors
     /// [`Error::OtherStream`]; [`Error::Operand`] for vectors of two lengths, or of 2^31 elements; the library's; the driver's.
+    #[track_caller]
     pub fn axpy(
         &mut self,
         stream: &Stream<'_>,
@@ -114,6 +117,7 @@ impl<T: BlasElement> Plan<Blas<T>> {
     /// # Errors
     /// [`Error::OtherStream`]; [`Error::Operand`] for vectors of two lengths, or of 2^31 elements, and a result of more than
     /// one; the library's; the driver's.
+    #[track_caller]
     pub fn dot(
         &mut self,
         stream: &Stream<'_>,
@@ -134,6 +138,7 @@ impl<T: BlasElement> Plan<Blas<T>> {
     ///
     /// # Errors
     /// As for [`dot`](Self::dot).
+    #[track_caller]
     pub fn norm(
         &mut self,
         stream: &Stream<'_>,
@@ -155,6 +160,7 @@ impl<T: BlasElement> Plan<Blas<T>> {
     /// # Errors
     /// [`Error::OtherStream`]; [`Error::Operand`] for other lengths, a matrix without columns, or 2^31 elements in a
     /// dimension; the library's; the driver's.
+    #[track_caller]
     pub fn gemv(
         &mut self,
         stream: &Stream<'_>,
@@ -207,7 +213,7 @@ fn one(call: &'static str, len: usize) -> Result<()> {
 
 fn axpy<T: BlasElement>(operands: &mut Operands<'_>) {
     let (x, y) = (operands.read::<T>(), operands.write::<T>());
-    operands.write::<u8>();
+    leave_anything_in(operands.write::<u8>());
     let alpha = operands.value::<T>();
     y.iter_mut().zip(x).for_each(|(y, &x)| *y = y.add_product(alpha, x));
 }
@@ -215,16 +221,18 @@ fn axpy<T: BlasElement>(operands: &mut Operands<'_>) {
 fn dot<T: BlasElement>(operands: &mut Operands<'_>) {
     let (x, y) = (operands.read::<T>(), operands.read::<T>());
     operands.write::<T>()[0] = sum_of_products(x, y);
+    leave_anything_in(operands.write::<u8>());
 }
 
 fn norm<T: BlasElement>(operands: &mut Operands<'_>) {
     let x = operands.read::<T>();
     operands.write::<T>()[0] = T::norm(x);
+    leave_anything_in(operands.write::<u8>());
 }
 
 fn gemv<T: BlasElement>(operands: &mut Operands<'_>) {
     let (a, x, y) = (operands.read::<T>(), operands.read::<T>(), operands.write::<T>());
-    operands.write::<u8>();
+    leave_anything_in(operands.write::<u8>());
     let (alpha, beta) = (operands.value::<T>(), operands.value::<T>());
     for (y, row) in y.iter_mut().zip(a.chunks_exact(x.len())) {
         let before = if beta == T::ZERO { T::ZERO } else { y.times(beta) };

@@ -7,6 +7,9 @@ use super::problem::{Problem, Stored};
 use crate::library::ffi::gemm;
 use crate::library::{HostBody, Operands};
 
+/// How many bytes of its work area a call overwrites.
+pub(super) const WORK: usize = 64;
+
 /// Dense copies of one product's matrices, in the type of the sums. They are kept from call to call.
 #[derive(Debug, Default)]
 struct Scratch<S> {
@@ -21,12 +24,18 @@ pub(super) fn body<T: MatmulElement>(function: &str, problem: Problem) -> HostBo
     HostBody::new(function, move |operands: &mut Operands<'_>| {
         let (a, b, c) = (operands.read::<T>(), operands.read::<T>(), operands.write::<T>());
         let bias = if problem.has_bias { operands.read::<T>() } else { &[] };
-        operands.write::<u8>();
+        leave_anything_in(operands.write::<u8>());
         let scales = (operands.value(), operands.value());
         // A panic leaves nothing in it that the next call reads.
         let mut scratch = scratch.lock().unwrap_or_else(PoisonError::into_inner);
         products::<T>(&problem, (a, b), c, bias, scales, &mut scratch);
     })
+}
+
+/// Overwrites the beginning of a work area: the library may leave anything there.
+pub(super) fn leave_anything_in(work: &mut [u8]) {
+    let touched = work.len().min(WORK);
+    work[..touched].fill(0xff);
 }
 
 /// `c = activation(alpha a b + beta c + bias)`, for each product of the batch. The bias is added to each row.

@@ -72,7 +72,7 @@ impl<T: MatmulElement, E> Matmul<T, E> {
         let kept = given.unwrap_or(Algorithm::SIMULATOR);
         let algorithm = lt.as_ref().map_or(kept, |lt| Algorithm(Some(lt.algorithm())));
         tracing::debug!(?problem, %algorithm, "a product of matrices is planned");
-        let bytes = algorithm.workspace().max(1) as usize;
+        let bytes = (algorithm.workspace() as usize).max(host::WORK);
         Ok(Self {
             problem,
             alpha,

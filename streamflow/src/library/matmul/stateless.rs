@@ -37,7 +37,7 @@ pub fn multiply<T: MatmulElement>(
         let planner = batch.map_or(single, |count| single.batch(count));
         planner.make(false, cx, stream)
     };
-    cx.cached(stream, (batch, [m, n, k]), make, |plan| plan.multiply(stream, a, b, None, &mut c))?;
+    cx.cached(stream, (batch, [m, n, k]), make)?.multiply(stream, a, b, None, &mut c)?;
     Ok(c)
 }
 

@@ -78,6 +78,7 @@ impl<T: Real> Plan<Cholesky<T>> {
     ///
     /// # Errors
     /// [`Error::OtherStream`]; [`Error::Operand`] for another shape; the library's; the driver's.
+    #[track_caller]
     pub fn factor_in_place(
         &mut self,
         stream: &Stream<'_>,
@@ -89,6 +90,7 @@ impl<T: Real> Plan<Cholesky<T>> {
 
 impl<T: Real> Cholesky<T> {
     /// `Plan::factor_in_place`, on the plan's stream.
+    #[track_caller]
     pub(super) fn factor_in_place(
         &mut self,
         stream: &CudaStream,
@@ -116,6 +118,7 @@ impl<T: Real> Cholesky<T> {
     }
 
     /// Factors the matrices that the plan has a copy of.
+    #[track_caller]
     fn factor_own(
         &mut self,
         stream: &CudaStream,
@@ -186,6 +189,7 @@ impl<T: Real> Solves for Cholesky<T> {
         Origin { call: CALL, finds: Finds::NotPositive, marks: true }
     }
 
+    #[track_caller]
     fn factor_copy(
         &mut self,
         stream: &CudaStream,
@@ -197,6 +201,7 @@ impl<T: Real> Solves for Cholesky<T> {
         if self.sizes.is_empty() { Ok(()) } else { self.factor_own(stream, statuses) }
     }
 
+    #[track_caller]
     fn solve_copy(
         &mut self,
         stream: &CudaStream,

@@ -117,6 +117,7 @@ impl<T: Factor> Solves for Lu<T> {
         Origin { call: CALL, finds: Finds::DependentRow, marks: true }
     }
 
+    #[track_caller]
     fn factor_copy(
         &mut self,
         stream: &CudaStream,
@@ -132,6 +133,7 @@ impl<T: Factor> Solves for Lu<T> {
         self.dense.getrf(stream, &self.factor, n, factors, &mut self.pivots, statuses)
     }
 
+    #[track_caller]
     fn solve_copy(
         &mut self,
         stream: &CudaStream,

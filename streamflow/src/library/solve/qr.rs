@@ -61,6 +61,7 @@ impl<T: Real> Qr<T> {
     }
 
     /// `Plan::execute`, on the plan's stream.
+    #[track_caller]
     pub(super) fn execute(
         &mut self,
         stream: &CudaStream,
@@ -109,6 +110,7 @@ impl<T: Real> Plan<Qr<T>> {
     ///
     /// # Errors
     /// [`Error::OtherStream`]; [`Error::Operand`] for other shapes; the library's; the driver's.
+    #[track_caller]
     pub fn execute(
         &mut self,
         stream: &Stream<'_>,

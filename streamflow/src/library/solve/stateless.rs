@@ -3,7 +3,7 @@
 use super::system::{self, System};
 use super::{Checked, Cholesky, Eigen, Eigenpairs, Factor, Lu, Planner, Qr, QrFactors, Real};
 use super::{SingularValues, Svd};
-use crate::context::{ExecutionContext, Stream};
+use crate::context::{ExecutionContext, Lent, Stream};
 use crate::error::{Error, Result};
 use crate::library::solve::planner::sealed::Made;
 use crate::memory::Tensor;
@@ -14,6 +14,7 @@ use crate::memory::Tensor;
 /// # Errors
 /// [`Error::Operand`] for other shapes; the library's; the driver's. A singular matrix is an error of the result's
 /// [check](Checked).
+#[track_caller]
 pub fn solve<T: Factor>(
     cx: &ExecutionContext,
     stream: &Stream<'_>,
@@ -31,6 +32,7 @@ pub fn solve<T: Factor>(
 ///
 /// # Errors
 /// As for [`solve()`]. A matrix that is not positive definite is an error of the result's check.
+#[track_caller]
 pub fn solve_positive_definite<T: Real>(
     cx: &ExecutionContext,
     stream: &Stream<'_>,
@@ -46,6 +48,7 @@ pub fn solve_positive_definite<T: Real>(
     solve_by(plan, matrices, cx, stream, a, b)
 }
 
+#[track_caller]
 fn solve_by<S: System>(
     planner: Planner<S>,
     matrices: usize,
@@ -54,11 +57,10 @@ fn solve_by<S: System>(
     a: &Tensor<S::Element>,
     b: &Tensor<S::Element>,
 ) -> Result<Checked<Tensor<S::Element>>> {
-    cached(planner, cx, stream, |solver| {
-        let mut x = Checked::of_batch(matrices, cx.tensor(b.shape(), stream)?, cx, stream)?;
-        system::solve(solver, stream, a, b, &mut x)?;
-        Ok(x)
-    })
+    let mut solver = cached(planner, cx, stream)?;
+    let mut x = Checked::of_batch(matrices, cx.tensor(b.shape(), stream)?, cx, stream)?;
+    system::solve(&mut *solver, stream, a, b, &mut x)?;
+    Ok(x)
 }
 
 /// The factor `L` of a symmetric positive definite matrix, or of each of a batch: see
@@ -66,6 +68,7 @@ fn solve_by<S: System>(
 ///
 /// # Errors
 /// As for [`solve_positive_definite`].
+#[track_caller]
 pub fn cholesky<T: Real>(
     cx: &ExecutionContext,
     stream: &Stream<'_>,
@@ -76,30 +79,29 @@ pub fn cholesky<T: Real>(
         [matrices, _, _] => (plan.batch(*matrices), *matrices),
         _ => (plan, 1),
     };
-    cached(plan, cx, stream, |solver| {
-        let mut copy = cx.tensor(a.shape(), stream)?;
-        stream.copy(a, &mut copy)?;
-        let mut copy = Checked::of_batch(matrices, copy, cx, stream)?;
-        solver.factor_in_place(stream, &mut copy)?;
-        Ok(copy)
-    })
+    let mut solver = cached(plan, cx, stream)?;
+    let mut copy = cx.tensor(a.shape(), stream)?;
+    stream.copy(a, &mut copy)?;
+    let mut copy = Checked::of_batch(matrices, copy, cx, stream)?;
+    solver.factor_in_place(stream, &mut copy)?;
+    Ok(copy)
 }
 
 /// `A = Q R`, by [`Qr`]: `a` is `[m, n]`, with `m >= n`. Does not block.
 ///
 /// # Errors
 /// [`Error::Operand`] for other shapes; the library's; the driver's.
+#[track_caller]
 pub fn qr<T: Real>(
     cx: &ExecutionContext,
     stream: &Stream<'_>,
     a: &Tensor<T>,
 ) -> Result<Checked<QrFactors<T>>> {
     let [rows, columns] = matrix("solve::qr", a)?;
-    cached(Qr::plan(rows, columns), cx, stream, |plan| {
-        let mut out = plan.result(cx, stream)?;
-        plan.execute(stream, a, &mut out)?;
-        Ok(out)
-    })
+    let mut plan = cached(Qr::plan(rows, columns), cx, stream)?;
+    let mut out = plan.result(cx, stream)?;
+    plan.execute(stream, a, &mut out)?;
+    Ok(out)
 }
 
 /// The singular values and vectors of `a`, `[m, n]`, by [`Svd`]. It may block, as
@@ -107,17 +109,17 @@ pub fn qr<T: Real>(
 ///
 /// # Errors
 /// As for [`qr`].
+#[track_caller]
 pub fn svd_blocking<T: Real>(
     cx: &ExecutionContext,
     stream: &Stream<'_>,
     a: &Tensor<T>,
 ) -> Result<Checked<SingularValues<T>>> {
     let [rows, columns] = matrix("solve::svd_blocking", a)?;
-    cached(Svd::plan(rows, columns), cx, stream, |plan| {
-        let mut out = plan.result(cx, stream)?;
-        plan.execute(stream, a, &mut out)?;
-        Ok(out)
-    })
+    let mut plan = cached(Svd::plan(rows, columns), cx, stream)?;
+    let mut out = plan.result(cx, stream)?;
+    plan.execute(stream, a, &mut out)?;
+    Ok(out)
 }
 
 /// The eigenvalues and eigenvectors of a symmetric matrix, `[n, n]`, by [`Eigen`]. It may block, as
@@ -125,27 +127,26 @@ pub fn svd_blocking<T: Real>(
 ///
 /// # Errors
 /// As for [`qr`].
+#[track_caller]
 pub fn eigen_blocking<T: Real>(
     cx: &ExecutionContext,
     stream: &Stream<'_>,
     a: &Tensor<T>,
 ) -> Result<Checked<Eigenpairs<T>>> {
     let [n, _] = square("solve::eigen_blocking", a)?;
-    cached(Eigen::plan(n), cx, stream, |plan| {
-        let mut out = plan.result(cx, stream)?;
-        plan.execute(stream, a, &mut out)?;
-        Ok(out)
-    })
+    let mut plan = cached(Eigen::plan(n), cx, stream)?;
+    let mut out = plan.result(cx, stream)?;
+    plan.execute(stream, a, &mut out)?;
+    Ok(out)
 }
 
-/// Uses the node's plan for these sizes.
-fn cached<S: Made, R>(
+/// The node's plan for these sizes.
+fn cached<'c, S: Made>(
     planner: Planner<S>,
-    cx: &ExecutionContext,
+    cx: &'c ExecutionContext,
     stream: &Stream<'_>,
-    use_it: impl FnOnce(&mut S) -> Result<R>,
-) -> Result<R> {
-    cx.cached(stream, planner, |planner| S::make(planner, cx, stream), use_it)
+) -> Result<Lent<'c, Planner<S>, S>> {
+    cx.cached(stream, planner, |planner| S::make(planner, cx, stream))
 }
 
 fn matrix<T: Factor>(call: &'static str, a: &Tensor<T>) -> Result<[usize; 2]> {

@@ -74,6 +74,7 @@ impl<T: Real> Svd<T> {
     }
 
     /// `Plan::execute_blocking`, on the plan's stream.
+    #[track_caller]
     pub(super) fn execute(
         &mut self,
         stream: &CudaStream,
@@ -126,6 +127,7 @@ impl<T: Real> Plan<Svd<T>> {
     /// # Errors
     /// [`Error::OtherStream`](crate::Error::OtherStream); [`Error::Operand`](crate::Error::Operand) for other shapes; the
     /// library's, perhaps for a matrix with a NaN; the driver's.
+    #[track_caller]
     pub fn execute_blocking(
         &mut self,
         stream: &Stream<'_>,

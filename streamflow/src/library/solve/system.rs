@@ -25,6 +25,7 @@ pub(super) mod sealed {
         fn origin(&self) -> Origin;
 
         /// Copies the matrices and factors the copies. Without statuses to write, it writes those that it keeps.
+        #[track_caller]
         fn factor_copy(
             &mut self,
             stream: &CudaStream,
@@ -33,6 +34,7 @@ pub(super) mod sealed {
         ) -> Result<()>;
 
         /// Solves for right-hand sides, with the matrices that were factored last.
+        #[track_caller]
         fn solve_copy(
             &mut self,
             stream: &CudaStream,
@@ -136,6 +138,7 @@ impl<S: System> Plan<S> {
     ///
     /// # Errors
     /// [`Error::OtherStream`]; [`Error::Operand`] for other shapes; the library's; the driver's.
+    #[track_caller]
     pub fn solve(
         &mut self,
         stream: &Stream<'_>,
@@ -151,6 +154,7 @@ impl<S: System> Plan<S> {
     ///
     /// # Errors
     /// As for [`solve`](Self::solve).
+    #[track_caller]
     pub fn factor(self, stream: &Stream<'_>, a: &Tensor<S::Element>) -> Result<Plan<Factored<S>>> {
         let mut plan = self.map(|solver| Factored { solver });
         plan.refactor(stream, a)?;
@@ -163,6 +167,7 @@ impl<S: System> Plan<Factored<S>> {
     ///
     /// # Errors
     /// As for [`Plan::solve`].
+    #[track_caller]
     pub fn refactor(&mut self, stream: &Stream<'_>, a: &Tensor<S::Element>) -> Result<()> {
         factor(&mut self.lend(stream)?.solver, stream, a, None)
     }
@@ -172,6 +177,7 @@ impl<S: System> Plan<Factored<S>> {
     ///
     /// # Errors
     /// As for [`Plan::solve`].
+    #[track_caller]
     pub fn solve(
         &mut self,
         stream: &Stream<'_>,
@@ -190,6 +196,7 @@ impl<S: System> Plan<Factored<S>> {
 }
 
 /// [`Plan::solve`], on the plan's stream.
+#[track_caller]
 pub(super) fn solve<S: System>(
     solver: &mut S,
     stream: &CudaStream,
@@ -207,6 +214,7 @@ pub(super) fn solve<S: System>(
 }
 
 /// Checks the matrix, and factors a copy of it.
+#[track_caller]
 fn factor<S: System>(
     solver: &mut S,
     stream: &CudaStream,
@@ -230,6 +238,7 @@ fn check_result<T: Factor>(
 
 /// Copies matrices to be factored, and marks those with a NaN in the second half of the statuses. The first half is
 /// set to 0.
+#[track_caller]
 pub(super) fn take_matrices<T: Factor>(
     stream: &CudaStream,
     sizes: &Sizes,

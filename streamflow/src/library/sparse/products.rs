@@ -143,6 +143,7 @@ impl<T: SparseElement> Product<T> {
         Ok(Self { call, shape, right, accumulates, prepared, number, body, element })
     }
 
+    #[track_caller]
     pub(super) fn execute(
         &mut self,
         stream: &CudaStream,
@@ -222,6 +223,7 @@ impl<T: SparseElement> Plan<SpMv<T>> {
     ///
     /// # Errors
     /// [`Error::OtherStream`]; [`Error::Operand`] for another matrix or other shapes; the library's; the driver's.
+    #[track_caller]
     pub fn execute(
         &mut self,
         stream: &Stream<'_>,
@@ -238,6 +240,7 @@ impl<T: SparseElement> Plan<SpMm<T>> {
     ///
     /// # Errors
     /// As for [`SpMv`].
+    #[track_caller]
     pub fn execute(
         &mut self,
         stream: &Stream<'_>,

@@ -10,6 +10,7 @@ use crate::memory::Tensor;
 ///
 /// # Errors
 /// [`Error::Operand`] for another shape; the library's; the driver's.
+#[track_caller]
 pub fn spmv<T: SparseElement>(
     cx: &ExecutionContext,
     stream: &Stream<'_>,
@@ -17,17 +18,17 @@ pub fn spmv<T: SparseElement>(
     x: &Tensor<T>,
 ) -> Result<Tensor<T>> {
     let make = |_: &(u64, &str)| SpMv::plan(a).make(cx, stream);
-    cx.cached(stream, (a.number(), "SpMv"), make, |plan| {
-        let mut y = cx.tensor([a.shape()[0]], stream)?;
-        plan.product().execute(stream, a, x, &mut y)?;
-        Ok(y)
-    })
+    let mut plan = cx.cached(stream, (a.number(), "SpMv"), make)?;
+    let mut y = cx.tensor([a.shape()[0]], stream)?;
+    plan.product().execute(stream, a, x, &mut y)?;
+    Ok(y)
 }
 
 /// `A B`, for `B` of `[n, k]`, in rows, by [`SpMm`]. Does not block.
 ///
 /// # Errors
 /// As for [`spmv`].
+#[track_caller]
 pub fn spmm<T: SparseElement>(
     cx: &ExecutionContext,
     stream: &Stream<'_>,
@@ -36,11 +37,10 @@ pub fn spmm<T: SparseElement>(
 ) -> Result<Tensor<T>> {
     let columns = b.cols();
     let make = |_: &(u64, usize)| SpMm::plan(a, columns).make(cx, stream);
-    cx.cached(stream, (a.number(), columns), make, |plan| {
-        let mut c = cx.tensor([a.shape()[0], columns], stream)?;
-        plan.product().execute(stream, a, b, &mut c)?;
-        Ok(c)
-    })
+    let mut plan = cx.cached(stream, (a.number(), columns), make)?;
+    let mut c = cx.tensor([a.shape()[0], columns], stream)?;
+    plan.product().execute(stream, a, b, &mut c)?;
+    Ok(c)
 }
 
 /// `A x` for a matrix and a vector on the host, on the operator's internal stream; the matrix is as for
@@ -49,6 +49,7 @@ pub fn spmm<T: SparseElement>(
 /// # Errors
 /// [`Error::Operand`] for an invalid matrix or another length; [`Error::NoPool`] for a node without a pool of streams; the
 /// library's; the driver's.
+#[track_caller]
 pub fn spmv_host_blocking<T: SparseElement>(
     cx: &ExecutionContext,
     shape: [usize; 2],
@@ -65,6 +66,7 @@ pub fn spmv_host_blocking<T: SparseElement>(
 ///
 /// # Errors
 /// As for [`spmv_host_blocking`].
+#[track_caller]
 pub fn spmm_host_blocking<T: SparseElement>(
     cx: &ExecutionContext,
     shape: [usize; 2],

@@ -1,7 +1,8 @@
-//! Kernels whose declared accesses can be made wrong, for one argument of one node, in every tick.
+//! Kernels whose declared accesses can be made wrong, for one argument of one node, in every tick; and the same for the
+//! claims of each call of a library, in debug builds.
 //!
-//! The runtime gets the wrong declaration. The layer replaces it with the accesses that follow from the parameters, so
-//! that a checker below sees what the kernel touches.
+//! The runtime gets the wrong declaration. For a kernel, the layer replaces it with the accesses that follow from the
+//! parameters, so that a checker below sees what the kernel touches. A call reaches the layer with its own claims.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -10,6 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use streamflow::driver::{Access, AccessMode, Launch, MemoryRange};
 use streamflow::kernel::{Kernel, KernelInfo, ParamKind, Passing};
+use streamflow::library::claims::take_claims_by;
 use streamflow::memory::DeviceSlice;
 use streamflow::prelude::*;
 
@@ -27,9 +29,9 @@ pub enum Misdeclared {
 /// The declaration of one argument.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Declaration {
-    /// The node that launches the kernel.
+    /// The node that launches the kernel, or makes the call.
     pub node: Box<str>,
-    /// The kernel.
+    /// The kernel, or the library's function.
     pub kernel: &'static str,
     /// The argument.
     pub argument: &'static str,
@@ -74,6 +76,7 @@ pub fn declarations<T>(
     wrong: Option<&Declaration>,
     run: impl FnOnce() -> T,
 ) -> (T, BTreeSet<Declaration>, u64) {
+    take_claims_by(claimed);
     let of_run = OfRun { wrong: wrong.cloned(), ..OfRun::default() };
     let of_run = Arc::new(Mutex::new(of_run));
     CURRENT.set(Current { of_run: of_run.clone(), ..Current::default() });
@@ -111,6 +114,15 @@ fn declared(kernel: &'static str, argument: &'static str, mode: AccessMode) -> O
         }
         chosen
     })
+}
+
+/// How the runtime takes a claim of a call.
+fn claimed(function: &'static str, argument: &'static str, mode: AccessMode) -> Option<AccessMode> {
+    match declared(function, argument, mode) {
+        None => Some(mode),
+        Some(Misdeclared::AsRead) => Some(AccessMode::Read),
+        Some(Misdeclared::LeftOut) => None,
+    }
 }
 
 fn read<'a>(

@@ -100,6 +100,19 @@ impl Arm {
                 let of = format!("[{}.as_ref(), {}.as_ref()]", self.from(a), self.from(b));
                 keep(register, format!("made(platform, &{s}, {of}, {len}, ({tag}, {slow}))?"))
             }
+            Action::Calculate(register, from) => {
+                let on = if call.on == On::First { On::Second } else { On::First };
+                // Its declaration comes after that of `s`.
+                let before = std::mem::take(&mut self.before);
+                let other = self.stream(node, on)?;
+                self.before = before + &self.before;
+                let from = self.from(from);
+                format!(
+                    "if let Some(from) = {from} && let Some(item) = \
+                     calculated(cx, (&{s}, &{other}), &mut core.plans, &from, ({tag}, {slow}))? \
+                     {{ core.r[{register}] = Some(Cell::Own(item)); }}"
+                )
+            }
             Action::Change(register, from) | Action::Copy(register, from) => {
                 let from = self.from(from);
                 let change = match call.act {

@@ -8,6 +8,9 @@ use super::plan::{Carries, Flow, FullPolicy, Kind, Port};
 /// The beginning of each printed graph.
 pub(crate) const ITEM: &str = include_str!("item.rs");
 
+/// What each printed graph has after it.
+pub(crate) const LIBRARIES: &str = include_str!("libraries.rs");
+
 /// The clock: it counts ticks and ends the run.
 const CLOCK: &str = "
 #[operator]
@@ -26,6 +29,7 @@ struct Core {
     pending: VecDeque<Pending>,
     points: Vec<streamflow::stream::Point>,
     handle: Option<OnStream<()>>,
+    plans: Option<Plans>,
 }
 ";
 

@@ -163,11 +163,12 @@ impl Draw<'_> {
     /// A call that makes new data from received data.
     fn makes(&mut self, ports: &[Port], register: usize) -> Call {
         let (from, len) = (self.from(ports), self.len());
-        let act = match self.random.below(6) {
+        let act = match self.random.below(7) {
             _ if ports.is_empty() => Action::New(register, len),
             0 => Action::New(register, len),
             1 => Action::Upload(register, len),
-            2 | 3 => Action::Join(register, from, self.from(ports), len),
+            2 => Action::Calculate(register, from),
+            3 | 4 => Action::Join(register, from, self.from(ports), len),
             _ => Action::Map(register, from, len),
         };
         self.call(act)

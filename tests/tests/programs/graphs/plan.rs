@@ -164,6 +164,8 @@ pub(crate) enum Action {
     /// Absent operands are not read.
     Map(usize, Operand, usize),
     Join(usize, Operand, Operand, usize),
+    /// By calls of libraries on the call's stream and on another one.
+    Calculate(usize, Operand),
     /// In place. Shared data is not changed.
     Change(usize, Operand),
     Copy(usize, Operand),

@@ -9,6 +9,7 @@ use streamflow::prelude::*;
 use streamflow::stream::Point;
 
 use super::item::{Cell, Item, copied, copy_bypassing, made, part, share, take_own};
+use super::libraries::{Plans, calculated};
 use super::operators::{Input, Ports};
 use super::plan::{
     Action, Call, DownloadUse, Memory, On, Operand, Phase, Port, REGISTERS, Receiving,
@@ -24,6 +25,7 @@ pub(crate) struct Core {
     pending: VecDeque<Pending>,
     points: Vec<Point>,
     handle: Option<(On, OnStream<RawStream>)>,
+    plans: Option<Plans>,
 }
 
 /// The state of one tick.
@@ -116,6 +118,17 @@ impl Core {
                 let (a, b) = (self.section(a, now)?, self.section(b, now)?);
                 let item = made(platform, &s, [a.as_ref(), b.as_ref()], len, (tag, call.slow))?;
                 self.registers[register] = Some(Cell::Own(item));
+            }
+            Action::Calculate(register, from) => {
+                let on = if call.on == On::First { On::Second } else { On::First };
+                let Some(other) = now.stream(on)? else { return Ok(()) };
+                let mut plans = self.plans.take();
+                let Some(from) = self.section(from, now)? else { return Ok(()) };
+                let made = calculated(now.cx, (&s, &other), &mut plans, &from, (tag, call.slow))?;
+                self.plans = plans;
+                if let Some(item) = made {
+                    self.registers[register] = Some(Cell::Own(item));
+                }
             }
             Action::Change(register, from) | Action::Copy(register, from) => {
                 let Some(mut item) = take_own(&mut self.registers[register]) else { return Ok(()) };

@@ -54,6 +54,7 @@ impl<T: Number> Batch<T> {
 
 impl Dense {
     /// As [`potrf`](Self::potrf), for each matrix of a batch, each with a status.
+    #[track_caller]
     pub(in crate::library) fn potrf_batched<T: Number>(
         &mut self,
         stream: &CudaStream,
@@ -82,6 +83,7 @@ impl Dense {
     }
 
     /// Solves `A x = b` for each matrix of a batch, with one right-hand side each, in its place.
+    #[track_caller]
     pub(in crate::library) fn potrs_batched<T: Number>(
         &mut self,
         stream: &CudaStream,

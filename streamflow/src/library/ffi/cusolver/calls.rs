@@ -56,6 +56,7 @@ pub(super) fn not_captured<'a>(function: &'static str) -> Call<'a> {
 
 impl Dense {
     /// `P A = L U`, in the place of `A`; `pivots` gets one row for each row, and the first of `statuses` is written.
+    #[track_caller]
     pub(in crate::library) fn getrf<T: Number>(
         &mut self,
         stream: &CudaStream,
@@ -89,6 +90,7 @@ impl Dense {
 
     /// Solves `transpose(A) x = b` for the `count` columns of `b`, in their place.
     #[allow(clippy::too_many_arguments, reason = "those of LAPACK")]
+    #[track_caller]
     pub(in crate::library) fn getrs<T: Number>(
         &mut self,
         stream: &CudaStream,
@@ -122,6 +124,7 @@ impl Dense {
     }
 
     /// `A = transpose(U) U`, in the place of the upper triangle of `A`; the first of `statuses` is written.
+    #[track_caller]
     pub(in crate::library) fn potrf<T: Number>(
         &mut self,
         stream: &CudaStream,
@@ -150,6 +153,7 @@ impl Dense {
     }
 
     /// Solves `A x = b` for the `count` columns of `b`, in their place.
+    #[track_caller]
     pub(in crate::library) fn potrs<T: Number>(
         &mut self,
         stream: &CudaStream,

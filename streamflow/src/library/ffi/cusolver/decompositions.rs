@@ -14,6 +14,7 @@ use crate::stream::CudaStream;
 impl Dense {
     /// QR of a matrix of `rows` by `columns`, in its place: `R` in the upper triangle, and below it, with `tau`, what
     /// [`orgqr`](Self::orgqr) makes `Q` of.
+    #[track_caller]
     pub(in crate::library) fn geqrf<T: Number>(
         &mut self,
         stream: &CudaStream,
@@ -45,6 +46,7 @@ impl Dense {
     }
 
     /// `Q`, `rows` by `columns`, in the place of what [`geqrf`](Self::geqrf) has written.
+    #[track_caller]
     pub(in crate::library) fn orgqr<T: Number>(
         &mut self,
         stream: &CudaStream,
@@ -76,6 +78,7 @@ impl Dense {
 
     /// The eigenvalues of a symmetric matrix, of which the upper triangle is read, and its eigenvectors in the columns of
     /// `a`.
+    #[track_caller]
     pub(in crate::library) fn syevd<T: Number>(
         &mut self,
         stream: &CudaStream,
@@ -109,6 +112,7 @@ impl Dense {
     /// The economy SVD of a matrix with `rows >= columns`, which is overwritten: `u` is `rows` by `columns`, and `vt`
     /// `columns` by `columns`.
     #[allow(clippy::too_many_arguments, reason = "those of LAPACK")]
+    #[track_caller]
     pub(in crate::library) fn gesvd<T: Number>(
         &mut self,
         stream: &CudaStream,

@@ -107,6 +107,7 @@ impl Prepared {
     }
 
     /// Queues the product.
+    #[track_caller]
     pub(in crate::library) fn multiply<T: SparseElement>(
         &mut self,
         stream: &CudaStream,

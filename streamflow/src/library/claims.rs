@@ -1,0 +1,35 @@
+//! The claims of calls, as the runtime gets them. A test can make one wrong, in debug builds alone.
+//!
+//! A wrong claim shows whether tests find it: the runtime orders the call by it, and the driver gets the right one. In
+//! release builds nothing is here.
+
+use crate::driver::AccessMode;
+
+/// How the runtime takes a claim: the function and its argument, and how the call uses that. `None` leaves the claim out.
+pub type TakeClaim = fn(&'static str, &'static str, AccessMode) -> Option<AccessMode>;
+
+#[cfg(debug_assertions)]
+static TAKE: std::sync::OnceLock<TakeClaim> = std::sync::OnceLock::new();
+
+/// Has this function decide about each claim of the process from now on. The first one stays. Returns whether the build
+/// asks it.
+pub fn take_claims_by(take: TakeClaim) -> bool {
+    #[cfg(debug_assertions)]
+    TAKE.get_or_init(|| take);
+    let _ = take;
+    cfg!(debug_assertions)
+}
+
+/// How the runtime takes a claim.
+#[inline(always)]
+pub(super) fn taken(
+    _function: &'static str,
+    _argument: &'static str,
+    mode: AccessMode,
+) -> Option<AccessMode> {
+    #[cfg(debug_assertions)]
+    if let Some(take) = TAKE.get() {
+        return take(_function, _argument, mode);
+    }
+    Some(mode)
+}

@@ -1,0 +1,277 @@
+//! What holds for the plans of every library: dropped plans, two streams, threads, exhausted memory, a lost device, NaNs.
+//!
+//! Random numbers have no plan: a generator is plain data, and each call is a launch.
+
+use std::sync::Arc;
+use std::sync::mpsc::channel;
+
+use streamflow::library::Plan;
+use streamflow::library::fft::{InverseRealFft, Norm, RealFft};
+use streamflow::library::matmul::{Blas, Matmul};
+use streamflow::library::solve::{Checked, Cholesky, Lu, System};
+use streamflow::library::sparse::{Csr, SpMm, SpMv};
+use streamflow::memory::{Complex, MemoryOptions};
+use streamflow::prelude::*;
+use streamflow_tests::kernels::{axpy, slow_fill, trap};
+use streamflow_tests::layers::{CallKind, FailNth};
+use streamflow_tests::{Failed, Suite, check, check_text};
+
+use super::in_tick::{holds_in_tick, in_tick, ticks_on_threads};
+
+/// Cycles, much longer than a call: about 10 ms on a GPU.
+const SLOW: u64 = 20_000_000;
+/// The number of elements.
+const N: usize = 4;
+
+/// Computes `y = 2 x` on the plan's stream.
+trait Doubles: Send {
+    fn double(&mut self, stream: &Stream<'_>, x: &Tensor<f32>, y: &mut Tensor<f32>) -> Result<()>;
+}
+
+/// Makes the plan, and what it keeps.
+type Make = fn(&ExecutionContext, &Stream<'_>) -> Result<Box<dyn Doubles>>;
+
+/// A plan, with its name and the shape of its operands.
+type MadePlan = (&'static str, &'static [usize], Make);
+
+const PLANS: &[MadePlan] = &[
+    ("a transform", &[N], |cx, s| {
+        let back = InverseRealFft::plan(N).norm(Norm::ByLength).on(cx, s)?;
+        let spectrum = cx.tensor([N / 2 + 1], s)?;
+        Ok(Box::new(Transform { there: RealFft::plan(N).on(cx, s)?, back, spectrum }))
+    }),
+    ("a product", &[1, N], |cx, s| {
+        let two = cx.upload(&[2.0_f32])?.reshape([1, 1])?;
+        Ok(Box::new((Matmul::<f32>::plan(1, N, 1).on(cx, s)?, two)))
+    }),
+    ("vectors", &[N], |cx, s| Ok(Box::new(Blas::<f32>::on(cx, s)?))),
+    ("a sparse product", &[N], |cx, s| {
+        let a = twice(cx)?;
+        Ok(Box::new((SpMv::plan(&a).on(cx, s)?, a)))
+    }),
+    ("a sparse product of matrices", &[N, 1], |cx, s| {
+        let a = twice(cx)?;
+        Ok(Box::new((SpMm::plan(&a, 1).on(cx, s)?, a)))
+    }),
+    ("LU", &[N], |cx, s| {
+        let x = Checked::new(cx.tensor([N], s)?, cx, s)?;
+        Ok(Box::new(Solver { plan: Lu::plan(N).on(cx, s)?, a: half(cx)?, x }))
+    }),
+    ("Cholesky", &[N], |cx, s| {
+        let x = Checked::new(cx.tensor([N], s)?, cx, s)?;
+        Ok(Box::new(Solver { plan: Cholesky::plan(N).on(cx, s)?, a: half(cx)?, x }))
+    }),
+];
+
+struct Transform {
+    there: Plan<RealFft<f32>>,
+    back: Plan<InverseRealFft<f32>>,
+    spectrum: Tensor<Complex<f32>>,
+}
+
+struct Solver<S> {
+    plan: Plan<S>,
+    a: Tensor<f32>,
+    x: Checked<Tensor<f32>>,
+}
+
+/// A matrix with 2 on its diagonal.
+fn twice(cx: &ExecutionContext) -> Result<Csr<f32>> {
+    Ok(Csr::upload(cx, [N, N], &[0, 1, 2, 3, 4], &[0, 1, 2, 3], &[2.0; N])?)
+}
+
+/// A matrix with 1/2 on its diagonal.
+fn half(cx: &ExecutionContext) -> Result<Tensor<f32>> {
+    let mut a = [0.0_f32; N * N];
+    (0..N).for_each(|row| a[row * (N + 1)] = 0.5);
+    Ok(cx.upload(&a)?.reshape([N, N])?)
+}
+
+impl Doubles for Transform {
+    fn double(&mut self, stream: &Stream<'_>, x: &Tensor<f32>, y: &mut Tensor<f32>) -> Result<()> {
+        self.there.forward(stream, x, &mut self.spectrum)?;
+        self.back.inverse(stream, &mut self.spectrum, y)?;
+        Ok(stream.launch::<axpy<f32>>(N, (y, 1.0, x, x))?)
+    }
+}
+
+impl Doubles for (Plan<Matmul<f32>>, Tensor<f32>) {
+    fn double(&mut self, stream: &Stream<'_>, x: &Tensor<f32>, y: &mut Tensor<f32>) -> Result<()> {
+        Ok(self.0.execute(stream, &self.1, x, y)?)
+    }
+}
+
+impl Doubles for Plan<Blas<f32>> {
+    fn double(&mut self, stream: &Stream<'_>, x: &Tensor<f32>, y: &mut Tensor<f32>) -> Result<()> {
+        stream.fill_bytes(y, 0)?;
+        Ok(self.axpy(stream, 2.0, x, y)?)
+    }
+}
+
+impl Doubles for (Plan<SpMv<f32>>, Csr<f32>) {
+    fn double(&mut self, stream: &Stream<'_>, x: &Tensor<f32>, y: &mut Tensor<f32>) -> Result<()> {
+        Ok(self.0.execute(stream, &self.1, x, y)?)
+    }
+}
+
+impl Doubles for (Plan<SpMm<f32>>, Csr<f32>) {
+    fn double(&mut self, stream: &Stream<'_>, x: &Tensor<f32>, y: &mut Tensor<f32>) -> Result<()> {
+        Ok(self.0.execute(stream, &self.1, x, y)?)
+    }
+}
+
+impl<S: System<Element = f32>> Doubles for Solver<S> {
+    fn double(&mut self, stream: &Stream<'_>, x: &Tensor<f32>, y: &mut Tensor<f32>) -> Result<()> {
+        self.plan.solve(stream, &self.a, x, &mut self.x)?;
+        Ok(stream.copy(self.x.on_device(), y)?)
+    }
+}
+
+pub(crate) fn add(suite: Suite) -> Suite {
+    suite
+        .both("each_plan_may_be_dropped_while_its_work_runs", dropped)
+        .both("each_plan_has_a_second_one_on_another_stream", |platform| {
+            check(two_streams(platform, PLANS)?, || "the data is wrong".into())
+        })
+        // Without waits the other ones would read indices and pivots from memory that has none.
+        .ordered("two_plans_exchange_their_data", |platform| two_streams(platform, &PLANS[..3]))
+        .both("each_plan_passes_a_nan_through", nan)
+        .both("each_plan_works_in_ticks_on_several_threads", threads)
+        .both("each_plan_that_memory_has_no_room_for_is_an_error", no_room)
+        .host("each_call_on_a_lost_device_is_an_error", lost)
+}
+
+fn all(found: &[f32], wanted: f32) -> bool {
+    found.len() == N && found.iter().all(|found| (found - wanted).abs() < 1e-4)
+}
+
+/// Dropped memory goes back to the driver, so that other streams get it.
+fn dropped(platform: &Platform) -> Result<(), Failed> {
+    let memory = MemoryOptions::new().release_threshold(0);
+    let platform = Platform::builder().memory(memory).driver(platform.driver().clone())?;
+    in_tick(&platform, |cx, work, other| {
+        for (name, shape, make) in PLANS {
+            let (mut x, mut y) = (cx.tensor(*shape, work)?, cx.tensor(*shape, work)?);
+            let mut plan = make(cx, work)?;
+            // The work areas' allocation is complete, so that the call alone keeps them.
+            work.synchronize_blocking()?;
+            work.launch::<slow_fill>(N, (&mut x, 3.0, SLOW))?;
+            plan.double(work, &x, &mut y)?;
+            drop(plan);
+            for _ in 0..4 {
+                let mut taken = cx.tensor([N], other)?;
+                other.launch::<slow_fill>(N, (&mut taken, 77.0, 0))?;
+            }
+            let found = work.download_blocking(&y)?;
+            check(all(&found, 6.0), || format!("{name}: {found:?}"))?;
+        }
+        Ok(())
+    })
+}
+
+/// Each stream doubles what the other one has made. Returns whether all data was right.
+fn two_streams(platform: &Platform, plans: &'static [MadePlan]) -> Result<bool> {
+    holds_in_tick(platform, move |cx, work, other| {
+        let mut is_right = true;
+        for (_, shape, make) in plans {
+            let (mut first, mut second) = (make(cx, work)?, make(cx, other)?);
+            let (mut x, mut y) = (cx.tensor(*shape, work)?, cx.tensor(*shape, other)?);
+            for round in 1..4 {
+                let value = round as f32;
+                work.launch::<slow_fill>(N, (&mut x, value, SLOW / 10))?;
+                second.double(other, &x, &mut y)?;
+                first.double(work, &y, &mut x)?;
+                is_right &= all(&other.download_blocking(&x)?, 4.0 * value);
+            }
+        }
+        Ok(is_right)
+    })
+}
+
+/// Solvers mark a NaN of a matrix, not of a right-hand side.
+fn nan(platform: &Platform) -> Result<(), Failed> {
+    in_tick(platform, |cx, work, _| {
+        for (name, shape, make) in PLANS {
+            let x = cx.upload(&[f32::NAN; N])?.reshape(*shape)?;
+            let mut y = cx.tensor(*shape, work)?;
+            make(cx, work)?.double(work, &x, &mut y)?;
+            let found = work.download_blocking(&y)?;
+            check(found.iter().all(|found| found.is_nan()), || format!("{name}: {found:?}"))?;
+        }
+        Ok(())
+    })
+}
+
+fn threads(platform: &Platform) -> Result<(), Failed> {
+    let mut plans = Vec::new();
+    ticks_on_threads(platform, 3, move |cx, work, other| {
+        if plans.is_empty() {
+            for (_, _, make) in PLANS {
+                plans.push(make(cx, work)?);
+            }
+        }
+        let value = (1 + cx.tick()) as f32;
+        for ((name, shape, _), plan) in PLANS.iter().zip(&mut plans) {
+            let (mut x, mut y) = (cx.tensor(*shape, other)?, cx.tensor(*shape, work)?);
+            other.launch::<slow_fill>(N, (&mut x, value, SLOW / 10))?;
+            plan.double(work, &x, &mut y)?;
+            let found = work.download_blocking(&y)?;
+            check(all(&found, 2.0 * value), || format!("{name}, tick {}: {found:?}", cx.tick()))?;
+        }
+        Ok(())
+    })
+}
+
+/// Each allocation of each plan fails in turn, and the next plan is right.
+fn no_room(platform: &Platform) -> Result<(), Failed> {
+    for (name, shape, make) in PLANS {
+        let mut failed = 0;
+        for nth in 0..20 {
+            let driver = platform.driver().clone();
+            let failing = Arc::new(FailNth::new(driver, CallKind::Allocate, nth));
+            let platform = Platform::builder().driver(failing)?;
+            let (tell, told) = channel();
+            in_tick(&platform, move |cx, work, _| {
+                let made = make(cx, work);
+                tell.send(made.as_ref().err().map(ToString::to_string))?;
+                if made.is_ok() {
+                    return Ok(());
+                }
+                let x = cx.upload(&[3.0_f32; N])?.reshape(*shape)?;
+                let mut y = cx.tensor(*shape, work)?;
+                make(cx, work)?.double(work, &x, &mut y)?;
+                let found = work.download_blocking(&y)?;
+                check(all(&found, 6.0), || format!("{name}, allocation {nth}: {found:?}"))
+            })?;
+            let Some(text) = told.recv()? else { break };
+            check_text(&text, &["INJECTED"])?;
+            failed += 1;
+        }
+        check(failed > 0, || format!("{name} allocates nothing"))?;
+    }
+    Ok(())
+}
+
+/// After a fault of the device, no call does anything, and dropping the plans waits for nothing.
+fn lost(given: &Platform) -> Result<(), Failed> {
+    for (name, shape, make) in PLANS {
+        let platform = Platform::host().seed(given.driver().seed().unwrap_or(0)).build()?;
+        let (tell, told) = channel();
+        let run = in_tick(&platform, move |cx, work, _| {
+            let mut plan = make(cx, work)?;
+            let (x, mut y) = (cx.upload(&[3.0_f32; N])?.reshape(*shape)?, cx.tensor(*shape, work)?);
+            plan.double(work, &x, &mut y)?;
+            let mut broken = cx.tensor([N], work)?;
+            work.launch::<trap>(N, (&mut broken,))?;
+            let fault = work.synchronize_blocking().err().map(|error| error.to_string());
+            let done = plan.double(work, &x, &mut y).err().map(|error| error.to_string());
+            let again = make(cx, work).err().map(|error| error.to_string());
+            Ok(tell.send((fault, done, again))?)
+        });
+        let (fault, done, again) = told.recv()?;
+        check(fault.is_some(), || format!("{name}: the device has not failed"))?;
+        check(done.is_some() && again.is_some(), || format!("{name}: {done:?}, {again:?}"))?;
+        check(run.is_err(), || format!("{name}: the run has not failed"))?;
+    }
+    Ok(())
+}

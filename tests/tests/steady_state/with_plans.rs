@@ -1,0 +1,35 @@
+//! Law 12 for operators with plans of libraries.
+
+use streamflow::driver::Call;
+use streamflow::prelude::*;
+use streamflow_tests::{Failed, check, plans};
+
+use super::{check_steady, few_allocations_within, late, warm_calls};
+
+/// Fewer than for other graphs, since the simulator computes for longer.
+const TICKS: usize = 200;
+
+/// The calls of libraries in a tick of [`plans::run`]: two of each operator, and two more where a solver factors and solves.
+const CALLS: usize = 10;
+
+pub(super) fn plans_make_no_resources(platform: &Platform) -> Result<(), Failed> {
+    let calls = warm_calls(platform, TICKS, |platform, ticks, on_tick| {
+        Ok(plans::run(platform, ticks, on_tick)?)
+    })?;
+    check_steady("plans", &calls)?;
+    let found = calls.iter().filter(|call| matches!(call, Call::Library { .. })).count();
+    // At both ends the sources may be ahead of the sink by some ticks.
+    check(found.abs_diff(CALLS * TICKS) <= 5 * CALLS, || {
+        format!("{found} calls of libraries in {TICKS} ticks, not {}", CALLS * TICKS)
+    })
+}
+
+/// The simulator's device allocates for its product: the crate `matrixmultiply` packs the matrices, once in each tick. That is
+/// no allocation of the tick's own, and a GPU has none.
+pub(super) fn plans_make_no_heap_allocations(platform: &Platform) -> Result<(), Failed> {
+    let is_simulated = platform.driver().device_info(device(0))?.is_simulated;
+    let packed = if is_simulated { TICKS as u64 } else { 0 };
+    few_allocations_within("plans", TICKS, packed + late(), |ticks, on_tick| {
+        Ok(plans::run(platform, ticks, on_tick)?)
+    })
+}
