@@ -5,7 +5,8 @@ use super::outcome::{Finds, Origin};
 use super::planner::Planner;
 use super::planner::sealed::Made;
 use super::system::sealed::Solves;
-use super::system::{Sizes, System, take_matrices, warm_up};
+use super::system::{Sizes, System};
+use super::taken::Matrices;
 use super::{Checked, Factor, Real, layout};
 use crate::context::{ExecutionContext, Stream};
 use crate::error::{Error, Result};
@@ -152,7 +153,7 @@ impl<T: Real> Made for Cholesky<T> {
                 (need, factors, bodies::potrf::<T>(n), bodies::potrs::<T>(n))
             }
         };
-        let mut made = Self {
+        let made = Self {
             dense: Dense::new::<T>(cx, stream, need.as_slice())?,
             factors,
             statuses: cx.buffer(2 * sizes.matrices(), stream)?,
@@ -161,7 +162,7 @@ impl<T: Real> Made for Cholesky<T> {
             solve,
             sizes,
         };
-        warm_up(cx, stream, &made.sizes, made.factors.matrices(), &mut made.statuses)?;
+        Matrices::of(&made.sizes, true).warm_up::<T>(cx, stream)?;
         Ok(made)
     }
 }
@@ -186,7 +187,7 @@ impl<T: Real> Solves for Cholesky<T> {
         mut statuses: Option<&mut DeviceSlice<i32>>,
     ) -> Result<()> {
         let taken = statuses.as_deref_mut().unwrap_or(&mut self.statuses);
-        take_matrices(stream, &self.sizes, a, self.factors.matrices(), taken, true)?;
+        Matrices::of(&self.sizes, true).take(stream, a, self.factors.matrices(), taken)?;
         if self.sizes.is_empty() { Ok(()) } else { self.factor_own(stream, statuses) }
     }
 

@@ -5,7 +5,8 @@ use super::outcome::{Finds, Origin};
 use super::planner::Planner;
 use super::planner::sealed::Made;
 use super::system::sealed::Solves;
-use super::system::{Sizes, System, take_matrices, warm_up};
+use super::system::{Sizes, System};
+use super::taken::Matrices;
 use super::{Factor, layout};
 use crate::context::{ExecutionContext, Stream};
 use crate::error::Result;
@@ -89,7 +90,7 @@ impl<T: Factor> Made for Lu<T> {
         layout::fits(CALL, &[n, n])?;
         layout::fits(CALL, &[sizes.sides(), n])?;
         let need = (!sizes.is_empty()).then_some(Need::Lu { n });
-        let mut made = Self {
+        let made = Self {
             dense: Dense::new::<T>(cx, stream, need.as_slice())?,
             factors: cx.buffer(n * n, stream)?,
             pivots: cx.buffer(n, stream)?,
@@ -99,7 +100,7 @@ impl<T: Factor> Made for Lu<T> {
             solve: bodies::getrs::<T>(n),
             sizes,
         };
-        warm_up(cx, stream, &made.sizes, &mut made.factors, &mut made.statuses)?;
+        Matrices::of(&made.sizes, false).warm_up::<T>(cx, stream)?;
         Ok(made)
     }
 }
@@ -124,7 +125,7 @@ impl<T: Factor> Solves for Lu<T> {
         statuses: Option<&mut DeviceSlice<i32>>,
     ) -> Result<()> {
         let statuses = statuses.unwrap_or(&mut self.statuses);
-        take_matrices(stream, &self.sizes, a, &mut self.factors, statuses, false)?;
+        Matrices::of(&self.sizes, false).take(stream, a, &mut self.factors, statuses)?;
         if self.sizes.is_empty() {
             return Ok(());
         }

@@ -6,8 +6,8 @@
 //! | [`solve_positive_definite`] | [`Cholesky`] | `A x = b` for a symmetric positive definite matrix, also in batches | real |
 //! | [`cholesky`] | [`Cholesky`] | `A = L transpose(L)` | real |
 //! | [`qr`] | [`Qr`] | `A = Q R` | real |
-//! | [`svd_blocking`] | [`Svd`] | `A = U diag(s) VT` | real |
-//! | [`eigen_blocking`] | [`Eigen`] | eigenvalues and eigenvectors of a symmetric matrix | real |
+//! | [`svd_blocking`] | [`Svd`] | `A = U diag(s) VT`, also in batches | real |
+//! | [`eigen_blocking`] | [`Eigen`] | eigenvalues and eigenvectors of a symmetric matrix, also in batches | real |
 //!
 //! Matrices are dense [tensors](crate::Tensor) in rows, as everywhere in streamflow, and right-hand sides are vectors, or
 //! the rows of a matrix. Each documentation says where the library, which has its matrices in columns, shows through.
@@ -80,7 +80,9 @@ mod planner;
 mod qr;
 mod stateless;
 mod svd;
+mod svd_batch;
 mod system;
+mod taken;
 
 pub use checked::Checked;
 pub use cholesky::Cholesky;

@@ -8,6 +8,10 @@ use crate::error::{Error, Result};
 use crate::library::solve::planner::sealed::Made;
 use crate::memory::Tensor;
 
+/// What functions for one matrix or a batch need, for errors.
+const MATRICES: &str = "a matrix `[m, n]` or a batch of them `[count, m, n]`";
+const SQUARE_MATRICES: &str = "a square matrix `[n, n]` or a batch of them `[count, n, n]`";
+
 /// Solves `A x = b` by [`Lu`]: `a` is `[n, n]`, in rows; `b` and the result are `[n]`, or `[k, n]` with a right-hand side
 /// in each row. Does not block.
 ///
@@ -102,8 +106,8 @@ pub fn qr<T: Real>(
     })
 }
 
-/// The singular values and vectors of `a`, `[m, n]`, by [`Svd`]. It may block, as
-/// [`execute_blocking`](crate::library::Plan::execute_blocking).
+/// The singular values and vectors of `a`, `[m, n]`, by [`Svd`], or of each matrix of a batch, `[count, m, n]`. It may
+/// block, as [`execute_blocking`](crate::library::Plan::execute_blocking).
 ///
 /// # Errors
 /// As for [`qr`].
@@ -112,16 +116,20 @@ pub fn svd_blocking<T: Real>(
     stream: &Stream<'_>,
     a: &Tensor<T>,
 ) -> Result<Checked<SingularValues<T>>> {
-    let [rows, columns] = matrix("solve::svd_blocking", a)?;
-    cached(Svd::plan(rows, columns), cx, stream, |plan| {
+    let plan = match *a.shape() {
+        [count, rows, columns] => Svd::plan(rows, columns).batch(count),
+        [rows, columns] => Svd::plan(rows, columns),
+        _ => return Err(no_matrix("solve::svd_blocking", a.shape(), MATRICES)),
+    };
+    cached(plan, cx, stream, |plan| {
         let mut out = plan.result(cx, stream)?;
         plan.execute(stream, a, &mut out)?;
         Ok(out)
     })
 }
 
-/// The eigenvalues and eigenvectors of a symmetric matrix, `[n, n]`, by [`Eigen`]. It may block, as
-/// [`execute_blocking`](crate::library::Plan::execute_blocking).
+/// The eigenvalues and eigenvectors of a symmetric matrix, `[n, n]`, by [`Eigen`], or of each matrix of a batch,
+/// `[count, n, n]`. It may block, as [`execute_blocking`](crate::library::Plan::execute_blocking).
 ///
 /// # Errors
 /// As for [`qr`].
@@ -130,8 +138,12 @@ pub fn eigen_blocking<T: Real>(
     stream: &Stream<'_>,
     a: &Tensor<T>,
 ) -> Result<Checked<Eigenpairs<T>>> {
-    let [n, _] = square("solve::eigen_blocking", a)?;
-    cached(Eigen::plan(n), cx, stream, |plan| {
+    let plan = match *a.shape() {
+        [count, n, columns] if n == columns => Eigen::plan(n).batch(count),
+        [n, columns] if n == columns => Eigen::plan(n),
+        _ => return Err(no_matrix("solve::eigen_blocking", a.shape(), SQUARE_MATRICES)),
+    };
+    cached(plan, cx, stream, |plan| {
         let mut out = plan.result(cx, stream)?;
         plan.execute(stream, a, &mut out)?;
         Ok(out)

@@ -1,14 +1,13 @@
 //! Systems of equations: what [`Lu`](super::Lu) and [`Cholesky`](super::Cholesky) have in common.
 
-use super::kernels::take;
 use super::layout::has_shape;
 use super::outcome::Origin;
 use super::planner::Planner;
 use super::planner::sealed::Made;
 use super::{Checked, Factor};
-use crate::context::{ExecutionContext, Stream};
+use crate::context::Stream;
 use crate::error::{Error, Result};
-use crate::library::{Plan, is_simulated};
+use crate::library::Plan;
 use crate::memory::{Buffer, DeviceSlice, Tensor};
 use crate::stream::CudaStream;
 
@@ -226,41 +225,4 @@ fn check_result<T: Factor>(
     sizes.check_sides(call, "b", b.shape())?;
     sizes.check_sides(call, "x", x.on_device().shape())?;
     sizes.check_statuses(call, "x", x.matrices())
-}
-
-/// Copies matrices to be factored, and marks those with a NaN in the second half of the statuses. The first half is
-/// set to 0.
-pub(super) fn take_matrices<T: Factor>(
-    stream: &CudaStream,
-    sizes: &Sizes,
-    a: &DeviceSlice<T>,
-    factors: &mut DeviceSlice<T>,
-    statuses: &mut DeviceSlice<i32>,
-    is_lower: bool,
-) -> Result<()> {
-    stream.fill_bytes(statuses, 0)?;
-    if sizes.is_empty() {
-        return Ok(());
-    }
-    let Some((_, mut marks)) = statuses.split_at_mut(sizes.matrices()) else {
-        unreachable!("there are twice as many statuses")
-    };
-    stream.launch::<take<T>>(a.len(), (factors, &mut marks, a, sizes.n, u8::from(is_lower)))
-}
-
-/// Makes the first call of [`take_matrices`], for which the kernel is compiled, so that what is missing is an error of
-/// `start`.
-pub(super) fn warm_up<T: Factor>(
-    cx: &ExecutionContext,
-    stream: &Stream<'_>,
-    sizes: &Sizes,
-    factors: &mut DeviceSlice<T>,
-    statuses: &mut DeviceSlice<i32>,
-) -> Result<()> {
-    if is_simulated(stream)? || sizes.is_empty() {
-        return Ok(());
-    }
-    let mut zeros = cx.buffer(factors.len(), stream)?;
-    stream.fill_bytes(&mut zeros, 0)?;
-    take_matrices(stream, sizes, &zeros, factors, statuses, false)
 }

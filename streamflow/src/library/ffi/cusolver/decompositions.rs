@@ -59,7 +59,7 @@ impl Dense {
         fits(CALL, "tau", tau, Some(columns))?;
         fits(CALL, "status", status, Some(1))?;
         let (m, n) = (rows as c_int, columns as c_int);
-        let elements = (self.work.len() / size_of::<T>()).min(c_int::MAX as usize) as c_int;
+        let elements = self.work_elements::<T>();
         let mut call = not_captured(CALL);
         let work = at(call.write("work", &mut self.work));
         let a = at(call.write("a", a));

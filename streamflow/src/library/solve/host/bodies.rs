@@ -99,3 +99,35 @@ pub(in crate::library::solve) fn gesvd<T: Real>(rows: usize, columns: usize) -> 
         status[0] = decompositions::svd((rows, columns), a, u, s, vt);
     })
 }
+
+pub(in crate::library::solve) fn syevj_batched<T: Real>(n: usize) -> HostBody {
+    HostBody::new("cusolverDnsyevjBatched", move |it| {
+        let (_work, a) = (it.write::<u8>(), it.write::<T>());
+        let (values, statuses) = (it.write::<T>(), it.write::<i32>());
+        let batch = a.chunks_exact_mut(n * n).zip(values.chunks_exact_mut(n));
+        for ((a, values), status) in batch.zip(statuses) {
+            let matrix = a.to_vec();
+            *status = decompositions::eigen(n, &matrix, values, a);
+        }
+    })
+}
+
+/// Makes no more vectors than there are values: the plan looks at no others.
+pub(in crate::library::solve) fn gesvdj_batched<T: Real>(rows: usize, columns: usize) -> HostBody {
+    HostBody::new("cusolverDngesvdjBatched", move |it| {
+        let (_work, a, s) = (it.write::<u8>(), it.write::<T>(), it.write::<T>());
+        let (u, v, statuses) = (it.write::<T>(), it.write::<T>(), it.write::<i32>());
+        let k = rows.min(columns);
+        let mut vt = vec![T::ZERO; k * columns];
+        u.fill(T::ZERO);
+        v.fill(T::ZERO);
+        let batch = a.chunks_exact(rows * columns).zip(s.chunks_exact_mut(k));
+        let vectors = u.chunks_exact_mut(rows * rows).zip(v.chunks_exact_mut(columns * columns));
+        for (((a, s), (u, v)), status) in batch.zip(vectors).zip(statuses) {
+            *status = decompositions::svd((rows, columns), a, &mut u[..rows * k], s, &mut vt);
+            for (at, &value) in vt.iter().enumerate() {
+                v[at % k * columns + at / k] = value;
+            }
+        }
+    })
+}
