@@ -9,7 +9,7 @@ use super::host;
 use super::problem::Problem;
 use crate::context::{ExecutionContext, Stream};
 use crate::driver::DriverError;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::library::ffi::cublaslt::{self, Lt, Product, Rest};
 use crate::library::{HostBody, Plan, is_simulated};
 use crate::memory::{Buffer, CopySource, CopyTarget, DeviceSlice};
@@ -101,10 +101,7 @@ impl<T: MatmulElement, E> Matmul<T, E> {
         problem.check_operand(CALL, &problem.b, &b)?;
         problem.check_operand(CALL, &problem.c, &c.as_view())?;
         if let Some(bias) = bias {
-            if bias.len() != problem.n {
-                return Err(wrong_bias(bias.len(), problem.n));
-            }
-            problem.check_address(CALL, "bias", bias.range().address, bias.is_empty())?;
+            problem.check_bias(CALL, bias)?;
         }
         if problem.is_empty() {
             return Ok(());
@@ -183,12 +180,4 @@ fn stored(algorithm: Algorithm) -> Result<super::algorithm::Chosen> {
         let remedy = "search one on this GPU, without `algorithm`".to_owned();
         DriverError::Unavailable { what, remedy }.into()
     })
-}
-
-#[cold]
-fn wrong_bias(found: usize, n: usize) -> Error {
-    let problem = format!(
-        "has {found} elements, but the plan's `c` has {n} columns; there is one for each column"
-    );
-    Error::Operand { call: CALL, argument: "bias", problem }
 }
