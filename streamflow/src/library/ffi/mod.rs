@@ -7,6 +7,7 @@
 pub(super) mod call;
 #[allow(dead_code, reason = "each feature uses its part")]
 mod find;
+pub(super) mod host_body;
 #[cfg(any(feature = "matmul", feature = "sparse"))]
 mod scalar;
 #[allow(unused_macros, reason = "each feature uses it")]

@@ -6,7 +6,7 @@ use super::batch::is_single;
 use super::calls::{at, fits, not_captured, size, with_handle};
 use super::{Dense, ECONOMY, UPPER, VECTORS};
 use crate::error::Result;
-use crate::library::ffi::call::HostBody;
+use crate::library::ffi::host_body::HostBody;
 use crate::library::solve::element::sealed::Number;
 use crate::memory::DeviceSlice;
 use crate::stream::CudaStream;
