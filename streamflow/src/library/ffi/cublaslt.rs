@@ -178,10 +178,12 @@ pub(in crate::library) fn multiply<T: MatmulElement>(
     queue(lt, host, stream, &mut call, [a, b, c], rest)
 }
 
-/// As [`multiply`], of operands whose whole memory is claimed, as for a search.
+/// As [`multiply`], of operands without gaps, whose whole memory is claimed.
 ///
 /// # Errors
 /// The library's; the driver's.
+#[inline]
+#[track_caller]
 pub(in crate::library) fn multiply_whole<T: MatmulElement>(
     lt: Option<&mut Lt>,
     host: &HostBody,

@@ -2,7 +2,7 @@
 
 use super::epilogue::Activation;
 use crate::error::{Error, Result};
-use crate::memory::{DeviceSlice, Element, TensorView};
+use crate::memory::{DeviceSlice, Element, Shape, TensorView};
 
 /// The largest size, leading dimension and number of matrices that cuBLASLt takes in every algorithm.
 const LARGEST: usize = i32::MAX as usize;
@@ -96,11 +96,28 @@ impl Problem {
         if !stored.fits(self.batch, view.shape(), view.strides()) {
             return Err(stored.other_layout(call, self.batch, view));
         }
-        let address = view.range().address;
+        let address = view.address();
         if address.is_multiple_of(self.alignment) || view.is_empty() {
             return Ok(());
         }
         Err(not_aligned(call, stored.name, address, self.alignment))
+    }
+
+    /// The shapes of `a`, `b` and `c`, if none of them has gaps and none is empty.
+    pub(super) fn dense(&self) -> Option<[Shape; 3]> {
+        let products = self.products();
+        let shape = |stored: &Stored| {
+            let is_dense = !self.is_empty() && stored.is_dense(products);
+            is_dense.then(|| Shape::new(&stored.shape(self.batch)).ok()).flatten()
+        };
+        Some([shape(&self.a)?, shape(&self.b)?, shape(&self.c)?])
+    }
+
+    /// Whether each address is a multiple of the alignment, a power of two.
+    #[inline]
+    pub(super) fn is_aligned(&self, addresses: [u64; 3]) -> bool {
+        let bits = addresses.iter().fold(0, |bits, address| bits | address);
+        bits & (self.alignment - 1) == 0
     }
 
     /// What the address of the bias is a multiple of.
@@ -173,6 +190,13 @@ impl Stored {
             ));
         }
         Ok(())
+    }
+
+    /// Whether there are no gaps, neither between rows nor between matrices.
+    pub(super) fn is_dense(&self, products: usize) -> bool {
+        let is_next = |apart| apart == self.rows * self.cols;
+        (self.leading == self.cols || self.rows <= 1)
+            && (products <= 1 || self.apart.is_none_or(is_next))
     }
 
     /// Whether a view of this shape and these strides is what the plan was made for. A dimension of one element has any
