@@ -4,7 +4,7 @@ use std::ffi::c_int;
 use std::ptr;
 
 use super::batch::is_single;
-use super::table::{Opaque, check};
+use super::table::check;
 use super::{ECONOMY, Handle, UPPER, VECTORS};
 use crate::driver::LibraryError;
 use crate::library::solve::element::sealed::Number;
@@ -28,7 +28,8 @@ impl Handle {
         let (mut device, mut host) = (0, 0);
         let (d, h): (*mut usize, *mut usize) = (&mut device, &mut host);
         let (t, none) = (T::DATA_TYPE, ptr::null_mut());
-        // SAFETY: the handle and its parameters are alive, and the sizes have a place. These functions read no operand.
+        // SAFETY: the handle and its parameters are alive, and the sizes have a place. These functions read no operand. A plan
+        // has one need for a Jacobi routine at most, whose parameters are made once, and destroyed with the handle.
         unsafe {
             match need {
                 Need::Lu { n } => {
@@ -69,8 +70,10 @@ impl Handle {
                     check("cusolverDnXgesvd_bufferSize", status)?;
                 }
                 Need::EigenBatched { n, count } => {
-                    let create = table.create_syevj;
-                    made("cusolverDnCreateSyevjInfo", &mut self.jacobi.eigen, create)?;
+                    let info = &mut self.jacobi.eigen;
+                    check("cusolverDnCreateSyevjInfo", (table.create_syevj)(info))?;
+                    let status = (table.syevj_tolerance)(*info, tolerance::<T>());
+                    check("cusolverDnXsyevjSetTolerance", status)?;
                     let size = if is_single::<T>() {
                         table.ssyevj_batched_size
                     } else {
@@ -84,8 +87,10 @@ impl Handle {
                     *d = bytes::<T>(elements);
                 }
                 Need::SvdBatched { rows, columns, count } => {
-                    let create = table.create_gesvdj;
-                    made("cusolverDnCreateGesvdjInfo", &mut self.jacobi.svd, create)?;
+                    let info = &mut self.jacobi.svd;
+                    check("cusolverDnCreateGesvdjInfo", (table.create_gesvdj)(info))?;
+                    let status = (table.gesvdj_tolerance)(*info, tolerance::<T>());
+                    check("cusolverDnXgesvdjSetTolerance", status)?;
                     let size = if is_single::<T>() {
                         table.sgesvdj_batched_size
                     } else {
@@ -123,15 +128,7 @@ fn bytes<T>(elements: c_int) -> usize {
     usize::try_from(elements).unwrap_or(0) * size_of::<T>()
 }
 
-/// Makes the parameters of a Jacobi routine, once. Their defaults are a tolerance of the type's precision, and sorted values.
-fn made(
-    call: &'static str,
-    info: &mut Opaque,
-    create: unsafe extern "C" fn(*mut Opaque) -> c_int,
-) -> Result<(), LibraryError> {
-    if !info.is_null() {
-        return Ok(());
-    }
-    // SAFETY: the place is written before it is read. The handle destroys what is made.
-    check(call, unsafe { create(info) })
+/// When Jacobi's method has converged: the precision of the elements. By default the values are sorted.
+fn tolerance<T: Number>() -> f64 {
+    if is_single::<T>() { f32::EPSILON.into() } else { f64::EPSILON }
 }

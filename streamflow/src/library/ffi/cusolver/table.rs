@@ -63,6 +63,7 @@ table! {
         fn(Opaque, Opaque, c_schar, c_schar, i64, i64, c_int, Pointer, i64, c_int, Pointer, c_int, Pointer, i64, c_int, Pointer, i64, c_int, Pointer, usize, Pointer, usize, *mut c_int) -> c_int;
     create_syevj = "cusolverDnCreateSyevjInfo": fn(*mut Opaque) -> c_int;
     destroy_syevj = "cusolverDnDestroySyevjInfo": fn(Opaque) -> c_int;
+    syevj_tolerance = "cusolverDnXsyevjSetTolerance": fn(Opaque, f64) -> c_int;
     ssyevj_batched_size = "cusolverDnSsyevjBatched_bufferSize":
         fn(Opaque, c_int, c_int, c_int, Pointer, c_int, Pointer, *mut c_int, Opaque, c_int) -> c_int;
     ssyevj_batched = "cusolverDnSsyevjBatched":
@@ -73,6 +74,7 @@ table! {
         fn(Opaque, c_int, c_int, c_int, Pointer, c_int, Pointer, Pointer, c_int, *mut c_int, Opaque, c_int) -> c_int;
     create_gesvdj = "cusolverDnCreateGesvdjInfo": fn(*mut Opaque) -> c_int;
     destroy_gesvdj = "cusolverDnDestroyGesvdjInfo": fn(Opaque) -> c_int;
+    gesvdj_tolerance = "cusolverDnXgesvdjSetTolerance": fn(Opaque, f64) -> c_int;
     sgesvdj_batched_size = "cusolverDnSgesvdjBatched_bufferSize":
         fn(Opaque, c_int, c_int, c_int, Pointer, c_int, Pointer, Pointer, c_int, Pointer, c_int, *mut c_int, Opaque, c_int) -> c_int;
     sgesvdj_batched = "cusolverDnSgesvdjBatched":
