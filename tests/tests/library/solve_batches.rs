@@ -5,7 +5,7 @@ use streamflow::prelude::*;
 use streamflow_tests::{Failed, Suite, check, check_equal, check_text};
 
 use super::in_tick::{in_tick, text};
-use super::matrices::{Number, definite, near, numbers, to_f64, upload};
+use super::matrices::{Number, definite, near, numbers, regular, solves, to_f64, upload};
 use super::solve_decompositions::{are_eigenpairs, are_singular_values};
 
 pub(crate) fn add(suite: Suite) -> Suite {
@@ -13,6 +13,7 @@ pub(crate) fn add(suite: Suite) -> Suite {
         .both("a_batch_of_symmetric_matrices_has_eigenvalues_for_each", eigen)
         .both("a_batch_of_matrices_of_any_shape_has_singular_values_for_each", svd)
         .both("a_nan_in_a_batch_is_an_error_of_its_matrix_alone", nan)
+        .both("a_singular_matrix_in_a_batch_is_an_error_of_that_matrix_alone", singular)
         .both("functions_take_batches", functions)
         .both("operands_that_do_not_fit_a_batch_are_refused", refused)
 }
@@ -140,6 +141,39 @@ fn nan(platform: &Platform) -> Result<(), Failed> {
         let found = text(out.download_of(|it| &it.s, stream)?.wait_blocking())?;
         check_text(&found, &["`solve::Svd`, ", wanted])?;
         check_text(&text(out.open_blocking(stream))?, &[wanted])
+    })
+}
+
+fn singular(platform: &Platform) -> Result<(), Failed> {
+    in_tick(platform, |cx, stream, _| {
+        let (count, n) = (3, 5);
+        let good: Vec<f64> = (0..count).flat_map(|i| regular::<f64>(n, i as u64)).collect();
+        let b = numbers::<f64>(count * n, 7);
+        let sides = upload(cx, &b, &[count, n])?;
+        let mut bad = good.clone();
+        // In matrix 1, row 3 is row 0.
+        bad.copy_within(n * n..n * n + n, n * n + 3 * n);
+        let x = solve::solve(cx, stream, &upload(cx, &bad, &[count, n, n])?, &sides)?;
+        let statuses = stream.download_blocking(&x.statuses())?;
+        check_equal(&statuses, &vec![0, 4, 0, 0, 0, 0])?;
+        let found = stream.download_blocking(x.on_device())?;
+        for i in [0, 2] {
+            solves(n, &good[i * n * n..][..n * n], &b[i * n..][..n], &found[i * n..][..n])?;
+        }
+        let wanted =
+            "`solve::Lu`, matrix 1 of the batch: the matrix is singular: row 3, counted from 0,";
+        check_text(&text(x.open_blocking(stream))?, &[wanted])?;
+
+        let mut bad = good;
+        bad[2 * n * n + n] = f64::NAN;
+        let x = solve::solve(cx, stream, &upload(cx, &bad, &[count, n, n])?, &sides)?;
+        has_one_mark(&x, stream, 2)?;
+        let found = stream.download_blocking(x.on_device())?;
+        for i in [0, 1] {
+            solves(n, &bad[i * n * n..][..n * n], &b[i * n..][..n], &found[i * n..][..n])?;
+        }
+        let wanted = "`solve::Lu`, matrix 2 of the batch: the matrix has a NaN in row 1,";
+        check_text(&text(x.download(stream)?.wait_blocking())?, &[wanted])
     })
 }
 

@@ -133,6 +133,7 @@ struct Plans {
     qr: Plan<Qr<f64>>,
     svd: Plan<Svd<f64>>,
     eigen: Plan<Eigen<f64>>,
+    lus: Plan<Lu<f64>>,
     svds: Plan<Svd<f64>>,
     eigens: Plan<Eigen<f64>>,
 }
@@ -147,6 +148,7 @@ impl Plans {
             qr: Qr::plan(N, N).on(cx, stream)?,
             svd: Svd::plan(N, N).on(cx, stream)?,
             eigen: Eigen::plan(N).on(cx, stream)?,
+            lus: Lu::plan(N).batch(2).on(cx, stream)?,
             svds: Svd::plan(N, N).batch(2).on(cx, stream)?,
             eigens: Eigen::plan(N).batch(2).on(cx, stream)?,
         })
@@ -192,6 +194,12 @@ impl Plans {
         let (mut svd, mut eigen) = (self.svds.result(cx, stream)?, self.eigens.result(cx, stream)?);
         self.svds.execute_blocking(stream, &matrices, &mut svd)?;
         self.eigens.execute_blocking(stream, &matrices, &mut eigen)?;
+        let sides = upload(cx, &[1.0; 2 * N], &[2, N])?;
+        let mut x = Checked::of_batch(2, cx.tensor([2, N], stream)?, cx, stream)?;
+        self.lus.solve(stream, &matrices, &sides, &mut x)?;
+        let x = x.download(stream)?;
+        solves(N, a, &[1.0; N], &x.wait_blocking()?[..N])?;
+        solves(N, a, &[0.5; N], &x.wait_blocking()?[N..])?;
         let s = svd.download_of(|it| &it.s, stream)?;
         let found = eigen.download_of(|it| &it.values, stream)?;
         let mut found = found.wait_blocking()?.to_vec();
@@ -219,7 +227,7 @@ fn kept(platform: &Platform) -> Result<(), Failed> {
         };
         plans.check(cx, stream, cx.tick() + 1)
     })?;
-    check(dirty.filled() >= 4 * 7, || format!("only {} work areas", dirty.filled()))
+    check(dirty.filled() >= 4 * 10, || format!("only {} work areas", dirty.filled()))
 }
 
 fn two_streams(platform: &Platform) -> Result<(), Failed> {
@@ -259,6 +267,8 @@ fn steady(platform: &Platform) -> Result<(), Failed> {
         let (mut svds, mut eigens) =
             (plans.svds.result(cx, stream)?, plans.eigens.result(cx, stream)?);
         let matrices = upload(cx, &definite::<f64>(N, 1).repeat(2), &[2, N, N])?;
+        let sides = upload(cx, &numbers::<f64>(2 * N, 1), &[2, N])?;
+        let mut xs = Checked::of_batch(2, cx.tensor([2, N], stream)?, cx, stream)?;
         for round in 0..5 {
             if round == 1 {
                 log.clear();
@@ -268,6 +278,7 @@ fn steady(platform: &Platform) -> Result<(), Failed> {
             plans.qr.execute(stream, &matrix, &mut qr)?;
             plans.svd.execute_blocking(stream, &matrix, &mut svd)?;
             plans.eigen.execute_blocking(stream, &matrix, &mut eigen)?;
+            plans.lus.solve(stream, &matrices, &sides, &mut xs)?;
             plans.svds.execute_blocking(stream, &matrices, &mut svds)?;
             plans.eigens.execute_blocking(stream, &matrices, &mut eigens)?;
         }

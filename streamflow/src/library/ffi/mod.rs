@@ -13,7 +13,8 @@ mod scalar;
 #[allow(unused_macros, reason = "each feature uses it")]
 mod table;
 
-#[cfg(feature = "matmul")]
+#[cfg(any(feature = "matmul", feature = "solve"))]
+#[cfg_attr(not(feature = "matmul"), allow(dead_code, reason = "solvers use a part"))]
 pub(super) mod cublas;
 #[cfg(feature = "matmul")]
 pub(super) mod cublaslt;

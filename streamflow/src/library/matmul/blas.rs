@@ -75,10 +75,8 @@ impl<T: BlasElement> Blas<T> {
     /// # Errors
     /// The library is not there; its own error; the driver's, when memory is exhausted.
     pub fn on(cx: &ExecutionContext, stream: &Stream<'_>) -> Result<Plan<Self>> {
-        let info = stream.timeline().driver().device_info(stream.device())?;
-        let bytes = if info.is_simulated { 1 } else { Handle::work_bytes(info.compute_capability) };
         let blas = Self {
-            handle: Handle::new(stream, cx.buffer(bytes, stream)?)?,
+            handle: Handle::with_work_area(cx, stream)?,
             axpy: HostBody::new("cublasaxpy", axpy::<T>),
             dot: HostBody::new("cublasdot", dot::<T>),
             norm: HostBody::new("cublasnrm2", norm::<T>),

@@ -1,8 +1,8 @@
-//! Dense solvers by cuSOLVER: systems of equations, and decompositions of matrices.
+//! Dense solvers by cuSOLVER, and by cuBLAS for batches of systems: systems of equations, and decompositions of matrices.
 //!
 //! | function | plan | computes | elements |
 //! |---|---|---|---|
-//! | [`solve()`] | [`Lu`] | `A x = b` for a square matrix | real, complex |
+//! | [`solve()`] | [`Lu`] | `A x = b` for a square matrix, also in batches | real, complex |
 //! | [`solve_positive_definite`] | [`Cholesky`] | `A x = b` for a symmetric positive definite matrix, also in batches | real |
 //! | [`cholesky`] | [`Cholesky`] | `A = L transpose(L)` | real |
 //! | [`qr`] | [`Qr`] | `A = Q R` | real |
@@ -66,6 +66,7 @@
 
 mod checked;
 mod cholesky;
+mod common;
 mod download;
 mod eigen;
 pub(in crate::library) mod element;
@@ -78,6 +79,7 @@ mod on_host;
 mod outcome;
 mod planner;
 mod qr;
+mod sizes;
 mod stateless;
 mod svd;
 mod svd_batch;

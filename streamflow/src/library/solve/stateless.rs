@@ -13,7 +13,7 @@ const MATRICES: &str = "a matrix `[m, n]` or a batch of them `[count, m, n]`";
 const SQUARE_MATRICES: &str = "a square matrix `[n, n]` or a batch of them `[count, n, n]`";
 
 /// Solves `A x = b` by [`Lu`]: `a` is `[n, n]`, in rows; `b` and the result are `[n]`, or `[k, n]` with a right-hand side
-/// in each row. Does not block.
+/// in each row. A batch of `m` matrices is `[m, n, n]`, with `b` and the result `[m, n]`. Does not block.
 ///
 /// # Errors
 /// [`Error::Operand`] for other shapes; the library's; the driver's. A singular matrix is an error of the result's
@@ -24,10 +24,13 @@ pub fn solve<T: Factor>(
     a: &Tensor<T>,
     b: &Tensor<T>,
 ) -> Result<Checked<Tensor<T>>> {
-    let [n, _] = square("solve::solve", a)?;
-    let plan = Lu::plan(n);
-    let plan = if b.shape().len() == 2 { plan.right_hand_sides(b.rows()) } else { plan };
-    solve_by(plan, 1, cx, stream, a, b)
+    let (plan, matrices) = match (a.shape(), b.shape()) {
+        (&[matrices, n, columns], _) if n == columns => (Lu::plan(n).batch(matrices), matrices),
+        (&[n, columns], &[sides, _]) if n == columns => (Lu::plan(n).right_hand_sides(sides), 1),
+        (&[n, columns], _) if n == columns => (Lu::plan(n), 1),
+        (other, _) => return Err(no_matrix("solve::solve", other, SQUARE_MATRICES)),
+    };
+    solve_by(plan, matrices, cx, stream, a, b)
 }
 
 /// Solves `A x = b` for a symmetric positive definite matrix by [`Cholesky`]. The shapes are as for [`solve()`]. A batch of
@@ -163,14 +166,6 @@ fn cached<S: Made, R>(
 fn matrix<T: Factor>(call: &'static str, a: &Tensor<T>) -> Result<[usize; 2]> {
     a.shape().try_into().map_err(|_| no_matrix(call, a.shape(), "a matrix `[m, n]`"))
 }
-
-fn square<T: Factor>(call: &'static str, a: &Tensor<T>) -> Result<[usize; 2]> {
-    match matrix(call, a)? {
-        [rows, columns] if rows == columns => Ok([rows, columns]),
-        _ => Err(no_matrix(call, a.shape(), "a square matrix `[n, n]`")),
-    }
-}
-
 #[cold]
 fn no_matrix(call: &'static str, shape: &[usize], needed: &str) -> Error {
     let problem = format!("has shape {shape:?}, but {needed} is needed; `reshape` it");

@@ -1,25 +1,25 @@
 //! Systems of equations: what [`Lu`](super::Lu) and [`Cholesky`](super::Cholesky) have in common.
 
-use super::layout::has_shape;
+use super::common::Common;
 use super::outcome::Origin;
-use super::planner::Planner;
 use super::planner::sealed::Made;
+use super::sizes::Sizes;
 use super::{Checked, Factor};
 use crate::context::Stream;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::library::Plan;
-use crate::memory::{Buffer, DeviceSlice, Tensor};
+use crate::memory::{DeviceSlice, Tensor};
 use crate::stream::CudaStream;
 
 pub(super) mod sealed {
-    use super::{Buffer, CudaStream, DeviceSlice, Made, Origin, Result, Sizes};
+    use super::{Common, CudaStream, DeviceSlice, Made, Origin, Result};
     use crate::library::solve::Factor;
 
     /// What a solver of systems does for the methods that all have.
     pub trait Solves: Made {
         type Element: Factor;
 
-        fn sizes(&self) -> &Sizes;
+        fn common(&self) -> &Common;
 
         fn origin(&self) -> Origin;
 
@@ -38,9 +38,6 @@ pub(super) mod sealed {
             b: &DeviceSlice<Self::Element>,
             x: &mut DeviceSlice<Self::Element>,
         ) -> Result<()>;
-
-        /// Statuses of the solver's own, for matrices that it keeps.
-        fn kept_statuses(&self) -> &Buffer<i32>;
     }
 }
 
@@ -52,72 +49,6 @@ use sealed::Solves;
 /// ([`Plan::factor`]).
 pub trait System: Solves {}
 
-/// The lengths that the operands of a solver have.
-#[derive(Debug)]
-pub struct Sizes {
-    pub(super) n: usize,
-    pub(super) sides: Option<usize>,
-    pub(super) batch: Option<usize>,
-}
-
-impl Sizes {
-    pub(super) fn of<S>(planner: &Planner<S>) -> Self {
-        Self { n: planner.rows, sides: planner.sides, batch: planner.batch }
-    }
-
-    /// How many right-hand sides there are.
-    pub(super) fn sides(&self) -> usize {
-        self.sides.unwrap_or(1)
-    }
-
-    pub(super) fn matrices(&self) -> usize {
-        self.batch.unwrap_or(1)
-    }
-
-    /// Whether there is nothing to compute.
-    pub(super) fn is_empty(&self) -> bool {
-        self.n * self.matrices() == 0
-    }
-
-    pub(super) fn check_matrix(&self, call: &'static str, shape: &[usize]) -> Result<()> {
-        let n = self.n;
-        match self.batch {
-            None => has_shape(call, "a", shape, &[&[n, n]]),
-            Some(batch) => has_shape(call, "a", shape, &[&[batch, n, n]]),
-        }
-    }
-
-    fn check_sides(
-        &self,
-        call: &'static str,
-        argument: &'static str,
-        shape: &[usize],
-    ) -> Result<()> {
-        let n = self.n;
-        match self.batch.or(self.sides) {
-            None => has_shape(call, argument, shape, &[&[n]]),
-            Some(count) => has_shape(call, argument, shape, &[&[count, n]]),
-        }
-    }
-
-    pub(super) fn check_statuses(
-        &self,
-        call: &'static str,
-        argument: &'static str,
-        matrices: usize,
-    ) -> Result<()> {
-        if matrices == self.matrices() {
-            return Ok(());
-        }
-        let (needed, batch) = (self.matrices(), self.batch.unwrap_or(1));
-        let problem = format!(
-            "has a status for each of {matrices} matrices, but the plan has {needed}; make it by \
-             `Checked::of_batch({batch}, …)`"
-        );
-        Err(Error::Operand { call, argument, problem })
-    }
-}
-
 /// The solver has factored a matrix, and solves with it: [`Plan::factor`] makes this of a plan.
 #[derive(Debug)]
 pub struct Factored<S> {
@@ -128,13 +59,14 @@ impl<S: System> Plan<S> {
     /// Solves `A x = b`: queues the factorisation of a copy of `a` and the solution, into `x`. Allocates nothing.
     ///
     /// `a` is `[n, n]`, in rows. `b` and `x` are `[n]`, or `[k, n]` for a plan with `k`
-    /// [right-hand sides](Planner::right_hand_sides): one in each row. In a [batch](Planner::batch) of `m` they are
+    /// [right-hand sides](super::Planner::right_hand_sides): one in each row. In a [batch](super::Planner::batch) of `m` they are
     /// `[m, n, n]`, and `[m, n]`.
     ///
     /// A singular matrix is no error here: the check of `x` has it.
     ///
     /// # Errors
-    /// [`Error::OtherStream`]; [`Error::Operand`] for other shapes; the library's; the driver's.
+    /// [`Error::OtherStream`](crate::Error::OtherStream); [`Error::Operand`](crate::Error::Operand) for other shapes; the
+    /// library's; the driver's.
     pub fn solve(
         &mut self,
         stream: &Stream<'_>,
@@ -179,9 +111,9 @@ impl<S: System> Plan<Factored<S>> {
     ) -> Result<()> {
         let Factored { solver } = self.lend(stream)?;
         let origin = solver.origin();
-        check_result(solver.sizes(), origin.call, b, x)?;
+        check_result(&solver.common().sizes, origin.call, b, x)?;
         let (value, statuses) = x.parts_mut();
-        stream.copy(solver.kept_statuses(), statuses)?;
+        stream.copy(&solver.common().statuses, statuses)?;
         solver.solve_copy(stream, b, value)?;
         x.computed(origin);
         Ok(())
@@ -197,7 +129,7 @@ pub(super) fn solve<S: System>(
     x: &mut Checked<Tensor<S::Element>>,
 ) -> Result<()> {
     let origin = solver.origin();
-    check_result(solver.sizes(), origin.call, b, x)?;
+    check_result(&solver.common().sizes, origin.call, b, x)?;
     let (value, statuses) = x.parts_mut();
     factor(solver, stream, a, Some(statuses))?;
     solver.solve_copy(stream, b, value)?;
@@ -212,7 +144,7 @@ fn factor<S: System>(
     a: &Tensor<S::Element>,
     statuses: Option<&mut DeviceSlice<i32>>,
 ) -> Result<()> {
-    solver.sizes().check_matrix(solver.origin().call, a.shape())?;
+    solver.common().sizes.check_matrix(solver.origin().call, a.shape())?;
     solver.factor_copy(stream, a, statuses)
 }
 

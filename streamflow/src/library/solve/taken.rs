@@ -2,7 +2,6 @@
 
 use super::Factor;
 use super::kernels::take;
-use super::system::Sizes;
 use crate::context::{ExecutionContext, Stream};
 use crate::error::Result;
 use crate::library::is_simulated;
@@ -20,11 +19,6 @@ pub(super) struct Matrices {
 }
 
 impl Matrices {
-    /// Those of a solver of systems.
-    pub(super) fn of(sizes: &Sizes, is_lower: bool) -> Self {
-        Self { count: sizes.matrices(), rows: sizes.n, columns: sizes.n, is_lower }
-    }
-
     /// Copies them, and marks those with a NaN in the second half of the statuses. The first half is set to 0.
     pub(super) fn take<T: Factor>(
         self,

@@ -18,7 +18,7 @@ pub(super) fn at(address: u64) -> *mut c_void {
 }
 
 /// Checks that an operand is as long as a routine needs it: memory safety depends on it.
-pub(super) fn fits<T: Element>(
+pub(in crate::library::ffi) fn fits<T: Element>(
     call: &'static str,
     argument: &'static str,
     operand: &DeviceSlice<T>,

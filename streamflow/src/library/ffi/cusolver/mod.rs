@@ -11,6 +11,7 @@ mod needs;
 mod table;
 
 pub(in crate::library) use batch::Batch;
+pub(in crate::library::ffi) use calls::fits;
 pub(in crate::library) use needs::Need;
 
 use std::ffi::{c_int, c_void};
