@@ -14,6 +14,7 @@ mod library {
     pub(crate) mod random;
     pub(crate) mod random_oracle;
     pub(crate) mod seam;
+    pub(crate) mod solve_batches;
     pub(crate) mod solve_decompositions;
     pub(crate) mod solve_errors;
     pub(crate) mod solve_order;
@@ -26,7 +27,8 @@ use std::process::ExitCode;
 
 use library::{
     every_plan, fft, forgotten, graphs, lines, matmul, operators, random, random_oracle, seam,
-    solve_decompositions, solve_errors, solve_order, solve_refused, solve_systems, sparse,
+    solve_batches, solve_decompositions, solve_errors, solve_order, solve_refused, solve_systems,
+    sparse,
 };
 use streamflow_tests::Suite;
 
@@ -37,6 +39,7 @@ fn main() -> ExitCode {
     let suite = random_oracle::add(random::add(suite));
     let suite = matmul::add(suite);
     let suite = solve_decompositions::add(solve_systems::add(suite));
+    let suite = solve_batches::add(suite);
     let suite = solve_refused::add(solve_errors::add(suite));
     let suite = solve_order::add(suite);
     let suite = sparse::add(suite);

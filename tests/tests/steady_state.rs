@@ -205,7 +205,7 @@ fn many_workers(platform: &Platform) -> Result<(), Failed> {
 
 fn many_readers(platform: &Platform) -> Result<(), Failed> {
     // The most readers that one block has at once may come late. A list for each query would be some 60.
-    few_allocations_within("many readers", late().max(20), |ticks, on_tick| {
+    few_allocations_within("many readers", TICKS, late().max(20), |ticks, on_tick| {
         readers::run(platform, ticks, on_tick)
     })
 }

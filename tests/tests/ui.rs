@@ -6,6 +6,7 @@ const FAMILIES: &[&str] = &[
     "edges",
     "kernels",
     "laws",
+    "libraries",
     "messages",
     "nodes",
     "operators",

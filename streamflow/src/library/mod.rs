@@ -28,7 +28,8 @@ use crate::error::Result;
 use crate::stream::CudaStream;
 
 pub use crate::driver::LibraryError;
-pub use ffi::call::{Call, HostBody, MAX_CLAIMS, Operands, check};
+pub use ffi::call::{Call, MAX_CLAIMS, check};
+pub use ffi::host_body::{HostBody, Operands};
 
 /// Whether a stream's device is simulated. A plan for it has a host body, and no handle of a library.
 #[allow(dead_code, reason = "features with a library use it")]

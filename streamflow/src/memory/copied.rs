@@ -18,6 +18,14 @@ use super::{View, ViewMut};
 pub trait CopySource<T: Element> {
     /// The elements to copy.
     fn copy_source(&self) -> TensorView<'_, T>;
+
+    /// The elements, if they are a whole tensor of this shape: its layout is then known, and no view is made.
+    #[doc(hidden)]
+    #[inline]
+    fn whole(&self, shape: &Shape) -> Option<&DeviceSlice<T>> {
+        let _ = shape;
+        None
+    }
 }
 
 /// Memory of a device that copies and fills write: [`CudaStream::copy`](crate::CudaStream::copy),
@@ -30,6 +38,14 @@ pub trait CopySource<T: Element> {
 pub trait CopyTarget<T: Element> {
     /// The elements to write.
     fn copy_target(&mut self) -> TensorViewMut<'_, T>;
+
+    /// As [`CopySource::whole`].
+    #[doc(hidden)]
+    #[inline]
+    fn whole_mut(&mut self, shape: &Shape) -> Option<&mut DeviceSlice<T>> {
+        let _ = shape;
+        None
+    }
 }
 
 // No implementation is recommended: rustc would list them all, and the notes above say what they are.
@@ -53,12 +69,22 @@ impl<T: Element> CopySource<T> for Tensor<T> {
     fn copy_source(&self) -> TensorView<'_, T> {
         self.view()
     }
+
+    #[inline]
+    fn whole(&self, shape: &Shape) -> Option<&DeviceSlice<T>> {
+        (self.dims() == shape).then_some(&**self)
+    }
 }
 
 #[diagnostic::do_not_recommend]
 impl<T: Element> CopyTarget<T> for Tensor<T> {
     fn copy_target(&mut self) -> TensorViewMut<'_, T> {
         self.view_mut()
+    }
+
+    #[inline]
+    fn whole_mut(&mut self, shape: &Shape) -> Option<&mut DeviceSlice<T>> {
+        if self.dims() == shape { Some(&mut **self) } else { None }
     }
 }
 
@@ -83,6 +109,11 @@ macro_rules! through_pointers {
             fn copy_source(&self) -> TensorView<'_, T> {
                 (**self).copy_source()
             }
+
+            #[inline]
+            fn whole(&self, shape: &Shape) -> Option<&DeviceSlice<T>> {
+                (**self).whole(shape)
+            }
         }
     )*};
 }
@@ -95,6 +126,11 @@ macro_rules! through_unique_pointers {
                 impl<T: Element, S: CopyTarget<T> + ?Sized> CopyTarget<T> for $pointer {
             fn copy_target(&mut self) -> TensorViewMut<'_, T> {
                 (**self).copy_target()
+            }
+
+            #[inline]
+            fn whole_mut(&mut self, shape: &Shape) -> Option<&mut DeviceSlice<T>> {
+                (**self).whole_mut(shape)
             }
         }
     )*};

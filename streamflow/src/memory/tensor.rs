@@ -40,7 +40,12 @@ impl<T: Element> Tensor<T> {
 
     /// The dimensions, outermost first.
     pub fn shape(&self) -> &[usize] {
-        self.elements.shape().dims()
+        self.dims().dims()
+    }
+
+    /// The shape.
+    pub(super) fn dims(&self) -> &Shape {
+        self.elements.shape()
     }
 
     /// How far apart, in elements, neighbours in each dimension are.

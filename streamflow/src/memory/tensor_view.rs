@@ -97,7 +97,7 @@ impl<'a, T> TensorView<'a, T> {
     }
 
     /// The address of the first element.
-    pub(super) fn address(&self) -> u64 {
+    pub(crate) fn address(&self) -> u64 {
         self.elements.range().address + (self.offset * size_of::<T>()) as u64
     }
 

@@ -73,7 +73,7 @@ struct Matmul : Case {
   cublasLtMatmulDesc_t desc;
   cublasLtMatrixLayout_t a, b, c;
   cublasLtMatmulHeuristicResult_t chosen;
-  void* work = device_memory(WORK);
+  void* work;
 
   explicit Matmul(const std::vector<int64_t>& sizes) {
     int64_t bytes = sizes[0], m = sizes[1], n = sizes[2], k = sizes[3];
@@ -92,19 +92,26 @@ struct Matmul : Case {
     a = layout(m, k), b = layout(k, n), c = layout(m, n);
     cublasLtMatmulPreference_t preference;
     CK(cublasLtMatmulPreferenceCreate(&preference));
+    // As a plan: both sides then have the same algorithm.
     uint64_t most = WORK;
+    uint32_t alignment = 256;
     CK(cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &most, sizeof most));
+    for (auto operand : {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
+                         CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES}) {
+      CK(cublasLtMatmulPreferenceSetAttribute(preference, operand, &alignment, sizeof alignment));
+    }
     int found = 0;
     // The matrices lie in rows, and the library takes columns: c^T = b^T a^T.
     CK(cublasLtMatmulAlgoGetHeuristic(handle, desc, b, a, c, c, preference, 1, &chosen, &found));
     CK(found == 1 ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_NOT_SUPPORTED);
+    work = device_memory(chosen.workspaceSize);
     make_result(static_cast<size_t>(batch) * m * n * bytes);
   }
 
   void call() override {
     const float one = 1, zero = 0;
     CK(cublasLtMatmul(handle, desc, &one, inputs[1], b, inputs[0], a, &zero, result, c, result, c, &chosen.algo, work,
-                      WORK, stream));
+                      chosen.workspaceSize, stream));
   }
 };
 

@@ -25,6 +25,33 @@ fn orthonormal((m, n): (usize, usize), q: &[f64], tolerance: f64) -> Result<()> 
     near("QT Q", &gram, &identity, tolerance)
 }
 
+/// Fails unless `U`, the values and `VT` are those of a matrix, all in rows.
+pub(crate) fn are_singular_values<T: Number>(
+    (m, n): (usize, usize),
+    a: &[T],
+    (u, s, vt): (&[f64], &[f64], &[f64]),
+) -> Result<()> {
+    let k = m.min(n);
+    let scaled: Vec<f64> = (0..m * k).map(|at| u[at] * s[at % k]).collect();
+    let tolerance = 40.0 * (m + n) as f64 * T::EPSILON;
+    near("U S VT", &product((m, k, n), &scaled, vt), &to_f64(a), tolerance)?;
+    orthonormal((m, k), u, tolerance)?;
+    orthonormal((n, k), &transposed((k, n), vt), tolerance)?;
+    let sorted = s.windows(2).all(|two| two[0] >= two[1]) && s.iter().all(|&s| s >= 0.0);
+    check(sorted, || format!("{s:?} of {m} by {n} are not sorted"))
+}
+
+/// Fails unless the values are the sorted eigenvalues of a symmetric matrix, with a vector in each row.
+pub(crate) fn are_eigenpairs<T: Number>(a: &[T], values: &[f64], vectors: &[f64]) -> Result<()> {
+    let n = values.len();
+    check(values.windows(2).all(|two| two[0] <= two[1]), || format!("{values:?}: not sorted"))?;
+    let columns = transposed((n, n), vectors);
+    let tolerance = 40.0 * (n * n + 1) as f64 * T::EPSILON;
+    orthonormal((n, n), &columns, tolerance)?;
+    let scaled: Vec<f64> = (0..n * n).map(|at| columns[at] * values[at % n]).collect();
+    near("A V", &product((n, n, n), &to_f64(a), &columns), &scaled, tolerance * 4.0)
+}
+
 fn qr(platform: &Platform) -> Result<(), Failed> {
     in_tick(platform, |cx, stream, _| {
         qr_of::<f32>(cx, stream)?;
@@ -58,20 +85,14 @@ fn svd(platform: &Platform) -> Result<(), Failed> {
 
 fn svd_of<T: Number + solve::Real>(cx: &ExecutionContext, stream: &Stream<'_>) -> Result<()> {
     for (m, n) in [(0, 4), (1, 1), (2, 3), (3, 2), (31, 31), (7, 61), (61, 17)] {
-        let (a, k) = (numbers::<T>(m * n, 3), m.min(n));
+        let a = numbers::<T>(m * n, 3);
         let mut plan = Svd::plan(m, n).on(cx, stream)?;
         let mut out = plan.result(cx, stream)?;
         plan.execute_blocking(stream, &upload(cx, &a, &[m, n])?, &mut out)?;
         let u = to_f64(out.download_of(|it| &it.u, stream)?.wait_blocking()?);
         let s = to_f64(out.download_of(|it| &it.s, stream)?.wait_blocking()?);
         let vt = to_f64(out.download_of(|it| &it.vt, stream)?.wait_blocking()?);
-        let scaled: Vec<f64> = (0..m * k).map(|at| u[at] * s[at % k]).collect();
-        let tolerance = 40.0 * (m + n) as f64 * T::EPSILON;
-        near("U S VT", &product((m, k, n), &scaled, &vt), &to_f64(&a), tolerance)?;
-        orthonormal((m, k), &u, tolerance)?;
-        orthonormal((n, k), &transposed((k, n), &vt), tolerance)?;
-        let sorted = s.windows(2).all(|two| two[0] >= two[1]) && s.iter().all(|&s| s >= 0.0);
-        check(sorted, || format!("{s:?} of {m} by {n} are not sorted"))?;
+        are_singular_values::<T>((m, n), &a, (&u, &s, &vt))?;
     }
     Ok(())
 }
@@ -93,12 +114,7 @@ fn eigen_of<T: Number + solve::Real>(cx: &ExecutionContext, stream: &Stream<'_>)
         plan.execute_blocking(stream, &upload(cx, &lower, &[n, n])?, &mut out)?;
         let values = to_f64(out.download_of(|it| &it.values, stream)?.wait_blocking()?);
         let vectors = to_f64(out.download_of(|it| &it.vectors, stream)?.wait_blocking()?);
-        check(values.windows(2).all(|two| two[0] <= two[1]), || format!("{values:?}: not sorted"))?;
-        let columns = transposed((n, n), &vectors);
-        let tolerance = 40.0 * (n * n + 1) as f64 * T::EPSILON;
-        orthonormal((n, n), &columns, tolerance)?;
-        let scaled: Vec<f64> = (0..n * n).map(|at| columns[at] * values[at % n]).collect();
-        near("A V", &product((n, n, n), &to_f64(&a), &columns), &scaled, tolerance * 4.0)?;
+        are_eigenpairs(&a, &values, &vectors)?;
     }
     Ok(())
 }

@@ -138,6 +138,9 @@ struct Plans {
     qr: Plan<Qr<f64>>,
     svd: Plan<Svd<f64>>,
     eigen: Plan<Eigen<f64>>,
+    lus: Plan<Lu<f64>>,
+    svds: Plan<Svd<f64>>,
+    eigens: Plan<Eigen<f64>>,
 }
 
 const N: usize = 7;
@@ -150,6 +153,9 @@ impl Plans {
             qr: Qr::plan(N, N).on(cx, stream)?,
             svd: Svd::plan(N, N).on(cx, stream)?,
             eigen: Eigen::plan(N).on(cx, stream)?,
+            lus: Lu::plan(N).batch(2).on(cx, stream)?,
+            svds: Svd::plan(N, N).batch(2).on(cx, stream)?,
+            eigens: Eigen::plan(N).batch(2).on(cx, stream)?,
         })
     }
 
@@ -176,7 +182,37 @@ impl Plans {
         let rebuilt = product((N, N, N), &transposed((N, N), vectors), &scaled);
         near("VT L V", &rebuilt, &a, 1e-11)?;
         values.reverse();
-        near("the values", s.wait_blocking()?, &values, 1e-11)
+        near("the values", s.wait_blocking()?, &values, 1e-11)?;
+        self.check_batches(cx, stream, &a, &values)
+    }
+
+    /// Two matrices, of which the second has twice the values of the first, largest first.
+    fn check_batches(
+        &mut self,
+        cx: &ExecutionContext,
+        stream: &Stream<'_>,
+        a: &[f64],
+        values: &[f64],
+    ) -> Result<()> {
+        let both: Vec<f64> = a.iter().copied().chain(a.iter().map(|value| 2.0 * value)).collect();
+        let matrices = upload(cx, &both, &[2, N, N])?;
+        let (mut svd, mut eigen) = (self.svds.result(cx, stream)?, self.eigens.result(cx, stream)?);
+        self.svds.execute_blocking(stream, &matrices, &mut svd)?;
+        self.eigens.execute_blocking(stream, &matrices, &mut eigen)?;
+        let sides = upload(cx, &[1.0; 2 * N], &[2, N])?;
+        let mut x = Checked::of_batch(2, cx.tensor([2, N], stream)?, cx, stream)?;
+        self.lus.solve(stream, &matrices, &sides, &mut x)?;
+        let x = x.download(stream)?;
+        solves(N, a, &[1.0; N], &x.wait_blocking()?[..N])?;
+        solves(N, a, &[0.5; N], &x.wait_blocking()?[N..])?;
+        let s = svd.download_of(|it| &it.s, stream)?;
+        let found = eigen.download_of(|it| &it.values, stream)?;
+        let mut found = found.wait_blocking()?.to_vec();
+        found.chunks_exact_mut(N).for_each(<[f64]>::reverse);
+        let wanted: Vec<f64> =
+            values.iter().copied().chain(values.iter().map(|value| 2.0 * value)).collect();
+        near("the eigenvalues of a batch", &found, &wanted, 1e-10)?;
+        near("the singular values of a batch", s.wait_blocking()?, &wanted, 1e-10)
     }
 }
 
@@ -196,7 +232,7 @@ fn kept(platform: &Platform) -> Result<(), Failed> {
         };
         plans.check(cx, stream, cx.tick() + 1)
     })?;
-    check(dirty.filled() >= 4 * 5, || format!("only {} work areas", dirty.filled()))
+    check(dirty.filled() >= 4 * 10, || format!("only {} work areas", dirty.filled()))
 }
 
 fn two_streams(platform: &Platform) -> Result<(), Failed> {
@@ -233,6 +269,11 @@ fn steady(platform: &Platform) -> Result<(), Failed> {
         let mut x = Checked::new(cx.tensor([N], stream)?, cx, stream)?;
         let mut qr = plans.qr.result(cx, stream)?;
         let (mut svd, mut eigen) = (plans.svd.result(cx, stream)?, plans.eigen.result(cx, stream)?);
+        let (mut svds, mut eigens) =
+            (plans.svds.result(cx, stream)?, plans.eigens.result(cx, stream)?);
+        let matrices = upload(cx, &definite::<f64>(N, 1).repeat(2), &[2, N, N])?;
+        let sides = upload(cx, &numbers::<f64>(2 * N, 1), &[2, N])?;
+        let mut xs = Checked::of_batch(2, cx.tensor([2, N], stream)?, cx, stream)?;
         for round in 0..5 {
             if round == 1 {
                 log.clear();
@@ -242,6 +283,9 @@ fn steady(platform: &Platform) -> Result<(), Failed> {
             plans.qr.execute(stream, &matrix, &mut qr)?;
             plans.svd.execute_blocking(stream, &matrix, &mut svd)?;
             plans.eigen.execute_blocking(stream, &matrix, &mut eigen)?;
+            plans.lus.solve(stream, &matrices, &sides, &mut xs)?;
+            plans.svds.execute_blocking(stream, &matrices, &mut svds)?;
+            plans.eigens.execute_blocking(stream, &matrices, &mut eigens)?;
         }
         let calls = log.calls();
         let works = |call: &&Call| {

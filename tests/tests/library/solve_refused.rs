@@ -71,7 +71,9 @@ fn layouts(platform: &Platform) -> Result<(), Failed> {
         let found = text(solve::solve(cx, stream, &tensor(&[2, 3])?, &b))?;
         check_text(
             &found,
-            &["`solve::solve`: `a` has shape [2, 3], but a square matrix `[n, n]` is needed"],
+            &[
+                "`solve::solve`: `a` has shape [2, 3], but a square matrix `[n, n]` or a batch of them",
+            ],
         )?;
         let found = text(solve::qr(cx, stream, &b))?;
         check_text(&found, &["`solve::qr`: `a` has shape [3], but a matrix `[m, n]` is needed"])?;
@@ -94,6 +96,10 @@ fn impossible_plans(platform: &Platform) -> Result<(), Failed> {
         )?;
         let found = text(Cholesky::<f32>::plan(2).batch(1 << 31).on(cx, stream))?;
         check_text(&found, &["`plan` is [2147483648, 2, 2]"])?;
+        let found = text(Lu::<f32>::plan(2).batch(1 << 31).on(cx, stream))?;
+        check_text(&found, &["`solve::Lu`: `plan` is [2147483648, 2, 2]"])?;
+        let found = text(Lu::<f32>::plan(2).batch(2).right_hand_sides(3).on(cx, stream))?;
+        check_text(&found, &["`solve::Lu`: `plan` has a batch of 2 and 3 right-hand sides"])?;
         let found = text(Cholesky::<f32>::plan(2).batch(2).right_hand_sides(3).on(cx, stream))?;
         check_text(
             &found,

@@ -18,6 +18,7 @@ pub(crate) fn add(suite: Suite) -> Suite {
     suite
         .both("lu_solves_systems_of_each_type", systems)
         .both("lu_solves_complex_systems", complex_systems)
+        .both("lu_takes_batches_of_each_type", lu_batches)
         .both("cholesky_solves_and_rebuilds", cholesky)
         .both("cholesky_takes_batches", batches)
 }
@@ -76,6 +77,76 @@ fn complex_systems(platform: &Platform) -> Result<(), Failed> {
         }
         Ok(())
     })
+}
+
+/// Empty, one, odd, prime, longer, and many.
+const BATCHES: [(usize, usize); 7] = [(0, 3), (3, 0), (1, 5), (7, 1), (5, 17), (2, 41), (300, 4)];
+
+fn lu_batches(platform: &Platform) -> Result<(), Failed> {
+    in_tick(platform, |cx, stream, _| {
+        lu_batches_of::<f32>(cx, stream)?;
+        lu_batches_of::<f64>(cx, stream)?;
+        complex_batches(cx, stream)
+    })
+}
+
+fn lu_batches_of<T: Number>(cx: &ExecutionContext, stream: &Stream<'_>) -> Result<()> {
+    for (count, n) in BATCHES {
+        let a: Vec<T> = (0..count).flat_map(|i| regular::<T>(n, i as u64)).collect();
+        let b = numbers::<T>(count * n, 9);
+        let (matrices, sides) = (upload(cx, &a, &[count, n, n])?, upload(cx, &b, &[count, n])?);
+        let mut plan = Lu::plan(n).batch(count).on(cx, stream)?;
+        let mut x = Checked::of_batch(count, cx.tensor([count, n], stream)?, cx, stream)?;
+        // The second execution overwrites what the first has left.
+        for _ in 0..2 {
+            plan.solve(stream, &matrices, &sides, &mut x)?;
+        }
+        let mut kept = plan.factor(stream, &matrices)?;
+        let mut y = Checked::of_batch(count, cx.tensor([count, n], stream)?, cx, stream)?;
+        kept.solve(stream, &sides, &mut y)?;
+        let (x, y) = (x.download(stream)?, y.download(stream)?);
+        check(x.wait_blocking()? == y.wait_blocking()?, || "factors that are kept".into())?;
+        for i in 0..count {
+            let (square, line) = (i * n * n..(i + 1) * n * n, i * n..(i + 1) * n);
+            solves(n, &a[square], &b[line.clone()], &x.wait_blocking()?[line])?;
+        }
+    }
+    Ok(())
+}
+
+fn complex_batches(cx: &ExecutionContext, stream: &Stream<'_>) -> Result<()> {
+    let (count, n) = (3, 5);
+    let turn = Complex::new(0.6, -0.8);
+    let a: Vec<f64> = (0..count).flat_map(|i| regular::<f64>(n, i as u64)).collect();
+    let b = numbers::<f64>(count * n, 4);
+    let turned: Vec<_> = a.iter().map(|&value| turn * value).collect();
+    let sides: Vec<_> = b.iter().map(|&value| turn * value).collect();
+    let found = solve::solve(
+        cx,
+        stream,
+        &upload(cx, &turned, &[count, n, n])?,
+        &upload(cx, &sides, &[count, n])?,
+    )?;
+    let single = |values: &[Complex<f64>]| -> Vec<Complex<f32>> {
+        values.iter().map(|it| Complex::new(it.re as f32, it.im as f32)).collect()
+    };
+    let small = solve::solve(
+        cx,
+        stream,
+        &upload(cx, &single(&turned), &[count, n, n])?,
+        &upload(cx, &single(&sides), &[count, n])?,
+    )?;
+    let (found, small) = (found.download(stream)?, small.download(stream)?);
+    let (found, small) = (found.wait_blocking()?, small.wait_blocking()?);
+    let imaginary: Vec<f64> = found.iter().map(|it| it.im).collect();
+    near("the imaginary parts", &imaginary, &vec![0.0; count * n], 1e-13)?;
+    for (i, (found, small)) in found.chunks_exact(n).zip(small.chunks_exact(n)).enumerate() {
+        let real: Vec<f64> = found.iter().map(|it| it.re).collect();
+        solves(n, &a[i * n * n..(i + 1) * n * n], &b[i * n..(i + 1) * n], &real)?;
+        let small: Vec<f64> = small.iter().map(|it| f64::from(it.re)).collect();
+        near("in f32", &small, &real, 1e-5)?;
+    }
+    Ok(())
 }
 
 fn cholesky(platform: &Platform) -> Result<(), Failed> {

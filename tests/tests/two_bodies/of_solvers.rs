@@ -1,26 +1,28 @@
 //! The kernels of `streamflow::library::solve`.
 
-use streamflow::library::solve::kernels::{copy_lower, take, transpose, upper};
+use streamflow::library::solve::kernels::{copy_lower, leading_columns, take, transpose, upper};
 use streamflow::memory::Complex;
 use streamflow::prelude::*;
 use streamflow::testing::{Draw, Tolerance};
 
 use super::Bodies;
 
-/// Matrices to be taken: the target, the marks, the matrices with some NaNs, their rows, and which triangle counts.
+/// Matrices to be taken: the target, the marks, the matrices with some NaNs, their rows and columns, and which triangle
+/// counts.
 fn taken<T: Copy>(draw: &mut Draw, number: impl Fn(f32) -> T) -> (Grid, Taken<T>) {
-    let (n, count) = (draw.len(1..=40), draw.len(0..=5));
-    let len = count * n * n;
+    let (rows, columns, count) = (draw.len(1..=40), draw.len(1..=40), draw.len(0..=5));
+    let len = count * rows * columns;
     let mut a = draw.values::<f32>(len, -1.0..=1.0);
     for _ in 0..draw.len(0..=3) {
         let at = draw.len(0..=len.max(1) - 1);
         a.get_mut(at).into_iter().for_each(|value| *value = f32::NAN);
     }
     let a: Vec<T> = a.into_iter().map(&number).collect();
-    (Grid::from(len.max(1)), (vec![number(0.0); len], vec![0; count], a, n, draw.value(0..=1)))
+    let (out, marks) = (vec![number(0.0); len], vec![0; count]);
+    (Grid::from(len.max(1)), (out, marks, a, rows, columns, draw.value(0..=1)))
 }
 
-type Taken<T> = (Vec<T>, Vec<i32>, Vec<T>, usize, u8);
+type Taken<T> = (Vec<T>, Vec<i32>, Vec<T>, usize, usize, u8);
 
 /// A matrix to be transposed: the length, the target, the matrix and its rows.
 fn turned<T: Copy>(draw: &mut Draw, number: impl Fn(f32) -> T) -> (Grid, (Vec<T>, Vec<T>, usize)) {
@@ -47,12 +49,24 @@ fn lower<T: Copy>(draw: &mut Draw, number: impl Fn(f32) -> T) -> (Grid, (Vec<T>,
     (Grid::from(len.max(1)), (vec![number(2.0); len], a, n))
 }
 
+type Leading<T> = (Vec<T>, Vec<T>, usize, usize);
+
+/// Square matrices in columns, whose first columns are wanted.
+fn leading<T: Copy>(draw: &mut Draw, number: impl Fn(f32) -> T) -> (Grid, Leading<T>) {
+    let (n, count) = (draw.len(1..=40), draw.len(0..=5));
+    let (k, len) = (draw.len(1..=n), count * n * n);
+    let a = draw.values::<f32>(len, -1.0..=1.0).into_iter().map(&number).collect();
+    (Grid::from(len.max(1)), (vec![number(0.0); count * n * k], a, n, k))
+}
+
 pub(crate) fn add(bodies: Bodies) -> Bodies {
     let complex = |value: f32| Complex::new(value, 1.0);
     let wide = |value: f32| Complex::new(1.0, f64::from(value));
     bodies
         .same::<copy_lower<f32>>(Tolerance::EXACT, |draw| lower(draw, |value| value))
         .same::<copy_lower<f64>>(Tolerance::EXACT, |draw| lower(draw, f64::from))
+        .same::<leading_columns<f32>>(Tolerance::EXACT, |draw| leading(draw, |value| value))
+        .same::<leading_columns<f64>>(Tolerance::EXACT, |draw| leading(draw, f64::from))
         .same::<take<Complex<f32>>>(Tolerance::EXACT, move |draw| taken(draw, complex))
         .same::<take<Complex<f64>>>(Tolerance::EXACT, move |draw| taken(draw, wide))
         .same::<take<f32>>(Tolerance::EXACT, |draw| taken(draw, |value| value))

@@ -15,7 +15,7 @@ use crate::driver::{DriverResult, LibraryError, RawStream};
 use crate::error::Result;
 use crate::library::matmul::algorithm::Chosen;
 use crate::library::matmul::element::MatmulElement;
-use crate::library::matmul::problem::{ALIGNMENT, Problem};
+use crate::library::matmul::problem::Problem;
 use crate::library::{Call, HostBody};
 use crate::memory::{DeviceSlice, TensorView, TensorViewMut};
 use crate::stream::CudaStream;
@@ -103,17 +103,15 @@ impl Lt {
             // SAFETY: it has no preconditions.
             unsafe { (table.version)() as u64 }
         };
-        let nothing =
-            Chosen { version, id: 0, tile: 0, stages: 0, splits: 0, workspace: 0, data: [0; 8] };
+        let nothing = Chosen { version, ..Chosen::NOTHING };
         let mut made = Self { table, handle, desc, a, b, c, algorithm: nothing };
-        let alignment = alignment::<T>(problem);
         if problem.has_bias {
             // Searches look at its alignment alone.
-            made.set_bias(alignment)?;
+            made.set_bias(problem.bias_alignment())?;
         }
         let found = match stored {
-            Some(chosen) => Some(made.restore(chosen)?),
-            None => made.proposals(limit, alignment as u32, 1)?.into_iter().next(),
+            Some(chosen) => Some(made.restore(chosen, problem.alignment)?),
+            None => made.proposals(limit, problem.alignment, 1)?.into_iter().next(),
         };
         if let Some(found) = found {
             if found.workspace as u64 > limit {
@@ -123,7 +121,7 @@ impl Lt {
                     found.workspace
                 )));
             }
-            made.algorithm = made.described(&found);
+            made.algorithm = made.described(&found, problem.alignment);
         }
         Ok(made)
     }
@@ -132,14 +130,14 @@ impl Lt {
     ///
     /// # Errors
     /// The library's.
-    pub(in crate::library) fn candidates<T: MatmulElement>(
+    pub(in crate::library) fn candidates(
         &self,
         problem: &Problem,
         limit: u64,
         most: usize,
     ) -> DriverResult<Vec<Chosen>> {
-        let found = self.proposals(limit, alignment::<T>(problem) as u32, most)?;
-        Ok(found.iter().map(|found| self.described(found)).collect())
+        let found = self.proposals(limit, problem.alignment, most)?;
+        Ok(found.iter().map(|found| self.described(found, problem.alignment)).collect())
     }
 
     /// Uses another of its [`candidates`](Self::candidates) from now on.
@@ -180,10 +178,12 @@ pub(in crate::library) fn multiply<T: MatmulElement>(
     queue(lt, host, stream, &mut call, [a, b, c], rest)
 }
 
-/// As [`multiply`], of operands whose whole memory is claimed, as for a search.
+/// As [`multiply`], of operands without gaps, whose whole memory is claimed.
 ///
 /// # Errors
 /// The library's; the driver's.
+#[inline]
+#[track_caller]
 pub(in crate::library) fn multiply_whole<T: MatmulElement>(
     lt: Option<&mut Lt>,
     host: &HostBody,
@@ -251,11 +251,6 @@ fn queue<'a, T: MatmulElement>(
     // SAFETY: the library reads `a`, `b` and the bias, and writes `c`, which it reads if `beta` is not 0, and the work area:
     // all as claimed, on the stream that it gets.
     unsafe { call.queue_in_place(stream, host, queue) }
-}
-
-/// What the address of each operand is a multiple of.
-fn alignment<T: MatmulElement>(problem: &Problem) -> u64 {
-    if problem.is_aligned { ALIGNMENT } else { size_of::<T>() as u64 }
 }
 
 /// The error of a device without a plan's description, which no plan has.

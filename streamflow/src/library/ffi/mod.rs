@@ -7,12 +7,14 @@
 pub(super) mod call;
 #[allow(dead_code, reason = "each feature uses its part")]
 mod find;
+pub(super) mod host_body;
 #[cfg(any(feature = "matmul", feature = "sparse"))]
 mod scalar;
 #[allow(unused_macros, reason = "each feature uses it")]
 mod table;
 
-#[cfg(feature = "matmul")]
+#[cfg(any(feature = "matmul", feature = "solve"))]
+#[cfg_attr(not(feature = "matmul"), allow(dead_code, reason = "solvers use a part"))]
 pub(super) mod cublas;
 #[cfg(feature = "matmul")]
 pub(super) mod cublaslt;

@@ -8,14 +8,14 @@ use std::str::FromStr;
 /// ```
 /// use streamflow::library::matmul::Algorithm;
 ///
-/// let stored = "cublaslt=130100 id=66 tile=20 stages=35 splits=1 workspace=0 data=42,14,23,0,0,0,0,0";
+/// let stored = "cublaslt=130100 id=66 tile=20 stages=35 splits=1 workspace=0 alignment=256 data=42,14,23,0,0,0,0,0";
 /// let algorithm: Algorithm = stored.parse().unwrap();
 /// assert_eq!(algorithm.to_string(), stored);
 /// assert_eq!(algorithm.workspace(), 0);
 /// ```
 ///
-/// It is for one version of cuBLASLt, one model of GPU and one product. A plan checks that when it
-/// [gets it back](super::Planner::algorithm). On the simulator the text is `simulator`.
+/// It is for one version of cuBLASLt, one model of GPU, one product, and operands that are aligned at least as well. A plan
+/// checks that when it [gets it back](super::Planner::algorithm). On the simulator the text is `simulator`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Algorithm(pub(in crate::library) Option<Chosen>);
 
@@ -31,8 +31,24 @@ pub(in crate::library) struct Chosen {
     pub(in crate::library) splits: u32,
     /// Bytes of the work area.
     pub(in crate::library) workspace: u64,
+    /// What the address of each matrix must be a multiple of.
+    pub(in crate::library) alignment: u64,
     /// `cublasLtMatmulAlgo_t`.
     pub(in crate::library) data: [u64; 8],
+}
+
+impl Chosen {
+    /// None yet.
+    pub(in crate::library) const NOTHING: Self = Self {
+        version: 0,
+        id: 0,
+        tile: 0,
+        stages: 0,
+        splits: 0,
+        workspace: 0,
+        alignment: 1,
+        data: [0; 8],
+    };
 }
 
 impl Algorithm {
@@ -52,8 +68,8 @@ impl fmt::Display for Algorithm {
         let Some(it) = self.0 else { return f.write_str(SIMULATOR) };
         write!(
             f,
-            "cublaslt={} id={} tile={} stages={} splits={} workspace={} data=",
-            it.version, it.id, it.tile, it.stages, it.splits, it.workspace
+            "cublaslt={} id={} tile={} stages={} splits={} workspace={} alignment={} data=",
+            it.version, it.id, it.tile, it.stages, it.splits, it.workspace, it.alignment
         )?;
         for (index, word) in it.data.iter().enumerate() {
             let comma = if index > 0 { "," } else { "" };
@@ -93,13 +109,17 @@ impl FromStr for Algorithm {
         let version = small("cublaslt")?.into();
         let (id, tile, stages, splits) =
             (small("id")?, small("tile")?, small("stages")?, small("splits")?);
-        let workspace = number(field("workspace")?).ok_or_else(|| wrong("workspace"))?;
+        let mut large = |name| number::<u64>(field(name)?).ok_or_else(|| wrong(name));
+        let (workspace, alignment) = (large("workspace")?, large("alignment")?);
         let words = field("data")?.split(',').map(|word| u64::from_str_radix(word, 16));
         let words: Vec<u64> = words.collect::<Result<_, _>>().map_err(|_| wrong("data"))?;
         let data = words.try_into().map_err(|_| wrong("data"))?;
         match fields.next() {
             Some(_) => Err(wrong("the end")),
-            None => Ok(Self(Some(Chosen { version, id, tile, stages, splits, workspace, data }))),
+            None => {
+                let sizes = Chosen { workspace, alignment, ..Chosen::NOTHING };
+                Ok(Self(Some(Chosen { version, id, tile, stages, splits, data, ..sizes })))
+            }
         }
     }
 }
@@ -120,6 +140,7 @@ mod tests {
             stages: 3,
             splits: 4,
             workspace: 1 << 25,
+            alignment: 16,
             data,
         };
         for algorithm in [Algorithm(Some(chosen)), Algorithm::SIMULATOR] {
@@ -129,12 +150,13 @@ mod tests {
 
     #[test]
     fn another_text_is_refused_with_the_part() {
-        let whole = "cublaslt=1 id=2 tile=3 stages=4 splits=5 workspace=6 data=0,1,2,3,4,5,6,7";
+        let whole = "cublaslt=1 id=2 tile=3 stages=4 splits=5 workspace=6 alignment=16 data=0,1,2,3,4,5,6,7";
         assert!(whole.parse::<Algorithm>().is_ok());
         for (from, to, part) in [
             ("cublaslt=1", "", "cublaslt"),
             ("id=2", "id=-2", "id"),
             ("workspace=6", "workspace=x", "workspace"),
+            ("alignment=16", "", "alignment"),
             (",7", "", "data"),
             ("0,1", "0,g", "data"),
             (",7", ",7 more", "the end"),

@@ -1,6 +1,6 @@
 //! cuBLAS's functions of vectors, and the product of a matrix and a vector.
 
-use super::host::{WORK, leave_anything_in};
+use super::host::leave_anything_in;
 use crate::context::{ExecutionContext, Stream};
 use crate::error::{Error, Result};
 use crate::library::ffi::cublas::{Handle, Number};
@@ -76,11 +76,8 @@ impl<T: BlasElement> Blas<T> {
     /// # Errors
     /// The library is not there; its own error; the driver's, when memory is exhausted.
     pub fn on(cx: &ExecutionContext, stream: &Stream<'_>) -> Result<Plan<Self>> {
-        let info = stream.timeline().driver().device_info(stream.device())?;
-        let bytes =
-            if info.is_simulated { WORK } else { Handle::work_bytes(info.compute_capability) };
         let blas = Self {
-            handle: Handle::new(stream, cx.buffer(bytes, stream)?)?,
+            handle: Handle::with_work_area(cx, stream)?,
             axpy: HostBody::new("cublasaxpy", axpy::<T>),
             dot: HostBody::new("cublasdot", dot::<T>),
             norm: HostBody::new("cublasnrm2", norm::<T>),

@@ -7,7 +7,7 @@ use super::algorithm::Algorithm;
 use super::element::{EpilogueElement, MatmulElement, Tf32Element};
 use super::epilogue::{Activation, Bias, NoBias};
 use super::plan::{CALL, Matmul, Settings};
-use super::problem::{Problem, Stored};
+use super::problem::{ALIGNMENT, Problem, Stored};
 use super::search::Search;
 use super::timed;
 use crate::context::{ExecutionContext, Stream};
@@ -30,7 +30,7 @@ pub struct Planner<T: MatmulElement, E = NoBias> {
     apart: Option<[usize; 3]>,
     activation: Activation,
     is_tf32: bool,
-    is_aligned: bool,
+    alignment: u64,
     settings: Settings<T::Scale>,
     bias: PhantomData<fn() -> E>,
 }
@@ -53,7 +53,7 @@ impl<T: MatmulElement> Planner<T> {
             apart: None,
             activation: Activation::None,
             is_tf32: false,
-            is_aligned: true,
+            alignment: ALIGNMENT,
             settings: Settings {
                 alpha: T::ONE,
                 beta: T::ZERO,
@@ -70,7 +70,7 @@ impl<T: EpilogueElement> Planner<T> {
     /// rows and all products of a batch.
     pub fn bias(self) -> Planner<T, Bias> {
         let Self { sizes, batch, transposed, shared, leading, apart, .. } = self;
-        let Self { activation, is_tf32, is_aligned, settings, .. } = self;
+        let Self { activation, is_tf32, alignment, settings, .. } = self;
         Planner {
             sizes,
             batch,
@@ -80,7 +80,7 @@ impl<T: EpilogueElement> Planner<T> {
             apart,
             activation,
             is_tf32,
-            is_aligned,
+            alignment,
             settings,
             bias: PhantomData,
         }
@@ -148,10 +148,15 @@ impl<T: MatmulElement, E> Planner<T, E> {
         Self { settings: Settings { beta, ..self.settings }, ..self }
     }
 
-    /// The operands may begin at any element: algorithms that load several at once are left out. Without this call, each
-    /// begins at a multiple of 16 bytes, as tensors do.
+    /// What the address of each matrix is a multiple of, in bytes, a power of two: 256 without this call, as that of a whole
+    /// tensor. A view may begin elsewhere. Algorithms that load more bytes at once are left out.
+    pub fn alignment(self, bytes: u64) -> Self {
+        Self { alignment: bytes, ..self }
+    }
+
+    /// The operands may begin at any element: the [alignment](Self::alignment) is the size of an element.
     pub fn unaligned(self) -> Self {
-        Self { is_aligned: false, ..self }
+        self.alignment(size_of::<T>() as u64)
     }
 
     /// How many bytes of work area the algorithm may need: 32 MiB without this call. The search depends on this limit, and
@@ -199,7 +204,7 @@ impl<T: MatmulElement, E> Planner<T, E> {
             has_bias,
             activation: self.activation,
             is_tf32: self.is_tf32,
-            is_aligned: self.is_aligned,
+            alignment: self.alignment,
         };
         problem.check(CALL)?;
         if self.batch.is_none() && (self.shared != [false; 2] || self.apart.is_some()) {

@@ -2,13 +2,16 @@
 
 use super::epilogue::Activation;
 use crate::error::{Error, Result};
-use crate::memory::{Element, TensorView};
+use crate::memory::{DeviceSlice, Element, Shape, TensorView};
 
 /// The largest size, leading dimension and number of matrices that cuBLASLt takes in every algorithm.
 const LARGEST: usize = i32::MAX as usize;
 
-/// Where algorithms may load several elements at once, an address is a multiple of this.
-pub(in crate::library) const ALIGNMENT: u64 = 16;
+/// What the address of a whole tensor is a multiple of, unless its memory is other code's. cuBLASLt assumes the same.
+pub(in crate::library) const ALIGNMENT: u64 = 256;
+
+/// The most that is asked of a bias: cuBLASLt loads at most so many bytes of it at once.
+const BIAS_ALIGNMENT: u64 = 16;
 
 /// A matrix in memory, or one for each of a batch: rows whose elements follow each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,8 +43,8 @@ pub(in crate::library) struct Problem {
     pub(in crate::library) has_bias: bool,
     pub(in crate::library) activation: Activation,
     pub(in crate::library) is_tf32: bool,
-    /// Whether each operand begins at a multiple of [`ALIGNMENT`].
-    pub(in crate::library) is_aligned: bool,
+    /// What the address of each matrix is a multiple of.
+    pub(in crate::library) alignment: u64,
 }
 
 impl Problem {
@@ -69,6 +72,10 @@ impl Problem {
                 "is 0: then a product has no terms; fill `c` with zeros instead".to_owned();
             return Err(Error::Operand { call, argument: "k", problem });
         }
+        if !self.alignment.is_power_of_two() {
+            let problem = format!("is {}, but an alignment is a power of two", self.alignment);
+            return Err(Error::Operand { call, argument: "alignment", problem });
+        }
         for stored in [&self.a, &self.b, &self.c] {
             stored.check_layout(call, self.batch)?;
         }
@@ -89,29 +96,53 @@ impl Problem {
         if !stored.fits(self.batch, view.shape(), view.strides()) {
             return Err(stored.other_layout(call, self.batch, view));
         }
-        self.check_address(call, stored.name, view.range().address, view.is_empty())
+        let address = view.address();
+        if address.is_multiple_of(self.alignment) || view.is_empty() {
+            return Ok(());
+        }
+        Err(not_aligned(call, stored.name, address, self.alignment))
     }
 
-    /// Checks the alignment of an operand.
+    /// The shapes of `a`, `b` and `c`, if none of them has gaps and none is empty.
+    pub(super) fn dense(&self) -> Option<[Shape; 3]> {
+        let products = self.products();
+        let shape = |stored: &Stored| {
+            let is_dense = !self.is_empty() && stored.is_dense(products);
+            is_dense.then(|| Shape::new(&stored.shape(self.batch)).ok()).flatten()
+        };
+        Some([shape(&self.a)?, shape(&self.b)?, shape(&self.c)?])
+    }
+
+    /// Whether each address is a multiple of the alignment, a power of two.
+    #[inline]
+    pub(super) fn is_aligned(&self, addresses: [u64; 3]) -> bool {
+        let bits = addresses.iter().fold(0, |bits, address| bits | address);
+        bits & (self.alignment - 1) == 0
+    }
+
+    /// What the address of the bias is a multiple of.
+    pub(in crate::library) fn bias_alignment(&self) -> u64 {
+        self.alignment.min(BIAS_ALIGNMENT)
+    }
+
+    /// Checks the bias of a call.
     ///
     /// # Errors
     /// [`Error::Operand`].
     #[inline]
-    pub(super) fn check_address(
+    pub(super) fn check_bias<T: Element>(
         &self,
         call: &'static str,
-        argument: &'static str,
-        address: u64,
-        is_empty: bool,
+        bias: &DeviceSlice<T>,
     ) -> Result<()> {
-        if !self.is_aligned || is_empty || address.is_multiple_of(ALIGNMENT) {
+        if bias.len() != self.n {
+            return Err(wrong_bias(call, bias.len(), self.n));
+        }
+        let address = bias.range().address;
+        if address.is_multiple_of(self.bias_alignment()) || bias.is_empty() {
             return Ok(());
         }
-        let problem = format!(
-            "begins at an address that is not a multiple of {ALIGNMENT} bytes, which the plan's algorithm needs; copy it \
-             into a tensor of its own, or plan with `.unaligned()`"
-        );
-        Err(Error::Operand { call, argument, problem })
+        Err(not_aligned(call, "bias", address, self.bias_alignment()))
     }
 }
 
@@ -161,6 +192,13 @@ impl Stored {
         Ok(())
     }
 
+    /// Whether there are no gaps, neither between rows nor between matrices.
+    pub(super) fn is_dense(&self, products: usize) -> bool {
+        let is_next = |apart| apart == self.rows * self.cols;
+        (self.leading == self.cols || self.rows <= 1)
+            && (products <= 1 || self.apart.is_none_or(is_next))
+    }
+
     /// Whether a view of this shape and these strides is what the plan was made for. A dimension of one element has any
     /// stride.
     fn fits(&self, batch: Option<usize>, shape: &[usize], strides: &[usize]) -> bool {
@@ -205,4 +243,22 @@ fn at_most_largest(call: &'static str, argument: &'static str, size: usize) -> R
     }
     let problem = format!("is {size}, but cuBLASLt takes at most {LARGEST}; divide the product");
     Err(Error::Operand { call, argument, problem })
+}
+
+#[cold]
+fn not_aligned(call: &'static str, argument: &'static str, address: u64, needed: u64) -> Error {
+    let found = 1_u64 << address.trailing_zeros();
+    let problem = format!(
+        "begins at a multiple of {found} bytes and not of {needed}, which the plan's algorithm may need; copy it into a \
+         tensor of its own, or plan with `.alignment({found})`"
+    );
+    Error::Operand { call, argument, problem }
+}
+
+#[cold]
+fn wrong_bias(call: &'static str, found: usize, n: usize) -> Error {
+    let problem = format!(
+        "has {found} elements, but the plan's `c` has {n} columns; there is one for each column"
+    );
+    Error::Operand { call, argument: "bias", problem }
 }

@@ -90,8 +90,9 @@ mod tests {
     use super::*;
 
     fn algorithm(id: u32) -> Algorithm {
-        let text =
-            format!("cublaslt=1 id={id} tile=0 stages=0 splits=1 workspace=0 data=0,0,0,0,0,0,0,0");
+        let text = format!(
+            "cublaslt=1 id={id} tile=0 stages=0 splits=1 workspace=0 alignment=16 data=0,0,0,0,0,0,0,0"
+        );
         text.parse().unwrap()
     }
 

@@ -2,6 +2,7 @@
 
 use super::element::MatmulElement;
 use super::plan::{CALL, Matmul};
+use super::problem::ALIGNMENT;
 use crate::context::{ExecutionContext, Stream};
 use crate::error::{Error, Result};
 use crate::memory::Tensor;
@@ -9,8 +10,8 @@ use crate::memory::Tensor;
 /// The product of two matrices, `[m, k]` and `[k, n]`, or of two batches of them, `[batch, m, k]` and `[batch, k, n]`.
 /// Queues the work, and does not block.
 ///
-/// The node keeps a plan for each stream and shape: the first call makes it, which is slow. The result is allocated. An
-/// [`execute`](super::Plan::execute) of a plan allocates nothing.
+/// The node keeps a plan for each stream, shape and alignment: the first call makes it, which is slow. The result is
+/// allocated. An [`execute`](super::Plan::execute) of a plan allocates nothing.
 ///
 /// # Errors
 /// [`Error::Operand`] for shapes that don't fit each other; the library is not there; its own error; the driver's.
@@ -32,12 +33,17 @@ pub fn multiply<T: MatmulElement>(
         Some(batch) => cx.tensor([batch, m, n], stream)?,
         None => cx.tensor([m, n], stream)?,
     };
+    // A tensor with memory of other code may begin anywhere.
+    let addresses = [a.range(), b.range(), c.range()].map(|range| range.address);
+    let lowest = addresses.iter().fold(ALIGNMENT, |bits, address| bits | address);
+    let alignment = 1 << lowest.trailing_zeros();
     let make = |_: &_| {
-        let single = Matmul::<T>::plan(m, n, k);
+        let single = Matmul::<T>::plan(m, n, k).alignment(alignment);
         let planner = batch.map_or(single, |count| single.batch(count));
         planner.make(false, cx, stream)
     };
-    cx.cached(stream, (batch, [m, n, k]), make)?.multiply(stream, a, b, None, &mut c)?;
+    let key = (batch, [m, n, k], alignment);
+    cx.cached(stream, key, make)?.multiply(stream, a, b, None, &mut c)?;
     Ok(c)
 }
 

@@ -39,7 +39,7 @@ pub(super) fn search<T: MatmulElement, E>(
     let settings = Settings { algorithm: None, ..settings };
     let mut plan = Matmul::<T, E>::new(problem, settings, cx, stream)?;
     let candidates = match &plan.lt {
-        Some(lt) => lt.candidates::<T>(&problem, limit, most)?.into_iter().map(Some).collect(),
+        Some(lt) => lt.candidates(&problem, limit, most)?.into_iter().map(Some).collect(),
         None => vec![None],
     };
     let bytes = candidates.iter().flatten().map(|it: &Chosen| it.workspace).max().unwrap_or(0);

@@ -1,17 +1,19 @@
 //! Symmetric positive definite matrices.
 
+use super::common::Common;
 use super::host::bodies;
 use super::kernels::{copy_lower, warm_up_copy_lower};
 use super::outcome::{Finds, Origin};
 use super::planner::Planner;
 use super::planner::sealed::Made;
+use super::sizes::Sizes;
+use super::system::System;
 use super::system::sealed::Solves;
-use super::system::{Sizes, System, take_matrices, warm_up};
-use super::{Checked, Factor, Real, layout};
+use super::{Checked, Factor, Real};
 use crate::context::{ExecutionContext, Stream};
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::library::Plan;
 use crate::library::ffi::cusolver::{Batch, Dense, Need};
-use crate::library::{HostBody, Plan};
 use crate::memory::{Buffer, DeviceSlice, Tensor};
 use crate::stream::CudaStream;
 
@@ -25,16 +27,10 @@ const CALL: &str = "solve::Cholesky";
 /// [check](Checked), with the row at which that was found.
 #[derive(Debug)]
 pub struct Cholesky<T: Real> {
-    sizes: Sizes,
+    common: Common,
     dense: Dense,
     /// The matrices, and for a batch the right-hand sides, too.
     factors: Factors<T>,
-    /// Of matrices that are kept.
-    statuses: Buffer<i32>,
-    /// What the solution itself reports: wrong arguments, which the call reports, too.
-    solved: Buffer<i32>,
-    factor: HostBody,
-    solve: HostBody,
 }
 
 #[derive(Debug)]
@@ -77,7 +73,8 @@ impl<T: Real> Plan<Cholesky<T>> {
     /// had. Allocates nothing. `a` is `[n, n]`, or `[m, n, n]` in a batch.
     ///
     /// # Errors
-    /// [`Error::OtherStream`]; [`Error::Operand`] for another shape; the library's; the driver's.
+    /// [`Error::OtherStream`](crate::Error::OtherStream); [`Error::Operand`](crate::Error::Operand) for another shape; the
+    /// library's; the driver's.
     #[track_caller]
     pub fn factor_in_place(
         &mut self,
@@ -96,21 +93,24 @@ impl<T: Real> Cholesky<T> {
         stream: &CudaStream,
         a: &mut Checked<Tensor<T>>,
     ) -> Result<()> {
-        self.sizes.check_matrix(CALL, a.on_device().shape())?;
-        self.sizes.check_statuses(CALL, "a", a.matrices())?;
+        self.common.sizes.check_matrix(CALL, a.on_device().shape())?;
+        self.common.sizes.check_statuses(CALL, "a", a.matrices())?;
         let (matrices, statuses) = a.parts_mut();
-        if self.sizes.is_empty() {
+        if self.common.sizes.is_empty() {
             stream.fill_bytes(statuses, 0)?;
         } else if let Factors::One(_) = self.factors {
-            self.dense.potrf(stream, &self.factor, self.sizes.n, matrices, statuses)?;
+            let Common { sizes, factor, .. } = &self.common;
+            self.dense.potrf(stream, factor, sizes.n, matrices, statuses)?;
         } else {
             // The pointers of the batch are those of the plan's memory. What is above the diagonals there is lost: cuSOLVER
             // works in it.
             stream.copy(&**matrices, self.factors.matrices())?;
             self.factor_own(stream, Some(statuses))?;
             let factors = &*self.factors.matrices();
-            stream
-                .launch::<copy_lower<T>>(factors.len(), (&mut **matrices, factors, self.sizes.n))?;
+            stream.launch::<copy_lower<T>>(
+                factors.len(),
+                (&mut **matrices, factors, self.common.sizes.n),
+            )?;
         }
         // No mark is made: the matrix is not copied. A NaN stays in it.
         a.computed(Origin { marks: false, ..self.origin() });
@@ -124,12 +124,12 @@ impl<T: Real> Cholesky<T> {
         stream: &CudaStream,
         statuses: Option<&mut DeviceSlice<i32>>,
     ) -> Result<()> {
-        let (n, body) = (self.sizes.n, &self.factor);
-        let statuses = statuses.unwrap_or(&mut self.statuses);
+        let Common { sizes, statuses: kept, factor, .. } = &mut self.common;
+        let (dense, n, statuses) = (&mut self.dense, sizes.n, statuses.unwrap_or(kept));
         match &mut self.factors {
-            Factors::One(matrix) => self.dense.potrf(stream, body, n, matrix, statuses),
+            Factors::One(matrix) => dense.potrf(stream, factor, n, matrix, statuses),
             Factors::Batch { matrices, .. } => {
-                self.dense.potrf_batched(stream, body, n, matrices, statuses)
+                dense.potrf_batched(stream, factor, n, matrices, statuses)
             }
         }
     }
@@ -138,37 +138,23 @@ impl<T: Real> Cholesky<T> {
 impl<T: Real> Made for Cholesky<T> {
     fn make(planner: &Planner<Self>, cx: &ExecutionContext, stream: &Stream<'_>) -> Result<Self> {
         let (n, sizes) = (planner.rows, Sizes::of(planner));
-        if let (Some(batch), Some(sides)) = (sizes.batch, sizes.sides) {
-            let problem = format!(
-                "has a batch of {batch} and {sides} right-hand sides, but in a batch each matrix has one: leave \
-                 `right_hand_sides` out, or `batch`"
-            );
-            return Err(Error::Operand { call: CALL, argument: "plan", problem });
-        }
-        layout::fits(CALL, &[sizes.matrices(), n, n])?;
-        layout::fits(CALL, &[sizes.sides(), n])?;
-        let (need, factors, factor, solve) = match sizes.batch {
+        sizes.check(CALL)?;
+        let (need, factors, bodies) = match sizes.batch {
             Some(batch) if !sizes.is_empty() => {
                 let matrices = Batch::new(cx, stream, batch, n * n)?;
                 let factors = Factors::Batch { matrices, sides: Batch::new(cx, stream, batch, n)? };
-                (None, factors, bodies::potrf_batched::<T>(n), bodies::potrs_batched::<T>(n))
+                (None, factors, [bodies::potrf_batched::<T>(n), bodies::potrs_batched::<T>(n)])
             }
             _ => {
-                let need = (!sizes.is_empty()).then_some(Need::Cholesky { n });
                 let factors = Factors::One(cx.buffer(n * n * sizes.matrices(), stream)?);
-                (need, factors, bodies::potrf::<T>(n), bodies::potrs::<T>(n))
+                let bodies = [bodies::potrf::<T>(n), bodies::potrs::<T>(n)];
+                (Some(Need::Cholesky { n }), factors, bodies)
             }
         };
-        let mut made = Self {
-            dense: Dense::new::<T>(cx, stream, need.as_slice())?,
-            factors,
-            statuses: cx.buffer(2 * sizes.matrices(), stream)?,
-            solved: cx.buffer(1, stream)?,
-            factor,
-            solve,
-            sizes,
-        };
-        warm_up(cx, stream, &made.sizes, made.factors.matrices(), &mut made.statuses)?;
+        let need = need.filter(|_| !sizes.is_empty());
+        let dense = Dense::new::<T>(cx, stream, need.as_slice())?;
+        let mut made =
+            Self { common: Common::new::<T>(cx, stream, sizes, bodies, true)?, dense, factors };
         if let Factors::Batch { matrices, .. } = &mut made.factors {
             warm_up_copy_lower(cx, stream, matrices.items_mut())?;
         }
@@ -181,8 +167,8 @@ impl<T: Real> System for Cholesky<T> {}
 impl<T: Real> Solves for Cholesky<T> {
     type Element = T;
 
-    fn sizes(&self) -> &Sizes {
-        &self.sizes
+    fn common(&self) -> &Common {
+        &self.common
     }
 
     fn origin(&self) -> Origin {
@@ -196,9 +182,10 @@ impl<T: Real> Solves for Cholesky<T> {
         a: &DeviceSlice<T>,
         mut statuses: Option<&mut DeviceSlice<i32>>,
     ) -> Result<()> {
-        let taken = statuses.as_deref_mut().unwrap_or(&mut self.statuses);
-        take_matrices(stream, &self.sizes, a, self.factors.matrices(), taken, true)?;
-        if self.sizes.is_empty() { Ok(()) } else { self.factor_own(stream, statuses) }
+        let of_all = self.common.matrices();
+        let taken = statuses.as_deref_mut().unwrap_or(&mut self.common.statuses);
+        of_all.take(stream, a, self.factors.matrices(), taken)?;
+        if self.common.sizes.is_empty() { Ok(()) } else { self.factor_own(stream, statuses) }
     }
 
     #[track_caller]
@@ -211,21 +198,18 @@ impl<T: Real> Solves for Cholesky<T> {
         if x.is_empty() {
             return Ok(());
         }
-        let (n, body, solved) = (self.sizes.n, &self.solve, &mut self.solved);
+        let Common { sizes, solved, solve, .. } = &mut self.common;
+        let dense = &mut self.dense;
         match &mut self.factors {
             Factors::One(matrix) => {
                 stream.copy(b, x)?;
-                self.dense.potrs(stream, body, (n, self.sizes.sides()), matrix, x, solved)
+                dense.potrs(stream, solve, (sizes.n, sizes.sides()), matrix, x, solved)
             }
             Factors::Batch { matrices, sides } => {
                 stream.copy(b, sides.items_mut())?;
-                self.dense.potrs_batched(stream, body, n, matrices, sides, solved)?;
+                dense.potrs_batched(stream, solve, sizes.n, matrices, sides, solved)?;
                 stream.copy(sides.items(), x)
             }
         }
-    }
-
-    fn kept_statuses(&self) -> &Buffer<i32> {
-        &self.statuses
     }
 }

@@ -6,6 +6,7 @@ use super::host::bodies;
 use super::outcome::{Finds, Origin};
 use super::planner::Planner;
 use super::planner::sealed::Made;
+use super::taken::Matrices;
 use super::{Checked, Real, layout};
 use crate::context::{ExecutionContext, Stream};
 use crate::error::Result;
@@ -18,19 +19,21 @@ use streamflow_macros::Message;
 /// The name in messages.
 const CALL: &str = "solve::Eigen";
 
-/// Finds the eigenvalues and eigenvectors of symmetric matrices: cuSOLVER's `syevd`. Only the lower triangle is read.
+/// Finds the eigenvalues and eigenvectors of symmetric matrices: cuSOLVER's `syevd`, or `syevjBatched` for a batch. Only the
+/// lower triangle is read.
 ///
 /// The signs of the eigenvectors are free, and so are vectors of equal values among themselves; they differ between the
 /// simulator and a GPU.
 #[derive(Debug)]
 pub struct Eigen<T: Real> {
     n: usize,
+    batch: Option<usize>,
     dense: Dense,
     body: HostBody,
     element: PhantomData<fn() -> T>,
 }
 
-/// The result of [`Eigen`].
+/// The result of [`Eigen`]. In a batch each shape has the number of matrices before it.
 #[derive(Debug, Message)]
 #[message(unlisted)]
 pub struct Eigenpairs<T: Real> {
@@ -46,15 +49,20 @@ impl<T: Real> Eigen<T> {
         Planner::new(n, n)
     }
 
+    fn matrices(&self) -> Matrices {
+        Matrices { count: self.batch.unwrap_or(1), rows: self.n, columns: self.n, is_lower: true }
+    }
+
     /// A place for the result.
     pub(super) fn result(
         &self,
         cx: &ExecutionContext,
         stream: &Stream<'_>,
     ) -> Result<Checked<Eigenpairs<T>>> {
-        let (values, vectors) =
-            (cx.tensor([self.n], stream)?, cx.tensor([self.n, self.n], stream)?);
-        Checked::new(Eigenpairs { values, vectors }, cx, stream)
+        let (n, batch) = (self.n, self.batch);
+        let values = cx.tensor(&*layout::in_batch(batch, [n]), stream)?;
+        let vectors = cx.tensor(&*layout::in_batch(batch, [n, n]), stream)?;
+        Checked::of_batch(self.matrices().count, Eigenpairs { values, vectors }, cx, stream)
     }
 
     /// `Plan::execute_blocking`, on the plan's stream.
@@ -65,21 +73,37 @@ impl<T: Real> Eigen<T> {
         a: &Tensor<T>,
         out: &mut Checked<Eigenpairs<T>>,
     ) -> Result<()> {
-        let n = self.n;
-        layout::has_shape(CALL, "a", a.shape(), &[&[n, n]])?;
-        layout::has_shape(CALL, "values", out.on_device().values.shape(), &[&[n]])?;
-        layout::has_shape(CALL, "vectors", out.on_device().vectors.shape(), &[&[n, n]])?;
-        layout::has_one_status(CALL, out.matrices())?;
+        let (n, matrices) = (self.n, self.matrices());
+        let (line, square) =
+            (layout::in_batch(self.batch, [n]), layout::in_batch(self.batch, [n, n]));
+        layout::has_shape(CALL, "a", a.shape(), &[&square])?;
+        layout::has_shape(CALL, "values", out.on_device().values.shape(), &[&line])?;
+        layout::has_shape(CALL, "vectors", out.on_device().vectors.shape(), &[&square])?;
+        layout::has_statuses(CALL, out.matrices(), matrices.count)?;
         let (Eigenpairs { values, vectors }, statuses) = out.parts_mut();
-        if n == 0 {
+        let body = &self.body;
+        // The library's columns are our rows, and a symmetric matrix is its own transpose.
+        if a.is_empty() {
             stream.fill_bytes(statuses, 0)?;
+        } else if self.batch.is_some() {
+            matrices.take(stream, a, vectors, statuses)?;
+            let lengths = (n, matrices.count);
+            self.dense.syevj_batched(stream, body, lengths, vectors, values, statuses)?;
         } else {
-            // The library's columns are our rows, and a symmetric matrix is its own transpose.
             stream.copy(a, vectors)?;
-            self.dense.syevd(stream, &self.body, n, vectors, values, statuses)?;
+            self.dense.syevd(stream, body, n, vectors, values, statuses)?;
         }
-        out.computed(Origin { call: CALL, finds: Finds::NoConvergence, marks: false });
+        let marks = self.batch.is_some();
+        out.computed(Origin { call: CALL, finds: Finds::NoConvergence, marks });
         Ok(())
+    }
+}
+
+impl<T: Real> Planner<Eigen<T>> {
+    /// For `count` matrices at a time, each with a status of its own: cuSOLVER's `syevjBatched`, which is for many small
+    /// matrices. It is fastest up to 32 rows.
+    pub fn batch(self, count: usize) -> Self {
+        Self { batch: Some(count), ..self }
     }
 }
 
@@ -96,8 +120,9 @@ impl<T: Real> Plan<Eigen<T>> {
         self.lend(stream)?.result(cx, stream)
     }
 
-    /// Finds the eigenvalues of `a`, `[n, n]`. Allocates nothing. On a GPU the library looks at results of its iteration
-    /// on the host, so this may block until the stream's work is complete.
+    /// Finds the eigenvalues of `a`, `[n, n]`, or `[m, n, n]` in a [batch](Planner::batch) of `m`. Allocates nothing. On a
+    /// GPU the library looks at results of its iteration on the host, so this may block until the stream's work is
+    /// complete.
     ///
     /// # Errors
     /// [`Error::OtherStream`](crate::Error::OtherStream); [`Error::Operand`](crate::Error::Operand) for other shapes; the
@@ -115,10 +140,18 @@ impl<T: Real> Plan<Eigen<T>> {
 
 impl<T: Real> Made for Eigen<T> {
     fn make(planner: &Planner<Self>, cx: &ExecutionContext, stream: &Stream<'_>) -> Result<Self> {
-        let n = planner.rows;
-        layout::fits(CALL, &[n, n])?;
-        let need = (n > 0).then_some(Need::Eigen { n });
+        let (n, batch) = (planner.rows, planner.batch);
+        layout::fits(CALL, &layout::in_batch(batch, [n, n]))?;
+        let (need, body) = match batch {
+            None => (Need::Eigen { n }, bodies::syevd::<T>(n)),
+            Some(count) => (Need::EigenBatched { n, count }, bodies::syevj_batched::<T>(n)),
+        };
+        let need = (n * batch.unwrap_or(1) > 0).then_some(need);
         let dense = Dense::new::<T>(cx, stream, need.as_slice())?;
-        Ok(Self { n, dense, body: bodies::syevd::<T>(n), element: PhantomData })
+        let made = Self { n, batch, dense, body, element: PhantomData };
+        if batch.is_some() {
+            made.matrices().warm_up::<T>(cx, stream)?;
+        }
+        Ok(made)
     }
 }

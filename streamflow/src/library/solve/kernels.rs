@@ -1,4 +1,4 @@
-//! What cuSOLVER has no function for: copies that look for NaNs, and that turn rows into columns.
+//! What cuSOLVER has no function for: copies that look for NaNs, that turn rows into columns, and that take parts.
 
 use crate::context::{ExecutionContext, Stream};
 use crate::error::Result;
@@ -11,23 +11,34 @@ use streamflow_macros::kernel;
 /// mark stays as it is without one. cuSOLVER itself factors a matrix with a NaN into numbers, without an error.
 ///
 /// `lower` is 1 if only the lower triangle counts.
-#[kernel(partial, requires(out.len() == a.len(), marks.len() * n * n == a.len()), unsafe cuda = "
+#[kernel(
+    partial,
+    requires(out.len() == a.len(), marks.len() * rows * columns == a.len()),
+    unsafe cuda = "
     unsigned long long i = thread_index();
     if (i >= a_len) return;
     T value = a[i];
     out[i] = value;
-    unsigned long long row = i / n % n, column = i % n;
+    unsigned long long row = i / columns % rows, column = i % columns;
     if (value != value && (lower == 0 || column <= row)) {
-        atomicMax(&marks[i / (n * n)], 2147483647 - int(row));
+        atomicMax(&marks[i / (rows * columns)], 2147483647 - int(row));
     }
-")]
-pub fn take<T: Element>(out: &mut [T], marks: &mut [i32], a: &[T], n: usize, lower: u8) {
+"
+)]
+pub fn take<T: Element>(
+    out: &mut [T],
+    marks: &mut [i32],
+    a: &[T],
+    rows: usize,
+    columns: usize,
+    lower: u8,
+) {
     for (i, (out, &value)) in out.iter_mut().zip(a).enumerate() {
         *out = value;
-        let (row, column) = (i / n % n, i % n);
+        let (row, column) = (i / columns % rows, i % columns);
         #[allow(clippy::eq_op, reason = "a NaN is not equal to itself")]
         if value != value && (lower == 0 || column <= row) {
-            let mark = &mut marks[i / (n * n)];
+            let mark = &mut marks[i / (rows * columns)];
             *mark = (*mark).max(i32::MAX - row as i32);
         }
     }
@@ -69,6 +80,20 @@ pub fn upper<T: Element>(out: &mut [T], a: &[T], n: usize, rows: usize, zero: T)
     for (i, out) in out.iter_mut().enumerate() {
         let (row, column) = (i / n, i % n);
         *out = if row <= column { a[column * rows + row] } else { zero };
+    }
+}
+
+/// The first `k` columns of each matrix of a batch, in rows. The matrices have `n` rows and columns, and are in columns.
+#[kernel(requires(n > 0, k > 0, k <= n, a.len() % (n * n) == 0, out.len() == a.len() / n * k), unsafe cuda = "
+    unsigned long long i = thread_index();
+    if (i >= out_len) return;
+    unsigned long long matrix = i / (n * k), row = i / k % n, column = i % k;
+    out[i] = a[(matrix * n + column) * n + row];
+")]
+pub fn leading_columns<T: Element>(out: &mut [T], a: &[T], n: usize, k: usize) {
+    for (i, out) in out.iter_mut().enumerate() {
+        let (matrix, row, column) = (i / (n * k), i / k % n, i % k);
+        *out = a[(matrix * n + column) * n + row];
     }
 }
 
@@ -122,5 +147,7 @@ pub(super) fn all() -> Vec<&'static KernelInfo> {
         transpose::<f64>::INFO,
         upper::<f32>::INFO,
         upper::<f64>::INFO,
+        leading_columns::<f32>::INFO,
+        leading_columns::<f64>::INFO,
     ]
 }

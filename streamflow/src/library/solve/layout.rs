@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use arrayvec::ArrayVec;
+
 use crate::error::{Error, Result};
 
 /// The largest length that cuSOLVER takes in every routine.
@@ -56,15 +58,24 @@ pub(super) fn fits(call: &'static str, lengths: &[usize]) -> Result<()> {
     Err(Error::Operand { call, argument: "plan", problem })
 }
 
-/// Checks that a result was made for a single matrix.
+/// The shape of an operand of a plan: that for one matrix, with the number of matrices before it in a batch.
+pub(super) fn in_batch<const N: usize>(
+    batch: Option<usize>,
+    one: [usize; N],
+) -> ArrayVec<usize, 3> {
+    batch.into_iter().chain(one).collect()
+}
+
+/// Checks that a result was made for as many matrices as the plan has.
 ///
 /// # Errors
 /// [`Error::Operand`].
-pub(super) fn has_one_status(call: &'static str, matrices: usize) -> Result<()> {
-    if matrices == 1 {
+pub(super) fn has_statuses(call: &'static str, found: usize, needed: usize) -> Result<()> {
+    if found == needed {
         return Ok(());
     }
-    let problem =
-        format!("has statuses for {matrices} matrices, but there is one; make it by `result`");
+    let problem = format!(
+        "has statuses for {found} matrices, but the plan has {needed}; make it by `result`"
+    );
     Err(Error::Operand { call, argument: "out", problem })
 }

@@ -1,23 +1,26 @@
 //! Systems of equations with any square matrix.
 
+use super::Factor;
+use super::common::Common;
 use super::host::bodies;
 use super::outcome::{Finds, Origin};
 use super::planner::Planner;
 use super::planner::sealed::Made;
+use super::sizes::Sizes;
+use super::system::System;
 use super::system::sealed::Solves;
-use super::system::{Sizes, System, take_matrices, warm_up};
-use super::{Factor, layout};
 use crate::context::{ExecutionContext, Stream};
 use crate::error::Result;
-use crate::library::HostBody;
-use crate::library::ffi::cusolver::{Dense, Need};
+use crate::library::ffi::cublas::Handle;
+use crate::library::ffi::cusolver::{Batch, Dense, Need};
 use crate::memory::{Buffer, DeviceSlice};
 use crate::stream::CudaStream;
 
 /// The name in messages.
 const CALL: &str = "solve::Lu";
 
-/// Solves systems of equations with a square matrix, by LU with partial pivoting: cuSOLVER's `getrf` and `getrs`.
+/// Solves systems of equations with a square matrix, by LU with partial pivoting: cuSOLVER's `getrf` and `getrs`, or
+/// cuBLAS's `getrfBatched` and `getrsBatched` for a batch.
 ///
 /// The matrix is in rows, and the library sees it in columns, transposed. So pivots are chosen within rows, and a matrix
 /// is found to be singular at the first *row* that depends on the rows before it:
@@ -57,16 +60,14 @@ const CALL: &str = "solve::Lu";
 /// ```
 #[derive(Debug)]
 pub struct Lu<T: Factor> {
-    sizes: Sizes,
-    dense: Dense,
-    factors: Buffer<T>,
-    pivots: Buffer<i64>,
-    /// Of a matrix that is kept.
-    statuses: Buffer<i32>,
-    /// What the solution itself reports: wrong arguments, which the call reports, too.
-    solved: Buffer<i32>,
-    factor: HostBody,
-    solve: HostBody,
+    common: Common,
+    factors: Factors<T>,
+}
+
+#[derive(Debug)]
+enum Factors<T: Factor> {
+    One { dense: Dense, matrix: Buffer<T>, pivots: Buffer<i64> },
+    Batch { blas: Handle, matrices: Batch<T>, sides: Batch<T>, pivots: Buffer<i32> },
 }
 
 impl<T: Factor> Lu<T> {
@@ -81,26 +82,37 @@ impl<T: Factor> Planner<Lu<T>> {
     pub fn right_hand_sides(self, k: usize) -> Self {
         Self { sides: Some(k), ..self }
     }
+
+    /// For `count` matrices at a time, each with one right-hand side: cuBLAS's `getrfBatched`, which is for many small
+    /// matrices.
+    pub fn batch(self, count: usize) -> Self {
+        Self { batch: Some(count), ..self }
+    }
 }
 
 impl<T: Factor> Made for Lu<T> {
     fn make(planner: &Planner<Self>, cx: &ExecutionContext, stream: &Stream<'_>) -> Result<Self> {
         let (n, sizes) = (planner.rows, Sizes::of(planner));
-        layout::fits(CALL, &[n, n])?;
-        layout::fits(CALL, &[sizes.sides(), n])?;
-        let need = (!sizes.is_empty()).then_some(Need::Lu { n });
-        let mut made = Self {
-            dense: Dense::new::<T>(cx, stream, need.as_slice())?,
-            factors: cx.buffer(n * n, stream)?,
-            pivots: cx.buffer(n, stream)?,
-            statuses: cx.buffer(2, stream)?,
-            solved: cx.buffer(1, stream)?,
-            factor: bodies::getrf::<T>(n),
-            solve: bodies::getrs::<T>(n),
-            sizes,
+        sizes.check(CALL)?;
+        let (factors, bodies) = match sizes.batch {
+            Some(count) if !sizes.is_empty() => {
+                let blas = Handle::with_work_area(cx, stream)?;
+                let (matrices, sides) =
+                    (Batch::new(cx, stream, count, n * n)?, Batch::new(cx, stream, count, n)?);
+                let pivots = cx.buffer(n * count, stream)?;
+                let factors = Factors::Batch { blas, matrices, sides, pivots };
+                (factors, [bodies::getrf_batched::<T>(n), bodies::getrs_batched::<T>(n)])
+            }
+            _ => {
+                let need = (!sizes.is_empty()).then_some(Need::Lu { n });
+                let dense = Dense::new::<T>(cx, stream, need.as_slice())?;
+                let elements = n * n * sizes.matrices();
+                let (matrix, pivots) = (cx.buffer(elements, stream)?, cx.buffer(n, stream)?);
+                let factors = Factors::One { dense, matrix, pivots };
+                (factors, [bodies::getrf::<T>(n), bodies::getrs::<T>(n)])
+            }
         };
-        warm_up(cx, stream, &made.sizes, &mut made.factors, &mut made.statuses)?;
-        Ok(made)
+        Ok(Self { common: Common::new::<T>(cx, stream, sizes, bodies, false)?, factors })
     }
 }
 
@@ -109,8 +121,8 @@ impl<T: Factor> System for Lu<T> {}
 impl<T: Factor> Solves for Lu<T> {
     type Element = T;
 
-    fn sizes(&self) -> &Sizes {
-        &self.sizes
+    fn common(&self) -> &Common {
+        &self.common
     }
 
     fn origin(&self) -> Origin {
@@ -124,13 +136,22 @@ impl<T: Factor> Solves for Lu<T> {
         a: &DeviceSlice<T>,
         statuses: Option<&mut DeviceSlice<i32>>,
     ) -> Result<()> {
-        let statuses = statuses.unwrap_or(&mut self.statuses);
-        take_matrices(stream, &self.sizes, a, &mut self.factors, statuses, false)?;
-        if self.sizes.is_empty() {
-            return Ok(());
+        let taken = self.common.matrices();
+        let Common { sizes, statuses: kept, factor, .. } = &mut self.common;
+        let (n, statuses) = (sizes.n, statuses.unwrap_or(kept));
+        match &mut self.factors {
+            Factors::One { dense, matrix, pivots } => {
+                taken.take(stream, a, matrix, statuses)?;
+                if sizes.is_empty() {
+                    return Ok(());
+                }
+                dense.getrf(stream, factor, n, matrix, pivots, statuses)
+            }
+            Factors::Batch { blas, matrices, pivots, .. } => {
+                taken.take(stream, a, matrices.items_mut(), statuses)?;
+                blas.getrf_batched(stream, factor, n, matrices, pivots, statuses)
+            }
         }
-        let (n, factors) = (self.sizes.n, &mut self.factors);
-        self.dense.getrf(stream, &self.factor, n, factors, &mut self.pivots, statuses)
     }
 
     #[track_caller]
@@ -143,13 +164,17 @@ impl<T: Factor> Solves for Lu<T> {
         if x.is_empty() {
             return Ok(());
         }
-        stream.copy(b, x)?;
-        let (lengths, factors) = ((self.sizes.n, self.sizes.sides()), &self.factors);
-        let (pivots, solved) = (&self.pivots, &mut self.solved);
-        self.dense.getrs(stream, &self.solve, lengths, factors, pivots, x, solved)
-    }
-
-    fn kept_statuses(&self) -> &Buffer<i32> {
-        &self.statuses
+        let Common { sizes, solved, solve, .. } = &mut self.common;
+        match &mut self.factors {
+            Factors::One { dense, matrix, pivots } => {
+                stream.copy(b, x)?;
+                dense.getrs(stream, solve, (sizes.n, sizes.sides()), matrix, pivots, x, solved)
+            }
+            Factors::Batch { blas, matrices, sides, pivots } => {
+                stream.copy(b, sides.items_mut())?;
+                blas.getrs_batched(stream, solve, sizes.n, matrices, pivots, sides)?;
+                stream.copy(sides.items(), x)
+            }
+        }
     }
 }

@@ -1,13 +1,13 @@
-//! Dense solvers by cuSOLVER: systems of equations, and decompositions of matrices.
+//! Dense solvers by cuSOLVER, and by cuBLAS for batches of systems: systems of equations, and decompositions of matrices.
 //!
 //! | function | plan | computes | elements |
 //! |---|---|---|---|
-//! | [`solve()`] | [`Lu`] | `A x = b` for a square matrix | real, complex |
+//! | [`solve()`] | [`Lu`] | `A x = b` for a square matrix, also in batches | real, complex |
 //! | [`solve_positive_definite`] | [`Cholesky`] | `A x = b` for a symmetric positive definite matrix, also in batches | real |
 //! | [`cholesky`] | [`Cholesky`] | `A = L transpose(L)` | real |
 //! | [`qr`] | [`Qr`] | `A = Q R` | real |
-//! | [`svd_blocking`] | [`Svd`] | `A = U diag(s) VT` | real |
-//! | [`eigen_blocking`] | [`Eigen`] | eigenvalues and eigenvectors of a symmetric matrix | real |
+//! | [`svd_blocking`] | [`Svd`] | `A = U diag(s) VT`, also in batches | real |
+//! | [`eigen_blocking`] | [`Eigen`] | eigenvalues and eigenvectors of a symmetric matrix, also in batches | real |
 //!
 //! Matrices are dense [tensors](crate::Tensor) in rows, as everywhere in streamflow, and right-hand sides are vectors, or
 //! the rows of a matrix. Each documentation says where the library, which has its matrices in columns, shows through.
@@ -66,6 +66,7 @@
 
 mod checked;
 mod cholesky;
+mod common;
 mod download;
 mod eigen;
 pub(in crate::library) mod element;
@@ -78,9 +79,12 @@ mod on_host;
 mod outcome;
 mod planner;
 mod qr;
+mod sizes;
 mod stateless;
 mod svd;
+mod svd_batch;
 mod system;
+mod taken;
 
 pub use checked::Checked;
 pub use cholesky::Cholesky;

@@ -72,7 +72,7 @@ impl<T: Real> Qr<T> {
         layout::has_shape(CALL, "a", a.shape(), &[&[m, n]])?;
         layout::has_shape(CALL, "q", out.on_device().q.shape(), &[&[m, n]])?;
         layout::has_shape(CALL, "r", out.on_device().r.shape(), &[&[n, n]])?;
-        layout::has_one_status(CALL, out.matrices())?;
+        layout::has_statuses(CALL, out.matrices(), 1)?;
         let (QrFactors { q, r }, statuses) = out.parts_mut();
         if m * n == 0 {
             stream.fill_bytes(statuses, 0)?;

@@ -8,8 +8,12 @@ use crate::error::{Error, Result};
 use crate::library::solve::planner::sealed::Made;
 use crate::memory::Tensor;
 
+/// What functions for one matrix or a batch need, for errors.
+const MATRICES: &str = "a matrix `[m, n]` or a batch of them `[count, m, n]`";
+const SQUARE_MATRICES: &str = "a square matrix `[n, n]` or a batch of them `[count, n, n]`";
+
 /// Solves `A x = b` by [`Lu`]: `a` is `[n, n]`, in rows; `b` and the result are `[n]`, or `[k, n]` with a right-hand side
-/// in each row. Does not block.
+/// in each row. A batch of `m` matrices is `[m, n, n]`, with `b` and the result `[m, n]`. Does not block.
 ///
 /// # Errors
 /// [`Error::Operand`] for other shapes; the library's; the driver's. A singular matrix is an error of the result's
@@ -21,10 +25,13 @@ pub fn solve<T: Factor>(
     a: &Tensor<T>,
     b: &Tensor<T>,
 ) -> Result<Checked<Tensor<T>>> {
-    let [n, _] = square("solve::solve", a)?;
-    let plan = Lu::plan(n);
-    let plan = if b.shape().len() == 2 { plan.right_hand_sides(b.rows()) } else { plan };
-    solve_by(plan, 1, cx, stream, a, b)
+    let (plan, matrices) = match (a.shape(), b.shape()) {
+        (&[matrices, n, columns], _) if n == columns => (Lu::plan(n).batch(matrices), matrices),
+        (&[n, columns], &[sides, _]) if n == columns => (Lu::plan(n).right_hand_sides(sides), 1),
+        (&[n, columns], _) if n == columns => (Lu::plan(n), 1),
+        (other, _) => return Err(no_matrix("solve::solve", other, SQUARE_MATRICES)),
+    };
+    solve_by(plan, matrices, cx, stream, a, b)
 }
 
 /// Solves `A x = b` for a symmetric positive definite matrix by [`Cholesky`]. The shapes are as for [`solve()`]. A batch of
@@ -104,8 +111,8 @@ pub fn qr<T: Real>(
     Ok(out)
 }
 
-/// The singular values and vectors of `a`, `[m, n]`, by [`Svd`]. It may block, as
-/// [`execute_blocking`](crate::library::Plan::execute_blocking).
+/// The singular values and vectors of `a`, `[m, n]`, by [`Svd`], or of each matrix of a batch, `[count, m, n]`. It may
+/// block, as [`execute_blocking`](crate::library::Plan::execute_blocking).
 ///
 /// # Errors
 /// As for [`qr`].
@@ -115,15 +122,19 @@ pub fn svd_blocking<T: Real>(
     stream: &Stream<'_>,
     a: &Tensor<T>,
 ) -> Result<Checked<SingularValues<T>>> {
-    let [rows, columns] = matrix("solve::svd_blocking", a)?;
-    let mut plan = cached(Svd::plan(rows, columns), cx, stream)?;
+    let plan = match *a.shape() {
+        [count, rows, columns] => Svd::plan(rows, columns).batch(count),
+        [rows, columns] => Svd::plan(rows, columns),
+        _ => return Err(no_matrix("solve::svd_blocking", a.shape(), MATRICES)),
+    };
+    let mut plan = cached(plan, cx, stream)?;
     let mut out = plan.result(cx, stream)?;
     plan.execute(stream, a, &mut out)?;
     Ok(out)
 }
 
-/// The eigenvalues and eigenvectors of a symmetric matrix, `[n, n]`, by [`Eigen`]. It may block, as
-/// [`execute_blocking`](crate::library::Plan::execute_blocking).
+/// The eigenvalues and eigenvectors of a symmetric matrix, `[n, n]`, by [`Eigen`], or of each matrix of a batch,
+/// `[count, n, n]`. It may block, as [`execute_blocking`](crate::library::Plan::execute_blocking).
 ///
 /// # Errors
 /// As for [`qr`].
@@ -133,8 +144,12 @@ pub fn eigen_blocking<T: Real>(
     stream: &Stream<'_>,
     a: &Tensor<T>,
 ) -> Result<Checked<Eigenpairs<T>>> {
-    let [n, _] = square("solve::eigen_blocking", a)?;
-    let mut plan = cached(Eigen::plan(n), cx, stream)?;
+    let plan = match *a.shape() {
+        [count, n, columns] if n == columns => Eigen::plan(n).batch(count),
+        [n, columns] if n == columns => Eigen::plan(n),
+        _ => return Err(no_matrix("solve::eigen_blocking", a.shape(), SQUARE_MATRICES)),
+    };
+    let mut plan = cached(plan, cx, stream)?;
     let mut out = plan.result(cx, stream)?;
     plan.execute(stream, a, &mut out)?;
     Ok(out)
@@ -152,14 +167,6 @@ fn cached<'c, S: Made>(
 fn matrix<T: Factor>(call: &'static str, a: &Tensor<T>) -> Result<[usize; 2]> {
     a.shape().try_into().map_err(|_| no_matrix(call, a.shape(), "a matrix `[m, n]`"))
 }
-
-fn square<T: Factor>(call: &'static str, a: &Tensor<T>) -> Result<[usize; 2]> {
-    match matrix(call, a)? {
-        [rows, columns] if rows == columns => Ok([rows, columns]),
-        _ => Err(no_matrix(call, a.shape(), "a square matrix `[n, n]`")),
-    }
-}
-
 #[cold]
 fn no_matrix(call: &'static str, shape: &[usize], needed: &str) -> Error {
     let problem = format!("has shape {shape:?}, but {needed} is needed; `reshape` it");

@@ -5,6 +5,7 @@ use super::kernels::{transpose, warm_up_transpose};
 use super::outcome::{Finds, Origin};
 use super::planner::Planner;
 use super::planner::sealed::Made;
+use super::svd_batch::BatchVectors;
 use super::{Checked, Real, layout};
 use crate::context::{ExecutionContext, Stream};
 use crate::error::Result;
@@ -18,7 +19,7 @@ use streamflow_macros::Message;
 const CALL: &str = "solve::Svd";
 
 /// Finds the singular values and vectors of matrices of any shape, `A = U diag(s) VT`: cuSOLVER's `gesvd`, in the economy
-/// form.
+/// form, or `gesvdjBatched` for a batch.
 ///
 /// The signs of the vectors are free, and so are vectors of equal values among themselves; they differ between the
 /// simulator and a GPU. A matrix with at least as many columns as rows is computed without being turned first.
@@ -29,18 +30,25 @@ pub struct Svd<T: Real> {
     dense: Dense,
     /// A copy, which the library overwrites.
     copy: Buffer<T>,
-    /// For a matrix with more rows than columns, whose result the library has in columns.
-    turned: Option<Turned<T>>,
+    vectors: Vectors<T>,
     body: HostBody,
 }
 
+/// Where the library writes vectors that are no rows.
 #[derive(Debug)]
-struct Turned<T: Real> {
-    u: Buffer<T>,
-    vt: Buffer<T>,
+enum Vectors<T: Real> {
+    /// In the result: they are rows.
+    InPlace,
+    /// For a matrix with more rows than columns, whose result the library has in columns.
+    Turned {
+        u: Buffer<T>,
+        vt: Buffer<T>,
+    },
+    Batch(BatchVectors<T>),
 }
 
-/// The result of [`Svd`], for a matrix of `m` by `n`, with `k` the smaller of the two. All is in rows.
+/// The result of [`Svd`], for a matrix of `m` by `n`, with `k` the smaller of the two. All is in rows. In a batch each shape
+/// has the number of matrices before it.
 #[derive(Debug, Message)]
 #[message(unlisted)]
 pub struct SingularValues<T: Real> {
@@ -58,19 +66,28 @@ impl<T: Real> Svd<T> {
         Planner::new(rows, columns)
     }
 
+    /// `None` for a single matrix.
+    fn batch(&self) -> Option<usize> {
+        match &self.vectors {
+            Vectors::Batch(vectors) => Some(vectors.count()),
+            Vectors::InPlace | Vectors::Turned { .. } => None,
+        }
+    }
+
     /// A place for the result.
     pub(super) fn result(
         &self,
         cx: &ExecutionContext,
         stream: &Stream<'_>,
     ) -> Result<Checked<SingularValues<T>>> {
-        let k = self.rows.min(self.columns);
+        let (m, n, batch) = (self.rows, self.columns, self.batch());
+        let k = m.min(n);
         let values = SingularValues {
-            u: cx.tensor([self.rows, k], stream)?,
-            s: cx.tensor([k], stream)?,
-            vt: cx.tensor([k, self.columns], stream)?,
+            u: cx.tensor(&*layout::in_batch(batch, [m, k]), stream)?,
+            s: cx.tensor(&*layout::in_batch(batch, [k]), stream)?,
+            vt: cx.tensor(&*layout::in_batch(batch, [k, n]), stream)?,
         };
-        Checked::new(values, cx, stream)
+        Checked::of_batch(batch.unwrap_or(1), values, cx, stream)
     }
 
     /// `Plan::execute_blocking`, on the plan's stream.
@@ -81,30 +98,48 @@ impl<T: Real> Svd<T> {
         a: &Tensor<T>,
         out: &mut Checked<SingularValues<T>>,
     ) -> Result<()> {
-        let (m, n) = (self.rows, self.columns);
+        let (m, n, batch) = (self.rows, self.columns, self.batch());
         let k = m.min(n);
-        layout::has_shape(CALL, "a", a.shape(), &[&[m, n]])?;
-        layout::has_shape(CALL, "u", out.on_device().u.shape(), &[&[m, k]])?;
-        layout::has_shape(CALL, "s", out.on_device().s.shape(), &[&[k]])?;
-        layout::has_shape(CALL, "vt", out.on_device().vt.shape(), &[&[k, n]])?;
-        layout::has_one_status(CALL, out.matrices())?;
+        let result = out.on_device();
+        layout::has_shape(CALL, "a", a.shape(), &[&layout::in_batch(batch, [m, n])])?;
+        layout::has_shape(CALL, "u", result.u.shape(), &[&layout::in_batch(batch, [m, k])])?;
+        layout::has_shape(CALL, "s", result.s.shape(), &[&layout::in_batch(batch, [k])])?;
+        layout::has_shape(CALL, "vt", result.vt.shape(), &[&layout::in_batch(batch, [k, n])])?;
+        layout::has_statuses(CALL, out.matrices(), batch.unwrap_or(1))?;
         let (SingularValues { u, s, vt }, statuses) = out.parts_mut();
-        let (body, copy) = (&self.body, &mut self.copy);
-        if k == 0 {
+        let (dense, body, copy) = (&mut self.dense, &self.body, &mut self.copy);
+        if a.is_empty() {
             stream.fill_bytes(statuses, 0)?;
-        } else if let Some(turned) = &mut self.turned {
-            stream.launch::<transpose<T>>(m * n, (&mut *copy, a, m))?;
-            let (left, right) = (&mut turned.u, &mut turned.vt);
-            self.dense.gesvd(stream, body, (m, n), copy, s, left, right, statuses)?;
-            stream.launch::<transpose<T>>(m * k, (u, &turned.u, k))?;
-            stream.launch::<transpose<T>>(k * n, (vt, &turned.vt, n))?;
         } else {
-            // The library sees the transposed matrix, V diag(s) transpose(U), and what it writes in columns are our rows.
-            stream.copy(&**a, &mut **copy)?;
-            self.dense.gesvd(stream, body, (n, m), copy, s, vt, u, statuses)?;
+            match &mut self.vectors {
+                Vectors::InPlace => {
+                    // The library sees the transposed matrix, V diag(s) transpose(U), and what it writes in columns are our
+                    // rows.
+                    stream.copy(&**a, &mut **copy)?;
+                    dense.gesvd(stream, body, (n, m), copy, s, vt, u, statuses)?;
+                }
+                Vectors::Turned { u: left, vt: right } => {
+                    stream.launch::<transpose<T>>(m * n, (&mut *copy, a, m))?;
+                    dense.gesvd(stream, body, (m, n), copy, s, left, right, statuses)?;
+                    stream.launch::<transpose<T>>(m * k, (u, &*left, k))?;
+                    stream.launch::<transpose<T>>(k * n, (vt, &*right, n))?;
+                }
+                Vectors::Batch(vectors) => {
+                    vectors.matrices().take(stream, a, copy, statuses)?;
+                    vectors.execute(dense, stream, body, copy, (u, s, vt), statuses)?;
+                }
+            }
         }
-        out.computed(Origin { call: CALL, finds: Finds::NoConvergence, marks: false });
+        out.computed(Origin { call: CALL, finds: Finds::NoConvergence, marks: batch.is_some() });
         Ok(())
+    }
+}
+
+impl<T: Real> Planner<Svd<T>> {
+    /// For `count` matrices at a time, each with a status of its own: cuSOLVER's `gesvdjBatched`, which takes matrices of at
+    /// most 32 rows and columns.
+    pub fn batch(self, count: usize) -> Self {
+        Self { batch: Some(count), ..self }
     }
 }
 
@@ -121,8 +156,9 @@ impl<T: Real> Plan<Svd<T>> {
         self.lend(stream)?.result(cx, stream)
     }
 
-    /// Finds the singular values of `a`, in rows, with the plan's shape. Allocates nothing. On a GPU the library looks at
-    /// results of its iteration on the host, so this may block until the stream's work is complete.
+    /// Finds the singular values of `a`, in rows, with the plan's shape; in a [batch](Planner::batch) of `m` it has `m` before
+    /// it. Allocates nothing. On a GPU the library looks at results of its iteration on the host, so this may block until the
+    /// stream's work is complete.
     ///
     /// # Errors
     /// [`Error::OtherStream`](crate::Error::OtherStream); [`Error::Operand`](crate::Error::Operand) for other shapes; the
@@ -140,25 +176,31 @@ impl<T: Real> Plan<Svd<T>> {
 
 impl<T: Real> Made for Svd<T> {
     fn make(planner: &Planner<Self>, cx: &ExecutionContext, stream: &Stream<'_>) -> Result<Self> {
-        let (rows, columns) = (planner.rows, planner.columns);
-        layout::fits(CALL, &[rows, columns])?;
+        let (rows, columns, batch) = (planner.rows, planner.columns, planner.batch);
+        layout::fits(CALL, &layout::in_batch(batch, [rows, columns]))?;
         // The library needs at least as many rows as columns, and sees a matrix in rows transposed.
-        let is_turned = rows > columns;
         let (long, short) = (rows.max(columns), rows.min(columns));
-        let need = (short > 0).then_some(Need::Svd { rows: long, columns: short });
-        let mut made = Self {
-            rows,
-            columns,
-            dense: Dense::new::<T>(cx, stream, need.as_slice())?,
-            copy: cx.buffer(rows * columns, stream)?,
-            turned: None,
-            body: bodies::gesvd::<T>(long, short),
+        let (need, body) = match batch {
+            None => (Need::Svd { rows: long, columns: short }, bodies::gesvd::<T>(long, short)),
+            Some(count) => {
+                BatchVectors::<T>::check(CALL, rows, columns)?;
+                let need = Need::SvdBatched { rows: columns, columns: rows, count };
+                (need, bodies::gesvdj_batched::<T>(columns, rows))
+            }
         };
-        if is_turned {
-            let (u, vt) = (cx.buffer(long * short, stream)?, cx.buffer(short * short, stream)?);
-            made.turned = Some(Turned { u, vt });
-            warm_up_transpose(cx, stream, &mut made.copy)?;
-        }
-        Ok(made)
+        let elements = rows * columns * batch.unwrap_or(1);
+        let need = (elements > 0).then_some(need);
+        let dense = Dense::new::<T>(cx, stream, need.as_slice())?;
+        let mut copy = cx.buffer(elements, stream)?;
+        let vectors = match batch {
+            Some(count) => Vectors::Batch(BatchVectors::new(cx, stream, rows, columns, count)?),
+            None if rows > columns => {
+                warm_up_transpose(cx, stream, &mut copy)?;
+                let u = cx.buffer(long * short, stream)?;
+                Vectors::Turned { u, vt: cx.buffer(short * short, stream)? }
+            }
+            None => Vectors::InPlace,
+        };
+        Ok(Self { rows, columns, dense, copy, vectors, body })
     }
 }

@@ -1,26 +1,25 @@
 //! Systems of equations: what [`Lu`](super::Lu) and [`Cholesky`](super::Cholesky) have in common.
 
-use super::kernels::take;
-use super::layout::has_shape;
+use super::common::Common;
 use super::outcome::Origin;
-use super::planner::Planner;
 use super::planner::sealed::Made;
+use super::sizes::Sizes;
 use super::{Checked, Factor};
-use crate::context::{ExecutionContext, Stream};
-use crate::error::{Error, Result};
-use crate::library::{Plan, is_simulated};
-use crate::memory::{Buffer, DeviceSlice, Tensor};
+use crate::context::Stream;
+use crate::error::Result;
+use crate::library::Plan;
+use crate::memory::{DeviceSlice, Tensor};
 use crate::stream::CudaStream;
 
 pub(super) mod sealed {
-    use super::{Buffer, CudaStream, DeviceSlice, Made, Origin, Result, Sizes};
+    use super::{Common, CudaStream, DeviceSlice, Made, Origin, Result};
     use crate::library::solve::Factor;
 
     /// What a solver of systems does for the methods that all have.
     pub trait Solves: Made {
         type Element: Factor;
 
-        fn sizes(&self) -> &Sizes;
+        fn common(&self) -> &Common;
 
         fn origin(&self) -> Origin;
 
@@ -41,9 +40,6 @@ pub(super) mod sealed {
             b: &DeviceSlice<Self::Element>,
             x: &mut DeviceSlice<Self::Element>,
         ) -> Result<()>;
-
-        /// Statuses of the solver's own, for matrices that it keeps.
-        fn kept_statuses(&self) -> &Buffer<i32>;
     }
 }
 
@@ -55,72 +51,6 @@ use sealed::Solves;
 /// ([`Plan::factor`]).
 pub trait System: Solves {}
 
-/// The lengths that the operands of a solver have.
-#[derive(Debug)]
-pub struct Sizes {
-    pub(super) n: usize,
-    pub(super) sides: Option<usize>,
-    pub(super) batch: Option<usize>,
-}
-
-impl Sizes {
-    pub(super) fn of<S>(planner: &Planner<S>) -> Self {
-        Self { n: planner.rows, sides: planner.sides, batch: planner.batch }
-    }
-
-    /// How many right-hand sides there are.
-    pub(super) fn sides(&self) -> usize {
-        self.sides.unwrap_or(1)
-    }
-
-    pub(super) fn matrices(&self) -> usize {
-        self.batch.unwrap_or(1)
-    }
-
-    /// Whether there is nothing to compute.
-    pub(super) fn is_empty(&self) -> bool {
-        self.n * self.matrices() == 0
-    }
-
-    pub(super) fn check_matrix(&self, call: &'static str, shape: &[usize]) -> Result<()> {
-        let n = self.n;
-        match self.batch {
-            None => has_shape(call, "a", shape, &[&[n, n]]),
-            Some(batch) => has_shape(call, "a", shape, &[&[batch, n, n]]),
-        }
-    }
-
-    fn check_sides(
-        &self,
-        call: &'static str,
-        argument: &'static str,
-        shape: &[usize],
-    ) -> Result<()> {
-        let n = self.n;
-        match self.batch.or(self.sides) {
-            None => has_shape(call, argument, shape, &[&[n]]),
-            Some(count) => has_shape(call, argument, shape, &[&[count, n]]),
-        }
-    }
-
-    pub(super) fn check_statuses(
-        &self,
-        call: &'static str,
-        argument: &'static str,
-        matrices: usize,
-    ) -> Result<()> {
-        if matrices == self.matrices() {
-            return Ok(());
-        }
-        let (needed, batch) = (self.matrices(), self.batch.unwrap_or(1));
-        let problem = format!(
-            "has a status for each of {matrices} matrices, but the plan has {needed}; make it by \
-             `Checked::of_batch({batch}, …)`"
-        );
-        Err(Error::Operand { call, argument, problem })
-    }
-}
-
 /// The solver has factored a matrix, and solves with it: [`Plan::factor`] makes this of a plan.
 #[derive(Debug)]
 pub struct Factored<S> {
@@ -131,13 +61,14 @@ impl<S: System> Plan<S> {
     /// Solves `A x = b`: queues the factorisation of a copy of `a` and the solution, into `x`. Allocates nothing.
     ///
     /// `a` is `[n, n]`, in rows. `b` and `x` are `[n]`, or `[k, n]` for a plan with `k`
-    /// [right-hand sides](Planner::right_hand_sides): one in each row. In a [batch](Planner::batch) of `m` they are
+    /// [right-hand sides](super::Planner::right_hand_sides): one in each row. In a [batch](super::Planner::batch) of `m` they are
     /// `[m, n, n]`, and `[m, n]`.
     ///
     /// A singular matrix is no error here: the check of `x` has it.
     ///
     /// # Errors
-    /// [`Error::OtherStream`]; [`Error::Operand`] for other shapes; the library's; the driver's.
+    /// [`Error::OtherStream`](crate::Error::OtherStream); [`Error::Operand`](crate::Error::Operand) for other shapes; the
+    /// library's; the driver's.
     #[track_caller]
     pub fn solve(
         &mut self,
@@ -186,9 +117,9 @@ impl<S: System> Plan<Factored<S>> {
     ) -> Result<()> {
         let Factored { solver } = self.lend(stream)?;
         let origin = solver.origin();
-        check_result(solver.sizes(), origin.call, b, x)?;
+        check_result(&solver.common().sizes, origin.call, b, x)?;
         let (value, statuses) = x.parts_mut();
-        stream.copy(solver.kept_statuses(), statuses)?;
+        stream.copy(&solver.common().statuses, statuses)?;
         solver.solve_copy(stream, b, value)?;
         x.computed(origin);
         Ok(())
@@ -205,7 +136,7 @@ pub(super) fn solve<S: System>(
     x: &mut Checked<Tensor<S::Element>>,
 ) -> Result<()> {
     let origin = solver.origin();
-    check_result(solver.sizes(), origin.call, b, x)?;
+    check_result(&solver.common().sizes, origin.call, b, x)?;
     let (value, statuses) = x.parts_mut();
     factor(solver, stream, a, Some(statuses))?;
     solver.solve_copy(stream, b, value)?;
@@ -221,7 +152,7 @@ fn factor<S: System>(
     a: &Tensor<S::Element>,
     statuses: Option<&mut DeviceSlice<i32>>,
 ) -> Result<()> {
-    solver.sizes().check_matrix(solver.origin().call, a.shape())?;
+    solver.common().sizes.check_matrix(solver.origin().call, a.shape())?;
     solver.factor_copy(stream, a, statuses)
 }
 
@@ -234,42 +165,4 @@ fn check_result<T: Factor>(
     sizes.check_sides(call, "b", b.shape())?;
     sizes.check_sides(call, "x", x.on_device().shape())?;
     sizes.check_statuses(call, "x", x.matrices())
-}
-
-/// Copies matrices to be factored, and marks those with a NaN in the second half of the statuses. The first half is
-/// set to 0.
-#[track_caller]
-pub(super) fn take_matrices<T: Factor>(
-    stream: &CudaStream,
-    sizes: &Sizes,
-    a: &DeviceSlice<T>,
-    factors: &mut DeviceSlice<T>,
-    statuses: &mut DeviceSlice<i32>,
-    is_lower: bool,
-) -> Result<()> {
-    stream.fill_bytes(statuses, 0)?;
-    if sizes.is_empty() {
-        return Ok(());
-    }
-    let Some((_, mut marks)) = statuses.split_at_mut(sizes.matrices()) else {
-        unreachable!("there are twice as many statuses")
-    };
-    stream.launch::<take<T>>(a.len(), (factors, &mut marks, a, sizes.n, u8::from(is_lower)))
-}
-
-/// Makes the first call of [`take_matrices`], for which the kernel is compiled, so that what is missing is an error of
-/// `start`.
-pub(super) fn warm_up<T: Factor>(
-    cx: &ExecutionContext,
-    stream: &Stream<'_>,
-    sizes: &Sizes,
-    factors: &mut DeviceSlice<T>,
-    statuses: &mut DeviceSlice<i32>,
-) -> Result<()> {
-    if is_simulated(stream)? || sizes.is_empty() {
-        return Ok(());
-    }
-    let mut zeros = cx.buffer(factors.len(), stream)?;
-    stream.fill_bytes(&mut zeros, 0)?;
-    take_matrices(stream, sizes, &zeros, factors, statuses, false)
 }

@@ -203,7 +203,8 @@ fn layouts(platform: &Platform) -> Result<(), Failed> {
             let part = || Failed::msg("no such part");
             let x = x.view().slice(1, 0..shape_a[1]).ok_or_else(part)?;
             let y = y.view().slice(1, 0..shape_b[1]).ok_or_else(part)?;
-            let mut plan = plan.leading_dimensions([WIDE; 3]).on(cx, work)?;
+            let plan = plan.leading_dimensions([WIDE; 3]);
+            let mut plan = plan.alignment(16).on(cx, work)?;
             let mut target = c.view_mut().slice(1, 4..4 + N).ok_or_else(part)?;
             plan.execute(work, &x, &y, &mut target)?;
             let found = work.download_blocking(&c)?;

@@ -63,8 +63,8 @@ fn layouts(platform: &Platform) -> Result<(), Failed> {
         let unaligned = long.slice(1..).ok_or_else(|| Failed::msg("no such part"))?;
         refused(
             plan.execute(work, &a, &b, &unaligned, &mut c),
-            "`Matmul`: `bias` begins at an address that is not a multiple of 16 bytes, which the plan's algorithm needs; \
-             copy it into a tensor of its own, or plan with `.unaligned()`",
+            "`Matmul`: `bias` begins at a multiple of 4 bytes and not of 16, which the plan's algorithm may need; copy it \
+             into a tensor of its own, or plan with `.alignment(4)`",
         )?;
         check_equal(work.download_blocking(&c)?, vec![5.0; 32])?;
         plan.execute(work, &a, &b, &bias, &mut c)?;
@@ -76,10 +76,20 @@ fn layouts(platform: &Platform) -> Result<(), Failed> {
         let done = padded.on(cx, work)?.execute(work, &part, &b, &mut c);
         check_text(
             &check_error("unaligned", done, is_operand)?,
-            &["`a` begins at", ".unaligned()"],
+            &["`a` begins at a multiple of 4 bytes and not of 256", ".alignment(4)"],
         )?;
         padded.unaligned().on(cx, work)?.execute(work, &part, &b, &mut c)?;
-        check_equal(work.download_blocking(&c)?, vec![16.0; 32])
+        check_equal(work.download_blocking(&c)?, vec![16.0; 32])?;
+
+        // From the second row on: 72 bytes further.
+        let part = wide.view().slice(0, 1..4).ok_or_else(|| Failed::msg("no such part"))?;
+        let part = part.slice(1, 0..16).ok_or_else(|| Failed::msg("no such part"))?;
+        let mut c = cx.tensor([3, 8], work)?;
+        let padded = Matmul::<f32>::plan(3, 8, 16).leading_dimensions([18, 8, 8]);
+        let done = padded.alignment(16).on(cx, work)?.execute(work, &part, &b, &mut c);
+        check_text(&check_error("16 bytes", done, is_operand)?, &["not of 16", ".alignment(8)"])?;
+        padded.alignment(8).on(cx, work)?.execute(work, &part, &b, &mut c)?;
+        check_equal(work.download_blocking(&c)?, vec![16.0; 24])
     })
 }
 
@@ -106,6 +116,10 @@ fn plans(platform: &Platform) -> Result<(), Failed> {
         of(
             Matmul::plan(2, 3, 4).batch(5).batch_strides([8, 12, 5]),
             "`Matmul`: `c` has 5 elements from matrix to matrix, but each has 6: the products would overlap",
+        )?;
+        of(
+            Matmul::plan(2, 3, 4).alignment(12),
+            "`Matmul`: `alignment` is 12, but an alignment is a power of two",
         )?;
         of(
             Matmul::plan(2, 3, 4).share_a(),

@@ -71,7 +71,8 @@ fn searched(platform: &Platform) -> Result<(), Failed> {
     })
 }
 
-const STORED: &str = "cublaslt=1 id=2 tile=3 stages=4 splits=5 workspace=6 data=0,1,2,3,4,5,6,7";
+const STORED: &str =
+    "cublaslt=1 id=2 tile=3 stages=4 splits=5 workspace=6 alignment=16 data=0,1,2,3,4,5,6,7";
 
 fn kept(platform: &Platform) -> Result<(), Failed> {
     once(platform, |cx, work, _| {
@@ -91,6 +92,12 @@ fn elsewhere(platform: &Platform) -> Result<(), Failed> {
             let done = planner.algorithm(stored.parse()?).on(cx, work).map(|_| ());
             check_text(&check_error(stored, done, |_| true)?, &[part, "without `algorithm`"])?;
         }
+        // For operands that are aligned better than the plan's.
+        let aligned = planner.on(cx, work)?.algorithm();
+        let done = planner.unaligned().algorithm(aligned).on(cx, work).map(|_| ());
+        let text = check_error("another alignment", done, |_| true)?;
+        check_text(&text, &["multiples of 256 bytes", "`alignment(256)`"])?;
+        planner.algorithm(planner.unaligned().on(cx, work)?.algorithm()).on(cx, work)?;
         // Of another product.
         let large = Matmul::<f64>::plan(512, 512, 512).on(cx, work)?.algorithm();
         let done = planner.algorithm(large).on(cx, work).map(|_| ());

@@ -32,6 +32,22 @@ table! {
         fn(Pointer, c_int, c_int, c_int, Value, Pointer, c_int, Pointer, c_int, Value, Pointer, c_int) -> c_int;
     dgemv = "cublasDgemv_v2":
         fn(Pointer, c_int, c_int, c_int, Value, Pointer, c_int, Pointer, c_int, Value, Pointer, c_int) -> c_int;
+    sgetrf_batched = "cublasSgetrfBatched":
+        fn(Pointer, c_int, Pointer, c_int, *mut c_int, *mut c_int, c_int) -> c_int;
+    sgetrs_batched = "cublasSgetrsBatched":
+        fn(Pointer, c_int, c_int, c_int, Pointer, c_int, *const c_int, Pointer, c_int, *mut c_int, c_int) -> c_int;
+    dgetrf_batched = "cublasDgetrfBatched":
+        fn(Pointer, c_int, Pointer, c_int, *mut c_int, *mut c_int, c_int) -> c_int;
+    dgetrs_batched = "cublasDgetrsBatched":
+        fn(Pointer, c_int, c_int, c_int, Pointer, c_int, *const c_int, Pointer, c_int, *mut c_int, c_int) -> c_int;
+    cgetrf_batched = "cublasCgetrfBatched":
+        fn(Pointer, c_int, Pointer, c_int, *mut c_int, *mut c_int, c_int) -> c_int;
+    cgetrs_batched = "cublasCgetrsBatched":
+        fn(Pointer, c_int, c_int, c_int, Pointer, c_int, *const c_int, Pointer, c_int, *mut c_int, c_int) -> c_int;
+    zgetrf_batched = "cublasZgetrfBatched":
+        fn(Pointer, c_int, Pointer, c_int, *mut c_int, *mut c_int, c_int) -> c_int;
+    zgetrs_batched = "cublasZgetrsBatched":
+        fn(Pointer, c_int, c_int, c_int, Pointer, c_int, *const c_int, Pointer, c_int, *mut c_int, c_int) -> c_int;
 }
 
 /// `Ok` for status 0, else the error of a function, with the status's name.

@@ -24,7 +24,7 @@ impl Lt {
     pub(super) fn proposals(
         &self,
         limit: u64,
-        alignment: u32,
+        alignment: u64,
         most: usize,
     ) -> DriverResult<Vec<Found>> {
         let table = self.table;
@@ -39,6 +39,7 @@ impl Lt {
             check("cublasLtMatmulPreferenceSetAttribute", status)
         };
         set(MAX_WORKSPACE, ptr::from_ref(&limit).cast(), 8)?;
+        let alignment = u32::try_from(alignment).unwrap_or(u32::MAX / 2 + 1);
         for attribute in MIN_ALIGNMENTS {
             set(attribute, ptr::from_ref(&alignment).cast(), 4)?;
         }
@@ -76,8 +77,15 @@ impl Lt {
         Ok(found)
     }
 
-    /// A stored algorithm, checked.
-    pub(super) fn restore(&self, chosen: Chosen) -> DriverResult<Found> {
+    /// A stored algorithm, checked. The library does not look at alignments here.
+    pub(super) fn restore(&self, chosen: Chosen, alignment: u64) -> DriverResult<Found> {
+        if chosen.alignment > alignment {
+            return Err(no_algorithm(format!(
+                "the stored algorithm is for operands that begin at multiples of {} bytes, and the plan's begin at \
+                 multiples of {alignment}: plan with `alignment({})`, or search again, without `algorithm`",
+                chosen.alignment, chosen.alignment
+            )));
+        }
         if chosen.version != self.algorithm.version {
             return Err(no_algorithm(format!(
                 "the stored algorithm is of cuBLASLt {}, and this is {}: search again, without `algorithm`",
@@ -105,7 +113,7 @@ impl Lt {
     }
 
     /// An algorithm, with what readers of its text want to know.
-    pub(super) fn described(&self, found: &Found) -> Chosen {
+    pub(super) fn described(&self, found: &Found, alignment: u64) -> Chosen {
         let data = found.data;
         let read = |attribute: c_int| {
             let (mut value, mut written) = (0_u32, 0);
@@ -121,6 +129,7 @@ impl Lt {
             stages: read(STAGES_ID),
             splits: read(SPLITS),
             workspace: found.workspace as u64,
+            alignment,
             data,
         }
     }

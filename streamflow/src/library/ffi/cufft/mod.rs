@@ -7,7 +7,8 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use self::table::{Cufft, Execute, ExecuteBoth, NAME, check, name_of, type_of};
-use super::call::{Call, HostBody};
+use super::call::Call;
+use super::host_body::HostBody;
 use crate::context::{ExecutionContext, Stream};
 use crate::driver::{DriverError, LibraryError, RawStream};
 use crate::error::{Error, Result};

@@ -1,4 +1,4 @@
-//! Cholesky for a batch: the routines take arrays of pointers, one for each matrix.
+//! Batches as arrays of pointers, one for each matrix, and Cholesky for them.
 
 use std::ffi::{c_int, c_void};
 
@@ -6,7 +6,8 @@ use super::calls::{at, fits, not_captured, size, with_handle};
 use super::{Dense, UPPER};
 use crate::context::{ExecutionContext, Stream};
 use crate::error::Result;
-use crate::library::ffi::call::HostBody;
+use crate::library::ffi::call::Call;
+use crate::library::ffi::host_body::HostBody;
 use crate::library::solve::element::sealed::Number;
 use crate::memory::{Buffer, DeviceSlice, Tensor};
 use crate::stream::CudaStream;
@@ -47,8 +48,30 @@ impl<T: Number> Batch<T> {
         &mut self.items
     }
 
-    fn count(&self) -> usize {
+    pub(in crate::library::ffi) fn count(&self) -> usize {
         self.pointers.len()
+    }
+
+    /// Claims the addresses and the items, which are read. Returns the place of the addresses.
+    pub(in crate::library::ffi) fn read<'a>(
+        &'a self,
+        call: &mut Call<'a>,
+        [pointers, items]: [&'static str; 2],
+    ) -> u64 {
+        let place = call.read(pointers, &self.pointers);
+        call.read(items, &self.items);
+        place
+    }
+
+    /// Claims the addresses, which are read, and the items, which are written. Returns the place of the addresses.
+    pub(in crate::library::ffi) fn write<'a>(
+        &'a mut self,
+        call: &mut Call<'a>,
+        [pointers, items]: [&'static str; 2],
+    ) -> u64 {
+        let place = call.read(pointers, &self.pointers);
+        call.write(items, &mut self.items);
+        place
     }
 }
 
@@ -69,8 +92,7 @@ impl Dense {
         fits(CALL, "statuses", statuses, Some(count))?;
         let (order, batch) = (n as c_int, count as c_int);
         let mut call = not_captured(CALL);
-        let pointers = at(call.read("pointers", &a.pointers));
-        call.write("a", &mut a.items);
+        let pointers = at(a.write(&mut call, ["pointers", "a"]));
         let statuses = call.write("statuses", statuses) as *mut c_int;
         // SAFETY: as in `getrf`; the pointers are those of the items (`Batch`).
         let run = with_handle(self.library.as_deref(), CALL, |it, _| unsafe {
@@ -101,10 +123,8 @@ impl Dense {
         fits(CALL, "status", status, Some(1))?;
         let (order, batch) = (n as c_int, count as c_int);
         let mut call = not_captured(CALL);
-        let matrices = at(call.read("pointers of u", &u.pointers));
-        let sides = at(call.read("pointers of b", &b.pointers));
-        call.read("u", &u.items);
-        call.write("b", &mut b.items);
+        let matrices = at(u.read(&mut call, ["pointers of u", "u"]));
+        let sides = at(b.write(&mut call, ["pointers of b", "b"]));
         let status = call.write("status", status) as *mut c_int;
         // SAFETY: as in `potrf_batched`. There is one right-hand side for each matrix.
         let run = with_handle(self.library.as_deref(), CALL, |it, _| unsafe {

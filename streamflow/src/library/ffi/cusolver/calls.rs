@@ -6,7 +6,8 @@ use super::table::{NAME, check};
 use super::{Dense, Handle, TRANSPOSED, UPPER, no_handle};
 use crate::driver::{LibraryError, RawStream};
 use crate::error::{Error, Result};
-use crate::library::ffi::call::{Call, HostBody};
+use crate::library::ffi::call::Call;
+use crate::library::ffi::host_body::HostBody;
 use crate::library::solve::element::sealed::Number;
 use crate::memory::{DeviceSlice, Element};
 use crate::stream::CudaStream;
@@ -17,7 +18,7 @@ pub(super) fn at(address: u64) -> *mut c_void {
 }
 
 /// Checks that an operand is as long as a routine needs it: memory safety depends on it.
-pub(super) fn fits<T: Element>(
+pub(in crate::library::ffi) fn fits<T: Element>(
     call: &'static str,
     argument: &'static str,
     operand: &DeviceSlice<T>,

@@ -6,7 +6,7 @@ use super::batch::is_single;
 use super::calls::{at, fits, not_captured, size, with_handle};
 use super::{Dense, ECONOMY, UPPER, VECTORS};
 use crate::error::Result;
-use crate::library::ffi::call::HostBody;
+use crate::library::ffi::host_body::HostBody;
 use crate::library::solve::element::sealed::Number;
 use crate::memory::DeviceSlice;
 use crate::stream::CudaStream;
@@ -61,7 +61,7 @@ impl Dense {
         fits(CALL, "tau", tau, Some(columns))?;
         fits(CALL, "status", status, Some(1))?;
         let (m, n) = (rows as c_int, columns as c_int);
-        let elements = (self.work.len() / size_of::<T>()).min(c_int::MAX as usize) as c_int;
+        let elements = self.work_elements::<T>();
         let mut call = not_captured(CALL);
         let work = at(call.write("work", &mut self.work));
         let a = at(call.write("a", a));

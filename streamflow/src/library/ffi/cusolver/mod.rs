@@ -6,9 +6,13 @@
 mod batch;
 mod calls;
 mod decompositions;
+mod jacobi;
+mod needs;
 mod table;
 
 pub(in crate::library) use batch::Batch;
+pub(in crate::library::ffi) use calls::fits;
+pub(in crate::library) use needs::Need;
 
 use std::ffi::{c_int, c_void};
 use std::ptr;
@@ -27,16 +31,6 @@ const TRANSPOSED: c_int = 1;
 const VECTORS: c_int = 1;
 /// The economy form of `gesvd`.
 const ECONOMY: std::ffi::c_schar = b'S' as std::ffi::c_schar;
-
-/// A routine whose work area a plan needs, with its sizes.
-#[derive(Debug, Clone, Copy)]
-pub(in crate::library) enum Need {
-    Lu { n: usize },
-    Cholesky { n: usize },
-    Qr { rows: usize, columns: usize },
-    Eigen { n: usize },
-    Svd { rows: usize, columns: usize },
-}
 
 /// The library's side of a plan: a handle on the plan's stream, and its work areas. On the simulator there is no handle.
 #[derive(Debug)]
@@ -71,6 +65,11 @@ impl Dense {
         let library = AfterWork::new(stream, handle)?;
         Ok(Self { library: Some(library), work: cx.buffer(device, stream)? })
     }
+
+    /// The length of the work area, for the older routines, which count elements.
+    fn work_elements<T>(&self) -> c_int {
+        (self.work.len() / size_of::<T>()).min(c_int::MAX as usize) as c_int
+    }
 }
 
 /// A handle of cuSOLVER that works on one stream.
@@ -79,7 +78,15 @@ struct Handle {
     table: &'static CuSolver,
     handle: Opaque,
     params: Opaque,
+    jacobi: Jacobi,
     host_work: HostWork,
+}
+
+/// Parameters of the routines by Jacobi's method. Null until one is needed.
+#[derive(Debug)]
+struct Jacobi {
+    eigen: Opaque,
+    svd: Opaque,
 }
 
 // SAFETY: a handle may be used by any thread, by one at a time (cuSOLVER's documentation, "Thread Safety").
@@ -90,10 +97,11 @@ unsafe impl Sync for Handle {}
 impl Handle {
     fn new(stream: RawStream) -> Result<Self> {
         let table = CuSolver::get()?;
+        let none = ptr::null_mut();
+        let jacobi = Jacobi { eigen: none, svd: none };
         let host_work = HostWork { start: ptr::null_mut(), bytes: 0 };
         // Dropped with what it has if a later call fails.
-        let mut handle =
-            Self { table, handle: ptr::null_mut(), params: ptr::null_mut(), host_work };
+        let mut handle = Self { table, handle: none, params: none, jacobi, host_work };
         let make = |handle: &mut Self| {
             // SAFETY: both places are written before they are read. The stream is alive, and outlives the handle: the
             // platform keeps its streams.
@@ -107,65 +115,19 @@ impl Handle {
         make(&mut handle).map_err(DriverError::from)?;
         Ok(handle)
     }
-
-    /// How many bytes a routine needs on the device and on the host.
-    fn sizes<T: Number>(&self, need: Need) -> Result<(usize, usize), LibraryError> {
-        let Self { table, handle, params, .. } = *self;
-        let (mut device, mut host) = (0, 0);
-        let (d, h): (*mut usize, *mut usize) = (&mut device, &mut host);
-        let (t, none) = (T::DATA_TYPE, ptr::null_mut());
-        // SAFETY: the handle and its parameters are alive, and the sizes have a place. These functions read no operand.
-        unsafe {
-            match need {
-                Need::Lu { n } => {
-                    let (n, ld) = (n as i64, n.max(1) as i64);
-                    let status = (table.getrf_size)(handle, params, n, n, t, none, ld, t, d, h);
-                    check("cusolverDnXgetrf_bufferSize", status)?;
-                }
-                Need::Cholesky { n } => {
-                    let (n, ld) = (n as i64, n.max(1) as i64);
-                    let status = (table.potrf_size)(handle, params, UPPER, n, t, none, ld, t, d, h);
-                    check("cusolverDnXpotrf_bufferSize", status)?;
-                }
-                Need::Qr { rows, columns } => {
-                    let (m, n) = (rows as i64, columns as i64);
-                    let status =
-                        (table.geqrf_size)(handle, params, m, n, t, none, m, t, none, t, d, h);
-                    check("cusolverDnXgeqrf_bufferSize", status)?;
-                    let mut elements = 0;
-                    let (m, n) = (rows as c_int, columns as c_int);
-                    let size =
-                        if t == f32::DATA_TYPE { table.sorgqr_size } else { table.dorgqr_size };
-                    let status = size(handle, m, n, n, none, m, none, &mut elements);
-                    check("cusolverDnorgqr_bufferSize", status)?;
-                    *d = (*d).max(elements as usize * size_of::<T>());
-                }
-                Need::Eigen { n } => {
-                    let n = n as i64;
-                    let status = (table.syevd_size)(
-                        handle, params, VECTORS, UPPER, n, t, none, n, t, none, t, d, h,
-                    );
-                    check("cusolverDnXsyevd_bufferSize", status)?;
-                }
-                Need::Svd { rows, columns } => {
-                    let (m, n) = (rows as i64, columns as i64);
-                    let status = (table.gesvd_size)(
-                        handle, params, ECONOMY, ECONOMY, m, n, t, none, m, t, none, t, none, m, t,
-                        none, n, t, d, h,
-                    );
-                    check("cusolverDnXgesvd_bufferSize", status)?;
-                }
-            }
-        }
-        Ok((device, host))
-    }
 }
 
 impl Drop for Handle {
     fn drop(&mut self) {
-        // SAFETY: both are this handle's own, or null; its work is complete (`AfterWork`). What these calls return can't be
+        // SAFETY: all are this handle's own, or null; its work is complete (`AfterWork`). What these calls return can't be
         // acted on.
         unsafe {
+            if !self.jacobi.eigen.is_null() {
+                (self.table.destroy_syevj)(self.jacobi.eigen);
+            }
+            if !self.jacobi.svd.is_null() {
+                (self.table.destroy_gesvdj)(self.jacobi.svd);
+            }
             if !self.params.is_null() {
                 (self.table.destroy_params)(self.params);
             }

@@ -6,7 +6,7 @@ use crate::driver::LibraryError;
 use crate::library::ffi::find::Wanted;
 use crate::library::ffi::table::table;
 
-/// A `cusolverDnHandle_t` or a `cusolverDnParams_t`.
+/// A `cusolverDnHandle_t`, a `cusolverDnParams_t`, a `syevjInfo_t` or a `gesvdjInfo_t`.
 pub(super) type Opaque = *mut c_void;
 type Pointer = *mut c_void;
 
@@ -61,6 +61,28 @@ table! {
         fn(Opaque, Opaque, c_schar, c_schar, i64, i64, c_int, Pointer, i64, c_int, Pointer, c_int, Pointer, i64, c_int, Pointer, i64, c_int, *mut usize, *mut usize) -> c_int;
     gesvd = "cusolverDnXgesvd":
         fn(Opaque, Opaque, c_schar, c_schar, i64, i64, c_int, Pointer, i64, c_int, Pointer, c_int, Pointer, i64, c_int, Pointer, i64, c_int, Pointer, usize, Pointer, usize, *mut c_int) -> c_int;
+    create_syevj = "cusolverDnCreateSyevjInfo": fn(*mut Opaque) -> c_int;
+    destroy_syevj = "cusolverDnDestroySyevjInfo": fn(Opaque) -> c_int;
+    syevj_tolerance = "cusolverDnXsyevjSetTolerance": fn(Opaque, f64) -> c_int;
+    ssyevj_batched_size = "cusolverDnSsyevjBatched_bufferSize":
+        fn(Opaque, c_int, c_int, c_int, Pointer, c_int, Pointer, *mut c_int, Opaque, c_int) -> c_int;
+    ssyevj_batched = "cusolverDnSsyevjBatched":
+        fn(Opaque, c_int, c_int, c_int, Pointer, c_int, Pointer, Pointer, c_int, *mut c_int, Opaque, c_int) -> c_int;
+    dsyevj_batched_size = "cusolverDnDsyevjBatched_bufferSize":
+        fn(Opaque, c_int, c_int, c_int, Pointer, c_int, Pointer, *mut c_int, Opaque, c_int) -> c_int;
+    dsyevj_batched = "cusolverDnDsyevjBatched":
+        fn(Opaque, c_int, c_int, c_int, Pointer, c_int, Pointer, Pointer, c_int, *mut c_int, Opaque, c_int) -> c_int;
+    create_gesvdj = "cusolverDnCreateGesvdjInfo": fn(*mut Opaque) -> c_int;
+    destroy_gesvdj = "cusolverDnDestroyGesvdjInfo": fn(Opaque) -> c_int;
+    gesvdj_tolerance = "cusolverDnXgesvdjSetTolerance": fn(Opaque, f64) -> c_int;
+    sgesvdj_batched_size = "cusolverDnSgesvdjBatched_bufferSize":
+        fn(Opaque, c_int, c_int, c_int, Pointer, c_int, Pointer, Pointer, c_int, Pointer, c_int, *mut c_int, Opaque, c_int) -> c_int;
+    sgesvdj_batched = "cusolverDnSgesvdjBatched":
+        fn(Opaque, c_int, c_int, c_int, Pointer, c_int, Pointer, Pointer, c_int, Pointer, c_int, Pointer, c_int, *mut c_int, Opaque, c_int) -> c_int;
+    dgesvdj_batched_size = "cusolverDnDgesvdjBatched_bufferSize":
+        fn(Opaque, c_int, c_int, c_int, Pointer, c_int, Pointer, Pointer, c_int, Pointer, c_int, *mut c_int, Opaque, c_int) -> c_int;
+    dgesvdj_batched = "cusolverDnDgesvdjBatched":
+        fn(Opaque, c_int, c_int, c_int, Pointer, c_int, Pointer, Pointer, c_int, Pointer, c_int, Pointer, c_int, *mut c_int, Opaque, c_int) -> c_int;
 }
 
 /// `Ok` for status 0, else the error of a function, with the status's name.

@@ -45,7 +45,7 @@ impl Case {
             has_bias,
             activation: self.activation,
             is_tf32: self.is_tf32,
-            is_aligned: true,
+            alignment: 256,
         };
         problem.check("test").unwrap();
         problem

@@ -27,6 +27,32 @@ pub(in crate::library::solve) fn getrs<T: Factor>(n: usize) -> HostBody {
     })
 }
 
+pub(in crate::library::solve) fn getrf_batched<T: Factor>(n: usize) -> HostBody {
+    HostBody::new("cublasgetrfBatched", move |it| {
+        let (_pointers, a) = (it.read::<u64>(), it.write::<T>());
+        let (pivots, statuses, _work) = (it.write::<i32>(), it.write::<i32>(), it.write::<u8>());
+        let mut rows = vec![0; n];
+        let batch = a.chunks_exact_mut(n * n).zip(pivots.chunks_exact_mut(n));
+        for ((a, pivots), status) in batch.zip(statuses) {
+            *status = lu::factor(n, a, &mut rows);
+            pivots.iter_mut().zip(&rows).for_each(|(pivot, &row)| *pivot = row as i32);
+        }
+    })
+}
+
+pub(in crate::library::solve) fn getrs_batched<T: Factor>(n: usize) -> HostBody {
+    HostBody::new("cublasgetrsBatched", move |it| {
+        let (_pointers, lu) = (it.read::<u64>(), it.read::<T>());
+        let (pivots, _pointers) = (it.read::<i32>(), it.read::<u64>());
+        let (b, _work) = (it.write::<T>(), it.write::<u8>());
+        let matrices = lu.chunks_exact(n * n).zip(pivots.chunks_exact(n));
+        for ((lu, pivots), b) in matrices.zip(sides(b, n)) {
+            let rows: Vec<i64> = pivots.iter().map(|&pivot| pivot.into()).collect();
+            lu::solve_transposed(n, lu, &rows, b);
+        }
+    })
+}
+
 pub(in crate::library::solve) fn potrf<T: Real>(n: usize) -> HostBody {
     HostBody::new("cusolverDnXpotrf", move |it| {
         let (_work, a, statuses) = (it.write::<u8>(), it.write::<T>(), it.write::<i32>());
@@ -55,8 +81,8 @@ pub(in crate::library::solve) fn potrf_batched<T: Real>(n: usize) -> HostBody {
 
 pub(in crate::library::solve) fn potrs_batched<T: Real>(n: usize) -> HostBody {
     HostBody::new("cusolverDnpotrsBatched", move |it| {
-        let (_, _) = (it.read::<u64>(), it.read::<u64>());
-        let (u, b, status) = (it.read::<T>(), it.write::<T>(), it.write::<i32>());
+        let (_pointers, u) = (it.read::<u64>(), it.read::<T>());
+        let (_pointers, b, status) = (it.read::<u64>(), it.write::<T>(), it.write::<i32>());
         let matrices = u.chunks_exact(n * n);
         matrices.zip(sides(b, n)).for_each(|(u, b)| cholesky::solve(n, u, b));
         status[0] = 0;
@@ -100,5 +126,37 @@ pub(in crate::library::solve) fn gesvd<T: Real>(rows: usize, columns: usize) -> 
         let (_work, a, s) = (it.write::<u8>(), it.write::<T>(), it.write::<T>());
         let (u, vt, status) = (it.write::<T>(), it.write::<T>(), it.write::<i32>());
         status[0] = decompositions::svd((rows, columns), a, u, s, vt);
+    })
+}
+
+pub(in crate::library::solve) fn syevj_batched<T: Real>(n: usize) -> HostBody {
+    HostBody::new("cusolverDnsyevjBatched", move |it| {
+        let (_work, a) = (it.write::<u8>(), it.write::<T>());
+        let (values, statuses) = (it.write::<T>(), it.write::<i32>());
+        let batch = a.chunks_exact_mut(n * n).zip(values.chunks_exact_mut(n));
+        for ((a, values), status) in batch.zip(statuses) {
+            let matrix = a.to_vec();
+            *status = decompositions::eigen(n, &matrix, values, a);
+        }
+    })
+}
+
+/// Makes no more vectors than there are values: the plan looks at no others.
+pub(in crate::library::solve) fn gesvdj_batched<T: Real>(rows: usize, columns: usize) -> HostBody {
+    HostBody::new("cusolverDngesvdjBatched", move |it| {
+        let (_work, a, s) = (it.write::<u8>(), it.write::<T>(), it.write::<T>());
+        let (u, v, statuses) = (it.write::<T>(), it.write::<T>(), it.write::<i32>());
+        let k = rows.min(columns);
+        let mut vt = vec![T::ZERO; k * columns];
+        u.fill(T::ZERO);
+        v.fill(T::ZERO);
+        let batch = a.chunks_exact(rows * columns).zip(s.chunks_exact_mut(k));
+        let vectors = u.chunks_exact_mut(rows * rows).zip(v.chunks_exact_mut(columns * columns));
+        for (((a, s), (u, v)), status) in batch.zip(vectors).zip(statuses) {
+            *status = decompositions::svd((rows, columns), a, &mut u[..rows * k], s, &mut vt);
+            for (at, &value) in vt.iter().enumerate() {
+                v[at % k * columns + at / k] = value;
+            }
+        }
     })
 }

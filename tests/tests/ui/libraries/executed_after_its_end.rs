@@ -1,0 +1,17 @@
+// An execution after the plan is freed.
+use streamflow::library::Plan;
+use streamflow::library::fft::Fft;
+use streamflow::memory::Complex;
+use streamflow::prelude::*;
+
+fn step(
+    mut fft: Plan<Fft<f32>>,
+    stream: &Stream<'_>,
+    x: &Tensor<Complex<f32>>,
+    y: &mut Tensor<Complex<f32>>,
+) -> Result<(), Error> {
+    drop(fft);
+    fft.forward(stream, x, y)
+}
+
+fn main() {}

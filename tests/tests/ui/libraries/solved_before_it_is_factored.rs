@@ -1,0 +1,15 @@
+// A solution with a matrix that was not factored.
+use streamflow::library::Plan;
+use streamflow::library::solve::{Checked, Lu};
+use streamflow::prelude::*;
+
+fn step(
+    lu: &mut Plan<Lu<f32>>,
+    stream: &Stream<'_>,
+    b: &Tensor<f32>,
+    x: &mut Checked<Tensor<f32>>,
+) -> Result<(), Error> {
+    lu.solve(stream, b, x)
+}
+
+fn main() {}

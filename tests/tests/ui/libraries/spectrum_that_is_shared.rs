@@ -1,0 +1,16 @@
+// A transform to real numbers of a spectrum with other readers: the library overwrites it.
+use streamflow::library::Plan;
+use streamflow::library::fft::InverseRealFft;
+use streamflow::memory::Complex;
+use streamflow::prelude::*;
+
+fn step(
+    fft: &mut Plan<InverseRealFft<f32>>,
+    stream: &Stream<'_>,
+    spectrum: &Tensor<Complex<f32>>,
+    y: &mut Tensor<f32>,
+) -> Result<(), Error> {
+    fft.inverse(stream, spectrum, y)
+}
+
+fn main() {}
