@@ -4,6 +4,7 @@
 use std::process::ExitCode;
 
 use streamflow::prelude::*;
+use streamflow::stream::Assign;
 use streamflow_tests::kernels::{add_one, slow_copy, slow_fill};
 use streamflow_tests::seen::{Seen, all, push_seen};
 use streamflow_tests::stereo::Counter;
@@ -128,11 +129,15 @@ fn first(platform: &Platform, value: f32) -> Result<Tensor<f32>> {
     Ok(image)
 }
 
+/// A stream for each operator: on a shared one, nothing is to be ordered.
+const OWN: CudaStreamPool = CudaStreamPool::new().assign(Assign::PerOperator);
+
 graph! {
     struct ImageRound(seen: Seen<f32>) {
+        const STREAMS: CudaStreamPool = OWN;
         #[when(count(5))] let ticks: Counter = Counter::new();
-        let step: Step = Step::new();
-        let look: Look = Look::new(seen);
+        #[streams(STREAMS)] let step: Step = Step::new();
+        #[streams(STREAMS)] let look: Look = Look::new(seen);
         ticks.number >> step.tick;
         step.next >> look.image;
         #[feedback(initial = first(platform, 7.0)?)]
@@ -173,9 +178,10 @@ impl Compute for Accumulate {
 
 graph! {
     struct InPlace(seen: Seen<f32>) {
+        const STREAMS: CudaStreamPool = OWN;
         #[when(count(5))] let ticks: Counter = Counter::new();
-        let accumulate: Accumulate = Accumulate::new();
-        let look: Look = Look::new(seen);
+        #[streams(STREAMS)] let accumulate: Accumulate = Accumulate::new();
+        #[streams(STREAMS)] let look: Look = Look::new(seen);
         ticks.number >> accumulate.tick;
         #[feedback(initial = first(platform, 100.0)?)]
         accumulate.next >> accumulate.sum;

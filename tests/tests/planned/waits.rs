@@ -2,11 +2,10 @@
 //! it: a wait for `step` covers the source's work. Without a condition of the plan, the case that names it has another
 //! picture, or the debug build's assertion fails.
 
-use streamflow::driver::Call;
 use streamflow::graph::Graph;
 use streamflow::prelude::*;
 use streamflow::schedule::Workers;
-use streamflow_tests::kernels::mixing::{make, map};
+use streamflow_tests::kernels::mixing::make;
 use streamflow_tests::setup::recorded;
 use streamflow_tests::{Failed, Suite, check, check_equal, seen};
 
@@ -17,16 +16,12 @@ pub(crate) fn add(suite: Suite) -> Suite {
         .both("a_wait_that_another_input_covers_is_implied", implied)
         .both("an_edge_with_a_condition_of_its_own_implies_nothing", not_implied)
         .devices("a_copy_to_another_device_implies_nothing", 2, transfers)
-        .both("the_claims_decide_where_a_tick_leaves_its_message", leaves)
-        .both("the_claims_decide_where_a_queue_drops_messages", drops)
-        .both("the_claims_decide_where_an_operator_sends_before_it_receives", sends_early)
-        .both("work_that_the_host_has_found_complete_implies_nothing", found_complete)
 }
 
 const TICKS: u64 = 6;
 
 graph! {
-    struct Skip(streams: CudaStreamPool, noted: Noted, got: Got) {
+    pub(crate) struct Skip(streams: CudaStreamPool, noted: Noted, got: Got) {
         let STREAMS: CudaStreamPool = streams;
         #[streams(STREAMS)] #[when(count(TICKS))] let source: Source = Source::new();
         #[streams(STREAMS)] let step: Step = Step::new(1, noted.clone());
@@ -39,7 +34,7 @@ graph! {
 }
 
 /// The label of the edge from the source to `join`.
-fn skipping(graph: &mut impl Graph, input: &str) -> Result<String, Failed> {
+pub(crate) fn skipping(graph: &mut impl Graph, input: &str) -> Result<String, Failed> {
     let picture = graph.plan()?.mermaid();
     let edge = picture.lines().find(|line| line.contains(&format!("image → {input}")));
     let label = edge.and_then(|line| line.split('"').nth(1));
@@ -267,197 +262,4 @@ fn transfers(platform: &Platform) -> Result<(), Failed> {
     check_equal(skipping(&mut graph, "b")?.as_str(), "image → b, waits")?;
     graph.run().map(drop)?;
     Ok(())
-}
-
-/// How a step differs from what the plan assumes.
-#[derive(Clone, Copy, PartialEq)]
-enum Differs {
-    /// Leaves its message in the queue in the first tick, and sends an image of its own.
-    Leaves,
-    /// Sends before it has received, with a record in between.
-    SendsEarly,
-}
-
-/// A step that does not do what the plan assumes.
-#[operator]
-struct Different {
-    #[input]
-    image: &Tensor<u32>,
-    #[input]
-    other: &Tensor<u32>,
-    #[output]
-    out: Tensor<u32>,
-    differs: Differs,
-}
-
-impl Compute for Different {
-    fn compute(&mut self, io: DifferentIo<'_>, cx: &ExecutionContext) -> Result<()> {
-        let (_, stream) = io.other.receive().receive_cuda_stream(cx)?;
-        let mut out = cx.tensor([LEN], &stream)?;
-        stream.launch::<make>(LEN, (&mut out, cx.tick() as u32, 0))?;
-        io.out.emit(out)?;
-        if self.differs == Differs::SendsEarly {
-            stream.record()?;
-            io.image.receive().receive_cuda_stream(cx)?;
-        } else if cx.tick() == 0 {
-            io.image.leave();
-        } else {
-            io.image.receive().receive_cuda_stream(cx)?;
-        }
-        Ok(())
-    }
-}
-
-graph! {
-    struct Differing(differs: Differs, noted: Noted, got: Got) {
-        #[when(count(TICKS))] let source: Source = Source::new();
-        #[when(count(TICKS))] let other: Source = Source::new();
-        let step: Different = Different::new(differs);
-        let join: Join = Join::new(noted.clone());
-        let sink: Sink = Sink::new(noted, got);
-        other.image >> step.other;
-        source.image >> (step.image, join.b);
-        step.out >> join.a;
-        join.out >> sink.image;
-    }
-}
-
-fn leaves(platform: &Platform) -> Result<(), Failed> {
-    let got = Got::default();
-    let mut graph = Differing::new(platform, Differs::Leaves, Noted::default(), got.clone())?;
-    check_equal(skipping(&mut graph, "b")?.as_str(), "image → b, implied by a")?;
-    for _ in 0..4 * TICKS {
-        graph.tick()?;
-    }
-    let _left_over = graph.end_run();
-    check(seen::all(&got).len() >= 2, || "`join` has received less than two images".into())
-}
-
-fn sends_early(platform: &Platform) -> Result<(), Failed> {
-    let got = Got::default();
-    let mut graph = Differing::new(platform, Differs::SendsEarly, Noted::default(), got.clone())?;
-    graph.run()?;
-    check_equal(seen::all(&got).len(), TICKS as usize)
-}
-
-graph! {
-    /// The host finds the work of `step` complete before `join` receives it, so `join` waits for no record of `step`.
-    struct Done(noted: Noted, got: Got) {
-        #[when(count(TICKS))] let source: Source = Source::new();
-        let step: Step = Step::new(1, noted.clone());
-        #[when(stream_done(a))] let join: Join = Join::new(noted.clone());
-        let sink: Sink = Sink::new(noted, got);
-        source.image >> (step.image, join.b);
-        step.out >> join.a;
-        join.out >> sink.image;
-    }
-}
-
-/// Sends an image, and then waits for it.
-#[operator]
-struct Synchronizes {
-    #[input]
-    image: &Tensor<u32>,
-    #[output]
-    out: Tensor<u32>,
-}
-
-impl Compute for Synchronizes {
-    fn compute(&mut self, io: SynchronizesIo<'_>, cx: &ExecutionContext) -> Result<()> {
-        let (image, stream) = io.image.receive().receive_cuda_stream(cx)?;
-        let mut out = cx.tensor([LEN], &stream)?;
-        stream.launch::<map>(LEN, (&mut out, image, 1, 0))?;
-        io.out.emit(out)?;
-        Ok(stream.synchronize_blocking()?)
-    }
-}
-
-graph! {
-    struct Synchronized(noted: Noted, got: Got) {
-        #[when(count(TICKS))] let source: Source = Source::new();
-        let step: Synchronizes = Synchronizes::new();
-        let join: Join = Join::new(noted.clone());
-        let sink: Sink = Sink::new(noted, got);
-        source.image >> (step.image, join.b);
-        step.out >> join.a;
-        join.out >> sink.image;
-    }
-}
-
-fn found_complete(platform: &Platform) -> Result<(), Failed> {
-    let (expected, done, synchronized) = (Got::default(), Got::default(), Got::default());
-    Skip::new(platform, per_operator(), Noted::default(), expected.clone())?.run()?;
-    let mut graph = Done::new(platform, Noted::default(), done.clone())?;
-    check_equal(skipping(&mut graph, "b")?.as_str(), "image → b, implied by a")?;
-    graph.run()?;
-    check_equal(seen::all(&done), seen::all(&expected))?;
-    Synchronized::new(platform, Noted::default(), synchronized.clone())?.run()?;
-    check_equal(seen::all(&synchronized), seen::all(&expected))
-}
-
-/// Sends in every second tick.
-#[operator]
-struct Go {
-    #[output]
-    go: u32,
-}
-
-impl Compute for Go {
-    fn compute(&mut self, io: GoIo<'_>, cx: &ExecutionContext) -> Result<()> {
-        if cx.tick() % 2 == 1 { io.go.emit(0) } else { Ok(()) }
-    }
-}
-
-/// Waits for `go`, so that `b` drops images meanwhile.
-#[operator]
-struct LateJoin {
-    #[input]
-    go: u32,
-    #[input]
-    a: &Tensor<u32>,
-    #[input]
-    b: &Tensor<u32>,
-    got: Got,
-}
-
-impl Compute for LateJoin {
-    fn compute(&mut self, io: LateJoinIo<'_>, cx: &ExecutionContext) -> Result<()> {
-        let _ = io.go.receive().into_data();
-        let (a, stream) = io.a.receive().receive_cuda_stream(cx)?;
-        let (b, _) = io.b.receive().receive_cuda_stream(cx)?;
-        let a = cx.download(a, &stream)?.wait_blocking()?.to_vec();
-        let b = cx.download(b, &stream)?.wait_blocking()?.to_vec();
-        seen::push_seen(&self.got, ("a".into(), a));
-        seen::push_seen(&self.got, ("b".into(), b));
-        Ok(())
-    }
-}
-
-graph! {
-    struct Dropping(noted: Noted, got: Got) {
-        const STREAMS: CudaStreamPool = CudaStreamPool::new();
-        #[when(count(2 * TICKS))] let go: Go = Go::new();
-        #[streams(STREAMS)] #[when(count(2 * TICKS))] let source: Source = Source::new();
-        #[streams(STREAMS)] let step: Step = Step::new(1, noted);
-        #[streams(STREAMS)] let join: LateJoin = LateJoin::new(got);
-        go.go >> join.go;
-        source.image >> step.image;
-        #[policy(pop)] source.image >> join.b;
-        step.out >> join.a;
-    }
-}
-
-/// `join` gets what `step` made of one image together with a later image, for which no wait of `step` has been made.
-fn drops(platform: &Platform) -> Result<(), Failed> {
-    let (recorder, platform) = recorded(platform.driver().clone())?;
-    let got = Got::default();
-    let mut graph = Dropping::new(&platform, Noted::default(), got.clone())?;
-    graph.workers(Workers::none())?;
-    for _ in 0..2 * TICKS {
-        graph.tick()?;
-    }
-    let _left_over = graph.end_run();
-    let waits =
-        recorder.calls().iter().filter(|call| matches!(call, Call::WaitEvent { .. })).count();
-    check(seen::all(&got).len() >= 4 && waits >= 4, || format!("{waits} waits"))
 }

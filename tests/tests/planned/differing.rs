@@ -1,0 +1,297 @@
+//! Law 17: ticks that do not do what a plan assumes. The debug build's check ends there, and the claims decide: without a
+//! condition of the check, the case that names it fails by the check's assertion.
+
+use streamflow::driver::Call;
+use streamflow::graph::Graph;
+use streamflow::prelude::*;
+use streamflow::schedule::Workers;
+use streamflow_tests::kernels::mixing::make;
+use streamflow_tests::setup::recorded;
+use streamflow_tests::{Failed, Suite, check, check_equal, seen};
+
+use super::nodes::*;
+use super::waits::skipping;
+
+pub(crate) fn add(suite: Suite) -> Suite {
+    suite
+        .both("the_claims_decide_where_a_tick_leaves_its_message", leaves)
+        .both("the_claims_decide_where_an_operator_sends_before_it_receives", sends_early)
+        .both("the_claims_decide_where_an_operator_sends_on_another_stream", sends_elsewhere)
+        .both("the_claims_decide_where_the_consumer_leaves_the_covering_message", leaves_cover)
+        .both("the_claims_decide_where_an_operator_sends_at_one_output_alone", sends_one)
+        .both("the_claims_decide_where_a_record_is_between_two_messages", sends_apart)
+        .both("the_claims_decide_where_a_queue_drops_messages", drops)
+}
+
+const TICKS: u64 = 6;
+
+/// How a step differs from what the plan assumes.
+#[derive(Clone, Copy, PartialEq)]
+enum Differs {
+    /// Leaves its message in the queue in the first tick, and sends an image of its own.
+    Leaves,
+    /// Sends before it has received, with a record in between.
+    SendsEarly,
+    /// Sends an image of its own on a stream that waits for nothing.
+    SendsElsewhere,
+}
+
+/// A step that does not do what the plan assumes.
+#[operator]
+struct Different {
+    #[input]
+    image: &Tensor<u32>,
+    #[input]
+    other: &Tensor<u32>,
+    #[output]
+    out: Tensor<u32>,
+    differs: Differs,
+}
+
+impl Compute for Different {
+    fn compute(&mut self, io: DifferentIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let (_, stream) = io.other.receive().receive_cuda_stream(cx)?;
+        if self.differs == Differs::SendsElsewhere {
+            io.image.receive().receive_cuda_stream(cx)?;
+            let elsewhere = cx.allocate_cuda_stream_named("elsewhere")?;
+            let mut out = cx.tensor([LEN], &elsewhere)?;
+            elsewhere.launch::<make>(LEN, (&mut out, cx.tick() as u32, 0))?;
+            return io.out.set_cuda_stream(&elsewhere).emit(out);
+        }
+        let mut out = cx.tensor([LEN], &stream)?;
+        stream.launch::<make>(LEN, (&mut out, cx.tick() as u32, 0))?;
+        io.out.emit(out)?;
+        if self.differs == Differs::SendsEarly {
+            stream.record()?;
+            io.image.receive().receive_cuda_stream(cx)?;
+        } else if cx.tick() == 0 {
+            io.image.leave();
+        } else {
+            io.image.receive().receive_cuda_stream(cx)?;
+        }
+        Ok(())
+    }
+}
+
+graph! {
+    struct Differing(differs: Differs, noted: Noted, got: Got) {
+        #[when(count(TICKS))] let source: Source = Source::new();
+        #[when(count(TICKS))] let other: Source = Source::new();
+        let step: Different = Different::new(differs);
+        let join: Join = Join::new(noted.clone());
+        let sink: Sink = Sink::new(noted, got);
+        other.image >> step.other;
+        source.image >> (step.image, join.b);
+        step.out >> join.a;
+        join.out >> sink.image;
+    }
+}
+
+fn leaves(platform: &Platform) -> Result<(), Failed> {
+    let got = Got::default();
+    let mut graph = Differing::new(platform, Differs::Leaves, Noted::default(), got.clone())?;
+    check_equal(skipping(&mut graph, "b")?.as_str(), "image → b, implied by a")?;
+    for _ in 0..4 * TICKS {
+        graph.tick()?;
+    }
+    let _left_over = graph.end_run();
+    check(seen::all(&got).len() >= 2, || "`join` has received less than two images".into())
+}
+
+fn sends_differently(platform: &Platform, differs: Differs) -> Result<(), Failed> {
+    let got = Got::default();
+    Differing::new(platform, differs, Noted::default(), got.clone())?.run()?;
+    check_equal(seen::all(&got).len(), TICKS as usize)
+}
+
+fn sends_early(platform: &Platform) -> Result<(), Failed> {
+    sends_differently(platform, Differs::SendsEarly)
+}
+
+fn sends_elsewhere(platform: &Platform) -> Result<(), Failed> {
+    sends_differently(platform, Differs::SendsElsewhere)
+}
+
+/// Leaves what covers the other message in the queue in the first tick, and receives that message.
+#[operator]
+struct LeavesCover {
+    #[input]
+    b: &Tensor<u32>,
+    #[input]
+    a: &Tensor<u32>,
+    got: Got,
+}
+
+impl Compute for LeavesCover {
+    fn compute(&mut self, io: LeavesCoverIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        if cx.tick() == 0 {
+            io.a.leave();
+        } else {
+            io.a.receive().receive_cuda_stream(cx)?;
+        }
+        let (b, stream) = io.b.receive().receive_cuda_stream(cx)?;
+        let data = cx.download(b, &stream)?.wait_blocking()?.to_vec();
+        seen::push_seen(&self.got, ("b".into(), data));
+        Ok(())
+    }
+}
+
+graph! {
+    /// From the second tick on, `join` gets an image of the source together with what `step` has made of the one before.
+    struct Shifted(noted: Noted, got: Got) {
+        #[when(count(TICKS))] let source: Source = Source::new();
+        let step: Step = Step::new(1, noted);
+        let join: LeavesCover = LeavesCover::new(got);
+        source.image >> (step.image, join.b);
+        step.out >> join.a;
+    }
+}
+
+fn leaves_cover(platform: &Platform) -> Result<(), Failed> {
+    let got = Got::default();
+    let mut graph = Shifted::new(platform, Noted::default(), got.clone())?;
+    check_equal(skipping(&mut graph, "b")?.as_str(), "image → b, implied by a")?;
+    for _ in 0..4 * TICKS {
+        graph.tick()?;
+    }
+    let _left_over = graph.end_run();
+    check_equal(seen::all(&got).len(), TICKS as usize)
+}
+
+/// How a source with two outputs sends.
+#[derive(Clone, Copy, PartialEq)]
+enum Sends {
+    /// In the first tick at `x` alone.
+    One,
+    /// First at `x`, and after a record at `y`.
+    Apart,
+}
+
+/// Sends an image at each output.
+#[operator(streams(work))]
+struct Two {
+    #[output]
+    x: Tensor<u32>,
+    #[output]
+    y: Tensor<u32>,
+    sends: Sends,
+}
+
+impl Compute for Two {
+    fn compute(&mut self, io: TwoIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let stream = cx.allocate_cuda_stream(io.work)?;
+        let mut images = [cx.tensor([LEN], &stream)?, cx.tensor([LEN], &stream)?];
+        for image in &mut images {
+            stream.launch::<make>(LEN, (image, cx.tick() as u32, 0))?;
+        }
+        let [x, y] = images;
+        io.x.set_cuda_stream(&stream).emit(x)?;
+        if self.sends == Sends::Apart {
+            stream.record()?;
+        } else if cx.tick() == 0 {
+            return Ok(());
+        }
+        io.y.set_cuda_stream(&stream).emit(y)
+    }
+}
+
+graph! {
+    /// `join` gets a `y` together with what `step` has made of an `x`: of the tick before, if the first has no `y`.
+    struct Unequal(sends: Sends, noted: Noted, got: Got) {
+        #[when(count(TICKS))] let source: Two = Two::new(sends);
+        let step: Step = Step::new(1, noted.clone());
+        let join: Join = Join::new(noted.clone());
+        let sink: Sink = Sink::new(noted, got);
+        source.x >> step.image;
+        source.y >> join.b;
+        step.out >> join.a;
+        join.out >> sink.image;
+    }
+}
+
+fn unequal(platform: &Platform, sends: Sends) -> Result<usize, Failed> {
+    let got = Got::default();
+    let mut graph = Unequal::new(platform, sends, Noted::default(), got.clone())?;
+    let picture = graph.plan()?.mermaid();
+    check(picture.contains("y → b, implied by a"), || picture)?;
+    for _ in 0..4 * TICKS {
+        graph.tick()?;
+    }
+    let _left_over = graph.end_run();
+    Ok(seen::all(&got).len())
+}
+
+fn sends_one(platform: &Platform) -> Result<(), Failed> {
+    check_equal(unequal(platform, Sends::One)?, TICKS as usize - 1)
+}
+
+fn sends_apart(platform: &Platform) -> Result<(), Failed> {
+    check_equal(unequal(platform, Sends::Apart)?, TICKS as usize)
+}
+
+/// Sends in every second tick.
+#[operator]
+struct Go {
+    #[output]
+    go: u32,
+}
+
+impl Compute for Go {
+    fn compute(&mut self, io: GoIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        if cx.tick() % 2 == 1 { io.go.emit(0) } else { Ok(()) }
+    }
+}
+
+/// Waits for `go`, so that `b` drops images meanwhile.
+#[operator]
+struct LateJoin {
+    #[input]
+    go: u32,
+    #[input]
+    a: &Tensor<u32>,
+    #[input]
+    b: &Tensor<u32>,
+    got: Got,
+}
+
+impl Compute for LateJoin {
+    fn compute(&mut self, io: LateJoinIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let _ = io.go.receive().into_data();
+        let (a, stream) = io.a.receive().receive_cuda_stream(cx)?;
+        let (b, _) = io.b.receive().receive_cuda_stream(cx)?;
+        let a = cx.download(a, &stream)?.wait_blocking()?.to_vec();
+        let b = cx.download(b, &stream)?.wait_blocking()?.to_vec();
+        seen::push_seen(&self.got, ("a".into(), a));
+        seen::push_seen(&self.got, ("b".into(), b));
+        Ok(())
+    }
+}
+
+graph! {
+    struct Dropping(noted: Noted, got: Got) {
+        const STREAMS: CudaStreamPool = CudaStreamPool::new();
+        #[when(count(2 * TICKS))] let go: Go = Go::new();
+        #[streams(STREAMS)] #[when(count(2 * TICKS))] let source: Source = Source::new();
+        #[streams(STREAMS)] let step: Step = Step::new(1, noted);
+        #[streams(STREAMS)] let join: LateJoin = LateJoin::new(got);
+        go.go >> join.go;
+        source.image >> step.image;
+        #[policy(pop)] source.image >> join.b;
+        step.out >> join.a;
+    }
+}
+
+/// `join` gets what `step` made of one image together with a later image, for which no wait of `step` has been made.
+fn drops(platform: &Platform) -> Result<(), Failed> {
+    let (recorder, platform) = recorded(platform.driver().clone())?;
+    let got = Got::default();
+    let mut graph = Dropping::new(&platform, Noted::default(), got.clone())?;
+    graph.workers(Workers::none())?;
+    for _ in 0..2 * TICKS {
+        graph.tick()?;
+    }
+    let _left_over = graph.end_run();
+    let waits =
+        recorder.calls().iter().filter(|call| matches!(call, Call::WaitEvent { .. })).count();
+    check(seen::all(&got).len() >= 4 && waits >= 4, || format!("{waits} waits"))
+}

@@ -1,0 +1,175 @@
+//! What a plan must not change: when the work of a hook is recorded, and that a run ends after all its work.
+
+use streamflow::driver::Call;
+use streamflow::graph::Graph;
+use streamflow::prelude::*;
+use streamflow::schedule::Workers;
+use streamflow_tests::kernels::mixing::map;
+use streamflow_tests::setup::recorded;
+use streamflow_tests::{Failed, Suite, check, seen};
+
+use super::nodes::*;
+
+pub(crate) fn add(suite: Suite) -> Suite {
+    suite
+        .both("an_operator_records_for_one_that_has_left_its_chain", left)
+        .both("a_run_ends_after_the_work_on_each_planned_stream", ends)
+        .both("an_operator_works_on_the_stream_that_its_message_came_on", out_of_step)
+}
+
+/// Sends in every second tick.
+#[operator]
+struct Go {
+    #[output]
+    go: u32,
+}
+
+impl Compute for Go {
+    fn compute(&mut self, io: GoIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        if cx.tick() % 2 == 1 { io.go.emit(0) } else { Ok(()) }
+    }
+}
+
+/// Has a stream of its own, and receives late.
+#[operator]
+struct Leaver {
+    #[input]
+    go: u32,
+    #[input]
+    image: &Tensor<u32>,
+}
+
+impl Compute for Leaver {
+    fn start(&mut self, _: Self::StreamNames<'_>, cx: &ExecutionContext) -> Result<()> {
+        cx.internal_stream()?;
+        Ok(())
+    }
+
+    fn compute(&mut self, io: LeaverIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let _ = io.go.receive().into_data();
+        io.image.receive().receive_cuda_stream(cx)?;
+        Ok(())
+    }
+}
+
+graph! {
+    struct Left(streams: CudaStreamPool, noted: Noted) {
+        let STREAMS: CudaStreamPool = streams;
+        #[when(count(4))] let go: Go = Go::new();
+        #[streams(STREAMS)] #[when(count(2))] let source: Source = Source::new();
+        #[streams(STREAMS)] let first: Step = Step::new(1, noted.clone());
+        #[streams(STREAMS)] let a: Step = Step::new(2, noted);
+        #[streams(STREAMS)] let leaver: Leaver = Leaver::new();
+        go.go >> leaver.go;
+        source.image >> first.image;
+        first.out >> a.image;
+        a.out >> leaver.image;
+    }
+}
+
+/// The plan has `first`, `a` and `leaver` on one stream, so that nobody would need a record of `a`. But `leaver` has another
+/// stream, and receives when `first` has queued work of the next tick, for which it must not wait.
+fn left(platform: &Platform) -> Result<(), Failed> {
+    let (recorder, platform) = recorded(platform.driver().clone())?;
+    let mut graph = Left::new(&platform, planned(1), Noted::default())?;
+    let plan = graph.plan()?;
+    check(plan.streams().any(|nodes| nodes == ["first", "a", "leaver"]), || plan.mermaid())?;
+    graph.workers(Workers::none())?.run()?;
+    let calls = recorder.calls();
+    let is_launch = |call: &Call| matches!(call, Call::Launch { .. });
+    let launches: Vec<usize> = (0..calls.len()).filter(|&at| is_launch(&calls[at])).collect();
+    // Those of the first tick of `source`, `first` and `a`, and of the second one of `source` and `first`.
+    let [_, _, a, _, first, ..] = launches[..] else { return Err(Failed::msg(recorder.text())) };
+    let stream = calls[a].stream();
+    check(calls[first].stream() == stream, || recorder.text())?;
+    let is_record =
+        |call: &Call| matches!(call, Call::RecordEvent { .. }) && call.stream() == stream;
+    check(calls[a..first].iter().any(is_record), || recorder.text())
+}
+
+/// Queues work, for which nobody waits.
+#[operator]
+struct Queues {
+    #[input]
+    image: &Tensor<u32>,
+    noted: Noted,
+}
+
+impl Compute for Queues {
+    fn compute(&mut self, io: QueuesIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let (image, stream) = io.image.receive().receive_cuda_stream(cx)?;
+        note(&self.noted, cx, &stream);
+        let mut out = cx.tensor([LEN], &stream)?;
+        Ok(stream.launch::<map>(LEN, (&mut out, image, 1, 0))?)
+    }
+}
+
+graph! {
+    struct Unread(streams: CudaStreamPool, noted: Noted) {
+        let STREAMS: CudaStreamPool = streams;
+        #[streams(STREAMS)] #[when(count(4))] let source: Source = Source::new();
+        #[streams(STREAMS)] let a: Queues = Queues::new(noted);
+        source.image >> a.image;
+    }
+}
+
+fn ends(platform: &Platform) -> Result<(), Failed> {
+    let (recorder, platform) = recorded(platform.driver().clone())?;
+    Unread::new(&platform, planned(2), Noted::default())?.run()?;
+    let calls = recorder.calls();
+    for (at, call) in calls.iter().enumerate() {
+        let (true, Some(stream)) = (matches!(call, Call::Launch { .. }), call.stream()) else {
+            continue;
+        };
+        let is_end = |call: &Call| {
+            matches!(call, Call::SynchronizeStream { .. }) && call.stream() == Some(stream)
+        };
+        check(calls[at..].iter().any(is_end), || recorder.text())?;
+    }
+    Ok(())
+}
+
+/// Works in each tick, and sends in every second one: always on the same set of two.
+#[operator]
+struct Gathers {
+    #[input]
+    image: &Tensor<u32>,
+    #[output]
+    out: Tensor<u32>,
+    noted: Noted,
+}
+
+impl Compute for Gathers {
+    fn compute(&mut self, io: GathersIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let (image, stream) = io.image.receive().receive_cuda_stream(cx)?;
+        let mut out = cx.tensor([LEN], &stream)?;
+        stream.launch::<map>(LEN, (&mut out, image, 2, 0))?;
+        if cx.tick().is_multiple_of(2) {
+            return Ok(());
+        }
+        note(&self.noted, cx, &stream);
+        io.out.emit(out)
+    }
+}
+
+graph! {
+    struct OutOfStep(streams: CudaStreamPool, noted: Noted, got: Got) {
+        let STREAMS: CudaStreamPool = streams;
+        #[streams(STREAMS)] #[when(count(12))] let source: Source = Source::new();
+        #[streams(STREAMS)] let gathers: Gathers = Gathers::new(noted.clone());
+        #[streams(STREAMS)] let sink: Sink = Sink::new(noted, got);
+        source.image >> gathers.image;
+        gathers.out >> sink.image;
+    }
+}
+
+/// The numbers of their ticks differ, so the sink finds its stream by the message, once it has both.
+fn out_of_step(platform: &Platform) -> Result<(), Failed> {
+    let (expected, got, noted) = (Got::default(), Got::default(), Noted::default());
+    OutOfStep::new(platform, per_operator(), noted.clone(), expected.clone())?.run()?;
+    seen::take(&noted);
+    OutOfStep::new(platform, planned(2), noted.clone(), got.clone())?.run()?;
+    check(seen::all(&got) == seen::all(&expected), || "other data".into())?;
+    let (sent, received) = (streams_of(&noted, "gathers"), streams_of(&noted, "sink"));
+    check(sent.len() == 6 && sent[2..] == received[2..], || format!("{sent:?} {received:?}"))
+}
