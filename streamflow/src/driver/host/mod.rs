@@ -19,6 +19,7 @@ mod engine;
 mod execute;
 mod fail;
 mod free_list;
+mod graph;
 mod green;
 mod handles;
 mod launch;
@@ -56,7 +57,7 @@ use sim::Sim;
 use super::{
     CopyOp, Coscheduling, DeviceId, DeviceInfo, Driver, DriverError, DriverResult, GreenContext,
     HostFunction, Image, KernelSource, Launch, LibraryCall, LoadedKernel, MemoryRange, RawEvent,
-    RawFunction, RawModule, RawStream, SmSizes, Sticky, StreamFlags, StreamOptions,
+    RawFunction, RawGraph, RawModule, RawStream, SmSizes, Sticky, StreamFlags, StreamOptions,
 };
 use crate::turns::Turns;
 

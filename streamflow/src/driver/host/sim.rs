@@ -33,6 +33,7 @@ pub(super) struct Sim {
     pub(super) event_names: u32,
     pub(super) functions: Vec<Function>,
     pub(super) green: Vec<GreenContext>,
+    pub(super) graphs: Vec<Option<super::graph::Graph>>,
     /// The host's simulated time.
     pub(super) host_time: u64,
     /// The number of the latest submission, over all streams.
@@ -71,6 +72,7 @@ impl Sim {
             event_names: 0,
             functions: Vec::new(),
             green: Vec::new(),
+            graphs: Vec::new(),
             host_time: 0,
             submitted: 0,
             pending: 0,
