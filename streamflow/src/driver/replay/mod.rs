@@ -58,6 +58,8 @@ mod outside;
 mod pass;
 mod report;
 mod state;
+#[cfg(all(test, not(loom)))]
+mod tests;
 mod trace;
 
 use std::fmt;
