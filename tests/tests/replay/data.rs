@@ -16,7 +16,7 @@ pub(crate) fn add(suite: Suite) -> Suite {
         .both("a_graph_that_does_not_ask_is_not_replayed", not_asked)
 }
 
-pub(crate) const TICKS: u64 = 200;
+pub(crate) const TICKS: u64 = 400;
 const NEVER: u64 = u64::MAX;
 
 graph! {
@@ -58,8 +58,8 @@ fn diamond(platform: &Platform) -> Result<(), Failed> {
 
 fn change(platform: &Platform) -> Result<(), Failed> {
     let got = Got::default();
-    let report = Diamond::new(platform, TICKS, 100, got.clone())?.run()?;
-    check_equal(seen::all(&got), vec![expected(TICKS, 100)])?;
+    let report = Diamond::new(platform, TICKS, TICKS / 2, got.clone())?.run()?;
+    check_equal(seen::all(&got), vec![expected(TICKS, TICKS / 2)])?;
     let replay = replayed(&report)?;
     // Before the change, and after it.
     check(replay.replayed > TICKS / 2, || report.to_string())?;

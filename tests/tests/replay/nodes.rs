@@ -65,7 +65,7 @@ impl Compute for Source {
             self.state = Some(cx.upload(&[0; LEN])?);
         }
         let Some(state) = &mut self.state else { return Ok(()) };
-        stream.launch::<bump>(LEN, &mut *state)?;
+        stream.launch::<bump>(LEN, (&mut *state,))?;
         let mut image = cx.tensor([LEN], &stream)?;
         stream.launch::<tagged>(LEN, (&mut image, &*state, 1))?;
         io.image.set_cuda_stream(&stream).emit(image)
@@ -131,7 +131,7 @@ impl Compute for Fold {
             self.state = Some(cx.upload(&[0; LEN])?);
         }
         let Some(state) = &mut self.state else { return Ok(()) };
-        stream.launch::<folded>(LEN, (state, image))
+        Ok(stream.launch::<folded>(LEN, (state, image))?)
     }
 
     fn stop(&mut self, cx: &ExecutionContext) -> Result<()> {

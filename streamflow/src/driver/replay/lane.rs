@@ -152,6 +152,23 @@ impl Lane {
         Ok(())
     }
 
+    /// Whether its launches up to one are complete.
+    pub(super) fn is_complete(&mut self, below: &dyn Driver, number: u64) -> DriverResult<bool> {
+        let needed = self.last.min(number);
+        while self.completed < needed {
+            // An answer that is asked for stays asked for, so that a lane that is launched again and again has one.
+            if self.asked <= self.completed {
+                self.ask(below)?;
+            }
+            // SAFETY: the lane's event.
+            if !unsafe { below.query_event(self.answer) }? {
+                return Ok(false);
+            }
+            self.completed = self.asked;
+        }
+        Ok(true)
+    }
+
     /// Launches the graph.
     pub(super) fn launch(&mut self, below: &dyn Driver, number: u64) -> DriverResult<()> {
         // SAFETY: both are this lane's. The calls that the launch stands for were asked for, with the contracts of

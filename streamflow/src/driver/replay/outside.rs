@@ -45,16 +45,8 @@ impl State {
             if only_latest && lane.last != number {
                 continue;
             }
-            let needed = lane.last.min(number);
-            while lane.completed < needed {
-                if lane.asked <= lane.completed {
-                    lane.ask(below)?;
-                }
-                // SAFETY: the lane's event.
-                if !unsafe { below.query_event(lane.answer) }? {
-                    return Ok(false);
-                }
-                lane.completed = lane.asked;
+            if !lane.is_complete(below, number)? {
+                return Ok(false);
             }
         }
         Ok(true)

@@ -15,6 +15,8 @@ const LEAST: usize = 2;
 const LONGEST: usize = 4096;
 /// With more bytes for each call the device needs much longer than the host: nothing is saved.
 const LARGE: u64 = 256 << 20;
+/// After so many launches of other lanes a lane is taken for one that is no longer needed.
+const IDLE: u64 = 8 * MOST as u64;
 /// The most traces that came once and are kept.
 const SEEN: usize = 64;
 
@@ -346,11 +348,7 @@ impl State {
             return Ok(());
         };
         let trace = self.seen.swap_remove(place);
-        let index = match self.lanes.len() {
-            MOST => self.lanes.iter().position(|lane| lane.is_retired),
-            count => Some(count),
-        };
-        let Some(index) = index else {
+        let Some(index) = self.free_place(below)? else {
             self.note_broken("it has more rotations of buffers than graphs are kept", None);
             return Ok(());
         };
@@ -359,6 +357,18 @@ impl State {
             self.note_broken("no graph could be made; the log has the error", None);
         }
         Ok(())
+    }
+
+    /// Where a new lane goes: behind the others, or in place of one that has not been launched for long.
+    fn free_place(&mut self, below: &dyn Driver) -> DriverResult<Option<usize>> {
+        if self.lanes.len() < MOST {
+            return Ok(Some(self.lanes.len()));
+        }
+        let key = |index: &usize| (!self.lanes[*index].is_retired, self.lanes[*index].last);
+        let Some(oldest) = (0..self.lanes.len()).min_by_key(key) else { return Ok(None) };
+        let (lane, launches) = (&mut self.lanes[oldest], self.launches);
+        let is_idle = lane.is_retired || launches - lane.last > IDLE;
+        Ok((is_idle && lane.is_complete(below, lane.last)?).then_some(oldest))
     }
 
     fn add_lane(&mut self, below: &dyn Driver, index: usize, trace: Trace) -> DriverResult<()> {
