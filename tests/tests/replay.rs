@@ -1,8 +1,12 @@
 //! Replay: `#[replay]` on a graph. A replayed graph computes the same, and each rule of `driver::replay` is needed.
 #![allow(missing_docs, reason = "a test binary")]
 
+#[path = "replay/calls.rs"]
+mod calls;
 #[path = "replay/data.rs"]
 mod data;
+#[path = "replay/ends.rs"]
+mod ends;
 #[path = "replay/nodes.rs"]
 mod nodes;
 
@@ -11,5 +15,7 @@ use std::process::ExitCode;
 use streamflow_tests::Suite;
 
 fn main() -> ExitCode {
-    data::add(Suite::new()).run()
+    let suite = data::add(Suite::new());
+    let suite = ends::add(suite);
+    calls::add(suite).run()
 }

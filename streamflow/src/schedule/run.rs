@@ -357,8 +357,10 @@ fn replayed(
     match done {
         Ok(pass) => ended.map(|()| pass),
         Err(error) => {
-            // It may be why the hook has failed, so that it has it in its text.
-            report_in_drop("ending a pass", ended);
+            // The hook mostly fails with the error of a held-back call that its own call made be sent.
+            if ended.as_ref().is_err_and(|held| !text_of(&error).contains(&text_of(held))) {
+                report_in_drop("ending a pass", ended);
+            }
             Err(error)
         }
     }

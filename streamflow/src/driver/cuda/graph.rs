@@ -7,7 +7,7 @@ use cudarc::driver::sys;
 use super::error::{STICKY, check, check_given_back, explain};
 use super::module::{self, Module, What};
 use super::submit::{length, stream_of};
-use super::{CudaDriver, device, handle_of, pointer_to};
+use super::{CudaDriver, device, handle_of, pointer_to, probe};
 use crate::driver::graph::{GraphNode, GraphWork};
 use crate::driver::{
     Code, CopyKind, CopyOp, DeviceId, DriverError, DriverResult, Image, KernelSource, Launch,
@@ -48,6 +48,18 @@ const COPY: &str = "\
 }
 ";
 
+/// The functions of this file.
+const FUNCTIONS: &[&str] = &[
+    "cuGraphAddKernelNode_v2",
+    "cuGraphAddMemcpyNode",
+    "cuGraphAddMemsetNode",
+    "cuGraphCreate",
+    "cuGraphDestroy",
+    "cuGraphExecDestroy",
+    "cuGraphInstantiateWithFlags",
+    "cuGraphLaunch",
+];
+
 /// The kernel of small copies, per device, once it is needed.
 pub(super) type Copiers = Mutex<Vec<(DeviceId, RawFunction)>>;
 
@@ -80,6 +92,7 @@ impl CudaDriver {
         nodes: &[GraphNode<'_>],
     ) -> DriverResult<RawGraph> {
         STICKY.usable("cuGraphCreate")?;
+        probe::optional(FUNCTIONS, "graphs", "12.0, release 525 or later")?;
         device::bind(&self.device(device)?.context, device)?;
         let mut raw: sys::CUgraph = std::ptr::null_mut();
         // SAFETY: `raw` is a place for one handle.

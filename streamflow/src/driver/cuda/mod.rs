@@ -169,7 +169,11 @@ impl Drop for CudaDriver {
                 continue;
             }
             for module in own {
-                report_in_drop("unloading a kernel", module.unload());
+                // An earlier one may have met a sticky error.
+                match error::STICKY.get() {
+                    None => report_in_drop("unloading a kernel", module.unload()),
+                    Some(_) => std::mem::forget(module),
+                }
             }
         }
     }

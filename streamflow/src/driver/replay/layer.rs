@@ -413,7 +413,14 @@ impl<D: Driver> Replays for Replaying<D> {
             is_free
         });
         run.is_in_pass = began == Some(true);
+        if run.is_in_pass {
+            self.in_pass.store(true, Ordering::Relaxed);
+        }
         run.is_in_pass
+    }
+
+    fn is_in_pass(&self) -> bool {
+        self.in_pass.load(Ordering::Relaxed)
     }
 
     fn at(&self, node: u32) {
@@ -424,6 +431,7 @@ impl<D: Driver> Replays for Replaying<D> {
         if !std::mem::take(&mut run.is_in_pass) {
             return Ok(());
         }
+        self.in_pass.store(false, Ordering::Relaxed);
         let done = self.with(|state, _| state.end_pass(&self.below)).transpose()?;
         run.note(done.unwrap_or_default());
         Ok(())

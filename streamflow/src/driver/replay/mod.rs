@@ -77,6 +77,8 @@ pub struct Replaying<D: Driver> {
     below: D,
     /// Whether a graph has asked for replay. Then calls may be held back, and records be those of a graph's launch.
     on: AtomicBool,
+    /// Whether a pass has begun and not ended.
+    in_pass: AtomicBool,
     /// The node whose hook runs in the pass.
     node: AtomicU64,
     state: Lock<State>,
@@ -112,6 +114,7 @@ impl<D: Driver> Replaying<D> {
         Self {
             below,
             on: AtomicBool::new(false),
+            in_pass: AtomicBool::new(false),
             node: AtomicU64::new(0),
             state: Lock::new(State::default()),
         }
@@ -207,6 +210,10 @@ pub trait Replays: Send + Sync + fmt::Debug {
     /// The hook of this node is next.
     #[doc(hidden)]
     fn at(&self, node: u32);
+
+    /// Whether a pass is replayed now, on any thread. Then a query that only gives a hint is better not made.
+    #[doc(hidden)]
+    fn is_in_pass(&self) -> bool;
 
     /// The pass of this run ends.
     ///

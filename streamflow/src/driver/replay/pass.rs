@@ -1,5 +1,6 @@
 //! A pass and its segments: what is held back, compared, launched, and sent.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::Omission;
@@ -153,7 +154,7 @@ impl State {
                 taken = Taken::Held;
             }
         } else if place >= LONGEST {
-            self.interrupt(below, "it has too many calls: the first would be held back for too long", None)?;
+            self.interrupt(below, "so many calls that the first would be held back for too long", None)?;
             return Ok(Taken::Send);
         }
         self.current.push(node, stream, given);
@@ -331,25 +332,28 @@ impl State {
 
     /// Keeps the trace of a segment, or makes a lane of one that came before.
     fn remember(&mut self, below: &dyn Driver) -> DriverResult<()> {
-        let submissions = self.current.submissions();
-        if submissions < LEAST {
-            return Ok(());
-        }
-        if self.current.bytes() / submissions as u64 > LARGE {
-            self.note_broken("its kernels are so large that the device is the limit, and not the host", None);
-            return Ok(());
+        match pays(self.current.submissions(), self.current.bytes()) {
+            Ok(true) => {}
+            Ok(false) => return Ok(()),
+            Err(why) => {
+                self.note_broken(why, None);
+                return Ok(());
+            }
         }
         let (current, left_out) = (&self.current, self.omission);
         let Some(place) = self.seen.iter().position(|seen| seen.is_equal(current, left_out)) else {
-            if self.seen.len() >= SEEN {
-                self.seen.remove(0);
-            }
-            self.seen.push(current.clone());
+            // The memory of the oldest is used again: a graph whose ticks never repeat allocates nothing for long.
+            let mut oldest = match self.seen.len() {
+                SEEN => self.seen.remove(0),
+                _ => Trace::default(),
+            };
+            oldest.copy(current);
+            self.seen.push(oldest);
             return Ok(());
         };
         let trace = self.seen.swap_remove(place);
         let Some(index) = self.free_place(below)? else {
-            self.note_broken("it has more rotations of buffers than graphs are kept", None);
+            self.note_broken("more rotations of buffers than graphs that are kept", None);
             return Ok(());
         };
         if let Err(error) = self.add_lane(below, index, trace) {
@@ -444,39 +448,42 @@ impl State {
         trace: &Trace,
         place: usize,
         has_failed: bool,
-    ) -> (DriverResult<()>, String) {
+    ) -> (DriverResult<()>, Cow<'static, str>) {
         let call = &trace.calls[place];
         let stream = call.stream;
         if has_failed && !matches!(call.work, Work::Record(_) | Work::Wait(..)) {
-            return (Ok(()), String::new());
+            return (Ok(()), "".into());
         }
         if let Err(error) = self.settle(below, stream) {
-            return (Err(error), "the order before a call".to_owned());
+            return (Err(error), "the order before a call".into());
         }
         // SAFETY: in each block, the call was asked for, with the contract of the method. Its objects and its memory are
         // as they were: whatever could change them comes after a call that sends what is held back.
         match call.work {
             Work::Launch { function, .. } => {
                 let name = self.kernel_name(function);
-                let Some(launch) = trace.launch(&call.work, &name) else { return (Ok(()), String::new()) };
+                let Some(launch) = trace.launch(&call.work, &name) else { return (Ok(()), "".into()) };
                 let sent = unsafe { below.launch(stream, &launch) };
-                let what = if sent.is_err() { format!("the launch of kernel `{name}`") } else { String::new() };
+                let what = match &sent {
+                    Ok(()) => "".into(),
+                    Err(_) => format!("the launch of kernel `{name}`").into(),
+                };
                 (sent, what)
             }
-            Work::Copy(copy) => (unsafe { below.copy(stream, &copy) }, "a copy".to_owned()),
+            Work::Copy(copy) => (unsafe { below.copy(stream, &copy) }, "a copy".into()),
             Work::Fill(range, byte) => {
-                (unsafe { below.fill(stream, range, byte) }, "a fill".to_owned())
+                (unsafe { below.fill(stream, range, byte) }, "a fill".into())
             }
             Work::Recycle(range) => {
-                (unsafe { below.recycle(stream, range) }, "memory that is used again".to_owned())
+                (unsafe { below.recycle(stream, range) }, "memory that is used again".into())
             }
             Work::Record(event) => {
                 let sent = unsafe { below.record_event(event, stream) };
                 self.note_recorded(event);
-                (sent, "a record".to_owned())
+                (sent, "a record".into())
             }
             Work::Wait(event, _) => {
-                (unsafe { below.wait_event(stream, event) }, "a wait".to_owned())
+                (unsafe { below.wait_event(stream, event) }, "a wait".into())
             }
         }
     }
@@ -508,6 +515,14 @@ impl State {
             *first = Err(asked_by(error, what, node.map_or("?", |node| node)));
         }
     }
+}
+
+/// Whether a graph of a trace with so many launches, copies and fills is cheaper than its calls; an error says why not.
+pub(super) fn pays(submissions: usize, bytes: u64) -> Result<bool, &'static str> {
+    if submissions >= LEAST && bytes / submissions as u64 > LARGE {
+        return Err("the kernels are so large that the device is the limit, and not the host");
+    }
+    Ok(submissions >= LEAST)
 }
 
 /// Adds to the message of an error which call it was, and which operator asked for it.

@@ -1,5 +1,6 @@
 //! What replay did in a run.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
@@ -18,7 +19,7 @@ pub struct ReplayReport {
     /// Why they were, the first reason of each pass, with how many passes had it.
     pub broken_by: Vec<(Reason, u64)>,
     /// Why replay was off, if it was, or from some pass on.
-    pub off: Option<String>,
+    pub off: Option<Cow<'static, str>>,
 }
 
 /// Why the calls of a pass were sent one by one.
@@ -62,7 +63,7 @@ pub struct ReplayRun {
     replayed: u64,
     sent: u64,
     broken_by: Vec<(&'static str, Option<u32>, u64)>,
-    pub(super) off: Option<String>,
+    pub(super) off: Option<Cow<'static, str>>,
     /// Passes without any launch of a graph, in a row.
     in_vain: u64,
     pub(super) is_in_pass: bool,
@@ -86,7 +87,7 @@ impl ReplayRun {
     }
 
     /// Switches replay off for what is left of the run. The first reason stays.
-    pub(crate) fn switch_off(&mut self, why: impl Into<String>) {
+    pub(crate) fn switch_off(&mut self, why: impl Into<Cow<'static, str>>) {
         self.off.get_or_insert_with(|| why.into());
     }
 
@@ -113,9 +114,7 @@ impl ReplayRun {
             }
         }
         if self.in_vain >= PATIENCE {
-            self.switch_off(format!(
-                "none of {PATIENCE} passes in a row had the calls of an earlier one; the reasons are above"
-            ));
+            self.switch_off("none of 256 passes in a row was replayed, for the reasons above");
         }
     }
 

@@ -63,6 +63,13 @@ impl Trace {
         self.accesses.clear();
     }
 
+    /// Becomes equal to another trace.
+    pub(super) fn copy(&mut self, other: &Self) {
+        self.calls.clone_from(&other.calls);
+        self.params.clone_from(&other.params);
+        self.accesses.clone_from(&other.accesses);
+    }
+
     pub(super) fn len(&self) -> usize {
         self.calls.len()
     }
