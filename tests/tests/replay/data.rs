@@ -1,6 +1,7 @@
 //! A replayed graph computes the same, and its report says what was replayed.
 
 use streamflow::driver::replay::ReplayReport;
+use streamflow::memory::MemoryOptions;
 use streamflow::prelude::*;
 use streamflow::schedule::Report;
 use streamflow_tests::seen;
@@ -11,12 +12,21 @@ use super::nodes::*;
 pub(crate) fn add(suite: Suite) -> Suite {
     suite
         .both("a_replayed_diamond_computes_the_same", diamond)
+        .both("many_rotations_of_buffers_are_replayed", rotations)
         .both("a_parameter_that_changes_is_sent", change)
         .both("ticks_by_hand_are_replayed", by_hand)
         .both("a_graph_that_does_not_ask_is_not_replayed", not_asked)
 }
 
-pub(crate) const TICKS: u64 = 400;
+pub(crate) const TICKS: u64 = 80;
+/// Few rotations of buffers, so that ticks soon repeat.
+pub(crate) const FEW: MemoryOptions = MemoryOptions::new().in_flight(2).small_in_flight(2);
+
+/// A platform on the same driver, with few rotations.
+pub(crate) fn few(platform: &Platform) -> Result<Platform, Error> {
+    Platform::builder().memory(FEW).driver(platform.driver().clone())
+}
+
 const NEVER: u64 = u64::MAX;
 
 graph! {
@@ -48,7 +58,7 @@ pub(crate) fn replayed(report: &Report) -> Result<&ReplayReport, Failed> {
 
 fn diamond(platform: &Platform) -> Result<(), Failed> {
     let got = Got::default();
-    let report = Diamond::new(platform, TICKS, NEVER, got.clone())?.run()?;
+    let report = Diamond::new(&few(platform)?, TICKS, NEVER, got.clone())?.run()?;
     check_equal(seen::all(&got), vec![expected(TICKS, NEVER)])?;
     let replay = replayed(&report)?;
     check(replay.replayed > TICKS * 3 / 4, || report.to_string())?;
@@ -56,9 +66,17 @@ fn diamond(platform: &Platform) -> Result<(), Failed> {
     check_text(&report.to_string(), &["replay: ", "replayed"])
 }
 
+/// With the platform's own options, memory is used again after 16 ticks.
+fn rotations(platform: &Platform) -> Result<(), Failed> {
+    let got = Got::default();
+    let report = Diamond::new(platform, 150, NEVER, got.clone())?.run()?;
+    check_equal(seen::all(&got), vec![expected(150, NEVER)])?;
+    check(replayed(&report)?.replayed > 50, || report.to_string())
+}
+
 fn change(platform: &Platform) -> Result<(), Failed> {
     let got = Got::default();
-    let report = Diamond::new(platform, TICKS, TICKS / 2, got.clone())?.run()?;
+    let report = Diamond::new(&few(platform)?, TICKS, TICKS / 2, got.clone())?.run()?;
     check_equal(seen::all(&got), vec![expected(TICKS, TICKS / 2)])?;
     let replay = replayed(&report)?;
     // Before the change, and after it.
@@ -69,7 +87,7 @@ fn change(platform: &Platform) -> Result<(), Failed> {
 
 fn by_hand(platform: &Platform) -> Result<(), Failed> {
     let got = Got::default();
-    let mut graph = Diamond::new(platform, NEVER, NEVER, got.clone())?;
+    let mut graph = Diamond::new(&few(platform)?, NEVER, NEVER, got.clone())?;
     for _ in 0..TICKS {
         graph.tick()?;
     }

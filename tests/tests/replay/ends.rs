@@ -11,7 +11,7 @@ use streamflow_tests::layers::{CallKind, FailNth};
 use streamflow_tests::seen;
 use streamflow_tests::{Failed, Suite, check, check_equal, check_text};
 
-use super::data::{Diamond, TICKS, replayed};
+use super::data::{Diamond, FEW, TICKS, few, replayed};
 use super::nodes::*;
 
 pub(crate) fn add(suite: Suite) -> Suite {
@@ -33,7 +33,9 @@ const NEVER: u64 = u64::MAX;
 fn failing(seed: u64, kind: CallKind) -> Result<(Arc<FailNth>, Platform), Failed> {
     let host: Arc<dyn Driver> = Arc::new(HostDriver::builder().seed(seed).build());
     let failing = Arc::new(FailNth::new(host, kind, u64::MAX));
-    let platform = Platform::builder().driver(Arc::new(Replaying::over(failing.clone())))?;
+    let platform = Platform::builder()
+        .memory(FEW)
+        .driver(Arc::new(Replaying::over(failing.clone())))?;
     Ok((failing, platform))
 }
 
@@ -136,7 +138,7 @@ impl Compute for Numbered {
 graph! {
     #[replay]
     struct Changing(got: Got) {
-        #[when(count(400))] let source: Source = Source::new(None);
+        #[when(count(300))] let source: Source = Source::new(None);
         let numbered: Numbered = Numbered::new();
         let fold: Fold = Fold::new(None, got);
         source.image >> numbered.image;
@@ -146,9 +148,9 @@ graph! {
 
 fn changing(platform: &Platform) -> Result<(), Failed> {
     let got = Got::default();
-    let report = Changing::new(platform, got.clone())?.run()?;
+    let report = Changing::new(&few(platform)?, got.clone())?.run()?;
     let (mut state, mut fold) = (0_u32, 0_u32);
-    for tick in 0..400_u32 {
+    for tick in 0..300_u32 {
         state = state.wrapping_mul(3).wrapping_add(1);
         let image = state.wrapping_mul(5).wrapping_add(1);
         fold = fold.wrapping_mul(31).wrapping_add(image.wrapping_mul(5).wrapping_add(tick));
@@ -191,11 +193,12 @@ graph! {
 }
 
 fn given_out(platform: &Platform) -> Result<(), Failed> {
+    let platform = few(platform)?;
     let mut replays = Vec::new();
     // In this order: a stream whose handle was given out is never held back again, also in another graph.
     for at in [NEVER, TICKS / 2] {
         let got = Got::default();
-        let report = Handing::new(platform, TICKS, at, got.clone())?.run()?;
+        let report = Handing::new(&platform, TICKS, at, got.clone())?.run()?;
         let (mut state, mut fold) = (0_u32, 0_u32);
         for _ in 0..TICKS {
             state = state.wrapping_mul(3).wrapping_add(1);
@@ -211,8 +214,9 @@ fn given_out(platform: &Platform) -> Result<(), Failed> {
 
 fn two_graphs(platform: &Platform) -> Result<(), Failed> {
     let (one, other) = (Got::default(), Got::default());
-    let mut first = Diamond::new(platform, NEVER, NEVER, one.clone())?;
-    let mut second = Diamond::new(platform, NEVER, NEVER, other.clone())?;
+    let platform = few(platform)?;
+    let mut first = Diamond::new(&platform, NEVER, NEVER, one.clone())?;
+    let mut second = Diamond::new(&platform, NEVER, NEVER, other.clone())?;
     for _ in 0..TICKS {
         first.tick()?;
         second.tick()?;

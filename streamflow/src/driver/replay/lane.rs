@@ -33,7 +33,7 @@ pub(super) struct Lane {
     /// Recorded for the host, and the launch that the record covers.
     pub(super) answer: RawEvent,
     pub(super) asked: u64,
-    /// For each other lane its latest launch that this lane comes after.
+    /// For each other lane its latest launch that this lane's latest launch comes after.
     pub(super) after: [u64; MOST],
     /// Whether it is launched no more.
     pub(super) is_retired: bool,

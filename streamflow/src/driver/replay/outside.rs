@@ -130,18 +130,30 @@ impl State {
                 self.stream(before).dirty = false;
             }
         }
-        for other in 0..self.lanes.len() {
-            let last = self.lanes[other].last;
-            if other == index || after & 1 << other == 0 || self.lanes[index].after[other] >= last {
-                continue;
-            }
-            if self.lanes[other].completed < last {
-                self.lanes[other].make_mark(below)?;
+        self.order_after(below, index, after)
+    }
+
+    /// Orders a lane's next launch after all launches of other lanes so far. The latest is waited for first: it mostly comes
+    /// after the others itself.
+    fn order_after(&mut self, below: &dyn Driver, index: usize, lanes: Lanes) -> DriverResult<()> {
+        loop {
+            let own = &self.lanes[index].after;
+            let is_open = |other: &usize| {
+                *other != index && lanes & 1 << other != 0 && own[*other] < self.lanes[*other].last
+            };
+            let open = (0..self.lanes.len()).filter(is_open);
+            let Some(latest) = open.max_by_key(|other| self.lanes[*other].last) else { return Ok(()) };
+            let other = &mut self.lanes[latest];
+            let (last, implied) = (other.last, other.after);
+            if other.completed < last {
+                other.make_mark(below)?;
+                let mark = other.mark;
                 // SAFETY: all are this layer's.
-                unsafe { below.wait_event(stream, self.lanes[other].mark) }?;
+                unsafe { below.wait_event(self.lanes[index].stream, mark) }?;
             }
-            self.lanes[index].after[other] = last;
+            let own = &mut self.lanes[index].after;
+            own.iter_mut().zip(implied).for_each(|(own, implied)| *own = implied.max(*own));
+            own[latest] = last;
         }
-        Ok(())
     }
 }

@@ -306,7 +306,9 @@ impl State {
             // Nothing of the graph is queued. The order that was made is one too many.
             tracing::warn!(%error, "a graph could not be launched: its calls are sent one by one");
             self.note_broken("the launch of a graph failed; the log has the error", None);
-            self.lanes[index].is_retired = true;
+            let lane = &mut self.lanes[index];
+            // What was waited for is behind the lane's latest launch, and so perhaps behind its mark.
+            (lane.is_retired, lane.after) = (true, [0; MOST]);
             return self.send_held(below);
         }
         self.launches = number;

@@ -183,18 +183,41 @@ fn later_lanes_come_after_what_an_earlier_one_waited_for() {
     });
 }
 
+/// Of three rotations the first and the second share a cell, and the second and the third another one.
+#[test]
+fn an_order_is_implied_only_by_what_was_waited_for() {
+    needs(Omission::Conflicts, |world| {
+        let rotations = [[(0, 0), (2, 2)], [(0, 0), (1, 1)], [(1, 1), (3, 3)]];
+        let ticks = (0..24).map(|tick: usize| [0, 1, 2, 0, 2, 1][tick % 6]);
+        let mut expected = [0; 4];
+        for rotation in ticks {
+            for (to, from) in rotations[rotation] {
+                expected[to] = mixed(expected[to], expected[from], 1 + rotation as u64);
+            }
+            world.pass(|world| {
+                for (to, from) in rotations[rotation] {
+                    world.mix(0, to, from, 1 + rotation as u64);
+                }
+            });
+        }
+        world.finish(0);
+        (0..4).all(|cell| world.now(cell) == expected[cell])
+    });
+}
+
 #[test]
 fn launches_that_share_memory_are_in_order() {
     needs(Omission::Conflicts, |world| {
-        for tick in 0..9 {
+        // Three rotations: each launch comes after both others, and waits for one.
+        for tick in 0..18 {
             world.pass(|world| {
-                world.mix(0, 0, 0, 5 + tick % 2);
+                world.mix(0, 0, 0, 5 + tick % 3);
                 world.mix(0, 1, 0, 1);
             });
         }
         world.finish(0);
-        let expected = (0..9).fold((0, 0), |(first, second), tick| {
-            let first = mixed(first, first, 5 + tick % 2);
+        let expected = (0..18).fold((0, 0), |(first, second), tick| {
+            let first = mixed(first, first, 5 + tick % 3);
             (first, mixed(second, first, 1))
         });
         cells(world) == expected
