@@ -38,8 +38,8 @@ pub use error::{DriverError, Sticky};
 pub(crate) use error::{first_error, report_in_drop, report_unless_refused};
 pub use green::{Coscheduling, GreenContext, SmSizes};
 pub use handle::{
-    BorrowedEvent, BorrowedStream, DeviceId, MemoryRange, RawEvent, RawFunction, RawGraph, RawModule,
-    RawStream,
+    BorrowedEvent, BorrowedStream, DeviceId, MemoryRange, RawEvent, RawFunction, RawGraph,
+    RawModule, RawStream,
 };
 pub use kernel::{
     Access, AccessMode, Code, HostArgs, HostFunction, HostKernel, Image, KernelSource, Launch,

@@ -40,7 +40,8 @@ impl MemoryPool {
             drop(state);
             // A query would divide a pass that is replayed. There the waits for the oldest block are mostly implied: it was
             // used by an earlier launch of the same graph.
-            let is_replayed = self.table.driver().replays().is_some_and(|replays| replays.is_in_pass());
+            let is_replayed =
+                self.table.driver().replays().is_some_and(|replays| replays.is_in_pass());
             let is_done = !is_replayed && self.are_complete(&points);
             state = self.lock();
             let class = state.free_of(timeline.id()).size_class(bytes);

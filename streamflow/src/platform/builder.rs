@@ -130,7 +130,10 @@ impl PlatformBuilder {
                     Some(_) => "; the options of the simulator are unused",
                     None => "",
                 };
-                self.finish(Arc::new(Replaying::new(driver)), &format!("a CUDA driver and a GPU answer{unused}"))?
+                self.finish(
+                    Arc::new(Replaying::new(driver)),
+                    &format!("a CUDA driver and a GPU answer{unused}"),
+                )?
             }
             Err(error) => self.finish_on_host(&format!("no GPU can be used: {error}"))?,
         };

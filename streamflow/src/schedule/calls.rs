@@ -96,7 +96,8 @@ pub fn tick(graph: &mut dyn Graph) -> Result<Stepped> {
     };
     let mut nodes = state.take_list();
     graph.__nodes(&mut nodes);
-    let mut run = stepped.unwrap_or_else(|| Box::new(Run::new(&mut nodes, &platform, name, replay)));
+    let mut run =
+        stepped.unwrap_or_else(|| Box::new(Run::new(&mut nodes, &platform, name, replay)));
     match run.step(&mut nodes) {
         Ok(stepped) => {
             let stepped = match stepped {

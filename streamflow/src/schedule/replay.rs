@@ -43,7 +43,9 @@ impl Replay {
 
     /// Workers run the nodes: no pass of one thread has all calls.
     pub(super) fn refuse_workers(&mut self) {
-        self.run.switch_off("workers run the graph; only passes of the one-thread scheduler are replayed");
+        self.run.switch_off(
+            "workers run the graph; only passes of the one-thread scheduler are replayed",
+        );
     }
 
     /// What marks passes, unless replay is off.

@@ -60,7 +60,9 @@ struct Side {
 impl Side {
     /// Its first byte.
     fn address(&self) -> Result<u64, i32> {
-        let Self { x: 0, y: 0, z: 0, level: 0, array, .. } = self else { return Err(INVALID_VALUE) };
+        let Self { x: 0, y: 0, z: 0, level: 0, array, .. } = self else {
+            return Err(INVALID_VALUE);
+        };
         match self.kind {
             1 if array.is_null() => Ok(self.host.expose_provenance() as u64),
             2 if array.is_null() => Ok(self.device),
@@ -87,7 +89,12 @@ pub(crate) enum Work {
     /// An address, a length and a value.
     Add([u64; 3]),
     /// Each side is an address and a pitch.
-    Copy { from: (u64, usize), to: (u64, usize), width: usize, height: usize },
+    Copy {
+        from: (u64, usize),
+        to: (u64, usize),
+        width: usize,
+        height: usize,
+    },
     Fill(Fill),
 }
 

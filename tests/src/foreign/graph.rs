@@ -60,7 +60,8 @@ pub fn twice(
     // SAFETY: the image is text, and the module is this driver's.
     let add = unsafe {
         let module = driver.load_module(device(0), "add", &image)?;
-        let source = KernelSource { name: "add", entry: "add", host: None, code: Code::Module(module) };
+        let source =
+            KernelSource { name: "add", entry: "add", host: None, code: Code::Module(module) };
         driver.load_kernel(device(0), &source)?
     };
     let params = [Param::new(data.address), Param::new(len), Param::new(4_u32)];

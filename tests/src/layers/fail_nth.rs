@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use streamflow::driver::graph::GraphNode;
 use streamflow::driver::{
     CopyOp, Coscheduling, DeviceId, Driver, DriverError, DriverResult, GreenContext, HostFunction,
-    Image, KernelSource, Launch, Layer, LibraryCall, LoadedKernel, MemoryRange, RawEvent,
-    RawGraph, RawModule, RawStream, StreamOptions,
+    Image, KernelSource, Launch, Layer, LibraryCall, LoadedKernel, MemoryRange, RawEvent, RawGraph,
+    RawModule, RawStream, StreamOptions,
 };
 
 /// Fails the n-th call of one kind, and passes all other calls to the driver below.

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use streamflow::driver::Driver;
 use streamflow::driver::host::HostDriver;
-use streamflow::driver::replay::Replaying;
 use streamflow::driver::race::RaceChecker;
+use streamflow::driver::replay::Replaying;
 use streamflow::graph::Graph;
 use streamflow::memory::MemoryOptions;
 use streamflow::prelude::*;

@@ -17,7 +17,9 @@ pub(crate) fn add(suite: Suite) -> Suite {
         .seeded("law12_a_replayed_tick_is_a_launch_of_a_graph", |seed| {
             steady(Arc::new(HostDriver::builder().seed(seed).build()))
         })
-        .cuda("law12_a_replayed_tick_is_a_launch_of_a_graph", |_| steady(Arc::new(CudaDriver::new()?)))
+        .cuda("law12_a_replayed_tick_is_a_launch_of_a_graph", |_| {
+            steady(Arc::new(CudaDriver::new()?))
+        })
 }
 
 fn steady(below: Arc<dyn Driver>) -> Result<(), Failed> {
@@ -44,7 +46,9 @@ fn steady(below: Arc<dyn Driver>) -> Result<(), Failed> {
         )
     };
     let other = calls.iter().find(|call| !is_steady(call));
-    check(other.is_none(), || format!("after warm-up: {}", other.map_or(String::new(), Call::to_string)))?;
+    check(other.is_none(), || {
+        format!("after warm-up: {}", other.map_or(String::new(), Call::to_string))
+    })?;
     let count = |wanted: fn(&Call) -> bool| calls.iter().filter(|call| wanted(call)).count() as u64;
     check_equal(count(|call| matches!(call, Call::LaunchGraph { .. })), TICKS)?;
     // The states of two operators are shared by the rotations, so that each launch waits for the one before, and for it

@@ -33,9 +33,8 @@ const NEVER: u64 = u64::MAX;
 fn failing(seed: u64, kind: CallKind) -> Result<(Arc<FailNth>, Platform), Failed> {
     let host: Arc<dyn Driver> = Arc::new(HostDriver::builder().seed(seed).build());
     let failing = Arc::new(FailNth::new(host, kind, u64::MAX));
-    let platform = Platform::builder()
-        .memory(FEW)
-        .driver(Arc::new(Replaying::over(failing.clone())))?;
+    let platform =
+        Platform::builder().memory(FEW).driver(Arc::new(Replaying::over(failing.clone())))?;
     Ok((failing, platform))
 }
 

@@ -138,7 +138,10 @@ impl Compute for Fold {
         if let Some(state) = self.state.take() {
             let pool = cx.platform().stream_pool("STOP", &CudaStreamPool::new())?;
             let stream = pool.allocate("the fold")?;
-            push_seen(&self.got, cx.platform().download(&state, &stream)?.wait_blocking()?.to_vec());
+            push_seen(
+                &self.got,
+                cx.platform().download(&state, &stream)?.wait_blocking()?.to_vec(),
+            );
         }
         Ok(())
     }

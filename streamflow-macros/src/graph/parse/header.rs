@@ -72,7 +72,10 @@ fn read_graph_attributes(
             if replays {
                 errors.at(attribute, "`#[replay]` is given twice; remove this one");
             } else if attribute.meta.require_path_only().is_err() {
-                errors.at(attribute, "`#[replay]` takes nothing: it asks that repeated ticks are replayed");
+                errors.at(
+                    attribute,
+                    "`#[replay]` takes nothing: it asks that repeated ticks are replayed",
+                );
             }
             replays = true;
             return false;

@@ -362,7 +362,11 @@ impl CudaDriver {
     ///
     /// # Safety
     /// As there.
-    pub(super) unsafe fn submit_graph(&self, graph: RawGraph, stream: RawStream) -> DriverResult<()> {
+    pub(super) unsafe fn submit_graph(
+        &self,
+        graph: RawGraph,
+        stream: RawStream,
+    ) -> DriverResult<()> {
         STICKY.usable("cuGraphLaunch")?;
         // SAFETY: both are live, by the caller's contract.
         let result = unsafe { sys::cuGraphLaunch(pointer_to(graph.handle()), stream_of(stream)) };

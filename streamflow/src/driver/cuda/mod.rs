@@ -170,9 +170,8 @@ impl Drop for CudaDriver {
             }
             for module in own {
                 // An earlier one may have met a sticky error.
-                match error::STICKY.get() {
-                    None => report_in_drop("unloading a kernel", module.unload()),
-                    Some(_) => std::mem::forget(module),
+                if error::STICKY.get().is_none() {
+                    report_in_drop("unloading a kernel", module.unload());
                 }
             }
         }

@@ -4,40 +4,12 @@
 use smallvec::SmallVec;
 
 use super::HostDriver;
+use super::executable::{Graph, Node, Work};
 use super::queue::{Op, Poison, StreamKind};
 use super::refusal::{invalid_handle, invalid_value};
 use super::sim::Sim;
 use crate::driver::graph::{GraphNode, GraphWork};
-use crate::driver::{DeviceId, DriverResult, MemoryRange, Param, RawEvent, RawGraph, RawStream};
-
-/// An executable graph.
-#[derive(Debug)]
-pub(super) struct Graph {
-    device: DeviceId,
-    nodes: Vec<Node>,
-    /// Its streams. The nodes of one are in order.
-    streams: Vec<RawStream>,
-    /// Recorded before the first node, and by each stream after its last one.
-    border: RawEvent,
-}
-
-#[derive(Debug)]
-struct Node {
-    stream: usize,
-    /// The nodes on other streams that it comes after.
-    after: SmallVec<[usize; 2]>,
-    work: Work,
-    /// Recorded after it, if a node on another stream comes after it.
-    event: Option<RawEvent>,
-}
-
-#[derive(Debug)]
-enum Work {
-    Kernel { function: u32, params: Box<[Param]>, bytes: u64 },
-    Copy(crate::driver::CopyOp),
-    Fill(MemoryRange, u8),
-    Recycle(MemoryRange),
-}
+use crate::driver::{DeviceId, DriverResult, MemoryRange, RawEvent, RawGraph, RawStream};
 
 impl HostDriver {
     /// [`Driver::create_graph`](crate::driver::Driver::create_graph).
@@ -57,7 +29,8 @@ impl HostDriver {
         let mut last: Vec<usize> = Vec::new();
         for (index, node) in nodes.iter().enumerate() {
             let work = sim.graph_work(device, &node.work, CALL)?;
-            let after: SmallVec<[usize; 2]> = node.after.iter().map(|&node| node as usize).collect();
+            let after: SmallVec<[usize; 2]> =
+                node.after.iter().map(|&node| node as usize).collect();
             if after.iter().any(|before| *before >= index) {
                 return Err(invalid_value(CALL, device, "a node names a later one"));
             }
@@ -81,7 +54,8 @@ impl HostDriver {
                 }
             }
         }
-        let streams = last.iter().map(|_| sim.add_stream(device, StreamKind::NonBlocking)).collect();
+        let streams =
+            last.iter().map(|_| sim.add_stream(device, StreamKind::NonBlocking)).collect();
         let border = sim.add_event(device);
         let graph = Graph { device, nodes: made, streams, border };
         let place = sim.graphs.iter().position(Option::is_none).unwrap_or(sim.graphs.len());
@@ -96,7 +70,11 @@ impl HostDriver {
     ///
     /// # Safety
     /// As there.
-    pub(super) unsafe fn submit_graph(&self, graph: RawGraph, stream: RawStream) -> DriverResult<()> {
+    pub(super) unsafe fn submit_graph(
+        &self,
+        graph: RawGraph,
+        stream: RawStream,
+    ) -> DriverResult<()> {
         const CALL: &str = "launch_graph";
         let (mut sim, index) = self.enter_stream(CALL, stream)?;
         // Taken out, so that the simulator can be changed meanwhile.

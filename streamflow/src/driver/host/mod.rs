@@ -16,6 +16,7 @@ mod clock;
 mod context;
 mod copies;
 mod engine;
+mod executable;
 mod execute;
 mod fail;
 mod free_list;

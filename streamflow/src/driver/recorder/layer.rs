@@ -5,8 +5,8 @@ use super::{Call, RecordedAccess, Recorder};
 use crate::driver::graph::GraphNode;
 use crate::driver::{
     Access, CopyOp, Coscheduling, DeviceId, Driver, DriverResult, GreenContext, HostFunction,
-    Image, KernelSource, Launch, Layer, LibraryCall, LoadedKernel, MemoryRange, RawEvent,
-    RawGraph, RawModule, RawStream, StreamOptions,
+    Image, KernelSource, Launch, Layer, LibraryCall, LoadedKernel, MemoryRange, RawEvent, RawGraph,
+    RawModule, RawStream, StreamOptions,
 };
 
 // Calls are noted before they are made: after a `free` or `destroy`, another thread could get the same

@@ -2,8 +2,8 @@
 
 use std::cell::Cell;
 
-use super::outside::ToWaitFor;
-use super::pass::Taken;
+use super::mode::Taken;
+use super::outside::Awaited;
 use super::report::ReplayRun;
 use super::state::State;
 use super::trace::Given;
@@ -104,7 +104,7 @@ impl<D: Driver> Replaying<D> {
     }
 
     /// Waits for what the host must wait for, without the lock.
-    fn wait_for(&self, list: &ToWaitFor) -> DriverResult<()> {
+    fn wait_for(&self, list: &Awaited) -> DriverResult<()> {
         for &(_, _, event) in list {
             // SAFETY: a lane's event, which lives until the lane is destroyed, after its work.
             unsafe { self.below.synchronize_event(event) }?;
@@ -177,7 +177,7 @@ unsafe impl<D: Driver> Layer for Replaying<D> {
     unsafe fn synchronize_stream(&self, stream: RawStream) -> DriverResult<()> {
         if self.is_on() {
             let launch = |state: &mut State| Self::open_launch(state, stream);
-            let list = |state: &mut State, number| state.to_wait_for(&self.below, number);
+            let list = |state: &mut State, number| state.awaited(&self.below, number);
             if let Some(list) = self.answer(launch, list)? {
                 self.wait_for(&list)?;
             }
@@ -252,7 +252,7 @@ unsafe impl<D: Driver> Layer for Replaying<D> {
     unsafe fn synchronize_event(&self, event: RawEvent) -> DriverResult<()> {
         if self.is_on() {
             let launch = |state: &mut State| state.launch_of(event);
-            let list = |state: &mut State, number| state.to_wait_for(&self.below, number);
+            let list = |state: &mut State, number| state.awaited(&self.below, number);
             if let Some(list) = self.answer(launch, list)? {
                 return self.wait_for(&list);
             }

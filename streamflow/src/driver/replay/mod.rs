@@ -50,13 +50,18 @@
 //!
 //! Each rule has a test in `tests/tests/replay`, which fails without it: see [`Omission`].
 
+mod ending;
 mod footprint;
 mod handles;
+mod known;
 mod lane;
 mod layer;
+mod mode;
 mod outside;
 mod pass;
 mod report;
+mod sending;
+mod shared_driver;
 mod state;
 #[cfg(all(test, not(loom)))]
 mod tests;
@@ -66,9 +71,10 @@ use std::fmt;
 use std::sync::Arc;
 
 pub use report::{Reason, ReplayReport, ReplayRun};
+pub use shared_driver::SharedDriver;
 
 use self::state::State;
-use super::{Driver, DriverResult, Layer};
+use super::{Driver, DriverResult};
 use crate::lock::Lock;
 use crate::sync::{AtomicBool, AtomicU64, Ordering};
 
@@ -82,17 +88,6 @@ pub struct Replaying<D: Driver> {
     /// The node whose hook runs in the pass.
     node: AtomicU64,
     state: Lock<State>,
-}
-
-/// A driver that others hold, too.
-#[derive(Debug, Clone)]
-pub struct SharedDriver(Arc<dyn Driver>);
-
-// SAFETY: every call is forwarded unchanged, and so is its answer.
-unsafe impl Layer for SharedDriver {
-    fn below(&self) -> &dyn Driver {
-        &*self.0
-    }
 }
 
 impl Replaying<SharedDriver> {

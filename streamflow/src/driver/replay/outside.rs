@@ -6,7 +6,7 @@ use super::state::State;
 use crate::driver::{Driver, DriverResult, RawEvent, RawStream};
 
 /// What the host has to wait for.
-pub(super) type ToWaitFor = smallvec::SmallVec<[(usize, u64, RawEvent); 4]>;
+pub(super) type Awaited = smallvec::SmallVec<[(usize, u64, RawEvent); 4]>;
 
 impl State {
     /// Orders what is sent to a stream from now on after the launches that have work of it, and notes that something is.
@@ -53,12 +53,8 @@ impl State {
     }
 
     /// The records that the host waits for until a launch and all before it are complete, each with its lane and launch.
-    pub(super) fn to_wait_for(
-        &mut self,
-        below: &dyn Driver,
-        number: u64,
-    ) -> DriverResult<ToWaitFor> {
-        let mut list = ToWaitFor::new();
+    pub(super) fn awaited(&mut self, below: &dyn Driver, number: u64) -> DriverResult<Awaited> {
+        let mut list = Awaited::new();
         if !self.keeps(Omission::Answers) {
             return Ok(list);
         }
@@ -77,7 +73,7 @@ impl State {
     }
 
     /// Notes that the host has found launches complete.
-    pub(super) fn note_complete(&mut self, list: &ToWaitFor) {
+    pub(super) fn note_complete(&mut self, list: &Awaited) {
         for &(lane, number, _) in list {
             let lane = &mut self.lanes[lane];
             lane.completed = lane.completed.max(number);
@@ -102,10 +98,12 @@ impl State {
             }
             has_border = true;
         }
-        let mut after: Lanes = if self.keeps(Omission::Conflicts) { self.lanes[index].conflicts } else { 0 };
+        let mut after: Lanes =
+            if self.keeps(Omission::Conflicts) { self.lanes[index].conflicts } else { 0 };
         for place in 0..self.outside.len() {
             let event = self.outside[place].event;
-            let launched = self.events.get(&event.handle()).map_or((0, 0), |known| (known.launch, known.lane));
+            let launched =
+                self.events.get(&event.handle()).map_or((0, 0), |known| (known.launch, known.lane));
             match launched {
                 (0, _) if self.keeps(Omission::RecordsOutside) => {
                     // SAFETY: the event is live, by the contract of the wait that was asked for.
@@ -142,7 +140,9 @@ impl State {
                 *other != index && lanes & 1 << other != 0 && own[*other] < self.lanes[*other].last
             };
             let open = (0..self.lanes.len()).filter(is_open);
-            let Some(latest) = open.max_by_key(|other| self.lanes[*other].last) else { return Ok(()) };
+            let Some(latest) = open.max_by_key(|other| self.lanes[*other].last) else {
+                return Ok(());
+            };
             let other = &mut self.lanes[latest];
             let (last, implied) = (other.last, other.after);
             if other.completed < last {

@@ -106,7 +106,8 @@ impl ReplayRun {
             broken => {
                 self.sent += 1;
                 let (what, node) = broken.unwrap_or(("no earlier pass had equal calls", None));
-                let known = self.broken_by.iter_mut().find(|known| (known.0, known.1) == (what, node));
+                let known =
+                    self.broken_by.iter_mut().find(|known| (known.0, known.1) == (what, node));
                 match known {
                     Some(known) => known.2 += 1,
                     None => self.broken_by.push((what, node, 1)),

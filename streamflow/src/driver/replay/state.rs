@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::Omission;
 use super::handles::ByHandle;
 use super::lane::Lane;
-use super::pass::Pass;
+use super::mode::Pass;
 use super::trace::Trace;
 use crate::driver::{
     DeviceId, Driver, DriverError, RawEvent, RawFunction, RawStream, StreamFlags, StreamOptions,
@@ -118,10 +118,10 @@ impl State {
     }
 
     pub(super) fn add_kernel(&mut self, function: RawFunction, name: &str, has_state: bool) {
-        let known = self.kernels.entry(function.handle()).or_insert_with(|| Kernel {
-            name: name.into(),
-            has_state,
-        });
+        let known = self
+            .kernels
+            .entry(function.handle())
+            .or_insert_with(|| Kernel { name: name.into(), has_state });
         known.has_state |= has_state;
     }
 

@@ -19,7 +19,11 @@ fn needs(rule: Omission, program: fn(&mut World) -> bool) {
     for seed in 0..SEEDS {
         let mut world = World::new(seed, None);
         assert!(program(&mut world), "{rule:?}: wrong data with all rules, seed {seed}");
-        assert!(world.replayed() > 0, "{rule:?}: nothing was replayed, seed {seed}: {}", world.report());
+        assert!(
+            world.replayed() > 0,
+            "{rule:?}: nothing was replayed, seed {seed}: {}",
+            world.report()
+        );
     }
     let is_wrong = |seed: &u64| !program(&mut World::new(*seed, Some(rule)));
     let wrong = (0..SEEDS).filter(is_wrong).count();

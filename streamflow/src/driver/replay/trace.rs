@@ -117,9 +117,13 @@ impl Trace {
             return false;
         }
         match (&call.work, given) {
-            (&Work::Launch { function, grid, block, shared_bytes, params, accesses }, Given::Launch(other)) => {
+            (
+                &Work::Launch { function, grid, block, shared_bytes, params, accesses },
+                Given::Launch(other),
+            ) => {
                 (function == other.function || without(Omission::Kernel))
-                    && ((grid, block, shared_bytes) == (other.grid, other.block, other.shared_bytes)
+                    && ((grid, block, shared_bytes)
+                        == (other.grid, other.block, other.shared_bytes)
                         || without(Omission::Grid))
                     && (same_params(part(&self.params, params), other.params)
                         || without(Omission::Parameters))

@@ -69,19 +69,10 @@ fn each_part_of_a_launch_counts() {
 
 #[test]
 fn each_part_of_another_call_counts() {
-    let copy = CopyOp {
-        kind: CopyKind::DeviceToPinned,
-        target: range(0),
-        source: range(64),
-        rows: None,
-    };
-    let rows = CopyRows {
-        bytes: 8,
-        count: 2,
-        source_pitch: 16,
-        target_pitch: 8,
-        target_is_padded: false,
-    };
+    let copy =
+        CopyOp { kind: CopyKind::DeviceToPinned, target: range(0), source: range(64), rows: None };
+    let rows =
+        CopyRows { bytes: 8, count: 2, source_pitch: 16, target_pitch: 8, target_is_padded: false };
     let copies = [
         CopyOp { kind: CopyKind::DeviceToDevice, ..copy },
         CopyOp { target: range(128), ..copy },
@@ -108,7 +99,11 @@ fn each_part_of_another_call_counts() {
         let mut trace = Trace::default();
         trace.push(0, stream(1), *call);
         for (other, given) in calls.iter().enumerate() {
-            assert_eq!(trace.is_call(0, stream(1), *given, None), index == other, "{call:?} {given:?}");
+            assert_eq!(
+                trace.is_call(0, stream(1), *given, None),
+                index == other,
+                "{call:?} {given:?}"
+            );
         }
         assert!(!trace.is_call(0, stream(2), *call, None), "{call:?}");
         assert!(trace.is_call(0, stream(2), *call, Some(Omission::Streams)), "{call:?}");

@@ -179,7 +179,10 @@ fn calls_are_sent_before_a_library_s() {
         });
         world.finish(0);
         let report = world.report().to_string();
-        assert!(report.contains("a call of a library, in `node`") || !report.contains("library"), "{report}");
+        assert!(
+            report.contains("a call of a library, in `node`") || !report.contains("library"),
+            "{report}"
+        );
         world.now(2) == after([5; 6]).1
     });
 }

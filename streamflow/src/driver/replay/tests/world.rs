@@ -68,7 +68,8 @@ impl World {
             None => Replaying::new(host),
         });
         driver.bind(DEVICE).unwrap();
-        let streams = [(); 3].map(|()| driver.create_stream(DEVICE, StreamOptions::default()).unwrap());
+        let streams =
+            [(); 3].map(|()| driver.create_stream(DEVICE, StreamOptions::default()).unwrap());
         let events = [(); 4].map(|()| driver.create_event(DEVICE).unwrap());
         let cells = [(); 8].map(|()| {
             // SAFETY: a live stream, and memory that was just allocated.
@@ -112,10 +113,18 @@ impl World {
         self.launch(self.mix, stream, to, from, value);
     }
 
-    pub(super) fn launch(&self, kernel: RawFunction, stream: usize, to: usize, from: usize, value: u64) {
+    pub(super) fn launch(
+        &self,
+        kernel: RawFunction,
+        stream: usize,
+        to: usize,
+        from: usize,
+        value: u64,
+    ) {
         let (to, from) = (self.cells[to], self.cells[from]);
         let params = [Param::new(to.0), Param::new(from.0), Param::new(value)];
-        let access = |cell: Cell, mode, argument| Access { range: cell.range(), mode, argument, rows: None };
+        let access =
+            |cell: Cell, mode, argument| Access { range: cell.range(), mode, argument, rows: None };
         let accesses =
             [access(to, AccessMode::Write, "to"), access(from, AccessMode::Read, "from")];
         let launch = Launch {
