@@ -157,6 +157,7 @@ unsafe impl<D: Driver> Layer for Replaying<D> {
                 state.failed.get_or_insert(error);
             }
             state.stream(stream).is_plain = false;
+            state.retire(stream);
         });
         // SAFETY: the caller's contract.
         unsafe { self.below.hand_out(stream) };

@@ -187,6 +187,8 @@ pub enum Omission {
     Conflicts,
     /// Held-back calls are not sent before another thread's.
     Threads,
+    /// A wait for an event that other code made is held back.
+    ForeignEvents,
     /// Held-back calls are not sent before a host function.
     HostFunctions,
     /// Held-back calls are not sent before a library's.

@@ -88,35 +88,37 @@ impl State {
         if mode == Mode::Send {
             return Ok(Taken::Send);
         }
-        if let Some(what) = self.refusal(stream, &given) {
-            self.interrupt(below, what, Some(node))?;
-            return Ok(Taken::Send);
-        }
         let given = match given {
             Given::Wait(event, _) => match self.events.get(&event.handle()) {
                 Some(known) if known.segment == self.segment => Given::Wait(event, known.place),
-                _ if matches!(mode, Mode::Hold(_)) => {
-                    let place = self.current.len() as u32;
-                    self.outside.push(Outside { place, node, stream, event });
-                    return Ok(Taken::Held);
+                _ => {
+                    return self.take_outside(
+                        below,
+                        mode,
+                        Outside { place: 0, node, stream, event },
+                    );
                 }
-                _ => return Ok(Taken::Send),
             },
             given => given,
         };
         let place = self.current.len();
+        let with = match mode {
+            Mode::Hold(lanes) => self.with_call(lanes, place, stream, given),
+            _ => 0,
+        };
         let mut taken = Taken::Send;
-        if let Mode::Hold(lanes) = mode {
-            let lanes = self.with_call(lanes, place, stream, given);
-            if lanes == 0 {
-                let has_begun = self.is_holding();
-                self.send_held(below)?;
-                if has_begun {
-                    self.note_broken("a call differed from those of earlier passes", Some(node));
-                }
-            } else {
-                self.set_mode(Mode::Hold(lanes));
-                taken = Taken::Held;
+        if with != 0 {
+            // What a lane's call is equal to is accepted, as that was: a stream or an event that changes retires its lanes.
+            self.set_mode(Mode::Hold(with));
+            taken = Taken::Held;
+        } else if let Some(what) = self.refusal(stream, &given) {
+            self.interrupt(below, what, Some(node))?;
+            return Ok(Taken::Send);
+        } else if mode != Mode::Keep {
+            let has_begun = self.is_holding();
+            self.send_held(below)?;
+            if has_begun {
+                self.note_broken("a call differed from those of earlier passes", Some(node));
             }
         } else if place >= LONGEST {
             self.interrupt(
@@ -135,6 +137,31 @@ impl State {
         Ok(taken)
     }
 
+    /// Takes a wait for a record from outside of the segment.
+    fn take_outside(
+        &mut self,
+        below: &dyn Driver,
+        mode: Mode,
+        wait: Outside,
+    ) -> DriverResult<Taken> {
+        // Its owner may destroy an event of other code as soon as this returns.
+        let is_foreign =
+            !self.events.contains_key(&wait.event.handle()) && self.keeps(Omission::ForeignEvents);
+        let what = match self.refusal(wait.stream, &Given::Wait(wait.event, 0)) {
+            None if is_foreign => Some("a wait for an event that other code made"),
+            found => found,
+        };
+        if let Some(what) = what {
+            self.interrupt(below, what, Some(wait.node))?;
+            return Ok(Taken::Send);
+        }
+        if mode == Mode::Keep {
+            return Ok(Taken::Send);
+        }
+        self.outside.push(Outside { place: self.current.len() as u32, ..wait });
+        Ok(Taken::Held)
+    }
+
     /// Those of the lanes whose trace has this call at this place.
     fn with_call(&self, lanes: Lanes, place: usize, stream: RawStream, given: Given<'_>) -> Lanes {
         let (mut left, mut with) = (lanes, 0);
@@ -143,6 +170,12 @@ impl State {
             left &= left - 1;
             let trace = &self.lanes[index as usize].trace;
             with |= Lanes::from(trace.is_call(place, stream, given, self.omission)) << index;
+        }
+        // Which event holds a record is not compared: it may be one that can't be held back.
+        if let Given::Record(event) = given
+            && !self.events.get(&event.handle()).is_some_and(|known| known.is_plain)
+        {
+            return 0;
         }
         with
     }

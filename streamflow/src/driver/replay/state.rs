@@ -104,9 +104,14 @@ impl State {
         self.streams.insert(stream_key(stream), known);
     }
 
-    /// Forgets a stream, and retires the lanes that have work of it.
+    /// Forgets a stream.
     pub(super) fn remove_stream(&mut self, stream: RawStream) {
         self.streams.remove(&stream_key(stream));
+        self.retire(stream);
+    }
+
+    /// Retires the lanes that have work of a stream.
+    pub(super) fn retire(&mut self, stream: RawStream) {
         self.seen.retain(|trace| trace.calls.iter().all(|call| call.stream != stream));
         for lane in &mut self.lanes {
             lane.is_retired |= lane.streams.contains(&stream);

@@ -121,6 +121,29 @@ fn calls_are_sent_before_another_thread_makes_one() {
     });
 }
 
+#[test]
+fn a_wait_for_an_event_of_other_code_is_sent_at_once() {
+    needs(Omission::ForeignEvents, |world| {
+        let [below, stream] = [world.streams[2], world.streams[0]];
+        (0..5).for_each(|_| world.pass(|world| two(world, 5)));
+        let driver = world.driver.clone();
+        let foreign = driver.below();
+        let event = foreign.create_event(stream.device()).unwrap();
+        let mut waited = Ok(());
+        world.run_pass(|world| {
+            // SAFETY: the event is live until the wait was asked for.
+            unsafe {
+                foreign.record_event(event, below).unwrap();
+                waited = driver.wait_event(stream, event);
+                foreign.destroy_event(event).unwrap();
+            }
+            two(world, 5);
+        });
+        world.finish(0);
+        waited.is_ok() && world.has_ended_well && cells(world) == after([5; 6])
+    });
+}
+
 /// Copies a number to the one after it.
 unsafe extern "C" fn keep(pair: *mut c_void) {
     let pair = pair.cast::<[*mut u64; 2]>();
