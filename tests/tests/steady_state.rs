@@ -6,6 +6,8 @@
 mod leaves;
 #[path = "steady_state/many.rs"]
 mod many;
+#[path = "steady_state/replayed.rs"]
+mod replayed;
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -24,6 +26,7 @@ use streamflow_tests::tensors::{LEN, Tx};
 use streamflow_tests::{Failed, Suite, check};
 
 use leaves::Leaves;
+use replayed::replayed;
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
@@ -38,6 +41,7 @@ fn main() -> ExitCode {
         .both("law12_warm_graphs_make_no_resources", graphs_make_no_resources)
         .both("law12_warm_graphs_make_no_heap_allocations", graphs_make_no_heap_allocations)
         .both("law12_a_warm_graph_with_statistics_makes_no_heap_allocations", statistics)
+        .both("law12_a_replayed_graph_makes_no_heap_allocations", replayed)
         .both("law12_an_exhausted_pool_makes_no_heap_allocations", exhausted_pool)
         .devices("law12_transfers_and_policies_make_no_heap_allocations", 2, transfers)
         .both("law12_paths_of_several_origins_make_no_heap_allocations", origins)

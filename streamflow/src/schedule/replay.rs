@@ -23,11 +23,15 @@ impl Replay {
     /// [`Error::Variable`].
     pub(super) fn of(graph: &mut dyn Graph) -> Result<Option<Self>> {
         let platform = graph.platform().clone();
-        if !graph.__replays() && !of_environment()? {
+        let asked = of_environment()?;
+        if !graph.__replays() && asked == Asked::Not {
             return Ok(None);
         }
         let nodes = graph.nodes();
         let mut run = ReplayRun::new(nodes.iter().map(|node| node.name().into()));
+        if asked == Asked::Always {
+            run.set_eager();
+        }
         if let Some(node) = nodes.into_iter().find_map(recovering) {
             run.switch_off(format!(
                 "node `{node}` has `#[on_failure]`: it would go on after a call that was held back and failed"
@@ -89,15 +93,27 @@ fn recovering(node: &mut dyn AnyNode) -> Option<String> {
     (status.on_failure != OnFailure::Stop).then_some(status.name)
 }
 
-fn of_environment() -> Result<bool> {
-    let Some(value) = std::env::var_os(VARIABLE) else { return Ok(false) };
+/// What the environment asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Asked {
+    Not,
+    /// As by `#[replay]`.
+    Each,
+    /// Each segment is a graph, also one that comes for the first time: for tests, whose runs are short.
+    Always,
+}
+
+fn of_environment() -> Result<Asked> {
+    let Some(value) = std::env::var_os(VARIABLE) else { return Ok(Asked::Not) };
     match value.to_str() {
-        Some("1") => Ok(true),
-        Some("0") => Ok(false),
+        Some("1") => Ok(Asked::Each),
+        Some("0") => Ok(Asked::Not),
+        Some("always") => Ok(Asked::Always),
         _ => Err(Error::Variable {
             name: VARIABLE,
             value: value.to_string_lossy().into_owned(),
-            expected: "say 1, to replay each graph, or 0, for those that ask for it",
+            expected: "say 1, to replay each graph; 0, for those that ask for it; or always, to make a graph of each \
+                       pass, for tests",
         }),
     }
 }

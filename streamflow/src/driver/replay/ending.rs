@@ -27,6 +27,10 @@ impl State {
             Mode::Hold(_) if self.current.len() == 0 => self.send_held(below),
             Mode::Hold(lanes) => match self.whole(lanes) {
                 Some(lane) => self.launch(below, lane),
+                None if self.is_eager => match self.learn(below)? {
+                    Some(lane) => self.launch(below, lane),
+                    None => self.send_held(below),
+                },
                 None => {
                     self.send_held(below)?;
                     self.note_broken("the calls ended earlier than those of earlier passes", None);

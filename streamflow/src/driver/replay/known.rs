@@ -48,6 +48,18 @@ impl State {
         Ok(())
     }
 
+    /// Makes a lane of a segment that comes for the first time: for tests of all that a graph can do in a few ticks.
+    pub(super) fn learn(&mut self, below: &dyn Driver) -> DriverResult<Option<usize>> {
+        if self.current.submissions() == 0 {
+            return Ok(None);
+        }
+        let Some(index) = self.free_place(below)? else { return Ok(None) };
+        let mut trace = Trace::default();
+        trace.copy(&self.current);
+        // What a call of the trace is refused for, its own call finds when it is sent.
+        Ok(self.add_lane(below, index, trace).is_ok().then_some(index))
+    }
+
     /// Where a new lane goes: behind the others, or in place of one that has not been launched for long.
     fn free_place(&mut self, below: &dyn Driver) -> DriverResult<Option<usize>> {
         if self.lanes.len() < MOST {
@@ -56,7 +68,7 @@ impl State {
         let key = |index: &usize| (!self.lanes[*index].is_retired, self.lanes[*index].last);
         let Some(oldest) = (0..self.lanes.len()).min_by_key(key) else { return Ok(None) };
         let (lane, launches) = (&mut self.lanes[oldest], self.launches);
-        let is_idle = lane.is_retired || launches - lane.last > IDLE;
+        let is_idle = lane.is_retired || launches - lane.last > IDLE || self.is_eager;
         Ok((is_idle && lane.is_complete(below, lane.last)?).then_some(oldest))
     }
 

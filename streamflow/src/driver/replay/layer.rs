@@ -409,6 +409,7 @@ impl<D: Driver> Replays for Replaying<D> {
             // One pass at a time: that of another thread goes on.
             let is_free = state.pass.is_none();
             if is_free {
+                state.is_eager = run.is_eager;
                 state.begin_pass(thread, &run.nodes);
             }
             is_free

@@ -28,7 +28,8 @@ impl State {
         for (index, lane) in self.lanes.iter().enumerate() {
             lanes |= Lanes::from(!lane.is_retired) << index;
         }
-        self.set_mode(if lanes == 0 { Mode::Keep } else { Mode::Hold(lanes) });
+        let is_held = lanes != 0 || self.is_eager;
+        self.set_mode(if is_held { Mode::Hold(lanes) } else { Mode::Keep });
     }
 
     pub(super) fn set_mode(&mut self, mode: Mode) {
@@ -114,6 +115,10 @@ impl State {
         } else if let Some(what) = self.refusal(stream, &given) {
             self.interrupt(below, what, Some(node))?;
             return Ok(Taken::Send);
+        } else if self.is_eager && mode != Mode::Keep {
+            // No lane has these calls. The end of the segment makes one.
+            self.set_mode(Mode::Hold(0));
+            taken = Taken::Held;
         } else if mode != Mode::Keep {
             let has_begun = self.is_holding();
             self.send_held(below)?;

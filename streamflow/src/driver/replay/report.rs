@@ -67,6 +67,7 @@ pub struct ReplayRun {
     /// Passes without any launch of a graph, in a row.
     in_vain: u64,
     pub(super) is_in_pass: bool,
+    pub(super) is_eager: bool,
 }
 
 /// What a pass did.
@@ -84,6 +85,11 @@ impl ReplayRun {
     /// For the nodes with these names.
     pub(crate) fn new(nodes: impl Iterator<Item = Arc<str>>) -> Self {
         Self { nodes: nodes.collect(), ..Self::default() }
+    }
+
+    /// Makes a graph of each segment, also of one that comes for the first time.
+    pub(crate) fn set_eager(&mut self) {
+        self.is_eager = true;
     }
 
     /// Switches replay off for what is left of the run. The first reason stays.

@@ -36,6 +36,8 @@ pub(super) struct State {
     /// The first error of a held-back call.
     pub(super) failed: Option<DriverError>,
     pub(super) omission: Option<Omission>,
+    /// Whether a segment is a graph when it comes for the first time.
+    pub(super) is_eager: bool,
 }
 
 #[derive(Debug)]
