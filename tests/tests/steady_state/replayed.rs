@@ -1,5 +1,6 @@
 //! A graph whose ticks are replayed.
 
+use streamflow::memory::MemoryOptions;
 use streamflow::prelude::*;
 use streamflow_tests::allocations::count;
 use streamflow_tests::kernels::{add_one, fill};
@@ -45,9 +46,13 @@ graph! {
 }
 
 pub(crate) fn replayed(platform: &Platform) -> Result<(), Failed> {
-    let mut graph = Replayed::new(platform)?;
+    // Few rotations of buffers, so that all graphs are warm.
+    let memory = MemoryOptions::new().in_flight(2).small_in_flight(2);
+    let platform = Platform::builder().memory(memory).driver(platform.driver().clone())?;
+    let mut graph = Replayed::new(&platform)?;
     let mut run = |ticks: usize| (0..ticks).try_for_each(|_| graph.tick().map(drop));
-    run(super::WARM_UP)?;
+    // Until the queues of the simulator are as long as they get.
+    run(10 * super::WARM_UP)?;
     let (allocations, done) = count(|| run(super::TICKS));
     done?;
     let report = graph.end_run()?;

@@ -150,9 +150,12 @@ unsafe impl<D: Driver> Layer for Replaying<D> {
     unsafe fn hand_out(&self, stream: RawStream) {
         self.with(|state, who| {
             let what = "a stream whose handle other code gets";
-            let ready = state
-                .disturb(&self.below, who, what, None)
-                .and_then(|()| state.settle(&self.below, stream));
+            let mut ready = state.disturb(&self.below, who, what, None);
+            if ready.is_ok() && Self::open_launch(state, stream) != 0 {
+                // The caller needs no context for a handle, and the wait does.
+                let bound = self.below.bind(stream.device());
+                ready = bound.and_then(|()| state.settle(&self.below, stream));
+            }
             if let Err(error) = ready {
                 state.failed.get_or_insert(error);
             }

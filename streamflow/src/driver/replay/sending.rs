@@ -18,7 +18,10 @@ impl State {
         self.set_mode(Mode::Keep);
         let (current, outside) =
             (std::mem::take(&mut self.current), std::mem::take(&mut self.outside));
-        let mut first = Ok(());
+        // A library may have left this thread without a context since the calls were asked for, or it is another thread.
+        let device = current.calls.first().map(|call| call.stream.device());
+        let device = device.or(outside.first().map(|wait| wait.stream.device()));
+        let mut first = device.map_or(Ok(()), |device| below.bind(device));
         let mut waits = outside.iter().peekable();
         for place in 0..=current.len() {
             while let Some(wait) = waits.next_if(|wait| wait.place as usize == place) {
