@@ -187,6 +187,7 @@ pub fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
 /// ```
 /// The graph may have the attributes of a struct, as `#[derive(Debug)]`, and `#[green_contexts(NAME)]`: nodes without
 /// `#[streams]` use the default context of this green context pool (Holoscan's `add_default_green_context_pool`).
+/// `#[replay]` turns a tick whose calls repeat into one launch of a CUDA graph: `streamflow::guide::replay`.
 /// Statements may be in any order: the edges determine which node runs first.
 ///
 /// A graph has no type parameters, because its checks need concrete operators. A generic operator is written with its

@@ -63,7 +63,7 @@ pub const fn device(index: u32) -> DeviceId {
 /// - **compiled code**, as PTX of other tools: [`Platform::module`] is an error.
 /// - **limits of one GPU**: priorities, green contexts and caches change nothing, and memory ends at the amount of
 ///   [`HostBuilder::memory`](crate::driver::host::HostBuilder::memory).
-/// - CUDA graphs, managed memory and stream capture: there are none.
+/// - managed memory and stream capture: there are none.
 ///
 /// [A page of the guide](crate::guide::simulator_and_cuda) has the whole list, each line with its test.
 #[derive(Clone)]

@@ -6,6 +6,7 @@ mod bare;
 pub mod by_hand;
 mod curand;
 pub mod floor;
+pub mod graph;
 mod library;
 mod outside;
 pub mod reports;

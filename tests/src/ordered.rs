@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use streamflow::driver::host::HostDriver;
+use streamflow::driver::replay::Replaying;
 use streamflow::driver::{Driver, RawEvent, RawStream};
 use streamflow::memory::MemoryOptions;
 use streamflow::prelude::*;
@@ -78,7 +79,7 @@ impl Suite {
             let mut shown = 0;
             for seed in 0..CONTROL_SEEDS {
                 let driver = HostDriver::builder().devices(devices).seed(seed).build();
-                shown += usize::from(!is_right(Arc::new(driver))?);
+                shown += usize::from(!is_right(Arc::new(Replaying::new(driver)))?);
             }
             check(shown >= must_show, || {
                 format!(

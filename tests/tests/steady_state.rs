@@ -8,6 +8,8 @@ mod leaves;
 mod many;
 #[path = "steady_state/readers.rs"]
 mod readers;
+#[path = "steady_state/replayed.rs"]
+mod replayed;
 #[path = "steady_state/with_plans.rs"]
 mod with_plans;
 
@@ -28,6 +30,7 @@ use streamflow_tests::tensors::{LEN, Tx};
 use streamflow_tests::{Failed, Suite, check};
 
 use leaves::Leaves;
+use replayed::replayed;
 use with_plans::{plans_make_no_heap_allocations, plans_make_no_resources};
 
 #[global_allocator]
@@ -45,6 +48,7 @@ fn main() -> ExitCode {
         .both("law12_warm_plans_make_no_resources", plans_make_no_resources)
         .both("law12_warm_plans_make_no_heap_allocations", plans_make_no_heap_allocations)
         .both("law12_a_warm_graph_with_statistics_makes_no_heap_allocations", statistics)
+        .both("law12_a_replayed_graph_makes_no_heap_allocations", replayed)
         .both("law12_an_exhausted_pool_makes_no_heap_allocations", exhausted_pool)
         .devices("law12_transfers_and_policies_make_no_heap_allocations", 2, transfers)
         .both("law12_paths_of_several_origins_make_no_heap_allocations", origins)

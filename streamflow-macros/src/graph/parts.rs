@@ -17,6 +17,8 @@ pub(super) struct Header {
     pub(super) params: Vec<Param>,
     /// The pool of `#[green_contexts(POOL)]`.
     pub(super) green_contexts: Option<Ident>,
+    /// Whether it has `#[replay]`.
+    pub(super) replays: bool,
 }
 
 /// A parameter of the graph's `new`.

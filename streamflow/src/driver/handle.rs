@@ -111,6 +111,11 @@ handle!(
     "event "
 );
 handle!(
+    /// A driver's handle of an executable graph.
+    RawGraph,
+    "graph "
+);
+handle!(
     /// A driver's handle of loaded code.
     RawModule,
     "module "

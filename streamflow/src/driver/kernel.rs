@@ -54,6 +54,11 @@ impl Param {
         unsafe { self.bytes.as_ptr().cast::<T>().read() }
     }
 
+    /// Whether all bytes are those of another parameter.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        self.bytes == other.bytes
+    }
+
     /// The address of the value, as the CUDA driver takes it.
     pub fn as_ptr(&self) -> *const c_void {
         self.bytes.as_ptr().cast()

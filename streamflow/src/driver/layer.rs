@@ -2,11 +2,13 @@
 
 use std::fmt;
 
+use super::graph::GraphNode;
+use super::replay::Replays;
 use super::report::{RaceMark, RaceReports};
 use super::{
     CopyOp, Coscheduling, DeviceId, DeviceInfo, Driver, DriverResult, GreenContext, HostFunction,
-    Image, KernelSource, Launch, LibraryCall, LoadedKernel, MemoryRange, Note, RawEvent, RawModule,
-    RawStream, SmSizes, Sticky, StreamOptions,
+    Image, KernelSource, Launch, LibraryCall, LoadedKernel, MemoryRange, Note, RawEvent, RawGraph,
+    RawModule, RawStream, SmSizes, Sticky, StreamOptions,
 };
 
 /// Defines [`Layer`] with the methods of [`Driver`], each forwarding to the driver below, and makes every
@@ -93,6 +95,11 @@ forward! {
     [unsafe] fn launch(stream: RawStream, launch: &Launch<'_>) -> DriverResult<()>;
     [unsafe] fn call_library(stream: RawStream, call: &LibraryCall<'_>) -> DriverResult<()>;
     [unsafe] fn launch_host_function(stream: RawStream, function: HostFunction) -> DriverResult<()>;
+    [unsafe] fn create_graph(device: DeviceId, nodes: &[GraphNode<'_>]) -> DriverResult<RawGraph>;
+    [unsafe] fn launch_graph(graph: RawGraph, stream: RawStream) -> DriverResult<()>;
+    [unsafe] fn destroy_graph(graph: RawGraph) -> DriverResult<()>;
+    [unsafe] fn hand_out(stream: RawStream);
+    [] fn replays() -> Option<&dyn Replays>;
     [] fn watches() -> bool;
     [] fn works_alone() -> bool;
     [] fn seed() -> Option<u64>;

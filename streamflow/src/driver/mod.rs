@@ -2,7 +2,7 @@
 //!
 //! [`Driver`] is the trait; [`cuda`] implements it with a real GPU, [`host`] with a simulator of
 //! CUDA's ordering rules. A [`Layer`] wraps another driver and overrides only the calls that differ:
-//! the [race checker](race) is one, and so are the call recorder and the fault injectors of the tests. No code above this module depends on which driver runs.
+//! the [race checker](race) is one, what [replays](replay) passes is one, and so are the call recorder and the fault injectors of the tests. No code above this module depends on which driver runs.
 //!
 //! The seam has raw handles: contexts, streams, events, memory, kernels and host functions. Ports,
 //! operators and graphs are above it.
@@ -12,6 +12,7 @@ pub mod cuda;
 mod cycles;
 mod error;
 mod foreign_stream;
+pub mod graph;
 mod green;
 mod handle;
 /// The simulator, as a driver: [`HostDriver`](host::HostDriver), and the orders in which it executes.
@@ -26,6 +27,7 @@ mod owned;
 pub mod race;
 mod raise;
 mod recorder;
+pub mod replay;
 mod report;
 mod rows;
 mod signal;
@@ -36,8 +38,8 @@ pub use error::{DriverError, Sticky};
 pub(crate) use error::{first_error, report_in_drop, report_unless_refused};
 pub use green::{Coscheduling, GreenContext, SmSizes};
 pub use handle::{
-    BorrowedEvent, BorrowedStream, DeviceId, MemoryRange, RawEvent, RawFunction, RawModule,
-    RawStream,
+    BorrowedEvent, BorrowedStream, DeviceId, MemoryRange, RawEvent, RawFunction, RawGraph,
+    RawModule, RawStream,
 };
 pub use kernel::{
     Access, AccessMode, Code, HostArgs, HostFunction, HostKernel, Image, KernelSource, Launch,
@@ -414,6 +416,61 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
         stream: RawStream,
         function: HostFunction,
     ) -> DriverResult<()>;
+
+    /// Makes an executable graph of work with edges. Its nodes come after those that they name, which have lower indices.
+    /// The device must be bound.
+    ///
+    /// A driver without graphs refuses it, and then nothing is replayed.
+    ///
+    /// # Safety
+    /// The functions are live. The memory of the nodes is what [`launch_graph`](Driver::launch_graph) requires when it
+    /// is called.
+    unsafe fn create_graph(
+        &self,
+        device: DeviceId,
+        nodes: &[graph::GraphNode<'_>],
+    ) -> DriverResult<RawGraph> {
+        let _ = (device, nodes);
+        Err(DriverError::Unavailable {
+            what: format!("the driver `{}` has no graphs", self.name()),
+            remedy: "leave `#[replay]` out, or use a driver that has them".to_owned(),
+        })
+    }
+
+    /// Queues all work of a graph: after what was queued on `stream` before, and before what is queued there later. Work
+    /// of two launches of a graph never runs at the same time.
+    ///
+    /// # Safety
+    /// `graph` and `stream` are live and of one device. For each node the contract of the call that it stands for holds.
+    unsafe fn launch_graph(&self, graph: RawGraph, stream: RawStream) -> DriverResult<()> {
+        let _ = (graph, stream);
+        Ok(())
+    }
+
+    /// Destroys a graph.
+    ///
+    /// # Safety
+    /// `graph` came from [`create_graph`](Driver::create_graph) of this driver, its launches are complete, and it is
+    /// destroyed once.
+    unsafe fn destroy_graph(&self, graph: RawGraph) -> DriverResult<()> {
+        let _ = graph;
+        Ok(())
+    }
+
+    /// Notes that other code gets the handle of `stream`, and may queue work there without a call of this driver. What was
+    /// held back for the stream is queued before this returns, and from then on nothing is held back.
+    ///
+    /// # Safety
+    /// `stream` is live.
+    unsafe fn hand_out(&self, stream: RawStream) {
+        let _ = stream;
+    }
+
+    /// The part of this driver that [replays](replay) passes; `None` if there is none.
+    #[doc(hidden)]
+    fn replays(&self) -> Option<&dyn replay::Replays> {
+        None
+    }
 
     /// Whether this driver uses [notes](Note). A platform queries this once, when it is made, and passes no notes
     /// to a driver that does not use them.

@@ -59,6 +59,12 @@ impl OwnedStream {
         &self.driver
     }
 
+    /// [`Driver::hand_out`].
+    pub(crate) fn hand_out(&self) {
+        // SAFETY: alive while it is borrowed; of a borrowed stream only the handle is used.
+        unsafe { self.driver.hand_out(self.raw) };
+    }
+
     /// [`Driver::record_event`]. The device's context must be bound, here and below.
     pub(crate) fn record(&self, event: Event<'_>) -> DriverResult<()> {
         self.same_driver("record_event", event)?;

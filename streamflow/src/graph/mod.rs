@@ -135,6 +135,11 @@ pub trait Graph {
     fn __name(&self) -> &'static str {
         "graph"
     }
+    /// Whether it has `#[replay]`.
+    #[doc(hidden)]
+    fn __replays(&self) -> bool {
+        false
+    }
     /// Where `tick` keeps its run; `None` for a graph that is not made by `graph!`, which has no `tick`.
     #[doc(hidden)]
     fn __run(&mut self) -> Option<&mut RunState> {

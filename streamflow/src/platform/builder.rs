@@ -7,6 +7,7 @@ use super::{Platform, PlatformOptions};
 use crate::driver::Driver;
 use crate::driver::cuda::CudaDriver;
 use crate::driver::host::HostDriver;
+use crate::driver::replay::Replaying;
 use crate::error::{Error, Result};
 use crate::memory::MemoryOptions;
 use crate::time::Clock;
@@ -103,7 +104,7 @@ impl PlatformBuilder {
     /// CUDA driver, no GPU, or the driver is too old; as for [`driver`](Self::driver).
     pub fn cuda(self) -> Result<Platform> {
         self.refuse_simulator_options("cuda")?;
-        self.finish(Arc::new(CudaDriver::new()?), "CUDA was requested")
+        self.finish(Arc::new(Replaying::new(CudaDriver::new()?)), "CUDA was requested")
     }
 
     /// The simulator: CUDA's ordering rules on the host, with work executed in an order that the seed
@@ -129,7 +130,10 @@ impl PlatformBuilder {
                     Some(_) => "; the options of the simulator are unused",
                     None => "",
                 };
-                self.finish(Arc::new(driver), &format!("a CUDA driver and a GPU answer{unused}"))?
+                self.finish(
+                    Arc::new(Replaying::new(driver)),
+                    &format!("a CUDA driver and a GPU answer{unused}"),
+                )?
             }
             Err(error) => self.finish_on_host(&format!("no GPU can be used: {error}"))?,
         };
@@ -164,7 +168,7 @@ impl PlatformBuilder {
             self.clock.get_or_insert_with(Clock::simulated);
         }
         let driver = HostDriver::builder().seed(seed).devices(self.devices.unwrap_or(1)).build();
-        self.finish(Arc::new(driver), why)
+        self.finish(Arc::new(Replaying::new(driver)), why)
     }
 
     fn finish(self, driver: Arc<dyn Driver>, why: &str) -> Result<Platform> {

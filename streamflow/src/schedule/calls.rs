@@ -2,6 +2,7 @@
 
 use super::choice::chosen;
 use super::limit::RunFor;
+use super::replay::Replay;
 use super::report::Report;
 use super::run::Run;
 use crate::error::{Error, Result};
@@ -51,11 +52,12 @@ pub fn run_for(graph: &mut dyn Graph, limit: RunFor) -> Result<Report> {
 
 fn to_end(graph: &mut dyn Graph, limit: Option<RunFor>) -> Result<Report> {
     let (platform, name, workers) = (graph.platform().clone(), graph.__name(), chosen(graph)?);
+    let replay = Replay::of(graph)?;
     let stepped: Option<Box<Run>> = graph.__run().and_then(RunState::take);
     let mut nodes = graph.nodes();
     let mut run = match stepped {
         Some(run) => *run,
-        None => Run::new(&mut nodes, &platform, name),
+        None => Run::new(&mut nodes, &platform, name, replay),
     };
     run.set_workers(workers);
     run.finish(&mut nodes, limit, None)
@@ -88,12 +90,14 @@ pub enum Stepped {
 pub fn tick(graph: &mut dyn Graph) -> Result<Stepped> {
     let (platform, name) = (graph.platform().clone(), graph.__name());
     let stepped: Option<Box<Run>> = graph.__run().and_then(RunState::take);
+    let replay = if stepped.is_none() { Replay::of(graph)? } else { None };
     let Some(state) = graph.__run() else {
         return Err(Error::NotStepped);
     };
     let mut nodes = state.take_list();
     graph.__nodes(&mut nodes);
-    let mut run = stepped.unwrap_or_else(|| Box::new(Run::new(&mut nodes, &platform, name)));
+    let mut run =
+        stepped.unwrap_or_else(|| Box::new(Run::new(&mut nodes, &platform, name, replay)));
     match run.step(&mut nodes) {
         Ok(stepped) => {
             let stepped = match stepped {

@@ -47,15 +47,17 @@ impl Position {
 }
 
 /// Goes on with a pass, which runs each node that is ready once. It ends early when a command pauses or stops the run, or
-/// at the moment `until`.
+/// at the moment `until`. `next` is called with each node before its step.
 #[inline]
 pub(super) fn pass(
     nodes: Nodes<'_, '_>,
     at: &mut Position,
     until: Option<Timestamp>,
     waits: &mut Waits,
+    next: impl Fn(usize),
 ) -> Result<Pass> {
     while let Some(node) = nodes.get_mut(at.node) {
+        next(at.node);
         let step = node.step(waits, until).map_err(|error| *error)?;
         if step == Step::Changed {
             at.done = Pass::Ran;

@@ -23,6 +23,7 @@ mod limit;
 mod nodes;
 mod outcome;
 mod owner;
+mod replay;
 mod report;
 mod run;
 mod running;

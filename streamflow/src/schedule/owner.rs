@@ -9,6 +9,7 @@ use std::time::Duration;
 use super::choice::chosen;
 use super::handle::RunHandle;
 use super::inside::{self, is_inside};
+use super::replay::Replay;
 use super::report::Report;
 use super::run::Run;
 use super::shared::Shared;
@@ -43,10 +44,11 @@ impl RunOwner {
     pub(super) fn spawn(mut graph: Box<dyn AnyGraph>) -> Result<Self> {
         let (name, platform) = (graph.__name(), graph.platform().clone());
         let workers = chosen(&mut *graph)?;
+        let replay = Replay::of(&mut *graph)?;
         let stepped: Option<Box<Run>> = graph.__run().and_then(RunState::take);
         let mut run = match stepped {
             Some(run) => *run,
-            None => Run::new(&mut graph.nodes(), &platform, name),
+            None => Run::new(&mut graph.nodes(), &platform, name, replay),
         };
         run.set_workers(workers);
         let clock = platform.clock().clone();

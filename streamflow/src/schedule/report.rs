@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::times::{self, Table};
+use crate::driver::replay::ReplayReport;
 use crate::message::Policy;
 use crate::operator::{NodeStatus, OnFailure, Summary};
 use crate::param::ParamChange;
@@ -50,6 +51,8 @@ pub struct Report {
     pub latency: Vec<PathReport>,
     /// How many messages arrived on a path that was not measured. A run measures the first 1024 paths.
     pub unmeasured: u64,
+    /// What was replayed, and what was not; `None` for a graph without `#[replay]`.
+    pub replay: Option<ReplayReport>,
     /// Whether the times are of a [simulated clock](crate::time::Clock::simulated).
     pub simulated_time: bool,
     /// Whether the devices are [simulated](crate::Platform::is_simulated): the times say nothing about a GPU.
@@ -222,6 +225,7 @@ impl Report {
             parameters_omitted: at_end.iter().map(|node| node.parameters_omitted).sum(),
             latency: latency(at_end),
             unmeasured: times.map(|times| times.unmeasured).sum(),
+            replay: None,
             simulated_time: platform.clock().is_simulated(),
             simulated_device: platform.is_simulated(),
         }
@@ -370,6 +374,9 @@ impl fmt::Display for Report {
         }
         if self.parameters_omitted > 0 {
             writeln!(f, "{} earlier changes of parameters are left out", self.parameters_omitted)?;
+        }
+        if let Some(replay) = &self.replay {
+            writeln!(f, "{replay}")?;
         }
         let of = match self {
             Self { simulated_time: true, .. } => ", simulated",

@@ -8,17 +8,19 @@ use super::idle::Idle;
 use super::limit::{Limit, RunFor};
 use super::nodes::{Nodes, has_work, statuses};
 use super::outcome::Outcome;
+use super::replay::Replay;
 use super::report::{End, Report, StoppedBy};
 use super::shared::Shared;
 use super::workers::Workers;
 use super::{asleep, event_based, stall, statistics};
 use crate::context::{Activity, Command, RunControl, StopSource};
-use crate::driver::DriverError;
 use crate::driver::race::RaceWatch;
+use crate::driver::{DriverError, report_in_drop};
 use crate::error::{Error, Result, forget};
 use crate::graph::{NodeStatus, Waits};
 use crate::operator::{Succession, text_of};
 use crate::platform::Platform;
+use crate::time::Timestamp;
 use crate::turns;
 
 /// A run that has begun, or is about to.
@@ -40,6 +42,8 @@ pub(super) struct Run {
     workers: Option<Workers>,
     /// Errors of workers after the first one.
     followed: Vec<Error>,
+    /// `None` for a graph that doesn't ask for it.
+    replay: Option<Box<Replay>>,
 }
 
 /// What a pass means for the run.
@@ -53,7 +57,12 @@ enum Passed {
 
 impl Run {
     /// Prepares a run. No hook is called.
-    pub(super) fn new(nodes: Nodes<'_, '_>, platform: &Platform, graph: &'static str) -> Self {
+    pub(super) fn new(
+        nodes: Nodes<'_, '_>,
+        platform: &Platform,
+        graph: &'static str,
+        replay: Option<Replay>,
+    ) -> Self {
         if platform.has_statistics() {
             statistics::keep(nodes);
         }
@@ -71,6 +80,7 @@ impl Run {
             graph,
             workers: None,
             followed: Vec::new(),
+            replay: replay.map(Box::new),
         }
     }
 
@@ -98,7 +108,10 @@ impl Run {
         if at.is_at_begin() {
             waits.clear();
         }
-        let pass = greedy::pass(nodes, at, self.limit.until(), waits)?;
+        let pass = match &mut self.replay {
+            None => greedy::pass(nodes, at, self.limit.until(), waits, |_| ())?,
+            Some(replay) => replayed(replay, nodes, at, self.limit.until(), waits)?,
+        };
         if self.is_watched && self.races.look() {
             return Ok(Passed::Ended(Outcome::Over));
         }
@@ -146,6 +159,9 @@ impl Run {
 
     /// The threads that run what is left of the run.
     pub(super) fn set_workers(&mut self, workers: Option<Workers>) {
+        if workers.is_some() {
+            self.replay.iter_mut().for_each(|replay| replay.refuse_workers());
+        }
         self.workers = workers;
     }
 
@@ -224,7 +240,9 @@ impl Run {
         self.control.begin_report();
         if let Some(shared) = shared {
             let (asked, now) = (shared.asked(), statuses(nodes));
-            shared.publish(Report::new(End::NotYet, &now, &now, &self.platform), asked);
+            let mut report = Report::new(End::NotYet, &now, &now, &self.platform);
+            report.replay = self.replay.as_ref().map(|replay| replay.report());
+            shared.publish(report, asked);
         }
     }
 
@@ -259,6 +277,14 @@ impl Run {
         mut done: Result<()>,
         shared: Option<&Shared>,
     ) -> Result<Report> {
+        // A pass that an error or a panic has ended may have left calls.
+        if let Some(replay) = &mut self.replay {
+            let ended = replay.end();
+            match done {
+                Ok(()) => done = ended,
+                Err(_) => report_in_drop("ending a pass", ended),
+            }
+        }
         // Before the nodes are stopped, which drops the messages that wait and runs hooks.
         let at_end = statuses(nodes);
         let outcome = self.outcome.unwrap_or(Outcome::EndCalled);
@@ -305,12 +331,38 @@ impl Run {
             Ok(()) => why(outcome, &at_end),
             Err(error) => End::Failed { error: text_of(error) },
         };
-        let report = Report::new(end, &at_end, &statuses(nodes), &self.platform);
+        let mut report = Report::new(end, &at_end, &statuses(nodes), &self.platform);
+        report.replay = self.replay.as_ref().map(|replay| replay.report());
         self.limit.end(nodes);
         if let Some(shared) = shared {
             shared.publish(report.clone(), shared.asked());
         }
         done.map(|()| report)
+    }
+}
+
+/// A pass whose calls may be replayed.
+fn replayed(
+    replay: &mut Replay,
+    nodes: Nodes<'_, '_>,
+    at: &mut Position,
+    until: Option<Timestamp>,
+    waits: &mut Waits,
+) -> Result<Pass> {
+    if at.is_at_begin() {
+        replay.begin();
+    }
+    let done = greedy::pass(nodes, at, until, waits, |node| replay.at(node));
+    let ended = replay.end();
+    match done {
+        Ok(pass) => ended.map(|()| pass),
+        Err(error) => {
+            // The hook mostly fails with the error of a held-back call that its own call made be sent.
+            if ended.as_ref().is_err_and(|held| !text_of(&error).contains(&text_of(held))) {
+                report_in_drop("ending a pass", ended);
+            }
+            Err(error)
+        }
     }
 }
 

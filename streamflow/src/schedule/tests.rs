@@ -73,7 +73,7 @@ fn a_command_that_comes_before_the_sleep_ends_it() {
         let platform = builder.driver(driver).unwrap();
         let mut waiter = Waiter(Arc::new(NodeCell::new("waiter", Box::default())));
         let nodes: &mut [&mut dyn AnyNode] = &mut [&mut waiter];
-        let run = Run::new(nodes, &platform, "graph");
+        let run = Run::new(nodes, &platform, "graph", None);
         let control = run.control.clone();
         after_commands(count, move || {
             // The pause is overtaken; the report is asked for in vain, since there is nobody to get it.

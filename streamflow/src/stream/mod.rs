@@ -159,6 +159,7 @@ impl CudaStream {
     /// which memory it touches.
     pub fn raw(&self) -> RawStream {
         self.keep();
+        self.timeline.hand_out();
         self.timeline.raw()
     }
 

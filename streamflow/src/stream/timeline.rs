@@ -125,6 +125,11 @@ impl Timeline {
         self.stream.raw()
     }
 
+    /// Other code gets the stream's handle, and may queue work there that the driver does not see.
+    pub(super) fn hand_out(&self) {
+        self.stream.hand_out();
+    }
+
     pub(super) fn options(&self) -> StreamOptions {
         self.options
     }

@@ -9,6 +9,7 @@ use super::search::{Search, Shared};
 use super::switches::Switches;
 use super::variables;
 use crate::driver::host::{Chooser, HostDriver};
+use crate::driver::replay::Replaying;
 use crate::error::{Error, Exploration, Failing, Failure, Limit, Result, Stopped, caught_as_error};
 use crate::platform::{Platform, PlatformBuilder};
 use crate::time::Clock;
@@ -132,7 +133,7 @@ impl Explorer {
             let driver = HostDriver::builder().devices(self.devices).seed(seed);
             let driver = driver.turns(turns.clone()).build();
             let done = taking_turns(&turns, || {
-                let made = self.builder().driver(Arc::new(driver));
+                let made = self.builder().driver(Arc::new(Replaying::new(driver)));
                 made.and_then(|platform| caught(|| test(&platform)))
             });
             if let Err(cause) = done {
@@ -237,7 +238,7 @@ impl Explorer {
         let driver = Arc::new(builder.build_chosen(Box::new(chooser)));
         switches.choose_with(&driver);
         let done = taking_turns(&turns, || {
-            let platform = self.builder().driver(driver.clone())?;
+            let platform = self.builder().driver(Arc::new(Replaying::over(driver.clone())))?;
             let done = caught(|| test(&platform));
             // Dropping the platform is not part of the test.
             driver.end_choices();

@@ -4,6 +4,7 @@
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::ptr;
 
+use crate::graph::{Copy3D, Fill, KernelNode, Work};
 use crate::held::wait_while_held;
 use crate::order::Order;
 use crate::state::{DEVICES, INVALID_VALUE, at, context_of, current, number, set_current, state};
@@ -66,7 +67,7 @@ const OF_MULTIPROCESSORS: c_int = 1;
 const GROUP: c_uint = 8;
 
 /// The parameters of `add`.
-unsafe fn add(params: *mut *mut c_void) {
+pub(crate) unsafe fn add(params: *mut *mut c_void) {
     // SAFETY: the kernel has an address, a length and a value as parameters, and the caller vouches for the memory.
     unsafe {
         let (data, len) = (*(*params).cast::<u64>(), *(*params.add(1)).cast::<u64>());
@@ -279,11 +280,15 @@ exports! {
         *module = state().make("module")?;
     }
     fn cuModuleUnload(module: Handle) { state().give_back("module", number(module))?; }
-    // A function's handle is that of its module: there is one kernel.
+    // A function's handle is that of its module, which has one kernel: `add`, or the copy of the library itself.
     fn cuModuleGetFunction(function: To<u64>, module: Handle, name: *const c_char) {
         state().check("module", number(module))?;
-        if CStr::from_ptr(name) != c"add" {
+        let name = CStr::from_ptr(name);
+        if name != c"add" && name != c"streamflow_copy" {
             return Err(NOT_FOUND);
+        }
+        if name == c"streamflow_copy" {
+            state().note_copy(number(module));
         }
         *function = number(module);
     }
@@ -313,6 +318,53 @@ exports! {
         state.check_stream(number(stream))?;
         state.check("module", number(function))?;
         add(params);
+    }
+    fn cuGraphCreate(graph: To<u64>, _flags: c_uint) {
+        let mut state = state();
+        *graph = state.make("graph")?;
+        state.graphs.insert(*graph, Vec::new());
+    }
+    fn cuGraphDestroy(graph: Handle) {
+        let mut state = state();
+        state.give_back("graph", number(graph))?;
+        state.graphs.remove(&number(graph));
+    }
+    fn cuGraphAddKernelNode_v2(
+        node: To<u64>, graph: Handle, after: *const u64, count: usize, params: *const KernelNode,
+    ) {
+        let mut state = state();
+        state.check("module", number((*params).function))?;
+        let kept = Work::kernel((*params).params, state.is_copy(number((*params).function)));
+        *node = state.add_node(number(graph), after, count, kept)?;
+    }
+    fn cuGraphAddMemcpyNode(
+        node: To<u64>, graph: Handle, after: *const u64, count: usize, copy: *const Copy3D, _context: usize,
+    ) {
+        *node = state().add_node(number(graph), after, count, (*copy).work()?)?;
+    }
+    fn cuGraphAddMemsetNode(
+        node: To<u64>, graph: Handle, after: *const u64, count: usize, fill: *const Fill, _context: usize,
+    ) {
+        *node = state().add_node(number(graph), after, count, Work::Fill(*fill))?;
+    }
+    fn cuGraphInstantiateWithFlags(exec: To<u64>, graph: Handle, _flags: u64) {
+        let mut state = state();
+        state.check("graph", number(graph))?;
+        *exec = state.make("executable graph")?;
+        let work = state.graphs.get(&number(graph)).cloned().unwrap_or_default();
+        state.graphs.insert(*exec, work);
+    }
+    fn cuGraphExecDestroy(exec: Handle) {
+        let mut state = state();
+        state.give_back("executable graph", number(exec))?;
+        state.graphs.remove(&number(exec));
+    }
+    fn cuGraphLaunch(exec: Handle, stream: Handle) {
+        let mut state = state();
+        state.check_stream(number(stream))?;
+        state.check("executable graph", number(exec))?;
+        let work = state.graphs.get(&number(exec)).cloned().unwrap_or_default();
+        work.iter().for_each(|(_, work)| work.run());
     }
     fn cuLaunchHostFunc(
         stream: Handle, function: Option<unsafe extern "C" fn(*mut c_void)>, data: *mut c_void,

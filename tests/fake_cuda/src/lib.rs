@@ -14,6 +14,7 @@
 //! with a handle that is not alive, is refused here.
 
 mod exports;
+mod graph;
 mod held;
 mod order;
 mod state;

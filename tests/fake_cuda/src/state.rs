@@ -9,6 +9,7 @@ use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
+use crate::graph::Work;
 use crate::order::Orders;
 
 pub(crate) const INVALID_VALUE: i32 = 1;
@@ -59,6 +60,10 @@ pub(crate) struct State {
     next: u64,
     log: Option<File>,
     pub(crate) order: Orders,
+    /// The work of each graph, and of each executable one, with the number of its node.
+    pub(crate) graphs: BTreeMap<u64, Vec<(u64, Work)>>,
+    /// The modules whose kernel copies.
+    copies: Vec<u64>,
 }
 
 pub(crate) fn state() -> MutexGuard<'static, State> {
@@ -74,6 +79,8 @@ pub(crate) fn state() -> MutexGuard<'static, State> {
             next: 0x1_0000,
             log: path.and_then(open),
             order: Orders::default(),
+            graphs: BTreeMap::new(),
+            copies: Vec::new(),
         })
     };
     STATE.get_or_init(make).lock().unwrap_or_else(PoisonError::into_inner)
@@ -173,6 +180,40 @@ impl State {
         // SAFETY: `allocate` gave this address, for the same layout, and it was alive until now.
         unsafe { dealloc(at(address), layout) };
         Ok(())
+    }
+
+    /// Notes that the kernel of a module copies.
+    pub(crate) fn note_copy(&mut self, module: u64) {
+        self.copies.push(module);
+    }
+
+    pub(crate) fn is_copy(&self, module: u64) -> bool {
+        self.copies.contains(&module)
+    }
+
+    /// Adds a node to a graph. Those that it comes after must be nodes of it: then the order in which they were added is
+    /// one that the edges permit.
+    pub(crate) unsafe fn add_node(
+        &mut self,
+        graph: u64,
+        after: *const u64,
+        count: usize,
+        work: Work,
+    ) -> Result<u64, i32> {
+        current()?;
+        self.check("graph", graph)?;
+        self.next += 16;
+        let node = self.next;
+        let nodes = self.graphs.entry(graph).or_default();
+        for index in 0..count {
+            // SAFETY: the caller passes `count` handles.
+            let before = unsafe { *after.add(index) };
+            if !nodes.iter().any(|(known, _)| *known == before) {
+                return Err(INVALID_VALUE);
+            }
+        }
+        nodes.push((node, work));
+        Ok(node)
     }
 
     pub(crate) fn note_context(&mut self) {

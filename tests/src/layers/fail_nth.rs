@@ -3,9 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use streamflow::driver::graph::GraphNode;
 use streamflow::driver::{
     CopyOp, Coscheduling, DeviceId, Driver, DriverError, DriverResult, GreenContext, HostFunction,
-    Image, KernelSource, Launch, Layer, LibraryCall, LoadedKernel, MemoryRange, RawEvent,
+    Image, KernelSource, Launch, Layer, LibraryCall, LoadedKernel, MemoryRange, RawEvent, RawGraph,
     RawModule, RawStream, StreamOptions,
 };
 
@@ -126,6 +127,9 @@ calls! {
     LoadKernel [unsafe] fn load_kernel(device: DeviceId, source: &KernelSource<'_>) -> LoadedKernel, on device;
     Launch [unsafe] fn launch(stream: RawStream, launch: &Launch<'_>) -> (), on stream.device();
     CallLibrary [unsafe] fn call_library(stream: RawStream, call: &LibraryCall<'_>) -> (), on stream.device();
+    CreateGraph [unsafe] fn create_graph(device: DeviceId, nodes: &[GraphNode<'_>]) -> RawGraph, on device;
+    LaunchGraph [unsafe] fn launch_graph(graph: RawGraph, stream: RawStream) -> (), on stream.device();
+    DestroyGraph [unsafe] fn destroy_graph(graph: RawGraph) -> (), on graph.device();
     LaunchHostFunction [unsafe] fn launch_host_function(stream: RawStream, function: HostFunction) -> (), on stream.device();
 }
 

@@ -44,6 +44,8 @@ const GIVE_BACK: &[(&str, &str)] = &[
     ("cuMemPoolDestroy", "memory pool"),
     ("cuGreenCtxDestroy", "green context"),
     ("cuModuleUnload", "module"),
+    ("cuGraphDestroy", "graph"),
+    ("cuGraphExecDestroy", "executable graph"),
 ];
 
 /// Calls for which any current context is enough: after `CUDA_ERROR_INVALID_CONTEXT` the library binds one and repeats
@@ -76,25 +78,26 @@ pub(crate) fn judge(log: &Log, fault: &Fault) -> Result<Ending, String> {
         }
     }
     let left: BTreeMap<String, i64> =
-        kept(first, fault).into_iter().map(|kind| (kind.to_owned(), 1)).collect();
+        kept(first, fault).into_iter().map(|(kind, count)| (kind.to_owned(), count)).collect();
     if log.live != left {
         return Err(format!("left alive: {:?}, not {left:?}", log.live));
     }
     Ok(ending)
 }
 
-/// What is not given back, because a call failed that was to give it back.
-fn kept(round: &Round, fault: &Fault) -> Option<&'static str> {
+/// What is not given back, because a call failed that was to give it back, and how many.
+fn kept(round: &Round, fault: &Fault) -> Option<(&'static str, i64)> {
     let is_shut_down = fault.code.name == "CUDA_ERROR_DEINITIALIZED";
     match &*fault.function {
         // The code of kernels stays loaded if their context can't be waited for.
         "cuCtxSynchronize" | "cuCtxSetCurrent" => {
             let is_kept = round.logged.iter().any(|text| text.contains("unloading kernels"));
-            (is_kept && !is_shut_down).then_some("module")
+            let loads = round.calls.iter().filter(|call| *call == "cuModuleLoadDataEx");
+            (is_kept && !is_shut_down).then(|| ("module", loads.count() as i64))
         }
         function => {
             let gives_back = GIVE_BACK.iter().find(|(name, _)| *name == function);
-            gives_back.map(|(_, kind)| *kind)
+            gives_back.map(|(_, kind)| (*kind, 1))
         }
     }
 }

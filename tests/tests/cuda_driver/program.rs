@@ -61,6 +61,7 @@ fn play() -> Result<()> {
     check_equal(foreign::host_function(&**platform.driver(), a.raw())?, true)?;
     foreign::wait_for_device(&**platform.driver(), a.raw())?;
     let _found = foreign::device_of(&platform, a.raw().handle())?;
+    in_a_graph(&platform, &a)?;
     drop(data);
     check_equal((a.is_complete()?, b.is_complete()?), (true, true))?;
     platform.default_stream(device(0))?.synchronize_blocking()?;
@@ -102,6 +103,16 @@ fn rows(platform: &Platform, a: &CudaStream, data: &Buffer<u32>) -> Result<()> {
     a.copy(data, &mut dense)?;
     a.copy(&dense, &mut other)?;
     expect(&a.download_blocking(&other)?)
+}
+
+/// All kinds of work in a graph, which is launched twice.
+fn in_a_graph(platform: &Platform, a: &CudaStream) -> Result<()> {
+    let [mut data, mut copy] = [platform.buffer::<u32>(LEN, a)?, platform.buffer::<u32>(LEN, a)?];
+    let mut result = platform.pinned::<u32>(device(0), LEN)?;
+    result.as_mut_slice_blocking()?.fill(0);
+    foreign::graph::twice(platform, a, [&mut data, &mut copy], result.as_mut_slice_blocking()?)?;
+    // Filled with ones, then 4 was added: each launch begins anew.
+    check_equal(result.as_slice_blocking()?, &[0x0101_0105; LEN][..])
 }
 
 fn between_devices(platform: &Platform, near: &CudaStream, data: &Buffer<u32>) -> Result<()> {

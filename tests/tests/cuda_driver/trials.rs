@@ -27,6 +27,14 @@ const OPTIONAL: &[&str] = &[
     "cuGreenCtxDestroy",
     "cuGreenCtxGetDevResource",
     "cuGreenCtxStreamCreate",
+    "cuGraphAddKernelNode_v2",
+    "cuGraphAddMemcpyNode",
+    "cuGraphAddMemsetNode",
+    "cuGraphCreate",
+    "cuGraphDestroy",
+    "cuGraphExecDestroy",
+    "cuGraphInstantiateWithFlags",
+    "cuGraphLaunch",
 ];
 
 /// The program without a fault.

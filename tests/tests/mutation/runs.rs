@@ -7,6 +7,7 @@ use std::sync::Arc;
 use streamflow::driver::Driver;
 use streamflow::driver::host::HostDriver;
 use streamflow::driver::race::RaceChecker;
+use streamflow::driver::replay::Replaying;
 use streamflow::graph::Graph;
 use streamflow::memory::MemoryOptions;
 use streamflow::prelude::*;
@@ -161,7 +162,7 @@ impl<'a> Trial<'a> {
     pub(crate) fn seeded(self, seed: u64) -> Run {
         if self.workers.is_none() {
             let host = HostDriver::builder().devices(self.subject.devices()).seed(seed).build();
-            return self.on(Arc::new(host));
+            return self.on(Arc::new(Replaying::new(host)));
         }
         let explorer = Explorer::new().devices(self.subject.devices()).first_seed(seed).seeds(1);
         let mut run = None;

@@ -27,7 +27,7 @@ pub(crate) fn print(failing: &Failing) -> String {
     let mut out = format!(
         "// {mode}\n#![allow(unused, unused_parens, missing_docs, clippy::all)]\n\
          use std::collections::VecDeque;\nuse std::sync::{{Arc, Mutex, PoisonError}};\n\
-         use streamflow::driver::host::HostDriver;\nuse streamflow::context::OnStream;\n\
+         use streamflow::driver::host::HostDriver;\nuse streamflow::driver::replay::Replaying;\nuse streamflow::context::OnStream;\n\
          use streamflow::library::Plan;\nuse streamflow::library::fft::{{InverseRealFft, RealFft}};\n\
          use streamflow::library::matmul::{{Bias, Matmul}};\n\
          use streamflow::memory::dlpack::{{Abi, Consumer}};\n\
@@ -77,7 +77,7 @@ pub(crate) fn print(failing: &Failing) -> String {
     } else {
         format!(
             "    for seed in {seed}..{seed} + 200 {{\n        \
-             let driver = Arc::new(HostDriver::builder().seed(seed).build());\n        \
+             let driver = Arc::new(Replaying::new(HostDriver::builder().seed(seed).build()));\n        \
              once(&builder().driver(driver)?)?;\n    }}\n    Ok(())\n}}\n"
         )
     };

@@ -6,6 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
 use streamflow::driver::host::HostDriver;
+use streamflow::driver::replay::Replaying;
 use streamflow::memory::MemoryOptions;
 use streamflow::prelude::*;
 use streamflow::testing::{Explorer, scope};
@@ -189,7 +190,7 @@ pub(crate) fn attempt(program: &Program, mode: RunMode) -> Option<Fault> {
             Err(error) => Some(Fault::of(&error)),
         };
     }
-    let driver = Arc::new(HostDriver::builder().seed(mode.seed).build());
+    let driver = Arc::new(Replaying::new(HostDriver::builder().seed(mode.seed).build()));
     match builder.driver(driver) {
         Ok(platform) => on(program, &platform),
         Err(error) => Some(Fault::of(&error)),

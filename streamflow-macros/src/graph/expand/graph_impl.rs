@@ -17,6 +17,13 @@ pub(super) fn expand_graph_impl(graph: &Graph) -> TokenStream {
     let nodes = list_nodes(graph, &list);
     let fields = graph.nodes.iter().map(idents::field);
     let handle = handle::handle_name(graph);
+    let replays = graph.header.replays.then(|| {
+        quote! {
+            fn __replays(&self) -> ::core::primitive::bool {
+                true
+            }
+        }
+    });
     quote! {
         impl ::streamflow::__private::Graph for #name {
             fn __nodes<'__a>(
@@ -42,6 +49,8 @@ pub(super) fn expand_graph_impl(graph: &Graph) -> TokenStream {
             fn __name(&self) -> &'static ::core::primitive::str {
                 #text
             }
+
+            #replays
 
             fn platform(&self) -> &::streamflow::__private::Platform {
                 &self.__platform

@@ -12,6 +12,9 @@ pub(super) const OF_NODES: &[&str] = &["streams", "worker", "when", "on_failure"
 /// The names of attributes of edges.
 pub(super) const OF_EDGES: &[&str] = &["copy", "transfer", "capacity", "policy", "feedback"];
 
+/// The names of attributes of graphs.
+pub(super) const OF_GRAPHS: &[&str] = &["green_contexts", "replay"];
+
 /// Whether this is a comment for the documentation.
 pub(super) fn is_doc(attribute: &Attribute) -> bool {
     attribute.path().is_ident("doc") && attribute.meta.to_token_stream().to_string().contains('=')
@@ -48,6 +51,11 @@ pub(super) fn reject_unknown_attribute(
     if written == "cfg" || written == "cfg_attr" {
         let text = "a statement of a graph cannot depend on `cfg`: what is connected is checked \
                     before it is known; put it on the whole `graph!`";
+        errors.at(attribute, text);
+        return;
+    }
+    if OF_GRAPHS.contains(&&*written) {
+        let text = format!("`#[{written}]` is for the whole graph: put it before the struct");
         errors.at(attribute, text);
         return;
     }

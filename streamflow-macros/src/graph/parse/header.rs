@@ -37,7 +37,7 @@ pub(super) fn parse_header(input: ParseStream<'_>, errors: &mut Errors) -> Optio
         errors.at(wrong.collect::<TokenStream>(), format!("this is no graph: {GRAPH_FORM}"));
         return None;
     };
-    let green_contexts = read_graph_attributes(&mut attributes, errors);
+    let (green_contexts, replays) = read_graph_attributes(&mut attributes, errors);
     reject_generics(input, errors);
     let mut params = Vec::new();
     if input.peek(token::Paren) {
@@ -52,17 +52,32 @@ pub(super) fn parse_header(input: ParseStream<'_>, errors: &mut Errors) -> Optio
         }
     }
     reject_where_clause(input, errors);
-    Some(Header { attributes, visibility, keyword, name, params, green_contexts })
+    Some(Header { attributes, visibility, keyword, name, params, green_contexts, replays })
 }
 
-/// Takes `#[green_contexts(POOL)]` out of the attributes, which are otherwise those of the struct, and removes what a
-/// graph can't have.
-fn read_graph_attributes(attributes: &mut Vec<Attribute>, errors: &mut Errors) -> Option<Ident> {
-    let mut pool = None;
+/// Takes `#[green_contexts(POOL)]` and `#[replay]` out of the attributes, which are otherwise those of the struct, and
+/// removes what a graph can't have.
+fn read_graph_attributes(
+    attributes: &mut Vec<Attribute>,
+    errors: &mut Errors,
+) -> (Option<Ident>, bool) {
+    let (mut pool, mut replays) = (None, false);
     attributes.retain(|attribute| {
         let path = attribute.path();
         if path.is_ident("green_contexts") {
             read_green_contexts(attribute, &mut pool, errors);
+            return false;
+        }
+        if path.is_ident("replay") {
+            if replays {
+                errors.at(attribute, "`#[replay]` is given twice; remove this one");
+            } else if attribute.meta.require_path_only().is_err() {
+                errors.at(
+                    attribute,
+                    "`#[replay]` takes nothing: it asks that repeated ticks are replayed",
+                );
+            }
+            replays = true;
             return false;
         }
         if let Some(name) = OF_NODES.iter().find(|name| path.is_ident(name)) {
@@ -76,7 +91,7 @@ fn read_graph_attributes(attributes: &mut Vec<Attribute>, errors: &mut Errors) -
         }
         true
     });
-    pool
+    (pool, replays)
 }
 
 /// `#[green_contexts(POOL)]`

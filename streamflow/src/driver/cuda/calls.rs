@@ -8,10 +8,11 @@ use super::error::{
 use super::module::{self, Module, What};
 use super::submit::{length, stream_of};
 use super::{CudaDriver, device, handle_of, pointer_to, probe};
+use crate::driver::graph::GraphNode;
 use crate::driver::{
     Code, CopyOp, Coscheduling, DeviceId, DeviceInfo, Driver, DriverResult, GreenContext,
     HostFunction, Image, KernelSource, Launch, LibraryCall, LoadedKernel, MemoryRange, RawEvent,
-    RawModule, RawStream, SmSizes, Sticky, StreamFlags, StreamOptions, Target,
+    RawGraph, RawModule, RawStream, SmSizes, Sticky, StreamFlags, StreamOptions, Target,
 };
 
 fn create_event(device: DeviceId, flags: sys::CUevent_flags) -> DriverResult<RawEvent> {
@@ -346,6 +347,25 @@ unsafe impl Driver for CudaDriver {
         let queried = unsafe { sys::cuStreamQuery(stream_of(stream)) };
         check_query(call.function, stream.device(), queried)?;
         Err(error)
+    }
+
+    unsafe fn create_graph(
+        &self,
+        device: DeviceId,
+        nodes: &[GraphNode<'_>],
+    ) -> DriverResult<RawGraph> {
+        // SAFETY: the caller keeps the same contract.
+        unsafe { self.make_graph(device, nodes) }
+    }
+
+    unsafe fn launch_graph(&self, graph: RawGraph, stream: RawStream) -> DriverResult<()> {
+        // SAFETY: the caller keeps the same contract.
+        unsafe { self.submit_graph(graph, stream) }
+    }
+
+    unsafe fn destroy_graph(&self, graph: RawGraph) -> DriverResult<()> {
+        // SAFETY: the caller keeps the same contract.
+        unsafe { self.give_back_graph(graph) }
     }
 
     unsafe fn launch_host_function(

@@ -17,6 +17,7 @@ mod error;
 mod everything;
 mod foreign_stream;
 mod functions;
+mod graph;
 mod green;
 mod module;
 mod peer;
@@ -54,6 +55,7 @@ pub struct CudaDriver {
     modules: Mutex<Vec<Module>>,
     functions: Functions,
     green: Mutex<Vec<Green>>,
+    copiers: graph::Copiers,
 }
 
 /// What is refused after a sticky error when a driver is made.
@@ -104,6 +106,7 @@ impl CudaDriver {
             modules: Mutex::default(),
             functions: Functions::default(),
             green: Mutex::default(),
+            copiers: graph::Copiers::default(),
         })
     }
 
@@ -166,7 +169,10 @@ impl Drop for CudaDriver {
                 continue;
             }
             for module in own {
-                report_in_drop("unloading a kernel", module.unload());
+                // An earlier one may have met a sticky error.
+                if error::STICKY.get().is_none() {
+                    report_in_drop("unloading a kernel", module.unload());
+                }
             }
         }
     }

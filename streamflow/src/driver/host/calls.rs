@@ -321,6 +321,25 @@ unsafe impl Driver for HostDriver {
         unsafe { self.submit_library(stream, call) }
     }
 
+    unsafe fn create_graph(
+        &self,
+        device: DeviceId,
+        nodes: &[crate::driver::graph::GraphNode<'_>],
+    ) -> DriverResult<RawGraph> {
+        // SAFETY: the caller keeps the same contract.
+        unsafe { self.make_graph(device, nodes) }
+    }
+
+    unsafe fn launch_graph(&self, graph: RawGraph, stream: RawStream) -> DriverResult<()> {
+        // SAFETY: the caller keeps the same contract.
+        unsafe { self.submit_graph(graph, stream) }
+    }
+
+    unsafe fn destroy_graph(&self, graph: RawGraph) -> DriverResult<()> {
+        // SAFETY: the caller keeps the same contract.
+        unsafe { self.give_back_graph(graph) }
+    }
+
     unsafe fn launch_host_function(
         &self,
         stream: RawStream,

@@ -16,9 +16,11 @@ mod clock;
 mod context;
 mod copies;
 mod engine;
+mod executable;
 mod execute;
 mod fail;
 mod free_list;
+mod graph;
 mod green;
 mod handles;
 mod launch;
@@ -56,7 +58,7 @@ use sim::Sim;
 use super::{
     CopyOp, Coscheduling, DeviceId, DeviceInfo, Driver, DriverError, DriverResult, GreenContext,
     HostFunction, Image, KernelSource, Launch, LibraryCall, LoadedKernel, MemoryRange, RawEvent,
-    RawFunction, RawModule, RawStream, SmSizes, Sticky, StreamFlags, StreamOptions,
+    RawFunction, RawGraph, RawModule, RawStream, SmSizes, Sticky, StreamFlags, StreamOptions,
 };
 use crate::turns::Turns;
 

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::arena::Arena;
 use super::chooser::{Chooser, ChosenOrder, hash};
+use super::executable::Graph;
 use super::free_list::FreeList;
 use super::log::LogEntry;
 use super::options::{HostBuilder, Policy};
@@ -33,6 +34,7 @@ pub(super) struct Sim {
     pub(super) event_names: u32,
     pub(super) functions: Vec<Function>,
     pub(super) green: Vec<GreenContext>,
+    pub(super) graphs: Vec<Option<Graph>>,
     /// The host's simulated time.
     pub(super) host_time: u64,
     /// The number of the latest submission, over all streams.
@@ -71,6 +73,7 @@ impl Sim {
             event_names: 0,
             functions: Vec::new(),
             green: Vec::new(),
+            graphs: Vec::new(),
             host_time: 0,
             submitted: 0,
             pending: 0,

@@ -8,11 +8,12 @@ use super::order::BarrierRole;
 use super::site::Action;
 use super::stamps::{stamped_event, stamped_stream};
 use super::{RaceMark, RaceReports};
+use crate::driver::graph::GraphNode;
 use crate::driver::note::Note;
 use crate::driver::{
-    Access, AccessMode, CopyKind, CopyOp, DeviceId, Driver, DriverResult, HostFunction,
-    KernelSource, Launch, Layer, LibraryCall, LoadedKernel, MemoryRange, RawEvent, RawStream,
-    StreamOptions,
+    Access, AccessMode, CopyKind, CopyOp, DeviceId, Driver, DriverError, DriverResult,
+    HostFunction, KernelSource, Launch, Layer, LibraryCall, LoadedKernel, MemoryRange, RawEvent,
+    RawGraph, RawStream, StreamOptions,
 };
 
 // Whether a call is noted before or after it is made matters between threads. A call that gives something
@@ -302,6 +303,19 @@ unsafe impl Layer for RaceChecker {
         self.shared.lock().state().name_library(call.function);
         self.shared.work(stream, Action::Library, library_number(call.function), call.accesses);
         Ok(())
+    }
+
+    /// Refuses it: the checker would not see the calls of a graph. What replays is below the checker, which so sees each
+    /// call as it is asked for.
+    unsafe fn create_graph(
+        &self,
+        _device: DeviceId,
+        _nodes: &[GraphNode<'_>],
+    ) -> DriverResult<RawGraph> {
+        Err(DriverError::Unavailable {
+            what: "a race checker can't check the work of a graph".to_owned(),
+            remedy: "put the checker above the driver that replays".to_owned(),
+        })
     }
 
     unsafe fn launch_host_function(

@@ -99,6 +99,12 @@ pub enum Call {
         accesses: Box<[RecordedAccess]>,
         is_captured: bool,
     },
+    /// [`create_graph`](crate::driver::Driver::create_graph).
+    CreateGraph { device: DeviceId, nodes: usize },
+    /// [`launch_graph`](crate::driver::Driver::launch_graph).
+    LaunchGraph { stream: StreamLabel },
+    /// [`destroy_graph`](crate::driver::Driver::destroy_graph).
+    DestroyGraph { device: DeviceId },
     /// [`launch_host_function`](crate::driver::Driver::launch_host_function).
     HostFunction { stream: StreamLabel },
     /// The call of this name failed, with this error. A call that creates or allocates has only this entry; the
@@ -125,6 +131,7 @@ impl Call {
             | Self::Fill { stream, .. }
             | Self::Launch { stream, .. }
             | Self::Library { stream, .. }
+            | Self::LaunchGraph { stream }
             | Self::HostFunction { stream } => Some(*stream),
             Self::Bind { .. }
             | Self::CreateGreenContexts { .. }
@@ -138,6 +145,8 @@ impl Call {
             | Self::FreePinned { .. }
             | Self::LoadModule { .. }
             | Self::LoadKernel { .. }
+            | Self::CreateGraph { .. }
+            | Self::DestroyGraph { .. }
             | Self::Failed { .. } => None,
         }
     }
@@ -239,6 +248,11 @@ impl fmt::Display for Call {
                 }
                 list(f, accesses)
             }
+            Self::CreateGraph { device, nodes } => {
+                write!(f, "create a graph of {nodes} nodes on {device}")
+            }
+            Self::LaunchGraph { stream } => write!(f, "launch a graph on {stream}"),
+            Self::DestroyGraph { device } => write!(f, "destroy a graph of {device}"),
             Self::HostFunction { stream } => write!(f, "host function on {stream}"),
             Self::Failed { call, error } => write!(f, "{call} failed: {error}"),
         }

@@ -2,9 +2,10 @@
 
 use super::names::Names;
 use super::{Call, RecordedAccess, Recorder};
+use crate::driver::graph::GraphNode;
 use crate::driver::{
     Access, CopyOp, Coscheduling, DeviceId, Driver, DriverResult, GreenContext, HostFunction,
-    Image, KernelSource, Launch, Layer, LibraryCall, LoadedKernel, MemoryRange, RawEvent,
+    Image, KernelSource, Launch, Layer, LibraryCall, LoadedKernel, MemoryRange, RawEvent, RawGraph,
     RawModule, RawStream, StreamOptions,
 };
 
@@ -244,6 +245,28 @@ unsafe impl Layer for Recorder {
         });
         // SAFETY: the caller's contract.
         self.note_failure("call_library", unsafe { self.below.call_library(stream, call) })
+    }
+
+    unsafe fn create_graph(
+        &self,
+        device: DeviceId,
+        nodes: &[GraphNode<'_>],
+    ) -> DriverResult<RawGraph> {
+        self.note(|_| Call::CreateGraph { device, nodes: nodes.len() });
+        // SAFETY: the caller's contract.
+        self.note_failure("create_graph", unsafe { self.below.create_graph(device, nodes) })
+    }
+
+    unsafe fn launch_graph(&self, graph: RawGraph, stream: RawStream) -> DriverResult<()> {
+        self.note_on(stream, |_, stream| Call::LaunchGraph { stream });
+        // SAFETY: the caller's contract.
+        self.note_failure("launch_graph", unsafe { self.below.launch_graph(graph, stream) })
+    }
+
+    unsafe fn destroy_graph(&self, graph: RawGraph) -> DriverResult<()> {
+        self.note(|_| Call::DestroyGraph { device: graph.device() });
+        // SAFETY: the caller's contract.
+        self.note_failure("destroy_graph", unsafe { self.below.destroy_graph(graph) })
     }
 
     unsafe fn launch_host_function(

@@ -1,0 +1,33 @@
+//! Graphs at the seam: work with explicit edges, made once and launched by one call.
+
+use super::{CopyOp, Launch, MemoryRange};
+
+/// A node of a graph: some work, and the nodes that it comes after.
+#[derive(Debug, Clone, Copy)]
+pub struct GraphNode<'a> {
+    /// What it does.
+    pub work: GraphWork<'a>,
+    /// The indices of earlier nodes that must have executed before.
+    pub after: &'a [u32],
+}
+
+/// What a node of a graph does, with parameters that never change.
+#[derive(Debug, Clone, Copy)]
+pub enum GraphWork<'a> {
+    /// As [`Driver::launch`](super::Driver::launch).
+    Launch(Launch<'a>),
+    /// As [`Driver::copy`](super::Driver::copy), of a kind that doesn't block the host, and within one device.
+    Copy(CopyOp),
+    /// As [`Driver::fill`](super::Driver::fill).
+    Fill {
+        /// The memory.
+        range: MemoryRange,
+        /// What is written to each byte.
+        byte: u8,
+    },
+    /// As [`Driver::recycle`](super::Driver::recycle).
+    Recycle {
+        /// The memory.
+        range: MemoryRange,
+    },
+}

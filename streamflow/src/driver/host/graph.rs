@@ -1,0 +1,213 @@
+//! Graphs: a launch queues the work of all nodes on streams of the graph's own, with events for the edges between them.
+//! So the rules of [`schedule`](super::schedule) order it, and each policy executes it in each order that the edges permit.
+
+use smallvec::SmallVec;
+
+use super::HostDriver;
+use super::executable::{Graph, Node, Work};
+use super::queue::{Op, Poison, StreamKind};
+use super::refusal::{invalid_handle, invalid_value};
+use super::sim::Sim;
+use crate::driver::graph::{GraphNode, GraphWork};
+use crate::driver::{DeviceId, DriverResult, MemoryRange, RawEvent, RawGraph, RawStream};
+
+impl HostDriver {
+    /// [`Driver::create_graph`](crate::driver::Driver::create_graph).
+    ///
+    /// # Safety
+    /// As there.
+    pub(super) unsafe fn make_graph(
+        &self,
+        device: DeviceId,
+        nodes: &[GraphNode<'_>],
+    ) -> DriverResult<RawGraph> {
+        const CALL: &str = "create_graph";
+        let mut sim = self.enter(CALL, device, super::Needs::Own)?;
+        sim.check(device, CALL)?;
+        let mut made: Vec<Node> = Vec::with_capacity(nodes.len());
+        // The last node of each stream.
+        let mut last: Vec<usize> = Vec::new();
+        for (index, node) in nodes.iter().enumerate() {
+            let work = sim.graph_work(device, &node.work, CALL)?;
+            let after: SmallVec<[usize; 2]> =
+                node.after.iter().map(|&node| node as usize).collect();
+            if after.iter().any(|before| *before >= index) {
+                return Err(invalid_value(CALL, device, "a node names a later one"));
+            }
+            // It continues the stream of a node that it comes after, if no other node does.
+            let stream = after.iter().find_map(|&before| {
+                let stream = made[before].stream;
+                (last[stream] == before).then_some(stream)
+            });
+            let stream = stream.unwrap_or_else(|| {
+                last.push(index);
+                last.len() - 1
+            });
+            last[stream] = index;
+            let after = after.into_iter().filter(|&before| made[before].stream != stream).collect();
+            made.push(Node { stream, after, work, event: None });
+        }
+        for index in 0..made.len() {
+            for before in made[index].after.clone() {
+                if made[before].event.is_none() {
+                    made[before].event = Some(sim.add_event(device));
+                }
+            }
+        }
+        let streams =
+            last.iter().map(|_| sim.add_stream(device, StreamKind::NonBlocking)).collect();
+        let border = sim.add_event(device);
+        let graph = Graph { device, nodes: made, streams, border };
+        let place = sim.graphs.iter().position(Option::is_none).unwrap_or(sim.graphs.len());
+        if place == sim.graphs.len() {
+            sim.graphs.push(None);
+        }
+        sim.graphs[place] = Some(graph);
+        Ok(RawGraph::new(device, place as u64))
+    }
+
+    /// [`Driver::launch_graph`](crate::driver::Driver::launch_graph).
+    ///
+    /// # Safety
+    /// As there.
+    pub(super) unsafe fn submit_graph(
+        &self,
+        graph: RawGraph,
+        stream: RawStream,
+    ) -> DriverResult<()> {
+        const CALL: &str = "launch_graph";
+        let (mut sim, index) = self.enter_stream(CALL, stream)?;
+        // Taken out, so that the simulator can be changed meanwhile.
+        let taken = sim.graph(graph, CALL)?.take();
+        let Some(nodes) = taken else { return Err(no_graph(graph, CALL)) };
+        let queued = sim.queue_graph(&nodes, index, stream);
+        *sim.graph(graph, CALL)? = Some(nodes);
+        queued?;
+        drop(self.execute_after_submission(sim, index));
+        Ok(())
+    }
+
+    /// [`Driver::destroy_graph`](crate::driver::Driver::destroy_graph).
+    ///
+    /// # Safety
+    /// As there.
+    pub(super) unsafe fn give_back_graph(&self, graph: RawGraph) -> DriverResult<()> {
+        const CALL: &str = "destroy_graph";
+        let mut sim = self.enter(CALL, graph.device(), super::Needs::Any)?;
+        let Some(nodes) = sim.graph(graph, CALL)?.take() else { return Err(no_graph(graph, CALL)) };
+        for stream in &nodes.streams {
+            let index = sim.stream(*stream, CALL)?;
+            sim.destroy_stream(index);
+        }
+        let events = nodes.nodes.iter().filter_map(|node| node.event);
+        events.chain([nodes.border]).try_for_each(|event| sim.destroy_event(event, CALL))
+    }
+}
+
+fn no_graph(graph: RawGraph, call: &'static str) -> crate::driver::DriverError {
+    invalid_handle(call, graph.device(), "there is no such graph")
+}
+
+impl Sim {
+    fn graph(&mut self, graph: RawGraph, call: &'static str) -> DriverResult<&mut Option<Graph>> {
+        self.graphs.get_mut(graph.handle() as usize).ok_or_else(|| no_graph(graph, call))
+    }
+
+    fn graph_work(
+        &self,
+        device: DeviceId,
+        work: &GraphWork<'_>,
+        call: &'static str,
+    ) -> DriverResult<Work> {
+        Ok(match *work {
+            GraphWork::Launch(launch) => Work::Kernel {
+                function: self.function(launch.function, call)?,
+                params: launch.params.into(),
+                bytes: launch.accesses.iter().map(|access| access.range.bytes).sum(),
+            },
+            GraphWork::Copy(copy) if copy.kind.blocks_host() => {
+                return Err(invalid_value(call, device, "a copy of a graph can't block the host"));
+            }
+            GraphWork::Copy(copy) => Work::Copy(copy),
+            GraphWork::Fill { range, byte } => Work::Fill(range, byte),
+            GraphWork::Recycle { range } => Work::Recycle(range),
+        })
+    }
+
+    fn queue_graph(&mut self, graph: &Graph, index: usize, stream: RawStream) -> DriverResult<()> {
+        const CALL: &str = "launch_graph";
+        if stream.device() != graph.device {
+            let message = "a graph is launched on a stream of its own device";
+            return Err(invalid_handle(CALL, stream.device(), message));
+        }
+        self.queue_record(index, graph.border)?;
+        for own in &graph.streams {
+            let own = self.stream(*own, CALL)?;
+            self.queue_wait(own, graph.border)?;
+        }
+        for node in &graph.nodes {
+            let own = self.stream(graph.streams[node.stream], CALL)?;
+            for before in &node.after {
+                if let Some(event) = graph.nodes[*before].event {
+                    self.queue_wait(own, event)?;
+                }
+            }
+            match &node.work {
+                Work::Kernel { function, params, bytes } => {
+                    self.streams[own].params.extend(&params[..]);
+                    let (function, bytes) = (*function, *bytes);
+                    self.submit(own, Op::Kernel { function, params: params.len() as u32, bytes });
+                }
+                Work::Copy(copy) => {
+                    self.submit(
+                        own,
+                        Op::Copy {
+                            target: copy.target.address,
+                            source: copy.source.address,
+                            bytes: copy.bytes(),
+                            kind: copy.kind,
+                            rows: copy.rows,
+                        },
+                    );
+                }
+                Work::Fill(range, byte) => {
+                    let MemoryRange { address, bytes } = *range;
+                    self.submit(own, Op::Fill { address, bytes, byte: *byte });
+                }
+                Work::Recycle(range) => {
+                    let MemoryRange { address, bytes } = *range;
+                    self.submit(own, Op::Poison { address, bytes, why: Poison::Recycle });
+                }
+            }
+            if let Some(event) = node.event {
+                self.queue_record(own, event)?;
+            }
+        }
+        for own in &graph.streams {
+            let own = self.stream(*own, CALL)?;
+            self.queue_record(own, graph.border)?;
+            self.queue_wait(index, graph.border)?;
+        }
+        Ok(())
+    }
+
+    fn queue_record(&mut self, index: usize, event: RawEvent) -> DriverResult<()> {
+        let slot = self.event(event, "launch_graph")?;
+        let latest = &mut self.events[slot];
+        latest.records += 1;
+        let op = Op::Record { event: latest.name, record: latest.records };
+        let point = self.submit(index, op);
+        self.recorded(slot, point);
+        Ok(())
+    }
+
+    fn queue_wait(&mut self, index: usize, event: RawEvent) -> DriverResult<()> {
+        let slot = self.event(event, "launch_graph")?;
+        let event = &self.events[slot];
+        let Some(until) = event.latest else { return Ok(()) };
+        let op = Op::Wait { event: event.name, record: event.records, until };
+        self.submit(index, op);
+        self.ordered_after(index, slot);
+        Ok(())
+    }
+}

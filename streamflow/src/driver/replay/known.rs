@@ -1,0 +1,135 @@
+//! The traces that are known: those that came once, and the lanes of those that came again.
+
+use super::lane::{Lanes, MOST, Made};
+use super::state::State;
+use super::trace::{Trace, Work};
+use crate::driver::{Driver, DriverResult};
+
+/// A trace with fewer launches, copies and fills is sent: a launch of a graph costs the host as much as one of a kernel.
+const LEAST: usize = 2;
+/// With more bytes for each call the device needs much longer than the host: nothing is saved.
+const LARGE: u64 = 256 << 20;
+/// After so many launches of other lanes a lane is taken for one that is no longer needed.
+const IDLE: u64 = 8 * MOST as u64;
+/// The most traces that came once and are kept.
+const SEEN: usize = 64;
+
+impl State {
+    /// Keeps the trace of a segment, or makes a lane of one that came before.
+    pub(super) fn remember(&mut self, below: &dyn Driver) -> DriverResult<()> {
+        match pays(self.current.submissions(), self.current.bytes()) {
+            Ok(true) => {}
+            Ok(false) => return Ok(()),
+            Err(why) => {
+                self.note_broken(why, None);
+                return Ok(());
+            }
+        }
+        let (current, left_out) = (&self.current, self.omission);
+        let Some(place) = self.seen.iter().position(|seen| seen.is_equal(current, left_out)) else {
+            // The memory of the oldest is used again: a graph whose ticks never repeat allocates nothing for long.
+            let mut oldest = match self.seen.len() {
+                SEEN => self.seen.remove(0),
+                _ => Trace::default(),
+            };
+            oldest.copy(current);
+            self.seen.push(oldest);
+            return Ok(());
+        };
+        let trace = self.seen.swap_remove(place);
+        let Some(index) = self.free_place(below)? else {
+            self.note_broken("more rotations of buffers than graphs that are kept", None);
+            return Ok(());
+        };
+        if let Err(error) = self.add_lane(below, index, trace) {
+            tracing::warn!(%error, "a graph could not be made: its calls are sent one by one");
+            self.note_broken("no graph could be made; the log has the error", None);
+        }
+        Ok(())
+    }
+
+    /// Makes a lane of a segment that comes for the first time: for tests of all that a graph can do in a few ticks.
+    pub(super) fn learn(&mut self, below: &dyn Driver) -> DriverResult<Option<usize>> {
+        if self.current.submissions() == 0 {
+            return Ok(None);
+        }
+        let Some(index) = self.free_place(below)? else { return Ok(None) };
+        let mut trace = Trace::default();
+        trace.copy(&self.current);
+        // What a call of the trace is refused for, its own call finds when it is sent.
+        Ok(self.add_lane(below, index, trace).is_ok().then_some(index))
+    }
+
+    /// Where a new lane goes: behind the others, or in place of one that has not been launched for long.
+    fn free_place(&mut self, below: &dyn Driver) -> DriverResult<Option<usize>> {
+        if self.lanes.len() < MOST {
+            return Ok(Some(self.lanes.len()));
+        }
+        let key = |index: &usize| (!self.lanes[*index].is_retired, self.lanes[*index].last);
+        let Some(oldest) = (0..self.lanes.len()).min_by_key(key) else { return Ok(None) };
+        let (lane, launches) = (&mut self.lanes[oldest], self.launches);
+        let is_idle = lane.is_retired || launches - lane.last > IDLE || self.is_eager;
+        Ok((is_idle && lane.is_complete(below, lane.last)?).then_some(oldest))
+    }
+
+    fn add_lane(&mut self, below: &dyn Driver, index: usize, trace: Trace) -> DriverResult<()> {
+        let Some(device) = trace.calls.first().map(|call| call.stream.device()) else {
+            return Ok(());
+        };
+        let border = match self.border {
+            Some(border) => border,
+            None => {
+                below.bind(device)?;
+                below.create_event(device)?
+            }
+        };
+        (self.border, self.device) = (Some(border), Some(device));
+        let made = Made::new(below, device, &trace, self.omission, |work| match work {
+            Work::Launch { function, .. } => self.kernel_name(*function).to_string(),
+            _ => String::new(),
+        })?;
+        // Rule 4: the other lanes come after what was sent before their launches. So does this one.
+        for lane in &self.lanes {
+            // SAFETY: all are this layer's.
+            unsafe {
+                below.record_event(border, lane.stream)?;
+                below.wait_event(made.stream(), border)?;
+            }
+        }
+        let mut lane = made.into_lane(trace);
+        for (other, existing) in self.lanes.iter_mut().enumerate() {
+            let conflicts = Lanes::from(other != index && lane.conflicts_with(existing));
+            lane.conflicts |= conflicts << other;
+            existing.conflicts &= !(1 << index);
+            existing.conflicts |= conflicts << index;
+        }
+        if index < self.lanes.len() {
+            let retired = std::mem::replace(&mut self.lanes[index], lane);
+            retired.destroy(below)?;
+        } else {
+            self.lanes.push(lane);
+        }
+        Ok(())
+    }
+}
+
+/// Whether a graph of a trace with so many launches, copies and fills is cheaper than its calls; an error says why not.
+fn pays(submissions: usize, bytes: u64) -> Result<bool, &'static str> {
+    if submissions >= LEAST && bytes / submissions as u64 > LARGE {
+        return Err("the kernels are so large that the device is the limit, and not the host");
+    }
+    Ok(submissions >= LEAST)
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn single_calls_and_large_kernels_gain_nothing() {
+        assert_eq!(pays(1, 8), Ok(false));
+        assert_eq!(pays(2, 8), Ok(true));
+        assert_eq!(pays(2, 2 * LARGE), Ok(true));
+        assert!(pays(2, 3 * LARGE).is_err());
+    }
+}

@@ -1,0 +1,193 @@
+//! Lanes: executable graphs, each with a stream of its own.
+
+use super::footprint::Footprint;
+use super::trace::{Trace, Work};
+use crate::driver::graph::{GraphNode, GraphWork};
+use crate::driver::replay::Omission;
+use crate::driver::{DeviceId, Driver, DriverResult, RawEvent, RawGraph, RawStream, StreamOptions};
+
+/// The most lanes of a driver.
+pub(super) const MOST: usize = 32;
+
+/// A set of lanes: a bit for each.
+pub(super) type Lanes = u32;
+
+/// An executable graph, and what is known about its launches.
+#[derive(Debug)]
+pub(super) struct Lane {
+    pub(super) trace: Trace,
+    /// The streams of the trace.
+    pub(super) streams: Vec<RawStream>,
+    graph: RawGraph,
+    pub(super) stream: RawStream,
+    footprint: Footprint,
+    /// The other lanes that access the same memory, if one of the two writes.
+    pub(super) conflicts: Lanes,
+    /// The number of its latest launch; 0 before the first one.
+    pub(super) last: u64,
+    /// All its launches up to this number are complete.
+    pub(super) completed: u64,
+    /// Recorded for streams and lanes that come after it, and the launch that the record covers.
+    pub(super) mark: RawEvent,
+    pub(super) marked: u64,
+    /// Recorded for the host, and the launch that the record covers.
+    pub(super) answer: RawEvent,
+    pub(super) asked: u64,
+    /// For each other lane its latest launch that this lane's latest launch comes after.
+    pub(super) after: [u64; MOST],
+    /// Whether it is launched no more.
+    pub(super) is_retired: bool,
+}
+
+/// The parts of a lane that the driver makes.
+pub(super) struct Made {
+    graph: RawGraph,
+    stream: RawStream,
+    mark: RawEvent,
+    answer: RawEvent,
+}
+
+impl Made {
+    /// Makes the graph of a trace.
+    pub(super) fn new(
+        below: &dyn Driver,
+        device: DeviceId,
+        trace: &Trace,
+        left_out: Option<Omission>,
+        name: impl Fn(&Work) -> String,
+    ) -> DriverResult<Self> {
+        below.bind(device)?;
+        let names: Vec<String> = trace.calls.iter().map(|call| name(&call.work)).collect();
+        let edges = trace.edges(left_out);
+        // Records and waits are edges, and no nodes.
+        let mut index = vec![0_u32; trace.len()];
+        let mut count = 0;
+        for (place, call) in trace.calls.iter().enumerate() {
+            index[place] = count;
+            count += u32::from(!matches!(call.work, Work::Record(_) | Work::Wait(..)));
+        }
+        let edges: Vec<Vec<u32>> = edges
+            .iter()
+            .map(|before| before.iter().map(|place| index[*place as usize]).collect())
+            .collect();
+        let nodes = trace.calls.iter().zip(&names).zip(&edges);
+        let nodes: Vec<GraphNode<'_>> = nodes
+            .filter_map(|((call, name), after)| {
+                let work = match call.work {
+                    Work::Launch { .. } => GraphWork::Launch(trace.launch(&call.work, name)?),
+                    Work::Copy(copy) => GraphWork::Copy(copy),
+                    Work::Fill(range, byte) => GraphWork::Fill { range, byte },
+                    Work::Recycle(range) => GraphWork::Recycle { range },
+                    Work::Record(_) | Work::Wait(..) => return None,
+                };
+                Some(GraphNode { work, after })
+            })
+            .collect();
+        // SAFETY: each call of the trace was made, and succeeded, with these parameters. The graph is launched only in
+        // place of the same calls, whose callers vouch for the memory then.
+        let graph = unsafe { below.create_graph(device, &nodes) }?;
+        let made = || {
+            let stream = below.create_stream(device, StreamOptions::default())?;
+            let (mark, answer) = (below.create_event(device)?, below.create_event(device)?);
+            Ok(Self { graph, stream, mark, answer })
+        };
+        made().inspect_err(|_| {
+            // SAFETY: it was just made, and never launched.
+            crate::driver::report_in_drop("destroying a graph", unsafe {
+                below.destroy_graph(graph)
+            });
+        })
+    }
+
+    /// Its stream.
+    pub(super) fn stream(&self) -> RawStream {
+        self.stream
+    }
+
+    pub(super) fn into_lane(self, trace: Trace) -> Lane {
+        let Self { graph, stream, mark, answer } = self;
+        let mut streams: Vec<RawStream> = trace.calls.iter().map(|call| call.stream).collect();
+        streams.sort_unstable();
+        streams.dedup();
+        Lane {
+            footprint: Footprint::of(&trace),
+            trace,
+            streams,
+            graph,
+            stream,
+            conflicts: 0,
+            last: 0,
+            completed: 0,
+            mark,
+            marked: 0,
+            answer,
+            asked: 0,
+            after: [0; MOST],
+            is_retired: false,
+        }
+    }
+}
+
+impl Lane {
+    /// Whether it and another lane access the same memory, and one of them writes.
+    pub(super) fn conflicts_with(&self, other: &Self) -> bool {
+        self.footprint.conflicts(&other.footprint)
+    }
+
+    /// Makes the mark cover all launches so far.
+    pub(super) fn make_mark(&mut self, below: &dyn Driver) -> DriverResult<()> {
+        if self.marked < self.last {
+            // SAFETY: both are this lane's, which lives as long as the driver.
+            unsafe { below.record_event(self.mark, self.stream) }?;
+            self.marked = self.last;
+        }
+        Ok(())
+    }
+
+    /// Makes the host's record cover the latest launch.
+    pub(super) fn ask(&mut self, below: &dyn Driver) -> DriverResult<()> {
+        // SAFETY: as above.
+        unsafe { below.record_event(self.answer, self.stream) }?;
+        self.asked = self.last;
+        Ok(())
+    }
+
+    /// Whether its launches up to one are complete.
+    pub(super) fn is_complete(&mut self, below: &dyn Driver, number: u64) -> DriverResult<bool> {
+        let needed = self.last.min(number);
+        while self.completed < needed {
+            // An answer that is asked for stays asked for, so that a lane that is launched again and again has one.
+            if self.asked <= self.completed {
+                self.ask(below)?;
+            }
+            // SAFETY: the lane's event.
+            if !unsafe { below.query_event(self.answer) }? {
+                return Ok(false);
+            }
+            self.completed = self.asked;
+        }
+        Ok(true)
+    }
+
+    /// Launches the graph.
+    pub(super) fn launch(&mut self, below: &dyn Driver, number: u64) -> DriverResult<()> {
+        // SAFETY: both are this lane's. The calls that the launch stands for were asked for, with the contracts of
+        // `Driver`.
+        unsafe { below.launch_graph(self.graph, self.stream) }?;
+        self.last = number;
+        Ok(())
+    }
+
+    /// Destroys its parts, after its work is complete.
+    pub(super) fn destroy(self, below: &dyn Driver) -> DriverResult<()> {
+        below.bind(self.stream.device())?;
+        // SAFETY: all are this lane's, which is consumed, and no work of it is queued after the synchronisation.
+        unsafe {
+            below.synchronize_stream(self.stream)?;
+            below.destroy_graph(self.graph)?;
+            below.destroy_event(self.mark)?;
+            below.destroy_event(self.answer)?;
+            below.destroy_stream(self.stream)
+        }
+    }
+}

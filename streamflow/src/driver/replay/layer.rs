@@ -1,0 +1,444 @@
+//! The driver calls of a [`Replaying`].
+
+use std::cell::Cell;
+
+use super::mode::Taken;
+use super::outside::Awaited;
+use super::report::ReplayRun;
+use super::state::State;
+use super::trace::Given;
+use super::{Omission, Replaying, Replays};
+use crate::driver::{
+    Code, CopyOp, DeviceId, Driver, DriverResult, HostFunction, KernelSource, Launch, Layer,
+    LibraryCall, LoadedKernel, MemoryRange, RawEvent, RawStream, StreamOptions,
+};
+use crate::sync::Ordering;
+
+thread_local! {
+    /// Whether this thread holds the state of a driver that replays: the simulator executes host functions in calls, and
+    /// such a function may try to call the driver, which refuses that.
+    static INSIDE: Cell<bool> = const { Cell::new(false) };
+    /// Its address is the thread's number.
+    static THREAD: u8 = const { 0 };
+}
+
+/// The number of the calling thread.
+fn thread() -> u64 {
+    THREAD.try_with(|mark| std::ptr::from_ref(mark).addr() as u64).unwrap_or_default()
+}
+
+impl<D: Driver> Replaying<D> {
+    /// Calls `run` with the state, and with the thread and the node that ask. `None` in a call from inside of another one.
+    fn with<R>(&self, run: impl FnOnce(&mut State, (u64, u32)) -> R) -> Option<R> {
+        if INSIDE.try_with(|inside| inside.replace(true)).unwrap_or(true) {
+            return None;
+        }
+        let node = self.node.load(Ordering::Relaxed) as u32;
+        let done = run(&mut self.state.lock(), (thread(), node));
+        INSIDE.set(false);
+        Some(done)
+    }
+
+    /// Takes a call that a trace can have. Returns whether it is sent now; then its stream is ready for it.
+    fn take(&self, stream: RawStream, given: Given<'_>) -> DriverResult<Taken> {
+        let taken = self.with(|state, who| {
+            let taken = state.take(&self.below, who, stream, given)?;
+            if taken == Taken::Send {
+                state.settle(&self.below, stream)?;
+            }
+            Ok(taken)
+        });
+        taken.unwrap_or(Ok(Taken::Send))
+    }
+
+    /// Notes what has become of a call that was sent.
+    fn sent(&self, stream: RawStream, done: DriverResult<()>) -> DriverResult<()> {
+        self.with(|state, (thread, _)| {
+            // Again: another thread may have launched a graph during the call.
+            state.stream(stream).dirty = true;
+            if done.is_err() {
+                state.spoil(thread);
+            }
+        });
+        done
+    }
+
+    /// Before a call that no trace can have.
+    fn disturb(
+        &self,
+        stream: Option<RawStream>,
+        what: &'static str,
+        rule: Option<Omission>,
+    ) -> DriverResult<()> {
+        if !self.is_on() {
+            return Ok(());
+        }
+        let disturbed = self.with(|state, who| {
+            state.disturb(&self.below, who, what, rule)?;
+            stream.map_or(Ok(()), |stream| state.settle(&self.below, stream))
+        });
+        disturbed.unwrap_or(Ok(()))
+    }
+
+    /// After such a call.
+    fn disturbed(&self, stream: RawStream) {
+        if self.is_on() {
+            self.with(|state, _| state.stream(stream).dirty = true);
+        }
+    }
+
+    /// Before the host asks or waits. `launch` is the launch whose end is asked for.
+    fn answer<R>(
+        &self,
+        launch: impl Fn(&mut State) -> u64,
+        ask: impl Fn(&mut State, u64) -> DriverResult<R>,
+    ) -> DriverResult<Option<R>> {
+        let answered = self.with(|state, (thread, _)| {
+            state.before_answer(&self.below, thread)?;
+            match launch(state) {
+                0 => Ok(None),
+                number => ask(state, number).map(Some),
+            }
+        });
+        answered.unwrap_or(Ok(None))
+    }
+
+    /// Waits for what the host must wait for, without the lock.
+    fn wait_for(&self, list: &Awaited) -> DriverResult<()> {
+        for &(_, _, event) in list {
+            // SAFETY: a lane's event, which lives until the lane is destroyed, after its work.
+            unsafe { self.below.synchronize_event(event) }?;
+        }
+        self.with(|state, _| state.note_complete(list));
+        Ok(())
+    }
+
+    /// The launch with work of a stream that the stream itself does not wait for.
+    fn open_launch(state: &mut State, stream: RawStream) -> u64 {
+        let known = state.stream(stream);
+        if known.tail > known.joined { known.tail } else { 0 }
+    }
+}
+
+// In all SAFETY reasons below: `Layer` requires the contract of the same method of `Driver`.
+// SAFETY: the promises of the driver below, in the words of the module: a call that is held back is made later, or by the
+// launch of a graph, in the order that streams and events give to all work that shares memory. What the host is told to be
+// complete is complete, and a call that is not held back is forwarded.
+unsafe impl<D: Driver> Layer for Replaying<D> {
+    fn below(&self) -> &dyn Driver {
+        &self.below
+    }
+
+    fn replays(&self) -> Option<&dyn Replays> {
+        Some(self)
+    }
+
+    fn create_stream(&self, device: DeviceId, options: StreamOptions) -> DriverResult<RawStream> {
+        let stream = self.below.create_stream(device, options)?;
+        self.with(|state, _| state.add_stream(stream, options));
+        Ok(stream)
+    }
+
+    unsafe fn destroy_stream(&self, stream: RawStream) -> DriverResult<()> {
+        self.disturb(Some(stream), "a stream that is destroyed", None)?;
+        // Before the call: another thread may get the same handle as soon as it is made.
+        self.with(|state, _| state.remove_stream(stream));
+        // SAFETY: the caller's contract.
+        unsafe { self.below.destroy_stream(stream) }
+    }
+
+    unsafe fn hand_out(&self, stream: RawStream) {
+        self.with(|state, who| {
+            let what = "a stream whose handle other code gets";
+            let mut ready = state.disturb(&self.below, who, what, None);
+            if ready.is_ok() && Self::open_launch(state, stream) != 0 {
+                // The caller needs no context for a handle, and the wait does.
+                let bound = self.below.bind(stream.device());
+                ready = bound.and_then(|()| state.settle(&self.below, stream));
+            }
+            if let Err(error) = ready {
+                state.failed.get_or_insert(error);
+            }
+            state.stream(stream).is_plain = false;
+            state.retire(stream);
+        });
+        // SAFETY: the caller's contract.
+        unsafe { self.below.hand_out(stream) };
+    }
+
+    unsafe fn query_stream(&self, stream: RawStream) -> DriverResult<bool> {
+        if self.is_on() {
+            let launch = |state: &mut State| Self::open_launch(state, stream);
+            let ask = |state: &mut State, number| state.is_complete(&self.below, number);
+            if self.answer(launch, ask)? == Some(false) {
+                return Ok(false);
+            }
+        }
+        // SAFETY: the caller's contract.
+        unsafe { self.below.query_stream(stream) }
+    }
+
+    unsafe fn synchronize_stream(&self, stream: RawStream) -> DriverResult<()> {
+        if self.is_on() {
+            let launch = |state: &mut State| Self::open_launch(state, stream);
+            let list = |state: &mut State, number| state.awaited(&self.below, number);
+            if let Some(list) = self.answer(launch, list)? {
+                self.wait_for(&list)?;
+            }
+        }
+        // SAFETY: the caller's contract.
+        unsafe { self.below.synchronize_stream(stream) }
+    }
+
+    fn create_event(&self, device: DeviceId) -> DriverResult<RawEvent> {
+        let event = self.below.create_event(device)?;
+        self.with(|state, _| state.add_event(event, true));
+        Ok(event)
+    }
+
+    fn create_timing_event(&self, device: DeviceId) -> DriverResult<RawEvent> {
+        let event = self.below.create_timing_event(device)?;
+        self.with(|state, _| state.add_event(event, false));
+        Ok(event)
+    }
+
+    unsafe fn destroy_event(&self, event: RawEvent) -> DriverResult<()> {
+        self.disturb(None, "an event that is destroyed", None)?;
+        self.with(|state, _| state.events.remove(&event.handle()));
+        // SAFETY: the caller's contract.
+        unsafe { self.below.destroy_event(event) }
+    }
+
+    #[inline]
+    unsafe fn record_event(&self, event: RawEvent, stream: RawStream) -> DriverResult<()> {
+        if self.is_on() {
+            if self.take(stream, Given::Record(event))? == Taken::Held {
+                return Ok(());
+            }
+            // SAFETY: the caller's contract.
+            let recorded = unsafe { self.below.record_event(event, stream) };
+            if recorded.is_ok() {
+                self.with(|state, _| state.note_recorded(event));
+            }
+            return self.sent(stream, recorded);
+        }
+        // SAFETY: the caller's contract.
+        unsafe { self.below.record_event(event, stream) }
+    }
+
+    #[inline]
+    unsafe fn wait_event(&self, stream: RawStream, event: RawEvent) -> DriverResult<()> {
+        if self.is_on() {
+            if self.take(stream, Given::Wait(event, 0))? == Taken::Held {
+                return Ok(());
+            }
+            let waited = self.with(|state, _| state.send_wait(&self.below, stream, event));
+            if let Some(waited) = waited {
+                return self.sent(stream, waited);
+            }
+        }
+        // SAFETY: the caller's contract.
+        unsafe { self.below.wait_event(stream, event) }
+    }
+
+    unsafe fn query_event(&self, event: RawEvent) -> DriverResult<bool> {
+        if self.is_on() {
+            let launch = |state: &mut State| state.launch_of(event);
+            let ask = |state: &mut State, number| state.is_complete(&self.below, number);
+            if let Some(complete) = self.answer(launch, ask)? {
+                return Ok(complete);
+            }
+        }
+        // SAFETY: the caller's contract.
+        unsafe { self.below.query_event(event) }
+    }
+
+    unsafe fn synchronize_event(&self, event: RawEvent) -> DriverResult<()> {
+        if self.is_on() {
+            let launch = |state: &mut State| state.launch_of(event);
+            let list = |state: &mut State, number| state.awaited(&self.below, number);
+            if let Some(list) = self.answer(launch, list)? {
+                return self.wait_for(&list);
+            }
+        }
+        // SAFETY: the caller's contract.
+        unsafe { self.below.synchronize_event(event) }
+    }
+
+    unsafe fn elapsed(&self, start: RawEvent, end: RawEvent) -> DriverResult<f64> {
+        self.disturb(None, "a time between events", None)?;
+        // SAFETY: the caller's contract. Events with timing are never those of a launch.
+        unsafe { self.below.elapsed(start, end) }
+    }
+
+    unsafe fn allocate(&self, stream: RawStream, bytes: u64) -> DriverResult<MemoryRange> {
+        self.disturb(Some(stream), "an allocation of device memory", None)?;
+        // SAFETY: the caller's contract.
+        let range = unsafe { self.below.allocate(stream, bytes) };
+        self.disturbed(stream);
+        range
+    }
+
+    unsafe fn free(&self, stream: RawStream, range: MemoryRange) -> DriverResult<()> {
+        self.disturb(Some(stream), "a free of device memory", None)?;
+        // SAFETY: the caller's contract.
+        let freed = unsafe { self.below.free(stream, range) };
+        self.disturbed(stream);
+        freed
+    }
+
+    #[inline]
+    unsafe fn recycle(&self, stream: RawStream, range: MemoryRange) -> DriverResult<()> {
+        if self.is_on() {
+            if self.take(stream, Given::Recycle(range))? == Taken::Held {
+                return Ok(());
+            }
+            // SAFETY: the caller's contract.
+            return self.sent(stream, unsafe { self.below.recycle(stream, range) });
+        }
+        // SAFETY: the caller's contract.
+        unsafe { self.below.recycle(stream, range) }
+    }
+
+    unsafe fn adopt(&self, device: DeviceId, range: MemoryRange) -> DriverResult<()> {
+        self.disturb(None, "memory of other code", None)?;
+        // SAFETY: the caller's contract.
+        unsafe { self.below.adopt(device, range) }
+    }
+
+    unsafe fn disown(&self, stream: RawStream, range: MemoryRange) -> DriverResult<()> {
+        self.disturb(Some(stream), "memory of other code", None)?;
+        // SAFETY: the caller's contract.
+        unsafe { self.below.disown(stream, range) }
+    }
+
+    unsafe fn wait_for_device(&self, stream: RawStream) -> DriverResult<()> {
+        self.disturb(Some(stream), "a wait for the whole device", None)?;
+        // SAFETY: the caller's contract.
+        let waited = unsafe { self.below.wait_for_device(stream) };
+        self.disturbed(stream);
+        waited
+    }
+
+    unsafe fn free_pinned(&self, device: DeviceId, range: MemoryRange) -> DriverResult<()> {
+        self.disturb(None, "a free of page-locked memory", None)?;
+        // SAFETY: the caller's contract.
+        unsafe { self.below.free_pinned(device, range) }
+    }
+
+    #[inline]
+    unsafe fn copy(&self, stream: RawStream, copy: &CopyOp) -> DriverResult<()> {
+        if self.is_on() {
+            if self.take(stream, Given::Copy(copy))? == Taken::Held {
+                return Ok(());
+            }
+            // SAFETY: the caller's contract.
+            return self.sent(stream, unsafe { self.below.copy(stream, copy) });
+        }
+        // SAFETY: the caller's contract.
+        unsafe { self.below.copy(stream, copy) }
+    }
+
+    unsafe fn fill(&self, stream: RawStream, range: MemoryRange, byte: u8) -> DriverResult<()> {
+        if self.is_on() {
+            if self.take(stream, Given::Fill(range, byte))? == Taken::Held {
+                return Ok(());
+            }
+            // SAFETY: the caller's contract.
+            return self.sent(stream, unsafe { self.below.fill(stream, range, byte) });
+        }
+        // SAFETY: the caller's contract.
+        unsafe { self.below.fill(stream, range, byte) }
+    }
+
+    unsafe fn load_kernel(
+        &self,
+        device: DeviceId,
+        source: &KernelSource<'_>,
+    ) -> DriverResult<LoadedKernel> {
+        // SAFETY: the caller's contract.
+        let loaded = unsafe { self.below.load_kernel(device, source) }?;
+        let has_state = matches!(source.code, Code::Module(_));
+        self.with(|state, _| state.add_kernel(loaded.function, source.name, has_state));
+        Ok(loaded)
+    }
+
+    #[inline]
+    unsafe fn launch(&self, stream: RawStream, launch: &Launch<'_>) -> DriverResult<()> {
+        if self.is_on() {
+            if self.take(stream, Given::Launch(launch))? == Taken::Held {
+                return Ok(());
+            }
+            // SAFETY: the caller's contract.
+            return self.sent(stream, unsafe { self.below.launch(stream, launch) });
+        }
+        // SAFETY: the caller's contract.
+        unsafe { self.below.launch(stream, launch) }
+    }
+
+    unsafe fn call_library(&self, stream: RawStream, call: &LibraryCall<'_>) -> DriverResult<()> {
+        let what = if call.is_captured {
+            "a call of a library"
+        } else {
+            "a call of a library that must not be captured"
+        };
+        self.disturb(Some(stream), what, Some(Omission::Libraries))?;
+        // SAFETY: the caller's contract.
+        let called = unsafe { self.below.call_library(stream, call) };
+        self.disturbed(stream);
+        called
+    }
+
+    unsafe fn launch_host_function(
+        &self,
+        stream: RawStream,
+        function: HostFunction,
+    ) -> DriverResult<()> {
+        self.disturb(Some(stream), "a host function", Some(Omission::HostFunctions))?;
+        // SAFETY: the caller's contract.
+        let queued = unsafe { self.below.launch_host_function(stream, function) };
+        self.disturbed(stream);
+        queued
+    }
+}
+
+impl<D: Driver> Replays for Replaying<D> {
+    fn begin(&self, run: &mut ReplayRun) -> bool {
+        if run.is_off() {
+            return false;
+        }
+        self.on.store(true, Ordering::Relaxed);
+        let began = self.with(|state, (thread, _)| {
+            // One pass at a time: that of another thread goes on.
+            let is_free = state.pass.is_none();
+            if is_free {
+                state.is_eager = run.is_eager;
+                state.begin_pass(thread, &run.nodes);
+            }
+            is_free
+        });
+        run.is_in_pass = began == Some(true);
+        if run.is_in_pass {
+            self.in_pass.store(true, Ordering::Relaxed);
+        }
+        run.is_in_pass
+    }
+
+    fn is_in_pass(&self) -> bool {
+        self.in_pass.load(Ordering::Relaxed)
+    }
+
+    fn at(&self, node: u32) {
+        self.node.store(u64::from(node), Ordering::Relaxed);
+    }
+
+    fn end(&self, run: &mut ReplayRun) -> DriverResult<()> {
+        if !std::mem::take(&mut run.is_in_pass) {
+            return Ok(());
+        }
+        self.in_pass.store(false, Ordering::Relaxed);
+        let done = self.with(|state, _| state.end_pass(&self.below)).transpose()?;
+        run.note(done.unwrap_or_default());
+        Ok(())
+    }
+}

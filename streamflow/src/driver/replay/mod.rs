@@ -1,0 +1,221 @@
+//! Replay: a pass over a graph whose calls repeat becomes one launch of a CUDA graph.
+//!
+//! [`Replaying`] wraps a driver. The platforms that [`PlatformBuilder`](crate::platform::PlatformBuilder) makes have it
+//! directly above CUDA or the simulator, below the race checker and all other layers: those see each call, as it was
+//! asked for. While no graph replays, a call costs one load and a branch more.
+//!
+//! # A segment
+//!
+//! The greedy scheduler marks the begin and the end of a pass. The calls that its thread makes meanwhile form *segments*:
+//! a segment ends where the pass ends, and where the host asks or waits for something. The calls of a segment form a
+//! *trace*. A trace has launches, copies that don't block, fills, recycled memory, records, and waits for records of the
+//! same segment. Two traces are equal if they have the same calls in the same order: kind, stream, kernel, grid, block,
+//! shared memory, each parameter, and each access with its address. A record is compared by its stream, and a wait by the
+//! place of its record in the trace: which event of a stream's ring holds the record changes nothing. A wait for a record
+//! from outside of the segment is no part of the trace. It is kept beside it, and orders the whole segment.
+//!
+//! A trace that comes a second time becomes an executable graph, with a stream of its own: a *lane*. The next segment is
+//! held back as long as it is equal to the trace of a lane. If it ends with that trace, the lane's graph is launched. If a
+//! call differs, or the segment ends earlier, the held-back calls are sent one by one in their order. Since addresses are
+//! compared, each rotation of buffers gets its own lane, and the graphs of ticks in flight overlap.
+//!
+//! # What orders a graph
+//!
+//! Within a graph the edges are those of the calls: the order of each stream, and the waits. Around it:
+//!
+//! 1. A call that is sent to a stream comes after all launches so far that have work of that stream.
+//! 2. A call that waits for a record of a launch comes after all launches so far.
+//! 3. An answer that a record of a launch, or a stream with work in it, is complete means that this launch and all launches
+//!    before it are complete. So what the host concludes from one stream about another one stays true.
+//! 4. Work that was sent to a stream of a trace, and each record from outside that it waits for, comes before the launch
+//!    and before all later launches of every lane: a later trace of the stream may rely on a wait of an earlier one.
+//! 5. A launch comes after the earlier launches of other lanes that access the same memory, if one of the two writes, and
+//!    after those whose records it waits for. Launches of one lane are in order.
+//!
+//! Work that shares no memory may so overtake work of an earlier launch on the same stream. Nobody can see that: all
+//! memory that work touches is declared, by the contract of [`Launch`](super::Launch), and code whose state is not
+//! declared is never replayed. That is code of modules, which can have variables, and libraries.
+//!
+//! # What ends holding back
+//!
+//! All held-back calls are sent before a call that does not belong to a trace: a library's, a host function, an allocation
+//! or a free, a copy that blocks, a stream or event that other code made or that has options, a stream whose handle was
+//! given to other code, another device; then the rest of the pass goes as without replay. So it does when another thread
+//! submits, asks or waits. The end of the pass, a query and a synchronisation end the segment, so that its calls are
+//! sent, by one launch or one by one, before the answer.
+//!
+//! A held-back call that fails when it is sent returns its error, with the operator that asked for it, to the call that
+//! made it be sent, and again at the end of the pass: the run fails. Of the calls behind it only records and waits are
+//! sent. A launch of a graph that fails has queued nothing: its calls are sent one by one, and replay is off from then on.
+//!
+//! Each rule has a test in `tests/tests/replay`, which fails without it: see [`Omission`].
+
+mod ending;
+mod footprint;
+mod handles;
+mod known;
+mod lane;
+mod layer;
+mod mode;
+mod outside;
+mod pass;
+mod report;
+mod sending;
+mod shared_driver;
+mod state;
+#[cfg(all(test, not(loom)))]
+mod tests;
+mod trace;
+
+use std::fmt;
+use std::sync::Arc;
+
+pub use report::{Reason, ReplayReport, ReplayRun};
+pub use shared_driver::SharedDriver;
+
+use self::state::State;
+use super::{Driver, DriverResult};
+use crate::lock::Lock;
+use crate::sync::{AtomicBool, AtomicU64, Ordering};
+
+/// A driver whose passes can be replayed. See the [module](self).
+pub struct Replaying<D: Driver> {
+    below: D,
+    /// Whether a graph has asked for replay. Then calls may be held back, and records be those of a graph's launch.
+    on: AtomicBool,
+    /// Whether a pass has begun and not ended.
+    in_pass: AtomicBool,
+    /// The node whose hook runs in the pass.
+    node: AtomicU64,
+    state: Lock<State>,
+}
+
+impl Replaying<SharedDriver> {
+    /// Wraps a driver that others hold, too, as a recorder whose log is read.
+    pub fn over(below: Arc<dyn Driver>) -> Self {
+        Self::new(SharedDriver(below))
+    }
+
+    /// As [`without`](Self::without), over such a driver.
+    #[doc(hidden)]
+    pub fn over_without(below: Arc<dyn Driver>, omission: Omission) -> Self {
+        Self::without(SharedDriver(below), omission)
+    }
+}
+
+impl<D: Driver> Replaying<D> {
+    /// Wraps a driver.
+    pub fn new(below: D) -> Self {
+        Self {
+            below,
+            on: AtomicBool::new(false),
+            in_pass: AtomicBool::new(false),
+            node: AtomicU64::new(0),
+            state: Lock::new(State::default()),
+        }
+    }
+
+    /// As [`new`](Self::new), without one of the rules, so that tests can show that it is needed.
+    #[doc(hidden)]
+    pub fn without(below: D, omission: Omission) -> Self {
+        let replaying = Self::new(below);
+        replaying.state.lock().omission = Some(omission);
+        replaying
+    }
+
+    /// The driver below.
+    pub fn below(&self) -> &D {
+        &self.below
+    }
+
+    #[inline]
+    fn is_on(&self) -> bool {
+        self.on.load(Ordering::Relaxed)
+    }
+}
+
+impl<D: Driver> Drop for Replaying<D> {
+    fn drop(&mut self) {
+        // After a sticky error nothing is given back.
+        if self.below.sticky_error().is_none() {
+            self.state.get_mut().destroy(&self.below);
+        }
+    }
+}
+
+impl<D: Driver> fmt::Debug for Replaying<D> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Replaying").field("below", &self.below).finish_non_exhaustive()
+    }
+}
+
+/// A rule of the [module](self) that a test leaves out.
+#[doc(hidden)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Omission {
+    /// Parameters are not compared.
+    Parameters,
+    /// Accesses are not compared.
+    Accesses,
+    /// Grids and blocks are not compared.
+    Grid,
+    /// Kernels are not compared.
+    Kernel,
+    /// Streams are not compared.
+    Streams,
+    /// The record that a wait is for is not compared.
+    Waits,
+    /// A segment that ends earlier than the trace is taken for it.
+    Length,
+    /// A trace has no edges between its streams.
+    Edges,
+    /// Rule 1.
+    SentAfterLaunches,
+    /// Rule 2.
+    WaitsForLaunches,
+    /// Rule 3: only the latest lane is asked.
+    EarlierLaunches,
+    /// Rule 3: a record of a launch is taken for complete.
+    Answers,
+    /// Rule 4: work that was sent to a stream of the trace.
+    SentBefore,
+    /// Rule 4: records from outside.
+    RecordsOutside,
+    /// Rule 4, for the other lanes.
+    OtherLanes,
+    /// Rule 5.
+    Conflicts,
+    /// Held-back calls are not sent before another thread's.
+    Threads,
+    /// A wait for an event that other code made is held back.
+    ForeignEvents,
+    /// Held-back calls are not sent before a host function.
+    HostFunctions,
+    /// Held-back calls are not sent before a library's.
+    Libraries,
+    /// Held-back calls are not sent before a query or a synchronisation.
+    Answered,
+}
+
+/// How a scheduler marks passes.
+#[doc(hidden)]
+pub trait Replays: Send + Sync + fmt::Debug {
+    /// A pass begins on this thread. Returns `false` if it is not replayed.
+    #[doc(hidden)]
+    fn begin(&self, run: &mut ReplayRun) -> bool;
+
+    /// The hook of this node is next.
+    #[doc(hidden)]
+    fn at(&self, node: u32);
+
+    /// Whether a pass is replayed now, on any thread. Then a query that only gives a hint is better not made.
+    #[doc(hidden)]
+    fn is_in_pass(&self) -> bool;
+
+    /// The pass of this run ends.
+    ///
+    /// # Errors
+    /// The first of a call that was held back.
+    #[doc(hidden)]
+    fn end(&self, run: &mut ReplayRun) -> DriverResult<()>;
+}

@@ -1,0 +1,159 @@
+//! What is between graphs and the calls that are sent: rules 1 to 5 of the [module](super).
+
+use super::Omission;
+use super::lane::Lanes;
+use super::state::State;
+use crate::driver::{Driver, DriverResult, RawEvent, RawStream};
+
+/// What the host has to wait for.
+pub(super) type Awaited = smallvec::SmallVec<[(usize, u64, RawEvent); 4]>;
+
+impl State {
+    /// Orders what is sent to a stream from now on after the launches that have work of it, and notes that something is.
+    pub(super) fn settle(&mut self, below: &dyn Driver, stream: RawStream) -> DriverResult<()> {
+        let known = self.stream(stream);
+        known.dirty = true;
+        let (tail, joined) = (known.tail, known.joined);
+        if tail > joined && self.keeps(Omission::SentAfterLaunches) {
+            self.join(below, stream)?;
+        }
+        Ok(())
+    }
+
+    /// Orders what is sent to a stream from now on after all launches so far.
+    pub(super) fn join(&mut self, below: &dyn Driver, stream: RawStream) -> DriverResult<()> {
+        let joined = self.stream(stream).joined;
+        for lane in &mut self.lanes {
+            if lane.last > joined && lane.completed < lane.last {
+                lane.make_mark(below)?;
+                // SAFETY: the stream is live: a call for it is being made. The event is the lane's.
+                unsafe { below.wait_event(stream, lane.mark) }?;
+            }
+        }
+        let launches = self.launches;
+        self.stream(stream).joined = launches;
+        Ok(())
+    }
+
+    /// Whether a launch and all before it are complete.
+    pub(super) fn is_complete(&mut self, below: &dyn Driver, number: u64) -> DriverResult<bool> {
+        if !self.keeps(Omission::Answers) {
+            return Ok(true);
+        }
+        let only_latest = !self.keeps(Omission::EarlierLaunches);
+        for lane in &mut self.lanes {
+            if only_latest && lane.last != number {
+                continue;
+            }
+            if !lane.is_complete(below, number)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// The records that the host waits for until a launch and all before it are complete, each with its lane and launch.
+    pub(super) fn awaited(&mut self, below: &dyn Driver, number: u64) -> DriverResult<Awaited> {
+        let mut list = Awaited::new();
+        if !self.keeps(Omission::Answers) {
+            return Ok(list);
+        }
+        let only_latest = !self.keeps(Omission::EarlierLaunches);
+        for (index, lane) in self.lanes.iter_mut().enumerate() {
+            let needed = lane.last.min(number);
+            if lane.completed >= needed || only_latest && lane.last != number {
+                continue;
+            }
+            if lane.asked < needed {
+                lane.ask(below)?;
+            }
+            list.push((index, lane.asked, lane.answer));
+        }
+        Ok(list)
+    }
+
+    /// Notes that the host has found launches complete.
+    pub(super) fn note_complete(&mut self, list: &Awaited) {
+        for &(lane, number, _) in list {
+            let lane = &mut self.lanes[lane];
+            lane.completed = lane.completed.max(number);
+        }
+    }
+
+    /// Orders a lane's next launch: after what was sent to its streams, after the records that the segment waits for, and
+    /// after the launches that access the same memory.
+    pub(super) fn order(&mut self, below: &dyn Driver, index: usize) -> DriverResult<()> {
+        let stream = self.lanes[index].stream;
+        let Some(border) = self.border else { return Ok(()) };
+        let mut has_border = false;
+        for place in 0..self.lanes[index].streams.len() {
+            let before = self.lanes[index].streams[place];
+            if !self.stream(before).dirty || !self.keeps(Omission::SentBefore) {
+                continue;
+            }
+            // SAFETY: the streams of a lane are live: a call for each was just asked for. The event is this layer's.
+            unsafe {
+                below.record_event(border, before)?;
+                below.wait_event(stream, border)?;
+            }
+            has_border = true;
+        }
+        let mut after: Lanes =
+            if self.keeps(Omission::Conflicts) { self.lanes[index].conflicts } else { 0 };
+        for place in 0..self.outside.len() {
+            let event = self.outside[place].event;
+            let launched =
+                self.events.get(&event.handle()).map_or((0, 0), |known| (known.launch, known.lane));
+            match launched {
+                (0, _) if self.keeps(Omission::RecordsOutside) => {
+                    // SAFETY: the event is live, by the contract of the wait that was asked for.
+                    unsafe { below.wait_event(stream, event) }?;
+                    has_border = true;
+                }
+                (0, _) => {}
+                (_, lane) => after |= 1 << lane,
+            }
+        }
+        if has_border {
+            if self.lanes.len() > 1 && self.keeps(Omission::OtherLanes) {
+                // SAFETY: all are this layer's.
+                unsafe { below.record_event(border, stream) }?;
+                for other in self.lanes.iter().filter(|other| other.stream != stream) {
+                    // SAFETY: as above.
+                    unsafe { below.wait_event(other.stream, border) }?;
+                }
+            }
+            for place in 0..self.lanes[index].streams.len() {
+                let before = self.lanes[index].streams[place];
+                self.stream(before).dirty = false;
+            }
+        }
+        self.order_after(below, index, after)
+    }
+
+    /// Orders a lane's next launch after all launches of other lanes so far. The latest is waited for first: it mostly comes
+    /// after the others itself.
+    fn order_after(&mut self, below: &dyn Driver, index: usize, lanes: Lanes) -> DriverResult<()> {
+        loop {
+            let own = &self.lanes[index].after;
+            let is_open = |other: &usize| {
+                *other != index && lanes & 1 << other != 0 && own[*other] < self.lanes[*other].last
+            };
+            let open = (0..self.lanes.len()).filter(is_open);
+            let Some(latest) = open.max_by_key(|other| self.lanes[*other].last) else {
+                return Ok(());
+            };
+            let other = &mut self.lanes[latest];
+            let (last, implied) = (other.last, other.after);
+            if other.completed < last {
+                other.make_mark(below)?;
+                let mark = other.mark;
+                // SAFETY: all are this layer's.
+                unsafe { below.wait_event(self.lanes[index].stream, mark) }?;
+            }
+            let own = &mut self.lanes[index].after;
+            own.iter_mut().zip(implied).for_each(|(own, implied)| *own = implied.max(*own));
+            own[latest] = last;
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! What replay did in a run.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+
+/// How many passes in a row may have no equal before replay is off.
+const PATIENCE: u64 = 256;
+
+/// What replay did in a run of a graph that asked for it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct ReplayReport {
+    /// The passes of the scheduler that were replayed: launches of graphs took the place of their calls. Without
+    /// conditions that make nodes wait, a pass is a tick of each node.
+    pub replayed: u64,
+    /// The passes whose calls were sent one by one, all or some.
+    pub sent: u64,
+    /// Why they were, the first reason of each pass, with how many passes had it.
+    pub broken_by: Vec<(Reason, u64)>,
+    /// Why replay was off, if it was, or from some pass on.
+    pub off: Option<Cow<'static, str>>,
+}
+
+/// Why the calls of a pass were sent one by one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Reason {
+    /// What happened.
+    pub what: &'static str,
+    /// The node whose hook made the call, if one did.
+    pub node: Option<Arc<str>>,
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.node {
+            Some(node) => write!(f, "{}, in `{node}`", self.what),
+            None => write!(f, "{}", self.what),
+        }
+    }
+}
+
+impl fmt::Display for ReplayReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "replay: {} pass(es) replayed, {} sent call by call", self.replayed, self.sent)?;
+        for (reason, passes) in &self.broken_by {
+            write!(f, "\n  {passes:>10}  {reason}")?;
+        }
+        match &self.off {
+            Some(why) => write!(f, "\n  off: {why}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The replay of one run: what its scheduler keeps between passes.
+#[doc(hidden)]
+#[derive(Debug, Default)]
+pub struct ReplayRun {
+    /// The nodes' names.
+    pub(super) nodes: Arc<[Arc<str>]>,
+    replayed: u64,
+    sent: u64,
+    broken_by: Vec<(&'static str, Option<u32>, u64)>,
+    pub(super) off: Option<Cow<'static, str>>,
+    /// Passes without any launch of a graph, in a row.
+    in_vain: u64,
+    pub(super) is_in_pass: bool,
+    pub(super) is_eager: bool,
+}
+
+/// What a pass did.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct PassDone {
+    /// Whether it made calls that replay is about.
+    pub(super) has_work: bool,
+    /// Whether a graph was launched.
+    pub(super) launched: bool,
+    /// Why calls were sent one by one.
+    pub(super) broken: Option<(&'static str, Option<u32>)>,
+}
+
+impl ReplayRun {
+    /// For the nodes with these names.
+    pub(crate) fn new(nodes: impl Iterator<Item = Arc<str>>) -> Self {
+        Self { nodes: nodes.collect(), ..Self::default() }
+    }
+
+    /// Makes a graph of each segment, also of one that comes for the first time.
+    pub(crate) fn set_eager(&mut self) {
+        self.is_eager = true;
+    }
+
+    /// Switches replay off for what is left of the run. The first reason stays.
+    pub(crate) fn switch_off(&mut self, why: impl Into<Cow<'static, str>>) {
+        self.off.get_or_insert_with(|| why.into());
+    }
+
+    /// Whether passes are replayed.
+    pub(crate) fn is_off(&self) -> bool {
+        self.off.is_some()
+    }
+
+    pub(super) fn note(&mut self, done: PassDone) {
+        if !done.has_work {
+            return;
+        }
+        self.in_vain = if done.launched { 0 } else { self.in_vain + 1 };
+        match done.broken {
+            None if done.launched => self.replayed += 1,
+            broken => {
+                self.sent += 1;
+                let (what, node) = broken.unwrap_or(("no earlier pass had equal calls", None));
+                let known =
+                    self.broken_by.iter_mut().find(|known| (known.0, known.1) == (what, node));
+                match known {
+                    Some(known) => known.2 += 1,
+                    None => self.broken_by.push((what, node, 1)),
+                }
+            }
+        }
+        if self.in_vain >= PATIENCE {
+            self.switch_off("none of 256 passes in a row was replayed, for the reasons above");
+        }
+    }
+
+    /// The report.
+    pub(crate) fn report(&self) -> ReplayReport {
+        let name = |node: u32| self.nodes.get(node as usize).cloned();
+        let reasons = self.broken_by.iter();
+        ReplayReport {
+            replayed: self.replayed,
+            sent: self.sent,
+            broken_by: reasons
+                .map(|&(what, node, passes)| (Reason { what, node: node.and_then(name) }, passes))
+                .collect(),
+            off: self.off.clone(),
+        }
+    }
+}

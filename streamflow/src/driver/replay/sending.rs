@@ -1,0 +1,154 @@
+//! Sending what was held back, one call after the other.
+
+use std::borrow::Cow;
+
+use super::Omission;
+use super::mode::Mode;
+use super::state::State;
+use super::trace::{Trace, Work};
+use crate::driver::{Driver, DriverError, DriverResult, RawEvent, RawStream};
+
+impl State {
+    /// Sends the held-back calls, one by one in their order.
+    pub(super) fn send_held(&mut self, below: &dyn Driver) -> DriverResult<()> {
+        if !matches!(self.pass.as_ref().map(|pass| pass.mode), Some(Mode::Hold(_))) {
+            return Ok(());
+        }
+        // From here on they are no longer held back, also if one fails.
+        self.set_mode(Mode::Keep);
+        let (current, outside) =
+            (std::mem::take(&mut self.current), std::mem::take(&mut self.outside));
+        // A library may have left this thread without a context since the calls were asked for, or it is another thread.
+        let device = current.calls.first().map(|call| call.stream.device());
+        let device = device.or(outside.first().map(|wait| wait.stream.device()));
+        let mut first = device.map_or(Ok(()), |device| below.bind(device));
+        let mut waits = outside.iter().peekable();
+        for place in 0..=current.len() {
+            while let Some(wait) = waits.next_if(|wait| wait.place as usize == place) {
+                let sent = self.send_wait(below, wait.stream, wait.event);
+                self.keep_first(&mut first, sent, "a wait", wait.node);
+            }
+            let Some(call) = current.calls.get(place) else { break };
+            let (sent, what) = self.send(below, &current, place, first.is_err());
+            self.keep_first(&mut first, sent, &what, call.node);
+        }
+        (self.current, self.outside) = (current, outside);
+        self.outside.clear();
+        if let Err(error) = &first {
+            self.failed.get_or_insert_with(|| error.clone());
+        }
+        first
+    }
+
+    /// Sends one held-back call. After a failure only records and waits are sent. Returns what it was, if it failed.
+    fn send(
+        &mut self,
+        below: &dyn Driver,
+        trace: &Trace,
+        place: usize,
+        has_failed: bool,
+    ) -> (DriverResult<()>, Cow<'static, str>) {
+        let call = &trace.calls[place];
+        let stream = call.stream;
+        if has_failed && !matches!(call.work, Work::Record(_) | Work::Wait(..)) {
+            return (Ok(()), "".into());
+        }
+        if let Err(error) = self.settle(below, stream) {
+            return (Err(error), "the order before a call".into());
+        }
+        // The call was asked for with the contract of its method. Its objects and its memory are as they were: whatever
+        // could change them comes after a call that sends what is held back. That is the reason in each block.
+        match call.work {
+            Work::Launch { function, .. } => {
+                let name = self.kernel_name(function);
+                let Some(launch) = trace.launch(&call.work, &name) else {
+                    return (Ok(()), "".into());
+                };
+                // SAFETY: as above.
+                let sent = unsafe { below.launch(stream, &launch) };
+                let what = match &sent {
+                    Ok(()) => "".into(),
+                    Err(_) => format!("the launch of kernel `{name}`").into(),
+                };
+                (sent, what)
+            }
+            Work::Copy(copy) => {
+                // SAFETY: as above.
+                let sent = unsafe { below.copy(stream, &copy) };
+                (sent, "a copy".into())
+            }
+            Work::Fill(range, byte) => {
+                // SAFETY: as above.
+                let sent = unsafe { below.fill(stream, range, byte) };
+                (sent, "a fill".into())
+            }
+            Work::Recycle(range) => {
+                // SAFETY: as above.
+                let sent = unsafe { below.recycle(stream, range) };
+                (sent, "memory that is used again".into())
+            }
+            Work::Record(event) => {
+                // SAFETY: as above.
+                let sent = unsafe { below.record_event(event, stream) };
+                self.note_recorded(event);
+                (sent, "a record".into())
+            }
+            Work::Wait(event, _) => {
+                // SAFETY: as above.
+                let sent = unsafe { below.wait_event(stream, event) };
+                (sent, "a wait".into())
+            }
+        }
+    }
+
+    /// Makes a stream wait for the latest record of an event.
+    pub(super) fn send_wait(
+        &mut self,
+        below: &dyn Driver,
+        stream: RawStream,
+        event: RawEvent,
+    ) -> DriverResult<()> {
+        self.settle(below, stream)?;
+        match self.launch_of(event) {
+            // SAFETY: the wait was asked for, with the contract of `Driver::wait_event`.
+            0 => unsafe { below.wait_event(stream, event) },
+            launch
+                if self.stream(stream).joined < launch
+                    && self.keeps(Omission::WaitsForLaunches) =>
+            {
+                self.join(below, stream)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Keeps the first error of held-back calls, with the operator that asked for the call.
+    fn keep_first(
+        &self,
+        first: &mut DriverResult<()>,
+        sent: DriverResult<()>,
+        what: &str,
+        node: u32,
+    ) {
+        let Err(error) = sent else { return };
+        if first.is_ok() {
+            let nodes = self.pass.as_ref().map(|pass| &pass.nodes);
+            let node = nodes.and_then(|nodes| nodes.get(node as usize));
+            *first = Err(asked_by(error, what, node.map_or("?", |node| node)));
+        }
+    }
+}
+
+/// Adds to the message of an error which call it was, and which operator asked for it.
+#[cold]
+fn asked_by(error: DriverError, what: &str, node: &str) -> DriverError {
+    match error {
+        DriverError::Call { call, device, code, name, message } => {
+            let message = format!(
+                "{message}; it is {what} that operator `{node}` asked for, which replay had held back"
+            );
+            DriverError::Call { call, device, code, name, message }
+        }
+        other => other,
+    }
+}

@@ -1,0 +1,16 @@
+//! A driver that others hold, as a part of a driver that replays.
+
+use std::sync::Arc;
+
+use crate::driver::{Driver, Layer};
+
+/// A driver that others hold, too.
+#[derive(Debug, Clone)]
+pub struct SharedDriver(pub(super) Arc<dyn Driver>);
+
+// SAFETY: every call is forwarded unchanged, and so is its answer.
+unsafe impl Layer for SharedDriver {
+    fn below(&self) -> &dyn Driver {
+        &*self.0
+    }
+}

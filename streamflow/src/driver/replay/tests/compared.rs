@@ -1,0 +1,118 @@
+//! What makes two calls of a trace equal.
+
+use crate::driver::replay::Omission;
+use crate::driver::replay::trace::{Given, Trace};
+use crate::driver::{
+    Access, AccessMode, CopyKind, CopyOp, CopyRows, DeviceId, Launch, MemoryRange, Param, RawEvent,
+    RawFunction, RawStream, Rows,
+};
+
+const DEVICE: DeviceId = DeviceId(0);
+
+fn stream(handle: u64) -> RawStream {
+    RawStream::new(DEVICE, handle)
+}
+
+fn range(address: u64) -> MemoryRange {
+    MemoryRange { address, bytes: 64 }
+}
+
+fn access(address: u64, mode: AccessMode, rows: Option<Rows>) -> Access {
+    Access { range: range(address), mode, argument: "x", rows }
+}
+
+/// Whether the first launch is taken for the second.
+fn is_same(one: &Launch<'_>, other: &Launch<'_>, left_out: Option<Omission>) -> bool {
+    let mut trace = Trace::default();
+    trace.push(0, stream(1), Given::Launch(one));
+    trace.is_call(0, stream(1), Given::Launch(other), left_out)
+}
+
+#[test]
+fn each_part_of_a_launch_counts() {
+    let params = [Param::new(1_u64), Param::new(2.0_f32)];
+    let accesses = [access(256, AccessMode::Write, None)];
+    let launch = Launch {
+        function: RawFunction::new(DEVICE, 3),
+        name: "a",
+        grid: [4, 1, 1],
+        block: [32, 1, 1],
+        shared_bytes: 16,
+        params: &params,
+        accesses: &accesses,
+    };
+    assert!(is_same(&launch, &Launch { name: "b", ..launch }, None));
+    let rows = Some(Rows { bytes: 8, pitch: 16 });
+    let [one, two, three] = [
+        [access(512, AccessMode::Write, None)],
+        [access(256, AccessMode::Read, None)],
+        [access(256, AccessMode::Write, rows)],
+    ];
+    let value = [params[0], Param::new(2.5_f32)];
+    let others = [
+        (Launch { function: RawFunction::new(DEVICE, 4), ..launch }, Omission::Kernel),
+        (Launch { grid: [5, 1, 1], ..launch }, Omission::Grid),
+        (Launch { block: [64, 1, 1], ..launch }, Omission::Grid),
+        (Launch { shared_bytes: 0, ..launch }, Omission::Grid),
+        (Launch { params: &value, ..launch }, Omission::Parameters),
+        (Launch { params: &params[..1], ..launch }, Omission::Parameters),
+        (Launch { accesses: &one, ..launch }, Omission::Accesses),
+        (Launch { accesses: &two, ..launch }, Omission::Accesses),
+        (Launch { accesses: &three, ..launch }, Omission::Accesses),
+        (Launch { accesses: &[], ..launch }, Omission::Accesses),
+    ];
+    for (other, rule) in others {
+        assert!(!is_same(&launch, &other, None), "{rule:?}: {other:?}");
+        assert!(is_same(&launch, &other, Some(rule)), "{rule:?}: {other:?}");
+    }
+}
+
+#[test]
+fn each_part_of_another_call_counts() {
+    let copy =
+        CopyOp { kind: CopyKind::DeviceToPinned, target: range(0), source: range(64), rows: None };
+    let rows =
+        CopyRows { bytes: 8, count: 2, source_pitch: 16, target_pitch: 8, target_is_padded: false };
+    let copies = [
+        CopyOp { kind: CopyKind::DeviceToDevice, ..copy },
+        CopyOp { target: range(128), ..copy },
+        CopyOp { source: range(128), ..copy },
+        CopyOp { rows: Some(rows), ..copy },
+    ];
+    let [a, b] = [1, 2].map(|handle| RawEvent::new(DEVICE, handle));
+    let calls = [
+        Given::Copy(&copy),
+        Given::Copy(&copies[0]),
+        Given::Copy(&copies[1]),
+        Given::Copy(&copies[2]),
+        Given::Copy(&copies[3]),
+        Given::Fill(range(0), 1),
+        Given::Fill(range(0), 2),
+        Given::Fill(range(64), 1),
+        Given::Recycle(range(0)),
+        Given::Recycle(range(64)),
+        Given::Record(a),
+        Given::Wait(a, 0),
+        Given::Wait(a, 1),
+    ];
+    for (index, call) in calls.iter().enumerate() {
+        let mut trace = Trace::default();
+        trace.push(0, stream(1), *call);
+        for (other, given) in calls.iter().enumerate() {
+            assert_eq!(
+                trace.is_call(0, stream(1), *given, None),
+                index == other,
+                "{call:?} {given:?}"
+            );
+        }
+        assert!(!trace.is_call(0, stream(2), *call, None), "{call:?}");
+        assert!(trace.is_call(0, stream(2), *call, Some(Omission::Streams)), "{call:?}");
+        assert!(!trace.is_call(1, stream(1), *call, None), "{call:?}");
+    }
+    // Which event of a ring holds the record changes nothing.
+    let mut trace = Trace::default();
+    trace.push(0, stream(1), Given::Record(a));
+    trace.push(0, stream(2), Given::Wait(a, 0));
+    assert!(trace.is_call(0, stream(1), Given::Record(b), None));
+    assert!(trace.is_call(1, stream(2), Given::Wait(b, 0), None));
+}

@@ -1,0 +1,225 @@
+//! What orders graphs: their edges, and rules 1 to 5.
+
+use super::needs;
+use super::world::{World, mixed};
+use crate::driver::replay::Omission;
+
+/// Cell 0 changes on stream 0, and cell 1 with it on stream 1, in order by event 0. Event 1 is recorded at the end.
+fn across(world: &World) {
+    world.mix(0, 0, 0, 5);
+    world.record(0, 0);
+    world.wait(1, 0);
+    world.mix(1, 1, 0, 1);
+    world.record(1, 1);
+    // What is on stream 0 next comes after what was read.
+    world.wait(0, 1);
+}
+
+fn after(passes: u64) -> (u64, u64) {
+    (0..passes).fold((0, 0), |(first, second), _| {
+        let first = mixed(first, first, 5);
+        (first, mixed(second, first, 1))
+    })
+}
+
+fn cells(world: &World) -> (u64, u64) {
+    (world.now(0), world.now(1))
+}
+
+#[test]
+fn edges_are_those_of_waits() {
+    needs(Omission::Edges, |world| {
+        (0..7).for_each(|_| world.pass(across));
+        world.finish(1);
+        world.finish(0);
+        cells(world) == after(7)
+    });
+}
+
+#[test]
+fn a_wait_is_for_its_record() {
+    needs(Omission::Waits, |world| {
+        // The third kernel races with the second if it waits for the first record.
+        let waiting_for = |event: usize| {
+            move |world: &World| {
+                world.mix(0, 0, 0, 5);
+                world.record(0, 0);
+                world.mix(0, 1, 0, 1);
+                world.record(1, 0);
+                world.wait(1, event);
+                world.launch(world.other, 1, 2, 1, 0);
+                world.record(2, 1);
+            }
+        };
+        (0..5).for_each(|_| world.pass(waiting_for(0)));
+        world.finish(1);
+        world.finish(0);
+        let before = world.now(2);
+        world.pass(waiting_for(1));
+        world.finish(1);
+        world.finish(0);
+        world.now(2) == (before % 1000) * 7 + after(6).1 % 1000
+    });
+}
+
+#[test]
+fn what_is_sent_comes_after_the_launches_of_its_stream() {
+    needs(Omission::SentAfterLaunches, |world| {
+        (0..6).for_each(|_| world.pass(across));
+        world.mix(1, 2, 1, 0);
+        world.finish(1);
+        world.now(2) == mixed(0, after(6).1, 0)
+    });
+}
+
+#[test]
+fn a_wait_for_a_record_of_a_launch_is_for_the_launch() {
+    needs(Omission::WaitsForLaunches, |world| {
+        (0..6).for_each(|_| world.pass(across));
+        world.wait(2, 1);
+        world.mix(2, 2, 1, 0);
+        world.finish(2);
+        world.now(2) == mixed(0, after(6).1, 0)
+    });
+}
+
+#[test]
+fn a_record_of_a_launch_is_complete_with_the_launch() {
+    needs(Omission::Answers, |world| {
+        (0..6).for_each(|_| world.pass(across));
+        world.finish_event(1);
+        cells(world) == after(6)
+    });
+    needs(Omission::Answers, |world| {
+        (0..6).for_each(|_| world.pass(across));
+        while !world.query(1) {}
+        cells(world) == after(6)
+    });
+}
+
+/// Two kernels on stream 0 in cells of their own, in one of two rotations, and a record.
+fn rotated(world: &World, rotation: usize) {
+    let first = 2 + 2 * rotation;
+    world.mix(0, first, first, 5);
+    world.mix(0, first + 1, first, 1);
+    world.record(rotation, 0);
+}
+
+#[test]
+fn a_complete_record_says_that_earlier_launches_are_complete() {
+    needs(Omission::EarlierLaunches, |world| {
+        for tick in 0..8 {
+            world.pass(|world| rotated(world, tick % 2));
+        }
+        world.finish_event(1);
+        (world.now(2), world.now(3)) == after(4)
+    });
+}
+
+#[test]
+fn a_launch_comes_after_what_was_sent_to_its_streams() {
+    needs(Omission::SentBefore, |world| {
+        (0..5).for_each(|_| world.pass(across));
+        world.finish(0);
+        let (first, second) = cells(world);
+        world.mix(0, 0, 0, 7);
+        world.pass(across);
+        world.finish(1);
+        world.finish(0);
+        let first = mixed(first, first, 7);
+        let first = mixed(first, first, 5);
+        cells(world) == (first, mixed(second, first, 1))
+    });
+}
+
+#[test]
+fn a_launch_comes_after_the_records_from_outside() {
+    needs(Omission::RecordsOutside, |world| {
+        let (mut outside, mut read, mut last) = (0, 0, 0);
+        for _ in 0..6 {
+            world.mix(2, 2, 2, 3);
+            world.record(2, 2);
+            outside = mixed(outside, outside, 3);
+            world.pass(|world| {
+                world.wait(0, 2);
+                world.mix(0, 0, 2, 5);
+                world.mix(0, 1, 0, 1);
+                world.record(0, 0);
+            });
+            world.wait(2, 0);
+            read = mixed(read, outside, 5);
+            last = mixed(last, read, 1);
+        }
+        world.finish(0);
+        cells(world) == (read, last)
+    });
+}
+
+#[test]
+fn later_lanes_come_after_what_an_earlier_one_waited_for() {
+    needs(Omission::OtherLanes, |world| {
+        // Each rotation reads cell 0, which is written before the last two passes, on another stream. The first of
+        // them waits for that.
+        let read = |world: &World, rotation: usize| {
+            let first = 2 + 2 * rotation;
+            world.mix(0, first, 0, 5);
+            world.mix(0, first + 1, first, 1);
+        };
+        for tick in 0..6 {
+            world.pass(|world| read(world, tick % 2));
+        }
+        world.finish(0);
+        let before = (world.now(4), world.now(5));
+        world.mix(2, 0, 0, 7);
+        world.record(2, 2);
+        world.pass(|world| {
+            world.wait(0, 2);
+            read(world, 0);
+        });
+        world.pass(|world| read(world, 1));
+        world.finish(0);
+        let first = mixed(before.0, mixed(0, 0, 7), 5);
+        (world.now(4), world.now(5)) == (first, mixed(before.1, first, 1))
+    });
+}
+
+/// Of three rotations the first and the second share a cell, and the second and the third another one.
+#[test]
+fn an_order_is_implied_only_by_what_was_waited_for() {
+    needs(Omission::Conflicts, |world| {
+        let rotations = [[(0, 0), (2, 2)], [(0, 0), (1, 1)], [(1, 1), (3, 3)]];
+        let ticks = (0..24).map(|tick: usize| [0, 1, 2, 0, 2, 1][tick % 6]);
+        let mut expected = [0; 4];
+        for rotation in ticks {
+            for (to, from) in rotations[rotation] {
+                expected[to] = mixed(expected[to], expected[from], 1 + rotation as u64);
+            }
+            world.pass(|world| {
+                for (to, from) in rotations[rotation] {
+                    world.mix(0, to, from, 1 + rotation as u64);
+                }
+            });
+        }
+        world.finish(0);
+        (0..4).all(|cell| world.now(cell) == expected[cell])
+    });
+}
+
+#[test]
+fn launches_that_share_memory_are_in_order() {
+    needs(Omission::Conflicts, |world| {
+        // Three rotations: each launch comes after both others, and waits for one.
+        for tick in 0..18 {
+            world.pass(|world| {
+                world.mix(0, 0, 0, 5 + tick % 3);
+                world.mix(0, 1, 0, 1);
+            });
+        }
+        world.finish(0);
+        let expected = (0..18).fold((0, 0), |(first, second), tick| {
+            let first = mixed(first, first, 5 + tick % 3);
+            (first, mixed(second, first, 1))
+        });
+        cells(world) == expected
+    });
+}

@@ -1,0 +1,211 @@
+//! What ends holding back, and that a trace is taken for another one only if it is equal.
+
+use std::ffi::c_void;
+use std::thread;
+
+use super::needs;
+use super::world::{World, mixed};
+use crate::driver::replay::Omission;
+use crate::driver::{
+    Access, AccessMode, Driver, HostArgs, HostFunction, LibraryBody, LibraryCall, Param,
+};
+
+/// Two kernels, on stream 0: cell 0 changes in each pass, and cell 1 with it.
+fn two(world: &World, value: u64) {
+    world.mix(0, 0, 0, value);
+    world.mix(0, 1, 0, 1);
+}
+
+/// What is in the two cells after passes with these values.
+fn after(values: impl IntoIterator<Item = u64>) -> (u64, u64) {
+    values.into_iter().fold((0, 0), |(first, second), value| {
+        let first = mixed(first, first, value);
+        (first, mixed(second, first, 1))
+    })
+}
+
+fn cells(world: &World) -> (u64, u64) {
+    (world.now(0), world.now(1))
+}
+
+#[test]
+fn another_parameter_is_another_call() {
+    needs(Omission::Parameters, |world| {
+        let values = [5, 5, 5, 5, 5, 9, 5];
+        values.iter().for_each(|value| world.pass(|world| two(world, *value)));
+        world.finish(0);
+        cells(world) == after(values)
+    });
+}
+
+#[test]
+fn another_kernel_is_another_call() {
+    needs(Omission::Kernel, |world| {
+        (0..5).for_each(|_| world.pass(|world| two(world, 5)));
+        world.pass(|world| {
+            world.mix(0, 0, 0, 5);
+            world.launch(world.other, 0, 1, 0, 1);
+        });
+        world.finish(0);
+        let (before, second) = after([5; 5]);
+        let first = mixed(before, before, 5);
+        cells(world) == (first, (second % 1000) * 7 + first % 1000 + 1)
+    });
+}
+
+#[test]
+fn a_segment_that_ends_earlier_is_sent() {
+    needs(Omission::Length, |world| {
+        let three = |world: &World| {
+            two(world, 5);
+            world.mix(0, 2, 1, 2);
+        };
+        (0..5).for_each(|_| world.pass(three));
+        world.finish(0);
+        let before = world.now(2);
+        world.pass(|world| two(world, 5));
+        world.finish(0);
+        world.now(2) == before && cells(world) == after([5; 6])
+    });
+}
+
+#[test]
+fn calls_are_sent_before_the_host_waits() {
+    needs(Omission::Answered, |world| {
+        (0..5).for_each(|_| world.pass(|world| two(world, 5)));
+        let mut is_right = false;
+        world.pass(|world| {
+            two(world, 5);
+            world.finish(0);
+            is_right = cells(world) == after([5; 6]);
+        });
+        is_right
+    });
+}
+
+#[test]
+fn calls_are_sent_before_the_host_asks() {
+    needs(Omission::Answered, |world| {
+        let recorded = |world: &World| {
+            two(world, 5);
+            world.record(0, 0);
+        };
+        (0..5).for_each(|_| world.pass(recorded));
+        let mut is_right = false;
+        world.pass(|world| {
+            recorded(world);
+            while !world.query(0) {}
+            is_right = cells(world) == after([5; 6]);
+        });
+        is_right
+    });
+}
+
+#[test]
+fn calls_are_sent_before_another_thread_makes_one() {
+    needs(Omission::Threads, |world| {
+        (0..5).for_each(|_| world.pass(|world| two(world, 5)));
+        let mut is_right = false;
+        world.pass(|world| {
+            two(world, 5);
+            let (driver, stream) = (world.driver.clone(), world.streams[0]);
+            let other = thread::spawn(move || {
+                driver.bind(stream.device()).unwrap();
+                // SAFETY: the stream is live.
+                unsafe { driver.synchronize_stream(stream) }.unwrap();
+            });
+            other.join().unwrap();
+            is_right = cells(world) == after([5; 6]);
+        });
+        is_right
+    });
+}
+
+#[test]
+fn a_wait_for_an_event_of_other_code_is_sent_at_once() {
+    needs(Omission::ForeignEvents, |world| {
+        let [below, stream] = [world.streams[2], world.streams[0]];
+        (0..5).for_each(|_| world.pass(|world| two(world, 5)));
+        let driver = world.driver.clone();
+        let foreign = driver.below();
+        let event = foreign.create_event(stream.device()).unwrap();
+        let mut waited = Ok(());
+        world.run_pass(|world| {
+            // SAFETY: the event is live until the wait was asked for.
+            unsafe {
+                foreign.record_event(event, below).unwrap();
+                waited = driver.wait_event(stream, event);
+                foreign.destroy_event(event).unwrap();
+            }
+            two(world, 5);
+        });
+        world.finish(0);
+        waited.is_ok() && world.has_ended_well && cells(world) == after([5; 6])
+    });
+}
+
+/// Copies a number to the one after it.
+unsafe extern "C" fn keep(pair: *mut c_void) {
+    let pair = pair.cast::<[*mut u64; 2]>();
+    // SAFETY: the test passes two places that are alive until its stream is done.
+    unsafe { (*pair)[1].write((*pair)[0].read()) };
+}
+
+#[test]
+fn calls_are_sent_before_a_host_function() {
+    needs(Omission::HostFunctions, |world| {
+        (0..5).for_each(|_| world.pass(|world| two(world, 5)));
+        let mut kept = 0_u64;
+        let source = std::ptr::with_exposed_provenance_mut::<u64>(world.cells[1].0 as usize);
+        let mut pair = [source, &raw mut kept];
+        world.pass(|world| {
+            two(world, 5);
+            let function = HostFunction { call: keep, data: (&raw mut pair).cast() };
+            // SAFETY: the function's data lives until the stream is done, below.
+            unsafe { world.driver.launch_host_function(world.streams[0], function) }.unwrap();
+        });
+        world.finish(0);
+        kept == after([5; 6]).1
+    });
+}
+
+#[test]
+fn calls_are_sent_before_a_library_s() {
+    needs(Omission::Libraries, |world| {
+        (0..5).for_each(|_| world.pass(|world| two(world, 5)));
+        let run = |args: HostArgs<'_>| {
+            let at = |index: usize| args.params[index].get::<u64>() as usize;
+            let to = std::ptr::with_exposed_provenance_mut::<u64>(at(0));
+            let from = std::ptr::with_exposed_provenance::<u64>(at(1));
+            // SAFETY: both are live for the call.
+            unsafe { to.write(from.read()) };
+        };
+        // SAFETY: it touches the two cells that its parameters name.
+        let body = unsafe { LibraryBody::new("copies", run) };
+        world.pass(|world| {
+            two(world, 5);
+            let [to, from] = [2, 1].map(|cell| world.cells[cell]);
+            let access = |range, mode| Access { range, mode, argument: "", rows: None };
+            let call = LibraryCall {
+                function: "copies",
+                params: &[Param::new(to.0), Param::new(from.0)],
+                accesses: &[
+                    access(to.range(), AccessMode::Write),
+                    access(from.range(), AccessMode::Read),
+                ],
+                is_captured: true,
+                host: &body,
+                device: &|_| Ok(()),
+            };
+            // SAFETY: a live stream, and memory that lives as long as the driver.
+            unsafe { world.driver.call_library(world.streams[0], &call) }.unwrap();
+        });
+        world.finish(0);
+        let report = world.report().to_string();
+        assert!(
+            report.contains("a call of a library, in `node`") || !report.contains("library"),
+            "{report}"
+        );
+        world.now(2) == after([5; 6]).1
+    });
+}

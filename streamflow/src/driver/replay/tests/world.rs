@@ -1,0 +1,185 @@
+//! A driver that replays, on the simulator, with streams, events, memory and two kernels.
+
+use std::sync::Arc;
+
+use crate::driver::host::HostDriver;
+use crate::driver::replay::report::ReplayRun;
+use crate::driver::replay::{Omission, ReplayReport, Replaying, Replays};
+use crate::driver::{
+    Access, AccessMode, Code, DeviceId, Driver, DriverError, HostArgs, HostKernel, KernelSource,
+    Launch, MemoryRange, Param, RawEvent, RawFunction, RawStream, StreamOptions,
+};
+
+/// The address of a number in device memory.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Cell(pub(super) u64);
+
+impl Cell {
+    pub(super) fn range(self) -> MemoryRange {
+        MemoryRange { address: self.0, bytes: 8 }
+    }
+
+    /// What it holds now. Nothing executes meanwhile: a simulator executes in calls.
+    pub(super) fn now(self) -> u64 {
+        let number = std::ptr::with_exposed_provenance::<u64>(self.0 as usize);
+        // SAFETY: device memory of the simulator is the process's, and is kept while the driver lives.
+        unsafe { number.read() }
+    }
+}
+
+pub(super) struct World {
+    pub(super) driver: Arc<Replaying<HostDriver>>,
+    pub(super) run: ReplayRun,
+    pub(super) streams: [RawStream; 3],
+    pub(super) events: [RawEvent; 4],
+    /// All begin with 0.
+    pub(super) cells: [Cell; 8],
+    mix: RawFunction,
+    pub(super) other: RawFunction,
+    /// Whether the end of the last `run_pass` succeeded.
+    pub(super) has_ended_well: bool,
+}
+
+const DEVICE: DeviceId = DeviceId(0);
+
+/// `to = to * 3 + from * 5 + value`
+unsafe fn mix(args: HostArgs<'_>) {
+    // SAFETY: the parameters of `World::launch_of`.
+    unsafe { compute(args, |to, from, value| to.wrapping_mul(3).wrapping_add(from * 5 + value)) }
+}
+
+/// `to = to * 7 + from + value`
+unsafe fn other(args: HostArgs<'_>) {
+    // SAFETY: as above.
+    unsafe { compute(args, |to, from, value| to.wrapping_mul(7).wrapping_add(from + value)) }
+}
+
+unsafe fn compute(args: HostArgs<'_>, of: fn(u64, u64, u64) -> u64) {
+    let address = |index: usize| args.params[index].get::<u64>() as usize;
+    let to = std::ptr::with_exposed_provenance_mut::<u64>(address(0));
+    let from = std::ptr::with_exposed_provenance::<u64>(address(1));
+    // SAFETY: both are live for the call, by its contract.
+    unsafe { to.write(of(to.read() % 1000, from.read() % 1000, address(2) as u64)) };
+}
+
+impl World {
+    pub(super) fn new(seed: u64, left_out: Option<Omission>) -> Self {
+        let host = HostDriver::builder().seed(seed).build();
+        let driver = Arc::new(match left_out {
+            Some(rule) => Replaying::without(host, rule),
+            None => Replaying::new(host),
+        });
+        driver.bind(DEVICE).unwrap();
+        let streams =
+            [(); 3].map(|()| driver.create_stream(DEVICE, StreamOptions::default()).unwrap());
+        let events = [(); 4].map(|()| driver.create_event(DEVICE).unwrap());
+        let cells = [(); 8].map(|()| {
+            // SAFETY: a live stream, and memory that was just allocated.
+            unsafe {
+                let range = driver.allocate(streams[0], 8).unwrap();
+                driver.fill(streams[0], range, 0).unwrap();
+                Cell(range.address)
+            }
+        });
+        // SAFETY: a live stream.
+        unsafe { driver.synchronize_stream(streams[0]) }.unwrap();
+        let load = |name, body: HostKernel| {
+            let refuse = |_| Err(DriverError::too_many_params(name, 0));
+            let code = Code::Image(&refuse);
+            let source = KernelSource { name, entry: name, host: Some(body), code };
+            // SAFETY: the bodies are those of `launch_of`.
+            unsafe { driver.load_kernel(DEVICE, &source) }.unwrap().function
+        };
+        let (mix, other) = (load("mix", mix), load("other", other));
+        let run = ReplayRun::new(["node".into()].into_iter());
+        Self { run, streams, events, cells, mix, other, driver, has_ended_well: true }
+    }
+
+    /// Calls a function as a pass.
+    pub(super) fn pass(&mut self, calls: impl FnOnce(&Self)) {
+        self.driver.begin(&mut self.run);
+        calls(self);
+        self.driver.end(&mut self.run).unwrap();
+    }
+
+    /// As [`pass`](Self::pass), of which the end may fail.
+    pub(super) fn run_pass(&mut self, calls: impl FnOnce(&Self)) {
+        self.driver.begin(&mut self.run);
+        calls(self);
+        self.has_ended_well = self.driver.end(&mut self.run).is_ok();
+    }
+
+    pub(super) fn report(&self) -> ReplayReport {
+        self.run.report()
+    }
+
+    pub(super) fn replayed(&self) -> u64 {
+        self.report().replayed
+    }
+
+    /// `to = to * 3 + from * 5 + value` on a stream.
+    pub(super) fn mix(&self, stream: usize, to: usize, from: usize, value: u64) {
+        self.launch(self.mix, stream, to, from, value);
+    }
+
+    pub(super) fn launch(
+        &self,
+        kernel: RawFunction,
+        stream: usize,
+        to: usize,
+        from: usize,
+        value: u64,
+    ) {
+        let (to, from) = (self.cells[to], self.cells[from]);
+        let params = [Param::new(to.0), Param::new(from.0), Param::new(value)];
+        let access =
+            |cell: Cell, mode, argument| Access { range: cell.range(), mode, argument, rows: None };
+        let accesses =
+            [access(to, AccessMode::Write, "to"), access(from, AccessMode::Read, "from")];
+        let launch = Launch {
+            function: kernel,
+            name: "a kernel",
+            grid: [1; 3],
+            block: [1; 3],
+            shared_bytes: 0,
+            params: &params,
+            accesses: &accesses,
+        };
+        // SAFETY: a live stream and function, its parameters, and memory that lives as long as the driver.
+        unsafe { self.driver.launch(self.streams[stream], &launch) }.unwrap();
+    }
+
+    pub(super) fn record(&self, event: usize, stream: usize) {
+        // SAFETY: both are live.
+        unsafe { self.driver.record_event(self.events[event], self.streams[stream]) }.unwrap();
+    }
+
+    pub(super) fn wait(&self, stream: usize, event: usize) {
+        // SAFETY: both are live.
+        unsafe { self.driver.wait_event(self.streams[stream], self.events[event]) }.unwrap();
+    }
+
+    pub(super) fn query(&self, event: usize) -> bool {
+        // SAFETY: it is live.
+        unsafe { self.driver.query_event(self.events[event]) }.unwrap()
+    }
+
+    pub(super) fn finish_event(&self, event: usize) {
+        // SAFETY: it is live.
+        unsafe { self.driver.synchronize_event(self.events[event]) }.unwrap();
+    }
+
+    pub(super) fn finish(&self, stream: usize) {
+        // SAFETY: it is live.
+        unsafe { self.driver.synchronize_stream(self.streams[stream]) }.unwrap();
+    }
+
+    pub(super) fn now(&self, cell: usize) -> u64 {
+        self.cells[cell].now()
+    }
+}
+
+/// What `mix` computes on the host.
+pub(super) fn mixed(to: u64, from: u64, value: u64) -> u64 {
+    (to % 1000) * 3 + (from % 1000) * 5 + value
+}

@@ -1,0 +1,119 @@
+//! Whether the passes of a run are replayed, and their marks: see [`driver::replay`](crate::driver::replay).
+
+use crate::driver::replay::{ReplayReport, ReplayRun, Replays};
+use crate::error::{Error, Result};
+use crate::graph::{AnyNode, Graph};
+use crate::operator::OnFailure;
+use crate::platform::Platform;
+
+/// Replays each graph that has no `#[replay]`, too.
+const VARIABLE: &str = "STREAMFLOW_REPLAY";
+
+/// The replay of a run.
+#[derive(Debug)]
+pub(super) struct Replay {
+    run: ReplayRun,
+    platform: Platform,
+}
+
+impl Replay {
+    /// The replay of a graph's run, if it asks for that.
+    ///
+    /// # Errors
+    /// [`Error::Variable`].
+    pub(super) fn of(graph: &mut dyn Graph) -> Result<Option<Self>> {
+        let platform = graph.platform().clone();
+        let asked = of_environment()?;
+        if !graph.__replays() && asked == Asked::Not {
+            return Ok(None);
+        }
+        let nodes = graph.nodes();
+        let mut run = ReplayRun::new(nodes.iter().map(|node| node.name().into()));
+        if asked == Asked::Always {
+            run.set_eager();
+        }
+        if let Some(node) = nodes.into_iter().find_map(recovering) {
+            run.switch_off(format!(
+                "node `{node}` has `#[on_failure]`: it would go on after a call that was held back and failed"
+            ));
+        }
+        if platform.driver().replays().is_none() {
+            run.switch_off(
+                "the platform's driver doesn't replay; wrap it by `streamflow::driver::replay::Replaying`",
+            );
+        }
+        Ok(Some(Self { run, platform }))
+    }
+
+    /// Workers run the nodes: no pass of one thread has all calls.
+    pub(super) fn refuse_workers(&mut self) {
+        self.run.switch_off(
+            "workers run the graph; only passes of the one-thread scheduler are replayed",
+        );
+    }
+
+    /// What marks passes, unless replay is off.
+    fn driver(&self) -> Option<&dyn Replays> {
+        if self.run.is_off() { None } else { self.platform.driver().replays() }
+    }
+
+    /// A pass begins. Returns whether it is replayed.
+    pub(super) fn begin(&mut self) -> bool {
+        let Self { run, platform } = self;
+        !run.is_off() && platform.driver().replays().is_some_and(|driver| driver.begin(run))
+    }
+
+    /// The node's step is next.
+    pub(super) fn at(&self, node: usize) {
+        if let Some(driver) = self.driver() {
+            driver.at(node as u32);
+        }
+    }
+
+    /// The pass ends, or what is left of one after an error.
+    ///
+    /// # Errors
+    /// The first of a call that was held back.
+    pub(super) fn end(&mut self) -> Result<()> {
+        let Self { run, platform } = self;
+        match platform.driver().replays() {
+            Some(driver) => Ok(driver.end(run)?),
+            None => Ok(()),
+        }
+    }
+
+    pub(super) fn report(&self) -> ReplayReport {
+        self.run.report()
+    }
+}
+
+/// The node's name, if it goes on after failures.
+fn recovering(node: &mut dyn AnyNode) -> Option<String> {
+    let status = node.status();
+    (status.on_failure != OnFailure::Stop).then_some(status.name)
+}
+
+/// What the environment asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Asked {
+    Not,
+    /// As by `#[replay]`.
+    Each,
+    /// Each segment is a graph, also one that comes for the first time: for tests, whose runs are short.
+    Always,
+}
+
+fn of_environment() -> Result<Asked> {
+    let Some(value) = std::env::var_os(VARIABLE) else { return Ok(Asked::Not) };
+    match value.to_str() {
+        Some("1") => Ok(Asked::Each),
+        Some("0") => Ok(Asked::Not),
+        Some("always") => Ok(Asked::Always),
+        _ => Err(Error::Variable {
+            name: VARIABLE,
+            value: value.to_string_lossy().into_owned(),
+            expected: "say 1, to replay each graph; 0, for those that ask for it; or always, to make a graph of each \
+                       pass, for tests",
+        }),
+    }
+}

@@ -1,0 +1,101 @@
+//! A graph by hand, with all kinds of work.
+
+use std::sync::Arc;
+
+use streamflow::device;
+use streamflow::driver::graph::{GraphNode, GraphWork};
+use streamflow::driver::{
+    Code, CopyKind, CopyOp, CopyRows, Driver, Image, KernelSource, Launch, MemoryRange, Param,
+    RawGraph, RawStream,
+};
+use streamflow::memory::DeviceSlice;
+use streamflow::prelude::*;
+
+use super::ADD_PTX;
+
+/// A graph that is destroyed with its owner. Its launches are complete by then.
+#[derive(Debug)]
+struct Graph {
+    driver: Arc<dyn Driver>,
+    raw: RawGraph,
+}
+
+impl Drop for Graph {
+    fn drop(&mut self) {
+        // SAFETY: it is this value's, and the program waits for its launches.
+        if let Err(error) = unsafe { self.driver.destroy_graph(self.raw) } {
+            tracing::error!(%error, "destroying a graph");
+        }
+    }
+}
+
+impl Graph {
+    fn launch_blocking(&self, stream: RawStream) -> Result<()> {
+        // SAFETY: both are alive, and the memory of the graph is that of the caller's borrows.
+        unsafe {
+            self.driver.launch_graph(self.raw, stream)?;
+            Ok(self.driver.synchronize_stream(stream)?)
+        }
+    }
+}
+
+/// Launches a graph twice that fills `data` with ones, adds 4 to each element, copies it in rows to `copy`, and from there
+/// to the host, twice: by a small copy and by one from page-locked memory and back.
+///
+/// # Errors
+/// Those of the driver.
+pub fn twice(
+    platform: &Platform,
+    stream: &CudaStream,
+    [data, copy]: [&mut DeviceSlice<u32>; 2],
+    result: &mut [u32],
+) -> Result<()> {
+    let (driver, raw) = (platform.driver().clone(), stream.raw());
+    let len = result.len() as u64;
+    let bytes = len * 4;
+    let host = MemoryRange { address: result.as_mut_ptr().expose_provenance() as u64, bytes };
+    let [data, copy] = [data, copy].map(|slice| stream.write_raw(slice, |address| address));
+    let [data, copy] = [data?, copy?].map(|address| MemoryRange { address, bytes });
+    let image = Image(ADD_PTX.as_bytes().to_vec());
+    // SAFETY: the image is text, and the module is this driver's.
+    let add = unsafe {
+        let module = driver.load_module(device(0), "add", &image)?;
+        let source =
+            KernelSource { name: "add", entry: "add", host: None, code: Code::Module(module) };
+        driver.load_kernel(device(0), &source)?
+    };
+    let params = [Param::new(data.address), Param::new(len), Param::new(4_u32)];
+    let launch = Launch {
+        function: add.function,
+        name: "add",
+        grid: [len.div_ceil(256) as u32, 1, 1],
+        block: [256, 1, 1],
+        shared_bytes: 64 << 10,
+        params: &params,
+        accesses: &[],
+    };
+    let rows = CopyRows {
+        bytes: 4,
+        count: len,
+        source_pitch: 4,
+        target_pitch: 4,
+        target_is_padded: false,
+    };
+    let op = |kind, source, target, rows| GraphWork::Copy(CopyOp { kind, target, source, rows });
+    let nodes = [
+        (GraphWork::Fill { range: data, byte: 1 }, &[][..]),
+        (GraphWork::Launch(launch), &[0]),
+        (op(CopyKind::DeviceToDevice, data, copy, Some(rows)), &[1]),
+        (GraphWork::Recycle { range: data }, &[2]),
+        (op(CopyKind::DeviceToPinned, copy, host, None), &[3]),
+        (op(CopyKind::PinnedToDevice, host, copy, None), &[4]),
+        (op(CopyKind::DeviceToPinned, copy, host, Some(rows)), &[4, 5]),
+    ];
+    let nodes = nodes.map(|(work, after)| GraphNode { work, after });
+    driver.bind(device(0))?;
+    // SAFETY: the kernel touches only `data`, and all memory is borrowed until the last launch is complete.
+    let graph = unsafe { driver.create_graph(device(0), &nodes) }?;
+    let graph = Graph { driver, raw: graph };
+    graph.launch_blocking(raw)?;
+    graph.launch_blocking(raw)
+}

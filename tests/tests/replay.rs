@@ -1,0 +1,21 @@
+//! Replay: `#[replay]` on a graph. A replayed graph computes the same, and each rule of `driver::replay` is needed.
+#![allow(missing_docs, reason = "a test binary")]
+
+#[path = "replay/calls.rs"]
+mod calls;
+#[path = "replay/data.rs"]
+mod data;
+#[path = "replay/ends.rs"]
+mod ends;
+#[path = "replay/nodes.rs"]
+mod nodes;
+
+use std::process::ExitCode;
+
+use streamflow_tests::Suite;
+
+fn main() -> ExitCode {
+    let suite = data::add(Suite::new());
+    let suite = ends::add(suite);
+    calls::add(suite).run()
+}

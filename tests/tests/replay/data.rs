@@ -1,0 +1,103 @@
+//! A replayed graph computes the same, and its report says what was replayed.
+
+use streamflow::driver::replay::ReplayReport;
+use streamflow::memory::MemoryOptions;
+use streamflow::prelude::*;
+use streamflow::schedule::Report;
+use streamflow_tests::seen;
+use streamflow_tests::{Failed, Suite, check, check_equal, check_text};
+
+use super::nodes::*;
+
+pub(crate) fn add(suite: Suite) -> Suite {
+    suite
+        .both("a_replayed_diamond_computes_the_same", diamond)
+        .both("many_rotations_of_buffers_are_replayed", rotations)
+        .both("a_parameter_that_changes_is_sent", change)
+        .both("ticks_by_hand_are_replayed", by_hand)
+        .both("a_graph_that_does_not_ask_is_not_replayed", not_asked)
+}
+
+pub(crate) const TICKS: u64 = 80;
+/// Few rotations of buffers, so that ticks soon repeat.
+pub(crate) const FEW: MemoryOptions = MemoryOptions::new().in_flight(2).small_in_flight(2);
+
+/// A platform on the same driver, with few rotations.
+pub(crate) fn few(platform: &Platform) -> Result<Platform, Error> {
+    Platform::builder().memory(FEW).driver(platform.driver().clone())
+}
+
+const NEVER: u64 = u64::MAX;
+
+graph! {
+    #[replay]
+    pub(crate) struct Diamond(ticks: u64, changes: u64, got: Got) {
+        #[when(count(ticks))] let source: Source = Source::new(None);
+        let a: Step = Step::new(2, changes);
+        let b: Step = Step::new(3, u64::MAX);
+        let join: Join = Join::new();
+        let fold: Fold = Fold::new(None, got);
+        source.image >> (a.image, b.image);
+        a.out >> join.a;
+        b.out >> join.b;
+        join.out >> fold.image;
+    }
+}
+
+graph! {
+    struct Plain(ticks: u64, got: Got) {
+        #[when(count(ticks))] let source: Source = Source::new(None);
+        let fold: Fold = Fold::new(None, got);
+        source.image >> fold.image;
+    }
+}
+
+pub(crate) fn replayed(report: &Report) -> Result<&ReplayReport, Failed> {
+    report.replay.as_ref().ok_or_else(|| Failed::msg(format!("no replay in: {report}")))
+}
+
+fn diamond(platform: &Platform) -> Result<(), Failed> {
+    let got = Got::default();
+    let report = Diamond::new(&few(platform)?, TICKS, NEVER, got.clone())?.run()?;
+    check_equal(seen::all(&got), vec![expected(TICKS, NEVER)])?;
+    let replay = replayed(&report)?;
+    check(replay.replayed > TICKS * 3 / 4, || report.to_string())?;
+    check_equal(replay.replayed + replay.sent, TICKS)?;
+    check_text(&report.to_string(), &["replay: ", "replayed"])
+}
+
+/// With the platform's own options, memory is used again after 16 ticks.
+fn rotations(platform: &Platform) -> Result<(), Failed> {
+    let got = Got::default();
+    let report = Diamond::new(platform, 150, NEVER, got.clone())?.run()?;
+    check_equal(seen::all(&got), vec![expected(150, NEVER)])?;
+    check(replayed(&report)?.replayed > 50, || report.to_string())
+}
+
+fn change(platform: &Platform) -> Result<(), Failed> {
+    let got = Got::default();
+    let report = Diamond::new(&few(platform)?, TICKS, TICKS / 2, got.clone())?.run()?;
+    check_equal(seen::all(&got), vec![expected(TICKS, TICKS / 2)])?;
+    let replay = replayed(&report)?;
+    // Before the change, and after it.
+    check(replay.replayed > TICKS / 2, || report.to_string())?;
+    let text = report.to_string();
+    check_text(&text, &["a call differed from those of earlier passes, in `a`"])
+}
+
+fn by_hand(platform: &Platform) -> Result<(), Failed> {
+    let got = Got::default();
+    let mut graph = Diamond::new(&few(platform)?, NEVER, NEVER, got.clone())?;
+    for _ in 0..TICKS {
+        graph.tick()?;
+    }
+    let report = graph.end_run()?;
+    check_equal(seen::all(&got), vec![expected(TICKS, NEVER)])?;
+    check(replayed(&report)?.replayed > TICKS * 3 / 4, || report.to_string())
+}
+
+fn not_asked(platform: &Platform) -> Result<(), Failed> {
+    let report = Plain::new(platform, 8, Got::default())?.run()?;
+    let is_asked = std::env::var("STREAMFLOW_REPLAY").is_ok_and(|value| value != "0");
+    check_equal(report.replay.is_some(), is_asked)
+}

@@ -1,0 +1,229 @@
+//! What breaks a replay, what switches it off, and errors of calls that were held back.
+
+use std::sync::Arc;
+
+use streamflow::driver::Driver;
+use streamflow::driver::host::HostDriver;
+use streamflow::driver::replay::Replaying;
+use streamflow::prelude::*;
+use streamflow::schedule::{Report, Schedule};
+use streamflow_tests::layers::{CallKind, FailNth};
+use streamflow_tests::seen;
+use streamflow_tests::{Failed, Suite, check, check_equal, check_text};
+
+use super::data::{Diamond, FEW, TICKS, few, replayed};
+use super::nodes::*;
+
+pub(crate) fn add(suite: Suite) -> Suite {
+    suite
+        .seeded("a_held_back_launch_that_fails_names_its_operator", held_back)
+        .seeded("a_graph_that_can_t_be_launched_is_sent", not_launched)
+        .seeded("a_graph_that_can_t_be_made_is_sent", not_made)
+        .seeded("a_driver_that_does_not_replay_says_so", another_driver)
+        .both("workers_switch_replay_off", workers)
+        .both("a_node_that_goes_on_after_failures_switches_replay_off", on_failure)
+        .both("scalars_that_always_change_switch_replay_off", changing)
+        .both("a_handle_that_was_given_out_breaks_replay", given_out)
+        .both("two_graphs_in_turn_are_both_replayed", two_graphs)
+}
+
+const NEVER: u64 = u64::MAX;
+
+/// A platform that replays above a driver that fails.
+fn failing(seed: u64, kind: CallKind) -> Result<(Arc<FailNth>, Platform), Failed> {
+    let host: Arc<dyn Driver> = Arc::new(HostDriver::builder().seed(seed).build());
+    let failing = Arc::new(FailNth::new(host, kind, u64::MAX));
+    let platform =
+        Platform::builder().memory(FEW).driver(Arc::new(Replaying::over(failing.clone())))?;
+    Ok((failing, platform))
+}
+
+fn held_back(seed: u64) -> Result<(), Failed> {
+    let (failing, platform) = failing(seed, CallKind::Launch)?;
+    let mut graph = Diamond::new(&platform, NEVER, TICKS, Got::default())?;
+    for _ in 0..TICKS {
+        graph.tick()?;
+    }
+    failing.fail_next();
+    // The tag of `a` changes in this tick, so that the launches of `source` are sent.
+    let error = match graph.tick() {
+        Err(error) => error.to_string(),
+        Ok(_) => return Err(Failed::msg("no error")),
+    };
+    check(failing.has_failed(), || "no launch has failed".into())?;
+    check_text(&error, &["INJECTED", "kernel `bump`", "operator `source`", "replay had held back"])
+}
+
+fn not_launched(seed: u64) -> Result<(), Failed> {
+    let (failing, platform) = failing(seed, CallKind::LaunchGraph)?;
+    let got = Got::default();
+    let mut graph = Diamond::new(&platform, NEVER, NEVER, got.clone())?;
+    for tick in 0..TICKS {
+        if tick == TICKS / 2 {
+            failing.fail_next();
+        }
+        graph.tick()?;
+    }
+    let report = graph.end_run()?;
+    check(failing.has_failed(), || "no launch has failed".into())?;
+    check_equal(seen::all(&got), vec![expected(TICKS, NEVER)])?;
+    check_text(&report.to_string(), &["the launch of a graph failed"])
+}
+
+fn not_made(seed: u64) -> Result<(), Failed> {
+    let (failing, platform) = failing(seed, CallKind::CreateGraph)?;
+    failing.fail_next();
+    let got = Got::default();
+    let report = Diamond::new(&platform, TICKS, NEVER, got.clone())?.run()?;
+    check(failing.has_failed(), || "no graph has failed".into())?;
+    check_equal(seen::all(&got), vec![expected(TICKS, NEVER)])?;
+    check_text(&report.to_string(), &["no graph could be made"])
+}
+
+/// The report of a run of which nothing may be replayed, for this reason.
+fn is_off(report: &Report, why: &str) -> Result<(), Failed> {
+    let replay = replayed(report)?;
+    check_equal(replay.replayed, 0)?;
+    check_text(&report.to_string(), &["off: ", why])
+}
+
+fn another_driver(seed: u64) -> Result<(), Failed> {
+    let host = Arc::new(HostDriver::builder().seed(seed).build());
+    let platform = Platform::builder().driver(host)?;
+    let report = Diamond::new(&platform, 8, NEVER, Got::default())?.run()?;
+    is_off(&report, "`streamflow::driver::replay::Replaying`")
+}
+
+fn workers(platform: &Platform) -> Result<(), Failed> {
+    let got = Got::default();
+    let mut graph = Diamond::new(platform, 40, NEVER, got.clone())?;
+    let report = graph.workers(2)?.run()?;
+    check_equal(seen::all(&got), vec![expected(40, NEVER)])?;
+    is_off(&report, "workers run the graph")
+}
+
+graph! {
+    #[replay]
+    struct Recovering(got: Got) {
+        #[when(count(40))] let source: Source = Source::new(None);
+        #[on_failure(skip)] let fold: Fold = Fold::new(None, got);
+        source.image >> fold.image;
+    }
+}
+
+fn on_failure(platform: &Platform) -> Result<(), Failed> {
+    let report = Recovering::new(platform, Got::default())?.run()?;
+    is_off(&report, "node `fold` has `#[on_failure]`")
+}
+
+/// A kernel with the number of the tick.
+#[operator]
+struct Numbered {
+    #[input]
+    image: &Tensor<u32>,
+    #[output]
+    out: Tensor<u32>,
+}
+
+impl Compute for Numbered {
+    fn compute(&mut self, io: NumberedIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let (image, stream) = io.image.receive().receive_cuda_stream(cx)?;
+        let mut out = cx.tensor([LEN], &stream)?;
+        stream.launch::<tagged>(LEN, (&mut out, image, cx.tick() as u32))?;
+        io.out.emit(out)
+    }
+}
+
+graph! {
+    #[replay]
+    struct Changing(got: Got) {
+        #[when(count(300))] let source: Source = Source::new(None);
+        let numbered: Numbered = Numbered::new();
+        let fold: Fold = Fold::new(None, got);
+        source.image >> numbered.image;
+        numbered.out >> fold.image;
+    }
+}
+
+fn changing(platform: &Platform) -> Result<(), Failed> {
+    let got = Got::default();
+    let report = Changing::new(&few(platform)?, got.clone())?.run()?;
+    let (mut state, mut fold) = (0_u32, 0_u32);
+    for tick in 0..300_u32 {
+        state = state.wrapping_mul(3).wrapping_add(1);
+        let image = state.wrapping_mul(5).wrapping_add(1);
+        fold = fold.wrapping_mul(31).wrapping_add(image.wrapping_mul(5).wrapping_add(tick));
+    }
+    check_equal(seen::all(&got), vec![vec![fold; LEN]])?;
+    is_off(&report, "none of 256 passes in a row was replayed")
+}
+
+/// As `Step`. Before one of its ticks it takes the handle of its stream.
+#[operator]
+struct Handed {
+    #[input]
+    image: &Tensor<u32>,
+    #[output]
+    out: Tensor<u32>,
+    at: u64,
+}
+
+impl Compute for Handed {
+    fn compute(&mut self, io: HandedIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let (image, stream) = io.image.receive().receive_cuda_stream(cx)?;
+        if cx.tick() == self.at {
+            let _handle = stream.raw();
+        }
+        let mut out = cx.tensor([LEN], &stream)?;
+        stream.launch::<tagged>(LEN, (&mut out, image, 2))?;
+        io.out.emit(out)
+    }
+}
+
+graph! {
+    #[replay]
+    struct Handing(ticks: u64, at: u64, got: Got) {
+        #[when(count(ticks))] let source: Source = Source::new(None);
+        let handed: Handed = Handed::new(at);
+        let fold: Fold = Fold::new(None, got);
+        source.image >> handed.image;
+        handed.out >> fold.image;
+    }
+}
+
+fn given_out(platform: &Platform) -> Result<(), Failed> {
+    let platform = few(platform)?;
+    let mut replays = Vec::new();
+    // In this order: a stream whose handle was given out is never held back again, also in another graph.
+    for at in [NEVER, TICKS / 2] {
+        let got = Got::default();
+        let report = Handing::new(&platform, TICKS, at, got.clone())?.run()?;
+        let (mut state, mut fold) = (0_u32, 0_u32);
+        for _ in 0..TICKS {
+            state = state.wrapping_mul(3).wrapping_add(1);
+            let image = state.wrapping_mul(5).wrapping_add(1).wrapping_mul(5).wrapping_add(2);
+            fold = fold.wrapping_mul(31).wrapping_add(image);
+        }
+        check_equal(seen::all(&got), vec![vec![fold; LEN]])?;
+        replays.push(replayed(&report)?.replayed);
+    }
+    // From the middle on nothing is replayed.
+    check(replays[0] > TICKS / 2 && replays[1] < TICKS / 2, || format!("{replays:?}"))
+}
+
+fn two_graphs(platform: &Platform) -> Result<(), Failed> {
+    let (one, other) = (Got::default(), Got::default());
+    let platform = few(platform)?;
+    let mut first = Diamond::new(&platform, NEVER, NEVER, one.clone())?;
+    let mut second = Diamond::new(&platform, NEVER, NEVER, other.clone())?;
+    for _ in 0..TICKS {
+        first.tick()?;
+        second.tick()?;
+    }
+    let reports = [first.end_run()?, second.end_run()?];
+    for (got, report) in [one, other].iter().zip(&reports) {
+        check_equal(seen::all(got), vec![expected(TICKS, NEVER)])?;
+        check(replayed(report)?.replayed > TICKS / 4, || report.to_string())?;
+    }
+    Ok(())
+}
