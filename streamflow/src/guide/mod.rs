@@ -26,7 +26,7 @@
 //! | [17. The plan predicts, the claims decide](the_plan_predicts) | the run |
 //!
 //! Beside the laws: [when a node runs](conditions), [workers and threads](threads), [what happens when a tick
-//! fails](failures), [replay](replay), [libraries on a stream](libraries) and what can't be forgotten with them, [tensors of other
+//! fails](failures), [replay], [libraries on a stream](libraries) and what can't be forgotten with them, [tensors of other
 //! libraries](other_libraries), [a graph as a Python class](graphs_in_python), what [the race checker
 //! reports](race_reports), and where [the simulator and CUDA](simulator_and_cuda) differ.
 
