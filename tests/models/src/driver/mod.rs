@@ -3,6 +3,8 @@
 
 #[path = "../../../../streamflow/src/driver/error.rs"]
 mod error;
+#[path = "../../../../streamflow/src/driver/graph.rs"]
+mod graph;
 #[path = "../../../../streamflow/src/driver/green.rs"]
 mod green;
 #[path = "../../../../streamflow/src/driver/handle.rs"]
@@ -35,13 +37,20 @@ pub(crate) mod device;
 pub(crate) mod journal;
 pub(crate) mod models;
 
+/// What the layers know of replay: no driver of the models replays.
+mod replay {
+    pub(crate) trait Replays: std::fmt::Debug {
+        fn is_in_pass(&self) -> bool;
+    }
+}
+
 use std::fmt;
 
 pub(crate) use error::{DriverError, Sticky, first_error, report_in_drop, report_unless_refused};
 pub(crate) use green::{Coscheduling, GreenContext, SmSizes};
 pub(crate) use handle::{
-    BorrowedEvent, BorrowedStream, DeviceId, MemoryRange, RawEvent, RawFunction, RawModule,
-    RawStream,
+    BorrowedEvent, BorrowedStream, DeviceId, MemoryRange, RawEvent, RawFunction, RawGraph,
+    RawModule, RawStream,
 };
 pub(crate) use kernel::{
     Access, AccessMode, Code, HostArgs, HostFunction, HostKernel, Image, KernelSource, Launch,
