@@ -6,12 +6,12 @@ use cudarc::driver::sys;
 
 use super::error::{STICKY, check, check_given_back, explain};
 use super::module::{self, Module, What};
-use super::submit::{length, stream_of};
+use super::submit::{lay_out_params, length, stream_of};
 use super::{CudaDriver, device, handle_of, pointer_to, probe};
 use crate::driver::graph::{GraphNode, GraphWork};
 use crate::driver::{
-    Code, CopyKind, CopyOp, DeviceId, DriverError, DriverResult, Image, KernelSource, Launch,
-    MAX_PARAMS, MemoryRange, Param, RawFunction, RawGraph, RawStream,
+    Code, CopyKind, CopyOp, DeviceId, DriverResult, Image, KernelSource, Launch, MAX_PARAMS,
+    MemoryRange, Param, RawFunction, RawGraph, RawStream,
 };
 
 /// A contiguous copy to page-locked memory of at most so many bytes is a kernel: a node that copies makes each launch of
@@ -169,12 +169,7 @@ impl CudaDriver {
             self.functions.allow_shared(launch, most)?;
         }
         let mut params = [std::ptr::null_mut(); MAX_PARAMS];
-        let Some(slots) = params.get_mut(..launch.params.len()) else {
-            return Err(DriverError::too_many_params(launch.name, launch.params.len()));
-        };
-        for (slot, param) in slots.iter_mut().zip(launch.params) {
-            *slot = param.as_ptr().cast_mut();
-        }
+        lay_out_params(launch, &mut params)?;
         let ([gx, gy, gz], [bx, by, bz]) = (launch.grid, launch.block);
         let description = sys::CUDA_KERNEL_NODE_PARAMS {
             func: pointer_to(launch.function.handle()),

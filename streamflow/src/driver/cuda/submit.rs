@@ -16,6 +16,21 @@ pub(super) fn stream_of(stream: RawStream) -> sys::CUstream {
     pointer_to(stream.handle())
 }
 
+/// The addresses of a launch's parameters, as CUDA takes them.
+#[inline]
+pub(super) fn lay_out_params(
+    launch: &Launch<'_>,
+    params: &mut [*mut c_void; MAX_PARAMS],
+) -> DriverResult<()> {
+    let Some(slots) = params.get_mut(..launch.params.len()) else {
+        return Err(DriverError::too_many_params(launch.name, launch.params.len()));
+    };
+    for (slot, param) in slots.iter_mut().zip(launch.params) {
+        *slot = param.as_ptr().cast_mut();
+    }
+    Ok(())
+}
+
 /// A length as CUDA takes it: `usize` has 64 bits on every platform that CUDA runs on.
 pub(super) fn length(range: MemoryRange) -> usize {
     range.bytes as usize
@@ -159,12 +174,7 @@ impl CudaDriver {
             self.functions.allow_shared(launch, most)?;
         }
         let mut params = [std::ptr::null_mut(); MAX_PARAMS];
-        let Some(slots) = params.get_mut(..launch.params.len()) else {
-            return Err(DriverError::too_many_params(launch.name, launch.params.len()));
-        };
-        for (slot, param) in slots.iter_mut().zip(launch.params) {
-            *slot = param.as_ptr().cast_mut();
-        }
+        lay_out_params(launch, &mut params)?;
         let ([gx, gy, gz], [bx, by, bz]) = (launch.grid, launch.block);
         // SAFETY: the function is loaded. Each parameter points to at least as many bytes as the
         // kernel's, 16-aligned, which CUDA only reads, and copies before it returns. The caller
