@@ -88,10 +88,11 @@ edges() {
 }
 
 trace() {
-  local cuda=/usr/local/cuda cupti header
+  local cuda=/usr/local/cuda wheels cupti header
   # In the toolkit, or in a wheel.
-  header="$(find -L "$cuda" "$(python3 -c 'import site; print(site.getsitepackages()[0])')/nvidia" -name cupti.h -print -quit)"
-  cupti="$(find -L "$cuda" "$(python3 -c 'import site; print(site.getsitepackages()[0])')/nvidia" -name 'libcupti.so*' -print -quit)"
+  wheels="$(python3 -c 'import site; print(site.getsitepackages()[0])')/nvidia"
+  header="$(find -L "$cuda" "$wheels" -name cupti.h -print -quit)"
+  cupti="$(find -L "$cuda" "$wheels" -name 'libcupti.so*' -print -quit)"
   [ -n "$header" ] && [ -n "$cupti" ] || { echo "there is no CUPTI: '$header', '$cupti'"; return 1; }
   echo "CUPTI: $header, $cupti"
   gcc -O2 -shared -fPIC "-I$cuda/include" "-I$(dirname "$header")" "$here/api_trace/api_trace.c" -o "$scratch/libapi_trace.so" \

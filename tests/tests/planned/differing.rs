@@ -229,19 +229,6 @@ fn sends_apart(platform: &Platform) -> Result<(), Failed> {
     check_equal(unequal(platform, Sends::Apart)?, TICKS as usize)
 }
 
-/// Sends in every second tick.
-#[operator]
-struct Go {
-    #[output]
-    go: u32,
-}
-
-impl Compute for Go {
-    fn compute(&mut self, io: GoIo<'_>, cx: &ExecutionContext) -> Result<()> {
-        if cx.tick() % 2 == 1 { io.go.emit(0) } else { Ok(()) }
-    }
-}
-
 /// Waits for `go`, so that `b` drops images meanwhile.
 #[operator]
 struct LateJoin {

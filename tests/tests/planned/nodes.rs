@@ -27,6 +27,19 @@ pub(crate) fn per_operator() -> CudaStreamPool {
     CudaStreamPool::new().assign(Assign::PerOperator)
 }
 
+/// Sends in every second tick.
+#[operator]
+pub(crate) struct Go {
+    #[output]
+    go: u32,
+}
+
+impl Compute for Go {
+    fn compute(&mut self, io: GoIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        if cx.tick() % 2 == 1 { io.go.emit(0) } else { Ok(()) }
+    }
+}
+
 /// Notes the stream of a tick, by a text that is the same for the same stream alone.
 pub(crate) fn note(noted: &Noted, cx: &ExecutionContext, stream: &impl Debug) {
     push_seen(noted, (cx.node().to_owned(), cx.tick(), format!("{stream:?}")));

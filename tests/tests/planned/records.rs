@@ -17,19 +17,6 @@ pub(crate) fn add(suite: Suite) -> Suite {
         .both("an_operator_works_on_the_stream_that_its_message_came_on", out_of_step)
 }
 
-/// Sends in every second tick.
-#[operator]
-struct Go {
-    #[output]
-    go: u32,
-}
-
-impl Compute for Go {
-    fn compute(&mut self, io: GoIo<'_>, cx: &ExecutionContext) -> Result<()> {
-        if cx.tick() % 2 == 1 { io.go.emit(0) } else { Ok(()) }
-    }
-}
-
 /// Has a stream of its own, and receives late.
 #[operator]
 struct Leaver {
