@@ -122,8 +122,8 @@ impl<D: Driver> Replaying<D> {
 
 // In all SAFETY reasons below: `Layer` requires the contract of the same method of `Driver`.
 // SAFETY: the promises of the driver below, in the words of the module: a call that is held back is made later, or by the
-// launch of a graph, in the order that streams and events give to all work that shares memory. What the host is told to be
-// complete is complete, and a call that is not held back is forwarded.
+// launch of a graph, in the order that streams and events give to all work that shares memory. Work that an answer reports
+// as complete is complete, and a call that is not held back is forwarded.
 unsafe impl<D: Driver> Layer for Replaying<D> {
     fn below(&self) -> &dyn Driver {
         &self.below

@@ -88,7 +88,7 @@ impl State {
         self.omission != Some(rule)
     }
 
-    /// What is known of a stream. Of one that other code made, or a default stream, nothing is yet.
+    /// What is known of a stream. Nothing is known yet of a stream that other code made, and of a default stream.
     pub(super) fn stream(&mut self, stream: RawStream) -> &mut Stream {
         self.streams.entry(stream_key(stream)).or_insert(Stream {
             is_plain: false,
