@@ -7,8 +7,8 @@ use super::replay::Replays;
 use super::report::{RaceMark, RaceReports};
 use super::{
     CopyOp, Coscheduling, DeviceId, DeviceInfo, Driver, DriverResult, GreenContext, HostFunction,
-    Image, KernelSource, Launch, LibraryCall, LoadedKernel, MemoryRange, Note, RawEvent, RawGraph,
-    RawModule, RawStream, SmSizes, Sticky, StreamOptions,
+    Image, KernelSource, Launch, LibraryCall, LoadedKernel, MemoryRange, MemorySource, Note,
+    RawEvent, RawGraph, RawModule, RawStream, SmSizes, Sticky, StreamOptions,
 };
 
 /// Defines [`Layer`] with the methods of [`Driver`], each forwarding to the driver below, and makes every
@@ -79,7 +79,7 @@ forward! {
     [unsafe] fn wait_event(stream: RawStream, event: RawEvent) -> DriverResult<()>;
     [unsafe] fn query_event(event: RawEvent) -> DriverResult<bool>;
     [unsafe] fn synchronize_event(event: RawEvent) -> DriverResult<()>;
-    [unsafe] fn allocate(stream: RawStream, bytes: u64) -> DriverResult<MemoryRange>;
+    [unsafe] fn allocate(stream: RawStream, bytes: u64, source: MemorySource) -> DriverResult<MemoryRange>;
     [unsafe] fn free(stream: RawStream, range: MemoryRange) -> DriverResult<()>;
     [unsafe] fn recycle(stream: RawStream, range: MemoryRange) -> DriverResult<()>;
     [unsafe] fn adopt(device: DeviceId, range: MemoryRange) -> DriverResult<()>;

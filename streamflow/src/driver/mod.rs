@@ -22,6 +22,7 @@ mod kernel;
 mod layer;
 mod library;
 mod listeners;
+mod memory_source;
 mod note;
 mod owned;
 pub mod race;
@@ -48,6 +49,7 @@ pub use kernel::{
 pub use layer::Layer;
 pub use library::{LibraryBody, LibraryCall, LibraryError};
 pub(crate) use listeners::Listeners;
+pub use memory_source::MemorySource;
 pub(crate) use note::tell;
 pub use note::{Direction, Note, SourceLocation};
 pub(crate) use owned::{Event, OwnedEvent, OwnedEvents, OwnedPinned, OwnedStream};
@@ -291,11 +293,16 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
     unsafe fn synchronize_event(&self, event: RawEvent) -> DriverResult<()>;
 
     /// Allocates device memory in stream order: work queued on `stream` after this call may use it. The
-    /// content is not initialised.
+    /// content is not initialised. `source` says what it may be made of.
     ///
     /// # Safety
     /// `stream` is live.
-    unsafe fn allocate(&self, stream: RawStream, bytes: u64) -> DriverResult<MemoryRange>;
+    unsafe fn allocate(
+        &self,
+        stream: RawStream,
+        bytes: u64,
+        source: MemorySource,
+    ) -> DriverResult<MemoryRange>;
 
     /// Frees device memory in stream order.
     ///

@@ -23,7 +23,7 @@ use super::limits::{MemoryLimits, MemoryOptions};
 use super::pool_state::{PoolState, PoolUsage};
 use super::pooled::{BlockPool, OwnedBlock, PoolHandle, PooledBlock};
 use crate::driver::{
-    DeviceId, DriverError, DriverResult, Listeners, Note, StreamOptions, first_error,
+    DeviceId, DriverError, DriverResult, Listeners, MemorySource, Note, StreamOptions, first_error,
     report_in_drop, report_unless_refused,
 };
 use crate::error::{Error, Result};
@@ -35,6 +35,14 @@ const FREEING: &str = "freeing device memory";
 
 /// A block of device memory, with its pool.
 pub(super) type DeviceBlock = Box<PooledBlock<MemoryPool>>;
+
+/// What an allocation is made of.
+enum Place {
+    /// A free block, which counts as in use.
+    Block(DeviceBlock),
+    /// Room for a new block, which counts as in use.
+    New(MemorySource),
+}
 
 /// A pool of the memory of one device, with or without limits.
 pub(crate) struct MemoryPool {
@@ -92,7 +100,9 @@ impl MemoryPool {
             let (driver, stream) = (table.driver(), pool.reclaim.raw());
             // SAFETY: the timeline owns its stream. The memory is freed at once, on the same stream, and is
             // never shared: the driver keeps it for later allocations.
-            unsafe { driver.free(stream, driver.allocate(stream, initial)?) }?;
+            unsafe {
+                driver.free(stream, driver.allocate(stream, initial, MemorySource::Unused)?)
+            }?;
         }
         Ok(pool)
     }
@@ -134,12 +144,14 @@ impl MemoryPool {
         self.table.tell(&Note::At(Location::caller()));
         let bytes = self.limits.block_for(bytes, &self.name)?;
         self.take_lent_back();
-        let free = match self.reuse(timeline, bytes) {
-            None => self.make_room(timeline, bytes)?.map(|block| (block, false)),
-            reused => reused,
-        };
-        let Some((block, ready)) = free else {
-            return Ok(OwnedBlock::new(self.make(timeline, bytes)?));
+        let (block, ready) = match self.reuse(timeline, bytes) {
+            Some(reused) => reused,
+            None => match self.make_room(timeline, bytes)? {
+                Place::Block(block) => (block, false),
+                Place::New(source) => {
+                    return Ok(OwnedBlock::new(self.make(timeline, bytes, source)?));
+                }
+            },
         };
         // If `hand_over` fails, dropping this returns the block.
         let mut owned = OwnedBlock::new(block);
@@ -180,13 +192,13 @@ impl MemoryPool {
 
     /// Makes room for a new block, which counts as in use from then on; or returns a free block that was
     /// allocated for another stream.
-    fn make_room(&self, timeline: &Timeline, bytes: u64) -> Result<Option<DeviceBlock>> {
+    fn make_room(&self, timeline: &Timeline, bytes: u64) -> Result<Place> {
         let mut state = self.lock();
         let mut to_release = Vec::new();
         if !self.limits.allows(state.usage.reserved, bytes)
             && let Some(block) = state.pop_of_size(timeline.id(), bytes)
         {
-            return Ok(Some(self.mark_in_use(&mut state, block, timeline)));
+            return Ok(Place::Block(self.mark_in_use(&mut state, block, timeline)));
         }
         // Free blocks are released only if that makes enough room.
         let is_possible = self.limits.allows(state.usage.used, bytes);
@@ -210,18 +222,19 @@ impl MemoryPool {
         let taken = self.limits.excess(state.usage.reserved.saturating_add(state.usage.freed));
         state.usage.freed -= taken;
         drop(state);
-        if taken > 0 {
-            // So that the driver can reuse their memory for the new block.
-            let released = self.release_each(to_release);
-            let freed = self.reclaim.open_point();
-            let bound = timeline.bind();
-            let ready = released.and(bound.map_err(Error::from));
-            if let Err(error) = ready.and_then(|()| timeline.wait(&self.table, freed)) {
-                self.undo_reservation(timeline, bytes);
-                return Err(error);
-            }
+        if taken == 0 {
+            return Ok(Place::New(MemorySource::Unused));
         }
-        Ok(None)
+        // So that the driver can reuse their memory for the new block.
+        let released = self.release_each(to_release);
+        let freed = self.reclaim.open_point();
+        let bound = timeline.bind();
+        let ready = released.and(bound.map_err(Error::from));
+        if let Err(error) = ready.and_then(|()| timeline.wait(&self.table, freed)) {
+            self.undo_reservation(timeline, bytes);
+            return Err(error);
+        }
+        Ok(Place::New(MemorySource::Freed))
     }
 
     /// Undoes the count of a block that could not be made.
@@ -247,18 +260,28 @@ impl MemoryPool {
     }
 
     /// Makes a new block, which is counted already.
-    fn make(self: &Arc<Self>, timeline: &Timeline, bytes: u64) -> Result<DeviceBlock> {
-        let made = self.make_block(timeline, bytes);
+    fn make(
+        self: &Arc<Self>,
+        timeline: &Timeline,
+        bytes: u64,
+        source: MemorySource,
+    ) -> Result<DeviceBlock> {
+        let made = self.make_block(timeline, bytes, source);
         if made.is_err() {
             self.undo_reservation(timeline, bytes);
         }
         made
     }
 
-    fn make_block(self: &Arc<Self>, timeline: &Timeline, bytes: u64) -> Result<DeviceBlock> {
+    fn make_block(
+        self: &Arc<Self>,
+        timeline: &Timeline,
+        bytes: u64,
+        source: MemorySource,
+    ) -> Result<DeviceBlock> {
         let driver = self.table.driver();
         // SAFETY: the timeline owns its stream.
-        let allocate = || unsafe { driver.allocate(timeline.raw(), bytes) };
+        let allocate = || unsafe { driver.allocate(timeline.raw(), bytes, source) };
         let range = match allocate() {
             Err(DriverError::OutOfMemory { .. }) if self.lock().free_bytes > 0 => {
                 // This allocation matters more than free memory. It is rare and blocks the host, so it is logged.

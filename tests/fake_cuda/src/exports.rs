@@ -162,16 +162,18 @@ exports! {
     }
     fn cuStreamQuery(stream: Handle) {
         let mut state = state();
-        state.check_stream(number(stream))?;
+        state.find_stream(number(stream))?;
         state.order.add(Order::HostAsks { stream: number(stream) });
         state.order.check_complete()?;
     }
     fn cuStreamSynchronize(stream: Handle) {
         let mut state = state();
-        state.check_stream(number(stream))?;
-        state.order.add(Order::HostWaits { stream_or_event: number(stream) });
-        drop(state);
-        wait_while_held();
+        // Nothing holds allocations, and a wait for them orders no work.
+        if state.wait_for(number(stream))? {
+            state.order.add(Order::HostWaits { stream_or_event: number(stream) });
+            drop(state);
+            wait_while_held();
+        }
     }
     fn cuStreamWaitEvent(stream: Handle, event: Handle, _flags: c_uint) {
         let mut state = state();
@@ -219,9 +221,8 @@ exports! {
     fn cuMemPoolTrimTo(pool: Handle, _keep: usize) { state().check("memory pool", number(pool))?; }
     fn cuMemAllocFromPoolAsync(address: To<u64>, bytes: usize, pool: Handle, stream: Handle) {
         let mut state = state();
-        state.check_stream(number(stream))?;
         state.check("memory pool", number(pool))?;
-        *address = state.allocate("device memory", bytes)?;
+        *address = state.allocate_on(number(stream), bytes)?;
     }
     fn cuMemFreeAsync(address: u64, stream: Handle) {
         let mut state = state();
@@ -233,21 +234,25 @@ exports! {
     }
     fn cuMemFreeHost(address: Handle) { state().free("page-locked memory", number(address))?; }
     fn cuMemcpyHtoDAsync_v2(target: u64, source: *const u8, bytes: usize, stream: Handle) {
-        state().check_stream(number(stream))?;
+        state().check_use(number(stream), target)?;
         ptr::copy(source, at::<u8>(target), bytes);
     }
     fn cuMemcpyDtoHAsync_v2(target: *mut u8, source: u64, bytes: usize, stream: Handle) {
-        state().check_stream(number(stream))?;
+        state().check_use(number(stream), source)?;
         ptr::copy(at::<u8>(source), target, bytes);
     }
     fn cuMemcpyDtoDAsync_v2(target: u64, source: u64, bytes: usize, stream: Handle) {
-        state().check_stream(number(stream))?;
+        for memory in [source, target] {
+            state().check_use(number(stream), memory)?;
+        }
         ptr::copy(at::<u8>(source), at::<u8>(target), bytes);
     }
     fn cuMemcpyPeerAsync(
         target: u64, to: usize, source: u64, from: usize, bytes: usize, stream: Handle,
     ) {
-        state().check_stream(number(stream))?;
+        for memory in [source, target] {
+            state().check_use(number(stream), memory)?;
+        }
         check_device(to as c_int - context_of(0) as c_int)?;
         check_device(from as c_int - context_of(0) as c_int)?;
         ptr::copy(at::<u8>(source), at::<u8>(target), bytes);
@@ -264,7 +269,7 @@ exports! {
         }
     }
     fn cuMemsetD8Async(target: u64, byte: u8, bytes: usize, stream: Handle) {
-        state().check_stream(number(stream))?;
+        state().check_use(number(stream), target)?;
         ptr::write_bytes(at::<u8>(target), byte, bytes);
     }
     fn cuDeviceCanAccessPeer(can: To<c_int>, device: c_int, peer: c_int) {

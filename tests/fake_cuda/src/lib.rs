@@ -13,6 +13,7 @@
 //! The declarations are those of `cuda.h` of CUDA 13.0. A call that CUDA refuses, as one without a current context or
 //! with a handle that is not alive, is refused here.
 
+mod allocations;
 mod exports;
 mod graph;
 mod held;

@@ -9,6 +9,7 @@ use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
+use crate::allocations::Allocations;
 use crate::graph::Work;
 use crate::order::Orders;
 
@@ -20,6 +21,9 @@ pub(crate) const DEVICES: i32 = 2;
 /// The context of device 0; those of the others follow.
 const CONTEXT: usize = 0x100;
 const ALIGNMENT: usize = 256;
+
+/// What the log says of a stream that has allocations and other work.
+const ALLOCATED_IN_ORDER: &str = "in-order";
 
 thread_local! {
     /// The current context; 0 if there is none.
@@ -60,6 +64,7 @@ pub(crate) struct State {
     next: u64,
     log: Option<File>,
     pub(crate) order: Orders,
+    allocations: Allocations,
     /// The work of each graph, and of each executable one, with the number of its node.
     pub(crate) graphs: BTreeMap<u64, Vec<(u64, Work)>>,
     /// The modules whose kernel copies.
@@ -79,6 +84,7 @@ pub(crate) fn state() -> MutexGuard<'static, State> {
             next: 0x1_0000,
             log: path.and_then(open),
             order: Orders::default(),
+            allocations: Allocations::default(),
             graphs: BTreeMap::new(),
             copies: Vec::new(),
         })
@@ -153,8 +159,42 @@ impl State {
 
     /// Refuses a stream that is not alive. The default streams of the current context are 0 and 1, and that of the thread
     /// is 2.
-    pub(crate) fn check_stream(&mut self, stream: u64) -> Result<(), i32> {
+    pub(crate) fn find_stream(&mut self, stream: u64) -> Result<(), i32> {
         if stream <= 2 { current().map(drop) } else { self.check("stream", stream) }
+    }
+
+    /// Notes work on a stream, which is refused if it is not alive.
+    pub(crate) fn check_stream(&mut self, stream: u64) -> Result<(), i32> {
+        self.find_stream(stream)?;
+        if self.allocations.work(stream) {
+            self.note(ALLOCATED_IN_ORDER);
+        }
+        Ok(())
+    }
+
+    /// As [`check_stream`](Self::check_stream), for work that uses memory.
+    pub(crate) fn check_use(&mut self, stream: u64, memory: u64) -> Result<(), i32> {
+        self.check_stream(stream)?;
+        if !self.allocations.may_use(stream, memory) {
+            self.note(&format!("wrong: {memory:#x} is used before its allocation"));
+        }
+        Ok(())
+    }
+
+    /// Allocates in the order of a stream.
+    pub(crate) fn allocate_on(&mut self, stream: u64, bytes: usize) -> Result<u64, i32> {
+        self.find_stream(stream)?;
+        let address = self.allocate("device memory", bytes)?;
+        if self.allocations.allocate(stream, address, bytes as u64) {
+            self.note(ALLOCATED_IN_ORDER);
+        }
+        Ok(address)
+    }
+
+    /// The host waits for a stream. Returns whether it waits for work.
+    pub(crate) fn wait_for(&mut self, stream: u64) -> Result<bool, i32> {
+        self.find_stream(stream)?;
+        Ok(self.allocations.wait(stream))
     }
 
     /// The context in which a stream was made.
@@ -176,6 +216,7 @@ impl State {
     pub(crate) fn free(&mut self, kind: &'static str, address: u64) -> Result<(), i32> {
         let bytes = self.live.get(&address).map_or(0, |(_, bytes)| *bytes);
         self.give_back(kind, address)?;
+        self.allocations.free(address);
         let layout = Layout::from_size_align(bytes.max(1), ALIGNMENT).map_err(|_| INVALID_VALUE)?;
         // SAFETY: `allocate` gave this address, for the same layout, and it was alive until now.
         unsafe { dealloc(at(address), layout) };

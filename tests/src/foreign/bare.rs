@@ -10,8 +10,8 @@ use streamflow::device;
 use streamflow::driver::race::{RaceChecker, RaceReports};
 use streamflow::driver::{
     Access, AccessMode, Code, CopyKind, CopyOp, CopyRows, Driver, DriverError, DriverResult,
-    HostFunction, KernelSource, Launch, MemoryRange, Note, Param, RawEvent, RawFunction, RawStream,
-    StreamOptions,
+    HostFunction, KernelSource, Launch, MemoryRange, MemorySource, Note, Param, RawEvent,
+    RawFunction, RawStream, StreamOptions,
 };
 use streamflow::kernel::KernelInfo;
 use streamflow::stream::StreamFlags;
@@ -99,7 +99,7 @@ impl Bare {
     /// [`BYTES`] of device memory, whose first use is on `stream`.
     pub fn allocate(&self, stream: RawStream) -> DriverResult<MemoryRange> {
         // SAFETY: this value owns the stream.
-        let range = unsafe { self.driver.allocate(stream, BYTES) }?;
+        let range = unsafe { self.driver.allocate(stream, BYTES, MemorySource::Unused) }?;
         self.memory.borrow_mut().push(range);
         Ok(range)
     }

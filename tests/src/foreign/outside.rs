@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use streamflow::driver::cuda::CudaDriver;
 use streamflow::driver::{
     BorrowedEvent, CopyKind, CopyOp, DeviceId, Driver, DriverResult, HostFunction, MemoryRange,
-    RawEvent, RawStream, StreamOptions,
+    MemorySource, RawEvent, RawStream, StreamOptions,
 };
 use streamflow::memory::dlpack::{DlExport, DlTensor};
 use streamflow::memory::{After, DeviceSlice, ForeignMemory};
@@ -82,7 +82,7 @@ impl Outside {
             on_a_stream(&*driver, device, |stream| {
                 // SAFETY: the stream is alive, and the memory just allocated.
                 unsafe {
-                    let range = driver.allocate(stream, bytes)?;
+                    let range = driver.allocate(stream, bytes, MemorySource::Unused)?;
                     driver.fill(stream, range, 0).map(|()| range)
                 }
             })?

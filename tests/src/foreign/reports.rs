@@ -1,6 +1,7 @@
 //! The programs of the guide's page about the reports of the race checker, each wrong and right. They call the driver
 //! directly: streamflow's own calls free and destroy in order.
 
+use streamflow::driver::MemorySource;
 use streamflow::prelude::*;
 
 /// Reads memory that was only allocated.
@@ -32,7 +33,7 @@ pub fn freed(platform: &Platform, stream: &CudaStream) -> Result<()> {
     let driver = platform.driver();
     // SAFETY: none! The fill comes after the free.
     unsafe {
-        let memory = driver.allocate(stream.raw(), 4096)?;
+        let memory = driver.allocate(stream.raw(), 4096, MemorySource::Unused)?;
         driver.free(stream.raw(), memory)?;
         driver.fill(stream.raw(), memory, 0)?;
     }
@@ -47,7 +48,7 @@ pub fn freed_last(platform: &Platform, stream: &CudaStream) -> Result<()> {
     let driver = platform.driver();
     // SAFETY: the stream is alive, and the free comes after the only use of the memory.
     unsafe {
-        let memory = driver.allocate(stream.raw(), 4096)?;
+        let memory = driver.allocate(stream.raw(), 4096, MemorySource::Unused)?;
         driver.fill(stream.raw(), memory, 0)?;
         driver.free(stream.raw(), memory)?;
     }

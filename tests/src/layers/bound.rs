@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use streamflow::driver::{
     CopyOp, DeviceId, Driver, DriverError, DriverResult, Launch, Layer, LibraryCall, MemoryRange,
-    RawEvent, RawStream,
+    MemorySource, RawEvent, RawStream,
 };
 
 thread_local! {
@@ -76,7 +76,7 @@ bound! {
     [unsafe] fn wait_event(stream: RawStream, event: RawEvent) -> (), check_stream stream;
     [unsafe] fn query_stream(stream: RawStream) -> bool, check_stream stream;
     [unsafe] fn synchronize_stream(stream: RawStream) -> (), check_stream stream;
-    [unsafe] fn allocate(stream: RawStream, bytes: u64) -> MemoryRange, check_stream stream;
+    [unsafe] fn allocate(stream: RawStream, bytes: u64, source: MemorySource) -> MemoryRange, check_stream stream;
     [unsafe] fn wait_for_device(stream: RawStream) -> (), check_stream stream;
     [unsafe] fn free(stream: RawStream, range: MemoryRange) -> (), check_stream stream;
     [unsafe] fn copy(stream: RawStream, copy: &CopyOp) -> (), check_stream stream;

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use streamflow::driver::graph::GraphNode;
 use streamflow::driver::{
     CopyOp, Coscheduling, DeviceId, Driver, DriverError, DriverResult, GreenContext, HostFunction,
-    Image, KernelSource, Launch, Layer, LibraryCall, LoadedKernel, MemoryRange, RawEvent, RawGraph,
-    RawModule, RawStream, StreamOptions,
+    Image, KernelSource, Launch, Layer, LibraryCall, LoadedKernel, MemoryRange, MemorySource,
+    RawEvent, RawGraph, RawModule, RawStream, StreamOptions,
 };
 
 /// Fails the n-th call of one kind, and passes all other calls to the driver below.
@@ -112,7 +112,7 @@ calls! {
     WaitEvent [unsafe] fn wait_event(stream: RawStream, event: RawEvent) -> (), on stream.device();
     QueryEvent [unsafe] fn query_event(event: RawEvent) -> bool, on event.device();
     SynchronizeEvent [unsafe] fn synchronize_event(event: RawEvent) -> (), on event.device();
-    Allocate [unsafe] fn allocate(stream: RawStream, bytes: u64) -> MemoryRange, on stream.device();
+    Allocate [unsafe] fn allocate(stream: RawStream, bytes: u64, source: MemorySource) -> MemoryRange, on stream.device();
     Free [unsafe] fn free(stream: RawStream, range: MemoryRange) -> (), on stream.device();
     Recycle [unsafe] fn recycle(stream: RawStream, range: MemoryRange) -> (), on stream.device();
     Adopt [unsafe] fn adopt(device: DeviceId, range: MemoryRange) -> (), on device;

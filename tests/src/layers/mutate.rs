@@ -18,8 +18,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use streamflow::driver::AccessMode::{Read, Write};
 use streamflow::driver::race::{RaceMark, RaceReports};
 use streamflow::driver::{
-    CopyOp, DeviceId, Driver, DriverResult, Launch, Layer, LibraryCall, MemoryRange, Note,
-    RawEvent, RawStream, StreamOptions,
+    CopyOp, DeviceId, Driver, DriverResult, Launch, Layer, LibraryCall, MemoryRange, MemorySource,
+    Note, RawEvent, RawStream, StreamOptions,
 };
 
 pub use declared::{AddOne, Axpy, Declaration, Fill, Misdeclared, SlowCopy, declarations};
@@ -273,9 +273,14 @@ unsafe impl Layer for Mutate {
         self.host_wait(label, wait, |dropped| LogStep::StreamComplete { stream, dropped })
     }
 
-    unsafe fn allocate(&self, stream: RawStream, bytes: u64) -> DriverResult<MemoryRange> {
+    unsafe fn allocate(
+        &self,
+        stream: RawStream,
+        bytes: u64,
+        source: MemorySource,
+    ) -> DriverResult<MemoryRange> {
         // SAFETY: the caller's contract.
-        let range = unsafe { self.below.allocate(stream, bytes) }?;
+        let range = unsafe { self.below.allocate(stream, bytes, source) }?;
         self.log_step(|log| {
             log.allocate(range);
             log.work(stream, "allocate", &[(range, Write)])

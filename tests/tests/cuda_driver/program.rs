@@ -6,6 +6,7 @@ use std::io::Write;
 use std::time::Duration;
 
 use streamflow::kernel::Grid;
+use streamflow::memory::MemoryLimits;
 use streamflow::prelude::*;
 use streamflow::stream::CudaGreenContextPool;
 use streamflow_tests::foreign;
@@ -62,6 +63,7 @@ fn play() -> Result<()> {
     foreign::wait_for_device(&**platform.driver(), a.raw())?;
     let _found = foreign::device_of(&platform, a.raw().handle())?;
     in_a_graph(&platform, &a)?;
+    in_freed_room(&platform, &a)?;
     drop(data);
     check_equal((a.is_complete()?, b.is_complete()?), (true, true))?;
     platform.default_stream(device(0))?.synchronize_blocking()?;
@@ -113,6 +115,17 @@ fn in_a_graph(platform: &Platform, a: &CudaStream) -> Result<()> {
     foreign::graph::twice(platform, a, [&mut data, &mut copy], result.as_mut_slice_blocking()?)?;
     // Filled with ones, then 4 was added: each launch begins anew.
     check_equal(result.as_slice_blocking()?, &[0x0101_0105; LEN][..])
+}
+
+/// An allocator gives the room of one buffer to a larger one, in the order of the stream.
+fn in_freed_room(platform: &Platform, a: &CudaStream) -> Result<()> {
+    let limits = MemoryLimits::stream_ordered().max_size(8192);
+    let allocator = platform.allocator("ROOM", device(0), limits)?;
+    drop(allocator.buffer::<u32>(1024, a)?);
+    let mut data = allocator.buffer::<u32>(2048, a)?;
+    a.fill_bytes(&mut data, 1)?;
+    check_equal(a.download_blocking(&data)?, vec![0x0101_0101; 2048])?;
+    Ok(())
 }
 
 fn between_devices(platform: &Platform, near: &CudaStream, data: &Buffer<u32>) -> Result<()> {

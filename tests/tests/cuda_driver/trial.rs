@@ -38,8 +38,10 @@ pub(crate) struct Log {
     pub(crate) rounds: Vec<Round>,
     /// How many objects of each kind were made and not given back.
     pub(crate) live: BTreeMap<String, i64>,
-    /// Handles that were used wrongly.
+    /// Handles and memory that were used wrongly.
     pub(crate) wrong: Vec<String>,
+    /// How many streams have allocations and other work.
+    pub(crate) allocated_in_order: usize,
 }
 
 impl Log {
@@ -55,6 +57,7 @@ impl Log {
                 "+" => *log.live.entry(rest).or_default() += 1,
                 "-" => *log.live.entry(rest).or_default() -= 1,
                 "wrong:" => log.wrong.push(rest),
+                "in-order" => log.allocated_in_order += 1,
                 _ => {}
             }
             let has_fired = log.has_fired;

@@ -7,12 +7,13 @@ use super::error::{
 };
 use super::module::{self, Module, What};
 use super::submit::{length, stream_of};
-use super::{CudaDriver, device, handle_of, pointer_to, probe};
+use super::{CudaDriver, context, handle_of, pointer_to, pool, probe};
 use crate::driver::graph::GraphNode;
 use crate::driver::{
     Code, CopyOp, Coscheduling, DeviceId, DeviceInfo, Driver, DriverResult, GreenContext,
-    HostFunction, Image, KernelSource, Launch, LibraryCall, LoadedKernel, MemoryRange, RawEvent,
-    RawGraph, RawModule, RawStream, SmSizes, Sticky, StreamFlags, StreamOptions, Target,
+    HostFunction, Image, KernelSource, Launch, LibraryCall, LoadedKernel, MemoryRange,
+    MemorySource, RawEvent, RawGraph, RawModule, RawStream, SmSizes, Sticky, StreamFlags,
+    StreamOptions, Target,
 };
 
 fn create_event(device: DeviceId, flags: sys::CUevent_flags) -> DriverResult<RawEvent> {
@@ -48,7 +49,7 @@ unsafe impl Driver for CudaDriver {
 
     fn bind(&self, device: DeviceId) -> DriverResult<()> {
         STICKY.usable("cuCtxSetCurrent")?;
-        device::bind(&self.device(device)?.context, device)
+        context::bind(&self.device(device)?.context, device)
     }
 
     fn sticky_error(&self) -> Option<Sticky> {
@@ -192,36 +193,27 @@ unsafe impl Driver for CudaDriver {
     }
 
     /// For 0 bytes the range is empty, at address 0, and CUDA is not called.
-    unsafe fn allocate(&self, stream: RawStream, bytes: u64) -> DriverResult<MemoryRange> {
-        const CALL: &str = "cuMemAllocFromPoolAsync";
-        STICKY.usable(CALL)?;
-        let device = stream.device();
-        let pool = &self.device(device)?.pool;
+    unsafe fn allocate(
+        &self,
+        stream: RawStream,
+        bytes: u64,
+        source: MemorySource,
+    ) -> DriverResult<MemoryRange> {
+        STICKY.usable("cuMemAllocFromPoolAsync")?;
+        let pool = &self.device(stream.device())?.pool;
         if bytes == 0 {
             return Ok(MemoryRange::default());
         }
-        let mut address: sys::CUdeviceptr = 0;
-        // SAFETY: `address` is a place for one address; the pool lives with the driver, and the
-        // stream is on the pool's device.
-        let result = unsafe {
-            sys::cuMemAllocFromPoolAsync(
-                &raw mut address,
-                bytes as usize,
-                pool.raw(),
-                stream_of(stream),
-            )
-        };
-        check_allocated(CALL, device, bytes, result)?;
-        Ok(MemoryRange { address, bytes })
+        // SAFETY: the caller keeps the same contract, and the stream is on the pool's device.
+        unsafe { pool.allocate(stream, bytes, source) }
     }
 
     unsafe fn free(&self, stream: RawStream, range: MemoryRange) -> DriverResult<()> {
-        if range.bytes == 0 || STICKY.get().is_some() {
+        if range.bytes == 0 {
             return Ok(());
         }
         // SAFETY: the caller frees what `allocate` gave, once, and ordered after all uses.
-        let result = unsafe { sys::cuMemFreeAsync(range.address, stream_of(stream)) };
-        check_given_back("cuMemFreeAsync", stream.device(), result)
+        unsafe { pool::free(stream, range) }
     }
 
     unsafe fn recycle(&self, _stream: RawStream, _range: MemoryRange) -> DriverResult<()> {
@@ -297,7 +289,7 @@ unsafe impl Driver for CudaDriver {
         image: &Image,
     ) -> DriverResult<RawModule> {
         STICKY.usable("cuModuleLoadDataEx")?;
-        device::bind(&self.device(device)?.context, device)?;
+        context::bind(&self.device(device)?.context, device)?;
         // SAFETY: the caller keeps the same contract.
         let module = unsafe { Module::load(device, What::Module(name), image) }?;
         let raw = RawModule::new(device, module.handle());
@@ -314,13 +306,13 @@ unsafe impl Driver for CudaDriver {
         let on = self.device(device)?;
         let module = match &source.code {
             Code::Module(module) => {
-                device::bind(&on.context, device)?;
+                context::bind(&on.context, device)?;
                 module.handle()
             }
             Code::Image(make) => {
                 let image = make(Target { compute_capability: on.info.compute_capability })?;
                 // After `make`, which may have bound another context.
-                device::bind(&on.context, device)?;
+                context::bind(&on.context, device)?;
                 // SAFETY: the caller vouches for the image.
                 let module = unsafe { Module::load(device, What::Kernel(source.name), &image) }?;
                 let handle = module.handle();

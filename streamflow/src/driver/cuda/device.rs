@@ -1,39 +1,15 @@
-//! One device: its context, which the process shares, and streamflow's own memory pool.
+//! One device: what is known of it, and its memory.
 
-use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use cudarc::driver::{CudaContext, sys};
 
-use super::error::{STICKY, check, check_given_back, code_of};
-use super::probe::{cannot_start, unavailable};
-use super::{handle_of, pointer_to};
-use crate::driver::error::report_in_drop;
+use super::context::{bind, shared_context};
+use super::error::check;
+use super::pool::Pool;
+use super::probe::unavailable;
 use crate::driver::{DeviceId, DeviceInfo, DriverResult};
-
-/// The contexts of this process, by CUDA's own device number.
-///
-/// cudarc keeps counters and switches in each `CudaContext` object, also when two objects are for the same
-/// primary context. One object per device keeps these consistent. No context is ever removed, so the
-/// primary contexts live as long as the process.
-static CONTEXTS: Mutex<BTreeMap<usize, Arc<CudaContext>>> = Mutex::new(BTreeMap::new());
-
-/// The process's context of a device.
-fn shared_context(id: DeviceId, ordinal: usize) -> DriverResult<Arc<CudaContext>> {
-    let mut contexts = CONTEXTS.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(context) = contexts.get(&ordinal) {
-        return Ok(context.clone());
-    }
-    let context = CudaContext::new(ordinal)
-        .map_err(|error| cannot_start("opening the device", id, error.0))?;
-    // SAFETY: no slice of cudarc's exists on this context yet. streamflow does the ordering: cudarc's
-    // tracking keeps one read event per slice, so it loses the slower of two readers. The documentation of
-    // `CudaDriver::context` says so to users who take the context.
-    unsafe { context.disable_event_tracking() };
-    contexts.insert(ordinal, context.clone());
-    Ok(context)
-}
 
 /// The peers that a device's pool is open to; a bit for each of the first 64 devices.
 #[derive(Debug, Default)]
@@ -100,36 +76,6 @@ impl Device {
     }
 }
 
-/// Makes a context current on this thread.
-///
-/// A driver that is shutting down is not an error here. The next call returns that error or, if it only
-/// frees something, has nothing left to do.
-pub(super) fn bind(context: &CudaContext, device: DeviceId) -> DriverResult<()> {
-    let mut current: sys::CUcontext = std::ptr::null_mut();
-    // Fast path: the context is bound already. The query costs half of binding it.
-    // SAFETY: `current` is a place for one handle.
-    let result = unsafe { sys::cuCtxGetCurrent(&raw mut current) };
-    if code_of(result) == 0 && current == context.cu_ctx() {
-        return Ok(());
-    }
-    // SAFETY: the registry keeps the context for the life of the process.
-    let result = unsafe { sys::cuCtxSetCurrent(context.cu_ctx()) };
-    check_given_back("cuCtxSetCurrent", device, result)
-}
-
-/// Gives something back in a drop, with its context bound.
-///
-/// If that fails, it is tried all the same: the handle names its context, and nothing else would give it back.
-pub(super) fn bind_to_give_back(context: &CudaContext, device: DeviceId, give_back: impl FnOnce()) {
-    if STICKY.get().is_some() {
-        return;
-    }
-    report_in_drop("binding a device", bind(context, device));
-    if STICKY.get().is_none() {
-        give_back();
-    }
-}
-
 /// An attribute of a device. The attributes that are queried here are never negative.
 fn attribute(
     id: DeviceId,
@@ -167,78 +113,4 @@ fn priorities(id: DeviceId) -> DriverResult<(i32, i32)> {
     let result = unsafe { sys::cuCtxGetStreamPriorityRange(&raw mut least, &raw mut greatest) };
     check("cuCtxGetStreamPriorityRange", id, result)?;
     Ok((greatest, least))
-}
-
-/// streamflow's memory pool on one device.
-///
-/// The device's default pool belongs to the whole process: other libraries set its attributes and
-/// trim it. This pool keeps all memory until [`trim`](Pool::trim). With CUDA's default threshold of 0
-/// each synchronisation may give memory back to the system that is soon allocated again.
-#[derive(Debug)]
-pub(super) struct Pool {
-    context: Arc<CudaContext>,
-    device: DeviceId,
-    handle: u64,
-}
-
-impl Pool {
-    fn create(device: DeviceId, context: Arc<CudaContext>) -> DriverResult<Self> {
-        // SAFETY: all fields are integers, enums with a value 0, or pointers that may be null; CUDA
-        // requires zeros in all fields that are not set.
-        let mut properties: sys::CUmemPoolProps = unsafe { std::mem::zeroed() };
-        properties.allocType = sys::CUmemAllocationType::CU_MEM_ALLOCATION_TYPE_PINNED;
-        properties.location.type_ = sys::CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE;
-        // A location takes the device's number, and a `CUdevice` is that number.
-        properties.location.id = context.cu_device();
-
-        let mut pool: sys::CUmemoryPool = std::ptr::null_mut();
-        // SAFETY: `pool` is a place for one handle, the properties are complete.
-        let result = unsafe { sys::cuMemPoolCreate(&raw mut pool, &raw const properties) };
-        check("cuMemPoolCreate", device, result)?;
-        let pool = Self { context, device, handle: handle_of(pool) };
-
-        let mut threshold = u64::MAX;
-        // SAFETY: the pool was just made; this attribute is a 64-bit integer.
-        let result = unsafe {
-            sys::cuMemPoolSetAttribute(
-                pool.raw(),
-                sys::CUmemPool_attribute::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD,
-                (&raw mut threshold).cast(),
-            )
-        };
-        check("cuMemPoolSetAttribute", device, result)?;
-        Ok(pool)
-    }
-
-    /// CUDA's handle.
-    pub(super) fn raw(&self) -> sys::CUmemoryPool {
-        pointer_to(self.handle)
-    }
-
-    /// Gives free memory beyond `keep` bytes back to the system.
-    pub(super) fn trim(&self, keep: u64) -> DriverResult<()> {
-        let keep = usize::try_from(keep).unwrap_or(usize::MAX);
-        // SAFETY: the pool lives as long as `self`.
-        let result = unsafe { sys::cuMemPoolTrimTo(self.raw(), keep) };
-        check("cuMemPoolTrimTo", self.device, result)
-    }
-}
-
-impl Drop for Pool {
-    fn drop(&mut self) {
-        bind_to_give_back(&self.context, self.device, || {
-            // SAFETY: this is the pool's only owner. CUDA returns at once, and releases memory that is still
-            // allocated when it is freed.
-            let result = unsafe { sys::cuMemPoolDestroy(self.raw()) };
-            let destroyed = check_given_back("cuMemPoolDestroy", self.device, result);
-            report_in_drop("destroying a memory pool", destroyed);
-        });
-    }
-}
-
-/// Waits for all work of the bound context.
-pub(super) fn synchronize(device: DeviceId) -> DriverResult<()> {
-    // SAFETY: takes no arguments and concerns the bound context alone.
-    let result = unsafe { sys::cuCtxSynchronize() };
-    check_given_back("cuCtxSynchronize", device, result)
 }

@@ -7,7 +7,7 @@ use cudarc::driver::sys;
 use super::error::{STICKY, check, check_given_back, explain};
 use super::module::{self, Module, What};
 use super::submit::{lay_out_params, length, stream_of};
-use super::{CudaDriver, device, handle_of, pointer_to, probe};
+use super::{CudaDriver, context, handle_of, pointer_to, probe};
 use crate::driver::graph::{GraphNode, GraphWork};
 use crate::driver::{
     Code, CopyKind, CopyOp, DeviceId, DriverResult, Image, KernelSource, Launch, MAX_PARAMS,
@@ -93,7 +93,7 @@ impl CudaDriver {
     ) -> DriverResult<RawGraph> {
         STICKY.usable("cuGraphCreate")?;
         probe::optional(FUNCTIONS, "graphs", "12.0, release 525 or later")?;
-        device::bind(&self.device(device)?.context, device)?;
+        context::bind(&self.device(device)?.context, device)?;
         let mut raw: sys::CUgraph = std::ptr::null_mut();
         // SAFETY: `raw` is a place for one handle.
         let result = unsafe { sys::cuGraphCreate(&raw mut raw, 0) };

@@ -8,7 +8,7 @@ use std::sync::{Arc, PoisonError};
 use cudarc::driver::{CudaContext, sys};
 
 use super::error::{check, check_given_back, code_of, explain, failure};
-use super::{CudaDriver, device, handle_of, pointer_to, probe};
+use super::{CudaDriver, context, handle_of, pointer_to, probe};
 use crate::driver::error::report_in_drop;
 use crate::driver::{
     Coscheduling, DeviceId, DriverResult, GreenContext, SmSizes, StreamFlags, StreamOptions,
@@ -43,7 +43,7 @@ pub(super) struct Green {
 
 impl Drop for Green {
     fn drop(&mut self) {
-        device::bind_to_give_back(&self.context, self.device, || {
+        context::bind_to_give_back(&self.context, self.device, || {
             // SAFETY: this is the context's only owner. Its streams hold the driver, so none is left.
             let result = unsafe { sys::cuGreenCtxDestroy(pointer_to(self.handle)) };
             let destroyed = check_given_back("cuGreenCtxDestroy", self.device, result);
@@ -112,7 +112,7 @@ impl CudaDriver {
     fn all_multiprocessors(&self, id: DeviceId) -> DriverResult<sys::CUdevResource> {
         probe::optional(FUNCTIONS, "green contexts", "12.5, release 560 or later")?;
         let on = self.device(id)?;
-        device::bind(&on.context, id)?;
+        context::bind(&on.context, id)?;
         let mut all = nothing();
         // SAFETY: `all` is a place for one resource; the device is open.
         let result = unsafe {

@@ -12,6 +12,7 @@
 //! [`RawFunction::handle`]: super::RawFunction::handle
 
 mod calls;
+mod context;
 mod device;
 mod error;
 mod everything;
@@ -21,6 +22,7 @@ mod graph;
 mod green;
 mod module;
 mod peer;
+mod pool;
 mod probe;
 mod submit;
 
@@ -160,7 +162,7 @@ impl Drop for CudaDriver {
             if own.is_empty() {
                 continue;
             }
-            let idle = device::bind(&device.context, id).and_then(|()| device::synchronize(id));
+            let idle = context::bind(&device.context, id).and_then(|()| context::synchronize(id));
             // If the context can't be waited for, as during another library's stream capture, the modules stay
             // loaded. That is a small leak; unloading the code of a running kernel is worse.
             if idle.is_err() {

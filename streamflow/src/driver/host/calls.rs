@@ -211,7 +211,12 @@ unsafe impl Driver for HostDriver {
         }
     }
 
-    unsafe fn allocate(&self, stream: RawStream, bytes: u64) -> DriverResult<MemoryRange> {
+    unsafe fn allocate(
+        &self,
+        stream: RawStream,
+        bytes: u64,
+        _: MemorySource,
+    ) -> DriverResult<MemoryRange> {
         self.allocate_on(stream, bytes)
     }
 

@@ -57,8 +57,9 @@ use sim::Sim;
 
 use super::{
     CopyOp, Coscheduling, DeviceId, DeviceInfo, Driver, DriverError, DriverResult, GreenContext,
-    HostFunction, Image, KernelSource, Launch, LibraryCall, LoadedKernel, MemoryRange, RawEvent,
-    RawFunction, RawGraph, RawModule, RawStream, SmSizes, Sticky, StreamFlags, StreamOptions,
+    HostFunction, Image, KernelSource, Launch, LibraryCall, LoadedKernel, MemoryRange,
+    MemorySource, RawEvent, RawFunction, RawGraph, RawModule, RawStream, SmSizes, Sticky,
+    StreamFlags, StreamOptions,
 };
 use crate::turns::Turns;
 

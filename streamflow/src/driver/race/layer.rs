@@ -12,8 +12,8 @@ use crate::driver::graph::GraphNode;
 use crate::driver::note::Note;
 use crate::driver::{
     Access, AccessMode, CopyKind, CopyOp, DeviceId, Driver, DriverError, DriverResult,
-    HostFunction, KernelSource, Launch, Layer, LibraryCall, LoadedKernel, MemoryRange, RawEvent,
-    RawGraph, RawStream, StreamOptions,
+    HostFunction, KernelSource, Launch, Layer, LibraryCall, LoadedKernel, MemoryRange,
+    MemorySource, RawEvent, RawGraph, RawStream, StreamOptions,
 };
 
 // Whether a call is noted before or after it is made matters between threads. A call that gives something
@@ -174,10 +174,15 @@ unsafe impl Layer for RaceChecker {
         self.end_wait(query, unsafe { self.below.synchronize_event(event) })
     }
 
-    unsafe fn allocate(&self, stream: RawStream, bytes: u64) -> DriverResult<MemoryRange> {
+    unsafe fn allocate(
+        &self,
+        stream: RawStream,
+        bytes: u64,
+        source: MemorySource,
+    ) -> DriverResult<MemoryRange> {
         let location = current_thread::take_location();
         // SAFETY: the caller's contract.
-        let range = unsafe { self.below.allocate(stream, bytes) }?;
+        let range = unsafe { self.below.allocate(stream, bytes, source) }?;
         let mut locked = self.shared.lock();
         let thread = locked.thread;
         locked.state().allocate(thread, stream, range, location);

@@ -12,7 +12,8 @@ use tracing::{Event, Metadata, Subscriber};
 use super::RaceChecker;
 use crate::driver::host::HostDriver;
 use crate::driver::{
-    CopyKind, CopyOp, DeviceId, Driver, MemoryRange, Note, RawEvent, RawStream, StreamOptions,
+    CopyKind, CopyOp, DeviceId, Driver, MemoryRange, MemorySource, Note, RawEvent, RawStream,
+    StreamOptions,
 };
 
 const DEVICE: DeviceId = DeviceId(0);
@@ -49,7 +50,7 @@ fn alternate(driver: &Arc<dyn Driver>, forget: usize) -> u64 {
     let event = || driver.create_event(DEVICE).unwrap();
     let (a, b, of_a, of_b) = (stream(), stream(), event(), event());
     // SAFETY: as above.
-    let memory = unsafe { driver.allocate(a, 4096) }.unwrap();
+    let memory = unsafe { driver.allocate(a, 4096, MemorySource::Unused) }.unwrap();
     let (to_b, from_a) = mpsc::channel();
     let (to_a, from_b) = mpsc::channel();
     thread::scope(|scope| {
@@ -96,7 +97,7 @@ fn calls_noted_by_an_ended_thread_are_applied() {
     let stream = || driver.create_stream(DEVICE, StreamOptions::default()).unwrap();
     let (a, b, event) = (stream(), stream(), driver.create_event(DEVICE).unwrap());
     // SAFETY: as above.
-    let memory = unsafe { driver.allocate(a, 4096) }.unwrap();
+    let memory = unsafe { driver.allocate(a, 4096, MemorySource::Unused) }.unwrap();
     // Each round has a new thread, which owns the journal once it has queued something.
     for round in 0..20 {
         let ordered = round % 2 == 0;
@@ -124,7 +125,7 @@ fn a_synchronisation_of_one_thread_orders_nothing_for_another() {
     let (a, b) = (stream(), stream());
     // SAFETY: as above.
     unsafe {
-        let memory = driver.allocate(a, 4096).unwrap();
+        let memory = driver.allocate(a, 4096, MemorySource::Unused).unwrap();
         driver.fill(a, memory, 1).unwrap();
         thread::scope(|scope| {
             scope.spawn(|| {
@@ -176,7 +177,7 @@ fn a_subscriber_may_take_races() {
         let races = with_default(TakesRaces(driver.clone()), || {
             // SAFETY: as above.
             unsafe {
-                let memory = driver.allocate(a, 4096).unwrap();
+                let memory = driver.allocate(a, 4096, MemorySource::Unused).unwrap();
                 driver.fill(a, memory, 1).unwrap();
                 driver.fill(b, memory, 2).unwrap();
             }
@@ -199,7 +200,7 @@ fn a_record_that_fails_leaves_the_event_as_it_was() {
     let (far, a, b) = (stream(1), stream(0), stream(0));
     let event = driver.create_event(DEVICE).unwrap();
     // SAFETY: all are of this driver, and nothing is given back before the driver is dropped.
-    let memory = unsafe { driver.allocate(a, 4096) }.unwrap();
+    let memory = unsafe { driver.allocate(a, 4096, MemorySource::Unused) }.unwrap();
     write(&*driver, a, memory, event);
     // SAFETY: as above.
     unsafe { driver.record_event(event, far) }.unwrap_err();
@@ -243,8 +244,8 @@ fn example(record_last: bool) -> String {
     let (a, b, event) = (stream("a"), stream("b"), driver.create_event(DEVICE).unwrap());
     // SAFETY: as above.
     unsafe {
-        let source = driver.allocate(a, 4096).unwrap();
-        let target = driver.allocate(b, 4096).unwrap();
+        let source = driver.allocate(a, 4096, MemorySource::Unused).unwrap();
+        let target = driver.allocate(b, 4096, MemorySource::Unused).unwrap();
         write(&*driver, a, source, event);
         driver.fill(a, source, 2).unwrap();
         if record_last {

@@ -5,8 +5,8 @@ use super::{Call, RecordedAccess, Recorder};
 use crate::driver::graph::GraphNode;
 use crate::driver::{
     Access, CopyOp, Coscheduling, DeviceId, Driver, DriverResult, GreenContext, HostFunction,
-    Image, KernelSource, Launch, Layer, LibraryCall, LoadedKernel, MemoryRange, RawEvent, RawGraph,
-    RawModule, RawStream, StreamOptions,
+    Image, KernelSource, Launch, Layer, LibraryCall, LoadedKernel, MemoryRange, MemorySource,
+    RawEvent, RawGraph, RawModule, RawStream, StreamOptions,
 };
 
 // Calls are noted before they are made: after a `free` or `destroy`, another thread could get the same
@@ -118,10 +118,15 @@ unsafe impl Layer for Recorder {
         self.note_failure("synchronize_event", unsafe { self.below.synchronize_event(event) })
     }
 
-    unsafe fn allocate(&self, stream: RawStream, bytes: u64) -> DriverResult<MemoryRange> {
+    unsafe fn allocate(
+        &self,
+        stream: RawStream,
+        bytes: u64,
+        source: MemorySource,
+    ) -> DriverResult<MemoryRange> {
         let default = self.below.default_stream(stream.device());
         // SAFETY: the caller's contract.
-        let made = unsafe { self.below.allocate(stream, bytes) };
+        let made = unsafe { self.below.allocate(stream, bytes, source) };
         self.note_made("allocate", made, |names, range| Call::Allocate {
             stream: names.stream(stream, default),
             place: names.new_block(*range, false),

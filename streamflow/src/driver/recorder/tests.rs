@@ -106,7 +106,12 @@ unsafe impl Driver for Fake {
     unsafe fn synchronize_event(&self, _: RawEvent) -> DriverResult<()> {
         Ok(())
     }
-    unsafe fn allocate(&self, stream: RawStream, bytes: u64) -> DriverResult<MemoryRange> {
+    unsafe fn allocate(
+        &self,
+        stream: RawStream,
+        bytes: u64,
+        _: MemorySource,
+    ) -> DriverResult<MemoryRange> {
         if bytes == 13 {
             return Err(DriverError::OutOfMemory { device: stream.device(), requested: bytes });
         }
@@ -181,7 +186,7 @@ fn use_everything(driver: &dyn Driver) {
     let stream = driver.create_stream(DEVICE, StreamOptions::default()).unwrap();
     let event = driver.create_event(DEVICE).unwrap();
     // SAFETY: the fake driver touches no memory and keeps no handle.
-    let device = unsafe { driver.allocate(stream, 64) }.unwrap();
+    let device = unsafe { driver.allocate(stream, 64, MemorySource::Unused) }.unwrap();
     let pinned = driver.allocate_pinned(DEVICE, 64).unwrap();
     let pageable = MemoryRange { address: 7, bytes: 64 };
     let image = Image(Vec::new());
@@ -296,7 +301,7 @@ fn a_pause_leaves_calls_out_and_keeps_the_numbers() {
     recorder.resume();
     let stream = driver.create_stream(DEVICE, StreamOptions::default()).unwrap();
     // SAFETY: the fake driver touches no memory and keeps no handle.
-    unsafe { driver.allocate(stream, 8) }.unwrap();
+    unsafe { driver.allocate(stream, 8, MemorySource::Unused) }.unwrap();
     let name = StreamLabel::Numbered(1);
     let place = RecordedRange::Device { buffer: 1, offset: 0, bytes: 8 };
     assert_eq!(recorder.calls().last(), Some(&Call::Allocate { stream: name, place }));
@@ -312,12 +317,12 @@ fn a_failed_call_is_in_the_log() {
     let driver: &dyn Driver = &recorder;
     let stream = driver.default_stream(DEVICE);
     // SAFETY: the fake driver touches no memory and keeps no handle.
-    assert!(unsafe { driver.allocate(stream, 13) }.is_err());
+    assert!(unsafe { driver.allocate(stream, 13, MemorySource::Unused) }.is_err());
     let text = recorder.text();
     assert!(text.starts_with("allocate failed: out of memory on device 0: 13 bytes"), "{text}");
     // The failed one took no number.
     // SAFETY: the fake driver touches no memory and keeps no handle.
-    unsafe { driver.allocate(stream, 8) }.unwrap();
+    unsafe { driver.allocate(stream, 8, MemorySource::Unused) }.unwrap();
     assert!(recorder.text().contains("allocate buffer 0[0+8]"), "{}", recorder.text());
 }
 

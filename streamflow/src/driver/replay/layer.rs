@@ -10,7 +10,7 @@ use super::trace::Given;
 use super::{Omission, Replaying, Replays};
 use crate::driver::{
     Code, CopyOp, DeviceId, Driver, DriverResult, HostFunction, KernelSource, Launch, Layer,
-    LibraryCall, LoadedKernel, MemoryRange, RawEvent, RawStream, StreamOptions,
+    LibraryCall, LoadedKernel, MemoryRange, MemorySource, RawEvent, RawStream, StreamOptions,
 };
 use crate::sync::Ordering;
 
@@ -271,10 +271,15 @@ unsafe impl<D: Driver> Layer for Replaying<D> {
         unsafe { self.below.elapsed(start, end) }
     }
 
-    unsafe fn allocate(&self, stream: RawStream, bytes: u64) -> DriverResult<MemoryRange> {
+    unsafe fn allocate(
+        &self,
+        stream: RawStream,
+        bytes: u64,
+        source: MemorySource,
+    ) -> DriverResult<MemoryRange> {
         self.disturb(Some(stream), "an allocation of device memory", None)?;
         // SAFETY: the caller's contract.
-        let range = unsafe { self.below.allocate(stream, bytes) };
+        let range = unsafe { self.below.allocate(stream, bytes, source) };
         self.disturbed(stream);
         range
     }

@@ -9,7 +9,7 @@ use loom::thread::{self, ThreadId};
 use super::{
     Access, AccessMode, CopyKind, CopyOp, Coscheduling, DeviceId, DeviceInfo, Driver, DriverError,
     DriverResult, GreenContext, HostFunction, Image, KernelSource, Launch, Layer, LibraryCall,
-    LoadedKernel, MemoryRange, Note, RawEvent, RawModule, RawStream, SmSizes, Sticky,
+    LoadedKernel, MemoryRange, MemorySource, Note, RawEvent, RawModule, RawStream, SmSizes, Sticky,
     StreamOptions,
 };
 use crate::explore::{Observed, plain};
@@ -477,7 +477,12 @@ unsafe impl Driver for Device {
         Ok(())
     }
 
-    unsafe fn allocate(&self, stream: RawStream, bytes: u64) -> DriverResult<MemoryRange> {
+    unsafe fn allocate(
+        &self,
+        stream: RawStream,
+        bytes: u64,
+        _: MemorySource,
+    ) -> DriverResult<MemoryRange> {
         self.called();
         let before = self.queue(stream);
         Ok(self.allocate_at(slot(stream), &before, bytes, None))

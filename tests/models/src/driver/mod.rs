@@ -17,6 +17,8 @@ mod layer;
 mod library;
 #[path = "../../../../streamflow/src/driver/listeners.rs"]
 mod listeners;
+#[path = "../../../../streamflow/src/driver/memory_source.rs"]
+mod memory_source;
 #[path = "../../../../streamflow/src/driver/note.rs"]
 mod note;
 #[path = "../../../../streamflow/src/driver/owned.rs"]
@@ -59,6 +61,7 @@ pub(crate) use kernel::{
 pub(crate) use layer::Layer;
 pub(crate) use library::{LibraryCall, LibraryError};
 pub(crate) use listeners::Listeners;
+pub(crate) use memory_source::MemorySource;
 pub(crate) use note::{Direction, Note, SourceLocation, tell};
 pub(crate) use owned::{Event, OwnedEvent, OwnedEvents, OwnedPinned, OwnedStream};
 pub(crate) use report::{RaceMark, RaceReports};

@@ -2,8 +2,8 @@
 
 use streamflow::driver::{
     CopyKind, CopyOp, Coscheduling, DeviceId, Driver, DriverResult, GreenContext, HostFunction,
-    Image, KernelSource, Launch, Layer, LibraryCall, LoadedKernel, MemoryRange, Note, RawEvent,
-    RawModule, RawStream, Sticky, StreamOptions,
+    Image, KernelSource, Launch, Layer, LibraryCall, LoadedKernel, MemoryRange, MemorySource, Note,
+    RawEvent, RawModule, RawStream, Sticky, StreamOptions,
 };
 
 use super::injector::{About, Verdict};
@@ -187,11 +187,16 @@ unsafe impl Layer for Injector {
         self.submit("synchronize_event", event.device(), make)
     }
 
-    unsafe fn allocate(&self, stream: RawStream, bytes: u64) -> DriverResult<MemoryRange> {
+    unsafe fn allocate(
+        &self,
+        stream: RawStream,
+        bytes: u64,
+        source: MemorySource,
+    ) -> DriverResult<MemoryRange> {
         let device = stream.device();
         self.make(
             About { bytes: Some(bytes), ..about("allocate", device) },
-            below!(|driver| driver.allocate(stream, bytes)),
+            below!(|driver| driver.allocate(stream, bytes, source)),
             |ledger, range| ledger.add_device(device, range),
         )
     }

@@ -72,7 +72,7 @@ fn a_call_from_a_kernel_body_is_refused_and_names_the_kernel() {
                 refused("wait_event", driver.wait_event(stream, event));
                 refused("query_event", driver.query_event(event).map(drop));
                 refused("synchronize_event", driver.synchronize_event(event));
-                refused("allocate", driver.allocate(stream, 4).map(drop));
+                refused("allocate", driver.allocate(stream, 4, MemorySource::Unused).map(drop));
                 refused("free", driver.free(stream, buffer));
                 refused("recycle", driver.recycle(stream, buffer));
                 refused("free_pinned", driver.free_pinned(DEVICE, pinned));

@@ -89,7 +89,7 @@ fn first_byte(driver: &dyn Driver, stream: RawStream, source: MemoryRange) -> u8
 fn the_effect_of_a_host_function_is_combined_with_later_orders() {
     let seen = outcomes(|driver| {
         let (a, b, c) = (stream(driver), stream(driver), stream(driver));
-        let data = unsafe { driver.allocate(a, BYTES) }.unwrap();
+        let data = unsafe { driver.allocate(a, BYTES, MemorySource::Unused) }.unwrap();
         unsafe { driver.synchronize_stream(a) }.unwrap();
         let called = Arc::new(AtomicU32::new(0));
         let caller = called.clone();
@@ -110,7 +110,8 @@ fn the_effect_of_a_host_function_is_combined_with_later_orders() {
 fn the_choice_of_a_reused_block_is_combined_with_later_orders() {
     let seen = outcomes(|driver| {
         let (a, b, c) = (stream(driver), stream(driver), stream(driver));
-        let allocate = |stream| unsafe { driver.allocate(stream, BYTES) }.unwrap();
+        let allocate =
+            |stream| unsafe { driver.allocate(stream, BYTES, MemorySource::Unused) }.unwrap();
         let wait = |stream: &RawStream| unsafe { driver.synchronize_stream(*stream) }.unwrap();
         let blocks = [allocate(a), allocate(b), allocate(c)];
         [a, b, c].iter().for_each(wait);
@@ -136,7 +137,7 @@ fn the_order_of_completion_is_combined_with_later_orders() {
     let seen = outcomes(|driver| {
         let (a, b) = (stream(driver), stream(driver));
         let wait = |stream: &RawStream| unsafe { driver.synchronize_stream(*stream) }.unwrap();
-        let data = unsafe { driver.allocate(a, BYTES) }.unwrap();
+        let data = unsafe { driver.allocate(a, BYTES, MemorySource::Unused) }.unwrap();
         wait(&a);
         let events = [a, b].map(|stream| {
             let event = driver.create_event(DEVICE).unwrap();
@@ -171,7 +172,7 @@ fn a_kernel_that_fails_in_one_order_is_seen() {
     }
     let seen = outcomes(|driver| {
         let (a, b) = (stream(driver), stream(driver));
-        let data = unsafe { driver.allocate(a, BYTES) }.unwrap();
+        let data = unsafe { driver.allocate(a, BYTES, MemorySource::Unused) }.unwrap();
         let image = |_| unreachable!("the simulator uses no image");
         let code = Code::Image(&image);
         let source = KernelSource { name: "demand", entry: "demand", host: Some(demand), code };

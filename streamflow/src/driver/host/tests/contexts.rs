@@ -4,7 +4,7 @@ use std::ptr;
 use std::thread;
 
 use super::*;
-use crate::driver::Coscheduling;
+use crate::driver::{Coscheduling, MemorySource};
 
 /// The objects of the calls.
 struct Objects {
@@ -40,7 +40,7 @@ fn calls_on(
         CopyOp { kind: CopyKind::PinnedToDevice, target: memory, source: pinned, rows: None };
     let params = [Param::new(memory.address), Param::new(1_u32)];
     let function = HostFunction { call: nothing, data: ptr::null_mut() };
-    let allocated = unsafe { driver.allocate(stream, BYTES) };
+    let allocated = unsafe { driver.allocate(stream, BYTES, MemorySource::Unused) };
     let freed = match &allocated {
         Ok(range) => unsafe { driver.free(stream, *range) },
         Err(_) => unsafe { driver.free(stream, memory) },

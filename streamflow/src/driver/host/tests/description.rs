@@ -1,7 +1,7 @@
 //! A simulated device does no more than its description says.
 
 use super::*;
-use crate::driver::CopyRows;
+use crate::driver::{CopyRows, MemorySource};
 
 fn launch_with(bench: &Bench, shared_bytes: u32) -> DriverResult<()> {
     let launch = Launch {
@@ -58,7 +58,7 @@ impl Two {
         let made = [DeviceId(1), DEVICE].map(|device| {
             driver.bind(device).unwrap();
             let stream = driver.create_stream(device, StreamOptions::default()).unwrap();
-            (stream, unsafe { driver.allocate(stream, BYTES) }.unwrap())
+            (stream, unsafe { driver.allocate(stream, BYTES, MemorySource::Unused) }.unwrap())
         });
         let [far, near] = made;
         let pinned = driver.allocate_pinned(DEVICE, BYTES).unwrap();
@@ -149,7 +149,8 @@ fn kernels_and_fills_reach_page_locked_memory_and_no_other_host_memory() {
 fn rows_are_within_their_pitch_and_overlap_nothing() {
     let two = Two::new();
     let [near, far] = two.memory;
-    let target = unsafe { two.bench.driver.allocate(two.streams[0], BYTES) }.unwrap();
+    let target =
+        unsafe { two.bench.driver.allocate(two.streams[0], BYTES, MemorySource::Unused) }.unwrap();
     let right =
         CopyRows { bytes: 5, count: 3, source_pitch: 8, target_pitch: 6, target_is_padded: false };
     let spans = |rows: CopyRows, target: MemoryRange, source: MemoryRange| {

@@ -49,7 +49,7 @@ fn a_panic_in_a_kernel_is_reported_once_and_stays() {
         // The other device is not affected.
         bench.driver.bind(DeviceId(1)).unwrap();
         let there = bench.driver.default_stream(DeviceId(1));
-        unsafe { bench.driver.allocate(there, 8) }.unwrap();
+        unsafe { bench.driver.allocate(there, 8, MemorySource::Unused) }.unwrap();
         unsafe { bench.driver.synchronize_stream(there) }.unwrap();
     }
 }

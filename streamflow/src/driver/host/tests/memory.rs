@@ -109,7 +109,7 @@ fn ranges_are_aligned_and_distinct_even_when_empty() {
     let stream = bench.stream();
     let mut ranges = Vec::new();
     for bytes in [0, 0, 1, 255, 256, 257, 5000, 1 << 20, (1 << 20) + 1, 0] {
-        let range = unsafe { bench.driver.allocate(stream, bytes) }.unwrap();
+        let range = unsafe { bench.driver.allocate(stream, bytes, MemorySource::Unused) }.unwrap();
         assert!(range.address != 0 && range.address.is_multiple_of(256) && range.bytes == bytes);
         let at_least = MemoryRange { bytes: bytes.max(1), ..range };
         assert!(ranges.iter().all(|other| !at_least.overlaps(*other)));
@@ -122,16 +122,16 @@ fn ranges_are_aligned_and_distinct_even_when_empty() {
 fn memory_is_limited_and_misuse_is_refused() {
     let bench = Bench::with(HostDriver::builder().memory(1 << 20));
     let stream = bench.stream();
-    let all = unsafe { bench.driver.allocate(stream, 1 << 20) }.unwrap();
-    let more = unsafe { bench.driver.allocate(stream, 1) };
+    let all = unsafe { bench.driver.allocate(stream, 1 << 20, MemorySource::Unused) }.unwrap();
+    let more = unsafe { bench.driver.allocate(stream, 1, MemorySource::Unused) };
     assert_eq!(more, Err(DriverError::OutOfMemory { device: DEVICE, requested: 1 }));
     let part = MemoryRange { bytes: 7, ..all };
     assert_eq!(code_of(unsafe { bench.driver.free(stream, part) }).0, 1);
     unsafe { bench.driver.free(stream, all).unwrap() };
     assert_eq!(code_of(unsafe { bench.driver.free(stream, all) }).0, 1, "freed twice");
-    assert!(unsafe { bench.driver.allocate(stream, u64::MAX) }.is_err());
+    assert!(unsafe { bench.driver.allocate(stream, u64::MAX, MemorySource::Unused) }.is_err());
     bench.driver.trim(DEVICE, 0).unwrap();
-    unsafe { bench.driver.allocate(stream, 1) }.unwrap();
+    unsafe { bench.driver.allocate(stream, 1, MemorySource::Unused) }.unwrap();
     assert_eq!(bench.driver.device_info(DEVICE).unwrap().total_memory, 1 << 20);
 }
 

@@ -22,7 +22,9 @@ mod variants;
 
 use super::random::Random;
 use super::*;
-use crate::driver::{Access, AccessMode, Code, CopyKind, HostArgs, HostKernel, MAX_PARAMS, Param};
+use crate::driver::{
+    Access, AccessMode, Code, CopyKind, HostArgs, HostKernel, MAX_PARAMS, MemorySource, Param,
+};
 
 /// Words per test buffer.
 const LEN: usize = 64;
@@ -77,7 +79,7 @@ impl Bench {
     }
 
     fn buffer(&self, stream: RawStream) -> MemoryRange {
-        unsafe { self.driver.allocate(stream, BYTES) }.unwrap()
+        unsafe { self.driver.allocate(stream, BYTES, MemorySource::Unused) }.unwrap()
     }
 
     /// A buffer without pending work on any stream.

@@ -186,8 +186,12 @@ fn a_copy_between_devices_is_on_a_stream_of_one_of_them() {
         driver.bind(DeviceId(device)).unwrap();
         driver.create_stream(DeviceId(device), options).unwrap()
     });
-    let (source, target) =
-        unsafe { (driver.allocate(a, BYTES).unwrap(), driver.allocate(b, BYTES).unwrap()) };
+    let (source, target) = unsafe {
+        (
+            driver.allocate(a, BYTES, MemorySource::Unused).unwrap(),
+            driver.allocate(b, BYTES, MemorySource::Unused).unwrap(),
+        )
+    };
     let kind = CopyKind::Peer { from: DeviceId(0), to: DeviceId(1) };
     let copy =
         |stream| unsafe { driver.copy(stream, &CopyOp { kind, target, source, rows: None }) };

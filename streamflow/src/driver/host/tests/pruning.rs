@@ -59,7 +59,8 @@ fn program(driver: &dyn Driver, seed: u64) -> u64 {
         .map(|_| driver.create_stream(DEVICE, StreamOptions::default()).unwrap())
         .collect();
     let home = driver.create_stream(DEVICE, StreamOptions::default()).unwrap();
-    let buffers = [0; 2].map(|_| unsafe { driver.allocate(home, BYTES) }.unwrap());
+    let buffers =
+        [0; 2].map(|_| unsafe { driver.allocate(home, BYTES, MemorySource::Unused) }.unwrap());
     unsafe { driver.synchronize_stream(home) }.unwrap();
     let events: Vec<_> = streams.iter().map(|_| driver.create_event(DEVICE).unwrap()).collect();
     let mut seen = 0_u64;

@@ -159,7 +159,8 @@ fn freed_memory_is_split_and_merged() {
     const UNIT: u64 = 512;
     let bench = lazy(SPLITS_MEMORY);
     let stream = bench.stream();
-    let allocate = |bytes| unsafe { bench.driver.allocate(stream, bytes) }.unwrap();
+    let allocate =
+        |bytes| unsafe { bench.driver.allocate(stream, bytes, MemorySource::Unused) }.unwrap();
     // The first allocation takes a portion; this one takes the rest of it, so that all else is reused memory.
     let [a, b, c] = [4 * UNIT, 2 * UNIT, 2 * UNIT].map(allocate);
     assert_eq!([b.address, c.address], [a.end(), b.end()]);
@@ -186,7 +187,8 @@ fn freed_memory_is_split_and_merged() {
     // The control: without the variant a block is reused as a whole.
     let bench = lazy(PLAIN);
     let stream = bench.stream();
-    let allocate = |bytes| unsafe { bench.driver.allocate(stream, bytes) }.unwrap();
+    let allocate =
+        |bytes| unsafe { bench.driver.allocate(stream, bytes, MemorySource::Unused) }.unwrap();
     let whole = allocate(4 * UNIT);
     free(&bench, stream, whole);
     assert_ne!(allocate(2 * UNIT).address, whole.address);
@@ -206,7 +208,9 @@ fn blocks_in_use_are_distinct_under_every_seed() {
             match random.below(5) {
                 0 | 1 => {
                     let bytes = 1 + random.below(6000) as u64;
-                    let range = unsafe { bench.driver.allocate(stream, bytes) }.unwrap();
+                    let range =
+                        unsafe { bench.driver.allocate(stream, bytes, MemorySource::Unused) }
+                            .unwrap();
                     assert!(live.iter().all(|other| !range.overlaps(*other)), "{seed}");
                     assert!(range.address.is_multiple_of(256));
                     live.push(range);

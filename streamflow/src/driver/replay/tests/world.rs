@@ -7,7 +7,7 @@ use crate::driver::replay::report::ReplayRun;
 use crate::driver::replay::{Omission, ReplayReport, Replaying, Replays};
 use crate::driver::{
     Access, AccessMode, Code, DeviceId, Driver, DriverError, HostArgs, HostKernel, KernelSource,
-    Launch, MemoryRange, Param, RawEvent, RawFunction, RawStream, StreamOptions,
+    Launch, MemoryRange, MemorySource, Param, RawEvent, RawFunction, RawStream, StreamOptions,
 };
 
 /// The address of a number in device memory.
@@ -76,7 +76,7 @@ impl World {
         let cells = [(); 8].map(|()| {
             // SAFETY: a live stream, and memory that was just allocated.
             unsafe {
-                let range = driver.allocate(streams[0], 8).unwrap();
+                let range = driver.allocate(streams[0], 8, MemorySource::Unused).unwrap();
                 driver.fill(streams[0], range, 0).unwrap();
                 Cell(range.address)
             }

@@ -10,8 +10,8 @@ use std::sync::Arc;
 use super::device::Device;
 use super::race::RaceChecker;
 use super::{
-    Access, AccessMode, DeviceId, Driver, HostFunction, Launch, MemoryRange, Note, RaceReports,
-    RawEvent, RawFunction, RawStream, StreamOptions,
+    Access, AccessMode, DeviceId, Driver, HostFunction, Launch, MemoryRange, MemorySource, Note,
+    RaceReports, RawEvent, RawFunction, RawStream, StreamOptions,
 };
 
 pub(crate) const DEVICE: DeviceId = DeviceId(0);
@@ -40,7 +40,7 @@ impl Checked {
 
     fn allocate(&self, stream: RawStream) -> MemoryRange {
         // SAFETY: here and below: the driver refuses what is not live, or reports it.
-        unsafe { Driver::allocate(&*self.driver, stream, 64) }.unwrap()
+        unsafe { Driver::allocate(&*self.driver, stream, 64, MemorySource::Unused) }.unwrap()
     }
 
     fn free(&self, stream: RawStream, memory: MemoryRange) {

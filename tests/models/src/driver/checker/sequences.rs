@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::Checked;
 use crate::driver::device::{Device, Idle};
 use crate::driver::race::RaceChecker;
-use crate::driver::{AccessMode, Driver, MemoryRange, RawEvent, RawStream};
+use crate::driver::{AccessMode, Driver, MemoryRange, MemorySource, RawEvent, RawStream};
 use crate::explore::execute_long;
 
 /// One call of a sequence.
@@ -116,7 +116,9 @@ pub(crate) fn accesses_that_are_not_remembered() {
         let checked = Checked::new();
         let streams = [checked.stream(), checked.stream()];
         // SAFETY: the stream is live.
-        let memory = unsafe { Driver::allocate(&*checked.driver, streams[0], PARTS) }.unwrap();
+        let memory =
+            unsafe { Driver::allocate(&*checked.driver, streams[0], PARTS, MemorySource::Unused) }
+                .unwrap();
         let part = |index| MemoryRange { address: memory.address + index, bytes: 1 };
         let event = checked.event();
         assert!(checked.record(event, streams[0]));
