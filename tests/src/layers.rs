@@ -3,6 +3,7 @@
 #[macro_use]
 mod pass;
 
+mod behind;
 mod between;
 mod blind;
 mod bound;
@@ -18,6 +19,7 @@ mod poisons_work;
 mod reuses_handles;
 mod short_rows;
 
+pub use behind::{Behind, Counts};
 pub use between::{Between, Moment};
 pub use blind::Blind;
 pub use bound::Bound;

@@ -35,6 +35,9 @@ pub(crate) struct Flags {
     /// Measure the host's part alone, also where there is a GPU
     #[arg(long)]
     pub(crate) host_only: bool,
+    /// Count the calls of the driver in a tick, on a device that is so many ticks behind the host, and measure no times
+    #[arg(long, value_name = "TICKS", num_args = 0..=1, default_missing_value = "3", conflicts_with = "processes")]
+    pub(crate) calls: Option<u64>,
     /// Count instructions with valgrind, which must be installed: minutes more, and the same numbers on a busy machine
     #[arg(long, requires = "host_only", conflicts_with = "processes")]
     pub(crate) valgrind: bool,

@@ -7,6 +7,7 @@
 //! `flags.rs` has the text of `--help`, and `PERFORMANCE.md` the method and the numbers.
 #![allow(missing_docs, clippy::print_stdout, clippy::print_stderr, reason = "a benchmark")]
 
+mod calls;
 mod counts;
 mod cpp;
 mod expect;
@@ -31,6 +32,7 @@ use streamflow_examples::cli;
 use streamflow_examples::progress;
 use streamflow_tests::allocations::Counting;
 
+use calls::Calls;
 use cpp::NoCompiler;
 use flags::Flags;
 use on_gpu::OnGpu;
@@ -62,6 +64,9 @@ fn measure(flags: &Flags) -> Result<()> {
         let [workload] = &workloads[..] else { return Ok(()) };
         return OnHost::new()?.run_once(workload, modes.first().copied(), ticks);
     }
+    if let Some(ticks_behind) = flags.calls {
+        return calls_of(flags, ticks_behind, &workloads, &modes);
+    }
     let platform = if flags.host_only { Platform::host().build()? } else { Platform::detect()? };
     if !flags.json {
         title(flags, &platform)?;
@@ -86,6 +91,28 @@ fn measure(flags: &Flags) -> Result<()> {
         bar.finish_and_clear();
         Ok(())
     }
+}
+
+/// Counts calls in place of measuring times.
+fn calls_of(
+    flags: &Flags,
+    ticks_behind: u64,
+    workloads: &[Workload],
+    modes: &[&Mode],
+) -> Result<()> {
+    if !flags.json {
+        println!(
+            "calls of the driver in a tick; the device is {ticks_behind} ticks behind the host"
+        );
+    }
+    let bar = progress::bar((workloads.len() * modes.len()) as u64);
+    let mut printer = Printer { as_json: flags.json, is_first: true };
+    let calls = Calls::new(ticks_behind)?;
+    for workload in workloads.iter().filter(|workload| on_host::is_own(workload)) {
+        printer.print(&bar, &calls.rows(workload, modes, &bar)?);
+    }
+    bar.finish_and_clear();
+    Ok(())
 }
 
 fn host_rows(
