@@ -67,6 +67,14 @@ const MUTANTS: &[Mutant] = &[
         expected: "a wait is skipped too early",
     },
     Mutant {
+        name: "latest_wait_of_another_stream",
+        invariant: "order 5",
+        file: "stream/latest.rs",
+        edits: &[("entry.stream() == stream && ", "")],
+        model: "stream::models::waits_that_share_an_entry",
+        expected: "a wait is skipped too early",
+    },
+    Mutant {
         name: "point_before_forgetting",
         invariant: "order 6, memory 3",
         file: "memory/claims.rs",

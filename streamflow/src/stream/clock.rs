@@ -15,7 +15,7 @@ pub(super) type Snapshot = [Entry; ENTRIES];
 
 /// "The stream has waited for this record of that stream", in one word, so that it is read and written as a whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Entry(u64);
+pub(super) struct Entry(pub(super) u64);
 
 impl Entry {
     /// Records are numbered from 1.
@@ -25,7 +25,7 @@ impl Entry {
 
     /// [`NONE`](Self::NONE) for numbers that don't fit, which costs waits that were not needed.
     #[inline]
-    fn new(stream: u32, record: u64) -> Self {
+    pub(super) fn new(stream: u32, record: u64) -> Self {
         let fits = u64::from(stream) < 1 << (u64::BITS - Self::RECORD_BITS);
         if fits && record <= Self::RECORD {
             Self(u64::from(stream) << Self::RECORD_BITS | record)

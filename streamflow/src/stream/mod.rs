@@ -42,6 +42,7 @@ mod clock;
 mod division;
 mod external;
 mod green;
+mod latest;
 mod live_pool;
 mod order;
 mod ordered;

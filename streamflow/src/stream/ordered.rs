@@ -2,6 +2,7 @@
 
 use super::Point;
 use super::clock::Clock;
+use super::latest::LatestWaits;
 use super::records::Records;
 use super::ring::Record;
 
@@ -28,6 +29,7 @@ pub(crate) trait Ordered {
 pub(super) struct Seen<'a> {
     pub(super) id: u32,
     pub(super) clock: &'a Clock,
+    pub(super) latest: &'a LatestWaits,
 }
 
 impl Seen<'_> {
@@ -35,6 +37,15 @@ impl Seen<'_> {
     #[inline]
     pub(super) fn comes_after(self, stream: u32, record: u64) -> bool {
         stream == self.id || self.clock.get(stream) >= record
+    }
+
+    /// As [`comes_after`](Self::comes_after) where the clock has forgotten a wait (rule 5). The clock then has it again.
+    pub(super) fn has_waited(self, stream: u32, record: u64) -> bool {
+        let has_waited = self.latest.has(stream, record);
+        if has_waited {
+            self.clock.raise(stream, record);
+        }
+        has_waited
     }
 
     /// Waits for a record of `stream`, and notes what the stream comes after from then on. `call` queues the driver's
@@ -48,6 +59,7 @@ impl Seen<'_> {
     ) -> Result<(), E> {
         // By rule 4, before the clock is raised.
         call()?;
+        self.latest.note(stream, record.number);
         self.clock.merge(&record.covered, self.id);
         self.clock.raise(stream, record.number);
         Ok(())

@@ -10,6 +10,7 @@ use std::cell::Cell;
 use std::sync::Arc;
 
 use super::clock::Clock;
+use super::latest::LatestWaits;
 use super::ordered::{Ordered, Seen};
 use super::records::Records;
 use super::ring::{self, Record};
@@ -44,6 +45,7 @@ pub(crate) struct Timeline {
     pub(super) host_record: HostRecord,
     /// What this stream has waited for.
     pub(super) seen: Clock,
+    latest: LatestWaits,
     options: StreamOptions,
     /// The current label, or the last one, for messages.
     label: Lock<Cow<'static, str>>,
@@ -91,6 +93,7 @@ impl Timeline {
             records: Records::new(),
             label: Lock::default(),
             seen: Clock::new(),
+            latest: LatestWaits::new(),
             events,
             host_record: HostRecord { record: Lock::default(), event: host_event },
         }
@@ -187,7 +190,7 @@ impl Timeline {
     /// What this stream has waited for, with its number.
     #[inline]
     pub(super) fn seen(&self) -> Seen<'_> {
-        Seen { id: self.id, clock: &self.seen }
+        Seen { id: self.id, clock: &self.seen, latest: &self.latest }
     }
 
     /// A point of this stream.

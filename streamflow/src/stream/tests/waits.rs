@@ -4,6 +4,7 @@ use std::sync::Barrier;
 use std::time::Duration;
 
 use super::*;
+use crate::stream::clock::ENTRIES;
 
 #[test]
 fn a_wait_that_is_implied_makes_no_call() {
@@ -45,6 +46,30 @@ fn a_wait_that_is_implied_by_a_third_stream_makes_no_call() {
     let later = a.record().unwrap();
     c.wait(later).unwrap();
     assert_eq!(bench.records_and_waits(), (1, 1));
+}
+
+/// A stream that reads of several others asks for each of them twice in a tick: when a message is received, and where a
+/// launch reads it.
+#[test]
+fn a_wait_that_the_clock_has_forgotten_makes_no_call() {
+    let bench = bench(Policy::Lazy);
+    let streams: Vec<_> = (0..9 * ENTRIES).map(|_| bench.stream()).collect();
+    // They share a place of the clock.
+    let sharing: Vec<_> = streams.iter().step_by(ENTRIES).collect();
+    let points: Vec<_> = sharing.iter().map(|stream| stream.record().unwrap()).collect();
+    let waiting = &streams[1];
+    points[..4].iter().for_each(|point| waiting.wait(*point).unwrap());
+    assert_eq!(bench.records_and_waits().1, 4);
+    points[..4].iter().for_each(|point| waiting.wait(*point).unwrap());
+    assert_eq!(bench.records_and_waits(), (0, 0));
+    // A later record of the same stream is not among the waits.
+    waiting.wait(sharing[0].record().unwrap()).unwrap();
+    assert_eq!(bench.records_and_waits(), (1, 1));
+    // The earliest of so many waits is forgotten, and made again.
+    points[1..].iter().for_each(|point| waiting.wait(*point).unwrap());
+    bench.records_and_waits();
+    waiting.wait(points[1]).unwrap();
+    assert_eq!(bench.records_and_waits(), (0, 1));
 }
 
 /// The steps of `stream/README.md`: the calls of each, and what the clocks hold after it.

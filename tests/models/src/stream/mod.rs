@@ -2,6 +2,8 @@
 
 #[path = "../../../../streamflow/src/stream/clock.rs"]
 mod clock;
+#[path = "../../../../streamflow/src/stream/latest.rs"]
+mod latest;
 #[path = "../../../../streamflow/src/stream/order.rs"]
 mod order;
 #[path = "../../../../streamflow/src/stream/ordered.rs"]

@@ -3,6 +3,7 @@
 use std::sync::Mutex as Plain;
 
 use super::clock::Clock;
+use super::latest::LatestWaits;
 use super::ordered::{Ordered, Seen, found_complete};
 use super::records::Records;
 use super::ring::{RING, Record};
@@ -40,13 +41,17 @@ pub(crate) struct World {
 struct Stream {
     records: Records,
     clock: Clock,
+    latest: LatestWaits,
 }
 
 impl World {
     pub(crate) fn new() -> Self {
         Self {
-            streams: [(); STREAMS]
-                .map(|()| Stream { records: Records::new(), clock: Clock::new() }),
+            streams: [(); STREAMS].map(|()| Stream {
+                records: Records::new(),
+                clock: Clock::new(),
+                latest: LatestWaits::new(),
+            }),
             queues: [(); STREAMS].map(|()| Mutex::new([0; STREAMS])),
             events: Default::default(),
             done: Plain::default(),
@@ -128,17 +133,17 @@ impl World {
     }
 
     pub(crate) fn record(&self, stream: usize) -> Result<Option<u64>, Refused> {
-        let Stream { records, clock } = &self.streams[stream];
+        let Stream { records, clock, .. } = &self.streams[stream];
         records.record(clock, |slot| self.record_event(stream, slot))
     }
 
     pub(crate) fn close(&self, stream: usize) -> Result<(), Refused> {
-        let Stream { records, clock } = &self.streams[stream];
+        let Stream { records, clock, .. } = &self.streams[stream];
         records.close(clock, |slot| self.record_event(stream, slot))
     }
 
     pub(crate) fn detach(&self, stream: usize) -> Result<(), Refused> {
-        let Stream { records, clock } = &self.streams[stream];
+        let Stream { records, clock, .. } = &self.streams[stream];
         let last = records.detach(clock, |slot| self.record_event(stream, slot))?;
         records.set_detached(last.is_some());
         Ok(())
@@ -146,7 +151,7 @@ impl World {
 
     pub(crate) fn wait(&self, stream: usize, point: Point) -> Result<(), Refused> {
         let (on, of) = (On(self, stream), point.stream as usize);
-        if on.implies(point) {
+        if on.implies(point) || on.seen().has_waited(point.stream, point.record) {
             return Ok(());
         }
         if self.streams[of].records.is_complete(point.record) {
@@ -159,7 +164,7 @@ impl World {
 
     fn covering(&self, point: Point) -> Result<Record, Refused> {
         let of = point.stream as usize;
-        let Stream { records, clock } = &self.streams[of];
+        let Stream { records, clock, .. } = &self.streams[of];
         let call = |slot| self.record_event(of, slot);
         records.covering(point.record, clock, || Ok(()), call)?.ok_or(Refused)
     }
@@ -178,7 +183,8 @@ impl World {
 
     /// Whether the stream's notes say that it comes after a point. If so, it must be true at once.
     pub(crate) fn implies(&self, stream: usize, point: Point) -> bool {
-        let implies = On(self, stream).implies(point);
+        let on = On(self, stream);
+        let implies = on.implies(point) || on.seen().has_waited(point.stream, point.record);
         if implies {
             let queue = *self.queues[stream].lock().unwrap();
             self.assert_covers(&queue, point.stream, point.record, "a wait is skipped too early");
@@ -205,7 +211,7 @@ impl World {
     }
 
     fn check_ring(&self, stream: usize) {
-        let Stream { records, clock } = &self.streams[stream];
+        let Stream { records, clock, .. } = &self.streams[stream];
         for number in 1..=records.recorded() {
             let none = |_| Err(Refused);
             let Ok(Some(record)) = records.covering(number, clock, || Err(Refused), none) else {
@@ -236,7 +242,8 @@ pub(crate) struct On<'a>(pub(crate) &'a World, pub(crate) usize);
 
 impl<'a> On<'a> {
     fn seen(&self) -> Seen<'a> {
-        Seen { id: self.1 as u32, clock: &self.0.streams[self.1].clock }
+        let Stream { clock, latest, .. } = &self.0.streams[self.1];
+        Seen { id: self.1 as u32, clock, latest }
     }
 }
 

@@ -1,0 +1,75 @@
+//! The latest waits of a stream, which its clock may have forgotten.
+
+use super::clock::Entry;
+use crate::sync::{AtomicU64, Ordering};
+
+/// How many waits are kept. With their cursor they are one line of the processor's cache.
+#[cfg(not(loom))]
+const WAITS: usize = 7;
+/// In a model, so few that a second wait takes the place of the first.
+#[cfg(loom)]
+const WAITS: usize = 1;
+
+/// The records that a stream has waited for last.
+///
+/// A clock learns from each wait what the other stream had waited for. Where operators read several others, on hundreds of
+/// streams, a merge replaces most entries of the clock, and among them that of the wait before: a message's stream is
+/// received, then another one's, and then the launch that reads the first message finds no order. So the waits
+/// themselves are kept here, too. That is read only where the driver would be called otherwise.
+#[derive(Debug)]
+#[repr(align(64))]
+pub(super) struct LatestWaits {
+    entries: [AtomicU64; WAITS],
+    /// Where the next wait goes. Two threads may take the same place: then a wait is lost, and made again.
+    next: AtomicU64,
+}
+
+impl LatestWaits {
+    pub(super) fn new() -> Self {
+        Self { entries: [Entry::NONE.0; WAITS].map(AtomicU64::new), next: AtomicU64::new(0) }
+    }
+
+    /// Notes a wait that the driver has taken.
+    pub(super) fn note(&self, stream: u32, record: u64) {
+        let next = self.next.load(Ordering::Relaxed);
+        self.next.store(next.wrapping_add(1), Ordering::Relaxed);
+        let place = &self.entries[next as usize % WAITS];
+        place.store(Entry::new(stream, record).0, Ordering::Release);
+    }
+
+    /// Whether one of these waits was for that record of a stream, or for a later one.
+    pub(super) fn has(&self, stream: u32, record: u64) -> bool {
+        self.entries.iter().any(|entry| {
+            let entry = Entry(entry.load(Ordering::Acquire));
+            entry.stream() == stream && entry.record() >= record
+        })
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_latest_waits_are_kept_and_earlier_ones_are_not() {
+        let waits = LatestWaits::new();
+        assert!(!waits.has(0, 1));
+        for nth in 0..20 {
+            waits.note(nth, 5);
+            for other in 0..20 {
+                let is_kept = other <= nth && nth - other < WAITS as u32;
+                assert_eq!([waits.has(other, 5), waits.has(other, 4)], [is_kept; 2]);
+                assert!(!waits.has(other, 6));
+            }
+        }
+    }
+
+    #[test]
+    fn numbers_that_do_not_fit_are_not_kept() {
+        let waits = LatestWaits::new();
+        for (stream, record) in [(1 << 20, 1), (u32::MAX, 1), (1, 1 << 44), (1, u64::MAX)] {
+            waits.note(stream, record);
+            assert!(!waits.has(stream, record) && !waits.has(0, 1));
+        }
+    }
+}
