@@ -9,6 +9,8 @@ mod data;
 mod ends;
 #[path = "replay/nodes.rs"]
 mod nodes;
+#[path = "replay/share.rs"]
+mod share;
 
 use std::process::ExitCode;
 
@@ -17,5 +19,6 @@ use streamflow_tests::Suite;
 fn main() -> ExitCode {
     let suite = data::add(Suite::new());
     let suite = ends::add(suite);
+    let suite = share::add(suite);
     calls::add(suite).run()
 }

@@ -22,6 +22,7 @@ use super::foreign::border::Border;
 use super::limits::{MemoryLimits, MemoryOptions};
 use super::pool_state::{PoolState, PoolUsage};
 use super::pooled::{BlockPool, OwnedBlock, PoolHandle, PooledBlock};
+use super::rotation::Turn;
 use crate::driver::{
     DeviceId, DriverError, DriverResult, Listeners, Note, StreamOptions, first_error,
     report_in_drop, report_unless_refused,
@@ -134,13 +135,17 @@ impl MemoryPool {
         self.table.tell(&Note::At(Location::caller()));
         let bytes = self.limits.block_for(bytes, &self.name)?;
         self.take_lent_back();
-        let free = match self.reuse(timeline, bytes) {
+        let turn = Turn::now(&self.table);
+        let free = match self.reuse(timeline, bytes, turn) {
             None => self.make_room(timeline, bytes)?.map(|block| (block, false)),
             reused => reused,
         };
-        let Some((block, ready)) = free else {
-            return Ok(OwnedBlock::new(self.make(timeline, bytes)?));
+        let Some((mut block, ready)) = free else {
+            let mut block = self.make(timeline, bytes)?;
+            block.turn = turn;
+            return Ok(OwnedBlock::new(block));
         };
+        block.turn = turn;
         // If `hand_over` fails, dropping this returns the block.
         let mut owned = OwnedBlock::new(block);
         self.hand_over(owned.block_mut(), timeline, ready)?;
@@ -345,7 +350,7 @@ impl BlockPool for MemoryPool {
         if !state.closed && state.free_bytes.saturating_add(bytes) <= pool.release_threshold {
             pool.count_return(&mut state.usage, stream, bytes);
             state.free_bytes += bytes;
-            return state.free_of(stream).of_size(bytes).push_back(block);
+            return state.free_of(stream).size_class(bytes).put_back(block);
         }
         drop(state);
         let released = pool.release(&mut block);

@@ -34,6 +34,7 @@ impl State {
             };
             oldest.copy(current);
             self.seen.push(oldest);
+            self.note_broken("no earlier pass had equal calls", None);
             return Ok(());
         };
         let trace = self.seen.swap_remove(place);
@@ -41,9 +42,16 @@ impl State {
             self.note_broken("more rotations of buffers than graphs that are kept", None);
             return Ok(());
         };
-        if let Err(error) = self.add_lane(below, index, trace) {
+        let made = self.add_lane(below, index, trace);
+        self.note_broken(
+            match &made {
+                Ok(()) => "these calls came again, and their graph was made",
+                Err(_) => "no graph could be made; the log has the error",
+            },
+            None,
+        );
+        if let Err(error) = made {
             tracing::warn!(%error, "a graph could not be made: its calls are sent one by one");
-            self.note_broken("no graph could be made; the log has the error", None);
         }
         Ok(())
     }

@@ -51,11 +51,13 @@
 //! Each rule has a test in `tests/tests/replay`, which fails without it: see [`Omission`].
 
 mod ending;
+mod entry;
 mod footprint;
 mod handles;
 mod known;
 mod lane;
 mod layer;
+mod marks;
 mod mode;
 mod outside;
 mod pass;
@@ -65,6 +67,7 @@ mod shared_driver;
 mod state;
 #[cfg(all(test, not(loom)))]
 mod tests;
+mod tick;
 mod trace;
 
 use std::fmt;
@@ -72,6 +75,7 @@ use std::sync::Arc;
 
 pub use report::{Reason, ReplayReport, ReplayRun};
 pub use shared_driver::SharedDriver;
+pub use tick::ReplayedTick;
 
 use self::state::State;
 use super::{Driver, DriverResult};
@@ -83,8 +87,7 @@ pub struct Replaying<D: Driver> {
     below: D,
     /// Whether a graph has asked for replay. Then calls may be held back, and records be those of a graph's launch.
     on: AtomicBool,
-    /// Whether a pass has begun and not ended.
-    in_pass: AtomicBool,
+    tick: Arc<ReplayedTick>,
     /// The node whose hook runs in the pass.
     node: AtomicU64,
     state: Lock<State>,
@@ -109,7 +112,7 @@ impl<D: Driver> Replaying<D> {
         Self {
             below,
             on: AtomicBool::new(false),
-            in_pass: AtomicBool::new(false),
+            tick: Arc::default(),
             node: AtomicU64::new(0),
             state: Lock::new(State::default()),
         }
@@ -204,13 +207,13 @@ pub trait Replays: Send + Sync + fmt::Debug {
     #[doc(hidden)]
     fn begin(&self, run: &mut ReplayRun) -> bool;
 
-    /// The hook of this node is next.
+    /// The hook of this node is next, in this tick of the node.
     #[doc(hidden)]
-    fn at(&self, node: u32);
+    fn at(&self, node: u32, tick: u64);
 
-    /// Whether a pass is replayed now, on any thread. Then a query that only gives a hint is better not made.
+    /// The tick whose hook runs in a pass that is replayed.
     #[doc(hidden)]
-    fn is_in_pass(&self) -> bool;
+    fn tick(&self) -> Arc<ReplayedTick>;
 
     /// The pass of this run ends.
     ///

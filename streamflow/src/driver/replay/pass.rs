@@ -120,7 +120,8 @@ impl State {
             self.set_mode(Mode::Hold(0));
             taken = Taken::Held;
         } else if mode != Mode::Keep {
-            let has_begun = self.is_holding();
+            // Waits alone are no begin: they are no part of a trace.
+            let has_begun = self.current.len() > 0;
             self.send_held(below)?;
             if has_begun {
                 self.note_broken("a call differed from those of earlier passes", Some(node));
