@@ -11,6 +11,8 @@ mod ends;
 mod nodes;
 #[path = "replay/share.rs"]
 mod share;
+#[path = "replay/threads.rs"]
+mod threads;
 
 use std::process::ExitCode;
 
@@ -20,5 +22,6 @@ fn main() -> ExitCode {
     let suite = data::add(Suite::new());
     let suite = ends::add(suite);
     let suite = share::add(suite);
+    let suite = threads::add(suite);
     calls::add(suite).run()
 }

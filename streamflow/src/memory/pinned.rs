@@ -114,14 +114,14 @@ impl PinnedPool {
             let block = self.lock().blocks.size_class(bytes).take_nth(turn, self.in_flight, nth);
             let Some(mut block) = block else { break };
             // Without the lock, since this may query the driver.
-            let complete = block.is_complete(&self.table, AccessMode::Write);
-            if let Ok(true) = complete {
+            let is_done = block.is_complete(&self.table, AccessMode::Write);
+            if let Ok(true) = is_done {
                 self.touched(block.range(), AccessMode::Write, Location::caller());
                 block.turn = Some(turn);
                 return Ok(Some(OwnedBlock::new(block)));
             }
             self.lock().blocks.size_class(bytes).put_nth(turn, nth, block);
-            complete?;
+            is_done?;
         }
         Ok(None)
     }

@@ -11,7 +11,9 @@
 //! *trace*. A trace has launches, copies that don't block, fills, recycled memory, records, and waits for records of the
 //! same segment. Two traces are equal if they have the same calls in the same order: kind, stream, kernel, grid, block,
 //! shared memory, each parameter, and each access with its address. A record is compared by its stream, and a wait by the
-//! place of its record in the trace: which event of a stream's ring holds the record changes nothing. A wait for a record
+//! place of its record in the trace: which event of a stream's ring holds the record changes nothing. A wait that the same
+//! stream has made in the same hook, for the same record, is no call of the trace: it changes no order.
+//! A wait for a record
 //! from outside of the segment is no part of the trace. It is kept beside it, and orders the whole segment.
 //!
 //! A trace that comes a second time becomes an executable graph, with a stream of its own: a *lane*. The next segment is
@@ -52,6 +54,7 @@
 
 mod ending;
 mod entry;
+mod fingerprint;
 mod footprint;
 mod handles;
 mod known;

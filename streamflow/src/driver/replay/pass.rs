@@ -102,6 +102,11 @@ impl State {
             },
             given => given,
         };
+        if let Given::Wait(_, record) = given
+            && self.current.has_waited(node, stream, record)
+        {
+            return Ok(if mode == Mode::Keep { Taken::Send } else { Taken::Held });
+        }
         let place = self.current.len();
         let with = match mode {
             Mode::Hold(lanes) => self.with_call(lanes, place, stream, given),

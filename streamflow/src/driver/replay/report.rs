@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 /// How many passes in a row may have no equal before replay is off.
-const PATIENCE: u64 = 256;
+const PATIENCE: u64 = 128;
 
 /// What replay did in a run of a graph that asked for it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -132,7 +132,7 @@ impl ReplayRun {
             }
         }
         if self.in_vain >= PATIENCE {
-            self.switch_off("none of 256 passes in a row was replayed, for the reasons above");
+            self.switch_off("none of 128 passes in a row was replayed, for the reasons above");
         }
     }
 
