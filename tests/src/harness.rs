@@ -162,15 +162,33 @@ impl Suite {
 
     /// Adds a body for several GPUs only.
     #[must_use]
-    pub fn cuda_devices(mut self, name: &str, count: usize, body: impl Body) -> Self {
+    pub fn cuda_devices(self, name: &str, count: usize, body: impl Body) -> Self {
+        self.cuda_devices_or(name, count, move |platform| body(platform).map(|()| None))
+    }
+
+    /// As [`cuda_devices`](Self::cuda_devices), with a body that may find out that it proves nothing here. It then returns
+    /// `Ok(Some(reason))`, and is reported as ignored.
+    #[must_use]
+    pub fn cuda_devices_or(
+        mut self,
+        name: &str,
+        count: usize,
+        body: impl Fn(&Platform) -> Result<Option<String>, Failed> + Send + 'static,
+    ) -> Self {
         let runner = move || match Platform::cuda() {
             Ok(platform) if platform.device_count() < count => {
                 let found = platform.device_count();
                 skip(REQUIRE_GPUS, &format!("it needs {count} GPUs, and there is {found}"))
             }
             Ok(platform) => {
-                let done = catch(|| body(&platform).and_then(|()| check_races(&platform)));
-                done.map(|()| Completion::Completed).map_err(mimic)
+                let done = catch(|| {
+                    let reason = body(&platform)?;
+                    check_races(&platform).map(|()| reason)
+                });
+                match done.map_err(mimic)? {
+                    None => Ok(Completion::Completed),
+                    Some(reason) => skip("", &reason),
+                }
             }
             Err(missing) => skip("STREAMFLOW_REQUIRE_CUDA", &missing),
         };

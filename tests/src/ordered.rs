@@ -36,6 +36,23 @@ impl Suite {
         self.right(name, program).control(name, move |driver| without_waits(program, driver))
     }
 
+    /// As [`ordered`](Self::ordered), for a program whose control may be inconclusive on a GPU while graphs are replayed: a
+    /// tick that is one launch has other times, in which the work that nothing orders may still come in the right order.
+    /// `why` says which work that is. The simulator and the control without replay show the missing wait.
+    #[must_use]
+    pub fn ordered_unless_replayed(self, name: &str, why: &'static str, program: Program) -> Self {
+        let is_right = move |driver| without_waits(program, driver);
+        self.right(name, program)
+            .control_on_host(&format!("{name}_control"), 1, MUST_SHOW, is_right)
+            .cuda_devices_or(&format!("{name}_control"), 1, move |platform| {
+                match (inconclusive(platform, is_right)?, is_replayed()) {
+                    (Some(text), false) => Err(Failed::msg(text)),
+                    (Some(text), true) => Ok(Some(format!("{text}. With replay {why}"))),
+                    (None, _) => Ok(None),
+                }
+            })
+    }
+
     /// As [`ordered`](Self::ordered), for order that does not come from a stream's wait. The control is `wrong`, a
     /// program without that order.
     #[must_use]
@@ -75,6 +92,23 @@ impl Suite {
         is_right: impl Fn(Arc<dyn Driver>) -> Result<bool, Failed> + Send + Clone + 'static,
     ) -> Self {
         let on_gpu = is_right.clone();
+        self.control_on_host(name, devices, must_show, is_right).cuda_devices(
+            name,
+            devices,
+            move |platform| match inconclusive(platform, &on_gpu)? {
+                Some(text) => Err(Failed::msg(text)),
+                None => Ok(()),
+            },
+        )
+    }
+
+    fn control_on_host(
+        self,
+        name: &str,
+        devices: usize,
+        must_show: usize,
+        is_right: impl Fn(Arc<dyn Driver>) -> Result<bool, Failed> + Send + 'static,
+    ) -> Self {
         self.plain(&format!("{name}::host"), move || {
             let mut shown = 0;
             for seed in 0..CONTROL_SEEDS {
@@ -88,17 +122,27 @@ impl Suite {
                 )
             })
         })
-        .cuda_devices(name, devices, move |platform| {
-            for _ in 0..CONTROL_TRIES {
-                if !on_gpu(platform.driver().clone())? {
-                    return Ok(());
-                }
-            }
-            Err(Failed::msg(format!(
-                "inconclusive: without the dependency, the data was right {CONTROL_TRIES} times"
-            )))
-        })
     }
+}
+
+/// Runs a control on a GPU. Returns what it has found if the data was always right.
+fn inconclusive(
+    platform: &Platform,
+    is_right: impl Fn(Arc<dyn Driver>) -> Result<bool, Failed>,
+) -> Result<Option<String>, Failed> {
+    for _ in 0..CONTROL_TRIES {
+        if !is_right(platform.driver().clone())? {
+            return Ok(None);
+        }
+    }
+    Ok(Some(format!(
+        "inconclusive: without the dependency, the data was right {CONTROL_TRIES} times"
+    )))
+}
+
+/// Whether the environment has each graph replayed.
+fn is_replayed() -> bool {
+    std::env::var("STREAMFLOW_REPLAY").is_ok_and(|value| value != "0")
 }
 
 /// A platform on any driver, with [`MEMORY`].

@@ -9,6 +9,10 @@ mod data;
 mod ends;
 #[path = "replay/nodes.rs"]
 mod nodes;
+#[path = "replay/share.rs"]
+mod share;
+#[path = "replay/threads.rs"]
+mod threads;
 
 use std::process::ExitCode;
 
@@ -17,5 +21,7 @@ use streamflow_tests::Suite;
 fn main() -> ExitCode {
     let suite = data::add(Suite::new());
     let suite = ends::add(suite);
+    let suite = share::add(suite);
+    let suite = threads::add(suite);
     calls::add(suite).run()
 }

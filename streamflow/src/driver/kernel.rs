@@ -59,6 +59,12 @@ impl Param {
         self.bytes == other.bytes
     }
 
+    /// All bytes, as two numbers.
+    pub(crate) fn words(&self) -> [u64; 2] {
+        let both = u128::from_ne_bytes(self.bytes);
+        [both as u64, (both >> 64) as u64]
+    }
+
     /// The address of the value, as the CUDA driver takes it.
     pub fn as_ptr(&self) -> *const c_void {
         self.bytes.as_ptr().cast()

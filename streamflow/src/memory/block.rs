@@ -78,6 +78,11 @@ impl Block {
         self.claims.all(|point| timeline.implies(point))
     }
 
+    /// Whether all uses are on the stream with this number.
+    pub(super) fn is_used_only_on(&mut self, stream: u32) -> bool {
+        self.claims.all(|point| point.stream() == stream)
+    }
+
     /// Whether each use is known to be complete, or comes earlier on `timeline`.
     pub(super) fn is_known_complete(&mut self, timeline: &Timeline, table: &StreamTable) -> bool {
         let is_known = |point| timeline.implies(point) || table.is_known_complete(point);

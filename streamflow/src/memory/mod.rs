@@ -44,6 +44,7 @@ mod pooled;
 mod raw;
 mod reuse;
 mod ring;
+mod rotation;
 mod shape;
 mod shared;
 mod slice;

@@ -8,6 +8,7 @@ use std::panic::Location;
 use std::sync::{Arc, Weak};
 
 use super::pooled::{BlockPool, FreeList, OwnedBlock, PoolHandle, PooledBlock};
+use super::rotation::{Bounds, Turn};
 use super::slice::fits;
 use super::{Block, Element, Shape};
 use crate::driver::{
@@ -70,13 +71,27 @@ impl PinnedPool {
     #[track_caller]
     fn for_host(self: &Arc<Self>, bytes: u64) -> Result<OwnedBlock<Self>> {
         let bytes = granules(bytes);
-        let free = self.lock().blocks.of_size(bytes).len();
+        let turn = Turn::now(&self.table);
+        if let Some(turn) = turn
+            && let Some(block) = self.for_host_in_turn(bytes, turn)?
+        {
+            return Ok(block);
+        }
+        let free = {
+            let mut free = self.lock();
+            let class = free.blocks.size_class(bytes);
+            if turn.is_none() {
+                class.end_turns();
+            }
+            class.blocks.len()
+        };
         for index in 0..free {
-            let Some(block) = self.lock().blocks.of_size(bytes).remove(index) else { break };
+            let Some(mut block) = self.lock().blocks.of_size(bytes).remove(index) else { break };
             // Without the lock, since this queries the driver.
             let complete = block.is_complete(&self.table, AccessMode::Write);
             if let Ok(true) = complete {
                 self.touched(block.range(), AccessMode::Write, Location::caller());
+                block.turn = turn;
                 return Ok(OwnedBlock::new(block));
             }
             let mut free = self.lock();
@@ -85,22 +100,58 @@ impl PinnedPool {
             blocks.insert(index.min(blocks.len()), block);
             complete?;
         }
-        self.make(bytes)
+        self.make(bytes, turn)
+    }
+
+    /// Such memory for a replayed tick: of its set.
+    #[track_caller]
+    fn for_host_in_turn(
+        self: &Arc<Self>,
+        bytes: u64,
+        turn: Turn,
+    ) -> Result<Option<OwnedBlock<Self>>> {
+        for nth in 0.. {
+            let block = self.lock().blocks.size_class(bytes).take_nth(turn, self.in_flight, nth);
+            let Some(mut block) = block else { break };
+            // Without the lock, since this may query the driver.
+            let is_done = block.is_complete(&self.table, AccessMode::Write);
+            if let Ok(true) = is_done {
+                self.touched(block.range(), AccessMode::Write, Location::caller());
+                block.turn = Some(turn);
+                return Ok(Some(OwnedBlock::new(block)));
+            }
+            self.lock().blocks.size_class(bytes).put_nth(turn, nth, block);
+            is_done?;
+        }
+        Ok(None)
     }
 
     /// Memory that a copy on `stream` may write.
     fn for_stream(self: &Arc<Self>, stream: &CudaStream, bytes: u64) -> Result<OwnedBlock<Self>> {
         let bytes = granules(bytes);
         let timeline = stream.timeline();
+        let turn = Turn::now(&self.table);
         let mut free = self.lock();
-        let blocks = free.blocks.of_size(bytes);
-        let ready = blocks.iter_mut().position(|block| block.is_ordered_before(timeline));
-        let index = ready.or((blocks.len() >= self.in_flight).then_some(0));
-        let block = index.and_then(|index| blocks.remove(index));
+        let class = free.blocks.size_class(bytes);
+        let mut ready = None;
+        let block = if let Some(turn) = turn {
+            let ticks = self.in_flight;
+            let bounds = Bounds { ticks, blocks: ticks, may_grow: true };
+            class.take_in_turn(turn, timeline.id(), bounds)
+        } else {
+            class.end_turns();
+            let blocks = &mut class.blocks;
+            ready = blocks.iter_mut().position(|block| block.is_ordered_before(timeline));
+            let index = ready.or((blocks.len() >= self.in_flight).then_some(0));
+            index.and_then(|index| blocks.remove(index))
+        };
         drop(free);
         let mut owned = match block {
-            Some(block) => OwnedBlock::new(block),
-            None => self.make(bytes)?,
+            Some(mut block) => {
+                block.turn = turn;
+                OwnedBlock::new(block)
+            }
+            None => self.make(bytes, turn)?,
         };
         // The copy comes after all earlier uses, and the next use comes after the copy.
         if ready.is_none() {
@@ -110,7 +161,7 @@ impl PinnedPool {
         Ok(owned)
     }
 
-    fn make(self: &Arc<Self>, bytes: u64) -> Result<OwnedBlock<Self>> {
+    fn make(self: &Arc<Self>, bytes: u64, turn: Option<Turn>) -> Result<OwnedBlock<Self>> {
         let driver = self.table.driver();
         driver.bind(self.device)?;
         let range = match driver.allocate_pinned(self.device, bytes) {
@@ -126,7 +177,9 @@ impl PinnedPool {
         // in Rust's sense; from here on it is initialised.
         unsafe { std::ptr::write_bytes(range.address as *mut u8, 0, range.bytes as usize) };
         let block = Block::new(self.table.platform(), self.device, range);
-        Ok(OwnedBlock::new(PooledBlock::new(block, 0, self)))
+        let mut pooled = PooledBlock::new(block, 0, self);
+        pooled.turn = turn;
+        Ok(OwnedBlock::new(pooled))
     }
 
     /// Frees the free blocks whose uses are complete. After an error the other blocks stay, and the one
@@ -202,7 +255,7 @@ impl BlockPool for PinnedPool {
         let mut free = pool.lock();
         if !free.closed {
             let bytes = block.range().bytes;
-            return free.blocks.of_size(bytes).push_back(block);
+            return free.blocks.size_class(bytes).put_back(block);
         }
         drop(free);
         pool.free_in_drop(&block);

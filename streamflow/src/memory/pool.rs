@@ -22,6 +22,7 @@ use super::foreign::border::Border;
 use super::limits::{MemoryLimits, MemoryOptions};
 use super::pool_state::{PoolState, PoolUsage};
 use super::pooled::{BlockPool, OwnedBlock, PoolHandle, PooledBlock};
+use super::rotation::Turn;
 use crate::driver::{
     DeviceId, DriverError, DriverResult, Listeners, MemorySource, Note, StreamOptions, first_error,
     report_in_drop, report_unless_refused,
@@ -144,15 +145,19 @@ impl MemoryPool {
         self.table.tell(&Note::At(Location::caller()));
         let bytes = self.limits.block_for(bytes, &self.name)?;
         self.take_lent_back();
-        let (block, ready) = match self.reuse(timeline, bytes) {
+        let turn = Turn::now(&self.table);
+        let (mut block, ready) = match self.reuse(timeline, bytes, turn) {
             Some(reused) => reused,
             None => match self.make_room(timeline, bytes)? {
                 Place::Block(block) => (block, false),
                 Place::New(source) => {
-                    return Ok(OwnedBlock::new(self.make(timeline, bytes, source)?));
+                    let mut block = self.make(timeline, bytes, source)?;
+                    block.turn = turn;
+                    return Ok(OwnedBlock::new(block));
                 }
             },
         };
+        block.turn = turn;
         // If `hand_over` fails, dropping this returns the block.
         let mut owned = OwnedBlock::new(block);
         self.hand_over(owned.block_mut(), timeline, ready)?;
@@ -368,7 +373,7 @@ impl BlockPool for MemoryPool {
         if !state.closed && state.free_bytes.saturating_add(bytes) <= pool.release_threshold {
             pool.count_return(&mut state.usage, stream, bytes);
             state.free_bytes += bytes;
-            return state.free_of(stream).of_size(bytes).push_back(block);
+            return state.free_of(stream).size_class(bytes).put_back(block);
         }
         drop(state);
         let released = pool.release(&mut block);

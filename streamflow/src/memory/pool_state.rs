@@ -1,6 +1,6 @@
 //! The state of a memory pool: its free blocks, and how much is in use.
 
-use super::pooled::{FreeList, PooledBlock};
+use super::pooled::{FreeList, PooledBlock, SizeClass};
 use crate::stream::Point;
 
 /// The free blocks of a pool, whose type is `P`, and its counts.
@@ -43,13 +43,13 @@ pub(super) struct PoolUsage {
 impl<P> PoolState<P> {
     /// Takes the oldest free block of a size: one of this stream if there is one, else one of another stream.
     pub(super) fn pop_of_size(&mut self, stream: u32, bytes: u64) -> Option<Box<PooledBlock<P>>> {
-        let own = self.free_of(stream).of_size(bytes).pop_front();
-        own.or_else(|| self.free.iter_mut().find_map(|list| list.of_size(bytes).pop_front()))
+        let own = self.free_of(stream).size_class(bytes).pop();
+        own.or_else(|| self.free.iter_mut().find_map(|list| list.size_class(bytes).pop()))
     }
 
     /// Takes any free block.
     pub(super) fn pop_any(&mut self) -> Option<Box<PooledBlock<P>>> {
-        self.free.iter_mut().flat_map(FreeList::all).find_map(|blocks| blocks.pop_front())
+        self.free.iter_mut().flat_map(FreeList::all).find_map(SizeClass::pop)
     }
 
     pub(super) fn free_of(&mut self, stream: u32) -> &mut FreeList<P> {

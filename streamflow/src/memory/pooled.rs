@@ -14,6 +14,7 @@ use smallvec::SmallVec;
 
 use super::Block;
 use super::foreign::border::Owner;
+use super::rotation::{Sets, Turn};
 
 /// The number of the stream of a block that no stream has allocated.
 const FOREIGN: u32 = u32::MAX;
@@ -24,6 +25,8 @@ pub(crate) struct PooledBlock<P> {
     pool: Arc<P>,
     /// The number of the stream that it was last allocated for. Unused for host memory.
     pub(super) stream: u32,
+    /// The replayed tick that it was last allocated in.
+    pub(super) turn: Option<Turn>,
     block: Block,
     /// What keeps the memory alive, if it is other code's.
     pub(super) owner: Option<Owner>,
@@ -31,7 +34,7 @@ pub(crate) struct PooledBlock<P> {
 
 impl<P> PooledBlock<P> {
     pub(super) fn new(block: Block, stream: u32, pool: &Arc<P>) -> Box<Self> {
-        Box::new(Self { pool: pool.clone(), stream, block, owner: None })
+        Box::new(Self { pool: pool.clone(), stream, turn: None, block, owner: None })
     }
 
     /// A block of memory of other code, which no stream has allocated.
@@ -87,6 +90,24 @@ pub(super) struct SizeClass<P> {
     pub(super) blocks: VecDeque<Box<PooledBlock<P>>>,
     /// Skip the [driver query](super::reuse) for this many allocations.
     pub(super) queries_to_skip: usize,
+    /// The free blocks of replayed ticks, once there are any.
+    pub(super) sets: Option<Box<Sets<P>>>,
+}
+
+impl<P> SizeClass<P> {
+    /// Takes back a block.
+    pub(super) fn put_back(&mut self, block: Box<PooledBlock<P>>) {
+        match (&mut self.sets, block.turn) {
+            (Some(sets), Some(turn)) => sets.put_back(turn, block),
+            _ => self.blocks.push_back(block),
+        }
+    }
+
+    /// Takes any block, the oldest of no replayed tick first.
+    pub(super) fn pop(&mut self) -> Option<Box<PooledBlock<P>>> {
+        let block = self.blocks.pop_front();
+        block.or_else(|| self.sets.as_mut().and_then(|sets| sets.pop()))
+    }
 }
 
 impl<P> Default for FreeList<P> {
@@ -109,18 +130,20 @@ impl<P> FreeList<P> {
 
     #[cold]
     fn add(&mut self, bytes: u64) -> usize {
-        self.classes.push(SizeClass { bytes, blocks: VecDeque::new(), queries_to_skip: 0 });
+        let (blocks, queries_to_skip, sets) = (VecDeque::new(), 0, None);
+        self.classes.push(SizeClass { bytes, blocks, queries_to_skip, sets });
         self.classes.len() - 1
     }
 
-    /// The free blocks of all sizes.
-    pub(super) fn all(&mut self) -> impl Iterator<Item = &mut VecDeque<Box<PooledBlock<P>>>> {
-        self.classes.iter_mut().map(|class| &mut class.blocks)
+    /// The free blocks of each size.
+    pub(super) fn all(&mut self) -> impl Iterator<Item = &mut SizeClass<P>> {
+        self.classes.iter_mut()
     }
 
     /// Takes all blocks out.
     pub(super) fn take_all(&mut self) -> impl Iterator<Item = Box<PooledBlock<P>>> + use<P> {
-        std::mem::take(&mut self.classes).into_iter().flat_map(|class| class.blocks)
+        let classes = std::mem::take(&mut self.classes).into_iter();
+        classes.flat_map(|mut class| std::iter::from_fn(move || class.pop()))
     }
 }
 

@@ -12,6 +12,7 @@ use std::mem;
 
 use super::pool::DeviceBlock;
 use super::pool_state::PoolState;
+use super::rotation::{Bounds, Turn};
 use super::{MemoryOptions, MemoryPool};
 use crate::driver::{DriverError, report_in_drop};
 use crate::stream::{Point, Timeline};
@@ -32,8 +33,17 @@ enum Decision {
 impl MemoryPool {
     /// A free block of the stream, and whether its uses come earlier on the stream.
     #[inline]
-    pub(super) fn reuse(&self, timeline: &Timeline, bytes: u64) -> Option<(DeviceBlock, bool)> {
+    pub(super) fn reuse(
+        &self,
+        timeline: &Timeline,
+        bytes: u64,
+        turn: Option<Turn>,
+    ) -> Option<(DeviceBlock, bool)> {
         let mut state = self.lock();
+        if let Some(turn) = turn {
+            let block = self.reuse_in_turn(&mut state, timeline, bytes, turn);
+            return block.map(|block| (block, false));
+        }
         let mut decision = self.decide(&mut state, timeline, bytes, true);
         if let Decision::Query(index) = decision {
             let mut points = mem::take(&mut state.to_query);
@@ -42,11 +52,7 @@ impl MemoryPool {
             late.add_unordered_uses(timeline, &mut points);
             // Without the lock: the simulator may execute work in a query, and so a user's code.
             drop(state);
-            // A query would divide a pass that is replayed. There the waits for the oldest block are mostly implied: it was
-            // used by an earlier launch of the same graph.
-            let is_replayed =
-                self.table.driver().replays().is_some_and(|replays| replays.is_in_pass());
-            let is_done = !is_replayed && self.are_complete(&points);
+            let is_done = self.are_complete(&points);
             state = self.lock();
             state.to_query = points;
             let class = state.free_of(timeline.id()).size_class(bytes);
@@ -58,6 +64,25 @@ impl MemoryPool {
         // Fast path: the oldest, which is cheaper to take.
         let block = if index == 0 { blocks.pop_front() } else { blocks.remove(index) };
         block.map(|block| (self.mark_in_use(&mut state, block, timeline), ready))
+    }
+
+    /// A free block for a [replayed tick](super::rotation).
+    #[inline(never)]
+    fn reuse_in_turn(
+        &self,
+        state: &mut PoolState<Self>,
+        timeline: &Timeline,
+        bytes: u64,
+        turn: Turn,
+    ) -> Option<DeviceBlock> {
+        let bounds = Bounds {
+            ticks: self.options.in_flight_of(bytes),
+            blocks: self.most_in_flight(bytes),
+            may_grow: self.limits.allows(state.usage.reserved, bytes),
+        };
+        let class = state.free_of(timeline.id()).size_class(bytes);
+        let block = class.take_in_turn(turn, timeline.id(), bounds);
+        block.map(|block| self.mark_in_use(state, block, timeline))
     }
 
     /// Queries the driver about uses of a block. The answer is only a hint, so an error is logged: the stream then waits
@@ -85,6 +110,9 @@ impl MemoryPool {
         let most = self.most_in_flight(bytes);
         let reserved = state.usage.reserved;
         let class = state.free_of(timeline.id()).size_class(bytes);
+        if class.sets.is_some() {
+            class.end_turns();
+        }
         let Some(oldest) = class.blocks.front_mut() else { return Decision::Allocate };
         if oldest.is_ordered_before(timeline) {
             return Decision::Reuse(0, true);

@@ -13,6 +13,7 @@ mod queries;
 mod refused;
 mod reuse;
 mod room;
+mod rotation;
 mod shapes;
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

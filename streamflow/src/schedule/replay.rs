@@ -1,6 +1,9 @@
 //! Whether the passes of a run are replayed, and their marks: see [`driver::replay`](crate::driver::replay).
 
-use crate::driver::replay::{ReplayReport, ReplayRun, Replays};
+use std::sync::Arc;
+
+use crate::context::NodeCell;
+use crate::driver::replay::{ReplayReport, ReplayRun};
 use crate::error::{Error, Result};
 use crate::graph::{AnyNode, Graph};
 use crate::operator::OnFailure;
@@ -14,6 +17,8 @@ const VARIABLE: &str = "STREAMFLOW_REPLAY";
 pub(super) struct Replay {
     run: ReplayRun,
     platform: Platform,
+    /// What says in which tick each node is.
+    cells: Box<[Arc<NodeCell>]>,
 }
 
 impl Replay {
@@ -28,6 +33,7 @@ impl Replay {
             return Ok(None);
         }
         let nodes = graph.nodes();
+        let cells = nodes.iter().map(|node| node.cell().clone()).collect();
         let mut run = ReplayRun::new(nodes.iter().map(|node| node.name().into()));
         if asked == Asked::Always {
             run.set_eager();
@@ -42,7 +48,7 @@ impl Replay {
                 "the platform's driver doesn't replay; wrap it by `streamflow::driver::replay::Replaying`",
             );
         }
-        Ok(Some(Self { run, platform }))
+        Ok(Some(Self { run, platform, cells }))
     }
 
     /// Workers run the nodes: no pass of one thread has all calls.
@@ -52,21 +58,19 @@ impl Replay {
         );
     }
 
-    /// What marks passes, unless replay is off.
-    fn driver(&self) -> Option<&dyn Replays> {
-        if self.run.is_off() { None } else { self.platform.driver().replays() }
-    }
-
     /// A pass begins. Returns whether it is replayed.
     pub(super) fn begin(&mut self) -> bool {
-        let Self { run, platform } = self;
+        let Self { run, platform, .. } = self;
         !run.is_off() && platform.driver().replays().is_some_and(|driver| driver.begin(run))
     }
 
     /// The node's step is next.
     pub(super) fn at(&self, node: usize) {
-        if let Some(driver) = self.driver() {
-            driver.at(node as u32);
+        if self.run.is_in_pass()
+            && let Some(driver) = self.platform.driver().replays()
+        {
+            let tick = self.cells.get(node).map_or(0, |cell| cell.word().ticks());
+            driver.at(node as u32, tick);
         }
     }
 
@@ -75,7 +79,7 @@ impl Replay {
     /// # Errors
     /// The first of a call that was held back.
     pub(super) fn end(&mut self) -> Result<()> {
-        let Self { run, platform } = self;
+        let Self { run, platform, .. } = self;
         match platform.driver().replays() {
             Some(driver) => Ok(driver.end(run)?),
             None => Ok(()),

@@ -8,6 +8,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::timeline::Parts;
 use super::{GreenContexts, PlatformNumber, Point, Timeline};
+use crate::driver::replay::ReplayedTick;
 use crate::driver::{
     DeviceId, Driver, DriverResult, Note, OwnedStream, StreamFlags, StreamOptions, report_in_drop,
 };
@@ -32,6 +33,8 @@ pub(crate) struct StreamTable {
     driver: Arc<dyn Driver>,
     /// Whether the driver takes notes.
     watched: bool,
+    /// The tick that is replayed, if the driver replays.
+    replayed: Option<Arc<ReplayedTick>>,
     /// Numbers `0..device_count` are the default streams.
     timelines: boxcar::Vec<Arc<Timeline>>,
     /// Streams that belong to no pool.
@@ -60,6 +63,7 @@ impl StreamTable {
             detached: Lock::default(),
             green: Lock::default(),
             watched: driver.watches(),
+            replayed: driver.replays().map(|replays| replays.tick()),
             driver,
         };
         for index in 0..table.driver.device_count() {
@@ -81,6 +85,12 @@ impl StreamTable {
     /// Whether the driver takes the notes of [`tell`](Self::tell).
     pub(crate) fn is_watched(&self) -> bool {
         self.watched
+    }
+
+    /// The tick that is replayed. Memory that repeats with its number gives calls that repeat.
+    #[inline]
+    pub(crate) fn replayed_tick(&self) -> Option<u64> {
+        self.replayed.as_ref()?.get()
     }
 
     /// Passes a note to the driver, if it takes notes.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use streamflow::driver::replay::ReplayReport;
 use streamflow::memory::Element;
 use streamflow::prelude::*;
 use streamflow::schedule::{self, Stepped};
@@ -28,6 +29,11 @@ pub(crate) trait Form {
     /// Compares the results of the last tick with those that the host computes.
     fn check(&mut self) -> Result<()>;
 
+    /// What replay did in the last batch. `None` for a form that is not replayed.
+    fn replay(&self) -> Option<&ReplayReport> {
+        None
+    }
+
     /// Runs the program without its order, in which its results must be wrong. `None` for a form that has no such program.
     fn is_wrong_without_order(&mut self, _salt: u32) -> Result<Option<bool>> {
         Ok(None)
@@ -40,6 +46,8 @@ struct Streamed<T: Element> {
     graph: Box<dyn AnyGraph>,
     run: Arc<Run<T>>,
     expected: Expected,
+    /// What replay did in the last batch.
+    replay: Option<ReplayReport>,
 }
 
 /// Makes the form of a mode.
@@ -52,16 +60,24 @@ pub(crate) fn streamed(
     let expected = Expected::new(&workload.work);
     Ok(match &workload.work {
         Work::Seed(shape) => {
-            let run = Arc::new(Run::<f32>::new(true));
-            let graph = Box::new(Any(graphs::Seed::new(platform, pool, *shape, run.clone())?));
-            Box::new(Streamed { name, graph, run, expected })
+            let run = Arc::new(Run::<f32>::new(true, mode.is_replayed));
+            let seed = graphs::Seed::new(platform, pool, *shape, run.clone())?;
+            let graph = replayed(Box::new(Any::new(seed)), mode);
+            Box::new(Streamed { name, graph, run, expected, replay: None })
         }
         Work::Tasks { make, has_kernels, .. } => {
-            let run = Arc::new(Run::<u32>::new(*has_kernels));
-            let graph = make(platform, pool, &run)?;
-            Box::new(Streamed { name, graph, run, expected })
+            let run = Arc::new(Run::<u32>::new(*has_kernels, mode.is_replayed));
+            let graph = replayed(make(platform, pool, &run)?, mode);
+            Box::new(Streamed { name, graph, run, expected, replay: None })
         }
     })
+}
+
+fn replayed(mut graph: Box<dyn AnyGraph>, mode: &Mode) -> Box<dyn AnyGraph> {
+    if mode.is_replayed {
+        graph.set_replayed();
+    }
+    graph
 }
 
 impl<T: Element + Bits> Form for Streamed<T> {
@@ -71,7 +87,8 @@ impl<T: Element + Bits> Form for Streamed<T> {
 
     fn batch(&mut self, salt: u32, ticks: u64) -> Result<Seconds> {
         self.run.prepare(salt, Some(WARM - 1), WARM + ticks - 1);
-        schedule::run_for(self.graph.graph(), (WARM + ticks).into())?;
+        let report = schedule::run_for(self.graph.graph(), (WARM + ticks).into())?;
+        self.replay = report.replay;
         self.run.seconds()
     }
 
@@ -92,6 +109,10 @@ impl<T: Element + Bits> Form for Streamed<T> {
         }
         schedule::end_run(self.graph.graph())?;
         Ok(times)
+    }
+
+    fn replay(&self) -> Option<&ReplayReport> {
+        self.replay.as_ref()
     }
 
     fn check(&mut self) -> Result<()> {

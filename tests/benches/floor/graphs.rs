@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use streamflow::graph::Graph;
+use streamflow::graph::{AnyNode, Graph, RunState};
 use streamflow::prelude::*;
 
 use crate::operators::{Combine, End, Last, Origin, Receive, Sink, Source, Step, Task};
@@ -34,6 +34,8 @@ pub(crate) type Make = fn(&Platform, CudaStreamPool, &Arc<Run<u32>>) -> Result<B
 /// A graph of any type.
 pub(crate) trait AnyGraph {
     fn graph(&mut self) -> &mut dyn Graph;
+    /// Lets it ask for replay, as `#[replay]` does.
+    fn set_replayed(&mut self);
 }
 
 macro_rules! any {
@@ -43,17 +45,55 @@ macro_rules! any {
             pool: CudaStreamPool,
             run: &Arc<Run<u32>>,
         ) -> Result<Box<dyn AnyGraph>> {
-            Ok(Box::new(Any($name::new(platform, pool, run.clone())?)))
+            Ok(Box::new(Any::new($name::new(platform, pool, run.clone())?)))
         }
     )* };
 }
 
 /// A graph as [`AnyGraph`].
-pub(crate) struct Any<G>(pub(crate) G);
+pub(crate) struct Any<G> {
+    graph: G,
+    is_replayed: bool,
+}
+
+impl<G> Any<G> {
+    pub(crate) fn new(graph: G) -> Self {
+        Self { graph, is_replayed: false }
+    }
+}
 
 impl<G: Graph> AnyGraph for Any<G> {
     fn graph(&mut self) -> &mut dyn Graph {
-        &mut self.0
+        self
+    }
+
+    fn set_replayed(&mut self) {
+        self.is_replayed = true;
+    }
+}
+
+/// The same graph, which may ask for replay without being compiled again.
+impl<G: Graph> Graph for Any<G> {
+    fn nodes(&mut self) -> Vec<&mut dyn AnyNode> {
+        self.graph.nodes()
+    }
+
+    fn __replays(&self) -> bool {
+        self.is_replayed
+    }
+
+    fn __run(&mut self) -> Option<&mut RunState> {
+        self.graph.__run()
+    }
+
+    fn platform(&self) -> &Platform {
+        self.graph.platform()
+    }
+
+    type Handle = G::Handle;
+
+    fn handle(&self) -> Self::Handle {
+        self.graph.handle()
     }
 }
 

@@ -6,7 +6,7 @@ use streamflow_tests::foreign::floor::Floor;
 
 use crate::cpp::Cpp;
 use crate::forms::{self, Form};
-use crate::table::Row;
+use crate::table::{self, Row};
 use crate::turns::{Size, quantile, ratio, take_turns};
 use crate::workloads::{Mode, Workload};
 
@@ -77,6 +77,7 @@ impl OnGpu {
                     "p50 ratio",
                     quotient.and_then(|()| Some(p50(&own.latency)? / p50(&other.latency)?)),
                 ),
+                ("replayed %", table::replayed(&**form)),
             ];
             let name = quotient.map(|()| list[peer].name());
             Row::new(&workload.name, form.name(), name, &numbers)

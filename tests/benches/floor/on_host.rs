@@ -5,13 +5,15 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use indicatif::ProgressBar;
+use streamflow::driver::host::HostDriver;
+use streamflow::driver::replay::Replaying;
 use streamflow::prelude::*;
 use streamflow_tests::allocations;
 use streamflow_tests::layers::Null;
 
 use crate::counts::Counter;
 use crate::forms::{self, Form};
-use crate::table::Row;
+use crate::table::{self, Row};
 use crate::turns::{Size, difference, quantile, take_turns};
 use crate::wired::Wired;
 use crate::workloads::{Mode, Work, Workload};
@@ -32,9 +34,10 @@ pub(crate) struct OnHost {
 
 impl OnHost {
     pub(crate) fn new() -> Result<Self> {
-        let null = Arc::new(Null::new(Platform::host().build()?.driver().clone()));
+        let null = Arc::new(Null::new(Arc::new(HostDriver::builder().build())));
         // The checker of races is on in debug builds, and allocates.
-        let platform = Platform::builder().race_check(false).driver(null.clone())?;
+        let driver = Arc::new(Replaying::over(null.clone()));
+        let platform = Platform::builder().race_check(false).driver(driver)?;
         Ok(Self { null, platform, counter: RefCell::new(Counter::open().ok()) })
     }
 
@@ -85,6 +88,7 @@ impl OnHost {
                 ("ns over hand", each(more.flatten())),
                 ("instructions", instructions.map(|it| it / operators)),
                 ("alloc a tick", allocations),
+                ("replayed %", table::replayed(&**form)),
             ];
             rows.push(Row::new(&workload.name, form.name(), None, &numbers));
         }

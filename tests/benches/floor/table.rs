@@ -7,6 +7,7 @@ use indicatif::ProgressBar;
 use serde_json::{Map, Value, json};
 use streamflow::prelude::*;
 
+use crate::forms::Form;
 use crate::turns::quantile;
 
 /// A number of a row, with the name of its column.
@@ -86,6 +87,13 @@ impl Row {
             numbers: numbers.collect::<Option<_>>()?,
         })
     }
+}
+
+/// How many of a hundred passes of the last batch were replayed, without those that are too small to gain.
+pub(crate) fn replayed(form: &dyn Form) -> Option<f64> {
+    let report = form.replay()?;
+    let all = report.replayed + report.sent;
+    Some(100.0 * report.replayed as f64 / all.max(1) as f64)
 }
 
 /// Runs this program in so many processes, one after the other, and returns the medians of their rows.

@@ -12,17 +12,22 @@ pub(crate) struct Mode {
     pub(crate) pool: fn() -> CudaStreamPool,
     /// Whether its peer is the program with fewer streams.
     pub(crate) is_planned: bool,
+    /// Whether its ticks are replayed. Then their numbers repeat: see `Run::number`.
+    pub(crate) is_replayed: bool,
 }
 
 /// All modes. A new one is a line here.
 pub(crate) const MODES: &[Mode] = &[
-    Mode { name: "per operator", pool: CudaStreamPool::new, is_planned: false },
-    Mode {
-        name: "planned",
-        pool: || CudaStreamPool::new().assign(Assign::Planned { depth: 2 }),
-        is_planned: true,
-    },
+    Mode { name: "per operator", pool: CudaStreamPool::new, is_planned: false, is_replayed: false },
+    Mode { name: "planned", pool: planned, is_planned: true, is_replayed: false },
+    // Over the program with a stream for each operator: which streams there are changes nothing in a launch of a graph.
+    Mode { name: "replayed", pool: CudaStreamPool::new, is_planned: false, is_replayed: true },
+    Mode { name: "planned replayed", pool: planned, is_planned: false, is_replayed: true },
 ];
+
+fn planned() -> CudaStreamPool {
+    CudaStreamPool::new().assign(Assign::Planned { depth: 2 })
+}
 
 /// What is measured.
 pub(crate) struct Workload {

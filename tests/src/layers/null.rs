@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use streamflow::driver::{
     CopyOp, DeviceId, Driver, DriverResult, Launch, Layer, LibraryCall, MemoryRange, RawEvent,
-    RawStream,
+    RawGraph, RawStream,
 };
 
 /// While it is off, the calls of a warm pipeline succeed without doing anything. The remaining time is the cost of the
@@ -73,5 +73,6 @@ nothing! {
     [unsafe] fn wait_for_device(stream: RawStream) -> () = ();
     [unsafe] fn copy(stream: RawStream, copy: &CopyOp) -> () = ();
     [unsafe] fn launch(stream: RawStream, launch: &Launch<'_>) -> () = ();
+    [unsafe] fn launch_graph(graph: RawGraph, stream: RawStream) -> () = ();
     [unsafe] fn call_library(stream: RawStream, call: &LibraryCall<'_>) -> () = ();
 }

@@ -155,7 +155,7 @@ fn changing(platform: &Platform) -> Result<(), Failed> {
         fold = fold.wrapping_mul(31).wrapping_add(image.wrapping_mul(5).wrapping_add(tick));
     }
     check_equal(seen::all(&got), vec![vec![fold; LEN]])?;
-    is_off(&report, "none of 256 passes in a row was replayed")
+    is_off(&report, "none of 128 passes in a row was replayed")
 }
 
 /// As `Step`. Before one of its ticks it takes the handle of its stream.

@@ -11,8 +11,6 @@ const LEAST: usize = 2;
 const LARGE: u64 = 256 << 20;
 /// After so many launches of other lanes a lane is taken for one that is no longer needed.
 const IDLE: u64 = 8 * MOST as u64;
-/// The most traces that came once and are kept.
-const SEEN: usize = 64;
 
 impl State {
     /// Keeps the trace of a segment, or makes a lane of one that came before.
@@ -25,25 +23,26 @@ impl State {
                 return Ok(());
             }
         }
-        let (current, left_out) = (&self.current, self.omission);
-        let Some(place) = self.seen.iter().position(|seen| seen.is_equal(current, left_out)) else {
-            // The memory of the oldest is used again: a graph whose ticks never repeat allocates nothing for long.
-            let mut oldest = match self.seen.len() {
-                SEEN => self.seen.remove(0),
-                _ => Trace::default(),
-            };
-            oldest.copy(current);
-            self.seen.push(oldest);
+        if !self.seen.note(&self.current, self.segment) {
+            self.note_broken("no earlier pass had equal calls", None);
             return Ok(());
-        };
-        let trace = self.seen.swap_remove(place);
+        }
         let Some(index) = self.free_place(below)? else {
             self.note_broken("more rotations of buffers than graphs that are kept", None);
             return Ok(());
         };
-        if let Err(error) = self.add_lane(below, index, trace) {
+        let mut trace = Trace::default();
+        trace.copy(&self.current);
+        let made = self.add_lane(below, index, trace);
+        self.note_broken(
+            match &made {
+                Ok(()) => "these calls came again, and their graph was made",
+                Err(_) => "no graph could be made; the log has the error",
+            },
+            None,
+        );
+        if let Err(error) = made {
             tracing::warn!(%error, "a graph could not be made: its calls are sent one by one");
-            self.note_broken("no graph could be made; the log has the error", None);
         }
         Ok(())
     }

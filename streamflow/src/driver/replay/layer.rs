@@ -1,10 +1,6 @@
 //! The driver calls of a [`Replaying`].
 
-use std::cell::Cell;
-
 use super::mode::Taken;
-use super::outside::Awaited;
-use super::report::ReplayRun;
 use super::state::State;
 use super::trace::Given;
 use super::{Omission, Replaying, Replays};
@@ -12,113 +8,6 @@ use crate::driver::{
     Code, CopyOp, DeviceId, Driver, DriverResult, HostFunction, KernelSource, Launch, Layer,
     LibraryCall, LoadedKernel, MemoryRange, MemorySource, RawEvent, RawStream, StreamOptions,
 };
-use crate::sync::Ordering;
-
-thread_local! {
-    /// Whether this thread holds the state of a driver that replays: the simulator executes host functions in calls, and
-    /// such a function may try to call the driver, which refuses that.
-    static INSIDE: Cell<bool> = const { Cell::new(false) };
-    /// Its address is the thread's number.
-    static THREAD: u8 = const { 0 };
-}
-
-/// The number of the calling thread.
-fn thread() -> u64 {
-    THREAD.try_with(|mark| std::ptr::from_ref(mark).addr() as u64).unwrap_or_default()
-}
-
-impl<D: Driver> Replaying<D> {
-    /// Calls `run` with the state, and with the thread and the node that ask. `None` in a call from inside of another one.
-    fn with<R>(&self, run: impl FnOnce(&mut State, (u64, u32)) -> R) -> Option<R> {
-        if INSIDE.try_with(|inside| inside.replace(true)).unwrap_or(true) {
-            return None;
-        }
-        let node = self.node.load(Ordering::Relaxed) as u32;
-        let done = run(&mut self.state.lock(), (thread(), node));
-        INSIDE.set(false);
-        Some(done)
-    }
-
-    /// Takes a call that a trace can have. Returns whether it is sent now; then its stream is ready for it.
-    fn take(&self, stream: RawStream, given: Given<'_>) -> DriverResult<Taken> {
-        let taken = self.with(|state, who| {
-            let taken = state.take(&self.below, who, stream, given)?;
-            if taken == Taken::Send {
-                state.settle(&self.below, stream)?;
-            }
-            Ok(taken)
-        });
-        taken.unwrap_or(Ok(Taken::Send))
-    }
-
-    /// Notes what has become of a call that was sent.
-    fn sent(&self, stream: RawStream, done: DriverResult<()>) -> DriverResult<()> {
-        self.with(|state, (thread, _)| {
-            // Again: another thread may have launched a graph during the call.
-            state.stream(stream).dirty = true;
-            if done.is_err() {
-                state.spoil(thread);
-            }
-        });
-        done
-    }
-
-    /// Before a call that no trace can have.
-    fn disturb(
-        &self,
-        stream: Option<RawStream>,
-        what: &'static str,
-        rule: Option<Omission>,
-    ) -> DriverResult<()> {
-        if !self.is_on() {
-            return Ok(());
-        }
-        let disturbed = self.with(|state, who| {
-            state.disturb(&self.below, who, what, rule)?;
-            stream.map_or(Ok(()), |stream| state.settle(&self.below, stream))
-        });
-        disturbed.unwrap_or(Ok(()))
-    }
-
-    /// After such a call.
-    fn disturbed(&self, stream: RawStream) {
-        if self.is_on() {
-            self.with(|state, _| state.stream(stream).dirty = true);
-        }
-    }
-
-    /// Before the host asks or waits. `launch` is the launch whose end is asked for.
-    fn answer<R>(
-        &self,
-        launch: impl Fn(&mut State) -> u64,
-        ask: impl Fn(&mut State, u64) -> DriverResult<R>,
-    ) -> DriverResult<Option<R>> {
-        let answered = self.with(|state, (thread, _)| {
-            state.before_answer(&self.below, thread)?;
-            match launch(state) {
-                0 => Ok(None),
-                number => ask(state, number).map(Some),
-            }
-        });
-        answered.unwrap_or(Ok(None))
-    }
-
-    /// Waits for what the host must wait for, without the lock.
-    fn wait_for(&self, list: &Awaited) -> DriverResult<()> {
-        for &(_, _, event) in list {
-            // SAFETY: a lane's event, which lives until the lane is destroyed, after its work.
-            unsafe { self.below.synchronize_event(event) }?;
-        }
-        self.with(|state, _| state.note_complete(list));
-        Ok(())
-    }
-
-    /// The launch with work of a stream that the stream itself does not wait for.
-    fn open_launch(state: &mut State, stream: RawStream) -> u64 {
-        let known = state.stream(stream);
-        if known.tail > known.joined { known.tail } else { 0 }
-    }
-}
 
 // In all SAFETY reasons below: `Layer` requires the contract of the same method of `Driver`.
 // SAFETY: the promises of the driver below, in the words of the module: a call that is held back is made later, or by the
@@ -404,46 +293,5 @@ unsafe impl<D: Driver> Layer for Replaying<D> {
         let queued = unsafe { self.below.launch_host_function(stream, function) };
         self.disturbed(stream);
         queued
-    }
-}
-
-impl<D: Driver> Replays for Replaying<D> {
-    fn begin(&self, run: &mut ReplayRun) -> bool {
-        if run.is_off() {
-            return false;
-        }
-        self.on.store(true, Ordering::Relaxed);
-        let began = self.with(|state, (thread, _)| {
-            // One pass at a time: that of another thread goes on.
-            let is_free = state.pass.is_none();
-            if is_free {
-                state.is_eager = run.is_eager;
-                state.begin_pass(thread, &run.nodes);
-            }
-            is_free
-        });
-        run.is_in_pass = began == Some(true);
-        if run.is_in_pass {
-            self.in_pass.store(true, Ordering::Relaxed);
-        }
-        run.is_in_pass
-    }
-
-    fn is_in_pass(&self) -> bool {
-        self.in_pass.load(Ordering::Relaxed)
-    }
-
-    fn at(&self, node: u32) {
-        self.node.store(u64::from(node), Ordering::Relaxed);
-    }
-
-    fn end(&self, run: &mut ReplayRun) -> DriverResult<()> {
-        if !std::mem::take(&mut run.is_in_pass) {
-            return Ok(());
-        }
-        self.in_pass.store(false, Ordering::Relaxed);
-        let done = self.with(|state, _| state.end_pass(&self.below)).transpose()?;
-        run.note(done.unwrap_or_default());
-        Ok(())
     }
 }

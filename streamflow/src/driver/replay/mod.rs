@@ -11,7 +11,9 @@
 //! *trace*. A trace has launches, copies that don't block, fills, recycled memory, records, and waits for records of the
 //! same segment. Two traces are equal if they have the same calls in the same order: kind, stream, kernel, grid, block,
 //! shared memory, each parameter, and each access with its address. A record is compared by its stream, and a wait by the
-//! place of its record in the trace: which event of a stream's ring holds the record changes nothing. A wait for a record
+//! place of its record in the trace: which event of a stream's ring holds the record changes nothing. A wait that the same
+//! stream has made in the same hook, for the same record, is no call of the trace: it changes no order.
+//! A wait for a record
 //! from outside of the segment is no part of the trace. It is kept beside it, and orders the whole segment.
 //!
 //! A trace that comes a second time becomes an executable graph, with a stream of its own: a *lane*. The next segment is
@@ -51,11 +53,14 @@
 //! Each rule has a test in `tests/tests/replay`, which fails without it: see [`Omission`].
 
 mod ending;
+mod entry;
+mod fingerprint;
 mod footprint;
 mod handles;
 mod known;
 mod lane;
 mod layer;
+mod marks;
 mod mode;
 mod outside;
 mod pass;
@@ -65,6 +70,7 @@ mod shared_driver;
 mod state;
 #[cfg(all(test, not(loom)))]
 mod tests;
+mod tick;
 mod trace;
 
 use std::fmt;
@@ -72,6 +78,7 @@ use std::sync::Arc;
 
 pub use report::{Reason, ReplayReport, ReplayRun};
 pub use shared_driver::SharedDriver;
+pub use tick::ReplayedTick;
 
 use self::state::State;
 use super::{Driver, DriverResult};
@@ -83,8 +90,7 @@ pub struct Replaying<D: Driver> {
     below: D,
     /// Whether a graph has asked for replay. Then calls may be held back, and records be those of a graph's launch.
     on: AtomicBool,
-    /// Whether a pass has begun and not ended.
-    in_pass: AtomicBool,
+    tick: Arc<ReplayedTick>,
     /// The node whose hook runs in the pass.
     node: AtomicU64,
     state: Lock<State>,
@@ -109,7 +115,7 @@ impl<D: Driver> Replaying<D> {
         Self {
             below,
             on: AtomicBool::new(false),
-            in_pass: AtomicBool::new(false),
+            tick: Arc::default(),
             node: AtomicU64::new(0),
             state: Lock::new(State::default()),
         }
@@ -204,13 +210,13 @@ pub trait Replays: Send + Sync + fmt::Debug {
     #[doc(hidden)]
     fn begin(&self, run: &mut ReplayRun) -> bool;
 
-    /// The hook of this node is next.
+    /// The hook of this node is next, in this tick of the node.
     #[doc(hidden)]
-    fn at(&self, node: u32);
+    fn at(&self, node: u32, tick: u64);
 
-    /// Whether a pass is replayed now, on any thread. Then a query that only gives a hint is better not made.
+    /// The tick whose hook runs in a pass that is replayed.
     #[doc(hidden)]
-    fn is_in_pass(&self) -> bool;
+    fn tick(&self) -> Arc<ReplayedTick>;
 
     /// The pass of this run ends.
     ///

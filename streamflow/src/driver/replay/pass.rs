@@ -102,6 +102,11 @@ impl State {
             },
             given => given,
         };
+        if let Given::Wait(_, record) = given
+            && self.current.has_waited(node, stream, record)
+        {
+            return Ok(if mode == Mode::Keep { Taken::Send } else { Taken::Held });
+        }
         let place = self.current.len();
         let with = match mode {
             Mode::Hold(lanes) => self.with_call(lanes, place, stream, given),
@@ -120,7 +125,8 @@ impl State {
             self.set_mode(Mode::Hold(0));
             taken = Taken::Held;
         } else if mode != Mode::Keep {
-            let has_begun = self.is_holding();
+            // Waits alone are no begin: they are no part of a trace.
+            let has_begun = self.current.len() > 0;
             self.send_held(below)?;
             if has_begun {
                 self.note_broken("a call differed from those of earlier passes", Some(node));

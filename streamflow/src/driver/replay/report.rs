@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 /// How many passes in a row may have no equal before replay is off.
-const PATIENCE: u64 = 256;
+const PATIENCE: u64 = 128;
 
 /// What replay did in a run of a graph that asked for it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -16,6 +16,8 @@ pub struct ReplayReport {
     pub replayed: u64,
     /// The passes whose calls were sent one by one, all or some.
     pub sent: u64,
+    /// The passes with less than two launches, copies and fills between their queries: for them a graph saves nothing.
+    pub small: u64,
     /// Why they were, the first reason of each pass, with how many passes had it.
     pub broken_by: Vec<(Reason, u64)>,
     /// Why replay was off, if it was, or from some pass on.
@@ -44,6 +46,9 @@ impl fmt::Display for Reason {
 impl fmt::Display for ReplayReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "replay: {} pass(es) replayed, {} sent call by call", self.replayed, self.sent)?;
+        if self.small > 0 {
+            write!(f, ", {} too small to gain", self.small)?;
+        }
         for (reason, passes) in &self.broken_by {
             write!(f, "\n  {passes:>10}  {reason}")?;
         }
@@ -62,6 +67,7 @@ pub struct ReplayRun {
     pub(super) nodes: Arc<[Arc<str>]>,
     replayed: u64,
     sent: u64,
+    small: u64,
     broken_by: Vec<(&'static str, Option<u32>, u64)>,
     pub(super) off: Option<Cow<'static, str>>,
     /// Passes without any launch of a graph, in a row.
@@ -102,6 +108,11 @@ impl ReplayRun {
         self.off.is_some()
     }
 
+    /// Whether a pass of it has begun and not ended.
+    pub(crate) fn is_in_pass(&self) -> bool {
+        self.is_in_pass
+    }
+
     pub(super) fn note(&mut self, done: PassDone) {
         if !done.has_work {
             return;
@@ -109,9 +120,9 @@ impl ReplayRun {
         self.in_vain = if done.launched { 0 } else { self.in_vain + 1 };
         match done.broken {
             None if done.launched => self.replayed += 1,
-            broken => {
+            None => self.small += 1,
+            Some((what, node)) => {
                 self.sent += 1;
-                let (what, node) = broken.unwrap_or(("no earlier pass had equal calls", None));
                 let known =
                     self.broken_by.iter_mut().find(|known| (known.0, known.1) == (what, node));
                 match known {
@@ -121,7 +132,7 @@ impl ReplayRun {
             }
         }
         if self.in_vain >= PATIENCE {
-            self.switch_off("none of 256 passes in a row was replayed, for the reasons above");
+            self.switch_off("none of 128 passes in a row was replayed, for the reasons above");
         }
     }
 
@@ -132,6 +143,7 @@ impl ReplayRun {
         ReplayReport {
             replayed: self.replayed,
             sent: self.sent,
+            small: self.small,
             broken_by: reasons
                 .map(|&(what, node, passes)| (Reason { what, node: node.and_then(name) }, passes))
                 .collect(),

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::Omission;
+use super::fingerprint::Seen;
 use super::handles::ByHandle;
 use super::lane::Lane;
 use super::mode::Pass;
@@ -19,7 +20,7 @@ pub(super) struct State {
     kernels: ByHandle<Kernel>,
     pub(super) lanes: Vec<Lane>,
     /// Traces that came once.
-    pub(super) seen: Vec<Trace>,
+    pub(super) seen: Seen,
     /// How many graphs were launched.
     pub(super) launches: u64,
     /// How many segments were begun: the number of the current one.
@@ -114,7 +115,6 @@ impl State {
 
     /// Retires the lanes that have work of a stream.
     pub(super) fn retire(&mut self, stream: RawStream) {
-        self.seen.retain(|trace| trace.calls.iter().all(|call| call.stream != stream));
         for lane in &mut self.lanes {
             lane.is_retired |= lane.streams.contains(&stream);
         }

@@ -33,6 +33,9 @@ mod report;
 mod rows;
 #[path = "../../../../streamflow/src/driver/signal.rs"]
 mod signal;
+#[allow(dead_code, reason = "no driver of the models replays")]
+#[path = "../../../../streamflow/src/driver/replay/tick.rs"]
+mod tick;
 
 pub(crate) mod checker;
 pub(crate) mod device;
@@ -40,9 +43,11 @@ pub(crate) mod journal;
 pub(crate) mod models;
 
 /// What the layers know of replay: no driver of the models replays.
-mod replay {
+pub(crate) mod replay {
+    pub(crate) use super::tick::ReplayedTick;
+
     pub(crate) trait Replays: std::fmt::Debug {
-        fn is_in_pass(&self) -> bool;
+        fn tick(&self) -> std::sync::Arc<ReplayedTick>;
     }
 }
 

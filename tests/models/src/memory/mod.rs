@@ -36,6 +36,8 @@ mod pool_state;
 mod pooled;
 #[path = "../../../../streamflow/src/memory/reuse.rs"]
 mod reuse;
+#[path = "../../../../streamflow/src/memory/rotation.rs"]
+mod rotation;
 #[path = "../../../../streamflow/src/memory/shape.rs"]
 mod shape;
 #[path = "../../../../streamflow/src/memory/shared.rs"]

@@ -1,0 +1,117 @@
+//! How calls get to the state of a [`Replaying`], and what comes before and after those that are sent.
+
+use std::cell::Cell;
+
+use super::mode::Taken;
+use super::outside::Awaited;
+use super::state::State;
+use super::trace::Given;
+use super::{Omission, Replaying};
+use crate::driver::{Driver, DriverResult, RawStream};
+use crate::sync::Ordering;
+
+thread_local! {
+    /// Whether this thread holds the state of a driver that replays: the simulator executes host functions in calls, and
+    /// such a function may try to call the driver, which refuses that.
+    static INSIDE: Cell<bool> = const { Cell::new(false) };
+    /// Its address is the thread's number.
+    static THREAD: u8 = const { 0 };
+}
+
+/// The number of the calling thread.
+fn thread() -> u64 {
+    THREAD.try_with(|mark| std::ptr::from_ref(mark).addr() as u64).unwrap_or_default()
+}
+
+impl<D: Driver> Replaying<D> {
+    /// Calls `run` with the state, and with the thread and the node that ask. `None` in a call from inside of another one.
+    pub(super) fn with<R>(&self, run: impl FnOnce(&mut State, (u64, u32)) -> R) -> Option<R> {
+        if INSIDE.try_with(|inside| inside.replace(true)).unwrap_or(true) {
+            return None;
+        }
+        let node = self.node.load(Ordering::Relaxed) as u32;
+        let done = run(&mut self.state.lock(), (thread(), node));
+        INSIDE.set(false);
+        Some(done)
+    }
+
+    /// Takes a call that a trace can have. Returns whether it is sent now; then its stream is ready for it.
+    pub(super) fn take(&self, stream: RawStream, given: Given<'_>) -> DriverResult<Taken> {
+        let taken = self.with(|state, who| {
+            let taken = state.take(&self.below, who, stream, given)?;
+            if taken == Taken::Send {
+                state.settle(&self.below, stream)?;
+            }
+            Ok(taken)
+        });
+        taken.unwrap_or(Ok(Taken::Send))
+    }
+
+    /// Notes what has become of a call that was sent.
+    pub(super) fn sent(&self, stream: RawStream, done: DriverResult<()>) -> DriverResult<()> {
+        self.with(|state, (thread, _)| {
+            // Again: another thread may have launched a graph during the call.
+            state.stream(stream).dirty = true;
+            if done.is_err() {
+                state.spoil(thread);
+            }
+        });
+        done
+    }
+
+    /// Before a call that no trace can have.
+    pub(super) fn disturb(
+        &self,
+        stream: Option<RawStream>,
+        what: &'static str,
+        rule: Option<Omission>,
+    ) -> DriverResult<()> {
+        if !self.is_on() {
+            return Ok(());
+        }
+        let disturbed = self.with(|state, who| {
+            state.disturb(&self.below, who, what, rule)?;
+            stream.map_or(Ok(()), |stream| state.settle(&self.below, stream))
+        });
+        disturbed.unwrap_or(Ok(()))
+    }
+
+    /// After such a call.
+    pub(super) fn disturbed(&self, stream: RawStream) {
+        if self.is_on() {
+            self.with(|state, _| state.stream(stream).dirty = true);
+        }
+    }
+
+    /// Before the host asks or waits. `launch` is the launch whose end is asked for.
+    pub(super) fn answer<R>(
+        &self,
+        launch: impl Fn(&mut State) -> u64,
+        ask: impl Fn(&mut State, u64) -> DriverResult<R>,
+    ) -> DriverResult<Option<R>> {
+        let answered = self.with(|state, (thread, _)| {
+            state.before_answer(&self.below, thread)?;
+            match launch(state) {
+                0 => Ok(None),
+                number => ask(state, number).map(Some),
+            }
+        });
+        answered.unwrap_or(Ok(None))
+    }
+
+    /// Waits for what the host must wait for, without the lock.
+    pub(super) fn wait_for(&self, list: &Awaited) -> DriverResult<()> {
+        for &(_, _, event) in list {
+            // SAFETY: a lane's event, which lives until the lane is destroyed, after its work.
+            unsafe { self.below.synchronize_event(event) }?;
+        }
+        self.with(|state, _| state.note_complete(list));
+        Ok(())
+    }
+
+    /// The launch with work of a stream that the stream itself does not wait for.
+    pub(super) fn open_launch(state: &mut State, stream: RawStream) -> u64 {
+        let known = state.stream(stream);
+        if known.tail > known.joined { known.tail } else { 0 }
+    }
+}

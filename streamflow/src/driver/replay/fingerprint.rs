@@ -1,0 +1,129 @@
+//! Numbers that equal traces share, and those of the latest traces.
+
+use super::trace::{Trace, Work};
+use crate::driver::{Access, AccessMode, MemoryRange};
+
+/// The latest traces that are remembered.
+const SEEN: usize = 64;
+
+/// A trace that comes again after more segments than this is too rare for a graph.
+const RECENT: u64 = 256;
+
+/// The latest traces that are those of no lane, by their fingerprints. It has a fixed size: ticks that never repeat
+/// allocate nothing.
+#[derive(Debug)]
+pub(super) struct Seen {
+    /// Each with the number of its segment; 0 for none.
+    latest: [(u64, u64); SEEN],
+    next: usize,
+}
+
+impl Default for Seen {
+    fn default() -> Self {
+        Self { latest: [(0, 0); SEEN], next: 0 }
+    }
+}
+
+impl Seen {
+    /// Notes a trace. Returns whether it came before, not long ago; then it is forgotten. Two traces with one fingerprint
+    /// are taken for one, which makes a graph too early.
+    pub(super) fn note(&mut self, trace: &Trace, segment: u64) -> bool {
+        let fingerprint = trace.fingerprint();
+        let same = |(known, last): &&mut (u64, u64)| *last > 0 && *known == fingerprint;
+        if let Some(entry) = self.latest.iter_mut().find(same) {
+            let is_recent = segment - entry.1 <= RECENT;
+            entry.1 = if is_recent { 0 } else { segment };
+            return is_recent;
+        }
+        self.latest[self.next] = (fingerprint, segment);
+        self.next = (self.next + 1) % SEEN;
+        false
+    }
+}
+
+impl Trace {
+    /// A number that equal traces share.
+    fn fingerprint(&self) -> u64 {
+        let mut mix = Mix(0);
+        for call in &self.calls {
+            mix.add(call.stream.handle());
+            match call.work {
+                Work::Launch { function, grid, block, shared_bytes, .. } => {
+                    mix.add(function.handle());
+                    grid.iter().chain(&block).for_each(|size| mix.add(u64::from(*size)));
+                    mix.add(u64::from(shared_bytes));
+                    let Some(launch) = self.launch(&call.work, "") else { continue };
+                    launch.params.iter().flat_map(|param| param.words()).for_each(|it| mix.add(it));
+                    launch.accesses.iter().for_each(|access| mix.add_access(access));
+                }
+                Work::Copy(copy) => {
+                    mix.add_range(copy.source);
+                    mix.add_range(copy.target);
+                }
+                Work::Fill(range, byte) => {
+                    mix.add_range(range);
+                    mix.add(u64::from(byte));
+                }
+                Work::Recycle(range) => mix.add_range(range),
+                Work::Record(_) => mix.add(1),
+                Work::Wait(_, record) => mix.add(2 + u64::from(record)),
+            }
+        }
+        mix.0
+    }
+}
+
+/// Mixes numbers into one.
+struct Mix(u64);
+
+impl Mix {
+    fn add(&mut self, number: u64) {
+        let mixed = (self.0 ^ number).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        self.0 = mixed ^ (mixed >> 29);
+    }
+
+    fn add_range(&mut self, range: MemoryRange) {
+        self.add(range.address);
+        self.add(range.bytes);
+    }
+
+    fn add_access(&mut self, access: &Access) {
+        self.add_range(access.range);
+        self.add(u64::from(access.mode == AccessMode::Write));
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::super::trace::Given;
+    use super::*;
+    use crate::driver::{DeviceId, RawStream};
+
+    fn trace(address: u64) -> Trace {
+        let mut trace = Trace::default();
+        let stream = RawStream::new(DeviceId(0), 7);
+        trace.push(0, stream, Given::Fill(MemoryRange { address, bytes: 8 }, 1));
+        trace
+    }
+
+    #[test]
+    fn a_trace_is_known_when_it_comes_again_soon() {
+        let mut seen = Seen::default();
+        assert!(!seen.note(&trace(8), 1));
+        assert!(!seen.note(&trace(16), 2));
+        assert!(seen.note(&trace(8), 3));
+        assert!(!seen.note(&trace(8), 4), "it was forgotten");
+        assert!(!seen.note(&trace(16), 3 + RECENT), "too late");
+        assert!(seen.note(&trace(16), 4 + RECENT));
+    }
+
+    #[test]
+    fn the_latest_traces_are_known() {
+        let mut seen = Seen::default();
+        for place in 0..=SEEN as u64 {
+            assert!(!seen.note(&trace(place), 1 + place));
+        }
+        assert!(!seen.note(&trace(0), 100), "the oldest had to go");
+        assert!(seen.note(&trace(SEEN as u64), 101));
+    }
+}

@@ -1,0 +1,47 @@
+//! The marks of a scheduler: where passes begin and end, and which tick is next.
+
+use std::sync::Arc;
+
+use super::report::ReplayRun;
+use super::{ReplayedTick, Replaying, Replays};
+use crate::driver::{Driver, DriverResult};
+use crate::sync::Ordering;
+
+impl<D: Driver> Replays for Replaying<D> {
+    fn begin(&self, run: &mut ReplayRun) -> bool {
+        if run.is_off() {
+            return false;
+        }
+        self.on.store(true, Ordering::Relaxed);
+        let began = self.with(|state, (thread, _)| {
+            // One pass at a time: that of another thread goes on.
+            let is_free = state.pass.is_none();
+            if is_free {
+                state.is_eager = run.is_eager;
+                state.begin_pass(thread, &run.nodes);
+            }
+            is_free
+        });
+        run.is_in_pass = began == Some(true);
+        run.is_in_pass
+    }
+
+    fn at(&self, node: u32, tick: u64) {
+        self.node.store(u64::from(node), Ordering::Relaxed);
+        self.tick.set(Some(tick));
+    }
+
+    fn tick(&self) -> Arc<ReplayedTick> {
+        self.tick.clone()
+    }
+
+    fn end(&self, run: &mut ReplayRun) -> DriverResult<()> {
+        if !std::mem::take(&mut run.is_in_pass) {
+            return Ok(());
+        }
+        self.tick.set(None);
+        let done = self.with(|state, _| state.end_pass(&self.below)).transpose()?;
+        run.note(done.unwrap_or_default());
+        Ok(())
+    }
+}

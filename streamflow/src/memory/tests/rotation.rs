@@ -1,0 +1,196 @@
+//! The memory of replayed ticks: it follows from their numbers.
+
+use super::*;
+use crate::driver::replay::{ReplayRun, Replaying};
+
+/// A platform whose driver replays, and a run of one node.
+struct Ticks {
+    bench: Bench,
+    run: ReplayRun,
+    tick: u64,
+}
+
+fn ticks(options: MemoryOptions) -> Ticks {
+    let host = HostDriver::builder().policy(Policy::Lazy).build();
+    let recorder = Arc::new(Recorder::new(Arc::new(host)));
+    let driver = Arc::new(Replaying::over(recorder.clone()));
+    let platform = Platform::builder().memory(options).driver(driver).unwrap();
+    let pool = platform.stream_pool("POOL", &CudaStreamPool::new()).unwrap();
+    let run = ReplayRun::new(["node".into()].into_iter());
+    Ticks { bench: Bench { recorder, platform, pool }, run, tick: 0 }
+}
+
+impl Ticks {
+    /// Calls a function in the next tick.
+    fn next<R>(&mut self, hook: impl FnOnce(&Bench, u64) -> R) -> R {
+        let driver = self.bench.platform.driver().clone();
+        let replays = driver.replays().unwrap();
+        replays.begin(&mut self.run);
+        replays.at(0, self.tick);
+        let done = hook(&self.bench, self.tick);
+        replays.end(&mut self.run).unwrap();
+        self.tick += 1;
+        done
+    }
+
+    fn allocations(&self) -> usize {
+        self.bench.count(|call| matches!(call, Call::Allocate { .. }))
+    }
+}
+
+/// Whether the device is done with memory changes nothing, nor does the order in which memory comes back.
+#[test]
+fn a_replayed_tick_has_the_memory_of_an_earlier_tick() {
+    let mut ticks = ticks(MemoryOptions::new());
+    let ((a, _), (b, _)) = (ticks.bench.stream(), ticks.bench.stream());
+    let mut last = ticks.bench.platform.buffer::<u8>(LEN, &b).unwrap();
+    let mut addresses = Vec::new();
+    for tick in 0..48_u64 {
+        let of_tick = ticks.next(|bench, _| {
+            let mut made = [(); 3].map(|()| bench.buffer(&a));
+            for data in &mut made {
+                a.fill_bytes(data, tick as u8).unwrap();
+                b.copy(data, &mut last).unwrap();
+            }
+            let addresses = made.each_ref().map(|data| data.range().address);
+            let [one, two, three] = made;
+            if tick % 5 < 2 {
+                drop((three, one, two))
+            } else {
+                drop((two, three, one))
+            }
+            addresses
+        });
+        addresses.push(of_tick);
+        if tick % 7 > 3 {
+            b.synchronize_blocking().unwrap();
+        }
+    }
+    // The first round makes the blocks, and the second one sorts them.
+    for tick in 8..48 {
+        assert_eq!(addresses[tick], addresses[tick - 4], "tick {tick}");
+        assert_ne!(addresses[tick], addresses[tick - 1], "tick {tick}");
+    }
+}
+
+/// As `reuse::a_slow_consumer_bounds_memory`, for each number of ticks in flight.
+#[test]
+fn a_slow_consumer_bounds_the_memory_of_replayed_ticks() {
+    for (most, sets) in [(1, 1), (2, 2), (3, 2), (4, 4), (16, 4)] {
+        let mut ticks = ticks(in_flight(most));
+        let ((a, _), (slow, _)) = (ticks.bench.stream(), ticks.bench.stream());
+        let mut last = ticks.bench.platform.buffer::<u8>(10 * LEN, &slow).unwrap();
+        ticks.bench.recorder.clear();
+        for tick in 0..300 {
+            ticks.next(|bench, _| {
+                for _ in 0..20 {
+                    let mut data = bench.buffer(&a);
+                    a.fill_bytes(&mut data, tick as u8).unwrap();
+                    let mut part = last.slice_mut(..LEN).unwrap();
+                    slow.copy(&data, &mut part).unwrap();
+                }
+            });
+        }
+        assert_eq!(ticks.allocations(), sets * most, "{most} in flight");
+        let found = slow.download_blocking(&last).unwrap();
+        assert_eq!(found[..LEN], [299_u32 as u8; LEN], "the last tick's");
+    }
+}
+
+/// Twenty steps on one stream, each of which drops the memory of the step before.
+#[test]
+fn a_replayed_tick_uses_memory_of_its_own_stream_again() {
+    let mut ticks = ticks(MemoryOptions::new());
+    let (a, _) = ticks.bench.stream();
+    ticks.bench.recorder.clear();
+    for _ in 0..40 {
+        ticks.next(|bench, _| {
+            let mut before = bench.buffer(&a);
+            a.fill_bytes(&mut before, 1).unwrap();
+            for _ in 0..20 {
+                let mut next = bench.buffer(&a);
+                a.copy(&before, &mut next).unwrap();
+                before = next;
+            }
+        });
+    }
+    assert_eq!(ticks.allocations(), 4 * 2, "two blocks for each set");
+}
+
+/// A tensor that is held for longer than there are sets: the ticks repeat later.
+#[test]
+fn memory_that_is_held_long_repeats_after_more_ticks() {
+    let mut ticks = ticks(MemoryOptions::new());
+    let (a, _) = ticks.bench.stream();
+    let (mut held, mut addresses) = (std::collections::VecDeque::new(), Vec::new());
+    for _ in 0..64 {
+        let data = ticks.next(|bench, _| bench.buffer(&a));
+        addresses.push(data.range().address);
+        held.push_back(data);
+        if held.len() > 5 {
+            held.pop_front();
+        }
+    }
+    let repeats = |period: usize| (16..64).all(|tick| addresses[tick] == addresses[tick - period]);
+    assert!(repeats(8) && !repeats(4), "{addresses:?}");
+}
+
+/// An allocator's limit is kept, and what is free is used whichever tick had it.
+#[test]
+fn limits_hold_in_replayed_ticks() {
+    let mut ticks = ticks(MemoryOptions::new());
+    let ((a, _), (b, _)) = (ticks.bench.stream(), ticks.bench.stream());
+    let limits = MemoryLimits::blocks(LEN as u64, 3);
+    let allocator = ticks.bench.platform.allocator("THREE", device(0), limits).unwrap();
+    let mut last = ticks.bench.platform.buffer::<u8>(LEN, &b).unwrap();
+    for tick in 0..40_u8 {
+        ticks.next(|_, _| {
+            for stream in [&a, &b] {
+                let mut data = allocator.buffer::<u8>(LEN, stream).unwrap();
+                stream.fill_bytes(&mut data, tick).unwrap();
+                b.copy(&data, &mut last).unwrap();
+            }
+        });
+    }
+    assert_eq!(b.download_blocking(&last).unwrap(), [39; LEN]);
+}
+
+/// Memory that a call outside of ticks has used comes back to its tick.
+#[test]
+fn memory_outside_of_ticks_leaves_most_ticks_as_they_were() {
+    let mut ticks = ticks(MemoryOptions::new());
+    let (a, _) = ticks.bench.stream();
+    let mut addresses = Vec::new();
+    for tick in 0..40 {
+        addresses.push(ticks.next(|bench, _| bench.buffer(&a).range().address));
+        if tick == 20 {
+            drop(ticks.bench.buffer(&a));
+        }
+    }
+    for tick in (8..40).filter(|tick| !(20..=28).contains(tick)) {
+        assert_eq!(addresses[tick], addresses[tick - 4], "tick {tick}: {addresses:?}");
+    }
+}
+
+/// Page-locked memory, for a copy and for the host.
+#[test]
+fn page_locked_memory_of_replayed_ticks_repeats() {
+    let mut ticks = ticks(MemoryOptions::new());
+    let (a, _) = ticks.bench.stream();
+    let image = ticks.bench.buffer(&a);
+    let mut addresses = Vec::new();
+    for tick in 0..32 {
+        let of_tick = ticks.next(|bench, _| {
+            let pinned = bench.platform.pinned::<u8>(device(0), LEN).unwrap();
+            let down = bench.platform.download(&image, &a).unwrap();
+            (pinned.as_slice_blocking().unwrap().as_ptr().addr(), down.into_pinned())
+        });
+        addresses.push((of_tick.0, of_tick.1.as_slice_blocking().unwrap().as_ptr().addr()));
+        if tick % 3 == 0 {
+            a.synchronize_blocking().unwrap();
+        }
+    }
+    for tick in 4..32 {
+        assert_eq!(addresses[tick], addresses[tick - 2], "tick {tick}");
+    }
+}

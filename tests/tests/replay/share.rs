@@ -1,0 +1,268 @@
+//! The share of passes that are replayed, with completions that vary: the memory of a replayed tick follows from its
+//! number, and never from how far the device is.
+
+use std::collections::VecDeque;
+
+use streamflow::prelude::*;
+use streamflow::schedule::Report;
+use streamflow::stream::Assign;
+use streamflow_examples::deliver::Deliver;
+use streamflow_examples::seed_graph::{CombineAndSum, Source as Image};
+use streamflow_tests::seen::{self, Seen, push_seen};
+use streamflow_tests::{Failed, Suite, check, check_equal};
+
+use super::data::replayed;
+use super::nodes::*;
+
+pub(crate) fn add(suite: Suite) -> Suite {
+    suite
+        .both("the_seed_s_application_is_replayed", |platform| seed(platform, [1, 256]))
+        .both("the_seed_s_application_with_large_images_is_replayed", |platform| {
+            seed(platform, [300, 256])
+        })
+        .both("a_host_that_polls_breaks_no_replay", polled)
+        .both("a_sink_that_waits_for_its_stream_leaves_the_rest_replayed", seed_with_condition)
+        .both("a_parameter_of_every_third_tick_is_replayed", thirds)
+        .both("memory_that_is_kept_for_a_tick_is_replayed", kept)
+        .both("streams_that_nodes_share_are_replayed", planned)
+}
+
+const TICKS: u64 = 240;
+
+/// Enough for each set of memory, and for each trace to come twice, with and without the tick before still on the device.
+const WARM: u64 = 30;
+
+graph! {
+    #[replay]
+    struct Seed(shape: [usize; 2], report: streamflow_examples::deliver::Report<f32>) {
+        #[when(count(TICKS))] let source1: Image = Image::new(shape[0], shape[1] as u32);
+        #[when(count(TICKS))] let source2: Image = Image::new(shape[0], shape[1] as u32);
+        let combine_and_sum: CombineAndSum = CombineAndSum::new();
+        let rx: Deliver<f32> = Deliver::new(report);
+        source1.image >> combine_and_sum.in1;
+        source2.image >> combine_and_sum.in2;
+        combine_and_sum.out >> rx.tensor;
+    }
+}
+
+/// The sums of the last ticks, of which the host reads those that have arrived: how many that are follows from how far the
+/// device is.
+#[operator(no_new)]
+struct Polls {
+    #[input]
+    tensor: &Tensor<f32>,
+    waiting: VecDeque<Download<f32>>,
+    sums: Seen<Vec<f32>>,
+}
+
+impl Compute for Polls {
+    fn compute(&mut self, io: PollsIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let (tensor, stream) = io.tensor.receive().receive_cuda_stream(cx)?;
+        self.waiting.push_back(cx.download(tensor, &stream)?);
+        while let Some(oldest) = self.waiting.front() {
+            let found = match oldest.try_get()? {
+                None if self.waiting.len() > MOST_WAITING => oldest.wait_blocking()?.to_vec(),
+                None => return Ok(()),
+                Some(values) => values.to_vec(),
+            };
+            push_seen(&self.sums, found);
+            self.waiting.pop_front();
+        }
+        Ok(())
+    }
+
+    fn stop(&mut self, _: &ExecutionContext) -> Result<()> {
+        for last in self.waiting.drain(..) {
+            push_seen(&self.sums, last.wait_blocking()?.to_vec());
+        }
+        Ok(())
+    }
+}
+
+/// Not more than there are sets of page-locked memory: a host that holds more of it makes ticks repeat later.
+const MOST_WAITING: usize = 3;
+
+graph! {
+    #[replay]
+    struct Polled(sums: Seen<Vec<f32>>) {
+        #[when(count(TICKS))] let source1: Image = Image::new(1, 256);
+        #[when(count(TICKS))] let source2: Image = Image::new(1, 256);
+        let combine_and_sum: CombineAndSum = CombineAndSum::new();
+        let rx: Polls = Polls { waiting: VecDeque::new(), sums };
+        source1.image >> combine_and_sum.in1;
+        source2.image >> combine_and_sum.in2;
+        combine_and_sum.out >> rx.tensor;
+    }
+}
+
+fn polled(platform: &Platform) -> Result<(), Failed> {
+    let sums = Seen::default();
+    let report = Polled::new(platform, sums.clone())?.run()?;
+    same_sums(&sums)?;
+    is_replayed(&report)
+}
+
+graph! {
+    #[replay]
+    struct Conditional(report: streamflow_examples::deliver::Report<f32>) {
+        #[when(count(TICKS))] let source1: Image = Image::new(1, 256);
+        #[when(count(TICKS))] let source2: Image = Image::new(1, 256);
+        let combine_and_sum: CombineAndSum = CombineAndSum::new();
+        #[when(stream_done(tensor))] let rx: Deliver<f32> = Deliver::new(report);
+        source1.image >> combine_and_sum.in1;
+        source2.image >> combine_and_sum.in2;
+        combine_and_sum.out >> rx.tensor;
+    }
+}
+
+/// Of a hundred passes that a graph can make cheaper 95 are replayed, those of the begin aside.
+fn is_replayed(report: &Report) -> Result<(), Failed> {
+    let replay = replayed(report)?;
+    let steady = (replay.replayed + replay.sent).saturating_sub(WARM);
+    check(replay.replayed * 100 >= steady * 95, || report.to_string())?;
+    check(replay.replayed > TICKS / 2, || report.to_string())
+}
+
+/// All sums of all ticks are the same.
+fn same_sums(sums: &Seen<Vec<f32>>) -> Result<(), Failed> {
+    let sums = seen::all(sums);
+    check_equal(sums.len() as u64, TICKS)?;
+    check(sums.iter().all(|of_tick| of_tick == &sums[0] && of_tick[0] > 0.0), || {
+        "the sums of two ticks differ".into()
+    })
+}
+
+fn collect(sums: &Seen<Vec<f32>>) -> streamflow_examples::deliver::Report<f32> {
+    let sums = sums.clone();
+    Box::new(move |_, values| {
+        push_seen(&sums, values.to_vec());
+        Ok(())
+    })
+}
+
+fn seed(platform: &Platform, shape: [usize; 2]) -> Result<(), Failed> {
+    let sums = Seen::default();
+    let report = Seed::new(platform, shape, collect(&sums))?.run()?;
+    same_sums(&sums)?;
+    is_replayed(&report)
+}
+
+fn seed_with_condition(platform: &Platform) -> Result<(), Failed> {
+    let sums = Seen::default();
+    let report = Conditional::new(platform, collect(&sums))?.run()?;
+    same_sums(&sums)?;
+    is_replayed(&report)
+}
+
+/// A kernel with a parameter that comes back after three ticks.
+#[operator]
+struct Third {
+    #[input]
+    image: &Tensor<u32>,
+    #[output]
+    out: Tensor<u32>,
+}
+
+impl Compute for Third {
+    fn compute(&mut self, io: ThirdIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let (image, stream) = io.image.receive().receive_cuda_stream(cx)?;
+        let mut out = cx.tensor([LEN], &stream)?;
+        stream.launch::<tagged>(LEN, (&mut out, image, (cx.tick() % 3) as u32))?;
+        io.out.emit(out)
+    }
+}
+
+graph! {
+    #[replay]
+    struct Thirds(got: Got) {
+        #[when(count(TICKS))] let source: Source = Source::new(None);
+        let third: Third = Third::new();
+        let fold: Fold = Fold::new(None, got);
+        source.image >> third.image;
+        third.out >> fold.image;
+    }
+}
+
+/// As many traces as the parameter and the memory have rotations together, which all are kept.
+fn thirds(platform: &Platform) -> Result<(), Failed> {
+    let got = Got::default();
+    let report = Thirds::new(platform, got.clone())?.run()?;
+    let (mut state, mut fold) = (0_u32, 0_u32);
+    for tick in 0..TICKS as u32 {
+        state = state.wrapping_mul(3).wrapping_add(1);
+        let image = state.wrapping_mul(5).wrapping_add(1);
+        fold = fold.wrapping_mul(31).wrapping_add(image.wrapping_mul(5).wrapping_add(tick % 3));
+    }
+    check_equal(seen::all(&got), vec![vec![fold; LEN]])?;
+    is_replayed(&report)
+}
+
+/// Folds each image with the one before, which it keeps.
+#[operator]
+struct Keep {
+    #[input]
+    image: Shared<Tensor<u32>>,
+    #[output]
+    out: Tensor<u32>,
+    before: Option<Shared<Tensor<u32>>>,
+}
+
+impl Compute for Keep {
+    fn compute(&mut self, io: KeepIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let (image, stream) = io.image.receive().receive_cuda_stream(cx)?;
+        let mut out = cx.tensor([LEN], &stream)?;
+        let before = self.before.as_deref().unwrap_or(&image);
+        stream.launch::<joined>(LEN, (&mut out, before, &*image))?;
+        self.before = Some(image);
+        io.out.emit(out)
+    }
+}
+
+graph! {
+    #[replay]
+    struct Keeping(got: Got) {
+        #[when(count(TICKS))] let source: Source = Source::new(None);
+        let keep: Keep = Keep::new(None);
+        #[when(stream_done(image))] let fold: Fold = Fold::new(None, got);
+        source.image >> keep.image;
+        keep.out >> fold.image;
+    }
+}
+
+fn kept(platform: &Platform) -> Result<(), Failed> {
+    let got = Got::default();
+    let report = Keeping::new(platform, got.clone())?.run()?;
+    let (mut state, mut fold, mut before) = (0_u32, 0_u32, None);
+    for _ in 0..TICKS {
+        state = state.wrapping_mul(3).wrapping_add(1);
+        let image = state.wrapping_mul(5).wrapping_add(1);
+        let joined = before.unwrap_or(image).wrapping_mul(7).wrapping_add(image);
+        fold = fold.wrapping_mul(31).wrapping_add(joined);
+        before = Some(image);
+    }
+    check_equal(seen::all(&got), vec![vec![fold; LEN]])?;
+    is_replayed(&report)
+}
+
+graph! {
+    #[replay]
+    struct Planned(got: Got) {
+        const P: CudaStreamPool = CudaStreamPool::new().assign(Assign::Planned { depth: 2 });
+        #[streams(P)] #[when(count(TICKS))] let source: Source = Source::new(None);
+        #[streams(P)] let a: Step = Step::new(2, u64::MAX);
+        #[streams(P)] let b: Step = Step::new(3, u64::MAX);
+        #[streams(P)] let join: Join = Join::new();
+        #[streams(P)] let fold: Fold = Fold::new(None, got);
+        source.image >> (a.image, b.image);
+        a.out >> join.a;
+        b.out >> join.b;
+        join.out >> fold.image;
+    }
+}
+
+fn planned(platform: &Platform) -> Result<(), Failed> {
+    let got = Got::default();
+    let report = Planned::new(platform, got.clone())?.run()?;
+    check_equal(seen::all(&got), vec![expected(TICKS, u64::MAX)])?;
+    is_replayed(&report)
+}

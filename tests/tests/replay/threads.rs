@@ -1,0 +1,132 @@
+//! Real threads that touch streams, events and memory beside a pass that is held back.
+
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread;
+
+use streamflow::prelude::*;
+use streamflow_tests::seen;
+use streamflow_tests::{Failed, Suite, check, check_equal};
+
+use super::data::{few, replayed};
+use super::nodes::*;
+
+pub(crate) fn add(suite: Suite) -> Suite {
+    suite
+        .both("a_thread_reads_memory_of_a_pass_that_is_held_back", |platform| run(platform, true))
+        .both("a_thread_reads_memory_beside_passes", |platform| run(platform, false))
+}
+
+const TICKS: u64 = 160;
+/// By then each rotation is replayed.
+const WARM: u64 = 40;
+/// From then on the thread reads the image of each fifth tick.
+const EVERY: u64 = 5;
+
+/// What the thread is asked to read, with its tick.
+type Asked = (u64, Shared<Tensor<u32>>);
+
+/// Folds each image. Within its hook, after its launch, it gives some images to another thread.
+#[operator]
+struct Give {
+    #[input]
+    image: Shared<Tensor<u32>>,
+    state: Option<Tensor<u32>>,
+    to: Sender<Asked>,
+    /// What the thread returns; the hook waits for it.
+    back: Option<Receiver<u32>>,
+    got: Got,
+}
+
+impl Compute for Give {
+    fn compute(&mut self, io: GiveIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let (image, stream) = io.image.receive().receive_cuda_stream(cx)?;
+        if self.state.is_none() {
+            self.state = Some(cx.upload(&[0; LEN])?);
+        }
+        let Some(state) = &mut self.state else { return Ok(()) };
+        stream.launch::<folded>(LEN, (state, &*image))?;
+        if cx.tick() < WARM || cx.tick() % EVERY > 0 {
+            return Ok(());
+        }
+        self.to.send((cx.tick(), image.clone()))?;
+        if let Some(back) = &self.back {
+            check_equal(back.recv()?, image_of(cx.tick()))?;
+        }
+        Ok(())
+    }
+
+    fn stop(&mut self, cx: &ExecutionContext) -> Result<()> {
+        if let Some(state) = self.state.take() {
+            let pool = cx.platform().stream_pool("STOP", &CudaStreamPool::new())?;
+            let stream = pool.allocate("the fold")?;
+            let fold = cx.platform().download(&state, &stream)?.wait_blocking()?.to_vec();
+            seen::push_seen(&self.got, fold);
+        }
+        Ok(())
+    }
+}
+
+/// What `Source` sends in a tick.
+fn image_of(tick: u64) -> u32 {
+    let state = (0..=tick).fold(0_u32, |state, _| state.wrapping_mul(3).wrapping_add(1));
+    state.wrapping_mul(5).wrapping_add(1)
+}
+
+graph! {
+    #[replay]
+    struct Giving(to: Sender<Asked>, back: Option<Receiver<u32>>, got: Got) {
+        #[when(count(TICKS))] let source: Source = Source::new(None);
+        let give: Give = Give::new(None, to, back, got);
+        source.image >> give.image;
+    }
+}
+
+/// Reads each image that it is given: its own stream waits for the record of the pass, copies the memory, and is queried.
+fn read(platform: &Platform, asked: &Receiver<Asked>, back: &Sender<u32>) -> Result<u64> {
+    let pool = platform.stream_pool("SIDE", &CudaStreamPool::new())?;
+    let stream = pool.allocate("the thread")?;
+    let mut read = 0;
+    while let Ok((tick, image)) = asked.recv() {
+        let copy = platform.download(&*image, &stream)?;
+        drop(image);
+        stream.is_complete()?;
+        let values = copy.wait_blocking()?;
+        check_equal(values, &[image_of(tick); LEN][..])?;
+        read += 1;
+        // Nobody waits where the hook doesn't.
+        let _is_awaited = back.send(values[0]);
+    }
+    Ok(read)
+}
+
+fn run(platform: &Platform, waits: bool) -> Result<(), Failed> {
+    let platform = few(platform)?;
+    let (to, asked) = channel();
+    let (back, answers) = channel();
+    let got = Got::default();
+    let mut graph = Giving::new(&platform, to, waits.then_some(answers), got.clone())?;
+    let (report, read) = thread::scope(|scope| {
+        let side = platform.clone();
+        let reader = scope.spawn(move || read(&side, &asked, &back));
+        let report = graph.run();
+        // Its sender goes with it, and so the reader ends.
+        drop(graph);
+        (report, reader.join())
+    });
+    let report = report?;
+    let read = read.map_err(|_| Failed::msg("the reader panicked"))??;
+    check_equal(read, (TICKS - WARM) / EVERY)?;
+    let fold =
+        (0..TICKS).fold(0_u32, |fold, tick| fold.wrapping_mul(31).wrapping_add(image_of(tick)));
+    check_equal(seen::all(&got), vec![vec![fold; LEN]])?;
+    let replay = replayed(&report)?;
+    check(replay.replayed > WARM, || report.to_string())?;
+    let text = "another thread used the device meanwhile";
+    let interrupted: u64 = replay
+        .broken_by
+        .iter()
+        .filter(|(reason, _)| reason.what == text)
+        .map(|(_, passes)| passes)
+        .sum();
+    check(!waits || interrupted > 0, || report.to_string())
+}
