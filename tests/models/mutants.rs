@@ -59,6 +59,14 @@ const MUTANTS: &[Mutant] = &[
         expected: "a wait is skipped too early",
     },
     Mutant {
+        name: "clock_that_falls",
+        invariant: "order 4",
+        file: "stream/clock.rs",
+        edits: &[("if !LOSES_NONE {", "if true {")],
+        model: "stream::models::two_threads_raise_a_clock",
+        expected: "a clock has fallen",
+    },
+    Mutant {
         name: "entry_of_another_stream",
         invariant: "order 5",
         file: "stream/clock.rs",
