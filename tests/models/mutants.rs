@@ -137,8 +137,8 @@ const MUTANTS: &[Mutant] = &[
         invariant: "memory 2",
         file: "memory/points.rs",
         edits: &[(
-            "if latest.point.stream() != point.stream() =>",
-            "if latest.point.stream() == u32::MAX =>",
+            "&& latest.stream() != point.stream()",
+            "&& latest.stream() == u32::MAX",
         )],
         model: "memory::models::two_reads_and_a_write",
         expected: "an access does not come after",
