@@ -68,8 +68,20 @@ impl PointSet {
     }
 
     /// Adds a point, and removes an earlier one on the same stream.
-    #[inline]
+    #[inline(always)]
     pub(super) fn replace(&mut self, point: Point) {
+        // Fast path: no list. It is compiled into its callers: a processor that copies a point as a whole right after its
+        // parts were written waits for them.
+        let is_only = self.latest.is_none_or(|latest| latest.stream() == point.stream());
+        if is_only && self.others.is_none() {
+            self.latest = Some(point);
+        } else {
+            self.add(point);
+        }
+    }
+
+    #[inline(never)]
+    fn add(&mut self, point: Point) {
         if let Some(latest) = self.latest
             && latest.stream() != point.stream()
         {
