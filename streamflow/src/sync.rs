@@ -293,6 +293,18 @@ mod model {
         }
     }
 
+    impl AtomicU64 {
+        pub(crate) fn compare_exchange(
+            &self,
+            current: u64,
+            new: u64,
+            success: Ordering,
+            failure: Ordering,
+        ) -> Result<u64, u64> {
+            self.0.access().compare_exchange(current, new, success, failure)
+        }
+    }
+
     /// Other threads of the model run.
     pub(crate) fn sleep(_at_least: Duration) {
         loom::thread::yield_now();

@@ -59,6 +59,14 @@ const MUTANTS: &[Mutant] = &[
         expected: "a wait is skipped too early",
     },
     Mutant {
+        name: "clock_that_falls",
+        invariant: "order 4",
+        file: "stream/clock.rs",
+        edits: &[("if !LOSES_NONE {", "if true {")],
+        model: "stream::models::two_threads_raise_a_clock",
+        expected: "a clock has fallen",
+    },
+    Mutant {
         name: "entry_of_another_stream",
         invariant: "order 5",
         file: "stream/clock.rs",
@@ -137,8 +145,8 @@ const MUTANTS: &[Mutant] = &[
         invariant: "memory 2",
         file: "memory/points.rs",
         edits: &[(
-            "if latest.point.stream() != point.stream() =>",
-            "if latest.point.stream() == u32::MAX =>",
+            "&& latest.stream() != point.stream()",
+            "&& latest.stream() == u32::MAX",
         )],
         model: "memory::models::two_reads_and_a_write",
         expected: "an access does not come after",

@@ -5,6 +5,7 @@
 mod activity;
 mod cached;
 mod control;
+mod hook;
 mod planned;
 mod prediction;
 mod single_stream;
@@ -43,14 +44,14 @@ pub(crate) use stream_policy::StreamPolicy;
 pub use stream_ref::{StreamRef, Synchronized};
 pub use table::Table;
 
-use crate::driver::{DeviceId, Driver, DriverResult, Note};
+use crate::driver::{DeviceId, Driver};
 use crate::error::{Error, Failure, Result, did_you_mean};
 use crate::memory::{
     Buffer, CopySource, Download, Element, IntoShape, Pinned, PitchedTensor, Tensor,
 };
 use crate::message::{Carried, Metadata, Origin};
 use crate::platform::Platform;
-use crate::stream::{CudaStream, Point, StreamPool, StreamTable, note_bound};
+use crate::stream::{CudaStream, StreamPool, StreamTable};
 use crate::time::Timestamp;
 
 /// Where the streams of a node come from.
@@ -348,60 +349,6 @@ impl ExecutionContext {
         self.planned = Some(Box::new(planned));
     }
 
-    /// Has debug builds compare what the node does with a plan.
-    pub(crate) fn set_prediction(&mut self, prediction: Prediction) {
-        self.prediction = Some(Box::new(prediction));
-    }
-
-    /// In debug builds, what a plan expects of the node, if it expects anything. Release builds compile no check.
-    #[inline]
-    fn prediction(&self) -> Option<&Prediction> {
-        if cfg!(debug_assertions) { self.prediction.as_deref() } else { None }
-    }
-
-    /// A message of an input is about to be waited for.
-    #[inline]
-    pub(crate) fn predict_receive(&self, port: &str, sent: impl FnOnce() -> Option<Point>) {
-        if let Some(prediction) = self.prediction() {
-            prediction.before_wait(port, sent(), self.table());
-        }
-    }
-
-    /// The messages of an input were waited for on this stream.
-    #[inline]
-    pub(crate) fn predict_received(&self, stream: &CudaStream) {
-        if let Some(prediction) = self.prediction() {
-            prediction.after_wait(stream.timeline().id(), self.table());
-        }
-    }
-
-    /// A message is about to be sent.
-    #[inline]
-    pub(crate) fn predict_send(&self, port: &str, stream: Option<&CudaStream>) {
-        if let (Some(prediction), Some(stream)) = (self.prediction(), stream) {
-            prediction.send(port, stream.timeline().next_point());
-        }
-    }
-
-    /// A message was sent.
-    #[inline]
-    pub(crate) fn predict_sent(&self, port: &str, stream: Option<&CudaStream>) {
-        if let (Some(prediction), Some(stream)) = (self.prediction(), stream) {
-            prediction.after_send(port, stream.timeline().next_point());
-        }
-    }
-
-    /// A tick has ended, or failed.
-    #[inline]
-    pub(crate) fn predict_end(&self, succeeded: bool) {
-        if let Some(prediction) = self.prediction() {
-            if !succeeded {
-                prediction.end();
-            }
-            prediction.end_tick();
-        }
-    }
-
     /// The pool of its streams.
     pub(crate) fn pool(&self) -> Option<&StreamPool> {
         match &self.streams {
@@ -431,81 +378,6 @@ impl ExecutionContext {
     pub(crate) fn received(&self) -> Option<(Timestamp, Origin)> {
         let (acquired, origin) = self.carried.began()?;
         (Some(origin) != self.number).then_some((acquired, origin))
-    }
-
-    /// Called before a hook. It binds the device, since a library may have bound another one.
-    #[inline]
-    pub(crate) fn enter(&mut self, hook: &'static str) -> DriverResult<()> {
-        if self.platform.is_watched() {
-            self.report_enter(hook);
-        }
-        self.enter_plain()
-    }
-
-    /// As [`enter`](Self::enter), if the driver uses no notes.
-    #[inline]
-    pub(crate) fn enter_plain(&mut self) -> DriverResult<()> {
-        if self.carries {
-            self.carried.clear();
-        }
-        self.on_default.set(None);
-        let device = self.device();
-        self.driver.bind(device)?;
-        note_bound(self.table().platform(), device);
-        Ok(())
-    }
-
-    #[cold]
-    fn report_enter(&self, hook: &'static str) {
-        self.platform.tell(&Note::Enter { node: &self.node, hook, tick: self.tick() });
-    }
-
-    /// Called after a hook, also after one that failed. It records an event on each stream that the hook used (law 8),
-    /// unless the graph has one stream alone.
-    #[inline]
-    pub(crate) fn close(&self) -> DriverResult<()> {
-        if self.single_stream.holds() { Ok(()) } else { self.close_own() }
-    }
-
-    #[inline(never)]
-    fn close_own(&self) -> DriverResult<()> {
-        // A chain of iterators would cost more in each hook than these loops.
-        if let Some(stream) = self.internal.get() {
-            stream.timeline().close()?;
-        } else if let Some(planned) = &self.planned {
-            planned.close()?;
-        }
-        for cell in &self.declared {
-            if let Some(stream) = cell.get() {
-                stream.timeline().close()?;
-            }
-        }
-        if self.has_others.get() { self.close_others() } else { Ok(()) }
-    }
-
-    #[inline(never)]
-    fn close_others(&self) -> DriverResult<()> {
-        for (_, (_, stream)) in &self.undeclared {
-            stream.timeline().close()?;
-        }
-        for stream in self.default_streams() {
-            // The handle of a default stream names no device, and the hook may have bound another.
-            stream.timeline().bind()?;
-            stream.timeline().close()?;
-        }
-        Ok(())
-    }
-
-    /// Called after a hook that was [entered](Self::enter), also if entering it failed.
-    pub(crate) fn leave(&self) {
-        self.platform.tell(&Note::Leave);
-    }
-
-    /// A tick has ended, after which the node does this.
-    #[inline]
-    pub(crate) fn count_tick(&self, then: Activity) {
-        self.tick.set(self.tick.get() + 1);
-        self.show(then);
     }
 
     /// Shows other threads what the node does.

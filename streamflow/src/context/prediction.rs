@@ -9,7 +9,8 @@ use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::stream::{Point, StreamTable};
+use super::ExecutionContext;
+use crate::stream::{CudaStream, Point, StreamTable};
 
 /// What a plan expects of a node.
 #[derive(Debug)]
@@ -126,5 +127,61 @@ impl Prediction {
     /// Something is not as the plan assumes.
     pub(super) fn end(&self) {
         self.holds.store(false, Ordering::Relaxed);
+    }
+}
+
+impl ExecutionContext {
+    /// Has debug builds compare what the node does with a plan.
+    pub(crate) fn set_prediction(&mut self, prediction: Prediction) {
+        self.prediction = Some(Box::new(prediction));
+    }
+
+    /// In debug builds, what a plan expects of the node, if it expects anything. Release builds compile no check.
+    #[inline]
+    fn prediction(&self) -> Option<&Prediction> {
+        if cfg!(debug_assertions) { self.prediction.as_deref() } else { None }
+    }
+
+    /// A message of an input is about to be waited for.
+    #[inline]
+    pub(crate) fn predict_receive(&self, port: &str, sent: impl FnOnce() -> Option<Point>) {
+        if let Some(prediction) = self.prediction() {
+            prediction.before_wait(port, sent(), self.table());
+        }
+    }
+
+    /// The messages of an input were waited for on this stream.
+    #[inline]
+    pub(crate) fn predict_received(&self, stream: &CudaStream) {
+        if let Some(prediction) = self.prediction() {
+            prediction.after_wait(stream.timeline().id(), self.table());
+        }
+    }
+
+    /// A message is about to be sent.
+    #[inline]
+    pub(crate) fn predict_send(&self, port: &str, stream: Option<&CudaStream>) {
+        if let (Some(prediction), Some(stream)) = (self.prediction(), stream) {
+            prediction.send(port, stream.timeline().next_point());
+        }
+    }
+
+    /// A message was sent.
+    #[inline]
+    pub(crate) fn predict_sent(&self, port: &str, stream: Option<&CudaStream>) {
+        if let (Some(prediction), Some(stream)) = (self.prediction(), stream) {
+            prediction.after_send(port, stream.timeline().next_point());
+        }
+    }
+
+    /// A tick has ended, or failed.
+    #[inline]
+    pub(crate) fn predict_end(&self, succeeded: bool) {
+        if let Some(prediction) = self.prediction() {
+            if !succeeded {
+                prediction.end();
+            }
+            prediction.end_tick();
+        }
     }
 }

@@ -176,14 +176,29 @@ fn in_context<R>(
     call: impl Fn() -> DriverResult<R>,
 ) -> DriverResult<R> {
     match call() {
-        // The driver is called for its default stream only here: most calls are right.
-        Err(DriverError::Call { code: INVALID_CONTEXT, .. })
+        // Most calls. An error is large, so that no result is moved here that may be one.
+        Ok(done) => Ok(done),
+        Err(error) => in_context_again(driver, device, stream, error, call),
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn in_context_again<R>(
+    driver: &dyn Driver,
+    device: DeviceId,
+    stream: Option<RawStream>,
+    error: DriverError,
+    call: impl Fn() -> DriverResult<R>,
+) -> DriverResult<R> {
+    match error {
+        DriverError::Call { code: INVALID_CONTEXT, .. }
             if stream != Some(driver.default_stream(device)) =>
         {
             driver.bind(device)?;
             call()
         }
-        done => done,
+        error => Err(error),
     }
 }
 

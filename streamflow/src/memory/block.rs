@@ -21,6 +21,10 @@ pub(crate) struct Block {
 }
 
 impl Block {
+    /// The end of what a tick uses of a block with few dimensions.
+    #[cfg(not(loom))]
+    pub(super) const HOT_END: usize = std::mem::offset_of!(Self, shape) + Shape::FEW_BYTES;
+
     pub(crate) fn new(platform: PlatformNumber, device: DeviceId, range: MemoryRange) -> Self {
         Self { platform, device, range, claims: Claims::new(), shape: Shape::SCALAR }
     }
@@ -40,7 +44,7 @@ impl Block {
     }
 
     pub(super) fn set_shape(&mut self, shape: &Shape) {
-        self.shape = *shape;
+        self.shape.set(shape);
     }
 
     /// Rejects a stream of another platform or device. `what` is for messages.

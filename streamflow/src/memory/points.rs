@@ -3,11 +3,22 @@
 use crate::stream::Point;
 
 /// Points, at most one for each stream. The latest one is stored apart, so that a single point needs no list.
+///
+/// What few sets have is in a box, so that a set is small: a block is mostly read when it is not in the cache.
 #[derive(Debug, Default)]
 pub(super) struct PointSet {
-    latest: Option<MarkedPoint>,
+    latest: Option<Point>,
+    /// Allocated when it is first needed, and kept.
+    others: Option<Box<Others>>,
+}
+
+/// What a set has beside the latest point.
+#[derive(Debug, Default)]
+struct Others {
     /// The other points, in the order in which they were added. Empty if there is no latest one.
-    others: OtherPoints,
+    points: Vec<MarkedPoint>,
+    /// The mark of the latest point.
+    latest_waited_by: Option<u32>,
 }
 
 /// A point, and a stream that has waited for it. A stream's clock forgets some waits; the mark keeps this one, so that the
@@ -18,11 +29,6 @@ struct MarkedPoint {
     waited_by: Option<u32>,
 }
 
-/// Allocated when it is first needed, and kept. Boxed, so that a set without a list is small: a block is mostly read when
-/// it is not in the cache.
-#[allow(clippy::box_collection, reason = "a third of the size")]
-type OtherPoints = Option<Box<Vec<MarkedPoint>>>;
-
 impl PointSet {
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
@@ -31,64 +37,90 @@ impl PointSet {
 
     /// The point of a set with exactly one.
     pub(super) fn only(&self) -> Option<Point> {
-        if self.others().is_empty() { self.latest.map(|latest| latest.point) } else { None }
+        if self.others().is_empty() { self.latest } else { None }
     }
 
     fn others(&self) -> &[MarkedPoint] {
-        self.others.as_deref().map_or(&[], Vec::as_slice)
+        self.others.as_ref().map_or(&[], |others| others.points.as_slice())
+    }
+
+    /// The latest point, with its mark.
+    fn marked_latest(&self) -> Option<MarkedPoint> {
+        let waited_by = self.others.as_ref().and_then(|others| others.latest_waited_by);
+        self.latest.map(|point| MarkedPoint { point, waited_by })
+    }
+
+    /// Makes another point the latest one.
+    fn set_latest(&mut self, latest: Option<MarkedPoint>) {
+        self.latest = latest.map(|latest| latest.point);
+        if let Some(others) = &mut self.others {
+            others.latest_waited_by = latest.and_then(|latest| latest.waited_by);
+        }
     }
 
     /// Removes all points.
     #[inline]
     pub(super) fn clear(&mut self) {
-        self.latest = None;
+        self.set_latest(None);
         if let Some(others) = &mut self.others {
-            others.clear();
+            others.points.clear();
         }
     }
 
     /// Adds a point, and removes an earlier one on the same stream.
-    #[inline]
+    #[inline(always)]
     pub(super) fn replace(&mut self, point: Point) {
-        let new = MarkedPoint { point, waited_by: None };
-        match self.latest {
-            Some(latest) if latest.point.stream() != point.stream() => {
-                if let Some(others) = &mut self.others {
-                    others.retain(|other| other.point.stream() != point.stream());
-                }
-                self.latest = Some(new);
-                self.others.get_or_insert_default().push(latest);
-            }
-            _ => self.latest = Some(new),
+        // Fast path: no list. It is compiled into its callers: a processor that copies a point as a whole right after its
+        // parts were written waits for them.
+        let is_only = self.latest.is_none_or(|latest| latest.stream() == point.stream());
+        if is_only && self.others.is_none() {
+            self.latest = Some(point);
+        } else {
+            self.add(point);
         }
+    }
+
+    #[inline(never)]
+    fn add(&mut self, point: Point) {
+        if let Some(latest) = self.latest
+            && latest.stream() != point.stream()
+        {
+            let latest = self.marked_latest();
+            let others = &mut self.others.get_or_insert_default().points;
+            others.retain(|other| other.point.stream() != point.stream());
+            others.extend(latest);
+        }
+        self.set_latest(Some(MarkedPoint { point, waited_by: None }));
     }
 
     /// Removes the points that `stream` comes after: those with its mark, and those for which `is_before` is true.
     pub(super) fn forget(&mut self, stream: u32, is_before: impl Fn(Point) -> bool) {
         let keep =
             |marked: &MarkedPoint| marked.waited_by != Some(stream) && !is_before(marked.point);
-        let others = self.others.as_deref_mut();
-        let is_latest_kept = self.latest.as_ref().is_some_and(keep);
-        let next = others.and_then(|others| {
-            others.retain(keep);
-            if is_latest_kept { None } else { others.pop() }
+        let is_latest_kept = self.marked_latest().as_ref().is_some_and(keep);
+        let next = self.others.as_deref_mut().and_then(|others| {
+            others.points.retain(keep);
+            if is_latest_kept { None } else { others.points.pop() }
         });
         if !is_latest_kept {
-            self.latest = next;
+            self.set_latest(next);
         }
     }
 
     /// Marks those of `points` that are still in the set: `stream` has waited for them.
     pub(super) fn mark(&mut self, points: &[Point], stream: u32) {
-        let others = self.others.as_deref_mut().map_or(&mut [][..], Vec::as_mut_slice);
-        let all = self.latest.iter_mut().chain(others);
-        all.filter(|marked| points.contains(&marked.point))
+        if self.latest.is_some_and(|latest| points.contains(&latest)) {
+            self.others.get_or_insert_default().latest_waited_by = Some(stream);
+        }
+        let others = self.others.iter_mut().flat_map(|others| &mut others.points);
+        others
+            .filter(|marked| points.contains(&marked.point))
             .for_each(|marked| marked.waited_by = Some(stream));
     }
 
     /// The points without a mark of `stream`, the latest first.
     pub(super) fn not_waited_for_by(&self, stream: u32) -> impl Iterator<Item = Point> {
-        let all = self.latest.iter().chain(self.others().iter().rev());
+        let all = self.marked_latest().into_iter().chain(self.others().iter().rev().copied());
         all.filter(move |marked| marked.waited_by != Some(stream)).map(|marked| marked.point)
     }
 
@@ -99,7 +131,7 @@ impl PointSet {
         mut visit: impl FnMut(Point) -> Result<(), E>,
     ) -> Result<(), E> {
         let Some(latest) = self.latest else { return Ok(()) };
-        visit(latest.point)?;
+        visit(latest)?;
         // Fast path: no list. A chain of iterators would cost more than most of these lists.
         if self.others.is_none() { Ok(()) } else { self.visit_others(&mut visit) }
     }
@@ -112,7 +144,7 @@ impl PointSet {
     /// All points, the latest first.
     #[inline]
     pub(super) fn latest_first(&self) -> impl Iterator<Item = Point> {
-        self.latest.iter().chain(self.others().iter().rev()).map(|marked| marked.point)
+        self.latest.into_iter().chain(self.others().iter().rev().map(|marked| marked.point))
     }
 }
 
@@ -144,5 +176,30 @@ mod tests {
         assert_eq!(points.only(), Some(c));
         points.clear();
         assert!(points.is_empty() && points.latest_first().next().is_none());
+    }
+
+    /// The mark of the latest point stays its own when a later one comes, and is not taken for that one's.
+    #[test]
+    fn a_mark_stays_with_its_point() {
+        let platform = Platform::host().devices(2).build().unwrap();
+        let record = |index| platform.default_stream(device(index)).unwrap().record().unwrap();
+        let [a, b] = [0, 1].map(record);
+        let mut points = PointSet::default();
+        points.replace(a);
+        points.mark(&[a], 7);
+        assert_eq!(points.not_waited_for_by(7).next(), None);
+        points.replace(b);
+        assert_eq!(points.not_waited_for_by(7).collect::<Vec<_>>(), [b]);
+        points.mark(&[b], 8);
+        points.forget(8, |_| false);
+        assert_eq!(points.only(), Some(a));
+        assert_eq!(points.not_waited_for_by(7).next(), None);
+        let later = record(0);
+        points.replace(later);
+        assert_eq!(points.not_waited_for_by(7).collect::<Vec<_>>(), [later]);
+        points.mark(&[later], 7);
+        points.clear();
+        points.replace(b);
+        assert_eq!(points.not_waited_for_by(7).collect::<Vec<_>>(), [b]);
     }
 }

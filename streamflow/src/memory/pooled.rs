@@ -32,6 +32,10 @@ pub(crate) struct PooledBlock<P> {
     pub(super) owner: Option<Owner>,
 }
 
+// A tick uses two cache lines of a block.
+#[cfg(not(loom))]
+const _: () = assert!(std::mem::offset_of!(PooledBlock<()>, block) + Block::HOT_END <= 128);
+
 impl<P> PooledBlock<P> {
     pub(super) fn new(block: Block, stream: u32, pool: &Arc<P>) -> Box<Self> {
         Box::new(Self { pool: pool.clone(), stream, turn: None, block, owner: None })

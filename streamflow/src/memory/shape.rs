@@ -1,6 +1,7 @@
 //! Shapes and strides, of a fixed size, so that making a tensor needs no heap.
 
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::ops::Deref;
 
 use super::Element;
@@ -19,12 +20,16 @@ pub struct Shape(Numbers);
 
 /// One number for each dimension.
 // In this order, so that the fields of small shapes are close together.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy)]
 #[repr(C)]
 struct Numbers {
     rank: u8,
+    /// Those after `rank` mean nothing.
     each: [usize; MAX_RANK],
 }
+
+/// So many numbers are copied at any rank: most shapes have no more.
+const FEW: usize = 2;
 
 impl Numbers {
     /// Of at most [`MAX_RANK`] numbers.
@@ -34,12 +39,35 @@ impl Numbers {
         Self { rank: numbers.len() as u8, each }
     }
 
+    /// Becomes a copy, and writes no more than that needs.
+    fn set(&mut self, from: &Self) {
+        self.rank = from.rank;
+        self.each[..FEW].copy_from_slice(&from.each[..FEW]);
+        if from.rank as usize > FEW {
+            self.each[FEW..].copy_from_slice(&from.each[FEW..]);
+        }
+    }
+
     fn get(&self) -> &[usize] {
         &self.each[..self.rank as usize]
     }
 
     fn get_mut(&mut self) -> &mut [usize] {
         &mut self.each[..self.rank as usize]
+    }
+}
+
+impl PartialEq for Numbers {
+    fn eq(&self, other: &Self) -> bool {
+        self.get() == other.get()
+    }
+}
+
+impl Eq for Numbers {}
+
+impl Hash for Numbers {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.get().hash(state);
     }
 }
 
@@ -67,6 +95,16 @@ impl Shape {
         }
         Ok(Self(Numbers::of(dims)))
     }
+
+    /// Becomes a copy. Of a shape with few dimensions it writes those alone, so that it needs few cache lines.
+    pub(super) fn set(&mut self, shape: &Self) {
+        self.0.set(&shape.0);
+    }
+
+    /// The bytes of a shape with few dimensions.
+    #[cfg(not(loom))]
+    pub(super) const FEW_BYTES: usize =
+        std::mem::offset_of!(Numbers, each) + FEW * size_of::<usize>();
 
     /// No dimensions: one element.
     pub(super) const SCALAR: Self = Self(Numbers { rank: 0, each: [0; MAX_RANK] });
@@ -197,5 +235,28 @@ impl IntoShape for &[usize] {
 impl IntoShape for usize {
     fn into_shape(self) -> Result<Shape> {
         Shape::new(&[self])
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+
+    /// Whatever a block had before: its new shape is the one that was set.
+    #[test]
+    fn a_shape_that_is_set_is_equal_to_its_source() {
+        let dims = [2, 3, 5, 7, 11, 13, 17, 19];
+        for before in 0..=MAX_RANK {
+            for rank in 0..=MAX_RANK {
+                let mut shape = Shape::new(&[4; MAX_RANK][..before]).unwrap();
+                let from = Shape::new(&dims[..rank]).unwrap();
+                shape.set(&from);
+                assert_eq!((shape, shape.dims()), (from, &dims[..rank]));
+                assert_eq!(shape.dense_strides(), from.dense_strides());
+                assert!(rank == 0 || shape != Shape::new(&dims[..rank - 1]).unwrap());
+            }
+        }
     }
 }

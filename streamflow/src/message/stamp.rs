@@ -59,6 +59,10 @@ impl Stamp {
     /// Keeps the earlier stamp of two.
     #[inline]
     pub(super) fn merge(&mut self, other: &Self) {
+        // Fast path: the data of the other one was acquired later.
+        if self.is_timed & other.is_timed & (self.acquired < other.acquired) {
+            return;
+        }
         if !self.is_timed && !self.is_numbered || other.key() < self.key() {
             *self = *other;
         }

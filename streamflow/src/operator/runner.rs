@@ -1,31 +1,30 @@
-//! Law 8: What a tick sends is sent when it ends.
-//!
 //! Runs the hooks of a node: binds the device before a hook, records and sends after it, and wraps its errors.
 //!
 //! A tick is compiled for each type of operator: calls through a table would be a sixth of the instructions of a small
 //! operator's tick. The rest does not depend on the operator's type, and is compiled once.
 //!
-//! A message that a tick emitted waits in its output's `Outlet` until `compute` has succeeded; then `Hooks::publish`
-//! pushes it to the queues of its edges. An error of a hook becomes an [`Error::Operator`] in `failed`; the scheduler
-//! (`schedule/greedy.rs`) gets it.
+//! `tick.rs` has `compute` and what follows it, `life.rs` the other hooks. An error of a hook becomes an
+//! [`Error::Operator`] in `failed`; the scheduler (`schedule/greedy.rs`) gets it.
 
 mod failed;
+mod life;
+mod status;
 mod step;
+mod tick;
 
 use std::any::Any;
 use std::num::NonZeroU32;
-use std::sync::Arc;
 
+use self::status::port_statuses;
 use super::condition::{Conditions, NodePorts};
 use super::poll::Poll;
 use super::readiness::{Progress, Readiness};
 use super::recovery::{OnFailure, Recovery};
 use super::statistics::{self, NodePaths, NodeStatistics};
-use super::status::{NodeStatus, PortStatus};
 use super::waits::Waits;
-use crate::context::{Activity, ExecutionContext, RunControl};
-use crate::driver::{DriverError, report_in_drop, report_unless_refused};
-use crate::error::{Error, Failure, Result, caught_as_error, drop_all, forget};
+use crate::context::{Activity, ExecutionContext};
+use crate::driver::DriverError;
+use crate::error::{Error, Failure, Result};
 use crate::message::{Handled, InputState};
 use crate::param::ParamChanges;
 use crate::port::Ports;
@@ -185,36 +184,6 @@ impl NodeRunner {
         self.most = ticks.map_or(most, |ticks| most.min(self.cx.tick().saturating_add(ticks)));
     }
 
-    pub(super) fn status(&self, hooks: &mut dyn Hooks) -> NodeStatus {
-        let (inputs, outputs) = port_statuses(hooks.ports());
-        let changes = hooks.changes();
-        let conditions = self.conditions.as_deref();
-        let ports = NodePorts { inputs: &inputs, outputs: &outputs, tick: self.cx.tick() };
-        let unmet = conditions.map(|conditions| conditions.unmet(&ports)).unwrap_or_default();
-        let ended_by = conditions.and_then(Conditions::ended);
-        NodeStatus {
-            name: self.cx.node().to_owned(),
-            ticks: self.cx.tick(),
-            count: self.count,
-            on_failure: self.recovery.policy(),
-            failures: self.recovery.failures(),
-            restarts: self.recovery.restarts(),
-            first_failure: self.recovery.first().map(str::to_owned),
-            // A condition that will never hold again ends the node in the same way.
-            is_finished: self.cx.is_finished() && ended_by.is_none(),
-            is_at_limit: self.cx.tick() >= self.most && self.count != Some(self.most),
-            has_stopped_graph: self.cx.has_stopped_graph(),
-            ended_by,
-            unmet,
-            runs_without_messages: self.runs_without_messages(),
-            inputs,
-            outputs,
-            parameters: changes.kept.into(),
-            parameters_omitted: changes.omitted,
-            times: self.statistics.as_ref().map(|statistics| statistics.times()),
-        }
-    }
-
     /// Begins the statistics of a run, in which the node has this number.
     pub(super) fn keep_statistics(&mut self, number: NonZeroU32, paths: Option<&NodePaths>) {
         self.cx.set_number(number);
@@ -284,289 +253,6 @@ impl NodeRunner {
         }
     }
 
-    pub(super) fn start(&mut self, hooks: &mut dyn Hooks, run: &Arc<RunControl>) -> Result<()> {
-        let mut checked = Ok(());
-        hooks.ports().inputs(&mut |input| {
-            if checked.is_ok() {
-                checked = input.begin_run();
-            }
-        });
-        checked?;
-        self.may_fault = false;
-        hooks.ports().outputs(&mut |output| self.may_fault |= output.may_fault());
-        self.cx.begin(run);
-        self.poll = Poll::default();
-        if let Some(conditions) = &mut self.conditions {
-            let started = conditions.start(&run.waker());
-            started.map_err(|error| *self.failed("start", error.into()))?;
-        }
-        if self.recovery.begin() {
-            // The operator failed at the end of the run before.
-            self.replace(hooks).map_err(|error| *error)?;
-            self.recovery.note_replaced();
-        }
-        self.cx.show(Activity::Starting);
-        // Not if the device can't be bound: then `start` was not called, and `stop` is not.
-        let mut was_called = false;
-        let started = self.hook("start", |cx| {
-            was_called = true;
-            hooks.ports().outputs(&mut |output| output.begin_run());
-            hooks.begin_run()?;
-            hooks.start(cx)
-        });
-        self.started = was_called;
-        started.map_err(|error| *error)?;
-        self.cx.show(Activity::Idle);
-        self.settle();
-        Ok(())
-    }
-
-    /// Applies the policy after a failure, and counts the ticks that had nothing to send.
-    #[inline(never)]
-    fn end_unusual(
-        &mut self,
-        hooks: &mut dyn Hooks,
-        done: Result<Progress, Box<Error>>,
-    ) -> Result<Progress, Box<Error>> {
-        let done = done.or_else(|error| self.fail(hooks, error));
-        match done {
-            Ok(Progress::Empty) => self.poll.note_empty(self.cx.now()),
-            _ => self.poll = Poll::default(),
-        }
-        self.settle();
-        done
-    }
-
-    /// Notes a tick in the statistics, at its end.
-    #[inline(never)]
-    fn measure(&mut self, succeeded: bool) {
-        if let Some(statistics) = &mut self.statistics {
-            // The end of the tick is also the moment at which the messages have arrived.
-            let data = if succeeded { self.cx.received() } else { None };
-            statistics.note_tick(self.cx.now(), data);
-        }
-    }
-
-    /// Calls `compute`. The messages that it emitted stay in the outputs, unless the tick failed.
-    pub(super) fn tick_unpublished(&mut self, hooks: &mut dyn Hooks) -> Result<()> {
-        let done = caught_as_error(|| hooks.tick(self, false));
-        let done = done
-            .unwrap_or_else(|panic| Err(self.interrupted(hooks, self.reached, (*panic).into())));
-        done.map(drop).map_err(|error| *self.undo(hooks, error))
-    }
-
-    /// Calls `compute`, ends the tick of the inputs and, with `publish`, pushes the emitted messages to the edges.
-    /// Returns what the tick changed. `PLAIN` says that [`is_plain`](Self::is_plain) is set. If the tick did not end with
-    /// [`Progress::Changed`], the caller calls [`end_unusual_step`](Self::end_unusual_step).
-    ///
-    /// The hook may panic, and so may the messages that are dropped after it. The scheduler catches panics, once for
-    /// all ticks that succeed: to catch them here would take a sixth of the instructions of a small operator's tick.
-    #[inline(always)]
-    pub(super) fn compute<H: Work, const PLAIN: bool>(
-        &mut self,
-        hooks: &mut H,
-        publish: bool,
-    ) -> Result<Progress, Box<Error>> {
-        self.cx.show(Activity::Computing);
-        self.reached = Reached::Hook;
-        let entered = if PLAIN { self.cx.enter_plain() } else { self.cx.enter("compute") };
-        if let Err(error) = entered {
-            return Err(self.interrupted(hooks, Reached::Hook, driver(error)));
-        }
-        if let Err(cause) = hooks.compute(&self.cx) {
-            return Err(self.interrupted(hooks, Reached::Hook, cause));
-        }
-        if let Err(error) = self.cx.close() {
-            return Err(self.interrupted(hooks, Reached::Close, driver(error)));
-        }
-        self.cx.predict_end(true);
-        self.reached = Reached::Messages;
-        if !PLAIN {
-            self.cx.leave();
-        }
-        let handled = hooks.finish();
-        if handled >= Handled::Untouched {
-            return Err(self.unhandled(hooks));
-        }
-        if !PLAIN
-            && self.may_fault
-            && let Some(full) = full_edge(hooks)
-        {
-            return Err(self.interrupted(hooks, Reached::Messages, full.into()));
-        }
-        let emitted = publish && hooks.publish();
-        self.reached = Reached::Nothing;
-        if !PLAIN {
-            // If a condition fails here, `undo` counts the tick.
-            self.use_conditions()?;
-        }
-        self.cx.count_tick(Activity::Idle);
-        let changed = emitted || handled == Handled::Taken;
-        Ok(if changed || self.is_done() { Progress::Changed } else { self.idle })
-    }
-
-    /// A tick failed: does what `compute` does after a hook, as far as the tick has not come.
-    #[cold]
-    #[inline(never)]
-    fn interrupted(
-        &mut self,
-        hooks: &mut dyn Hooks,
-        reached: Reached,
-        cause: Failure,
-    ) -> Box<Error> {
-        self.reached = Reached::Nothing;
-        self.cx.predict_end(false);
-        if reached == Reached::Hook {
-            self.close_after_failure();
-        }
-        if reached != Reached::Messages {
-            self.cx.leave();
-            // The panic hook has printed a second panic, and `cause` came first.
-            let _second = drop_all(|| {
-                hooks.ports().inputs(&mut |input| {
-                    input.finish();
-                });
-            });
-        }
-        self.failed("compute", cause)
-    }
-
-    /// Records the work of a hook that failed.
-    #[cold]
-    fn close_after_failure(&self) {
-        // The hook's error came first. It may be why this was not tried.
-        report_unless_refused("recording the work of a hook that failed", self.cx.close());
-    }
-
-    /// Drops the messages of a tick that failed: it sends nothing.
-    #[cold]
-    #[inline(never)]
-    fn undo(&mut self, hooks: &mut dyn Hooks, error: Box<Error>) -> Box<Error> {
-        // A panic while dropping a message is not returned: the panic hook has printed it, and `error` came first.
-        let _second = self.cancel(hooks);
-        let _third = self.use_conditions();
-        self.cx.count_tick(Activity::Failed);
-        error
-    }
-
-    /// Uses up what the conditions permitted: a tick is over.
-    #[inline]
-    fn use_conditions(&mut self) -> Result<(), Box<Error>> {
-        if self.statistics.is_some() {
-            self.note_lateness();
-        }
-        let Some(conditions) = &mut self.conditions else { return Ok(()) };
-        let used = conditions.ticked();
-        used.map_err(|error| self.failed("readiness", error.into()))
-    }
-
-    /// Drops the messages that were emitted and not pushed to the edges.
-    pub(super) fn cancel(&self, hooks: &mut dyn Hooks) -> Result<()> {
-        let cancelled = drop_all(|| hooks.ports().outputs(&mut |output| output.cancel()));
-        cancelled.map_err(|panic| *self.failed("compute", (*panic).into()))
-    }
-
-    pub(super) fn stop(&mut self, hooks: &mut dyn Hooks) -> Result<()> {
-        if let Some(conditions) = &mut self.conditions {
-            conditions.stop();
-        }
-        let before = self.cx.cell().word().activity();
-        let has_started = std::mem::take(&mut self.started);
-        let done = if has_started {
-            self.cx.show(Activity::Stopping);
-            self.stop_hook(hooks)
-        } else {
-            Ok(())
-        };
-        // Messages are dropped here, which runs code of the user.
-        let cleared = drop_all(|| hooks.ports().inputs(&mut |input| input.clear()));
-        let cleared = cleared.map_err(|panic| self.failed("stop", (*panic).into()));
-        let done = done.and(cleared);
-        if has_started && done.is_ok() {
-            self.cx.show(if before == Activity::Failed { before } else { Activity::Done });
-        }
-        done.map_err(|error| *error)
-    }
-
-    pub(super) fn synchronize_blocking(&mut self, hooks: &mut dyn Hooks) -> Result<()> {
-        let before = self.cx.cell().word().activity();
-        self.cx.show(Activity::Synchronizing);
-        let mut done = self.cx.synchronize_blocking();
-        hooks.ports().outputs(&mut |output| {
-            let copied = output.synchronize_blocking();
-            if done.is_ok() {
-                done = copied;
-            }
-        });
-        self.cx.show(before);
-        done.map_err(|error| *self.failed("synchronize", error.into()))
-    }
-
-    /// Calls a hook other than `compute` with the device bound, and records its streams afterwards, also if it failed.
-    fn hook(
-        &mut self,
-        name: &'static str,
-        call: impl FnOnce(&ExecutionContext) -> Result<(), Failure>,
-    ) -> Result<(), Box<Error>> {
-        let entered = self.cx.enter(name).map_err(driver);
-        let done = entered.and_then(|()| self.call(call));
-        self.cx.leave();
-        done.map_err(|error| self.failed(name, error))
-    }
-
-    /// Calls a hook, and records its streams afterwards.
-    fn call(
-        &self,
-        call: impl FnOnce(&ExecutionContext) -> Result<(), Failure>,
-    ) -> Result<(), Failure> {
-        let called = caught_as_error(|| call(&self.cx));
-        match called.unwrap_or_else(|panic| Err((*panic).into())) {
-            Ok(()) => self.cx.close().map_err(driver),
-            Err(error) => {
-                self.close_after_failure();
-                Err(error)
-            }
-        }
-    }
-
-    /// Calls `stop`, also if the device can't be bound: an operator that was started is stopped, and gets the errors of
-    /// the calls that it makes.
-    fn stop_hook(&mut self, hooks: &mut dyn Hooks) -> Result<(), Box<Error>> {
-        let entered = self.cx.enter("stop").map_err(driver);
-        let stopped = self.call(|cx| hooks.stop(cx));
-        self.cx.leave();
-        let failed = |error| self.failed("stop", error);
-        match (entered.map_err(failed), stopped.map_err(failed)) {
-            (Ok(()), done) | (done, Ok(())) => done,
-            // A sticky error was reported when it was met. The hook's may be another one.
-            (Err(first), Err(second)) if first.is_refusal() => Err(second),
-            (Err(first), Err(second)) => {
-                if second.is_refusal() {
-                    forget(*second);
-                } else {
-                    report_in_drop("stopping an operator without its device", Err(second));
-                }
-                Err(first)
-            }
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn unhandled(&mut self, hooks: &mut dyn Hooks) -> Box<Error> {
-        self.reached = Reached::Nothing;
-        self.cx.predict_end(false);
-        let (node, mut untouched, mut oversized) = (self.cx.node().to_owned(), None, None);
-        hooks.ports().inputs(&mut |input| {
-            if input.finish() == Handled::Untouched {
-                untouched = untouched.or(Some(input.name()));
-            }
-            oversized = oversized.take().or_else(|| input.oversized());
-        });
-        let port = untouched.unwrap_or_default();
-        self.failed("compute", oversized.unwrap_or(Error::Unhandled { node, port }).into())
-    }
-
     #[cold]
     #[inline(never)]
     fn failed(&self, hook: &'static str, cause: Failure) -> Box<Error> {
@@ -576,32 +262,8 @@ impl NodeRunner {
     }
 }
 
-/// The inputs and the outputs. It allocates.
-fn port_statuses(ports: &mut dyn Ports) -> (Vec<PortStatus>, Vec<PortStatus>) {
-    let (mut inputs, mut outputs) = (Vec::new(), Vec::new());
-    ports.inputs(&mut |input| {
-        let (name, optional, edges) = (input.name(), input.is_optional(), input.edges());
-        inputs.push(PortStatus { name, optional, has_emitted: false, edges });
-    });
-    ports.outputs(&mut |output| {
-        let (name, edges) = (output.name(), output.edges());
-        let has_emitted = output.has_emitted();
-        outputs.push(PortStatus { name, optional: false, has_emitted, edges });
-    });
-    (inputs, outputs)
-}
-
 #[cold]
 #[inline(never)]
 fn driver(error: DriverError) -> Failure {
     Error::from(error).into()
-}
-
-/// The error of the first edge with the policy `fault` that has no room for an emitted message. There is none if the
-/// consumer has made room since the operator was found ready.
-#[cold]
-fn full_edge(hooks: &mut dyn Hooks) -> Option<Error> {
-    let mut full = None;
-    hooks.ports().outputs(&mut |output| full = full.take().or_else(|| output.full()));
-    full
 }

@@ -14,9 +14,9 @@
 //! 2. `port/outlet.rs`: `Outlet::emit` makes that stream wait for all work that wrote the message
 //!    (`message/visit.rs`), and keeps the message in an `Envelope` (`message/payload.rs`), with the *point* on the
 //!    stream at which its data is ready.
-//! 3. `operator/runner.rs`: when `compute` has returned, `hook` records an event on each stream that the operator used
-//!    (`close` in `context/mod.rs`; in a graph with one stream alone no event is needed). Then `NodeRunner::compute`
-//!    publishes: `Outlet::publish` pushes the message to the queues of its edges (`message/queue.rs`). After an error
+//! 3. `operator/runner/tick.rs`: when the operator's `compute` has returned, `NodeRunner::compute` records an event on each
+//!    stream that the operator used (`close` in `context/hook.rs`; in a graph with one stream alone no event is needed).
+//!    Then it publishes: `Outlet::publish` pushes the message to the queues of its edges (`message/queue.rs`). After an error
 //!    it drops the message instead.
 //! 4. `schedule/greedy.rs`: the scheduler finds the consumer ready, since its inputs have messages (`can_run` in
 //!    `operator/runner/step.rs`), and calls its tick. `Parts::compute` in `operator/node.rs` calls the operator's `__io`,

@@ -1,6 +1,6 @@
 //! The sending end of edges: their queues, and the message that this tick emitted.
 //!
-//! [`Outlet::emit`] keeps a message until `operator/runner.rs` calls [`Outlet::publish`], which pushes it to the
+//! [`Outlet::emit`] keeps a message until `operator/runner/tick.rs` calls [`Outlet::publish`], which pushes it to the
 //! queues.
 
 use std::fmt;
@@ -217,8 +217,11 @@ impl<T: Message> Outlet<T> {
                 }
             }
         }
-        // Drops also the copies of a failed `emit` whose error the operator did not return.
-        self.cancel();
+        self.pending = None;
+        if self.readers < self.edges.len() {
+            // Drops also the copies of a failed `emit` whose error the operator did not return.
+            self.cancel();
+        }
     }
 
     pub(super) fn may_fault(&self) -> bool {

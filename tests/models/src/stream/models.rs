@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use loom::thread;
 
+use super::clock::Clock;
 use super::{Refused, World};
 use crate::explore::{execute, explore};
 
@@ -65,6 +66,22 @@ pub(crate) fn a_wait_during_a_record() {
             world.record(B).unwrap();
         },
     );
+}
+
+/// Two threads raise one entry of a clock, as in debug builds.
+#[test]
+pub(crate) fn two_threads_raise_a_clock() {
+    explore(|| {
+        let clock = Arc::new(Clock::new());
+        let other = clock.clone();
+        let thread = thread::spawn(move || {
+            other.raise_as::<true>(B as u32, 2);
+            assert_eq!(other.get(B as u32), 2, "a clock has fallen");
+        });
+        clock.raise_as::<true>(B as u32, 1);
+        thread.join().unwrap();
+        assert_eq!(clock.get(B as u32), 2, "a clock has fallen");
+    });
 }
 
 /// A thread makes a stream wait, and another one uses that stream meanwhile.

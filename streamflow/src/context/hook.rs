@@ -1,0 +1,82 @@
+//! What the runner of a node does before and after each hook: binds the device, and records the streams.
+
+use super::{Activity, ExecutionContext};
+use crate::driver::{DriverResult, Note};
+use crate::stream::note_bound;
+
+impl ExecutionContext {
+    /// Called before a hook. It binds the device, since a library may have bound another one.
+    #[inline]
+    pub(crate) fn enter(&mut self, hook: &'static str) -> DriverResult<()> {
+        if self.platform.is_watched() {
+            self.report_enter(hook);
+        }
+        self.enter_plain()
+    }
+
+    /// As [`enter`](Self::enter), if the driver uses no notes.
+    #[inline]
+    pub(crate) fn enter_plain(&mut self) -> DriverResult<()> {
+        if self.carries {
+            self.carried.clear();
+        }
+        self.on_default.set(None);
+        let device = self.device();
+        self.driver.bind(device)?;
+        note_bound(self.table().platform(), device);
+        Ok(())
+    }
+
+    #[cold]
+    fn report_enter(&self, hook: &'static str) {
+        self.platform.tell(&Note::Enter { node: &self.node, hook, tick: self.tick() });
+    }
+
+    /// Called after a hook, also after one that failed. It records an event on each stream that the hook used (law 8),
+    /// unless the graph has one stream alone.
+    #[inline]
+    pub(crate) fn close(&self) -> DriverResult<()> {
+        if self.single_stream.holds() { Ok(()) } else { self.close_own() }
+    }
+
+    #[inline(never)]
+    fn close_own(&self) -> DriverResult<()> {
+        // A chain of iterators would cost more in each hook than these loops.
+        if let Some(stream) = self.internal.get() {
+            stream.timeline().close()?;
+        } else if let Some(planned) = &self.planned {
+            planned.close()?;
+        }
+        for cell in &self.declared {
+            if let Some(stream) = cell.get() {
+                stream.timeline().close()?;
+            }
+        }
+        if self.has_others.get() { self.close_others() } else { Ok(()) }
+    }
+
+    #[inline(never)]
+    fn close_others(&self) -> DriverResult<()> {
+        for (_, (_, stream)) in &self.undeclared {
+            stream.timeline().close()?;
+        }
+        for stream in self.default_streams() {
+            // The handle of a default stream names no device, and the hook may have bound another.
+            stream.timeline().bind()?;
+            stream.timeline().close()?;
+        }
+        Ok(())
+    }
+
+    /// Called after a hook that was [entered](Self::enter), also if entering it failed.
+    pub(crate) fn leave(&self) {
+        self.platform.tell(&Note::Leave);
+    }
+
+    /// A tick has ended, after which the node does this.
+    #[inline]
+    pub(crate) fn count_tick(&self, then: Activity) {
+        self.tick.set(self.tick.get() + 1);
+        self.show(then);
+    }
+}

@@ -1,0 +1,142 @@
+//! The hooks of a node other than `compute`: the begin and the end of a run.
+//!
+//! `start` and `stop` belong together: what was started is stopped, also after a failure.
+
+use std::sync::Arc;
+
+use super::{Hooks, NodeRunner, driver};
+use crate::context::{Activity, ExecutionContext, RunControl};
+use crate::driver::report_in_drop;
+use crate::error::{Error, Failure, Result, caught_as_error, drop_all, forget};
+use crate::operator::poll::Poll;
+
+impl NodeRunner {
+    pub(in crate::operator) fn start(
+        &mut self,
+        hooks: &mut dyn Hooks,
+        run: &Arc<RunControl>,
+    ) -> Result<()> {
+        let mut checked = Ok(());
+        hooks.ports().inputs(&mut |input| {
+            if checked.is_ok() {
+                checked = input.begin_run();
+            }
+        });
+        checked?;
+        self.may_fault = false;
+        hooks.ports().outputs(&mut |output| self.may_fault |= output.may_fault());
+        self.cx.begin(run);
+        self.poll = Poll::default();
+        if let Some(conditions) = &mut self.conditions {
+            let started = conditions.start(&run.waker());
+            started.map_err(|error| *self.failed("start", error.into()))?;
+        }
+        if self.recovery.begin() {
+            // The operator failed at the end of the run before.
+            self.replace(hooks).map_err(|error| *error)?;
+            self.recovery.note_replaced();
+        }
+        self.cx.show(Activity::Starting);
+        // Not if the device can't be bound: then `start` was not called, and `stop` is not.
+        let mut was_called = false;
+        let started = self.hook("start", |cx| {
+            was_called = true;
+            hooks.ports().outputs(&mut |output| output.begin_run());
+            hooks.begin_run()?;
+            hooks.start(cx)
+        });
+        self.started = was_called;
+        started.map_err(|error| *error)?;
+        self.cx.show(Activity::Idle);
+        self.settle();
+        Ok(())
+    }
+
+    pub(in crate::operator) fn stop(&mut self, hooks: &mut dyn Hooks) -> Result<()> {
+        if let Some(conditions) = &mut self.conditions {
+            conditions.stop();
+        }
+        let before = self.cx.cell().word().activity();
+        let has_started = std::mem::take(&mut self.started);
+        let done = if has_started {
+            self.cx.show(Activity::Stopping);
+            self.stop_hook(hooks)
+        } else {
+            Ok(())
+        };
+        // Messages are dropped here, which runs code of the user.
+        let cleared = drop_all(|| hooks.ports().inputs(&mut |input| input.clear()));
+        let cleared = cleared.map_err(|panic| self.failed("stop", (*panic).into()));
+        let done = done.and(cleared);
+        if has_started && done.is_ok() {
+            self.cx.show(if before == Activity::Failed { before } else { Activity::Done });
+        }
+        done.map_err(|error| *error)
+    }
+
+    pub(in crate::operator) fn synchronize_blocking(
+        &mut self,
+        hooks: &mut dyn Hooks,
+    ) -> Result<()> {
+        let before = self.cx.cell().word().activity();
+        self.cx.show(Activity::Synchronizing);
+        let mut done = self.cx.synchronize_blocking();
+        hooks.ports().outputs(&mut |output| {
+            let copied = output.synchronize_blocking();
+            if done.is_ok() {
+                done = copied;
+            }
+        });
+        self.cx.show(before);
+        done.map_err(|error| *self.failed("synchronize", error.into()))
+    }
+
+    /// Calls a hook other than `compute` with the device bound, and records its streams afterwards, also if it failed.
+    pub(super) fn hook(
+        &mut self,
+        name: &'static str,
+        call: impl FnOnce(&ExecutionContext) -> Result<(), Failure>,
+    ) -> Result<(), Box<Error>> {
+        let entered = self.cx.enter(name).map_err(driver);
+        let done = entered.and_then(|()| self.call(call));
+        self.cx.leave();
+        done.map_err(|error| self.failed(name, error))
+    }
+
+    /// Calls a hook, and records its streams afterwards.
+    fn call(
+        &self,
+        call: impl FnOnce(&ExecutionContext) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let called = caught_as_error(|| call(&self.cx));
+        match called.unwrap_or_else(|panic| Err((*panic).into())) {
+            Ok(()) => self.cx.close().map_err(driver),
+            Err(error) => {
+                self.close_after_failure();
+                Err(error)
+            }
+        }
+    }
+
+    /// Calls `stop`, also if the device can't be bound: an operator that was started is stopped, and gets the errors of
+    /// the calls that it makes.
+    pub(super) fn stop_hook(&mut self, hooks: &mut dyn Hooks) -> Result<(), Box<Error>> {
+        let entered = self.cx.enter("stop").map_err(driver);
+        let stopped = self.call(|cx| hooks.stop(cx));
+        self.cx.leave();
+        let failed = |error| self.failed("stop", error);
+        match (entered.map_err(failed), stopped.map_err(failed)) {
+            (Ok(()), done) | (done, Ok(())) => done,
+            // A sticky error was reported when it was met. The hook's may be another one.
+            (Err(first), Err(second)) if first.is_refusal() => Err(second),
+            (Err(first), Err(second)) => {
+                if second.is_refusal() {
+                    forget(*second);
+                } else {
+                    report_in_drop("stopping an operator without its device", Err(second));
+                }
+                Err(first)
+            }
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! What a node is doing, for reports. It allocates.
+
+use super::{Hooks, NodeRunner};
+use crate::operator::condition::{Conditions, NodePorts};
+use crate::operator::status::{NodeStatus, PortStatus};
+use crate::port::Ports;
+
+impl NodeRunner {
+    pub(in crate::operator) fn status(&self, hooks: &mut dyn Hooks) -> NodeStatus {
+        let (inputs, outputs) = port_statuses(hooks.ports());
+        let changes = hooks.changes();
+        let conditions = self.conditions.as_deref();
+        let ports = NodePorts { inputs: &inputs, outputs: &outputs, tick: self.cx.tick() };
+        let unmet = conditions.map(|conditions| conditions.unmet(&ports)).unwrap_or_default();
+        let ended_by = conditions.and_then(Conditions::ended);
+        NodeStatus {
+            name: self.cx.node().to_owned(),
+            ticks: self.cx.tick(),
+            count: self.count,
+            on_failure: self.recovery.policy(),
+            failures: self.recovery.failures(),
+            restarts: self.recovery.restarts(),
+            first_failure: self.recovery.first().map(str::to_owned),
+            // A condition that will never hold again ends the node in the same way.
+            is_finished: self.cx.is_finished() && ended_by.is_none(),
+            is_at_limit: self.cx.tick() >= self.most && self.count != Some(self.most),
+            has_stopped_graph: self.cx.has_stopped_graph(),
+            ended_by,
+            unmet,
+            runs_without_messages: self.runs_without_messages(),
+            inputs,
+            outputs,
+            parameters: changes.kept.into(),
+            parameters_omitted: changes.omitted,
+            times: self.statistics.as_ref().map(|statistics| statistics.times()),
+        }
+    }
+}
+
+/// The inputs and the outputs. It allocates.
+pub(super) fn port_statuses(ports: &mut dyn Ports) -> (Vec<PortStatus>, Vec<PortStatus>) {
+    let (mut inputs, mut outputs) = (Vec::new(), Vec::new());
+    ports.inputs(&mut |input| {
+        let (name, optional, edges) = (input.name(), input.is_optional(), input.edges());
+        inputs.push(PortStatus { name, optional, has_emitted: false, edges });
+    });
+    ports.outputs(&mut |output| {
+        let (name, edges) = (output.name(), output.edges());
+        let has_emitted = output.has_emitted();
+        outputs.push(PortStatus { name, optional: false, has_emitted, edges });
+    });
+    (inputs, outputs)
+}

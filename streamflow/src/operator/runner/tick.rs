@@ -1,0 +1,186 @@
+//! Law 8: What a tick sends is sent when it ends.
+//!
+//! A tick: `compute`, and what follows it until the messages are sent.
+//!
+//! A message that a tick emitted waits in its output's `Outlet` until `compute` has succeeded; then `Work::publish`
+//! pushes it to the queues of its edges.
+
+use super::{Hooks, NodeRunner, Reached, Work, driver};
+use crate::context::Activity;
+use crate::driver::report_unless_refused;
+use crate::error::{Error, Failure, Result, caught_as_error, drop_all};
+use crate::message::Handled;
+use crate::operator::poll::Poll;
+use crate::operator::readiness::Progress;
+
+impl NodeRunner {
+    /// Applies the policy after a failure, and counts the ticks that had nothing to send.
+    #[inline(never)]
+    pub(super) fn end_unusual(
+        &mut self,
+        hooks: &mut dyn Hooks,
+        done: Result<Progress, Box<Error>>,
+    ) -> Result<Progress, Box<Error>> {
+        let done = done.or_else(|error| self.fail(hooks, error));
+        match done {
+            Ok(Progress::Empty) => self.poll.note_empty(self.cx.now()),
+            _ => self.poll = Poll::default(),
+        }
+        self.settle();
+        done
+    }
+
+    /// Notes a tick in the statistics, at its end.
+    #[inline(never)]
+    pub(super) fn measure(&mut self, succeeded: bool) {
+        if let Some(statistics) = &mut self.statistics {
+            // The end of the tick is also the moment at which the messages have arrived.
+            let data = if succeeded { self.cx.received() } else { None };
+            statistics.note_tick(self.cx.now(), data);
+        }
+    }
+
+    /// Calls `compute`. The messages that it emitted stay in the outputs, unless the tick failed.
+    pub(in crate::operator) fn tick_unpublished(&mut self, hooks: &mut dyn Hooks) -> Result<()> {
+        let done = caught_as_error(|| hooks.tick(self, false));
+        let done = done
+            .unwrap_or_else(|panic| Err(self.interrupted(hooks, self.reached, (*panic).into())));
+        done.map(drop).map_err(|error| *self.undo(hooks, error))
+    }
+
+    /// Calls `compute`, ends the tick of the inputs and, with `publish`, pushes the emitted messages to the edges.
+    /// Returns what the tick changed. `PLAIN` says that [`is_plain`](Self::is_plain) is set. If the tick did not end with
+    /// [`Progress::Changed`], the caller calls [`end_unusual_step`](Self::end_unusual_step).
+    ///
+    /// The hook may panic, and so may the messages that are dropped after it. The scheduler catches panics, once for
+    /// all ticks that succeed: to catch them here would take a sixth of the instructions of a small operator's tick.
+    #[inline(always)]
+    pub(in crate::operator) fn compute<H: Work, const PLAIN: bool>(
+        &mut self,
+        hooks: &mut H,
+        publish: bool,
+    ) -> Result<Progress, Box<Error>> {
+        self.cx.show(Activity::Computing);
+        self.reached = Reached::Hook;
+        let entered = if PLAIN { self.cx.enter_plain() } else { self.cx.enter("compute") };
+        if let Err(error) = entered {
+            return Err(self.interrupted(hooks, Reached::Hook, driver(error)));
+        }
+        if let Err(cause) = hooks.compute(&self.cx) {
+            return Err(self.interrupted(hooks, Reached::Hook, cause));
+        }
+        if let Err(error) = self.cx.close() {
+            return Err(self.interrupted(hooks, Reached::Close, driver(error)));
+        }
+        self.cx.predict_end(true);
+        self.reached = Reached::Messages;
+        if !PLAIN {
+            self.cx.leave();
+        }
+        let handled = hooks.finish();
+        if handled >= Handled::Untouched {
+            return Err(self.unhandled(hooks));
+        }
+        if !PLAIN
+            && self.may_fault
+            && let Some(full) = full_edge(hooks)
+        {
+            return Err(self.interrupted(hooks, Reached::Messages, full.into()));
+        }
+        let emitted = publish && hooks.publish();
+        self.reached = Reached::Nothing;
+        if !PLAIN {
+            // If a condition fails here, `undo` counts the tick.
+            self.use_conditions()?;
+        }
+        self.cx.count_tick(Activity::Idle);
+        let changed = emitted || handled == Handled::Taken;
+        Ok(if changed || self.is_done() { Progress::Changed } else { self.idle })
+    }
+
+    /// A tick failed: does what `compute` does after a hook, as far as the tick has not come.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn interrupted(
+        &mut self,
+        hooks: &mut dyn Hooks,
+        reached: Reached,
+        cause: Failure,
+    ) -> Box<Error> {
+        self.reached = Reached::Nothing;
+        self.cx.predict_end(false);
+        if reached == Reached::Hook {
+            self.close_after_failure();
+        }
+        if reached != Reached::Messages {
+            self.cx.leave();
+            // The panic hook has printed a second panic, and `cause` came first.
+            let _second = drop_all(|| {
+                hooks.ports().inputs(&mut |input| {
+                    input.finish();
+                });
+            });
+        }
+        self.failed("compute", cause)
+    }
+
+    /// Records the work of a hook that failed.
+    #[cold]
+    pub(super) fn close_after_failure(&self) {
+        // The hook's error came first. It may be why this was not tried.
+        report_unless_refused("recording the work of a hook that failed", self.cx.close());
+    }
+
+    /// Drops the messages of a tick that failed: it sends nothing.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn undo(&mut self, hooks: &mut dyn Hooks, error: Box<Error>) -> Box<Error> {
+        // A panic while dropping a message is not returned: the panic hook has printed it, and `error` came first.
+        let _second = self.cancel(hooks);
+        let _third = self.use_conditions();
+        self.cx.count_tick(Activity::Failed);
+        error
+    }
+
+    /// Uses up what the conditions permitted: a tick is over.
+    #[inline]
+    fn use_conditions(&mut self) -> Result<(), Box<Error>> {
+        if self.statistics.is_some() {
+            self.note_lateness();
+        }
+        let Some(conditions) = &mut self.conditions else { return Ok(()) };
+        let used = conditions.ticked();
+        used.map_err(|error| self.failed("readiness", error.into()))
+    }
+
+    /// Drops the messages that were emitted and not pushed to the edges.
+    pub(in crate::operator) fn cancel(&self, hooks: &mut dyn Hooks) -> Result<()> {
+        let cancelled = drop_all(|| hooks.ports().outputs(&mut |output| output.cancel()));
+        cancelled.map_err(|panic| *self.failed("compute", (*panic).into()))
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn unhandled(&mut self, hooks: &mut dyn Hooks) -> Box<Error> {
+        self.reached = Reached::Nothing;
+        self.cx.predict_end(false);
+        let (node, mut untouched, mut oversized) = (self.cx.node().to_owned(), None, None);
+        hooks.ports().inputs(&mut |input| {
+            if input.finish() == Handled::Untouched {
+                untouched = untouched.or(Some(input.name()));
+            }
+            oversized = oversized.take().or_else(|| input.oversized());
+        });
+        let port = untouched.unwrap_or_default();
+        self.failed("compute", oversized.unwrap_or(Error::Unhandled { node, port }).into())
+    }
+}
+
+/// The error of the first edge with the policy `fault` that has no room for an emitted message. There is none if the
+/// consumer has made room since the operator was found ready.
+#[cold]
+fn full_edge(hooks: &mut dyn Hooks) -> Option<Error> {
+    let mut full = None;
+    hooks.ports().outputs(&mut |output| full = full.take().or_else(|| output.full()));
+    full
+}
