@@ -23,7 +23,7 @@ use crate::memory::{
 };
 use crate::stream::{
     CudaGreenContextPool, CudaStream, CudaStreamPool, ExternalStream, GreenContexts, Point,
-    StreamPool, StreamTable,
+    StreamPool, StreamTable, doubt_bound,
 };
 use crate::time::Clock;
 
@@ -191,6 +191,8 @@ impl Platform {
 
     /// The platform's driver, for calls that streamflow does not offer.
     pub fn driver(&self) -> &Arc<dyn Driver> {
+        // The caller may bind a device by it.
+        doubt_bound();
         self.0.table.driver()
     }
 

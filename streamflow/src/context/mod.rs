@@ -50,7 +50,7 @@ use crate::memory::{
 };
 use crate::message::{Carried, Metadata, Origin};
 use crate::platform::Platform;
-use crate::stream::{CudaStream, Point, StreamPool, StreamTable, note_bound};
+use crate::stream::{CudaStream, Point, StreamPool, StreamTable, doubt_bound, note_bound};
 use crate::time::Timestamp;
 
 /// Where the streams of a node come from.
@@ -300,7 +300,9 @@ impl ExecutionContext {
         stream: &Stream<'_>,
         make: impl FnOnce(&CudaStream) -> Result<H, Failure>,
     ) -> Result<OnStream<H>> {
-        Ok(OnStream::new(stream, make(stream)?))
+        let made = make(stream);
+        doubt_bound();
+        Ok(OnStream::new(stream, made?))
     }
 
     /// Ends this operator: it does not run again. A source without a count calls it at its end.

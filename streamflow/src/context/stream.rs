@@ -9,7 +9,7 @@ use std::ops::Deref;
 
 use super::ExecutionContext;
 use crate::error::{Error, Result};
-use crate::stream::{CudaStream, PlatformNumber};
+use crate::stream::{CudaStream, PlatformNumber, doubt_bound};
 
 /// A stream of the operator, lent for one hook. It derefs to [`CudaStream`], which launches and copies. The
 /// [table](crate::stream#the-types-of-streams) has the other types of streams.
@@ -131,11 +131,14 @@ impl<H> OnStream<H> {
         let value = self.lend(stream)?;
         // A drop in the hook may have bound another device.
         stream.timeline().bind()?;
-        Ok(use_it(value))
+        let used = use_it(value);
+        // Other code can have been in there.
+        doubt_bound();
+        Ok(used)
     }
 
     /// As [`with`](Self::with), without a closure, for functions that pass on the place of their caller. It does not bind
-    /// the device: each call of a library does that, in `Call::queue`.
+    /// the device: each call of a library does that where it is needed, in `Call::queue`.
     #[inline]
     pub(crate) fn lend(&mut self, stream: &Stream<'_>) -> Result<&mut H> {
         let used_on = id_of(stream);

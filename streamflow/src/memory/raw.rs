@@ -7,7 +7,7 @@ use super::access::{self, Order, Use};
 use super::{DeviceSlice, Element};
 use crate::driver::{AccessMode, Note};
 use crate::error::Result;
-use crate::stream::CudaStream;
+use crate::stream::{CudaStream, doubt_bound};
 
 impl CudaStream {
     /// Calls `queue` with the device address of memory. `queue` may queue work on [`raw`](CudaStream::raw) that
@@ -52,7 +52,9 @@ impl CudaStream {
         let using = Use::new(memory.block(), mode, "memory");
         access::queue(self, Order::ByData, iter::once(using), || {
             self.table().tell(&Note::ForeignAccess { stream, range, mode, location });
-            queue(range.address)
+            let queued = queue(range.address);
+            doubt_bound();
+            queued
         })
     }
 }

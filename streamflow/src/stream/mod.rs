@@ -67,7 +67,7 @@ pub(crate) use point::PlatformNumber;
 pub use point::Point;
 pub use pool::CudaStreamPool;
 pub(crate) use table::{Attached, StreamTable};
-pub(crate) use timeline::{Timeline, note_bound};
+pub(crate) use timeline::{Timeline, doubt_bound, note_bound};
 pub use timing::{Elapsed, TimingEvent};
 pub(crate) use wakeup::Wakeup;
 
@@ -160,6 +160,7 @@ impl CudaStream {
     pub fn raw(&self) -> RawStream {
         self.keep();
         self.timeline.hand_out();
+        timeline::doubt_bound();
         self.timeline.raw()
     }
 

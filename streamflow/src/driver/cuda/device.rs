@@ -100,16 +100,22 @@ impl Device {
     }
 }
 
+/// Whether a context is current on this thread; not if the driver can't say.
+#[inline]
+pub(super) fn is_current(context: &CudaContext) -> bool {
+    let mut current: sys::CUcontext = std::ptr::null_mut();
+    // SAFETY: `current` is a place for one handle.
+    let result = unsafe { sys::cuCtxGetCurrent(&raw mut current) };
+    code_of(result) == 0 && current == context.cu_ctx()
+}
+
 /// Makes a context current on this thread.
 ///
 /// A driver that is shutting down is not an error here. The next call returns that error or, if it only
 /// frees something, has nothing left to do.
 pub(super) fn bind(context: &CudaContext, device: DeviceId) -> DriverResult<()> {
-    let mut current: sys::CUcontext = std::ptr::null_mut();
     // Fast path: the context is bound already. The query costs half of binding it.
-    // SAFETY: `current` is a place for one handle.
-    let result = unsafe { sys::cuCtxGetCurrent(&raw mut current) };
-    if code_of(result) == 0 && current == context.cu_ctx() {
+    if is_current(context) {
         return Ok(());
     }
     // SAFETY: the registry keeps the context for the life of the process.

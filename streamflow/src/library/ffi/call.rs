@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::library::claims;
 use crate::memory::access::{self, Order, Use};
 use crate::memory::{Block, DeviceSlice, Element, TensorView, TensorViewMut};
-use crate::stream::CudaStream;
+use crate::stream::{CudaStream, doubt_bound};
 
 /// The most claims of a [`Call`].
 pub const MAX_CLAIMS: usize = 12;
@@ -172,7 +172,10 @@ impl<'a> Call<'a> {
         device: impl Fn(RawStream) -> Result<(), LibraryError>,
     ) -> Result<()> {
         // SAFETY: the caller vouches for the same.
-        unsafe { self.queue_in_place(stream, host, device) }
+        let queued = unsafe { self.queue_in_place(stream, host, device) };
+        // Unlike NVIDIA's libraries, the caller's may have bound another device.
+        doubt_bound();
+        queued
     }
 
     /// As [`queue`](Self::queue), for one call of this. It moves no claims: they have two kilobytes.
@@ -194,8 +197,8 @@ impl<'a> Call<'a> {
             return Err(self.too_many());
         }
         self.params[0] = Param::new(self.claims);
-        // Another library may have bound another device since this thread did.
-        stream.timeline().bind()?;
+        // The hook's device is bound, unless the hook has bound another one or has run other code since.
+        stream.timeline().ready_for_library()?;
         let call = LibraryCall {
             function: self.function,
             params: &self.params,
