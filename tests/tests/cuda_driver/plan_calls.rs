@@ -28,6 +28,9 @@ const LOG: &str = "STREAMFLOW_FAKE_CUDA_LOG";
 /// The function of a library that fails.
 const FAILS: &str = "STREAMFLOW_FAKE_LIBRARIES_FAIL";
 
+/// The call of CUDA that fails.
+const FAULT: &str = "STREAMFLOW_FAKE_CUDA_FAULT";
+
 /// The libraries, each with its file.
 const FILES: [&str; 5] =
     ["libcufft.so", "libcublasLt.so", "libcublas.so", "libcusolver.so", "libcusparse.so"];
@@ -321,10 +324,28 @@ pub(crate) fn play() -> Result<(), Failed> {
     let cuda = Platform::builder().race_check(false).cuda()?;
     let driver = Arc::new(Unlaunched::new(cuda.driver().clone(), file));
     let platform = Platform::builder().race_check(false).driver(driver.clone())?;
+    let is_lost = std::env::var_os(FAULT).is_some();
     match std::env::var(FAILS) {
         Err(_) => play_steady(&platform, log),
+        Ok(function) if is_lost => play_lost(&platform, &function),
         Ok(function) => play_failing(&platform, &function, driver),
     }
+}
+
+/// The function fails since the context is lost.
+fn play_lost(platform: &Platform, function: &str) -> Result<(), Failed> {
+    let row = ROWS.iter().find(|row| row.calls.contains(&function));
+    let row = row.ok_or(Failed::msg("no plan calls it"))?;
+    let mut harness = OperatorHarness::new(platform, Calls { what: What::One(row) })?;
+    let text = check_error(row.name, harness.tick(), |_| true)?;
+    let in_compute = "operator `Calls` failed in `compute`";
+    check_text(&text, &[in_compute, function, "ILLEGAL_ADDRESS", "start the process again"])?;
+    let sent = harness.take(|ports| &mut ports.wrong);
+    check(sent.is_none(), || "the failed tick has sent something".to_owned())?;
+    // The device is lost for the next operator, too.
+    let again = OperatorHarness::new(platform, Calls { what: What::One(row) });
+    let text = check_error("another operator", again.map(drop), |_| true)?;
+    check_text(&text, &["unusable since", function])
 }
 
 fn play_steady(platform: &Platform, log: String) -> Result<(), Failed> {
@@ -373,17 +394,24 @@ fn library_of(function: &str) -> &'static str {
 
 /// One call of each plan makes the calls of its row.
 pub(crate) fn steady() -> Result<(), Failed> {
-    run(None)
+    run(&[])
+}
+
+/// A library's function fails, and the context is lost.
+pub(crate) fn lost() -> Result<(), Failed> {
+    // The driver asks the stream, since a library's status does not say so.
+    let fault = "cuStreamQuery 0 700 CUDA_ERROR_ILLEGAL_ADDRESS lost";
+    run(&[(FAILS, "cublasLtMatmul"), (FAULT, fault)])
 }
 
 /// Each function fails in turn.
 pub(crate) fn failing() -> Result<(), Failed> {
     let functions: BTreeSet<_> = ROWS.iter().flat_map(|row| row.calls).collect();
     let of_libraries = functions.into_iter().filter(|name| library_of(name) != "no library");
-    of_libraries.copied().try_for_each(|function| run(Some(function)))
+    of_libraries.copied().try_for_each(|function| run(&[(FAILS, function)]))
 }
 
-fn run(fails: Option<&str>) -> Result<(), Failed> {
+fn run(more: &[(&str, &str)]) -> Result<(), Failed> {
     let folder = tempfile::tempdir()?;
     let (cuda, libraries) = (folder.path().join("lib"), folder.path().join("libraries"));
     library::install(&cuda)?;
@@ -396,6 +424,6 @@ fn run(fails: Option<&str>) -> Result<(), Failed> {
     let [cuda, libraries, log] = paths.map(|path| path.to_string_lossy().into_owned());
     let mut variables =
         vec![("LD_LIBRARY_PATH", &*cuda), ("STREAMFLOW_LIBRARY_DIR", &*libraries), (LOG, &*log)];
-    variables.extend(fails.map(|function| (FAILS, function)));
+    variables.extend(more);
     child::run(ROLE, &variables)
 }

@@ -200,6 +200,9 @@ pub(crate) fn add(suite: Suite) -> Suite {
         })
         // Without waits the other ones would read indices and pivots from memory that has none.
         .ordered("two_plans_exchange_their_data", |platform| two_streams(platform, &PLANS[..3]))
+        .ordered("two_decompositions_exchange_their_data", |platform| {
+            two_streams(platform, &PLANS[WITH_NANS..])
+        })
         .both("plans_of_no_decomposition_pass_a_nan_through", nan)
         .both("each_plan_works_in_ticks_on_several_threads", threads)
         .both("each_plan_that_memory_has_no_room_for_is_an_error", no_room)
@@ -240,7 +243,9 @@ fn two_streams(platform: &Platform, plans: &'static [MadePlan]) -> Result<bool> 
         let mut is_right = true;
         for (_, shape, make) in plans {
             let (mut first, mut second) = (make(cx, work)?, make(cx, other)?);
-            let (mut x, mut y) = (cx.tensor(*shape, work)?, cx.tensor(*shape, other)?);
+            // Without waits a plan gets these: of what memory may have had before, a decomposition need not end well.
+            let before = || Ok::<_, Error>(cx.upload(&[9.0; N])?.reshape(*shape)?);
+            let (mut x, mut y) = (before()?, before()?);
             for round in 1..4 {
                 let value = round as f32;
                 work.launch::<slow_fill>(N, (&mut x, value, SLOW / 10))?;
