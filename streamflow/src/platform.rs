@@ -13,6 +13,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::driver::current;
 use crate::driver::{BorrowedStream, Coscheduling, Driver, Note, RaceReports, SmSizes};
 #[doc(inline)]
 pub use crate::driver::{DeviceId, DeviceInfo};
@@ -23,7 +24,7 @@ use crate::memory::{
 };
 use crate::stream::{
     CudaGreenContextPool, CudaStream, CudaStreamPool, ExternalStream, GreenContexts, Point,
-    StreamPool, StreamTable, doubt_bound,
+    StreamPool, StreamTable,
 };
 use crate::time::Clock;
 
@@ -192,7 +193,7 @@ impl Platform {
     /// The platform's driver, for calls that streamflow does not offer.
     pub fn driver(&self) -> &Arc<dyn Driver> {
         // The caller may bind a device by it.
-        doubt_bound();
+        current::doubt();
         self.0.table.driver()
     }
 

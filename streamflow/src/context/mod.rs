@@ -43,6 +43,7 @@ pub(crate) use stream_policy::StreamPolicy;
 pub use stream_ref::{StreamRef, Synchronized};
 pub use table::Table;
 
+use crate::driver::current;
 use crate::driver::{DeviceId, Driver, DriverResult, Note};
 use crate::error::{Error, Failure, Result, did_you_mean};
 use crate::memory::{
@@ -50,7 +51,7 @@ use crate::memory::{
 };
 use crate::message::{Carried, Metadata, Origin};
 use crate::platform::Platform;
-use crate::stream::{CudaStream, Point, StreamPool, StreamTable, doubt_bound, note_bound};
+use crate::stream::{CudaStream, Point, StreamPool, StreamTable, note_bound};
 use crate::time::Timestamp;
 
 /// Where the streams of a node come from.
@@ -301,7 +302,7 @@ impl ExecutionContext {
         make: impl FnOnce(&CudaStream) -> Result<H, Failure>,
     ) -> Result<OnStream<H>> {
         let made = make(stream);
-        doubt_bound();
+        current::doubt();
         Ok(OnStream::new(stream, made?))
     }
 

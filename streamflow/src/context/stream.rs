@@ -8,8 +8,9 @@ use std::marker::PhantomData;
 use std::ops::Deref;
 
 use super::ExecutionContext;
+use crate::driver::current;
 use crate::error::{Error, Result};
-use crate::stream::{CudaStream, PlatformNumber, doubt_bound};
+use crate::stream::{CudaStream, PlatformNumber};
 
 /// A stream of the operator, lent for one hook. It derefs to [`CudaStream`], which launches and copies. The
 /// [table](crate::stream#the-types-of-streams) has the other types of streams.
@@ -133,7 +134,7 @@ impl<H> OnStream<H> {
         stream.timeline().bind()?;
         let used = use_it(value);
         // Other code can have been in there.
-        doubt_bound();
+        current::doubt();
         Ok(used)
     }
 

@@ -5,9 +5,10 @@ use std::panic::Location;
 
 use super::access::{self, Order, Use};
 use super::{DeviceSlice, Element};
+use crate::driver::current;
 use crate::driver::{AccessMode, Note};
 use crate::error::Result;
-use crate::stream::{CudaStream, doubt_bound};
+use crate::stream::CudaStream;
 
 impl CudaStream {
     /// Calls `queue` with the device address of memory. `queue` may queue work on [`raw`](CudaStream::raw) that
@@ -53,7 +54,7 @@ impl CudaStream {
         access::queue(self, Order::ByData, iter::once(using), || {
             self.table().tell(&Note::ForeignAccess { stream, range, mode, location });
             let queued = queue(range.address);
-            doubt_bound();
+            current::doubt();
             queued
         })
     }

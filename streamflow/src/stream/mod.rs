@@ -67,7 +67,7 @@ pub(crate) use point::PlatformNumber;
 pub use point::Point;
 pub use pool::CudaStreamPool;
 pub(crate) use table::{Attached, StreamTable};
-pub(crate) use timeline::{Timeline, doubt_bound, note_bound};
+pub(crate) use timeline::{Timeline, note_bound};
 pub use timing::{Elapsed, TimingEvent};
 pub(crate) use wakeup::Wakeup;
 
@@ -77,6 +77,7 @@ use std::panic::UnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::driver::current;
 #[doc(inline)]
 pub use crate::driver::{BorrowedEvent, BorrowedStream, Coscheduling, SmSizes, StreamFlags};
 use crate::driver::{DeviceId, RawStream};
@@ -160,7 +161,7 @@ impl CudaStream {
     pub fn raw(&self) -> RawStream {
         self.keep();
         self.timeline.hand_out();
-        timeline::doubt_bound();
+        current::doubt();
         self.timeline.raw()
     }
 

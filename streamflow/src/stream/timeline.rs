@@ -14,6 +14,7 @@ use super::ordered::{Ordered, Seen};
 use super::records::Records;
 use super::ring::{self, Record};
 use super::{PlatformNumber, Point};
+use crate::driver::current;
 use crate::driver::{
     BorrowedEvent, DeviceId, Driver, DriverError, DriverResult, Event, Note, OwnedEvent,
     OwnedEvents, OwnedStream, RawEvent, RawStream, Signal, StreamOptions,
@@ -23,21 +24,13 @@ use crate::lock::Lock;
 thread_local! {
     /// The device that a stream bound last on this thread. Other libraries may have bound another one since.
     static BOUND: Cell<Option<(PlatformNumber, DeviceId)>> = const { Cell::new(None) };
-    /// Whether other code was run, or got what it needs to bind a device, since a stream bound one.
-    static IS_IN_DOUBT: Cell<bool> = const { Cell::new(true) };
 }
 
 /// Notes that the calling thread has bound a device of a platform, so that no query binds another one.
 #[inline]
 pub(crate) fn note_bound(platform: PlatformNumber, device: DeviceId) {
     BOUND.set(Some((platform, device)));
-    IS_IN_DOUBT.set(false);
-}
-
-/// Other code has run on the calling thread, or will run there, and may bind a device: a library's call binds its own.
-#[inline]
-pub(crate) fn doubt_bound() {
-    IS_IN_DOUBT.set(true);
+    current::trust();
 }
 
 /// One stream and its records. See the [module](self).
@@ -171,7 +164,7 @@ impl Timeline {
     /// To be called before a function of a library, which works on the device that is current.
     #[inline]
     pub(crate) fn ready_for_library(&self) -> DriverResult<()> {
-        if IS_IN_DOUBT.get() { self.bind() } else { self.ready() }
+        if current::is_in_doubt() { self.bind() } else { self.ready() }
     }
 
     /// To be called before the host queries events of the stream's platform. Any device of it may be bound.

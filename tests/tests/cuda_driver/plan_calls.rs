@@ -6,7 +6,6 @@ use std::fs::{self, File, OpenOptions};
 use std::path::Path;
 use std::sync::Arc;
 
-use streamflow::driver::Driver;
 use streamflow::library::fft::{Fft, InverseRealFft, Norm, RealFft};
 use streamflow::library::matmul::{Blas, Matmul};
 use streamflow::library::solve::{Checked, Cholesky, Eigen, Lu, Qr, Svd};
@@ -14,6 +13,7 @@ use streamflow::library::sparse::{Csr, SpMm, SpMv};
 use streamflow::memory::Complex;
 use streamflow::prelude::*;
 use streamflow::testing::OperatorHarness;
+use streamflow_tests::foreign::make_current;
 use streamflow_tests::layers::Unlaunched;
 use streamflow_tests::{Failed, check, check_error, check_text, child};
 
@@ -272,7 +272,7 @@ enum What {
     /// The plan of a row, of which a function fails.
     One(&'static Row),
     /// The same, after another library has made another device current.
-    Elsewhere(&'static Row, Arc<dyn Driver>),
+    Elsewhere(&'static Row),
 }
 
 impl Compute for Calls {
@@ -289,9 +289,9 @@ impl Compute for Calls {
                 }
             }
             What::One(row) => (row.make)(cx, &stream)?(&stream)?,
-            What::Elsewhere(row, driver) => {
+            What::Elsewhere(row) => {
                 let mut call = (row.make)(cx, &stream)?;
-                driver.bind(device(1))?;
+                make_current(1).map_err(Failure::msg)?;
                 call(&stream)?;
             }
         }
@@ -323,12 +323,12 @@ pub(crate) fn play() -> Result<(), Failed> {
     let file: File = OpenOptions::new().append(true).create(true).open(Path::new(&log))?;
     let cuda = Platform::builder().race_check(false).cuda()?;
     let driver = Arc::new(Unlaunched::new(cuda.driver().clone(), file));
-    let platform = Platform::builder().race_check(false).driver(driver.clone())?;
+    let platform = Platform::builder().race_check(false).driver(driver)?;
     let is_lost = std::env::var_os(FAULT).is_some();
     match std::env::var(FAILS) {
         Err(_) => play_steady(&platform, log),
         Ok(function) if is_lost => play_lost(&platform, &function),
-        Ok(function) => play_failing(&platform, &function, driver),
+        Ok(function) => play_failing(&platform, &function),
     }
 }
 
@@ -356,11 +356,7 @@ fn play_steady(platform: &Platform, log: String) -> Result<(), Failed> {
     Ok(harness.stop()?)
 }
 
-fn play_failing(
-    platform: &Platform,
-    function: &str,
-    driver: Arc<dyn Driver>,
-) -> Result<(), Failed> {
+fn play_failing(platform: &Platform, function: &str) -> Result<(), Failed> {
     for row in ROWS.iter().filter(|row| row.calls.contains(&function)) {
         let mut harness = OperatorHarness::new(platform, Calls { what: What::One(row) })?;
         let text = check_error(row.name, harness.tick(), |_| true)?;
@@ -370,7 +366,7 @@ fn play_failing(
         check(sent.is_none(), || format!("{}: the failed tick has sent something", row.name))?;
         // A transform is executed when its plan is made, so that this fails.
         if function == "cublasLtMatmul" {
-            let what = What::Elsewhere(row, driver.clone());
+            let what = What::Elsewhere(row);
             let mut harness = OperatorHarness::new(platform, Calls { what })?;
             let text = check_error(row.name, harness.tick(), |_| true)?;
             check_text(&text, &["another device than the stream's is current on this thread"])?;

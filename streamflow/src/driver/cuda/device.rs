@@ -9,6 +9,7 @@ use cudarc::driver::{CudaContext, sys};
 use super::error::{STICKY, check, check_given_back, code_of};
 use super::probe::{cannot_start, unavailable};
 use super::{handle_of, pointer_to};
+use crate::driver::current;
 use crate::driver::error::report_in_drop;
 use crate::driver::{DeviceId, DeviceInfo, DriverResult};
 
@@ -118,6 +119,7 @@ pub(super) fn bind(context: &CudaContext, device: DeviceId) -> DriverResult<()> 
     if is_current(context) {
         return Ok(());
     }
+    current::doubt();
     // SAFETY: the registry keeps the context for the life of the process.
     let result = unsafe { sys::cuCtxSetCurrent(context.cu_ctx()) };
     check_given_back("cuCtxSetCurrent", device, result)

@@ -5,6 +5,7 @@ use std::panic::Location;
 use arrayvec::ArrayVec;
 
 use super::host_body::HostBody;
+use crate::driver::current;
 use crate::driver::{
     Access, AccessMode, DriverError, LibraryCall, LibraryError, MemoryRange, Note, Param, Plain,
     RawStream, Rows,
@@ -13,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::library::claims;
 use crate::memory::access::{self, Order, Use};
 use crate::memory::{Block, DeviceSlice, Element, TensorView, TensorViewMut};
-use crate::stream::{CudaStream, doubt_bound};
+use crate::stream::CudaStream;
 
 /// The most claims of a [`Call`].
 pub const MAX_CLAIMS: usize = 12;
@@ -174,7 +175,7 @@ impl<'a> Call<'a> {
         // SAFETY: the caller vouches for the same.
         let queued = unsafe { self.queue_in_place(stream, host, device) };
         // Unlike NVIDIA's libraries, the caller's may have bound another device.
-        doubt_bound();
+        current::doubt();
         queued
     }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use streamflow::driver::{Call, Driver};
+use streamflow::driver::Call;
 use streamflow::library::Plan;
 use streamflow::library::fft::{Fft, InverseRealFft, Norm, RealFft};
 use streamflow::memory::Complex;
@@ -46,52 +46,53 @@ fn is_of_constant(spectrum: &[Complex<f32>], value: f32) -> bool {
 }
 
 /// Where code of a hook can leave another device bound on the thread.
-const DOORS: [Door; 7] = [
-    |cx, _, _| Ok(cx.platform().driver().bind(device(1))?),
+const DOORS: [Door; 8] = [
+    |cx, _| Ok(cx.platform().driver().bind(device(1))?),
     // Streamflow's own: it binds the device of the memory, in the call or in the drop.
-    |cx, _, _| {
+    |cx, _| {
         let far = cx.platform().default_stream(device(1))?;
         let mut memory = cx.platform().tensor::<f32>([1], &far)?;
         Ok(far.fill_bytes(&mut memory, 0)?)
     },
-    |_, stream, driver| {
-        let _raw = stream.raw();
-        Ok(driver.bind(device(1))?)
-    },
-    |cx, stream, driver| {
-        let memory = cx.tensor::<f32>([1], stream)?;
-        Ok(stream.read_raw(&memory, |_| driver.bind(device(1)))??)
-    },
-    |cx, stream, driver| {
-        let mut memory = cx.tensor::<f32>([1], stream)?;
-        Ok(stream.write_raw(&mut memory, |_| driver.bind(device(1)))??)
-    },
-    |cx, stream, driver| {
-        let _made = cx.on_stream(stream, |_| Ok(driver.bind(device(1))?))?;
+    |cx, _| {
+        let _driver = cx.platform().driver();
+        unseen();
         Ok(())
     },
-    |cx, stream, driver| {
-        let mut handle = cx.on_stream(stream, |_| Ok(0_u8))?;
-        Ok(handle.with(stream, |_| driver.bind(device(1)))??)
+    |_, stream| {
+        let _raw = stream.raw();
+        unseen();
+        Ok(())
     },
+    |cx, stream| Ok(stream.read_raw(&cx.tensor::<f32>([1], stream)?, |_| unseen())?),
+    |cx, stream| Ok(stream.write_raw(&mut cx.tensor::<f32>([1], stream)?, |_| unseen())?),
+    |cx, stream| {
+        cx.on_stream(stream, |_| {
+            unseen();
+            Ok(())
+        })?;
+        Ok(())
+    },
+    |cx, stream| Ok(cx.on_stream(stream, |_| Ok(()))?.with(stream, |()| unseen())?),
 ];
 
-type Door = fn(&ExecutionContext, &Stream<'_>, &Arc<dyn Driver>) -> Result<()>;
+type Door = fn(&ExecutionContext, &Stream<'_>) -> Result<()>;
+
+fn unseen() {
+    Bound::bind_unseen(device(1));
+}
 
 /// Another library leaves another device bound on the thread, between two calls of a plan.
 fn elsewhere(on: &Platform) -> Result<(), Failed> {
-    let driver: Arc<dyn Driver> = Arc::new(Bound::new(on.driver().clone()));
-    let platform = Platform::builder().driver(driver.clone())?;
+    let platform = Platform::builder().driver(Arc::new(Bound::new(on.driver().clone())))?;
     for (number, door) in DOORS.into_iter().enumerate() {
-        // As a library that has bound a device before, and needs nothing of streamflow for that.
-        let driver = driver.clone();
         let is_right = within(&platform, move |cx| {
             let stream = stream(cx, "work")?;
             let (mut x, mut y) = (cx.tensor([N], &stream)?, cx.tensor([N / 2 + 1], &stream)?);
             let mut fft = RealFft::plan(N).on(cx, &stream)?;
             stream.launch::<slow_fill>(N, (&mut x, 3.0, 0))?;
             fft.forward(&stream, &x, &mut y)?;
-            door(cx, &stream, &driver)?;
+            door(cx, &stream)?;
             fft.forward(&stream, &x, &mut y)?;
             Ok(is_of_constant(cx.download(&y, &stream)?.wait_blocking()?, 3.0))
         });
