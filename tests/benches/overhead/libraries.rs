@@ -74,27 +74,29 @@ impl Compute for Calls {
     fn compute(&mut self, io: CallsIo<'_>, cx: &ExecutionContext) -> Result<()> {
         let stream = cx.allocate_cuda_stream(io.calls)?;
         let mut plan = self.problem.workload(cx, &stream)?;
-        plan.prepare(2 * CALLS, cx, &stream)?;
+        plan.prepare(CALLS, cx, &stream)?;
         stream.synchronize_blocking()?;
         let mut other = Other(vec![0; OTHER_MEMORY / size_of::<u64>()]);
         let (mut rounds, mut with_other) = (Vec::new(), Vec::new());
         for _ in 0..ROUNDS {
             let [mut warm, mut both, mut alone] = [f64::INFINITY; 3];
             for _ in 0..TRIES {
-                plan.prepare(2 * CALLS, cx, &stream)?;
+                plan.prepare(CALLS, cx, &stream)?;
                 stream.synchronize_blocking()?;
-                self.null.off(|| {
-                    warm = warm.min(time(|| plan.call(&stream))?);
-                    both = both.min(time(|| {
+                warm = warm.min(self.null.off(|| time(|| plan.call(&stream)))?);
+                plan.prepare(CALLS, cx, &stream)?;
+                stream.synchronize_blocking()?;
+                let with_other = || {
+                    time(|| {
                         other.touch();
                         plan.call(&stream)
-                    })?);
-                    alone = alone.min(time(|| {
-                        other.touch();
-                        Ok(())
-                    })?);
-                    Ok::<_, Failure>(())
-                })?;
+                    })
+                };
+                both = both.min(self.null.off(with_other)?);
+                alone = alone.min(time(|| {
+                    other.touch();
+                    Ok(())
+                })?);
             }
             rounds.push(warm);
             with_other.push(both - alone);
