@@ -244,7 +244,7 @@ fn two_streams(platform: &Platform, plans: &'static [MadePlan]) -> Result<bool> 
         for (_, shape, make) in plans {
             let (mut first, mut second) = (make(cx, work)?, make(cx, other)?);
             // Without waits a plan gets these: of what memory may have had before, a decomposition need not end well.
-            let before = || Ok::<_, Error>(cx.upload(&[9.0; N])?.reshape(*shape)?);
+            let before = || cx.upload(&[9.0; N])?.reshape(*shape);
             let (mut x, mut y) = (before()?, before()?);
             for round in 1..4 {
                 let value = round as f32;
