@@ -13,6 +13,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::driver::current;
 use crate::driver::{BorrowedStream, Coscheduling, Driver, Note, RaceReports, SmSizes};
 #[doc(inline)]
 pub use crate::driver::{DeviceId, DeviceInfo};
@@ -191,6 +192,8 @@ impl Platform {
 
     /// The platform's driver, for calls that streamflow does not offer.
     pub fn driver(&self) -> &Arc<dyn Driver> {
+        // The caller may bind a device by it.
+        current::doubt();
         self.0.table.driver()
     }
 

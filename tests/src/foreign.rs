@@ -5,6 +5,7 @@ pub mod api_trace;
 mod bare;
 pub mod by_hand;
 mod curand;
+mod current;
 pub mod floor;
 pub mod graph;
 mod library;
@@ -13,6 +14,7 @@ pub mod reports;
 
 pub use bare::{BYTES, Bare, host_function, part};
 pub use curand::{Curand, HostPhilox};
+pub use current::make_current;
 pub use library::CopyLibrary;
 pub use outside::{
     BYTE, ForeignEvent, Outside, Returned, VALUE, fill_outside, from_outside, order_outside,

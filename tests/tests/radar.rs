@@ -1,6 +1,9 @@
 //! The program `radar` as a graph against its truth, against `f64`, and against NumPy, on both platforms.
 #![allow(missing_docs, reason = "a test binary")]
 
+#[path = "radar/by_transforms.rs"]
+mod by_transforms;
+
 use std::process::ExitCode;
 use std::sync::OnceLock;
 use std::sync::mpsc::channel;
@@ -25,6 +28,7 @@ fn main() -> ExitCode {
         .both("each_map_has_all_targets_and_nothing_else", truth)
         .both("with_an_infinite_threshold_nothing_is_found", infinite)
         .both("maps_are_near_f64_and_numpy", references)
+        .both("compressed_by_transforms_it_finds_the_same", transforms)
         .both("control::with_a_wrong_filter_targets_are_missing", wrong_filter)
         .plain("a_slow_disk_gets_the_newest_map::host", || slow_disk(&Platform::host().build()?))
         .cuda("a_slow_disk_gets_the_newest_map", slow_disk)
@@ -141,6 +145,16 @@ fn references(platform: &Platform) -> Result<(), Failed> {
     check(false_alarms[0] >= 10 && false_alarms[2] == 0, || {
         format!("false alarms by tick: {false_alarms:?}")
     })
+}
+
+/// All targets, and the same noise.
+fn transforms(platform: &Platform) -> Result<(), Failed> {
+    let [own] = run(platform, &CODE, 1, [Some(LOW)])?;
+    let (found, show) = report();
+    by_transforms::ByTransforms::new(platform, 1, LOW, show)?.run()?;
+    let found = take(&found);
+    check_equal(&found, &own.found)?;
+    check_equal(score(&found[0].1).0, TARGETS.len())
 }
 
 /// The control of `truth` and `references`: with the code backwards their checks fail.

@@ -44,6 +44,7 @@ pub(crate) use stream_policy::StreamPolicy;
 pub use stream_ref::{StreamRef, Synchronized};
 pub use table::Table;
 
+use crate::driver::current;
 use crate::driver::{DeviceId, Driver};
 use crate::error::{Error, Failure, Result, did_you_mean};
 use crate::memory::{
@@ -301,7 +302,9 @@ impl ExecutionContext {
         stream: &Stream<'_>,
         make: impl FnOnce(&CudaStream) -> Result<H, Failure>,
     ) -> Result<OnStream<H>> {
-        Ok(OnStream::new(stream, make(stream)?))
+        let made = make(stream);
+        current::doubt();
+        Ok(OnStream::new(stream, made?))
     }
 
     /// Ends this operator: it does not run again. A source without a count calls it at its end.

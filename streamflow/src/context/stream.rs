@@ -8,6 +8,7 @@ use std::marker::PhantomData;
 use std::ops::Deref;
 
 use super::ExecutionContext;
+use crate::driver::current;
 use crate::error::{Error, Result};
 use crate::stream::{CudaStream, PlatformNumber};
 
@@ -131,11 +132,14 @@ impl<H> OnStream<H> {
         let value = self.lend(stream)?;
         // A drop in the hook may have bound another device.
         stream.timeline().bind()?;
-        Ok(use_it(value))
+        let used = use_it(value);
+        // Other code can have been in there.
+        current::doubt();
+        Ok(used)
     }
 
     /// As [`with`](Self::with), without a closure, for functions that pass on the place of their caller. It does not bind
-    /// the device: each call of a library does that, in `Call::queue`.
+    /// the device: each call of a library does that where it is needed, in `Call::queue`.
     #[inline]
     pub(crate) fn lend(&mut self, stream: &Stream<'_>) -> Result<&mut H> {
         let used_on = id_of(stream);

@@ -9,6 +9,7 @@
 
 mod blocking;
 pub mod cuda;
+pub(crate) mod current;
 mod cycles;
 mod error;
 mod foreign_stream;

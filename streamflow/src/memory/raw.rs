@@ -5,6 +5,7 @@ use std::panic::Location;
 
 use super::access::{self, Order, Use};
 use super::{DeviceSlice, Element};
+use crate::driver::current;
 use crate::driver::{AccessMode, Note};
 use crate::error::Result;
 use crate::stream::CudaStream;
@@ -52,7 +53,9 @@ impl CudaStream {
         let using = Use::new(memory.block(), mode, "memory");
         access::queue(self, Order::ByData, iter::once(using), || {
             self.table().tell(&Note::ForeignAccess { stream, range, mode, location });
-            queue(range.address)
+            let queued = queue(range.address);
+            current::doubt();
+            queued
         })
     }
 }

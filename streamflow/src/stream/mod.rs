@@ -78,6 +78,7 @@ use std::panic::UnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::driver::current;
 #[doc(inline)]
 pub use crate::driver::{BorrowedEvent, BorrowedStream, Coscheduling, SmSizes, StreamFlags};
 use crate::driver::{DeviceId, RawStream};
@@ -161,6 +162,7 @@ impl CudaStream {
     pub fn raw(&self) -> RawStream {
         self.keep();
         self.timeline.hand_out();
+        current::doubt();
         self.timeline.raw()
     }
 

@@ -15,6 +15,7 @@ use super::ordered::{Ordered, Seen};
 use super::records::Records;
 use super::ring::{self, Record};
 use super::{PlatformNumber, Point};
+use crate::driver::current;
 use crate::driver::{
     BorrowedEvent, DeviceId, Driver, DriverError, DriverResult, Event, Note, OwnedEvent,
     OwnedEvents, OwnedStream, RawEvent, RawStream, Signal, StreamOptions,
@@ -30,6 +31,7 @@ thread_local! {
 #[inline]
 pub(crate) fn note_bound(platform: PlatformNumber, device: DeviceId) {
     BOUND.set(Some((platform, device)));
+    current::trust();
 }
 
 /// One stream and its records. See the [module](self).
@@ -160,6 +162,12 @@ impl Timeline {
     pub(crate) fn ready(&self) -> DriverResult<()> {
         let is_ready = !self.is_default() && BOUND.get() == Some((self.platform, self.device()));
         if is_ready { Ok(()) } else { self.bind() }
+    }
+
+    /// To be called before a function of a library, which works on the device that is current.
+    #[inline]
+    pub(crate) fn ready_for_library(&self) -> DriverResult<()> {
+        if current::is_in_doubt() { self.bind() } else { self.ready() }
     }
 
     /// To be called before the host queries events of the stream's platform. Any device of it may be bound.

@@ -16,7 +16,23 @@ const CYCLES_AT_LEAST: u64 = 2_000_000;
 #[derive(Debug, Clone, Copy, Default)]
 struct Times {
     device: f64,
+    /// The first call after the host has waited: what it needs is no longer in the first caches.
+    first: f64,
+    /// Each call after it.
     host: f64,
+}
+
+impl Times {
+    /// Times a first call, and so many more.
+    fn of_host(calls: usize, mut call: impl FnMut(usize) -> Result<()>) -> Result<Self> {
+        let begin = Instant::now();
+        call(1)?;
+        let first = begin.elapsed();
+        call(calls)?;
+        let rest = begin.elapsed() - first;
+        let host = rest.as_secs_f64() / calls as f64;
+        Ok(Self { device: 0.0, first: first.as_secs_f64(), host })
+    }
 }
 
 /// The times of each turn: of the plan, of the code by hand, and of that code once more.
@@ -50,32 +66,32 @@ impl Turns {
 
     fn of_plan(&mut self, cx: &ExecutionContext, stream: &Stream<'_>) -> Result<Times> {
         let Some(plan) = &mut self.plan else { return Ok(Times::default()) };
-        plan.prepare(self.calls, cx, stream)?;
+        let all = 1 + self.calls;
+        plan.prepare(all, cx, stream)?;
         stream.synchronize_blocking()?;
         let raw = stream.raw().handle();
         if let Some((functions, _)) = &self.by_hand {
-            functions.begin(raw, cycles(self.calls));
+            functions.begin(raw, cycles(all));
         }
-        let begin = Instant::now();
-        for _ in 0..self.calls {
-            plan.call(stream)?;
-        }
-        let host = begin.elapsed().as_secs_f64();
+        let call = |calls| (0..calls).try_for_each(|_| plan.call(stream));
+        let times = Times::of_host(self.calls, call)?;
         let device =
             self.by_hand.as_ref().map_or(0.0, |(functions, _)| functions.end_blocking(raw));
-        Ok(Times { device, host }.over(self.calls))
+        Ok(Times { device: device / all as f64, ..times })
     }
 
-    fn of_code_by_hand(&mut self, which: usize) -> Times {
-        let Some((functions, cases)) = &mut self.by_hand else { return Times::default() };
-        let case = &mut cases[which];
-        case.prepare_blocking(self.calls);
+    fn of_code_by_hand(&mut self, which: usize) -> Result<Times> {
+        let Some((functions, cases)) = &mut self.by_hand else { return Ok(Times::default()) };
+        let (case, all) = (&mut cases[which], 1 + self.calls);
+        case.prepare_blocking(all);
         let stream = case.stream();
-        functions.begin(stream, cycles(self.calls));
-        let begin = Instant::now();
-        case.call(self.calls);
-        let host = begin.elapsed().as_secs_f64();
-        Times { device: functions.end_blocking(stream), host }.over(self.calls)
+        functions.begin(stream, cycles(all));
+        let call = |calls| {
+            case.call(calls);
+            Ok(())
+        };
+        let times = Times::of_host(self.calls, call)?;
+        Ok(Times { device: functions.end_blocking(stream) / all as f64, ..times })
     }
 
     fn difference(&mut self, stream: &Stream<'_>) -> Result<f64> {
@@ -106,7 +122,7 @@ impl Compute for Turns {
                 let form = (turn + place) % 3;
                 times[form] = match form {
                     0 => self.of_plan(cx, &stream)?,
-                    _ => self.of_code_by_hand(form - 1),
+                    _ => self.of_code_by_hand(form - 1)?,
                 };
             }
             // The first turn warms up.
@@ -123,31 +139,34 @@ fn cycles(calls: usize) -> u64 {
     CYCLES_AT_LEAST.max(calls as u64 * CYCLES_PER_CALL)
 }
 
-impl Times {
-    fn over(self, calls: usize) -> Self {
-        Self { device: self.device / calls as f64, host: self.host / calls as f64 }
-    }
-}
-
 impl Measured {
     pub(crate) const HEADINGS: &str = "                  device: plan  by hand     ratio   (noise)   host: plan   by hand     \
-                                       more   (noise)   results";
+                                       more   (noise)     least   first: plan   by hand     more   (noise)   results";
 
     fn median(&self, of: impl Fn(&[Times; 3]) -> f64) -> f64 {
         let mut values: Vec<_> = self.turns.iter().map(of).collect();
         values.sort_by(f64::total_cmp);
         values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
     }
+
+    fn least(&self, of: impl Fn(&[Times; 3]) -> f64) -> f64 {
+        self.turns.iter().map(of).fold(f64::INFINITY, f64::min)
+    }
 }
 
 impl fmt::Display for Measured {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let device = |form: usize| self.median(|times| times[form].device * 1e6);
-        let host = |form: usize| self.median(|times| times[form].host * 1e9);
         let ratio = |form: usize| self.median(|times| times[form].device / times[1].device);
-        let more = |form: usize| self.median(|times| (times[form].host - times[1].host) * 1e9);
         write!(f, "{:>9.2} us{:>9.2}{:>10.4}{:>10.4}", device(0), device(1), ratio(0), ratio(2))?;
+        let host = |form: usize| self.median(|times| times[form].host * 1e9);
+        let more = |form: usize| self.median(|times| (times[form].host - times[1].host) * 1e9);
+        let least = |form: usize| self.least(|times| times[form].host * 1e9);
         write!(f, "{:>10.0} ns{:>10.0}{:>9.0}{:>10.0}", host(0), host(1), more(0), more(2))?;
+        write!(f, "{:>10.0}", least(0) - least(1))?;
+        let first = |form: usize| self.median(|times| times[form].first * 1e9);
+        let more = |form: usize| self.median(|times| (times[form].first - times[1].first) * 1e9);
+        write!(f, "{:>11.0} ns{:>10.0}{:>9.0}{:>10.0}", first(0), first(1), more(0), more(2))?;
         write!(f, "{:>10.1e}", self.difference)
     }
 }

@@ -1,8 +1,9 @@
 //! Calls of libraries' plans: the host's time from the call of a plan to the library's function, which does nothing here.
 //!
-//! A call by hand has none of it, so this is what a plan costs more, but for what the CUDA driver needs to tell which
-//! context is bound.
+//! A call by hand has none of it, so this is what a plan costs more. A second time has other memory used between two calls, as
+//! a library and the CUDA driver use it: then a call finds its own no longer in the first cache.
 
+use std::hint::black_box;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -17,6 +18,9 @@ const CALLS: usize = 2_000;
 /// Each time is the least of so many, since other programs can only make it longer.
 const TRIES: usize = 20;
 
+/// How many bytes of other memory are used between two calls: those of a first cache, and half as much.
+const OTHER_MEMORY: usize = 48 << 10;
+
 /// The name of a row, and what it computes.
 type Row = (&'static str, fn() -> Problem);
 
@@ -27,12 +31,37 @@ const ROWS: &[Row] = &[
     ("cholesky", || Problem::cholesky(2)),
 ];
 
+/// Nanoseconds of a call, one after the other, and with other memory used between two.
+type PerCall = [f64; 2];
+
 #[operator(no_new, streams(calls))]
 struct Calls {
     #[output]
-    per_call: HostData<f64>,
+    per_call: HostData<PerCall>,
     problem: Problem,
     null: Arc<Null>,
+}
+
+/// Other memory.
+struct Other(Vec<u64>);
+
+impl Other {
+    const LINE: usize = 64 / size_of::<u64>();
+
+    /// Writes each cache line.
+    #[inline(never)]
+    fn touch(&mut self) {
+        for line in black_box(&mut self.0).chunks_exact_mut(Self::LINE) {
+            line[0] += 1;
+        }
+    }
+}
+
+/// The time of so many calls, in nanoseconds for each.
+fn time(mut call: impl FnMut() -> Result<()>) -> Result<f64> {
+    let begin = Instant::now();
+    (0..CALLS).try_for_each(|_| call())?;
+    Ok(begin.elapsed().as_secs_f64() * 1e9 / CALLS as f64)
 }
 
 impl Calls {
@@ -47,35 +76,46 @@ impl Compute for Calls {
         let mut plan = self.problem.workload(cx, &stream)?;
         plan.prepare(CALLS, cx, &stream)?;
         stream.synchronize_blocking()?;
-        let mut rounds = Vec::new();
+        let mut other = Other(vec![0; OTHER_MEMORY / size_of::<u64>()]);
+        let (mut rounds, mut with_other) = (Vec::new(), Vec::new());
         for _ in 0..ROUNDS {
-            let mut least = f64::INFINITY;
+            let [mut warm, mut both, mut alone] = [f64::INFINITY; 3];
             for _ in 0..TRIES {
                 plan.prepare(CALLS, cx, &stream)?;
                 stream.synchronize_blocking()?;
-                let call = || {
-                    let begin = Instant::now();
-                    (0..CALLS).try_for_each(|_| plan.call(&stream))?;
-                    Ok::<_, Failure>(begin.elapsed().as_secs_f64() * 1e9 / CALLS as f64)
+                warm = warm.min(self.null.off(|| time(|| plan.call(&stream)))?);
+                plan.prepare(CALLS, cx, &stream)?;
+                stream.synchronize_blocking()?;
+                let with_other = || {
+                    time(|| {
+                        other.touch();
+                        plan.call(&stream)
+                    })
                 };
-                least = least.min(self.null.off(call)?);
+                both = both.min(self.null.off(with_other)?);
+                alone = alone.min(time(|| {
+                    other.touch();
+                    Ok(())
+                })?);
             }
-            rounds.push(least);
+            rounds.push(warm);
+            with_other.push(both - alone);
         }
-        io.per_call.emit(HostData(median(rounds)))
+        io.per_call.emit(HostData([median(rounds), median(with_other)]))
     }
 }
 
 #[operator]
 struct Print {
     #[input]
-    per_call: &HostData<f64>,
+    per_call: &HostData<PerCall>,
     name: &'static str,
 }
 
 impl Compute for Print {
     fn compute(&mut self, io: PrintIo<'_>, _: &ExecutionContext) -> Result<()> {
-        println!("{:<14}{:>9.1} ns", self.name, **io.per_call.receive().into_data());
+        let [warm, other] = **io.per_call.receive().into_data();
+        println!("{:<14}{warm:>9.1} ns{other:>18.1} ns", self.name);
         Ok(())
     }
 }
@@ -92,7 +132,7 @@ graph! {
 
 /// Prints the rows, or the one of this name.
 pub(crate) fn measure(null: &Arc<Null>, platform: &Platform, row: Option<String>) -> Result<()> {
-    println!("\n{:<14}{:>12}", "a library", "per call");
+    println!("\n{:<14}{:>12}{:>21}", "a library", "per call", "after other memory");
     for (name, problem) in ROWS {
         if row.as_ref().is_none_or(|row| row == name) {
             OneCall::new(platform, problem(), null.clone(), name)?.run()?;

@@ -26,6 +26,11 @@ impl Bound {
 }
 
 impl Bound {
+    /// Another library makes a device current on this thread, of which no call of the driver knows.
+    pub fn bind_unseen(device: DeviceId) {
+        BOUND.set(Some(device));
+    }
+
     fn check_device(&self, call: &'static str, device: DeviceId) -> DriverResult<()> {
         let bound = BOUND.get();
         if bound == Some(device) { Ok(()) } else { reject(call, device, bound) }

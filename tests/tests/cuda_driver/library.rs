@@ -9,19 +9,28 @@ use streamflow_tests::{Failed, check};
 /// The name that cudarc looks for first.
 const LIBCUDA: &str = "libcuda.so";
 
+/// The library, and the one that stands for NVIDIA's others.
+const FILES: [&str; 2] = ["libstreamflow_fake_cuda.so", LIBRARIES];
+pub(crate) const LIBRARIES: &str = "libstreamflow_fake_libraries.so";
+
 /// Where cargo has put the library: beside the test binary.
 fn path() -> Option<PathBuf> {
+    beside(FILES[0])
+}
+
+/// A file beside the test binary.
+pub(crate) fn beside(file: &str) -> Option<PathBuf> {
     let binary = env::current_exe().ok()?;
-    Some(binary.parent()?.join("libstreamflow_fake_cuda.so"))
+    Some(binary.parent()?.join(file))
 }
 
 /// Why the tests can't run. Under cargo the library is there, so that its absence is a failure of the tests.
 pub(crate) fn missing() -> Option<String> {
-    let path = path()?;
-    if path.exists() || env::var_os("CARGO_MANIFEST_DIR").is_some() {
+    if env::var_os("CARGO_MANIFEST_DIR").is_some() {
         return None;
     }
-    Some(format!("{} is missing: copy it with the test binary", path.display()))
+    let missing = FILES.iter().filter_map(|file| beside(file)).find(|path| !path.exists())?;
+    Some(format!("{} is missing: copy it with the test binary", missing.display()))
 }
 
 /// Puts the library into a folder, under the name of CUDA's.

@@ -8,7 +8,9 @@ use std::sync::mpsc::channel;
 use streamflow::library::Plan;
 use streamflow::library::fft::{InverseRealFft, Norm, RealFft};
 use streamflow::library::matmul::{Blas, Matmul};
-use streamflow::library::solve::{Checked, Cholesky, Lu, System};
+use streamflow::library::solve::{
+    Checked, Cholesky, Eigen, Eigenpairs, Lu, Qr, QrFactors, SingularValues, Svd, System,
+};
 use streamflow::library::sparse::{Csr, SpMm, SpMv};
 use streamflow::memory::{Complex, MemoryOptions};
 use streamflow::prelude::*;
@@ -61,7 +63,25 @@ const PLANS: &[MadePlan] = &[
         let x = Checked::new(cx.tensor([N], s)?, cx, s)?;
         Ok(Box::new(Solver { plan: Cholesky::plan(N).on(cx, s)?, a: half(cx)?, x }))
     }),
+    ("QR", &[N, 1], |cx, s| {
+        let mut plan = Qr::plan(N, 1).on(cx, s)?;
+        let out = plan.result(cx, s)?;
+        Ok(Box::new(Orthogonal { plan, out, blas: Blas::on(cx, s)? }))
+    }),
+    ("singular values", &[2, 2], |cx, s| {
+        let mut plan = Svd::plan(2, 2).on(cx, s)?;
+        let out = plan.result(cx, s)?;
+        Ok(Box::new(Values { plan, out, blas: Blas::on(cx, s)?, ones: ones(cx)? }))
+    }),
+    ("eigenvalues", &[2, 2], |cx, s| {
+        let mut plan = Eigen::plan(2).on(cx, s)?;
+        let out = plan.result(cx, s)?;
+        Ok(Box::new(Values { plan, out, blas: Blas::on(cx, s)?, ones: ones(cx)? }))
+    }),
 ];
+
+/// How many plans pass a NaN through. Decompositions may return an error for a matrix with one.
+const WITH_NANS: usize = 7;
 
 struct Transform {
     there: Plan<RealFft<f32>>,
@@ -73,6 +93,26 @@ struct Solver<S> {
     plan: Plan<S>,
     a: Tensor<f32>,
     x: Checked<Tensor<f32>>,
+}
+
+/// The column `x` is `Q R`.
+struct Orthogonal {
+    plan: Plan<Qr<f32>>,
+    out: Checked<QrFactors<f32>>,
+    blas: Plan<Blas<f32>>,
+}
+
+/// The largest value of a matrix of 2 by 2 equal elements is twice an element.
+struct Values<P, V> {
+    plan: Plan<P>,
+    out: Checked<V>,
+    blas: Plan<Blas<f32>>,
+    ones: Tensor<f32>,
+}
+
+/// `[N, 1]`.
+fn ones(cx: &ExecutionContext) -> Result<Tensor<f32>> {
+    Ok(cx.upload(&[1.0; N])?.reshape([N, 1])?)
 }
 
 /// A matrix with 2 on its diagonal.
@@ -127,6 +167,31 @@ impl<S: System<Element = f32>> Doubles for Solver<S> {
     }
 }
 
+impl Doubles for Orthogonal {
+    fn double(&mut self, stream: &Stream<'_>, x: &Tensor<f32>, y: &mut Tensor<f32>) -> Result<()> {
+        self.plan.execute(stream, x, &mut self.out)?;
+        let QrFactors { q, r } = self.out.on_device();
+        Ok(self.blas.gemv(stream, (2.0, q, r), (0.0, y))?)
+    }
+}
+
+impl Doubles for Values<Svd<f32>, SingularValues<f32>> {
+    fn double(&mut self, stream: &Stream<'_>, x: &Tensor<f32>, y: &mut Tensor<f32>) -> Result<()> {
+        self.plan.execute_blocking(stream, x, &mut self.out)?;
+        let largest = self.out.on_device().s.slice(..1).ok_or_else(|| Failure::msg("no value"))?;
+        Ok(self.blas.gemv(stream, (1.0, &self.ones, &largest), (0.0, y))?)
+    }
+}
+
+impl Doubles for Values<Eigen<f32>, Eigenpairs<f32>> {
+    fn double(&mut self, stream: &Stream<'_>, x: &Tensor<f32>, y: &mut Tensor<f32>) -> Result<()> {
+        self.plan.execute_blocking(stream, x, &mut self.out)?;
+        let values = &self.out.on_device().values;
+        let largest = values.slice(1..).ok_or_else(|| Failure::msg("no value"))?;
+        Ok(self.blas.gemv(stream, (1.0, &self.ones, &largest), (0.0, y))?)
+    }
+}
+
 pub(crate) fn add(suite: Suite) -> Suite {
     suite
         .both("each_plan_may_be_dropped_while_its_work_runs", dropped)
@@ -135,7 +200,10 @@ pub(crate) fn add(suite: Suite) -> Suite {
         })
         // Without waits the other ones would read indices and pivots from memory that has none.
         .ordered("two_plans_exchange_their_data", |platform| two_streams(platform, &PLANS[..3]))
-        .both("each_plan_passes_a_nan_through", nan)
+        .ordered("two_decompositions_exchange_their_data", |platform| {
+            two_streams(platform, &PLANS[WITH_NANS..])
+        })
+        .both("plans_of_no_decomposition_pass_a_nan_through", nan)
         .both("each_plan_works_in_ticks_on_several_threads", threads)
         .both("each_plan_that_memory_has_no_room_for_is_an_error", no_room)
         .host("each_call_on_a_lost_device_is_an_error", lost)
@@ -175,7 +243,9 @@ fn two_streams(platform: &Platform, plans: &'static [MadePlan]) -> Result<bool> 
         let mut is_right = true;
         for (_, shape, make) in plans {
             let (mut first, mut second) = (make(cx, work)?, make(cx, other)?);
-            let (mut x, mut y) = (cx.tensor(*shape, work)?, cx.tensor(*shape, other)?);
+            // Without waits a plan gets these: of what memory may have had before, a decomposition need not end well.
+            let before = || cx.upload(&[9.0; N])?.reshape(*shape);
+            let (mut x, mut y) = (before()?, before()?);
             for round in 1..4 {
                 let value = round as f32;
                 work.launch::<slow_fill>(N, (&mut x, value, SLOW / 10))?;
@@ -191,7 +261,7 @@ fn two_streams(platform: &Platform, plans: &'static [MadePlan]) -> Result<bool> 
 /// Solvers mark a NaN of a matrix, not of a right-hand side.
 fn nan(platform: &Platform) -> Result<(), Failed> {
     in_tick(platform, |cx, work, _| {
-        for (name, shape, make) in PLANS {
+        for (name, shape, make) in &PLANS[..WITH_NANS] {
             let x = cx.upload(&[f32::NAN; N])?.reshape(*shape)?;
             let mut y = cx.tensor(*shape, work)?;
             make(cx, work)?.double(work, &x, &mut y)?;

@@ -144,29 +144,31 @@ fn nan(platform: &Platform) -> Result<(), Failed> {
     })
 }
 
+/// The number of matrices, their rows, and which row of which matrix is zero: in one, in the first and the last matrix and row, and
+/// for sizes for which cuBLAS has kernels of its own.
+const SINGULAR: [(usize, usize, usize, usize); 9] = [
+    (1, 1, 0, 0),
+    (3, 5, 1, 3),
+    (2, 2, 1, 0),
+    (5, 8, 4, 7),
+    (300, 4, 299, 1),
+    (7, 17, 0, 16),
+    (2, 32, 0, 31),
+    (2, 33, 1, 32),
+    (3, 65, 2, 40),
+];
+
 fn singular(platform: &Platform) -> Result<(), Failed> {
     in_tick(platform, |cx, stream, _| {
-        let (count, n) = (3, 5);
-        let good: Vec<f64> = (0..count).flat_map(|i| regular::<f64>(n, i as u64)).collect();
-        let b = numbers::<f64>(count * n, 7);
-        let sides = upload(cx, &b, &[count, n])?;
-        let mut bad = good.clone();
-        // In matrix 1, row 3 is zero: its pivot is exactly zero in each order of the operations.
-        bad[n * n + 3 * n..][..n].fill(0.0);
-        let x = solve::solve(cx, stream, &upload(cx, &bad, &[count, n, n])?, &sides)?;
-        let statuses = stream.download_blocking(&x.statuses())?;
-        check_equal(&statuses, &vec![0, 4, 0, 0, 0, 0])?;
-        let found = stream.download_blocking(x.on_device())?;
-        for i in [0, 2] {
-            solves(n, &good[i * n * n..][..n * n], &b[i * n..][..n], &found[i * n..][..n])?;
-        }
-        let wanted =
-            "`solve::Lu`, matrix 1 of the batch: the matrix is singular: row 3, counted from 0,";
-        check_text(&text(x.open_blocking(stream))?, &[wanted])?;
+        SINGULAR.iter().try_for_each(|&case| singular_of::<f64>(cx, stream, case))?;
+        SINGULAR.iter().try_for_each(|&case| singular_of::<f32>(cx, stream, case))?;
 
-        let mut bad = good;
+        let (count, n) = (3, 5);
+        let mut bad: Vec<f64> = (0..count).flat_map(|i| regular::<f64>(n, i as u64)).collect();
         bad[2 * n * n + n] = f64::NAN;
-        let x = solve::solve(cx, stream, &upload(cx, &bad, &[count, n, n])?, &sides)?;
+        let b = numbers::<f64>(count * n, 7);
+        let (a, sides) = (upload(cx, &bad, &[count, n, n])?, upload(cx, &b, &[count, n])?);
+        let x = solve::solve(cx, stream, &a, &sides)?;
         has_one_mark(&x, stream, 2)?;
         let found = stream.download_blocking(x.on_device())?;
         for i in [0, 1] {
@@ -175,6 +177,29 @@ fn singular(platform: &Platform) -> Result<(), Failed> {
         let wanted = "`solve::Lu`, matrix 2 of the batch: the matrix has a NaN in row 1,";
         check_text(&text(x.download(stream)?.wait_blocking())?, &[wanted])
     })
+}
+
+fn singular_of<T: Number>(
+    cx: &ExecutionContext,
+    stream: &Stream<'_>,
+    (count, n, matrix, row): (usize, usize, usize, usize),
+) -> Result<()> {
+    let mut a: Vec<T> = (0..count).flat_map(|i| regular::<T>(n, i as u64)).collect();
+    // A pivot of a row of zeros is exactly zero in each order of the operations.
+    a[matrix * n * n + row * n..][..n].fill(T::of(0.0));
+    let b = numbers::<T>(count * n, 7);
+    let sides = upload(cx, &b, &[count, n])?;
+    let x = solve::solve(cx, stream, &upload(cx, &a, &[count, n, n])?, &sides)?;
+    let statuses = stream.download_blocking(&x.statuses())?;
+    let wanted = (0..2 * count).map(|at| if at == matrix { row as i32 + 1 } else { 0 });
+    check_equal(&statuses, &wanted.collect::<Vec<_>>())?;
+    let found = stream.download_blocking(x.on_device())?;
+    for i in (0..count).filter(|&i| i != matrix) {
+        solves(n, &a[i * n * n..][..n * n], &b[i * n..][..n], &found[i * n..][..n])?;
+    }
+    let place = if count > 1 { format!(", matrix {matrix} of the batch") } else { String::new() };
+    let wanted = format!("`solve::Lu`{place}: the matrix is singular: row {row}, counted from 0,");
+    check_text(&text(x.open_blocking(stream))?, &[&wanted])
 }
 
 /// Fails unless one matrix has a mark, and the others have neither a mark nor another status.

@@ -188,6 +188,14 @@ fn functions(platform: &Platform) -> Result<(), Failed> {
 
 fn layouts(platform: &Platform) -> Result<(), Failed> {
     in_tick(platform, |cx, stream, other| {
+        for shape in [[1 << 31, 1], [1, 1 << 31]] {
+            let found = text(Csr::<f32>::upload(cx, shape, &[0], &[], &[]))?;
+            let wanted = [
+                "`sparse::Csr::upload`: `values` has 0 elements in ",
+                "more than 2147483647; divide",
+            ];
+            check_text(&found, &wanted)?;
+        }
         let found = text(Csr::upload(cx, [1, 2], &[0, 1], &[2], &[1.0_f32]))?;
         check_text(
             &found,

@@ -10,11 +10,15 @@ use super::submit::{length, stream_of};
 use super::{CudaDriver, context, handle_of, pointer_to, pool, probe};
 use crate::driver::graph::GraphNode;
 use crate::driver::{
-    Code, CopyOp, Coscheduling, DeviceId, DeviceInfo, Driver, DriverResult, GreenContext,
-    HostFunction, Image, KernelSource, Launch, LibraryCall, LoadedKernel, MemoryRange,
-    MemorySource, RawEvent, RawGraph, RawModule, RawStream, SmSizes, Sticky, StreamFlags,
-    StreamOptions, Target,
+    Code, CopyOp, Coscheduling, DeviceId, DeviceInfo, Driver, DriverError, DriverResult,
+    GreenContext, HostFunction, Image, KernelSource, Launch, LibraryCall, LibraryError,
+    LoadedKernel, MemoryRange, MemorySource, RawEvent, RawGraph, RawModule, RawStream, SmSizes,
+    Sticky, StreamFlags, StreamOptions, Target,
 };
+
+/// Added to the remedy of a library's error.
+const OTHER_DEVICE: &str = "another device than the stream's is current on this thread: code that makes one current makes \
+                            the former one current again before it calls a plan";
 
 fn create_event(device: DeviceId, flags: sys::CUevent_flags) -> DriverResult<RawEvent> {
     STICKY.usable("cuEventCreate")?;
@@ -338,7 +342,15 @@ unsafe impl Driver for CudaDriver {
         // SAFETY: the caller's stream is live.
         let queried = unsafe { sys::cuStreamQuery(stream_of(stream)) };
         check_query(call.function, stream.device(), queried)?;
-        Err(error)
+        if context::is_current(&self.device(stream.device())?.context) {
+            return Err(error);
+        }
+        Err(match error {
+            DriverError::Library(error) => {
+                LibraryError { remedy: format!("{}; {OTHER_DEVICE}", error.remedy), ..error }.into()
+            }
+            error => error,
+        })
     }
 
     unsafe fn create_graph(

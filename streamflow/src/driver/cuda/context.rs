@@ -7,6 +7,7 @@ use cudarc::driver::{CudaContext, sys};
 
 use super::error::{STICKY, check_given_back, code_of};
 use super::probe::cannot_start;
+use crate::driver::current;
 use crate::driver::error::report_in_drop;
 use crate::driver::{DeviceId, DriverResult};
 
@@ -33,18 +34,25 @@ pub(super) fn shared_context(id: DeviceId, ordinal: usize) -> DriverResult<Arc<C
     Ok(context)
 }
 
+/// Whether a context is current on this thread; not if the driver can't say.
+#[inline]
+pub(super) fn is_current(context: &CudaContext) -> bool {
+    let mut current: sys::CUcontext = std::ptr::null_mut();
+    // SAFETY: `current` is a place for one handle.
+    let result = unsafe { sys::cuCtxGetCurrent(&raw mut current) };
+    code_of(result) == 0 && current == context.cu_ctx()
+}
+
 /// Makes a context current on this thread.
 ///
 /// A driver that is shutting down is not an error here. The next call returns that error or, if it only
 /// frees something, has nothing left to do.
 pub(super) fn bind(context: &CudaContext, device: DeviceId) -> DriverResult<()> {
-    let mut current: sys::CUcontext = std::ptr::null_mut();
     // Fast path: the context is bound already. The query costs half of binding it.
-    // SAFETY: `current` is a place for one handle.
-    let result = unsafe { sys::cuCtxGetCurrent(&raw mut current) };
-    if code_of(result) == 0 && current == context.cu_ctx() {
+    if is_current(context) {
         return Ok(());
     }
+    current::doubt();
     // SAFETY: the registry keeps the context for the life of the process.
     let result = unsafe { sys::cuCtxSetCurrent(context.cu_ctx()) };
     check_given_back("cuCtxSetCurrent", device, result)

@@ -5,7 +5,8 @@
 //! The code of each `sys::` call passes through [`check`], [`check_given_back`], [`check_allocated`] or
 //! [`check_query`]. Where a code has another meaning, the caller compares it by [`code_of`] and makes the error itself:
 //! by [`failure`], `load_error` in `module`, or `cannot_start` in `probe`. Two failures are no errors of a call: of
-//! `cuCtxGetCurrent`, after which the context is bound; and of the two calls for an error's name and description. An
+//! `cuCtxGetCurrent`, after which the context is bound, or an error is returned already; and of the two calls for an error's
+//! name and description. An
 //! error in `Drop` is logged (`report_in_drop`). Each call of this module fails in turn in
 //! `tests/tests/cuda_driver.rs`, with a `libcuda` of the tests.
 //!

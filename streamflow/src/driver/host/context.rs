@@ -8,6 +8,7 @@ use std::cell::{Cell, RefCell};
 
 use super::HostDriver;
 use super::refusal::call_error;
+use crate::driver::current;
 use crate::driver::{DeviceId, Driver, DriverResult, RawStream};
 
 /// The last binding: the number of a simulator, and its device.
@@ -39,6 +40,9 @@ pub(super) fn clear() {
 impl HostDriver {
     pub(super) fn make_current(&self, device: DeviceId) {
         let before = BOUND.replace(Some((self.number, device)));
+        if before != Some((self.number, device)) {
+            current::doubt();
+        }
         if before.is_some_and(|(simulator, _)| simulator == self.number) {
             return;
         }

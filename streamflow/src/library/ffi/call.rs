@@ -5,6 +5,7 @@ use std::panic::Location;
 use arrayvec::ArrayVec;
 
 use super::host_body::HostBody;
+use crate::driver::current;
 use crate::driver::{
     Access, AccessMode, DriverError, LibraryCall, LibraryError, MemoryRange, Note, Param, Plain,
     RawStream, Rows,
@@ -172,7 +173,10 @@ impl<'a> Call<'a> {
         device: impl Fn(RawStream) -> Result<(), LibraryError>,
     ) -> Result<()> {
         // SAFETY: the caller vouches for the same.
-        unsafe { self.queue_in_place(stream, host, device) }
+        let queued = unsafe { self.queue_in_place(stream, host, device) };
+        // Unlike NVIDIA's libraries, the caller's may have bound another device.
+        current::doubt();
+        queued
     }
 
     /// As [`queue`](Self::queue), for one call of this. It moves no claims: they have two kilobytes.
@@ -194,8 +198,8 @@ impl<'a> Call<'a> {
             return Err(self.too_many());
         }
         self.params[0] = Param::new(self.claims);
-        // Another library may have bound another device since this thread did.
-        stream.timeline().bind()?;
+        // The hook's device is bound, unless the hook has bound another one or has run other code since.
+        stream.timeline().ready_for_library()?;
         let call = LibraryCall {
             function: self.function,
             params: &self.params,

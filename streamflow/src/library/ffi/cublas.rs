@@ -11,6 +11,7 @@ mod vectors;
 
 use std::ffi::{c_int, c_void};
 use std::ptr;
+use std::sync::atomic::{AtomicI32, Ordering};
 
 #[cfg(feature = "matmul")]
 pub(super) use self::table::status_name;
@@ -80,8 +81,12 @@ fn on<'a>(
     scalars: c_int,
 ) -> Result<&'a Raw, LibraryError> {
     let Some(raw) = library else { return Err(no_handle(call)) };
-    // SAFETY: the handle is alive, and this thread has it for itself.
-    check("cublasSetPointerMode_v2", unsafe { (raw.table.set_pointer_mode)(raw.handle, scalars) })?;
+    if raw.scalars.load(Ordering::Relaxed) != scalars {
+        // SAFETY: the handle is alive, and this thread has it for itself.
+        let status = unsafe { (raw.table.set_pointer_mode)(raw.handle, scalars) };
+        check("cublasSetPointerMode_v2", status)?;
+        raw.scalars.store(scalars, Ordering::Relaxed);
+    }
     Ok(raw)
 }
 
@@ -90,6 +95,8 @@ fn on<'a>(
 struct Raw {
     table: &'static Cublas,
     handle: Pointer,
+    /// Where the handle's scalars are: its pointer mode.
+    scalars: AtomicI32,
 }
 
 // SAFETY: a handle may be used by any thread (cuBLAS's documentation, "Thread Safety").
@@ -100,7 +107,8 @@ unsafe impl Sync for Raw {}
 impl Raw {
     fn new(stream: RawStream, work: &Buffer<u8>) -> Result<Self> {
         let table = Cublas::get()?;
-        let mut raw = Self { table, handle: ptr::null_mut() };
+        // A new handle has its scalars on the host.
+        let mut raw = Self { table, handle: ptr::null_mut(), scalars: AtomicI32::new(ON_HOST) };
         let make = |raw: &mut Self| {
             // SAFETY: the place is written before it is read. The stream is alive, and outlives the handle: the platform
             // keeps its streams. The work area is memory of this device, of this length, which the plan keeps, and each call

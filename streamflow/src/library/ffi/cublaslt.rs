@@ -6,6 +6,7 @@ mod table;
 
 use std::ffi::{c_int, c_void};
 use std::ptr;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use self::algorithms::no_algorithm;
 use self::parts::{Owned, handle, layout};
@@ -57,6 +58,8 @@ pub(in crate::library) struct Lt {
     table: &'static CublasLt,
     handle: Pointer,
     desc: Owned,
+    /// The bias's address in the description; 0 before the first one.
+    bias: AtomicU64,
     a: Owned,
     b: Owned,
     c: Owned,
@@ -104,7 +107,8 @@ impl Lt {
             unsafe { (table.version)() as u64 }
         };
         let nothing = Chosen { version, ..Chosen::NOTHING };
-        let mut made = Self { table, handle, desc, a, b, c, algorithm: nothing };
+        let bias = AtomicU64::new(0);
+        let mut made = Self { table, handle, desc, bias, a, b, c, algorithm: nothing };
         if problem.has_bias {
             // Searches look at its alignment alone.
             made.set_bias(problem.bias_alignment())?;
@@ -150,12 +154,18 @@ impl Lt {
         self.algorithm
     }
 
+    /// Writes the bias's address into the description, if another one is there.
     fn set_bias(&self, address: u64) -> Result<(), LibraryError> {
+        if self.bias.load(Ordering::Relaxed) == address {
+            return Ok(());
+        }
         // SAFETY: the description is alive, and the attribute has the size of a pointer.
         let status = unsafe {
             (self.table.desc_set)(self.desc.0, BIAS_POINTER, ptr::from_ref(&address).cast(), 8)
         };
-        check("cublasLtMatmulDescSetAttribute", status)
+        check("cublasLtMatmulDescSetAttribute", status)?;
+        self.bias.store(address, Ordering::Relaxed);
+        Ok(())
     }
 }
 

@@ -1,11 +1,13 @@
 //! Products of matrices on the host, by the crate `matrixmultiply`: safe functions over slices.
 
-use std::ops::AddAssign;
+use std::ops::{AddAssign, Mul};
 
 use num_complex::Complex;
 
 /// A number whose matrices `matrixmultiply` multiplies.
-pub trait Gemm: Copy + Default + AddAssign + Send + 'static {
+pub trait Gemm:
+    Copy + Default + PartialEq + AddAssign + Mul<Output = Self> + Send + 'static
+{
     /// `c = alpha a b + beta c`, of dense matrices in rows; `c` is not read if `beta` is 0.
     ///
     /// # Safety
@@ -33,8 +35,33 @@ pub(in crate::library) fn multiply<T: Gemm>(
     c: &mut [T],
 ) {
     assert!(a.len() == m * k && b.len() == k * n && c.len() == m * n, "lengths of matrices");
+    if m * n * k <= SMALL {
+        return multiply_small([n, k], alpha, (a, b), beta, c);
+    }
     // SAFETY: the lengths were checked, and `c` is borrowed alone.
     unsafe { T::gemm([m, n, k], alpha, a.as_ptr(), b.as_ptr(), beta, c.as_mut_ptr()) }
+}
+
+/// Up to so many products of elements, plain loops are faster than `matrixmultiply`, which allocates and packs.
+const SMALL: usize = 512;
+
+fn multiply_small<T: Gemm>(
+    [n, k]: [usize; 2],
+    alpha: T,
+    (a, b): (&[T], &[T]),
+    beta: T,
+    c: &mut [T],
+) {
+    for (at, c) in c.iter_mut().enumerate() {
+        let (row, column) = (at / n, at % n);
+        let mut sum = T::default();
+        for (inner, &a) in a[row * k..][..k].iter().enumerate() {
+            sum += a * b[inner * n + column];
+        }
+        let before = if beta == T::default() { T::default() } else { beta * *c };
+        *c = alpha * sum;
+        *c += before;
+    }
 }
 
 macro_rules! real {

@@ -2,7 +2,7 @@
 
 use super::common::Common;
 use super::host::bodies;
-use super::kernels::{copy_lower, warm_up_copy_lower};
+use super::kernels::{copy_lower, warm_up};
 use super::outcome::{Finds, Origin};
 use super::planner::Planner;
 use super::planner::sealed::Made;
@@ -153,12 +153,10 @@ impl<T: Real> Made for Cholesky<T> {
         };
         let need = need.filter(|_| !sizes.is_empty());
         let dense = Dense::new::<T>(cx, stream, need.as_slice())?;
-        let mut made =
-            Self { common: Common::new::<T>(cx, stream, sizes, bodies, true)?, dense, factors };
-        if let Factors::Batch { matrices, .. } = &mut made.factors {
-            warm_up_copy_lower(cx, stream, matrices.items_mut())?;
+        if let Factors::Batch { .. } = factors {
+            warm_up(cx, stream, |out, zero| stream.launch::<copy_lower<T>>(1, (out, zero, 1)))?;
         }
-        Ok(made)
+        Ok(Self { common: Common::new::<T>(cx, stream, sizes, bodies, true)?, dense, factors })
     }
 }
 

@@ -97,41 +97,27 @@ pub fn leading_columns<T: Element>(out: &mut [T], a: &[T], n: usize, k: usize) {
     }
 }
 
-/// Compiles [`transpose`], so that what is missing is an error of `start`. Writes into `out`.
+/// Makes the first launch of a kernel, for which it is compiled, so that what is missing is an error of `start`: `launch` gets
+/// one element to write, and one that is 0. The simulator compiles nothing.
+pub(super) fn warm_up<T: Element>(
+    cx: &ExecutionContext,
+    stream: &Stream<'_>,
+    launch: impl FnOnce(&mut DeviceSlice<T>, &DeviceSlice<T>) -> Result<()>,
+) -> Result<()> {
+    if is_simulated(stream)? {
+        return Ok(());
+    }
+    let (mut out, mut zero) = (cx.buffer(1, stream)?, cx.buffer(1, stream)?);
+    stream.fill_bytes(&mut zero, 0)?;
+    launch(&mut out, &zero)
+}
+
+/// [`warm_up`] of [`transpose`].
 pub(super) fn warm_up_transpose<T: Element>(
     cx: &ExecutionContext,
     stream: &Stream<'_>,
-    out: &mut DeviceSlice<T>,
 ) -> Result<()> {
-    with_zeros(cx, stream, out, |out, zeros| {
-        stream.launch::<transpose<T>>(zeros.len(), (out, zeros, 1))
-    })
-}
-
-/// As [`warm_up_transpose`], for [`copy_lower`].
-pub(super) fn warm_up_copy_lower<T: Element>(
-    cx: &ExecutionContext,
-    stream: &Stream<'_>,
-    out: &mut DeviceSlice<T>,
-) -> Result<()> {
-    with_zeros(cx, stream, out, |out, zeros| {
-        stream.launch::<copy_lower<T>>(zeros.len(), (out, zeros, 1))
-    })
-}
-
-/// Calls `launch` with memory of the same length, except on the simulator, which compiles nothing.
-fn with_zeros<T: Element>(
-    cx: &ExecutionContext,
-    stream: &Stream<'_>,
-    out: &mut DeviceSlice<T>,
-    launch: impl FnOnce(&mut DeviceSlice<T>, &DeviceSlice<T>) -> Result<()>,
-) -> Result<()> {
-    if is_simulated(stream)? || out.is_empty() {
-        return Ok(());
-    }
-    let mut zeros = cx.buffer(out.len(), stream)?;
-    stream.fill_bytes(&mut zeros, 0)?;
-    launch(out, &zeros)
+    warm_up(cx, stream, |out, zero| stream.launch::<transpose<T>>(1, (out, zero, 1)))
 }
 
 /// Each kernel of each type.

@@ -84,7 +84,8 @@ impl<T: Factor> Planner<Lu<T>> {
     }
 
     /// For `count` matrices at a time, each with one right-hand side: cuBLAS's `getrfBatched`, which is for many small
-    /// matrices.
+    /// matrices. On a GPU such a plan keeps the work area that cuBLAS's documentation advises: 32 MiB from compute capability
+    /// 9.0 on, and 4 MiB before.
     pub fn batch(self, count: usize) -> Self {
         Self { batch: Some(count), ..self }
     }

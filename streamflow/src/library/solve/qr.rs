@@ -133,7 +133,10 @@ impl<T: Real> Made for Qr<T> {
             return Err(Error::Operand { call: CALL, argument: "plan", problem });
         }
         let need = (columns > 0).then_some(Need::Qr { rows, columns });
-        let mut made = Self {
+        if columns > 0 {
+            warm_up_transpose::<T>(cx, stream)?;
+        }
+        Ok(Self {
             rows,
             columns,
             dense: Dense::new::<T>(cx, stream, need.as_slice())?,
@@ -142,8 +145,6 @@ impl<T: Real> Made for Qr<T> {
             tau: cx.buffer(if is_simulated(stream)? { rows * columns } else { columns }, stream)?,
             factor: bodies::geqrf::<T>(rows, columns),
             unpack: bodies::orgqr::<T>(),
-        };
-        warm_up_transpose(cx, stream, &mut made.turned)?;
-        Ok(made)
+        })
     }
 }

@@ -191,11 +191,11 @@ impl<T: Real> Made for Svd<T> {
         let elements = rows * columns * batch.unwrap_or(1);
         let need = (elements > 0).then_some(need);
         let dense = Dense::new::<T>(cx, stream, need.as_slice())?;
-        let mut copy = cx.buffer(elements, stream)?;
+        let copy = cx.buffer(elements, stream)?;
         let vectors = match batch {
             Some(count) => Vectors::Batch(BatchVectors::new(cx, stream, rows, columns, count)?),
             None if rows > columns => {
-                warm_up_transpose(cx, stream, &mut copy)?;
+                warm_up_transpose::<T>(cx, stream)?;
                 let u = cx.buffer(long * short, stream)?;
                 Vectors::Turned { u, vt: cx.buffer(short * short, stream)? }
             }

@@ -1,12 +1,12 @@
 //! Singular vectors of a batch, of which the library makes more than there are values.
 
 use super::Real;
-use super::kernels::leading_columns;
+use super::kernels::{leading_columns, warm_up};
 use super::taken::Matrices;
 use crate::context::{ExecutionContext, Stream};
 use crate::error::{Error, Result};
+use crate::library::HostBody;
 use crate::library::ffi::cusolver::Dense;
-use crate::library::{HostBody, is_simulated};
 use crate::memory::{Buffer, DeviceSlice, Tensor};
 use crate::stream::CudaStream;
 
@@ -57,10 +57,7 @@ impl<T: Real> BatchVectors<T> {
         let made =
             Self { rows, columns, count, left: cx.buffer(count * rows * rows, stream)?, right };
         made.matrices().warm_up::<T>(cx, stream)?;
-        if !is_simulated(stream)? {
-            let (mut out, zeros) = (cx.buffer::<T>(1, stream)?, cx.upload(&[T::ZERO])?);
-            stream.launch::<leading_columns<T>>(1, (&mut out, &zeros, 1, 1))?;
-        }
+        warm_up(cx, stream, |out, zero| stream.launch::<leading_columns<T>>(1, (out, zero, 1, 1)))?;
         Ok(made)
     }
 

@@ -1,10 +1,9 @@
 //! Copies of the matrices that a solver gets, with a mark for each that has a NaN.
 
 use super::Factor;
-use super::kernels::take;
+use super::kernels::{take, warm_up};
 use crate::context::{ExecutionContext, Stream};
 use crate::error::Result;
-use crate::library::is_simulated;
 use crate::memory::DeviceSlice;
 use crate::stream::CudaStream;
 
@@ -40,20 +39,18 @@ impl Matrices {
         stream.launch::<take<T>>(a.len(), (copy, &mut marks, a, rows, columns, lower))
     }
 
-    /// Makes the first call of [`take`](Self::take), of a matrix, for which the kernel is compiled, so that what is missing
-    /// is an error of `start`.
+    /// Makes the first launch for [`take`](Self::take), so that what is missing is an error of `start`.
     pub(super) fn warm_up<T: Factor>(
         self,
         cx: &ExecutionContext,
         stream: &Stream<'_>,
     ) -> Result<()> {
-        if is_simulated(stream)? || self.count * self.rows * self.columns == 0 {
+        if self.count * self.rows * self.columns == 0 {
             return Ok(());
         }
-        let one = Self { count: 1, ..self };
-        let mut zeros = cx.buffer(one.rows * one.columns, stream)?;
-        stream.fill_bytes(&mut zeros, 0)?;
-        let mut copy = cx.buffer::<T>(zeros.len(), stream)?;
-        one.take(stream, &zeros, &mut copy, &mut cx.buffer(2, stream)?)
+        let one = Self { count: 1, rows: 1, columns: 1, ..self };
+        warm_up::<T>(cx, stream, |copy, zero| {
+            one.take(stream, zero, copy, &mut cx.buffer(2, stream)?)
+        })
     }
 }

@@ -1,6 +1,8 @@
 //! The library's seam, with a driver that keeps the truth instead of CUDA and the simulator, and what is between the
 //! seam and the layers above: signals, owners of handles and the race checker, with their models.
 
+#[path = "../../../../streamflow/src/driver/current.rs"]
+pub(crate) mod current;
 #[path = "../../../../streamflow/src/driver/error.rs"]
 mod error;
 #[path = "../../../../streamflow/src/driver/graph.rs"]

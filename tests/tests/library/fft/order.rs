@@ -45,19 +45,61 @@ fn is_of_constant(spectrum: &[Complex<f32>], value: f32) -> bool {
     near(&spectrum[0], value * N as f32) && spectrum[1..].iter().all(|found| near(found, 0.0))
 }
 
+/// Where code of a hook can leave another device bound on the thread.
+const DOORS: [Door; 8] = [
+    |cx, _| Ok(cx.platform().driver().bind(device(1))?),
+    // Streamflow's own: it binds the device of the memory, in the call or in the drop.
+    |cx, _| {
+        let far = cx.platform().default_stream(device(1))?;
+        let mut memory = cx.platform().tensor::<f32>([1], &far)?;
+        Ok(far.fill_bytes(&mut memory, 0)?)
+    },
+    |cx, _| {
+        let _driver = cx.platform().driver();
+        unseen();
+        Ok(())
+    },
+    |_, stream| {
+        let _raw = stream.raw();
+        unseen();
+        Ok(())
+    },
+    |cx, stream| Ok(stream.read_raw(&cx.tensor::<f32>([1], stream)?, |_| unseen())?),
+    |cx, stream| Ok(stream.write_raw(&mut cx.tensor::<f32>([1], stream)?, |_| unseen())?),
+    |cx, stream| {
+        cx.on_stream(stream, |_| {
+            unseen();
+            Ok(())
+        })?;
+        Ok(())
+    },
+    |cx, stream| Ok(cx.on_stream(stream, |_| Ok(()))?.with(stream, |()| unseen())?),
+];
+
+type Door = fn(&ExecutionContext, &Stream<'_>) -> Result<()>;
+
+fn unseen() {
+    Bound::bind_unseen(device(1));
+}
+
 /// Another library leaves another device bound on the thread, between two calls of a plan.
 fn elsewhere(on: &Platform) -> Result<(), Failed> {
     let platform = Platform::builder().driver(Arc::new(Bound::new(on.driver().clone())))?;
-    let is_right = within(&platform, |cx| {
-        let stream = stream(cx, "work")?;
-        let (mut x, mut y) = (cx.tensor([N], &stream)?, cx.tensor([N / 2 + 1], &stream)?);
-        let mut fft = RealFft::plan(N).on(cx, &stream)?;
-        stream.launch::<slow_fill>(N, (&mut x, 3.0, 0))?;
-        cx.platform().driver().bind(device(1))?;
-        fft.forward(&stream, &x, &mut y)?;
-        Ok(is_of_constant(cx.download(&y, &stream)?.wait_blocking()?, 3.0))
-    })?;
-    check(is_right, || "the spectrum is another one".into())
+    for (number, door) in DOORS.into_iter().enumerate() {
+        let is_right = within(&platform, move |cx| {
+            let stream = stream(cx, "work")?;
+            let (mut x, mut y) = (cx.tensor([N], &stream)?, cx.tensor([N / 2 + 1], &stream)?);
+            let mut fft = RealFft::plan(N).on(cx, &stream)?;
+            stream.launch::<slow_fill>(N, (&mut x, 3.0, 0))?;
+            fft.forward(&stream, &x, &mut y)?;
+            door(cx, &stream)?;
+            fft.forward(&stream, &x, &mut y)?;
+            Ok(is_of_constant(cx.download(&y, &stream)?.wait_blocking()?, 3.0))
+        });
+        let is_right = is_right.map_err(|error| Failed::msg(format!("door {number}: {error}")))?;
+        check(is_right, || format!("door {number}: the spectrum is another one"))?;
+    }
+    Ok(())
 }
 
 fn reads_late_data(platform: &Platform) -> Result<bool> {

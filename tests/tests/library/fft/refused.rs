@@ -1,6 +1,6 @@
 //! What plans and calls refuse, with their texts, before anything is queued.
 
-use streamflow::driver::Call;
+use streamflow::driver::{Call, DriverError};
 use streamflow::library::fft::{self, Fft, InverseRealFft, Layout, Norm, RealFft};
 use streamflow::memory::Complex;
 use streamflow::prelude::*;
@@ -14,6 +14,20 @@ pub(super) fn add(suite: Suite) -> Suite {
         .both("a_plan_refuses_shapes_and_layouts", plans)
         .both("a_call_refuses_other_lengths_and_memory", calls)
         .both("a_plan_is_not_used_on_another_stream", other_stream)
+        .host("a_line_that_the_simulator_has_no_room_for_is_an_error", no_room)
+}
+
+/// Before `rustfft` takes memory for it, which would end the process.
+fn no_room(platform: &Platform) -> Result<(), Failed> {
+    within(platform, |cx| {
+        let s = stream(cx, "a")?;
+        let made = Fft::<f32>::plan([1 << 33]).on(cx, &s).map(drop);
+        let is_full = |error: &Error| matches!(error, Error::Driver(DriverError::OutOfMemory { requested, .. }) if *requested == 1 << 37);
+        check_error("2^33 elements", made, is_full)?;
+        // The platform is usable afterwards.
+        Fft::<f32>::plan([8]).on(cx, &s).map(drop)?;
+        Ok(())
+    })
 }
 
 fn refuses<T: std::fmt::Debug>(made: Result<T, Error>, text: &str) -> Result<(), Failed> {

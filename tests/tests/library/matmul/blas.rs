@@ -1,10 +1,14 @@
 //! cuBLAS's functions of vectors, compared with double precision.
 
+use std::sync::Arc;
+
+use streamflow::library::Plan;
 use streamflow::library::matmul::{Blas, BlasElement};
 use streamflow::prelude::*;
 use streamflow_tests::kernels::slow_fill;
+use streamflow_tests::layers::Hollow;
 use streamflow_tests::random::Random;
-use streamflow_tests::{Failed, Suite, check, check_equal, check_error};
+use streamflow_tests::{Failed, Suite, check, check_equal, check_error, check_text};
 
 use super::hook::{once, tensor, ticks};
 
@@ -15,6 +19,7 @@ pub(super) fn add(suite: Suite) -> Suite {
             functions::<f64>(platform, 1e-13)
         })
         .both("blas_refuses_other_lengths", refused)
+        .host("blas_refuses_vectors_of_2_to_the_31_elements", long)
         .both("blas_comes_after_the_write_of_its_vectors", late)
 }
 
@@ -121,4 +126,48 @@ fn late(platform: &Platform) -> Result<(), Failed> {
         let wanted = vec![64.0 * tick * (1.0 + 2.0 * tick)];
         check_equal(work.download_blocking(&result)?, wanted)
     })
+}
+
+/// One element too many for a number of cuBLAS.
+const LONG: usize = 1 << 31;
+
+/// What is too long, where the call is made.
+type TooLong = fn(&mut Plan<Blas<f32>>, &ExecutionContext, &Stream<'_>) -> Result<(), Error>;
+
+const TOO_LONG: [(&str, TooLong); 5] = [
+    ("`Blas::axpy`: `x`", |blas, cx, s| {
+        let (x, mut y) = (cx.tensor([LONG], s)?, cx.tensor([LONG], s)?);
+        blas.axpy(s, 2.0, &x, &mut y)
+    }),
+    ("`Blas::dot`: `x`", |blas, cx, s| {
+        let x = cx.tensor([LONG], s)?;
+        blas.dot(s, &x, &x, &mut cx.tensor([1], s)?)
+    }),
+    ("`Blas::norm`: `x`", |blas, cx, s| {
+        blas.norm(s, &cx.tensor([LONG], s)?, &mut cx.tensor([1], s)?)
+    }),
+    ("`Blas::gemv`: `x`", |blas, cx, s| {
+        let (a, x) = (cx.tensor([1, LONG], s)?, cx.tensor([LONG], s)?);
+        blas.gemv(s, (1.0, &a, &x), (0.0, &mut cx.tensor([1], s)?))
+    }),
+    ("`Blas::gemv`: `y`", |blas, cx, s| {
+        let (a, x) = (cx.tensor([LONG, 1], s)?, cx.tensor([1], s)?);
+        blas.gemv(s, (1.0, &a, &x), (0.0, &mut cx.tensor([LONG], s)?))
+    }),
+];
+
+fn long(on: &Platform) -> Result<(), Failed> {
+    for (place, call) in TOO_LONG {
+        let driver = Arc::new(Hollow::new(on.driver().clone()));
+        let platform = Platform::builder().race_check(false).driver(driver)?;
+        let done = once(&platform, move |cx, work, _| {
+            let mut blas = Blas::on(cx, work)?;
+            Ok(call(&mut blas, cx, work)?)
+        });
+        let text = check_error(place, done, |_| true)?;
+        let wanted =
+            "has 2147483648 elements, but cuBLAS takes at most 2147483647; divide the vector";
+        check_text(&text, &["operator `Hook` failed in `compute`", place, wanted])?;
+    }
+    Ok(())
 }

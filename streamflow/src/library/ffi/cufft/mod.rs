@@ -74,6 +74,7 @@ impl<T: Real> Transforms<T> {
         let name = name_of(problem.kind, T::IS_DOUBLE);
         let is_simulated = is_simulated(stream)?;
         let (body, bytes, handle) = if is_simulated {
+            has_room::<T>(stream, &problem)?;
             let (body, bytes) = host(name, problem);
             (body, bytes, None)
         } else {
@@ -284,6 +285,20 @@ impl Drop for Handle {
         // SAFETY: the plan is this handle's own; its work is complete (`AfterWork`), or there was none.
         unsafe { (self.table.destroy)(self.plan) };
     }
+}
+
+/// Fails if the simulated device has no room for the work area of the longest line, before `rustfft` takes as much of the
+/// host's memory: it can't return an error.
+fn has_room<T>(stream: &CudaStream, problem: &Problem) -> Result<()> {
+    let device = stream.device();
+    let most = stream.timeline().driver().device_info(device)?.total_memory;
+    let longest = problem.lengths.into_iter().max().unwrap_or(1) as u64;
+    // A line, and as much again in which it is transformed.
+    let requested = longest.saturating_mul(2 * 2 * size_of::<T>() as u64);
+    if requested <= most {
+        return Ok(());
+    }
+    Err(DriverError::OutOfMemory { device, requested }.into())
 }
 
 /// The error of a device without a plan, which no call reaches.

@@ -2,6 +2,7 @@
 
 use std::ffi::{c_int, c_void};
 use std::ptr;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::table::{CuSparse, Opaque, check};
 use crate::driver::{DriverError, LibraryError, RawStream};
@@ -52,8 +53,16 @@ pub(super) struct Descriptors {
     product: Product,
     handle: Opaque,
     matrix: Opaque,
-    right: Opaque,
-    result: Opaque,
+    right: Dense,
+    result: Dense,
+}
+
+/// A descriptor of a vector or of a dense matrix.
+#[derive(Debug)]
+struct Dense {
+    descriptor: Opaque,
+    /// The address that is in it.
+    address: AtomicU64,
 }
 
 // SAFETY: a handle and its descriptors may be used by any thread, by one at a time (cuSPARSE's documentation, "Thread
@@ -65,9 +74,11 @@ unsafe impl Sync for Descriptors {}
 impl Descriptors {
     pub(super) fn new(stream: RawStream, product: Product, at: Addresses) -> Result<Self> {
         let (table, none) = (CuSparse::get()?, ptr::null_mut());
+        // The dense operands are not known yet. Some address has to be in their descriptors.
+        let dense = || Dense { descriptor: none, address: AtomicU64::new(at.values) };
         // Dropped with what it has if a later call fails.
         let mut made =
-            Self { table, product, handle: none, matrix: none, right: none, result: none };
+            Self { table, product, handle: none, matrix: none, right: dense(), result: dense() };
         made.create(stream, at).map_err(DriverError::from)?;
         Ok(made)
     }
@@ -107,14 +118,15 @@ impl Descriptors {
                     check("cusparseCreateDnMat", status)
                 }
             };
-            dense(&mut self.right, columns)?;
-            dense(&mut self.result, rows)
+            dense(&mut self.right.descriptor, columns)?;
+            dense(&mut self.result.descriptor, rows)
         }
     }
 
     /// How many bytes the work area needs.
     pub(super) fn size(&self, factors: Factors) -> Result<usize, LibraryError> {
-        let Self { table: it, handle, matrix, right, result, product } = *self;
+        let Self { table: it, handle, matrix, product, .. } = *self;
+        let (right, result) = (self.right.descriptor, self.result.descriptor);
         let Factors { alpha, beta } = factors;
         let (alpha, beta, t) = (alpha.cast_mut(), beta.cast_mut(), product.data_type);
         let mut bytes = 0;
@@ -146,7 +158,8 @@ impl Descriptors {
     /// # Safety
     /// The work area has [`size`](Self::size) bytes, and it and the matrix's memory may be used by this stream's work.
     pub(super) unsafe fn prepare(&self, factors: Factors, work: u64) -> Result<(), LibraryError> {
-        let Self { table: it, handle, matrix, right, result, product } = *self;
+        let Self { table: it, handle, matrix, product, .. } = *self;
+        let (right, result) = (self.right.descriptor, self.result.descriptor);
         let Factors { alpha, beta } = factors;
         let (alpha, beta, t) = (alpha.cast_mut(), beta.cast_mut(), product.data_type);
         let work = work as *mut c_void;
@@ -181,24 +194,23 @@ impl Descriptors {
         factors: Factors,
         (operand, target, work): (u64, u64, u64),
     ) -> Result<(), LibraryError> {
-        let Self { table: it, handle, matrix, right, result, product } = *self;
+        let Self { table: it, handle, matrix, product, .. } = *self;
+        let (right, result) = (self.right.descriptor, self.result.descriptor);
         let Factors { alpha, beta } = factors;
         let (alpha, beta, t) = (alpha.cast_mut(), beta.cast_mut(), product.data_type);
-        let [operand, target, work] = [operand, target, work].map(|at| at as *mut c_void);
+        self.set(&self.right, operand)?;
+        self.set(&self.result, target)?;
+        let work = work as *mut c_void;
         // SAFETY: as in `prepare`.
         unsafe {
             match product.right {
                 None => {
-                    check("cusparseDnVecSetValues", (it.set_vector)(right, operand))?;
-                    check("cusparseDnVecSetValues", (it.set_vector)(result, target))?;
                     let status = (it.spmv)(
                         handle, AS_IT_IS, alpha, matrix, right, beta, result, t, DEFAULT, work,
                     );
                     check("cusparseSpMV", status)
                 }
                 Some(_) => {
-                    check("cusparseDnMatSetValues", (it.set_dense)(right, operand))?;
-                    check("cusparseDnMatSetValues", (it.set_dense)(result, target))?;
                     let status = (it.spmm)(
                         handle, AS_IT_IS, AS_IT_IS, alpha, matrix, right, beta, result, t, DEFAULT,
                         work,
@@ -207,6 +219,21 @@ impl Descriptors {
                 }
             }
         }
+    }
+
+    /// Writes the address of a dense operand into its descriptor, if another one is there.
+    fn set(&self, dense: &Dense, address: u64) -> Result<(), LibraryError> {
+        if dense.address.load(Ordering::Relaxed) == address {
+            return Ok(());
+        }
+        let (call, set) = match self.product.right {
+            None => ("cusparseDnVecSetValues", self.table.set_vector),
+            Some(_) => ("cusparseDnMatSetValues", self.table.set_dense),
+        };
+        // SAFETY: the descriptor is alive, and only keeps the address.
+        check(call, unsafe { set(dense.descriptor, address as *mut c_void) })?;
+        dense.address.store(address, Ordering::Relaxed);
+        Ok(())
     }
 }
 
@@ -217,8 +244,8 @@ impl Drop for Descriptors {
             Some(_) => self.table.destroy_dense,
         };
         let all = [
-            (self.result, dense),
-            (self.right, dense),
+            (self.result.descriptor, dense),
+            (self.right.descriptor, dense),
             (self.matrix, self.table.destroy_matrix),
             (self.handle, self.table.destroy),
         ];

@@ -1,0 +1,25 @@
+//! Another library's code, which makes a device current and leaves it so.
+
+use std::ffi::{c_int, c_void};
+
+use libloading::Library;
+
+/// Makes a GPU's primary context current on this thread, by the CUDA driver itself.
+///
+/// # Errors
+/// CUDA is not there; its own.
+pub fn make_current(ordinal: i32) -> Result<(), String> {
+    type Retain = unsafe extern "C" fn(*mut *mut c_void, c_int) -> c_int;
+    type SetCurrent = unsafe extern "C" fn(*mut c_void) -> c_int;
+    let say = |error: libloading::Error| error.to_string();
+    let mut context = std::ptr::null_mut();
+    // SAFETY: the library is that of the CUDA driver, whose functions have these declarations. The context has a place, and
+    // streamflow keeps it for the life of the process.
+    let statuses = unsafe {
+        let cuda = Library::new("libcuda.so").map_err(say)?;
+        let retain = cuda.get::<Retain>(b"cuDevicePrimaryCtxRetain").map_err(say)?;
+        let set_current = cuda.get::<SetCurrent>(b"cuCtxSetCurrent").map_err(say)?;
+        [retain(&mut context, ordinal), set_current(context)]
+    };
+    if statuses == [0; 2] { Ok(()) } else { Err(format!("CUDA's statuses are {statuses:?}")) }
+}

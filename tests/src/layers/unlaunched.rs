@@ -1,0 +1,59 @@
+//! A driver that launches no kernel.
+
+use std::fmt;
+use std::fs::File;
+use std::io::Write;
+use std::sync::Arc;
+
+use streamflow::driver::{
+    Code, DeviceId, Driver, DriverResult, Image, KernelSource, Launch, Layer, LoadedKernel,
+    RawStream,
+};
+
+/// Above a `libcuda` that has one kernel, which stands for all others. A launch is a line in a file, and nothing else: the
+/// driver below does not get it.
+pub struct Unlaunched {
+    below: Arc<dyn Driver>,
+    log: File,
+}
+
+impl fmt::Debug for Unlaunched {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Unlaunched").field("below", &self.below).finish_non_exhaustive()
+    }
+}
+
+impl Unlaunched {
+    /// The name of the kernel that the library has.
+    const ENTRY: &str = "add";
+
+    /// Wraps a driver.
+    pub fn new(below: Arc<dyn Driver>, log: File) -> Self {
+        Self { below, log }
+    }
+}
+
+// SAFETY: kernels do nothing here, so their results are those bytes that the memory had. It is for tests of which calls are
+// made.
+unsafe impl Layer for Unlaunched {
+    fn below(&self) -> &dyn Driver {
+        &*self.below
+    }
+
+    unsafe fn load_kernel(
+        &self,
+        device: DeviceId,
+        source: &KernelSource<'_>,
+    ) -> DriverResult<LoadedKernel> {
+        let (name, entry, image) =
+            (source.name, Self::ENTRY, |_| Ok(Image(b".version 8.0".to_vec())));
+        let source = KernelSource { name, entry, host: None, code: Code::Image(&image) };
+        pass!([unsafe] self.below.load_kernel(device, &source))
+    }
+
+    unsafe fn launch(&self, _: RawStream, launch: &Launch<'_>) -> DriverResult<()> {
+        // A test that reads the file finds that a line is missing.
+        let _written = (&self.log).write_all(format!("launch {}\n", launch.name).as_bytes());
+        Ok(())
+    }
+}

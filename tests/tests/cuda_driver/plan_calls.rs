@@ -1,0 +1,230 @@
+//! Which calls of CUDA and of its libraries a steady call of each plan makes, by name and in their order: on the `libcuda`
+//! of the tests, with libraries that do nothing (`fake_libraries`).
+
+#[path = "plan_calls/rows.rs"]
+mod rows;
+
+use std::collections::BTreeSet;
+use std::fs::{self, File, OpenOptions};
+use std::path::Path;
+use std::sync::Arc;
+
+use streamflow::prelude::*;
+use streamflow::testing::OperatorHarness;
+use streamflow_tests::foreign::make_current;
+use streamflow_tests::layers::Unlaunched;
+use streamflow_tests::{Failed, check, check_error, check_text, child};
+
+use self::rows::{ROWS, Row};
+use crate::library;
+
+/// The role of the process.
+pub(crate) const ROLE: &str = "plan calls";
+
+/// The log of all calls.
+const LOG: &str = "STREAMFLOW_FAKE_CUDA_LOG";
+
+/// The function of a library that fails.
+const FAILS: &str = "STREAMFLOW_FAKE_LIBRARIES_FAIL";
+
+/// The call of CUDA that fails.
+const FAULT: &str = "STREAMFLOW_FAKE_CUDA_FAULT";
+
+/// The libraries, each with its file.
+const FILES: [&str; 5] =
+    ["libcufft.so", "libcublasLt.so", "libcublas.so", "libcusolver.so", "libcusparse.so"];
+
+/// Calls plans.
+#[operator(no_new, streams(work))]
+struct Calls {
+    /// What it finds otherwise than the rows say.
+    #[output]
+    wrong: HostData<Vec<String>>,
+    what: What,
+}
+
+/// What it calls.
+enum What {
+    /// Each plan, with the log of all calls.
+    Each { log: String },
+    /// The plan of a row, of which a function fails.
+    One(&'static Row),
+    /// The same, after another library has made another device current.
+    Elsewhere(&'static Row),
+}
+
+impl Compute for Calls {
+    fn compute(&mut self, io: CallsIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let stream = cx.allocate_cuda_stream(io.work)?;
+        let mut wrong = Vec::new();
+        match &self.what {
+            What::Each { log } => {
+                for row in ROWS {
+                    let made = steady_calls(row, log, cx, &stream)?;
+                    if made != row.calls {
+                        wrong.push(format!("{}: {made:?}, not {:?}", row.name, row.calls));
+                    }
+                }
+            }
+            What::One(row) => (row.make)(cx, &stream)?(&stream)?,
+            What::Elsewhere(row) => {
+                let mut call = (row.make)(cx, &stream)?;
+                make_current(1).map_err(Failure::msg)?;
+                call(&stream)?;
+            }
+        }
+        io.wrong.emit(HostData(wrong))
+    }
+}
+
+/// The names in the log that one call adds, after others.
+fn steady_calls(
+    row: &Row,
+    log: &str,
+    cx: &ExecutionContext,
+    stream: &Stream<'_>,
+) -> Result<Vec<String>> {
+    let mut call = (row.make)(cx, stream)?;
+    // An even number, so that operands that alternate are again those of the begin.
+    for _ in 0..4 {
+        call(stream)?;
+    }
+    let before = fs::read_to_string(log)?.len();
+    call(stream)?;
+    let log = fs::read_to_string(log)?;
+    Ok(log[before..].lines().map(|line| line.trim_start_matches("call ").to_owned()).collect())
+}
+
+/// The child's side.
+pub(crate) fn play() -> Result<(), Failed> {
+    let log = std::env::var(LOG)?;
+    let file: File = OpenOptions::new().append(true).create(true).open(Path::new(&log))?;
+    let cuda = Platform::builder().race_check(false).cuda()?;
+    let driver = Arc::new(Unlaunched::new(cuda.driver().clone(), file));
+    let platform = Platform::builder().race_check(false).driver(driver)?;
+    let is_lost = std::env::var_os(FAULT).is_some();
+    match std::env::var(FAILS) {
+        Err(_) => play_steady(&platform, log),
+        Ok(function) if is_lost => play_lost(&platform, &function),
+        Ok(function) => play_failing(&platform, &function),
+    }
+}
+
+/// The function fails since the context is lost.
+fn play_lost(platform: &Platform, function: &str) -> Result<(), Failed> {
+    let row = ROWS.iter().find(|row| row.calls.contains(&function));
+    let row = row.ok_or(Failed::msg("no plan calls it"))?;
+    let mut harness = OperatorHarness::new(platform, Calls { what: What::One(row) })?;
+    let text = check_error(row.name, harness.tick(), |_| true)?;
+    let in_compute = "operator `Calls` failed in `compute`";
+    check_text(&text, &[in_compute, function, "ILLEGAL_ADDRESS", "start the process again"])?;
+    let sent = harness.take(|ports| &mut ports.wrong);
+    check(sent.is_none(), || "the failed tick has sent something".to_owned())?;
+    // The device is lost for the next operator, too.
+    let again = OperatorHarness::new(platform, Calls { what: What::One(row) });
+    let text = check_error("another operator", again.map(drop), |_| true)?;
+    check_text(&text, &["unusable since", function])
+}
+
+fn play_steady(platform: &Platform, log: String) -> Result<(), Failed> {
+    let mut harness = OperatorHarness::new(platform, Calls { what: What::Each { log } })?;
+    harness.tick()?;
+    let wrong = harness.take(|ports| &mut ports.wrong).ok_or(Failed::msg("nothing was sent"))?;
+    check(wrong.message.is_empty(), || wrong.message.join("\n"))?;
+    Ok(harness.stop()?)
+}
+
+fn play_failing(platform: &Platform, function: &str) -> Result<(), Failed> {
+    for row in ROWS.iter().filter(|row| row.calls.contains(&function)) {
+        let mut harness = OperatorHarness::new(platform, Calls { what: What::One(row) })?;
+        let text = check_error(row.name, harness.tick(), |_| true)?;
+        let in_compute = "operator `Calls` failed in `compute`";
+        check_text(&text, &[in_compute, "failed: ", "(7); ", library_of(function)])?;
+        let sent = harness.take(|ports| &mut ports.wrong);
+        check(sent.is_none(), || format!("{}: the failed tick has sent something", row.name))?;
+        // A transform is executed when its plan is made, so that this fails.
+        if function == "cublasLtMatmul" {
+            let what = What::Elsewhere(row);
+            let mut harness = OperatorHarness::new(platform, Calls { what })?;
+            let text = check_error(row.name, harness.tick(), |_| true)?;
+            check_text(&text, &["another device than the stream's is current on this thread"])?;
+        }
+    }
+    Ok(())
+}
+
+/// The name of a function's library in messages.
+fn library_of(function: &str) -> &'static str {
+    const BY_PREFIX: [(&str, &str); 5] = [
+        ("cufft", " of cuFFT"),
+        ("cublasLt", " of cuBLASLt"),
+        ("cublas", " of cuBLAS"),
+        ("cusparse", " of cuSPARSE"),
+        ("cusolver", " of cuSOLVER"),
+    ];
+    let known = BY_PREFIX.iter().find(|(prefix, _)| function.starts_with(prefix));
+    known.map_or("no library", |(_, name)| name)
+}
+
+/// One call of each plan makes the calls of its row.
+pub(crate) fn steady() -> Result<(), Failed> {
+    run(&[])
+}
+
+/// A library's function fails, and the context is lost.
+pub(crate) fn lost() -> Result<(), Failed> {
+    // The driver asks the stream, since a library's status does not say so.
+    let fault = "cuStreamQuery 0 700 CUDA_ERROR_ILLEGAL_ADDRESS lost";
+    run(&[(FAILS, "cublasLtMatmul"), (FAULT, fault)])
+}
+
+/// Each function fails in turn.
+pub(crate) fn failing() -> Result<(), Failed> {
+    let functions: BTreeSet<_> = ROWS.iter().flat_map(|row| row.calls).collect();
+    let of_libraries = functions.into_iter().filter(|name| library_of(name) != "no library");
+    of_libraries.copied().try_for_each(|function| run(&[(FAILS, function)]))
+}
+
+/// The variable of the directory with the libraries, and the directory itself, below another one.
+type Place = (&'static str, &'static str);
+
+const NAMED: Place = ("STREAMFLOW_LIBRARY_DIR", "");
+
+/// Where a toolkit and NVIDIA's wheels have their libraries.
+const INSTALLED: [Place; 2] =
+    [("CUDA_HOME", "lib64"), ("VIRTUAL_ENV", "lib/python3.12/site-packages/nvidia/cu13/lib")];
+
+/// The libraries are found where a toolkit has them, and in the active environment.
+pub(crate) fn installed() -> Result<(), Failed> {
+    // A toolkit of this machine comes before the wheels, and in its place.
+    let has_toolkit = || {
+        let mut entries = fs::read_dir("/usr/local").into_iter().flatten().flatten();
+        entries.any(|entry| entry.file_name().to_string_lossy().starts_with("cuda"))
+    };
+    let places = if has_toolkit() { &INSTALLED[..1] } else { &INSTALLED };
+    places.iter().try_for_each(|place| run_with(*place, &[]))
+}
+
+fn run(more: &[(&str, &str)]) -> Result<(), Failed> {
+    run_with(NAMED, more)
+}
+
+fn run_with((variable, below): Place, more: &[(&str, &str)]) -> Result<(), Failed> {
+    let folder = tempfile::tempdir()?;
+    let (cuda, root) = (folder.path().join("lib"), folder.path().join("root"));
+    library::install(&cuda)?;
+    let libraries = root.join(below);
+    fs::create_dir_all(&libraries)?;
+    let fake = library::beside(library::LIBRARIES).ok_or_else(|| Failed::msg("no path"))?;
+    for file in FILES {
+        fs::copy(&fake, libraries.join(format!("{file}.12")))?;
+    }
+    let paths = [cuda, root, folder.path().join("log")];
+    let [cuda, root, log] = paths.map(|path| path.to_string_lossy().into_owned());
+    // What the environment of the tests names is not to be found.
+    let others = [NAMED.0, "CUDA_HOME", "CUDA_PATH", "VIRTUAL_ENV", "CONDA_PREFIX"];
+    let mut variables: Vec<_> = others.map(|name| (name, "")).to_vec();
+    variables.extend([("LD_LIBRARY_PATH", &*cuda), (variable, &*root), (LOG, &*log)]);
+    variables.extend(more);
+    child::run(ROLE, &variables)
+}
