@@ -14,7 +14,7 @@ use smallvec::SmallVec;
 
 use super::Block;
 use super::foreign::border::Owner;
-use super::rotation::{Sets, Turn};
+use super::rotation::{Bounds, InTurns, Sets, Turn};
 
 /// The number of the stream of a block that no stream has allocated.
 const FOREIGN: u32 = u32::MAX;
@@ -67,6 +67,20 @@ impl<P> PooledBlock<P> {
     }
 }
 
+impl<P> InTurns for Box<PooledBlock<P>> {
+    fn address(&self) -> u64 {
+        self.block.range().address
+    }
+
+    fn is_used_only_on(&mut self, stream: u32) -> bool {
+        self.block.is_used_only_on(stream)
+    }
+
+    fn turn(&self) -> Option<Turn> {
+        self.turn
+    }
+}
+
 impl<P> Deref for PooledBlock<P> {
     type Target = Block;
 
@@ -95,7 +109,7 @@ pub(super) struct SizeClass<P> {
     /// Skip the [driver query](super::reuse) for this many allocations.
     pub(super) queries_to_skip: usize,
     /// The free blocks of replayed ticks, once there are any.
-    pub(super) sets: Option<Box<Sets<P>>>,
+    pub(super) sets: Option<Box<Sets<Box<PooledBlock<P>>>>>,
 }
 
 impl<P> SizeClass<P> {
@@ -104,6 +118,50 @@ impl<P> SizeClass<P> {
         match (&mut self.sets, block.turn) {
             (Some(sets), Some(turn)) => sets.put_back(turn, block),
             _ => self.blocks.push_back(block),
+        }
+    }
+
+    /// The sets of replayed ticks, of which so many may be in flight.
+    fn sets(&mut self, ticks: usize) -> &mut Sets<Box<PooledBlock<P>>> {
+        self.sets.get_or_insert_with(|| Box::new(Sets::new(ticks)))
+    }
+
+    /// A free block for a [replayed tick](super::rotation), of which the uses may be unordered; `None` if a new one is to
+    /// be made.
+    pub(super) fn take_in_turn(
+        &mut self,
+        turn: Turn,
+        stream: u32,
+        bounds: Bounds,
+    ) -> Option<Box<PooledBlock<P>>> {
+        self.sets(bounds.ticks);
+        let Self { sets, blocks, .. } = self;
+        sets.as_mut()?.take(turn, stream, bounds, blocks)
+    }
+
+    /// Takes the block of a replayed tick that is taken after so many others, to look at it.
+    pub(super) fn take_nth(
+        &mut self,
+        turn: Turn,
+        ticks: usize,
+        nth: usize,
+    ) -> Option<Box<PooledBlock<P>>> {
+        self.sets(ticks).take_nth(turn, nth)
+    }
+
+    /// Puts a block back that was looked at.
+    pub(super) fn put_nth(&mut self, turn: Turn, nth: usize, block: Box<PooledBlock<P>>) {
+        match &mut self.sets {
+            Some(sets) => sets.put_nth(turn, nth, block),
+            None => self.blocks.push_back(block),
+        }
+    }
+
+    /// Moves the blocks of replayed ticks to the others: an allocation outside of such ticks takes any.
+    #[inline]
+    pub(super) fn end_turns(&mut self) {
+        if let Some(sets) = &mut self.sets {
+            sets.end(&mut self.blocks);
         }
     }
 

@@ -110,9 +110,7 @@ impl MemoryPool {
         let most = self.most_in_flight(bytes);
         let reserved = state.usage.reserved;
         let class = state.free_of(timeline.id()).size_class(bytes);
-        if class.sets.is_some() {
-            class.end_turns();
-        }
+        class.end_turns();
         let Some(oldest) = class.blocks.front_mut() else { return Decision::Allocate };
         if oldest.is_ordered_before(timeline) {
             return Decision::Reuse(0, true);

@@ -13,10 +13,10 @@
 //! Each set grows to what a tick has at once, and by as many blocks as may be [in flight](super::MemoryOptions): so
 //! memory is bounded, by the number of sets times that.
 
+use std::cmp::Reverse;
 use std::collections::VecDeque;
 use std::num::NonZeroU32;
 
-use super::pooled::{PooledBlock, SizeClass};
 use crate::stream::StreamTable;
 
 /// The most sets: as many ticks may be on the device at once and share no memory. More gain little, and each is a graph
@@ -48,61 +48,69 @@ impl Turn {
     }
 }
 
-/// The free blocks of replayed ticks, of one size and stream.
-pub(super) struct Sets<P>(Box<[Set<P>]>);
+/// A block, as far as the choice depends on it.
+pub(super) trait InTurns {
+    fn address(&self) -> u64;
+    /// Whether all its uses are on the stream with this number.
+    fn is_used_only_on(&mut self, stream: u32) -> bool;
+    /// The replayed tick that it was last allocated in.
+    fn turn(&self) -> Option<Turn>;
+}
 
-struct Set<P> {
+/// The free blocks of replayed ticks, of one size and stream.
+pub(super) struct Sets<B>(Box<[Set<B>]>);
+
+struct Set<B> {
     /// The tick that has used it last.
     turn: Option<Turn>,
     /// Free since before that tick. The next to take is the last.
-    before: Vec<Box<PooledBlock<P>>>,
+    before: Vec<B>,
     /// Returned since that tick began, the latest last.
-    returned: Vec<Box<PooledBlock<P>>>,
+    returned: Vec<B>,
 }
 
-impl<P> Set<P> {
+impl<B: InTurns> Set<B> {
     /// A tick takes a block: its first one finds all that came back, in the order of addresses.
     fn begin(&mut self, turn: Turn) {
         if self.turn.replace(turn) != Some(turn) {
             self.before.append(&mut self.returned);
-            let address = |block: &Box<PooledBlock<P>>| block.range().address;
-            self.before.sort_unstable_by(|one, other| address(other).cmp(&address(one)));
+            self.before.sort_unstable_by_key(|block| Reverse(block.address()));
         }
     }
 
     /// A block that the same tick has returned, and that the stream needs no wait for.
-    fn take_returned(&mut self, stream: u32) -> Option<Box<PooledBlock<P>>> {
+    fn take_returned(&mut self, stream: u32) -> Option<B> {
         let first = self.returned.len().saturating_sub(LATEST);
         let late = self.returned[first..].iter_mut();
         let place = late.rev().position(|block| block.is_used_only_on(stream))?;
         Some(self.returned.remove(self.returned.len() - 1 - place))
     }
 
-    fn pop(&mut self) -> Option<Box<PooledBlock<P>>> {
+    fn pop(&mut self) -> Option<B> {
         self.before.pop().or_else(|| self.returned.pop())
     }
 }
 
-impl<P> Sets<P> {
+impl<B: InTurns> Sets<B> {
     /// As many sets as there may be ticks in flight: 1, 2 or 4, so that sizes with other limits repeat together.
-    fn new(in_flight: usize) -> Self {
+    pub(super) fn new(in_flight: usize) -> Self {
         let count = 1 << in_flight.clamp(1, MOST).ilog2();
         let set = || Set { turn: None, before: Vec::new(), returned: Vec::new() };
         Self((0..count).map(|_| set()).collect())
     }
 
-    fn of(&mut self, turn: Turn) -> &mut Set<P> {
+    fn of(&mut self, turn: Turn) -> &mut Set<B> {
         let place = turn.set(self.0.len());
         &mut self.0[place]
     }
 
     /// Takes back a block of a replayed tick.
-    pub(super) fn put_back(&mut self, turn: Turn, block: Box<PooledBlock<P>>) {
+    pub(super) fn put_back(&mut self, turn: Turn, block: B) {
         self.of(turn).returned.push(block);
     }
 
     /// Takes any block.
-    pub(super) fn pop(&mut self) -> Option<Box<PooledBlock<P>>> {
+    pub(super) fn pop(&mut self) -> Option<B> {
         self.0.iter_mut().find_map(Set::pop)
     }
 }
@@ -118,21 +126,22 @@ pub(super) struct Bounds {
     pub(super) may_grow: bool,
 }
 
-impl<P> SizeClass<P> {
-    /// A free block for a replayed tick, of which the uses may be unordered; `None` if a new one is to be made.
-    pub(super) fn take_in_turn(
+impl<B: InTurns> Sets<B> {
+    /// A free block for a replayed tick, of which the uses may be unordered; `None` if a new one is to be made. `loose` are
+    /// the blocks of no set.
+    pub(super) fn take(
         &mut self,
         turn: Turn,
         stream: u32,
         bounds: Bounds,
-    ) -> Option<Box<PooledBlock<P>>> {
-        let sets = self.sets.get_or_insert_with(|| Box::new(Sets::new(bounds.ticks)));
-        let count = sets.0.len();
-        let set = sets.of(turn);
+        loose: &mut VecDeque<B>,
+    ) -> Option<B> {
+        let count = self.0.len();
+        let set = self.of(turn);
         set.begin(turn);
         let found = set.take_returned(stream).or_else(|| set.before.pop());
         // A block of no tick, or one that a call outside of ticks has moved.
-        let found = found.or_else(|| take_loose(&mut self.blocks, turn, count));
+        let found = found.or_else(|| take_loose(loose, turn, count));
         if found.is_some() || (bounds.may_grow && set.returned.len() < bounds.blocks) {
             return found;
         }
@@ -141,41 +150,34 @@ impl<P> SizeClass<P> {
         }
         // No room: of the other sets that which is used again last.
         let next = turn.set(count) + 1;
-        (0..count).find_map(|place| sets.0[(next + place) % count].pop())
+        (0..count).find_map(|place| self.0[(next + place) % count].pop())
     }
 
-    /// Takes the block of a replayed tick's set that is taken after so many others, to look at it.
-    pub(super) fn take_nth(
-        &mut self,
-        turn: Turn,
-        ticks: usize,
-        nth: usize,
-    ) -> Option<Box<PooledBlock<P>>> {
-        let set = self.sets.get_or_insert_with(|| Box::new(Sets::new(ticks))).of(turn);
+    /// Takes the block of a tick's set that is taken after so many others, to look at it.
+    pub(super) fn take_nth(&mut self, turn: Turn, nth: usize) -> Option<B> {
+        let set = self.of(turn);
         set.begin(turn);
         let place = set.before.len().checked_sub(nth + 1)?;
         Some(set.before.remove(place))
     }
 
     /// Puts a block back that was looked at.
-    pub(super) fn put_nth(&mut self, turn: Turn, nth: usize, block: Box<PooledBlock<P>>) {
-        let Some(sets) = &mut self.sets else { return self.blocks.push_back(block) };
-        let set = sets.of(turn);
+    pub(super) fn put_nth(&mut self, turn: Turn, nth: usize, block: B) {
+        let set = self.of(turn);
         set.before.insert(set.before.len().saturating_sub(nth), block);
     }
 
-    /// Moves the blocks of ticks to the others: an allocation outside of replayed ticks takes any.
+    /// Moves all blocks to others.
     #[cold]
-    pub(super) fn end_turns(&mut self) {
-        let Self { sets, blocks, .. } = self;
-        for set in sets.iter_mut().flat_map(|sets| sets.0.iter_mut()) {
+    pub(super) fn end(&mut self, to: &mut VecDeque<B>) {
+        for set in &mut self.0 {
             set.begin_anew();
-            blocks.extend(set.before.drain(..).rev());
+            to.extend(set.before.drain(..).rev());
         }
     }
 }
 
-impl<P> Set<P> {
+impl<B: InTurns> Set<B> {
     fn begin_anew(&mut self) {
         if let Some(turn) = self.turn.take() {
             self.begin(turn);
@@ -184,14 +186,8 @@ impl<P> Set<P> {
 }
 
 /// Takes a block of no set: one that this tick's set had before, or else the oldest.
-fn take_loose<P>(
-    blocks: &mut VecDeque<Box<PooledBlock<P>>>,
-    turn: Turn,
-    count: usize,
-) -> Option<Box<PooledBlock<P>>> {
-    let is_own = |block: &Box<PooledBlock<P>>| {
-        block.turn.is_some_and(|before| before.set(count) == turn.set(count))
-    };
-    let own = blocks.iter().position(is_own);
+fn take_loose<B: InTurns>(blocks: &mut VecDeque<B>, turn: Turn, count: usize) -> Option<B> {
+    let is_own = |before: Turn| before.set(count) == turn.set(count);
+    let own = blocks.iter().position(|block| block.turn().is_some_and(is_own));
     blocks.remove(own.unwrap_or(0))
 }

@@ -45,7 +45,7 @@ impl Compute for Give {
         }
         let Some(state) = &mut self.state else { return Ok(()) };
         stream.launch::<folded>(LEN, (state, &*image))?;
-        if cx.tick() < WARM || cx.tick() % EVERY > 0 {
+        if cx.tick() < WARM || !cx.tick().is_multiple_of(EVERY) {
             return Ok(());
         }
         self.to.send((cx.tick(), image.clone()))?;

@@ -1,13 +1,15 @@
 //! Numbers that equal traces share, and those of the latest traces.
 
+use super::lane::MOST;
 use super::trace::{Trace, Work};
 use crate::driver::{Access, AccessMode, MemoryRange};
 
 /// The latest traces that are remembered.
 const SEEN: usize = 64;
 
-/// A trace that comes again after more segments than this is too rare for a graph.
-const RECENT: u64 = 256;
+/// A trace that comes again after more segments than this is too rare for a graph: passes have a few each, and
+/// there may be as many rotations as lanes.
+const RECENT: u64 = 8 * MOST as u64;
 
 /// The latest traces that are those of no lane, by their fingerprints. It has a fixed size: ticks that never repeat
 /// allocate nothing.
@@ -123,7 +125,7 @@ mod tests {
         for place in 0..=SEEN as u64 {
             assert!(!seen.note(&trace(place), 1 + place));
         }
-        assert!(!seen.note(&trace(0), 100), "the oldest had to go");
-        assert!(seen.note(&trace(SEEN as u64), 101));
+        assert!(!seen.note(&trace(0), 66), "the oldest had to go");
+        assert!(seen.note(&trace(SEEN as u64), 67));
     }
 }
