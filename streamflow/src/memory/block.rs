@@ -87,6 +87,11 @@ impl Block {
         self.claims.all(|point| point.stream() == stream)
     }
 
+    /// The stream of one of the latest uses.
+    pub(super) fn last_stream(&mut self) -> Option<u32> {
+        self.claims.latest().map(Point::stream)
+    }
+
     /// Whether each use is known to be complete, or comes earlier on `timeline`.
     pub(super) fn is_known_complete(&mut self, timeline: &Timeline, table: &StreamTable) -> bool {
         let is_known = |point| timeline.implies(point) || table.is_known_complete(point);

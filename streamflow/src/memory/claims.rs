@@ -138,6 +138,11 @@ impl Claims {
         self.uses.get_mut().try_for_each(visit)
     }
 
+    /// One of the latest uses.
+    pub(super) fn latest(&mut self) -> Option<Point> {
+        self.uses.get_mut().latest_first().next()
+    }
+
     /// Adds the uses that `stream` does not come after to a list.
     pub(super) fn add_unordered(&mut self, stream: &impl Ordered, to: &mut Vec<Point>) {
         let uses = self.uses.get_mut();
