@@ -109,7 +109,7 @@ pub(super) struct SizeClass<P> {
     /// Skip the [driver query](super::reuse) for this many allocations.
     pub(super) queries_to_skip: usize,
     /// The index of the block that the next query is about, if there are as many.
-    pub(super) to_query: usize,
+    pub(super) next_query: usize,
     /// The free blocks of replayed ticks, once there are any.
     pub(super) sets: Option<Box<Sets<Box<PooledBlock<P>>>>>,
 }
@@ -194,8 +194,8 @@ impl<P> FreeList<P> {
 
     #[cold]
     fn add(&mut self, bytes: u64) -> usize {
-        let (blocks, queries_to_skip, to_query, sets) = (VecDeque::new(), 0, usize::MAX, None);
-        self.classes.push(SizeClass { bytes, blocks, queries_to_skip, to_query, sets });
+        let (blocks, queries_to_skip, next_query, sets) = (VecDeque::new(), 0, usize::MAX, None);
+        self.classes.push(SizeClass { bytes, blocks, queries_to_skip, next_query, sets });
         self.classes.len() - 1
     }
 

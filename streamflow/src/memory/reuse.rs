@@ -28,9 +28,9 @@ const SETS: usize = 8;
 
 impl<P> SizeClass<P> {
     /// The block to query the driver about, of three quarters of them at most: the later ones were dropped just now.
-    fn to_query(&mut self) -> usize {
+    fn block_to_query(&mut self) -> usize {
         let count = self.blocks.len();
-        let late = self.to_query.min(count - count / 4 - 1);
+        let late = self.next_query.min(count - count / 4 - 1);
         let mut last_stream = |index: usize| self.blocks[index].last_stream();
         let oldest = last_stream(0);
         (0..=late).rev().take(SETS).find(|index| last_stream(*index) == oldest).unwrap_or(late)
@@ -38,7 +38,7 @@ impl<P> SizeClass<P> {
 
     /// Notes the answer for the block at this index. Returns whether no older one is left to query about.
     fn note_query(&mut self, index: usize, is_done: bool) -> bool {
-        self.to_query = if is_done { index + 1 + index / 4 } else { index / 2 };
+        self.next_query = if is_done { index + 1 + index / 4 } else { index / 2 };
         let is_over = is_done || index == 0;
         if is_over && !is_done {
             self.queries_to_skip = self.blocks.len();
@@ -157,7 +157,7 @@ impl MemoryPool {
         }
         if has_many && may_query && count >= MIN_BLOCKS_TO_QUERY {
             if class.queries_to_skip == 0 {
-                return Decision::Query(class.to_query());
+                return Decision::Query(class.block_to_query());
             }
             class.queries_to_skip -= 1;
         }

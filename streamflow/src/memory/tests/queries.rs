@@ -70,12 +70,13 @@ fn the_driver_is_queried_once_for_several_allocations() {
 fn the_driver_is_queried_about_the_streams_of_the_oldest_block() {
     let bench = bench(in_flight(4));
     let ((a, _), (b, _), (c, _)) = (bench.stream(), bench.stream(), bench.stream());
-    let mut copies = bench.platform.buffer::<u8>(4 * LEN, &b).unwrap();
+    let mut copies = [&b, &c].map(|on| bench.platform.buffer::<u8>(4 * LEN, on).unwrap());
     let mut addresses = Vec::new();
     let blocks: Vec<_> = (0..4).map(|_| bench.buffer(&a)).collect();
     for (tick, mut data) in blocks.into_iter().enumerate() {
         a.fill_bytes(&mut data, tick as u8).unwrap();
-        let reader = if tick % 3 == 0 { &b } else { &c };
+        let (reader, copies) =
+            if tick % 3 == 0 { (&b, &mut copies[0]) } else { (&c, &mut copies[1]) };
         let part = tick * LEN..(tick + 1) * LEN;
         reader.copy(&data, &mut copies.slice_mut(part).unwrap()).unwrap();
         addresses.push(data.range().address);
