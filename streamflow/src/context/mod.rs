@@ -302,9 +302,8 @@ impl ExecutionContext {
         stream: &Stream<'_>,
         make: impl FnOnce(&CudaStream) -> Result<H, Failure>,
     ) -> Result<OnStream<H>> {
-        let made = make(stream);
-        current::doubt();
-        Ok(OnStream::new(stream, made?))
+        let _other = current::other_code();
+        Ok(OnStream::new(stream, make(stream)?))
     }
 
     /// Ends this operator: it does not run again. A source without a count calls it at its end.

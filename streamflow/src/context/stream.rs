@@ -132,10 +132,8 @@ impl<H> OnStream<H> {
         let value = self.lend(stream)?;
         // A drop in the hook may have bound another device.
         stream.timeline().bind()?;
-        let used = use_it(value);
-        // Other code can have been in there.
-        current::doubt();
-        Ok(used)
+        let _other = current::other_code();
+        Ok(use_it(value))
     }
 
     /// As [`with`](Self::with), without a closure, for functions that pass on the place of their caller. It does not bind

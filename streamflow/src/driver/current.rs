@@ -1,27 +1,78 @@
 //! Whether the device that is current on a thread is the one that streamflow has bound last.
 //!
-//! Other code may make another device current, and so may a driver, when it gives back what belongs to another device. A call of
-//! a library, which works on the current device, binds its own where this is in doubt.
+//! Other code may make another device current, and so may a driver, when it opens a device or gives back what belongs to another
+//! one. A call of a library, which works on the current device, binds its own where this is in doubt.
 
 use std::cell::Cell;
+use std::marker::PhantomData;
+
+/// There is doubt until a device is bound again.
+const DOUBT: u32 = 1;
+/// For each piece of other code that runs now.
+const RUNNING: u32 = 2;
 
 thread_local! {
-    static IS_IN_DOUBT: Cell<bool> = const { Cell::new(true) };
+    static STATE: Cell<u32> = const { Cell::new(DOUBT) };
 }
 
 /// Other code has run on the calling thread, or will run there; or a driver has made another device current.
 #[inline]
 pub(crate) fn doubt() {
-    IS_IN_DOUBT.set(true);
+    STATE.set(STATE.get() | DOUBT);
 }
 
 /// A device was bound, and noted.
 #[inline]
 pub(crate) fn trust() {
-    IS_IN_DOUBT.set(false);
+    STATE.set(STATE.get() & !DOUBT);
+}
+
+/// Other code runs on the calling thread until this is dropped, also if it unwinds: what it has made current is unknown at
+/// each call that it makes.
+#[inline]
+pub(crate) fn other_code() -> OtherCode {
+    STATE.set(STATE.get() + RUNNING);
+    OtherCode(PhantomData)
+}
+
+/// See [`other_code`]. Of one thread.
+pub(crate) struct OtherCode(PhantomData<*const ()>);
+
+impl Drop for OtherCode {
+    fn drop(&mut self) {
+        STATE.set((STATE.get() - RUNNING) | DOUBT);
+    }
 }
 
 #[inline]
 pub(crate) fn is_in_doubt() -> bool {
-    IS_IN_DOUBT.get()
+    STATE.get() != 0
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_other_code_made_current_is_unknown_until_a_device_is_bound_after_it() {
+        trust();
+        assert!(!is_in_doubt());
+        {
+            let _outer = other_code();
+            trust();
+            assert!(is_in_doubt(), "other code still runs");
+            drop(other_code());
+            trust();
+            assert!(is_in_doubt(), "the outer one still runs");
+        }
+        assert!(is_in_doubt(), "nothing was bound since");
+        trust();
+        assert!(!is_in_doubt());
+        let unwound = std::panic::catch_unwind(|| {
+            let _running = other_code();
+            std::panic::resume_unwind(Box::new(()));
+        });
+        assert!(unwound.is_err() && is_in_doubt());
+        trust();
+    }
 }

@@ -294,7 +294,8 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
     unsafe fn synchronize_event(&self, event: RawEvent) -> DriverResult<()>;
 
     /// Allocates device memory in stream order: work queued on `stream` after this call may use it. The
-    /// content is not initialised. `source` says what it may be made of.
+    /// content is not initialised. `source` says what it may be made of. A driver may wait on the host where the device is out
+    /// of memory, for memory whose free is not done.
     ///
     /// # Safety
     /// `stream` is live.

@@ -102,10 +102,13 @@ impl MemoryPool {
         bytes: u64,
         turn: Turn,
     ) -> Option<DeviceBlock> {
+        let reserved = state.usage.reserved;
         let bounds = Bounds {
             ticks: self.options.in_flight_of(bytes),
             blocks: self.most_in_flight(bytes),
-            may_grow: self.limits.allows(state.usage.reserved, bytes),
+            // Above the threshold a block is freed when it comes back, and made again for each tick.
+            may_grow: self.limits.allows(reserved, bytes)
+                && reserved.saturating_add(bytes) <= self.release_threshold,
         };
         let class = state.free_of(timeline.id()).size_class(bytes);
         let block = class.take_in_turn(turn, timeline.id(), bounds);

@@ -73,9 +73,14 @@ impl<B: InTurns> Set<B> {
     /// A tick takes a block: its first one finds all that came back, in the order of addresses.
     fn begin(&mut self, turn: Turn) {
         if self.turn.replace(turn) != Some(turn) {
-            self.before.append(&mut self.returned);
-            self.before.sort_unstable_by_key(|block| Reverse(block.address()));
+            self.collect();
         }
+    }
+
+    /// All free blocks are as those from before the tick.
+    fn collect(&mut self) {
+        self.before.append(&mut self.returned);
+        self.before.sort_unstable_by_key(|block| Reverse(block.address()));
     }
 
     /// A block that the same tick has returned, and that the stream needs no wait for.
@@ -148,7 +153,7 @@ impl<B: InTurns> Sets<B> {
         if !set.returned.is_empty() {
             return Some(set.returned.remove(0));
         }
-        // No room: of the other sets that which is used again last.
+        // No room: of the other sets the least recently used one, whose blocks the device has most likely done with.
         let next = turn.set(count) + 1;
         (0..count).find_map(|place| self.0[(next + place) % count].pop())
     }
@@ -157,30 +162,29 @@ impl<B: InTurns> Sets<B> {
     pub(super) fn take_nth(&mut self, turn: Turn, nth: usize) -> Option<B> {
         let set = self.of(turn);
         set.begin(turn);
-        let place = set.before.len().checked_sub(nth + 1)?;
-        Some(set.before.remove(place))
+        match nth.checked_sub(set.before.len()) {
+            None => Some(set.before.remove(set.before.len() - nth - 1)),
+            // What this tick has returned itself: else each of its allocations would be new memory.
+            Some(place) => (place < set.returned.len()).then(|| set.returned.remove(place)),
+        }
     }
 
     /// Puts a block back that was looked at.
     pub(super) fn put_nth(&mut self, turn: Turn, nth: usize, block: B) {
         let set = self.of(turn);
-        set.before.insert(set.before.len().saturating_sub(nth), block);
+        match nth.checked_sub(set.before.len()) {
+            None | Some(0) => set.before.insert(set.before.len() - nth, block),
+            Some(place) => set.returned.insert(place.min(set.returned.len()), block),
+        }
     }
 
     /// Moves all blocks to others.
     #[cold]
     pub(super) fn end(&mut self, to: &mut VecDeque<B>) {
         for set in &mut self.0 {
-            set.begin_anew();
+            set.turn = None;
+            set.collect();
             to.extend(set.before.drain(..).rev());
-        }
-    }
-}
-
-impl<B: InTurns> Set<B> {
-    fn begin_anew(&mut self) {
-        if let Some(turn) = self.turn.take() {
-            self.begin(turn);
         }
     }
 }

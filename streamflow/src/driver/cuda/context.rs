@@ -24,6 +24,8 @@ pub(super) fn shared_context(id: DeviceId, ordinal: usize) -> DriverResult<Arc<C
     if let Some(context) = contexts.get(&ordinal) {
         return Ok(context.clone());
     }
+    // cudarc makes the context current.
+    current::doubt();
     let context = CudaContext::new(ordinal)
         .map_err(|error| cannot_start("opening the device", id, error.0))?;
     // SAFETY: no slice of cudarc's exists on this context yet. streamflow does the ordering: cudarc's

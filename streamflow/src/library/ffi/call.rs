@@ -172,11 +172,10 @@ impl<'a> Call<'a> {
         host: &HostBody,
         device: impl Fn(RawStream) -> Result<(), LibraryError>,
     ) -> Result<()> {
+        // Unlike NVIDIA's libraries, the caller's may bind another device.
+        let _other = current::other_code();
         // SAFETY: the caller vouches for the same.
-        let queued = unsafe { self.queue_in_place(stream, host, device) };
-        // Unlike NVIDIA's libraries, the caller's may have bound another device.
-        current::doubt();
-        queued
+        unsafe { self.queue_in_place(stream, host, device) }
     }
 
     /// As [`queue`](Self::queue), for one call of this. It moves no claims: they have two kilobytes.

@@ -194,3 +194,40 @@ fn page_locked_memory_of_replayed_ticks_repeats() {
         assert_eq!(addresses[tick], addresses[tick - 2], "tick {tick}");
     }
 }
+
+/// A tick that makes and drops page-locked memory in a loop, and runs that begin to count their ticks anew.
+#[test]
+fn page_locked_memory_of_replayed_ticks_is_bounded() {
+    let mut ticks = ticks(MemoryOptions::new());
+    let made =
+        |ticks: &Ticks| ticks.bench.count(|call| matches!(call, Call::AllocatePinned { .. }));
+    for tick in 0..8 {
+        // In each second run of two ticks the numbers are those of the run before.
+        ticks.tick = tick % 2;
+        ticks.next(|bench, _| {
+            for _ in 0..100 {
+                let mut memory = bench.platform.pinned::<u8>(device(0), LEN).unwrap();
+                memory.as_mut_slice_blocking().unwrap().fill(1);
+            }
+        });
+    }
+    assert!(made(&ticks) <= 4, "{}", made(&ticks));
+}
+
+/// The memory of all sets is above the threshold, and that of one tick is not.
+#[test]
+fn replayed_ticks_below_the_threshold_allocate_once() {
+    const THREE: u64 = 3 * 1024;
+    let mut ticks = ticks(MemoryOptions::new().release_threshold(THREE + 512));
+    let (a, _) = ticks.bench.stream();
+    let tick = |ticks: &mut Ticks| {
+        ticks.next(|bench, _| {
+            let mut made = [(); 3].map(|()| bench.buffer(&a));
+            made.iter_mut().for_each(|data| a.fill_bytes(data, 1).unwrap());
+        });
+    };
+    (0..8).for_each(|_| tick(&mut ticks));
+    ticks.bench.recorder.clear();
+    (0..40).for_each(|_| tick(&mut ticks));
+    assert_eq!(ticks.allocations(), 0);
+}
