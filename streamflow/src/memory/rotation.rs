@@ -10,6 +10,10 @@
 //! many blocks it takes, and in whichever order they come back. A block that is held for longer than all sets is replaced
 //! by another one of its set: then the ticks repeat after a multiple of the sets.
 //!
+//! Page-locked memory that the host is to touch must be complete. There a tick takes the first of its set that is, so such a
+//! tick may have other memory. Work of other threads beside a replayed pass takes part in its sets: that is safe, and the ticks
+//! may not repeat.
+//!
 //! Each set grows to what a tick has at once, and by as many blocks as may be [in flight](super::MemoryOptions): so
 //! memory is bounded, by the number of sets times that.
 

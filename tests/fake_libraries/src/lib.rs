@@ -2,8 +2,8 @@
 //!
 //! One file has the functions of all libraries that streamflow loads, and no others: a test gives it each of their names.
 //! Each call is a line of the log of `fake_cuda`, `STREAMFLOW_FAKE_CUDA_LOG`, so that the calls of CUDA and those of
-//! libraries are there in their order. `STREAMFLOW_FAKE_LIBRARIES_FAIL` names a function that fails. A function that makes an object writes some handle, and one that is asked for a size
-//! writes `WORK`.
+//! libraries are there in their order. `STREAMFLOW_FAKE_LIBRARIES_FAIL` names a function that fails. A function that makes
+//! an object writes some handle, and one that is asked for a size writes `WORK`.
 //!
 //! The declarations are those of the headers of CUDA 13.0. Enums are integers, and handles are pointers.
 #![allow(non_snake_case, reason = "NVIDIA's names")]
