@@ -1,6 +1,12 @@
 //! The latest waits of a stream, which its clock may have forgotten.
 
+// In a model these words are plain, and no step of their own: with them the interleavings of two waits are too many. They are
+// written and read at the places, and with the orderings, of a clock's words, which are modelled.
+#[cfg(loom)]
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use super::clock::Entry;
+#[cfg(not(loom))]
 use crate::sync::{AtomicU64, Ordering};
 
 /// How many waits are kept. With their cursor they are one line of the processor's cache.

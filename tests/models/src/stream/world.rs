@@ -184,7 +184,7 @@ impl World {
     /// Whether the stream's notes say that it comes after a point. If so, it must be true at once.
     pub(crate) fn implies(&self, stream: usize, point: Point) -> bool {
         let on = On(self, stream);
-        let implies = on.implies(point) || on.seen().has_waited(point.stream, point.record);
+        let implies = on.implies(point) || on.seen().latest.has(point.stream, point.record);
         if implies {
             let queue = *self.queues[stream].lock().unwrap();
             self.assert_covers(&queue, point.stream, point.record, "a wait is skipped too early");
