@@ -19,6 +19,7 @@ mod null;
 mod poisons_work;
 mod reuses_handles;
 mod short_rows;
+mod timed;
 mod unlaunched;
 
 pub use behind::{Behind, Counts};
@@ -36,4 +37,5 @@ pub use null::Null;
 pub use poisons_work::PoisonsWork;
 pub use reuses_handles::ReusesHandles;
 pub use short_rows::ShortRows;
+pub use timed::{Kind, Spent, Timed};
 pub use unlaunched::Unlaunched;

@@ -38,6 +38,10 @@ pub(crate) struct Flags {
     /// Count the calls of the driver in a tick, on a device that is so many ticks behind the host, and measure no times
     #[arg(long, value_name = "TICKS", num_args = 0..=1, default_missing_value = "3", conflicts_with = "processes")]
     pub(crate) calls: Option<u64>,
+    /// Measure where the host's time goes: each kind of call of the driver, how often a part of a tick makes it and its
+    /// nanoseconds, and the rest, which is streamflow's own
+    #[arg(long, conflicts_with_all = ["processes", "calls"])]
+    pub(crate) profile: bool,
     /// Count instructions with valgrind, which must be installed: minutes more, and the same numbers on a busy machine
     #[arg(long, requires = "host_only", conflicts_with = "processes")]
     pub(crate) valgrind: bool,

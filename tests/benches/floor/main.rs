@@ -17,6 +17,7 @@ mod graphs;
 mod on_gpu;
 mod on_host;
 mod operators;
+mod profile;
 mod run;
 mod table;
 mod turns;
@@ -37,6 +38,7 @@ use cpp::NoCompiler;
 use flags::Flags;
 use on_gpu::OnGpu;
 use on_host::OnHost;
+use profile::Profile;
 use table::Row;
 use workloads::{Mode, Workload};
 
@@ -66,6 +68,9 @@ fn measure(flags: &Flags) -> Result<()> {
     }
     if let Some(ticks_behind) = flags.calls {
         return calls_of(flags, ticks_behind, &workloads, &modes);
+    }
+    if flags.profile {
+        return profiles(flags, &workloads, &modes);
     }
     let platform = if flags.host_only { Platform::host().build()? } else { Platform::detect()? };
     if !flags.json {
@@ -110,6 +115,18 @@ fn calls_of(
     let calls = Calls::new(ticks_behind)?;
     for workload in workloads.iter().filter(|workload| on_host::is_own(workload)) {
         printer.print(&bar, &calls.rows(workload, modes, &bar)?);
+    }
+    bar.finish_and_clear();
+    Ok(())
+}
+
+/// Measures the driver's calls in place of whole ticks.
+fn profiles(flags: &Flags, workloads: &[Workload], modes: &[&Mode]) -> Result<()> {
+    let bar = progress::bar((workloads.len() * modes.len()) as u64);
+    let mut printer = Printer { as_json: flags.json, is_first: true };
+    let profile = Profile::new(flags.host_only)?;
+    for workload in workloads {
+        printer.print(&bar, &profile.rows(workload, modes, flags.turns, &bar)?);
     }
     bar.finish_and_clear();
     Ok(())

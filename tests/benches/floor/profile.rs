@@ -1,0 +1,124 @@
+//! Where the host's time of a tick goes, call by call.
+
+use std::sync::Arc;
+
+use indicatif::ProgressBar;
+use streamflow::driver::cuda::CudaDriver;
+use streamflow::driver::replay::Replaying;
+use streamflow::prelude::*;
+use streamflow_tests::layers::{Kind, Null, Timed};
+
+use crate::cpp::{self, Cpp};
+use crate::forms::{self, Form};
+use crate::table::Row;
+use crate::turns::quantile;
+use crate::workloads::{Mode, Workload};
+
+/// The tasks of a turn.
+const TASKS: usize = 4_000;
+
+/// A platform whose driver's calls are measured.
+pub(crate) struct Profile {
+    timed: Arc<Timed>,
+    platform: Platform,
+    null: Option<Arc<Null>>,
+}
+
+impl Profile {
+    /// On a GPU, or, with `is_host`, over a driver that does nothing.
+    pub(crate) fn new(is_host: bool) -> Result<Self> {
+        let null = match is_host {
+            true => Some(Arc::new(Null::new(
+                Platform::builder().race_check(false).host()?.driver().clone(),
+            ))),
+            false => None,
+        };
+        let timed = Arc::new(match &null {
+            Some(null) => Timed::new(null.clone()),
+            None => Timed::new(Arc::new(CudaDriver::new()?)),
+        });
+        let driver = Arc::new(Replaying::over(timed.clone()));
+        let platform = Platform::builder().race_check(false).driver(driver)?;
+        Ok(Self { timed, platform, null })
+    }
+
+    /// A row for each form: of each part, the host's time, the calls, and the time of one call of each kind in ns.
+    pub(crate) fn rows(
+        &self,
+        workload: &Workload,
+        modes: &[&Mode],
+        turns: usize,
+        bar: &ProgressBar,
+    ) -> Result<Vec<Row>> {
+        let mut rows = Vec::new();
+        let ticks = (TASKS / workload.operators()).clamp(10, 200) as u64;
+        let parts = workload.parts() as f64;
+        if self.null.is_none() {
+            let floor = cpp::compile()?;
+            for layout in workload.layouts {
+                let mut form = Cpp::new(floor, &self.platform, workload, *layout)?;
+                let mut host = Vec::new();
+                for turn in 0..=turns {
+                    host.push(form.batch(turn as u32, ticks)?.0 * 1e9 / (ticks as f64 * parts));
+                }
+                let mut numbers = vec![("host ns", quantile(&host[1..], 0.5)), ("own ns", None)];
+                numbers.extend(columns().map(|name| (name, None)));
+                rows.push(Row::new(&workload.name, form.name(), None, &numbers));
+            }
+        }
+        let clock = Timed::clock();
+        for mode in modes {
+            let mut form = forms::streamed(&self.platform, workload, mode)?;
+            let mut samples: Vec<Vec<f64>> = Vec::new();
+            for _ in 0..=turns {
+                samples.push(match &self.null {
+                    Some(null) => null.off(|| self.sample(&mut *form, ticks, parts, clock))?,
+                    None => self.sample(&mut *form, ticks, parts, clock)?,
+                });
+            }
+            let median = |column: usize| {
+                quantile(&samples[1..].iter().map(|it| it[column]).collect::<Vec<_>>(), 0.5)
+            };
+            let names = ["host ns", "own ns"].into_iter().chain(columns());
+            let numbers: Vec<_> =
+                names.enumerate().map(|(column, name)| (name, median(column))).collect();
+            rows.push(Row::new(&workload.name, mode.name, None, &numbers));
+            drop(form);
+            bar.inc(1);
+        }
+        Ok(rows)
+    }
+
+    /// A turn's numbers. A batch's first ticks are not in its time, but their calls are counted: twice as many ticks less as
+    /// many have the calls of one batch.
+    fn sample(&self, form: &mut dyn Form, ticks: u64, parts: f64, clock: f64) -> Result<Vec<f64>> {
+        let mut batch = |ticks| -> Result<_> {
+            let before = self.timed.spent();
+            let (host, _) = form.batch(1, ticks)?;
+            let after = self.timed.spent();
+            let spent = after.iter().zip(&before);
+            let spent = spent
+                .map(|(a, b)| ((a.calls - b.calls) as f64, (a.nanoseconds - b.nanoseconds) as f64));
+            Ok((host * 1e9, spent.collect::<Vec<_>>()))
+        };
+        let (few, many) = (batch(ticks)?, batch(2 * ticks)?);
+        let per = ticks as f64 * parts;
+        let all_calls: f64 = few.1.iter().zip(&many.1).map(|(few, many)| many.0 - few.0).sum();
+        // What the measurement itself takes is left out.
+        let host = (many.0 - few.0 - all_calls * clock * 2.0) / per;
+        let mut numbers = vec![host, host];
+        for (few, many) in few.1.iter().zip(&many.1) {
+            let calls = many.0 - few.0;
+            let time = many.1 - few.1 - calls * clock;
+            numbers[1] -= time / per;
+            numbers.push(calls / per);
+            numbers.push(if calls > 0.0 { time / calls } else { 0.0 });
+        }
+        Ok(numbers)
+    }
+}
+
+/// The columns of all kinds.
+fn columns() -> impl Iterator<Item = &'static str> {
+    Kind::ALL.into_iter().flat_map(|kind| [kind.name(), "ns"])
+}
