@@ -21,9 +21,19 @@ pub enum Coverage {
     Partial,
 }
 
+impl Coverage {
+    /// The elements of the longest slice that a kernel may write with a grid for so many elements.
+    pub(super) fn most_written(self, covered: u64) -> u64 {
+        match self {
+            Self::Elementwise => covered,
+            Self::GridStride if covered == 0 => 0,
+            Self::GridStride | Self::Partial => u64::MAX,
+        }
+    }
+}
+
 /// Refuses a launch whose grid is too small for the kernel's `&mut` slices. `threads` is the block size that the
 /// kernel is written for.
-#[inline(always)]
 pub(super) fn check(
     (name, loaded, threads): (&str, &LoadedKernel, Option<[u32; 3]>),
     coverage: Coverage,
@@ -31,12 +41,7 @@ pub(super) fn check(
     passing: &Passing<'_>,
 ) -> Result<()> {
     let (longest, _) = passing.longest_written();
-    let needed = match coverage {
-        Coverage::Elementwise => longest,
-        Coverage::GridStride => longest.min(1),
-        Coverage::Partial => 0,
-    };
-    if grid.elements_covered(loaded, threads) >= needed {
+    if longest <= coverage.most_written(grid.elements_covered(loaded, threads)) {
         return Ok(());
     }
     refuse((name, loaded, threads), coverage, grid, passing)
