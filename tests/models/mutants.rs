@@ -379,8 +379,8 @@ const MUTANTS: &[Mutant] = &[
         file: "memory/slice.rs",
         edits: &[
             (
-                "if shape.bytes::<T>() > bytes",
-                "if shape.count() as u64 > bytes",
+                "if Shape::bytes_of::<T>(count) > bytes",
+                "if count as u64 > bytes",
             ),
         ],
         model: "memory::slices::slices_of_all_short_shapes",

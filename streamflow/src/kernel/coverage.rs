@@ -3,6 +3,7 @@
 //! The simulator runs a kernel's Rust body once per launch, whatever the grid. A grid that is too small would give
 //! right data there, and leave elements unwritten on a GPU. So such a launch is refused on both.
 
+use super::passing::Longest;
 use super::{Grid, Passing};
 use crate::driver::LoadedKernel;
 use crate::error::{Error, Result};
@@ -40,7 +41,7 @@ pub(super) fn check(
     grid: &Grid,
     passing: &Passing<'_>,
 ) -> Result<()> {
-    let (longest, _) = passing.longest_written();
+    let longest = passing.longest_written().len;
     if longest <= coverage.most_written(grid.elements_covered(loaded, threads)) {
         return Ok(());
     }
@@ -62,7 +63,7 @@ fn refuse(
     if grid.shape(loaded, threads).is_none() {
         grid.refuse(name, loaded, threads)?;
     }
-    let (longest, argument) = passing.longest_written();
+    let Longest { len: longest, argument, is_view } = passing.longest_written();
     let covered = grid.elements_covered(loaded, threads);
     let problem = match (coverage, covered) {
         (Coverage::GridStride, _) => format!(
@@ -75,7 +76,7 @@ fn refuse(
         ),
         _ => {
             // A part of a view has as many elements as its dimensions make.
-            let part = match passing.longest_is_view() {
+            let part = match is_view {
                 true => "a smaller view".to_owned(),
                 false => format!("the part `{argument}.slice_mut(..{covered})`"),
             };

@@ -76,7 +76,7 @@ fn launch_kernel(
 ) -> Result<()> {
     let timeline = &**stream.timeline();
     timeline.ready()?;
-    let (longest, _) = passing.longest_written();
+    let longest = passing.longest_written().len;
     let checked = match remembered::find(info, grid, timeline, longest) {
         Some(checked) => checked,
         None => match check(stream, info, grid, passing)? {

@@ -17,9 +17,17 @@ pub struct Passing<'a> {
     beyond: usize,
     accesses: ArrayVec<Access, MAX_PARAMS>,
     blocks: ArrayVec<&'a Block, MAX_PARAMS>,
-    /// The number of elements of the longest slice or view that the kernel writes, and the argument's name.
-    longest: (u64, &'static str),
-    longest_is_view: bool,
+    longest: Longest,
+}
+
+/// The longest slice or view that the kernel writes.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Longest {
+    /// The number of elements.
+    pub(super) len: u64,
+    /// The argument's name.
+    pub(super) argument: &'static str,
+    pub(super) is_view: bool,
 }
 
 impl Default for Passing<'_> {
@@ -38,8 +46,7 @@ impl<'a> Passing<'a> {
             beyond: 0,
             accesses: ArrayVec::new_const(),
             blocks: ArrayVec::new_const(),
-            longest: (0, ""),
-            longest_is_view: false,
+            longest: Longest { len: 0, argument: "", is_view: false },
         }
     }
 
@@ -105,21 +112,16 @@ impl<'a> Passing<'a> {
         self.blocks.iter().copied().zip(self.accesses.iter())
     }
 
-    /// The number of elements of the longest slice or view that the kernel writes, and the argument's name.
-    pub(super) fn longest_written(&self) -> (u64, &'static str) {
+    /// The longest slice or view that the kernel writes.
+    #[inline]
+    pub(super) fn longest_written(&self) -> Longest {
         self.longest
-    }
-
-    /// Whether the longest one is a view.
-    pub(super) fn longest_is_view(&self) -> bool {
-        self.longest_is_view
     }
 
     #[inline(always)]
     fn writes(&mut self, argument: &'static str, len: usize, is_view: bool) {
-        if len as u64 > self.longest.0 {
-            self.longest = (len as u64, argument);
-            self.longest_is_view = is_view;
+        if len as u64 > self.longest.len {
+            self.longest = Longest { len: len as u64, argument, is_view };
         }
     }
 

@@ -8,11 +8,13 @@ use super::{Grid, KernelInfo};
 use crate::driver::{DeviceId, LoadedKernel, RawFunction};
 use crate::stream::{PlatformNumber, Timeline};
 
-/// How many launches a thread remembers. A tick's launches are few, and each takes two lines of the cache.
-const PLACES: usize = 32;
+/// How many launches a thread remembers. There are many more than a tick has, so that few share a place; each takes two lines
+/// of the cache when it is used.
+const PLACES: usize = 256;
 
 thread_local! {
-    static LAUNCHES: [Place; PLACES] = const { [const { Place::EMPTY }; PLACES] };
+    // All zero, so that it takes no memory before it is used.
+    static LAUNCHES: [Place; PLACES] = const { [const { Place::empty() }; PLACES] };
 }
 
 /// What a launch needs of a kernel and a grid that was checked for it.
@@ -40,20 +42,24 @@ struct Place {
     function: Cell<RawFunction>,
     // The next line. If the launch has set the threads of a block, they are those of the shape.
     shape: Cell<GridShape>,
-    name: Cell<&'static str>,
+    name: Cell<Option<&'static str>>,
 }
 
+const _: () = assert!(size_of::<Place>() <= 128);
+
 impl Place {
-    const EMPTY: Self = Self {
-        kernel: Cell::new(None),
-        size: Cell::new([0; 3]),
-        most: Cell::new(0),
-        platform: Cell::new(None),
-        form: Cell::new(Form::NONE),
-        function: Cell::new(RawFunction::new(DeviceId(0), 0)),
-        shape: Cell::new(GridShape { grid: (0, 0, 0), block: (0, 0, 0), shared_bytes: 0 }),
-        name: Cell::new(""),
-    };
+    const fn empty() -> Self {
+        Self {
+            kernel: Cell::new(None),
+            size: Cell::new([0; 3]),
+            most: Cell::new(0),
+            platform: Cell::new(None),
+            form: Cell::new(Form::NONE),
+            function: Cell::new(RawFunction::new(DeviceId(0), 0)),
+            shape: Cell::new(GridShape { grid: (0, 0, 0), block: (0, 0, 0), shared_bytes: 0 }),
+            name: Cell::new(None),
+        }
+    }
 
     /// What the launch of a kernel with a grid needs, if it is the remembered one and may write `longest` elements.
     #[inline(always)]
@@ -73,7 +79,7 @@ impl Place {
             && longest <= self.most.get();
         is_it.then(|| Checked {
             function: self.function.get(),
-            name: self.name.get(),
+            name: self.name.get().unwrap_or_default(),
             shape: self.shape.get(),
         })
     }
@@ -94,7 +100,7 @@ impl Place {
         self.form.set(grid.form());
         self.function.set(loaded.function);
         self.shape.set(shape);
-        self.name.set(info.name);
+        self.name.set(Some(info.name));
     }
 }
 
@@ -190,7 +196,7 @@ mod tests {
         let timeline = stream.timeline();
         for remembered in grids() {
             let shape = remembered.shape(&loaded(0), None).unwrap();
-            let place = Place::EMPTY;
+            let place = Place::empty();
             place.set(fill::INFO, &remembered, timeline.platform(), (&loaded(0), shape));
             for grid in grids() {
                 let found = place.get(fill::INFO, &grid, timeline, 0);
@@ -208,7 +214,7 @@ mod tests {
         let platforms = [(); 2].map(|()| Platform::host().devices(2).build().unwrap());
         let grid = Grid::from(8);
         let shape = grid.shape(&loaded(0), None).unwrap();
-        let place = Place::EMPTY;
+        let place = Place::empty();
         let own = platforms[1].default_stream(device(1)).unwrap();
         assert!(place.get(fill::INFO, &grid, own.timeline(), 0).is_none());
         place.set(fill::INFO, &grid, own.timeline().platform(), (&loaded(1), shape));
@@ -226,7 +232,7 @@ mod tests {
         let stream = platform.default_stream(device(0)).unwrap();
         let found = |info, grid: Grid, longest| {
             let shape = grid.shape(&loaded(0), None).unwrap();
-            let place = Place::EMPTY;
+            let place = Place::empty();
             place.set(info, &grid, stream.timeline().platform(), (&loaded(0), shape));
             place.get(info, &grid, stream.timeline(), longest).is_some()
         };
@@ -247,7 +253,7 @@ mod tests {
                 .collect::<std::collections::BTreeSet<_>>()
                 .len()
         };
-        assert!(places(&mut (1..=8)) >= 6);
-        assert!(places(&mut (0..10).map(|power| 1 << power)) >= 6);
+        assert!(places(&mut (1..=20)) >= 18);
+        assert!(places(&mut (0..20).map(|power| 1 << power)) >= 18);
     }
 }

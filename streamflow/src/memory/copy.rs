@@ -134,11 +134,14 @@ impl CudaStream {
         self.timeline().ready()?;
         let download = if let Some((elements, shape)) = source.dense() {
             let mut pinned = Pinned::for_stream(pool, self, elements.len())?;
-            let (from, to) = (elements.range(), pinned.range());
-            let (source, target) = (elements.block(), pinned.block());
-            let source = End { using: Some(reading(source)), address: from.address };
-            let target = End { using: Some(writing(target)), address: to.address };
-            self.copy_run(CopyKind::DeviceToPinned, source, target, from.bytes)?;
+            let copy = CopyOp {
+                kind: CopyKind::DeviceToPinned,
+                target: pinned.range(),
+                source: elements.range(),
+                rows: None,
+            };
+            let uses = [(elements.block(), AccessMode::Read), (pinned.block(), AccessMode::Write)];
+            self.copy_run(&copy, &uses.map(|(block, mode)| Use::new(block, mode, WHAT)))?;
             match shape {
                 Some(shape) => pinned.set_shape(shape),
                 None => pinned.set_shape(&Shape::of_slice(elements.len())),
@@ -249,17 +252,15 @@ impl CudaStream {
     ) -> Result<()> {
         if source.strides.is_none() && target.strides.is_none() {
             let bytes = (source.shape.count() * size_of::<T>()) as u64;
-            return self.copy_run(
-                kind,
-                source.end(AccessMode::Read),
-                target.end(AccessMode::Write),
-                bytes,
-            );
+            let range = |address| MemoryRange { address, bytes };
+            let (to, from) = (range(target.address), range(source.address));
+            let copy = CopyOp { kind, target: to, source: from, rows: None };
+            return self.copy_run(&copy, &uses(&source, &target));
         }
         let plan = plan(&source, &target)?;
         self.timeline().ready()?;
         let location = Location::caller();
-        let uses = uses(source.using(AccessMode::Read), target.using(AccessMode::Write));
+        let uses = uses(&source, &target);
         access::queue(self, Order::ByData, uses.iter().copied(), || {
             let timeline = self.timeline();
             let copies = plan.copies(kind, size_of::<T>(), source.address, target.address);
@@ -277,54 +278,32 @@ impl CudaStream {
         })
     }
 
-    /// Copies elements that follow each other on both sides: one copy, for which no rows are planned.
+    /// Queues a copy of elements that follow each other on both sides, for which no rows are planned. Both have the same
+    /// length.
     #[inline(never)]
     #[track_caller]
-    fn copy_run(&self, kind: CopyKind, source: End<'_>, target: End<'_>, bytes: u64) -> Result<()> {
+    fn copy_run(&self, copy: &CopyOp, uses: &[Use<'_>]) -> Result<()> {
         let location = Location::caller();
         let timeline = self.timeline();
         timeline.ready()?;
-        let range = |address| MemoryRange { address, bytes };
-        let (to, from) = (range(target.address), range(source.address));
-        let copy = CopyOp { kind, target: to, source: from, rows: None };
-        let uses = uses(source.using, target.using);
         access::queue(self, Order::ByData, uses.iter().copied(), || {
-            if bytes == 0 {
+            if copy.source.bytes == 0 {
                 return Ok(());
             }
             self.table().tell(&Note::At(location));
             // SAFETY: as in `copy_between`: the callers have compared the lengths of both sides.
-            Ok(unsafe { timeline.driver().copy(timeline.raw(), &copy) }?)
+            Ok(unsafe { timeline.driver().copy(timeline.raw(), copy) }?)
         })
     }
-}
-
-/// Where a copy of elements that follow each other reads or writes.
-struct End<'a> {
-    /// `None` for ordinary host memory.
-    using: Option<Use<'a>>,
-    /// Of the first element.
-    address: u64,
-}
-
-fn reading(block: &Block) -> Use<'_> {
-    Use::new(block, AccessMode::Read, WHAT)
-}
-
-fn writing(block: &Block) -> Use<'_> {
-    Use::new(block, AccessMode::Write, WHAT)
 }
 
 /// What is copied, in messages.
 const WHAT: &str = "memory to copy";
 
-/// Both uses, or the one that there is.
-#[inline]
-fn uses<'a>(source: Option<Use<'a>>, target: Option<Use<'a>>) -> ArrayVec<Use<'a>, 2> {
-    let mut uses = ArrayVec::new();
-    uses.extend(source);
-    uses.extend(target);
-    uses
+/// The uses of both sides, or of the one that is no ordinary host memory.
+fn uses<'a>(source: &Side<'a>, target: &Side<'a>) -> ArrayVec<Use<'a>, 2> {
+    let both = [source.using(AccessMode::Read), target.using(AccessMode::Write)];
+    both.into_iter().flatten().collect()
 }
 
 /// One side of a copy.
@@ -363,11 +342,6 @@ impl<'a> Side<'a> {
     fn using(&self, mode: AccessMode) -> Option<Use<'a>> {
         let block = self.block?;
         Some(if self.peer { Use::peer(block, mode) } else { Use::new(block, mode, WHAT) })
-    }
-
-    /// The same without the shape.
-    fn end(&self, mode: AccessMode) -> End<'a> {
-        End { using: self.using(mode), address: self.address }
     }
 
     /// The strides, also if the elements follow each other.

@@ -30,7 +30,9 @@ pub(super) fn lay_out_params(
         return Err(DriverError::too_many_params(launch.name, launch.params.len()));
     };
     for (slot, param) in slots.iter_mut().zip(launch.params) {
-        slot.write(param.as_ptr().cast_mut());
+        // SAFETY: a place of this array. Volatile, because the compiler makes a long piece of code of this loop otherwise,
+        // with constants from many lines of the cache; a launch has few parameters.
+        unsafe { slot.as_mut_ptr().write_volatile(param.as_ptr().cast_mut()) };
     }
     Ok(room.as_mut_ptr().cast())
 }
