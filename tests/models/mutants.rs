@@ -88,8 +88,8 @@ const MUTANTS: &[Mutant] = &[
         file: "memory/claims.rs",
         edits: &[
             (
-                "                reads.forget(",
-                "                let point = stream.open_point();\n                reads.forget(",
+                "        reads.forget(",
+                "        let point = stream.open_point();\n        reads.forget(",
             ),
             ("writes.replace(stream.open_point());", "writes.replace(point);"),
         ],
@@ -171,7 +171,7 @@ const MUTANTS: &[Mutant] = &[
         name: "read_that_is_not_packed",
         invariant: "memory 5",
         file: "memory/claims.rs",
-        edits: &[("set(writes.only(), !reads.is_empty())", "set(writes.only(), false)")],
+        edits: &[("self.last_write.note_read();", "")],
         model: "memory::models::two_reads_and_a_write",
         expected: "an access does not come after",
     },
@@ -379,8 +379,8 @@ const MUTANTS: &[Mutant] = &[
         file: "memory/slice.rs",
         edits: &[
             (
-                "if shape.bytes::<T>() > bytes",
-                "if shape.count() as u64 > bytes",
+                "if Shape::bytes_of::<T>(count) > bytes",
+                "if count as u64 > bytes",
             ),
         ],
         model: "memory::slices::slices_of_all_short_shapes",

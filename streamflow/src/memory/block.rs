@@ -58,6 +58,15 @@ impl Block {
         if is_ours { Ok(()) } else { Err(Error::foreign("memory")) }
     }
 
+    /// Whether an access by work on `stream` passes [`check`](Self::check), and needs no wait.
+    #[inline]
+    pub(super) fn is_ready(&self, stream: &CudaStream, mode: AccessMode) -> bool {
+        let timeline = &**stream.timeline();
+        self.platform == timeline.platform()
+            && self.device == timeline.device()
+            && self.claims.is_ordered(timeline, mode)
+    }
+
     #[cold]
     fn wrong_device(&self, stream: &CudaStream, what: &str) -> Error {
         let (memory, stream) = (self.device, stream.device());

@@ -1,10 +1,12 @@
 //! The nodes of a graph: kernels, copies and fills.
 
+use std::mem::MaybeUninit;
+
 use cudarc::driver::sys;
 
 use super::Template;
 use crate::driver::cuda::error::explain;
-use crate::driver::cuda::submit::{lay_out_params, length};
+use crate::driver::cuda::submit::{Addresses, lay_out_params, length};
 use crate::driver::cuda::{CudaDriver, pointer_to};
 use crate::driver::graph::GraphWork;
 use crate::driver::{CopyKind, CopyOp, DeviceId, DriverResult, Launch, MAX_PARAMS, MemoryRange};
@@ -65,8 +67,8 @@ impl CudaDriver {
             let most = self.device(graph.device)?.info.max_shared_bytes;
             self.functions.allow_shared(launch, most)?;
         }
-        let mut params = [std::ptr::null_mut(); MAX_PARAMS];
-        lay_out_params(launch, &mut params)?;
+        let mut room: Addresses = [MaybeUninit::uninit(); MAX_PARAMS];
+        let params = lay_out_params(launch, &mut room)?;
         let ([gx, gy, gz], [bx, by, bz]) = (launch.grid, launch.block);
         let description = sys::CUDA_KERNEL_NODE_PARAMS {
             func: pointer_to(launch.function.handle()),
@@ -77,7 +79,7 @@ impl CudaDriver {
             blockDimY: by,
             blockDimZ: bz,
             sharedMemBytes: launch.shared_bytes,
-            kernelParams: params.as_mut_ptr(),
+            kernelParams: params,
             extra: std::ptr::null_mut(),
             kern: std::ptr::null_mut(),
             ctx: std::ptr::null_mut(),
