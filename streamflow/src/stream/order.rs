@@ -68,6 +68,7 @@
 //! A ring is locked while its stream records, and while it is read. No other lock of streams or memory is taken meanwhile,
 //! and no lock of memory is held during a driver call.
 
+use super::ring::Record;
 use super::{Point, StreamTable, Timeline};
 use crate::driver::DriverResult;
 use crate::error::{Error, Result};
@@ -91,27 +92,46 @@ impl Timeline {
         if !self.is_of(point) {
             return Err(Error::foreign("a point"));
         }
-        if self.implies(point) { Ok(()) } else { Ok(self.wait_for(table, point)?) }
+        if self.implies(point) {
+            return Ok(());
+        }
+        Ok(self.wait_for(table, point.stream, point.record)?)
     }
 
-    fn wait_for(&self, table: &StreamTable, point: Point) -> DriverResult<()> {
-        if self.seen().has_waited(point.stream, point.record) {
+    #[inline(never)]
+    fn wait_for(&self, table: &StreamTable, stream: u32, number: u64) -> DriverResult<()> {
+        let other = table.timeline(stream);
+        if !other.is_known_complete(number) {
+            return self.wait_for_record(other, number);
+        }
+        // This thread or another one found it complete.
+        if table.is_watched() {
+            return self.rely_on(other, table, number);
+        }
+        self.seen.raise(stream, number);
+        Ok(())
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn rely_on(&self, other: &Self, table: &StreamTable, number: u64) -> DriverResult<()> {
+        other.rely(table, number, Some(self));
+        self.seen.raise(other.id(), number);
+        Ok(())
+    }
+
+    #[inline(never)]
+    fn wait_for_record(&self, other: &Self, number: u64) -> DriverResult<()> {
+        let seen = self.seen();
+        if seen.has_waited(other.id(), number) {
             return Ok(());
         }
-        let other = table.timeline(point.stream);
-        if table.is_known_complete(point) {
-            // This thread or another one found it complete.
-            other.rely(table, point.record, Some(self));
-            self.seen.raise(point.stream, point.record);
-            return Ok(());
-        }
-        let (record, event) = match other.covering(point.record, || other.bind_to_record_for(self))
-        {
-            Ok(found) => found,
+        let mut record = Record::default();
+        match other.covering(number, &mut record, || other.bind_to_record_for(self)) {
+            Ok(event) => seen.wait(other.id(), &mut record, || self.wait_for_event(event)),
             // Binds the caller's own device again.
-            Err(error) => return self.ready().and(Err(error)),
-        };
-        self.seen().wait(point.stream, &record, || self.wait_for_event(event))
+            Err(error) => self.ready().and(Err(error)),
+        }
     }
 
     /// Binds the device of this stream where a record needs that: an event is recorded with its own device bound. For a

@@ -54,6 +54,12 @@ impl Timeline {
         Ok(())
     }
 
+    /// As [`StreamTable::is_known_complete`], for a record of this stream.
+    #[inline]
+    pub(super) fn is_known_complete(&self, number: u64) -> bool {
+        self.records.is_complete(number)
+    }
+
     /// Whether a thread has found it complete before. If so, the driver is notified that the host relies on that.
     fn is_found_complete(&self, table: &StreamTable, number: u64) -> bool {
         let is_complete = self.records.is_complete(number);
@@ -68,9 +74,15 @@ impl Timeline {
     #[inline]
     pub(super) fn rely(&self, table: &StreamTable, number: u64, by: Option<&Self>) {
         if table.is_watched() {
-            let (on, record, by) = (self.raw(), self.event_of(number), by.map(Self::raw));
-            table.tell(&Note::Relies { on, record, by });
+            self.note_reliance(table, number, by);
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn note_reliance(&self, table: &StreamTable, number: u64, by: Option<&Self>) {
+        let (on, record, by) = (self.raw(), self.event_of(number), by.map(Self::raw));
+        table.tell(&Note::Relies { on, record, by });
     }
 
     /// Notes that the host has found a record complete, and so everything that it covers (rule 8 of
@@ -84,7 +96,9 @@ impl Timeline {
     /// stream's device.
     fn record_to_query(&self, number: u64) -> DriverResult<(Record, Event<'_>)> {
         self.ready_to_query()?;
-        self.covering(number, || self.bind_to_record())
+        let mut record = Record::default();
+        let event = self.covering(number, &mut record, || self.bind_to_record())?;
+        Ok((record, event))
     }
 
     /// Blocks until all work queued so far is complete.
@@ -116,7 +130,7 @@ impl StreamTable {
     /// the answer must [notify the driver](Note::Relies), as a [wait](Timeline::wait) does.
     #[inline]
     pub(crate) fn is_known_complete(&self, point: Point) -> bool {
-        self.timeline(point.stream).records.is_complete(point.record)
+        self.timeline(point.stream).is_known_complete(point.record)
     }
 
     /// Makes a record that covers `point`, which is of this platform, if there is none yet.

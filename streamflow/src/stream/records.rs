@@ -92,8 +92,8 @@ impl Records {
         }
         crate::turns::point("a record is due, and the ring is not locked yet");
         let mut ring = self.lock();
-        // Another thread may have recorded or detached the stream meanwhile.
-        if self.is_open() && !self.is_detached() {
+        // Another thread may have recorded the stream meanwhile.
+        if self.is_open() {
             self.record_locked(&mut ring, seen, call)?;
         }
         Ok(())
@@ -133,12 +133,16 @@ impl Records {
         self.recording.store(true, Ordering::Release);
         let number = self.begin();
         crate::turns::point("a record has its number, and is not made yet");
+        // By rule 3, before the driver records: a wait that is queued later is not covered.
         let slot = ring.clear(number);
-        let made = make(number, seen, || call(slot));
+        seen.snapshot(ring.covered(slot));
+        if let Err(error) = call(slot) {
+            self.recording.store(false, Ordering::Release);
+            return Err(error);
+        }
         self.recording.store(false, Ordering::Release);
-        let record = made?;
         crate::turns::point("a record is made, and it is not in its slot yet");
-        ring.set(record);
+        ring.set(number, slot);
         Ok(Some(number))
     }
 
@@ -170,27 +174,48 @@ impl Records {
         call: impl FnOnce() -> Result<(), E>,
     ) -> Result<Option<Record>, E> {
         let _ring = self.lock();
-        if self.is_detached() { Ok(None) } else { make(self.recorded(), seen, call).map(Some) }
+        if self.is_detached() {
+            return Ok(None);
+        }
+        // By rule 3, before the driver records.
+        let mut record = Record { number: self.recorded(), ..Record::default() };
+        seen.snapshot(&mut record.covered);
+        call()?;
+        Ok(Some(record))
     }
 
-    /// The record that covers record `number`. If there is none yet, it is made, after a call of `prepare`. `None` as for
-    /// [`record`](Self::record).
+    /// Finds the record that covers record `number`. If there is none yet, it is made, after a call of `prepare`. Returns
+    /// `false` where [`record`](Self::record) returns `None`.
     #[inline]
     pub(super) fn covering<E>(
         &self,
         number: u64,
+        found: &mut Record,
         seen: &Clock,
         prepare: impl FnOnce() -> Result<(), E>,
         call: impl FnOnce(usize) -> Result<(), E>,
-    ) -> Result<Option<Record>, E> {
+    ) -> Result<bool, E> {
         let mut ring = self.lock();
         // Fast path: it was made when its hook ended.
-        if let Some(record) = ring.covering(number) {
-            return Ok(Some(record));
+        if ring.covering(number, found) {
+            return Ok(true);
         }
+        self.make_covering(&mut ring, found, seen, prepare, call)
+    }
+
+    /// Apart from its only caller, whose variables it would make more.
+    #[inline(never)]
+    fn make_covering<E>(
+        &self,
+        ring: &mut Ring,
+        found: &mut Record,
+        seen: &Clock,
+        prepare: impl FnOnce() -> Result<(), E>,
+        call: impl FnOnce(usize) -> Result<(), E>,
+    ) -> Result<bool, E> {
         prepare()?;
-        let made = self.record_locked(&mut ring, seen, call)?;
-        Ok(made.and_then(|number| ring.covering(number)))
+        let made = self.record_locked(ring, seen, call)?;
+        Ok(made.is_some_and(|number| ring.covering(number, found)))
     }
 
     /// Whether the stream was an external one and may be destroyed.
@@ -247,12 +272,4 @@ impl Records {
     fn lock(&self) -> Held<'_, Ring> {
         self.ring.lock()
     }
-}
-
-/// Makes a record that was begun.
-fn make<E>(number: u64, seen: &Clock, call: impl FnOnce() -> Result<(), E>) -> Result<Record, E> {
-    // By rule 3, before the driver records: a wait that is queued later is not covered.
-    let covered = seen.snapshot();
-    call()?;
-    Ok(Record { number, covered, ..Record::default() })
 }
