@@ -2,7 +2,7 @@
 //! calls no driver: each call is a parameter, so that [models](crate::sync) can execute it. [`order`](super::order) has
 //! the rules that are cited here.
 
-use super::clock::Clock;
+use super::clock::{Clock, Snapshot};
 use super::ring::{Record, Ring};
 use crate::lock::{Held, Lock};
 use crate::sync::{AtomicBool, AtomicU64, Ordering};
@@ -236,12 +236,28 @@ impl Records {
     /// Whether a thread has found a record complete.
     #[inline]
     pub(super) fn is_complete(&self, number: u64) -> bool {
-        self.completed.load(Ordering::Acquire) >= number
+        self.latest_complete() >= number
     }
 
-    /// Notes that a record is complete.
-    pub(super) fn set_complete(&self, number: u64) {
-        self.completed.fetch_max(number, Ordering::AcqRel);
+    /// The latest record that a thread has found complete.
+    #[inline]
+    pub(super) fn latest_complete(&self) -> u64 {
+        self.completed.load(Ordering::Acquire)
+    }
+
+    /// Notes that a record is complete. Returns whether it was not known before.
+    pub(super) fn set_complete(&self, number: u64) -> bool {
+        self.completed.fetch_max(number, Ordering::AcqRel) < number
+    }
+
+    /// What a record covers, if it is still in the ring. A later record would cover more.
+    pub(super) fn covered_by(&self, number: u64) -> Option<Snapshot> {
+        let mut ring = self.lock();
+        let covered = ring.record_of(number).map(|record| record.covered);
+        if covered.is_none() {
+            ring.note_missing(number, self.recorded());
+        }
+        covered
     }
 
     fn lock(&self) -> Held<'_, Ring> {
