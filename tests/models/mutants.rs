@@ -211,6 +211,14 @@ const MUTANTS: &[Mutant] = &[
         expected: "a new owner does not come after",
     },
     Mutant {
+        name: "every_block_is_ready",
+        invariant: "memory 7",
+        file: "memory/block.rs",
+        edits: &[("Ok(is_on_own.get())", "Ok(true)")],
+        model: "memory::pools::a_block_that_another_stream_has_used",
+        expected: "an access does not come after",
+    },
+    Mutant {
         name: "lock_during_a_wait",
         invariant: "memory 13",
         file: "memory/claims.rs",

@@ -263,7 +263,7 @@ impl MemoryPool {
 
     /// Prepares a block that was free for its new owner: makes the stream come after its uses, unless it is ready, which
     /// means that the stream already does, or that they are complete.
-    #[inline]
+    #[inline(always)]
     fn hand_over(
         &self,
         Reused { block, is_ready }: Reused,

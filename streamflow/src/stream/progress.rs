@@ -130,13 +130,6 @@ impl Timeline {
         Ok(())
     }
 
-    #[inline(never)]
-    fn close_now(&self) -> DriverResult<()> {
-        // A default stream's handle names no device.
-        self.bind()?;
-        self.close()
-    }
-
     /// Marks all work as complete although it is not: for controls.
     #[cfg(test)]
     pub(crate) fn mark_all_complete_wrongly(&self) {
@@ -163,15 +156,22 @@ impl StreamTable {
         self.timeline(point.stream).records.latest_complete()
     }
 
-    /// Makes a record that covers `point`, which is of this platform, if there is none yet.
+    /// Whether a record that covers `point`, which is of this platform, was made.
     #[inline]
+    pub(crate) fn is_closed(&self, point: Point) -> bool {
+        self.timeline(point.stream).records.is_made(point.record)
+    }
+
+    /// Makes a record that covers `point`, which is of this platform, if there is none yet.
     pub(crate) fn close(&self, point: Point) -> DriverResult<()> {
         let timeline = self.timeline(point.stream);
         if point.record <= timeline.recorded() {
             timeline.records.wait_for_record();
             return Ok(());
         }
-        timeline.close_now()
+        // A default stream's handle names no device.
+        timeline.bind()?;
+        timeline.close()
     }
 
     /// Blocks until the work before `point`, which is of this platform, is complete.

@@ -99,6 +99,12 @@ impl Records {
         Ok(())
     }
 
+    /// Whether a record was begun, and no record is under way: it is made, or has failed.
+    #[inline]
+    pub(super) fn is_made(&self, number: u64) -> bool {
+        number <= self.recorded() && !self.recording.load(Ordering::Acquire)
+    }
+
     /// Waits until each record that was begun before is made: it covers no work that is queued after this call.
     #[inline]
     pub(super) fn wait_for_record(&self) {
