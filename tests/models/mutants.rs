@@ -110,9 +110,17 @@ const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "complete_up_to_the_latest",
         invariant: "order 8",
-        file: "stream/ordered.rs",
+        file: "stream/found.rs",
         edits: &[("own.set_complete(record.number)", "own.set_complete(own.recorded())")],
         model: "stream::models::a_query_while_the_ring_turns",
+        expected: "counts as complete",
+    },
+    Mutant {
+        name: "complete_by_a_later_record",
+        invariant: "order 8",
+        file: "stream/records.rs",
+        edits: &[("ring.record_of(number).map(", "ring.covering(number).map(")],
+        model: "stream::models::a_query_about_a_stream_that_waited_for_another",
         expected: "counts as complete",
     },
     Mutant {
@@ -201,6 +209,14 @@ const MUTANTS: &[Mutant] = &[
         edits: &[("        self.reads.try_for_each(&mut visit)?;\n", "")],
         model: "memory::models::a_block_with_a_new_owner",
         expected: "a new owner does not come after",
+    },
+    Mutant {
+        name: "every_block_is_ready",
+        invariant: "memory 7",
+        file: "memory/block.rs",
+        edits: &[("Ok(is_on_own.get())", "Ok(true)")],
+        model: "memory::pools::a_block_that_another_stream_has_used",
+        expected: "an access does not come after",
     },
     Mutant {
         name: "lock_during_a_wait",
@@ -340,8 +356,8 @@ const MUTANTS: &[Mutant] = &[
         file: "memory/pool.rs",
         edits: &[
             (
-                "        drop(state);\n        let released = pool.release(&mut block);\n",
-                "        let released = pool.release(&mut block);\n        drop(state);\n",
+                "        drop(state);\n        pool.release_returned(block);\n",
+                "        pool.release_returned(block);\n        drop(state);\n",
             ),
         ],
         model: "memory::pools::memory_that_is_not_kept",

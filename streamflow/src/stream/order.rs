@@ -51,9 +51,10 @@
 //!    from before (a promise of [`Driver::record_event`](crate::driver::Driver::record_event)).
 //!    `stream::tests::order::a_record_that_failed_covers_nothing`
 //! 8. **Complete means that the driver answered so** when the host queried a record: then that record and what it covers
-//!    are complete. It also means all that was queued on a stream before the host synchronised with the stream. While the
+//!    are complete, and what these records cover themselves, as long as they are in their rings. It also means all that was queued on a stream before the host synchronised with the stream. While the
 //!    host is more records ahead than a ring has, it queries one record that is kept until it is complete.
 //!    `stream::tests::order::what_an_overwritten_record_covers_is_not_taken_for_complete`,
+//!    `stream::tests::order::one_answer_is_about_a_whole_chain_of_streams`,
 //!    `stream::tests::order::overwritten_records_are_found_complete_while_the_stream_goes_on`
 //! 9. **A detached stream is not recorded any more**: its owner may have destroyed it. The last record is made, and the
 //!    stream is marked as detached, under one lock.

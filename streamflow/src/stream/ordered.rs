@@ -3,7 +3,6 @@
 use super::Point;
 use super::clock::{Clock, Entry};
 use super::latest::LatestWaits;
-use super::records::Records;
 use super::ring::Record;
 
 /// A stream whose notes say which points its work comes after.
@@ -64,18 +63,5 @@ impl Seen<'_> {
         self.latest.note(made);
         self.clock.merge(made, &mut record.covered, self.id);
         Ok(())
-    }
-}
-
-/// Notes that the host has found a record of `own` complete, and so everything that it covers (rule 8). `records` has the
-/// records of each stream.
-pub(super) fn found_complete<'a>(
-    own: &Records,
-    record: &Record,
-    records: impl Fn(u32) -> &'a Records,
-) {
-    own.set_complete(record.number);
-    for entry in record.covered.iter().filter(|entry| entry.record() > 0) {
-        records(entry.stream()).set_complete(entry.record());
     }
 }

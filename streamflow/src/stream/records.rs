@@ -2,7 +2,7 @@
 //! calls no driver: each call is a parameter, so that [models](crate::sync) can execute it. [`order`](super::order) has
 //! the rules that are cited here.
 
-use super::clock::Clock;
+use super::clock::{Clock, Snapshot};
 use super::ring::{Record, Ring};
 use crate::lock::{Held, Lock};
 use crate::sync::{AtomicBool, AtomicU64, Ordering};
@@ -97,6 +97,12 @@ impl Records {
             self.record_locked(&mut ring, seen, call)?;
         }
         Ok(())
+    }
+
+    /// Whether a record was begun, and no record is under way: it is made, or has failed.
+    #[inline]
+    pub(super) fn is_made(&self, number: u64) -> bool {
+        number <= self.recorded() && !self.recording.load(Ordering::Acquire)
     }
 
     /// Waits until each record that was begun before is made: it covers no work that is queued after this call.
@@ -261,12 +267,28 @@ impl Records {
     /// Whether a thread has found a record complete.
     #[inline]
     pub(super) fn is_complete(&self, number: u64) -> bool {
-        self.completed.load(Ordering::Acquire) >= number
+        self.latest_complete() >= number
     }
 
-    /// Notes that a record is complete.
-    pub(super) fn set_complete(&self, number: u64) {
-        self.completed.fetch_max(number, Ordering::AcqRel);
+    /// The latest record that a thread has found complete.
+    #[inline]
+    pub(super) fn latest_complete(&self) -> u64 {
+        self.completed.load(Ordering::Acquire)
+    }
+
+    /// Notes that a record is complete. Returns whether it was not known before.
+    pub(super) fn set_complete(&self, number: u64) -> bool {
+        self.completed.fetch_max(number, Ordering::AcqRel) < number
+    }
+
+    /// What a record covers, if it is still in the ring. A later record would cover more.
+    pub(super) fn covered_by(&self, number: u64) -> Option<Snapshot> {
+        let mut ring = self.lock();
+        let covered = ring.record_of(number).map(|record| record.covered);
+        if covered.is_none() {
+            ring.note_missing(number, self.recorded());
+        }
+        covered
     }
 
     fn lock(&self) -> Held<'_, Ring> {

@@ -119,6 +119,11 @@ impl Ring {
         self.slot_of(number).is_some()
     }
 
+    /// The record itself, if it was made and is still in the ring.
+    pub(super) fn record_of(&self, number: u64) -> Option<Record> {
+        self.slot_of(number).map(|slot| self.record(slot))
+    }
+
     /// The slot of the latest record in the ring.
     pub(super) fn latest_slot(&self) -> Option<usize> {
         let (slot, number) = self.numbers.iter().enumerate().max_by_key(|(_, number)| **number)?;

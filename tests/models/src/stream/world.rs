@@ -3,8 +3,9 @@
 use std::sync::Mutex as Plain;
 
 use super::clock::Clock;
+use super::found::found_complete;
 use super::latest::LatestWaits;
-use super::ordered::{Ordered, Seen, found_complete};
+use super::ordered::{Ordered, Seen};
 use super::records::Records;
 use super::ring::{RING, Record};
 use super::{PlatformNumber, Point};
