@@ -35,7 +35,18 @@ impl<D: Driver> Replaying<D> {
         Some(done)
     }
 
-    /// Takes a call that a trace can have. Returns whether it is sent now; then its stream is ready for it.
+    /// Whether a call is the next one of the trace that this thread follows: then it is held back. `compare` gets the state
+    /// and the node that asks. It makes no driver call.
+    #[inline]
+    pub(super) fn is_next(&self, compare: impl FnOnce(&mut State, u32) -> bool) -> bool {
+        // Another thread has the state, or this is a call from inside of another one: the long way.
+        let Some(mut state) = self.state.try_lock() else { return false };
+        state.follower == thread() && compare(&mut state, self.node.load(Ordering::Relaxed) as u32)
+    }
+
+    /// Takes a call that a trace can have, and that is not simply the next one. Returns whether it is sent now; then its stream is ready for it.
+    #[cold]
+    #[inline(never)]
     pub(super) fn take(&self, stream: RawStream, given: Given<'_>) -> DriverResult<Taken> {
         let taken = self.with(|state, who| {
             let taken = state.take(&self.below, who, stream, given)?;

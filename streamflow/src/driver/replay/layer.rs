@@ -93,7 +93,7 @@ unsafe impl<D: Driver> Layer for Replaying<D> {
 
     unsafe fn destroy_event(&self, event: RawEvent) -> DriverResult<()> {
         self.disturb(None, "an event that is destroyed", None)?;
-        self.with(|state, _| state.events.remove(&event.handle()));
+        self.with(|state, _| state.remove_event(event));
         // SAFETY: the caller's contract.
         unsafe { self.below.destroy_event(event) }
     }
@@ -101,7 +101,9 @@ unsafe impl<D: Driver> Layer for Replaying<D> {
     #[inline]
     unsafe fn record_event(&self, event: RawEvent, stream: RawStream) -> DriverResult<()> {
         if self.is_on() {
-            if self.take(stream, Given::Record(event))? == Taken::Held {
+            if self.is_next(|state, node| state.is_next_record(node, stream, event))
+                || self.take(stream, Given::Record(event, 0))? == Taken::Held
+            {
                 return Ok(());
             }
             // SAFETY: the caller's contract.
@@ -118,7 +120,9 @@ unsafe impl<D: Driver> Layer for Replaying<D> {
     #[inline]
     unsafe fn wait_event(&self, stream: RawStream, event: RawEvent) -> DriverResult<()> {
         if self.is_on() {
-            if self.take(stream, Given::Wait(event, 0))? == Taken::Held {
+            if self.is_next(|state, node| state.is_next_wait(node, stream, event))
+                || self.take(stream, Given::Wait(event, 0))? == Taken::Held
+            {
                 return Ok(());
             }
             let waited = self.with(|state, _| state.send_wait(&self.below, stream, event));
@@ -184,7 +188,9 @@ unsafe impl<D: Driver> Layer for Replaying<D> {
     #[inline]
     unsafe fn recycle(&self, stream: RawStream, range: MemoryRange) -> DriverResult<()> {
         if self.is_on() {
-            if self.take(stream, Given::Recycle(range))? == Taken::Held {
+            if self.is_next(|state, node| state.is_next_recycle(node, stream, range))
+                || self.take(stream, Given::Recycle(range))? == Taken::Held
+            {
                 return Ok(());
             }
             // SAFETY: the caller's contract.
@@ -223,7 +229,9 @@ unsafe impl<D: Driver> Layer for Replaying<D> {
     #[inline]
     unsafe fn copy(&self, stream: RawStream, copy: &CopyOp) -> DriverResult<()> {
         if self.is_on() {
-            if self.take(stream, Given::Copy(copy))? == Taken::Held {
+            if self.is_next(|state, node| state.is_next_copy(node, stream, copy))
+                || self.take(stream, Given::Copy(copy))? == Taken::Held
+            {
                 return Ok(());
             }
             // SAFETY: the caller's contract.
@@ -235,7 +243,9 @@ unsafe impl<D: Driver> Layer for Replaying<D> {
 
     unsafe fn fill(&self, stream: RawStream, range: MemoryRange, byte: u8) -> DriverResult<()> {
         if self.is_on() {
-            if self.take(stream, Given::Fill(range, byte))? == Taken::Held {
+            if self.is_next(|state, node| state.is_next_fill(node, stream, range, byte))
+                || self.take(stream, Given::Fill(range, byte))? == Taken::Held
+            {
                 return Ok(());
             }
             // SAFETY: the caller's contract.
@@ -260,7 +270,9 @@ unsafe impl<D: Driver> Layer for Replaying<D> {
     #[inline]
     unsafe fn launch(&self, stream: RawStream, launch: &Launch<'_>) -> DriverResult<()> {
         if self.is_on() {
-            if self.take(stream, Given::Launch(launch))? == Taken::Held {
+            if self.is_next(|state, node| state.is_next_launch(node, stream, launch))
+                || self.take(stream, Given::Launch(launch))? == Taken::Held
+            {
                 return Ok(());
             }
             // SAFETY: the caller's contract.

@@ -1,5 +1,7 @@
 //! The nodes of a graph: kernels, copies and fills.
 
+use std::ffi::c_void;
+
 use cudarc::driver::sys;
 
 use super::Template;
@@ -66,22 +68,7 @@ impl CudaDriver {
             self.functions.allow_shared(launch, most)?;
         }
         let mut params = [std::ptr::null_mut(); MAX_PARAMS];
-        lay_out_params(launch, &mut params)?;
-        let ([gx, gy, gz], [bx, by, bz]) = (launch.grid, launch.block);
-        let description = sys::CUDA_KERNEL_NODE_PARAMS {
-            func: pointer_to(launch.function.handle()),
-            gridDimX: gx,
-            gridDimY: gy,
-            gridDimZ: gz,
-            blockDimX: bx,
-            blockDimY: by,
-            blockDimZ: bz,
-            sharedMemBytes: launch.shared_bytes,
-            kernelParams: params.as_mut_ptr(),
-            extra: std::ptr::null_mut(),
-            kern: std::ptr::null_mut(),
-            ctx: std::ptr::null_mut(),
-        };
+        let description = describe(launch, &mut params)?;
         // SAFETY: a place for one handle; the graph and the nodes are those that were made here; the function is loaded.
         // CUDA copies the description and the parameters before the call returns.
         let add = |node, graph, after, count| unsafe {
@@ -174,4 +161,27 @@ impl CudaDriver {
     fn context_of(&self, device: DeviceId) -> DriverResult<sys::CUcontext> {
         Ok(self.device(device)?.context.cu_ctx())
     }
+}
+
+/// A launch as CUDA's graphs take it. `params` is what the description points to.
+pub(super) fn describe(
+    launch: &Launch<'_>,
+    params: &mut [*mut c_void; MAX_PARAMS],
+) -> DriverResult<sys::CUDA_KERNEL_NODE_PARAMS> {
+    lay_out_params(launch, params)?;
+    let ([gx, gy, gz], [bx, by, bz]) = (launch.grid, launch.block);
+    Ok(sys::CUDA_KERNEL_NODE_PARAMS {
+        func: pointer_to(launch.function.handle()),
+        gridDimX: gx,
+        gridDimY: gy,
+        gridDimZ: gz,
+        blockDimX: bx,
+        blockDimY: by,
+        blockDimZ: bz,
+        sharedMemBytes: launch.shared_bytes,
+        kernelParams: params.as_mut_ptr(),
+        extra: std::ptr::null_mut(),
+        kern: std::ptr::null_mut(),
+        ctx: std::ptr::null_mut(),
+    })
 }
