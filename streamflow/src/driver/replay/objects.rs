@@ -3,10 +3,12 @@
 use super::handles::ByHandle;
 
 /// Objects of a driver.
+// In this order, so that what each call needs comes first.
 #[derive(Debug)]
+#[repr(C)]
 pub(super) struct Objects<T> {
-    places: ByHandle<u32>,
     list: Vec<T>,
+    places: ByHandle<u32>,
     free: Vec<u32>,
 }
 

@@ -14,24 +14,24 @@ use crate::driver::{
 };
 
 /// The state of a driver that replays.
+// In this order, so that what each call needs is in few cache lines.
 #[derive(Debug, Default)]
+#[repr(C)]
 pub(super) struct State {
     /// The thread whose calls are compared with the trace at the cursor; 0 if none are.
     pub(super) follower: u64,
     pub(super) cursor: Cursor,
-    pub(super) lanes: Vec<Lane>,
-    pub(super) streams: Objects<Stream>,
-    pub(super) events: Objects<Event>,
-    kernels: ByHandle<Kernel>,
-    /// Traces that came once.
-    pub(super) seen: Seen,
-    /// How many graphs were launched.
-    pub(super) launches: u64,
     /// The lane that was launched last.
     pub(super) latest: u32,
+    pub(super) lanes: Vec<Lane>,
     /// How many segments were begun: the number of the current one.
     pub(super) segment: u64,
+    /// How many graphs were launched.
+    pub(super) launches: u64,
+    pub(super) events: Objects<Event>,
+    pub(super) streams: Objects<Stream>,
     pub(super) pass: Option<Pass>,
+    kernels: ByHandle<Kernel>,
     /// The nodes of the run whose passes these are.
     pub(super) nodes: Arc<[Arc<str>]>,
     /// The calls of the segment, if they are not those of the trace at the cursor: held back, or sent and kept.
@@ -47,6 +47,8 @@ pub(super) struct State {
     pub(super) omission: Option<Omission>,
     /// Whether a segment is a graph when it comes for the first time.
     pub(super) is_eager: bool,
+    /// Traces that came once.
+    pub(super) seen: Seen,
 }
 
 /// The trace that is followed, and its call that comes next: those before it are held back.

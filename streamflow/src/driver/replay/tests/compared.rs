@@ -1,10 +1,11 @@
 //! What makes two calls of a trace equal.
 
 use crate::driver::replay::Omission;
+use crate::driver::replay::next::same_params;
 use crate::driver::replay::trace::{Given, Trace};
 use crate::driver::{
-    Access, AccessMode, CopyKind, CopyOp, CopyRows, DeviceId, Launch, MemoryRange, Param, RawEvent,
-    RawFunction, RawStream, Rows,
+    Access, AccessMode, CopyKind, CopyOp, CopyRows, DeviceId, Launch, MemoryRange, Param, Plain,
+    RawEvent, RawFunction, RawStream, Rows,
 };
 
 const DEVICE: DeviceId = DeviceId(0);
@@ -66,6 +67,29 @@ fn each_part_of_a_launch_counts() {
         assert!(!is_same(&launch, &other, None), "{rule:?}: {other:?}");
         assert!(is_same(&launch, &other, Some(rule)), "{rule:?}: {other:?}");
     }
+}
+
+/// What is behind a value in a parameter is no part of it: it is zero, wherever the value comes from.
+#[test]
+fn unused_bytes_of_parameters_are_zero() {
+    fn is_padded<T: Plain>(value: T) {
+        let param = Param::new(value);
+        let words = param.as_ptr().cast::<u64>();
+        // SAFETY: a parameter has 16 bytes.
+        let whole = [0, 1].map(|at| unsafe { words.add(at).read() });
+        let used = size_of::<T>() * 8;
+        let rest = whole[0].checked_shr(used as u32).unwrap_or(0) | whole[1];
+        assert_eq!(rest, 0, "{used} bits");
+    }
+    // Of memory that had other bytes.
+    for byte in [0_u8, 0xff] {
+        is_padded(byte);
+        is_padded(u16::from(byte));
+        is_padded(f32::from_bits(u32::from(byte) << 24));
+        is_padded(-i64::from(byte));
+    }
+    let [small, large] = [Param::new(7_u32), Param::new(7_u64)];
+    assert!(same_params(&[small], &[large]) && !same_params(&[small], &[small, large]));
 }
 
 #[test]
