@@ -1,5 +1,6 @@
 //! Following a trace: from its call at the cursor to the next one, to the trace of another lane, or away from all of them.
 
+use super::Omission;
 use super::lane::Lane;
 use super::mode::Mode;
 use super::state::{Cursor, State};
@@ -69,11 +70,12 @@ impl State {
         }
         self.cursor.lane = lane;
         let (from, to) = (from as usize, lane as usize);
+        let takes_over = self.keeps(Omission::TakenOver);
         let Ok([from, to]) = self.lanes.get_disjoint_mut([from, to]) else { return };
         to.outside.clear();
         to.outside.extend_from_slice(&from.outside[..outside as usize]);
         for index in 0..place as usize {
-            take_over(&from.trace, to, index);
+            take_over(&from.trace, to, index, takes_over);
             if let Work::Record(event, at) = from.trace.calls[index].work
                 && let Some(known) = self.events.at_mut(at)
                 && known.raw == Some(event)
@@ -109,10 +111,11 @@ impl State {
 }
 
 /// Gives a call of a lane the event, or the parameters, of an equal call of another trace.
-fn take_over(from: &Trace, to: &mut Lane, index: usize) {
+fn take_over(from: &Trace, to: &mut Lane, index: usize, parameters: bool) {
     let work = from.calls[index].work;
     match from.launch(&work, "") {
-        Some(launch) => to.change(index as u32, launch.params),
+        Some(launch) if parameters => to.change(index as u32, launch.params),
+        Some(_) => {}
         None if matches!(work, Work::Record(..)) => to.trace.calls[index].work = work,
         None => {}
     }

@@ -181,6 +181,8 @@ impl<D: Driver> fmt::Debug for Replaying<D> {
 pub enum Omission {
     /// Parameters that have changed are not set.
     Parameters,
+    /// A trace that is followed from some call on takes over no parameters of the calls before.
+    TakenOver,
     /// Accesses are not compared.
     Accesses,
     /// Grids and blocks are not compared.

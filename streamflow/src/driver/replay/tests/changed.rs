@@ -114,7 +114,7 @@ fn parameters_of_a_segment_that_is_sent_are_its_own() {
 /// included.
 #[test]
 fn another_trace_with_the_same_begin_takes_over_parameters_and_events() {
-    needs(Omission::Parameters, |world| {
+    needs(Omission::TakenOver, |world| {
         let (mut expected, mut last) = (Pair::default(), [0; 2]);
         let mut number = 0_usize;
         // In no order, so that the other trace is expected in some passes.
