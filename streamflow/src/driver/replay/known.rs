@@ -32,7 +32,7 @@ impl State {
             return Ok(());
         };
         let mut trace = Trace::default();
-        trace.copy(&self.current);
+        trace.copy(&self.current, self.current.len());
         let made = self.add_lane(below, index, trace);
         self.note_broken(
             match &made {
@@ -54,7 +54,7 @@ impl State {
         }
         let Some(index) = self.free_place(below)? else { return Ok(None) };
         let mut trace = Trace::default();
-        trace.copy(&self.current);
+        trace.copy(&self.current, self.current.len());
         // What a call of the trace is refused for, its own call finds when it is sent.
         Ok(self.add_lane(below, index, trace).is_ok().then_some(index))
     }
@@ -84,7 +84,7 @@ impl State {
         };
         (self.border, self.device) = (Some(border), Some(device));
         let made = Made::new(below, device, &trace, self.omission, |work| match work {
-            Work::Launch { function, .. } => self.kernel_name(*function).to_string(),
+            Work::Launch(kernel) => self.kernel_name(kernel.function).to_string(),
             _ => String::new(),
         })?;
         // Rule 4: the other lanes come after what was sent before their launches. So does this one.
@@ -95,7 +95,7 @@ impl State {
                 below.wait_event(made.stream(), border)?;
             }
         }
-        let mut lane = made.into_lane(trace);
+        let mut lane = made.into_lane(trace, |stream| self.place_of(stream));
         for (other, existing) in self.lanes.iter_mut().enumerate() {
             let conflicts = Lanes::from(other != index && lane.conflicts_with(existing));
             lane.conflicts |= conflicts << other;

@@ -68,22 +68,7 @@ impl CudaDriver {
             self.functions.allow_shared(launch, most)?;
         }
         let mut room: Addresses = [MaybeUninit::uninit(); MAX_PARAMS];
-        let params = lay_out_params(launch, &mut room)?;
-        let ([gx, gy, gz], [bx, by, bz]) = (launch.grid, launch.block);
-        let description = sys::CUDA_KERNEL_NODE_PARAMS {
-            func: pointer_to(launch.function.handle()),
-            gridDimX: gx,
-            gridDimY: gy,
-            gridDimZ: gz,
-            blockDimX: bx,
-            blockDimY: by,
-            blockDimZ: bz,
-            sharedMemBytes: launch.shared_bytes,
-            kernelParams: params,
-            extra: std::ptr::null_mut(),
-            kern: std::ptr::null_mut(),
-            ctx: std::ptr::null_mut(),
-        };
+        let description = describe(launch, &mut room)?;
         // SAFETY: a place for one handle; the graph and the nodes are those that were made here; the function is loaded.
         // CUDA copies the description and the parameters before the call returns.
         let add = |node, graph, after, count| unsafe {
@@ -176,4 +161,27 @@ impl CudaDriver {
     fn context_of(&self, device: DeviceId) -> DriverResult<sys::CUcontext> {
         Ok(self.device(device)?.context.cu_ctx())
     }
+}
+
+/// A launch as CUDA's graphs take it. `room` is what the description points to.
+pub(super) fn describe(
+    launch: &Launch<'_>,
+    room: &mut Addresses,
+) -> DriverResult<sys::CUDA_KERNEL_NODE_PARAMS> {
+    let params = lay_out_params(launch, room)?;
+    let ([gx, gy, gz], [bx, by, bz]) = (launch.grid, launch.block);
+    Ok(sys::CUDA_KERNEL_NODE_PARAMS {
+        func: pointer_to(launch.function.handle()),
+        gridDimX: gx,
+        gridDimY: gy,
+        gridDimZ: gz,
+        blockDimX: bx,
+        blockDimY: by,
+        blockDimZ: bz,
+        sharedMemBytes: launch.shared_bytes,
+        kernelParams: params,
+        extra: std::ptr::null_mut(),
+        kern: std::ptr::null_mut(),
+        ctx: std::ptr::null_mut(),
+    })
 }
