@@ -107,7 +107,7 @@ impl Timeline {
         }
         // This thread or another one found it complete.
         if table.is_watched() {
-            return self.rely_on(other, table, number);
+            return self.rely_on_record(other, table, number);
         }
         self.seen.raise(stream, number);
         Ok(())
@@ -115,7 +115,7 @@ impl Timeline {
 
     #[cold]
     #[inline(never)]
-    fn rely_on(&self, other: &Self, table: &StreamTable, number: u64) -> DriverResult<()> {
+    fn rely_on_record(&self, other: &Self, table: &StreamTable, number: u64) -> DriverResult<()> {
         other.rely(table, number, Some(self));
         self.seen.raise(other.id(), number);
         Ok(())

@@ -121,7 +121,8 @@ impl Ring {
 
     /// The record itself, if it was made and is still in the ring.
     pub(super) fn record_of(&self, number: u64) -> Option<Record> {
-        self.slot_of(number).map(|slot| self.record(slot))
+        let slot = self.slot_of(number)?;
+        Some(Record { number, slot, covered: self.covered[slot].0 })
     }
 
     /// The slot of the latest record in the ring.
