@@ -39,14 +39,16 @@ impl ExecutionContext {
         if self.single_stream.holds() {
             return Ok(());
         }
-        // Most operators have one stream: the internal one, or as a source the one that they declare.
-        let only = match (self.internal.get(), &*self.declared) {
-            (Some(stream), []) => Some(stream),
-            (None, [declared]) if self.planned.is_none() => declared.get(),
-            _ => None,
-        };
-        match only {
-            Some(stream) if !self.has_others.get() => stream.timeline().close(),
+        if self.has_others.get() {
+            return self.close_own();
+        }
+        // Most operators have one stream: the internal one, that of a plan, or as a source the one that they declare.
+        match (self.internal.get(), &self.planned, &*self.declared) {
+            (Some(stream), _, []) => stream.timeline().close(),
+            (None, Some(planned), []) => planned.close(),
+            (None, None, [declared]) => {
+                declared.get().map_or(Ok(()), |stream| stream.timeline().close())
+            }
             _ => self.close_own(),
         }
     }

@@ -276,9 +276,16 @@ impl ExecutionContext {
     /// The stream on which an output sends: the internal one, or the default stream of this tick.
     #[inline]
     pub(crate) fn sending_stream(&self, port: &str) -> Result<&CudaStream> {
-        match self.internal.get() {
-            Some(stream) => Ok(stream),
-            None => self.sending_stream_of_tick(port),
+        match (self.internal.get(), &self.planned) {
+            (Some(stream), _) => Ok(stream),
+            // An input has chosen it.
+            (None, Some(planned)) if self.on_default.get().is_none() => {
+                match planned.chosen(self.tick()) {
+                    Some(stream) => Ok(stream),
+                    None => self.sending_stream_of_tick(port),
+                }
+            }
+            _ => self.sending_stream_of_tick(port),
         }
     }
 
