@@ -184,7 +184,6 @@ impl MemoryPool {
         let bytes = block.range().bytes;
         block.stream = timeline.id();
         state.free_bytes -= bytes;
-        state.allocations += 1;
         self.count_use(&mut state.usage, timeline);
         block
     }

@@ -10,8 +10,6 @@ pub(super) struct PoolState<P> {
     pub(super) free_bytes: u64,
     /// No block is allocated any more, and returned blocks are not kept.
     pub(super) closed: bool,
-    /// How many blocks were taken from the free ones.
-    pub(super) allocations: u64,
     pub(super) usage: PoolUsage,
     /// The list for the uses that the driver is queried about, which keeps its memory.
     pub(super) to_query: Vec<Point>,
@@ -23,7 +21,6 @@ impl<P> Default for PoolState<P> {
             free: Vec::new(),
             free_bytes: 0,
             closed: false,
-            allocations: 0,
             usage: PoolUsage::default(),
             to_query: Vec::new(),
         }

@@ -10,13 +10,9 @@
 //! used last on a third stream. A record of the last such stream covers the uses on all of them, since each has waited for
 //! the one before. So one answer is about the blocks of each operator of a chain. If it was not, the next query is about
 //! the own blocks.
-//!
-//! **A list whose queries come often gets more blocks**, if the device is done with them: a few times as many at most, and
-//! not more bytes than the largest small blocks have. Then an answer is about more of them. A pool with many free blocks
-//! gives none more.
 
 use super::pool_state::PoolState;
-use super::pooled::{FreeList, SizeClass};
+use super::pooled::SizeClass;
 
 /// From this many blocks of a size on, a query of the driver pays.
 pub(super) const MIN_BLOCKS_TO_QUERY: usize = 4;
@@ -28,43 +24,22 @@ const SETS: usize = 8;
 /// How many streams of a chain are followed at once. The next time it goes on from there.
 const HOPS: usize = 128;
 
-/// A list's queries come often if there are fewer allocations of its pool for each of them.
-const OFTEN: u64 = 64;
-
-/// A list gets no more blocks if as many are free in its pool: what a tick uses of them is in the caches of a core, and a
-/// query costs less than many blocks that are not.
-const MOST_FREE: usize = 2048;
-
 /// So many of the latest blocks are not queried about, or a quarter of them: they were dropped just now. More would be
 /// records that no ring holds any more.
 const LATEST: usize = 8;
 
-/// After the device was found behind, the stream waits for the uses of so many blocks without a query: at first, and at
-/// most, if it is found behind again.
-const TO_SKIP: std::ops::RangeInclusive<usize> = 16..=64;
+/// After the device was found behind, the stream waits for the uses of so many blocks without a query.
+const MOST_TO_SKIP: usize = 16;
 
 /// The queries about the free blocks of one size.
 #[derive(Default)]
 pub(super) struct Queries {
     /// Skip the query for this many allocations.
     to_skip: usize,
-    /// How many were to be skipped, since the device was behind the last time, too.
-    skipped: usize,
     /// How many later blocks there are behind the one that the next query is about.
     behind: usize,
     /// The stream that was asked last, if it was another one.
     end: Option<u32>,
-    /// So many blocks more than at first may be in use by the device.
-    pub(super) more: usize,
-    /// The last allocation that needed an answer and got "complete".
-    answered: Option<Answered>,
-}
-
-/// The number of an allocation, and of the queries for it.
-#[derive(Clone, Copy)]
-pub(super) struct Answered {
-    pub(super) allocation: u64,
-    pub(super) queries: usize,
 }
 
 impl Queries {
@@ -77,27 +52,12 @@ impl Queries {
 
     /// Notes that the device was done with nothing.
     pub(super) fn note_behind(&mut self, blocks: usize) {
-        let (first, most) = (blocks.min(*TO_SKIP.start()), *TO_SKIP.end());
-        self.skipped = (2 * self.skipped).clamp(first, most);
-        self.to_skip = self.skipped;
+        self.to_skip = blocks.min(MOST_TO_SKIP);
     }
 
-    /// Notes that an allocation needed an answer, and got "complete". `end` is the stream that was asked, if it was
-    /// another one.
-    pub(super) fn note_answer(&mut self, answered: Answered, end: Option<u32>) {
-        (self.answered, self.end, self.skipped) = (Some(answered), end, 0);
-    }
-
-    /// Whether queries come often and the device was done.
-    pub(super) fn are_often(&self, allocation: u64) -> bool {
-        self.answered.is_some_and(|last| allocation - last.allocation < OFTEN * last.queries as u64)
-    }
-
-    /// Takes so many blocks more, up to `most` more. Returns whether it does.
-    pub(super) fn grow(&mut self, step: usize, most: usize) -> bool {
-        let before = self.more;
-        self.more = (before + step).min(most).max(before);
-        self.more > before
+    /// Notes that the device was done. `end` is the stream that was asked, if it was another one.
+    pub(super) fn note_answer(&mut self, end: Option<u32>) {
+        self.end = end;
     }
 }
 
@@ -136,12 +96,6 @@ impl<P> PoolState<P> {
             }
         }
         if self.has_history(end) { end } else { stream }
-    }
-
-    /// Whether a list whose queries come often may get more blocks.
-    pub(super) fn has_few(&mut self) -> bool {
-        let free = self.free.iter_mut().flat_map(FreeList::all).map(|class| class.blocks.len());
-        free.sum::<usize>() < MOST_FREE
     }
 
     /// The stream that used the block last which came back to a stream's list last.

@@ -15,7 +15,7 @@ use std::mem;
 use super::block::KnownOrder;
 use super::pool::DeviceBlock;
 use super::pool_state::PoolState;
-use super::queries::{Answered, MIN_BLOCKS_TO_QUERY};
+use super::queries::MIN_BLOCKS_TO_QUERY;
 use super::rotation::{Bounds, Turn};
 use super::{MemoryOptions, MemoryPool};
 use crate::driver::{DriverError, report_in_drop};
@@ -131,14 +131,12 @@ impl MemoryPool {
         drop(state);
         let is_done = self.are_complete(&points);
         state = self.lock();
-        let queries = points.len();
         state.to_query = points;
         let is_over = state.free_of(about).size_class(size).note_query(index, is_done);
-        let allocation = state.allocations;
         let class = state.free_of(own).size_class(bytes);
         let end = (about != own).then_some(about);
         if is_done {
-            class.queries.note_answer(Answered { allocation, queries }, end);
+            class.queries.note_answer(end);
             // If the answer is not about the own blocks, then these are asked about.
             asking.about = end.map(|_| own);
         } else if is_over {
@@ -192,11 +190,11 @@ impl MemoryPool {
         bytes: u64,
         asking: &Asking,
     ) -> Decision {
-        let first = self.most_in_flight(bytes);
-        let (reserved, allocation) = (state.usage.reserved, state.allocations);
+        let most = self.most_in_flight(bytes);
+        let reserved = state.usage.reserved;
         let class = state.free_of(timeline.id()).size_class(bytes);
         class.end_turns();
-        let has_many = first >= MIN_BLOCKS_TO_QUERY;
+        let has_many = most >= MIN_BLOCKS_TO_QUERY;
         let known = KnownOrder::new(timeline, &self.table, has_many);
         if class.find_ready(|block| block.needs_no_wait(&known)) {
             return Decision::Ready;
@@ -209,46 +207,24 @@ impl MemoryPool {
             return Decision::Reuse(index, true);
         }
         let count = class.blocks.len();
-        let most = first + class.queries.more;
         if count < most && self.limits.allows(reserved, bytes) {
             return Decision::Allocate;
         }
         if asking.about.is_none() || !has_many || count < MIN_BLOCKS_TO_QUERY {
             return Decision::Reuse(0, false);
         }
-        if !asking.has_asked {
-            if class.queries.skip() {
-                return Decision::Reuse(0, false);
-            }
-            if class.queries.are_often(allocation) && self.gets_more(state, timeline, bytes) {
-                return Decision::Allocate;
-            }
+        if !asking.has_asked && class.queries.skip() {
+            return Decision::Reuse(0, false);
         }
         Decision::Query
     }
 
-    /// How many free blocks of a size may be in use by the device before the oldest is reused, at first. Not more than the
-    /// pool keeps.
+    /// How many free blocks of a size may be in use by the device before the oldest is reused. Not more than the pool
+    /// keeps.
     #[inline]
     fn most_in_flight(&self, bytes: u64) -> usize {
-        self.most_kept(self.limits.in_flight(self.options.in_flight_of(bytes)), bytes)
-    }
-
-    /// Whether a list whose queries come often gets more blocks. Not in a pool with limits, since other sizes need their
-    /// room.
-    #[inline(never)]
-    fn gets_more(&self, state: &mut PoolState<Self>, timeline: &Timeline, bytes: u64) -> bool {
-        let first = self.most_in_flight(bytes);
-        let most = self.most_kept(MemoryOptions::at_most(first, bytes), bytes);
-        if self.limits.is_bounded() || !state.has_few() {
-            return false;
-        }
-        let class = state.free_of(timeline.id()).size_class(bytes);
-        class.queries.grow(first, most.saturating_sub(first))
-    }
-
-    fn most_kept(&self, most: usize, bytes: u64) -> usize {
         let MemoryOptions { in_flight, small_in_flight, .. } = self.options;
+        let most = self.limits.in_flight(self.options.in_flight_of(bytes));
         if self.release_threshold == u64::MAX {
             return most;
         }

@@ -136,37 +136,6 @@ fn one_query_is_about_the_blocks_of_a_whole_chain() {
     }
 }
 
-/// A block that many streams read: each of them is queried. So these blocks get more, if the device is done with them; and
-/// not in a pool with limits.
-#[test]
-fn blocks_whose_queries_come_often_get_more() {
-    const MOST: usize = 8;
-    for (policy, max, expected) in [
-        (Policy::Eager, None, 4 * MOST),
-        (Policy::Lazy, None, MOST),
-        (Policy::Eager, Some(1 << 20), MOST),
-    ] {
-        let bench = bench_with(policy, in_flight(MOST));
-        let a = bench.stream().0;
-        let readers: Vec<_> = (0..10).map(|_| bench.stream().0).collect();
-        let mut copies: Vec<_> = readers.iter().map(|reader| bench.buffer(reader)).collect();
-        let limits = MemoryLimits::stream_ordered().max_size(max.unwrap_or(u64::MAX));
-        let allocator = bench.platform.allocator("POOL", device(0), limits).unwrap();
-        bench.recorder.clear();
-        for tick in 0..200 {
-            let mut data = match max {
-                None => bench.buffer(&a),
-                Some(_) => allocator.buffer::<u8>(LEN, &a).unwrap(),
-            };
-            a.fill_bytes(&mut data, tick).unwrap();
-            for (reader, copy) in readers.iter().zip(&mut copies) {
-                reader.copy(&data, copy).unwrap();
-            }
-        }
-        assert_eq!(bench.count(is_allocation), expected, "{policy:?}, {max:?}");
-    }
-}
-
 /// Memory that is used on its own stream alone is reused at once, and nothing is looked at. It is the last one that came
 /// back: what is behind it may still be in use elsewhere.
 #[test]
