@@ -29,6 +29,9 @@ form() {
     workers-*) echo STREAMFLOW_WORKERS="${1#workers-}" ;;
     race-workers-*) echo STREAMFLOW_RACE_CHECK=1 STREAMFLOW_WORKERS="${1#race-workers-}" ;;
     planned) echo STREAMFLOW_ASSIGN=planned:2 ;;
+    replayed) echo STREAMFLOW_REPLAY=always ;;
+    race-replayed) echo STREAMFLOW_RACE_CHECK=1 STREAMFLOW_REPLAY=always ;;
+    planned-replayed) echo STREAMFLOW_ASSIGN=planned:2 STREAMFLOW_REPLAY=always ;;
     *) return 1 ;;
   esac
 }

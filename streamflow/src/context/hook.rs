@@ -36,7 +36,19 @@ impl ExecutionContext {
     /// unless the graph has one stream alone.
     #[inline]
     pub(crate) fn close(&self) -> DriverResult<()> {
-        if self.single_stream.holds() { Ok(()) } else { self.close_own() }
+        if self.single_stream.holds() {
+            return Ok(());
+        }
+        // Most operators have one stream: the internal one, or as a source the one that they declare.
+        let only = match (self.internal.get(), &*self.declared) {
+            (Some(stream), []) => Some(stream),
+            (None, [declared]) if self.planned.is_none() => declared.get(),
+            _ => None,
+        };
+        match only {
+            Some(stream) if !self.has_others.get() => stream.timeline().close(),
+            _ => self.close_own(),
+        }
     }
 
     #[inline(never)]

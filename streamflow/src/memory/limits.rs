@@ -29,7 +29,9 @@ pub struct MemoryOptions {
     /// The same for blocks of device memory of up to [`SMALL_BLOCK`](Self::SMALL_BLOCK) bytes, since more of these cost
     /// little; 16 by default. With 4 or more, of either kind, an allocation whose stream would have to wait first
     /// queries the driver whether the device is done with an earlier use, once for several allocations. If it is, that
-    /// saves the waits, which are a few percent of a tick of small kernels.
+    /// saves the waits, which are a few percent of a tick of small kernels. Where such queries come often, and the device is
+    /// done each time, there may be up to four times as many, with the bytes of so many of the largest small blocks:
+    /// blocks of 64 KiB or less. [Allocators](crate::Allocator) with limits get no more.
     pub small_in_flight: usize,
     /// How many bytes of free memory to keep for later allocations; memory above that returns to the
     /// driver. The default keeps everything.
@@ -67,6 +69,14 @@ impl MemoryOptions {
     pub const fn release_threshold(mut self, bytes: u64) -> Self {
         self.release_threshold = bytes;
         self
+    }
+
+    /// How many times as many small blocks there may be where queries come often.
+    const GROWTH: u64 = 4;
+
+    /// How many free blocks of a size there may be where queries come often, and `first` otherwise.
+    pub(super) fn at_most(first: usize, bytes: u64) -> usize {
+        first.saturating_mul((Self::SMALL_BLOCK / bytes).clamp(1, Self::GROWTH) as usize)
     }
 
     /// How many free blocks of a size the device may still use.
@@ -243,6 +253,7 @@ impl MemoryLimits {
         self,
         pool: &str,
         usage: &PoolUsage,
+        used: u64,
         table: &StreamTable,
         stream: &Timeline,
         requested: u64,
@@ -261,7 +272,6 @@ impl MemoryLimits {
                 Error::BlocksExhausted { pool, who, blocks: count, holders }
             }
             Kind::StreamOrdered { max, .. } => {
-                let used = usage.used;
                 Error::MemoryExhausted { pool, who, requested, used, max_size: max, holders }
             }
             Kind::Unbounded => unreachable!("memory without limits is never exhausted"),

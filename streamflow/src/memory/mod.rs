@@ -41,6 +41,7 @@ mod points;
 mod pool;
 mod pool_state;
 mod pooled;
+mod queries;
 mod raw;
 mod reuse;
 mod ring;

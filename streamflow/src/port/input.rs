@@ -173,12 +173,36 @@ impl<'t, A: Receive<'t>, S> In<'t, A, S> {
         S: StreamReady,
         <A::Message as Message>::Place: CarriesStream<A::Message>,
     {
-        let sent = self.inlet.batch().filter_map(|envelope| envelope.sent);
+        let stream = match self.inlet.only() {
+            Some(envelope) => self.order(cx, envelope.sent.into_iter())?,
+            None => self.order_each(cx)?,
+        };
+        self.report_received();
+        Ok((A::open(self.inlet), stream))
+    }
+
+    #[inline(never)]
+    fn order_each<'c>(&self, cx: &'c ExecutionContext) -> Result<Stream<'c>>
+    where
+        S: StreamReady,
+    {
+        self.order(cx, self.inlet.batch().filter_map(|envelope| envelope.sent))
+    }
+
+    /// Makes the internal stream come after these points.
+    #[inline(always)]
+    fn order<'c>(
+        &self,
+        cx: &'c ExecutionContext,
+        sent: impl Iterator<Item = Point> + Clone,
+    ) -> Result<Stream<'c>>
+    where
+        S: StreamReady,
+    {
         cx.predict_receive(self.inlet.name, || sent.clone().next());
         let stream = cx.receive_stream(S::Policy::POLICY, sent)?;
         cx.predict_received(&stream);
-        self.report_received();
-        Ok((A::open(self.inlet), stream))
+        Ok(stream)
     }
 
     /// If the pool is exhausted, or if there is none, the first stream that comes with a message becomes the internal

@@ -41,6 +41,7 @@ mod awaited;
 mod clock;
 mod division;
 mod external;
+mod found;
 mod green;
 mod latest;
 mod live_pool;

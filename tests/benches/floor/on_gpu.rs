@@ -11,8 +11,8 @@ use crate::turns::{Size, quantile, ratio, take_turns};
 use crate::workloads::{Mode, Workload};
 
 /// The tasks that a batch runs, and those whose latency is measured in a turn.
-const TASKS: usize = 5_000;
-const LATE_TASKS: usize = 1_000;
+const TASKS: usize = 2_500;
+const LATE_TASKS: usize = 500;
 
 /// The programs by hand, of the same workload and on the same device, and what runs beside them.
 pub(crate) struct OnGpu {
@@ -53,6 +53,14 @@ impl OnGpu {
             check: true,
         };
         let times = take_turns(&mut list, size, bar)?;
+        for form in list.iter().filter(|_| workload.has_kernels()) {
+            // What was not replayed says why.
+            let share = table::replayed(&**form);
+            if let (Some(report), Some(..95.0)) = (form.replay(), share) {
+                let (form, name) = (form.name(), &workload.name);
+                bar.suspend(|| eprintln!("{name}, {form}: {report}"));
+            }
+        }
         let parts = workload.parts() as f64;
         let rows = list.iter().zip(&times).enumerate().map(|(index, (form, own))| {
             // The first program by hand has a stream for each operator, and the last one the fewest.

@@ -16,6 +16,9 @@
 //! the device's memory before. The first call of a turn has columns of its own, since it finds less of its memory in the caches
 //! than the others: before it the host has waited for the device. All rows have as many calls a turn, but for solvers.
 //!
+//! Then the host's time of single calls is measured, of all forms in turn, call by call: what slows the host for some
+//! microseconds slows them alike. That difference is the most exact one.
+//!
 //! The code by hand runs twice, with two plans. What the second differs from the first is noise. The last column is the
 //! largest difference of the results, over the largest result.
 //!

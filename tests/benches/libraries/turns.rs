@@ -39,6 +39,8 @@ impl Times {
 #[derive(Debug, Default)]
 pub(crate) struct Measured {
     turns: Vec<[Times; 3]>,
+    /// The host's seconds of single calls, which follow each other: one of each form.
+    calls: Vec<[f64; 3]>,
     difference: f64,
 }
 
@@ -94,6 +96,46 @@ impl Turns {
         Ok(Times { device: functions.end_blocking(stream) / all as f64, ..times })
     }
 
+    /// Times single calls of all forms, one after the other, so that what slows the host for a while slows all alike.
+    fn single_calls(
+        &mut self,
+        cx: &ExecutionContext,
+        stream: &Stream<'_>,
+        to: &mut Vec<[f64; 3]>,
+    ) -> Result<()> {
+        let Self { plan: Some(plan), by_hand: Some((functions, cases)), calls, .. } = self else {
+            return Ok(());
+        };
+        // As many as all forms have together in other turns.
+        let calls = *calls / 3 + 1;
+        plan.prepare(calls, cx, stream)?;
+        stream.synchronize_blocking()?;
+        let raw = stream.raw().handle();
+        cases.iter_mut().for_each(|case| case.prepare_blocking(calls));
+        let streams = [raw, cases[0].stream(), cases[1].stream()];
+        streams.iter().for_each(|stream| functions.begin(*stream, cycles(3 * calls)));
+        for turn in 0..calls {
+            let mut seconds = [0.0; 3];
+            for place in 0..3 {
+                let form = (turn + place) % 3;
+                let begin = Instant::now();
+                match form {
+                    0 => plan.call(stream)?,
+                    _ => cases[form - 1].call(1),
+                }
+                seconds[form] = begin.elapsed().as_secs_f64();
+            }
+            // The first calls come after the host has waited.
+            if turn > 0 {
+                to.push(seconds);
+            }
+        }
+        for stream in streams {
+            functions.end_blocking(stream);
+        }
+        Ok(())
+    }
+
     fn difference(&mut self, stream: &Stream<'_>) -> Result<f64> {
         let (Some(plan), Some((_, [case, _]))) = (&self.plan, &mut self.by_hand) else {
             return Ok(0.0);
@@ -128,6 +170,7 @@ impl Compute for Turns {
             // The first turn warms up.
             if turn > 0 {
                 measured.turns.push(times);
+                self.single_calls(cx, &stream, &mut measured.calls)?;
             }
         }
         measured.difference = self.difference(&stream)?;
@@ -141,12 +184,19 @@ fn cycles(calls: usize) -> u64 {
 
 impl Measured {
     pub(crate) const HEADINGS: &str = "                  device: plan  by hand     ratio   (noise)   host: plan   by hand     \
-                                       more   (noise)     least   first: plan   by hand     more   (noise)   results";
+                                       more   (noise)     least   first: plan   by hand     more   (noise)   one call: more   (noise)   results";
 
     fn median(&self, of: impl Fn(&[Times; 3]) -> f64) -> f64 {
         let mut values: Vec<_> = self.turns.iter().map(of).collect();
         values.sort_by(f64::total_cmp);
         values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
+    }
+
+    /// The median difference of a single call and the one by hand beside it, in nanoseconds.
+    fn of_single_calls(&self, form: usize) -> f64 {
+        let mut more: Vec<_> = self.calls.iter().map(|it| (it[form] - it[1]) * 1e9).collect();
+        more.sort_by(f64::total_cmp);
+        more.get(more.len() / 2).copied().unwrap_or(f64::NAN)
     }
 
     fn least(&self, of: impl Fn(&[Times; 3]) -> f64) -> f64 {
@@ -167,6 +217,7 @@ impl fmt::Display for Measured {
         let first = |form: usize| self.median(|times| times[form].first * 1e9);
         let more = |form: usize| self.median(|times| (times[form].first - times[1].first) * 1e9);
         write!(f, "{:>11.0} ns{:>10.0}{:>9.0}{:>10.0}", first(0), first(1), more(0), more(2))?;
+        write!(f, "{:>17.0}{:>10.0}", self.of_single_calls(0), self.of_single_calls(2))?;
         write!(f, "{:>10.1e}", self.difference)
     }
 }

@@ -16,6 +16,10 @@ functions! {
     does cublasDnrm2_v2(P, I, P, I, P);
     does cublasSgemv_v2(P, I, I, I, P, P, I, P, I, P, P, I);
     does cublasDgemv_v2(P, I, I, I, P, P, I, P, I, P, P, I);
+    does cublasStrsm_v2(P, I, I, I, I, I, I, P, P, I, P, I);
+    does cublasDtrsm_v2(P, I, I, I, I, I, I, P, P, I, P, I);
+    does cublasSsyrk_v2(P, I, I, I, I, P, P, I, P, P, I);
+    does cublasDsyrk_v2(P, I, I, I, I, P, P, I, P, P, I);
     does cublasSgetrfBatched(P, I, P, I, P, P, I);
     does cublasDgetrfBatched(P, I, P, I, P, P, I);
     does cublasCgetrfBatched(P, I, P, I, P, P, I);

@@ -8,11 +8,12 @@ mod order;
 mod products;
 mod refused;
 mod stored;
+mod triangles;
 
 use streamflow_tests::Suite;
 
 pub(crate) fn add(suite: Suite) -> Suite {
     let suite = order::add(refused::add(products::add(suite)));
     let suite = digits::add(suite);
-    operators::add(stored::add(blas::add(suite)))
+    operators::add(stored::add(triangles::add(blas::add(suite))))
 }

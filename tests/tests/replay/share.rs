@@ -2,12 +2,18 @@
 //! number, and never from how far the device is.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
+use streamflow::driver::Driver;
+use streamflow::driver::cuda::CudaDriver;
+use streamflow::driver::host::HostDriver;
+use streamflow::driver::replay::Replaying;
 use streamflow::prelude::*;
 use streamflow::schedule::Report;
 use streamflow::stream::Assign;
 use streamflow_examples::deliver::Deliver;
 use streamflow_examples::seed_graph::{CombineAndSum, Source as Image};
+use streamflow_tests::layers::Late;
 use streamflow_tests::seen::{self, Seen, push_seen};
 use streamflow_tests::{Failed, Suite, check, check_equal};
 
@@ -22,6 +28,12 @@ pub(crate) fn add(suite: Suite) -> Suite {
         })
         .both("a_host_that_polls_breaks_no_replay", polled)
         .both("a_sink_that_waits_for_its_stream_leaves_the_rest_replayed", seed_with_condition)
+        .seeded("a_sink_that_polls_for_long_leaves_the_rest_replayed", |seed| {
+            seed_that_is_late(Arc::new(HostDriver::builder().seed(seed).build()))
+        })
+        .cuda("a_sink_that_polls_for_long_leaves_the_rest_replayed", |_| {
+            seed_that_is_late(Arc::new(CudaDriver::new()?))
+        })
         .both("a_parameter_of_every_third_tick_is_replayed", thirds)
         .both("memory_that_is_kept_for_a_tick_is_replayed", kept)
         .both("streams_that_nodes_share_are_replayed", planned)
@@ -152,6 +164,12 @@ fn seed_with_condition(platform: &Platform) -> Result<(), Failed> {
     let report = Conditional::new(platform, collect(&sums))?.run()?;
     same_sums(&sums)?;
     is_replayed(&report)
+}
+
+/// Between two ticks the sink asks so often that a count of what it asks says nothing about traces.
+fn seed_that_is_late(below: Arc<dyn Driver>) -> Result<(), Failed> {
+    let late = Arc::new(Late::new(below, 50));
+    seed_with_condition(&Platform::builder().driver(Arc::new(Replaying::over(late)))?)
 }
 
 /// A kernel with a parameter that comes back after three ticks.

@@ -3,11 +3,13 @@
 mod copier;
 mod nodes;
 
+use std::mem::MaybeUninit;
+
 use cudarc::driver::sys;
 
 pub(super) use self::copier::Copiers;
 use super::error::{STICKY, check, check_given_back, explain};
-use super::submit::stream_of;
+use super::submit::{Addresses, stream_of};
 use super::{CudaDriver, context, handle_of, pointer_to, probe};
 use crate::driver::graph::{GraphNode, GraphWork};
 use crate::driver::{DeviceId, DriverResult, Launch, MAX_PARAMS, RawGraph, RawStream};
@@ -147,8 +149,8 @@ impl CudaDriver {
         // SAFETY: the graph is live, by the caller's contract.
         let executable = unsafe { executable(graph) };
         let kernel = executable.kernels.get(node as usize).copied().unwrap_or_default();
-        let mut params = [std::ptr::null_mut(); MAX_PARAMS];
-        let description = nodes::describe(launch, &mut params)?;
+        let mut room: Addresses = [MaybeUninit::uninit(); MAX_PARAMS];
+        let description = nodes::describe(launch, &mut room)?;
         // SAFETY: the executable is live, and the node one of its template; CUDA refuses a node that is null. The function
         // is loaded, and of the node's context. CUDA copies the description and the parameters before the call returns.
         let result = unsafe {

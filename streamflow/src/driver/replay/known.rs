@@ -23,7 +23,7 @@ impl State {
                 return Ok(());
             }
         }
-        if !self.seen.note(&self.current, self.segment) {
+        if !self.seen.note(&self.current) {
             self.note_broken("no earlier pass had equal calls", None);
             return Ok(());
         }

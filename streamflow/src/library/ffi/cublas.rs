@@ -5,6 +5,8 @@
 
 #[cfg(feature = "solve")]
 mod lu;
+#[cfg(feature = "matmul")]
+mod matrices;
 mod table;
 #[cfg(feature = "matmul")]
 mod vectors;

@@ -1,6 +1,7 @@
 //! cuBLAS's functions of vectors, and the product of a matrix and a vector.
 
 use super::host::leave_anything_in;
+use super::triangles;
 use crate::context::{ExecutionContext, Stream};
 use crate::error::{Error, Result};
 use crate::library::ffi::cublas::{Handle, Number};
@@ -19,6 +20,10 @@ pub trait BlasElement: Number + std::ops::Add<Output = Self> {
     fn add_product(self, x: Self, y: Self) -> Self;
     #[doc(hidden)]
     fn times(self, other: Self) -> Self;
+    #[doc(hidden)]
+    fn minus(self, other: Self) -> Self;
+    #[doc(hidden)]
+    fn over(self, other: Self) -> Self;
     #[doc(hidden)]
     fn norm(x: &[Self]) -> Self;
 }
@@ -41,6 +46,14 @@ macro_rules! element {
                 self * other
             }
 
+            fn minus(self, other: Self) -> Self {
+                self - other
+            }
+
+            fn over(self, other: Self) -> Self {
+                self / other
+            }
+
             // In double precision, in which no square of an `f32` is too large or too small.
             fn norm(x: &[Self]) -> Self {
                 let largest = x.iter().fold(0.0_f64, |most, &x| most.max(f64::from(x).abs()));
@@ -56,17 +69,19 @@ macro_rules! element {
 
 element!(f32 f64);
 
-/// cuBLAS's functions of vectors, on one stream. As a field of an operator it is a [`Plan<Blas<T>>`](Plan), which
+/// cuBLAS's functions of vectors and triangles, on one stream. As a field of an operator it is a [`Plan<Blas<T>>`](Plan), which
 /// [`on`](Self::on) makes.
 ///
 /// Results stay on the device: [`dot`](Plan::dot) and [`norm`](Plan::norm) write one element.
 #[derive(Debug)]
 pub struct Blas<T: BlasElement> {
-    handle: Handle,
+    pub(super) handle: Handle,
     axpy: HostBody,
     dot: HostBody,
     norm: HostBody,
     gemv: HostBody,
+    pub(super) trsm: HostBody,
+    pub(super) syrk: HostBody,
     of: std::marker::PhantomData<fn() -> T>,
 }
 
@@ -83,6 +98,8 @@ impl<T: BlasElement> Blas<T> {
             dot: HostBody::new("cublasdot", dot::<T>),
             norm: HostBody::new("cublasnrm2", norm::<T>),
             gemv: HostBody::new("cublasgemv", gemv::<T>),
+            trsm: HostBody::new("cublastrsm", triangles::trsm::<T>),
+            syrk: HostBody::new("cublassyrk", triangles::syrk::<T>),
             of: std::marker::PhantomData,
         };
         Ok(Plan::new(stream, blas))
@@ -167,10 +184,7 @@ impl<T: BlasElement> Plan<Blas<T>> {
     ) -> Result<()> {
         const CALL: &str = "Blas::gemv";
         let blas = self.lend(stream)?;
-        let &[m, n] = a.shape() else {
-            let problem = format!("has shape {:?}, but a matrix has two dimensions", a.shape());
-            return Err(Error::Operand { call: CALL, argument: "a", problem });
-        };
+        let [m, n] = dimensions(CALL, "a", a)?;
         same(CALL, "x", x.len(), "a's columns", n)?;
         same(CALL, "y", y.len(), "a's rows", m)?;
         if n == 0 {
@@ -182,6 +196,36 @@ impl<T: BlasElement> Plan<Blas<T>> {
         }
         blas.handle.gemv(stream, &blas.gemv, (alpha, a, x), (beta, y))
     }
+}
+
+fn dimensions<T: BlasElement>(
+    call: &'static str,
+    argument: &'static str,
+    of: &Tensor<T>,
+) -> Result<[usize; 2]> {
+    let &[rows, columns] = of.shape() else {
+        let problem = format!("has shape {:?}, but a matrix has two dimensions", of.shape());
+        return Err(Error::Operand { call, argument, problem });
+    };
+    Ok([rows, columns])
+}
+
+/// The rows and columns of a matrix.
+pub(super) fn matrix<T: BlasElement>(
+    call: &'static str,
+    argument: &'static str,
+    of: &Tensor<T>,
+) -> Result<[usize; 2]> {
+    let sizes = dimensions(call, argument, of)?;
+    let most = sizes[0].max(sizes[1]);
+    if most > i32::MAX as usize {
+        let problem = format!(
+            "has {most} rows or columns, but cuBLAS takes at most {}; divide the matrix",
+            i32::MAX
+        );
+        return Err(Error::Operand { call, argument, problem });
+    }
+    Ok(sizes)
 }
 
 fn same(
@@ -239,7 +283,7 @@ fn gemv<T: BlasElement>(operands: &mut Operands<'_>) {
 }
 
 /// In blocks, so that the error grows with the root of the length.
-fn sum_of_products<T: BlasElement>(x: &[T], y: &[T]) -> T {
+pub(super) fn sum_of_products<T: BlasElement>(x: &[T], y: &[T]) -> T {
     const BLOCK: usize = 256;
     if x.len() <= BLOCK {
         return x.iter().zip(y).fold(T::ZERO, |sum, (&x, &y)| sum.add_product(x, y));

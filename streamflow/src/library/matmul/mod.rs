@@ -42,7 +42,8 @@
 //! A plan holds no operand: each call takes them, and is ordered after the work that they need. What a plan does hold is its
 //! algorithm and its work area, which each call claims.
 //!
-//! [`multiply`] is the form without a plan of one's own. [`Blas`] has cuBLAS's functions of vectors.
+//! [`multiply`] is the form without a plan of one's own. [`Blas`] has cuBLAS's functions of vectors and
+//! triangles.
 
 pub(in crate::library) mod algorithm;
 mod blas;
@@ -55,6 +56,7 @@ pub(in crate::library) mod problem;
 mod search;
 mod stateless;
 mod timed;
+mod triangles;
 
 pub use super::Plan;
 pub use algorithm::{Algorithm, ParseAlgorithmError};
@@ -65,3 +67,4 @@ pub use plan::Matmul;
 pub use planner::Planner;
 pub use search::{Candidate, Search};
 pub use stateless::{multiply, multiply_host_blocking};
+pub use triangles::Triangle;

@@ -34,6 +34,8 @@ mod pool;
 mod pool_state;
 #[path = "../../../../streamflow/src/memory/pooled.rs"]
 mod pooled;
+#[path = "../../../../streamflow/src/memory/queries.rs"]
+mod queries;
 #[path = "../../../../streamflow/src/memory/reuse.rs"]
 mod reuse;
 #[path = "../../../../streamflow/src/memory/rotation.rs"]

@@ -32,6 +32,14 @@ table! {
         fn(Pointer, c_int, c_int, c_int, Value, Pointer, c_int, Pointer, c_int, Value, Pointer, c_int) -> c_int;
     dgemv = "cublasDgemv_v2":
         fn(Pointer, c_int, c_int, c_int, Value, Pointer, c_int, Pointer, c_int, Value, Pointer, c_int) -> c_int;
+    strsm = "cublasStrsm_v2":
+        fn(Pointer, c_int, c_int, c_int, c_int, c_int, c_int, Value, Pointer, c_int, Pointer, c_int) -> c_int;
+    dtrsm = "cublasDtrsm_v2":
+        fn(Pointer, c_int, c_int, c_int, c_int, c_int, c_int, Value, Pointer, c_int, Pointer, c_int) -> c_int;
+    ssyrk = "cublasSsyrk_v2":
+        fn(Pointer, c_int, c_int, c_int, c_int, Value, Pointer, c_int, Value, Pointer, c_int) -> c_int;
+    dsyrk = "cublasDsyrk_v2":
+        fn(Pointer, c_int, c_int, c_int, c_int, Value, Pointer, c_int, Value, Pointer, c_int) -> c_int;
     sgetrf_batched = "cublasSgetrfBatched":
         fn(Pointer, c_int, Pointer, c_int, *mut c_int, *mut c_int, c_int) -> c_int;
     sgetrs_batched = "cublasSgetrsBatched":

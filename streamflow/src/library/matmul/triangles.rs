@@ -1,0 +1,131 @@
+//! cuBLAS's functions of triangles of matrices: solutions of triangular systems, and updates of symmetric matrices.
+
+use super::blas::{Blas, BlasElement, matrix, sum_of_products};
+use super::host::leave_anything_in;
+use crate::context::Stream;
+use crate::error::{Error, Result};
+use crate::library::{Operands, Plan};
+use crate::memory::Tensor;
+
+/// A half of a square matrix, with its diagonal. The other half is neither read nor written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Triangle {
+    /// The elements of each row up to the diagonal.
+    Lower,
+    /// The elements of each row from the diagonal on.
+    Upper,
+}
+
+impl Triangle {
+    const fn is_lower(self) -> bool {
+        matches!(self, Self::Lower)
+    }
+}
+
+impl<T: BlasElement> Plan<Blas<T>> {
+    /// Queues the solution of `a x = alpha b`, in place of `b`, for a triangle `a` of `[n, n]` and a matrix `b` of `[n, m]`, whose
+    /// columns are right sides. A zero on the diagonal is not looked for: the solution then has infinities or NaNs.
+    ///
+    /// # Errors
+    /// [`Error::OtherStream`]; [`Error::Operand`] for other shapes, or 2^31 elements in a dimension; the library's; the
+    /// driver's.
+    #[track_caller]
+    pub fn trsm(
+        &mut self,
+        stream: &Stream<'_>,
+        (alpha, a, triangle): (T, &Tensor<T>, Triangle),
+        b: &mut Tensor<T>,
+    ) -> Result<()> {
+        const CALL: &str = "Blas::trsm";
+        let blas = self.lend(stream)?;
+        let ([n, columns], [rows, m]) = (matrix(CALL, "a", a)?, matrix(CALL, "b", b)?);
+        equal(CALL, ("a", "columns", columns), ("a", "rows", n))?;
+        equal(CALL, ("b", "rows", rows), ("a", "rows", n))?;
+        if b.is_empty() {
+            return Ok(());
+        }
+        let a = (alpha, &**a, triangle.is_lower());
+        blas.handle.trsm(stream, &blas.trsm, a, (n, m), b)
+    }
+
+    /// Queues `c = alpha a aᵀ + beta c` for one triangle of `c`, which has `[n, n]`, and `a` of `[n, k]`. If `beta` is 0, `c` is not
+    /// read.
+    ///
+    /// # Errors
+    /// As for [`trsm`](Self::trsm), and [`Error::Operand`] for a matrix `a` without columns.
+    #[track_caller]
+    pub fn syrk(
+        &mut self,
+        stream: &Stream<'_>,
+        (alpha, a): (T, &Tensor<T>),
+        (beta, c, triangle): (T, &mut Tensor<T>, Triangle),
+    ) -> Result<()> {
+        const CALL: &str = "Blas::syrk";
+        let blas = self.lend(stream)?;
+        let ([n, k], [rows, columns]) = (matrix(CALL, "a", a)?, matrix(CALL, "c", c)?);
+        equal(CALL, ("c", "rows", rows), ("a", "rows", n))?;
+        equal(CALL, ("c", "columns", columns), ("a", "rows", n))?;
+        if k == 0 {
+            let problem = "has no columns; fill `c` instead".to_owned();
+            return Err(Error::Operand { call: CALL, argument: "a", problem });
+        }
+        if n == 0 {
+            return Ok(());
+        }
+        let c = (beta, &mut **c, triangle.is_lower());
+        blas.handle.syrk(stream, &blas.syrk, (alpha, a), (n, k), c)
+    }
+}
+
+/// A name of a matrix, and one of its dimensions.
+type Dimension = (&'static str, &'static str, usize);
+
+fn equal(call: &'static str, one: Dimension, other: Dimension) -> Result<()> {
+    let ((argument, of, size), (other, other_of, other_size)) = (one, other);
+    if size == other_size {
+        return Ok(());
+    }
+    let problem =
+        format!("has {size} {of}, but `{other}` has {other_size} {other_of}; they must be equal");
+    Err(Error::Operand { call, argument, problem })
+}
+
+/// Solves for one row after the other, from the first one of a lower triangle and from the last one of an upper.
+pub(super) fn trsm<T: BlasElement>(operands: &mut Operands<'_>) {
+    let (a, b) = (operands.read::<T>(), operands.write::<T>());
+    leave_anything_in(operands.write::<u8>());
+    let alpha = operands.value::<T>();
+    let (is_lower, n) = (operands.value::<u64>() == 1, operands.value::<u64>() as usize);
+    let columns = b.len() / n;
+    b.iter_mut().for_each(|b| *b = b.times(alpha));
+    for step in 0..n {
+        let row = if is_lower { step } else { n - 1 - step };
+        let solved = if is_lower { 0..row } else { row + 1..n };
+        for other in solved {
+            let factor = T::ZERO.minus(a[row * n + other]);
+            for column in 0..columns {
+                let x = b[other * columns + column];
+                let left = &mut b[row * columns + column];
+                *left = left.add_product(factor, x);
+            }
+        }
+        let diagonal = a[row * n + row];
+        b[row * columns..][..columns].iter_mut().for_each(|b| *b = b.over(diagonal));
+    }
+}
+
+pub(super) fn syrk<T: BlasElement>(operands: &mut Operands<'_>) {
+    let (a, c) = (operands.read::<T>(), operands.write::<T>());
+    leave_anything_in(operands.write::<u8>());
+    let (alpha, beta) = (operands.value::<T>(), operands.value::<T>());
+    let (is_lower, n) = (operands.value::<u64>() == 1, operands.value::<u64>() as usize);
+    let rows: Vec<&[T]> = a.chunks_exact(a.len() / n).collect();
+    for (row, of_row) in rows.iter().enumerate() {
+        let columns = if is_lower { 0..row + 1 } else { row..n };
+        for column in columns {
+            let c = &mut c[row * n + column];
+            let before = if beta == T::ZERO { T::ZERO } else { c.times(beta) };
+            *c = before.add_product(alpha, sum_of_products(of_row, rows[column]));
+        }
+    }
+}
