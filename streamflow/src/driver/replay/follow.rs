@@ -1,9 +1,10 @@
 //! Following a trace: from its call at the cursor to the next one, to the trace of another lane, or away from all of them.
 
 use super::Omission;
+use super::cursor::Cursor;
 use super::lane::Lane;
 use super::mode::Mode;
-use super::state::{Cursor, State};
+use super::state::State;
 use super::trace::{Given, Trace, Work};
 use crate::driver::RawStream;
 

@@ -1,9 +1,8 @@
 //! Lanes: executable graphs, each with a stream of its own.
 
+use super::cursor::Outside;
 use super::footprint::Footprint;
-use super::next::same_params;
-use super::state::Outside;
-use super::trace::{Trace, Work};
+use super::trace::{Trace, Work, same_params};
 use crate::driver::graph::{GraphNode, GraphWork};
 use crate::driver::replay::Omission;
 use crate::driver::{

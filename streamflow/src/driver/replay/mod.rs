@@ -69,6 +69,8 @@
 //!
 //! Each rule has a test in `tests/tests/replay`, which fails without it: see [`Omission`].
 
+mod cursor;
+mod edges;
 mod ending;
 mod entry;
 mod fingerprint;

@@ -1,8 +1,9 @@
 //! The straight path: a call that is the next one of the trace that is followed. It is compared where it stands, and
 //! nothing of it is kept. A call that differs in anything but the bytes of parameters takes the [long way](super::pass).
 
-use super::state::{Cursor, Outside, State};
-use super::trace::{Call, Trace, Work, part, same_accesses};
+use super::cursor::{Cursor, Outside};
+use super::state::State;
+use super::trace::{Call, Trace, Work, part, same_accesses, same_params};
 use crate::driver::{CopyOp, Launch, MemoryRange, Param, RawEvent, RawStream};
 
 impl State {
@@ -188,10 +189,4 @@ impl State {
         }
         self.cursor.outside += 1;
     }
-}
-
-/// Parameters have no padding, and their unused bytes are zero: equal values have equal bytes.
-#[inline]
-pub(super) fn same_params(one: &[Param], other: &[Param]) -> bool {
-    one.len() == other.len() && one.iter().zip(other).all(|(one, other)| one.is_same(other))
 }

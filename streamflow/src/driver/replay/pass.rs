@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use super::Omission;
+use super::cursor::{Cursor, Outside};
 use super::lane::Lane;
 use super::mode::{Mode, Pass, Taken};
 use super::report::PassDone;
-use super::state::{Cursor, Outside, State};
+use super::state::State;
 use super::trace::Given;
 use crate::driver::{CopyKind, Driver, DriverResult, RawStream};
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::Omission;
+use super::cursor::{Cursor, Outside};
 use super::fingerprint::Seen;
 use super::handles::ByHandle;
 use super::lane::Lane;
@@ -51,15 +52,6 @@ pub(super) struct State {
     pub(super) seen: Seen,
 }
 
-/// The trace that is followed, and its call that comes next: those before it are held back.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Cursor {
-    pub(super) lane: u32,
-    pub(super) place: u32,
-    /// How many waits for records from outside are held back: the first ones of the lane's list.
-    pub(super) outside: u32,
-}
-
 #[derive(Debug)]
 pub(super) struct Stream {
     /// Whether its calls can be held back: it was made here without options, and nobody else has its handle.
@@ -98,18 +90,6 @@ struct Kernel {
     name: Arc<str>,
     /// Whether its code may have state, as the variables of a module.
     has_state: bool,
-}
-
-/// A wait for a record from outside of the segment.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Outside {
-    /// How many calls of the segment are before it.
-    pub(super) place: u32,
-    pub(super) node: u32,
-    pub(super) stream: RawStream,
-    pub(super) event: RawEvent,
-    /// The event's place.
-    pub(super) at: u32,
 }
 
 impl State {

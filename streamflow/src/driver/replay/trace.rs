@@ -1,7 +1,5 @@
 //! The calls of a segment, and how they are compared.
 
-use smallvec::SmallVec;
-
 use super::Omission;
 use crate::driver::{
     Access, AccessMode, CopyOp, Launch, MemoryRange, Param, RawEvent, RawFunction, RawStream,
@@ -234,42 +232,6 @@ impl Trace {
             }
         }
     }
-
-    /// For each call the earlier calls with work that it comes after, by the order of its stream and its waits. Empty for
-    /// records and waits.
-    pub(super) fn edges(&self, left_out: Option<Omission>) -> Vec<SmallVec<[u32; 4]>> {
-        // What work of a stream comes after next, and what a record covers.
-        let mut next: Vec<(RawStream, SmallVec<[u32; 4]>)> = Vec::new();
-        let mut covered: Vec<SmallVec<[u32; 4]>> = Vec::with_capacity(self.len());
-        let mut edges = Vec::with_capacity(self.len());
-        for (index, call) in self.calls.iter().enumerate() {
-            let place = next.iter().position(|(stream, _)| *stream == call.stream);
-            let place = place.unwrap_or_else(|| {
-                next.push((call.stream, SmallVec::new()));
-                next.len() - 1
-            });
-            let after = &mut next[place].1;
-            let (mut before, mut covers) = (SmallVec::new(), SmallVec::new());
-            match call.work {
-                Work::Record(..) => covers.clone_from(after),
-                Work::Wait(record) if left_out != Some(Omission::Edges) => {
-                    for node in &covered[record as usize] {
-                        if !after.contains(node) {
-                            after.push(*node);
-                        }
-                    }
-                }
-                Work::Wait(_) => {}
-                _ => {
-                    before = std::mem::take(after);
-                    after.push(index as u32);
-                }
-            }
-            covered.push(covers);
-            edges.push(before);
-        }
-        edges
-    }
 }
 
 impl Kernel {
@@ -299,4 +261,10 @@ pub(super) fn same_accesses(one: &[Access], other: &[Access]) -> bool {
         one.range == other.range && one.mode == other.mode && one.rows == other.rows
     };
     one.len() == other.len() && one.iter().zip(other).all(|(one, other)| same(one, other))
+}
+
+/// Parameters have no padding, and their unused bytes are zero: equal values have equal bytes.
+#[inline]
+pub(super) fn same_params(one: &[Param], other: &[Param]) -> bool {
+    one.len() == other.len() && one.iter().zip(other).all(|(one, other)| one.is_same(other))
 }

@@ -1,8 +1,7 @@
 //! What makes two calls of a trace equal.
 
 use crate::driver::replay::Omission;
-use crate::driver::replay::next::same_params;
-use crate::driver::replay::trace::{Given, Trace};
+use crate::driver::replay::trace::{Given, Trace, same_params};
 use crate::driver::{
     Access, AccessMode, CopyKind, CopyOp, CopyRows, DeviceId, Launch, MemoryRange, Param, Plain,
     RawEvent, RawFunction, RawStream, Rows,
