@@ -21,6 +21,7 @@
 pub(crate) mod access;
 mod allocator;
 mod any_tensor;
+mod asked;
 mod awaited;
 mod block;
 mod buffer;

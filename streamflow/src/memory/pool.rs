@@ -21,8 +21,7 @@ use super::Block;
 use super::foreign::border::Border;
 use super::limits::{MemoryLimits, MemoryOptions};
 use super::pool_state::{PoolState, PoolUsage};
-use super::pooled::{BlockPool, OwnedBlock, PoolHandle, PooledBlock};
-use super::reuse::Reused;
+use super::pooled::{BlockPool, OwnedBlock, PoolHandle, PooledBlock, Reused};
 use super::rotation::Turn;
 use crate::driver::{
     DeviceId, DriverError, DriverResult, Listeners, MemorySource, Note, StreamOptions, first_error,
@@ -265,7 +264,7 @@ impl MemoryPool {
     #[inline(always)]
     fn hand_over(
         &self,
-        Reused { block, is_ready }: Reused,
+        Reused { block, is_ready }: Reused<Self>,
         timeline: &Timeline,
         turn: Option<Turn>,
     ) -> Result<OwnedBlock<Self>> {

@@ -11,8 +11,8 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 
 use super::Block;
+use super::asked::Asked;
 use super::foreign::border::Owner;
-use super::queries::Queries;
 use super::rotation::{Bounds, InTurns, Sets, Turn};
 
 /// The number of the stream of a block that no stream has allocated.
@@ -29,6 +29,13 @@ pub(crate) struct PooledBlock<P> {
     block: Block,
     /// What keeps the memory alive, if it is other code's.
     pub(super) owner: Option<Owner>,
+}
+
+/// A free block for an allocation, which counts as in use.
+pub(super) struct Reused<P> {
+    pub(super) block: Box<PooledBlock<P>>,
+    /// The stream need not wait for its uses.
+    pub(super) is_ready: bool,
 }
 
 // A tick uses two cache lines of a block.
@@ -114,7 +121,7 @@ pub(super) struct SizeClass<P> {
     /// The free blocks of replayed ticks, once there are any.
     pub(super) sets: Option<Box<Sets<Box<PooledBlock<P>>>>>,
     /// What is known about queries of the driver.
-    pub(super) queries: Queries,
+    pub(super) queries: Asked,
 }
 
 impl<P> SizeClass<P> {
@@ -227,7 +234,7 @@ impl<P> SizeClass<P> {
     const NO_SIZE: u64 = 0;
 
     fn new(bytes: u64) -> Self {
-        let (blocks, queries) = (VecDeque::new(), Queries::default());
+        let (blocks, queries) = (VecDeque::new(), Asked::default());
         Self { bytes, ready: 0, blocks, sets: None, queries }
     }
 

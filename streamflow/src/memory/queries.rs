@@ -28,39 +28,6 @@ const HOPS: usize = 128;
 /// records that no ring holds any more.
 const LATEST: usize = 8;
 
-/// After the device was found behind, the stream waits for the uses of so many blocks without a query.
-const MOST_TO_SKIP: usize = 16;
-
-/// The queries about the free blocks of one size.
-#[derive(Default)]
-pub(super) struct Queries {
-    /// Skip the query for this many allocations.
-    to_skip: usize,
-    /// How many later blocks there are behind the one that the next query is about.
-    behind: usize,
-    /// The stream that was asked last, if it was another one.
-    end: Option<u32>,
-}
-
-impl Queries {
-    /// Whether to skip this query, which counts.
-    pub(super) fn skip(&mut self) -> bool {
-        let skips = self.to_skip > 0;
-        self.to_skip -= usize::from(skips);
-        skips
-    }
-
-    /// Notes that the device was done with nothing.
-    pub(super) fn note_behind(&mut self, blocks: usize) {
-        self.to_skip = blocks.min(MOST_TO_SKIP);
-    }
-
-    /// Notes that the device was done. `end` is the stream that was asked, if it was another one.
-    pub(super) fn note_answer(&mut self, end: Option<u32>) {
-        self.end = end;
-    }
-}
-
 impl<P> SizeClass<P> {
     /// The block to query the driver about, if there is one.
     pub(super) fn block_to_query(&mut self) -> Option<usize> {

@@ -15,19 +15,13 @@ use std::mem;
 use super::block::KnownOrder;
 use super::pool::DeviceBlock;
 use super::pool_state::PoolState;
+use super::pooled::Reused;
 use super::queries::MIN_BLOCKS_TO_QUERY;
 use super::rotation::{Bounds, Turn};
 use super::{MemoryOptions, MemoryPool};
 use crate::driver::{DriverError, report_in_drop};
 use crate::lock::Held;
 use crate::stream::{Point, Timeline};
-
-/// A free block for an allocation, which counts as in use.
-pub(super) struct Reused {
-    pub(super) block: DeviceBlock,
-    /// The stream need not wait for its uses.
-    pub(super) is_ready: bool,
-}
 
 /// What an allocation does with the free blocks of a size.
 enum Decision {
@@ -57,7 +51,7 @@ impl MemoryPool {
         timeline: &Timeline,
         bytes: u64,
         turn: Option<Turn>,
-    ) -> Option<Reused> {
+    ) -> Option<Reused<Self>> {
         let mut state = self.lock();
         // Fast path: a block is known to be ready.
         if turn.is_none()
@@ -76,7 +70,7 @@ impl MemoryPool {
         timeline: &Timeline,
         bytes: u64,
         turn: Option<Turn>,
-    ) -> Option<Reused> {
+    ) -> Option<Reused<Self>> {
         if let Some(turn) = turn {
             let block = self.reuse_in_turn(&mut state, timeline, bytes, turn)?;
             return Some(Reused { block, is_ready: false });

@@ -13,7 +13,7 @@ impl Timeline {
         }
         if !self.records.is_overwritten(number) {
             self.query_record(table, self.record_to_query(number)?)?;
-        } else if self.has_pending_host_record() || !self.query_ring(table, number)? {
+        } else {
             self.query_record(table, self.host_record(number)?)?;
         }
         // Another thread may have found it complete meanwhile.
@@ -33,19 +33,7 @@ impl Timeline {
         Ok(is_complete)
     }
 
-    /// Queries the oldest record in the ring, for a record that is not there any more. Mostly the device is fewer records
-    /// behind than the ring has, and then the host needs no record of its own.
-    fn query_ring(&self, table: &StreamTable, number: u64) -> DriverResult<bool> {
-        self.query_record(table, self.record_to_query(number)?)
-    }
-
-    /// Whether a record of the host was made that it has not found complete.
-    fn has_pending_host_record(&self) -> bool {
-        let kept = self.host_record.record.lock().number;
-        !self.records.is_complete(kept)
-    }
-
-    /// A record that is kept until the host has found it complete. The oldest record in the ring alone would not do: it
+    /// A record that is kept until the host has found it complete. The oldest record in the ring would not do: it
     /// moves with the host, so a host that stays more records ahead of the device than the ring has would never find it
     /// complete.
     fn host_record(&self, number: u64) -> DriverResult<(Record, Event<'_>)> {

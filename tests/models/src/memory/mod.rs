@@ -1,5 +1,7 @@
 //! The library's memory, and its models.
 
+#[path = "../../../../streamflow/src/memory/asked.rs"]
+mod asked;
 #[path = "../../../../streamflow/src/memory/access.rs"]
 mod access;
 #[path = "../../../../streamflow/src/memory/block.rs"]
