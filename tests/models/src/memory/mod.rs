@@ -1,9 +1,9 @@
 //! The library's memory, and its models.
 
-#[path = "../../../../streamflow/src/memory/asked.rs"]
-mod asked;
 #[path = "../../../../streamflow/src/memory/access.rs"]
 mod access;
+#[path = "../../../../streamflow/src/memory/asked.rs"]
+mod asked;
 #[path = "../../../../streamflow/src/memory/block.rs"]
 mod block;
 #[path = "../../../../streamflow/src/memory/buffer.rs"]
