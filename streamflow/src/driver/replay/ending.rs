@@ -89,6 +89,7 @@ impl State {
             return self.not_launched(below, index, &error);
         }
         self.launches = number;
+        self.lanes[index].used = self.now();
         for (_, at) in &self.lanes[index].streams {
             if let Some(known) = self.streams.at_mut(*at) {
                 known.tail = number;

@@ -29,6 +29,11 @@ impl Default for Seen {
 }
 
 impl Seen {
+    /// How many traces were noted.
+    pub(super) fn noted(&self) -> u64 {
+        self.noted
+    }
+
     /// Notes a trace. Returns whether it came before, not long ago; then it is forgotten. Two traces with one fingerprint
     /// are taken for one, which makes a graph too early.
     pub(super) fn note(&mut self, trace: &Trace) -> bool {

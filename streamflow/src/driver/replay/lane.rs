@@ -39,6 +39,8 @@ pub(super) struct Lane {
     pub(super) conflicts: Lanes,
     /// The number of its latest launch; 0 before the first one.
     pub(super) last: u64,
+    /// When it was made or launched last, by the count of launches and of traces that are those of no lane.
+    pub(super) used: u64,
     /// All its launches up to this number are complete.
     pub(super) completed: u64,
     /// Recorded for streams and lanes that come after it, and the launch that the record covers.
@@ -141,6 +143,7 @@ impl Made {
             stream,
             conflicts: 0,
             last: 0,
+            used: 0,
             completed: 0,
             mark,
             marked: 0,

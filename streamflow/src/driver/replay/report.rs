@@ -71,6 +71,8 @@ impl fmt::Display for ReplayReport {
 pub struct ReplayRun {
     /// The nodes' names.
     pub(super) nodes: Arc<[Arc<str>]>,
+    /// The number of its first tick, once it had a pass.
+    pub(super) first_tick: Option<u64>,
     replayed: u64,
     changed: u64,
     sent: u64,
