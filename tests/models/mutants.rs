@@ -119,7 +119,10 @@ const MUTANTS: &[Mutant] = &[
         name: "complete_by_a_later_record",
         invariant: "order 8",
         file: "stream/records.rs",
-        edits: &[("ring.record_of(number).map(", "ring.covering(number).map(")],
+        edits: &[(
+            "ring.record_of(number).map(|record| record.covered)",
+            "{\n            let mut found = Record::default();\n            ring.covering(number, &mut found).then_some(found.covered)\n        }",
+        )],
         model: "stream::models::a_query_about_a_stream_that_waited_for_another",
         expected: "counts as complete",
     },

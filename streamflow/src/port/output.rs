@@ -256,7 +256,7 @@ impl<'t, T: Message, S> Out<'t, T, S> {
 /// Apart, so that the metadata of most messages is copied as a whole.
 #[cold]
 #[inline(never)]
-fn stamp(metadata: &mut Metadata, acquired: Option<Timestamp>, sequence: Option<u64>) {
+pub(super) fn stamp(metadata: &mut Metadata, acquired: Option<Timestamp>, sequence: Option<u64>) {
     if let Some(at) = acquired {
         metadata.set_acquired(at);
     }
