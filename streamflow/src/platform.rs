@@ -353,7 +353,8 @@ impl Platform {
         source: &(impl CopySource<T> + ?Sized),
         stream: &CudaStream,
     ) -> Result<Download<T>> {
-        stream.download_to_pool(self.of(stream)?.pinned.pool(), source)
+        self.of(stream)?;
+        stream.download(source)
     }
 
     /// Copies host memory to device 0, as a tensor of one dimension: a table of constants, or the input of a test.

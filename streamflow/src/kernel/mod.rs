@@ -28,7 +28,6 @@ mod loaded;
 mod module;
 mod nvrtc;
 mod passing;
-mod remembered;
 mod source;
 mod state;
 mod strided;

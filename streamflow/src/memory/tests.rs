@@ -44,11 +44,7 @@ fn in_flight(blocks: usize) -> MemoryOptions {
 }
 
 fn bench(options: MemoryOptions) -> Bench {
-    bench_with(Policy::Lazy, options)
-}
-
-fn bench_with(policy: Policy, options: MemoryOptions) -> Bench {
-    let host = HostDriver::builder().policy(policy).build();
+    let host = HostDriver::builder().policy(Policy::Lazy).build();
     let recorder = Arc::new(Recorder::new(Arc::new(host)));
     let platform = Platform::builder().memory(options).driver(recorder.clone()).unwrap();
     let pool = platform.stream_pool("POOL", &CudaStreamPool::new()).unwrap();

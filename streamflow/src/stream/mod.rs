@@ -41,7 +41,6 @@ mod awaited;
 mod clock;
 mod division;
 mod external;
-mod found;
 mod green;
 mod latest;
 mod live_pool;

@@ -33,7 +33,6 @@ const OPTIONAL: &[&str] = &[
     "cuGraphCreate",
     "cuGraphDestroy",
     "cuGraphExecDestroy",
-    "cuGraphExecKernelNodeSetParams_v2",
     "cuGraphInstantiateWithFlags",
     "cuGraphLaunch",
 ];

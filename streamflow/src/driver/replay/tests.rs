@@ -2,7 +2,6 @@
 //! all rules, every seed of the simulator gives the right data.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod changed;
 mod compared;
 mod order;
 mod sent;
