@@ -6,6 +6,7 @@ use indicatif::ProgressBar;
 use streamflow::driver::cuda::CudaDriver;
 use streamflow::driver::replay::Replaying;
 use streamflow::prelude::*;
+use streamflow_tests::foreign::floor::Floor;
 use streamflow_tests::layers::{Kind, Null, Timed};
 
 use crate::cpp::{self, Cpp};
@@ -22,6 +23,8 @@ pub(crate) struct Profile {
     timed: Arc<Timed>,
     platform: Platform,
     null: Option<Arc<Null>>,
+    /// The programs by hand, on a GPU.
+    by_hand: Option<Floor>,
 }
 
 impl Profile {
@@ -39,7 +42,8 @@ impl Profile {
         });
         let driver = Arc::new(Replaying::over(timed.clone()));
         let platform = Platform::builder().race_check(false).driver(driver)?;
-        Ok(Self { timed, platform, null })
+        let by_hand = if is_host { None } else { Some(cpp::compile()?) };
+        Ok(Self { timed, platform, null, by_hand })
     }
 
     /// A row for each form: of each part, the host's time, the calls, and the time of one call of each kind in ns.
@@ -53,8 +57,7 @@ impl Profile {
         let mut rows = Vec::new();
         let ticks = (TASKS / workload.operators()).clamp(10, 200) as u64;
         let parts = workload.parts() as f64;
-        if self.null.is_none() {
-            let floor = cpp::compile()?;
+        if let Some(floor) = self.by_hand {
             for layout in workload.layouts {
                 let mut form = Cpp::new(floor, &self.platform, workload, *layout)?;
                 let mut host = Vec::new();

@@ -33,13 +33,14 @@ pub(super) fn syrk<T: BlasElement>(operands: &mut Operands<'_>) {
     leave_anything_in(operands.write::<u8>());
     let (alpha, beta) = (operands.value::<T>(), operands.value::<T>());
     let (is_lower, n) = (operands.value::<u64>() == 1, operands.value::<u64>() as usize);
-    let rows: Vec<&[T]> = a.chunks_exact(a.len() / n).collect();
-    for (row, of_row) in rows.iter().enumerate() {
+    let k = a.len() / n;
+    let row_of = |row: usize| &a[row * k..][..k];
+    for row in 0..n {
         let columns = if is_lower { 0..row + 1 } else { row..n };
         for column in columns {
             let c = &mut c[row * n + column];
             let before = if beta == T::ZERO { T::ZERO } else { c.times(beta) };
-            *c = before.add_product(alpha, sum_of_products(of_row, rows[column]));
+            *c = before.add_product(alpha, sum_of_products(row_of(row), row_of(column)));
         }
     }
 }
