@@ -353,8 +353,7 @@ impl Platform {
         source: &(impl CopySource<T> + ?Sized),
         stream: &CudaStream,
     ) -> Result<Download<T>> {
-        self.of(stream)?;
-        stream.download(source)
+        stream.download_to_pool(self.of(stream)?.pinned.pool(), source)
     }
 
     /// Copies host memory to device 0, as a tensor of one dimension: a table of constants, or the input of a test.

@@ -13,6 +13,7 @@ const LEN: usize = 1003;
 fn main() -> ExitCode {
     Suite::new()
         .both("a_grid_that_is_too_small_is_refused", too_small)
+        .both("a_launch_like_an_earlier_one_is_checked_for_its_own_slices", again)
         .both("an_operator_with_the_grid_of_another_tensor_is_named", of_another_tensor)
         .both("a_kernel_that_loops_writes_all_with_any_grid", loops)
         .both("a_kernel_that_writes_a_part_takes_any_grid", partial)
@@ -43,6 +44,26 @@ fn too_small(platform: &Platform) -> Result<(), Failed> {
     check_equal(s.download_blocking(&data)?, vec![3.0; LEN])?;
     let mut empty = platform.buffer::<f32>(0, &s)?;
     Ok(s.launch::<fill>(0, (&mut empty, 2.0))?)
+}
+
+/// What a thread remembers of a launch is right for these slices, and not for longer ones.
+fn again(platform: &Platform) -> Result<(), Failed> {
+    let s = stream(platform)?;
+    for grid in [Grid::from(LEN), Grid::blocks(LEN.div_ceil(32)).threads(32)] {
+        let mut short = platform.buffer::<f32>(LEN, &s)?;
+        let mut long = platform.buffer::<f32>(2 * LEN, &s)?;
+        s.fill_bytes(&mut long, 0)?;
+        for tick in 1..=3 {
+            s.launch::<fill>(grid, (&mut short, tick as f32))?;
+            let text = refused(s.launch::<fill>(grid, (&mut long, tick as f32)))?;
+            check_text(&text, &["kernel `fill`", "`out`", "is 2006"])?;
+            s.launch::<fill>(2 * LEN, (&mut short, -1.0))?;
+            s.launch::<fill>(grid, (&mut short, tick as f32))?;
+            check_equal(s.download_blocking(&short)?, vec![tick as f32; LEN])?;
+        }
+        check_equal(s.download_blocking(&long)?, vec![0.0; 2 * LEN])?;
+    }
+    Ok(())
 }
 
 #[operator(streams(fill))]

@@ -9,6 +9,8 @@ mod data;
 mod ends;
 #[path = "replay/nodes.rs"]
 mod nodes;
+#[path = "replay/scalars.rs"]
+mod scalars;
 #[path = "replay/share.rs"]
 mod share;
 #[path = "replay/threads.rs"]
@@ -21,6 +23,7 @@ use streamflow_tests::Suite;
 fn main() -> ExitCode {
     let suite = data::add(Suite::new());
     let suite = ends::add(suite);
+    let suite = scalars::add(suite);
     let suite = share::add(suite);
     let suite = threads::add(suite);
     calls::add(suite).run()

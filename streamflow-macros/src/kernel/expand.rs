@@ -63,6 +63,7 @@ fn implementation(kernel: &Kernel, sound: bool) -> TokenStream {
                 type Args<'streamflow> = (#(#types,)*);
                 const INFO: &'static ::streamflow::__private::KernelInfo = &#info;
                 #[allow(clippy::all)]
+                #[inline]
                 fn pass<'streamflow>(
                     __args: Self::Args<'streamflow>,
                     __to: &mut ::streamflow::__private::Passing<'streamflow>,

@@ -36,7 +36,21 @@ impl ExecutionContext {
     /// unless the graph has one stream alone.
     #[inline]
     pub(crate) fn close(&self) -> DriverResult<()> {
-        if self.single_stream.holds() { Ok(()) } else { self.close_own() }
+        if self.single_stream.holds() {
+            return Ok(());
+        }
+        if self.has_others.get() {
+            return self.close_own();
+        }
+        // Most operators have one stream: the internal one, that of a plan, or as a source the one that they declare.
+        match (self.internal.get(), &self.planned, &*self.declared) {
+            (Some(stream), _, []) => stream.timeline().close(),
+            (None, Some(planned), []) => planned.close(),
+            (None, None, [declared]) => {
+                declared.get().map_or(Ok(()), |stream| stream.timeline().close())
+            }
+            _ => self.close_own(),
+        }
     }
 
     #[inline(never)]

@@ -336,14 +336,19 @@ impl ExecutionContext {
     }
 
     /// The metadata of a message that is emitted now.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn metadata(&self) -> Metadata {
         if !self.carried.is_timed() {
-            // At the first `emit`, and once per tick: all messages that a tick emits have one time.
-            let now = self.stamps.now(self.platform.clock());
-            self.carried.begin(now, self.tick(), self.number);
+            self.begin_data();
         }
         self.carried.metadata()
+    }
+
+    /// The data begins here. At the first `emit`, and once per tick: all messages that a tick emits have one time.
+    #[inline(never)]
+    fn begin_data(&self) {
+        let now = self.stamps.now(self.platform.clock());
+        self.carried.begin(now, self.tick(), self.number);
     }
 
     /// Gives the node a place in a plan, before its first hook.

@@ -145,6 +145,12 @@ impl Planned {
         if self.has_stream() { self.sets[self.current.get()].get() } else { None }
     }
 
+    /// The stream of a tick, if it was chosen.
+    #[inline]
+    pub(super) fn chosen(&self, tick: u64) -> Option<&CudaStream> {
+        if self.chosen_in.get() == tick { self.current() } else { None }
+    }
+
     /// All its streams.
     pub(super) fn all(&self) -> impl Iterator<Item = &CudaStream> {
         self.sets.iter().filter_map(OnceCell::get)
@@ -152,6 +158,7 @@ impl Planned {
 
     /// Ends a hook: records the stream of the tick, unless all that receive the node's messages are on the same one. If one
     /// of them is not after all, or if memory is freed, that record is made then (law 8).
+    #[inline]
     pub(super) fn close(&self) -> DriverResult<()> {
         let is_quiet = self.is_quiet && self.chain.is_whole.load(Ordering::Relaxed);
         match self.current() {
@@ -173,9 +180,7 @@ impl Planned {
         sent: &mut dyn Iterator<Item = Point>,
         is_new: &dyn Fn(&CudaStream),
     ) -> Result<&CudaStream> {
-        if self.chosen_in.get() == tick
-            && let Some(stream) = self.current()
-        {
+        if let Some(stream) = self.chosen(tick) {
             return Ok(stream);
         }
         let set = match self.kept() {

@@ -167,7 +167,7 @@ impl ExecutionContext {
     }
 
     /// The internal stream, found by `policy`, after it was made to wait for the points in `sent`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn receive_stream(
         &self,
         policy: StreamPolicy,
@@ -274,11 +274,27 @@ impl ExecutionContext {
     }
 
     /// The stream on which an output sends: the internal one, or the default stream of this tick.
+    #[inline]
     pub(crate) fn sending_stream(&self, port: &str) -> Result<&CudaStream> {
+        match (self.internal.get(), &self.planned) {
+            (Some(stream), _) => Ok(stream),
+            // An input has chosen it.
+            (None, Some(planned)) if self.on_default.get().is_none() => {
+                match planned.chosen(self.tick()) {
+                    Some(stream) => Ok(stream),
+                    None => self.sending_stream_of_tick(port),
+                }
+            }
+            _ => self.sending_stream_of_tick(port),
+        }
+    }
+
+    #[inline(never)]
+    fn sending_stream_of_tick(&self, port: &str) -> Result<&CudaStream> {
         let on_default = self.on_default.get();
         let default = on_default.and_then(|device| self.defaults[device.index()].get());
         let missing = || Error::NoStream { node: self.node.clone(), port: port.to_owned() };
-        if let Some(stream) = self.internal.get().or(default) {
+        if let Some(stream) = default {
             return Ok(stream);
         }
         match &self.planned {

@@ -55,14 +55,9 @@ impl Param {
     }
 
     /// Whether all bytes are those of another parameter.
+    #[inline]
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         self.bytes == other.bytes
-    }
-
-    /// All bytes, as two numbers.
-    pub(crate) fn words(&self) -> [u64; 2] {
-        let both = u128::from_ne_bytes(self.bytes);
-        [both as u64, (both >> 64) as u64]
     }
 
     /// The address of the value, as the CUDA driver takes it.

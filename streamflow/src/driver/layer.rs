@@ -97,6 +97,7 @@ forward! {
     [unsafe] fn launch_host_function(stream: RawStream, function: HostFunction) -> DriverResult<()>;
     [unsafe] fn create_graph(device: DeviceId, nodes: &[GraphNode<'_>]) -> DriverResult<RawGraph>;
     [unsafe] fn launch_graph(graph: RawGraph, stream: RawStream) -> DriverResult<()>;
+    [unsafe] fn set_graph_kernel(graph: RawGraph, node: u32, launch: &Launch<'_>) -> DriverResult<()>;
     [unsafe] fn destroy_graph(graph: RawGraph) -> DriverResult<()>;
     [unsafe] fn hand_out(stream: RawStream);
     [] fn replays() -> Option<&dyn Replays>;

@@ -456,6 +456,28 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
         Ok(())
     }
 
+    /// Gives a launch of a graph other parameters: the node with this index in the list that the graph was made of. Later
+    /// launches of the graph have them; earlier ones keep those that they had (CUDA driver API,
+    /// `cuGraphExecKernelNodeSetParams`). After an error the node has either.
+    ///
+    /// A driver that can't refuses it, and then the calls of such ticks are sent one by one.
+    ///
+    /// # Safety
+    /// `graph` is live, and not in use by another thread. The node is a launch, and differs from `launch` in parameters
+    /// alone: it has the same function, grid, block, shared memory and accesses, and as many parameters.
+    unsafe fn set_graph_kernel(
+        &self,
+        graph: RawGraph,
+        node: u32,
+        launch: &Launch<'_>,
+    ) -> DriverResult<()> {
+        let _ = (graph, node, launch);
+        Err(DriverError::Unavailable {
+            what: format!("the driver `{}` can't change a graph", self.name()),
+            remedy: "keep the parameters of kernels, or leave `#[replay]` out".to_owned(),
+        })
+    }
+
     /// Destroys a graph.
     ///
     /// # Safety

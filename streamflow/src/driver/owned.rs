@@ -66,17 +66,50 @@ impl OwnedStream {
     }
 
     /// [`Driver::record_event`]. The device's context must be bound, here and below.
+    #[inline(always)]
     pub(crate) fn record(&self, event: Event<'_>) -> DriverResult<()> {
-        self.same_driver("record_event", event)?;
+        if !self.is_of(event) {
+            return Err(self.of_another_driver("record_event"));
+        }
         // SAFETY: both are alive, because they are borrowed from their owners, and of this driver.
-        self.in_context(|| unsafe { self.driver.record_event(event.raw, self.raw) })
+        match unsafe { self.driver.record_event(event.raw, self.raw) } {
+            Ok(()) => Ok(()),
+            Err(error) => self.record_again(event, error),
+        }
     }
 
     /// [`Driver::wait_event`].
+    #[inline(always)]
     pub(crate) fn wait(&self, event: Event<'_>) -> DriverResult<()> {
-        self.same_driver("wait_event", event)?;
+        if !self.is_of(event) {
+            return Err(self.of_another_driver("wait_event"));
+        }
         // SAFETY: as in `record`.
-        self.in_context(|| unsafe { self.driver.wait_event(self.raw, event.raw) })
+        match unsafe { self.driver.wait_event(self.raw, event.raw) } {
+            Ok(()) => Ok(()),
+            Err(error) => self.wait_again(event, error),
+        }
+    }
+
+    // Each of these two calls is made once or twice in each tick. What follows an error is out of their way: see
+    // `in_context`.
+
+    #[cold]
+    #[inline(never)]
+    fn record_again(&self, event: Event<'_>, error: DriverError) -> DriverResult<()> {
+        // SAFETY: as in `record`, which has compared the drivers.
+        self.again(error, || unsafe { self.driver.record_event(event.raw, self.raw) })
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn wait_again(&self, event: Event<'_>, error: DriverError) -> DriverResult<()> {
+        // SAFETY: as in `record_again`.
+        self.again(error, || unsafe { self.driver.wait_event(self.raw, event.raw) })
+    }
+
+    fn again<R>(&self, error: DriverError, call: impl Fn() -> DriverResult<R>) -> DriverResult<R> {
+        in_context_again(&*self.driver, self.raw.device(), Some(self.raw), error, call)
     }
 
     /// [`Driver::record_event`], with an event of other code.
@@ -109,17 +142,15 @@ impl OwnedStream {
         in_context(&*self.driver, self.raw.device(), Some(self.raw), call)
     }
 
-    /// Refuses an event of another driver: handles are numbers, and two drivers may use the same number.
+    /// Whether an event is of this driver: handles are numbers, and two drivers may use the same number.
     #[inline]
-    fn same_driver(&self, call: &'static str, event: Event<'_>) -> DriverResult<()> {
+    fn is_of(&self, event: Event<'_>) -> bool {
         // Compares the addresses without the vtables, which may differ between compilation units.
-        if Arc::as_ptr(&self.driver).addr() == Arc::as_ptr(event.driver).addr() {
-            return Ok(());
-        }
-        Err(self.of_another_driver(call))
+        Arc::ptr_eq(&self.driver, event.driver)
     }
 
     #[cold]
+    #[inline(never)]
     fn of_another_driver(&self, call: &'static str) -> DriverError {
         DriverError::Call {
             call,

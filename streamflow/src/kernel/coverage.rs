@@ -3,6 +3,7 @@
 //! The simulator runs a kernel's Rust body once per launch, whatever the grid. A grid that is too small would give
 //! right data there, and leave elements unwritten on a GPU. So such a launch is refused on both.
 
+use super::passing::Longest;
 use super::{Grid, Passing};
 use crate::driver::LoadedKernel;
 use crate::error::{Error, Result};
@@ -21,22 +22,27 @@ pub enum Coverage {
     Partial,
 }
 
+impl Coverage {
+    /// The elements of the longest slice that a kernel may write with a grid for so many elements.
+    pub(super) fn most_written(self, covered: u64) -> u64 {
+        match self {
+            Self::Elementwise => covered,
+            Self::GridStride if covered == 0 => 0,
+            Self::GridStride | Self::Partial => u64::MAX,
+        }
+    }
+}
+
 /// Refuses a launch whose grid is too small for the kernel's `&mut` slices. `threads` is the block size that the
 /// kernel is written for.
-#[inline(always)]
 pub(super) fn check(
     (name, loaded, threads): (&str, &LoadedKernel, Option<[u32; 3]>),
     coverage: Coverage,
     grid: &Grid,
     passing: &Passing<'_>,
 ) -> Result<()> {
-    let (longest, _) = passing.longest_written();
-    let needed = match coverage {
-        Coverage::Elementwise => longest,
-        Coverage::GridStride => longest.min(1),
-        Coverage::Partial => 0,
-    };
-    if grid.elements_covered(loaded, threads) >= needed {
+    let longest = passing.longest_written().len;
+    if longest <= coverage.most_written(grid.elements_covered(loaded, threads)) {
         return Ok(());
     }
     refuse((name, loaded, threads), coverage, grid, passing)
@@ -57,7 +63,7 @@ fn refuse(
     if grid.shape(loaded, threads).is_none() {
         grid.refuse(name, loaded, threads)?;
     }
-    let (longest, argument) = passing.longest_written();
+    let Longest { len: longest, argument, is_view } = passing.longest_written();
     let covered = grid.elements_covered(loaded, threads);
     let problem = match (coverage, covered) {
         (Coverage::GridStride, _) => format!(
@@ -70,7 +76,7 @@ fn refuse(
         ),
         _ => {
             // A part of a view has as many elements as its dimensions make.
-            let part = match passing.longest_is_view() {
+            let part = match is_view {
                 true => "a smaller view".to_owned(),
                 false => format!("the part `{argument}.slice_mut(..{covered})`"),
             };

@@ -125,6 +125,19 @@ pub(super) struct GridShape {
     pub(super) shared_bytes: u32,
 }
 
+/// What a grid has beside its numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Form {
+    dimensions: u8,
+    is_in_blocks: bool,
+    has_threads: bool,
+}
+
+impl Form {
+    /// Of no grid.
+    pub(super) const NONE: Self = Self { dimensions: 0, is_in_blocks: false, has_threads: false };
+}
+
 impl Grid {
     /// At least one thread per element.
     pub fn elements(size: impl Into<Dim3>) -> Self {
@@ -160,7 +173,8 @@ impl Grid {
     ) -> Option<GridShape> {
         let [bx, by, bz] = self.block(loaded, fixed)?;
         let most = u64::from(loaded.max_block_size);
-        let [x, y, z] = [0, 1, 2].map(|axis| self.blocks_in(axis, [bx, by, bz]));
+        let blocks = |axis, threads| self.blocks_in(axis, threads);
+        let (x, y, z) = (blocks(0, bx), blocks(1, by), blocks(2, bz));
         let is_legal = is_legal([bx, by, bz], most)
             && is_within(x, MAX_BLOCKS[0])
             && is_within(y, MAX_BLOCKS[1])
@@ -172,6 +186,38 @@ impl Grid {
             block: (bx as u32, by as u32, bz as u32),
             shared_bytes: self.shared_bytes as u32,
         })
+    }
+
+    /// The size, in elements or in blocks.
+    pub(super) fn size(&self) -> [u64; 3] {
+        self.size
+    }
+
+    /// The size in x.
+    #[inline(always)]
+    pub(super) fn width(&self) -> u64 {
+        self.size[0]
+    }
+
+    /// What the grid has beside its numbers.
+    #[inline(always)]
+    pub(super) fn form(&self) -> Form {
+        let has_threads = self.threads.is_some();
+        Form { dimensions: self.dimensions, is_in_blocks: self.blocks, has_threads }
+    }
+
+    /// Whether the numbers are those of a grid with the same [form](Self::form) and this size, which has this shape.
+    #[inline(always)]
+    pub(super) fn is_of(&self, [x, y, z]: [u64; 3], shape: GridShape) -> bool {
+        // The threads of a launch are those of its shape.
+        let (bx, by, bz) = shape.block;
+        let is_block = |[tx, ty, tz]: [u64; 3]| {
+            tx == u64::from(bx) && ty == u64::from(by) && tz == u64::from(bz)
+        };
+        let [ax, ay, az] = self.size;
+        (ax == x && ay == y && az == z)
+            && self.threads.is_none_or(is_block)
+            && self.shared_bytes == u64::from(shape.shared_bytes)
     }
 
     /// For how many elements the grid is: the product of a size in elements; or all threads of a size in blocks.
@@ -219,8 +265,8 @@ impl Grid {
     /// The blocks along an axis. Most sizes are 1 in y and z, where the division is skipped: it takes as long as the
     /// rest of the calculation. Blocks of 0 threads are refused elsewhere.
     #[inline(always)]
-    fn blocks_in(&self, axis: usize, block: [u64; 3]) -> u64 {
-        let (size, threads) = (self.size[axis], block[axis]);
+    fn blocks_in(&self, axis: usize, threads: u64) -> u64 {
+        let size = self.size[axis];
         if self.blocks || size <= 1 || threads == 0 { size } else { size.div_ceil(threads) }
     }
 
@@ -243,7 +289,7 @@ impl Grid {
             Some(block) if !is_legal(block, most) => illegal_block(block, most),
             Some(_) if self.size.contains(&0) => return Ok(()),
             Some(block) => {
-                let [x, y, z] = [0, 1, 2].map(|axis| self.blocks_in(axis, block));
+                let [x, y, z] = [0, 1, 2].map(|axis| self.blocks_in(axis, block[axis]));
                 if x > MAX_BLOCKS[0] || y > MAX_BLOCKS[1] || z > MAX_BLOCKS[2] {
                     too_many_blocks([x, y, z])
                 } else {

@@ -3,10 +3,11 @@
 use std::panic::Location;
 
 use super::bounds::{self, Bounds};
+use super::remembered::{self, Checked};
 use super::state::KernelState;
 use super::{Grid, IntoGrid, Kernel, KernelInfo, Passing, coverage};
-use crate::driver::{Launch, LoadedKernel, Note, SourceLocation};
-use crate::error::{Error, Result};
+use crate::driver::{Launch, Note, SourceLocation};
+use crate::error::Result;
 use crate::memory::access::{self, Order, Use};
 use crate::stream::CudaStream;
 
@@ -25,10 +26,11 @@ impl CudaStream {
     /// `&mut` slices, as [`#[kernel]`](macro@crate::kernel) says under *The grid*; memory of another device or platform;
     /// CUDA source that does not compile; the driver's.
     #[track_caller]
+    #[inline(always)]
     pub fn launch<K: Kernel>(&self, grid: impl IntoGrid, args: K::Args<'_>) -> Result<()> {
-        let mut passing = Passing::new();
-        K::pass(args, &mut passing)?;
-        launch_kernel(self, K::INFO, grid.into(), &mut passing, Order::ByData, Location::caller())
+        // Where the grid is made, so that it is not copied.
+        let grid = grid.into();
+        launch_typed::<K>(self, &grid, args, Order::ByData, Location::caller())
     }
 
     /// Queues a kernel as [`launch`](Self::launch) does, but without waiting for the work that its arguments must
@@ -47,22 +49,53 @@ impl CudaStream {
         grid: impl IntoGrid,
         args: K::Args<'_>,
     ) -> Result<()> {
-        let mut passing = Passing::new();
-        K::pass(args, &mut passing)?;
-        launch_kernel(self, K::INFO, grid.into(), &mut passing, Order::ByCaller, Location::caller())
+        launch_typed::<K>(self, &grid.into(), args, Order::ByCaller, Location::caller())
     }
+}
+
+fn launch_typed<K: Kernel>(
+    stream: &CudaStream,
+    grid: &Grid,
+    args: K::Args<'_>,
+    order: Order,
+    location: SourceLocation,
+) -> Result<()> {
+    let mut passing = Passing::new();
+    K::pass(args, &mut passing)?;
+    launch_kernel(stream, K::INFO, grid, &mut passing, order, location)
 }
 
 /// Not generic, so that it is compiled once.
 fn launch_kernel(
     stream: &CudaStream,
     info: &'static KernelInfo,
-    grid: Grid,
+    grid: &Grid,
     passing: &mut Passing<'_>,
     order: Order,
     location: SourceLocation,
 ) -> Result<()> {
-    stream.timeline().ready()?;
+    let timeline = &**stream.timeline();
+    timeline.ready()?;
+    let longest = passing.longest_written().len;
+    let checked = match remembered::find(info, grid, timeline, longest) {
+        Some(checked) => checked,
+        None => match check(stream, info, grid, passing)? {
+            Some(checked) => checked,
+            None => return Ok(()),
+        },
+    };
+    submit(stream, checked, passing, order, location)
+}
+
+/// Finds the kernel, which is compiled the first time, and checks the grid. `None` if nothing is to be launched.
+#[cold]
+#[inline(never)]
+fn check(
+    stream: &CudaStream,
+    info: &'static KernelInfo,
+    grid: &Grid,
+    passing: &mut Passing<'_>,
+) -> Result<Option<Checked<'static>>> {
     let (table, device) = (stream.table(), stream.device());
     // Each instance of a generic kernel has an `INFO` of its own.
     let key = std::ptr::from_ref(info).addr();
@@ -71,33 +104,40 @@ fn launch_kernel(
         stream.timeline().bind()?;
         super::load(table.driver().as_ref(), device, info)
     })?;
-    if bounds::enabled() == Bounds::Checked {
+    let is_plain = bounds::enabled() == Bounds::Unchecked;
+    if !is_plain {
         stream.timeline().bind()?;
         passing.report(state.report(device)?);
     }
     let kernel = (info.name, &loaded, info.threads);
-    coverage::check(kernel, info.coverage, &grid, passing)?;
-    submit(stream, kernel, grid, passing, order, location)
+    coverage::check(kernel, info.coverage, grid, passing)?;
+    passing.check(info.name)?;
+    let Some(shape) = grid.shape(&loaded, info.threads) else {
+        return grid.refuse(info.name, &loaded, info.threads).map(|()| None);
+    };
+    // Checks of indices need a parameter more, which is made here.
+    if is_plain {
+        remembered::remember(info, grid, stream.timeline(), (&loaded, shape));
+    }
+    Ok(Some(Checked { function: loaded.function, name: info.name, shape }))
 }
 
+/// Queues a launch whose grid was checked.
+#[inline(always)]
 pub(super) fn submit(
     stream: &CudaStream,
-    (name, loaded, threads): (&str, &LoadedKernel, Option<[u32; 3]>),
-    grid: Grid,
+    checked: Checked<'_>,
     passing: &Passing<'_>,
     order: Order,
     location: SourceLocation,
 ) -> Result<()> {
-    passing.check(name)?;
-    let Some(shape) = grid.shape(loaded, threads) else {
-        return grid.refuse(name, loaded, threads);
-    };
+    passing.check(checked.name)?;
     let launch = Launch {
-        function: loaded.function,
-        name,
-        grid: shape.grid.into(),
-        block: shape.block.into(),
-        shared_bytes: shape.shared_bytes,
+        function: checked.function,
+        name: checked.name,
+        grid: checked.shape.grid.into(),
+        block: checked.shape.block.into(),
+        shared_bytes: checked.shape.shared_bytes,
         params: passing.params(),
         accesses: passing.accesses(),
     };
@@ -109,7 +149,6 @@ pub(super) fn submit(
         // SAFETY: the parameters are the kernel's: `Kernel` is an unsafe trait that promises it, and so
         // does the caller of `launch_function`. The memory is alive: its blocks are freed only after the uses
         // that are noted.
-        unsafe { timeline.driver().launch(timeline.raw(), &launch) }
-    })?
-    .map_err(Error::from)
+        Ok(unsafe { timeline.driver().launch(timeline.raw(), &launch) }?)
+    })
 }

@@ -28,6 +28,7 @@ mod loaded;
 mod module;
 mod nvrtc;
 mod passing;
+mod remembered;
 mod source;
 mod state;
 mod strided;

@@ -4,6 +4,7 @@ use std::panic::Location;
 use std::sync::Arc;
 
 use super::launch::submit;
+use super::remembered::Checked;
 use super::{IntoGrid, Passing};
 use crate::driver::{Code, DeviceId, Image, KernelSource, LoadedKernel, RawModule};
 use crate::error::{Error, Result};
@@ -39,8 +40,13 @@ impl CudaStream {
         let mut passing = Passing::new();
         pass(&mut passing);
         self.timeline().ready()?;
-        let kernel = (&*function.name, &function.loaded, None);
-        submit(self, kernel, grid.into(), &passing, Order::ByData, Location::caller())
+        let (name, loaded, grid) = (&*function.name, &function.loaded, grid.into());
+        passing.check(name)?;
+        let Some(shape) = grid.shape(loaded, None) else {
+            return grid.refuse(name, loaded, None);
+        };
+        let checked = Checked { function: loaded.function, name, shape };
+        submit(self, checked, &passing, Order::ByData, Location::caller())
     }
 }
 

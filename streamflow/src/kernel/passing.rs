@@ -10,30 +10,54 @@ use crate::memory::{Block, DeviceSlice, Scalar, TensorView, TensorViewMut};
 ///
 /// A slice becomes two parameters, its address and its length, and a view its address, its shape and its strides. There is room for [`MAX_PARAMS`] parameters:
 /// `#[kernel]` refuses a function with more, and a launch of a module's function with more is an error.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Passing<'a> {
     params: ArrayVec<Param, MAX_PARAMS>,
     /// The number of parameters beyond the limit.
     beyond: usize,
     accesses: ArrayVec<Access, MAX_PARAMS>,
     blocks: ArrayVec<&'a Block, MAX_PARAMS>,
-    /// The number of elements of the longest slice or view that the kernel writes, and the argument's name.
-    longest: (u64, &'static str),
-    longest_is_view: bool,
+    longest: Longest,
 }
 
+/// The longest slice or view that the kernel writes.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Longest {
+    /// The number of elements.
+    pub(super) len: u64,
+    /// The argument's name.
+    pub(super) argument: &'static str,
+    pub(super) is_view: bool,
+}
+
+impl Default for Passing<'_> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+// What a launch calls for each argument is compiled into it: there all counts and places are known.
 impl<'a> Passing<'a> {
     /// No arguments.
+    #[inline(always)]
     pub fn new() -> Self {
-        Self::default()
+        Self {
+            params: ArrayVec::new_const(),
+            beyond: 0,
+            accesses: ArrayVec::new_const(),
+            blocks: ArrayVec::new_const(),
+            longest: Longest { len: 0, argument: "", is_view: false },
+        }
     }
 
     /// Passes a slice that the kernel only reads.
+    #[inline(always)]
     pub fn read<T>(&mut self, argument: &'static str, slice: &'a DeviceSlice<T>) {
         self.slice(argument, slice, AccessMode::Read);
     }
 
     /// Passes a slice that the kernel writes.
+    #[inline(always)]
     pub fn write<T>(&mut self, argument: &'static str, slice: &'a mut DeviceSlice<T>) {
         self.writes(argument, slice.len(), false);
         self.slice(argument, slice, AccessMode::Write);
@@ -62,6 +86,7 @@ impl<'a> Passing<'a> {
     }
 
     /// Passes a value.
+    #[inline(always)]
     pub fn scalar<T: Scalar>(&mut self, value: T) {
         self.param(Param::new(value));
     }
@@ -87,20 +112,16 @@ impl<'a> Passing<'a> {
         self.blocks.iter().copied().zip(self.accesses.iter())
     }
 
-    /// The number of elements of the longest slice or view that the kernel writes, and the argument's name.
-    pub(super) fn longest_written(&self) -> (u64, &'static str) {
+    /// The longest slice or view that the kernel writes.
+    #[inline]
+    pub(super) fn longest_written(&self) -> Longest {
         self.longest
     }
 
-    /// Whether the longest one is a view.
-    pub(super) fn longest_is_view(&self) -> bool {
-        self.longest_is_view
-    }
-
+    #[inline(always)]
     fn writes(&mut self, argument: &'static str, len: usize, is_view: bool) {
-        if len as u64 > self.longest.0 {
-            self.longest = (len as u64, argument);
-            self.longest_is_view = is_view;
+        if len as u64 > self.longest.len {
+            self.longest = Longest { len: len as u64, argument, is_view };
         }
     }
 
@@ -117,26 +138,28 @@ impl<'a> Passing<'a> {
         );
     }
 
+    #[inline(always)]
     fn slice<T>(&mut self, argument: &'static str, slice: &'a DeviceSlice<T>, mode: AccessMode) {
         self.address(argument, slice, mode);
         self.param(Param::new(slice.len() as u64));
     }
 
+    #[inline(always)]
     fn address<T>(&mut self, argument: &'static str, slice: &'a DeviceSlice<T>, mode: AccessMode) {
         let range = slice.range();
         self.param(Param::new(range.address));
         self.access(Access { range, mode, argument, rows: None }, slice.block());
     }
 
+    #[inline(always)]
     fn access(&mut self, access: Access, block: &'a Block) {
         // There is room for one access per parameter. With more parameters the launch is refused.
-        if access.range.bytes > 0 && !self.accesses.is_full() {
-            self.accesses.push(access);
+        if access.range.bytes > 0 && self.accesses.try_push(access).is_ok() {
             self.blocks.push(block);
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn param(&mut self, param: Param) {
         if self.params.try_push(param).is_err() {
             self.beyond += 1;

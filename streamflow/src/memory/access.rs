@@ -51,26 +51,40 @@ pub(crate) enum Order {
 /// Queues work that uses memory on `stream`. `queue` is called once, unless this fails before.
 ///
 /// # Errors
-/// For memory of another device or platform; the driver's, when a wait fails. An error of `queue` itself is in the value
-/// that it returns.
+/// For memory of another device or platform; the driver's, when a wait fails; those of `queue`.
 #[inline]
 pub(crate) fn queue<'a, R>(
     stream: &CudaStream,
     order: Order,
     uses: impl Iterator<Item = Use<'a>> + Clone,
-    queue: impl FnOnce() -> R,
+    queue: impl FnOnce() -> Result<R>,
 ) -> Result<R> {
+    // Fast path: most memory is the stream's own, or that of a message whose stream was received.
+    if order == Order::ByCaller || !uses.clone().all(|it| it.block.is_ready(stream, it.mode)) {
+        prepare(stream, order, uses.clone())?;
+    }
+    let _note_uses = NoteUses { stream, uses };
+    crate::turns::point("the stream comes after what memory needs, and the work is not queued yet");
+    queue()
+}
+
+/// Checks all uses, and then orders the stream after what each must come after.
+#[cold]
+#[inline(never)]
+fn prepare<'a>(
+    stream: &CudaStream,
+    order: Order,
+    uses: impl Iterator<Item = Use<'a>> + Clone,
+) -> Result<()> {
     for it in uses.clone() {
         it.check(stream)?;
     }
     if order == Order::ByData {
-        for it in uses.clone() {
+        for it in uses {
             it.block.order(stream, it.mode)?;
         }
     }
-    let _note_uses = NoteUses { stream, uses };
-    crate::turns::point("the stream comes after what memory needs, and the work is not queued yet");
-    Ok(queue())
+    Ok(())
 }
 
 /// Notes the uses after the work was queued; also if queuing failed or unwound.

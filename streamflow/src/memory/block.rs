@@ -1,5 +1,7 @@
 //! One allocation and its uses, by which data is ordered (law 7).
 
+use std::cell::Cell;
+
 use super::Shape;
 use super::claims::Claims;
 use crate::driver::{AccessMode, DeviceId, DriverResult, MemoryRange};
@@ -58,6 +60,15 @@ impl Block {
         if is_ours { Ok(()) } else { Err(Error::foreign("memory")) }
     }
 
+    /// Whether an access by work on `stream` passes [`check`](Self::check), and needs no wait.
+    #[inline]
+    pub(super) fn is_ready(&self, stream: &CudaStream, mode: AccessMode) -> bool {
+        let timeline = &**stream.timeline();
+        self.platform == timeline.platform()
+            && self.device == timeline.device()
+            && self.claims.is_ordered(timeline, mode)
+    }
+
     #[cold]
     fn wrong_device(&self, stream: &CudaStream, what: &str) -> Error {
         let (memory, stream) = (self.device, stream.device());
@@ -92,10 +103,23 @@ impl Block {
         self.claims.latest().map(Point::stream)
     }
 
-    /// Whether each use is known to be complete, or comes earlier on `timeline`.
-    pub(super) fn is_known_complete(&mut self, timeline: &Timeline, table: &StreamTable) -> bool {
-        let is_known = |point| timeline.implies(point) || table.is_known_complete(point);
-        self.claims.all(is_known)
+    /// One of the latest uses.
+    pub(super) fn last_use(&mut self) -> Option<Point> {
+        self.claims.latest()
+    }
+
+    /// Whether a stream need not wait for any use.
+    pub(super) fn needs_no_wait(&mut self, known: &KnownOrder<'_>) -> bool {
+        self.claims.all(|point| known.has(point))
+    }
+
+    /// Notifies a driver that watches: `timeline` relies on the uses that were found complete.
+    #[inline(never)]
+    pub(super) fn rely_on_uses(&mut self, timeline: &Timeline, table: &StreamTable) {
+        self.claims.all(|point| {
+            timeline.rely_on(table, point);
+            true
+        });
     }
 
     /// Adds the uses that `timeline` does not come after to a list.
@@ -115,8 +139,21 @@ impl Block {
     }
 
     /// Records the uses on other streams than `own` that no record covers yet, so that a later wait for them waits for no
-    /// later work.
-    pub(super) fn close_uses(&mut self, table: &StreamTable, own: u32) -> DriverResult<()> {
+    /// later work. Returns whether there are no uses on other streams.
+    #[inline]
+    pub(super) fn close_uses(&mut self, table: &StreamTable, own: u32) -> DriverResult<bool> {
+        let is_on_own = Cell::new(true);
+        // Fast path: the hooks of the other streams have ended, and made their records.
+        let are_closed = self.claims.all(|point| {
+            let is_own = point.stream() == own;
+            is_on_own.set(is_on_own.get() & is_own);
+            is_own || table.is_closed(point)
+        });
+        if are_closed { Ok(is_on_own.get()) } else { self.close_others(table, own).map(|()| false) }
+    }
+
+    #[inline(never)]
+    fn close_others(&mut self, table: &StreamTable, own: u32) -> DriverResult<()> {
         self.claims.try_for_each(
             |point| {
                 if point.stream() == own { Ok(()) } else { table.close(point) }
@@ -175,5 +212,42 @@ impl Block {
             timeline.synchronize(table)?;
         }
         Ok(())
+    }
+}
+
+/// What a stream comes after, and what is known to be complete: to look at several blocks.
+pub(super) struct KnownOrder<'a> {
+    timeline: &'a Timeline,
+    table: &'a StreamTable,
+    /// Whether it counts that a use is complete.
+    knows: bool,
+    /// The stream of the last look, and up to which record it has an order: blocks of a list mostly have their uses on the
+    /// same streams.
+    last: Cell<(u32, u64)>,
+}
+
+impl<'a> KnownOrder<'a> {
+    pub(super) fn new(timeline: &'a Timeline, table: &'a StreamTable, knows: bool) -> Self {
+        Self { timeline, table, knows, last: Cell::new((timeline.id(), u64::MAX)) }
+    }
+
+    #[inline]
+    fn has(&self, point: Point) -> bool {
+        let (stream, record) = self.last.get();
+        point.stream() == self.timeline.id()
+            || (point.stream() == stream && point.record() <= record)
+            || self.look(point)
+    }
+
+    #[inline(never)]
+    fn look(&self, point: Point) -> bool {
+        if self.knows {
+            let complete = self.table.latest_known_complete(point);
+            if point.record() <= complete {
+                self.last.set((point.stream(), complete));
+                return true;
+            }
+        }
+        self.timeline.implies(point)
     }
 }

@@ -49,11 +49,14 @@ impl Claims {
         mode: AccessMode,
         wait: impl FnMut(Point) -> Result<(), E>,
     ) -> Result<(), E> {
-        // Fast path: the memory was allocated for this stream, or the message's stream was received.
-        if self.last_write.is_before(stream, mode) {
-            return Ok(());
-        }
-        self.order_locked(stream, mode, wait)
+        if self.is_ordered(stream, mode) { Ok(()) } else { self.order_locked(stream, mode, wait) }
+    }
+
+    /// Whether an access is known to need no wait: the memory was allocated for this stream, or the message's stream was
+    /// received.
+    #[inline]
+    pub(super) fn is_ordered(&self, stream: &impl Ordered, mode: AccessMode) -> bool {
+        self.last_write.is_before(stream, mode)
     }
 
     #[inline(never)]
@@ -92,25 +95,30 @@ impl Claims {
     /// Notes an access that was queued on `stream` just now (rules 1 and 6 of `stream::order`).
     #[inline]
     pub(super) fn note(&self, stream: &impl Ordered, mode: AccessMode) {
-        // Fast path of a write: the first one since the memory was allocated for its stream.
-        if mode == AccessMode::Read || !self.last_write.covers(stream.open_point()) {
-            self.note_locked(stream, mode);
+        match mode {
+            AccessMode::Read => self.note_read(stream),
+            // Fast path of a write: the first one since the memory was allocated for its stream.
+            AccessMode::Write if self.last_write.covers(stream.open_point()) => {}
+            AccessMode::Write => self.note_write(stream),
         }
     }
 
     #[inline(never)]
-    fn note_locked(&self, stream: &impl Ordered, mode: AccessMode) {
+    fn note_read(&self, stream: &impl Ordered) {
+        let mut uses = self.uses.lock();
+        uses.reads.replace_by(stream.id(), || stream.open_point());
+        // Under the lock: a read changes no write.
+        self.last_write.note_read();
+    }
+
+    #[inline(never)]
+    fn note_write(&self, stream: &impl Ordered) {
         let mut uses = self.uses.lock();
         let Uses { writes, reads } = &mut *uses;
-        match mode {
-            AccessMode::Write => {
-                reads.forget(stream.id(), |read| stream.implies(read));
-                writes.forget(stream.id(), |write| stream.implies(write));
-                crate::turns::point("uses are forgotten, and the point is not taken yet");
-                writes.replace(stream.open_point());
-            }
-            AccessMode::Read => reads.replace(stream.open_point()),
-        }
+        reads.forget(stream.id(), |read| stream.implies(read));
+        writes.forget(stream.id(), |write| stream.implies(write));
+        crate::turns::point("uses are forgotten, and the point is not taken yet");
+        writes.replace(stream.open_point());
         self.last_write.set(writes.only(), !reads.is_empty());
     }
 

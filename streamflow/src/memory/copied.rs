@@ -19,6 +19,13 @@ pub trait CopySource<T: Element> {
     /// The elements to copy.
     fn copy_source(&self) -> TensorView<'_, T>;
 
+    /// The elements, if they follow each other, with their shape unless they are a slice: no view is made.
+    #[doc(hidden)]
+    #[inline]
+    fn dense(&self) -> Option<(&DeviceSlice<T>, Option<&Shape>)> {
+        None
+    }
+
     /// The elements, if they are a whole tensor of this shape: its layout is then known, and no view is made.
     #[doc(hidden)]
     #[inline]
@@ -55,6 +62,11 @@ impl<T: Element> CopySource<T> for DeviceSlice<T> {
         let shape = Shape::of_slice(self.len());
         TensorView::new(self, shape, shape.dense_strides())
     }
+
+    #[inline]
+    fn dense(&self) -> Option<(&DeviceSlice<T>, Option<&Shape>)> {
+        Some((self, None))
+    }
 }
 
 #[diagnostic::do_not_recommend]
@@ -68,6 +80,11 @@ impl<T: Element> CopyTarget<T> for DeviceSlice<T> {
 impl<T: Element> CopySource<T> for Tensor<T> {
     fn copy_source(&self) -> TensorView<'_, T> {
         self.view()
+    }
+
+    #[inline]
+    fn dense(&self) -> Option<(&DeviceSlice<T>, Option<&Shape>)> {
+        Some((&**self, Some(self.dims())))
     }
 
     #[inline]
@@ -111,6 +128,11 @@ macro_rules! through_pointers {
             }
 
             #[inline]
+            fn dense(&self) -> Option<(&DeviceSlice<T>, Option<&Shape>)> {
+                (**self).dense()
+            }
+
+            #[inline]
             fn whole(&self, shape: &Shape) -> Option<&DeviceSlice<T>> {
                 (**self).whole(shape)
             }
@@ -143,6 +165,11 @@ macro_rules! slices {
         impl<T: Element> CopySource<T> for $ty {
             fn copy_source(&self) -> TensorView<'_, T> {
                 (**self).copy_source()
+            }
+
+            #[inline]
+            fn dense(&self) -> Option<(&DeviceSlice<T>, Option<&Shape>)> {
+                (**self).dense()
             }
         }
 

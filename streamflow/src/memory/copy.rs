@@ -2,14 +2,17 @@
 
 use std::iter;
 use std::panic::Location;
+use std::sync::Arc;
+
+use arrayvec::ArrayVec;
 
 use super::access::{self, Order, Use};
 use super::copy_plan::CopyPlan;
 use super::{
-    Block, CopySource, CopyTarget, DeviceSlice, Download, Element, Pinned, PinnedPools, Shape,
-    Strides, TensorView,
+    Block, CopySource, CopyTarget, DeviceSlice, Download, Element, Pinned, PinnedPool, PinnedPools,
+    Shape, Strides, TensorView,
 };
-use crate::driver::{AccessMode, CopyKind, DriverError, Note};
+use crate::driver::{AccessMode, CopyKind, CopyOp, MemoryRange, Note};
 use crate::error::{Error, Result};
 use crate::stream::CudaStream;
 
@@ -117,15 +120,43 @@ impl CudaStream {
         &self,
         source: &(impl CopySource<T> + ?Sized),
     ) -> Result<Download<T>> {
+        self.download_to_pool(&PinnedPools::of(self), source)
+    }
+
+    /// As [`download`](Self::download), to memory of a pool, which is that of the stream's device.
+    #[track_caller]
+    pub(crate) fn download_to_pool<T: Element>(
+        &self,
+        pool: &Arc<PinnedPool>,
+        source: &(impl CopySource<T> + ?Sized),
+    ) -> Result<Download<T>> {
         // The choice of the memory may make the stream wait.
         self.timeline().ready()?;
-        let source = source.copy_source();
-        let pool = PinnedPools::of(self);
-        let mut pinned = Pinned::for_stream(&pool, self, &Shape::of_slice(source.len()))?;
-        self.download_into(&source, &mut pinned)?;
+        let download = if let Some((elements, shape)) = source.dense() {
+            let mut pinned = Pinned::for_stream(pool, self, elements.len())?;
+            let copy = CopyOp {
+                kind: CopyKind::DeviceToPinned,
+                target: pinned.range(),
+                source: elements.range(),
+                rows: None,
+            };
+            let uses = [(elements.block(), AccessMode::Read), (pinned.block(), AccessMode::Write)];
+            self.copy_run(&copy, &uses.map(|(block, mode)| Use::new(block, mode, WHAT)))?;
+            match shape {
+                Some(shape) => pinned.set_shape(shape),
+                None => pinned.set_shape(&Shape::of_slice(elements.len())),
+            }
+            Download::new(pinned)
+        } else {
+            let source = source.copy_source();
+            let mut pinned = Pinned::for_stream(pool, self, source.len())?;
+            self.download_into(&source, &mut pinned)?;
+            pinned.set_shape(&source.dims());
+            Download::new(pinned)
+        };
         // The host will wait for the download, and must not wait for later work.
         self.timeline().close()?;
-        Ok(Download::new(pinned, &source.dims()))
+        Ok(download)
     }
 
     /// Queues a copy to page-locked host memory. Does not block; `target` can't be read before it
@@ -208,9 +239,8 @@ impl CudaStream {
             let timeline = self.timeline();
             // SAFETY: the range lies in a block that is alive; it is freed only after the use that
             // is noted.
-            unsafe { timeline.driver().fill(timeline.raw(), target.range(), byte) }
-        })?
-        .map_err(Error::from)
+            Ok(unsafe { timeline.driver().fill(timeline.raw(), target.range(), byte) }?)
+        })
     }
 
     #[track_caller]
@@ -220,11 +250,18 @@ impl CudaStream {
         source: Side<'_>,
         target: Side<'_>,
     ) -> Result<()> {
+        if source.strides.is_none() && target.strides.is_none() {
+            let bytes = (source.shape.count() * size_of::<T>()) as u64;
+            let range = |address| MemoryRange { address, bytes };
+            let (to, from) = (range(target.address), range(source.address));
+            let copy = CopyOp { kind, target: to, source: from, rows: None };
+            return self.copy_run(&copy, &uses(&source, &target));
+        }
         let plan = plan(&source, &target)?;
         self.timeline().ready()?;
-        let uses = [source.using(AccessMode::Read), target.using(AccessMode::Write)];
         let location = Location::caller();
-        access::queue(self, Order::ByData, uses.into_iter().flatten(), || {
+        let uses = uses(&source, &target);
+        access::queue(self, Order::ByData, uses.iter().copied(), || {
             let timeline = self.timeline();
             let copies = plan.copies(kind, size_of::<T>(), source.address, target.address);
             for mut copy in copies.filter(|copy| copy.source.bytes > 0) {
@@ -237,10 +274,36 @@ impl CudaStream {
                 // is borrowed for the call, and such copies return only when they are done with it.
                 unsafe { timeline.driver().copy(timeline.raw(), &copy) }?;
             }
-            Ok::<(), DriverError>(())
-        })?
-        .map_err(Error::from)
+            Ok(())
+        })
     }
+
+    /// Queues a copy of elements that follow each other on both sides, for which no rows are planned. Both have the same
+    /// length.
+    #[inline(never)]
+    #[track_caller]
+    fn copy_run(&self, copy: &CopyOp, uses: &[Use<'_>]) -> Result<()> {
+        let location = Location::caller();
+        let timeline = self.timeline();
+        timeline.ready()?;
+        access::queue(self, Order::ByData, uses.iter().copied(), || {
+            if copy.source.bytes == 0 {
+                return Ok(());
+            }
+            self.table().tell(&Note::At(location));
+            // SAFETY: as in `copy_between`: the callers have compared the lengths of both sides.
+            Ok(unsafe { timeline.driver().copy(timeline.raw(), copy) }?)
+        })
+    }
+}
+
+/// What is copied, in messages.
+const WHAT: &str = "memory to copy";
+
+/// The uses of both sides, or of the one that is no ordinary host memory.
+fn uses<'a>(source: &Side<'a>, target: &Side<'a>) -> ArrayVec<Use<'a>, 2> {
+    let both = [source.using(AccessMode::Read), target.using(AccessMode::Write)];
+    both.into_iter().flatten().collect()
 }
 
 /// One side of a copy.
@@ -278,11 +341,7 @@ impl<'a> Side<'a> {
 
     fn using(&self, mode: AccessMode) -> Option<Use<'a>> {
         let block = self.block?;
-        Some(if self.peer {
-            Use::peer(block, mode)
-        } else {
-            Use::new(block, mode, "memory to copy")
-        })
+        Some(if self.peer { Use::peer(block, mode) } else { Use::new(block, mode, WHAT) })
     }
 
     /// The strides, also if the elements follow each other.
@@ -301,11 +360,8 @@ impl<'a> Side<'a> {
     }
 }
 
-/// What to copy between two sides with the same number of elements.
+/// What to copy between two sides with the same number of elements, of which one has gaps.
 fn plan(source: &Side<'_>, target: &Side<'_>) -> Result<CopyPlan> {
-    if source.strides.is_none() && target.strides.is_none() {
-        return Ok(CopyPlan::run(source.shape.count()));
-    }
     let (from, to) = (source.strides(), target.strides());
     CopyPlan::new(source.shape.dims(), &from, &to).ok_or_else(|| {
         let last = from.last().is_some_and(|&stride| stride != 1);

@@ -4,7 +4,7 @@
 
 use std::task::Waker;
 
-use super::{Element, Pinned, Shape};
+use super::{Element, Pinned};
 use crate::error::Result;
 use crate::stream::{Point, StreamTable};
 
@@ -22,8 +22,8 @@ pub struct Download<T: Element> {
 }
 
 impl<T: Element> Download<T> {
-    pub(super) fn new(mut pinned: Pinned<T>, shape: &Shape) -> Self {
-        pinned.set_shape(shape);
+    /// Of memory that has the shape of what is downloaded.
+    pub(super) fn new(pinned: Pinned<T>) -> Self {
         Self { pinned }
     }
 

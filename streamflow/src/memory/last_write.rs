@@ -65,6 +65,15 @@ impl PackedLastWrite {
         word != Word::NONE && word == Word::write(point)
     }
 
+    /// Notes that the memory was read since. To be called under the block's lock.
+    #[inline]
+    pub(super) fn note_read(&self) {
+        let Word(word) = self.word();
+        if word != Word::NONE.0 {
+            self.0.store(word | Word::READ, Ordering::Relaxed);
+        }
+    }
+
     /// Stores the only write, if there is one, and whether there are reads. To be called under the block's lock.
     #[inline]
     pub(super) fn set(&self, only: Option<Point>, is_read: bool) {

@@ -243,6 +243,7 @@ impl MemoryLimits {
         self,
         pool: &str,
         usage: &PoolUsage,
+        used: u64,
         table: &StreamTable,
         stream: &Timeline,
         requested: u64,
@@ -261,7 +262,6 @@ impl MemoryLimits {
                 Error::BlocksExhausted { pool, who, blocks: count, holders }
             }
             Kind::StreamOrdered { max, .. } => {
-                let used = usage.used;
                 Error::MemoryExhausted { pool, who, requested, used, max_size: max, holders }
             }
             Kind::Unbounded => unreachable!("memory without limits is never exhausted"),

@@ -21,6 +21,7 @@
 pub(crate) mod access;
 mod allocator;
 mod any_tensor;
+mod asked;
 mod awaited;
 mod block;
 mod buffer;
@@ -41,6 +42,7 @@ mod points;
 mod pool;
 mod pool_state;
 mod pooled;
+mod queries;
 mod raw;
 mod reuse;
 mod ring;

@@ -9,7 +9,7 @@ use std::sync::{Arc, Weak};
 
 use super::pooled::{BlockPool, FreeList, OwnedBlock, PoolHandle, PooledBlock};
 use super::rotation::{Bounds, Turn};
-use super::slice::fits;
+use super::slice::has_room;
 use super::{Block, Element, Shape};
 use crate::driver::{
     AccessMode, DeviceId, DriverError, MemoryRange, Note, SourceLocation, first_error,
@@ -345,25 +345,26 @@ impl<T: Element> Pinned<T> {
     pub(crate) fn for_host(pool: &PoolHandle<PinnedPool>, len: usize) -> Result<Self> {
         let shape = Shape::new(&[len])?;
         let owner = pool.pool().for_host(shape.bytes::<T>())?;
-        Self::with_block(owner, &shape)
+        Self::with_block(owner, len)
     }
 
+    /// For as many elements as memory of a device has.
     pub(super) fn for_stream(
         pool: &Arc<PinnedPool>,
         stream: &CudaStream,
-        shape: &Shape,
+        len: usize,
     ) -> Result<Self> {
-        let owner = pool.for_stream(stream, shape.bytes::<T>())?;
-        Self::with_block(owner, shape)
+        let owner = pool.for_stream(stream, Shape::bytes_of::<T>(len))?;
+        Self::with_block(owner, len)
     }
 
-    /// Elements of a shape, at the start of a block.
+    /// So many elements, at the start of a block.
     ///
     /// # Errors
-    /// [`Error::Shape`](crate::Error::Shape) when the block is smaller than the shape.
-    fn with_block(owner: OwnedBlock<PinnedPool>, shape: &Shape) -> Result<Self> {
-        fits::<T>(&owner, shape)?;
-        Ok(Self { owner, len: shape.count(), _items: PhantomData })
+    /// [`Error::Shape`](crate::Error::Shape) when the block is smaller.
+    fn with_block(owner: OwnedBlock<PinnedPool>, len: usize) -> Result<Self> {
+        has_room::<T>(&owner, len, || Shape::of_slice(len))?;
+        Ok(Self { owner, len, _items: PhantomData })
     }
 
     /// The number of elements.

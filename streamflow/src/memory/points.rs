@@ -70,13 +70,19 @@ impl PointSet {
     /// Adds a point, and removes an earlier one on the same stream.
     #[inline(always)]
     pub(super) fn replace(&mut self, point: Point) {
+        self.replace_by(point.stream(), || point);
+    }
+
+    /// As [`replace`](Self::replace), by the point of a stream with this number.
+    #[inline(always)]
+    pub(super) fn replace_by(&mut self, stream: u32, point: impl Fn() -> Point) {
         // Fast path: no list. It is compiled into its callers: a processor that copies a point as a whole right after its
-        // parts were written waits for them.
-        let is_only = self.latest.is_none_or(|latest| latest.stream() == point.stream());
+        // parts were written waits for them. So the point is made where it is stored.
+        let is_only = self.latest.is_none_or(|latest| latest.stream() == stream);
         if is_only && self.others.is_none() {
-            self.latest = Some(point);
+            self.latest = Some(point());
         } else {
-            self.add(point);
+            self.add(point());
         }
     }
 

@@ -21,7 +21,7 @@ use super::Block;
 use super::foreign::border::Border;
 use super::limits::{MemoryLimits, MemoryOptions};
 use super::pool_state::{PoolState, PoolUsage};
-use super::pooled::{BlockPool, OwnedBlock, PoolHandle, PooledBlock};
+use super::pooled::{BlockPool, OwnedBlock, PoolHandle, PooledBlock, Reused};
 use super::rotation::Turn;
 use crate::driver::{
     DeviceId, DriverError, DriverResult, Listeners, MemorySource, Note, StreamOptions, first_error,
@@ -121,7 +121,7 @@ impl MemoryPool {
     }
 
     pub(super) fn used(&self) -> u64 {
-        self.lock().usage.used
+        self.lock().used()
     }
 
     /// The schedulers to wake when memory is given back.
@@ -146,22 +146,30 @@ impl MemoryPool {
         let bytes = self.limits.block_for(bytes, &self.name)?;
         self.take_lent_back();
         let turn = Turn::now(&self.table);
-        let (mut block, ready) = match self.reuse(timeline, bytes, turn) {
-            Some(reused) => reused,
-            None => match self.make_room(timeline, bytes)? {
-                Place::Block(block) => (block, false),
-                Place::New(source) => {
-                    let mut block = self.make(timeline, bytes, source)?;
-                    block.turn = turn;
-                    return Ok(OwnedBlock::new(block));
-                }
-            },
+        let Some(reused) = self.reuse(timeline, bytes, turn) else {
+            return self.allocate_anew(timeline, bytes, turn);
         };
-        block.turn = turn;
-        // If `hand_over` fails, dropping this returns the block.
-        let mut owned = OwnedBlock::new(block);
-        self.hand_over(owned.block_mut(), timeline, ready)?;
-        Ok(owned)
+        self.hand_over(reused, timeline, turn)
+    }
+
+    /// An allocation for which there is no free block of its stream.
+    #[inline(never)]
+    fn allocate_anew(
+        self: &Arc<Self>,
+        timeline: &Timeline,
+        bytes: u64,
+        turn: Option<Turn>,
+    ) -> Result<OwnedBlock<Self>> {
+        match self.make_room(timeline, bytes)? {
+            Place::Block(block) => {
+                self.hand_over(Reused { block, is_ready: false }, timeline, turn)
+            }
+            Place::New(source) => {
+                let mut block = self.make(timeline, bytes, source)?;
+                block.turn = turn;
+                Ok(OwnedBlock::new(block))
+            }
+        }
     }
 
     /// Counts a block that was free as in use.
@@ -175,21 +183,21 @@ impl MemoryPool {
         let bytes = block.range().bytes;
         block.stream = timeline.id();
         state.free_bytes -= bytes;
-        self.count_use(&mut state.usage, timeline, bytes);
+        self.count_use(&mut state.usage, timeline);
         block
     }
 
-    fn count_use(&self, usage: &mut PoolUsage, timeline: &Timeline, bytes: u64) {
-        usage.used += bytes;
+    #[inline]
+    fn count_use(&self, usage: &mut PoolUsage, timeline: &Timeline) {
         if self.limits.is_bounded() {
             usage.streams.push(timeline.id());
         }
     }
 
-    fn count_return(&self, usage: &mut PoolUsage, stream: u32, bytes: u64) {
-        usage.used -= bytes;
-        if let Some(index) = usage.streams.iter().position(|used| *used == stream) {
-            usage.streams.swap_remove(index);
+    #[inline]
+    fn count_return(&self, usage: &mut PoolUsage, stream: u32) {
+        if self.limits.is_bounded() {
+            usage.returned(stream);
         }
         // With the lock: when it is released, the pool may be gone.
         self.listeners.raise_if_awaited();
@@ -206,11 +214,11 @@ impl MemoryPool {
             return Ok(Place::Block(self.mark_in_use(&mut state, block, timeline)));
         }
         // Free blocks are released only if that makes enough room.
-        let is_possible = self.limits.allows(state.usage.used, bytes);
+        let is_possible = self.limits.allows(state.used(), bytes);
         while !self.limits.allows(state.usage.reserved, bytes) {
             let Some(block) = is_possible.then(|| state.pop_any()).flatten() else {
-                let (limits, usage) = (self.limits, &state.usage);
-                let error = limits.exhausted(&self.name, usage, &self.table, timeline, bytes);
+                let (limits, usage, used) = (self.limits, &state.usage, state.used());
+                let error = limits.exhausted(&self.name, usage, used, &self.table, timeline, bytes);
                 drop(state);
                 let released = self.release_each(to_release);
                 return Err(released.err().unwrap_or(error));
@@ -222,7 +230,7 @@ impl MemoryPool {
             to_release.push(block);
         }
         state.usage.reserved += bytes;
-        self.count_use(&mut state.usage, timeline, bytes);
+        self.count_use(&mut state.usage, timeline);
         // The room of frees that the device may not have done yet.
         let taken = self.limits.excess(state.usage.reserved.saturating_add(state.usage.freed));
         state.usage.freed -= taken;
@@ -248,20 +256,32 @@ impl MemoryPool {
         usage.reserved -= bytes;
         // The next block waits for the frees that this one may have waited for.
         usage.freed = usage.freed.saturating_add(bytes);
-        self.count_return(usage, timeline.id(), bytes);
+        self.count_return(usage, timeline.id());
     }
 
-    /// Prepares a block that was free for its new owner: makes the stream come after its uses, unless it is `ready`, which
-    /// means that the stream already does.
-    fn hand_over(&self, block: &mut Block, timeline: &Timeline, ready: bool) -> Result<()> {
-        if !ready {
+    /// Prepares a block that was free for its new owner: makes the stream come after its uses, unless it is ready, which
+    /// means that the stream already does, or that they are complete.
+    #[inline(always)]
+    fn hand_over(
+        &self,
+        Reused { block, is_ready }: Reused<Self>,
+        timeline: &Timeline,
+        turn: Option<Turn>,
+    ) -> Result<OwnedBlock<Self>> {
+        // After an error, dropping this returns the block.
+        let mut owned = OwnedBlock::new(block);
+        owned.set_turn(turn);
+        let block = owned.block_mut();
+        if !is_ready {
             block.wait_for_uses(timeline, &self.table)?;
+        } else if self.table.is_watched() {
+            block.rely_on_uses(timeline, &self.table);
         }
         // SAFETY: the block is allocated, its last owner has dropped it, and this stream comes after everything
-        // that this owner had queued: by `wait_for_uses`, or already before.
+        // that this owner had queued: by `wait_for_uses`, or already before; or all of it is complete.
         unsafe { self.table.driver().recycle(timeline.raw(), block.range()) }?;
         block.allocated_on(timeline);
-        Ok(())
+        Ok(owned)
     }
 
     /// Makes a new block, which is counted already.
@@ -333,6 +353,22 @@ impl MemoryPool {
         first_error(FREEING, ready, freed.map_err(Error::from))
     }
 
+    /// Releases a block that was returned, and that the pool does not keep.
+    #[inline(never)]
+    fn release_returned(&self, mut block: DeviceBlock) {
+        let (stream, bytes) = (block.stream, block.range().bytes);
+        let released = self.release(&mut block);
+        // Another thread may meet a sticky error meanwhile, and reports it.
+        if !released.as_ref().is_err_and(Error::is_refusal) {
+            report_in_drop(FREEING, released);
+        }
+        // After the free was queued: a block that takes its room waits for it.
+        let mut state = self.lock();
+        state.usage.reserved -= bytes;
+        state.usage.freed = state.usage.freed.saturating_add(bytes);
+        self.count_return(&mut state.usage, stream);
+    }
+
     fn release_all(&self) -> Result<()> {
         let mut state = self.lock();
         state.usage.reserved -= std::mem::take(&mut state.free_bytes);
@@ -365,27 +401,26 @@ impl BlockPool for MemoryPool {
         let pool: &Self = unsafe { block.pool() };
         let (stream, bytes) = (block.stream, block.range().bytes);
         let closed = block.close_uses(&pool.table, stream);
-        // Out of line: a drop is on the hot path.
-        if closed.is_err() {
-            report_unless_refused("recording the last uses of memory", closed);
-        }
+        let is_ready = match closed {
+            Ok(is_on_own) => is_on_own,
+            Err(error) => {
+                report_unless_refused("recording the last uses of memory", Err(error));
+                false
+            }
+        };
         let mut state = pool.lock();
         if !state.closed && state.free_bytes.saturating_add(bytes) <= pool.release_threshold {
-            pool.count_return(&mut state.usage, stream, bytes);
             state.free_bytes += bytes;
-            return state.free_of(stream).size_class(bytes).put_back(block);
+            let class = state.free_of(stream).size_class(bytes);
+            if is_ready {
+                class.put_back_ready(block);
+            } else {
+                class.put_back(block);
+            }
+            return pool.count_return(&mut state.usage, stream);
         }
         drop(state);
-        let released = pool.release(&mut block);
-        // Another thread may meet a sticky error meanwhile, and reports it.
-        if !released.as_ref().is_err_and(Error::is_refusal) {
-            report_in_drop(FREEING, released);
-        }
-        // After the free was queued: a block that takes its room waits for it.
-        let mut state = pool.lock();
-        pool.count_return(&mut state.usage, stream, bytes);
-        state.usage.reserved -= bytes;
-        state.usage.freed = state.usage.freed.saturating_add(bytes);
+        pool.release_returned(block);
     }
 
     fn close(&self) {

@@ -32,15 +32,27 @@ impl<P> Default for PoolState<P> {
 pub(super) struct PoolUsage {
     /// Bytes from the driver, in use or free.
     pub(super) reserved: u64,
-    /// Bytes in use.
-    pub(super) used: u64,
     /// Bytes that the reclaim stream frees, and whose room no later block has taken: the device may still have them.
     pub(super) freed: u64,
     /// The stream of each block in use. Only filled in a pool with limits.
     pub(super) streams: Vec<u32>,
 }
 
+impl PoolUsage {
+    /// Notes that a block of a stream is in use no longer.
+    pub(super) fn returned(&mut self, stream: u32) {
+        if let Some(index) = self.streams.iter().position(|used| *used == stream) {
+            self.streams.swap_remove(index);
+        }
+    }
+}
+
 impl<P> PoolState<P> {
+    /// Bytes in use.
+    pub(super) fn used(&self) -> u64 {
+        self.usage.reserved - self.free_bytes
+    }
+
     /// Takes the oldest free block of a size: one of this stream if there is one, else one of another stream.
     pub(super) fn pop_of_size(&mut self, stream: u32, bytes: u64) -> Option<Box<PooledBlock<P>>> {
         let own = self.free_of(stream).size_class(bytes).pop();
@@ -52,11 +64,17 @@ impl<P> PoolState<P> {
         self.free.iter_mut().flat_map(FreeList::all).find_map(SizeClass::pop)
     }
 
+    #[inline]
     pub(super) fn free_of(&mut self, stream: u32) -> &mut FreeList<P> {
         let stream = stream as usize;
         if self.free.len() <= stream {
-            self.free.resize_with(stream + 1, FreeList::default);
+            self.add_lists(stream);
         }
         &mut self.free[stream]
+    }
+
+    #[cold]
+    fn add_lists(&mut self, stream: usize) {
+        self.free.resize_with(stream + 1, FreeList::default);
     }
 }

@@ -10,9 +10,8 @@ use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use smallvec::SmallVec;
-
 use super::Block;
+use super::asked::Asked;
 use super::foreign::border::Owner;
 use super::rotation::{Bounds, InTurns, Sets, Turn};
 
@@ -30,6 +29,13 @@ pub(crate) struct PooledBlock<P> {
     block: Block,
     /// What keeps the memory alive, if it is other code's.
     pub(super) owner: Option<Owner>,
+}
+
+/// A free block for an allocation, which counts as in use.
+pub(super) struct Reused<P> {
+    pub(super) block: Box<PooledBlock<P>>,
+    /// The stream need not wait for its uses.
+    pub(super) is_ready: bool,
 }
 
 // A tick uses two cache lines of a block.
@@ -97,30 +103,76 @@ impl<P> DerefMut for PooledBlock<P> {
 
 /// Free blocks by size.
 pub(super) struct FreeList<P> {
-    /// Programs use few sizes, so a linear search is faster than a map. Most streams use one.
-    classes: SmallVec<[SizeClass<P>; 1]>,
+    /// Most streams use one size.
+    first: SizeClass<P>,
+    /// Programs use few sizes, so a linear search is faster than a map.
+    others: Vec<SizeClass<P>>,
 }
 
 /// The free blocks of one size.
+// In this order, so that a tick needs few cache lines.
+#[repr(C)]
 pub(super) struct SizeClass<P> {
     bytes: u64,
-    /// The oldest first.
+    /// So many of the first blocks [need no wait](super::reuse) on the stream of this list.
+    ready: usize,
+    /// Those that are ready, and then the oldest first.
     pub(super) blocks: VecDeque<Box<PooledBlock<P>>>,
-    /// Skip the [driver query](super::reuse) for this many allocations.
-    pub(super) queries_to_skip: usize,
-    /// The index of the block that the next query is about, if there are as many.
-    pub(super) next_query: usize,
     /// The free blocks of replayed ticks, once there are any.
     pub(super) sets: Option<Box<Sets<Box<PooledBlock<P>>>>>,
+    /// What is known about queries of the driver.
+    pub(super) queries: Asked,
 }
 
 impl<P> SizeClass<P> {
     /// Takes back a block.
+    #[inline]
     pub(super) fn put_back(&mut self, block: Box<PooledBlock<P>>) {
+        if self.sets.is_none() {
+            self.blocks.push_back(block)
+        } else {
+            self.put_back_in_turn(block)
+        }
+    }
+
+    /// Takes back a block whose uses are all on the stream of this list: that one is the next to be reused, since it is the
+    /// one that is most likely in the caches.
+    #[inline]
+    pub(super) fn put_back_ready(&mut self, block: Box<PooledBlock<P>>) {
+        if self.sets.is_none() {
+            self.blocks.push_front(block);
+            self.ready += 1;
+        } else {
+            self.put_back_in_turn(block);
+        }
+    }
+
+    #[inline(never)]
+    fn put_back_in_turn(&mut self, block: Box<PooledBlock<P>>) {
         match (&mut self.sets, block.turn) {
             (Some(sets), Some(turn)) => sets.put_back(turn, block),
             _ => self.blocks.push_back(block),
         }
+    }
+
+    /// Takes a block that needs no wait, if one is known.
+    #[inline]
+    pub(super) fn take_ready(&mut self) -> Option<Box<PooledBlock<P>>> {
+        if self.ready == 0 {
+            return None;
+        }
+        self.ready -= 1;
+        self.blocks.pop_front()
+    }
+
+    /// Counts the first blocks that need no wait. Returns whether there is one.
+    pub(super) fn find_ready(&mut self, mut is_ready: impl FnMut(&mut Block) -> bool) -> bool {
+        while let Some(block) = self.blocks.get_mut(self.ready)
+            && is_ready(block)
+        {
+            self.ready += 1;
+        }
+        self.ready > 0
     }
 
     /// The sets of replayed ticks, of which so many may be in flight.
@@ -137,6 +189,8 @@ impl<P> SizeClass<P> {
         bounds: Bounds,
     ) -> Option<Box<PooledBlock<P>>> {
         self.sets(bounds.ticks);
+        // It may take any of these.
+        self.ready = 0;
         let Self { sets, blocks, .. } = self;
         sets.as_mut()?.take(turn, stream, bounds, blocks)
     }
@@ -169,22 +223,59 @@ impl<P> SizeClass<P> {
 
     /// Takes any block, the oldest of no replayed tick first.
     pub(super) fn pop(&mut self) -> Option<Box<PooledBlock<P>>> {
+        self.ready = self.ready.saturating_sub(1);
         let block = self.blocks.pop_front();
         block.or_else(|| self.sets.as_mut().and_then(|sets| sets.pop()))
     }
 }
 
+impl<P> SizeClass<P> {
+    /// What no block has.
+    const NO_SIZE: u64 = 0;
+
+    fn new(bytes: u64) -> Self {
+        let (blocks, queries) = (VecDeque::new(), Asked::default());
+        Self { bytes, ready: 0, blocks, sets: None, queries }
+    }
+
+    /// The size of its blocks.
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+}
+
 impl<P> Default for FreeList<P> {
     fn default() -> Self {
-        Self { classes: SmallVec::new() }
+        Self { first: SizeClass::new(SizeClass::<P>::NO_SIZE), others: Vec::new() }
     }
 }
 
 impl<P> FreeList<P> {
+    #[inline]
     pub(super) fn size_class(&mut self, bytes: u64) -> &mut SizeClass<P> {
-        let found = self.classes.iter().position(|class| class.bytes == bytes);
-        let index = found.unwrap_or_else(|| self.add(bytes));
-        &mut self.classes[index]
+        if self.first.bytes == bytes { &mut self.first } else { self.other_class(bytes) }
+    }
+
+    #[inline(never)]
+    fn other_class(&mut self, bytes: u64) -> &mut SizeClass<P> {
+        if self.first.bytes == SizeClass::<P>::NO_SIZE {
+            self.first.bytes = bytes;
+            return &mut self.first;
+        }
+        let found = self.others.iter().position(|class| class.bytes == bytes);
+        let index = found.unwrap_or_else(|| {
+            self.others.push(SizeClass::new(bytes));
+            self.others.len() - 1
+        });
+        &mut self.others[index]
+    }
+
+    /// The size with the most free blocks.
+    pub(super) fn largest(&mut self) -> &mut SizeClass<P> {
+        let Self { first, others } = self;
+        others.iter_mut().fold(first, |largest, class| {
+            if class.blocks.len() > largest.blocks.len() { class } else { largest }
+        })
     }
 
     /// The free blocks of a size.
@@ -192,21 +283,15 @@ impl<P> FreeList<P> {
         &mut self.size_class(bytes).blocks
     }
 
-    #[cold]
-    fn add(&mut self, bytes: u64) -> usize {
-        let (blocks, queries_to_skip, next_query, sets) = (VecDeque::new(), 0, usize::MAX, None);
-        self.classes.push(SizeClass { bytes, blocks, queries_to_skip, next_query, sets });
-        self.classes.len() - 1
-    }
-
     /// The free blocks of each size.
     pub(super) fn all(&mut self) -> impl Iterator<Item = &mut SizeClass<P>> {
-        self.classes.iter_mut()
+        std::iter::once(&mut self.first).chain(&mut self.others)
     }
 
     /// Takes all blocks out.
     pub(super) fn take_all(&mut self) -> impl Iterator<Item = Box<PooledBlock<P>>> + use<P> {
-        let classes = std::mem::take(&mut self.classes).into_iter();
+        let Self { first, others } = std::mem::take(self);
+        let classes = std::iter::once(first).chain(others);
         classes.flat_map(|mut class| std::iter::from_fn(move || class.pop()))
     }
 }
@@ -274,6 +359,13 @@ impl<P: BlockPool> OwnedBlock<P> {
     pub(super) fn pool(&self) -> &P {
         // SAFETY: it came from a box that only `drop` rebuilds.
         unsafe { &self.block.as_ref().pool }
+    }
+
+    /// Notes the replayed tick that it was allocated in.
+    #[inline]
+    pub(super) fn set_turn(&mut self, turn: Option<Turn>) {
+        // SAFETY: it came from a box that only `drop` rebuilds, and slices of it do not read this.
+        unsafe { self.block.as_mut().turn = turn };
     }
 
     /// The block, to be changed. Earlier slices of it must not be used any more.

@@ -54,7 +54,7 @@ impl CudaStream {
         access::queue(self, Order::ByData, iter::once(using), || {
             self.table().tell(&Note::ForeignAccess { stream, range, mode, location });
             let _other = current::other_code();
-            queue(range.address)
+            Ok(queue(range.address))
         })
     }
 }

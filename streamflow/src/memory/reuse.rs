@@ -2,95 +2,142 @@
 //!
 //! Which free block an allocation reuses, so that a program in its steady state needs no new one.
 //!
-//! A block whose uses come earlier on the stream costs nothing. Else the stream would wait for the uses of the oldest
-//! free block. There are [many](MemoryOptions::small_in_flight) small blocks, and with many, the driver is first
-//! queried whether the device is done with a block that was dropped lately: if it is, it is almost always done with
-//! those that were dropped before on the same streams, and the allocations that reuse them have nothing to wait for. How
-//! lately follows the device: a query that finds it behind is followed by one of an older block. On an H200 the three waits
+//! A block whose uses come earlier on the stream costs nothing, nor does one whose uses are known to be complete. Those at
+//! the beginning of a list are counted as *ready*: that they need no wait stays true. So almost each allocation
+//! takes the first block of its list and looks at nothing else. A block that comes back with uses on its own stream alone is
+//! ready at once; the others are looked at when none is ready, and the driver may be [queried](super::queries) about
+//! them. Else the stream would wait for the uses of the oldest free block.
+//! There are [many](MemoryOptions::small_in_flight) small blocks. On an H200 the three waits
 //! for memory in a tick of three small kernels and a copy were 3 to 4 % of it.
 
 use std::mem;
 
+use super::block::KnownOrder;
 use super::pool::DeviceBlock;
 use super::pool_state::PoolState;
-use super::pooled::SizeClass;
+use super::pooled::Reused;
+use super::queries::MIN_BLOCKS_TO_QUERY;
 use super::rotation::{Bounds, Turn};
 use super::{MemoryOptions, MemoryPool};
 use crate::driver::{DriverError, report_in_drop};
+use crate::lock::Held;
 use crate::stream::{Point, Timeline};
-
-/// From this many blocks of a size on, a query of the driver pays.
-const MIN_BLOCKS_TO_QUERY: usize = 4;
-
-/// How many blocks are looked at for one with its last use on the stream of the oldest's. Ticks that take streams in turn
-/// have a few sets of them.
-const SETS: usize = 8;
-
-impl<P> SizeClass<P> {
-    /// The block to query the driver about, of three quarters of them at most: the later ones were dropped just now.
-    fn block_to_query(&mut self) -> usize {
-        let count = self.blocks.len();
-        let late = self.next_query.min(count - count / 4 - 1);
-        let mut last_stream = |index: usize| self.blocks[index].last_stream();
-        let oldest = last_stream(0);
-        (0..=late).rev().take(SETS).find(|index| last_stream(*index) == oldest).unwrap_or(late)
-    }
-
-    /// Notes the answer for the block at this index. Returns whether no older one is left to query about.
-    fn note_query(&mut self, index: usize, is_done: bool) -> bool {
-        self.next_query = if is_done { index + 1 + index / 4 } else { index / 2 };
-        let is_over = is_done || index == 0;
-        if is_over && !is_done {
-            self.queries_to_skip = self.blocks.len();
-        }
-        is_over
-    }
-}
 
 /// What an allocation does with the free blocks of a size.
 enum Decision {
+    /// Take the first block, which is ready.
+    Ready,
     /// Reuse the block at this index. Whether its uses come earlier on the stream.
     Reuse(usize, bool),
     /// Allocate a new block.
     Allocate,
-    /// Query the driver about the uses of the block at this index, and decide again.
-    Query(usize),
+    /// Query the driver, and decide again.
+    Query,
+}
+
+/// What an allocation may still ask the driver.
+struct Asking {
+    /// The stream of the list that is asked about; `None` for no more queries.
+    about: Option<u32>,
+    /// Whether it has asked.
+    has_asked: bool,
 }
 
 impl MemoryPool {
-    /// A free block of the stream, and whether its uses come earlier on the stream.
+    /// A free block of the stream.
     #[inline]
     pub(super) fn reuse(
         &self,
         timeline: &Timeline,
         bytes: u64,
         turn: Option<Turn>,
-    ) -> Option<(DeviceBlock, bool)> {
+    ) -> Option<Reused<Self>> {
         let mut state = self.lock();
+        // Fast path: a block is known to be ready.
+        if turn.is_none()
+            && let Some(block) = state.free_of(timeline.id()).size_class(bytes).take_ready()
+        {
+            let block = self.mark_in_use(&mut state, block, timeline);
+            return Some(Reused { block, is_ready: true });
+        }
+        self.find_to_reuse(state, timeline, bytes, turn)
+    }
+
+    #[inline(never)]
+    fn find_to_reuse<'a>(
+        &'a self,
+        mut state: Held<'a, PoolState<Self>>,
+        timeline: &Timeline,
+        bytes: u64,
+        turn: Option<Turn>,
+    ) -> Option<Reused<Self>> {
         if let Some(turn) = turn {
-            let block = self.reuse_in_turn(&mut state, timeline, bytes, turn);
-            return block.map(|block| (block, false));
+            let block = self.reuse_in_turn(&mut state, timeline, bytes, turn)?;
+            return Some(Reused { block, is_ready: false });
         }
-        let mut decision = self.decide(&mut state, timeline, bytes, true);
-        while let Decision::Query(index) = decision {
-            let mut points = mem::take(&mut state.to_query);
-            points.clear();
-            let late = &mut state.free_of(timeline.id()).of_size(bytes)[index];
-            late.add_unordered_uses(timeline, &mut points);
-            // Without the lock: the simulator may execute work in a query, and so a user's code.
-            drop(state);
-            let is_done = self.are_complete(&points);
-            state = self.lock();
-            state.to_query = points;
-            let class = state.free_of(timeline.id()).size_class(bytes);
-            let is_over = class.note_query(index, is_done);
-            decision = self.decide(&mut state, timeline, bytes, !is_over);
+        let own = timeline.id();
+        let mut asking = Asking { about: Some(own), has_asked: false };
+        let mut decision = self.decide(&mut state, timeline, bytes, &asking);
+        while let Decision::Query = decision {
+            if !asking.has_asked {
+                asking = Asking { about: Some(state.end_of_chain(own, bytes)), has_asked: true };
+            }
+            state = self.query(state, timeline, bytes, &mut asking);
+            decision = self.decide(&mut state, timeline, bytes, &asking);
         }
-        let Decision::Reuse(index, ready) = decision else { return None };
-        let blocks = state.free_of(timeline.id()).of_size(bytes);
-        // Fast path: the oldest, which is cheaper to take.
-        let block = if index == 0 { blocks.pop_front() } else { blocks.remove(index) };
-        block.map(|block| (self.mark_in_use(&mut state, block, timeline), ready))
+        let (index, is_ready) = match decision {
+            Decision::Allocate | Decision::Query => return None,
+            Decision::Ready => (None, true),
+            Decision::Reuse(index, is_ready) => (Some(index), is_ready),
+        };
+        let class = state.free_of(own).size_class(bytes);
+        let block = match index {
+            None => class.take_ready(),
+            Some(index) => class.blocks.remove(index),
+        }?;
+        Some(Reused { block: self.mark_in_use(&mut state, block, timeline), is_ready })
+    }
+
+    /// Queries the driver, and notes the answer.
+    fn query<'a>(
+        &'a self,
+        mut state: Held<'a, PoolState<Self>>,
+        timeline: &Timeline,
+        bytes: u64,
+        asking: &mut Asking,
+    ) -> Held<'a, PoolState<Self>> {
+        let own = timeline.id();
+        let about = asking.about.unwrap_or(own);
+        let mut points = mem::take(&mut state.to_query);
+        points.clear();
+        let list = state.free_of(about);
+        let class = if about == own { list.size_class(bytes) } else { list.largest() };
+        let (size, index) = (class.bytes(), class.block_to_query().unwrap_or(0));
+        if let Some(late) = class.blocks.get_mut(index) {
+            if about == own {
+                late.add_unordered_uses(timeline, &mut points);
+            } else {
+                // It comes after the other ones.
+                points.extend(late.last_use());
+            }
+        }
+        // Without the lock: the simulator may execute work in a query, and so a user's code.
+        drop(state);
+        let is_done = self.are_complete(&points);
+        state = self.lock();
+        state.to_query = points;
+        let is_over = state.free_of(about).size_class(size).note_query(index, is_done);
+        let class = state.free_of(own).size_class(bytes);
+        let end = (about != own).then_some(about);
+        if is_done {
+            class.queries.note_answer(end);
+            // If the answer is not about the own blocks, then these are asked about.
+            asking.about = end.map(|_| own);
+        } else if is_over {
+            asking.about = None;
+            class.queries.note_behind(class.blocks.len());
+        }
+        state
     }
 
     /// A free block for a [replayed tick](super::rotation).
@@ -135,36 +182,35 @@ impl MemoryPool {
         state: &mut PoolState<Self>,
         timeline: &Timeline,
         bytes: u64,
-        may_query: bool,
+        asking: &Asking,
     ) -> Decision {
         let most = self.most_in_flight(bytes);
         let reserved = state.usage.reserved;
         let class = state.free_of(timeline.id()).size_class(bytes);
         class.end_turns();
-        let Some(oldest) = class.blocks.front_mut() else { return Decision::Allocate };
-        if oldest.is_ordered_before(timeline) {
-            return Decision::Reuse(0, true);
-        }
         let has_many = most >= MIN_BLOCKS_TO_QUERY;
-        // `false`, so that the stream's clock is raised by these uses, which needs no driver call.
-        if has_many && oldest.is_known_complete(timeline, &self.table) {
-            return Decision::Reuse(0, false);
+        let known = KnownOrder::new(timeline, &self.table, has_many);
+        if class.find_ready(|block| block.needs_no_wait(&known)) {
+            return Decision::Ready;
         }
-        let ready = class.blocks.iter_mut().position(|block| block.is_ordered_before(timeline));
-        if let Some(index) = ready {
+        if class.blocks.is_empty() {
+            return Decision::Allocate;
+        }
+        let ordered = class.blocks.iter_mut().position(|block| block.is_ordered_before(timeline));
+        if let Some(index) = ordered {
             return Decision::Reuse(index, true);
         }
         let count = class.blocks.len();
         if count < most && self.limits.allows(reserved, bytes) {
             return Decision::Allocate;
         }
-        if has_many && may_query && count >= MIN_BLOCKS_TO_QUERY {
-            if class.queries_to_skip == 0 {
-                return Decision::Query(class.block_to_query());
-            }
-            class.queries_to_skip -= 1;
+        if asking.about.is_none() || !has_many || count < MIN_BLOCKS_TO_QUERY {
+            return Decision::Reuse(0, false);
         }
-        Decision::Reuse(0, false)
+        if !asking.has_asked && class.queries.skip() {
+            return Decision::Reuse(0, false);
+        }
+        Decision::Query
     }
 
     /// How many free blocks of a size may be in use by the device before the oldest is reused. Not more than the pool

@@ -9,8 +9,6 @@
 //! 3. The slots from `read` to `written` are the reader's, and the others the writer's. A slot changes hands by a store with
 //!    `Release` of its old owner, which the new one has read with `Acquire` before it touches the slot.
 
-use smallvec::SmallVec;
-
 use crate::sync::{Arc, AtomicUsize, Ordering, UnsafeCell};
 
 /// The counts at the beginning. In a model they wrap around at once.
@@ -27,7 +25,9 @@ struct Ring<T> {
     written: AtomicUsize,
     /// How many of them were read.
     read: AtomicUsize,
-    slots: SmallVec<[UnsafeCell<Option<T>>; 1]>,
+    /// Most rings have no other slot.
+    slot: UnsafeCell<Option<T>>,
+    more: Box<[UnsafeCell<Option<T>>]>,
 }
 
 // SAFETY: by 3 no two threads touch a slot at the same time, except that threads with a reference to the reader read one
@@ -40,7 +40,8 @@ pub(crate) struct Writer<T> {
     ring: Arc<Ring<T>>,
     written: usize,
     /// The index of the next slot.
-    next: usize,
+    next: u32,
+    slots: u32,
 }
 
 /// The end that reads.
@@ -49,24 +50,32 @@ pub(crate) struct Reader<T> {
     ring: Arc<Ring<T>>,
     read: usize,
     /// The index of the first slot.
-    first: usize,
+    first: u32,
+    slots: u32,
 }
 
 /// Makes a ring with room for so many values, at least one.
-pub(crate) fn ring<T>(capacity: usize) -> (Writer<T>, Reader<T>) {
-    let slots = (0..capacity.max(1)).map(|_| UnsafeCell::new(None)).collect();
+pub(crate) fn ring<T>(capacity: u32) -> (Writer<T>, Reader<T>) {
+    let slots = capacity.max(1);
+    let more = (1..slots).map(|_| UnsafeCell::new(None)).collect();
     let (written, read) = (AtomicUsize::new(BEGIN), AtomicUsize::new(BEGIN));
-    let ring = Arc::new(Ring { written, read, slots });
-    let writer = Writer { ring: ring.clone(), written: BEGIN, next: 0 };
-    (writer, Reader { ring, read: BEGIN, first: 0 })
+    let ring = Arc::new(Ring { written, read, slot: UnsafeCell::new(None), more });
+    let writer = Writer { ring: ring.clone(), written: BEGIN, next: 0, slots };
+    (writer, Reader { ring, read: BEGIN, first: 0, slots })
 }
 
 impl<T> Ring<T> {
-    /// The slot after this one.
+    /// The slot with this index.
     #[inline]
-    fn after(&self, index: usize) -> usize {
-        if index + 1 == self.slots.len() { 0 } else { index + 1 }
+    fn slot(&self, index: u32) -> Option<&UnsafeCell<Option<T>>> {
+        if index == 0 { Some(&self.slot) } else { self.more.get(index as usize - 1) }
     }
+}
+
+/// The index of the slot after this one.
+#[inline]
+fn after(index: u32, slots: u32) -> u32 {
+    if index + 1 == slots { 0 } else { index + 1 }
 }
 
 impl<T> Writer<T> {
@@ -79,7 +88,7 @@ impl<T> Writer<T> {
     /// Whether there is no free slot.
     #[inline]
     pub(crate) fn is_full(&self) -> bool {
-        self.waiting() == self.ring.slots.len()
+        self.waiting() == self.slots as usize
     }
 
     /// The next slot; `None` if there is no free one. It may have a value that was not [sent](Self::send).
@@ -88,7 +97,7 @@ impl<T> Writer<T> {
         if self.is_full() {
             return None;
         }
-        let slot = self.ring.slots.get(self.next)?.to_write();
+        let slot = self.ring.slot(self.next)?.to_write();
         // SAFETY: the slot is free, so it is the writer's until `send`, and `self` is borrowed for as long as the slot.
         Some(unsafe { &mut *slot })
     }
@@ -99,7 +108,7 @@ impl<T> Writer<T> {
         if self.is_full() {
             return;
         }
-        self.next = self.ring.after(self.next);
+        self.next = after(self.next, self.slots);
         self.written = self.written.wrapping_add(1);
         self.ring.written.store(self.written, Ordering::Release);
     }
@@ -124,7 +133,7 @@ impl<T> Reader<T> {
         if self.is_empty() {
             return None;
         }
-        let slot = self.ring.slots.get(self.first)?.to_read();
+        let slot = self.ring.slot(self.first)?.to_read();
         // SAFETY: the slot has a value, so it is the reader's until `take`, and `self` is borrowed for as long as the slot.
         unsafe { &*slot }.as_ref()
     }
@@ -135,7 +144,7 @@ impl<T> Reader<T> {
         if self.is_empty() {
             return None;
         }
-        let slot = self.ring.slots.get(self.first)?.to_write();
+        let slot = self.ring.slot(self.first)?.to_write();
         // SAFETY: as in `first`, and `self` is borrowed alone.
         let value = unsafe { &mut *slot }.take();
         self.give_back();
@@ -143,12 +152,12 @@ impl<T> Reader<T> {
     }
 
     /// Drops the first value where it is, and gives its slot to the writer, also if the value's `Drop` panics.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn discard(&mut self) {
         if self.is_empty() {
             return;
         }
-        let Some(slot) = self.ring.slots.get(self.first).map(UnsafeCell::to_write) else { return };
+        let Some(slot) = self.ring.slot(self.first).map(UnsafeCell::to_write) else { return };
         let _given_back = GiveBack(self);
         // SAFETY: as in `take`. The slot is given back after this.
         unsafe { *slot = None };
@@ -156,7 +165,7 @@ impl<T> Reader<T> {
 
     #[inline]
     fn give_back(&mut self) {
-        self.first = self.ring.after(self.first);
+        self.first = after(self.first, self.slots);
         self.read = self.read.wrapping_add(1);
         self.ring.read.store(self.read, Ordering::Release);
     }
@@ -196,7 +205,8 @@ mod tests {
                     assert!(write(&mut writer, round * 10 + value));
                 }
                 assert!(writer.is_full() && !write(&mut writer, 99));
-                assert_eq!((writer.waiting(), reader.waiting()), (capacity, capacity));
+                let waiting = (writer.waiting(), reader.waiting());
+                assert_eq!(waiting, (capacity as usize, capacity as usize));
                 for value in 0..capacity {
                     assert_eq!(reader.first(), Some(&(round * 10 + value)));
                     assert_eq!(reader.take(), Some(round * 10 + value));

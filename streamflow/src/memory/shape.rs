@@ -127,8 +127,14 @@ impl Shape {
 
     /// How many bytes an array of this shape has.
     pub(super) fn bytes<T: Element>(&self) -> u64 {
+        Self::bytes_of::<T>(self.count())
+    }
+
+    /// How many bytes as many elements have as a shape has.
+    #[inline]
+    pub(super) fn bytes_of<T: Element>(count: usize) -> u64 {
         const { assert!(size_of::<T>() <= Self::ELEMENT, "`Shape::new` assumes smaller elements") };
-        (self.count() * size_of::<T>()) as u64
+        (count * size_of::<T>()) as u64
     }
 
     /// The dimensions in reverse order.

@@ -65,13 +65,26 @@ impl<T: Element> Stored<T> {
 /// [`Error::Shape`] when the block is too small, or not aligned.
 #[inline]
 pub(super) fn fits<T: Element>(block: &Block, shape: &Shape) -> Result<()> {
+    has_room::<T>(block, shape.count(), || *shape)
+}
+
+/// As [`fits`], for so many elements. `shape` is for the error.
+///
+/// # Errors
+/// As for [`fits`].
+#[inline]
+pub(super) fn has_room<T: Element>(
+    block: &Block,
+    count: usize,
+    shape: impl FnOnce() -> Shape,
+) -> Result<()> {
     let MemoryRange { address, bytes } = block.range();
-    if shape.bytes::<T>() > bytes {
-        return Err(too_small(shape));
+    if Shape::bytes_of::<T>(count) > bytes {
+        return Err(too_small(&shape()));
     }
     // The device may load an element as one word. Memory of the driver is aligned to 256 bytes.
     if !address.is_multiple_of(size_of::<T>() as u64) {
-        return Err(not_aligned(shape));
+        return Err(not_aligned(&shape()));
     }
     Ok(())
 }

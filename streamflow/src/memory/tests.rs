@@ -44,7 +44,11 @@ fn in_flight(blocks: usize) -> MemoryOptions {
 }
 
 fn bench(options: MemoryOptions) -> Bench {
-    let host = HostDriver::builder().policy(Policy::Lazy).build();
+    bench_with(Policy::Lazy, options)
+}
+
+fn bench_with(policy: Policy, options: MemoryOptions) -> Bench {
+    let host = HostDriver::builder().policy(policy).build();
     let recorder = Arc::new(Recorder::new(Arc::new(host)));
     let platform = Platform::builder().memory(options).driver(recorder.clone()).unwrap();
     let pool = platform.stream_pool("POOL", &CudaStreamPool::new()).unwrap();

@@ -5,8 +5,7 @@
 
 use std::slice;
 
-use smallvec::SmallVec;
-
+use super::edges::Edges;
 use super::queue::{queue, queue_of_test};
 use super::{EdgeOptions, EdgeStatus, Envelope, Message, Metadata, Receiver, Sender, visit};
 use crate::driver::Direction;
@@ -24,7 +23,7 @@ use crate::time::Timestamp;
 #[repr(C)]
 pub struct Inlet<T> {
     /// Most inputs have one.
-    edges: SmallVec<[Receiver<T>; 1]>,
+    edges: Edges<Receiver<T>>,
     /// What this tick, or the last one, did with the input.
     pub(crate) handled: Handled,
     /// Whether the messages in `edges` are those that the next tick will receive, and not those of this tick.
@@ -65,7 +64,7 @@ impl<T> Inlet<T> {
     pub(crate) fn new(name: &'static str) -> Self {
         Self {
             name,
-            edges: SmallVec::new(),
+            edges: Edges::new(),
             handed_out: 0,
             staged: false,
             recycler: Recycler::new(),
@@ -104,8 +103,8 @@ impl<T> Inlet<T> {
     #[inline]
     pub(crate) fn receive(&mut self) {
         self.handled = Handled::Left;
-        match &mut *self.edges {
-            [edge] if !self.staged => {
+        match &mut self.edges {
+            Edges::One([edge]) if !self.staged => {
                 if edge.receive() {
                     self.handled = Handled::Taken;
                 }
@@ -168,32 +167,41 @@ impl<T> Inlet<T> {
         Batch(self.edges.iter())
     }
 
-    /// Visits the metadata of the messages that were received, and whether a feedback edge carried them.
+    /// The message of an input with one edge, if it was received and not handed out yet.
     #[inline]
+    pub(crate) fn only(&self) -> Option<&Envelope<T>> {
+        match &self.edges {
+            Edges::One([edge]) => edge.message(),
+            Edges::Several(_) => None,
+        }
+    }
+
+    /// Visits the metadata of the messages that were received, and whether a feedback edge carried them.
+    #[inline(always)]
     pub(crate) fn metadata(&self, mut visit: impl FnMut(&Metadata, bool)) {
-        match &*self.edges {
-            [edge] => {
+        match &self.edges {
+            Edges::One([edge]) => {
                 if let Some(envelope) = edge.message() {
                     visit(&envelope.metadata, edge.is_feedback());
                 }
             }
-            _ => self.metadata_of_each(&mut visit),
+            Edges::Several(_) => self.metadata_of_each(&mut visit),
         }
     }
 
     #[inline(never)]
     fn metadata_of_each(&self, visit: &mut dyn FnMut(&Metadata, bool)) {
-        for edge in &self.edges {
+        for edge in &*self.edges {
             if let Some(envelope) = edge.message() {
                 visit(&envelope.metadata, edge.is_feedback());
             }
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn drop_batch(&mut self) {
         self.handed_out = 0;
-        if let [edge] = &mut *self.edges {
+        if let Edges::One([edge]) = &mut self.edges {
             edge.drop_message();
         } else {
             self.drop_each();
@@ -206,7 +214,16 @@ impl<T> Inlet<T> {
     }
 
     /// The message, to read. There is one: the scheduler runs an operator only when its required inputs have messages.
+    #[inline]
     pub fn read(&self) -> &T {
+        match self.only() {
+            Some(envelope) => &envelope.message,
+            None => self.read_first(),
+        }
+    }
+
+    #[inline(never)]
+    fn read_first(&self) -> &T {
         match self.batch().next() {
             Some(envelope) => &envelope.message,
             None => unreachable!("`{}` was opened without a message", self.name),
@@ -250,7 +267,7 @@ impl<T> Inlet<T> {
     /// The next message itself. Only edges with one reader lead to inputs that take.
     #[inline]
     pub fn take(&mut self) -> T {
-        if let [edge] = &mut *self.edges
+        if let Edges::One([edge]) = &mut self.edges
             && let Some(message) = edge.take_with(Envelope::into_message).flatten()
         {
             return message;
@@ -318,8 +335,8 @@ pub enum Handled {
 impl<T> Inlet<T> {
     #[inline]
     pub(crate) fn state(&self, optional: bool) -> InputState {
-        match &*self.edges {
-            [edge] if edge.has_message() => InputState::Present,
+        match &self.edges {
+            Edges::One([edge]) if edge.has_message() => InputState::Present,
             _ => self.state_of_each(optional),
         }
     }
@@ -359,6 +376,7 @@ impl<T> Inlet<T> {
         lost.map_or(Ok(()), |edge| Err(Error::FeedbackLost { edge: edge.name() }))
     }
 
+    #[inline]
     pub(crate) fn finish(&mut self) -> Handled {
         if !self.staged {
             self.drop_batch();

@@ -10,6 +10,7 @@
 
 mod carried;
 mod describe;
+mod edges;
 mod inlet;
 mod metadata;
 mod named;
@@ -46,6 +47,7 @@ pub use value::Value;
 pub use visit::MemoryVisitor;
 
 pub(crate) use carried::Carried;
+pub(crate) use edges::Edges;
 pub(crate) use payload::Envelope;
 pub(crate) use queue::{Receiver, Sender};
 pub(crate) use stamp::Origin;

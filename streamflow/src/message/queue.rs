@@ -129,7 +129,7 @@ impl EdgeOptions {
 pub(crate) fn queue<T>(options: EdgeOptions) -> (Sender<T>, Receiver<T>) {
     let edge = Arc::new(Edge::new(options));
     if options.is_ring() {
-        let (sender, receiver) = ring(options.capacity);
+        let (sender, receiver) = ring(options.capacity as u32);
         return (Sender::ring(edge.clone(), sender), Receiver::ring(edge, receiver));
     }
     let queue = Arc::new(Locked::new(options.capacity));

@@ -43,6 +43,7 @@ impl<'a> MemoryVisitor<'a> {
     }
 
     /// Visits device memory.
+    #[inline]
     pub fn slice<T>(&mut self, slice: &DeviceSlice<T>) {
         self.block(slice.block());
     }
@@ -65,25 +66,40 @@ impl<'a> MemoryVisitor<'a> {
         self.block(pinned.block());
     }
 
+    /// In the code of a message's type it is known that the purpose is an order.
+    #[inline]
     fn block(&mut self, block: &Block) {
-        match &mut self.purpose {
+        match &self.purpose {
             Purpose::Order(stream) => {
                 if self.failed.is_none()
-                    && let Err(error) = block
-                        .check(stream, "the message")
-                        .and_then(|()| block.order(stream, AccessMode::Read))
+                    && let Err(error) = ordered(block, stream)
                 {
-                    self.failed = Some(Box::new(error));
+                    self.failed = Some(error);
                 }
             }
+            _ => self.block_otherwise(block),
+        }
+    }
+
+    #[inline(never)]
+    fn block_otherwise(&mut self, block: &Block) {
+        match &mut self.purpose {
+            Purpose::Order(_) | Purpose::FindDownload { .. } => {}
             Purpose::FindDevice(device) => **device = device.or(Some(block.device())),
             Purpose::Report { platform, port, direction } => {
                 let (range, port, direction) = (block.range(), *port, *direction);
                 platform.tell(&Note::Port { range, port, direction });
             }
-            Purpose::FindDownload { .. } => {}
         }
     }
+}
+
+/// Makes the stream wait for the last write of a block.
+#[inline(never)]
+fn ordered(block: &Block, stream: &CudaStream) -> Result<(), Box<Error>> {
+    block.check(stream, "the message")?;
+    block.order(stream, AccessMode::Read)?;
+    Ok(())
 }
 
 /// Makes `stream` wait for the last write of all device memory in a message, so that a point on

@@ -16,7 +16,7 @@ use super::states::{
     HasMessage, MayMiss, Open, Pending, Received, StreamReady, Unreceived, Unsynchronized,
 };
 use super::stream_policy::{Adopted, AllocatedOrAdopted, FindStream, OrDefault, ToDefault};
-use crate::context::{ExecutionContext, Stream, StreamRef, Synchronized};
+use crate::context::{ExecutionContext, Stream, StreamPolicy, StreamRef, Synchronized};
 use crate::error::Result;
 use crate::message::{
     CarriesStream, Description, EdgeStatus, Handled, Inlet, InputState, Message, Metadata, Plain,
@@ -173,10 +173,10 @@ impl<'t, A: Receive<'t>, S> In<'t, A, S> {
         S: StreamReady,
         <A::Message as Message>::Place: CarriesStream<A::Message>,
     {
-        let sent = self.inlet.batch().filter_map(|envelope| envelope.sent);
-        cx.predict_receive(self.inlet.name, || sent.clone().next());
-        let stream = cx.receive_stream(S::Policy::POLICY, sent)?;
-        cx.predict_received(&stream);
+        let stream = match self.inlet.only() {
+            Some(envelope) => order(self.inlet, S::Policy::POLICY, cx, envelope.sent.into_iter())?,
+            None => order_each(self.inlet, S::Policy::POLICY, cx)?,
+        };
         self.report_received();
         Ok((A::open(self.inlet), stream))
     }
@@ -304,4 +304,28 @@ impl<'t, A: Receive<'t>, S> fmt::Debug for In<'t, A, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "In({})", self.inlet.name)
     }
+}
+
+/// Makes the internal stream come after all messages of an input.
+#[inline(never)]
+pub(super) fn order_each<'c, T: Message>(
+    inlet: &Inlet<T>,
+    policy: StreamPolicy,
+    cx: &'c ExecutionContext,
+) -> Result<Stream<'c>> {
+    order(inlet, policy, cx, inlet.batch().filter_map(|envelope| envelope.sent))
+}
+
+/// Makes the internal stream come after these points.
+#[inline(always)]
+fn order<'c, T: Message>(
+    inlet: &Inlet<T>,
+    policy: StreamPolicy,
+    cx: &'c ExecutionContext,
+    sent: impl Iterator<Item = Point> + Clone,
+) -> Result<Stream<'c>> {
+    cx.predict_receive(inlet.name, || sent.clone().next());
+    let stream = cx.receive_stream(policy, sent)?;
+    cx.predict_received(&stream);
+    Ok(stream)
 }

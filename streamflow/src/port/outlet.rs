@@ -6,14 +6,12 @@
 use std::fmt;
 use std::mem::take;
 
-use smallvec::SmallVec;
-
 use super::edge_copy::EdgeCopy;
 use crate::context::ExecutionContext;
 use crate::driver::Direction;
 use crate::error::{Error, Failure, Result};
 use crate::memory::Recycler;
-use crate::message::{self, EdgeStatus, Envelope, Message, Metadata, Payload, Sender};
+use crate::message::{self, EdgeStatus, Edges, Envelope, Message, Metadata, Payload, Sender};
 use crate::stream::CudaStream;
 
 /// The queues and the message behind an output, by the message's type alone.
@@ -23,7 +21,7 @@ use crate::stream::CudaStream;
 #[repr(C)]
 pub struct Outlet<T: Message> {
     /// Most outputs have one.
-    edges: SmallVec<[OutgoingEdge<T::Item>; 1]>,
+    edges: Edges<OutgoingEdge<T::Item>>,
     /// Whether the message that this tick emitted is in the slot of its only edge.
     is_in_slot: bool,
     /// Whether a tick of this run has emitted here.
@@ -55,7 +53,7 @@ impl<T: Message> Outlet<T> {
     pub(super) fn new(name: &'static str) -> Self {
         Self {
             name,
-            edges: SmallVec::new(),
+            edges: Edges::new(),
             readers: 0,
             is_unshared: true,
             pending: None,
@@ -87,7 +85,7 @@ impl<T: Message> Outlet<T> {
             message::order(&message, stream)?;
             message::report_port(&message, cx.platform(), self.name, Direction::Outward);
         }
-        if let [OutgoingEdge { queue, copy: None }] = &mut *self.edges
+        if let Edges::One([OutgoingEdge { queue, copy: None }]) = &mut self.edges
             && let Some(slot) = queue.slot()
         {
             // Written to its final place.
@@ -143,7 +141,7 @@ impl<T: Message> Outlet<T> {
         stream: Option<&CudaStream>,
         cx: &ExecutionContext,
     ) -> Result<()> {
-        for edge in &mut self.edges {
+        for edge in &mut *self.edges {
             let Some(copy) = &mut edge.copy else { continue };
             let (copied, sent) = copy.how.make(message, stream, cx)?;
             let message = Payload::One(copied);
@@ -159,9 +157,9 @@ impl<T: Message> Outlet<T> {
 
     #[inline]
     pub(super) fn has_room(&self) -> bool {
-        match &*self.edges {
-            [edge] => edge.queue.has_room(),
-            edges => edges.iter().all(|edge| edge.queue.has_room()),
+        match &self.edges {
+            Edges::One([edge]) => edge.queue.has_room(),
+            Edges::Several(edges) => edges.iter().all(|edge| edge.queue.has_room()),
         }
     }
 
@@ -174,7 +172,7 @@ impl<T: Message> Outlet<T> {
     #[inline]
     pub(super) fn publish(&mut self) -> bool {
         if self.is_in_slot
-            && let [edge] = &mut *self.edges
+            && let Edges::One([edge]) = &mut self.edges
         {
             self.is_in_slot = false;
             edge.queue.send();
@@ -193,7 +191,7 @@ impl<T: Message> Outlet<T> {
     fn publish_to_each(&mut self) {
         let mut readers = self.readers;
         if self.pending.is_some() {
-            for OutgoingEdge { queue, copy } in &mut self.edges {
+            for OutgoingEdge { queue, copy } in &mut *self.edges {
                 // What an edge drops is kept until all edges have their messages: its `Drop` is the user's.
                 if let Some(copy) = copy {
                     copy.made = copy.made.take().and_then(|message| queue.push(message));

@@ -142,6 +142,7 @@ pub trait Sends<Place> {
 
 #[diagnostic::do_not_recommend]
 impl<S> Sends<Host> for S {
+    #[inline]
     fn stream<'a>(
         &'a self,
         _: &'a ExecutionContext,
@@ -153,6 +154,7 @@ impl<S> Sends<Host> for S {
 
 #[diagnostic::do_not_recommend]
 impl Sends<Device> for Internal {
+    #[inline]
     fn stream<'a>(
         &'a self,
         cx: &'a ExecutionContext,
@@ -164,6 +166,7 @@ impl Sends<Device> for Internal {
 
 #[diagnostic::do_not_recommend]
 impl Sends<Device> for On<'_> {
+    #[inline]
     fn stream<'a>(
         &'a self,
         _: &'a ExecutionContext,
@@ -240,16 +243,25 @@ impl<'t, T: Message, S> Out<'t, T, S> {
         let stream = self.stream.stream(self.cx, self.outlet.name)?;
         self.cx.predict_send(self.outlet.name, stream);
         let mut metadata = self.cx.metadata();
-        if let Some(at) = self.acquired {
-            metadata.set_acquired(at);
-        }
-        if let Some(number) = self.sequence {
-            metadata.set_sequence(number);
+        if self.acquired.is_some() | self.sequence.is_some() {
+            stamp(&mut metadata, self.acquired, self.sequence);
         }
         change(&mut metadata);
         self.outlet.emit(message, metadata, stream, self.cx)?;
         self.cx.predict_sent(self.outlet.name, stream);
         Ok(())
+    }
+}
+
+/// Apart, so that the metadata of most messages is copied as a whole.
+#[cold]
+#[inline(never)]
+pub(super) fn stamp(metadata: &mut Metadata, acquired: Option<Timestamp>, sequence: Option<u64>) {
+    if let Some(at) = acquired {
+        metadata.set_acquired(at);
+    }
+    if let Some(number) = sequence {
+        metadata.set_sequence(number);
     }
 }
 

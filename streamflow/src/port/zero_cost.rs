@@ -2,6 +2,8 @@
 //! compares the calls in the machine code of both. This module is compiled for that test alone.
 #![allow(missing_docs, clippy::too_many_arguments)]
 
+use super::input::order_each;
+use super::output::stamp;
 use super::stream_policy::{Allocated, FindStream};
 use super::{In, Inlet, Internal, Out, Outlet};
 use crate::context::ExecutionContext;
@@ -38,8 +40,10 @@ pub fn without_states(
 ) -> crate::Result<()> {
     inlet.receive();
     inlet.metadata(|metadata, is_state| of_input.note_metadata(metadata, is_state));
-    let sent = inlet.batch().filter_map(|envelope| envelope.sent);
-    let stream = cx.receive_stream(Allocated::POLICY, sent)?;
+    let stream = match inlet.only() {
+        Some(envelope) => cx.receive_stream(Allocated::POLICY, envelope.sent.into_iter())?,
+        None => order_each(inlet, Allocated::POLICY, cx)?,
+    };
     let platform = of_input.platform();
     if platform.is_watched() {
         inlet.report_batch(platform);
@@ -47,11 +51,8 @@ pub fn without_states(
     let made = work(inlet.read(), &stream)?;
     let stream = of_output.sending_stream(outlet.name)?;
     let mut metadata = of_output.metadata();
-    if let Some(at) = acquired {
-        metadata.set_acquired(at);
-    }
-    if let Some(number) = sequence {
-        metadata.set_sequence(number);
+    if acquired.is_some() | sequence.is_some() {
+        stamp(&mut metadata, acquired, sequence);
     }
     outlet.emit(made, metadata, Some(stream), of_output)
 }

@@ -25,12 +25,13 @@ impl Entry {
     pub(super) const NONE: Self = Self(0);
     const RECORD_BITS: u32 = 44;
     const RECORD: u64 = (1 << Self::RECORD_BITS) - 1;
+    /// The last number would not do: the word after all of its records is [`NONE`](Self::NONE).
+    const STREAMS: u32 = (1 << (u64::BITS - Self::RECORD_BITS)) - 1;
 
     /// [`NONE`](Self::NONE) for numbers that don't fit, which costs waits that were not needed.
     #[inline]
     pub(super) fn new(stream: u32, record: u64) -> Self {
-        let fits = u64::from(stream) < 1 << (u64::BITS - Self::RECORD_BITS);
-        if fits && record <= Self::RECORD {
+        if stream < Self::STREAMS && record <= Self::RECORD {
             Self(u64::from(stream) << Self::RECORD_BITS | record)
         } else {
             Self::NONE
@@ -48,13 +49,10 @@ impl Entry {
         self.0 & Self::RECORD
     }
 
-    /// Whether it replaces another entry at its place: one of another stream, or an earlier one.
+    /// How many words after this one are of later records of its stream.
     #[inline]
-    fn is_new_after(self, before: Self) -> bool {
-        // Words with one stream differ by their records. One branch for all: where operators read several others, no
-        // processor guesses each of these.
-        let is_other = (before.0 ^ self.0) >> Self::RECORD_BITS != 0;
-        ((before.0 < self.0) | is_other) & (self.0 != Self::NONE.0)
+    pub(super) fn later(self) -> u64 {
+        Self::RECORD - self.record()
     }
 }
 
@@ -92,43 +90,66 @@ impl Clock {
     #[inline]
     pub(super) fn raise_as<const LOSES_NONE: bool>(&self, stream: u32, record: u64) {
         let entry = Entry::new(stream, record);
-        raise::<LOSES_NONE>(&self.0[entry.stream() as usize % ENTRIES], entry, true);
+        raise::<LOSES_NONE>(&self.0[entry.stream() as usize % ENTRIES], entry);
     }
 
-    /// What the stream has waited for by now.
+    /// Writes what the stream has waited for by now.
     #[inline]
-    pub(super) fn snapshot(&self) -> Snapshot {
-        std::array::from_fn(|index| Entry(self.0[index].load(Ordering::Acquire)))
+    pub(super) fn snapshot(&self, to: &mut Snapshot) {
+        for (entry, word) in to.iter_mut().zip(&self.0) {
+            *entry = Entry(word.load(Ordering::Acquire));
+        }
     }
 
-    /// Notes everything that another stream had waited for, after a wait for that stream, except entries about `own`.
+    /// Notes a wait for a record of another stream that the driver has taken, and everything which that record covers, except
+    /// entries about `own`. It writes both into the snapshot.
     #[inline]
-    pub(super) fn merge(&self, snapshot: &Snapshot, own: u32) {
+    pub(super) fn merge(&self, record: Entry, covered: &mut Snapshot, own: u32) {
+        let about = &mut covered[own as usize % ENTRIES];
+        if about.stream() == own {
+            *about = Entry::NONE;
+        }
+        // In the place of what the record covers there: a wait that was made is known, whatever it implies.
+        covered[record.stream() as usize % ENTRIES] = record;
         // An entry of another clock is at the same index.
-        for (place, entry) in self.0.iter().zip(snapshot) {
-            raise::<LOSES_NONE>(place, *entry, entry.stream() != own);
+        for (place, entry) in self.0.iter().zip(&*covered) {
+            raise::<LOSES_NONE>(place, *entry);
         }
     }
 }
 
-/// Raises the entry at its place, if it may be one of its stream.
+/// Raises the entry at its place: it replaces one of another stream, and an earlier one. [`Entry::NONE`] replaces none.
 #[inline]
-fn raise<const LOSES_NONE: bool>(place: &AtomicU64, entry: Entry, may: bool) {
-    let mut before = Entry(place.load(Ordering::Relaxed));
-    while entry.is_new_after(before) & may {
-        if !LOSES_NONE {
-            return place.store(entry.0, Ordering::Release);
+fn raise<const LOSES_NONE: bool>(place: &AtomicU64, entry: Entry) {
+    let mut before = place.load(Ordering::Relaxed);
+    loop {
+        let after = if entry == Entry::NONE { before } else { entry.0 };
+        // One comparison and one branch for all: where operators read several others, no processor guesses each of these.
+        // The numbers of two streams at one place differ by two or more, so their words by more than a record.
+        if before.wrapping_sub(after) <= Entry::RECORD {
+            return;
         }
-        match place.compare_exchange(before.0, entry.0, Ordering::Release, Ordering::Relaxed) {
+        if !LOSES_NONE {
+            return place.store(after, Ordering::Release);
+        }
+        match place.compare_exchange(before, after, Ordering::Release, Ordering::Relaxed) {
             Ok(_) => return,
-            Err(found) => before = Entry(found),
+            Err(found) => before = found,
         }
     }
 }
+
+const _: () = assert!(ENTRIES >= 2 && ENTRIES.is_power_of_two());
 
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
+
+    fn snapshot(clock: &Clock) -> Snapshot {
+        let mut snapshot = [Entry::NONE; ENTRIES];
+        clock.snapshot(&mut snapshot);
+        snapshot
+    }
 
     #[test]
     fn entries_rise_and_never_fall() {
@@ -159,11 +180,11 @@ mod tests {
     #[test]
     fn numbers_that_do_not_fit_are_not_remembered() {
         let clock = Clock::new();
-        for (stream, record) in [(1 << 20, 1), (u32::MAX, 1), (1, 1 << 44), (1, u64::MAX)] {
+        for (stream, record) in [((1 << 20) - 1, 1), (u32::MAX, 1), (1, 1 << 44), (1, u64::MAX)] {
             clock.raise(stream, record);
-            assert_eq!((clock.get(stream), clock.snapshot()), (0, [Entry::NONE; ENTRIES]));
+            assert_eq!((clock.get(stream), snapshot(&clock)), (0, [Entry::NONE; ENTRIES]));
         }
-        let (stream, record) = ((1 << 20) - 1, (1 << 44) - 1);
+        let (stream, record) = ((1 << 20) - 2, (1 << 44) - 1);
         clock.raise(stream, record);
         assert_eq!((clock.get(stream), clock.get(stream - 1)), (record, 0));
     }
@@ -173,7 +194,29 @@ mod tests {
         let (from, into) = (Clock::new(), Clock::new());
         [(1, 9), (2, 4), (3, 5)].iter().for_each(|(stream, record)| from.raise(*stream, *record));
         [(1, 3), (2, 7)].iter().for_each(|(stream, record)| into.raise(*stream, *record));
-        into.merge(&from.snapshot(), 3);
-        assert_eq!([1, 2, 3].map(|stream| into.get(stream)), [9, 7, 0]);
+        into.merge(Entry::new(4, 1), &mut snapshot(&from), 3);
+        assert_eq!([1, 2, 3, 4].map(|stream| into.get(stream)), [9, 7, 0, 1]);
+    }
+
+    #[test]
+    fn a_wait_that_was_made_is_known_and_not_what_it_implies_about_a_stream_at_its_place() {
+        const E: u32 = ENTRIES as u32;
+        let (from, into) = (Clock::new(), Clock::new());
+        from.raise(1, 9);
+        into.merge(Entry::new(1 + E, 2), &mut snapshot(&from), 3);
+        assert_eq!([1, 1 + E].map(|stream| into.get(stream)), [0, 2]);
+    }
+
+    /// Whichever number or record is the greater one: a merged entry is the newer knowledge of two streams at one place.
+    #[test]
+    fn a_merge_replaces_entries_of_other_streams_and_an_empty_place_replaces_none() {
+        const E: u32 = ENTRIES as u32;
+        for (stream, record) in [(1, 2), (1, 8), (1 + 2 * E, 2), (1 + 2 * E, 8)] {
+            let (from, into) = (Clock::new(), Clock::new());
+            from.raise(stream, record);
+            [1 + E, 4].iter().for_each(|stream| into.raise(*stream, 5));
+            into.merge(Entry::new(6, 1), &mut snapshot(&from), 7);
+            assert_eq!([stream, 1 + E, 4].map(|stream| into.get(stream)), [record, 0, 5]);
+        }
     }
 }

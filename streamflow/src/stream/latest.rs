@@ -36,19 +36,26 @@ impl LatestWaits {
     }
 
     /// Notes a wait that the driver has taken.
-    pub(super) fn note(&self, stream: u32, record: u64) {
-        let next = self.next.load(Ordering::Relaxed);
-        self.next.store(next.wrapping_add(1), Ordering::Relaxed);
-        let place = &self.entries[next as usize % WAITS];
-        place.store(Entry::new(stream, record).0, Ordering::Release);
+    #[inline]
+    pub(super) fn note(&self, record: Entry) {
+        let next = self.next.load(Ordering::Relaxed) as usize;
+        let after = if next + 1 < WAITS { next + 1 } else { 0 };
+        self.next.store(after as u64, Ordering::Relaxed);
+        if let Some(place) = self.entries.get(next) {
+            place.store(record.0, Ordering::Release);
+        }
     }
 
     /// Whether one of these waits was for that record of a stream, or for a later one.
+    #[inline]
     pub(super) fn has(&self, stream: u32, record: u64) -> bool {
-        self.entries.iter().any(|entry| {
-            let entry = Entry(entry.load(Ordering::Acquire));
-            entry.stream() == stream && entry.record() >= record
-        })
+        // One comparison for each: the words of its stream from this record on.
+        let (first, later) = match Entry::new(stream, record) {
+            Entry::NONE => return false,
+            first => (first.0, first.later()),
+        };
+        let is_one = |entry: &AtomicU64| entry.load(Ordering::Acquire).wrapping_sub(first) <= later;
+        self.entries.iter().any(is_one)
     }
 }
 
@@ -61,7 +68,7 @@ mod tests {
         let waits = LatestWaits::new();
         assert!(!waits.has(0, 1));
         for nth in 0..20 {
-            waits.note(nth, 5);
+            waits.note(Entry::new(nth, 5));
             for other in 0..20 {
                 let is_kept = other <= nth && nth - other < WAITS as u32;
                 assert_eq!([waits.has(other, 5), waits.has(other, 4)], [is_kept; 2]);
@@ -73,8 +80,8 @@ mod tests {
     #[test]
     fn numbers_that_do_not_fit_are_not_kept() {
         let waits = LatestWaits::new();
-        for (stream, record) in [(1 << 20, 1), (u32::MAX, 1), (1, 1 << 44), (1, u64::MAX)] {
-            waits.note(stream, record);
+        for (stream, record) in [((1 << 20) - 1, 1), (u32::MAX, 1), (1, 1 << 44), (1, u64::MAX)] {
+            waits.note(Entry::new(stream, record));
             assert!(!waits.has(stream, record) && !waits.has(0, 1));
         }
     }

@@ -41,6 +41,7 @@ mod awaited;
 mod clock;
 mod division;
 mod external;
+mod found;
 mod green;
 mod latest;
 mod live_pool;
@@ -184,6 +185,16 @@ impl CudaStream {
     pub fn wait(&self, point: Point) -> Result<()> {
         self.timeline.ready()?;
         self.timeline.wait(&self.table, point)
+    }
+
+    /// Makes work queued from now on come after all that is queued on the device's default stream. Does not block the host.
+    ///
+    /// # Errors
+    /// As for [`record`](Self::record) and [`wait`](Self::wait).
+    #[allow(dead_code, reason = "features with a library use it")]
+    pub(crate) fn wait_for_default(&self) -> Result<()> {
+        let default = Self::default_of(&self.table, self.device());
+        self.wait(default.record()?)
     }
 
     /// Whether everything that is queued so far is complete. Does not block.

@@ -51,9 +51,10 @@
 //!    from before (a promise of [`Driver::record_event`](crate::driver::Driver::record_event)).
 //!    `stream::tests::order::a_record_that_failed_covers_nothing`
 //! 8. **Complete means that the driver answered so** when the host queried a record: then that record and what it covers
-//!    are complete. It also means all that was queued on a stream before the host synchronised with the stream. While the
+//!    are complete, and what these records cover themselves, as long as they are in their rings. It also means all that was queued on a stream before the host synchronised with the stream. While the
 //!    host is more records ahead than a ring has, it queries one record that is kept until it is complete.
 //!    `stream::tests::order::what_an_overwritten_record_covers_is_not_taken_for_complete`,
+//!    `stream::tests::order::one_answer_is_about_a_whole_chain_of_streams`,
 //!    `stream::tests::order::overwritten_records_are_found_complete_while_the_stream_goes_on`
 //! 9. **A detached stream is not recorded any more**: its owner may have destroyed it. The last record is made, and the
 //!    stream is marked as detached, under one lock.
@@ -68,6 +69,7 @@
 //! A ring is locked while its stream records, and while it is read. No other lock of streams or memory is taken meanwhile,
 //! and no lock of memory is held during a driver call.
 
+use super::ring::Record;
 use super::{Point, StreamTable, Timeline};
 use crate::driver::DriverResult;
 use crate::error::{Error, Result};
@@ -91,27 +93,46 @@ impl Timeline {
         if !self.is_of(point) {
             return Err(Error::foreign("a point"));
         }
-        if self.implies(point) { Ok(()) } else { Ok(self.wait_for(table, point)?) }
+        if self.implies(point) {
+            return Ok(());
+        }
+        Ok(self.wait_for(table, point.stream, point.record)?)
     }
 
-    fn wait_for(&self, table: &StreamTable, point: Point) -> DriverResult<()> {
-        if self.seen().has_waited(point.stream, point.record) {
+    #[inline(never)]
+    fn wait_for(&self, table: &StreamTable, stream: u32, number: u64) -> DriverResult<()> {
+        let other = table.timeline(stream);
+        if !other.is_known_complete(number) {
+            return self.wait_for_record(other, number);
+        }
+        // This thread or another one found it complete.
+        if table.is_watched() {
+            return self.rely_on_record(other, table, number);
+        }
+        self.seen.raise(stream, number);
+        Ok(())
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn rely_on_record(&self, other: &Self, table: &StreamTable, number: u64) -> DriverResult<()> {
+        other.rely(table, number, Some(self));
+        self.seen.raise(other.id(), number);
+        Ok(())
+    }
+
+    #[inline(never)]
+    fn wait_for_record(&self, other: &Self, number: u64) -> DriverResult<()> {
+        let seen = self.seen();
+        if seen.has_waited(other.id(), number) {
             return Ok(());
         }
-        let other = table.timeline(point.stream);
-        if table.is_known_complete(point) {
-            // This thread or another one found it complete.
-            other.rely(table, point.record, Some(self));
-            self.seen.raise(point.stream, point.record);
-            return Ok(());
-        }
-        let (record, event) = match other.covering(point.record, || other.bind_to_record_for(self))
-        {
-            Ok(found) => found,
+        let mut record = Record::default();
+        match other.covering(number, &mut record, || other.bind_to_record_for(self)) {
+            Ok(event) => seen.wait(other.id(), &mut record, || self.wait_for_event(event)),
             // Binds the caller's own device again.
-            Err(error) => return self.ready().and(Err(error)),
-        };
-        self.seen().wait(point.stream, &record, || self.wait_for_event(event))
+            Err(error) => self.ready().and(Err(error)),
+        }
     }
 
     /// Binds the device of this stream where a record needs that: an event is recorded with its own device bound. For a

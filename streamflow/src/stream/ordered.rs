@@ -1,9 +1,8 @@
 //! What comes after what, as far as a stream's own notes say: the part of [`order`](super::order) that calls no driver.
 
 use super::Point;
-use super::clock::Clock;
+use super::clock::{Clock, Entry};
 use super::latest::LatestWaits;
-use super::records::Records;
 use super::ring::Record;
 
 /// A stream whose notes say which points its work comes after.
@@ -40,6 +39,7 @@ impl Seen<'_> {
     }
 
     /// As [`comes_after`](Self::comes_after) where the clock has forgotten a wait (rule 5). The clock then has it again.
+    #[inline]
     pub(super) fn has_waited(self, stream: u32, record: u64) -> bool {
         let has_waited = self.latest.has(stream, record);
         if has_waited {
@@ -54,27 +54,14 @@ impl Seen<'_> {
     pub(super) fn wait<E>(
         self,
         stream: u32,
-        record: &Record,
+        record: &mut Record,
         call: impl FnOnce() -> Result<(), E>,
     ) -> Result<(), E> {
         // By rule 4, before the clock is raised.
         call()?;
-        self.latest.note(stream, record.number);
-        self.clock.merge(&record.covered, self.id);
-        self.clock.raise(stream, record.number);
+        let made = Entry::new(stream, record.number);
+        self.latest.note(made);
+        self.clock.merge(made, &mut record.covered, self.id);
         Ok(())
-    }
-}
-
-/// Notes that the host has found a record of `own` complete, and so everything that it covers (rule 8). `records` has the
-/// records of each stream.
-pub(super) fn found_complete<'a>(
-    own: &Records,
-    record: &Record,
-    records: impl Fn(u32) -> &'a Records,
-) {
-    own.set_complete(record.number);
-    for entry in record.covered.iter().filter(|entry| entry.record() > 0) {
-        records(entry.stream()).set_complete(entry.record());
     }
 }

@@ -1,6 +1,6 @@
 //! How far a stream is, for the host: queries, blocking waits, and what they found.
 
-use super::ordered::found_complete;
+use super::found::found_complete;
 use super::ring::Record;
 use super::{Point, StreamTable, Timeline};
 use crate::driver::{DriverResult, Event, Note};
@@ -11,19 +11,30 @@ impl Timeline {
         if self.is_found_complete(table, number) {
             return Ok(true);
         }
-        let (record, event) = match self.records.is_overwritten(number) {
-            true => self.host_record(number)?,
-            false => self.record_to_query(number)?,
-        };
-        if event.query()? {
-            self.found_complete(table, &record);
+        if !self.records.is_overwritten(number) {
+            self.query_record(table, self.record_to_query(number)?)?;
+        } else {
+            self.query_record(table, self.host_record(number)?)?;
         }
         // Another thread may have found it complete meanwhile.
         Ok(self.is_found_complete(table, number))
     }
 
-    /// A record that is kept until the host has found it complete. The oldest record in the ring would not do: it moves
-    /// with the host, so a host that stays more records ahead of the device than the ring has would never find it
+    /// Queries a record. Returns whether it is complete.
+    fn query_record(
+        &self,
+        table: &StreamTable,
+        (record, event): (Record, Event<'_>),
+    ) -> DriverResult<bool> {
+        let is_complete = event.query()?;
+        if is_complete {
+            self.found_complete(table, &record);
+        }
+        Ok(is_complete)
+    }
+
+    /// A record that is kept until the host has found it complete. The oldest record in the ring would not do: it
+    /// moves with the host, so a host that stays more records ahead of the device than the ring has would never find it
     /// complete.
     fn host_record(&self, number: u64) -> DriverResult<(Record, Event<'_>)> {
         self.ready_to_query()?;
@@ -54,6 +65,12 @@ impl Timeline {
         Ok(())
     }
 
+    /// As [`StreamTable::is_known_complete`], for a record of this stream.
+    #[inline]
+    pub(super) fn is_known_complete(&self, number: u64) -> bool {
+        self.records.is_complete(number)
+    }
+
     /// Whether a thread has found it complete before. If so, the driver is notified that the host relies on that.
     fn is_found_complete(&self, table: &StreamTable, number: u64) -> bool {
         let is_complete = self.records.is_complete(number);
@@ -68,8 +85,22 @@ impl Timeline {
     #[inline]
     pub(super) fn rely(&self, table: &StreamTable, number: u64, by: Option<&Self>) {
         if table.is_watched() {
-            let (on, record, by) = (self.raw(), self.event_of(number), by.map(Self::raw));
-            table.tell(&Note::Relies { on, record, by });
+            self.note_reliance(table, number, by);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn note_reliance(&self, table: &StreamTable, number: u64, by: Option<&Self>) {
+        let (on, record, by) = (self.raw(), self.event_of(number), by.map(Self::raw));
+        table.tell(&Note::Relies { on, record, by });
+    }
+
+    /// Notifies a driver that watches: this stream relies on the work before `point`, if that was found complete and does
+    /// not come earlier on the stream.
+    pub(crate) fn rely_on(&self, table: &StreamTable, point: Point) {
+        if !self.implies(point) && table.is_known_complete(point) {
+            table.timeline(point.stream).rely(table, point.record, Some(self));
         }
     }
 
@@ -84,7 +115,9 @@ impl Timeline {
     /// stream's device.
     fn record_to_query(&self, number: u64) -> DriverResult<(Record, Event<'_>)> {
         self.ready_to_query()?;
-        self.covering(number, || self.bind_to_record())
+        let mut record = Record::default();
+        let event = self.covering(number, &mut record, || self.bind_to_record())?;
+        Ok((record, event))
     }
 
     /// Blocks until all work queued so far is complete.
@@ -116,11 +149,22 @@ impl StreamTable {
     /// the answer must [notify the driver](Note::Relies), as a [wait](Timeline::wait) does.
     #[inline]
     pub(crate) fn is_known_complete(&self, point: Point) -> bool {
-        self.timeline(point.stream).records.is_complete(point.record)
+        self.timeline(point.stream).is_known_complete(point.record)
+    }
+
+    /// The latest record of a point's stream that a thread has found complete.
+    #[inline]
+    pub(crate) fn latest_known_complete(&self, point: Point) -> u64 {
+        self.timeline(point.stream).records.latest_complete()
+    }
+
+    /// Whether a record that covers `point`, which is of this platform, was made.
+    #[inline]
+    pub(crate) fn is_closed(&self, point: Point) -> bool {
+        self.timeline(point.stream).records.is_made(point.record)
     }
 
     /// Makes a record that covers `point`, which is of this platform, if there is none yet.
-    #[inline]
     pub(crate) fn close(&self, point: Point) -> DriverResult<()> {
         let timeline = self.timeline(point.stream);
         if point.record <= timeline.recorded() {

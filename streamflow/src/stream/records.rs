@@ -2,7 +2,7 @@
 //! calls no driver: each call is a parameter, so that [models](crate::sync) can execute it. [`order`](super::order) has
 //! the rules that are cited here.
 
-use super::clock::Clock;
+use super::clock::{Clock, Snapshot};
 use super::ring::{Record, Ring};
 use crate::lock::{Held, Lock};
 use crate::sync::{AtomicBool, AtomicU64, Ordering};
@@ -92,11 +92,17 @@ impl Records {
         }
         crate::turns::point("a record is due, and the ring is not locked yet");
         let mut ring = self.lock();
-        // Another thread may have recorded or detached the stream meanwhile.
-        if self.is_open() && !self.is_detached() {
+        // Another thread may have recorded the stream meanwhile.
+        if self.is_open() {
             self.record_locked(&mut ring, seen, call)?;
         }
         Ok(())
+    }
+
+    /// Whether a record was begun, and no record is under way: it is made, or has failed.
+    #[inline]
+    pub(super) fn is_made(&self, number: u64) -> bool {
+        number <= self.recorded() && !self.recording.load(Ordering::Acquire)
     }
 
     /// Waits until each record that was begun before is made: it covers no work that is queued after this call.
@@ -133,12 +139,16 @@ impl Records {
         self.recording.store(true, Ordering::Release);
         let number = self.begin();
         crate::turns::point("a record has its number, and is not made yet");
+        // By rule 3, before the driver records: a wait that is queued later is not covered.
         let slot = ring.clear(number);
-        let made = make(number, seen, || call(slot));
+        seen.snapshot(ring.covered(slot));
+        if let Err(error) = call(slot) {
+            self.recording.store(false, Ordering::Release);
+            return Err(error);
+        }
         self.recording.store(false, Ordering::Release);
-        let record = made?;
         crate::turns::point("a record is made, and it is not in its slot yet");
-        ring.set(record);
+        ring.set(number, slot);
         Ok(Some(number))
     }
 
@@ -170,27 +180,48 @@ impl Records {
         call: impl FnOnce() -> Result<(), E>,
     ) -> Result<Option<Record>, E> {
         let _ring = self.lock();
-        if self.is_detached() { Ok(None) } else { make(self.recorded(), seen, call).map(Some) }
+        if self.is_detached() {
+            return Ok(None);
+        }
+        // By rule 3, before the driver records.
+        let mut record = Record { number: self.recorded(), ..Record::default() };
+        seen.snapshot(&mut record.covered);
+        call()?;
+        Ok(Some(record))
     }
 
-    /// The record that covers record `number`. If there is none yet, it is made, after a call of `prepare`. `None` as for
-    /// [`record`](Self::record).
+    /// Finds the record that covers record `number`. If there is none yet, it is made, after a call of `prepare`. Returns
+    /// `false` where [`record`](Self::record) returns `None`.
     #[inline]
     pub(super) fn covering<E>(
         &self,
         number: u64,
+        found: &mut Record,
         seen: &Clock,
         prepare: impl FnOnce() -> Result<(), E>,
         call: impl FnOnce(usize) -> Result<(), E>,
-    ) -> Result<Option<Record>, E> {
+    ) -> Result<bool, E> {
         let mut ring = self.lock();
         // Fast path: it was made when its hook ended.
-        if let Some(record) = ring.covering(number) {
-            return Ok(Some(record));
+        if ring.covering(number, found) {
+            return Ok(true);
         }
+        self.make_covering(&mut ring, found, seen, prepare, call)
+    }
+
+    /// Apart from its only caller, whose variables it would make more.
+    #[inline(never)]
+    fn make_covering<E>(
+        &self,
+        ring: &mut Ring,
+        found: &mut Record,
+        seen: &Clock,
+        prepare: impl FnOnce() -> Result<(), E>,
+        call: impl FnOnce(usize) -> Result<(), E>,
+    ) -> Result<bool, E> {
         prepare()?;
-        let made = self.record_locked(&mut ring, seen, call)?;
-        Ok(made.and_then(|number| ring.covering(number)))
+        let made = self.record_locked(ring, seen, call)?;
+        Ok(made.is_some_and(|number| ring.covering(number, found)))
     }
 
     /// Whether the stream was an external one and may be destroyed.
@@ -236,23 +267,31 @@ impl Records {
     /// Whether a thread has found a record complete.
     #[inline]
     pub(super) fn is_complete(&self, number: u64) -> bool {
-        self.completed.load(Ordering::Acquire) >= number
+        self.latest_complete() >= number
     }
 
-    /// Notes that a record is complete.
-    pub(super) fn set_complete(&self, number: u64) {
-        self.completed.fetch_max(number, Ordering::AcqRel);
+    /// The latest record that a thread has found complete.
+    #[inline]
+    pub(super) fn latest_complete(&self) -> u64 {
+        self.completed.load(Ordering::Acquire)
+    }
+
+    /// Notes that a record is complete. Returns whether it was not known before.
+    pub(super) fn set_complete(&self, number: u64) -> bool {
+        self.completed.fetch_max(number, Ordering::AcqRel) < number
+    }
+
+    /// What a record covers, if it is still in the ring. A later record would cover more.
+    pub(super) fn covered_by(&self, number: u64) -> Option<Snapshot> {
+        let mut ring = self.lock();
+        let covered = ring.record_of(number).map(|record| record.covered);
+        if covered.is_none() {
+            ring.note_missing(number, self.recorded());
+        }
+        covered
     }
 
     fn lock(&self) -> Held<'_, Ring> {
         self.ring.lock()
     }
-}
-
-/// Makes a record that was begun.
-fn make<E>(number: u64, seen: &Clock, call: impl FnOnce() -> Result<(), E>) -> Result<Record, E> {
-    // By rule 3, before the driver records: a wait that is queued later is not covered.
-    let covered = seen.snapshot();
-    call()?;
-    Ok(Record { number, covered, ..Record::default() })
 }

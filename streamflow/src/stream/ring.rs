@@ -84,6 +84,12 @@ impl Ring {
         slot
     }
 
+    /// What the record covers that will be in this slot. It has no other one until then.
+    #[inline]
+    pub(super) fn covered(&mut self, slot: usize) -> &mut Snapshot {
+        &mut self.covered[slot].0
+    }
+
     /// Doubles the slots, if this is the number at which the records before it keep theirs: the first of the new ones is
     /// the next one.
     #[cold]
@@ -95,12 +101,10 @@ impl Ring {
         }
     }
 
-    /// Stores a record that the driver has taken.
+    /// The driver has taken a record. Its slot was [cleared](Self::clear) for it.
     #[inline]
-    pub(super) fn set(&mut self, record: Record) {
-        let slot = self.slot(record.number);
-        self.numbers[slot] = record.number;
-        self.covered[slot].0 = record.covered;
+    pub(super) fn set(&mut self, number: u64, slot: usize) {
+        self.numbers[slot] = number;
     }
 
     /// The slot of a record that was made and is still in the ring.
@@ -113,6 +117,12 @@ impl Ring {
     /// Whether the record was made and is still in the ring.
     pub(super) fn holds(&self, number: u64) -> bool {
         self.slot_of(number).is_some()
+    }
+
+    /// The record itself, if it was made and is still in the ring.
+    pub(super) fn record_of(&self, number: u64) -> Option<Record> {
+        let slot = self.slot_of(number)?;
+        Some(Record { number, slot, covered: self.covered[slot].0 })
     }
 
     /// The slot of the latest record in the ring.
@@ -128,27 +138,29 @@ impl Ring {
         self.is_short |= slots < RING && latest.saturating_sub(number) >= slots as u64;
     }
 
-    /// The record itself, or the next later one in the ring; `None` if nothing was recorded since.
+    /// Finds the record itself, or the next later one in the ring. Returns `false` if nothing was recorded since. `found` is
+    /// written in place, since a record is large.
     #[inline]
-    pub(super) fn covering(&mut self, number: u64) -> Option<Record> {
-        match self.slot_of(number) {
-            Some(slot) => Some(self.record(slot)),
-            None => self.next_after(number),
-        }
+    pub(super) fn covering(&mut self, number: u64, found: &mut Record) -> bool {
+        let slot = match self.slot_of(number) {
+            Some(slot) => slot,
+            None => match self.next_after(number) {
+                Some(slot) => slot,
+                None => return false,
+            },
+        };
+        *found = Record { number: self.numbers[slot], slot, covered: self.covered[slot].0 };
+        true
     }
 
+    #[cold]
     #[inline(never)]
-    fn next_after(&mut self, number: u64) -> Option<Record> {
+    fn next_after(&mut self, number: u64) -> Option<usize> {
         let later = self.numbers.iter().enumerate().filter(|(_, later)| **later >= number);
         let (slot, _) = later.min_by_key(|(_, later)| **later)?;
         let latest = self.numbers.iter().fold(0, |latest, number| latest.max(*number));
         self.note_missing(number, latest);
-        Some(self.record(slot))
-    }
-
-    #[inline]
-    fn record(&self, slot: usize) -> Record {
-        Record { number: self.numbers[slot], slot, covered: self.covered[slot].0 }
+        Some(slot)
     }
 }
 
@@ -162,8 +174,14 @@ mod tests {
         let clock = Clock::new();
         clock.raise(1, 1000 + number);
         let slot = ring.clear(number);
-        ring.set(Record { number, slot, covered: clock.snapshot() });
+        clock.snapshot(ring.covered(slot));
+        ring.set(number, slot);
         slot
+    }
+
+    fn covering(ring: &mut Ring, number: u64) -> Option<Record> {
+        let mut found = Record::default();
+        ring.covering(number, &mut found).then_some(found)
     }
 
     /// A ring that uses all its slots.
@@ -174,15 +192,15 @@ mod tests {
     #[test]
     fn an_overwritten_record_is_covered_by_the_oldest_in_the_ring() {
         let mut ring = full_ring();
-        assert!(ring.covering(1).is_none());
+        assert!(covering(&mut ring, 1).is_none());
         (1..=40).for_each(|number| _ = record(&mut ring, number));
         for (number, found) in [(1, 25), (24, 25), (25, 25), (30, 30), (40, 40)] {
-            let covering = ring.covering(number).unwrap();
+            let covering = covering(&mut ring, number).unwrap();
             assert_eq!(covering.number, found);
             // What it covers is its own, and not that of the record that was looked up.
             assert_eq!(covering.covered[1].record(), 1000 + found);
         }
-        assert!(ring.covering(41).is_none());
+        assert!(covering(&mut ring, 41).is_none());
     }
 
     #[test]
@@ -190,10 +208,10 @@ mod tests {
         let mut ring = full_ring();
         (1..=20).for_each(|number| _ = record(&mut ring, number));
         ring.clear(21);
-        assert!(!ring.holds(21) && !ring.holds(5) && ring.covering(21).is_none());
-        assert_eq!(ring.covering(5).unwrap().number, 6);
+        assert!(!ring.holds(21) && !ring.holds(5) && covering(&mut ring, 21).is_none());
+        assert_eq!(covering(&mut ring, 5).unwrap().number, 6);
         record(&mut ring, 22);
-        assert_eq!(ring.covering(21).unwrap().number, 22);
+        assert_eq!(covering(&mut ring, 21).unwrap().number, 22);
     }
 
     /// Whatever was asked for, and whenever the ring grew: each record in it is in the slot whose event holds it.
@@ -207,7 +225,7 @@ mod tests {
                     let slot = record(&mut ring, number);
                     events[slot] = number;
                     let asked = number.saturating_sub(lag);
-                    let found = ring.covering(asked.max(begin)).unwrap();
+                    let found = covering(&mut ring, asked.max(begin)).unwrap();
                     assert!(found.number >= asked);
                     assert_eq!(events[found.slot], found.number, "{lag}, {begin}");
                     assert_eq!(found.covered[1].record(), 1000 + found.number);

@@ -214,10 +214,13 @@ impl Timeline {
 
     /// Records an event if a point was taken since the last record. Later waits for such points then wait for no later
     /// work.
+    #[inline(never)]
     pub(crate) fn close(&self) -> DriverResult<()> {
-        self.records.close(&self.seen, |slot| self.record_slot(slot))
+        // Once in each tick, so in place.
+        self.records.close(&self.seen, |slot| self.stream.record(self.events.get(slot)))
     }
 
+    #[inline(never)]
     fn record_slot(&self, slot: usize) -> DriverResult<()> {
         self.stream.record(self.events.get(slot))
     }
@@ -244,15 +247,21 @@ impl Timeline {
         self.records.record_outside_the_ring(&self.seen, || self.stream.record(event))
     }
 
-    /// The record that covers record `number`, and its event. If there is none yet, it is made, after a call of `bind`.
+    /// Finds the record that covers record `number`, and returns its event. If there is none yet, it is made, after a call of
+    /// `bind`.
+    #[inline]
     pub(super) fn covering(
         &self,
         number: u64,
+        found: &mut Record,
         bind: impl FnOnce() -> DriverResult<()>,
-    ) -> DriverResult<(Record, Event<'_>)> {
-        let found = self.records.covering(number, &self.seen, bind, |slot| self.record_slot(slot));
-        let record = found?.ok_or_else(|| self.missing_record())?;
-        Ok((record, self.events.get(record.slot)))
+    ) -> DriverResult<Event<'_>> {
+        let record = |slot| self.record_slot(slot);
+        match self.records.covering(number, found, &self.seen, bind, record) {
+            Ok(true) => Ok(self.events.get(found.slot)),
+            Ok(false) => Err(self.missing_record()),
+            Err(error) => Err(error),
+        }
     }
 
     /// Records an event of other code, for all that was queued so far.

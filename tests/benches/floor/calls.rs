@@ -64,15 +64,17 @@ impl Calls {
     }
 }
 
+/// What the longer run has more. A query that comes seldom may be in the shorter one alone.
 fn less(many: Counts, few: Counts) -> Counts {
+    let less = u64::wrapping_sub;
     Counts {
-        launches: many.launches - few.launches,
-        copies: many.copies - few.copies,
-        records: many.records - few.records,
-        waits: many.waits - few.waits,
-        queries: many.queries - few.queries,
-        synchronizations: many.synchronizations - few.synchronizations,
-        binds: many.binds - few.binds,
+        launches: less(many.launches, few.launches),
+        copies: less(many.copies, few.copies),
+        records: less(many.records, few.records),
+        waits: less(many.waits, few.waits),
+        queries: less(many.queries, few.queries),
+        synchronizations: less(many.synchronizations, few.synchronizations),
+        binds: less(many.binds, few.binds),
     }
 }
 
@@ -115,7 +117,7 @@ fn by_hand(workload: &Workload, layout: Layout) -> Row {
 }
 
 fn row(workload: &str, form: &str, counts: Counts, ticks: f64) -> Row {
-    let each = |count: u64| Some(count as f64 / ticks);
+    let each = |count: u64| Some(count.cast_signed() as f64 / ticks);
     let numbers = [
         ("launches", each(counts.launches)),
         ("copies", each(counts.copies)),

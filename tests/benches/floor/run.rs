@@ -10,13 +10,9 @@ use streamflow::prelude::*;
 /// A tick that no run reaches.
 const NEVER: u64 = u64::MAX;
 
-/// The numbers of replayed ticks, after which they repeat: as their memory does.
-const REPEATED: u64 = 4;
-
 /// Shared by all operators of a graph.
 pub(crate) struct Run<T: Element> {
     pub(crate) has_kernels: bool,
-    is_replayed: bool,
     salt: AtomicU32,
     /// The tick whose end is the begin of what is measured.
     begin_after: AtomicU64,
@@ -39,7 +35,7 @@ pub(crate) struct Kept<T: Element> {
 pub(crate) type Seconds = (f64, Option<f64>);
 
 impl<T: Element> Run<T> {
-    pub(crate) fn new(has_kernels: bool, is_replayed: bool) -> Self {
+    pub(crate) fn new(has_kernels: bool) -> Self {
         let kept = Kept {
             begin: None,
             queued: None,
@@ -50,7 +46,6 @@ impl<T: Element> Run<T> {
         };
         Self {
             has_kernels,
-            is_replayed,
             salt: AtomicU32::new(0),
             begin_after: AtomicU64::new(NEVER),
             keep_from: AtomicU64::new(NEVER),
@@ -68,12 +63,9 @@ impl<T: Element> Run<T> {
         kept.results.clear();
     }
 
-    /// The number of a tick, which distinguishes it from those of other turns. Kernels get it as a parameter, so that of a
-    /// replayed tick distinguishes it from the ticks before it alone.
+    /// The number of a tick, which distinguishes it from those of other turns. Kernels get it as a parameter: in a replayed
+    /// tick their nodes are given another one.
     pub(crate) fn number(&self, tick: u64) -> u32 {
-        if self.is_replayed {
-            return 1 + (tick % REPEATED) as u32;
-        }
         (tick as u32).wrapping_add(self.salt.load(Ordering::Relaxed))
     }
 

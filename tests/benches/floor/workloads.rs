@@ -12,7 +12,7 @@ pub(crate) struct Mode {
     pub(crate) pool: fn() -> CudaStreamPool,
     /// Whether its peer is the program with fewer streams.
     pub(crate) is_planned: bool,
-    /// Whether its ticks are replayed. Then their numbers repeat: see `Run::number`.
+    /// Whether its ticks are replayed.
     pub(crate) is_replayed: bool,
 }
 

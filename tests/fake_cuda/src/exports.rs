@@ -358,11 +358,23 @@ exports! {
         *exec = state.make("executable graph")?;
         let work = state.graphs.get(&number(graph)).cloned().unwrap_or_default();
         state.graphs.insert(*exec, work);
+        state.templates.insert(*exec, number(graph));
+    }
+    fn cuGraphExecKernelNodeSetParams_v2(exec: Handle, node: Handle, params: *const KernelNode) {
+        let mut state = state();
+        state.check("executable graph", number(exec))?;
+        state.check("module", number((*params).function))?;
+        // The node is one of the graph that the executable was instantiated from, which still lives.
+        let template = state.templates.get(&number(exec)).copied().unwrap_or_default();
+        state.check("graph", template)?;
+        let set = Work::kernel((*params).params, state.is_copy(number((*params).function)));
+        state.set_node(number(exec), number(node), set)?;
     }
     fn cuGraphExecDestroy(exec: Handle) {
         let mut state = state();
         state.give_back("executable graph", number(exec))?;
         state.graphs.remove(&number(exec));
+        state.templates.remove(&number(exec));
     }
     fn cuGraphLaunch(exec: Handle, stream: Handle) {
         let mut state = state();

@@ -67,6 +67,8 @@ pub(crate) struct State {
     allocations: Allocations,
     /// The work of each graph, and of each executable one, with the number of its node.
     pub(crate) graphs: BTreeMap<u64, Vec<(u64, Work)>>,
+    /// The graph that each executable one was instantiated from.
+    pub(crate) templates: BTreeMap<u64, u64>,
     /// The modules whose kernel copies.
     copies: Vec<u64>,
 }
@@ -86,6 +88,7 @@ pub(crate) fn state() -> MutexGuard<'static, State> {
             order: Orders::default(),
             allocations: Allocations::default(),
             graphs: BTreeMap::new(),
+            templates: BTreeMap::new(),
             copies: Vec::new(),
         })
     };
@@ -255,6 +258,18 @@ impl State {
         }
         nodes.push((node, work));
         Ok(node)
+    }
+
+    /// Gives a kernel of an executable graph other parameters.
+    pub(crate) fn set_node(&mut self, exec: u64, node: u64, work: Work) -> Result<(), i32> {
+        current()?;
+        let nodes = self.graphs.entry(exec).or_default();
+        let found = nodes.iter_mut().find(|(known, _)| *known == node).ok_or(INVALID_VALUE)?;
+        if std::mem::discriminant(&found.1) != std::mem::discriminant(&work) {
+            return Err(INVALID_VALUE);
+        }
+        found.1 = work;
+        Ok(())
     }
 
     pub(crate) fn note_context(&mut self) {

@@ -39,8 +39,8 @@ impl Graph {
     }
 }
 
-/// Launches a graph twice that fills `data` with ones, adds 4 to each element, copies it in rows to `copy`, and from there
-/// to the host, twice: by a small copy and by one from page-locked memory and back.
+/// Launches a graph twice that fills `data` with ones, adds a number to each element, copies it in rows to `copy`, and from
+/// there to the host, twice: by a small copy and by one from page-locked memory and back. The number is 3, and then 4.
 ///
 /// # Errors
 /// Those of the driver.
@@ -64,7 +64,7 @@ pub fn twice(
             KernelSource { name: "add", entry: "add", host: None, code: Code::Module(module) };
         driver.load_kernel(device(0), &source)?
     };
-    let params = [Param::new(data.address), Param::new(len), Param::new(4_u32)];
+    let params = [Param::new(data.address), Param::new(len), Param::new(3_u32)];
     let launch = Launch {
         function: add.function,
         name: "add",
@@ -97,5 +97,9 @@ pub fn twice(
     let graph = unsafe { driver.create_graph(device(0), &nodes) }?;
     let graph = Graph { driver, raw: graph };
     graph.launch_blocking(raw)?;
+    let params = [params[0], params[1], Param::new(4_u32)];
+    let launch = Launch { params: &params, ..launch };
+    // SAFETY: the second node is this launch, with another number.
+    unsafe { graph.driver.set_graph_kernel(graph.raw, 1, &launch) }?;
     graph.launch_blocking(raw)
 }

@@ -129,6 +129,7 @@ calls! {
     CallLibrary [unsafe] fn call_library(stream: RawStream, call: &LibraryCall<'_>) -> (), on stream.device();
     CreateGraph [unsafe] fn create_graph(device: DeviceId, nodes: &[GraphNode<'_>]) -> RawGraph, on device;
     LaunchGraph [unsafe] fn launch_graph(graph: RawGraph, stream: RawStream) -> (), on stream.device();
+    SetGraphKernel [unsafe] fn set_graph_kernel(graph: RawGraph, node: u32, launch: &Launch<'_>) -> (), on graph.device();
     DestroyGraph [unsafe] fn destroy_graph(graph: RawGraph) -> (), on graph.device();
     LaunchHostFunction [unsafe] fn launch_host_function(stream: RawStream, function: HostFunction) -> (), on stream.device();
 }

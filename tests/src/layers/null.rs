@@ -74,5 +74,6 @@ nothing! {
     [unsafe] fn copy(stream: RawStream, copy: &CopyOp) -> () = ();
     [unsafe] fn launch(stream: RawStream, launch: &Launch<'_>) -> () = ();
     [unsafe] fn launch_graph(graph: RawGraph, stream: RawStream) -> () = ();
+    [unsafe] fn set_graph_kernel(graph: RawGraph, node: u32, launch: &Launch<'_>) -> () = ();
     [unsafe] fn call_library(stream: RawStream, call: &LibraryCall<'_>) -> () = ();
 }

@@ -22,11 +22,12 @@ pub enum Kind {
     Allocate,
     Free,
     LaunchGraph,
+    SetGraphKernel,
 }
 
 impl Kind {
     /// All kinds.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Launch,
         Self::Copy,
         Self::Record,
@@ -36,6 +37,7 @@ impl Kind {
         Self::Allocate,
         Self::Free,
         Self::LaunchGraph,
+        Self::SetGraphKernel,
     ];
 
     /// The name in a table.
@@ -50,6 +52,7 @@ impl Kind {
             Self::Allocate => "allocations",
             Self::Free => "frees",
             Self::LaunchGraph => "graphs",
+            Self::SetGraphKernel => "sets",
         }
     }
 }
@@ -152,5 +155,17 @@ unsafe impl Layer for Timed {
 
     unsafe fn launch_graph(&self, graph: RawGraph, stream: RawStream) -> DriverResult<()> {
         self.time(Kind::LaunchGraph, || pass!([unsafe] self.below.launch_graph(graph, stream)))
+    }
+
+    unsafe fn set_graph_kernel(
+        &self,
+        graph: RawGraph,
+        node: u32,
+        launch: &Launch<'_>,
+    ) -> DriverResult<()> {
+        self.time(
+            Kind::SetGraphKernel,
+            || pass!([unsafe] self.below.set_graph_kernel(graph, node, launch)),
+        )
     }
 }

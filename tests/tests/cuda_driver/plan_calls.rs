@@ -34,6 +34,9 @@ const FAULT: &str = "STREAMFLOW_FAKE_CUDA_FAULT";
 const FILES: [&str; 5] =
     ["libcufft.so", "libcublasLt.so", "libcublas.so", "libcusolver.so", "libcusparse.so"];
 
+/// How the names of their functions begin.
+const LIBRARIES: [&str; 4] = ["cufft", "cublas", "cusolver", "cusparse"];
+
 /// Calls plans.
 #[operator(no_new, streams(work))]
 struct Calls {
@@ -62,7 +65,15 @@ impl Compute for Calls {
                 // A plan that is dropped is given back by another thread, between the calls of the next one.
                 let mut plans = Vec::new();
                 for row in ROWS {
+                    let before = fs::read_to_string(log)?.len();
                     let mut call = (row.make)(cx, &stream)?;
+                    let making = fs::read_to_string(log)?.split_off(before);
+                    if !waits_after_making(&making) {
+                        wrong.push(format!(
+                            "{}: nothing waits for what was queued: {making}",
+                            row.name
+                        ));
+                    }
                     let made = steady_calls(&mut *call, log, &stream)?;
                     plans.push(call);
                     if made != row.calls {
@@ -79,6 +90,16 @@ impl Compute for Calls {
         }
         io.wrong.emit(HostData(wrong))
     }
+}
+
+/// Whether the default stream is recorded, and waited for, after the library has made the plan's last part.
+fn waits_after_making(log: &str) -> bool {
+    let calls: Vec<_> = log.lines().map(|line| line.trim_start_matches("call ")).collect();
+    let is_library = |call: &str| LIBRARIES.iter().any(|library| call.starts_with(library));
+    let makes = |call: &str| call.contains("Create") || call.contains("MakePlan");
+    let made = calls.iter().rposition(|call| is_library(call) && makes(call));
+    let waits = calls.windows(2).rposition(|two| two == ["cuEventRecord", "cuStreamWaitEvent"]);
+    made < waits
 }
 
 /// The names in the log that one call adds, after others.

@@ -33,6 +33,7 @@ const OPTIONAL: &[&str] = &[
     "cuGraphCreate",
     "cuGraphDestroy",
     "cuGraphExecDestroy",
+    "cuGraphExecKernelNodeSetParams_v2",
     "cuGraphInstantiateWithFlags",
     "cuGraphLaunch",
 ];

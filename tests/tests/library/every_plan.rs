@@ -195,6 +195,7 @@ impl Doubles for Values<Eigen<f32>, Eigenpairs<f32>> {
 pub(crate) fn add(suite: Suite) -> Suite {
     suite
         .both("each_plan_may_be_dropped_while_its_work_runs", dropped)
+        .both("each_plan_comes_after_what_its_library_queued_to_make_it", made_late)
         .both("each_plan_has_a_second_one_on_another_stream", |platform| {
             check(two_streams(platform, PLANS)?, || "the data is wrong".into())
         })
@@ -232,6 +233,39 @@ fn dropped(platform: &Platform) -> Result<(), Failed> {
             }
             let found = work.download_blocking(&y)?;
             check(all(&found, 6.0), || format!("{name}: {found:?}"))?;
+        }
+        Ok(())
+    })
+}
+
+/// A library may work on the default stream while it makes a plan, as cuFFT does: here that stream is late. Without a wait a
+/// transform on a GPU reads tables that nobody has written.
+fn made_late(platform: &Platform) -> Result<(), Failed> {
+    in_tick(platform, |cx, work, _| {
+        let default = cx.default_stream()?;
+        let mut busy = cx.tensor([N], &default)?;
+        for (name, shape, make) in PLANS {
+            default.launch::<slow_fill>(N, (&mut busy, 1.0, SLOW))?;
+            let mut plan = make(cx, work)?;
+            let (mut x, mut y) = (cx.tensor(*shape, work)?, cx.tensor(*shape, work)?);
+            work.launch::<slow_fill>(N, (&mut x, 3.0, 0))?;
+            plan.double(work, &x, &mut y)?;
+            let found = work.download_blocking(&y)?;
+            check(all(&found, 6.0), || format!("{name}: {found:?}"))?;
+        }
+        // Lengths with tables of their own.
+        for len in [7, 37, 50, 97, 1_009, 4_096] {
+            default.launch::<slow_fill>(N, (&mut busy, 1.0, SLOW))?;
+            let mut there = RealFft::plan(len).on(cx, work)?;
+            let mut back = InverseRealFft::plan(len).norm(Norm::ByLength).on(cx, work)?;
+            let (mut x, mut y) = (cx.tensor([len], work)?, cx.tensor([len], work)?);
+            let mut spectrum = cx.tensor([len / 2 + 1], work)?;
+            work.launch::<slow_fill>(len, (&mut x, 3.0, 0))?;
+            there.forward(work, &x, &mut spectrum)?;
+            back.inverse(work, &mut spectrum, &mut y)?;
+            let found: Vec<f32> = work.download_blocking(&y)?;
+            let is_right = found.iter().all(|found| (found - 3.0).abs() < 1e-4);
+            check(is_right, || format!("{len} numbers: {found:?}"))?;
         }
         Ok(())
     })

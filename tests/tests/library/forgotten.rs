@@ -113,7 +113,7 @@ fn dropped_operand(platform: &Platform) -> Result<bool> {
     s2.launch::<slow_fill>(LEN, (&mut c, 0.0, SLOW))?;
     plan.execute(&s2, &a, &mut b)?;
     drop(a);
-    let reused = overwrite(platform, &s1)?;
+    let reused = overwrite(platform, &s1, 1)?;
     Ok(reused & holds(&s2, &b, 1.0)?)
 }
 
@@ -125,15 +125,17 @@ fn dropped_with_its_owner(platform: &Platform) -> Result<bool> {
     s2.launch::<slow_fill>(LEN, (&mut c, 0.0, SLOW))?;
     fft.0.execute(&s2, &fft.1, &mut b)?;
     drop(fft);
-    let reused = overwrite(platform, &s1)? & overwrite(platform, &s1)?;
+    let reused = overwrite(platform, &s1, 2)?;
     Ok(reused & holds(&s2, &b, 1.0)?)
 }
 
-/// Allocates and overwrites the memory that has become free.
-fn overwrite(platform: &Platform, s: &CudaStream) -> Result<bool> {
-    let mut next = platform.buffer(LEN, s)?;
-    s.launch::<slow_fill>(LEN, (&mut next, 9.0, 0))?;
-    holds(s, &next, 9.0)
+/// Allocates and overwrites the memory that has become free: so many buffers, all at once.
+fn overwrite(platform: &Platform, s: &CudaStream, count: usize) -> Result<bool> {
+    let mut all = (0..count).map(|_| platform.buffer(LEN, s)).collect::<Result<Vec<_>, _>>()?;
+    for next in &mut all {
+        s.launch::<slow_fill>(LEN, (next, 9.0, 0))?;
+    }
+    all.iter().try_fold(true, |all, next| Ok(all & holds(s, next, 9.0)?))
 }
 
 /// `f.execute` with `a` on s1, then with `c` on s2, by a plan that is forced onto both streams.

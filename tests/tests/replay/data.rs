@@ -13,7 +13,7 @@ pub(crate) fn add(suite: Suite) -> Suite {
     suite
         .both("a_replayed_diamond_computes_the_same", diamond)
         .both("many_rotations_of_buffers_are_replayed", rotations)
-        .both("a_parameter_that_changes_is_sent", change)
+        .both("a_parameter_that_changes_once_is_set", change)
         .both("ticks_by_hand_are_replayed", by_hand)
         .both("a_graph_that_does_not_ask_is_not_replayed", not_asked)
 }
@@ -79,10 +79,9 @@ fn change(platform: &Platform) -> Result<(), Failed> {
     let report = Diamond::new(&few(platform)?, TICKS, TICKS / 2, got.clone())?.run()?;
     check_equal(seen::all(&got), vec![expected(TICKS, TICKS / 2)])?;
     let replay = replayed(&report)?;
-    // Before the change, and after it.
-    check(replay.replayed > TICKS / 2, || report.to_string())?;
-    let text = report.to_string();
-    check_text(&text, &["a call differed from those of earlier passes, in `a`"])
+    // Each rotation of buffers gets the new one once.
+    let is_replayed = replay.replayed > TICKS * 3 / 4 && (1..TICKS / 8).contains(&replay.changed);
+    check(is_replayed, || report.to_string())
 }
 
 fn by_hand(platform: &Platform) -> Result<(), Failed> {

@@ -22,7 +22,7 @@ pub(crate) fn add(suite: Suite) -> Suite {
         .seeded("a_driver_that_does_not_replay_says_so", another_driver)
         .both("workers_switch_replay_off", workers)
         .both("a_node_that_goes_on_after_failures_switches_replay_off", on_failure)
-        .both("scalars_that_always_change_switch_replay_off", changing)
+        .both("grids_that_always_change_switch_replay_off", changing)
         .both("a_handle_that_was_given_out_breaks_replay", given_out)
         .both("two_graphs_in_turn_are_both_replayed", two_graphs)
 }
@@ -40,12 +40,13 @@ fn failing(seed: u64, kind: CallKind) -> Result<(Arc<FailNth>, Platform), Failed
 
 fn held_back(seed: u64) -> Result<(), Failed> {
     let (failing, platform) = failing(seed, CallKind::Launch)?;
-    let mut graph = Diamond::new(&platform, NEVER, TICKS, Got::default())?;
+    let blocks = |tick| 1 + usize::from(tick >= TICKS);
+    let mut graph = Widening::new(&platform, NEVER, blocks, Got::default())?;
     for _ in 0..TICKS {
         graph.tick()?;
     }
     failing.fail_next();
-    // The tag of `a` changes in this tick, so that the launches of `source` are sent.
+    // The grid of `wide` changes in this tick, so that the launches of `source` are sent.
     let error = match graph.tick() {
         Err(error) => error.to_string(),
         Ok(_) => return Err(Failed::msg("no error")),
@@ -116,43 +117,46 @@ fn on_failure(platform: &Platform) -> Result<(), Failed> {
     is_off(&report, "node `fold` has `#[on_failure]`")
 }
 
-/// A kernel with the number of the tick.
+/// A kernel with more or fewer blocks, of which the first has work.
 #[operator]
-struct Numbered {
+struct Wide {
     #[input]
     image: &Tensor<u32>,
     #[output]
     out: Tensor<u32>,
+    blocks: fn(u64) -> usize,
 }
 
-impl Compute for Numbered {
-    fn compute(&mut self, io: NumberedIo<'_>, cx: &ExecutionContext) -> Result<()> {
+impl Compute for Wide {
+    fn compute(&mut self, io: WideIo<'_>, cx: &ExecutionContext) -> Result<()> {
         let (image, stream) = io.image.receive().receive_cuda_stream(cx)?;
         let mut out = cx.tensor([LEN], &stream)?;
-        stream.launch::<tagged>(LEN, (&mut out, image, cx.tick() as u32))?;
+        let grid = Grid::blocks((self.blocks)(cx.tick())).threads(LEN);
+        stream.launch::<tagged>(grid, (&mut out, image, 7))?;
         io.out.emit(out)
     }
 }
 
 graph! {
     #[replay]
-    struct Changing(got: Got) {
-        #[when(count(300))] let source: Source = Source::new(None);
-        let numbered: Numbered = Numbered::new();
+    struct Widening(ticks: u64, blocks: fn(u64) -> usize, got: Got) {
+        #[when(count(ticks))] let source: Source = Source::new(None);
+        let wide: Wide = Wide::new(blocks);
         let fold: Fold = Fold::new(None, got);
-        source.image >> numbered.image;
-        numbered.out >> fold.image;
+        source.image >> wide.image;
+        wide.out >> fold.image;
     }
 }
 
 fn changing(platform: &Platform) -> Result<(), Failed> {
     let got = Got::default();
-    let report = Changing::new(&few(platform)?, got.clone())?.run()?;
+    let blocks = |tick| 1 + tick as usize;
+    let report = Widening::new(&few(platform)?, 300, blocks, got.clone())?.run()?;
     let (mut state, mut fold) = (0_u32, 0_u32);
-    for tick in 0..300_u32 {
+    for _ in 0..300 {
         state = state.wrapping_mul(3).wrapping_add(1);
         let image = state.wrapping_mul(5).wrapping_add(1);
-        fold = fold.wrapping_mul(31).wrapping_add(image.wrapping_mul(5).wrapping_add(tick));
+        fold = fold.wrapping_mul(31).wrapping_add(image.wrapping_mul(5).wrapping_add(7));
     }
     check_equal(seen::all(&got), vec![vec![fold; LEN]])?;
     is_off(&report, "none of 128 passes in a row was replayed")

@@ -9,7 +9,7 @@ use streamflow::driver::cuda::CudaDriver;
 use streamflow::driver::host::HostDriver;
 use streamflow::driver::replay::Replaying;
 use streamflow::prelude::*;
-use streamflow::schedule::Report;
+use streamflow::schedule::{self, Report};
 use streamflow::stream::Assign;
 use streamflow_examples::deliver::Deliver;
 use streamflow_examples::seed_graph::{CombineAndSum, Source as Image};
@@ -34,6 +34,8 @@ pub(crate) fn add(suite: Suite) -> Suite {
         .cuda("a_sink_that_polls_for_long_leaves_the_rest_replayed", |_| {
             seed_that_is_late(Arc::new(CudaDriver::new()?))
         })
+        .both("runs_of_a_few_ticks_are_replayed", short_runs)
+        .both("a_second_graph_takes_the_place_of_the_first", second_graph)
         .both("a_parameter_of_every_third_tick_is_replayed", thirds)
         .both("memory_that_is_kept_for_a_tick_is_replayed", kept)
         .both("streams_that_nodes_share_are_replayed", planned)
@@ -170,6 +172,45 @@ fn seed_with_condition(platform: &Platform) -> Result<(), Failed> {
 fn seed_that_is_late(below: Arc<dyn Driver>) -> Result<(), Failed> {
     let late = Arc::new(Late::new(below, 50));
     seed_with_condition(&Platform::builder().driver(Arc::new(Replaying::over(late)))?)
+}
+
+graph! {
+    #[replay]
+    struct Short(got: Got) {
+        let source: Source = Source::new(None);
+        let a: Step = Step::new(2, u64::MAX);
+        let fold: Fold = Fold::new(None, got);
+        source.image >> a.image;
+        a.out >> fold.image;
+    }
+}
+
+/// How many of the passes of a run of so many ticks were replayed.
+fn replayed_of(graph: &mut Short, ticks: u64) -> Result<u64, Failed> {
+    Ok(replayed(&schedule::run_for(graph, ticks.into())?)?.replayed)
+}
+
+/// Runs of several lengths have the memory of earlier ones.
+fn short_runs(platform: &Platform) -> Result<(), Failed> {
+    let mut graph = Short::new(platform, Got::default())?;
+    for _ in 0..20 {
+        replayed_of(&mut graph, 12)?;
+        replayed_of(&mut graph, 4)?;
+    }
+    // The graph's first tick, or its end, may be of other calls.
+    let passes = [replayed_of(&mut graph, 12)?, replayed_of(&mut graph, 4)?];
+    check(passes[0] >= 11 && passes[1] >= 3, || format!("{passes:?} of [12, 4]"))
+}
+
+/// The graphs of traces that do not come again leave their places, also where no graph is launched any more.
+fn second_graph(platform: &Platform) -> Result<(), Failed> {
+    for _ in 0..8 {
+        let mut graph = Short::new(platform, Got::default())?;
+        (0..12).try_for_each(|_| replayed_of(&mut graph, 12).map(drop))?;
+        let passes = replayed_of(&mut graph, 12)?;
+        check(passes >= 11, || format!("{passes} of 12"))?;
+    }
+    Ok(())
 }
 
 /// A kernel with a parameter that comes back after three ticks.

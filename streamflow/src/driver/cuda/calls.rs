@@ -367,6 +367,16 @@ unsafe impl Driver for CudaDriver {
         unsafe { self.submit_graph(graph, stream) }
     }
 
+    unsafe fn set_graph_kernel(
+        &self,
+        graph: RawGraph,
+        node: u32,
+        launch: &Launch<'_>,
+    ) -> DriverResult<()> {
+        // SAFETY: the caller keeps the same contract.
+        unsafe { self.set_kernel_of_graph(graph, node, launch) }
+    }
+
     unsafe fn destroy_graph(&self, graph: RawGraph) -> DriverResult<()> {
         // SAFETY: the caller keeps the same contract.
         unsafe { self.give_back_graph(graph) }

@@ -49,11 +49,15 @@ pub(super) fn is_current(context: &CudaContext) -> bool {
 ///
 /// A driver that is shutting down is not an error here. The next call returns that error or, if it only
 /// frees something, has nothing left to do.
+#[inline]
 pub(super) fn bind(context: &CudaContext, device: DeviceId) -> DriverResult<()> {
     // Fast path: the context is bound already. The query costs half of binding it.
-    if is_current(context) {
-        return Ok(());
-    }
+    if is_current(context) { Ok(()) } else { set_current(context, device) }
+}
+
+#[cold]
+#[inline(never)]
+fn set_current(context: &CudaContext, device: DeviceId) -> DriverResult<()> {
     current::doubt();
     // SAFETY: the registry keeps the context for the life of the process.
     let result = unsafe { sys::cuCtxSetCurrent(context.cu_ctx()) };

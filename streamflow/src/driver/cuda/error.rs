@@ -95,7 +95,7 @@ impl StickyCell {
     pub(super) fn usable(&self, call: &'static str) -> DriverResult<()> {
         match self.0.get() {
             None => Ok(()),
-            Some(cause) => Err(DriverError::Sticky { call, cause: cause.clone() }),
+            Some(cause) => Err(refused(call, cause)),
         }
     }
 
@@ -120,6 +120,13 @@ impl StickyCell {
         }
         DriverError::Call { call, device, code, name, message }
     }
+}
+
+/// Out of line: every call of CUDA has a branch that makes it.
+#[cold]
+#[inline(never)]
+fn refused(call: &'static str, cause: &Sticky) -> DriverError {
+    DriverError::Sticky { call, cause: cause.clone() }
 }
 
 /// The driver's name and description of an error code.

@@ -3,14 +3,16 @@
 mod copier;
 mod nodes;
 
+use std::mem::MaybeUninit;
+
 use cudarc::driver::sys;
 
 pub(super) use self::copier::Copiers;
-use super::error::{STICKY, check, check_given_back};
-use super::submit::stream_of;
+use super::error::{STICKY, check, check_given_back, explain};
+use super::submit::{Addresses, stream_of};
 use super::{CudaDriver, context, handle_of, pointer_to, probe};
-use crate::driver::graph::GraphNode;
-use crate::driver::{DeviceId, DriverResult, RawGraph, RawStream};
+use crate::driver::graph::{GraphNode, GraphWork};
+use crate::driver::{DeviceId, DriverResult, Launch, MAX_PARAMS, RawGraph, RawStream};
 
 /// The functions of graphs.
 const FUNCTIONS: &[&str] = &[
@@ -20,11 +22,21 @@ const FUNCTIONS: &[&str] = &[
     "cuGraphCreate",
     "cuGraphDestroy",
     "cuGraphExecDestroy",
+    "cuGraphExecKernelNodeSetParams_v2",
     "cuGraphInstantiateWithFlags",
     "cuGraphLaunch",
 ];
 
-/// A graph that is being made. It is destroyed when it is instantiated, or when that fails.
+/// An executable graph, which the handle points to.
+struct Executable {
+    raw: sys::CUgraphExec,
+    /// For each node of the list that it was made of, the kernel's node in the template, or null.
+    kernels: Vec<sys::CUgraphNode>,
+    /// What it was instantiated from. CUDA names an executable's nodes by those of its template, which must live on.
+    _template: Template,
+}
+
+/// A graph of nodes, before it is instantiated and as long as its executable lives.
 struct Template {
     raw: sys::CUgraph,
     device: DeviceId,
@@ -83,6 +95,7 @@ impl CudaDriver {
         let template = Template { raw, device };
         // What comes after a node comes after these nodes of CUDA: a node without work has those before it.
         let mut made: Vec<Vec<sys::CUgraphNode>> = Vec::with_capacity(nodes.len());
+        let mut kernels = Vec::with_capacity(nodes.len());
         for node in nodes {
             let mut after: Vec<sys::CUgraphNode> = Vec::new();
             for before in node.after.iter().filter_map(|before| made.get(*before as usize)) {
@@ -94,13 +107,16 @@ impl CudaDriver {
             }
             // SAFETY: the caller's contract.
             let added = unsafe { self.add_node(&template, &after, &node.work) }?;
+            let kernel = added.filter(|_| matches!(node.work, GraphWork::Launch(_)));
+            kernels.push(kernel.unwrap_or(std::ptr::null_mut()));
             made.push(added.map_or(after, |node| vec![node]));
         }
         let mut exec: sys::CUgraphExec = std::ptr::null_mut();
         // SAFETY: a place for one handle, and the graph that was just made.
         let result = unsafe { sys::cuGraphInstantiateWithFlags(&raw mut exec, template.raw, 0) };
         check("cuGraphInstantiateWithFlags", device, result)?;
-        Ok(RawGraph::new(device, handle_of(exec)))
+        let executable = Box::new(Executable { raw: exec, kernels, _template: template });
+        Ok(RawGraph::new(device, handle_of(Box::into_raw(executable))))
     }
 
     /// [`Driver::launch_graph`](crate::driver::Driver::launch_graph).
@@ -114,8 +130,34 @@ impl CudaDriver {
     ) -> DriverResult<()> {
         STICKY.usable("cuGraphLaunch")?;
         // SAFETY: both are live, by the caller's contract.
-        let result = unsafe { sys::cuGraphLaunch(pointer_to(graph.handle()), stream_of(stream)) };
+        let result = unsafe { sys::cuGraphLaunch(executable(graph).raw, stream_of(stream)) };
         check("cuGraphLaunch", stream.device(), result)
+    }
+
+    /// [`Driver::set_graph_kernel`](crate::driver::Driver::set_graph_kernel).
+    ///
+    /// # Safety
+    /// As there.
+    pub(super) unsafe fn set_kernel_of_graph(
+        &self,
+        graph: RawGraph,
+        node: u32,
+        launch: &Launch<'_>,
+    ) -> DriverResult<()> {
+        const CALL: &str = "cuGraphExecKernelNodeSetParams";
+        STICKY.usable(CALL)?;
+        // SAFETY: the graph is live, by the caller's contract.
+        let executable = unsafe { executable(graph) };
+        let kernel = executable.kernels.get(node as usize).copied().unwrap_or_default();
+        let mut room: Addresses = [MaybeUninit::uninit(); MAX_PARAMS];
+        let description = nodes::describe(launch, &mut room)?;
+        // SAFETY: the executable is live, and the node one of its template; CUDA refuses a node that is null. The function
+        // is loaded, and of the node's context. CUDA copies the description and the parameters before the call returns.
+        let result = unsafe {
+            sys::cuGraphExecKernelNodeSetParams_v2(executable.raw, kernel, &raw const description)
+        };
+        let set = check(CALL, graph.device(), result);
+        set.map_err(|error| explain(error, || launch.describe()))
     }
 
     /// [`Driver::destroy_graph`](crate::driver::Driver::destroy_graph).
@@ -126,8 +168,19 @@ impl CudaDriver {
         if STICKY.get().is_some() {
             return Ok(());
         }
-        // SAFETY: the caller destroys a graph of this driver, once, whose launches are complete.
-        let result = unsafe { sys::cuGraphExecDestroy(pointer_to(graph.handle())) };
+        // SAFETY: the handle is of a box that `make_graph` has made, and the caller destroys the graph once.
+        let executable = unsafe { Box::from_raw(pointer_to::<Executable>(graph.handle())) };
+        // SAFETY: its launches are complete. Its template is destroyed after it.
+        let result = unsafe { sys::cuGraphExecDestroy(executable.raw) };
         check_given_back("cuGraphExecDestroy", graph.device(), result)
     }
+}
+
+/// What a handle points to.
+///
+/// # Safety
+/// The graph is live, and a [`CudaDriver`] has made it.
+unsafe fn executable<'a>(graph: RawGraph) -> &'a Executable {
+    // SAFETY: `make_graph` has made the box, which lives until the graph is destroyed.
+    unsafe { &*pointer_to::<Executable>(graph.handle()) }
 }

@@ -131,10 +131,15 @@ impl CudaDriver {
     }
 
     fn device(&self, device: DeviceId) -> DriverResult<&Device> {
-        self.devices.get(device.index()).ok_or_else(|| DriverError::Unavailable {
+        self.devices.get(device.index()).ok_or_else(|| self.no_device(device))
+    }
+
+    #[cold]
+    fn no_device(&self, device: DeviceId) -> DriverError {
+        DriverError::Unavailable {
             what: format!("{device} is not one of this platform's {}", self.devices.len()),
             remedy: "name one of its devices, counted from 0".to_owned(),
-        })
+        }
     }
 }
 

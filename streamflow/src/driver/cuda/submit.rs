@@ -1,6 +1,7 @@
 //! The two calls that need more than one CUDA call: copies and launches.
 
 use std::ffi::c_void;
+use std::mem::MaybeUninit;
 
 use cudarc::driver::sys;
 
@@ -16,19 +17,24 @@ pub(super) fn stream_of(stream: RawStream) -> sys::CUstream {
     pointer_to(stream.handle())
 }
 
-/// The addresses of a launch's parameters, as CUDA takes them.
+/// Room for the addresses of a launch's parameters.
+pub(super) type Addresses = [MaybeUninit<*mut c_void>; MAX_PARAMS];
+
+/// The addresses of a launch's parameters, as CUDA takes them: it reads one for each parameter of the kernel.
 #[inline]
 pub(super) fn lay_out_params(
     launch: &Launch<'_>,
-    params: &mut [*mut c_void; MAX_PARAMS],
-) -> DriverResult<()> {
-    let Some(slots) = params.get_mut(..launch.params.len()) else {
+    room: &mut Addresses,
+) -> DriverResult<*mut *mut c_void> {
+    let Some(slots) = room.get_mut(..launch.params.len()) else {
         return Err(DriverError::too_many_params(launch.name, launch.params.len()));
     };
     for (slot, param) in slots.iter_mut().zip(launch.params) {
-        *slot = param.as_ptr().cast_mut();
+        // SAFETY: a place of this array. Volatile, because the compiler makes a long piece of code of this loop otherwise,
+        // with constants from many lines of the cache; a launch has few parameters.
+        unsafe { slot.as_mut_ptr().write_volatile(param.as_ptr().cast_mut()) };
     }
-    Ok(())
+    Ok(room.as_mut_ptr().cast())
 }
 
 /// A length as CUDA takes it: `usize` has 64 bits on every platform that CUDA runs on.
@@ -173,8 +179,8 @@ impl CudaDriver {
             let most = self.device(stream.device())?.info.max_shared_bytes;
             self.functions.allow_shared(launch, most)?;
         }
-        let mut params = [std::ptr::null_mut(); MAX_PARAMS];
-        lay_out_params(launch, &mut params)?;
+        let mut room: Addresses = [MaybeUninit::uninit(); MAX_PARAMS];
+        let params = lay_out_params(launch, &mut room)?;
         let ([gx, gy, gz], [bx, by, bz]) = (launch.grid, launch.block);
         // SAFETY: the function is loaded. Each parameter points to at least as many bytes as the
         // kernel's, 16-aligned, which CUDA only reads, and copies before it returns. The caller
@@ -190,7 +196,7 @@ impl CudaDriver {
                 bz,
                 launch.shared_bytes,
                 stream_of(stream),
-                params.as_mut_ptr(),
+                params,
                 std::ptr::null_mut(),
             )
         };

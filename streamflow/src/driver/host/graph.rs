@@ -9,7 +9,7 @@ use super::queue::{Op, Poison, StreamKind};
 use super::refusal::{invalid_handle, invalid_value};
 use super::sim::Sim;
 use crate::driver::graph::{GraphNode, GraphWork};
-use crate::driver::{DeviceId, DriverResult, MemoryRange, RawEvent, RawGraph, RawStream};
+use crate::driver::{DeviceId, DriverResult, Launch, MemoryRange, RawEvent, RawGraph, RawStream};
 
 impl HostDriver {
     /// [`Driver::create_graph`](crate::driver::Driver::create_graph).
@@ -85,6 +85,37 @@ impl HostDriver {
         queued?;
         drop(self.execute_after_submission(sim, index));
         Ok(())
+    }
+
+    /// [`Driver::set_graph_kernel`](crate::driver::Driver::set_graph_kernel). What was queued by earlier launches has
+    /// parameters of its own.
+    ///
+    /// # Safety
+    /// As there.
+    pub(super) unsafe fn set_kernel_of_graph(
+        &self,
+        graph: RawGraph,
+        node: u32,
+        launch: &Launch<'_>,
+    ) -> DriverResult<()> {
+        const CALL: &str = "set_graph_kernel";
+        let mut sim = self.enter(CALL, graph.device(), super::Needs::Any)?;
+        sim.check(graph.device(), CALL)?;
+        let function = sim.function(launch.function, CALL)?;
+        let Some(nodes) = sim.graph(graph, CALL)? else { return Err(no_graph(graph, CALL)) };
+        match nodes.nodes.get_mut(node as usize).map(|node| &mut node.work) {
+            Some(Work::Kernel { function: known, params, .. })
+                if *known == function && params.len() == launch.params.len() =>
+            {
+                params.copy_from_slice(launch.params);
+                Ok(())
+            }
+            _ => Err(invalid_value(
+                CALL,
+                graph.device(),
+                "the node is no launch of this kernel with as many parameters",
+            )),
+        }
     }
 
     /// [`Driver::destroy_graph`](crate::driver::Driver::destroy_graph).

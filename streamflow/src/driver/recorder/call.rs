@@ -103,6 +103,8 @@ pub enum Call {
     CreateGraph { device: DeviceId, nodes: usize },
     /// [`launch_graph`](crate::driver::Driver::launch_graph).
     LaunchGraph { stream: StreamLabel },
+    /// [`set_graph_kernel`](crate::driver::Driver::set_graph_kernel).
+    SetGraphKernel { device: DeviceId, node: u32, kernel: Arc<str> },
     /// [`destroy_graph`](crate::driver::Driver::destroy_graph).
     DestroyGraph { device: DeviceId },
     /// [`launch_host_function`](crate::driver::Driver::launch_host_function).
@@ -146,6 +148,7 @@ impl Call {
             | Self::LoadModule { .. }
             | Self::LoadKernel { .. }
             | Self::CreateGraph { .. }
+            | Self::SetGraphKernel { .. }
             | Self::DestroyGraph { .. }
             | Self::Failed { .. } => None,
         }
@@ -252,6 +255,9 @@ impl fmt::Display for Call {
                 write!(f, "create a graph of {nodes} nodes on {device}")
             }
             Self::LaunchGraph { stream } => write!(f, "launch a graph on {stream}"),
+            Self::SetGraphKernel { device, node, kernel } => {
+                write!(f, "set the parameters of {kernel}, node {node} of a graph of {device}")
+            }
             Self::DestroyGraph { device } => write!(f, "destroy a graph of {device}"),
             Self::HostFunction { stream } => write!(f, "host function on {stream}"),
             Self::Failed { call, error } => write!(f, "{call} failed: {error}"),

@@ -268,6 +268,22 @@ unsafe impl Layer for Recorder {
         self.note_failure("launch_graph", unsafe { self.below.launch_graph(graph, stream) })
     }
 
+    unsafe fn set_graph_kernel(
+        &self,
+        graph: RawGraph,
+        node: u32,
+        launch: &Launch<'_>,
+    ) -> DriverResult<()> {
+        self.note(|names| Call::SetGraphKernel {
+            device: graph.device(),
+            node,
+            kernel: names.kernel(launch.name),
+        });
+        // SAFETY: the caller's contract.
+        let set = unsafe { self.below.set_graph_kernel(graph, node, launch) };
+        self.note_failure("set_graph_kernel", set)
+    }
+
     unsafe fn destroy_graph(&self, graph: RawGraph) -> DriverResult<()> {
         self.note(|_| Call::DestroyGraph { device: graph.device() });
         // SAFETY: the caller's contract.

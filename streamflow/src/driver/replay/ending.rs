@@ -1,16 +1,18 @@
 //! The end of a segment: a launch of a graph in place of its calls, or the calls.
 
 use super::Omission;
-use super::lane::{Lanes, MOST};
+use super::lane::MOST;
 use super::mode::Mode;
 use super::report::PassDone;
-use super::state::{Event, State};
+use super::sending::asked_by;
+use super::state::State;
 use super::trace::Work;
-use crate::driver::{Driver, DriverResult};
+use crate::driver::{Driver, DriverError, DriverResult};
 
 impl State {
     pub(super) fn end_pass(&mut self, below: &dyn Driver) -> DriverResult<PassDone> {
         let ended = self.end_segment(below);
+        self.follower = 0;
         let done = self.pass.take().map(|pass| pass.done).unwrap_or_default();
         // The error of a call that another call made be sent may have been dropped there.
         let failed = self.failed.take();
@@ -20,72 +22,131 @@ impl State {
 
     /// Launches the lane whose trace the segment is, or sends what is held back.
     pub(super) fn end_segment(&mut self, below: &dyn Driver) -> DriverResult<()> {
-        let Some(pass) = &self.pass else { return Ok(()) };
-        match pass.mode {
-            Mode::Send => Ok(()),
-            Mode::Keep => self.remember(below),
-            Mode::Hold(_) if self.current.len() == 0 => self.send_held(below),
-            Mode::Hold(lanes) => match self.whole(lanes) {
-                Some(lane) => self.launch(below, lane),
-                None if self.is_eager => match self.learn(below)? {
-                    Some(lane) => self.launch(below, lane),
-                    None => self.send_held(below),
-                },
-                None => {
-                    self.send_held(below)?;
-                    self.note_broken("the calls ended earlier than those of earlier passes", None);
-                    self.remember(below)
+        match self.mode() {
+            None | Some(Mode::Send) => Ok(()),
+            Some(Mode::Keep) => self.remember(below),
+            Some(Mode::Follow | Mode::Gather) if self.len() == 0 => {
+                if self.has_waits() {
+                    self.note_work();
                 }
-            },
+                self.send_held(below)
+            }
+            Some(Mode::Follow) => {
+                self.note_work();
+                let trace = self.lanes.get(self.cursor.lane as usize).map(|lane| &lane.trace);
+                let is_whole = trace.is_some_and(|it| it.len() == self.cursor.place as usize);
+                if is_whole || !self.keeps(Omission::Length) || self.switch_to_whole() {
+                    self.launch(below, self.cursor.lane as usize)
+                } else {
+                    self.gather();
+                    self.end_unknown(below)
+                }
+            }
+            Some(Mode::Gather) => self.end_unknown(below),
         }
     }
 
-    /// The lane that has no more calls than the segment.
-    fn whole(&self, mut lanes: Lanes) -> Option<usize> {
-        while lanes != 0 {
-            let index = lanes.trailing_zeros() as usize;
-            lanes &= lanes - 1;
-            let is_whole = self.lanes[index].trace.len() == self.current.len();
-            if is_whole || !self.keeps(Omission::Length) {
-                return Some(index);
+    /// Ends a segment that is the trace of no lane.
+    #[cold]
+    fn end_unknown(&mut self, below: &dyn Driver) -> DriverResult<()> {
+        if !self.is_eager {
+            self.send_held(below)?;
+            self.note_broken("the calls ended earlier than those of earlier passes", None);
+            return self.remember(below);
+        }
+        let Some(index) = self.learn(below)? else { return self.send_held(below) };
+        // The held-back records are those of this lane's launch.
+        for call in &self.current.calls {
+            if let Work::Record(event, at) = call.work
+                && let Some(known) = self.events.at_mut(at)
+                && known.raw == Some(event)
+            {
+                (known.launch, known.lane) = (self.launches + 1, index as u32);
             }
         }
-        None
+        self.lanes[index].outside.clone_from(&self.outside);
+        self.cursor.outside = self.outside.len() as u32;
+        self.launch(below, index)
     }
 
     /// Launches a lane in place of the held-back calls.
     fn launch(&mut self, below: &dyn Driver, index: usize) -> DriverResult<()> {
-        let device = self.lanes[index].stream.device();
-        let ordered = below.bind(device).and_then(|()| self.order(below, index));
+        let lane = &mut self.lanes[index];
+        let device = lane.stream.device();
+        if let Err(error) = below.bind(device) {
+            return self.not_launched(below, index, &error);
+        }
+        if self.omission == Some(Omission::Parameters) {
+            lane.forget_changed();
+        }
+        let is_changed = match lane.set_changed(below) {
+            Ok(is_changed) => is_changed,
+            Err((error, place)) => return self.not_set(below, index, error, place),
+        };
         let number = self.launches + 1;
-        let launched = ordered.and_then(|()| self.lanes[index].launch(below, number));
-        if let Err(error) = launched {
-            // Nothing of the graph is queued. The order that was made is one too many.
-            tracing::warn!(%error, "a graph could not be launched: its calls are sent one by one");
-            self.note_broken("the launch of a graph failed; the log has the error", None);
-            let lane = &mut self.lanes[index];
-            // What was waited for is behind the lane's latest launch, and so perhaps behind its mark.
-            (lane.is_retired, lane.after) = (true, [0; MOST]);
-            return self.send_held(below);
+        let ordered = self.order(below, index);
+        if let Err(error) = ordered.and_then(|()| self.lanes[index].launch(below, number)) {
+            return self.not_launched(below, index, &error);
         }
         self.launches = number;
-        for place in 0..self.lanes[index].streams.len() {
-            let stream = self.lanes[index].streams[place];
-            self.stream(stream).tail = number;
-        }
-        let Self { current, events, outside, pass, .. } = self;
-        for call in &current.calls {
-            if let Work::Record(event) = call.work
-                && let Some(known) = events.get_mut(&event.handle())
-            {
-                *known = Event { launch: number, lane: index as u32, ..*known };
+        self.lanes[index].used = self.now();
+        for (_, at) in &self.lanes[index].streams {
+            if let Some(known) = self.streams.at_mut(*at) {
+                known.tail = number;
             }
         }
-        current.clear();
-        outside.clear();
-        if let Some(pass) = pass {
+        if let Some(before) = self.lanes.get_mut(self.latest as usize) {
+            before.next = index as u32;
+        }
+        self.latest = index as u32;
+        self.current.clear();
+        self.outside.clear();
+        (self.cursor.place, self.cursor.outside) = (0, 0);
+        if let Some(pass) = &mut self.pass {
             pass.done.launched = true;
+            pass.done.changed |= is_changed;
         }
         Ok(())
+    }
+
+    /// Sends the calls of a graph that could not be launched.
+    #[cold]
+    fn not_launched(
+        &mut self,
+        below: &dyn Driver,
+        index: usize,
+        error: &DriverError,
+    ) -> DriverResult<()> {
+        // Nothing of the graph is queued. The order that was made is one too many.
+        tracing::warn!(%error, "a graph could not be launched: its calls are sent one by one");
+        self.note_broken("the launch of a graph failed; the log has the error", None);
+        self.give_up(below, index)
+    }
+
+    /// Sends the calls of a graph of which a kernel did not get its parameters.
+    #[cold]
+    fn not_set(
+        &mut self,
+        below: &dyn Driver,
+        index: usize,
+        error: DriverError,
+        place: u32,
+    ) -> DriverResult<()> {
+        let lane = &self.lanes[index];
+        let node = lane.trace.calls.get(place as usize).map_or(u32::MAX, |call| call.node);
+        let what = format!("the launch of kernel `{}`", lane.name_of(place));
+        let error = asked_by(error, &what, self.node_name(node));
+        tracing::warn!(%error, "a kernel of a graph could not get other parameters: the graph's calls are sent one by one");
+        let what = "the parameters of a kernel could not be set in a graph; the log has the error";
+        self.note_broken(what, Some(node));
+        self.give_up(below, index)
+    }
+
+    /// Sends the held-back calls, and launches a lane no more.
+    fn give_up(&mut self, below: &dyn Driver, index: usize) -> DriverResult<()> {
+        let lane = &mut self.lanes[index];
+        // What was waited for is behind the lane's latest launch, and so perhaps behind its mark.
+        (lane.is_retired, lane.after) = (true, [0; MOST]);
+        self.send_held(below)
     }
 }

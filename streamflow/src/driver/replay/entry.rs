@@ -7,7 +7,7 @@ use super::outside::Awaited;
 use super::state::State;
 use super::trace::Given;
 use super::{Omission, Replaying};
-use crate::driver::{Driver, DriverResult, RawStream};
+use crate::driver::{Driver, DriverResult, RawEvent, RawStream};
 use crate::sync::Ordering;
 
 thread_local! {
@@ -35,8 +35,17 @@ impl<D: Driver> Replaying<D> {
         Some(done)
     }
 
-    /// Takes a call that a trace can have. Returns whether it is sent now; then its stream is ready for it.
-    pub(super) fn take(&self, stream: RawStream, given: Given<'_>) -> DriverResult<Taken> {
+    /// Whether a call is the next one of the trace that this thread follows: then it is held back. `compare` gets the state
+    /// and the node that asks. It makes no driver call.
+    #[inline]
+    pub(super) fn is_next(&self, compare: impl FnOnce(&mut State, u32) -> bool) -> bool {
+        // Another thread has the state, or this is a call from inside of another one: the long way.
+        let Some(mut state) = self.state.try_lock() else { return false };
+        state.follower == thread() && compare(&mut state, self.node.load(Ordering::Relaxed) as u32)
+    }
+
+    /// Takes a call that a trace can have, and that is not simply the next one. Returns whether it is sent now; then its stream is ready for it.
+    fn take(&self, stream: RawStream, given: Given<'_>) -> DriverResult<Taken> {
         let taken = self.with(|state, who| {
             let taken = state.take(&self.below, who, stream, given)?;
             if taken == Taken::Send {
@@ -47,8 +56,65 @@ impl<D: Driver> Replaying<D> {
         taken.unwrap_or(Ok(Taken::Send))
     }
 
+    /// Holds back a call that is not simply the next one, or sends it.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn send_or_hold(
+        &self,
+        stream: RawStream,
+        given: Given<'_>,
+        send: impl FnOnce() -> DriverResult<()>,
+    ) -> DriverResult<()> {
+        match self.take(stream, given)? {
+            Taken::Held => Ok(()),
+            Taken::Send => self.sent(stream, send()),
+        }
+    }
+
+    /// As [`send_or_hold`](Self::send_or_hold), of a record.
+    ///
+    /// # Safety
+    /// As for [`Driver::record_event`].
+    #[cold]
+    #[inline(never)]
+    pub(super) unsafe fn record_or_hold(
+        &self,
+        event: RawEvent,
+        stream: RawStream,
+    ) -> DriverResult<()> {
+        self.send_or_hold(stream, Given::Record(event, 0), || {
+            // SAFETY: the caller's contract.
+            let recorded = unsafe { self.below.record_event(event, stream) };
+            if recorded.is_ok() {
+                self.with(|state, _| state.note_recorded(event));
+            }
+            recorded
+        })
+    }
+
+    /// As [`send_or_hold`](Self::send_or_hold), of a wait.
+    ///
+    /// # Safety
+    /// As for [`Driver::wait_event`].
+    #[cold]
+    #[inline(never)]
+    pub(super) unsafe fn wait_or_hold(
+        &self,
+        stream: RawStream,
+        event: RawEvent,
+    ) -> DriverResult<()> {
+        if self.take(stream, Given::Wait(event, 0))? == Taken::Held {
+            return Ok(());
+        }
+        match self.with(|state, _| state.send_wait(&self.below, stream, event)) {
+            Some(waited) => self.sent(stream, waited),
+            // SAFETY: the caller's contract.
+            None => unsafe { self.below.wait_event(stream, event) },
+        }
+    }
+
     /// Notes what has become of a call that was sent.
-    pub(super) fn sent(&self, stream: RawStream, done: DriverResult<()>) -> DriverResult<()> {
+    fn sent(&self, stream: RawStream, done: DriverResult<()>) -> DriverResult<()> {
         self.with(|state, (thread, _)| {
             // Again: another thread may have launched a graph during the call.
             state.stream(stream).dirty = true;

@@ -1,7 +1,7 @@
-//! Numbers that equal traces share, and those of the latest traces.
+//! Numbers that traces share which are equal but for the bytes of parameters, and those of the latest traces.
 
 use super::lane::MOST;
-use super::trace::{Trace, Work};
+use super::trace::{Trace, Work, part};
 use crate::driver::{Access, AccessMode, MemoryRange};
 
 /// The latest traces that are remembered.
@@ -29,6 +29,11 @@ impl Default for Seen {
 }
 
 impl Seen {
+    /// How many traces were noted.
+    pub(super) fn noted(&self) -> u64 {
+        self.noted
+    }
+
     /// Notes a trace. Returns whether it came before, not long ago; then it is forgotten. Two traces with one fingerprint
     /// are taken for one, which makes a graph too early.
     pub(super) fn note(&mut self, trace: &Trace) -> bool {
@@ -47,21 +52,22 @@ impl Seen {
 }
 
 impl Trace {
-    /// A number that equal traces share.
+    /// A number that traces share which are equal but for the bytes of parameters.
     fn fingerprint(&self) -> u64 {
         let mut mix = Mix(0);
         for call in &self.calls {
             mix.add(call.stream.handle());
             match call.work {
-                Work::Launch { function, grid, block, shared_bytes, .. } => {
-                    mix.add(function.handle());
-                    grid.iter().chain(&block).for_each(|size| mix.add(u64::from(*size)));
-                    mix.add(u64::from(shared_bytes));
-                    let Some(launch) = self.launch(&call.work, "") else { continue };
-                    launch.params.iter().flat_map(|param| param.words()).for_each(|it| mix.add(it));
-                    launch.accesses.iter().for_each(|access| mix.add_access(access));
+                Work::Launch(kernel) => {
+                    mix.add(kernel.function.handle());
+                    let sizes = kernel.grid.iter().chain(&kernel.block);
+                    sizes.for_each(|size| mix.add(u64::from(*size)));
+                    mix.add(u64::from(kernel.shared_bytes));
+                    let accesses = part(&self.accesses, kernel.accesses).iter();
+                    accesses.for_each(|access| mix.add_access(access));
                 }
                 Work::Copy(copy) => {
+                    let copy = &self.copies[copy as usize];
                     mix.add_range(copy.source);
                     mix.add_range(copy.target);
                 }
@@ -70,8 +76,8 @@ impl Trace {
                     mix.add(u64::from(byte));
                 }
                 Work::Recycle(range) => mix.add_range(range),
-                Work::Record(_) => mix.add(1),
-                Work::Wait(_, record) => mix.add(2 + u64::from(record)),
+                Work::Record(..) => mix.add(1),
+                Work::Wait(record) => mix.add(2 + u64::from(record)),
             }
         }
         mix.0

@@ -9,8 +9,8 @@ use crate::driver::{Driver, DriverResult};
 const LEAST: usize = 2;
 /// With more bytes for each call the device needs much longer than the host: nothing is saved.
 const LARGE: u64 = 256 << 20;
-/// After so many launches of other lanes a lane is taken for one that is no longer needed.
-const IDLE: u64 = 8 * MOST as u64;
+/// After so many launches of other lanes, and traces that are those of none, a lane is taken for one that is no longer needed.
+const IDLE: u64 = 4 * MOST as u64;
 
 impl State {
     /// Keeps the trace of a segment, or makes a lane of one that came before.
@@ -32,7 +32,7 @@ impl State {
             return Ok(());
         };
         let mut trace = Trace::default();
-        trace.copy(&self.current);
+        trace.copy(&self.current, self.current.len());
         let made = self.add_lane(below, index, trace);
         self.note_broken(
             match &made {
@@ -54,7 +54,7 @@ impl State {
         }
         let Some(index) = self.free_place(below)? else { return Ok(None) };
         let mut trace = Trace::default();
-        trace.copy(&self.current);
+        trace.copy(&self.current, self.current.len());
         // What a call of the trace is refused for, its own call finds when it is sent.
         Ok(self.add_lane(below, index, trace).is_ok().then_some(index))
     }
@@ -64,11 +64,17 @@ impl State {
         if self.lanes.len() < MOST {
             return Ok(Some(self.lanes.len()));
         }
-        let key = |index: &usize| (!self.lanes[*index].is_retired, self.lanes[*index].last);
+        let key = |index: &usize| (!self.lanes[*index].is_retired, self.lanes[*index].used);
         let Some(oldest) = (0..self.lanes.len()).min_by_key(key) else { return Ok(None) };
-        let (lane, launches) = (&mut self.lanes[oldest], self.launches);
-        let is_idle = lane.is_retired || launches - lane.last > IDLE || self.is_eager;
+        let now = self.now();
+        let lane = &mut self.lanes[oldest];
+        let is_idle = lane.is_retired || now - lane.used > IDLE || self.is_eager;
         Ok((is_idle && lane.is_complete(below, lane.last)?).then_some(oldest))
+    }
+
+    /// The count by which the age of lanes is known. A lane that is new is not the oldest.
+    pub(super) fn now(&self) -> u64 {
+        self.launches + self.seen.noted()
     }
 
     fn add_lane(&mut self, below: &dyn Driver, index: usize, trace: Trace) -> DriverResult<()> {
@@ -84,7 +90,7 @@ impl State {
         };
         (self.border, self.device) = (Some(border), Some(device));
         let made = Made::new(below, device, &trace, self.omission, |work| match work {
-            Work::Launch { function, .. } => self.kernel_name(*function).to_string(),
+            Work::Launch(kernel) => self.kernel_name(kernel.function).to_string(),
             _ => String::new(),
         })?;
         // Rule 4: the other lanes come after what was sent before their launches. So does this one.
@@ -95,7 +101,9 @@ impl State {
                 below.wait_event(made.stream(), border)?;
             }
         }
-        let mut lane = made.into_lane(trace);
+        let now = self.now();
+        let mut lane = made.into_lane(trace, |stream| self.place_of(stream));
+        lane.used = now;
         for (other, existing) in self.lanes.iter_mut().enumerate() {
             let conflicts = Lanes::from(other != index && lane.conflicts_with(existing));
             lane.conflicts |= conflicts << other;

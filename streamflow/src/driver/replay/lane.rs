@@ -1,10 +1,14 @@
 //! Lanes: executable graphs, each with a stream of its own.
 
+use super::cursor::Outside;
 use super::footprint::Footprint;
-use super::trace::{Trace, Work};
+use super::trace::{Trace, Work, same_params};
 use crate::driver::graph::{GraphNode, GraphWork};
 use crate::driver::replay::Omission;
-use crate::driver::{DeviceId, Driver, DriverResult, RawEvent, RawGraph, RawStream, StreamOptions};
+use crate::driver::{
+    DeviceId, Driver, DriverError, DriverResult, Param, RawEvent, RawGraph, RawStream,
+    StreamOptions,
+};
 
 /// The most lanes of a driver.
 pub(super) const MOST: usize = 32;
@@ -13,11 +17,21 @@ pub(super) const MOST: usize = 32;
 pub(super) type Lanes = u32;
 
 /// An executable graph, and what is known about its launches.
+// In this order, so that what each call needs is in few cache lines.
 #[derive(Debug)]
+#[repr(C)]
 pub(super) struct Lane {
     pub(super) trace: Trace,
-    /// The streams of the trace.
-    pub(super) streams: Vec<RawStream>,
+    /// The waits for records from outside, of the latest segment with this trace.
+    pub(super) outside: Vec<Outside>,
+    /// The streams of the trace, each with its place.
+    pub(super) streams: Vec<(RawStream, u32)>,
+    /// The lane that was launched after this one the last time.
+    pub(super) next: u32,
+    /// The launches whose nodes have other parameters than the trace, by their places in the trace.
+    changed: Vec<u32>,
+    /// For each call its node, if it has one, and its kernel's name.
+    nodes: Vec<(u32, String)>,
     graph: RawGraph,
     pub(super) stream: RawStream,
     footprint: Footprint,
@@ -25,6 +39,8 @@ pub(super) struct Lane {
     pub(super) conflicts: Lanes,
     /// The number of its latest launch; 0 before the first one.
     pub(super) last: u64,
+    /// When it was made or launched last, by the count of launches and of traces that are those of no lane.
+    pub(super) used: u64,
     /// All its launches up to this number are complete.
     pub(super) completed: u64,
     /// Recorded for streams and lanes that come after it, and the launch that the record covers.
@@ -41,6 +57,7 @@ pub(super) struct Lane {
 
 /// The parts of a lane that the driver makes.
 pub(super) struct Made {
+    nodes: Vec<(u32, String)>,
     graph: RawGraph,
     stream: RawStream,
     mark: RawEvent,
@@ -64,7 +81,7 @@ impl Made {
         let mut count = 0;
         for (place, call) in trace.calls.iter().enumerate() {
             index[place] = count;
-            count += u32::from(!matches!(call.work, Work::Record(_) | Work::Wait(..)));
+            count += u32::from(!matches!(call.work, Work::Record(..) | Work::Wait(_)));
         }
         let edges: Vec<Vec<u32>> = edges
             .iter()
@@ -74,11 +91,11 @@ impl Made {
         let nodes: Vec<GraphNode<'_>> = nodes
             .filter_map(|((call, name), after)| {
                 let work = match call.work {
-                    Work::Launch { .. } => GraphWork::Launch(trace.launch(&call.work, name)?),
-                    Work::Copy(copy) => GraphWork::Copy(copy),
+                    Work::Launch(_) => GraphWork::Launch(trace.launch(&call.work, name)?),
+                    Work::Copy(copy) => GraphWork::Copy(trace.copies[copy as usize]),
                     Work::Fill(range, byte) => GraphWork::Fill { range, byte },
                     Work::Recycle(range) => GraphWork::Recycle { range },
-                    Work::Record(_) | Work::Wait(..) => return None,
+                    Work::Record(..) | Work::Wait(_) => return None,
                 };
                 Some(GraphNode { work, after })
             })
@@ -86,17 +103,19 @@ impl Made {
         // SAFETY: each call of the trace was made, and succeeded, with these parameters. The graph is launched only in
         // place of the same calls, whose callers vouch for the memory then.
         let graph = unsafe { below.create_graph(device, &nodes) }?;
-        let made = || {
+        let made = || -> DriverResult<_> {
             let stream = below.create_stream(device, StreamOptions::default())?;
             let (mark, answer) = (below.create_event(device)?, below.create_event(device)?);
-            Ok(Self { graph, stream, mark, answer })
+            Ok((stream, mark, answer))
         };
-        made().inspect_err(|_| {
+        let made = made().inspect_err(|_| {
             // SAFETY: it was just made, and never launched.
             crate::driver::report_in_drop("destroying a graph", unsafe {
                 below.destroy_graph(graph)
             });
-        })
+        });
+        let (stream, mark, answer) = made?;
+        Ok(Self { nodes: index.into_iter().zip(names).collect(), graph, stream, mark, answer })
     }
 
     /// Its stream.
@@ -104,19 +123,27 @@ impl Made {
         self.stream
     }
 
-    pub(super) fn into_lane(self, trace: Trace) -> Lane {
-        let Self { graph, stream, mark, answer } = self;
-        let mut streams: Vec<RawStream> = trace.calls.iter().map(|call| call.stream).collect();
+    /// `place_of` returns the place of a stream.
+    pub(super) fn into_lane(self, trace: Trace, place_of: impl Fn(RawStream) -> u32) -> Lane {
+        let Self { nodes, graph, stream, mark, answer } = self;
+        let mut streams: Vec<_> =
+            trace.calls.iter().map(|call| (call.stream, place_of(call.stream))).collect();
         streams.sort_unstable();
         streams.dedup();
         Lane {
             footprint: Footprint::of(&trace),
+            // Each call has room, so that later ticks allocate nothing.
+            changed: Vec::with_capacity(trace.len()),
             trace,
             streams,
+            outside: Vec::new(),
+            next: 0,
+            nodes,
             graph,
             stream,
             conflicts: 0,
             last: 0,
+            used: 0,
             completed: 0,
             mark,
             marked: 0,
@@ -132,6 +159,60 @@ impl Lane {
     /// Whether it and another lane access the same memory, and one of them writes.
     pub(super) fn conflicts_with(&self, other: &Self) -> bool {
         self.footprint.conflicts(&other.footprint)
+    }
+
+    /// Gives a launch of the trace other parameters. Its node gets them before the next launch of the graph.
+    pub(super) fn change(&mut self, place: u32, params: &[Param]) {
+        let Some(call) = self.trace.calls.get_mut(place as usize) else { return };
+        let Work::Launch(kernel) = &mut call.work else { return };
+        let (start, end) = kernel.params;
+        let known = &mut self.trace.params[start as usize..end as usize];
+        if same_params(known, params) || known.len() != params.len() {
+            return;
+        }
+        known.copy_from_slice(params);
+        if !kernel.is_changed {
+            kernel.is_changed = true;
+            self.changed.push(place);
+        }
+    }
+
+    /// Gives the nodes the parameters of the trace. Returns whether some had others. After an error the graph is launched
+    /// no more: it has both old and new ones. The error comes with its launch's place in the trace.
+    #[inline]
+    pub(super) fn set_changed(&mut self, below: &dyn Driver) -> Result<bool, (DriverError, u32)> {
+        if self.changed.is_empty() { Ok(false) } else { self.set_nodes(below) }
+    }
+
+    fn set_nodes(&mut self, below: &dyn Driver) -> Result<bool, (DriverError, u32)> {
+        for &place in &self.changed {
+            let (Some(call), Some((node, name))) =
+                (self.trace.calls.get(place as usize), self.nodes.get(place as usize))
+            else {
+                continue;
+            };
+            let Some(launch) = self.trace.launch(&call.work, name) else { continue };
+            // SAFETY: the graph is this lane's, and the node was made of this launch, with other parameters. Those that it
+            // gets are of the call that the next launch of the graph stands for.
+            let set = unsafe { below.set_graph_kernel(self.graph, *node, &launch) };
+            set.map_err(|error| (error, place))?;
+        }
+        self.forget_changed();
+        Ok(true)
+    }
+
+    /// Takes the nodes for equal to the trace.
+    pub(super) fn forget_changed(&mut self) {
+        for place in self.changed.drain(..) {
+            if let Work::Launch(kernel) = &mut self.trace.calls[place as usize].work {
+                kernel.is_changed = false;
+            }
+        }
+    }
+
+    /// The kernel of a launch of the trace, for messages.
+    pub(super) fn name_of(&self, place: u32) -> &str {
+        self.nodes.get(place as usize).map_or("?", |(_, name)| name)
     }
 
     /// Makes the mark cover all launches so far.

@@ -1,6 +1,5 @@
 //! The driver calls of a [`Replaying`].
 
-use super::mode::Taken;
 use super::state::State;
 use super::trace::Given;
 use super::{Omission, Replaying, Replays};
@@ -93,7 +92,7 @@ unsafe impl<D: Driver> Layer for Replaying<D> {
 
     unsafe fn destroy_event(&self, event: RawEvent) -> DriverResult<()> {
         self.disturb(None, "an event that is destroyed", None)?;
-        self.with(|state, _| state.events.remove(&event.handle()));
+        self.with(|state, _| state.remove_event(event));
         // SAFETY: the caller's contract.
         unsafe { self.below.destroy_event(event) }
     }
@@ -101,15 +100,11 @@ unsafe impl<D: Driver> Layer for Replaying<D> {
     #[inline]
     unsafe fn record_event(&self, event: RawEvent, stream: RawStream) -> DriverResult<()> {
         if self.is_on() {
-            if self.take(stream, Given::Record(event))? == Taken::Held {
+            if self.is_next(|state, node| state.is_next_record(node, stream, event)) {
                 return Ok(());
             }
             // SAFETY: the caller's contract.
-            let recorded = unsafe { self.below.record_event(event, stream) };
-            if recorded.is_ok() {
-                self.with(|state, _| state.note_recorded(event));
-            }
-            return self.sent(stream, recorded);
+            return unsafe { self.record_or_hold(event, stream) };
         }
         // SAFETY: the caller's contract.
         unsafe { self.below.record_event(event, stream) }
@@ -118,13 +113,11 @@ unsafe impl<D: Driver> Layer for Replaying<D> {
     #[inline]
     unsafe fn wait_event(&self, stream: RawStream, event: RawEvent) -> DriverResult<()> {
         if self.is_on() {
-            if self.take(stream, Given::Wait(event, 0))? == Taken::Held {
+            if self.is_next(|state, node| state.is_next_wait(node, stream, event)) {
                 return Ok(());
             }
-            let waited = self.with(|state, _| state.send_wait(&self.below, stream, event));
-            if let Some(waited) = waited {
-                return self.sent(stream, waited);
-            }
+            // SAFETY: the caller's contract.
+            return unsafe { self.wait_or_hold(stream, event) };
         }
         // SAFETY: the caller's contract.
         unsafe { self.below.wait_event(stream, event) }
@@ -184,11 +177,12 @@ unsafe impl<D: Driver> Layer for Replaying<D> {
     #[inline]
     unsafe fn recycle(&self, stream: RawStream, range: MemoryRange) -> DriverResult<()> {
         if self.is_on() {
-            if self.take(stream, Given::Recycle(range))? == Taken::Held {
+            if self.is_next(|state, node| state.is_next_recycle(node, stream, range)) {
                 return Ok(());
             }
             // SAFETY: the caller's contract.
-            return self.sent(stream, unsafe { self.below.recycle(stream, range) });
+            let send = || unsafe { self.below.recycle(stream, range) };
+            return self.send_or_hold(stream, Given::Recycle(range), send);
         }
         // SAFETY: the caller's contract.
         unsafe { self.below.recycle(stream, range) }
@@ -223,11 +217,12 @@ unsafe impl<D: Driver> Layer for Replaying<D> {
     #[inline]
     unsafe fn copy(&self, stream: RawStream, copy: &CopyOp) -> DriverResult<()> {
         if self.is_on() {
-            if self.take(stream, Given::Copy(copy))? == Taken::Held {
+            if self.is_next(|state, node| state.is_next_copy(node, stream, copy)) {
                 return Ok(());
             }
             // SAFETY: the caller's contract.
-            return self.sent(stream, unsafe { self.below.copy(stream, copy) });
+            let send = || unsafe { self.below.copy(stream, copy) };
+            return self.send_or_hold(stream, Given::Copy(copy), send);
         }
         // SAFETY: the caller's contract.
         unsafe { self.below.copy(stream, copy) }
@@ -235,11 +230,12 @@ unsafe impl<D: Driver> Layer for Replaying<D> {
 
     unsafe fn fill(&self, stream: RawStream, range: MemoryRange, byte: u8) -> DriverResult<()> {
         if self.is_on() {
-            if self.take(stream, Given::Fill(range, byte))? == Taken::Held {
+            if self.is_next(|state, node| state.is_next_fill(node, stream, range, byte)) {
                 return Ok(());
             }
             // SAFETY: the caller's contract.
-            return self.sent(stream, unsafe { self.below.fill(stream, range, byte) });
+            let send = || unsafe { self.below.fill(stream, range, byte) };
+            return self.send_or_hold(stream, Given::Fill(range, byte), send);
         }
         // SAFETY: the caller's contract.
         unsafe { self.below.fill(stream, range, byte) }
@@ -260,11 +256,12 @@ unsafe impl<D: Driver> Layer for Replaying<D> {
     #[inline]
     unsafe fn launch(&self, stream: RawStream, launch: &Launch<'_>) -> DriverResult<()> {
         if self.is_on() {
-            if self.take(stream, Given::Launch(launch))? == Taken::Held {
+            if self.is_next(|state, node| state.is_next_launch(node, stream, launch)) {
                 return Ok(());
             }
             // SAFETY: the caller's contract.
-            return self.sent(stream, unsafe { self.below.launch(stream, launch) });
+            let send = || unsafe { self.below.launch(stream, launch) };
+            return self.send_or_hold(stream, Given::Launch(launch), send);
         }
         // SAFETY: the caller's contract.
         unsafe { self.below.launch(stream, launch) }

@@ -23,12 +23,15 @@ impl<D: Driver> Replays for Replaying<D> {
             is_free
         });
         run.is_in_pass = began == Some(true);
+        if run.is_in_pass {
+            self.tick.begin(*run.first_tick.get_or_insert_with(|| self.tick.of_new_run()));
+        }
         run.is_in_pass
     }
 
     fn at(&self, node: u32, tick: u64) {
         self.node.store(u64::from(node), Ordering::Relaxed);
-        self.tick.set(Some(tick));
+        self.tick.set(tick);
     }
 
     fn tick(&self) -> Arc<ReplayedTick> {
@@ -39,7 +42,7 @@ impl<D: Driver> Replays for Replaying<D> {
         if !std::mem::take(&mut run.is_in_pass) {
             return Ok(());
         }
-        self.tick.set(None);
+        self.tick.end();
         let done = self.with(|state, _| state.end_pass(&self.below)).transpose()?;
         run.note(done.unwrap_or_default());
         Ok(())

@@ -9,8 +9,8 @@
 //! The greedy scheduler marks the begin and the end of a pass. The calls that its thread makes meanwhile form *segments*:
 //! a segment ends where the pass ends, and where the host asks or waits for something. The calls of a segment form a
 //! *trace*. A trace has launches, copies that don't block, fills, recycled memory, records, and waits for records of the
-//! same segment. Two traces are equal if they have the same calls in the same order: kind, stream, kernel, grid, block,
-//! shared memory, each parameter, and each access with its address. A record is compared by its stream, and a wait by the
+//! same segment. Two traces are equal if they have the same calls of the same nodes in the same order: kind, stream, kernel,
+//! grid, block, shared memory, the number of parameters, and each access with its address. A record is compared by its stream, and a wait by the
 //! place of its record in the trace: which event of a stream's ring holds the record changes nothing. A wait that the same
 //! stream has made in the same hook, for the same record, is no call of the trace: it changes no order.
 //! A wait for a record
@@ -20,6 +20,22 @@
 //! held back as long as it is equal to the trace of a lane. If it ends with that trace, the lane's graph is launched. If a
 //! call differs, or the segment ends earlier, the held-back calls are sent one by one in their order. Since addresses are
 //! compared, each rotation of buffers gets its own lane, and the graphs of ticks in flight overlap.
+//!
+//! A segment *follows* the lane that came next the last time: a call is compared with the one at the cursor, and nothing of
+//! it is kept. When it differs, the segment follows another lane that begins in the same way, or it is sent from the trace.
+//!
+//! # Parameters
+//!
+//! The bytes of a kernel's parameters are no part of this comparison. Where they differ, the trace takes over the new ones,
+//! and the node gets them before the graph is launched ([`Driver::set_graph_kernel`]). CUDA applies that to later launches
+//! of the executable graph alone, so earlier ones that are still queued keep theirs. A parameter has no padding, and its
+//! unused bytes are zero, so that equal values have equal bytes.
+//!
+//! That is sound for each parameter, whatever it means. What orders launches is the memory that they access, and all of that
+//! is stated as accesses, by the contract of [`Launch`](super::Launch): they are compared with their addresses, so that a
+//! graph's edges, and rules 4 and 5 below, stay right. A slice's address is that of its access and so can't differ alone. A
+//! number that a kernel takes for an address, as code with `unsafe` may pass it, changes like each other number: its caller
+//! has stated the access, or has broken the contract with and without replay.
 //!
 //! # What orders a graph
 //!
@@ -48,13 +64,17 @@
 //!
 //! A held-back call that fails when it is sent returns its error, with the operator that asked for it, to the call that
 //! made it be sent, and again at the end of the pass: the run fails. Of the calls behind it only records and waits are
-//! sent. A launch of a graph that fails has queued nothing: its calls are sent one by one, and replay is off from then on.
+//! sent. A launch of a graph that fails has queued nothing: its calls are sent one by one, and the graph is launched no more.
+//! So it is when a kernel of the graph can't get its parameters; the log names the kernel and the operator.
 //!
 //! Each rule has a test in `tests/tests/replay`, which fails without it: see [`Omission`].
 
+mod cursor;
+mod edges;
 mod ending;
 mod entry;
 mod fingerprint;
+mod follow;
 mod footprint;
 mod handles;
 mod known;
@@ -62,6 +82,8 @@ mod lane;
 mod layer;
 mod marks;
 mod mode;
+mod next;
+mod objects;
 mod outside;
 mod pass;
 mod report;
@@ -159,8 +181,10 @@ impl<D: Driver> fmt::Debug for Replaying<D> {
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Omission {
-    /// Parameters are not compared.
+    /// Parameters that have changed are not set.
     Parameters,
+    /// A trace that is followed from some call on takes over no parameters of the calls before.
+    TakenOver,
     /// Accesses are not compared.
     Accesses,
     /// Grids and blocks are not compared.

@@ -1,15 +1,11 @@
 //! The state of a pass, and what happens to the calls of a segment.
 
-use std::sync::Arc;
-
-use super::lane::Lanes;
 use super::report::PassDone;
 
 /// The pass of a thread.
 #[derive(Debug)]
 pub(super) struct Pass {
     pub(super) thread: u64,
-    pub(super) nodes: Arc<[Arc<str>]>,
     pub(super) mode: Mode,
     pub(super) done: PassDone,
 }
@@ -17,12 +13,21 @@ pub(super) struct Pass {
 /// What happens to the calls of a segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mode {
-    /// They are held back: they are those of these lanes so far.
-    Hold(Lanes),
+    /// They are held back: they are those of the trace at the cursor so far.
+    Follow,
+    /// They are held back, and are those of no lane: the end of the segment makes one.
+    Gather,
     /// They are sent, and kept to be compared.
     Keep,
     /// They are sent.
     Send,
+}
+
+impl Mode {
+    /// Whether calls are held back.
+    pub(super) fn holds(self) -> bool {
+        matches!(self, Self::Follow | Self::Gather)
+    }
 }
 
 /// What the caller does with a call.

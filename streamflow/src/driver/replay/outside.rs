@@ -87,8 +87,9 @@ impl State {
         let Some(border) = self.border else { return Ok(()) };
         let mut has_border = false;
         for place in 0..self.lanes[index].streams.len() {
-            let before = self.lanes[index].streams[place];
-            if !self.stream(before).dirty || !self.keeps(Omission::SentBefore) {
+            let (before, at) = self.lanes[index].streams[place];
+            let is_dirty = self.streams.at(at).is_none_or(|known| known.dirty);
+            if !is_dirty || !self.keeps(Omission::SentBefore) {
                 continue;
             }
             // SAFETY: the streams of a lane are live: a call for each was just asked for. The event is this layer's.
@@ -100,10 +101,11 @@ impl State {
         }
         let mut after: Lanes =
             if self.keeps(Omission::Conflicts) { self.lanes[index].conflicts } else { 0 };
-        for place in 0..self.outside.len() {
-            let event = self.outside[place].event;
-            let launched =
-                self.events.get(&event.handle()).map_or((0, 0), |known| (known.launch, known.lane));
+        for place in 0..self.cursor.outside as usize {
+            let Some(wait) = self.lanes[index].outside.get(place) else { break };
+            let event = wait.event;
+            let known = self.events.at(wait.at).filter(|known| known.raw == Some(event));
+            let launched = known.map_or((0, 0), |known| (known.launch, known.lane));
             match launched {
                 (0, _) if self.keeps(Omission::RecordsOutside) => {
                     // SAFETY: the event is live, by the contract of the wait that was asked for.
@@ -124,8 +126,10 @@ impl State {
                 }
             }
             for place in 0..self.lanes[index].streams.len() {
-                let before = self.lanes[index].streams[place];
-                self.stream(before).dirty = false;
+                let (_, at) = self.lanes[index].streams[place];
+                if let Some(known) = self.streams.at_mut(at) {
+                    known.dirty = false;
+                }
             }
         }
         self.order_after(below, index, after)
@@ -135,25 +139,30 @@ impl State {
     /// after the others itself.
     fn order_after(&mut self, below: &dyn Driver, index: usize, lanes: Lanes) -> DriverResult<()> {
         loop {
-            let own = &self.lanes[index].after;
-            let is_open = |other: &usize| {
-                *other != index && lanes & 1 << other != 0 && own[*other] < self.lanes[*other].last
-            };
-            let open = (0..self.lanes.len()).filter(is_open);
-            let Some(latest) = open.max_by_key(|other| self.lanes[*other].last) else {
+            // The latest of those that are open.
+            let (mut latest, mut number) = (index, 0);
+            let mut left = lanes & !(1 << index);
+            while left != 0 {
+                let other = left.trailing_zeros() as usize;
+                left &= left - 1;
+                let Some(last) = self.lanes.get(other).map(|lane| lane.last) else { break };
+                if last > number && self.lanes[index].after[other] < last {
+                    (latest, number) = (other, last);
+                }
+            }
+            let count = self.lanes.len();
+            let Ok([own, other]) = self.lanes.get_disjoint_mut([index, latest]) else {
                 return Ok(());
             };
-            let other = &mut self.lanes[latest];
-            let (last, implied) = (other.last, other.after);
-            if other.completed < last {
+            if other.completed < number {
                 other.make_mark(below)?;
-                let mark = other.mark;
                 // SAFETY: all are this layer's.
-                unsafe { below.wait_event(self.lanes[index].stream, mark) }?;
+                unsafe { below.wait_event(own.stream, other.mark) }?;
             }
-            let own = &mut self.lanes[index].after;
-            own.iter_mut().zip(implied).for_each(|(own, implied)| *own = implied.max(*own));
-            own[latest] = last;
+            for (own, implied) in own.after.iter_mut().zip(&other.after).take(count) {
+                *own = (*own).max(*implied);
+            }
+            own.after[latest] = number;
         }
     }
 }

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use super::Omission;
-use super::lane::Lanes;
+use super::cursor::{Cursor, Outside};
+use super::lane::Lane;
 use super::mode::{Mode, Pass, Taken};
 use super::report::PassDone;
-use super::state::{Outside, State};
+use super::state::State;
 use super::trace::Given;
 use crate::driver::{CopyKind, Driver, DriverResult, RawStream};
 
@@ -15,8 +16,10 @@ const LONGEST: usize = 4096;
 
 impl State {
     pub(super) fn begin_pass(&mut self, thread: u64, nodes: &Arc<[Arc<str>]>) {
-        let done = PassDone::default();
-        self.pass = Some(Pass { thread, nodes: nodes.clone(), mode: Mode::Send, done });
+        if !Arc::ptr_eq(&self.nodes, nodes) {
+            self.nodes = nodes.clone();
+        }
+        self.pass = Some(Pass { thread, mode: Mode::Send, done: PassDone::default() });
         self.begin_segment();
     }
 
@@ -24,18 +27,37 @@ impl State {
         self.segment += 1;
         self.current.clear();
         self.outside.clear();
-        let mut lanes: Lanes = 0;
-        for (index, lane) in self.lanes.iter().enumerate() {
-            lanes |= Lanes::from(!lane.is_retired) << index;
-        }
-        let is_held = lanes != 0 || self.is_eager;
-        self.set_mode(if is_held { Mode::Hold(lanes) } else { Mode::Keep });
+        self.aim();
+    }
+
+    /// Follows the lane that came after the latest one the last time.
+    pub(super) fn aim(&mut self) {
+        let follows = |lane: &Lane| !lane.is_retired;
+        let next = self.lanes.get(self.latest as usize).map_or(0, |lane| lane.next);
+        let lane = match self.lanes.get(next as usize).is_some_and(follows) {
+            true => Some(next),
+            false => self.lanes.iter().position(follows).map(|lane| lane as u32),
+        };
+        self.cursor = Cursor { lane: lane.unwrap_or(0), place: 0, outside: 0 };
+        self.set_mode(match lane {
+            Some(_) => Mode::Follow,
+            None if self.is_eager => Mode::Gather,
+            None => Mode::Keep,
+        });
     }
 
     pub(super) fn set_mode(&mut self, mode: Mode) {
+        self.follower = 0;
         if let Some(pass) = &mut self.pass {
             pass.mode = mode;
+            if mode == Mode::Follow {
+                self.follower = pass.thread;
+            }
         }
+    }
+
+    pub(super) fn mode(&self) -> Option<Mode> {
+        self.pass.as_ref().map(|pass| pass.mode)
     }
 
     /// The mode, if the calling thread is that of the pass.
@@ -43,10 +65,33 @@ impl State {
         self.pass.as_ref().filter(|pass| pass.thread == thread).map(|pass| pass.mode)
     }
 
-    pub(super) fn is_holding(&self) -> bool {
-        !self.outside.is_empty() || self.current.len() > 0
+    /// How many calls of the segment there are.
+    pub(super) fn len(&self) -> usize {
+        match self.mode() {
+            Some(Mode::Follow) => self.cursor.place as usize,
+            _ => self.current.len(),
+        }
     }
 
+    pub(super) fn is_holding(&self) -> bool {
+        self.has_waits() || self.len() > 0
+    }
+
+    /// Whether waits for records from outside are held back.
+    pub(super) fn has_waits(&self) -> bool {
+        match self.mode() {
+            Some(Mode::Follow) => self.cursor.outside > 0,
+            _ => !self.outside.is_empty(),
+        }
+    }
+
+    pub(super) fn note_work(&mut self) {
+        if let Some(pass) = &mut self.pass {
+            pass.done.has_work = true;
+        }
+    }
+
+    #[cold]
     pub(super) fn note_broken(&mut self, what: &'static str, node: Option<u32>) {
         if let Some(pass) = &mut self.pass {
             pass.done.broken.get_or_insert((what, node));
@@ -59,14 +104,13 @@ impl State {
         if pass.thread == thread {
             return Ok(false);
         }
-        if matches!(pass.mode, Mode::Hold(_)) && self.is_holding() && self.keeps(Omission::Threads)
-        {
+        if pass.mode.holds() && self.is_holding() && self.keeps(Omission::Threads) {
             self.interrupt(below, "another thread used the device meanwhile", None)?;
         }
         Ok(true)
     }
 
-    /// Takes a call that a trace can have. It is held back, or the caller sends it.
+    /// Takes a call that a trace can have, unless it is simply the next one. It is held back, or the caller sends it.
     pub(super) fn take(
         &mut self,
         below: &dyn Driver,
@@ -75,73 +119,67 @@ impl State {
         given: Given<'_>,
     ) -> DriverResult<Taken> {
         if self.yield_to(below, thread)? {
-            if let Given::Record(event) = given
-                && let Some(known) = self.events.get_mut(&event.handle())
+            if let Given::Record(event, _) = given
+                && let Some(known) = self.events.get_mut(event.handle())
             {
                 known.segment = 0;
             }
             return Ok(Taken::Send);
         }
         let Some(mode) = self.mode_of(thread) else { return Ok(Taken::Send) };
-        if let Some(pass) = &mut self.pass {
-            pass.done.has_work = true;
-        }
+        self.note_work();
         if mode == Mode::Send {
             return Ok(Taken::Send);
         }
         let given = match given {
-            Given::Wait(event, _) => match self.events.get(&event.handle()) {
+            Given::Wait(event, _) => match self.events.get(event.handle()) {
                 Some(known) if known.segment == self.segment => Given::Wait(event, known.place),
                 _ => {
-                    return self.take_outside(
-                        below,
-                        mode,
-                        Outside { place: 0, node, stream, event },
-                    );
+                    let at = self.events.find(event.handle()).unwrap_or(u32::MAX);
+                    let wait = Outside { place: self.len() as u32, node, stream, event, at };
+                    return self.take_outside(below, mode, wait);
                 }
             },
+            Given::Record(event, _) => {
+                Given::Record(event, self.events.find(event.handle()).unwrap_or(u32::MAX))
+            }
             given => given,
         };
-        if let Given::Wait(_, record) = given
-            && self.current.has_waited(node, stream, record)
-        {
-            return Ok(if mode == Mode::Keep { Taken::Send } else { Taken::Held });
+        if mode == Mode::Follow && self.follow(self.cursor.lane, (node, stream), given) {
+            return Ok(Taken::Held);
         }
-        let place = self.current.len();
-        let with = match mode {
-            Mode::Hold(lanes) => self.with_call(lanes, place, stream, given),
-            _ => 0,
-        };
+        if let Given::Wait(_, record) = given
+            && self.has_waited(node, stream, record)
+        {
+            return Ok(if mode.holds() { Taken::Held } else { Taken::Send });
+        }
+        // What a lane's call is equal to is accepted, as that was: a stream or an event that changes retires its lanes.
+        if mode == Mode::Follow && self.switch((node, stream), given) {
+            return Ok(Taken::Held);
+        }
+        let place = self.len();
         let mut taken = Taken::Send;
-        if with != 0 {
-            // What a lane's call is equal to is accepted, as that was: a stream or an event that changes retires its lanes.
-            self.set_mode(Mode::Hold(with));
-            taken = Taken::Held;
-        } else if let Some(what) = self.refusal(stream, &given) {
+        if let Some(what) = self.refusal(stream, &given) {
             self.interrupt(below, what, Some(node))?;
             return Ok(Taken::Send);
         } else if self.is_eager && mode != Mode::Keep {
             // No lane has these calls. The end of the segment makes one.
-            self.set_mode(Mode::Hold(0));
+            self.gather();
             taken = Taken::Held;
         } else if mode != Mode::Keep {
-            // Waits alone are no begin: they are no part of a trace.
-            let has_begun = self.current.len() > 0;
             self.send_held(below)?;
-            if has_begun {
+            // Waits alone are no begin: they are no part of a trace.
+            if place > 0 {
                 self.note_broken("a call differed from those of earlier passes", Some(node));
             }
         } else if place >= LONGEST {
-            self.interrupt(
-                below,
-                "so many calls that the first would be held back for too long",
-                None,
-            )?;
+            let what = "so many calls that the first would be held back for too long";
+            self.interrupt(below, what, None)?;
             return Ok(Taken::Send);
         }
         self.current.push(node, stream, given);
-        if let Given::Record(event) = given
-            && let Some(known) = self.events.get_mut(&event.handle())
+        if let Given::Record(event, _) = given
+            && let Some(known) = self.events.get_mut(event.handle())
         {
             (known.segment, known.place) = (self.segment, place as u32);
         }
@@ -157,7 +195,7 @@ impl State {
     ) -> DriverResult<Taken> {
         // Its owner may destroy an event of other code as soon as this returns.
         let is_foreign =
-            !self.events.contains_key(&wait.event.handle()) && self.keeps(Omission::ForeignEvents);
+            self.events.get(wait.event.handle()).is_none() && self.keeps(Omission::ForeignEvents);
         let what = match self.refusal(wait.stream, &Given::Wait(wait.event, 0)) {
             None if is_foreign => Some("a wait for an event that other code made"),
             found => found,
@@ -169,26 +207,11 @@ impl State {
         if mode == Mode::Keep {
             return Ok(Taken::Send);
         }
-        self.outside.push(Outside { place: self.current.len() as u32, ..wait });
+        match mode {
+            Mode::Follow => self.hold_outside(wait),
+            _ => self.outside.push(wait),
+        }
         Ok(Taken::Held)
-    }
-
-    /// Those of the lanes whose trace has this call at this place.
-    fn with_call(&self, lanes: Lanes, place: usize, stream: RawStream, given: Given<'_>) -> Lanes {
-        let (mut left, mut with) = (lanes, 0);
-        while left != 0 {
-            let index = left.trailing_zeros();
-            left &= left - 1;
-            let trace = &self.lanes[index as usize].trace;
-            with |= Lanes::from(trace.is_call(place, stream, given, self.omission)) << index;
-        }
-        // Which event holds a record is not compared: it may be one that can't be held back.
-        if let Given::Record(event) = given
-            && !self.events.get(&event.handle()).is_some_and(|known| known.is_plain)
-        {
-            return 0;
-        }
-        with
     }
 
     /// Why a call can't be part of a trace.
@@ -209,8 +232,8 @@ impl State {
             Given::Copy(copy) if matches!(copy.kind, CopyKind::Peer { .. }) => {
                 Some("a copy between devices")
             }
-            Given::Record(event)
-                if !self.events.get(&event.handle()).is_some_and(|known| known.is_plain) =>
+            Given::Record(event, _)
+                if !self.events.get(event.handle()).is_some_and(|known| known.is_plain) =>
             {
                 Some("a record with timing, or of an event that other code made")
             }
@@ -242,9 +265,7 @@ impl State {
         if self.yield_to(below, thread)? || rule.is_some_and(|rule| !self.keeps(rule)) {
             return Ok(());
         }
-        if let Some(pass) = &mut self.pass {
-            pass.done.has_work = true;
-        }
+        self.note_work();
         if self.mode_of(thread).is_some_and(|mode| mode != Mode::Send) {
             self.interrupt(below, what, Some(node))?;
         }

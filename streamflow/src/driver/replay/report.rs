@@ -14,6 +14,8 @@ pub struct ReplayReport {
     /// The passes of the scheduler that were replayed: launches of graphs took the place of their calls. Without
     /// conditions that make nodes wait, a pass is a tick of each node.
     pub replayed: u64,
+    /// The replayed passes in which kernels got other parameters than in the latest pass with the same graph.
+    pub changed: u64,
     /// The passes whose calls were sent one by one, all or some.
     pub sent: u64,
     /// The passes with less than two launches, copies and fills between their queries: for them a graph saves nothing.
@@ -45,7 +47,11 @@ impl fmt::Display for Reason {
 
 impl fmt::Display for ReplayReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "replay: {} pass(es) replayed, {} sent call by call", self.replayed, self.sent)?;
+        write!(f, "replay: {} pass(es) replayed", self.replayed)?;
+        if self.changed > 0 {
+            write!(f, " ({} of them with other parameters)", self.changed)?;
+        }
+        write!(f, ", {} sent call by call", self.sent)?;
         if self.small > 0 {
             write!(f, ", {} too small to gain", self.small)?;
         }
@@ -65,7 +71,10 @@ impl fmt::Display for ReplayReport {
 pub struct ReplayRun {
     /// The nodes' names.
     pub(super) nodes: Arc<[Arc<str>]>,
+    /// The number of its first tick, once it had a pass.
+    pub(super) first_tick: Option<u64>,
     replayed: u64,
+    changed: u64,
     sent: u64,
     small: u64,
     broken_by: Vec<(&'static str, Option<u32>, u64)>,
@@ -83,6 +92,8 @@ pub(super) struct PassDone {
     pub(super) has_work: bool,
     /// Whether a graph was launched.
     pub(super) launched: bool,
+    /// Whether kernels of a graph got other parameters.
+    pub(super) changed: bool,
     /// Why calls were sent one by one.
     pub(super) broken: Option<(&'static str, Option<u32>)>,
 }
@@ -119,7 +130,10 @@ impl ReplayRun {
         }
         self.in_vain = if done.launched { 0 } else { self.in_vain + 1 };
         match done.broken {
-            None if done.launched => self.replayed += 1,
+            None if done.launched => {
+                self.replayed += 1;
+                self.changed += u64::from(done.changed);
+            }
             None => self.small += 1,
             Some((what, node)) => {
                 self.sent += 1;
@@ -142,6 +156,7 @@ impl ReplayRun {
         let reasons = self.broken_by.iter();
         ReplayReport {
             replayed: self.replayed,
+            changed: self.changed,
             sent: self.sent,
             small: self.small,
             broken_by: reasons

@@ -11,9 +11,10 @@ use crate::driver::{Driver, DriverError, DriverResult, RawEvent, RawStream};
 impl State {
     /// Sends the held-back calls, one by one in their order.
     pub(super) fn send_held(&mut self, below: &dyn Driver) -> DriverResult<()> {
-        if !matches!(self.pass.as_ref().map(|pass| pass.mode), Some(Mode::Hold(_))) {
+        if !self.mode().is_some_and(Mode::holds) {
             return Ok(());
         }
+        self.gather();
         // From here on they are no longer held back, also if one fails.
         self.set_mode(Mode::Keep);
         let (current, outside) =
@@ -50,17 +51,21 @@ impl State {
     ) -> (DriverResult<()>, Cow<'static, str>) {
         let call = &trace.calls[place];
         let stream = call.stream;
-        if has_failed && !matches!(call.work, Work::Record(_) | Work::Wait(..)) {
+        if has_failed && !matches!(call.work, Work::Record(..) | Work::Wait(_)) {
             return (Ok(()), "".into());
         }
         if let Err(error) = self.settle(below, stream) {
+            if let Work::Record(event, _) = call.work {
+                // It is that of no launch.
+                self.note_recorded(event);
+            }
             return (Err(error), "the order before a call".into());
         }
         // The call was asked for with the contract of its method. Its objects and its memory are as they were: whatever
         // could change them comes after a call that sends what is held back. That is the reason in each block.
         match call.work {
-            Work::Launch { function, .. } => {
-                let name = self.kernel_name(function);
+            Work::Launch(kernel) => {
+                let name = self.kernel_name(kernel.function);
                 let Some(launch) = trace.launch(&call.work, &name) else {
                     return (Ok(()), "".into());
                 };
@@ -74,7 +79,7 @@ impl State {
             }
             Work::Copy(copy) => {
                 // SAFETY: as above.
-                let sent = unsafe { below.copy(stream, &copy) };
+                let sent = unsafe { below.copy(stream, &trace.copies[copy as usize]) };
                 (sent, "a copy".into())
             }
             Work::Fill(range, byte) => {
@@ -87,13 +92,14 @@ impl State {
                 let sent = unsafe { below.recycle(stream, range) };
                 (sent, "memory that is used again".into())
             }
-            Work::Record(event) => {
+            Work::Record(event, _) => {
                 // SAFETY: as above.
                 let sent = unsafe { below.record_event(event, stream) };
                 self.note_recorded(event);
                 (sent, "a record".into())
             }
-            Work::Wait(event, _) => {
+            Work::Wait(record) => {
+                let Some(event) = trace.event_of(record) else { return (Ok(()), "".into()) };
                 // SAFETY: as above.
                 let sent = unsafe { below.wait_event(stream, event) };
                 (sent, "a wait".into())
@@ -132,16 +138,19 @@ impl State {
     ) {
         let Err(error) = sent else { return };
         if first.is_ok() {
-            let nodes = self.pass.as_ref().map(|pass| &pass.nodes);
-            let node = nodes.and_then(|nodes| nodes.get(node as usize));
-            *first = Err(asked_by(error, what, node.map_or("?", |node| node)));
+            *first = Err(asked_by(error, what, self.node_name(node)));
         }
+    }
+
+    /// The name of a node, for messages.
+    pub(super) fn node_name(&self, node: u32) -> &str {
+        self.nodes.get(node as usize).map_or("?", |name| name)
     }
 }
 
 /// Adds to the message of an error which call it was, and which operator asked for it.
 #[cold]
-fn asked_by(error: DriverError, what: &str, node: &str) -> DriverError {
+pub(super) fn asked_by(error: DriverError, what: &str, node: &str) -> DriverError {
     match error {
         DriverError::Call { call, device, code, name, message } => {
             let message = format!(

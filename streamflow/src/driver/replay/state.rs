@@ -3,32 +3,41 @@
 use std::sync::Arc;
 
 use super::Omission;
+use super::cursor::{Cursor, Outside};
 use super::fingerprint::Seen;
 use super::handles::ByHandle;
 use super::lane::Lane;
-use super::mode::Pass;
+use super::mode::{Mode, Pass};
+use super::objects::Objects;
 use super::trace::Trace;
 use crate::driver::{
     DeviceId, Driver, DriverError, RawEvent, RawFunction, RawStream, StreamFlags, StreamOptions,
 };
 
 /// The state of a driver that replays.
+// In this order, so that what each call needs is in few cache lines.
 #[derive(Debug, Default)]
+#[repr(C)]
 pub(super) struct State {
-    pub(super) streams: ByHandle<Stream>,
-    pub(super) events: ByHandle<Event>,
-    kernels: ByHandle<Kernel>,
+    /// The thread whose calls are compared with the trace at the cursor; 0 if none are.
+    pub(super) follower: u64,
+    pub(super) cursor: Cursor,
+    /// The lane that was launched last.
+    pub(super) latest: u32,
     pub(super) lanes: Vec<Lane>,
-    /// Traces that came once.
-    pub(super) seen: Seen,
-    /// How many graphs were launched.
-    pub(super) launches: u64,
     /// How many segments were begun: the number of the current one.
     pub(super) segment: u64,
+    /// How many graphs were launched.
+    pub(super) launches: u64,
+    pub(super) events: Objects<Event>,
+    pub(super) streams: Objects<Stream>,
     pub(super) pass: Option<Pass>,
-    /// The calls of the segment: held back, or sent and kept.
+    kernels: ByHandle<Kernel>,
+    /// The nodes of the run whose passes these are.
+    pub(super) nodes: Arc<[Arc<str>]>,
+    /// The calls of the segment, if they are not those of the trace at the cursor: held back, or sent and kept.
     pub(super) current: Trace,
-    /// The waits of the held-back calls for records from outside of the segment.
+    /// The waits of these calls for records from outside of the segment, if they are held back.
     pub(super) outside: Vec<Outside>,
     /// The device of all lanes.
     pub(super) device: Option<DeviceId>,
@@ -39,6 +48,8 @@ pub(super) struct State {
     pub(super) omission: Option<Omission>,
     /// Whether a segment is a graph when it comes for the first time.
     pub(super) is_eager: bool,
+    /// Traces that came once.
+    pub(super) seen: Seen,
 }
 
 #[derive(Debug)]
@@ -53,8 +64,16 @@ pub(super) struct Stream {
     pub(super) dirty: bool,
 }
 
+impl Default for Stream {
+    fn default() -> Self {
+        Self { is_plain: false, tail: 0, joined: 0, dirty: true }
+    }
+}
+
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Event {
+    /// `None` for one that was destroyed.
+    pub(super) raw: Option<RawEvent>,
     /// The launch that its latest record belongs to; 0 if the record was sent.
     pub(super) launch: u64,
     /// The lane of that launch.
@@ -73,16 +92,6 @@ struct Kernel {
     has_state: bool,
 }
 
-/// A wait for a record from outside of the segment.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Outside {
-    /// How many calls of the segment are before it.
-    pub(super) place: u32,
-    pub(super) node: u32,
-    pub(super) stream: RawStream,
-    pub(super) event: RawEvent,
-}
-
 impl State {
     /// Whether a rule holds: whether no test leaves it out.
     pub(super) fn keeps(&self, rule: Omission) -> bool {
@@ -91,37 +100,45 @@ impl State {
 
     /// What is known of a stream. Nothing is known yet of a stream that other code made, and of a default stream.
     pub(super) fn stream(&mut self, stream: RawStream) -> &mut Stream {
-        self.streams.entry(stream_key(stream)).or_insert(Stream {
-            is_plain: false,
-            tail: 0,
-            joined: 0,
-            dirty: true,
-        })
+        self.streams.get_or_add(stream_key(stream), Stream::default)
+    }
+
+    /// The place of a stream that is known.
+    pub(super) fn place_of(&self, stream: RawStream) -> u32 {
+        self.streams.find(stream_key(stream)).unwrap_or(u32::MAX)
     }
 
     pub(super) fn add_stream(&mut self, stream: RawStream, options: StreamOptions) {
         let is_plain = options == StreamOptions::default()
             && options.flags == StreamFlags::NonBlocking
             && self.device.is_none_or(|device| device == stream.device());
-        let known = Stream { is_plain, tail: 0, joined: 0, dirty: true };
-        self.streams.insert(stream_key(stream), known);
+        self.streams.insert(stream_key(stream), Stream { is_plain, ..Stream::default() });
     }
 
     /// Forgets a stream.
     pub(super) fn remove_stream(&mut self, stream: RawStream) {
-        self.streams.remove(&stream_key(stream));
+        self.streams.remove(stream_key(stream), Stream::default());
         self.retire(stream);
     }
 
-    /// Retires the lanes that have work of a stream.
+    /// Retires the lanes that have work of a stream. None of their calls is held back.
     pub(super) fn retire(&mut self, stream: RawStream) {
         for lane in &mut self.lanes {
-            lane.is_retired |= lane.streams.contains(&stream);
+            lane.is_retired |= lane.streams.iter().any(|(known, _)| *known == stream);
+        }
+        let followed = self.lanes.get(self.cursor.lane as usize);
+        if self.mode() == Some(Mode::Follow) && followed.is_some_and(|lane| lane.is_retired) {
+            self.aim();
         }
     }
 
     pub(super) fn add_event(&mut self, event: RawEvent, is_plain: bool) {
-        self.events.insert(event.handle(), Event { is_plain, ..Event::default() });
+        let known = Event { raw: Some(event), is_plain, ..Event::default() };
+        self.events.insert(event.handle(), known);
+    }
+
+    pub(super) fn remove_event(&mut self, event: RawEvent) {
+        self.events.remove(event.handle(), Event::default());
     }
 
     pub(super) fn add_kernel(&mut self, function: RawFunction, name: &str, has_state: bool) {
@@ -144,12 +161,12 @@ impl State {
 
     /// The launch that the latest record of an event belongs to; 0 if the record was sent.
     pub(super) fn launch_of(&self, event: RawEvent) -> u64 {
-        self.events.get(&event.handle()).map_or(0, |known| known.launch)
+        self.events.get(event.handle()).map_or(0, |known| known.launch)
     }
 
     /// Notes that a record of an event was sent.
     pub(super) fn note_recorded(&mut self, event: RawEvent) {
-        if let Some(known) = self.events.get_mut(&event.handle()) {
+        if let Some(known) = self.events.get_mut(event.handle()) {
             known.launch = 0;
         }
     }

@@ -5,14 +5,24 @@ use crate::sync::{AtomicU64, Ordering};
 /// Outside of passes that are replayed.
 const NONE: u64 = u64::MAX;
 
-/// The number of the tick whose hook runs in a pass that is replayed.
+/// The numbers of a run begin at a multiple of this, so that its ticks repeat with those of earlier runs.
+const ROUND: u64 = 1 << 6;
+
+/// The number of the tick whose hook runs in a pass that is replayed. The ticks of a run begin with 0, and two runs that
+/// follow each other have no number in common: memory that a tick returned is told from that of the same tick.
 #[doc(hidden)]
 #[derive(Debug)]
-pub struct ReplayedTick(AtomicU64);
+pub struct ReplayedTick {
+    now: AtomicU64,
+    /// What is added to the ticks of the run whose pass it is.
+    first: AtomicU64,
+    latest: AtomicU64,
+}
 
 impl Default for ReplayedTick {
     fn default() -> Self {
-        Self(AtomicU64::new(NONE))
+        let now = AtomicU64::new(NONE);
+        Self { now, first: AtomicU64::new(0), latest: AtomicU64::new(0) }
     }
 }
 
@@ -20,10 +30,30 @@ impl ReplayedTick {
     /// The tick, on whichever thread. `None` outside of passes that are replayed.
     #[inline]
     pub(crate) fn get(&self) -> Option<u64> {
-        Some(self.0.load(Ordering::Relaxed)).filter(|tick| *tick != NONE)
+        Some(self.now.load(Ordering::Relaxed)).filter(|tick| *tick != NONE)
     }
 
-    pub(super) fn set(&self, tick: Option<u64>) {
-        self.0.store(tick.unwrap_or(NONE), Ordering::Relaxed);
+    /// A number above all earlier ones, for the first tick of a run.
+    pub(super) fn of_new_run(&self) -> u64 {
+        (self.latest.load(Ordering::Relaxed) + 1).next_multiple_of(ROUND)
+    }
+
+    /// A pass of the run with this first number begins.
+    pub(super) fn begin(&self, first: u64) {
+        self.first.store(first, Ordering::Relaxed);
+    }
+
+    /// The hook of a node in this tick of its run is next. One pass at a time does this.
+    pub(super) fn set(&self, tick: u64) {
+        let number = self.first.load(Ordering::Relaxed) + tick;
+        if number > self.latest.load(Ordering::Relaxed) {
+            self.latest.store(number, Ordering::Relaxed);
+        }
+        self.now.store(number, Ordering::Relaxed);
+    }
+
+    /// The pass ends.
+    pub(super) fn end(&self) {
+        self.now.store(NONE, Ordering::Relaxed);
     }
 }

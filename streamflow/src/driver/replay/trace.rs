@@ -1,14 +1,12 @@
 //! The calls of a segment, and how they are compared.
 
-use smallvec::SmallVec;
-
 use super::Omission;
 use crate::driver::{
     Access, AccessMode, CopyOp, Launch, MemoryRange, Param, RawEvent, RawFunction, RawStream,
 };
 
-/// Part of a trace's list of parameters, or of accesses.
-type Part = (u32, u32);
+/// Part of a trace's list of parameters, or of accesses: where it begins, and where it ends.
+pub(super) type Part = (u32, u32);
 
 /// One call of a trace.
 #[derive(Debug, Clone, Copy)]
@@ -21,20 +19,28 @@ pub(super) struct Call {
 
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Work {
-    Launch {
-        function: RawFunction,
-        grid: [u32; 3],
-        block: [u32; 3],
-        shared_bytes: u32,
-        params: Part,
-        accesses: Part,
-    },
-    Copy(CopyOp),
+    Launch(Kernel),
+    /// The copy with this index.
+    Copy(u32),
     Fill(MemoryRange, u8),
     Recycle(MemoryRange),
-    Record(RawEvent),
+    /// The event that holds the record, and the event's place.
+    Record(RawEvent, u32),
     /// A wait for the record that is the call with this index.
-    Wait(RawEvent, u32),
+    Wait(u32),
+}
+
+/// A launch of a trace.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Kernel {
+    pub(super) function: RawFunction,
+    pub(super) grid: [u32; 3],
+    pub(super) block: [u32; 3],
+    pub(super) shared_bytes: u32,
+    /// Whether the executable graph has other parameters.
+    pub(super) is_changed: bool,
+    pub(super) params: Part,
+    pub(super) accesses: Part,
 }
 
 /// A call, as it is asked for.
@@ -44,7 +50,9 @@ pub(super) enum Given<'a> {
     Copy(&'a CopyOp),
     Fill(MemoryRange, u8),
     Recycle(MemoryRange),
-    Record(RawEvent),
+    /// The event and its place.
+    Record(RawEvent, u32),
+    /// The event, and the index of its record in the trace.
     Wait(RawEvent, u32),
 }
 
@@ -52,8 +60,9 @@ pub(super) enum Given<'a> {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Trace {
     pub(super) calls: Vec<Call>,
-    params: Vec<Param>,
-    accesses: Vec<Access>,
+    pub(super) params: Vec<Param>,
+    pub(super) accesses: Vec<Access>,
+    pub(super) copies: Vec<CopyOp>,
 }
 
 impl Trace {
@@ -61,13 +70,29 @@ impl Trace {
         self.calls.clear();
         self.params.clear();
         self.accesses.clear();
+        self.copies.clear();
     }
 
-    /// Becomes equal to another trace.
-    pub(super) fn copy(&mut self, other: &Self) {
-        self.calls.clone_from(&other.calls);
-        self.params.clone_from(&other.params);
-        self.accesses.clone_from(&other.accesses);
+    /// Becomes equal to the first calls of another trace.
+    pub(super) fn copy(&mut self, other: &Self, len: usize) {
+        self.clear();
+        let (mut params, mut accesses, mut copies) = (0, 0, 0);
+        for call in &other.calls[..len] {
+            let mut call = *call;
+            match &mut call.work {
+                Work::Launch(kernel) => {
+                    (params, accesses) = (kernel.params.1, kernel.accesses.1);
+                    // What the other trace's graph has is of no account here.
+                    kernel.is_changed = false;
+                }
+                Work::Copy(copy) => copies = *copy + 1,
+                _ => {}
+            }
+            self.calls.push(call);
+        }
+        self.params.extend_from_slice(part(&other.params, (0, params)));
+        self.accesses.extend_from_slice(part(&other.accesses, (0, accesses)));
+        self.copies.extend_from_slice(part(&other.copies, (0, copies)));
     }
 
     pub(super) fn len(&self) -> usize {
@@ -77,83 +102,108 @@ impl Trace {
     /// Appends a call.
     pub(super) fn push(&mut self, node: u32, stream: RawStream, given: Given<'_>) {
         let work = match given {
-            Given::Launch(launch) => Work::Launch {
+            Given::Launch(launch) => Work::Launch(Kernel {
                 function: launch.function,
                 grid: launch.grid,
                 block: launch.block,
                 shared_bytes: launch.shared_bytes,
+                is_changed: false,
                 params: append(&mut self.params, launch.params),
                 accesses: append(&mut self.accesses, launch.accesses),
-            },
-            Given::Copy(copy) => Work::Copy(*copy),
+            }),
+            Given::Copy(copy) => Work::Copy(append(&mut self.copies, &[*copy]).0),
             Given::Fill(range, byte) => Work::Fill(range, byte),
             Given::Recycle(range) => Work::Recycle(range),
-            Given::Record(event) => Work::Record(event),
-            Given::Wait(event, record) => Work::Wait(event, record),
+            Given::Record(event, place) => Work::Record(event, place),
+            Given::Wait(_, record) => Work::Wait(record),
         };
         self.calls.push(Call { stream, node, work });
     }
 
-    /// Whether the latest calls of a node have this wait already. A stream's clock may have forgotten a wait since it was
-    /// made, so that the same hook makes it once more in some ticks, and not in others.
-    pub(super) fn has_waited(&self, node: u32, stream: RawStream, record: u32) -> bool {
-        let own = self.calls.iter().rev().take_while(|call| call.node == node);
+    /// Whether the latest of the first `len` calls, those of a node, have this wait already. A stream's clock may have
+    /// forgotten a wait since it was made, so that the same hook makes it once more in some ticks, and not in others.
+    pub(super) fn has_waited(&self, len: usize, node: u32, stream: RawStream, record: u32) -> bool {
+        let own = self.calls[..len].iter().rev().take_while(|call| call.node == node);
         own.filter(|call| call.stream == stream)
-            .any(|call| matches!(call.work, Work::Wait(_, before) if before == record))
+            .any(|call| matches!(call.work, Work::Wait(before) if before == record))
     }
 
     /// The launch of a call, with a name for messages.
     pub(super) fn launch<'a>(&'a self, work: &Work, name: &'a str) -> Option<Launch<'a>> {
-        let Work::Launch { function, grid, block, shared_bytes, params, accesses } = *work else {
+        let Work::Launch(Kernel { function, grid, block, shared_bytes, params, accesses, .. }) =
+            *work
+        else {
             return None;
         };
         let (params, accesses) = (part(&self.params, params), part(&self.accesses, accesses));
         Some(Launch { function, name, grid, block, shared_bytes, params, accesses })
     }
 
-    /// Whether the call at an index is the one that is asked for.
+    /// The event that holds the record of a call.
+    pub(super) fn event_of(&self, record: u32) -> Option<RawEvent> {
+        match self.calls.get(record as usize)?.work {
+            Work::Record(event, _) => Some(event),
+            _ => None,
+        }
+    }
+
+    /// Whether the call at an index is the one that is asked for, but for the bytes of a kernel's parameters.
     pub(super) fn is_call(
         &self,
         index: usize,
-        stream: RawStream,
+        (node, stream): (u32, RawStream),
         given: Given<'_>,
         left_out: Option<Omission>,
     ) -> bool {
         let Some(call) = self.calls.get(index) else { return false };
         let without = |rule| left_out == Some(rule);
-        if call.stream != stream && !without(Omission::Streams) {
+        if call.node != node || call.stream != stream && !without(Omission::Streams) {
             return false;
         }
         match (&call.work, given) {
-            (
-                &Work::Launch { function, grid, block, shared_bytes, params, accesses },
-                Given::Launch(other),
-            ) => {
-                (function == other.function || without(Omission::Kernel))
-                    && ((grid, block, shared_bytes)
-                        == (other.grid, other.block, other.shared_bytes)
-                        || without(Omission::Grid))
-                    && (same_params(part(&self.params, params), other.params)
-                        || without(Omission::Parameters))
-                    && (same_accesses(part(&self.accesses, accesses), other.accesses)
+            (Work::Launch(known), Given::Launch(other)) => {
+                (known.function == other.function || without(Omission::Kernel))
+                    && (known.has_grid(other) || without(Omission::Grid))
+                    && part(&self.params, known.params).len() == other.params.len()
+                    && (same_accesses(part(&self.accesses, known.accesses), other.accesses)
                         || without(Omission::Accesses))
             }
-            (Work::Copy(copy), Given::Copy(other)) => copy == other,
+            (Work::Copy(copy), Given::Copy(other)) => self.copies[*copy as usize] == *other,
             (Work::Fill(range, byte), Given::Fill(other, with)) => *range == other && *byte == with,
             (Work::Recycle(range), Given::Recycle(other)) => *range == other,
-            (Work::Record(_), Given::Record(_)) => true,
-            (Work::Wait(_, record), Given::Wait(_, other)) => {
+            (Work::Record(..), Given::Record(..)) => true,
+            (Work::Wait(record), Given::Wait(_, other)) => {
                 *record == other || without(Omission::Waits)
             }
             _ => false,
         }
     }
 
+    /// Whether the first calls of another trace are those of this one, but for the bytes of kernels' parameters.
+    pub(super) fn begins_as(&self, other: &Self, len: usize) -> bool {
+        self.len() >= len
+            && other.calls[..len].iter().enumerate().all(|(index, call)| {
+                let launch = other.launch(&call.work, "");
+                let given = match (&call.work, &launch) {
+                    (Work::Copy(copy), _) => Given::Copy(&other.copies[*copy as usize]),
+                    (Work::Fill(range, byte), _) => Given::Fill(*range, *byte),
+                    (Work::Recycle(range), _) => Given::Recycle(*range),
+                    (Work::Record(event, place), _) => Given::Record(*event, *place),
+                    (Work::Wait(record), _) => match other.event_of(*record) {
+                        Some(event) => Given::Wait(event, *record),
+                        None => return false,
+                    },
+                    (Work::Launch(_), Some(launch)) => Given::Launch(launch),
+                    (Work::Launch(_), None) => return false,
+                };
+                self.is_call(index, (call.node, call.stream), given, None)
+            })
+    }
+
     /// How many calls are launches, copies or fills: what the host saves.
     pub(super) fn submissions(&self) -> usize {
-        let is_work = |call: &&Call| {
-            matches!(call.work, Work::Launch { .. } | Work::Copy(_) | Work::Fill(..))
-        };
+        let is_work =
+            |call: &&Call| matches!(call.work, Work::Launch(_) | Work::Copy(_) | Work::Fill(..));
         self.calls.iter().filter(is_work).count()
     }
 
@@ -168,74 +218,53 @@ impl Trace {
     pub(super) fn accesses(&self, mut each: impl FnMut(MemoryRange, AccessMode)) {
         for call in &self.calls {
             match call.work {
-                Work::Launch { accesses, .. } => {
-                    let accesses = part(&self.accesses, accesses).iter();
+                Work::Launch(kernel) => {
+                    let accesses = part(&self.accesses, kernel.accesses).iter();
                     accesses.for_each(|access| each(access.range, access.mode));
                 }
                 Work::Copy(copy) => {
+                    let copy = &self.copies[copy as usize];
                     each(copy.source, AccessMode::Read);
                     each(copy.target, AccessMode::Write);
                 }
                 Work::Fill(range, _) | Work::Recycle(range) => each(range, AccessMode::Write),
-                Work::Record(_) | Work::Wait(..) => {}
+                Work::Record(..) | Work::Wait(_) => {}
             }
         }
     }
+}
 
-    /// For each call the earlier calls with work that it comes after, by the order of its stream and its waits. Empty for
-    /// records and waits.
-    pub(super) fn edges(&self, left_out: Option<Omission>) -> Vec<SmallVec<[u32; 4]>> {
-        // What work of a stream comes after next, and what a record covers.
-        let mut next: Vec<(RawStream, SmallVec<[u32; 4]>)> = Vec::new();
-        let mut covered: Vec<SmallVec<[u32; 4]>> = Vec::with_capacity(self.len());
-        let mut edges = Vec::with_capacity(self.len());
-        for (index, call) in self.calls.iter().enumerate() {
-            let place = next.iter().position(|(stream, _)| *stream == call.stream);
-            let place = place.unwrap_or_else(|| {
-                next.push((call.stream, SmallVec::new()));
-                next.len() - 1
-            });
-            let after = &mut next[place].1;
-            let (mut before, mut covers) = (SmallVec::new(), SmallVec::new());
-            match call.work {
-                Work::Record(_) => covers.clone_from(after),
-                Work::Wait(_, record) if left_out != Some(Omission::Edges) => {
-                    for node in &covered[record as usize] {
-                        if !after.contains(node) {
-                            after.push(*node);
-                        }
-                    }
-                }
-                Work::Wait(..) => {}
-                _ => {
-                    before = std::mem::take(after);
-                    after.push(index as u32);
-                }
-            }
-            covered.push(covers);
-            edges.push(before);
-        }
-        edges
+impl Kernel {
+    /// Whether a launch has its grid, its block and its shared memory.
+    #[inline]
+    pub(super) fn has_grid(&self, launch: &Launch<'_>) -> bool {
+        self.grid == launch.grid
+            && self.block == launch.block
+            && self.shared_bytes == launch.shared_bytes
     }
 }
 
 fn append<T: Copy>(list: &mut Vec<T>, values: &[T]) -> Part {
     let start = list.len() as u32;
     list.extend_from_slice(values);
-    (start, values.len() as u32)
+    (start, list.len() as u32)
 }
 
-fn part<T>(list: &[T], (start, len): Part) -> &[T] {
-    &list[start as usize..(start + len) as usize]
+#[inline]
+pub(super) fn part<T>(list: &[T], (start, end): Part) -> &[T] {
+    &list[start as usize..end as usize]
 }
 
-fn same_params(one: &[Param], other: &[Param]) -> bool {
-    one.len() == other.len() && one.iter().zip(other).all(|(one, other)| one.is_same(other))
-}
-
-fn same_accesses(one: &[Access], other: &[Access]) -> bool {
+#[inline]
+pub(super) fn same_accesses(one: &[Access], other: &[Access]) -> bool {
     let same = |one: &Access, other: &Access| {
         one.range == other.range && one.mode == other.mode && one.rows == other.rows
     };
     one.len() == other.len() && one.iter().zip(other).all(|(one, other)| same(one, other))
+}
+
+/// Parameters have no padding, and their unused bytes are zero: equal values have equal bytes.
+#[inline]
+pub(super) fn same_params(one: &[Param], other: &[Param]) -> bool {
+    one.len() == other.len() && one.iter().zip(other).all(|(one, other)| one.is_same(other))
 }

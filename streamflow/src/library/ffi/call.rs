@@ -217,9 +217,8 @@ impl<'a> Call<'a> {
             let timeline = stream.timeline();
             // SAFETY: the stream is alive. The caller vouches for the device's body. The host body touches what its
             // operands give it: the claimed memory, which is freed only after the uses that are noted.
-            unsafe { timeline.driver().call_library(timeline.raw(), &call) }
-        })?
-        .map_err(Error::from)
+            Ok(unsafe { timeline.driver().call_library(timeline.raw(), &call) }?)
+        })
     }
 
     fn claim<T: Element>(

@@ -69,7 +69,10 @@ impl<T: MatmulElement, E> Matmul<T, E> {
         } else {
             let stored = given.map(stored).transpose()?;
             let ordinal = info.ordinal.unwrap_or_default();
-            Some(Lt::new::<T>(&problem, ordinal, workspace, stored)?)
+            let lt = Lt::new::<T>(&problem, ordinal, workspace, stored)?;
+            // As for the libraries whose handles are plans: see `AfterWork`.
+            stream.wait_for_default()?;
+            Some(lt)
         };
         let kept = given.unwrap_or(Algorithm::SIMULATOR);
         let algorithm = lt.as_ref().map_or(kept, |lt| Algorithm(Some(lt.algorithm())));

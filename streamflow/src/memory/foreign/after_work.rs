@@ -21,9 +21,14 @@ pub(crate) struct AfterWork<H: Send + 'static> {
 }
 
 impl<H: Send + 'static> AfterWork<H> {
+    /// A value that a library has just made. The stream comes after what the library queued meanwhile, which it does on the
+    /// device's default stream, whichever stream the value is for: cuFFT writes the tables of a plan there, and a stream of
+    /// streamflow does not wait for that one by itself.
+    ///
     /// # Errors
-    /// [`Error::Exchange`](crate::Error::Exchange), when the system has no thread for the reaper.
+    /// [`Error::Exchange`](crate::Error::Exchange), when the system has no thread for the reaper; the driver's.
     pub(crate) fn new(stream: &CudaStream, value: H) -> Result<Self> {
+        stream.wait_for_default()?;
         reaper::start()?;
         counts::add(Count::Adopted);
         Ok(Self { timeline: stream.timeline().clone(), value: Some(value) })

@@ -196,18 +196,20 @@ impl<T> Receiver<T> {
     /// Drops the consumer's message. It is gone also if its `Drop` panics.
     #[inline(always)]
     pub(crate) fn drop_message(&mut self) {
-        if !matches!(self.messages, Messages::Ring { has_first: false, .. }) {
-            self.drop_present();
-        }
-    }
-
-    #[inline(never)]
-    fn drop_present(&mut self) {
         match &mut self.messages {
+            Messages::Ring { has_first: false, .. } => {}
             Messages::Ring { ring, has_first } => {
                 *has_first = false;
                 ring.discard();
             }
+            Messages::Locked { .. } | Messages::Place(_) => self.drop_other(),
+        }
+    }
+
+    #[inline(never)]
+    fn drop_other(&mut self) {
+        match &mut self.messages {
+            Messages::Ring { .. } => {}
             Messages::Locked { message, .. } | Messages::Place(message) => **message = None,
         }
     }

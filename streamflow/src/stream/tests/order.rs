@@ -186,6 +186,34 @@ fn what_an_overwritten_record_covers_is_not_taken_for_complete() {
     assert!(hooks::are_done() && !table.is_known_complete(of_c));
 }
 
+/// Each stream of a chain has waited for the one before, and a clock has room for a few of them. The host queries the last
+/// one: then it knows of all of them, and not of work that came later on one.
+#[test]
+fn one_answer_is_about_a_whole_chain_of_streams() {
+    let steps = steps();
+    let streams: Vec<_> = (0..3 * crate::stream::clock::ENTRIES).map(|_| steps.stream()).collect();
+    let mut points: Vec<Point> = Vec::new();
+    for stream in &streams {
+        if let Some(before) = points.last() {
+            stream.wait(*before).unwrap();
+        }
+        points.push(stream.record().unwrap());
+    }
+    let mut data = steps.platform.buffer::<u8>(3, &streams[0]).unwrap();
+    streams[0].fill_bytes(&mut data, 7).unwrap();
+    let later = streams[0].record().unwrap();
+    let last = &streams[streams.len() - 1];
+    // Executed, but not yet noted as complete.
+    let raw = last.raw();
+    // SAFETY: the stream is alive.
+    unsafe { Driver::synchronize_stream(&*steps.driver, raw) }.unwrap();
+    let table = steps.platform.streams();
+    assert!(points.iter().all(|point| !table.is_known_complete(*point)));
+    assert_eq!(table.is_complete(points[points.len() - 1]), Ok(true));
+    assert!(points.iter().all(|point| table.is_known_complete(*point)));
+    assert!(!table.is_known_complete(later));
+}
+
 /// Waits for 8 streams more than a clock has room for: forgotten streams are waited for again, with no other effect.
 #[test]
 fn streams_that_a_clock_forgot_are_waited_for_again() {

@@ -2,6 +2,8 @@
 
 #[path = "../../../../streamflow/src/memory/access.rs"]
 mod access;
+#[path = "../../../../streamflow/src/memory/asked.rs"]
+mod asked;
 #[path = "../../../../streamflow/src/memory/block.rs"]
 mod block;
 #[path = "../../../../streamflow/src/memory/buffer.rs"]
@@ -34,6 +36,8 @@ mod pool;
 mod pool_state;
 #[path = "../../../../streamflow/src/memory/pooled.rs"]
 mod pooled;
+#[path = "../../../../streamflow/src/memory/queries.rs"]
+mod queries;
 #[path = "../../../../streamflow/src/memory/reuse.rs"]
 mod reuse;
 #[path = "../../../../streamflow/src/memory/rotation.rs"]

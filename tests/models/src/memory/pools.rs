@@ -150,6 +150,28 @@ pub(crate) fn blocks_in_flight() {
     );
 }
 
+/// A thread drops a block that another stream uses, while another thread records that stream. Then the block has a new owner,
+/// whose work comes after that use.
+#[test]
+pub(crate) fn a_block_that_another_stream_has_used() {
+    meet(
+        (MemoryLimits::unbounded(), one_in_flight()),
+        |memory| {
+            let mut buffer = memory.buffer(&memory.a, 1);
+            memory.b.fill_bytes(&mut buffer, 1).unwrap();
+            (buffer, ())
+        },
+        |_, used| drop(used),
+        |memory, ()| {
+            memory.b.record().unwrap();
+        },
+        |memory, ()| {
+            let mut buffer = memory.buffer(&memory.a, 1);
+            memory.a.fill_bytes(&mut buffer, 2).unwrap();
+        },
+    );
+}
+
 /// Two threads drop a block each, and the pool keeps one.
 #[test]
 pub(crate) fn free_memory_up_to_the_threshold() {

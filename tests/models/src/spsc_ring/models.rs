@@ -32,7 +32,7 @@ impl Value {
 
 /// The two ends of a ring, and how many values were dropped.
 fn ends(capacity: usize) -> (Writer<Value>, Reader<Value>, Arc<AtomicUsize>) {
-    let (writer, reader) = ring(capacity);
+    let (writer, reader) = ring(capacity as u32);
     (writer, reader, Arc::default())
 }
 

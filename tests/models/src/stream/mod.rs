@@ -2,6 +2,8 @@
 
 #[path = "../../../../streamflow/src/stream/clock.rs"]
 mod clock;
+#[path = "../../../../streamflow/src/stream/found.rs"]
+mod found;
 #[path = "../../../../streamflow/src/stream/latest.rs"]
 mod latest;
 #[path = "../../../../streamflow/src/stream/order.rs"]

@@ -196,6 +196,29 @@ pub(crate) fn a_query_while_the_ring_turns() {
     );
 }
 
+/// The host finds a record complete that covers a record of a second stream, which waits for a third one meanwhile and makes
+/// later records.
+#[test]
+pub(crate) fn a_query_about_a_stream_that_waited_for_another() {
+    meet(
+        |world| {
+            let [of_b, of_c] = [world.work(B), world.work(C)];
+            world.record(C).unwrap();
+            world.wait(A, of_b).unwrap();
+            let of_a = world.work(A);
+            world.record(A).unwrap();
+            [of_a, of_c]
+        },
+        |world, [of_a, _]| world.find_complete(of_a).unwrap(),
+        |world, [_, of_c]| {
+            world.wait(B, of_c).unwrap();
+            for _ in 0..super::ring::RING {
+                world.record(B).unwrap();
+            }
+        },
+    );
+}
+
 /// A stream is detached and destroyed while another thread closes it.
 #[test]
 pub(crate) fn a_record_of_a_stream_that_is_detached() {

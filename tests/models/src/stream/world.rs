@@ -3,8 +3,9 @@
 use std::sync::Mutex as Plain;
 
 use super::clock::Clock;
+use super::found::found_complete;
 use super::latest::LatestWaits;
-use super::ordered::{Ordered, Seen, found_complete};
+use super::ordered::{Ordered, Seen};
 use super::records::Records;
 use super::ring::{RING, Record};
 use super::{PlatformNumber, Point};
@@ -151,22 +152,28 @@ impl World {
 
     pub(crate) fn wait(&self, stream: usize, point: Point) -> Result<(), Refused> {
         let (on, of) = (On(self, stream), point.stream as usize);
-        if on.implies(point) || on.seen().has_waited(point.stream, point.record) {
+        if on.implies(point) {
             return Ok(());
         }
         if self.streams[of].records.is_complete(point.record) {
             self.streams[stream].clock.raise(point.stream, point.record);
             return Ok(());
         }
-        let record = self.covering(point)?;
-        on.seen().wait(point.stream, &record, || self.wait_event(stream, of, record.slot))
+        if on.seen().has_waited(point.stream, point.record) {
+            return Ok(());
+        }
+        let mut record = self.covering(point)?;
+        let slot = record.slot;
+        on.seen().wait(point.stream, &mut record, || self.wait_event(stream, of, slot))
     }
 
     fn covering(&self, point: Point) -> Result<Record, Refused> {
         let of = point.stream as usize;
         let Stream { records, clock, .. } = &self.streams[of];
         let call = |slot| self.record_event(of, slot);
-        records.covering(point.record, clock, || Ok(()), call)?.ok_or(Refused)
+        let mut found = Record::default();
+        let is_found = records.covering(point.record, &mut found, clock, || Ok(()), call)?;
+        if is_found { Ok(found) } else { Err(Refused) }
     }
 
     /// The host queries a point; the driver answers "complete".
@@ -214,9 +221,10 @@ impl World {
         let Stream { records, clock, .. } = &self.streams[stream];
         for number in 1..=records.recorded() {
             let none = |_| Err(Refused);
-            let Ok(Some(record)) = records.covering(number, clock, || Err(Refused), none) else {
+            let mut record = Record::default();
+            if records.covering(number, &mut record, clock, || Err(Refused), none) != Ok(true) {
                 continue;
-            };
+            }
             let event = *self.events[stream][record.slot].get();
             let what = "a record counts for work that its event does not cover";
             self.assert_covers(&event, stream as u32, record.number, what);

@@ -1,10 +1,12 @@
 //! The nodes of a graph: kernels, copies and fills.
 
+use std::mem::MaybeUninit;
+
 use cudarc::driver::sys;
 
 use super::Template;
 use crate::driver::cuda::error::explain;
-use crate::driver::cuda::submit::{lay_out_params, length};
+use crate::driver::cuda::submit::{Addresses, lay_out_params, length};
 use crate::driver::cuda::{CudaDriver, pointer_to};
 use crate::driver::graph::GraphWork;
 use crate::driver::{CopyKind, CopyOp, DeviceId, DriverResult, Launch, MAX_PARAMS, MemoryRange};
@@ -65,23 +67,8 @@ impl CudaDriver {
             let most = self.device(graph.device)?.info.max_shared_bytes;
             self.functions.allow_shared(launch, most)?;
         }
-        let mut params = [std::ptr::null_mut(); MAX_PARAMS];
-        lay_out_params(launch, &mut params)?;
-        let ([gx, gy, gz], [bx, by, bz]) = (launch.grid, launch.block);
-        let description = sys::CUDA_KERNEL_NODE_PARAMS {
-            func: pointer_to(launch.function.handle()),
-            gridDimX: gx,
-            gridDimY: gy,
-            gridDimZ: gz,
-            blockDimX: bx,
-            blockDimY: by,
-            blockDimZ: bz,
-            sharedMemBytes: launch.shared_bytes,
-            kernelParams: params.as_mut_ptr(),
-            extra: std::ptr::null_mut(),
-            kern: std::ptr::null_mut(),
-            ctx: std::ptr::null_mut(),
-        };
+        let mut room: Addresses = [MaybeUninit::uninit(); MAX_PARAMS];
+        let description = describe(launch, &mut room)?;
         // SAFETY: a place for one handle; the graph and the nodes are those that were made here; the function is loaded.
         // CUDA copies the description and the parameters before the call returns.
         let add = |node, graph, after, count| unsafe {
@@ -174,4 +161,27 @@ impl CudaDriver {
     fn context_of(&self, device: DeviceId) -> DriverResult<sys::CUcontext> {
         Ok(self.device(device)?.context.cu_ctx())
     }
+}
+
+/// A launch as CUDA's graphs take it. `room` is what the description points to.
+pub(super) fn describe(
+    launch: &Launch<'_>,
+    room: &mut Addresses,
+) -> DriverResult<sys::CUDA_KERNEL_NODE_PARAMS> {
+    let params = lay_out_params(launch, room)?;
+    let ([gx, gy, gz], [bx, by, bz]) = (launch.grid, launch.block);
+    Ok(sys::CUDA_KERNEL_NODE_PARAMS {
+        func: pointer_to(launch.function.handle()),
+        gridDimX: gx,
+        gridDimY: gy,
+        gridDimZ: gz,
+        blockDimX: bx,
+        blockDimY: by,
+        blockDimZ: bz,
+        sharedMemBytes: launch.shared_bytes,
+        kernelParams: params,
+        extra: std::ptr::null_mut(),
+        kern: std::ptr::null_mut(),
+        ctx: std::ptr::null_mut(),
+    })
 }

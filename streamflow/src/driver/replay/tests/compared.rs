@@ -1,10 +1,10 @@
 //! What makes two calls of a trace equal.
 
 use crate::driver::replay::Omission;
-use crate::driver::replay::trace::{Given, Trace};
+use crate::driver::replay::trace::{Given, Trace, same_params};
 use crate::driver::{
-    Access, AccessMode, CopyKind, CopyOp, CopyRows, DeviceId, Launch, MemoryRange, Param, RawEvent,
-    RawFunction, RawStream, Rows,
+    Access, AccessMode, CopyKind, CopyOp, CopyRows, DeviceId, Launch, MemoryRange, Param, Plain,
+    RawEvent, RawFunction, RawStream, Rows,
 };
 
 const DEVICE: DeviceId = DeviceId(0);
@@ -25,7 +25,7 @@ fn access(address: u64, mode: AccessMode, rows: Option<Rows>) -> Access {
 fn is_same(one: &Launch<'_>, other: &Launch<'_>, left_out: Option<Omission>) -> bool {
     let mut trace = Trace::default();
     trace.push(0, stream(1), Given::Launch(one));
-    trace.is_call(0, stream(1), Given::Launch(other), left_out)
+    trace.is_call(0, (0, stream(1)), Given::Launch(other), left_out)
 }
 
 #[test]
@@ -54,17 +54,41 @@ fn each_part_of_a_launch_counts() {
         (Launch { grid: [5, 1, 1], ..launch }, Omission::Grid),
         (Launch { block: [64, 1, 1], ..launch }, Omission::Grid),
         (Launch { shared_bytes: 0, ..launch }, Omission::Grid),
-        (Launch { params: &value, ..launch }, Omission::Parameters),
-        (Launch { params: &params[..1], ..launch }, Omission::Parameters),
         (Launch { accesses: &one, ..launch }, Omission::Accesses),
         (Launch { accesses: &two, ..launch }, Omission::Accesses),
         (Launch { accesses: &three, ..launch }, Omission::Accesses),
         (Launch { accesses: &[], ..launch }, Omission::Accesses),
     ];
+    // Parameters that differ are set; as many as the kernel has there always are.
+    assert!(is_same(&launch, &Launch { params: &value, ..launch }, None));
+    assert!(!is_same(&launch, &Launch { params: &params[..1], ..launch }, None));
     for (other, rule) in others {
         assert!(!is_same(&launch, &other, None), "{rule:?}: {other:?}");
         assert!(is_same(&launch, &other, Some(rule)), "{rule:?}: {other:?}");
     }
+}
+
+/// What is behind a value in a parameter is no part of it: it is zero, wherever the value comes from.
+#[test]
+fn unused_bytes_of_parameters_are_zero() {
+    fn is_padded<T: Plain>(value: T) {
+        let param = Param::new(value);
+        let words = param.as_ptr().cast::<u64>();
+        // SAFETY: a parameter has 16 bytes.
+        let whole = [0, 1].map(|at| unsafe { words.add(at).read() });
+        let used = size_of::<T>() * 8;
+        let rest = whole[0].checked_shr(used as u32).unwrap_or(0) | whole[1];
+        assert_eq!(rest, 0, "{used} bits");
+    }
+    // Of memory that had other bytes.
+    for byte in [0_u8, 0xff] {
+        is_padded(byte);
+        is_padded(u16::from(byte));
+        is_padded(f32::from_bits(u32::from(byte) << 24));
+        is_padded(-i64::from(byte));
+    }
+    let [small, large] = [Param::new(7_u32), Param::new(7_u64)];
+    assert!(same_params(&[small], &[large]) && !same_params(&[small], &[small, large]));
 }
 
 #[test]
@@ -91,7 +115,7 @@ fn each_part_of_another_call_counts() {
         Given::Fill(range(64), 1),
         Given::Recycle(range(0)),
         Given::Recycle(range(64)),
-        Given::Record(a),
+        Given::Record(a, 0),
         Given::Wait(a, 0),
         Given::Wait(a, 1),
     ];
@@ -100,19 +124,20 @@ fn each_part_of_another_call_counts() {
         trace.push(0, stream(1), *call);
         for (other, given) in calls.iter().enumerate() {
             assert_eq!(
-                trace.is_call(0, stream(1), *given, None),
+                trace.is_call(0, (0, stream(1)), *given, None),
                 index == other,
                 "{call:?} {given:?}"
             );
         }
-        assert!(!trace.is_call(0, stream(2), *call, None), "{call:?}");
-        assert!(trace.is_call(0, stream(2), *call, Some(Omission::Streams)), "{call:?}");
-        assert!(!trace.is_call(1, stream(1), *call, None), "{call:?}");
+        assert!(!trace.is_call(0, (0, stream(2)), *call, None), "{call:?}");
+        assert!(trace.is_call(0, (0, stream(2)), *call, Some(Omission::Streams)), "{call:?}");
+        assert!(!trace.is_call(0, (1, stream(1)), *call, None), "of another node: {call:?}");
+        assert!(!trace.is_call(1, (0, stream(1)), *call, None), "{call:?}");
     }
     // Which event of a ring holds the record changes nothing.
     let mut trace = Trace::default();
-    trace.push(0, stream(1), Given::Record(a));
+    trace.push(0, stream(1), Given::Record(a, 0));
     trace.push(0, stream(2), Given::Wait(a, 0));
-    assert!(trace.is_call(0, stream(1), Given::Record(b), None));
-    assert!(trace.is_call(1, stream(2), Given::Wait(b, 0), None));
+    assert!(trace.is_call(0, (0, stream(1)), Given::Record(b, 1), None));
+    assert!(trace.is_call(1, (0, stream(2)), Given::Wait(b, 0), None));
 }

@@ -211,6 +211,7 @@ fn launches_that_share_memory_are_in_order() {
         // Three rotations: each launch comes after both others, and waits for one.
         for tick in 0..18 {
             world.pass(|world| {
+                (0..tick % 3).for_each(|_| world.record(0, 0));
                 world.mix(0, 0, 0, 5 + tick % 3);
                 world.mix(0, 1, 0, 1);
             });

@@ -3,8 +3,8 @@
 use std::ffi::c_void;
 use std::thread;
 
-use super::needs;
 use super::world::{World, mixed};
+use super::{SEEDS, needs};
 use crate::driver::replay::Omission;
 use crate::driver::{
     Access, AccessMode, Driver, HostArgs, HostFunction, LibraryBody, LibraryCall, Param,
@@ -119,6 +119,27 @@ fn calls_are_sent_before_another_thread_makes_one() {
         });
         is_right
     });
+}
+
+#[test]
+fn a_handle_that_another_thread_takes_before_the_first_call_ends_replay() {
+    for seed in 0..SEEDS {
+        let mut world = World::new(seed, None);
+        (0..5).for_each(|_| world.pass(|world| two(world, 5)));
+        let before = world.replayed();
+        (0..2).for_each(|_| {
+            world.pass(|world| {
+                let (driver, stream) = (world.driver.clone(), world.streams[0]);
+                // SAFETY: the stream is live.
+                let other = thread::spawn(move || unsafe { driver.hand_out(stream) });
+                other.join().unwrap();
+                two(world, 5);
+            });
+        });
+        world.finish(0);
+        assert_eq!(cells(&world), after([5; 7]), "seed {seed}");
+        assert_eq!((before > 0, world.replayed()), (true, before), "{}", world.report());
+    }
 }
 
 #[test]

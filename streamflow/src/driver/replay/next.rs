@@ -1,0 +1,192 @@
+//! The straight path: a call that is the next one of the trace that is followed. It is compared where it stands, and
+//! nothing of it is kept. A call that differs in anything but the bytes of parameters takes the [long way](super::pass).
+
+use super::cursor::{Cursor, Outside};
+use super::state::State;
+use super::trace::{Call, Trace, Work, part, same_accesses, same_params};
+use crate::driver::{CopyOp, Launch, MemoryRange, Param, RawEvent, RawStream};
+
+impl State {
+    /// The call that comes next in the trace, if it is of this node and stream.
+    #[inline]
+    fn next_call(&self, node: u32, stream: RawStream) -> Option<(&Trace, &Call)> {
+        let trace = &self.lanes.get(self.cursor.lane as usize)?.trace;
+        let call = trace.calls.get(self.cursor.place as usize)?;
+        (call.stream == stream && call.node == node).then_some((trace, call))
+    }
+
+    /// Whether a launch is the next call.
+    #[inline]
+    pub(super) fn is_next_launch(
+        &mut self,
+        node: u32,
+        stream: RawStream,
+        launch: &Launch<'_>,
+    ) -> bool {
+        let Some((trace, call)) = self.next_call(node, stream) else { return false };
+        let Work::Launch(known) = &call.work else { return false };
+        let params = part(&trace.params, known.params);
+        if known.function != launch.function
+            || !known.has_grid(launch)
+            || params.len() != launch.params.len()
+            || !same_accesses(part(&trace.accesses, known.accesses), launch.accesses)
+        {
+            return false;
+        }
+        if !same_params(params, launch.params) {
+            self.change(launch.params);
+        }
+        self.cursor.place += 1;
+        true
+    }
+
+    /// Gives the next call, a launch, other parameters. Its node gets them before the graph is launched.
+    #[inline(never)]
+    pub(super) fn change(&mut self, params: &[Param]) {
+        if let Some(lane) = self.lanes.get_mut(self.cursor.lane as usize) {
+            lane.change(self.cursor.place, params);
+        }
+    }
+
+    #[inline]
+    pub(super) fn is_next_recycle(
+        &mut self,
+        node: u32,
+        stream: RawStream,
+        range: MemoryRange,
+    ) -> bool {
+        let Some((_, call)) = self.next_call(node, stream) else { return false };
+        let is_next = matches!(call.work, Work::Recycle(known) if known == range);
+        self.cursor.place += u32::from(is_next);
+        is_next
+    }
+
+    #[inline]
+    pub(super) fn is_next_fill(
+        &mut self,
+        node: u32,
+        stream: RawStream,
+        range: MemoryRange,
+        byte: u8,
+    ) -> bool {
+        let Some((_, call)) = self.next_call(node, stream) else { return false };
+        let is_next =
+            matches!(call.work, Work::Fill(known, with) if known == range && with == byte);
+        self.cursor.place += u32::from(is_next);
+        is_next
+    }
+
+    #[inline]
+    pub(super) fn is_next_copy(&mut self, node: u32, stream: RawStream, copy: &CopyOp) -> bool {
+        let Some((trace, call)) = self.next_call(node, stream) else { return false };
+        let is_next = match call.work {
+            Work::Copy(known) => trace.copies.get(known as usize) == Some(copy),
+            _ => false,
+        };
+        self.cursor.place += u32::from(is_next);
+        is_next
+    }
+
+    /// Which event of a stream's ring holds the record changes nothing: the trace takes it over.
+    #[inline]
+    pub(super) fn is_next_record(&mut self, node: u32, stream: RawStream, event: RawEvent) -> bool {
+        let Some((_, call)) = self.next_call(node, stream) else { return false };
+        let Work::Record(before, at) = call.work else { return false };
+        let at = if before == event { Some(at) } else { self.events.find(event.handle()) };
+        at.is_some_and(|at| self.hold_record(event, at))
+    }
+
+    /// Holds back the record of an event, which is the next call. Returns `false` if its records can't be held back.
+    #[inline]
+    pub(super) fn hold_record(&mut self, event: RawEvent, at: u32) -> bool {
+        let Some(known) = self.events.at_mut(at) else { return false };
+        // An event that was destroyed has left its place to another one.
+        if known.raw != Some(event) || !known.is_plain {
+            return false;
+        }
+        (known.segment, known.place) = (self.segment, self.cursor.place);
+        // Of the launch that is due. If the record is sent instead, that is noted then.
+        (known.launch, known.lane) = (self.launches + 1, self.cursor.lane);
+        let lane = self.lanes.get_mut(self.cursor.lane as usize);
+        if let Some(call) = lane.and_then(|it| it.trace.calls.get_mut(self.cursor.place as usize)) {
+            call.work = Work::Record(event, at);
+        }
+        self.cursor.place += 1;
+        true
+    }
+
+    #[inline]
+    pub(super) fn is_next_wait(&mut self, node: u32, stream: RawStream, event: RawEvent) -> bool {
+        if let Some((trace, call)) = self.next_call(node, stream)
+            && let Work::Wait(record) = call.work
+            && let Some(known) = trace.calls.get(record as usize)
+            && let Work::Record(before, at) = known.work
+            && before == event
+            && let Some(known) = self.events.at(at)
+            && known.raw == Some(event)
+            && (known.segment, known.place) == (self.segment, record)
+        {
+            self.cursor.place += 1;
+            return true;
+        }
+        self.is_wait_for_outside(node, stream, event)
+    }
+
+    /// Whether a wait is for a record from outside of the segment, on a stream of the trace, so that it is held back beside
+    /// the trace. The list of the latest segment with this trace becomes that of this one: mostly they are equal.
+    #[inline]
+    fn is_wait_for_outside(&mut self, node: u32, stream: RawStream, event: RawEvent) -> bool {
+        let Cursor { lane, place, outside } = self.cursor;
+        let Some(lane) = self.lanes.get_mut(lane as usize) else { return false };
+        if let Some(known) = lane.outside.get(outside as usize)
+            && (known.place, known.node) == (place, node)
+            && (known.stream, known.event) == (stream, event)
+            && let Some(event) = self.events.at(known.at)
+            && event.raw == Some(known.event)
+            && event.segment != self.segment
+        {
+            self.cursor.outside += 1;
+            return true;
+        }
+        self.is_new_wait_for_outside(node, stream, event)
+    }
+
+    #[inline(never)]
+    fn is_new_wait_for_outside(&mut self, node: u32, stream: RawStream, event: RawEvent) -> bool {
+        let Cursor { lane, place, .. } = self.cursor;
+        let Some(lane) = self.lanes.get(lane as usize) else { return false };
+        // What is true of the streams of a trace need not be checked again. Mostly the next call has the same stream.
+        let next = lane.trace.calls.get(place as usize);
+        if next.is_none_or(|call| call.stream != stream)
+            && !lane.streams.iter().any(|(known, _)| *known == stream)
+        {
+            return false;
+        }
+        let Some(at) = self.events.find(event.handle()) else { return false };
+        let is_outside = self.events.at(at).is_some_and(|known| known.segment != self.segment);
+        if is_outside {
+            self.hold_outside(Outside { place, node, stream, event, at });
+        }
+        is_outside
+    }
+
+    /// Holds back a wait for a record from outside of the segment, beside the trace that is followed.
+    pub(super) fn hold_outside(&mut self, wait: Outside) {
+        let Some(lane) = self.lanes.get_mut(self.cursor.lane as usize) else { return };
+        let place = self.cursor.outside as usize;
+        match lane.outside.get_mut(place) {
+            // The same wait with another event of a ring: what follows may still be as it was.
+            Some(known)
+                if (known.place, known.node, known.stream)
+                    == (wait.place, wait.node, wait.stream) =>
+            {
+                *known = wait;
+            }
+            _ => {
+                lane.outside.truncate(place);
+                lane.outside.push(wait);
+            }
+        }
+        self.cursor.outside += 1;
+    }
+}

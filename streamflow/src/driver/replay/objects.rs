@@ -1,0 +1,98 @@
+//! What is known of streams and events, by handle: each has a place of its own while it lives.
+
+use super::handles::ByHandle;
+
+/// Objects of a driver.
+// In this order, so that what each call needs comes first.
+#[derive(Debug)]
+#[repr(C)]
+pub(super) struct Objects<T> {
+    list: Vec<T>,
+    places: ByHandle<u32>,
+    free: Vec<u32>,
+}
+
+impl<T> Default for Objects<T> {
+    fn default() -> Self {
+        Self { places: ByHandle::default(), list: Vec::new(), free: Vec::new() }
+    }
+}
+
+impl<T> Objects<T> {
+    /// The place of an object.
+    #[inline]
+    pub(super) fn find(&self, key: u64) -> Option<u32> {
+        self.places.get(&key).copied()
+    }
+
+    pub(super) fn get(&self, key: u64) -> Option<&T> {
+        self.at(self.find(key)?)
+    }
+
+    pub(super) fn get_mut(&mut self, key: u64) -> Option<&mut T> {
+        self.at_mut(self.find(key)?)
+    }
+
+    /// What is at a place: an object, or what is left of one that was removed.
+    #[inline]
+    pub(super) fn at(&self, place: u32) -> Option<&T> {
+        self.list.get(place as usize)
+    }
+
+    #[inline]
+    pub(super) fn at_mut(&mut self, place: u32) -> Option<&mut T> {
+        self.list.get_mut(place as usize)
+    }
+
+    /// The object with a handle, which is added if there is none.
+    pub(super) fn get_or_add(&mut self, key: u64, object: impl FnOnce() -> T) -> &mut T {
+        let place = self.find(key).unwrap_or_else(|| self.insert(key, object()));
+        &mut self.list[place as usize]
+    }
+
+    /// Adds an object, in place of one with the same handle. Returns its place.
+    pub(super) fn insert(&mut self, key: u64, object: T) -> u32 {
+        if let Some(place) = self.find(key) {
+            self.list[place as usize] = object;
+            return place;
+        }
+        let place = match self.free.pop() {
+            Some(place) => {
+                self.list[place as usize] = object;
+                place
+            }
+            None => {
+                self.list.push(object);
+                self.list.len() as u32 - 1
+            }
+        };
+        self.places.insert(key, place);
+        place
+    }
+
+    /// Removes an object. `rest` stays at its place until another one gets it.
+    pub(super) fn remove(&mut self, key: u64, rest: T) {
+        if let Some(place) = self.places.remove(&key) {
+            self.list[place as usize] = rest;
+            self.free.push(place);
+        }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_used_again_and_handles_are_not_mixed_up() {
+        let mut objects = Objects::default();
+        assert_eq!((objects.insert(7, 'a'), objects.insert(8, 'b')), (0, 1));
+        assert_eq!(objects.insert(7, 'c'), 0, "the same handle has the same place");
+        objects.remove(7, '-');
+        assert_eq!((objects.find(7), objects.get(7), objects.at(0)), (None, None, Some(&'-')));
+        assert_eq!(objects.insert(9, 'd'), 0);
+        assert_eq!((objects.get(9), objects.get(8)), (Some(&'d'), Some(&'b')));
+        objects.remove(10, '-');
+        assert_eq!(objects.insert(11, 'e'), 2);
+    }
+}

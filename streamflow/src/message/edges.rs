@@ -1,0 +1,77 @@
+//! The edges of a port.
+
+use std::fmt;
+use std::ops::{Deref, DerefMut};
+
+/// The edges of a port, in the order in which they were connected. Most ports have one, which is in place: a tick that looks
+/// at it six times compares a tag each time, and no length.
+pub(crate) enum Edges<E> {
+    One([E; 1]),
+    /// None, or more than one.
+    Several(Vec<E>),
+}
+
+impl<E> Edges<E> {
+    /// None yet.
+    pub(crate) fn new() -> Self {
+        Self::Several(Vec::new())
+    }
+
+    /// Adds one.
+    pub(crate) fn push(&mut self, edge: E) {
+        let mut edges = match std::mem::replace(self, Self::new()) {
+            Self::Several(edges) if edges.is_empty() => return *self = Self::One([edge]),
+            Self::Several(edges) => edges,
+            Self::One([first]) => vec![first],
+        };
+        edges.push(edge);
+        *self = Self::Several(edges);
+    }
+}
+
+impl<E> Deref for Edges<E> {
+    type Target = [E];
+
+    #[inline(always)]
+    fn deref(&self) -> &[E] {
+        match self {
+            Self::One(edge) => edge,
+            Self::Several(edges) => edges,
+        }
+    }
+}
+
+impl<E> DerefMut for Edges<E> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut [E] {
+        match self {
+            Self::One(edge) => edge,
+            Self::Several(edges) => edges,
+        }
+    }
+}
+
+impl<E: fmt::Debug> fmt::Debug for Edges<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn edges_stay_in_their_order_in_place_and_in_a_list() {
+        let mut edges = Edges::new();
+        assert!(edges.is_empty());
+        for number in 0..4 {
+            edges.push(number);
+            let expected: Vec<_> = (0..=number).collect();
+            assert_eq!(*edges, *expected);
+            assert_eq!(matches!(edges, Edges::One(_)), number == 0);
+        }
+        edges[3] = 7;
+        assert_eq!(format!("{edges:?}"), "[0, 1, 2, 7]");
+    }
+}
