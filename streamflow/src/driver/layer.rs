@@ -33,6 +33,12 @@ macro_rules! forward {
             /// The driver that is wrapped.
             fn below(&self) -> &dyn Driver;
 
+            /// As [`Driver::reads_library_calls`]. A layer gets all of a call unless it says that neither it nor the driver
+            /// below reads more than the body for a device.
+            fn reads_library_calls(&self) -> bool {
+                true
+            }
+
             $(
                 #[doc = concat!("As [`Driver::", stringify!($method), "`].")]
                 $($unsafety)* fn $method(&self, $($arg: $ty),*) $(-> $ret)? {
@@ -43,6 +49,10 @@ macro_rules! forward {
 
         // SAFETY: every method is the layer's, and a layer makes the promises of a driver.
         unsafe impl<L: Layer> Driver for L {
+            fn reads_library_calls(&self) -> bool {
+                Layer::reads_library_calls(self)
+            }
+
             $(
                 $($unsafety)* fn $method(&self, $($arg: $ty),*) $(-> $ret)? {
                     forward!(@call [$($unsafety)*] Layer::$method(self, $($arg),*))

@@ -9,9 +9,9 @@ use super::{Access, DriverResult, HostArgs, Param, RawStream};
 pub struct LibraryCall<'a> {
     /// The library's function, for messages: `cufftExecC2C`.
     pub function: &'static str,
-    /// The parameters of the host body, in order.
+    /// The parameters of the host body, in order. Empty if the driver [reads none](super::Driver::reads_library_calls).
     pub params: &'a [Param],
-    /// All memory that the call touches, work areas included.
+    /// All memory that the call touches, work areas included. Empty if the driver reads none.
     pub accesses: &'a [Access],
     /// Whether the call may be captured in a CUDA graph, and replayed with it. It is `false` for a call that may wait for
     /// the device or allocate, and for one of which the library's documentation does not say that it may be captured.

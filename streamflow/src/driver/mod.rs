@@ -503,6 +503,12 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
         None
     }
 
+    /// Whether this driver reads the parameters and the accesses of a [`LibraryCall`]. If not, a call may come without them:
+    /// a device needs its body alone.
+    fn reads_library_calls(&self) -> bool {
+        true
+    }
+
     /// Whether this driver uses [notes](Note). A platform queries this once, when it is made, and passes no notes
     /// to a driver that does not use them.
     fn watches(&self) -> bool {

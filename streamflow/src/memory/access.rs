@@ -14,15 +14,24 @@ pub(crate) struct Use<'a> {
     block: &'a Block,
     mode: AccessMode,
     /// For messages.
-    what: &'a str,
+    what: &'static str,
     /// The memory may be on another device than the stream.
     peer: bool,
 }
 
 impl<'a> Use<'a> {
     /// A use of memory on the stream's device. `what` is for messages.
-    pub(crate) fn new(block: &'a Block, mode: AccessMode, what: &'a str) -> Self {
+    pub(crate) fn new(block: &'a Block, mode: AccessMode, what: &'static str) -> Self {
         Self { block, mode, what, peer: false }
+    }
+
+    /// The same use in another way, or none. `choose` gets what it is called in messages, and the way of this one.
+    #[inline(always)]
+    pub(crate) fn chosen(
+        self,
+        choose: impl FnOnce(&'static str, AccessMode) -> Option<AccessMode>,
+    ) -> Option<Self> {
+        Some(Self { mode: choose(self.what, self.mode)?, ..self })
     }
 
     /// A use of memory on any device.

@@ -47,6 +47,11 @@ macro_rules! nothing {
                 &*self.below
             }
 
+            // As CUDA's driver, whose host time is measured.
+            fn reads_library_calls(&self) -> bool {
+                !self.is_off() && self.below.reads_library_calls()
+            }
+
             $(
                 $($unsafety)* fn $method(&self, $($arg: $ty),*) -> DriverResult<$ret> {
                     if self.is_off() {

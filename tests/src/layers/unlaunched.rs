@@ -40,6 +40,11 @@ unsafe impl Layer for Unlaunched {
         &*self.below
     }
 
+    // So plans make their calls as on a GPU, without what only the simulator and checkers read.
+    fn reads_library_calls(&self) -> bool {
+        self.below.reads_library_calls()
+    }
+
     unsafe fn load_kernel(
         &self,
         device: DeviceId,

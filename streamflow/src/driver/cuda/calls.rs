@@ -335,6 +335,11 @@ unsafe impl Driver for CudaDriver {
         unsafe { self.submit_launch(stream, launch) }
     }
 
+    #[inline]
+    fn reads_library_calls(&self) -> bool {
+        false
+    }
+
     unsafe fn call_library(&self, stream: RawStream, call: &LibraryCall<'_>) -> DriverResult<()> {
         STICKY.usable(call.function)?;
         let Err(error) = call.on_device(stream) else { return Ok(()) };

@@ -267,6 +267,11 @@ unsafe impl<D: Driver> Layer for Replaying<D> {
         unsafe { self.below.launch(stream, launch) }
     }
 
+    // No call of a library is compared: each is sent.
+    fn reads_library_calls(&self) -> bool {
+        self.below.reads_library_calls()
+    }
+
     unsafe fn call_library(&self, stream: RawStream, call: &LibraryCall<'_>) -> DriverResult<()> {
         let what = if call.is_captured {
             "a call of a library"

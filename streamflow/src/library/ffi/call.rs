@@ -72,39 +72,57 @@ const PARAMS: usize = 1 + 2 * MAX_CLAIMS + MAX_VALUES;
 pub struct Call<'a> {
     library: &'static str,
     function: &'static str,
-    /// The first place is that of the mask, which is written last.
-    params: ArrayVec<Param, PARAMS>,
-    /// The mask: a bit for each parameter after it that begins a claim.
-    claims: u64,
-    accesses: ArrayVec<Access, MAX_CLAIMS>,
-    blocks: ArrayVec<&'a Block, MAX_CLAIMS>,
+    /// What the call is ordered by.
+    uses: ArrayVec<Use<'a>, MAX_CLAIMS>,
     /// Whether there were more claims or values than there is room for.
     is_full: bool,
     is_captured: bool,
+    /// Whether the driver reads more than the body for a device: what follows.
+    is_read: bool,
+    /// The mask: a bit for each parameter after it that begins a claim.
+    claims: u64,
+    /// The first place is that of the mask, which is written last.
+    params: ArrayVec<Param, PARAMS>,
+    accesses: ArrayVec<Access, MAX_CLAIMS>,
 }
 
 impl<'a> Call<'a> {
     /// A call of a function of a library, without claims. Both names are for messages.
     #[inline]
     pub fn new(library: &'static str, function: &'static str) -> Self {
-        let mut call = Self::empty(library, function);
-        // The place of the mask.
-        call.param(Param::new(0_u64));
-        call
+        Self::read_by(true, library, function)
     }
 
+    /// A call that will be queued on this stream, or on another one of its platform. It keeps what the platform's driver
+    /// reads, and no more.
     #[inline]
-    const fn empty(library: &'static str, function: &'static str) -> Self {
-        Self {
+    pub(in crate::library) fn on(
+        stream: &CudaStream,
+        library: &'static str,
+        function: &'static str,
+    ) -> Self {
+        let is_read = stream.timeline().driver().reads_library_calls();
+        Self::read_by(is_read, library, function)
+    }
+
+    #[inline(always)]
+    fn read_by(is_read: bool, library: &'static str, function: &'static str) -> Self {
+        let mut call = Self {
             library,
             function,
-            params: ArrayVec::new_const(),
-            claims: 0,
-            accesses: ArrayVec::new_const(),
-            blocks: ArrayVec::new_const(),
+            uses: ArrayVec::new_const(),
             is_full: false,
             is_captured: true,
+            is_read,
+            claims: 0,
+            params: ArrayVec::new_const(),
+            accesses: ArrayVec::new_const(),
+        };
+        if is_read {
+            // The place of the mask.
+            call.param(Param::new(0_u64));
         }
+        call
     }
 
     /// Claims memory that the work reads. Returns its address, for the device's body.
@@ -144,8 +162,11 @@ impl<'a> Call<'a> {
     }
 
     /// Passes a value to the host body.
+    #[inline]
     pub fn value<T: Plain>(&mut self, value: T) {
-        self.param(Param::new(value));
+        if self.is_read {
+            self.param(Param::new(value));
+        }
     }
 
     /// Declares that the work must not be captured in a CUDA graph, nor replayed with one.
@@ -196,7 +217,9 @@ impl<'a> Call<'a> {
         if self.is_full {
             return Err(self.too_many());
         }
-        self.params[0] = Param::new(self.claims);
+        if let Some(mask) = self.params.first_mut() {
+            *mask = Param::new(self.claims);
+        }
         // The hook's device is bound, unless the hook has bound another one or has run other code since.
         stream.timeline().ready_for_library()?;
         let call = LibraryCall {
@@ -207,11 +230,8 @@ impl<'a> Call<'a> {
             host: &host.0,
             device: &device,
         };
-        let claims = self.blocks.iter().zip(&self.accesses);
-        let uses = claims.filter_map(|(block, access)| {
-            let mode = claims::taken(self.function, access.argument, access.mode)?;
-            Some(Use::new(block, mode, access.argument))
-        });
+        let take = |argument, mode| claims::taken(self.function, argument, mode);
+        let uses = self.uses.iter().filter_map(|claimed| claimed.chosen(take));
         access::queue(stream, Order::ByData, uses, || {
             stream.table().tell(&Note::At(location));
             let timeline = stream.timeline();
@@ -221,6 +241,7 @@ impl<'a> Call<'a> {
         })
     }
 
+    #[inline]
     fn claim<T: Element>(
         &mut self,
         argument: &'static str,
@@ -230,6 +251,7 @@ impl<'a> Call<'a> {
         self.claim_range(argument, slice.block(), slice.range(), mode, None)
     }
 
+    #[inline]
     fn claim_range(
         &mut self,
         argument: &'static str,
@@ -238,16 +260,26 @@ impl<'a> Call<'a> {
         mode: AccessMode,
         rows: Option<Rows>,
     ) -> u64 {
-        self.claims |= 1 << (self.params.len() - 1);
-        self.param(Param::new(range.address));
-        // No range is so long that its length needs the highest bit.
-        self.param(Param::new(range.bytes << 1 | u64::from(mode == AccessMode::Write)));
         if range.bytes > 0 {
-            let access = Access { range, mode, argument, rows };
-            self.is_full |= self.accesses.try_push(access).is_err();
-            self.is_full |= self.blocks.try_push(block).is_err();
+            self.is_full |= self.uses.try_push(Use::new(block, mode, argument)).is_err();
+        }
+        if self.is_read {
+            self.describe(Access { range, mode, argument, rows });
         }
         range.address
+    }
+
+    /// Adds a claim to what the driver reads.
+    #[inline(never)]
+    fn describe(&mut self, access: Access) {
+        let MemoryRange { address, bytes } = access.range;
+        self.claims |= 1 << (self.params.len() - 1);
+        self.param(Param::new(address));
+        // No range is so long that its length needs the highest bit.
+        self.param(Param::new(bytes << 1 | u64::from(access.mode == AccessMode::Write)));
+        if bytes > 0 {
+            self.is_full |= self.accesses.try_push(access).is_err();
+        }
     }
 
     fn param(&mut self, param: Param) {

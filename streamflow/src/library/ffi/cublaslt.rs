@@ -182,7 +182,7 @@ pub(in crate::library) fn multiply<T: MatmulElement>(
     product: Product<'_, T>,
 ) -> Result<()> {
     let Product { a, b, c, rest } = product;
-    let mut call = Call::new(NAME, "cublasLtMatmul");
+    let mut call = Call::on(stream, NAME, "cublasLtMatmul");
     let (a, b) = (call.read_view("a", &a), call.read_view("b", &b));
     let c = call.write_view("c", c);
     queue(lt, host, stream, &mut call, [a, b, c], rest)
@@ -202,7 +202,7 @@ pub(in crate::library) fn multiply_whole<T: MatmulElement>(
     c: &mut DeviceSlice<T>,
     rest: Rest<'_, T>,
 ) -> Result<()> {
-    let mut call = Call::new(NAME, "cublasLtMatmul");
+    let mut call = Call::on(stream, NAME, "cublasLtMatmul");
     let (a, b, c) = (call.read("a", a), call.read("b", b), call.write("c", c));
     queue(lt, host, stream, &mut call, [a, b, c], rest)
 }

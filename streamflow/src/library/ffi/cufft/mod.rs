@@ -121,7 +121,7 @@ impl<T: Real> Transforms<T> {
             self.check("y", output, to, to_real)?;
         }
         let name = name_of(*kind, T::IS_DOUBLE);
-        let mut call = Call::new(NAME, name);
+        let mut call = Call::on(stream, NAME, name);
         call.value(u8::from(is_inverse));
         call.value(u8::from(is_in_place));
         let x = match input {

@@ -91,7 +91,7 @@ impl Dense {
         fits(CALL, "a", a.items(), size(n, n, count))?;
         fits(CALL, "statuses", statuses, Some(count))?;
         let (order, batch) = (n as c_int, count as c_int);
-        let mut call = not_captured(CALL);
+        let mut call = not_captured(stream, CALL);
         let pointers = at(a.write(&mut call, ["pointers", "a"]));
         let statuses = call.write("statuses", statuses) as *mut c_int;
         // SAFETY: as in `getrf`; the pointers are those of the items (`Batch`).
@@ -122,7 +122,7 @@ impl Dense {
         fits(CALL, "b", &b.pointers, Some(count))?;
         fits(CALL, "status", status, Some(1))?;
         let (order, batch) = (n as c_int, count as c_int);
-        let mut call = not_captured(CALL);
+        let mut call = not_captured(stream, CALL);
         let matrices = at(u.read(&mut call, ["pointers of u", "u"]));
         let sides = at(b.write(&mut call, ["pointers of b", "b"]));
         let status = call.write("status", status) as *mut c_int;

@@ -51,8 +51,8 @@ pub(super) fn with_handle<'a>(
 
 /// A call of a routine. cuSOLVER's documentation does not say of any that it may be captured in a graph, and those that
 /// iterate look at results on the host.
-pub(super) fn not_captured<'a>(function: &'static str) -> Call<'a> {
-    Call::new(NAME, function).not_captured()
+pub(super) fn not_captured<'a>(stream: &CudaStream, function: &'static str) -> Call<'a> {
+    Call::on(stream, NAME, function).not_captured()
 }
 
 impl Dense {
@@ -72,7 +72,7 @@ impl Dense {
         fits(CALL, "pivots", pivots, Some(n))?;
         fits(CALL, "statuses", statuses, Some(1))?;
         let (order, t, bytes) = (n as i64, T::DATA_TYPE, self.work.len());
-        let mut call = not_captured(CALL);
+        let mut call = not_captured(stream, CALL);
         let work = at(call.write("work", &mut self.work));
         let a = at(call.write("a", a));
         let pivots = call.write("pivots", pivots) as *mut i64;
@@ -108,7 +108,7 @@ impl Dense {
         fits(CALL, "b", b, size(n, count, 1))?;
         fits(CALL, "status", status, Some(1))?;
         let (order, columns, t) = (n as i64, count as i64, T::DATA_TYPE);
-        let mut call = not_captured(CALL);
+        let mut call = not_captured(stream, CALL);
         let lu = at(call.read("lu", lu));
         let pivots = call.read("pivots", pivots) as *const i64;
         let b = at(call.write("b", b));
@@ -138,7 +138,7 @@ impl Dense {
         fits(CALL, "a", a, size(n, n, 1))?;
         fits(CALL, "statuses", statuses, Some(1))?;
         let (order, t, bytes) = (n as i64, T::DATA_TYPE, self.work.len());
-        let mut call = not_captured(CALL);
+        let mut call = not_captured(stream, CALL);
         let work = at(call.write("work", &mut self.work));
         let a = at(call.write("a", a));
         let status = call.write("statuses", statuses) as *mut c_int;
@@ -169,7 +169,7 @@ impl Dense {
         fits(CALL, "b", b, size(n, count, 1))?;
         fits(CALL, "status", status, Some(1))?;
         let (order, columns, t) = (n as i64, count as i64, T::DATA_TYPE);
-        let mut call = not_captured(CALL);
+        let mut call = not_captured(stream, CALL);
         let u = at(call.read("u", u));
         let b = at(call.write("b", b));
         let status = call.write("status", status) as *mut c_int;

@@ -29,7 +29,7 @@ impl Dense {
         fits(CALL, "tau", tau, Some(rows.min(columns)))?;
         fits(CALL, "status", status, Some(1))?;
         let (m, n, t, bytes) = (rows as i64, columns as i64, T::DATA_TYPE, self.work.len());
-        let mut call = not_captured(CALL);
+        let mut call = not_captured(stream, CALL);
         let work = at(call.write("work", &mut self.work));
         let a = at(call.write("a", a));
         let tau = at(call.write("tau", tau));
@@ -62,7 +62,7 @@ impl Dense {
         fits(CALL, "status", status, Some(1))?;
         let (m, n) = (rows as c_int, columns as c_int);
         let elements = self.work_elements::<T>();
-        let mut call = not_captured(CALL);
+        let mut call = not_captured(stream, CALL);
         let work = at(call.write("work", &mut self.work));
         let a = at(call.write("a", a));
         let tau = at(call.read("tau", tau));
@@ -93,7 +93,7 @@ impl Dense {
         fits(CALL, "values", values, Some(n))?;
         fits(CALL, "status", status, Some(1))?;
         let (n, t, bytes) = (n as i64, T::DATA_TYPE, self.work.len());
-        let mut call = not_captured(CALL);
+        let mut call = not_captured(stream, CALL);
         let work = at(call.write("work", &mut self.work));
         let a = at(call.write("a", a));
         let values = at(call.write("values", values));
@@ -131,7 +131,7 @@ impl Dense {
         fits(CALL, "vt", vt, size(columns, columns, 1))?;
         fits(CALL, "status", status, Some(1))?;
         let (m, n, t, bytes) = (rows as i64, columns as i64, T::DATA_TYPE, self.work.len());
-        let mut call = not_captured(CALL);
+        let mut call = not_captured(stream, CALL);
         let work = at(call.write("work", &mut self.work));
         let a = at(call.write("a", a));
         let s = at(call.write("s", s));

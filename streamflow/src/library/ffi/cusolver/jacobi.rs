@@ -33,7 +33,7 @@ impl Dense {
         fits(CALL, "values", values, size(n, count, 1))?;
         fits(CALL, "statuses", statuses, Some(count))?;
         let (n, batch, elements) = (n as c_int, count as c_int, self.work_elements::<T>());
-        let mut call = not_captured(CALL);
+        let mut call = not_captured(stream, CALL);
         let work = at(call.write("work", &mut self.work));
         let a = at(call.write("a", a));
         let values = at(call.write("values", values));
@@ -72,7 +72,7 @@ impl Dense {
         fits(CALL, "statuses", statuses, Some(count))?;
         let (m, n, batch) = (rows as c_int, columns as c_int, count as c_int);
         let elements = self.work_elements::<T>();
-        let mut call = not_captured(CALL);
+        let mut call = not_captured(stream, CALL);
         let work = at(call.write("work", &mut self.work));
         let a = at(call.write("a", a));
         let s = at(call.write("s", s));

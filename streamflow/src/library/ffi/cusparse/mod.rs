@@ -85,7 +85,7 @@ impl Prepared {
             let (_values, work) = (operands.read::<T>(), operands.write::<u8>());
             work.fill(PREPARED);
         });
-        let mut call = Call::new(NAME, "cusparse preprocess");
+        let mut call = Call::on(stream, NAME, "cusparse preprocess");
         call.read("offsets", a.offsets());
         call.read("columns", a.columns());
         call.read("values", a.values());
@@ -123,7 +123,7 @@ impl Prepared {
             let problem = "does not fit its plan".to_owned();
             return Err(Error::Operand { call: self.function, argument: "operand", problem });
         }
-        let mut call = Call::new(NAME, self.function);
+        let mut call = Call::on(stream, NAME, self.function);
         call.read("offsets", a.offsets());
         call.read("columns", a.columns());
         call.read("values", a.values());
