@@ -398,3 +398,47 @@ impl<P: BlockPool> fmt::Debug for OwnedBlock<P> {
         f.debug_tuple("OwnedBlock").field(&**self).finish()
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+    use crate::driver::MemoryRange;
+    use crate::{Platform, device};
+
+    /// Two blocks that are ready, and one that is not.
+    fn class() -> SizeClass<()> {
+        let stream = Platform::host().build().unwrap().default_stream(device(0)).unwrap();
+        let (pool, bytes) = (Arc::new(()), 256);
+        let block = |number: u64| {
+            let range = MemoryRange { address: number * bytes, bytes };
+            PooledBlock::new(
+                Block::new(stream.timeline().platform(), stream.device(), range),
+                0,
+                &pool,
+            )
+        };
+        let mut class = SizeClass::new(bytes);
+        class.put_back(block(1));
+        [2, 3].map(|number| class.put_back_ready(block(number)));
+        class
+    }
+
+    #[test]
+    fn a_block_that_is_not_ready_is_not_counted_when_others_are_taken_away() {
+        let mut class = class();
+        assert_eq!([(); 2].map(|()| class.pop().unwrap().range().address), [768, 512]);
+        assert!(class.take_ready().is_none());
+        assert_eq!(class.pop().unwrap().range().address, 256);
+    }
+
+    #[test]
+    fn no_block_is_counted_as_ready_after_a_replayed_tick() {
+        let mut class = class();
+        let bounds = Bounds { ticks: 1, blocks: 1, may_grow: false };
+        assert!(class.take_in_turn(Turn::of(1), 0, bounds).is_some());
+        class.end_turns();
+        assert!(class.take_ready().is_none() && !class.blocks.is_empty());
+    }
+}

@@ -42,7 +42,7 @@ impl Turn {
         table.replayed_tick().map(Self::of)
     }
 
-    const fn of(tick: u64) -> Self {
+    pub(super) const fn of(tick: u64) -> Self {
         Self(NonZeroU32::MIN.saturating_add(tick as u32 & (u32::MAX >> 1)))
     }
 

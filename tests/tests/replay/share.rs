@@ -39,6 +39,7 @@ pub(crate) fn add(suite: Suite) -> Suite {
         .both("a_parameter_of_every_third_tick_is_replayed", thirds)
         .both("memory_that_is_kept_for_a_tick_is_replayed", kept)
         .both("streams_that_nodes_share_are_replayed", planned)
+        .seeded("a_wait_that_a_query_follows_comes_before_the_launch_after_it", queried)
 }
 
 const TICKS: u64 = 240;
@@ -324,4 +325,86 @@ fn planned(platform: &Platform) -> Result<(), Failed> {
     let report = Planned::new(platform, got.clone())?.run()?;
     check_equal(seen::all(&got), vec![expected(TICKS, u64::MAX)])?;
     is_replayed(&report)
+}
+
+/// Asks whether its stream is done, as a sink that polls.
+#[operator]
+struct Asks {
+    #[input]
+    image: &Tensor<u32>,
+}
+
+impl Compute for Asks {
+    fn compute(&mut self, io: AsksIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let (_, stream) = io.image.receive().receive_cuda_stream(cx)?;
+        let _is_done = stream.is_complete()?;
+        Ok(())
+    }
+}
+
+/// As [`Fold`], and queries another stream between receiving and launching. So its wait and its launch are in two segments.
+#[operator]
+struct LateFold {
+    #[input]
+    image: &Tensor<u32>,
+    state: Option<Tensor<u32>>,
+    asked: Option<CudaStream>,
+    got: Got,
+}
+
+impl Compute for LateFold {
+    fn start(&mut self, _: LateFoldStreams<'_>, cx: &ExecutionContext) -> Result<()> {
+        self.state = Some(cx.upload(&[0; LEN])?);
+        let pool = cx.platform().stream_pool("ASKED", &CudaStreamPool::new())?;
+        self.asked = Some(pool.allocate("asked")?);
+        Ok(())
+    }
+
+    fn compute(&mut self, io: LateFoldIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let (image, stream) = io.image.receive().receive_cuda_stream(cx)?;
+        let (Some(state), Some(asked)) = (&mut self.state, &self.asked) else {
+            return Err(Failure::msg("not started"));
+        };
+        let _is_done = asked.is_complete()?;
+        Ok(stream.launch::<folded>(LEN, (state, image))?)
+    }
+
+    fn stop(&mut self, cx: &ExecutionContext) -> Result<()> {
+        let Some(state) = self.state.take() else { return Ok(()) };
+        let pool = cx.platform().stream_pool("STOP", &CudaStreamPool::new())?;
+        let stream = pool.allocate("the fold")?;
+        let all = cx.platform().download(&state, &stream)?.wait_blocking()?.to_vec();
+        push_seen(&self.got, all);
+        Ok(())
+    }
+}
+
+graph! {
+    #[replay]
+    struct Queried(got: Got, late: Got) {
+        #[when(count(TICKS))] let source: Source = Source::new(None);
+        let asks: Asks = Asks::new();
+        #[when(count(TICKS))] let other: Source = Source::new(None);
+        let fold: Fold = Fold::new(None, got);
+        let late_fold: LateFold = LateFold::new(None, None, late);
+        source.image >> (asks.image, late_fold.image);
+        other.image >> fold.image;
+    }
+}
+
+fn queried(seed: u64) -> Result<(), Failed> {
+    let host = Arc::new(HostDriver::builder().seed(seed).build());
+    let below = Platform::builder().memory(super::data::FEW);
+    let platform = below.driver(Arc::new(Replaying::over(host)))?;
+    let (got, late) = (Got::default(), Got::default());
+    let report = Queried::new(&platform, got.clone(), late.clone())?.run()?;
+    let (mut state, mut fold) = (0_u32, 0_u32);
+    for _ in 0..TICKS {
+        state = state.wrapping_mul(3).wrapping_add(1);
+        let image = state.wrapping_mul(5).wrapping_add(1);
+        fold = fold.wrapping_mul(31).wrapping_add(image);
+    }
+    check_equal(seen::all(&got), vec![vec![fold; LEN]])?;
+    check_equal(seen::all(&late), vec![vec![fold; LEN]])?;
+    check(replayed(&report)?.replayed > TICKS / 2, || report.to_string())
 }

@@ -95,6 +95,9 @@ impl State {
                 known.tail = number;
             }
         }
+        if self.keeps(Omission::WaitsBeside) {
+            self.note_waits_beside(index, number);
+        }
         if let Some(before) = self.lanes.get_mut(self.latest as usize) {
             before.next = index as u32;
         }
@@ -107,6 +110,18 @@ impl State {
             pass.done.changed |= is_changed;
         }
         Ok(())
+    }
+
+    /// Notes the launch at the streams that have no call of the trace, and a wait beside it: what is sent to such a stream
+    /// comes after the launch, which comes after the record that the stream waits for.
+    fn note_waits_beside(&mut self, index: usize, number: u64) {
+        for place in 0..self.cursor.outside as usize {
+            let lane = &self.lanes[index];
+            let Some(stream) = lane.outside.get(place).map(|wait| wait.stream) else { break };
+            if lane.streams.iter().all(|(known, _)| *known != stream) {
+                self.stream(stream).tail = number;
+            }
+        }
     }
 
     /// Sends the calls of a graph that could not be launched.

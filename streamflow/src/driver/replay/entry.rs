@@ -18,6 +18,15 @@ thread_local! {
     static THREAD: u8 = const { 0 };
 }
 
+/// The thread is in no call any more when this is dropped.
+struct Outside;
+
+impl Drop for Outside {
+    fn drop(&mut self) {
+        let _gone = INSIDE.try_with(|inside| inside.set(false));
+    }
+}
+
 /// The number of the calling thread.
 fn thread() -> u64 {
     THREAD.try_with(|mark| std::ptr::from_ref(mark).addr() as u64).unwrap_or_default()
@@ -29,10 +38,10 @@ impl<D: Driver> Replaying<D> {
         if INSIDE.try_with(|inside| inside.replace(true)).unwrap_or(true) {
             return None;
         }
+        // Also if `run` unwinds: the simulator may execute a user's code in a call.
+        let _outside = Outside;
         let node = self.node.load(Ordering::Relaxed) as u32;
-        let done = run(&mut self.state.lock(), (thread(), node));
-        INSIDE.set(false);
-        Some(done)
+        Some(run(&mut self.state.lock(), (thread(), node)))
     }
 
     /// Whether a call is the next one of the trace that this thread follows: then it is held back. `compare` gets the state

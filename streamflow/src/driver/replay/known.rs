@@ -1,6 +1,6 @@
 //! The traces that are known: those that came once, and the lanes of those that came again.
 
-use super::lane::{Lanes, MOST, Made};
+use super::lane::{Lane, Lanes, MOST, Made};
 use super::state::State;
 use super::trace::{Trace, Work};
 use crate::driver::{Driver, DriverResult};
@@ -96,12 +96,16 @@ impl State {
             _ => String::new(),
         })?;
         // Rule 4: the other lanes come after what was sent before their launches. So does this one.
-        for lane in &self.lanes {
+        let comes_after = |lane: &Lane| {
             // SAFETY: all are this layer's.
             unsafe {
                 below.record_event(border, lane.stream)?;
-                below.wait_event(made.stream(), border)?;
+                below.wait_event(made.stream(), border)
             }
+        };
+        if let Err(error) = self.lanes.iter().try_for_each(comes_after) {
+            crate::driver::report_in_drop("destroying a graph", made.destroy(below));
+            return Err(error);
         }
         let now = self.now();
         let mut lane = made.into_lane(trace, |stream| self.place_of(stream));

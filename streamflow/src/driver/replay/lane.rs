@@ -103,19 +103,25 @@ impl Made {
         // SAFETY: each call of the trace was made, and succeeded, with these parameters. The graph is launched only in
         // place of the same calls, whose callers vouch for the memory then.
         let graph = unsafe { below.create_graph(device, &nodes) }?;
-        let made = || -> DriverResult<_> {
-            let stream = below.create_stream(device, StreamOptions::default())?;
-            let (mark, answer) = (below.create_event(device)?, below.create_event(device)?);
-            Ok((stream, mark, answer))
+        // SAFETY: these were just made, and never used.
+        let give_back = |stream, mark: Option<RawEvent>| unsafe {
+            crate::driver::report_in_drop(
+                "destroying a graph",
+                destroy(below, graph, mark, stream),
+            );
         };
-        let made = made().inspect_err(|_| {
-            // SAFETY: it was just made, and never launched.
-            crate::driver::report_in_drop("destroying a graph", unsafe {
-                below.destroy_graph(graph)
-            });
-        });
-        let (stream, mark, answer) = made?;
+        let stream = below.create_stream(device, StreamOptions::default());
+        let stream = stream.inspect_err(|_| give_back(None, None))?;
+        let mark = below.create_event(device).inspect_err(|_| give_back(Some(stream), None))?;
+        let answer = below.create_event(device);
+        let answer = answer.inspect_err(|_| give_back(Some(stream), Some(mark)))?;
         Ok(Self { nodes: index.into_iter().zip(names).collect(), graph, stream, mark, answer })
+    }
+
+    /// Destroys its parts, which were not used.
+    pub(super) fn destroy(self, below: &dyn Driver) -> DriverResult<()> {
+        // SAFETY: all are this one's, and no work of it was queued.
+        unsafe { destroy(below, self.graph, [self.mark, self.answer], Some(self.stream)) }
     }
 
     /// Its stream.
@@ -265,10 +271,30 @@ impl Lane {
         // SAFETY: all are this lane's, which is consumed, and no work of it is queued after the synchronisation.
         unsafe {
             below.synchronize_stream(self.stream)?;
-            below.destroy_graph(self.graph)?;
-            below.destroy_event(self.mark)?;
-            below.destroy_event(self.answer)?;
-            below.destroy_stream(self.stream)
+            destroy(below, self.graph, [self.mark, self.answer], Some(self.stream))
         }
+    }
+}
+
+/// Destroys the parts of a lane, all of them, also where one can't be. Returns the first error.
+///
+/// # Safety
+/// They are the caller's, and nothing uses them any more.
+unsafe fn destroy(
+    below: &dyn Driver,
+    graph: RawGraph,
+    events: impl IntoIterator<Item = RawEvent>,
+    stream: Option<RawStream>,
+) -> DriverResult<()> {
+    // SAFETY: the caller vouches for all.
+    let mut destroyed = unsafe { below.destroy_graph(graph) };
+    for event in events {
+        // SAFETY: as above.
+        destroyed = destroyed.and(unsafe { below.destroy_event(event) });
+    }
+    match stream {
+        // SAFETY: as above.
+        Some(stream) => destroyed.and(unsafe { below.destroy_stream(stream) }),
+        None => destroyed,
     }
 }

@@ -28,9 +28,18 @@ unsafe impl<D: Driver> Layer for Replaying<D> {
     }
 
     unsafe fn destroy_stream(&self, stream: RawStream) -> DriverResult<()> {
-        self.disturb(Some(stream), "a stream that is destroyed", None)?;
-        // Before the call: another thread may get the same handle as soon as it is made.
-        self.with(|state, _| state.remove_stream(stream));
+        let is_on = self.is_on();
+        let forgotten: Option<DriverResult<()>> = self.with(|state, who| {
+            if is_on {
+                state.disturb(&self.below, who, "a stream that is destroyed", None)?;
+                state.settle(&self.below, stream)?;
+            }
+            // Under the same lock, so that nothing is held back in between. Before the call: another thread may get the same
+            // handle as soon as it is made.
+            state.remove_stream(stream);
+            Ok(())
+        });
+        forgotten.unwrap_or(Ok(()))?;
         // SAFETY: the caller's contract.
         unsafe { self.below.destroy_stream(stream) }
     }

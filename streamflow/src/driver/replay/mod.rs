@@ -41,7 +41,8 @@
 //!
 //! Within a graph the edges are those of the calls: the order of each stream, and the waits. Around it:
 //!
-//! 1. A call that is sent to a stream comes after all launches so far that have work of that stream.
+//! 1. A call that is sent to a stream comes after all launches so far that have work of that stream, or a wait of it beside
+//!    their trace.
 //! 2. A call that waits for a record of a launch comes after all launches so far.
 //! 3. An answer that a record of a launch, or a stream with work in it, is complete means that this launch and all launches
 //!    before it are complete. So what the host concludes from one stream about another one stays true.
@@ -201,6 +202,8 @@ pub enum Omission {
     Edges,
     /// Rule 1.
     SentAfterLaunches,
+    /// Rule 1, for streams that only wait.
+    WaitsBeside,
     /// Rule 2.
     WaitsForLaunches,
     /// Rule 3: only the latest lane is asked.
@@ -211,6 +214,8 @@ pub enum Omission {
     SentBefore,
     /// Rule 4: records from outside.
     RecordsOutside,
+    /// Rule 4: records from outside whose event the segment records again.
+    RecordedAgain,
     /// Rule 4, for the other lanes.
     OtherLanes,
     /// Rule 5.

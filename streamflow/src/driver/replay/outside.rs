@@ -106,6 +106,16 @@ impl State {
             let event = wait.event;
             let known = self.events.at(wait.at).filter(|known| known.raw == Some(event));
             let launched = known.map_or((0, 0), |known| (known.launch, known.lane));
+            let is_again = known.is_some_and(|known| known.segment == self.segment);
+            if is_again && self.keeps(Omission::RecordedAgain) {
+                // It is recorded again in this segment, so what it held before is no longer known: a record that was sent, or
+                // one of any launch.
+                // SAFETY: as below.
+                unsafe { below.wait_event(stream, event) }?;
+                has_border = true;
+                after = Lanes::MAX;
+                continue;
+            }
             match launched {
                 (0, _) if self.keeps(Omission::RecordsOutside) => {
                     // SAFETY: the event is live, by the contract of the wait that was asked for.

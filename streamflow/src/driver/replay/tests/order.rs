@@ -224,3 +224,78 @@ fn launches_that_share_memory_are_in_order() {
         cells(world) == expected
     });
 }
+
+/// What a stream waits for that has no call in the segment but its wait. Event 2 holds a record that was sent.
+#[test]
+fn what_a_stream_without_calls_waits_for_is_sent_before_its_next_call() {
+    needs(Omission::WaitsBeside, |world| {
+        let work = |world: &World| {
+            world.mix(0, 0, 0, 5);
+            world.mix(0, 1, 0, 1);
+        };
+        (0..5).for_each(|_| world.pass(work));
+        world.mix(2, 2, 2, 7);
+        world.record(2, 2);
+        world.pass(|world| {
+            work(world);
+            world.wait(1, 2);
+        });
+        world.mix(1, 3, 2, 0);
+        world.finish(1);
+        world.now(3) == mixed(0, mixed(0, 0, 7), 0)
+    });
+}
+
+/// The same, where event 2 holds the record of a launch.
+#[test]
+fn what_a_stream_without_calls_waits_for_is_launched_before_its_next_call() {
+    needs(Omission::WaitsBeside, |world| {
+        let other = |world: &World| {
+            world.mix(2, 2, 2, 7);
+            world.mix(2, 4, 2, 7);
+            world.record(2, 2);
+        };
+        let work = |world: &World| {
+            world.mix(0, 0, 0, 5);
+            world.mix(0, 1, 0, 1);
+        };
+        for _ in 0..5 {
+            world.pass(other);
+            world.pass(work);
+        }
+        world.pass(other);
+        world.pass(|world| {
+            work(world);
+            world.wait(1, 2);
+        });
+        world.mix(1, 3, 2, 0);
+        world.finish(1);
+        let read = world.now(3);
+        world.finish(2);
+        read == mixed(0, world.now(2), 0)
+    });
+}
+
+/// A segment waits for a record from outside, and records the same event.
+#[test]
+fn a_record_from_outside_counts_also_if_its_event_is_recorded_again() {
+    needs(Omission::RecordedAgain, |world| {
+        let (mut outside, mut read, mut last) = (0, 0, 0);
+        for _ in 0..6 {
+            world.mix(2, 2, 2, 3);
+            world.record(2, 2);
+            outside = mixed(outside, outside, 3);
+            world.pass(|world| {
+                world.wait(0, 2);
+                world.mix(0, 0, 2, 5);
+                world.mix(0, 1, 0, 1);
+                world.record(2, 0);
+            });
+            world.wait(2, 2);
+            read = mixed(read, outside, 5);
+            last = mixed(last, read, 1);
+        }
+        world.finish(0);
+        cells(world) == (read, last)
+    });
+}
