@@ -421,7 +421,7 @@ mod tests {
         };
         let mut class = SizeClass::new(bytes);
         class.put_back(block(1));
-        [2, 3].map(|number| class.put_back_ready(block(number)));
+        [2, 3].into_iter().for_each(|number| class.put_back_ready(block(number)));
         class
     }
 

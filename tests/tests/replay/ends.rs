@@ -14,15 +14,26 @@ use streamflow_tests::{Failed, Suite, check, check_equal, check_text};
 use super::data::{Diamond, FEW, TICKS, few, replayed};
 use super::nodes::*;
 
+/// Whether the environment has each pass become a graph, also one that comes for the first time.
+fn makes_each_graph_at_once() -> bool {
+    std::env::var("STREAMFLOW_REPLAY").is_ok_and(|value| value == "always")
+}
+
 pub(crate) fn add(suite: Suite) -> Suite {
+    let suite = if makes_each_graph_at_once() {
+        suite
+    } else {
+        // What these are about follows a pass without a graph.
+        suite
+            .seeded("a_held_back_launch_that_fails_names_its_operator", held_back)
+            .seeded("a_graph_that_can_t_be_made_is_sent", not_made)
+            .both("grids_that_always_change_switch_replay_off", changing)
+    };
     suite
-        .seeded("a_held_back_launch_that_fails_names_its_operator", held_back)
         .seeded("a_graph_that_can_t_be_launched_is_sent", not_launched)
-        .seeded("a_graph_that_can_t_be_made_is_sent", not_made)
         .seeded("a_driver_that_does_not_replay_says_so", another_driver)
         .both("workers_switch_replay_off", workers)
         .both("a_node_that_goes_on_after_failures_switches_replay_off", on_failure)
-        .both("grids_that_always_change_switch_replay_off", changing)
         .both("a_handle_that_was_given_out_breaks_replay", given_out)
         .both("two_graphs_in_turn_are_both_replayed", two_graphs)
 }

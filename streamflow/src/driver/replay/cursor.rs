@@ -21,4 +21,7 @@ pub(super) struct Outside {
     pub(super) event: RawEvent,
     /// The event's place.
     pub(super) at: u32,
+    /// The launch that its record belonged to when the wait was asked for, and the launch's lane; 0 if the record was sent. The
+    /// segment may record the event again.
+    pub(super) launched: (u64, u32),
 }

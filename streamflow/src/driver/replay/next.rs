@@ -138,13 +138,14 @@ impl State {
     fn is_wait_for_outside(&mut self, node: u32, stream: RawStream, event: RawEvent) -> bool {
         let Cursor { lane, place, outside } = self.cursor;
         let Some(lane) = self.lanes.get_mut(lane as usize) else { return false };
-        if let Some(known) = lane.outside.get(outside as usize)
+        if let Some(known) = lane.outside.get_mut(outside as usize)
             && (known.place, known.node) == (place, node)
             && (known.stream, known.event) == (stream, event)
             && let Some(event) = self.events.at(known.at)
             && event.raw == Some(known.event)
             && event.segment != self.segment
         {
+            known.launched = (event.launch, event.lane);
             self.cursor.outside += 1;
             return true;
         }
@@ -165,7 +166,8 @@ impl State {
         let Some(at) = self.events.find(event.handle()) else { return false };
         let is_outside = self.events.at(at).is_some_and(|known| known.segment != self.segment);
         if is_outside {
-            self.hold_outside(Outside { place, node, stream, event, at });
+            let launched = self.launched(at);
+            self.hold_outside(Outside { place, node, stream, event, at, launched });
         }
         is_outside
     }

@@ -103,18 +103,9 @@ impl State {
             if self.keeps(Omission::Conflicts) { self.lanes[index].conflicts } else { 0 };
         for place in 0..self.cursor.outside as usize {
             let Some(wait) = self.lanes[index].outside.get(place) else { break };
-            let event = wait.event;
-            let known = self.events.at(wait.at).filter(|known| known.raw == Some(event));
-            let launched = known.map_or((0, 0), |known| (known.launch, known.lane));
-            let is_again = known.is_some_and(|known| known.segment == self.segment);
-            if is_again && self.keeps(Omission::RecordedAgain) {
-                // It is recorded again in this segment, so what it held before is no longer known: a record that was sent, or
-                // one of any launch.
-                // SAFETY: as below.
-                unsafe { below.wait_event(stream, event) }?;
-                has_border = true;
-                after = Lanes::MAX;
-                continue;
+            let (event, mut launched) = (wait.event, wait.launched);
+            if !self.keeps(Omission::RecordedAgain) {
+                launched = self.launched(wait.at);
             }
             match launched {
                 (0, _) if self.keeps(Omission::RecordsOutside) => {
@@ -143,6 +134,12 @@ impl State {
             }
         }
         self.order_after(below, index, after)
+    }
+
+    /// The launch that the latest record of the event at this place belongs to, with its lane; 0 if the record was sent.
+    #[inline]
+    pub(super) fn launched(&self, at: u32) -> (u64, u32) {
+        self.events.at(at).map_or((0, 0), |known| (known.launch, known.lane))
     }
 
     /// Orders a lane's next launch after all launches of other lanes so far. The latest is waited for first: it mostly comes

@@ -136,7 +136,8 @@ impl State {
                 Some(known) if known.segment == self.segment => Given::Wait(event, known.place),
                 _ => {
                     let at = self.events.find(event.handle()).unwrap_or(u32::MAX);
-                    let wait = Outside { place: self.len() as u32, node, stream, event, at };
+                    let (place, launched) = (self.len() as u32, self.launched(at));
+                    let wait = Outside { place, node, stream, event, at, launched };
                     return self.take_outside(below, mode, wait);
                 }
             },

@@ -96,6 +96,7 @@ impl<'a> Call<'a> {
     /// A call that will be queued on this stream, or on another one of its platform. It keeps what the platform's driver
     /// reads, and no more.
     #[inline]
+    #[allow(dead_code, reason = "features with a library use it")]
     pub(in crate::library) fn on(
         stream: &CudaStream,
         library: &'static str,
