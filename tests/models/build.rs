@@ -1,6 +1,7 @@
 //! Writes the mutants: for each, all modules of the models with one edit of the library's code.
 #![allow(clippy::unwrap_used, reason = "a build script fails by panicking")]
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -58,24 +59,93 @@ fn write_spin(out: &Path) {
     fs::write(out.join("spin.rs"), code.replace("pub const fn new", "pub fn new")).unwrap();
 }
 
+/// A module of `lib.rs` within a mutant, with all that is in it.
+#[derive(Default)]
+struct Module {
+    name: String,
+    /// Its declaration, with the path of what was written for the mutant. Empty if the model does not need it.
+    declaration: String,
+    /// What comes after `crate::` in its code: names of modules, and of other items.
+    uses: BTreeSet<String>,
+    /// Whether it has the file that the mutant edits.
+    is_edited: bool,
+}
+
+impl Module {
+    fn uses_one_of(&self, names: &BTreeSet<&str>) -> bool {
+        self.uses.iter().any(|name| names.contains(name.as_str()))
+    }
+}
+
 /// Writes the modules of a mutant, and adds its declaration and its test to `modules`.
 fn write_mutant(mutant: &Mutant, out: &Path, modules: &mut String) {
     let Mutant { name, model, expected, .. } = mutant;
-    let mut is_edited = false;
     let lib = fs::read_to_string("src/lib.rs").unwrap();
     // The declarations of the modules.
     let begin = lib.find("#[path").unwrap();
     let end = lib.find("// For each mutant").unwrap();
-    let text = changed(mutant, Path::new("src"), &lib[begin..end], out, &mut is_edited);
+    let mut own = Vec::new();
+    for declaration in lib[begin..end].split_inclusive(";\n").filter(|it| it.contains("mod ")) {
+        let declared = declaration.trim_end().trim_end_matches(';').rsplit("mod ").next();
+        let mut module = Module { name: declared.unwrap().to_owned(), ..Module::default() };
+        module.declaration = changed(mutant, Path::new("src"), declaration, out, &mut module);
+        own.push(module);
+    }
+    let is_edited = own.iter().any(|module| module.is_edited);
     assert!(is_edited, "no model compiles `{}`, which the mutant `{name}` edits", mutant.file);
     let folder = out.join(name);
-    // Its test is outside.
-    let text = text.replace("\nmod ", "\npub(crate) mod ");
-    fs::write(folder.join("mod.rs"), text).unwrap();
+    fs::write(folder.join("mod.rs"), declarations(model, &own)).unwrap();
     let path = folder.join("mod.rs");
     writeln!(modules, "#[allow(warnings)]\n#[path = {path:?}]\nmod {name};").unwrap();
     writeln!(modules, "#[test] fn the_mutant_{name}_is_found() {{").unwrap();
     writeln!(modules, "    explore::must_fail({expected:?}, {name}::{model});\n}}").unwrap();
+}
+
+/// Modules, and others that implement for types outside of themselves what the first ones have: a type has one method of
+/// a name, and a trait one implementation for a type of another crate. So there is one copy of both or of none.
+const EXTENDED: &[(&str, &str)] = &[("stream", "memory"), ("driver", "element")];
+
+/// The declarations of a mutant's modules: of those that the model uses, the ones from which something leads to the edit.
+/// The others are the same with it and without, and compiled once for all mutants.
+fn declarations(model: &str, modules: &[Module]) -> String {
+    let used_by = |names: &BTreeSet<&str>, it: &Module| {
+        modules
+            .iter()
+            .any(|user| names.contains(user.name.as_str()) && user.uses.contains(&it.name))
+    };
+    let needed = closure(modules, |it| model.split("::").next() == Some(&it.name), used_by);
+    let changed = closure(
+        modules,
+        |it| it.is_edited,
+        |names, it| {
+            let extends = |(of, by): &(&str, &str)| it.name == *of && names.contains(by);
+            it.uses_one_of(names) || EXTENDED.iter().any(extends)
+        },
+    );
+    let mut text = String::new();
+    for module in modules.iter().filter(|it| needed.contains(it.name.as_str())) {
+        if changed.contains(module.name.as_str()) {
+            // The mutant's test is outside.
+            text.push_str(&module.declaration.replace("\nmod ", "\npub(crate) mod "));
+        } else {
+            writeln!(text, "pub(crate) use base::{};", module.name).unwrap();
+        }
+    }
+    text
+}
+
+/// The names of the modules at `first`, and of all that `follows` from the names so far.
+fn closure<'m>(
+    modules: &'m [Module],
+    first: impl Fn(&Module) -> bool,
+    follows: impl Fn(&BTreeSet<&str>, &Module) -> bool,
+) -> BTreeSet<&'m str> {
+    let compiled = || modules.iter().filter(|it| !it.declaration.is_empty());
+    let mut names: BTreeSet<_> = compiled().filter(|it| first(it)).map(|it| &*it.name).collect();
+    while let Some(next) = compiled().find(|it| !names.contains(&*it.name) && follows(&names, it)) {
+        names.insert(&next.name);
+    }
+    names
 }
 
 /// The modules of `src` that have models, and nothing that models in other modules use.
@@ -109,7 +179,7 @@ fn unneeded_by(model: &str) -> &'static [&'static str] {
 }
 
 /// The source of a file within the mutant. Writes the modules that it declares.
-fn changed(mutant: &Mutant, folder: &Path, text: &str, out: &Path, is_edited: &mut bool) -> String {
+fn changed(mutant: &Mutant, folder: &Path, text: &str, out: &Path, within: &mut Module) -> String {
     let (mut source, mut path) = (String::new(), None);
     for line in text.lines().filter(|line| !line.starts_with("#![doc")) {
         if let Some(quoted) = line.strip_prefix("#[path = \"") {
@@ -121,7 +191,7 @@ fn changed(mutant: &Mutant, folder: &Path, text: &str, out: &Path, is_edited: &m
         {
             let name = quoted.strip_suffix("\"));").unwrap();
             let included =
-                edited(mutant, name, fs::read_to_string(out.join(name)).unwrap(), is_edited);
+                edited(mutant, name, fs::read_to_string(out.join(name)).unwrap(), within);
             let path = out.join(mutant.name).join(name);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(&path, included).unwrap();
@@ -143,7 +213,7 @@ fn changed(mutant: &Mutant, folder: &Path, text: &str, out: &Path, is_edited: &m
                 let flat = folder.join(format!("{module}.rs"));
                 if flat.exists() { flat } else { folder.join(module).join("mod.rs") }
             });
-            let written = write_file(mutant, &file, out, is_edited);
+            let written = write_file(mutant, &file, out, within);
             writeln!(source, "#[path = {written:?}]\n{line}").unwrap();
         } else {
             // No model of a mutant is a test by itself.
@@ -153,6 +223,7 @@ fn changed(mutant: &Mutant, folder: &Path, text: &str, out: &Path, is_edited: &m
                 "#[cfg(test)]" => "#[cfg(any())]",
                 line => line,
             };
+            within.uses.extend(names(line));
             writeln!(source, "{}", line.replace("crate::", &format!("crate::{}::", mutant.name)))
                 .unwrap();
         }
@@ -160,15 +231,34 @@ fn changed(mutant: &Mutant, folder: &Path, text: &str, out: &Path, is_edited: &m
     source
 }
 
-fn write_file(mutant: &Mutant, file: &Path, out: &Path, is_edited: &mut bool) -> PathBuf {
+/// The names that come after `crate::` in a line.
+fn names(line: &str) -> Vec<String> {
+    let is_of_names = |c: char| c.is_alphanumeric() || c == '_';
+    let mut names = Vec::new();
+    for rest in line.split("crate::").skip(1) {
+        let listed = match rest.strip_prefix('{') {
+            // rustfmt breaks no list that is as short as those of the library.
+            Some(list) => list.split_once('}').unwrap().0.split(',').collect(),
+            None => vec![rest],
+        };
+        for name in listed {
+            let name = name.trim_start();
+            let end = name.find(|c| !is_of_names(c)).unwrap_or(name.len());
+            names.push(name[..end].to_owned());
+        }
+    }
+    names
+}
+
+fn write_file(mutant: &Mutant, file: &Path, out: &Path, within: &mut Module) -> PathBuf {
     let text = fs::read_to_string(file).unwrap();
     let name = file.to_str().unwrap().rsplit_once("streamflow/src/").map_or("", |(_, name)| name);
-    let text = edited(mutant, name, text, is_edited);
+    let text = edited(mutant, name, text, within);
     let folder = file.parent().unwrap();
     // The modules of `order.rs` are in `order`; a file with a path of its own declares none.
     let inner = folder.join(file.file_stem().unwrap());
     let folder = if file.ends_with("mod.rs") { folder } else { &inner };
-    let source = changed(mutant, folder, &text, out, is_edited);
+    let source = changed(mutant, folder, &text, out, within);
     let name = file.to_str().unwrap().replace("../", "").replace('/', "-");
     let written = out.join(mutant.name).join(name);
     fs::create_dir_all(written.parent().unwrap()).unwrap();
@@ -177,9 +267,9 @@ fn write_file(mutant: &Mutant, file: &Path, out: &Path, is_edited: &mut bool) ->
 }
 
 /// The text of a file, with the edits of the mutant if they are of this file.
-fn edited(mutant: &Mutant, name: &str, mut text: String, is_edited: &mut bool) -> String {
+fn edited(mutant: &Mutant, name: &str, mut text: String, within: &mut Module) -> String {
     if name == mutant.file {
-        *is_edited = true;
+        within.is_edited = true;
         for (from, to) in mutant.edits {
             let count = text.matches(from).count();
             assert_eq!(count, 1, "`{}`: `{from}` is {count} times in {name}", mutant.name);

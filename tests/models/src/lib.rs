@@ -9,6 +9,8 @@
 
 #[path = "../../../streamflow/src/caught.rs"]
 mod caught;
+#[path = "../../../streamflow/src/memory/element/mod.rs"]
+mod element;
 #[path = "../../../streamflow/src/sync.rs"]
 mod sync;
 
