@@ -29,9 +29,6 @@ mod task_list;
 mod turns;
 mod workers;
 
-// For each mutant, all of the modules above, with an edit of the library's code: see `build.rs`.
-include!(concat!(env!("OUT_DIR"), "/mutants.rs"));
-
 // Outside of the mutants, which call the allocator by this name: a program has one.
 extern crate self as base;
 pub(crate) mod allocations;
