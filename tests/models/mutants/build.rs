@@ -112,11 +112,11 @@ fn declarations(model: &str, modules: &[Module]) -> String {
 }
 
 /// The names of the modules at `first`, and of all that `follows` from the names so far.
-fn closure<'m>(
-    modules: &'m [Module],
+fn closure(
+    modules: &[Module],
     first: impl Fn(&Module) -> bool,
     follows: impl Fn(&BTreeSet<&str>, &Module) -> bool,
-) -> BTreeSet<&'m str> {
+) -> BTreeSet<&str> {
     let compiled = || modules.iter().filter(|it| !it.declaration.is_empty());
     let mut names: BTreeSet<_> = compiled().filter(|it| first(it)).map(|it| &*it.name).collect();
     while let Some(next) = compiled().find(|it| !names.contains(&*it.name) && follows(&names, it)) {
