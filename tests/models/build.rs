@@ -1,190 +1,19 @@
-//! Writes the mutants: for each, all modules of the models with one edit of the library's code.
+//! Writes what the models have in place of files that loom has no form of.
 #![allow(clippy::unwrap_used, reason = "a build script fails by panicking")]
 
-use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::{env, fs};
+use std::env;
+use std::path::PathBuf;
 
-include!("mutants.rs");
+mod replaced;
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
-    println!("cargo::rerun-if-changed=mutants.rs");
-    println!("cargo::rerun-if-changed=src");
-    println!("cargo::rerun-if-changed=../../streamflow/src");
+    println!("cargo::rerun-if-changed=replaced.rs");
+    println!("cargo::rerun-if-changed=../../streamflow/src/driver/mod.rs");
     if env::var_os("CARGO_CFG_LOOM").is_none() {
         return;
     }
     let out = PathBuf::from(env::var_os("OUT_DIR").unwrap());
-    write_seam(&out);
-    write_spin(&out);
-    let mut modules = String::new();
-    for mutant in MUTANTS {
-        write_mutant(mutant, &out, &mut modules);
-    }
-    fs::write(out.join("mutants.rs"), modules).unwrap();
-}
-
-/// Writes what is in the library's file of the seam itself: it also declares the drivers, which no model executes.
-fn write_seam(out: &Path) {
-    let file = fs::read_to_string("../../streamflow/src/driver/mod.rs").unwrap();
-    let (_, seam) = file.split_once("\nuse std::fmt;\n").unwrap();
-    fs::write(out.join("seam.rs"), seam).unwrap();
-}
-
-/// Writes the mutex of the crate `spin`, whose atomics the models replace. It has no form for loom of its own.
-fn write_spin(out: &Path) {
-    let mut metadata = Command::new(env::var_os("CARGO").unwrap());
-    metadata.args(["metadata", "--format-version", "1", "--locked", "--filter-platform"]);
-    metadata.arg(env::var_os("TARGET").unwrap());
-    // The flags of this build are not for it.
-    metadata.env_remove("RUSTFLAGS").env_remove("CARGO_ENCODED_RUSTFLAGS");
-    let output = metadata.output().unwrap();
-    let text = String::from_utf8(output.stdout).unwrap();
-    let manifests = text.split("\"manifest_path\":\"").skip(1);
-    let mut manifests = manifests.filter_map(|rest| rest.split('"').next());
-    let is_spin = |path: &&str| {
-        Path::new(path).parent().is_some_and(|folder| {
-            folder.file_name().is_some_and(|name| name.to_string_lossy().starts_with("spin-"))
-        })
-    };
-    let manifest = manifests.find(is_spin).unwrap();
-    let file = Path::new(manifest).with_file_name("src/mutex/spin.rs");
-    let source = fs::read_to_string(&file).unwrap();
-    let (code, _tests) = source.split_once("#[cfg(test)]").unwrap();
-    let (_docs, code) = code.split_once("\nuse crate::{").unwrap();
-    let (_imports, code) = code.split_once("};\n").unwrap();
-    fs::write(out.join("spin.rs"), code.replace("pub const fn new", "pub fn new")).unwrap();
-}
-
-/// Writes the modules of a mutant, and adds its declaration and its test to `modules`.
-fn write_mutant(mutant: &Mutant, out: &Path, modules: &mut String) {
-    let Mutant { name, model, expected, .. } = mutant;
-    let mut is_edited = false;
-    let lib = fs::read_to_string("src/lib.rs").unwrap();
-    // The declarations of the modules.
-    let begin = lib.find("#[path").unwrap();
-    let end = lib.find("// For each mutant").unwrap();
-    let text = changed(mutant, Path::new("src"), &lib[begin..end], out, &mut is_edited);
-    assert!(is_edited, "no model compiles `{}`, which the mutant `{name}` edits", mutant.file);
-    let folder = out.join(name);
-    // Its test is outside.
-    let text = text.replace("\nmod ", "\npub(crate) mod ");
-    fs::write(folder.join("mod.rs"), text).unwrap();
-    let path = folder.join("mod.rs");
-    writeln!(modules, "#[allow(warnings)]\n#[path = {path:?}]\nmod {name};").unwrap();
-    writeln!(modules, "#[test] fn the_mutant_{name}_is_found() {{").unwrap();
-    writeln!(modules, "    explore::must_fail({expected:?}, {name}::{model});\n}}").unwrap();
-}
-
-/// The modules of `src` that have models, and nothing that models in other modules use.
-const MODELS: &[&str] =
-    &["exchanges", "models", "owners", "pools", "protocols", "sequences", "slices", "threads"];
-
-/// Whether a model does not use a module of `src`: to compile all for each mutant would take long.
-fn is_unneeded(model: &str, module: &str) -> bool {
-    let is_of_other_models = MODELS.contains(&module) && !model.split("::").any(|it| it == module);
-    let is_shared = module == "owners" && model.contains("exchanges::");
-    let is_of_workers = module == "workers" && !model.starts_with("workers::");
-    is_of_workers || is_of_other_models && !is_shared || unneeded_by(model).contains(&module)
-}
-
-fn unneeded_by(model: &str) -> &'static [&'static str] {
-    if model.starts_with("spin_lock::") {
-        &["caught", "driver", "error", "memory", "spsc_ring", "stream", "task_list"]
-    } else if model.starts_with("spsc_ring::") {
-        &["caught", "driver", "error", "memory", "spin_lock", "stream", "task_list"]
-    } else if model.starts_with("task_list::") {
-        &["caught", "driver", "error", "memory", "spin_lock", "spsc_ring", "stream"]
-    } else if model.starts_with("driver::checker::") {
-        &["journal", "memory", "models", "spin_lock", "spsc_ring", "stream", "task_list"]
-    } else if model.starts_with("driver::") || model.starts_with("workers::") {
-        &["checker", "device", "memory", "race", "spin_lock", "spsc_ring", "stream", "task_list"]
-    } else if model.starts_with("stream::") {
-        &["checker", "device", "journal", "memory", "race", "spin_lock", "spsc_ring", "task_list"]
-    } else {
-        &["checker", "journal", "race", "spin_lock", "spsc_ring", "task_list"]
-    }
-}
-
-/// The source of a file within the mutant. Writes the modules that it declares.
-fn changed(mutant: &Mutant, folder: &Path, text: &str, out: &Path, is_edited: &mut bool) -> String {
-    let (mut source, mut path) = (String::new(), None);
-    for line in text.lines().filter(|line| !line.starts_with("#![doc")) {
-        if let Some(quoted) = line.strip_prefix("#[path = \"") {
-            path = quoted.strip_suffix("\"]").map(|path| folder.join(path));
-            continue;
-        }
-        if let Some(quoted) =
-            line.trim_start().strip_prefix("include!(concat!(env!(\"OUT_DIR\"), \"/")
-        {
-            let name = quoted.strip_suffix("\"));").unwrap();
-            let included =
-                edited(mutant, name, fs::read_to_string(out.join(name)).unwrap(), is_edited);
-            let path = out.join(mutant.name).join(name);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(&path, included).unwrap();
-            writeln!(source, "include!({path:?});").unwrap();
-            continue;
-        }
-        let declared = line.strip_suffix(';').and_then(|line| line.split("mod ").nth(1));
-        if let Some(module) = declared.filter(|_| !line.starts_with(' ')) {
-            let is_own = !folder.to_string_lossy().contains("streamflow");
-            if is_own && is_unneeded(mutant.model, module) {
-                path = None;
-                continue;
-            }
-            if module == "tests" {
-                writeln!(source, "mod tests {{}}").unwrap();
-                continue;
-            }
-            let file = path.take().unwrap_or_else(|| {
-                let flat = folder.join(format!("{module}.rs"));
-                if flat.exists() { flat } else { folder.join(module).join("mod.rs") }
-            });
-            let written = write_file(mutant, &file, out, is_edited);
-            writeln!(source, "#[path = {written:?}]\n{line}").unwrap();
-        } else {
-            // No model of a mutant is a test by itself.
-            let line = match line {
-                "#[test]" => "",
-                // Nor is a test of the library.
-                "#[cfg(test)]" => "#[cfg(any())]",
-                line => line,
-            };
-            writeln!(source, "{}", line.replace("crate::", &format!("crate::{}::", mutant.name)))
-                .unwrap();
-        }
-    }
-    source
-}
-
-fn write_file(mutant: &Mutant, file: &Path, out: &Path, is_edited: &mut bool) -> PathBuf {
-    let text = fs::read_to_string(file).unwrap();
-    let name = file.to_str().unwrap().rsplit_once("streamflow/src/").map_or("", |(_, name)| name);
-    let text = edited(mutant, name, text, is_edited);
-    let folder = file.parent().unwrap();
-    // The modules of `order.rs` are in `order`; a file with a path of its own declares none.
-    let inner = folder.join(file.file_stem().unwrap());
-    let folder = if file.ends_with("mod.rs") { folder } else { &inner };
-    let source = changed(mutant, folder, &text, out, is_edited);
-    let name = file.to_str().unwrap().replace("../", "").replace('/', "-");
-    let written = out.join(mutant.name).join(name);
-    fs::create_dir_all(written.parent().unwrap()).unwrap();
-    fs::write(&written, source).unwrap();
-    written
-}
-
-/// The text of a file, with the edits of the mutant if they are of this file.
-fn edited(mutant: &Mutant, name: &str, mut text: String, is_edited: &mut bool) -> String {
-    if name == mutant.file {
-        *is_edited = true;
-        for (from, to) in mutant.edits {
-            let count = text.matches(from).count();
-            assert_eq!(count, 1, "`{}`: `{from}` is {count} times in {name}", mutant.name);
-            text = text.replace(from, to);
-        }
-    }
-    text
+    replaced::write_seam(&out);
+    replaced::write_spin(&out);
 }

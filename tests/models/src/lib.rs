@@ -9,6 +9,8 @@
 
 #[path = "../../../streamflow/src/caught.rs"]
 mod caught;
+#[path = "../../../streamflow/src/memory/element/mod.rs"]
+mod element;
 #[path = "../../../streamflow/src/sync.rs"]
 mod sync;
 
@@ -26,9 +28,6 @@ mod stream;
 mod task_list;
 mod turns;
 mod workers;
-
-// For each mutant, all of the modules above, with an edit of the library's code: see `build.rs`.
-include!(concat!(env!("OUT_DIR"), "/mutants.rs"));
 
 // Outside of the mutants, which call the allocator by this name: a program has one.
 extern crate self as base;

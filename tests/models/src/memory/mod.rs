@@ -18,8 +18,6 @@ mod copy;
 mod copy_plan;
 #[path = "../../../../streamflow/src/memory/download.rs"]
 mod download;
-#[path = "../../../../streamflow/src/memory/element/mod.rs"]
-mod element;
 #[path = "../../../../streamflow/src/memory/free.rs"]
 mod free;
 #[path = "../../../../streamflow/src/memory/last_write.rs"]
@@ -62,6 +60,8 @@ pub(crate) use block::Block;
 pub(crate) use buffer::Buffer;
 pub(crate) use copied::{CopySource, CopyTarget};
 pub(crate) use download::Download;
+// A module of its own: its traits are implemented for types of other crates, so that it can't be in each mutant.
+use crate::element;
 pub(crate) use element::{Element, Scalar};
 pub(crate) use free::MemoryAmount;
 pub(crate) use limits::{MemoryLimits, MemoryOptions};

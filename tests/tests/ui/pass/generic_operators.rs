@@ -5,13 +5,20 @@ use streamflow::port::Receive;
 use streamflow::prelude::*;
 
 #[operator]
-pub struct Repeat<M: Message<Place = streamflow::message::Host> + for<'t> Receive<'t, Message = M> + Clone, const N: usize> {
+pub struct Repeat<
+    M: Message<Place = streamflow::message::Host> + for<'t> Receive<'t, Message = M> + Clone,
+    const N: usize,
+> {
     #[output]
     out: M,
     value: M,
 }
 
-impl<M: Message<Place = streamflow::message::Host> + for<'t> Receive<'t, Message = M> + Clone, const N: usize> Compute for Repeat<M, N> {
+impl<
+    M: Message<Place = streamflow::message::Host> + for<'t> Receive<'t, Message = M> + Clone,
+    const N: usize,
+> Compute for Repeat<M, N>
+{
     fn compute(&mut self, io: RepeatIo<'_, M>, cx: &ExecutionContext) -> Result<()> {
         if cx.tick() as usize == N {
             cx.finish();

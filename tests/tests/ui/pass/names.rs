@@ -33,7 +33,11 @@ pub struct Ports {
 }
 
 impl Compute for Ports {
-    fn compute(&mut self, PortsIo { edge, connect }: PortsIo<'_>, _: &ExecutionContext) -> Result<()> {
+    fn compute(
+        &mut self,
+        PortsIo { edge, connect }: PortsIo<'_>,
+        _: &ExecutionContext,
+    ) -> Result<()> {
         let number = edge.receive().into_data();
         connect.emit(number)
     }

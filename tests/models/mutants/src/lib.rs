@@ -1,0 +1,14 @@
+//! Mutants of the code of `streamflow` that threads share, each with the model that must find it.
+//!
+//! The crate is empty unless it is compiled with `--cfg loom`; `.ci/run models` does that. See the README of the models.
+//! It is apart from them, since most mutants are found at once: to optimize their code would take longer than that saves.
+#![cfg(all(loom, test))]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a model fails by panicking")]
+
+// For each mutant, modules of the models, with an edit of the library's code: see `build.rs`.
+include!(concat!(env!("OUT_DIR"), "/mutants.rs"));
+
+// The mutants call the allocator by this name: a program has one.
+extern crate self as base;
+#[path = "../../src/allocations.rs"]
+pub(crate) mod allocations;

@@ -1,0 +1,38 @@
+//! Writes files of the library and of a crate in forms for the models. The build scripts call this in the folder of the
+//! models.
+
+use std::path::Path;
+use std::process::Command;
+use std::{env, fs};
+
+/// Writes what is in the library's file of the seam itself: it also declares the drivers, which no model executes.
+pub(crate) fn write_seam(out: &Path) {
+    let file = fs::read_to_string("../../streamflow/src/driver/mod.rs").unwrap();
+    let (_, seam) = file.split_once("\nuse std::fmt;\n").unwrap();
+    fs::write(out.join("seam.rs"), seam).unwrap();
+}
+
+/// Writes the mutex of the crate `spin`, whose atomics the models replace. It has no form for loom of its own.
+pub(crate) fn write_spin(out: &Path) {
+    let mut metadata = Command::new(env::var_os("CARGO").unwrap());
+    metadata.args(["metadata", "--format-version", "1", "--locked", "--filter-platform"]);
+    metadata.arg(env::var_os("TARGET").unwrap());
+    // The flags of this build are not for it.
+    metadata.env_remove("RUSTFLAGS").env_remove("CARGO_ENCODED_RUSTFLAGS");
+    let output = metadata.output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let manifests = text.split("\"manifest_path\":\"").skip(1);
+    let mut manifests = manifests.filter_map(|rest| rest.split('"').next());
+    let is_spin = |path: &&str| {
+        Path::new(path).parent().is_some_and(|folder| {
+            folder.file_name().is_some_and(|name| name.to_string_lossy().starts_with("spin-"))
+        })
+    };
+    let manifest = manifests.find(is_spin).unwrap();
+    let file = Path::new(manifest).with_file_name("src/mutex/spin.rs");
+    let source = fs::read_to_string(&file).unwrap();
+    let (code, _tests) = source.split_once("#[cfg(test)]").unwrap();
+    let (_docs, code) = code.split_once("\nuse crate::{").unwrap();
+    let (_imports, code) = code.split_once("};\n").unwrap();
+    fs::write(out.join("spin.rs"), code.replace("pub const fn new", "pub fn new")).unwrap();
+}

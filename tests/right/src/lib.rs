@@ -1,0 +1,1 @@
+//! Nothing: the package has the programs of `tests/tests/ui/pass`.
