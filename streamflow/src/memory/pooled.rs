@@ -114,7 +114,8 @@ pub(super) struct FreeList<P> {
 #[repr(C)]
 pub(super) struct SizeClass<P> {
     bytes: u64,
-    /// So many of the first blocks [need no wait](super::reuse) on the stream of this list.
+    /// So many of the first blocks [need no wait](super::reuse) on the stream of this list. That stays true, also where the
+    /// clock that has shown it forgets.
     ready: usize,
     /// Those that are ready, and then the oldest first.
     pub(super) blocks: VecDeque<Box<PooledBlock<P>>>,
