@@ -18,10 +18,10 @@ thread_local! {
     static THREAD: u8 = const { 0 };
 }
 
-/// The thread is in no call any more when this is dropped.
-struct Outside;
+/// A call of the thread, which is over when this is dropped.
+struct Call;
 
-impl Drop for Outside {
+impl Drop for Call {
     fn drop(&mut self) {
         let _gone = INSIDE.try_with(|inside| inside.set(false));
     }
@@ -39,7 +39,7 @@ impl<D: Driver> Replaying<D> {
             return None;
         }
         // Also if `run` unwinds: the simulator may execute a user's code in a call.
-        let _outside = Outside;
+        let _call = Call;
         let node = self.node.load(Ordering::Relaxed) as u32;
         Some(run(&mut self.state.lock(), (thread(), node)))
     }

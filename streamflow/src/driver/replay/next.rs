@@ -156,7 +156,7 @@ impl State {
     fn is_new_wait_for_outside(&mut self, node: u32, stream: RawStream, event: RawEvent) -> bool {
         let Cursor { lane, place, .. } = self.cursor;
         let Some(lane) = self.lanes.get(lane as usize) else { return false };
-        // What is true of the streams of a trace need not be checked again. Mostly the next call has the same stream.
+        // The streams of a trace were checked when it was made. Mostly the next call has the same stream.
         let next = lane.trace.calls.get(place as usize);
         if next.is_none_or(|call| call.stream != stream)
             && !lane.streams.iter().any(|(known, _)| *known == stream)

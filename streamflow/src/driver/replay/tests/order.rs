@@ -22,6 +22,33 @@ fn after(passes: u64) -> (u64, u64) {
     })
 }
 
+/// Two kernels of stream 0, which read and write cells that no other stream touches.
+fn two_kernels(world: &World) {
+    world.mix(0, 0, 0, 5);
+    world.mix(0, 1, 0, 1);
+}
+
+/// Passes that wait for event 2, which stream 2 has recorded, read what it wrote, and record `event`. Returns whether all was read.
+fn reads_from_outside(world: &mut World, event: usize) -> bool {
+    let (mut outside, mut read, mut last) = (0, 0, 0);
+    for _ in 0..6 {
+        world.mix(2, 2, 2, 3);
+        world.record(2, 2);
+        outside = mixed(outside, outside, 3);
+        world.pass(|world| {
+            world.wait(0, 2);
+            world.mix(0, 0, 2, 5);
+            world.mix(0, 1, 0, 1);
+            world.record(event, 0);
+        });
+        world.wait(2, event);
+        read = mixed(read, outside, 5);
+        last = mixed(last, read, 1);
+    }
+    world.finish(0);
+    cells(world) == (read, last)
+}
+
 fn cells(world: &World) -> (u64, u64) {
     (world.now(0), world.now(1))
 }
@@ -134,25 +161,7 @@ fn a_launch_comes_after_what_was_sent_to_its_streams() {
 
 #[test]
 fn a_launch_comes_after_the_records_from_outside() {
-    needs(Omission::RecordsOutside, |world| {
-        let (mut outside, mut read, mut last) = (0, 0, 0);
-        for _ in 0..6 {
-            world.mix(2, 2, 2, 3);
-            world.record(2, 2);
-            outside = mixed(outside, outside, 3);
-            world.pass(|world| {
-                world.wait(0, 2);
-                world.mix(0, 0, 2, 5);
-                world.mix(0, 1, 0, 1);
-                world.record(0, 0);
-            });
-            world.wait(2, 0);
-            read = mixed(read, outside, 5);
-            last = mixed(last, read, 1);
-        }
-        world.finish(0);
-        cells(world) == (read, last)
-    });
+    needs(Omission::RecordsOutside, |world| reads_from_outside(world, 0));
 }
 
 #[test]
@@ -229,15 +238,11 @@ fn launches_that_share_memory_are_in_order() {
 #[test]
 fn what_a_stream_without_calls_waits_for_is_sent_before_its_next_call() {
     needs(Omission::WaitsBeside, |world| {
-        let work = |world: &World| {
-            world.mix(0, 0, 0, 5);
-            world.mix(0, 1, 0, 1);
-        };
-        (0..5).for_each(|_| world.pass(work));
+        (0..5).for_each(|_| world.pass(two_kernels));
         world.mix(2, 2, 2, 7);
         world.record(2, 2);
         world.pass(|world| {
-            work(world);
+            two_kernels(world);
             world.wait(1, 2);
         });
         world.mix(1, 3, 2, 0);
@@ -255,17 +260,13 @@ fn what_a_stream_without_calls_waits_for_is_launched_before_its_next_call() {
             world.mix(2, 4, 2, 7);
             world.record(2, 2);
         };
-        let work = |world: &World| {
-            world.mix(0, 0, 0, 5);
-            world.mix(0, 1, 0, 1);
-        };
         for _ in 0..5 {
             world.pass(other);
-            world.pass(work);
+            world.pass(two_kernels);
         }
         world.pass(other);
         world.pass(|world| {
-            work(world);
+            two_kernels(world);
             world.wait(1, 2);
         });
         world.mix(1, 3, 2, 0);
@@ -279,23 +280,5 @@ fn what_a_stream_without_calls_waits_for_is_launched_before_its_next_call() {
 /// A segment waits for a record from outside, and records the same event.
 #[test]
 fn a_record_from_outside_counts_also_if_its_event_is_recorded_again() {
-    needs(Omission::RecordedAgain, |world| {
-        let (mut outside, mut read, mut last) = (0, 0, 0);
-        for _ in 0..6 {
-            world.mix(2, 2, 2, 3);
-            world.record(2, 2);
-            outside = mixed(outside, outside, 3);
-            world.pass(|world| {
-                world.wait(0, 2);
-                world.mix(0, 0, 2, 5);
-                world.mix(0, 1, 0, 1);
-                world.record(2, 0);
-            });
-            world.wait(2, 2);
-            read = mixed(read, outside, 5);
-            last = mixed(last, read, 1);
-        }
-        world.finish(0);
-        cells(world) == (read, last)
-    });
+    needs(Omission::RecordedAgain, |world| reads_from_outside(world, 2));
 }
