@@ -282,3 +282,39 @@ fn what_a_stream_without_calls_waits_for_is_launched_before_its_next_call() {
 fn a_record_from_outside_counts_also_if_its_event_is_recorded_again() {
     needs(Omission::RecordedAgain, |world| reads_from_outside(world, 2));
 }
+
+/// The same wait in each pass: for records of launches, and at last for one that was sent.
+#[test]
+fn a_wait_that_stays_the_same_is_for_the_record_of_its_time() {
+    needs(Omission::RecordsOutside, |world| {
+        let writes = |world: &World| {
+            world.wait(2, 0);
+            world.mix(2, 2, 2, 7);
+            world.mix(2, 4, 2, 7);
+            world.record(2, 2);
+        };
+        let reads = |world: &World| {
+            world.wait(0, 2);
+            world.mix(0, 0, 2, 5);
+            world.mix(0, 1, 0, 1);
+            world.record(0, 0);
+        };
+        let (mut written, mut read, mut last) = (0, 0, 0);
+        for round in 0..7 {
+            if round < 6 {
+                world.pass(writes)
+            } else {
+                writes(world)
+            }
+            written = mixed(written, written, 7);
+            // Twice, so that the trace that came next the last time is this one.
+            for _ in 0..2 {
+                world.pass(reads);
+                read = mixed(read, written, 5);
+                last = mixed(last, read, 1);
+            }
+        }
+        world.finish(0);
+        cells(world) == (read, last)
+    });
+}
