@@ -63,12 +63,14 @@ fn drawn(
 fn no_structure_makes_an_import_crash() {
     let (_, platform, stream) = bench();
     let (mut taken, mut refused) = (0, 0);
+    // The reaper reads a structure after its tensor was dropped, at a time of its own.
+    let mut kept = Vec::new();
     for seed in 0..20_000 {
         let random = &mut Random(seed);
         let mut memory = [1.0, 2.0, 3.0, 4.0];
         let (mut dims, mut strides) = (Vec::new(), Vec::new());
         let plain = drawn(random, &mut memory, &mut dims, &mut strides);
-        let mut structures = (
+        let structures = Box::into_raw(Box::new((
             legacy(plain),
             ManagedVersioned {
                 version: Version { major: random.of(&[1, 1, 0, 2]), minor: random.of(&[0, 3, 9]) },
@@ -77,13 +79,14 @@ fn no_structure_makes_an_import_crash() {
                 flags: random.of(&[0, abi::READ_ONLY, u64::MAX]),
                 tensor: plain,
             },
-        );
+        )));
+        kept.push(structures);
         // SAFETY: the arrays have the lengths that the structures say, or the structures are refused before they are read;
-        // both live longer than the tensor, which is given back below.
+        // the arrays live longer than the tensor, and the structures until the reaper has given it back.
         let managed = unsafe {
             match random.below(2) {
-                0 => DlTensor::from_legacy((&raw mut structures.0).cast()),
-                _ => DlTensor::from_versioned((&raw mut structures.1).cast()),
+                0 => DlTensor::from_legacy((&raw mut (*structures).0).cast()),
+                _ => DlTensor::from_versioned((&raw mut (*structures).1).cast()),
             }
         };
         let imported = managed.and_then(|it| platform.import_dlpack::<f32>(it, After::Complete));
@@ -106,4 +109,8 @@ fn no_structure_makes_an_import_crash() {
     let deleted = last.deleted.clone();
     drop(last.import().unwrap());
     assert_eq!(deleted.wait(), 1);
+    for structures in kept {
+        // SAFETY: made by `into_raw` above, and the reaper has read it for the last time.
+        drop(unsafe { Box::from_raw(structures) });
+    }
 }
