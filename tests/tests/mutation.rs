@@ -22,6 +22,8 @@
 //!
 //! - With `STREAMFLOW_ASSIGN=planned:2`, operators share streams. Then a dependency may be one that the order on a shared
 //!   stream makes unnecessary, or one that the checker reports and no data shows. Both are counted, and no failure.
+//! - With `STREAMFLOW_REPLAY=always`, each pass is a graph. Replay is below the checker, and puts graphs that access the same
+//!   memory in order by itself: such dependencies the checker alone reports. They are counted, and no failure.
 //!
 //! One kind of unnoticed waits occurs only with workers so far: a wait that repeats one which the clock has forgotten. A
 //! clock has room for 8 streams, and what it forgets costs a wait that was not needed (`stream::order`). In `random 0` the

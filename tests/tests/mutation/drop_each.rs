@@ -129,11 +129,16 @@ fn report(tally: &Tally, graphs: usize, part: Part) -> Result<(), Failed> {
     println!(
         "{at_the_end} more waits at the end of a run are for work that is complete by then: they query for errors."
     );
-    if tally.shares_stream + tally.checker_alone > 0 {
+    if tally.shares_stream > 0 {
         println!(
-            "On planned streams, {} more are not needed in any run, since work on a shared stream is in order, and {} more \
-             are noticed by the checker alone.",
-            tally.shares_stream, tally.checker_alone
+            "On planned streams, {} more are not needed in any run: work on a shared stream is in order.",
+            tally.shares_stream
+        );
+    }
+    if tally.checker_alone > 0 {
+        println!(
+            "On planned streams or in replay, {} more are noticed by the checker alone.",
+            tally.checker_alone
         );
     }
     let listed = [

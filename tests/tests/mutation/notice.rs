@@ -52,8 +52,9 @@ pub(crate) enum Outcome {
     /// On planned streams alone: no order between conflicting accesses was missing. Work on a shared stream is in order by
     /// itself, so that a record, a query or a wait may be needed in other runs alone.
     SharesStream,
-    /// On planned streams alone: the checker reports it, and no data was wrong. Other operators' work on the same stream is
-    /// in the way of showing it.
+    /// On planned streams and in replay alone: the checker reports it, and no data was wrong. Other operators' work on the
+    /// same stream is in the way of showing it; and replay puts graphs that access the same memory in order by itself, and
+    /// takes an earlier graph for complete with a later one (rules 3 and 5 of `driver::replay`).
     CheckerAlone,
     /// A failure of the test, with its text.
     Hole(String),
@@ -110,7 +111,7 @@ pub(crate) fn notice(right: Trial<'_>, mutation: &Mutation, seeds: &mut [u64]) -
     match (reported.shown, wrong.shown) {
         (true, true) => Outcome::Noticed,
         (true, false) if more_seeds_show_it(data) => Outcome::Noticed,
-        (true, false) if is_planned() => Outcome::CheckerAlone,
+        (true, false) if is_planned() || is_replayed() => Outcome::CheckerAlone,
         (true, false) => match explore(data) {
             Explored { wrong: true, .. } => Outcome::Noticed,
             _ if is_noticed_in_another_form(right, mutation, seeds) => Outcome::SameData,
@@ -130,6 +131,11 @@ pub(crate) fn notice(right: Trial<'_>, mutation: &Mutation, seeds: &mut [u64]) -
 /// Whether the environment plans the streams of the programs.
 fn is_planned() -> bool {
     env::var("STREAMFLOW_ASSIGN").is_ok_and(|assign| assign.starts_with("planned"))
+}
+
+/// Whether the environment replays each pass of the programs.
+fn is_replayed() -> bool {
+    env::var("STREAMFLOW_REPLAY").is_ok_and(|mode| mode == "always")
 }
 
 fn more_seeds_show_it(data: Trial<'_>) -> bool {
