@@ -115,7 +115,11 @@ impl<D: Driver> Replaying<D> {
         if self.take(stream, Given::Wait(event, 0))? == Taken::Held {
             return Ok(());
         }
-        match self.with(|state, _| state.send_wait(&self.below, stream, event)) {
+        let send = |state: &mut State, _| {
+            let launch = state.launch_of(event);
+            state.send_wait(&self.below, stream, event, launch)
+        };
+        match self.with(send) {
             Some(waited) => self.sent(stream, waited),
             // SAFETY: the caller's contract.
             None => unsafe { self.below.wait_event(stream, event) },

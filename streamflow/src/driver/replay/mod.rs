@@ -216,6 +216,8 @@ pub enum Omission {
     RecordsOutside,
     /// Rule 4: records from outside whose event the segment records again.
     RecordedAgain,
+    /// The same, where the held-back calls are sent.
+    RecordedAgainSent,
     /// Rule 4, for the other lanes.
     OtherLanes,
     /// Rule 5.

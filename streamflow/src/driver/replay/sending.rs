@@ -26,7 +26,12 @@ impl State {
         let mut waits = outside.iter().peekable();
         for place in 0..=current.len() {
             while let Some(wait) = waits.next_if(|wait| wait.place as usize == place) {
-                let sent = self.send_wait(below, wait.stream, wait.event);
+                // The segment may hold back another record of the event, which comes after this wait.
+                let launch = match self.keeps(Omission::RecordedAgainSent) {
+                    true => wait.launched.0,
+                    false => self.launch_of(wait.event),
+                };
+                let sent = self.send_wait(below, wait.stream, wait.event, launch);
                 self.keep_first(&mut first, sent, "a wait", wait.node);
             }
             let Some(call) = current.calls.get(place) else { break };
@@ -107,15 +112,16 @@ impl State {
         }
     }
 
-    /// Makes a stream wait for the latest record of an event.
+    /// Makes a stream wait for the latest record of an event, and of this launch: 0 if the record was sent.
     pub(super) fn send_wait(
         &mut self,
         below: &dyn Driver,
         stream: RawStream,
         event: RawEvent,
+        launch: u64,
     ) -> DriverResult<()> {
         self.settle(below, stream)?;
-        match self.launch_of(event) {
+        match launch {
             // SAFETY: the wait was asked for, with the contract of `Driver::wait_event`.
             0 => unsafe { below.wait_event(stream, event) },
             launch

@@ -283,6 +283,32 @@ fn a_record_from_outside_counts_also_if_its_event_is_recorded_again() {
     needs(Omission::RecordedAgain, |world| reads_from_outside(world, 2));
 }
 
+/// The same, where the segment is sent: its last call differs.
+#[test]
+fn a_record_from_outside_counts_also_if_its_event_is_recorded_again_and_all_is_sent() {
+    needs(Omission::RecordedAgainSent, |world| {
+        let reads = |world: &World| {
+            world.wait(0, 2);
+            world.mix(0, 0, 2, 5);
+            world.mix(0, 1, 0, 1);
+            world.record(2, 0);
+        };
+        for _ in 0..5 {
+            world.pass(reads);
+        }
+        world.finish(0);
+        let before = world.now(0);
+        world.mix(2, 2, 2, 7);
+        world.record(2, 2);
+        world.pass(|world| {
+            reads(world);
+            world.mix(0, 3, 1, 0);
+        });
+        world.finish(0);
+        world.now(0) == mixed(before, mixed(0, 0, 7), 5)
+    });
+}
+
 /// The same wait in each pass: for records of launches, and at last for one that was sent.
 #[test]
 fn a_wait_that_stays_the_same_is_for_the_record_of_its_time() {
