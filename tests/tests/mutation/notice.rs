@@ -134,7 +134,7 @@ fn is_planned() -> bool {
 }
 
 /// Whether the environment replays each pass of the programs.
-fn is_replayed() -> bool {
+pub(crate) fn is_replayed() -> bool {
     env::var("STREAMFLOW_REPLAY").is_ok_and(|mode| mode == "always")
 }
 

@@ -5,6 +5,7 @@
 mod changed;
 mod compared;
 mod order;
+mod random;
 mod sent;
 mod world;
 

@@ -1,0 +1,246 @@
+//! Random programs without a race: each call comes after what it depends on, by waits for records of few events, which are
+//! recorded again and again. Passes repeat a few templates, and some of them end earlier, have a call more, or ask in the
+//! middle. The data must be what the calls in their order compute.
+
+use super::SEEDS;
+use super::world::{World, mixed};
+use crate::driver::replay::Omission;
+
+const STREAMS: usize = 3;
+const CELLS: usize = 8;
+/// The first and the last event of each stream. Stream 0 has a ring of two, so that its waits are for different records.
+const EVENTS: [(usize, usize); STREAMS] = [(0, 2), (2, 3), (3, 4)];
+
+/// A generator of numbers (SplitMix64).
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((z ^ (z >> 31)) % limit as u64) as usize
+    }
+
+    fn one_in(&mut self, count: usize) -> bool {
+        self.below(count) == 0
+    }
+}
+
+/// How many calls of each stream come before.
+type Clock = [u64; STREAMS];
+
+/// A call of a template.
+#[derive(Debug, Clone, Copy)]
+struct Step {
+    stream: usize,
+    to: usize,
+    from: usize,
+    value: u64,
+    /// The event that its stream records after it, if any.
+    records: Option<usize>,
+    /// A stream that then waits for the latest record of an event, without a need.
+    waits: Option<(usize, usize)>,
+}
+
+impl Step {
+    fn drawn(random: &mut Random) -> Self {
+        Self {
+            stream: random.below(STREAMS),
+            to: random.below(CELLS),
+            from: random.below(CELLS),
+            value: random.below(9) as u64,
+            records: random.one_in(2).then(|| random.below(4)),
+            waits: random.one_in(6).then(|| (random.below(STREAMS), random.below(4))),
+        }
+    }
+}
+
+/// What was done so far, and what each stream comes after.
+#[derive(Default)]
+struct Done {
+    /// How many kernels each stream has.
+    kernels: Clock,
+    after: [Clock; STREAMS],
+    /// What the host has found complete: nothing waits for that.
+    complete: Clock,
+    /// What the latest record of each event covers.
+    records: [Clock; 4],
+    /// The event of each stream that is recorded next.
+    next: [usize; STREAMS],
+    written: [Option<(usize, u64)>; CELLS],
+    read: [Clock; CELLS],
+    expected: [u64; CELLS],
+}
+
+impl Done {
+    /// Records the next event of a stream.
+    fn record_next(&mut self, world: &World, stream: usize) {
+        let (first, end) = EVENTS[stream];
+        let event = first + self.next[stream] % (end - first);
+        self.next[stream] += 1;
+        self.record(world, event, stream);
+    }
+
+    fn record(&mut self, world: &World, event: usize, stream: usize) {
+        world.record(event, stream);
+        self.records[event] = self.after[stream];
+        self.records[event][stream] = self.kernels[stream];
+    }
+
+    fn wait(&mut self, world: &World, stream: usize, event: usize) {
+        world.wait(stream, event);
+        raise(&mut self.after[stream], self.records[event]);
+    }
+
+    /// The host asks whether an event is complete, or waits for it.
+    fn ask(&mut self, world: &World, event: usize, waits: bool) {
+        if waits {
+            world.finish_event(event);
+        } else if !world.query(event) {
+            return;
+        }
+        raise(&mut self.complete, self.records[event]);
+    }
+
+    /// Orders a stream after a kernel of another one.
+    fn order(&mut self, world: &World, stream: usize, (before, number): (usize, u64)) {
+        let known = self.after[stream][before].max(self.complete[before]);
+        if stream == before || known >= number {
+            return;
+        }
+        let covers = |records: &[Clock; 4]| records.iter().position(|it| it[before] >= number);
+        let event = covers(&self.records).or_else(|| {
+            self.record_next(world, before);
+            covers(&self.records)
+        });
+        let Some(event) = event else { return };
+        self.wait(world, stream, event);
+    }
+
+    fn step(&mut self, world: &World, step: Step) {
+        let Step { stream, to, from, value, records, waits } = step;
+        for cell in [to, from] {
+            if let Some(written) = self.written[cell] {
+                self.order(world, stream, written);
+            }
+        }
+        for (reader, number) in self.read[to].into_iter().enumerate() {
+            self.order(world, stream, (reader, number));
+        }
+        world.mix(stream, to, from, value);
+        self.kernels[stream] += 1;
+        let number = self.kernels[stream];
+        self.read[from][stream] = number;
+        self.read[to] = [0; STREAMS];
+        self.written[to] = Some((stream, number));
+        self.expected[to] = mixed(self.expected[to], self.expected[from], value);
+        if let Some(event) = records {
+            self.record(world, event, stream);
+        }
+        if let Some((stream, event)) = waits {
+            self.wait(world, stream, event);
+        }
+    }
+}
+
+fn raise(clock: &mut Clock, to: Clock) {
+    clock.iter_mut().zip(to).for_each(|(own, other)| *own = (*own).max(other));
+}
+
+/// Runs a program, and returns whether its data is right.
+fn is_right(seed: u64, is_eager: bool, left_out: Option<Omission>) -> bool {
+    let random = &mut Random(seed);
+    let mut world = World::new(seed % SEEDS, left_out);
+    if is_eager {
+        world.run.set_eager();
+    }
+    let templates: Vec<Vec<Step>> = (0..1 + random.below(3))
+        .map(|_| (0..2 + random.below(4)).map(|_| Step::drawn(random)).collect())
+        .collect();
+    let mut done = Done::default();
+    let mut which = 0;
+    for _ in 0..8 + random.below(40) {
+        if random.one_in(3) {
+            which = random.below(templates.len());
+        }
+        let mut steps = templates[which].clone();
+        match random.below(8) {
+            0 => steps.truncate(random.below(steps.len())),
+            1 => steps.push(Step::drawn(random)),
+            2 => steps.insert(random.below(steps.len()), Step::drawn(random)),
+            _ => {}
+        }
+        let asks = random
+            .one_in(8)
+            .then(|| (random.below(steps.len() + 1), random.below(4), random.one_in(2)));
+        world.pass(|world| {
+            for (place, step) in steps.iter().enumerate() {
+                if let Some((at, event, waits)) = asks
+                    && at == place
+                {
+                    done.ask(world, event, waits);
+                }
+                done.step(world, *step);
+            }
+        });
+        // Outside of the passes.
+        while random.one_in(4) {
+            done.step(&world, Step::drawn(random));
+        }
+        if random.one_in(16) {
+            let stream = random.below(STREAMS);
+            done.record_next(&world, stream);
+        }
+        if random.one_in(8) {
+            done.ask(&world, random.below(4), random.one_in(2));
+        }
+    }
+    (0..STREAMS).for_each(|stream| world.finish(stream));
+    (0..CELLS).all(|cell| world.now(cell) == done.expected[cell])
+}
+
+/// How many programs run here; `STREAMFLOW_PROGRAMS` is another number.
+fn programs() -> u64 {
+    let number = std::env::var("STREAMFLOW_PROGRAMS").ok();
+    number.map_or(600, |number| number.parse().unwrap())
+}
+
+#[test]
+fn random_programs_compute_what_their_calls_compute() {
+    for seed in 0..programs() {
+        for is_eager in [false, true] {
+            assert!(is_right(seed, is_eager, None), "seed {seed}, eager: {is_eager}");
+        }
+    }
+}
+
+/// Their control: these rules are all needed.
+#[test]
+fn random_programs_find_each_missing_rule() {
+    use Omission::*;
+    let rules = [
+        Waits,
+        Length,
+        Edges,
+        SentAfterLaunches,
+        WaitsBeside,
+        WaitsForLaunches,
+        Answers,
+        EarlierLaunches,
+        SentBefore,
+        RecordsOutside,
+        RecordedAgain,
+        RecordedAgainSent,
+        OtherLanes,
+        Conflicts,
+        Parameters,
+        Accesses,
+        Answered,
+    ];
+    let is_found =
+        |rule: &Omission| (0..6_000).any(|seed| !is_right(seed, seed % 2 == 1, Some(*rule)));
+    let missed: Vec<_> = rules.iter().filter(|rule| !is_found(rule)).collect();
+    assert!(missed.is_empty(), "{missed:?}");
+}
