@@ -2,6 +2,8 @@
 //! recorded again and again. Passes repeat a few templates, and some of them end earlier, have a call more, or ask in the
 //! middle. The data must be what the calls in their order compute.
 
+use std::thread;
+
 use super::SEEDS;
 use super::world::{World, mixed};
 use crate::driver::replay::Omission;
@@ -175,6 +177,8 @@ fn is_right(seed: u64, is_eager: bool, left_out: Option<Omission>) -> bool {
         let asks = random
             .one_in(8)
             .then(|| (random.below(steps.len() + 1), random.below(4), random.one_in(2)));
+        // A call that another thread makes meanwhile.
+        let foreign = random.one_in(12).then(|| random.below(steps.len() + 1));
         world.pass(|world| {
             for (place, step) in steps.iter().enumerate() {
                 if let Some((at, event, waits)) = asks
@@ -182,7 +186,15 @@ fn is_right(seed: u64, is_eager: bool, left_out: Option<Omission>) -> bool {
                 {
                     done.ask(world, event, waits);
                 }
-                done.step(world, *step);
+                if foreign == Some(place) {
+                    let other = || {
+                        world.bind();
+                        done.step(world, *step);
+                    };
+                    thread::scope(|scope| scope.spawn(other).join().unwrap());
+                } else {
+                    done.step(world, *step);
+                }
             }
         });
         // Outside of the passes.
@@ -238,9 +250,10 @@ fn random_programs_find_each_missing_rule() {
         Parameters,
         Accesses,
         Answered,
+        Threads,
     ];
     let is_found =
-        |rule: &Omission| (0..6_000).any(|seed| !is_right(seed, seed % 2 == 1, Some(*rule)));
+        |rule: &Omission| (0..30_000).any(|seed| !is_right(seed, seed % 2 == 1, Some(*rule)));
     let missed: Vec<_> = rules.iter().filter(|rule| !is_found(rule)).collect();
     assert!(missed.is_empty(), "{missed:?}");
 }

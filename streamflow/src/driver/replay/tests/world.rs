@@ -95,6 +95,11 @@ impl World {
         Self { run, streams, events, cells, mix, other, driver, has_ended_well: true }
     }
 
+    /// Lets this thread make calls.
+    pub(super) fn bind(&self) {
+        self.driver.bind(DEVICE).unwrap();
+    }
+
     /// Calls a function as a pass.
     pub(super) fn pass(&mut self, calls: impl FnOnce(&Self)) {
         self.driver.begin(&mut self.run);
