@@ -5,6 +5,8 @@
 mod calls;
 #[path = "replay/data.rs"]
 mod data;
+#[path = "replay/devices.rs"]
+mod devices;
 #[path = "replay/ends.rs"]
 mod ends;
 #[path = "replay/nodes.rs"]
@@ -22,6 +24,7 @@ use streamflow_tests::Suite;
 
 fn main() -> ExitCode {
     let suite = data::add(Suite::new());
+    let suite = devices::add(suite);
     let suite = ends::add(suite);
     let suite = scalars::add(suite);
     let suite = share::add(suite);

@@ -1,6 +1,7 @@
 //! The end of a segment: a launch of a graph in place of its calls, or the calls.
 
 use super::Omission;
+use super::bound;
 use super::lane::MOST;
 use super::mode::Mode;
 use super::report::PassDone;
@@ -73,7 +74,7 @@ impl State {
     fn launch(&mut self, below: &dyn Driver, index: usize) -> DriverResult<()> {
         let lane = &mut self.lanes[index];
         let device = lane.stream.device();
-        if let Err(error) = below.bind(device) {
+        if let Err(error) = bound::bind(below, device) {
             return self.not_launched(below, index, &error);
         }
         if self.omission == Some(Omission::Parameters) {

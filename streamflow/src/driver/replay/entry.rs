@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 
+use super::bound;
 use super::mode::Taken;
 use super::outside::Awaited;
 use super::state::State;
@@ -41,7 +42,12 @@ impl<D: Driver> Replaying<D> {
         // Also if `run` unwinds: the simulator may execute a user's code in a call.
         let _call = Call;
         let node = self.node.load(Ordering::Relaxed) as u32;
-        Some(run(&mut self.state.lock(), (thread(), node)))
+        let mut state = self.state.lock();
+        let done = run(&mut state, (thread(), node));
+        if let Err(error) = bound::restore(&self.below) {
+            state.failed.get_or_insert(error);
+        }
+        Some(done)
     }
 
     /// Whether a call is the next one of the trace that this thread follows: then it is held back. `compare` gets the state

@@ -1,5 +1,6 @@
 //! The traces that are known: those that came once, and the lanes of those that came again.
 
+use super::bound;
 use super::lane::{Lane, Lanes, MOST, Made};
 use super::state::State;
 use super::trace::{Trace, Work};
@@ -86,7 +87,7 @@ impl State {
         let border = match self.border {
             Some(border) => border,
             None => {
-                below.bind(device)?;
+                bound::bind(below, device)?;
                 below.create_event(device)?
             }
         };

@@ -1,5 +1,6 @@
 //! Lanes: executable graphs, each with a stream of its own.
 
+use super::bound;
 use super::cursor::Outside;
 use super::footprint::Footprint;
 use super::trace::{Trace, Work, same_params};
@@ -73,7 +74,7 @@ impl Made {
         left_out: Option<Omission>,
         name: impl Fn(&Work) -> String,
     ) -> DriverResult<Self> {
-        below.bind(device)?;
+        bound::bind(below, device)?;
         let names: Vec<String> = trace.calls.iter().map(|call| name(&call.work)).collect();
         let edges = trace.edges(left_out);
         // Records and waits are edges, and no nodes.
@@ -267,7 +268,7 @@ impl Lane {
 
     /// Destroys its parts, after its work is complete.
     pub(super) fn destroy(self, below: &dyn Driver) -> DriverResult<()> {
-        below.bind(self.stream.device())?;
+        bound::bind(below, self.stream.device())?;
         // SAFETY: all are this lane's, which is consumed, and no work of it is queued after the synchronisation.
         unsafe {
             below.synchronize_stream(self.stream)?;

@@ -1,5 +1,6 @@
 //! The driver calls of a [`Replaying`].
 
+use super::bound;
 use super::state::State;
 use super::trace::Given;
 use super::{Omission, Replaying, Replays};
@@ -19,6 +20,12 @@ unsafe impl<D: Driver> Layer for Replaying<D> {
 
     fn replays(&self) -> Option<&dyn Replays> {
         Some(self)
+    }
+
+    fn bind(&self, device: DeviceId) -> DriverResult<()> {
+        self.below.bind(device)?;
+        bound::note(&self.below, device);
+        Ok(())
     }
 
     fn create_stream(&self, device: DeviceId, options: StreamOptions) -> DriverResult<RawStream> {
@@ -50,8 +57,8 @@ unsafe impl<D: Driver> Layer for Replaying<D> {
             let mut ready = state.disturb(&self.below, who, what, None);
             if ready.is_ok() && Self::open_launch(state, stream) != 0 {
                 // The caller needs no context for a handle, and the wait does.
-                let bound = self.below.bind(stream.device());
-                ready = bound.and_then(|()| state.settle(&self.below, stream));
+                let is_bound = bound::bind(&self.below, stream.device());
+                ready = is_bound.and_then(|()| state.settle(&self.below, stream));
             }
             if let Err(error) = ready {
                 state.failed.get_or_insert(error);

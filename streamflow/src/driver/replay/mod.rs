@@ -70,6 +70,7 @@
 //!
 //! Each rule has a test in `tests/tests/replay`, which fails without it: see [`Omission`].
 
+mod bound;
 mod cursor;
 mod edges;
 mod ending;

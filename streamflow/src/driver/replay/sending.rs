@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::Omission;
+use super::bound;
 use super::mode::Mode;
 use super::state::State;
 use super::trace::{Trace, Work};
@@ -22,7 +23,7 @@ impl State {
         // A library may have left this thread without a context since the calls were asked for, or it is another thread.
         let device = current.calls.first().map(|call| call.stream.device());
         let device = device.or(outside.first().map(|wait| wait.stream.device()));
-        let mut first = device.map_or(Ok(()), |device| below.bind(device));
+        let mut first = device.map_or(Ok(()), |device| bound::bind(below, device));
         let mut waits = outside.iter().peekable();
         for place in 0..=current.len() {
             while let Some(wait) = waits.next_if(|wait| wait.place as usize == place) {

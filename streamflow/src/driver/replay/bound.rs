@@ -1,0 +1,45 @@
+//! Which device a thread has bound, so that what a call sends for others leaves it bound.
+//!
+//! A query needs no device of its own, and so its caller binds none. Yet it may send calls that were held back, or launch
+//! a graph, and these are of another device as the case may be.
+
+use std::cell::Cell;
+
+use crate::driver::{DeviceId, Driver, DriverResult};
+
+thread_local! {
+    /// The device that the callers of a driver have bound last on this thread, with the driver's address.
+    static BOUND: Cell<Option<(usize, DeviceId)>> = const { Cell::new(None) };
+    /// Whether another one was bound since.
+    static IS_MOVED: Cell<bool> = const { Cell::new(false) };
+}
+
+fn address(below: &dyn Driver) -> usize {
+    std::ptr::from_ref(below).cast::<()>().addr()
+}
+
+/// Notes that a caller has bound a device.
+#[inline]
+pub(super) fn note(below: &dyn Driver, device: DeviceId) {
+    BOUND.set(Some((address(below), device)));
+}
+
+/// Binds a device for calls that the caller has not asked for now. [`restore`] is to be called after them.
+pub(super) fn bind(below: &dyn Driver, device: DeviceId) -> DriverResult<()> {
+    below.bind(device)?;
+    if BOUND.get() != Some((address(below), device)) {
+        IS_MOVED.set(true);
+    }
+    Ok(())
+}
+
+/// Binds the device that the callers have bound, if another one was bound since.
+pub(super) fn restore(below: &dyn Driver) -> DriverResult<()> {
+    if !IS_MOVED.replace(false) {
+        return Ok(());
+    }
+    match BOUND.get() {
+        Some((driver, device)) if driver == address(below) => below.bind(device),
+        _ => Ok(()),
+    }
+}
