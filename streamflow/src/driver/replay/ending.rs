@@ -55,7 +55,11 @@ impl State {
             self.note_broken("the calls ended earlier than those of earlier passes", None);
             return self.remember(below);
         }
-        let Some(index) = self.learn(below)? else { return self.send_held(below) };
+        let index = match self.learn(below) {
+            Ok(Some(index)) => index,
+            Ok(None) => return self.send_held(below),
+            Err(error) => return self.send_held(below).and(Err(error)),
+        };
         // The held-back records are those of this lane's launch.
         for call in &self.current.calls {
             if let Work::Record(event, at) = call.work

@@ -28,6 +28,15 @@ impl Drop for Call {
     }
 }
 
+/// A thread that waits for lanes, until this is dropped, also if the wait unwinds.
+struct Waiting<'a, D: Driver>(&'a Replaying<D>);
+
+impl<D: Driver> Drop for Waiting<'_, D> {
+    fn drop(&mut self) {
+        self.0.with(|state, _| state.waiting -= 1);
+    }
+}
+
 /// The number of the calling thread.
 fn thread() -> u64 {
     THREAD.try_with(|mark| std::ptr::from_ref(mark).addr() as u64).unwrap_or_default()
@@ -64,6 +73,7 @@ impl<D: Driver> Replaying<D> {
         let taken = self.with(|state, who| {
             let taken = state.take(&self.below, who, stream, given)?;
             if taken == Taken::Send {
+                bound::restore(&self.below)?;
                 state.settle(&self.below, stream)?;
             }
             Ok(taken)
@@ -118,15 +128,19 @@ impl<D: Driver> Replaying<D> {
         stream: RawStream,
         event: RawEvent,
     ) -> DriverResult<()> {
-        if self.take(stream, Given::Wait(event, 0))? == Taken::Held {
-            return Ok(());
-        }
-        let send = |state: &mut State, _| {
+        // Under one lock: the thread of the pass may hold back another record of the event, of a launch that is still to come.
+        let take_or_send = |state: &mut State, who| {
+            if state.take(&self.below, who, stream, Given::Wait(event, 0))? == Taken::Held {
+                return Ok(None);
+            }
+            bound::restore(&self.below)?;
             let launch = state.launch_of(event);
-            state.send_wait(&self.below, stream, event, launch)
+            Ok(Some(state.send_wait(&self.below, stream, event, launch)))
         };
-        match self.with(send) {
-            Some(waited) => self.sent(stream, waited),
+        match self.with(take_or_send) {
+            Some(Ok(None)) => Ok(()),
+            Some(Ok(Some(waited))) => self.sent(stream, waited),
+            Some(Err(error)) => Err(error),
             // SAFETY: the caller's contract.
             None => unsafe { self.below.wait_event(stream, event) },
         }
@@ -156,6 +170,7 @@ impl<D: Driver> Replaying<D> {
         }
         let disturbed = self.with(|state, who| {
             state.disturb(&self.below, who, what, rule)?;
+            bound::restore(&self.below)?;
             stream.map_or(Ok(()), |stream| state.settle(&self.below, stream))
         });
         disturbed.unwrap_or(Ok(()))
@@ -184,10 +199,11 @@ impl<D: Driver> Replaying<D> {
         answered.unwrap_or(Ok(None))
     }
 
-    /// Waits for what the host must wait for, without the lock.
+    /// Waits for what the host must wait for, without the lock. [`State::awaited`] has counted this thread.
     pub(super) fn wait_for(&self, list: &Awaited) -> DriverResult<()> {
+        let _waiting = Waiting(self);
         for &(_, _, event) in list {
-            // SAFETY: a lane's event, which lives until the lane is destroyed, after its work.
+            // SAFETY: a lane's event. No lane is destroyed while a thread waits for one.
             unsafe { self.below.synchronize_event(event) }?;
         }
         self.with(|state, _| state.note_complete(list));

@@ -30,9 +30,20 @@ impl State {
             self.note_broken("no earlier pass had equal calls", None);
             return Ok(());
         }
-        let Some(index) = self.free_place(below)? else {
-            self.note_broken("more rotations of buffers than graphs that are kept", None);
-            return Ok(());
+        let index = match self.free_place(below) {
+            Ok(Some(index)) => index,
+            Ok(None) => {
+                self.note_broken("more rotations of buffers than graphs that are kept", None);
+                return Ok(());
+            }
+            Err(error) => {
+                tracing::warn!(%error, "a graph's progress could not be asked for: no other one takes its place");
+                self.note_broken(
+                    "a graph could not be asked for its progress; the log has the error",
+                    None,
+                );
+                return Ok(());
+            }
         };
         let mut trace = Trace::default();
         trace.copy(&self.current, self.current.len());
@@ -67,10 +78,15 @@ impl State {
         if self.lanes.len() < MOST {
             return Ok(Some(self.lanes.len()));
         }
+        // A thread that waits, without the lock, uses the events of lanes.
+        if self.waiting > 0 {
+            return Ok(None);
+        }
         let key = |index: &usize| (!self.lanes[*index].is_retired, self.lanes[*index].used);
         let Some(oldest) = (0..self.lanes.len()).min_by_key(key) else { return Ok(None) };
         let now = self.now();
         let lane = &mut self.lanes[oldest];
+        bound::bind(below, lane.stream.device())?;
         let is_idle = lane.is_retired || now - lane.used > IDLE || self.is_eager;
         Ok((is_idle && lane.is_complete(below, lane.last)?).then_some(oldest))
     }

@@ -52,10 +52,12 @@ impl State {
         Ok(true)
     }
 
-    /// The records that the host waits for until a launch and all before it are complete, each with its lane and launch.
+    /// The records that the host waits for until a launch and all before it are complete, each with its lane and launch. No
+    /// lane is destroyed until the host has waited.
     pub(super) fn awaited(&mut self, below: &dyn Driver, number: u64) -> DriverResult<Awaited> {
         let mut list = Awaited::new();
         if !self.keeps(Omission::Answers) {
+            self.waiting += 1;
             return Ok(list);
         }
         let only_latest = !self.keeps(Omission::EarlierLaunches);
@@ -69,6 +71,7 @@ impl State {
             }
             list.push((index, lane.asked, lane.answer));
         }
+        self.waiting += 1;
         Ok(list)
     }
 

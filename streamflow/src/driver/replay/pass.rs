@@ -217,7 +217,7 @@ impl State {
 
     /// Why a call can't be part of a trace.
     fn refusal(&mut self, stream: RawStream, given: &Given<'_>) -> Option<&'static str> {
-        if self.device.is_some_and(|device| device != stream.device()) {
+        if self.held_device().is_some_and(|device| device != stream.device()) {
             return Some("work of a second device");
         }
         if !self.stream(stream).is_plain {

@@ -33,10 +33,23 @@ impl State {
                     false => self.launch_of(wait.event),
                 };
                 let sent = self.send_wait(below, wait.stream, wait.event, launch);
+                if sent.is_err() && self.keeps(Omission::FailedOrders) {
+                    self.finish_record(below, wait.event, launch);
+                }
                 self.keep_first(&mut first, sent, "a wait", wait.node);
             }
             let Some(call) = current.calls.get(place) else { break };
             let (sent, what) = self.send(below, &current, place, first.is_err());
+            if sent.is_err() && self.keeps(Omission::FailedOrders) {
+                match call.work {
+                    Work::Wait(record) => {
+                        let event = current.event_of(record);
+                        event.into_iter().for_each(|event| self.finish_record(below, event, 0));
+                    }
+                    Work::Record(..) => self.finish_stream(below, call.stream),
+                    _ => {}
+                }
+            }
             self.keep_first(&mut first, sent, &what, call.node);
         }
         (self.current, self.outside) = (current, outside);
@@ -113,6 +126,33 @@ impl State {
         }
     }
 
+    /// Waits on the host for a record, since a stream could not be ordered after it: its wait was held back, and has
+    /// succeeded for its caller.
+    #[cold]
+    fn finish_record(&mut self, below: &dyn Driver, event: RawEvent, launch: u64) {
+        if launch > 0 {
+            return self.finish_lanes(below);
+        }
+        // SAFETY: the event is live, by the contract of the wait that was asked for.
+        unsafe { report("a record", below.synchronize_event(event)) }
+    }
+
+    /// Waits on the host for the work of a stream, since a record of it that has succeeded for its caller could not be made.
+    #[cold]
+    fn finish_stream(&mut self, below: &dyn Driver, stream: RawStream) {
+        self.finish_lanes(below);
+        // SAFETY: the stream is live, by the contract of the record that was asked for.
+        unsafe { report("a stream", below.synchronize_stream(stream)) }
+    }
+
+    #[cold]
+    fn finish_lanes(&mut self, below: &dyn Driver) {
+        for lane in &self.lanes {
+            // SAFETY: the lane's stream.
+            unsafe { report("a graph", below.synchronize_stream(lane.stream)) }
+        }
+    }
+
     /// Makes a stream wait for the latest record of an event, and of this launch: 0 if the record was sent.
     pub(super) fn send_wait(
         &mut self,
@@ -152,6 +192,13 @@ impl State {
     /// The name of a node, for messages.
     pub(super) fn node_name(&self, node: u32) -> &str {
         self.nodes.get(node as usize).map_or("?", |name| name)
+    }
+}
+
+/// After a failure the device may be lost: then it executes nothing any more, and nothing is left to be waited for.
+fn report(what: &str, finished: DriverResult<()>) {
+    if let Err(error) = finished {
+        tracing::warn!(%error, "replay could not wait for {what} after a call that it had held back had failed");
     }
 }
 

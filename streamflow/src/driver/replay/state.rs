@@ -48,6 +48,8 @@ pub(super) struct State {
     pub(super) omission: Option<Omission>,
     /// Whether a segment is a graph when it comes for the first time.
     pub(super) is_eager: bool,
+    /// How many threads wait for lanes, without the lock: meanwhile no lane is destroyed.
+    pub(super) waiting: u32,
     /// Traces that came once.
     pub(super) seen: Seen,
 }
@@ -103,6 +105,12 @@ impl State {
         self.streams.get_or_add(stream_key(stream), Stream::default)
     }
 
+    /// The device of the lanes, or of the calls that may become the first one.
+    pub(super) fn held_device(&self) -> Option<DeviceId> {
+        let first = self.current.calls.first();
+        self.device.or_else(|| first.map(|call| call.stream.device()))
+    }
+
     /// The place of a stream that is known.
     pub(super) fn place_of(&self, stream: RawStream) -> u32 {
         self.streams.find(stream_key(stream)).unwrap_or(u32::MAX)
@@ -125,6 +133,18 @@ impl State {
     pub(super) fn retire(&mut self, stream: RawStream) {
         for lane in &mut self.lanes {
             lane.is_retired |= lane.streams.iter().any(|(known, _)| *known == stream);
+            // A wait that is the same again would be held back without a look at its stream.
+            lane.outside.retain(|wait| wait.stream != stream);
+        }
+        // Only another thread can be here while calls are kept: their trace would have a stream that is no longer plain.
+        if self.mode() == Some(Mode::Keep)
+            && self.current.calls.iter().any(|call| call.stream == stream)
+        {
+            self.set_mode(Mode::Send);
+            self.note_broken(
+                "another thread destroyed a stream of the pass, or gave its handle to other code",
+                None,
+            );
         }
         let followed = self.lanes.get(self.cursor.lane as usize);
         if self.mode() == Some(Mode::Follow) && followed.is_some_and(|lane| lane.is_retired) {

@@ -4,7 +4,10 @@
 
 mod changed;
 mod compared;
+mod failing;
+mod handles;
 mod order;
+mod probe;
 mod random;
 mod sent;
 mod world;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::probe::Probe;
 use crate::driver::host::HostDriver;
 use crate::driver::replay::report::ReplayRun;
 use crate::driver::replay::{Omission, ReplayReport, Replaying, Replays};
@@ -28,7 +29,7 @@ impl Cell {
 }
 
 pub(super) struct World {
-    pub(super) driver: Arc<Replaying<HostDriver>>,
+    pub(super) driver: Arc<Replaying<Probe>>,
     pub(super) run: ReplayRun,
     pub(super) streams: [RawStream; 3],
     pub(super) events: [RawEvent; 4],
@@ -65,9 +66,10 @@ unsafe fn compute(args: HostArgs<'_>, of: fn(u64, u64, u64) -> u64) {
 impl World {
     pub(super) fn new(seed: u64, left_out: Option<Omission>) -> Self {
         let host = HostDriver::builder().seed(seed).build();
+        let probe = Probe::new(host);
         let driver = Arc::new(match left_out {
-            Some(rule) => Replaying::without(host, rule),
-            None => Replaying::new(host),
+            Some(rule) => Replaying::without(probe, rule),
+            None => Replaying::new(probe),
         });
         driver.bind(DEVICE).unwrap();
         let streams =
@@ -105,6 +107,13 @@ impl World {
         self.driver.begin(&mut self.run);
         calls(self);
         self.driver.end(&mut self.run).unwrap();
+    }
+
+    /// As [`pass`](Self::pass), of another run.
+    pub(super) fn pass_of(&self, run: &mut ReplayRun, calls: impl FnOnce(&Self)) {
+        self.driver.begin(run);
+        calls(self);
+        self.driver.end(run).unwrap();
     }
 
     /// As [`pass`](Self::pass), of which the end may fail.

@@ -1,0 +1,65 @@
+//! A simulator that fails or stops when a test wants it.
+
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use crate::driver::host::HostDriver;
+use crate::driver::{Driver, DriverError, DriverResult, Layer, RawEvent, RawStream};
+
+/// The simulator, of which a call fails, or stops, when a test wants it.
+#[derive(Debug)]
+pub(super) struct Probe {
+    host: HostDriver,
+    /// What the next wait or record does.
+    pub(super) fails: AtomicU8,
+    /// Whether a host's wait for an event goes on.
+    pub(super) gate: AtomicU8,
+}
+
+/// For `Probe::fails`.
+pub(super) const FAILS_WAIT: u8 = 1;
+pub(super) const FAILS_RECORD: u8 = 2;
+/// For `Probe::gate`: the next wait stops, and has stopped.
+pub(super) const CLOSED: u8 = 1;
+pub(super) const REACHED: u8 = 2;
+
+impl Probe {
+    pub(super) fn new(host: HostDriver) -> Self {
+        Self { host, fails: AtomicU8::new(0), gate: AtomicU8::new(0) }
+    }
+
+    fn fails(&self, which: u8) -> DriverResult<()> {
+        match self.fails.compare_exchange(which, 0, Ordering::AcqRel, Ordering::Acquire) {
+            Ok(_) => Err(DriverError::too_many_params("a test", 0)),
+            Err(_) => Ok(()),
+        }
+    }
+}
+
+// SAFETY: a call that fails promises nothing, and all others are forwarded.
+unsafe impl Layer for Probe {
+    fn below(&self) -> &dyn Driver {
+        &self.host
+    }
+
+    unsafe fn wait_event(&self, stream: RawStream, event: RawEvent) -> DriverResult<()> {
+        self.fails(FAILS_WAIT)?;
+        // SAFETY: the caller's contract.
+        unsafe { self.host.wait_event(stream, event) }
+    }
+
+    unsafe fn record_event(&self, event: RawEvent, stream: RawStream) -> DriverResult<()> {
+        self.fails(FAILS_RECORD)?;
+        // SAFETY: the caller's contract.
+        unsafe { self.host.record_event(event, stream) }
+    }
+
+    unsafe fn synchronize_event(&self, event: RawEvent) -> DriverResult<()> {
+        let closed =
+            self.gate.compare_exchange(CLOSED, REACHED, Ordering::AcqRel, Ordering::Acquire);
+        while closed.is_ok() && self.gate.load(Ordering::Acquire) == REACHED {
+            std::thread::yield_now();
+        }
+        // SAFETY: the caller's contract.
+        unsafe { self.host.synchronize_event(event) }
+    }
+}
