@@ -146,6 +146,7 @@ unsafe impl<D: Driver> Layer for Replaying<D> {
             if let Some(complete) = self.answer(launch, ask)? {
                 return Ok(complete);
             }
+            self.with(|state, _| state.refuse_spoiled(event)).unwrap_or(Ok(()))?;
         }
         // SAFETY: the caller's contract.
         unsafe { self.below.query_event(event) }
@@ -158,6 +159,7 @@ unsafe impl<D: Driver> Layer for Replaying<D> {
             if let Some(list) = self.answer(launch, list)? {
                 return self.wait_for(&list);
             }
+            self.with(|state, _| state.refuse_spoiled(event)).unwrap_or(Ok(()))?;
         }
         // SAFETY: the caller's contract.
         unsafe { self.below.synchronize_event(event) }

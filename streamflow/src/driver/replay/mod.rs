@@ -65,7 +65,9 @@
 //!
 //! A held-back call that fails when it is sent returns its error, with the operator that asked for it, to the call that
 //! made it be sent, and again at the end of the pass: the run fails. Of the calls behind it only records and waits are
-//! sent. In place of a wait or a record that fails the host waits, since what came after them relies on their order. A launch of a graph that fails has queued nothing: its calls are sent one by one, and the graph is launched no more.
+//! sent. In place of a wait or a record that fails the host waits, since what came after them relies on their order.
+//! Until the next pass, a query of a record behind the failed call, or a wait of the host for it, returns the same error:
+//! what the record stands for was not done. A launch of a graph that fails has queued nothing: its calls are sent one by one, and the graph is launched no more.
 //! So it is when a kernel of the graph can't get its parameters; the log names the kernel and the operator.
 //!
 //! Each rule has a test in `tests/tests/replay`, which fails without it: see [`Omission`].
@@ -221,6 +223,8 @@ pub enum Omission {
     RecordedAgainSent,
     /// The host does not wait in place of a held-back wait or record that fails.
     FailedOrders,
+    /// A record after a held-back call that has failed is one like others.
+    Spoiled,
     /// Rule 4, for the other lanes.
     OtherLanes,
     /// Rule 5.

@@ -56,6 +56,9 @@ impl State {
         self.outside.clear();
         if let Err(error) = &first {
             self.failed.get_or_insert_with(|| error.clone());
+            if self.keeps(Omission::Spoiled) {
+                self.spoiled_by.get_or_insert_with(|| error.clone());
+            }
         }
         first
     }
@@ -115,6 +118,9 @@ impl State {
                 // SAFETY: as above.
                 let sent = unsafe { below.record_event(event, stream) };
                 self.note_recorded(event);
+                if has_failed {
+                    self.spoil_record(event);
+                }
                 (sent, "a record".into())
             }
             Work::Wait(record) => {

@@ -69,6 +69,34 @@ fn the_host_waits_in_place_of_a_held_back_wait_or_record_that_fails() {
     }
 }
 
+/// What was to be done before a record was not: the host's wait for the record is an error, until the next pass.
+#[test]
+fn a_record_behind_a_call_that_failed_is_not_complete() {
+    for (rule, is_refused) in [(None, true), (Some(Omission::Spoiled), false)] {
+        let mut world = World::new(0, rule);
+        let pass = |world: &World| {
+            world.mix(0, 0, 0, 5);
+            world.record(3, 0);
+            world.mix(0, 1, 0, 1);
+            world.record(2, 0);
+        };
+        (0..5).for_each(|_| world.pass(pass));
+        fails(&mut world, FAILS_RECORD, pass);
+        let ask = |world: &World, event: usize| {
+            // SAFETY: a live event.
+            let waited = unsafe { world.driver.synchronize_event(world.events[event]) };
+            // SAFETY: as above.
+            let asked = unsafe { world.driver.query_event(world.events[event]) };
+            assert_eq!(waited.is_err(), asked.is_err());
+            waited.is_err()
+        };
+        // Event 3 has the record that failed, and event 2 the one behind it.
+        assert_eq!(ask(&world, 2), is_refused);
+        world.pass(pass);
+        assert!(!ask(&world, 2));
+    }
+}
+
 #[test]
 fn a_lane_that_a_thread_waits_for_is_not_replaced() {
     let mut world = World::new(0, None);
