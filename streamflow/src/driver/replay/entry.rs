@@ -107,14 +107,14 @@ impl<D: Driver> Replaying<D> {
         event: RawEvent,
         stream: RawStream,
     ) -> DriverResult<()> {
-        self.send_or_hold(stream, Given::Record(event, 0), || {
+        let done = self.send_at_once(stream, Given::Record(event, 0), |state| {
             // SAFETY: the caller's contract.
-            let recorded = unsafe { self.below.record_event(event, stream) };
-            if recorded.is_ok() {
-                self.with(|state, _| state.note_recorded(event));
-            }
-            recorded
-        })
+            unsafe { self.below.record_event(event, stream) }?;
+            state.note_recorded(event);
+            Ok(())
+        });
+        // SAFETY: the caller's contract.
+        done.unwrap_or_else(|| unsafe { self.below.record_event(event, stream) })
     }
 
     /// As [`send_or_hold`](Self::send_or_hold), of a wait.
@@ -128,22 +128,31 @@ impl<D: Driver> Replaying<D> {
         stream: RawStream,
         event: RawEvent,
     ) -> DriverResult<()> {
-        // Under one lock: the thread of the pass may hold back another record of the event, of a launch that is still to come.
-        let take_or_send = |state: &mut State, who| {
-            if state.take(&self.below, who, stream, Given::Wait(event, 0))? == Taken::Held {
+        let done = self.send_at_once(stream, Given::Wait(event, 0), |state| {
+            let launch = state.launch_of(event);
+            state.send_wait(&self.below, stream, event, launch)
+        });
+        // SAFETY: the caller's contract.
+        done.unwrap_or_else(|| unsafe { self.below.wait_event(stream, event) })
+    }
+
+    /// As [`send_or_hold`](Self::send_or_hold), under one lock: the thread of the pass may hold back another record of an
+    /// event, of a launch that is still to come, as soon as this one has no lock. `None` in a call from inside of another one.
+    fn send_at_once(
+        &self,
+        stream: RawStream,
+        given: Given<'_>,
+        send: impl FnOnce(&mut State) -> DriverResult<()>,
+    ) -> Option<DriverResult<()>> {
+        let taken = self.with(|state, who| -> DriverResult<_> {
+            if state.take(&self.below, who, stream, given)? == Taken::Held {
                 return Ok(None);
             }
             bound::restore(&self.below)?;
-            let launch = state.launch_of(event);
-            Ok(Some(state.send_wait(&self.below, stream, event, launch)))
-        };
-        match self.with(take_or_send) {
-            Some(Ok(None)) => Ok(()),
-            Some(Ok(Some(waited))) => self.sent(stream, waited),
-            Some(Err(error)) => Err(error),
-            // SAFETY: the caller's contract.
-            None => unsafe { self.below.wait_event(stream, event) },
-        }
+            state.settle(&self.below, stream)?;
+            Ok(Some(send(state)))
+        })?;
+        Some(taken.and_then(|sent| sent.map_or(Ok(()), |done| self.sent(stream, done))))
     }
 
     /// Notes what has become of a call that was sent.
