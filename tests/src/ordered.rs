@@ -109,6 +109,8 @@ impl Suite {
         must_show: usize,
         is_right: impl Fn(Arc<dyn Driver>) -> Result<bool, Failed> + Send + 'static,
     ) -> Self {
+        // Replay puts graphs that share memory in order by itself, so that fewer seeds show a missing wait.
+        let must_show = if is_replayed() { must_show / 3 } else { must_show };
         self.plain(&format!("{name}::host"), move || {
             let mut shown = 0;
             for seed in 0..CONTROL_SEEDS {
