@@ -248,6 +248,14 @@ fn what_once_made_a_macro_fail_expands_to_items() {
     let options = quote::quote!(unsafe cuda = "");
     let add = Use::Kernel(options, add);
     check(&add, &add.clone().expand());
+
+    let graph = Use::Graph(quote::quote!(
+        struct Conditions {
+            #[when(room(self))]
+            let cast: Cast = Cast::new();
+        }
+    ));
+    check(&graph, &graph.clone().expand());
 }
 
 #[test]

@@ -3,16 +3,17 @@
 use proc_macro2::Ident;
 use syn::{Expr, ExprCall, Lit};
 
+use super::port::can_be_raw;
 use crate::diagnostic::{Errors, similar};
 use crate::graph::conditions::{CatchUp, ConditionKind, Time, literal};
 
 /// The units of durations, in nanoseconds.
 const UNITS: &[(&str, f64)] = &[("ns", 1.0), ("us", 1e3), ("ms", 1e6), ("s", 1e9)];
 
-/// The name of a port.
+/// The name of a port. `self` is an expression, and no port can have that name.
 pub(super) fn read_port(value: &Expr) -> Option<Ident> {
     let Expr::Path(path) = value else { return None };
-    path.path.get_ident().cloned()
+    path.path.get_ident().filter(|name| can_be_raw(name)).cloned()
 }
 
 /// `name(arguments)`
