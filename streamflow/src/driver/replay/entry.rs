@@ -70,15 +70,22 @@ impl<D: Driver> Replaying<D> {
 
     /// Takes a call that a trace can have, and that is not simply the next one. Returns whether it is sent now; then its stream is ready for it.
     fn take(&self, stream: RawStream, given: Given<'_>) -> DriverResult<Taken> {
-        let taken = self.with(|state, who| {
-            let taken = state.take(&self.below, who, stream, given)?;
-            if taken == Taken::Send {
-                bound::restore(&self.below)?;
-                state.settle(&self.below, stream)?;
-            }
-            Ok(taken)
-        });
-        taken.unwrap_or(Ok(Taken::Send))
+        self.with(|state, who| self.take_in(state, who, stream, given)).unwrap_or(Ok(Taken::Send))
+    }
+
+    /// The same, with the state.
+    fn take_in(
+        &self,
+        state: &mut State,
+        who: (u64, u32),
+        stream: RawStream,
+        given: Given<'_>,
+    ) -> DriverResult<Taken> {
+        let taken = state.take(&self.below, who, stream, given)?;
+        if taken == Taken::Send {
+            state.settle(&self.below, stream)?;
+        }
+        Ok(taken)
     }
 
     /// Holds back a call that is not simply the next one, or sends it.
@@ -145,11 +152,11 @@ impl<D: Driver> Replaying<D> {
         send: impl FnOnce(&mut State) -> DriverResult<()>,
     ) -> Option<DriverResult<()>> {
         let taken = self.with(|state, who| -> DriverResult<_> {
-            if state.take(&self.below, who, stream, given)? == Taken::Held {
+            if self.take_in(state, who, stream, given)? == Taken::Held {
                 return Ok(None);
             }
+            // Before the end of `with`, since this call is made here.
             bound::restore(&self.below)?;
-            state.settle(&self.below, stream)?;
             Ok(Some(send(state)))
         })?;
         Some(taken.and_then(|sent| sent.map_or(Ok(()), |done| self.sent(stream, done))))
@@ -179,7 +186,6 @@ impl<D: Driver> Replaying<D> {
         }
         let disturbed = self.with(|state, who| {
             state.disturb(&self.below, who, what, rule)?;
-            bound::restore(&self.below)?;
             stream.map_or(Ok(()), |stream| state.settle(&self.below, stream))
         });
         disturbed.unwrap_or(Ok(()))

@@ -56,12 +56,9 @@ impl State {
     /// lane is destroyed until the host has waited.
     pub(super) fn awaited(&mut self, below: &dyn Driver, number: u64) -> DriverResult<Awaited> {
         let mut list = Awaited::new();
-        if !self.keeps(Omission::Answers) {
-            self.waiting += 1;
-            return Ok(list);
-        }
         let only_latest = !self.keeps(Omission::EarlierLaunches);
-        for (index, lane) in self.lanes.iter_mut().enumerate() {
+        let is_asked = self.keeps(Omission::Answers);
+        for (index, lane) in self.lanes.iter_mut().enumerate().filter(|_| is_asked) {
             let needed = lane.last.min(number);
             if lane.completed >= needed || only_latest && lane.last != number {
                 continue;

@@ -32,7 +32,9 @@ impl State {
                     true => wait.launched.0,
                     false => self.launch_of(wait.event),
                 };
-                let sent = self.send_wait(below, wait.stream, wait.event, launch);
+                let sent = self.settle(below, wait.stream);
+                let sent =
+                    sent.and_then(|()| self.send_wait(below, wait.stream, wait.event, launch));
                 if sent.is_err() && self.keeps(Omission::FailedOrders) {
                     self.finish_record(below, wait.event, launch);
                 }
@@ -43,8 +45,9 @@ impl State {
             if sent.is_err() && self.keeps(Omission::FailedOrders) {
                 match call.work {
                     Work::Wait(record) => {
-                        let event = current.event_of(record);
-                        event.into_iter().for_each(|event| self.finish_record(below, event, 0));
+                        if let Some(event) = current.event_of(record) {
+                            self.finish_record(below, event, 0);
+                        }
                     }
                     Work::Record(..) => self.finish_stream(below, call.stream),
                     _ => {}
@@ -135,7 +138,7 @@ impl State {
     /// Waits on the host for a record, since a stream could not be ordered after it: its wait was held back, and has
     /// succeeded for its caller.
     #[cold]
-    fn finish_record(&mut self, below: &dyn Driver, event: RawEvent, launch: u64) {
+    fn finish_record(&self, below: &dyn Driver, event: RawEvent, launch: u64) {
         if launch > 0 {
             return self.finish_lanes(below);
         }
@@ -145,21 +148,21 @@ impl State {
 
     /// Waits on the host for the work of a stream, since a record of it that has succeeded for its caller could not be made.
     #[cold]
-    fn finish_stream(&mut self, below: &dyn Driver, stream: RawStream) {
+    fn finish_stream(&self, below: &dyn Driver, stream: RawStream) {
         self.finish_lanes(below);
         // SAFETY: the stream is live, by the contract of the record that was asked for.
         unsafe { report("a stream", below.synchronize_stream(stream)) }
     }
 
     #[cold]
-    fn finish_lanes(&mut self, below: &dyn Driver) {
+    fn finish_lanes(&self, below: &dyn Driver) {
         for lane in &self.lanes {
             // SAFETY: the lane's stream.
             unsafe { report("a graph", below.synchronize_stream(lane.stream)) }
         }
     }
 
-    /// Makes a stream wait for the latest record of an event, and of this launch: 0 if the record was sent.
+    /// Makes a stream, which is settled, wait for the latest record of an event, and of this launch: 0 if it was sent.
     pub(super) fn send_wait(
         &mut self,
         below: &dyn Driver,
@@ -167,7 +170,6 @@ impl State {
         event: RawEvent,
         launch: u64,
     ) -> DriverResult<()> {
-        self.settle(below, stream)?;
         match launch {
             // SAFETY: the wait was asked for, with the contract of `Driver::wait_event`.
             0 => unsafe { below.wait_event(stream, event) },

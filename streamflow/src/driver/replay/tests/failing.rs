@@ -5,13 +5,19 @@ use std::thread;
 
 use super::SEEDS;
 use super::probe::{CLOSED, FAILS_RECORD, FAILS_WAIT, REACHED};
-use super::world::{World, mixed};
+use super::world::{World, mixed, two_kernels};
 use crate::driver::Driver;
 use crate::driver::replay::Omission;
 
 /// Runs a program in which the next call of this kind fails when it is sent, and counts the seeds with wrong data.
 fn wrong(rule: Option<Omission>, program: fn(&mut World) -> bool) -> usize {
     (0..SEEDS).filter(|seed| !program(&mut World::new(*seed, rule))).count()
+}
+
+/// From now on the calls of a pass are held back.
+fn learn(world: &mut World, pass: fn(&World)) {
+    (0..5).for_each(|_| world.pass(pass));
+    (0..3).for_each(|stream| world.finish(stream));
 }
 
 /// A pass whose calls were held back, and of which one fails when all are sent, since another call comes next.
@@ -31,12 +37,10 @@ fn fails(world: &mut World, which: u8, pass: fn(&World)) {
 /// Stream 1 reads cell 2 after a wait for stream 2, which was held back and fails.
 fn after_a_wait(world: &mut World) -> bool {
     let pass = |world: &World| {
-        world.mix(0, 0, 0, 5);
-        world.mix(0, 1, 0, 1);
+        two_kernels(world);
         world.wait(1, 2);
     };
-    (0..5).for_each(|_| world.pass(pass));
-    (0..3).for_each(|stream| world.finish(stream));
+    learn(world, pass);
     world.mix(2, 2, 2, 7);
     world.record(2, 2);
     fails(world, FAILS_WAIT, pass);
@@ -48,12 +52,10 @@ fn after_a_wait(world: &mut World) -> bool {
 /// Stream 1 reads cell 1 after a wait for a record of stream 0, which was held back and fails.
 fn after_a_record(world: &mut World) -> bool {
     let pass = |world: &World| {
-        world.mix(0, 0, 0, 5);
-        world.mix(0, 1, 0, 1);
+        two_kernels(world);
         world.record(2, 0);
     };
-    (0..5).for_each(|_| world.pass(pass));
-    (0..3).for_each(|stream| world.finish(stream));
+    learn(world, pass);
     fails(world, FAILS_RECORD, pass);
     world.wait(1, 2);
     world.mix(1, 3, 1, 0);
@@ -92,6 +94,8 @@ fn a_record_behind_a_call_that_failed_is_not_complete() {
         };
         // Event 3 has the record that failed, and event 2 the one behind it.
         assert_eq!(ask(&world, 2), is_refused);
+        world.pass(two_kernels);
+        assert!(!ask(&world, 2), "a later pass has begun");
         world.pass(pass);
         assert!(!ask(&world, 2));
     }

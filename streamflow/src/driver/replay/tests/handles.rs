@@ -3,13 +3,8 @@
 use std::thread;
 
 use super::SEEDS;
-use super::world::{World, mixed};
+use super::world::{World, mixed, two_kernels};
 use crate::driver::{DeviceId, Driver, StreamFlags, StreamOptions};
-
-fn two_kernels(world: &World) {
-    world.mix(0, 0, 0, 5);
-    world.mix(0, 1, 0, 1);
-}
 
 /// Passes in which stream 1 does nothing but wait for stream 2.
 fn waits_beside(world: &mut World) {

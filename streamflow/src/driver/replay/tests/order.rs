@@ -1,7 +1,7 @@
 //! What orders graphs: their edges, and rules 1 to 5.
 
 use super::needs;
-use super::world::{World, mixed};
+use super::world::{World, mixed, two_kernels};
 use crate::driver::replay::Omission;
 
 /// Cell 0 changes on stream 0, and cell 1 with it on stream 1, in order by event 0. Event 1 is recorded at the end.
@@ -20,12 +20,6 @@ fn after(passes: u64) -> (u64, u64) {
         let first = mixed(first, first, 5);
         (first, mixed(second, first, 1))
     })
-}
-
-/// Two kernels of stream 0, which read and write cells that no other stream touches.
-fn two_kernels(world: &World) {
-    world.mix(0, 0, 0, 5);
-    world.mix(0, 1, 0, 1);
 }
 
 /// Passes that wait for event 2, which stream 2 has recorded, read what it wrote, and record `event`. Returns whether all was read.

@@ -197,3 +197,9 @@ impl World {
 pub(super) fn mixed(to: u64, from: u64, value: u64) -> u64 {
     (to % 1000) * 3 + (from % 1000) * 5 + value
 }
+
+/// Two kernels of stream 0, which read and write cells that no other stream touches.
+pub(super) fn two_kernels(world: &World) {
+    world.mix(0, 0, 0, 5);
+    world.mix(0, 1, 0, 1);
+}
