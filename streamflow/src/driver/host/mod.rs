@@ -30,7 +30,7 @@ mod options;
 mod order;
 mod point;
 mod queue;
-mod random;
+pub(super) mod random;
 mod refusal;
 mod schedule;
 mod sim;

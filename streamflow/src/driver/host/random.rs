@@ -3,10 +3,10 @@
 /// The splitmix64 generator (Steele, Lea, Flood: *Fast splittable pseudorandom number generators*,
 /// 2014): one addition and one mix, good enough for choices and the same everywhere.
 #[derive(Debug, Clone)]
-pub(super) struct Random(u64);
+pub(in crate::driver) struct Random(u64);
 
 impl Random {
-    pub(super) const fn new(seed: u64) -> Self {
+    pub(in crate::driver) const fn new(seed: u64) -> Self {
         Self(seed)
     }
 
@@ -16,7 +16,7 @@ impl Random {
     }
 
     /// A number below `bound`, or 0 if that is 0.
-    pub(super) fn below(&mut self, bound: usize) -> usize {
+    pub(in crate::driver) fn below(&mut self, bound: usize) -> usize {
         // The high half of the product: no division, and a bias below 2^-32 for small bounds.
         ((u128::from(self.next()) * bound as u128) >> 64) as usize
     }

@@ -4,6 +4,7 @@
 
 mod changed;
 mod compared;
+mod devices;
 mod failing;
 mod handles;
 mod order;

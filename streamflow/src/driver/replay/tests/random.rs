@@ -6,6 +6,7 @@ use std::thread;
 
 use super::SEEDS;
 use super::world::{World, mixed};
+use crate::driver::host::random::Random;
 use crate::driver::replay::Omission;
 
 const STREAMS: usize = 3;
@@ -13,21 +14,8 @@ const CELLS: usize = 8;
 /// The first and the last event of each stream. Stream 0 has a ring of two, so that its waits are for different records.
 const EVENTS: [(usize, usize); STREAMS] = [(0, 2), (2, 3), (3, 4)];
 
-/// A generator of numbers (SplitMix64).
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) % limit as u64) as usize
-    }
-
-    fn one_in(&mut self, count: usize) -> bool {
-        self.below(count) == 0
-    }
+fn one_in(random: &mut Random, count: usize) -> bool {
+    random.below(count) == 0
 }
 
 /// How many calls of each stream come before.
@@ -53,8 +41,8 @@ impl Step {
             to: random.below(CELLS),
             from: random.below(CELLS),
             value: random.below(9) as u64,
-            records: random.one_in(2).then(|| random.below(4)),
-            waits: random.one_in(6).then(|| (random.below(STREAMS), random.below(4))),
+            records: one_in(random, 2).then(|| random.below(4)),
+            waits: one_in(random, 6).then(|| (random.below(STREAMS), random.below(4))),
         }
     }
 }
@@ -153,7 +141,7 @@ fn raise(clock: &mut Clock, to: Clock) {
 
 /// Runs a program, and returns whether its data is right.
 fn is_right(seed: u64, is_eager: bool, left_out: Option<Omission>) -> bool {
-    let random = &mut Random(seed);
+    let random = &mut Random::new(seed);
     let mut world = World::new(seed % SEEDS, left_out);
     if is_eager {
         world.run.set_eager();
@@ -164,7 +152,7 @@ fn is_right(seed: u64, is_eager: bool, left_out: Option<Omission>) -> bool {
     let mut done = Done::default();
     let mut which = 0;
     for _ in 0..8 + random.below(40) {
-        if random.one_in(3) {
+        if one_in(random, 3) {
             which = random.below(templates.len());
         }
         let mut steps = templates[which].clone();
@@ -174,11 +162,10 @@ fn is_right(seed: u64, is_eager: bool, left_out: Option<Omission>) -> bool {
             2 => steps.insert(random.below(steps.len()), Step::drawn(random)),
             _ => {}
         }
-        let asks = random
-            .one_in(8)
-            .then(|| (random.below(steps.len() + 1), random.below(4), random.one_in(2)));
+        let asks = one_in(random, 8)
+            .then(|| (random.below(steps.len() + 1), random.below(4), one_in(random, 2)));
         // A call that another thread makes meanwhile.
-        let foreign = random.one_in(12).then(|| random.below(steps.len() + 1));
+        let foreign = one_in(random, 12).then(|| random.below(steps.len() + 1));
         world.pass(|world| {
             for (place, step) in steps.iter().enumerate() {
                 if let Some((at, event, waits)) = asks
@@ -198,15 +185,15 @@ fn is_right(seed: u64, is_eager: bool, left_out: Option<Omission>) -> bool {
             }
         });
         // Outside of the passes.
-        while random.one_in(4) {
+        while one_in(random, 4) {
             done.step(&world, Step::drawn(random));
         }
-        if random.one_in(16) {
+        if one_in(random, 16) {
             let stream = random.below(STREAMS);
             done.record_next(&world, stream);
         }
-        if random.one_in(8) {
-            done.ask(&world, random.below(4), random.one_in(2));
+        if one_in(random, 8) {
+            done.ask(&world, random.below(4), one_in(random, 2));
         }
     }
     (0..STREAMS).for_each(|stream| world.finish(stream));
