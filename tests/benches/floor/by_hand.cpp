@@ -27,9 +27,9 @@ void check(CUresult result, const char* call) {
 }
 #define CHECK(call) check(call, #call)
 
-// What an argument of a kernel is: the address of a buffer, a value, `value ^ tick`, a value that 8 ticks distinguish, or
-// how many cycles a kernel is late.
-enum Kind : int32_t { BUFFER, VALUE, TICK_BITS, TICK_START, LATE };
+// What an argument of a kernel is: the address of a buffer, a value, `value ^ (tick + salt)`, a value that 8 ticks
+// distinguish, how many cycles a kernel is late, or `value ^ salt`.
+enum Kind : int32_t { BUFFER, VALUE, TICK_BITS, TICK_START, LATE, SALT_BITS };
 
 struct Argument {
   int32_t kind;
@@ -48,7 +48,7 @@ struct Launch {
   Argument arguments[MOST_ARGUMENTS];
   uint64_t values[SLOTS][MOST_ARGUMENTS];
   void* pointers[SLOTS][MOST_ARGUMENTS];
-  int of_tick = -1;  // the argument that differs from tick to tick
+  int of_tick = -1;  // the argument that differs from tick to tick, or from salt to salt
 };
 
 struct Download {
@@ -140,7 +140,7 @@ struct Program {
     launch->blocks = blocks, launch->threads = threads, launch->count = count;
     for (int i = 0; i < count; i++) {
       launch->arguments[i] = arguments[i];
-      bool is_buffer = arguments[i].kind == BUFFER, is_of_tick = arguments[i].kind == TICK_BITS || arguments[i].kind == TICK_START;
+      bool is_buffer = arguments[i].kind == BUFFER, is_of_tick = arguments[i].kind == TICK_BITS || arguments[i].kind == TICK_START || arguments[i].kind == SALT_BITS;
       if (is_of_tick) launch->of_tick = i;
       for (int slot = 0; slot < SLOTS; slot++) {
         launch->values[slot][i] = is_buffer ? buffers.at(arguments[i].value).memory[slot] : arguments[i].kind == LATE ? 0 : arguments[i].value;
@@ -181,7 +181,8 @@ struct Program {
           if (launch.of_tick >= 0) {
             const Argument& argument = launch.arguments[launch.of_tick];
             uint32_t bits = static_cast<uint32_t>(tick) + salt;
-            if (argument.kind == TICK_BITS) bits ^= static_cast<uint32_t>(argument.value);
+            if (argument.kind == SALT_BITS) bits = salt;
+            if (argument.kind != TICK_START) bits ^= static_cast<uint32_t>(argument.value);
             float start = 0.125f * (bits % 8);
             if (argument.kind == TICK_START) std::memcpy(&bits, &start, sizeof bits);
             launch.values[slot][launch.of_tick] = bits;

@@ -10,7 +10,7 @@ use streamflow_tests::layers::{Behind, Counts, Null};
 
 use crate::forms;
 use crate::table::Row;
-use crate::workloads::{Mode, Work, Workload};
+use crate::workloads::{Kernels, Mode, Work, Workload};
 
 /// After so many ticks the calls repeat.
 const WARM_UP: u64 = 300;
@@ -98,10 +98,12 @@ fn by_hand(workload: &Workload, layout: Layout) -> Row {
     let is_end = |task: usize| has_end && task + 1 == reads.len();
     let launches = match &workload.work {
         Work::Seed(_) => 3,
-        Work::Tasks { has_kernels: false, .. } => 0,
-        Work::Tasks { .. } => {
-            let of = |task: usize, reads: &Vec<usize>| {
-                if is_end(task) { 0 } else { reads.len().max(1) }
+        Work::Tasks { kernels, .. } => {
+            let of = |task: usize, reads: &Vec<usize>| match kernels {
+                _ if is_end(task) => 0,
+                Kernels::None => 0,
+                Kernels::ForEachRead => reads.len().max(1),
+                Kernels::One => 1,
             };
             reads.iter().enumerate().map(|(task, reads)| of(task, reads)).sum()
         }

@@ -9,14 +9,14 @@ use std::{env, fs};
 use streamflow::kernel::Kernel;
 use streamflow::prelude::*;
 use streamflow_examples::seed_app::{exp_linspace, multiply_sum_rows};
-use streamflow_tests::floor::{ELEMENTS, Layout, Plan, absorb, begin, tag, take};
+use streamflow_tests::floor::{ELEMENTS, Layout, Plan, TaskGraph, absorb, begin, tag, take};
 use streamflow_tests::foreign::floor::{Argument, Buffer, Floor, Function, Program};
 
 use crate::expect::Expected;
 use crate::forms::{Form, WARM};
 use crate::graphs::step;
 use crate::run::Seconds;
-use crate::workloads::{Work, Workload};
+use crate::workloads::{Kernels, Work, Workload};
 
 const SOURCE: &str = include_str!("by_hand.cpp");
 
@@ -70,7 +70,7 @@ pub(crate) struct Cpp {
     program: Program,
     expected: Expected,
     downloads: Vec<usize>,
-    has_kernels: bool,
+    kernels: Kernels,
     /// The number of the last tick.
     number: u32,
     next_tick: u64,
@@ -102,25 +102,36 @@ impl Cpp {
                 builder(&reads, vec![0, 1, 2, 3])?.seed(*shape)?
             }
             Work::Tasks { graph, .. } => {
-                builder(&graph.reads, graph.streams(layout))?.tasks(graph)?
+                builder(&graph.reads, graph.streams(layout))?.tasks(graph, workload.kernels())?
             }
         };
-        let (expected, has_kernels) = (Expected::new(&workload.work), workload.has_kernels());
-        Ok(Self { name, program, expected, downloads, has_kernels, number: 0, next_tick: 0 })
+        let (expected, kernels) = (Expected::new(&workload.work), workload.kernels());
+        Ok(Self { name, program, expected, downloads, kernels, number: 0, next_tick: 0 })
     }
 
-    fn queue(&mut self, salt: u32, ticks: u64, keep: bool) -> Result<()> {
+    /// Queues ticks from this one of the turn on.
+    fn queue(&mut self, salt: u32, tick: u64, ticks: u64, keep: bool) -> Result<()> {
         // Buffers and events alternate over all turns, while the numbers begin with the salt in each of them.
         let first = self.next_tick;
         self.next_tick += ticks;
-        let salt = salt.wrapping_sub(first as u32);
-        self.program.queue(first, ticks, salt, self.has_kernels, keep)?;
-        self.number = (self.next_tick as u32).wrapping_sub(1).wrapping_add(salt);
+        let is_constant = self.kernels == Kernels::One;
+        let salt = if is_constant {
+            salt
+        } else {
+            salt.wrapping_add(tick as u32).wrapping_sub(first as u32)
+        };
+        self.program.queue(first, ticks, salt, self.has_kernels(), keep)?;
+        let last = (self.next_tick as u32).wrapping_sub(1);
+        self.number = if is_constant { salt } else { salt.wrapping_add(last) };
         Ok(())
     }
 
+    fn has_kernels(&self) -> bool {
+        self.kernels != Kernels::None
+    }
+
     fn results_blocking(&mut self) -> Result<Vec<Vec<u32>>> {
-        if !self.has_kernels {
+        if !self.has_kernels() {
             return Ok(Vec::new());
         }
         let (_, len) = self.expected.sizes();
@@ -135,19 +146,19 @@ impl Form for Cpp {
 
     fn batch(&mut self, salt: u32, ticks: u64) -> Result<Seconds> {
         self.program.poison_blocking()?;
-        self.queue(salt, WARM, false)?;
+        self.queue(salt, 0, WARM, false)?;
         let start = Instant::now();
-        self.queue(salt.wrapping_add(WARM as u32), ticks, true)?;
+        self.queue(salt, WARM, ticks, true)?;
         let queued = start.elapsed().as_secs_f64();
         self.program.finish_blocking()?;
-        Ok((queued, self.has_kernels.then(|| start.elapsed().as_secs_f64())))
+        Ok((queued, self.has_kernels().then(|| start.elapsed().as_secs_f64())))
     }
 
     fn latencies(&mut self, salt: u32, ticks: u64) -> Result<Vec<f64>> {
         let mut times = Vec::new();
-        for tick in 0..WARM as u32 + ticks as u32 {
+        for tick in 0..WARM + ticks {
             let start = Instant::now();
-            self.queue(salt.wrapping_add(tick), 1, true)?;
+            self.queue(salt, tick, 1, true)?;
             self.program.finish_blocking()?;
             times.push(start.elapsed().as_secs_f64());
         }
@@ -161,12 +172,12 @@ impl Form for Cpp {
 
     fn is_wrong_without_order(&mut self, salt: u32) -> Result<Option<bool>> {
         // On one stream all is in order, and the kernels of the images can't be late.
-        if !self.has_kernels || !matches!(self.expected, Expected::Tasks { .. }) {
+        if !self.has_kernels() || !matches!(self.expected, Expected::Tasks { .. }) {
             return Ok(None);
         }
         self.program.poison_blocking()?;
         self.program.break_order(true)?;
-        self.queue(salt, 1, true)?;
+        self.queue(salt, 0, 1, true)?;
         let results = self.results_blocking()?;
         self.program.poison_blocking()?;
         self.program.break_order(false)?;
@@ -215,8 +226,8 @@ impl Builder {
         Ok((self.program, vec![download]))
     }
 
-    fn tasks(mut self, graph: &streamflow_tests::floor::TaskGraph) -> Result<Built> {
-        use Argument::{Late, TickBits, Value};
+    fn tasks(mut self, graph: &TaskGraph, kernels: Kernels) -> Result<Built> {
+        use Argument::{Late, SaltBits, TickBits, Value};
         let first = self.function::<begin>()?;
         let (take, absorb) = (self.function::<take>()?, self.function::<absorb>()?);
         let (grid, len) = ((1, 32), Value(ELEMENTS as u64));
@@ -233,10 +244,13 @@ impl Builder {
             let buffer = self.program.buffer(4 * ELEMENTS)?;
             let out = [Argument::Buffer(buffer), len];
             if reads.is_empty() {
-                let arguments = [out[0], out[1], TickBits(tag(index)), Late];
+                let is_constant = kernels == Kernels::One;
+                let bits = if is_constant { SaltBits(tag(index)) } else { TickBits(tag(index)) };
+                let arguments = [out[0], out[1], bits, Late];
                 self.program.launch(task, first, grid, &arguments)?;
             }
-            for (place, read) in reads.iter().enumerate() {
+            let most = if kernels == Kernels::One { 1 } else { reads.len() };
+            for (place, read) in reads.iter().enumerate().take(most) {
                 let from = [Argument::Buffer(buffers[*read]), len, Value(tag(index).into())];
                 let kernel = if place == 0 { take } else { absorb };
                 self.program.launch(task, kernel, grid, &[&out[..], &from[..]].concat())?;

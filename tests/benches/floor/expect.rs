@@ -5,7 +5,7 @@ use streamflow_tests::floor::TaskGraph;
 
 use crate::graphs::step;
 use crate::operators::start;
-use crate::workloads::Work;
+use crate::workloads::{Kernels, Work};
 
 /// What the last tick of a workload must bring.
 pub(crate) enum Expected {
@@ -26,8 +26,11 @@ const TOLERANCE: f64 = 1e-3;
 impl Expected {
     pub(crate) fn new(work: &Work) -> Self {
         match work {
-            Work::Tasks { graph, has_kernels, .. } => {
-                Self::Tasks { graph: graph.clone(), has_kernels: *has_kernels }
+            Work::Tasks { graph, kernels: Kernels::One, .. } => {
+                Self::Tasks { graph: graph.of_first_reads(), has_kernels: true }
+            }
+            Work::Tasks { graph, kernels, .. } => {
+                Self::Tasks { graph: graph.clone(), has_kernels: *kernels != Kernels::None }
             }
             Work::Seed(shape) => {
                 let ([rows, cols], step) = (*shape, f64::from(step(*shape)));

@@ -60,13 +60,13 @@ pub(crate) fn streamed(
     let expected = Expected::new(&workload.work);
     Ok(match &workload.work {
         Work::Seed(shape) => {
-            let run = Arc::new(Run::<f32>::new(true));
+            let run = Arc::new(Run::<f32>::new(workload.kernels()));
             let seed = graphs::Seed::new(platform, pool, *shape, run.clone())?;
             let graph = replayed(Box::new(Any::new(seed)), mode);
             Box::new(Streamed { name, graph, run, expected, replay: None })
         }
-        Work::Tasks { make, has_kernels, .. } => {
-            let run = Arc::new(Run::<u32>::new(*has_kernels));
+        Work::Tasks { make, kernels, .. } => {
+            let run = Arc::new(Run::<u32>::new(*kernels));
             let graph = replayed(make(platform, pool, &run)?, mode);
             Box::new(Streamed { name, graph, run, expected, replay: None })
         }

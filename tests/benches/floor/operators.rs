@@ -7,6 +7,7 @@ use streamflow_examples::seed_app::{exp_linspace, multiply_sum_rows};
 use streamflow_tests::floor::{ELEMENTS, absorb, begin, tag, take};
 
 use crate::run::Run;
+use crate::workloads::Kernels;
 
 /// The grid of each task's kernels.
 pub(crate) fn grid() -> Grid {
@@ -103,7 +104,7 @@ impl Compute for Origin {
     fn compute(&mut self, io: OriginIo<'_>, cx: &ExecutionContext) -> Result<()> {
         let stream = cx.allocate_cuda_stream(io.work)?;
         let mut out = cx.tensor([ELEMENTS], &stream)?;
-        if self.run.has_kernels {
+        if self.run.has_kernels() {
             let tag = self.tag ^ self.run.number(cx.tick());
             stream.launch::<begin>(grid(), (&mut out, tag, 0))?;
         }
@@ -115,7 +116,7 @@ impl Compute for Step {
     fn compute(&mut self, io: StepIo<'_>, cx: &ExecutionContext) -> Result<()> {
         let (from, stream) = io.from.receive().receive_cuda_stream(cx)?;
         let mut out = cx.tensor([ELEMENTS], &stream)?;
-        if self.run.has_kernels {
+        if self.run.has_kernels() {
             stream.launch::<take>(grid(), (&mut out, from, self.tag))?;
         }
         io.out.emit(out)
@@ -126,9 +127,10 @@ impl Compute for Task {
     fn compute(&mut self, io: TaskIo<'_>, cx: &ExecutionContext) -> Result<()> {
         let (from, stream) = io.from.receive().receive_cuda_stream(cx)?;
         let mut out = cx.tensor([ELEMENTS], &stream)?;
-        if self.run.has_kernels {
+        if self.run.has_kernels() {
             for (place, from) in from.enumerate() {
                 match place {
+                    1.. if self.run.kernels == Kernels::One => break,
                     0 => stream.launch::<take>(grid(), (&mut out, from, self.tag))?,
                     _ => stream.launch::<absorb>(grid(), (&mut out, from, self.tag))?,
                 }
@@ -153,7 +155,7 @@ impl Compute for End {
     fn compute(&mut self, io: EndIo<'_>, cx: &ExecutionContext) -> Result<()> {
         let (from, stream) = io.from.receive().receive_cuda_stream(cx)?;
         let mut out = cx.tensor([ELEMENTS], &stream)?;
-        if self.run.has_kernels {
+        if self.run.has_kernels() {
             stream.launch::<take>(grid(), (&mut out, from, tag(self.task)))?;
         }
         self.run.end(cx.tick(), |kept| kept.add(self.task - 1, || cx.download(&out, &stream)))

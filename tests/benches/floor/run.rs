@@ -7,12 +7,14 @@ use std::time::Instant;
 use streamflow::memory::Element;
 use streamflow::prelude::*;
 
+use crate::workloads::Kernels;
+
 /// A tick that no run reaches.
 const NEVER: u64 = u64::MAX;
 
 /// Shared by all operators of a graph.
 pub(crate) struct Run<T: Element> {
-    pub(crate) has_kernels: bool,
+    pub(crate) kernels: Kernels,
     salt: AtomicU32,
     /// The tick whose end is the begin of what is measured.
     begin_after: AtomicU64,
@@ -35,22 +37,26 @@ pub(crate) struct Kept<T: Element> {
 pub(crate) type Seconds = (f64, Option<f64>);
 
 impl<T: Element> Run<T> {
-    pub(crate) fn new(has_kernels: bool) -> Self {
+    pub(crate) fn new(kernels: Kernels) -> Self {
         let kept = Kept {
             begin: None,
             queued: None,
             arrived: None,
-            has_kernels,
+            has_kernels: kernels != Kernels::None,
             tick: NEVER,
             results: Vec::new(),
         };
         Self {
-            has_kernels,
+            kernels,
             salt: AtomicU32::new(0),
             begin_after: AtomicU64::new(NEVER),
             keep_from: AtomicU64::new(NEVER),
             kept: Mutex::new(kept),
         }
+    }
+
+    pub(crate) fn has_kernels(&self) -> bool {
+        self.kernels != Kernels::None
     }
 
     /// Before a run. The numbers of its ticks begin with `salt`.
@@ -64,9 +70,10 @@ impl<T: Element> Run<T> {
     }
 
     /// The number of a tick, which distinguishes it from those of other turns. Kernels get it as a parameter: in a replayed
-    /// tick their nodes are given another one.
+    /// tick their nodes are given another one. With one kernel a task it distinguishes turns alone.
     pub(crate) fn number(&self, tick: u64) -> u32 {
-        (tick as u32).wrapping_add(self.salt.load(Ordering::Relaxed))
+        let salt = self.salt.load(Ordering::Relaxed);
+        if self.kernels == Kernels::One { salt } else { salt.wrapping_add(tick as u32) }
     }
 
     /// The end of an operator's tick, if no operator reads what it makes.
@@ -117,7 +124,7 @@ impl<T: Element> Run<T> {
             return Err(Failure::msg("the run has not come to its end"));
         };
         // Without kernels nothing arrives.
-        let arrived = kept.arrived.filter(|_| self.has_kernels);
+        let arrived = kept.arrived.filter(|_| self.has_kernels());
         let since = |moment: Instant| (moment - begin).as_secs_f64();
         Ok((since(queued), arrived.map(since)))
     }

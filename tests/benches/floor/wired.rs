@@ -13,7 +13,7 @@ use crate::forms::{Bits, Form, WARM};
 use crate::graphs::step;
 use crate::operators::{grid, start};
 use crate::run::Seconds;
-use crate::workloads::{Work, Workload};
+use crate::workloads::{Kernels, Work, Workload};
 
 /// The program by hand.
 pub(crate) struct Wired {
@@ -38,7 +38,7 @@ enum Tensors {
     },
     Tasks {
         graph: TaskGraph,
-        has_kernels: bool,
+        kernels: Kernels,
         made: Vec<Tensor<u32>>,
         results: Vec<Download<u32>>,
     },
@@ -54,11 +54,11 @@ impl Wired {
                 let work = Tensors::Seed { shape: *shape, images, sums, result };
                 (Plan::new(&reads, vec![0, 1, 2, 3]), work)
             }
-            Work::Tasks { graph, has_kernels, .. } => {
-                let (graph, has_kernels) = (graph.clone(), *has_kernels);
+            Work::Tasks { graph, kernels, .. } => {
+                let (graph, kernels) = (graph.clone(), *kernels);
                 let plan = Plan::new(&graph.reads, graph.streams(Layout::ByTask));
                 let (made, results) = (Vec::new(), Vec::new());
-                (plan, Tensors::Tasks { graph, has_kernels, made, results })
+                (plan, Tensors::Tasks { graph, kernels, made, results })
             }
         };
         let pool = platform.stream_pool("by hand", &CudaStreamPool::new())?;
@@ -86,6 +86,14 @@ impl Wired {
             }
         }
         Ok(())
+    }
+
+    /// What distinguishes a tick of a turn: as the operators' `Run` says.
+    fn number(&self, salt: u32, tick: u64) -> u32 {
+        match &self.work {
+            Tensors::Tasks { kernels: Kernels::One, .. } => salt,
+            _ => salt.wrapping_add(tick as u32),
+        }
     }
 
     fn wait_blocking(&self) -> Result<()> {
@@ -132,11 +140,12 @@ impl Tensors {
                     }
                 }
             },
-            Self::Tasks { graph, has_kernels, made, results } => {
+            Self::Tasks { graph, kernels, made, results } => {
+                let has_kernels = *kernels != Kernels::None;
                 if task == 0 {
                     results.clear();
                 }
-                let is_kept = *has_kernels && keep;
+                let is_kept = has_kernels && keep;
                 if graph.sink == Some(task) {
                     if is_kept {
                         for read in &graph.reads[task] {
@@ -146,12 +155,13 @@ impl Tensors {
                     return Ok(());
                 }
                 let mut out = platform.tensor([ELEMENTS], stream)?;
-                if *has_kernels {
+                if has_kernels {
                     let reads = &graph.reads[task];
+                    let most = if *kernels == Kernels::One { 1 } else { reads.len() };
                     if reads.is_empty() {
                         stream.launch::<begin>(grid(), (&mut out, tag(task) ^ number, 0))?;
                     }
-                    for (place, read) in reads.iter().enumerate() {
+                    for (place, read) in reads.iter().enumerate().take(most) {
                         let from = &made[*read];
                         match place {
                             0 => stream.launch::<take>(grid(), (&mut out, from, tag(task)))?,
@@ -183,13 +193,12 @@ impl Form for Wired {
     }
 
     fn batch(&mut self, salt: u32, ticks: u64) -> Result<Seconds> {
-        for tick in 0..WARM as u32 {
-            self.tick(salt.wrapping_add(tick), false)?;
+        for tick in 0..WARM {
+            self.tick(self.number(salt, tick), false)?;
         }
         let start = Instant::now();
         for tick in 0..ticks {
-            let number = salt.wrapping_add(WARM as u32).wrapping_add(tick as u32);
-            self.tick(number, tick + 1 == ticks)?;
+            self.tick(self.number(salt, WARM + tick), tick + 1 == ticks)?;
         }
         let queued = start.elapsed().as_secs_f64();
         self.wait_blocking()?;
@@ -198,9 +207,9 @@ impl Form for Wired {
 
     fn latencies(&mut self, salt: u32, ticks: u64) -> Result<Vec<f64>> {
         let mut times = Vec::new();
-        for tick in 0..ticks as u32 {
+        for tick in 0..ticks {
             let start = Instant::now();
-            self.tick(salt.wrapping_add(tick), true)?;
+            self.tick(self.number(salt, tick), true)?;
             self.wait_blocking()?;
             times.push(start.elapsed().as_secs_f64());
         }

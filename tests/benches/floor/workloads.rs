@@ -37,12 +37,23 @@ pub(crate) struct Workload {
     pub(crate) layouts: &'static [Layout],
 }
 
+/// The kernels of a task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kernels {
+    /// None: events and waits alone.
+    None,
+    /// One for each task that it reads. Those of tasks that read nothing get the number of the tick.
+    ForEachRead,
+    /// One, which reads the first of them. No parameter changes within a turn.
+    One,
+}
+
 /// The work of a workload.
 pub(crate) enum Work {
     /// NVIDIA's CudaStreamPool example with images of this shape. Its times are those of a tick.
     Seed([usize; 2]),
-    /// Tasks, each with a kernel for each task that it reads, or without kernels. Its times are those of a task.
-    Tasks { graph: TaskGraph, make: Make, has_kernels: bool },
+    /// Tasks. Its times are those of a task.
+    Tasks { graph: TaskGraph, make: Make, kernels: Kernels },
 }
 
 impl Workload {
@@ -62,8 +73,15 @@ impl Workload {
         }
     }
 
+    pub(crate) fn kernels(&self) -> Kernels {
+        match &self.work {
+            Work::Seed(_) => Kernels::ForEachRead,
+            Work::Tasks { kernels, .. } => *kernels,
+        }
+    }
+
     pub(crate) fn has_kernels(&self) -> bool {
-        !matches!(self.work, Work::Tasks { has_kernels: false, .. })
+        self.kernels() != Kernels::None
     }
 }
 
@@ -78,12 +96,20 @@ pub(crate) fn all() -> Vec<Workload> {
         list.push(Workload { name, work: Work::Seed([rows, cols]), layouts: BY_TASK });
     }
     let mut add = |name: &str, graph: TaskGraph, make: Make, layouts: &'static [Layout]| {
-        for (has_kernels, suffix) in [(true, ""), (false, ", no kernels")] {
+        for (kernels, suffix) in [
+            (Kernels::ForEachRead, ""),
+            (Kernels::None, ", no kernels"),
+            (Kernels::One, ", one kernel"),
+        ] {
+            // In a chain each task has one kernel anyway.
+            if kernels == Kernels::One && layouts != PATTERN {
+                continue;
+            }
             // Without kernels, one stream has nothing to do at all.
-            let is_chain = layouts == CHAIN && !has_kernels;
+            let is_chain = layouts == CHAIN && kernels == Kernels::None;
             list.push(Workload {
                 name: format!("{name}{suffix}"),
-                work: Work::Tasks { graph: graph.clone(), make, has_kernels },
+                work: Work::Tasks { graph: graph.clone(), make, kernels },
                 layouts: if is_chain { BY_TASK } else { layouts },
             });
         }

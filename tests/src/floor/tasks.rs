@@ -74,6 +74,17 @@ impl TaskGraph {
         Self { reads, columns, sink, results }
     }
 
+    /// The same tasks, each of which makes its numbers of the first task alone that it reads. Its sink reads all.
+    pub fn of_first_reads(&self) -> Self {
+        let mut graph = self.clone();
+        for (task, reads) in graph.reads.iter_mut().enumerate() {
+            if self.sink != Some(task) {
+                reads.truncate(1);
+            }
+        }
+        graph
+    }
+
     /// The number of tasks.
     pub fn len(&self) -> usize {
         self.reads.len()

@@ -24,6 +24,8 @@ pub enum Argument {
     TickStart,
     /// How many cycles the kernel is late: 0, unless [`Program::break_order`] sets it.
     Late,
+    /// This number `^` the salt.
+    SaltBits(u32),
 }
 
 #[repr(C)]
@@ -40,6 +42,7 @@ impl From<Argument> for RawArgument {
             Argument::TickBits(value) => (2, u64::from(value)),
             Argument::TickStart => (3, 0),
             Argument::Late => (4, 0),
+            Argument::SaltBits(value) => (5, u64::from(value)),
         };
         Self { kind, value }
     }
