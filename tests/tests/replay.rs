@@ -9,6 +9,8 @@ mod data;
 mod devices;
 #[path = "replay/ends.rs"]
 mod ends;
+#[path = "replay/lost.rs"]
+mod lost;
 #[path = "replay/nodes.rs"]
 mod nodes;
 #[path = "replay/scalars.rs"]
@@ -26,6 +28,7 @@ fn main() -> ExitCode {
     let suite = data::add(Suite::new());
     let suite = devices::add(suite);
     let suite = ends::add(suite);
+    let suite = lost::add(suite);
     let suite = scalars::add(suite);
     let suite = share::add(suite);
     let suite = threads::add(suite);

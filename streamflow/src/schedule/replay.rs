@@ -64,6 +64,11 @@ impl Replay {
         !run.is_off() && platform.driver().replays().is_some_and(|driver| driver.begin(run))
     }
 
+    /// Whether nothing can be queued any more.
+    pub(super) fn is_lost(&self) -> bool {
+        self.platform.driver().sticky_error().is_some()
+    }
+
     /// The node's step is next.
     pub(super) fn at(&self, node: usize) {
         if self.run.is_in_pass()

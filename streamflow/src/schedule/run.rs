@@ -357,9 +357,16 @@ fn replayed(
     match done {
         Ok(pass) => ended.map(|()| pass),
         Err(error) => {
-            // The hook mostly fails with the error of a held-back call that its own call made be sent.
-            if ended.as_ref().is_err_and(|held| !text_of(&error).contains(&text_of(held))) {
-                report_in_drop("ending a pass", ended);
+            let Err(held) = ended else { return Err(error) };
+            // A call of the hook was refused, since a call that was held back has failed: that is the cause.
+            if error.is_refusal() {
+                return Err(held);
+            }
+            // The hook mostly fails with the error of a held-back call that its own call made be sent. If the driver is lost
+            // by it, the end of the run names it.
+            let is_lost = replay.is_lost();
+            if !is_lost && !text_of(&error).contains(&text_of(&held)) {
+                report_in_drop("ending a pass", Err::<(), _>(held));
             }
             Err(error)
         }

@@ -76,6 +76,8 @@ struct State<'a> {
     /// The errors that the program got.
     returned: Vec<Error>,
     troubles: Vec<String>,
+    /// Whether the platform was lost: by a sticky error, or by a call that replay had held back.
+    is_lost: bool,
 }
 
 impl<'a> State<'a> {
@@ -87,6 +89,7 @@ impl<'a> State<'a> {
             first_results: Vec::new(),
             returned: Vec::new(),
             troubles: Vec::new(),
+            is_lost: false,
         })
     }
 
@@ -120,7 +123,7 @@ impl<'a> State<'a> {
                 self.judge_results(done.is_ok());
                 self.keep(done);
                 if injector.has_fired() {
-                    self.again("the same program", |results| {
+                    self.again(&platform, "the same program", |results| {
                         take(results);
                         program.run()
                     });
@@ -133,6 +136,7 @@ impl<'a> State<'a> {
             }
             let races = platform.take_races();
             self.expect(races.is_empty(), || format!("races: {races}"));
+            self.is_lost = platform.driver().sticky_error().is_some();
             injector.begin("drop platform");
             drop(platform);
         }
@@ -149,20 +153,25 @@ impl<'a> State<'a> {
 
     fn new_program(&mut self, platform: &Platform) {
         let world = self.trial.world;
-        self.again("a new program", |results| {
+        self.again(platform, "a new program", |results| {
             take(results);
             world.make(platform, results)?.run()
         });
     }
 
     /// Runs a program without a fault. It succeeds with the right data, unless the context is unusable.
-    fn again(&mut self, what: &str, run: impl FnOnce(&Results) -> Result<(), Error>) {
+    fn again(
+        &mut self,
+        platform: &Platform,
+        what: &str,
+        run: impl FnOnce(&Results) -> Result<(), Error>,
+    ) {
         self.injector.begin("afterwards");
         self.injector.disarm();
         let results = self.results.clone();
         let done = run(&results);
         let reported = take(&results);
-        if self.injector.sticky_error().is_some() {
+        if platform.driver().sticky_error().is_some() {
             let refused = done.as_ref().is_err_and(is_refused);
             self.expect(refused, || format!("{what} after a sticky error: {done:?}"));
             return;
@@ -193,7 +202,7 @@ impl<'a> State<'a> {
     /// Everything was given back, except what the failed call was to give back.
     fn judge_live(&mut self) {
         let live = self.injector.live();
-        if self.injector.sticky_error().is_some() {
+        if self.is_lost || self.injector.sticky_error().is_some() {
             // The end of the process gives everything back.
             return;
         }

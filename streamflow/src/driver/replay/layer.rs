@@ -6,7 +6,8 @@ use super::trace::Given;
 use super::{Omission, Replaying, Replays};
 use crate::driver::{
     Code, CopyOp, DeviceId, Driver, DriverResult, HostFunction, KernelSource, Launch, Layer,
-    LibraryCall, LoadedKernel, MemoryRange, MemorySource, RawEvent, RawStream, StreamOptions,
+    LibraryCall, LoadedKernel, MemoryRange, MemorySource, RawEvent, RawStream, Sticky,
+    StreamOptions,
 };
 
 // In all SAFETY reasons below: `Layer` requires the contract of the same method of `Driver`.
@@ -20,6 +21,10 @@ unsafe impl<D: Driver> Layer for Replaying<D> {
 
     fn replays(&self) -> Option<&dyn Replays> {
         Some(self)
+    }
+
+    fn sticky_error(&self) -> Option<Sticky> {
+        self.lost.cause().cloned().or_else(|| self.below.sticky_error())
     }
 
     fn bind(&self, device: DeviceId) -> DriverResult<()> {
@@ -38,7 +43,9 @@ unsafe impl<D: Driver> Layer for Replaying<D> {
         let is_on = self.is_on();
         let forgotten: Option<DriverResult<()>> = self.with(|state, who| {
             if is_on {
-                state.disturb(&self.below, who, "a stream that is destroyed", None)?;
+                let what = "a stream that is destroyed";
+                state.usable(what)?;
+                state.disturb(&self.below, who, what, None)?;
                 state.settle(&self.below, stream)?;
             }
             // Under the same lock, so that nothing is held back in between. Before the call: another thread may get the same
@@ -146,7 +153,6 @@ unsafe impl<D: Driver> Layer for Replaying<D> {
             if let Some(complete) = self.answer(launch, ask)? {
                 return Ok(complete);
             }
-            self.with(|state, _| state.refuse_spoiled(event)).unwrap_or(Ok(()))?;
         }
         // SAFETY: the caller's contract.
         unsafe { self.below.query_event(event) }
@@ -159,7 +165,6 @@ unsafe impl<D: Driver> Layer for Replaying<D> {
             if let Some(list) = self.answer(launch, list)? {
                 return self.wait_for(&list);
             }
-            self.with(|state, _| state.refuse_spoiled(event)).unwrap_or(Ok(()))?;
         }
         // SAFETY: the caller's contract.
         unsafe { self.below.synchronize_event(event) }

@@ -64,10 +64,9 @@
 //! sent, by one launch or one by one, before the answer.
 //!
 //! A held-back call that fails when it is sent returns its error, with the operator that asked for it, to the call that
-//! made it be sent, and again at the end of the pass: the run fails. Of the calls behind it only records and waits are
-//! sent. In place of a wait or a record that fails the host waits, since what came after them relies on their order.
-//! Until the next pass, a query of a record behind the failed call, or a wait of the host for it, returns the same error:
-//! what the record stands for was not done. A launch of a graph that fails has queued nothing: its calls are sent one by one, and the graph is launched no more.
+//! made it be sent, and again at the end of the pass: the run fails. It had succeeded for its caller, who may have passed
+//! on its data, so the driver is lost: each later call is refused, as after an error of the device. A launch of a graph that
+//! fails has queued nothing: its calls are sent one by one, and the graph is launched no more.
 //! So it is when a kernel of the graph can't get its parameters; the log names the kernel and the operator.
 //!
 //! Each rule has a test in `tests/tests/replay`, which fails without it: see [`Omission`].
@@ -84,6 +83,7 @@ mod handles;
 mod known;
 mod lane;
 mod layer;
+mod lost;
 mod marks;
 mod mode;
 mod next;
@@ -106,6 +106,7 @@ pub use report::{Reason, ReplayReport, ReplayRun};
 pub use shared_driver::SharedDriver;
 pub use tick::ReplayedTick;
 
+use self::lost::Lost;
 use self::state::State;
 use super::{Driver, DriverResult};
 use crate::lock::Lock;
@@ -119,6 +120,7 @@ pub struct Replaying<D: Driver> {
     tick: Arc<ReplayedTick>,
     /// The node whose hook runs in the pass.
     node: AtomicU64,
+    lost: Lost,
     state: Lock<State>,
 }
 
@@ -138,12 +140,14 @@ impl Replaying<SharedDriver> {
 impl<D: Driver> Replaying<D> {
     /// Wraps a driver.
     pub fn new(below: D) -> Self {
+        let state = State::default();
         Self {
             below,
             on: AtomicBool::new(false),
             tick: Arc::default(),
             node: AtomicU64::new(0),
-            state: Lock::new(State::default()),
+            lost: state.lost.clone(),
+            state: Lock::new(state),
         }
     }
 
@@ -169,7 +173,7 @@ impl<D: Driver> Replaying<D> {
 impl<D: Driver> Drop for Replaying<D> {
     fn drop(&mut self) {
         // After a sticky error nothing is given back.
-        if self.below.sticky_error().is_none() {
+        if self.sticky_error().is_none() {
             self.state.get_mut().destroy(&self.below);
         }
     }
@@ -221,10 +225,8 @@ pub enum Omission {
     RecordedAgain,
     /// The same, where the held-back calls are sent.
     RecordedAgainSent,
-    /// The host does not wait in place of a held-back wait or record that fails.
-    FailedOrders,
-    /// A record after a held-back call that has failed is one like others.
-    Spoiled,
+    /// A held-back call that fails leaves the driver as it is.
+    Lost,
     /// Rule 4, for the other lanes.
     OtherLanes,
     /// Rule 5.

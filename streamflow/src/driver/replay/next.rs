@@ -107,7 +107,6 @@ impl State {
         (known.segment, known.place) = (self.segment, self.cursor.place);
         // Of the launch that is due. If the record is sent instead, that is noted then.
         (known.launch, known.lane) = (self.launches + 1, self.cursor.lane);
-        known.is_spoiled = false;
         let lane = self.lanes.get_mut(self.cursor.lane as usize);
         if let Some(call) = lane.and_then(|it| it.trace.calls.get_mut(self.cursor.place as usize)) {
             call.work = Work::Record(event, at);

@@ -19,7 +19,6 @@ impl State {
         if !Arc::ptr_eq(&self.nodes, nodes) {
             self.nodes = nodes.clone();
         }
-        self.spoiled_by = None;
         self.pass = Some(Pass { thread, mode: Mode::Send, done: PassDone::default() });
         self.begin_segment();
     }

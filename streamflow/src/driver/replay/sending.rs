@@ -4,13 +4,14 @@ use std::borrow::Cow;
 
 use super::Omission;
 use super::bound;
+use super::cursor::Outside;
 use super::mode::Mode;
 use super::state::State;
 use super::trace::{Trace, Work};
 use crate::driver::{Driver, DriverError, DriverResult, RawEvent, RawStream};
 
 impl State {
-    /// Sends the held-back calls, one by one in their order.
+    /// Sends the held-back calls, one by one in their order. After one that fails, the driver is [lost](super::lost).
     pub(super) fn send_held(&mut self, below: &dyn Driver) -> DriverResult<()> {
         if !self.mode().is_some_and(Mode::holds) {
             return Ok(());
@@ -20,10 +21,25 @@ impl State {
         self.set_mode(Mode::Keep);
         let (current, outside) =
             (std::mem::take(&mut self.current), std::mem::take(&mut self.outside));
+        let sent = self.send_all(below, &current, &outside);
+        (self.current, self.outside) = (current, outside);
+        self.outside.clear();
+        if let Err(error) = &sent {
+            self.lose(error);
+        }
+        sent
+    }
+
+    fn send_all(
+        &mut self,
+        below: &dyn Driver,
+        current: &Trace,
+        outside: &[Outside],
+    ) -> DriverResult<()> {
         // A library may have left this thread without a context since the calls were asked for, or it is another thread.
         let device = current.calls.first().map(|call| call.stream.device());
         let device = device.or(outside.first().map(|wait| wait.stream.device()));
-        let mut first = device.map_or(Ok(()), |device| bound::bind(below, device));
+        device.map_or(Ok(()), |device| bound::bind(below, device))?;
         let mut waits = outside.iter().peekable();
         for place in 0..=current.len() {
             while let Some(wait) = waits.next_if(|wait| wait.place as usize == place) {
@@ -35,55 +51,25 @@ impl State {
                 let sent = self.settle(below, wait.stream);
                 let sent =
                     sent.and_then(|()| self.send_wait(below, wait.stream, wait.event, launch));
-                if sent.is_err() && self.keeps(Omission::FailedOrders) {
-                    self.finish_record(below, wait.event, launch);
-                }
-                self.keep_first(&mut first, sent, "a wait", wait.node);
+                sent.map_err(|error| asked_by(error, "a wait", self.node_name(wait.node)))?;
             }
             let Some(call) = current.calls.get(place) else { break };
-            let (sent, what) = self.send(below, &current, place, first.is_err());
-            if sent.is_err() && self.keeps(Omission::FailedOrders) {
-                match call.work {
-                    Work::Wait(record) => {
-                        if let Some(event) = current.event_of(record) {
-                            self.finish_record(below, event, 0);
-                        }
-                    }
-                    Work::Record(..) => self.finish_stream(below, call.stream),
-                    _ => {}
-                }
-            }
-            self.keep_first(&mut first, sent, &what, call.node);
+            let (sent, what) = self.send(below, current, place);
+            sent.map_err(|error| asked_by(error, &what, self.node_name(call.node)))?;
         }
-        (self.current, self.outside) = (current, outside);
-        self.outside.clear();
-        if let Err(error) = &first {
-            self.failed.get_or_insert_with(|| error.clone());
-            if self.keeps(Omission::Spoiled) {
-                self.spoiled_by.get_or_insert_with(|| error.clone());
-            }
-        }
-        first
+        Ok(())
     }
 
-    /// Sends one held-back call. After a failure only records and waits are sent. Returns what it was, if it failed.
+    /// Sends one held-back call. Returns what it was, if it failed.
     fn send(
         &mut self,
         below: &dyn Driver,
         trace: &Trace,
         place: usize,
-        has_failed: bool,
     ) -> (DriverResult<()>, Cow<'static, str>) {
         let call = &trace.calls[place];
         let stream = call.stream;
-        if has_failed && !matches!(call.work, Work::Record(..) | Work::Wait(_)) {
-            return (Ok(()), "".into());
-        }
         if let Err(error) = self.settle(below, stream) {
-            if let Work::Record(event, _) = call.work {
-                // It is that of no launch.
-                self.note_recorded(event);
-            }
             return (Err(error), "the order before a call".into());
         }
         // The call was asked for with the contract of its method. Its objects and its memory are as they were: whatever
@@ -121,9 +107,6 @@ impl State {
                 // SAFETY: as above.
                 let sent = unsafe { below.record_event(event, stream) };
                 self.note_recorded(event);
-                if has_failed {
-                    self.spoil_record(event);
-                }
                 (sent, "a record".into())
             }
             Work::Wait(record) => {
@@ -132,33 +115,6 @@ impl State {
                 let sent = unsafe { below.wait_event(stream, event) };
                 (sent, "a wait".into())
             }
-        }
-    }
-
-    /// Waits on the host for a record, since a stream could not be ordered after it: its wait was held back, and has
-    /// succeeded for its caller.
-    #[cold]
-    fn finish_record(&self, below: &dyn Driver, event: RawEvent, launch: u64) {
-        if launch > 0 {
-            return self.finish_lanes(below);
-        }
-        // SAFETY: the event is live, by the contract of the wait that was asked for.
-        unsafe { report("a record", below.synchronize_event(event)) }
-    }
-
-    /// Waits on the host for the work of a stream, since a record of it that has succeeded for its caller could not be made.
-    #[cold]
-    fn finish_stream(&self, below: &dyn Driver, stream: RawStream) {
-        self.finish_lanes(below);
-        // SAFETY: the stream is live, by the contract of the record that was asked for.
-        unsafe { report("a stream", below.synchronize_stream(stream)) }
-    }
-
-    #[cold]
-    fn finish_lanes(&self, below: &dyn Driver) {
-        for lane in &self.lanes {
-            // SAFETY: the lane's stream.
-            unsafe { report("a graph", below.synchronize_stream(lane.stream)) }
         }
     }
 
@@ -183,30 +139,9 @@ impl State {
         }
     }
 
-    /// Keeps the first error of held-back calls, with the operator that asked for the call.
-    fn keep_first(
-        &self,
-        first: &mut DriverResult<()>,
-        sent: DriverResult<()>,
-        what: &str,
-        node: u32,
-    ) {
-        let Err(error) = sent else { return };
-        if first.is_ok() {
-            *first = Err(asked_by(error, what, self.node_name(node)));
-        }
-    }
-
     /// The name of a node, for messages.
     pub(super) fn node_name(&self, node: u32) -> &str {
         self.nodes.get(node as usize).map_or("?", |name| name)
-    }
-}
-
-/// After a failure the device may be lost: then it executes nothing any more, and nothing is left to be waited for.
-fn report(what: &str, finished: DriverResult<()>) {
-    if let Err(error) = finished {
-        tracing::warn!(%error, "replay could not wait for {what} after a call that it had held back had failed");
     }
 }
 

@@ -7,12 +7,12 @@ use super::cursor::{Cursor, Outside};
 use super::fingerprint::Seen;
 use super::handles::ByHandle;
 use super::lane::Lane;
+use super::lost::Lost;
 use super::mode::{Mode, Pass};
 use super::objects::Objects;
 use super::trace::Trace;
 use crate::driver::{
-    DeviceId, Driver, DriverError, DriverResult, RawEvent, RawFunction, RawStream, StreamFlags,
-    StreamOptions,
+    DeviceId, Driver, DriverError, RawEvent, RawFunction, RawStream, StreamFlags, StreamOptions,
 };
 
 /// The state of a driver that replays.
@@ -46,8 +46,7 @@ pub(super) struct State {
     pub(super) border: Option<RawEvent>,
     /// The first error of a held-back call.
     pub(super) failed: Option<DriverError>,
-    /// The same, until the next pass: what spoiled records are asked for.
-    pub(super) spoiled_by: Option<DriverError>,
+    pub(super) lost: Lost,
     pub(super) omission: Option<Omission>,
     /// Whether a segment is a graph when it comes for the first time.
     pub(super) is_eager: bool,
@@ -88,8 +87,6 @@ pub(super) struct Event {
     pub(super) place: u32,
     /// Whether its records can be held back: it was made here without timing.
     pub(super) is_plain: bool,
-    /// Whether a held-back call before its latest record has failed: what it stands for was not done.
-    pub(super) is_spoiled: bool,
 }
 
 #[derive(Debug)]
@@ -192,23 +189,8 @@ impl State {
     /// Notes that a record of an event was sent.
     pub(super) fn note_recorded(&mut self, event: RawEvent) {
         if let Some(known) = self.events.get_mut(event.handle()) {
-            (known.launch, known.is_spoiled) = (0, false);
+            known.launch = 0;
         }
-    }
-
-    /// Notes that the latest record of an event comes after a held-back call that has failed.
-    pub(super) fn spoil_record(&mut self, event: RawEvent) {
-        if let Some(known) = self.events.get_mut(event.handle()) {
-            known.is_spoiled = true;
-        }
-    }
-
-    /// The error of a held-back call that was to be made before the latest record of an event. The thread that waits for
-    /// the record may be another one than that of the pass, which gets the error at the end.
-    pub(super) fn refuse_spoiled(&self, event: RawEvent) -> DriverResult<()> {
-        let Some(error) = &self.spoiled_by else { return Ok(()) };
-        let is_spoiled = self.events.get(event.handle()).is_some_and(|known| known.is_spoiled);
-        if is_spoiled { Err(error.clone()) } else { Ok(()) }
     }
 
     /// Destroys the lanes and the rest that this layer made.

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use crate::driver::host::HostDriver;
-use crate::driver::{Driver, DriverError, DriverResult, Layer, RawEvent, RawStream};
+use crate::driver::{DeviceId, Driver, DriverError, DriverResult, Layer, RawEvent, RawStream};
 
 /// The simulator, of which a call fails, or stops, when a test wants it.
 #[derive(Debug)]
@@ -29,7 +29,13 @@ impl Probe {
 
     fn fails(&self, which: u8) -> DriverResult<()> {
         match self.fails.compare_exchange(which, 0, Ordering::AcqRel, Ordering::Acquire) {
-            Ok(_) => Err(DriverError::too_many_params("a test", 0)),
+            Ok(_) => Err(DriverError::Call {
+                call: "a call of a test",
+                device: DeviceId(0),
+                code: 999,
+                name: "INJECTED".into(),
+                message: "a test wants it".into(),
+            }),
             Err(_) => Ok(()),
         }
     }

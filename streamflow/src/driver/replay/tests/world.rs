@@ -7,8 +7,9 @@ use crate::driver::host::HostDriver;
 use crate::driver::replay::report::ReplayRun;
 use crate::driver::replay::{Omission, ReplayReport, Replaying, Replays};
 use crate::driver::{
-    Access, AccessMode, Code, DeviceId, Driver, DriverError, HostArgs, HostKernel, KernelSource,
-    Launch, MemoryRange, MemorySource, Param, RawEvent, RawFunction, RawStream, StreamOptions,
+    Access, AccessMode, Code, DeviceId, Driver, DriverError, DriverResult, HostArgs, HostKernel,
+    KernelSource, Launch, MemoryRange, MemorySource, Param, RawEvent, RawFunction, RawStream,
+    StreamOptions,
 };
 
 /// The address of a number in device memory.
@@ -35,7 +36,7 @@ pub(super) struct World {
     pub(super) events: [RawEvent; 4],
     /// All begin with 0.
     pub(super) cells: [Cell; 8],
-    mix: RawFunction,
+    pub(super) mix: RawFunction,
     pub(super) other: RawFunction,
     /// Whether the end of the last `run_pass` succeeded.
     pub(super) has_ended_well: bool,
@@ -144,6 +145,17 @@ impl World {
         from: usize,
         value: u64,
     ) {
+        self.try_launch(kernel, stream, to, from, value).unwrap();
+    }
+
+    pub(super) fn try_launch(
+        &self,
+        kernel: RawFunction,
+        stream: usize,
+        to: usize,
+        from: usize,
+        value: u64,
+    ) -> DriverResult<()> {
         let (to, from) = (self.cells[to], self.cells[from]);
         let params = [Param::new(to.0), Param::new(from.0), Param::new(value)];
         let access =
@@ -160,7 +172,7 @@ impl World {
             accesses: &accesses,
         };
         // SAFETY: a live stream and function, its parameters, and memory that lives as long as the driver.
-        unsafe { self.driver.launch(self.streams[stream], &launch) }.unwrap();
+        unsafe { self.driver.launch(self.streams[stream], &launch) }
     }
 
     pub(super) fn record(&self, event: usize, stream: usize) {
@@ -184,8 +196,12 @@ impl World {
     }
 
     pub(super) fn finish(&self, stream: usize) {
+        self.try_finish(stream).unwrap();
+    }
+
+    pub(super) fn try_finish(&self, stream: usize) -> DriverResult<()> {
         // SAFETY: it is live.
-        unsafe { self.driver.synchronize_stream(self.streams[stream]) }.unwrap();
+        unsafe { self.driver.synchronize_stream(self.streams[stream]) }
     }
 
     pub(super) fn now(&self, cell: usize) -> u64 {

@@ -1,0 +1,73 @@
+//! A held-back call that fails: the driver is lost.
+//!
+//! The call has succeeded for its caller, and so has all that was asked for since. Messages were emitted, state was kept,
+//! downloads were handed to other threads, and none of that can be taken back. So it is as after an error of the device:
+//! each later call that would queue, ask or wait is refused, and nothing is given back. No answer says that the work was
+//! done. A held-back call is equal to one that has succeeded before, so in practice it fails only on a device that is lost
+//! itself.
+
+use std::sync::{Arc, OnceLock};
+
+use super::Omission;
+use super::mode::Mode;
+use super::state::State;
+use super::trace::Given;
+use crate::driver::{DriverError, DriverResult, Sticky};
+
+/// Why a driver is lost, if it is. The state sets it; it is read without the state's lock.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Lost(Arc<OnceLock<Sticky>>);
+
+impl Lost {
+    pub(super) fn cause(&self) -> Option<&Sticky> {
+        self.0.get()
+    }
+}
+
+impl State {
+    /// A held-back call has failed: nothing is held back any more, and later calls are refused.
+    #[cold]
+    pub(super) fn lose(&mut self, error: &DriverError) {
+        self.failed.get_or_insert_with(|| error.clone());
+        self.set_mode(Mode::Send);
+        if self.keeps(Omission::Lost) {
+            self.lost.0.get_or_init(|| sticky(error));
+        }
+    }
+
+    /// Refuses a call after a held-back one has failed.
+    #[inline]
+    pub(super) fn usable(&self, call: &'static str) -> DriverResult<()> {
+        match self.lost.cause() {
+            None => Ok(()),
+            Some(cause) => Err(DriverError::Sticky { call, cause: cause.clone() }),
+        }
+    }
+}
+
+/// What a call of a trace is called in messages.
+pub(super) fn name_of(given: &Given<'_>) -> &'static str {
+    match given {
+        Given::Launch(_) => "a launch",
+        Given::Copy(_) => "a copy",
+        Given::Fill(..) => "a fill",
+        Given::Recycle(_) => "memory that is used again",
+        Given::Record(..) => "a record",
+        Given::Wait(..) => "a wait",
+    }
+}
+
+fn sticky(error: &DriverError) -> Sticky {
+    const WHY: &str =
+        "it had succeeded for its caller, so the data of this platform is not what it is taken for";
+    match error {
+        DriverError::Sticky { cause, .. } => cause.clone(),
+        DriverError::Call { call, code, name, message, .. } => {
+            Sticky { call, code: *code, name: name.clone(), message: format!("{message}; {WHY}") }
+        }
+        other => {
+            let message = format!("{other}; {WHY}");
+            Sticky { call: "replay", code: -1, name: "HELD_BACK_CALL".into(), message }
+        }
+    }
+}
