@@ -29,7 +29,8 @@ pub(crate) struct Flags {
     /// Ticks of each turn [default: as many as have some thousand tasks]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) ticks: Option<u64>,
-    /// Run so many processes, one after the other, and print the medians over them
+    /// Run so many processes for each mode, one after the other, and print the medians over them. In each the mode takes
+    /// turns with the program by hand that it is compared with
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = positive)]
     pub(crate) processes: usize,
     /// Measure the host's part alone, also where there is a GPU
@@ -103,16 +104,20 @@ impl Flags {
         Ok(MODES.iter().filter(is_chosen).collect())
     }
 
-    /// The flags of one process of several.
-    pub(crate) fn of_a_process(&self) -> Vec<String> {
-        let mut flags = vec!["--turns".into(), self.turns.to_string()];
-        let named = |flag: &str, names: &[String]| -> Vec<String> {
-            names.iter().flat_map(|name| [flag.to_owned(), name.clone()]).collect()
+    /// The flags of several processes: of the programs by hand, and of each mode beside the program that it is compared with.
+    /// A process has one graph of a workload, as a program has. Each further one has streams and memory of its own, and with
+    /// them CUDA's calls take longer.
+    pub(crate) fn of_processes(&self, modes: &[&Mode]) -> Vec<Vec<String>> {
+        let of = |mode: &str| {
+            let mut flags = vec!["--turns".to_owned(), self.turns.to_string()];
+            for name in &self.workload {
+                flags.extend(["--workload".to_owned(), name.clone()]);
+            }
+            flags.extend(["--mode".to_owned(), mode.to_owned()]);
+            flags.extend(self.ticks.map(|ticks| format!("--ticks={ticks}")));
+            flags.extend(self.host_only.then(|| "--host-only".to_owned()));
+            flags
         };
-        flags.extend(named("--workload", &self.workload));
-        flags.extend(named("--mode", &self.mode));
-        flags.extend(self.ticks.map(|ticks| format!("--ticks={ticks}")));
-        flags.extend(self.host_only.then(|| "--host-only".to_owned()));
-        flags
+        [BY_HAND].into_iter().chain(modes.iter().map(|mode| mode.name)).map(of).collect()
     }
 }

@@ -77,8 +77,9 @@ fn measure(flags: &Flags) -> Result<()> {
         title(flags, &platform)?;
     }
     if flags.processes > 1 {
-        let bar = progress::bar(flags.processes as u64);
-        let rows = table::of_processes(flags.processes, &flags.of_a_process(), &bar)?;
+        let lists = flags.of_processes(&modes);
+        let bar = progress::bar((flags.processes * lists.len()) as u64);
+        let rows = table::of_processes(flags.processes, &lists, &bar)?;
         bar.finish_and_clear();
         rows.iter().enumerate().for_each(|(index, row)| row.print(flags.json, index == 0));
         return Ok(());

@@ -2,6 +2,7 @@
 
 use indicatif::ProgressBar;
 use streamflow::prelude::*;
+use streamflow_tests::floor::Layout;
 use streamflow_tests::foreign::floor::Floor;
 
 use crate::cpp::Cpp;
@@ -30,7 +31,8 @@ impl OnGpu {
         bar: &ProgressBar,
     ) -> Result<Vec<Row>> {
         let mut list: Vec<Box<dyn Form>> = Vec::new();
-        for layout in workload.layouts {
+        let layouts = layouts(workload, modes);
+        for layout in &layouts {
             list.push(Box::new(Cpp::new(self.floor, &self.platform, workload, *layout)?));
         }
         for mode in modes {
@@ -63,11 +65,12 @@ impl OnGpu {
         }
         let parts = workload.parts() as f64;
         let rows = list.iter().zip(&times).enumerate().map(|(index, (form, own))| {
-            // The first program by hand has a stream for each operator, and the last one the fewest.
-            let peer = match index.checked_sub(workload.layouts.len()) {
+            let peer = match index.checked_sub(layouts.len()) {
                 None => 0,
-                Some(mode) if modes[mode].is_planned => workload.layouts.len() - 1,
-                Some(_) => 0,
+                Some(mode) => {
+                    let peer = peer(workload, modes[mode]);
+                    layouts.iter().position(|layout| *layout == peer).unwrap_or(0)
+                }
             };
             let other = &times[peer];
             let each = |seconds: Option<f64>| seconds.map(|it| it * 1e6 / parts);
@@ -92,4 +95,18 @@ impl OnGpu {
         });
         Ok(rows.collect())
     }
+}
+
+/// The program by hand that a mode is compared with. The first one has a stream for each operator, and the last one the
+/// fewest.
+fn peer(workload: &Workload, mode: &Mode) -> Layout {
+    let [first, .., last] = workload.layouts else { return workload.layouts[0] };
+    if mode.is_planned { *last } else { *first }
+}
+
+/// The programs by hand that modes are compared with; all without a mode.
+fn layouts(workload: &Workload, modes: &[&Mode]) -> Vec<Layout> {
+    let is_peer = |layout: &Layout| modes.iter().any(|mode| peer(workload, mode) == *layout);
+    let all = workload.layouts.iter().copied();
+    all.filter(|layout| modes.is_empty() || is_peer(layout)).collect()
 }

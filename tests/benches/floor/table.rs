@@ -32,6 +32,10 @@ impl Row {
         }
     }
 
+    fn is_of(&self, other: &Self) -> bool {
+        (&self.workload, &self.form) == (&other.workload, &other.form)
+    }
+
     /// Replaces a number.
     pub(crate) fn set(&mut self, column: &str, value: f64) {
         self.numbers
@@ -96,32 +100,58 @@ pub(crate) fn replayed(form: &dyn Form) -> Option<f64> {
     Some(100.0 * report.replayed as f64 / all.max(1) as f64)
 }
 
-/// Runs this program in so many processes, one after the other, and returns the medians of their rows.
+/// Runs this program in processes, one after the other: so many with each list of arguments. Returns the medians of their
+/// rows.
 pub(crate) fn of_processes(
     processes: usize,
-    arguments: &[String],
+    lists: &[Vec<String>],
     bar: &ProgressBar,
 ) -> Result<Vec<Row>> {
-    let mut runs: Vec<Vec<Row>> = Vec::new();
+    // Rows of one form, from all processes.
+    let mut forms: Vec<Vec<Row>> = Vec::new();
     for process in 1..=processes {
-        let mut command = Command::new(env::current_exe()?);
-        command.args(arguments).arg("--json").stderr(Stdio::inherit());
-        let output = command.output()?;
-        if !output.status.success() {
-            let status = output.status;
-            return Err(Failure::msg(format!("process {process} of {processes}: {status}")));
+        for arguments in lists {
+            let mut command = Command::new(env::current_exe()?);
+            command.args(arguments).arg("--json").stderr(Stdio::inherit());
+            let output = command.output()?;
+            if !output.status.success() {
+                let status = output.status;
+                return Err(Failure::msg(format!("process {process} of {processes}: {status}")));
+            }
+            let text = String::from_utf8_lossy(&output.stdout);
+            for row in text.lines().filter_map(Row::from_json) {
+                match forms.iter_mut().find(|form| form[0].is_of(&row)) {
+                    Some(form) => form.push(row),
+                    None => forms.push(vec![row]),
+                }
+            }
+            bar.inc(1);
         }
-        let text = String::from_utf8_lossy(&output.stdout);
-        runs.push(text.lines().filter_map(Row::from_json).collect());
-        bar.inc(1);
     }
-    let Some(mut rows) = runs.pop() else { return Ok(Vec::new()) };
-    for (index, row) in rows.iter_mut().enumerate() {
-        for (place, (_, number)) in row.numbers.iter_mut().enumerate() {
-            let others = runs.iter().filter_map(|run| run.get(index)?.numbers.get(place)?.1);
-            let all: Vec<f64> = others.chain(*number).collect();
-            *number = quantile(&all, 0.5);
+    let mut names: Vec<String> = Vec::new();
+    for form in &forms {
+        if !names.contains(&form[0].workload) {
+            names.push(form[0].workload.clone());
         }
     }
-    Ok(rows)
+    // The workloads in their order, and in each the forms in theirs.
+    forms.sort_by_key(|form| names.iter().position(|name| *name == form[0].workload));
+    Ok(forms.iter().map(|form| median(form)).collect())
+}
+
+/// The median of each number of rows.
+fn median(form: &[Row]) -> Row {
+    let first = &form[0];
+    let columns = first.numbers.iter().enumerate();
+    let numbers = columns.map(|(place, (name, _))| {
+        let all: Vec<f64> = form.iter().filter_map(|row| row.numbers.get(place)?.1).collect();
+        (name.clone(), quantile(&all, 0.5))
+    });
+    let peer = form.iter().map(|row| &row.peer).find(|peer| !peer.is_empty());
+    Row {
+        workload: first.workload.clone(),
+        form: first.form.clone(),
+        peer: peer.cloned().unwrap_or_default(),
+        numbers: numbers.collect(),
+    }
 }
