@@ -19,6 +19,7 @@ pub(crate) fn add(suite: Suite) -> Suite {
         .both("what_is_computed_of_a_checked_result_has_its_check", then)
         .both("a_checked_result_passes_through_a_graph", through_a_graph)
         .both("a_result_that_was_not_computed_is_an_error", not_computed)
+        .both("a_plan_whose_matrix_could_not_be_factored_does_not_solve", not_factored)
 }
 
 /// Row 2 is the sum of the two before it.
@@ -265,4 +266,34 @@ fn not_computed(platform: &Platform) -> Result<(), Failed> {
         let found = x.download(stream)?.wait_blocking()?.to_vec();
         check(found == [3.0], || format!("{found:?}"))
     })
+}
+
+/// A call of the library, or one before it that clears the statuses, fails. The first matrix is singular, which must not be
+/// forgotten either.
+fn not_factored(platform: &Platform) -> Result<(), Failed> {
+    for kind in [CallKind::CallLibrary, CallKind::Launch] {
+        let failing = Arc::new(FailNth::new(platform.driver().clone(), kind, u64::MAX));
+        let platform = Platform::builder().driver(failing.clone())?;
+        in_tick(&platform, move |cx, stream, _| {
+            let first = upload(cx, &SINGULAR, &[4, 4])?;
+            let mut good = SINGULAR;
+            good[10] = 7.0;
+            let (good, b) = (upload(cx, &good, &[4, 4])?, cx.upload(&[1.0; 4])?);
+            let mut plan = Lu::plan(4).on(cx, stream)?.factor(stream, &first)?;
+            let mut x = Checked::new(cx.tensor([4], stream)?, cx, stream)?;
+            failing.fail_next();
+            check_text(&text(plan.refactor(stream, &good))?, &["INJECTED"])?;
+            let found = text(plan.solve(stream, &b, &mut x))?;
+            let texts = ["`solve::Lu`: the plan has no factored matrix", "call `refactor` again"];
+            check_text(&found, &texts)?;
+            check_text(&text(x.download(stream))?, &["no solver has computed anything into"])?;
+            // A matrix of another shape is refused, and changes nothing.
+            plan.refactor(stream, &good)?;
+            check(plan.refactor(stream, &b).is_err(), || "a vector was factored".into())?;
+            plan.solve(stream, &b, &mut x)?;
+            x.download(stream)?.wait_blocking()?;
+            Ok(())
+        })?;
+    }
+    Ok(())
 }

@@ -68,6 +68,18 @@ pub(super) fn not_computed() -> Error {
     }
 }
 
+/// The error of a plan whose last `refactor` has failed.
+#[cold]
+pub(super) fn not_factored(call: &'static str) -> Error {
+    Error::Unsolvable {
+        call,
+        matrix: None,
+        row: None,
+        problem: "the plan has no factored matrix, since its last `refactor` has failed".to_owned(),
+        remedy: "call `refactor` again, and solve after it has returned `Ok`",
+    }
+}
+
 impl Origin {
     #[cold]
     fn not_a_number(self, matrix: Option<usize>, row: usize) -> Error {

@@ -1,7 +1,7 @@
 //! Systems of equations: what [`Lu`](super::Lu) and [`Cholesky`](super::Cholesky) have in common.
 
 use super::common::Common;
-use super::outcome::Origin;
+use super::outcome::{Origin, not_factored};
 use super::planner::sealed::Made;
 use super::sizes::Sizes;
 use super::{Checked, Factor};
@@ -55,6 +55,8 @@ pub trait System: Solves {}
 #[derive(Debug)]
 pub struct Factored<S> {
     solver: S,
+    /// Whether the matrix and the statuses that the solver keeps are those of one factorisation.
+    is_whole: bool,
 }
 
 impl<S: System> Plan<S> {
@@ -87,7 +89,7 @@ impl<S: System> Plan<S> {
     /// As for [`solve`](Self::solve).
     #[track_caller]
     pub fn factor(self, stream: &Stream<'_>, a: &Tensor<S::Element>) -> Result<Plan<Factored<S>>> {
-        let mut plan = self.map(|solver| Factored { solver });
+        let mut plan = self.map(|solver| Factored { solver, is_whole: false });
         plan.refactor(stream, a)?;
         Ok(plan)
     }
@@ -97,17 +99,24 @@ impl<S: System> Plan<Factored<S>> {
     /// Factors another matrix in the place of the last one. Allocates nothing.
     ///
     /// # Errors
-    /// As for [`Plan::solve`].
+    /// As for [`Plan::solve`]. After an error that is not about the shape, the plan has no matrix until the next call
+    /// of this succeeds.
     #[track_caller]
     pub fn refactor(&mut self, stream: &Stream<'_>, a: &Tensor<S::Element>) -> Result<()> {
-        factor(&mut self.lend(stream)?.solver, stream, a, None)
+        let Factored { solver, is_whole } = self.lend(stream)?;
+        check_matrix(solver, a)?;
+        // A part of its calls may be queued when one fails.
+        *is_whole = false;
+        solver.factor_copy(stream, a, None)?;
+        *is_whole = true;
+        Ok(())
     }
 
     /// Solves `A x = b` with the matrix that was factored last. Allocates nothing. The shapes are as for
     /// [`Plan::solve`], and the check of `x` is that of the matrix.
     ///
     /// # Errors
-    /// As for [`Plan::solve`].
+    /// As for [`Plan::solve`]; [`Error::Unsolvable`](crate::Error::Unsolvable) if the last [`refactor`](Self::refactor) has failed.
     #[track_caller]
     pub fn solve(
         &mut self,
@@ -115,10 +124,13 @@ impl<S: System> Plan<Factored<S>> {
         b: &Tensor<S::Element>,
         x: &mut Checked<Tensor<S::Element>>,
     ) -> Result<()> {
-        let Factored { solver } = self.lend(stream)?;
+        let Factored { solver, is_whole } = self.lend(stream)?;
         let origin = solver.origin();
         check_result(&solver.common().sizes, origin.call, b, x)?;
         let (value, statuses) = x.parts_mut();
+        if !*is_whole {
+            return Err(not_factored(origin.call));
+        }
         stream.copy(&solver.common().statuses, statuses)?;
         solver.solve_copy(stream, b, value)?;
         x.computed(origin);
@@ -138,22 +150,15 @@ pub(super) fn solve<S: System>(
     let origin = solver.origin();
     check_result(&solver.common().sizes, origin.call, b, x)?;
     let (value, statuses) = x.parts_mut();
-    factor(solver, stream, a, Some(statuses))?;
+    check_matrix(solver, a)?;
+    solver.factor_copy(stream, a, Some(statuses))?;
     solver.solve_copy(stream, b, value)?;
     x.computed(origin);
     Ok(())
 }
 
-/// Checks the matrix, and factors a copy of it.
-#[track_caller]
-fn factor<S: System>(
-    solver: &mut S,
-    stream: &CudaStream,
-    a: &Tensor<S::Element>,
-    statuses: Option<&mut DeviceSlice<i32>>,
-) -> Result<()> {
-    solver.common().sizes.check_matrix(solver.origin().call, a.shape())?;
-    solver.factor_copy(stream, a, statuses)
+fn check_matrix<S: System>(solver: &S, a: &Tensor<S::Element>) -> Result<()> {
+    solver.common().sizes.check_matrix(solver.origin().call, a.shape())
 }
 
 fn check_result<T: Factor>(
