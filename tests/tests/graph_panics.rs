@@ -9,7 +9,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use streamflow::prelude::*;
 use streamflow::testing::OperatorHarness;
-use streamflow_tests::{Failed, Suite, check, check_error, check_text};
+use streamflow_tests::greedy::greedy;
+use streamflow_tests::seen::{self, Seen, push_seen};
+use streamflow_tests::{Failed, Suite, check, check_equal, check_error, check_text};
 
 fn main() -> ExitCode {
     // The test causes these panics, and the harness reports any other.
@@ -18,6 +20,7 @@ fn main() -> ExitCode {
         .both("a_panic_anywhere_ends_the_run_with_an_error", anywhere)
         .both("a_panic_anywhere_is_an_error_of_the_operator_harness", in_the_harness)
         .seeded("a_panic_in_a_kernel_ends_the_run_with_an_error", in_a_kernel)
+        .both("a_panic_of_a_message_that_an_edge_drops_keeps_no_message_back", evicted)
         .run()
 }
 
@@ -360,4 +363,94 @@ fn in_a_kernel(seed: u64) -> Result<(), Failed> {
     let text = check_error("a kernel that panics", run, |_| true)?;
     check_text(&text, &["kernel `charged` panicked: (no text)"])?;
     check(stopped.load(Ordering::Relaxed) == 1, || "the operator was not stopped".into())
+}
+
+/// The number of a tick. That of the first tick panics when it is dropped.
+struct Numbered(u64);
+
+impl Drop for Numbered {
+    fn drop(&mut self) {
+        if self.0 == 0 {
+            panic!("the first message");
+        }
+    }
+}
+
+#[operator]
+struct Numbers {
+    #[output]
+    one: HostData<Numbered>,
+    #[output]
+    two: u64,
+}
+
+impl Compute for Numbers {
+    fn compute(&mut self, io: NumbersIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        io.one.emit(HostData(Numbered(cx.tick())))?;
+        io.two.emit(cx.tick())
+    }
+}
+
+/// Reads no message until the third tick.
+#[operator]
+struct Late {
+    #[input]
+    one: &HostData<Numbered>,
+    #[input]
+    paced: u64,
+    got: Seen<(u64, Option<u64>)>,
+}
+
+impl Compute for Late {
+    fn compute(&mut self, io: LateIo<'_>, _: &ExecutionContext) -> Result<()> {
+        let number = io.paced.receive().into_data();
+        if number < 2 {
+            io.one.leave();
+            push_seen(&self.got, (number, None));
+        } else {
+            push_seen(&self.got, (number, Some(io.one.receive().into_data().0.0)));
+        }
+        Ok(())
+    }
+}
+
+#[operator]
+struct Each {
+    #[input]
+    one: &HostData<Numbered>,
+    got: Seen<u64>,
+}
+
+impl Compute for Each {
+    fn compute(&mut self, io: EachIo<'_>, _: &ExecutionContext) -> Result<()> {
+        let number = io.one.receive().into_data().0.0;
+        push_seen(&self.got, number);
+        Ok(())
+    }
+}
+
+graph! {
+    struct Evicting(late: Seen<(u64, Option<u64>)>, each: Seen<u64>) {
+        #[when(count(4))] #[on_failure(skip)] let numbers: Numbers = Numbers::new();
+        let late: Late = Late::new(late);
+        let each: Each = Each::new(each);
+        #[policy(pop)]
+        #[capacity(2)]
+        numbers.one >> late.one;
+        #[capacity(4)]
+        numbers.one >> each.one;
+        #[capacity(4)]
+        numbers.two >> late.paced;
+    }
+}
+
+/// An edge with `pop` drops the first message when it gets the third one. The tick counts as failed, and all that it emitted
+/// is sent: edges behind that one, and other outputs, get their messages.
+fn evicted(platform: &Platform) -> Result<(), Failed> {
+    let (late, each) = (Seen::default(), Seen::default());
+    // On one thread `each` has read the first message before the edge drops it: that drops the last handle.
+    let report = greedy(Evicting::new(platform, late.clone(), each.clone())?)?.run()?;
+    check_text(&report.to_string(), &["it panicked: the first message"])?;
+    check_equal(seen::all(&each), vec![0, 1, 2, 3])?;
+    check_equal(seen::all(&late), vec![(0, None), (1, None), (2, Some(1)), (3, Some(2))])
 }

@@ -71,8 +71,10 @@ enum Reached {
     Hook,
     /// The hook has succeeded, and its work is recorded.
     Close,
-    /// Messages are dropped and sent.
+    /// Received messages are dropped.
     Messages,
+    /// Emitted messages are sent, and what edges drop for them.
+    Sending,
 }
 
 /// Puts a fresh operator into the `Parts` of a node, and drops the old one.

@@ -34,6 +34,8 @@ pub struct Outlet<T: Message> {
     recycler: Recycler<T::Item>,
     /// The message that this tick emitted, until the tick ends, unless it is in the slot of its edge.
     pending: Option<Envelope<T::Item>>,
+    /// What edges have dropped, until all edges have their messages.
+    evicted: Vec<Envelope<T::Item>>,
 }
 
 struct OutgoingEdge<T> {
@@ -60,6 +62,7 @@ impl<T: Message> Outlet<T> {
             is_in_slot: false,
             recycler: Recycler::new(),
             has_emitted: false,
+            evicted: Vec::new(),
         }
     }
 
@@ -208,7 +211,7 @@ impl<T: Message> Outlet<T> {
                         }
                         None => {
                             let message = envelope.for_another_reader();
-                            drop(message.and_then(|message| queue.push(message)));
+                            self.evicted.extend(message.and_then(|message| queue.push(message)));
                         }
                     },
                     _ => self.pending = self.pending.take().and_then(|message| queue.push(message)),
@@ -216,9 +219,17 @@ impl<T: Message> Outlet<T> {
             }
         }
         self.pending = None;
+        self.drop_evicted();
         if self.readers < self.edges.len() {
             // Drops also the copies of a failed `emit` whose error the operator did not return.
             self.cancel();
+        }
+    }
+
+    /// One by one: each may panic, and the others stay for the next call.
+    fn drop_evicted(&mut self) {
+        while let Some(message) = self.evicted.pop() {
+            drop(message);
         }
     }
 
@@ -242,6 +253,7 @@ impl<T: Message> Outlet<T> {
         {
             *slot = None;
         }
+        self.drop_evicted();
         for copy in self.edges.iter_mut().filter_map(|edge| edge.copy.as_mut()) {
             copy.made = None;
         }

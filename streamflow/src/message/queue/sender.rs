@@ -125,6 +125,7 @@ impl<T> Sender<T> {
                 if oldest.is_some() {
                     self.edge.note_dropped_by_policy();
                 }
+                return oldest;
             }
         }
         None

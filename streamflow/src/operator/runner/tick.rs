@@ -87,6 +87,7 @@ impl NodeRunner {
         {
             return Err(self.interrupted(hooks, Reached::Messages, full.into()));
         }
+        self.reached = Reached::Sending;
         let emitted = publish && hooks.publish();
         self.reached = Reached::Nothing;
         if !PLAIN {
@@ -112,14 +113,25 @@ impl NodeRunner {
         if reached == Reached::Hook {
             self.close_after_failure();
         }
-        if reached != Reached::Messages {
-            self.cx.leave();
-            // The panic hook has printed a second panic, and `cause` came first.
-            let _second = drop_all(|| {
-                hooks.ports().inputs(&mut |input| {
-                    input.finish();
+        // In what follows, the panic hook has printed a second panic, and `cause` came first.
+        match reached {
+            Reached::Hook | Reached::Close => {
+                self.cx.leave();
+                let _second = drop_all(|| {
+                    hooks.ports().inputs(&mut |input| {
+                        input.finish();
+                    });
                 });
-            });
+            }
+            // A message that an edge has dropped has panicked. Some edges have their messages, so all get them.
+            Reached::Sending => {
+                let _second = drop_all(|| {
+                    hooks.ports().outputs(&mut |output| {
+                        output.publish();
+                    });
+                });
+            }
+            Reached::Messages | Reached::Nothing => {}
         }
         self.failed("compute", cause)
     }
