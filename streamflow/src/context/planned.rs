@@ -74,12 +74,12 @@ impl Chain {
     /// `is_first` says that the node has no stream yet.
     fn stream(&self, set: usize, is_first: bool) -> Result<(usize, CudaStream)> {
         let mut sets = self.sets.lock();
-        let other = sets.iter().position(Option::is_some);
+        let other = sets.iter().enumerate().find_map(|(at, set)| Some((at, set.as_ref()?)));
         if is_first && other.is_some() {
             self.budget.leave();
         }
         let set = match other {
-            Some(other) if sets[set].is_none() && !self.budget.take() => other,
+            Some((other, _)) if sets[set].is_none() && !self.budget.take() => other,
             _ => set,
         };
         if let Some(stream) = &sets[set] {
@@ -87,11 +87,19 @@ impl Chain {
         }
         let label =
             if set == 0 { self.label.clone() } else { format!("{}, set {}", self.label, set + 1) };
-        let stream = self.budget.pool.allocate(label).inspect_err(|_| {
-            if other.is_some() {
-                self.budget.leave();
-            }
-        })?;
+        let stream = match other {
+            None => self.budget.pool.allocate(label)?,
+            // No program needs a further set, so the pool may have none: streams that are named at run time count as well.
+            // What was taken from the budget stays taken, so that no later tick asks for it.
+            Some((other, kept)) => match self.budget.pool.allocate_if_free(&label) {
+                Ok(Some(stream)) => stream,
+                Ok(None) => return Ok((other, kept.shared())),
+                Err(error) => {
+                    self.budget.leave();
+                    return Err(error);
+                }
+            },
+        };
         let handle = stream.shared();
         sets[set] = Some(stream);
         self.made.fetch_or(1 << set, Ordering::Relaxed);

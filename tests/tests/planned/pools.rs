@@ -14,6 +14,7 @@ pub(crate) fn add(suite: Suite) -> Suite {
         .both("a_pool_that_holds_a_stream_for_each_operator_is_large_enough", exact)
         .both("a_plan_leaves_room_for_streams_that_are_named_at_run_time", undeclared)
         .both("a_plan_uses_all_streams_of_a_small_pool_in_turn", small)
+        .both("a_plan_does_with_one_set_where_an_operator_takes_what_is_left", greedy_operator)
         .plain("workers_that_ask_at_the_same_time_find_no_pool_exhausted", asking_at_once)
         .both("a_wrong_depth_is_an_error", wrong_depth)
 }
@@ -134,6 +135,54 @@ fn small(platform: &Platform) -> Result<(), Failed> {
         |ticks: &[String]| ticks[0] != ticks[1] && ticks[0] != ticks[2] && ticks[1] != ticks[2];
     check(streams.windows(3).all(differ), || format!("{streams:?}"))?;
     check(share(&noted, "a", "sink"), || format!("{:?}", seen::all(&noted)))
+}
+
+/// Takes all streams that the pool has left after the first tick, and does without more.
+#[operator]
+struct Taking {
+    #[input]
+    image: &Tensor<u32>,
+    #[output]
+    out: Tensor<u32>,
+    taken: usize,
+}
+
+impl Compute for Taking {
+    fn compute(&mut self, io: TakingIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let (image, stream) = io.image.receive().receive_cuda_stream(cx)?;
+        let mut out = cx.tensor([LEN], &stream)?;
+        stream.launch::<map>(LEN, (&mut out, image, 1, 0))?;
+        let mut has_more = cx.tick() > 0;
+        while has_more {
+            has_more = cx.allocate_cuda_stream_named(&format!("more {}", self.taken)).is_ok();
+            self.taken += usize::from(has_more);
+        }
+        io.out.emit(out)
+    }
+}
+
+graph! {
+    struct Took(streams: CudaStreamPool, noted: Noted, got: Got) {
+        let STREAMS: CudaStreamPool = streams;
+        #[streams(STREAMS)] #[when(count(TICKS))] let source: Source = Source::new();
+        #[streams(STREAMS)] let taking: Taking = Taking::new(0);
+        #[streams(STREAMS)] let sink: Sink = Sink::new(noted, got);
+        source.image >> taking.image;
+        taking.out >> sink.image;
+    }
+}
+
+fn greedy_operator(platform: &Platform) -> Result<(), Failed> {
+    let (expected, got) = (Got::default(), Got::default());
+    let per_operator = per_operator().max_size(4);
+    Took::new(platform, per_operator, Noted::default(), expected.clone())?.run()?;
+    for depth in [1, 2, 4] {
+        got.lock().map_err(|_| Failed::msg("a test has panicked"))?.clear();
+        let streams = planned(depth).max_size(4);
+        greedy(Took::new(platform, streams, Noted::default(), got.clone())?)?.run()?;
+        check_equal(seen::all(&got), seen::all(&expected))?;
+    }
+    Ok(())
 }
 
 graph! {
