@@ -1,6 +1,7 @@
 //! Short ways between ordinary host memory and a device: `upload`, `download` of a stream, downloads that are awaited,
 //! and tables of constants.
 #![allow(missing_docs, reason = "a test binary")]
+#![allow(clippy::panic, reason = "a test is about panics")]
 
 use std::future::{Future, IntoFuture};
 use std::pin::pin;
@@ -29,6 +30,7 @@ fn main() -> ExitCode {
         .both("a_stream_downloads_after_its_platform_is_dropped", without_platform)
         .both("a_download_of_foreign_memory_is_an_error", foreign)
         .ordered("an_awaited_download_has_the_written_values", awaited)
+        .both("a_waker_that_panics_keeps_no_other_task_asleep", panicking_waker)
         .both("a_task_is_woken_when_its_download_is_complete", woken)
         .both("tasks_await_several_downloads", several)
         .both("a_future_may_be_dropped_before_its_download_is_complete", dropped)
@@ -164,6 +166,28 @@ fn woken(platform: &Platform) -> Result<(), Failed> {
     check_equal(&values[..], &[6.0; LEN][..])?;
     // No thread blocked in a call of the driver.
     check(!recorder.calls().iter().any(Call::blocks_host), || recorder.text())
+}
+
+struct Panics;
+
+impl Wake for Panics {
+    fn wake(self: Arc<Self>) {
+        panic!("a waker");
+    }
+}
+
+/// A waker that panics keeps no other task asleep, of the same time or later.
+fn panicking_waker(platform: &Platform) -> Result<(), Failed> {
+    for value in [1.0, 2.0] {
+        let (data, reader) = slowly_written(platform, value)?;
+        let mut future = pin!(reader.download(&data)?.into_future());
+        let waker = Waker::from(Arc::new(Panics));
+        // If the data were there at once, this poll would register no waker.
+        let _pending = future.as_mut().poll(&mut Context::from_waker(&waker));
+        let (values, _) = block_on(reader.download(&data)?.into_future());
+        check_equal(&values?[..], &[value; LEN][..])?;
+    }
+    Ok(())
 }
 
 fn several(platform: &Platform) -> Result<(), Failed> {

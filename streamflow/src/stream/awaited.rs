@@ -7,6 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::{Point, StreamTable, Wakeup};
+use crate::caught::caught;
 use crate::driver::Signal;
 use crate::error::{Error, Result};
 use crate::lock::locked;
@@ -52,7 +53,7 @@ impl Awaited {
                 tasks.has_thread = false;
                 let unused = mem::take(&mut tasks.waiting);
                 drop(tasks);
-                unused.into_iter().for_each(|(_, task)| task.wake());
+                wake(unused);
                 return Err(Error::NoWatcher { cause: cause.to_string() });
             }
         } else {
@@ -76,15 +77,24 @@ impl Awaited {
             let (left, due): (Vec<_>, Vec<_>) = waiting
                 .into_iter()
                 .partition(|(point, _)| matches!(table.is_complete(*point), Ok(false)));
-            due.into_iter().for_each(|(_, task)| task.wake());
+            wake(due);
             let mut points: Vec<Point> = left.iter().map(|(point, _)| *point).collect();
             points.dedup();
             let slept =
                 if points.is_empty() { Ok(true) } else { wakeup.sleep(seen, &points, AT_MOST) };
             match slept {
                 Ok(_) => locked(&self.tasks).waiting.extend(left),
-                Err(_) => left.into_iter().for_each(|(_, task)| task.wake()),
+                Err(_) => wake(left),
             }
+        }
+    }
+}
+
+/// Wakes tasks. A waker is the user's code, and one that panics keeps no other task asleep.
+fn wake(tasks: Vec<(Point, Waker)>) {
+    for (_, task) in tasks {
+        if let Err(panic) = caught(|| task.wake()) {
+            tracing::error!(panic, "the waker of a task that awaits a download has panicked");
         }
     }
 }
