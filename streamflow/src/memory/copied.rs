@@ -5,6 +5,12 @@ use std::sync::Arc;
 use super::{Buffer, DeviceSlice, Element, Shape, Shared, Tensor, TensorView, TensorViewMut};
 use super::{View, ViewMut};
 
+/// An argument of methods whose answer is taken for true. Other code can't name its type, so it can't implement them.
+#[derive(Debug, Clone, Copy)]
+pub struct Trusted(());
+
+pub(crate) const TRUSTED: Trusted = Trusted(());
+
 /// Memory of a device that copies read: [`CudaStream::copy`](crate::CudaStream::copy),
 /// [`CudaStream::download`](crate::CudaStream::download) and the others.
 ///
@@ -22,15 +28,16 @@ pub trait CopySource<T: Element> {
     /// The elements, if they follow each other, with their shape unless they are a slice: no view is made.
     #[doc(hidden)]
     #[inline]
-    fn dense(&self) -> Option<(&DeviceSlice<T>, Option<&Shape>)> {
+    fn dense(&self, trusted: Trusted) -> Option<(&DeviceSlice<T>, Option<&Shape>)> {
+        let _ = trusted;
         None
     }
 
     /// The elements, if they are a whole tensor of this shape: its layout is then known, and no view is made.
     #[doc(hidden)]
     #[inline]
-    fn whole(&self, shape: &Shape) -> Option<&DeviceSlice<T>> {
-        let _ = shape;
+    fn whole(&self, shape: &Shape, trusted: Trusted) -> Option<&DeviceSlice<T>> {
+        let _ = (shape, trusted);
         None
     }
 }
@@ -49,8 +56,8 @@ pub trait CopyTarget<T: Element> {
     /// As [`CopySource::whole`].
     #[doc(hidden)]
     #[inline]
-    fn whole_mut(&mut self, shape: &Shape) -> Option<&mut DeviceSlice<T>> {
-        let _ = shape;
+    fn whole_mut(&mut self, shape: &Shape, trusted: Trusted) -> Option<&mut DeviceSlice<T>> {
+        let _ = (shape, trusted);
         None
     }
 }
@@ -64,7 +71,7 @@ impl<T: Element> CopySource<T> for DeviceSlice<T> {
     }
 
     #[inline]
-    fn dense(&self) -> Option<(&DeviceSlice<T>, Option<&Shape>)> {
+    fn dense(&self, _: Trusted) -> Option<(&DeviceSlice<T>, Option<&Shape>)> {
         Some((self, None))
     }
 }
@@ -83,12 +90,12 @@ impl<T: Element> CopySource<T> for Tensor<T> {
     }
 
     #[inline]
-    fn dense(&self) -> Option<(&DeviceSlice<T>, Option<&Shape>)> {
+    fn dense(&self, _: Trusted) -> Option<(&DeviceSlice<T>, Option<&Shape>)> {
         Some((&**self, Some(self.dims())))
     }
 
     #[inline]
-    fn whole(&self, shape: &Shape) -> Option<&DeviceSlice<T>> {
+    fn whole(&self, shape: &Shape, _: Trusted) -> Option<&DeviceSlice<T>> {
         (self.dims() == shape).then_some(&**self)
     }
 }
@@ -100,7 +107,7 @@ impl<T: Element> CopyTarget<T> for Tensor<T> {
     }
 
     #[inline]
-    fn whole_mut(&mut self, shape: &Shape) -> Option<&mut DeviceSlice<T>> {
+    fn whole_mut(&mut self, shape: &Shape, _: Trusted) -> Option<&mut DeviceSlice<T>> {
         if self.dims() == shape { Some(&mut **self) } else { None }
     }
 }
@@ -128,13 +135,13 @@ macro_rules! through_pointers {
             }
 
             #[inline]
-            fn dense(&self) -> Option<(&DeviceSlice<T>, Option<&Shape>)> {
-                (**self).dense()
+            fn dense(&self, trusted: Trusted) -> Option<(&DeviceSlice<T>, Option<&Shape>)> {
+                (**self).dense(trusted)
             }
 
             #[inline]
-            fn whole(&self, shape: &Shape) -> Option<&DeviceSlice<T>> {
-                (**self).whole(shape)
+            fn whole(&self, shape: &Shape, trusted: Trusted) -> Option<&DeviceSlice<T>> {
+                (**self).whole(shape, trusted)
             }
         }
     )*};
@@ -151,8 +158,8 @@ macro_rules! through_unique_pointers {
             }
 
             #[inline]
-            fn whole_mut(&mut self, shape: &Shape) -> Option<&mut DeviceSlice<T>> {
-                (**self).whole_mut(shape)
+            fn whole_mut(&mut self, shape: &Shape, trusted: Trusted) -> Option<&mut DeviceSlice<T>> {
+                (**self).whole_mut(shape, trusted)
             }
         }
     )*};
@@ -168,8 +175,8 @@ macro_rules! slices {
             }
 
             #[inline]
-            fn dense(&self) -> Option<(&DeviceSlice<T>, Option<&Shape>)> {
-                (**self).dense()
+            fn dense(&self, trusted: Trusted) -> Option<(&DeviceSlice<T>, Option<&Shape>)> {
+                (**self).dense(trusted)
             }
         }
 

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use arrayvec::ArrayVec;
 
 use super::access::{self, Order, Use};
+use super::copied::TRUSTED;
 use super::copy_plan::CopyPlan;
 use super::{
     Block, CopySource, CopyTarget, DeviceSlice, Download, Element, Pinned, PinnedPool, PinnedPools,
@@ -132,7 +133,7 @@ impl CudaStream {
     ) -> Result<Download<T>> {
         // The choice of the memory may make the stream wait.
         self.timeline().ready()?;
-        let download = if let Some((elements, shape)) = source.dense() {
+        let download = if let Some((elements, shape)) = source.dense(TRUSTED) {
             let mut pinned = Pinned::for_stream(pool, self, elements.len())?;
             let copy = CopyOp {
                 kind: CopyKind::DeviceToPinned,

@@ -12,7 +12,7 @@ use crate::driver::DriverError;
 use crate::error::Result;
 use crate::library::ffi::cublaslt::{self, Lt, Product, Rest};
 use crate::library::{HostBody, Plan, is_simulated};
-use crate::memory::{Buffer, CopySource, CopyTarget, DeviceSlice, Shape};
+use crate::memory::{Buffer, CopySource, CopyTarget, DeviceSlice, Shape, TRUSTED};
 use crate::stream::CudaStream;
 
 /// The name in messages.
@@ -109,8 +109,8 @@ impl<T: MatmulElement, E> Matmul<T, E> {
         // Fast path: whole tensors, whose layout is known by their shape. Making and checking views costs more than half of
         // what a call costs without them.
         if let Some([shape_a, shape_b, shape_c]) = &self.dense
-            && let (Some(a), Some(b)) = (a.whole(shape_a), b.whole(shape_b))
-            && let Some(c) = c.whole_mut(shape_c)
+            && let (Some(a), Some(b)) = (a.whole(shape_a, TRUSTED), b.whole(shape_b, TRUSTED))
+            && let Some(c) = c.whole_mut(shape_c, TRUSTED)
             && problem.is_aligned([a.range().address, b.range().address, c.range().address])
         {
             let rest = Rest { bias, work, alpha, beta };
