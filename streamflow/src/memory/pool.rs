@@ -24,18 +24,22 @@ use super::pool_state::{PoolState, PoolUsage};
 use super::pooled::{BlockPool, OwnedBlock, PoolHandle, PooledBlock, Reused};
 use super::rotation::Turn;
 use crate::driver::{
-    DeviceId, DriverError, DriverResult, Listeners, MemorySource, Note, StreamOptions, first_error,
-    report_in_drop, report_unless_refused,
+    DeviceId, DriverError, DriverResult, Listeners, MemoryRange, MemorySource, Note, StreamOptions,
+    first_error, report_in_drop, report_unless_refused,
 };
 use crate::error::{Error, Result};
-use crate::lock::{Held, Lock};
+use crate::lock::{Held, Lock, locked};
 use crate::stream::{CudaStream, PlatformNumber, StreamTable, Timeline};
+use crate::sync::Mutex;
 
 /// What fails, in the log.
 const FREEING: &str = "freeing device memory";
 
 /// A block of device memory, with its pool.
 pub(super) type DeviceBlock = Box<PooledBlock<MemoryPool>>;
+
+/// How often memory is released for one allocation: other threads may take what was released, and return other memory.
+const MOST_ROUNDS: u32 = 16;
 
 /// What an allocation is made of.
 enum Place {
@@ -61,6 +65,9 @@ pub(crate) struct MemoryPool {
     pub(super) ordinal: Option<u32>,
     pub(super) border: Border,
     state: Lock<PoolState<Self>>,
+    /// Held by a thread that releases free memory for a block of its own: until the frees are queued, that memory is neither
+    /// free nor room, and another thread that looks for some would find none. No drop takes it.
+    releasing: Mutex<()>,
     /// Schedulers whose nodes wait for free memory.
     listeners: Listeners,
 }
@@ -93,6 +100,7 @@ impl MemoryPool {
             ordinal: table.driver().device_info(device)?.ordinal,
             border: Border::default(),
             state: Lock::default(),
+            releasing: Mutex::new(()),
             listeners: Listeners::default(),
         });
         let initial = limits.initial();
@@ -206,6 +214,7 @@ impl MemoryPool {
     /// Makes room for a new block, which counts as in use from then on; or returns a free block that was
     /// allocated for another stream.
     fn make_room(&self, timeline: &Timeline, bytes: u64) -> Result<Place> {
+        let _alone = self.limits.is_bounded().then(|| locked(&self.releasing));
         let mut state = self.lock();
         let mut to_release = Vec::new();
         if !self.limits.allows(state.usage.reserved, bytes)
@@ -308,20 +317,38 @@ impl MemoryPool {
         // SAFETY: the timeline owns its stream.
         let allocate = || unsafe { driver.allocate(timeline.raw(), bytes, source) };
         let range = match allocate() {
-            Err(DriverError::OutOfMemory { .. }) if self.lock().free_bytes > 0 => {
-                // This allocation matters more than free memory. It is rare and blocks the host, so it is logged.
-                let device = self.device;
-                tracing::warn!(%device, bytes, "out of memory: releasing free memory and trying again");
-                self.release_all()?;
-                self.reclaim.synchronize(&self.table)?;
-                driver.trim(self.device, 0)?;
-                allocate()?
-            }
+            Err(DriverError::OutOfMemory { .. }) => self.allocate_out_of_memory(bytes, allocate)?,
             other => other?,
         };
         let mut block = Block::new(self.table.platform(), self.device, range);
         block.allocated_on(timeline);
         Ok(PooledBlock::new(block, timeline.id(), self))
+    }
+
+    /// An allocation for which the driver has no memory: it matters more than free memory.
+    #[cold]
+    fn allocate_out_of_memory(
+        &self,
+        bytes: u64,
+        allocate: impl Fn() -> DriverResult<MemoryRange>,
+    ) -> Result<MemoryRange> {
+        let _alone = locked(&self.releasing);
+        let mut rounds = MOST_ROUNDS;
+        loop {
+            // At first since another thread may just have released memory, and then since it may have taken some.
+            match allocate() {
+                Err(DriverError::OutOfMemory { .. })
+                    if rounds > 0 && self.lock().free_bytes > 0 => {}
+                done => return Ok(done?),
+            }
+            rounds -= 1;
+            // It is rare and blocks the host, so it is logged.
+            let device = self.device;
+            tracing::warn!(%device, bytes, "out of memory: releasing free memory and trying again");
+            self.release_all()?;
+            self.reclaim.synchronize(&self.table)?;
+            self.table.driver().trim(device, 0)?;
+        }
     }
 
     /// Returns a block to the driver after all its uses, without blocking the host.

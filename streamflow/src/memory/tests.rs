@@ -11,6 +11,7 @@ mod given_back;
 mod pinned;
 mod queries;
 mod refused;
+mod releasing;
 mod reuse;
 mod room;
 mod rotation;
