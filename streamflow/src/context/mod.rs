@@ -271,7 +271,8 @@ impl ExecutionContext {
     }
 
     /// Copies host memory to the operator's device, as a tensor of one dimension. Any stream may use it. Blocks until the
-    /// host memory may be changed: it is for values that are made once, in `start`. A [`Table`] keeps them.
+    /// host memory may be changed: it is for values that are made once, in `start`. A [`Table`] keeps them. [`Pinned`] shows
+    /// how a source uploads data in each tick.
     ///
     /// # Errors
     /// As for [`tensor`](Self::tensor).

@@ -31,7 +31,7 @@ pub enum Assign {
     /// - An operator that has made an [`OnStream`](crate::context::OnStream) for its internal stream, or has asked for its
     ///   [handle](crate::CudaStream::raw), works on that stream in all later ticks.
     /// - In a pool with a [`max_size`](crate::CudaStreamPool::max_size), the operators take at no time more streams than with
-    ///   `PerOperator`. So the depth may be smaller there.
+    ///   `PerOperator`. So the depth may be smaller there. A plan changes nothing in how large `max_size` must be.
     Planned {
         /// How many sets of streams the ticks use in turn: 1 to 64. With 2, the work of a tick need not wait for that of
         /// the tick before.

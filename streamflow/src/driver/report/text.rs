@@ -151,7 +151,7 @@ impl fmt::Display for RaceReports {
             count => write!(f, "{count} races between streams, or with the host, were found")?,
         }
         if let Some(seed) = self.seed {
-            write!(f, "; to repeat this run: `Platform::builder().seed({seed})`")?;
+            write!(f, "; to repeat this run: `Platform::host().seed({seed}).build()?`")?;
         }
         f.write_str(if self.races.is_empty() { "\n" } else { "\n\n" })?;
         for (index, race) in self.races.iter().enumerate() {

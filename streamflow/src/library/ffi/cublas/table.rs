@@ -15,7 +15,8 @@ pub(super) type Value = *const c_void;
 pub(super) const NAME: &str = "cuBLAS";
 
 table! {
-    /// Functions of vectors and matrices.
+    /// Functions of vectors and matrices. Only solvers call the batched ones.
+    #[cfg_attr(not(feature = "solve"), allow(dead_code, reason = "the table has what both features need"))]
     Cublas = Wanted { name: NAME, file: "libcublas.so", versions: &[13, 12], wheel: "nvidia-cublas" };
     create = "cublasCreate_v2": fn(*mut Pointer) -> c_int;
     destroy = "cublasDestroy_v2": fn(Pointer) -> c_int;
