@@ -10,13 +10,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
+use std::time::{Duration, Instant};
 
 use streamflow::Table;
 use streamflow::driver::{Call, CopyKind};
 use streamflow::platform::DeviceId;
 use streamflow::prelude::*;
 use streamflow_tests::kernels::{slow_copy, slow_fill};
-use streamflow_tests::layers::{CallKind, FailNth};
+use streamflow_tests::layers::{CallKind, DiesWatching, FailNth};
 use streamflow_tests::seen::{Seen, push_seen, take};
 use streamflow_tests::setup::{recorded, stream};
 use streamflow_tests::stereo::Camera;
@@ -31,6 +32,7 @@ fn main() -> ExitCode {
         .both("a_download_of_foreign_memory_is_an_error", foreign)
         .ordered("an_awaited_download_has_the_written_values", awaited)
         .both("a_waker_that_panics_keeps_no_other_task_asleep", panicking_waker)
+        .both("a_driver_that_panics_keeps_no_task_asleep", panicking_driver)
         .both("a_task_is_woken_when_its_download_is_complete", woken)
         .both("tasks_await_several_downloads", several)
         .both("a_future_may_be_dropped_before_its_download_is_complete", dropped)
@@ -119,6 +121,9 @@ impl Wake for Park {
     }
 }
 
+/// How long a task may be asleep. One that nothing wakes fails its test, which would hang otherwise.
+const PATIENCE: Duration = Duration::from_secs(20);
+
 /// The smallest executor: one task, which is polled again only when it was woken. Returns how often it was.
 fn block_on<F: Future>(future: F) -> (F::Output, usize) {
     let park = Arc::new(Park(thread::current(), AtomicUsize::new(0)));
@@ -129,8 +134,10 @@ fn block_on<F: Future>(future: F) -> (F::Output, usize) {
         if let Poll::Ready(output) = future.as_mut().poll(&mut Context::from_waker(&waker)) {
             return (output, seen);
         }
+        let begin = Instant::now();
         while park.1.load(Ordering::SeqCst) == seen {
-            thread::park();
+            assert!(begin.elapsed() < PATIENCE, "nothing has woken the task");
+            thread::park_timeout(PATIENCE);
         }
         seen = park.1.load(Ordering::SeqCst);
     }
@@ -188,6 +195,16 @@ fn panicking_waker(platform: &Platform) -> Result<(), Failed> {
         check_equal(&values?[..], &[value; LEN][..])?;
     }
     Ok(())
+}
+
+/// The thread that watches downloads ends with the panic. It wakes its task, and another thread takes its place.
+fn panicking_driver(platform: &Platform) -> Result<(), Failed> {
+    let driver = Arc::new(DiesWatching::new(platform.driver().clone()));
+    let platform = Platform::builder().driver(driver.clone())?;
+    let (data, reader) = slowly_written(&platform, 7.0)?;
+    let (values, wakes) = block_on(reader.download(&data)?.into_future());
+    check_equal(&values?[..], &[7.0; LEN][..])?;
+    check(driver.has_panicked() && wakes > 0, || "nothing was watched".into())
 }
 
 fn several(platform: &Platform) -> Result<(), Failed> {

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::{Point, StreamTable, Wakeup};
 use crate::caught::caught;
-use crate::driver::Signal;
+use crate::driver::{Signal, report_in_drop};
 use crate::error::{Error, Result};
 use crate::lock::locked;
 
@@ -25,8 +25,21 @@ pub(crate) struct Awaited {
 
 #[derive(Debug, Default)]
 struct Tasks {
-    waiting: Vec<(Point, Waker)>,
+    waiting: Vec<(Point, Asleep)>,
     has_thread: bool,
+}
+
+/// A task that is woken when this is dropped, so that no way out of this file leaves it asleep.
+#[derive(Debug)]
+struct Asleep(Option<Waker>);
+
+impl Drop for Asleep {
+    fn drop(&mut self) {
+        let Some(task) = self.0.take() else { return };
+        // A waker is the user's code, and one that panics keeps no other task asleep.
+        let woken = caught(|| task.wake()).map_err(|panic| format!("a waker panicked: {panic}"));
+        report_in_drop("waking a task that awaits a download", woken);
+    }
 }
 
 impl Awaited {
@@ -38,7 +51,7 @@ impl Awaited {
         point: Point,
         task: &Waker,
     ) -> Result<()> {
-        let task = task.clone();
+        let task = Asleep(Some(task.clone()));
         let mut tasks = locked(&self.tasks);
         tasks.waiting.push((point, task));
         let needs_thread = !mem::replace(&mut tasks.has_thread, true);
@@ -46,14 +59,16 @@ impl Awaited {
         if needs_thread {
             let (awaited, table) = (self.clone(), table.clone());
             let name = "streamflow downloads";
-            let made =
-                thread::Builder::new().name(name.to_owned()).spawn(move || awaited.run(table));
+            let made = thread::Builder::new().name(name.to_owned()).spawn(move || {
+                // A driver may be the user's code, too. The next task begins another thread.
+                if let Err(panic) = caught(|| awaited.run(&table)) {
+                    awaited.end();
+                    let ended = Err(format!("the thread panicked: {panic}"));
+                    report_in_drop("watching downloads that are awaited", ended);
+                }
+            });
             if let Err(cause) = made {
-                let mut tasks = locked(&self.tasks);
-                tasks.has_thread = false;
-                let unused = mem::take(&mut tasks.waiting);
-                drop(tasks);
-                wake(unused);
+                self.end();
                 return Err(Error::NoWatcher { cause: cause.to_string() });
             }
         } else {
@@ -62,8 +77,17 @@ impl Awaited {
         Ok(())
     }
 
-    fn run(&self, table: Arc<StreamTable>) {
-        let mut wakeup = Wakeup::new(&table, &self.signal);
+    /// Wakes all tasks, since no thread does so.
+    fn end(&self) {
+        let mut tasks = locked(&self.tasks);
+        tasks.has_thread = false;
+        let left = mem::take(&mut tasks.waiting);
+        drop(tasks);
+        drop(left);
+    }
+
+    fn run(&self, table: &Arc<StreamTable>) {
+        let mut wakeup = Wakeup::new(table, &self.signal);
         loop {
             let seen = wakeup.raised();
             let mut tasks = locked(&self.tasks);
@@ -77,24 +101,15 @@ impl Awaited {
             let (left, due): (Vec<_>, Vec<_>) = waiting
                 .into_iter()
                 .partition(|(point, _)| matches!(table.is_complete(*point), Ok(false)));
-            wake(due);
+            drop(due);
             let mut points: Vec<Point> = left.iter().map(|(point, _)| *point).collect();
             points.dedup();
             let slept =
                 if points.is_empty() { Ok(true) } else { wakeup.sleep(seen, &points, AT_MOST) };
             match slept {
                 Ok(_) => locked(&self.tasks).waiting.extend(left),
-                Err(_) => wake(left),
+                Err(_) => drop(left),
             }
-        }
-    }
-}
-
-/// Wakes tasks. A waker is the user's code, and one that panics keeps no other task asleep.
-fn wake(tasks: Vec<(Point, Waker)>) {
-    for (_, task) in tasks {
-        if let Err(panic) = caught(|| task.wake()) {
-            tracing::error!(panic, "the waker of a task that awaits a download has panicked");
         }
     }
 }
