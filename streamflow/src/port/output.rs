@@ -179,7 +179,8 @@ impl Sends<Device> for On<'_> {
 /// An output in one tick, as `compute` gets it. Its type says what was done with it: `S` is the stream that it sends
 /// on, [`Internal`], [`Unset`] or [`On`].
 ///
-/// The message is sent when the tick has succeeded; a tick that fails sends nothing.
+/// The message is sent when the tick has succeeded; a tick that fails sends nothing, unless it fails since a message
+/// that an edge drops for this one panics: then all is sent.
 #[must_use = "nothing is sent until `emit`"]
 pub struct Out<'t, T: Message, S = Internal> {
     outlet: &'t mut Outlet<T>,

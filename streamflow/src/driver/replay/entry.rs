@@ -82,7 +82,7 @@ impl<D: Driver> Replaying<D> {
         stream: RawStream,
         given: Given<'_>,
     ) -> DriverResult<Taken> {
-        state.usable(lost::name_of(&given))?;
+        state.lost.usable(lost::name_of(&given))?;
         let taken = state.take(&self.below, who, stream, given)?;
         if taken == Taken::Send {
             state.settle(&self.below, stream)?;
@@ -187,7 +187,7 @@ impl<D: Driver> Replaying<D> {
             return Ok(());
         }
         let disturbed = self.with(|state, who| {
-            state.usable(what)?;
+            state.lost.usable(what)?;
             state.disturb(&self.below, who, what, rule)?;
             stream.map_or(Ok(()), |stream| state.settle(&self.below, stream))
         });
@@ -208,7 +208,7 @@ impl<D: Driver> Replaying<D> {
         ask: impl Fn(&mut State, u64) -> DriverResult<R>,
     ) -> DriverResult<Option<R>> {
         let answered = self.with(|state, (thread, _)| {
-            state.usable("an answer to the host")?;
+            state.lost.usable("an answer to the host")?;
             state.before_answer(&self.below, thread)?;
             match launch(state) {
                 0 => Ok(None),

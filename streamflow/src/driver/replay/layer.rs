@@ -44,7 +44,7 @@ unsafe impl<D: Driver> Layer for Replaying<D> {
         let forgotten: Option<DriverResult<()>> = self.with(|state, who| {
             if is_on {
                 let what = "a stream that is destroyed";
-                state.usable(what)?;
+                state.lost.usable(what)?;
                 state.disturb(&self.below, who, what, None)?;
                 state.settle(&self.below, stream)?;
             }

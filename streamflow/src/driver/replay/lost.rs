@@ -8,9 +8,6 @@
 
 use std::sync::{Arc, OnceLock};
 
-use super::Omission;
-use super::mode::Mode;
-use super::state::State;
 use super::trace::Given;
 use crate::driver::{DriverError, DriverResult, Sticky};
 
@@ -22,23 +19,17 @@ impl Lost {
     pub(super) fn cause(&self) -> Option<&Sticky> {
         self.0.get()
     }
-}
 
-impl State {
-    /// A held-back call has failed: nothing is held back any more, and later calls are refused.
+    /// From now on calls are refused.
     #[cold]
-    pub(super) fn lose(&mut self, error: &DriverError) {
-        self.failed.get_or_insert_with(|| error.clone());
-        self.set_mode(Mode::Send);
-        if self.keeps(Omission::Lost) {
-            self.lost.0.get_or_init(|| sticky(error));
-        }
+    pub(super) fn set(&self, error: &DriverError) {
+        self.0.get_or_init(|| sticky(error));
     }
 
     /// Refuses a call after a held-back one has failed.
     #[inline]
     pub(super) fn usable(&self, call: &'static str) -> DriverResult<()> {
-        match self.lost.cause() {
+        match self.cause() {
             None => Ok(()),
             Some(cause) => Err(DriverError::Sticky { call, cause: cause.clone() }),
         }

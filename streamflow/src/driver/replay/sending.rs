@@ -25,7 +25,11 @@ impl State {
         (self.current, self.outside) = (current, outside);
         self.outside.clear();
         if let Err(error) = &sent {
-            self.lose(error);
+            self.failed.get_or_insert_with(|| error.clone());
+            self.set_mode(Mode::Send);
+            if self.keeps(Omission::Lost) {
+                self.lost.set(error);
+            }
         }
         sent
     }
