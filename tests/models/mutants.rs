@@ -281,6 +281,19 @@ const MUTANTS: &[Mutant] = &[
         expected: "memory is allocated before the frees",
     },
     Mutant {
+        name: "room_before_the_frees_of_another_thread",
+        invariant: "memory 9",
+        file: "memory/pool.rs",
+        edits: &[
+            (
+                "let _alone = locked(&self.releasing);\n        let mut state = self.lock();",
+                "let mut state = self.lock();",
+            ),
+        ],
+        model: "memory::pools::two_blocks_in_the_room_of_another",
+        expected: "memory is allocated before the frees",
+    },
+    Mutant {
         name: "one_more_block_in_flight",
         invariant: "memory 10",
         file: "memory/reuse.rs",

@@ -65,8 +65,9 @@ pub(crate) struct MemoryPool {
     pub(super) ordinal: Option<u32>,
     pub(super) border: Border,
     state: Lock<PoolState<Self>>,
-    /// Held by a thread that releases free memory for a block of its own: until the frees are queued, that memory is neither
-    /// free nor room, and another thread that looks for some would find none. No drop takes it.
+    /// Held by a thread that releases free memory for a block of its own, or takes the room of memory that is being freed:
+    /// until the frees are queued, that memory is neither free nor room, and another thread that looks for some would
+    /// find none. It is taken before the lock of the state, and no drop takes it.
     releasing: Mutex<()>,
     /// Schedulers whose nodes wait for free memory.
     listeners: Listeners,
@@ -214,39 +215,76 @@ impl MemoryPool {
     /// Makes room for a new block, which counts as in use from then on; or returns a free block that was
     /// allocated for another stream.
     fn make_room(&self, timeline: &Timeline, bytes: u64) -> Result<Place> {
-        let _alone = self.limits.is_bounded().then(|| locked(&self.releasing));
-        let mut state = self.lock();
-        let mut to_release = Vec::new();
-        if !self.limits.allows(state.usage.reserved, bytes)
-            && let Some(block) = state.pop_of_size(timeline.id(), bytes)
-        {
-            return Ok(Place::Block(self.mark_in_use(&mut state, block, timeline)));
-        }
-        // Free blocks are released only if that makes enough room.
-        let is_possible = self.limits.allows(state.used(), bytes);
-        while !self.limits.allows(state.usage.reserved, bytes) {
-            let Some(block) = is_possible.then(|| state.pop_any()).flatten() else {
+        let found = self.find_place(&mut self.lock(), timeline, bytes)?;
+        found.map_or_else(|| self.make_room_of_freed(timeline, bytes), Ok)
+    }
+
+    /// A free block, or room that no other block has had, or whose block the device has freed: for these an allocation waits
+    /// for no other thread. `None` if free blocks must be released, or their frees be waited for.
+    fn find_place(
+        &self,
+        state: &mut PoolState<Self>,
+        timeline: &Timeline,
+        bytes: u64,
+    ) -> Result<Option<Place>> {
+        if !self.limits.allows(state.usage.reserved, bytes) {
+            if let Some(block) = state.pop_of_size(timeline.id(), bytes) {
+                return Ok(Some(Place::Block(self.mark_in_use(state, block, timeline))));
+            }
+            // Free blocks are released only if that makes enough room. What is in use does not change while another thread
+            // releases some.
+            if !self.limits.allows(state.used(), bytes) {
                 let (limits, usage, used) = (self.limits, &state.usage, state.used());
-                let error = limits.exhausted(&self.name, usage, used, &self.table, timeline, bytes);
-                drop(state);
-                let released = self.release_each(to_release);
-                return Err(released.err().unwrap_or(error));
-            };
+                return Err(limits.exhausted(
+                    &self.name,
+                    usage,
+                    used,
+                    &self.table,
+                    timeline,
+                    bytes,
+                ));
+            }
+            return Ok(None);
+        }
+        if self.room_of_freed(&state.usage, bytes) > 0 {
+            return Ok(None);
+        }
+        state.usage.reserved += bytes;
+        self.count_use(&mut state.usage, timeline);
+        Ok(Some(Place::New(MemorySource::Unused)))
+    }
+
+    /// How much of a new block would be in the room of frees that the device may not have done yet.
+    fn room_of_freed(&self, usage: &PoolUsage, bytes: u64) -> u64 {
+        self.limits.excess(usage.reserved.saturating_add(bytes).saturating_add(usage.freed))
+    }
+
+    /// Takes the room of free blocks, and of blocks that are being freed. It keeps invariant 9 of this module's page for
+    /// several threads: `freed` counts blocks as soon as they are in no free list, and one thread at a time takes their room,
+    /// when it has queued their frees.
+    fn make_room_of_freed(&self, timeline: &Timeline, bytes: u64) -> Result<Place> {
+        let _alone = locked(&self.releasing);
+        let mut state = self.lock();
+        // Memory may have been returned meanwhile.
+        if let Some(place) = self.find_place(&mut state, timeline, bytes)? {
+            return Ok(place);
+        }
+        let mut to_release = Vec::new();
+        // All of them are enough, as `find_place` has seen.
+        while !self.limits.allows(state.usage.reserved, bytes)
+            && let Some(block) = state.pop_any()
+        {
             let released = block.range().bytes;
             state.free_bytes -= released;
             state.usage.reserved -= released;
             state.usage.freed = state.usage.freed.saturating_add(released);
             to_release.push(block);
         }
+        let taken = self.room_of_freed(&state.usage, bytes);
+        state.usage.freed -= taken;
         state.usage.reserved += bytes;
         self.count_use(&mut state.usage, timeline);
-        // The room of frees that the device may not have done yet.
-        let taken = self.limits.excess(state.usage.reserved.saturating_add(state.usage.freed));
-        state.usage.freed -= taken;
         drop(state);
-        if taken == 0 {
-            return Ok(Place::New(MemorySource::Unused));
-        }
         // So that the driver can reuse their memory for the new block.
         let released = self.release_each(to_release);
         let freed = self.reclaim.open_point();
@@ -332,22 +370,39 @@ impl MemoryPool {
         bytes: u64,
         allocate: impl Fn() -> DriverResult<MemoryRange>,
     ) -> Result<MemoryRange> {
+        let mut rounds = 0;
+        let made = self.release_and_allocate(allocate, &mut rounds);
+        if rounds > 0 {
+            // It is rare and blocks the host, so it is logged: without the mutex, since what logs is the user's code.
+            let (device, made) = (self.device, made.is_ok());
+            tracing::warn!(%device, bytes, rounds, made, "out of memory: released free memory and tried again");
+        }
+        made
+    }
+
+    /// Releases all free memory and allocates, until that succeeds or no memory is free: then all of it is in use, and that is
+    /// an error. Another thread that finds no memory waits here, and then finds what this one has released. Nothing that
+    /// it holds the mutex for needs another thread: it waits for the device alone.
+    fn release_and_allocate(
+        &self,
+        allocate: impl Fn() -> DriverResult<MemoryRange>,
+        rounds: &mut u32,
+    ) -> Result<MemoryRange> {
         let _alone = locked(&self.releasing);
-        let mut rounds = MOST_ROUNDS;
         loop {
             // At first since another thread may just have released memory, and then since it may have taken some.
             match allocate() {
                 Err(DriverError::OutOfMemory { .. })
-                    if rounds > 0 && self.lock().free_bytes > 0 => {}
+                    if *rounds < MOST_ROUNDS && self.lock().free_bytes > 0 => {}
                 done => return Ok(done?),
             }
-            rounds -= 1;
-            // It is rare and blocks the host, so it is logged.
-            let device = self.device;
-            tracing::warn!(%device, bytes, "out of memory: releasing free memory and trying again");
+            *rounds += 1;
             self.release_all()?;
+            let freed = self.lock().usage.freed;
             self.reclaim.synchronize(&self.table)?;
-            self.table.driver().trim(device, 0)?;
+            // Their frees are done. No other thread takes of them without the mutex.
+            self.lock().usage.freed -= freed;
+            self.table.driver().trim(self.device, 0)?;
         }
     }
 
@@ -398,7 +453,10 @@ impl MemoryPool {
 
     fn release_all(&self) -> Result<()> {
         let mut state = self.lock();
-        state.usage.reserved -= std::mem::take(&mut state.free_bytes);
+        let released = std::mem::take(&mut state.free_bytes);
+        state.usage.reserved -= released;
+        // Until their frees are done.
+        state.usage.freed = state.usage.freed.saturating_add(released);
         let free = std::mem::take(&mut state.free);
         drop(state);
         self.release_each(free.into_iter().flat_map(|mut list| list.take_all()))

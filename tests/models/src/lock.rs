@@ -26,8 +26,7 @@ impl<T> Lock<T> {
     }
 
     pub(crate) fn lock(&self) -> Held<'_, T> {
-        let is_failing = std::thread::panicking();
-        assert!(is_failing || !IN_DELETER.with(Cell::get), "a deleter takes a lock");
+        may_lock();
         let held = Held(self.0.lock().unwrap_or_else(PoisonError::into_inner));
         HELD.with(|types| types.borrow_mut().push(type_name::<T>()));
         held
@@ -36,6 +35,17 @@ impl<T> Lock<T> {
     pub(crate) fn get_mut(&mut self) -> &mut T {
         self.0.get_mut().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Locks a mutex for a long section. Unlike a [`Lock`], it may be held during calls of the driver.
+pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    may_lock();
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn may_lock() {
+    let is_failing = std::thread::panicking();
+    assert!(is_failing || !IN_DELETER.with(Cell::get), "a deleter takes a lock");
 }
 
 impl<T> Deref for Held<'_, T> {

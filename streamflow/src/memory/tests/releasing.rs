@@ -1,11 +1,17 @@
 //! Free memory that a thread releases for a block of its own, while another thread allocates.
 
+use tracing::span::{Attributes, Id, Record};
+use tracing::subscriber::with_default;
+use tracing::{Event, Level, Metadata, Subscriber};
+
 use super::*;
+
+type Job = Box<dyn FnOnce() + Send>;
 
 /// The first free of memory has another thread allocate, and goes on when that has returned, or seems to wait.
 struct Beside {
     below: HostDriver,
-    job: Mutex<Option<Box<dyn FnOnce() + Send>>>,
+    job: Mutex<Option<Job>>,
     thread: Mutex<Option<thread::JoinHandle<()>>>,
     is_freed: AtomicBool,
 }
@@ -47,9 +53,12 @@ unsafe impl Layer for Beside {
 
 const CAPACITY: usize = 64 << 10;
 
-/// Of 16 parts of the memory 7 are in use, and 8 are free in the pool. One thread needs 3 of them, and while it releases the
-/// free ones, another one needs 2. Returns whether that one got them, and whether memory was freed by then.
-fn beside(limits: MemoryLimits) -> (bool, bool) {
+const PART: usize = CAPACITY / 16;
+
+/// Of 16 parts of the memory 7 are in use, and `free` are free in the pool, a block of each size. One thread needs `first` of
+/// them, and while it releases the free ones, another one needs `second`. Returns whether that one got them, and whether
+/// memory was freed by then.
+fn beside(limits: MemoryLimits, free: &[usize], first: usize, second: usize) -> (bool, bool) {
     let below = HostDriver::builder().memory(CAPACITY as u64).build();
     let (job, thread) = (Mutex::new(None), Mutex::new(None));
     let driver = Arc::new(Beside { below, job, thread, is_freed: AtomicBool::new(false) });
@@ -57,17 +66,17 @@ fn beside(limits: MemoryLimits) -> (bool, bool) {
     let pool = platform.stream_pool("POOL", &CudaStreamPool::new()).unwrap();
     let (stream, other) = (pool.allocate("a").unwrap(), pool.allocate("b").unwrap());
     let allocator = Arc::new(platform.allocator("ROOM", device(0), limits).unwrap());
-    let part = CAPACITY / 16;
-    let _in_use = allocator.buffer::<u8>(7 * part, &stream).unwrap();
-    drop(allocator.buffer::<u8>(8 * part, &stream).unwrap());
+    let _in_use = allocator.buffer::<u8>(7 * PART, &stream).unwrap();
+    let parts = |parts: &usize| allocator.buffer::<u8>(parts * PART, &stream).unwrap();
+    drop(free.iter().map(parts).collect::<Vec<_>>());
     let (tell, told) = mpsc::channel();
     let (of_other, at) = (allocator.clone(), driver.clone());
     *driver.job.lock().unwrap() = Some(Box::new(move || {
-        let got = of_other.buffer::<u8>(2 * part, &other);
+        let got = of_other.buffer::<u8>(second * PART, &other);
         tell.send((got.is_ok(), at.is_freed.load(Ordering::SeqCst))).unwrap();
         drop(got);
     }));
-    allocator.buffer::<u8>(3 * part, &stream).unwrap();
+    allocator.buffer::<u8>(first * PART, &stream).unwrap();
     let thread = driver.thread.lock().unwrap().take().unwrap();
     thread.join().unwrap();
     told.recv().unwrap()
@@ -77,11 +86,143 @@ fn beside(limits: MemoryLimits) -> (bool, bool) {
 #[test]
 fn a_thread_finds_no_room_before_its_frees_are_queued() {
     let limits = MemoryLimits::stream_ordered().max_size(CAPACITY as u64);
-    assert_eq!(beside(limits), (true, true));
+    assert_eq!(beside(limits, &[8], 3, 2), (true, true));
 }
 
 /// The device has no memory left, and another thread is releasing some.
 #[test]
 fn memory_that_another_thread_is_releasing_is_waited_for() {
-    assert_eq!(beside(MemoryLimits::stream_ordered()), (true, true));
+    assert_eq!(beside(MemoryLimits::stream_ordered(), &[8], 3, 2), (true, true));
+    assert_eq!(beside(MemoryLimits::unbounded(), &[8], 3, 2), (true, true));
+}
+
+/// The limit is more than the device has, and the other thread's block fits beside the memory that is being freed.
+#[test]
+fn memory_that_is_released_when_the_device_has_none_counts_until_it_is_freed() {
+    let limits = MemoryLimits::stream_ordered().max_size(18 * PART as u64);
+    assert_eq!(beside(limits, &[8], 3, 1), (true, true));
+}
+
+/// A tick of a pool that has reached its limit waits for no thread that frees memory.
+#[test]
+fn a_free_block_of_another_stream_is_taken_while_memory_is_released() {
+    let limits = MemoryLimits::stream_ordered().max_size(CAPACITY as u64);
+    assert_eq!(beside(limits, &[6, 2], 7, 2), (true, false));
+}
+
+/// Each trim of the device has the work of another thread done, in its place.
+struct InTrim {
+    below: HostDriver,
+    work: Mutex<Option<Box<dyn FnMut() + Send>>>,
+    trims: AtomicUsize,
+}
+
+impl std::fmt::Debug for InTrim {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("InTrim")
+    }
+}
+
+// SAFETY: all calls are passed on.
+unsafe impl Layer for InTrim {
+    fn below(&self) -> &dyn Driver {
+        &self.below
+    }
+
+    fn trim(&self, device: DeviceId, keep: u64) -> DriverResult<()> {
+        self.trims.fetch_add(1, Ordering::Relaxed);
+        // It allocates nothing that is out of memory, so it comes here once at a time.
+        if let Some(work) = &mut *self.work.lock().unwrap() {
+            work();
+        }
+        self.below.trim(device, keep)
+    }
+}
+
+/// All of the memory is free in the pool, and a block of another size is needed. When the free memory was released, another
+/// thread takes most of it: it drops it again so many times, and may then keep it. Returns whether the block was made, and how
+/// often memory was released.
+fn taken_meanwhile(drops: usize, is_kept: bool) -> (bool, usize) {
+    let below = HostDriver::builder().memory(CAPACITY as u64).build();
+    let driver = Arc::new(InTrim { below, work: Mutex::new(None), trims: AtomicUsize::new(0) });
+    let platform = Platform::builder().driver(driver.clone()).unwrap();
+    let pool = platform.stream_pool("POOL", &CudaStreamPool::new()).unwrap();
+    let (stream, other) = (pool.allocate("a").unwrap(), pool.allocate("b").unwrap());
+    drop(platform.buffer::<u8>(CAPACITY, &stream).unwrap());
+    let (of_other, mut left, mut kept) = (platform.clone(), drops, Vec::new());
+    *driver.work.lock().unwrap() = Some(Box::new(move || {
+        let take = || of_other.buffer::<u8>(15 * PART, &other).unwrap();
+        match left.checked_sub(1) {
+            Some(fewer) => {
+                drop(take());
+                left = fewer;
+            }
+            None if is_kept => kept.push(take()),
+            None => {}
+        }
+    }));
+    let is_made = platform.buffer::<u8>(2 * PART, &stream).is_ok();
+    // It has the platform, which has the driver.
+    *driver.work.lock().unwrap() = None;
+    (is_made, driver.trims.load(Ordering::Relaxed))
+}
+
+#[test]
+fn memory_that_another_thread_takes_and_drops_is_released_again() {
+    assert_eq!(taken_meanwhile(2, false), (true, 3));
+}
+
+/// All memory is in use.
+#[test]
+fn memory_that_another_thread_takes_and_keeps_is_an_error() {
+    assert_eq!(taken_meanwhile(0, true), (false, 1));
+    assert_eq!(taken_meanwhile(2, true), (false, 3));
+}
+
+/// Else a thread could wait for ever for others that are faster.
+#[test]
+fn an_allocation_releases_memory_so_many_times() {
+    assert_eq!(taken_meanwhile(usize::MAX, false), (false, 16));
+}
+
+/// Has work done when a warning is logged.
+struct InWarning(Mutex<Option<Job>>);
+
+impl Subscriber for InWarning {
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        *metadata.level() == Level::WARN
+    }
+    fn new_span(&self, _: &Attributes<'_>) -> Id {
+        Id::from_u64(1)
+    }
+    fn record(&self, _: &Id, _: &Record<'_>) {}
+    fn record_follows_from(&self, _: &Id, _: &Id) {}
+    fn event(&self, _: &Event<'_>) {
+        if let Some(job) = self.0.lock().unwrap().take() {
+            job();
+        }
+    }
+    fn enter(&self, _: &Id) {}
+    fn exit(&self, _: &Id) {}
+}
+
+/// What logs is the user's code: it may wait for a thread that needs memory.
+#[test]
+fn no_thread_waits_while_a_release_is_logged() {
+    let driver = Arc::new(HostDriver::builder().memory(CAPACITY as u64).build());
+    let platform = Platform::builder().driver(driver).unwrap();
+    let pool = platform.stream_pool("POOL", &CudaStreamPool::new()).unwrap();
+    let (stream, other) = (pool.allocate("a").unwrap(), pool.allocate("b").unwrap());
+    let _in_use = platform.buffer::<u8>(8 * PART, &stream).unwrap();
+    drop(platform.buffer::<u8>(8 * PART, &stream).unwrap());
+    let (tell, told) = mpsc::channel();
+    let (say, said) = mpsc::channel();
+    let of_other = platform.clone();
+    let in_warning = InWarning(Mutex::new(Some(Box::new(move || {
+        thread::spawn(move || tell.send(of_other.buffer::<u8>(9 * PART, &other).is_ok()).unwrap());
+        // It returns at once. The time is that after which the test fails.
+        say.send(told.recv_timeout(Duration::from_secs(20))).unwrap();
+    }))));
+    with_default(in_warning, || platform.buffer::<u8>(7 * PART, &stream).unwrap());
+    assert_eq!(said.recv().unwrap(), Ok(false));
 }

@@ -82,3 +82,22 @@ fn the_rest_of_a_released_block_is_room_after_its_free() {
         bench.count(|call| matches!(call, Call::WaitEvent { stream, .. } if *stream == of_b));
     assert_eq!(waits, 1, "{}", bench.recorder.text());
 }
+
+/// The device had no memory, and the host has waited for the frees.
+#[test]
+fn the_room_of_blocks_whose_frees_are_done_is_taken_without_a_wait() {
+    let host = HostDriver::builder().policy(Policy::Lazy).memory(16 << 10).build();
+    let recorder = Arc::new(Recorder::new(Arc::new(host)));
+    let platform = Platform::builder().driver(recorder.clone()).unwrap();
+    let pool = platform.stream_pool("POOL", &CudaStreamPool::new()).unwrap();
+    let (a, b) = (pool.allocate("a").unwrap(), pool.allocate("b").unwrap());
+    let limits = MemoryLimits::stream_ordered().max_size(12 << 10);
+    let allocator = platform.allocator("ROOM", device(0), limits).unwrap();
+    let _of_others = platform.buffer::<u8>(8 << 10, &a).unwrap();
+    drop(allocator.buffer::<u8>(8 << 10, &a).unwrap());
+    let _first = allocator.buffer::<u8>(4 << 10, &a).unwrap();
+    assert_eq!(recorder.count(|call| matches!(call, Call::Free { .. })), 1);
+    recorder.clear();
+    let _second = allocator.buffer::<u8>(4 << 10, &b).unwrap();
+    assert_eq!(recorder.count(is_wait), 0, "{}", recorder.text());
+}

@@ -122,6 +122,22 @@ pub(crate) fn a_block_in_the_room_of_others() {
     );
 }
 
+/// Two threads need a block each in the room of one that is free: both come after its free, and find room.
+#[test]
+pub(crate) fn two_blocks_in_the_room_of_another() {
+    meet(
+        (MemoryLimits::stream_ordered().max_size(2 * BYTES as u64), one_in_flight()),
+        |memory| {
+            memory.device.set_capacity(2 * BYTES as u64);
+            drop(memory.buffer(&memory.a, 2));
+            ((), ())
+        },
+        |memory, ()| memory.buffer(&memory.a, 1),
+        |memory, ()| std::mem::forget(memory.buffer(&memory.b, 1)),
+        |_, buffer| drop(buffer),
+    );
+}
+
 /// Two threads have a block each and drop it while a stream still uses it; one of them needs two more, one after the
 /// other.
 #[test]
