@@ -372,10 +372,11 @@ impl MemoryPool {
     ) -> Result<MemoryRange> {
         let mut rounds = 0;
         let made = self.release_and_allocate(allocate, &mut rounds);
-        if rounds > 0 {
-            // It is rare and blocks the host, so it is logged: without the mutex, since what logs is the user's code.
+        if rounds > 0 || made.is_ok() {
+            // It is rare and blocks the host, so it is logged: without the mutex, since what logs is the user's code. In 0
+            // rounds another thread had released the memory.
             let (device, made) = (self.device, made.is_ok());
-            tracing::warn!(%device, bytes, rounds, made, "out of memory: released free memory and tried again");
+            tracing::warn!(%device, bytes, rounds, made, "out of memory: tried again when free memory was released");
         }
         made
     }

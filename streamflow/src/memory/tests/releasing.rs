@@ -226,3 +226,44 @@ fn no_thread_waits_while_a_release_is_logged() {
     with_default(in_warning, || platform.buffer::<u8>(7 * PART, &stream).unwrap());
     assert_eq!(said.recv().unwrap(), Ok(false));
 }
+
+/// Has no memory for the first allocation, as while another thread releases some.
+#[derive(Debug)]
+struct FirstRefused {
+    below: HostDriver,
+    has_refused: AtomicBool,
+}
+
+// SAFETY: a call that is refused promises nothing; all others are passed on.
+unsafe impl Layer for FirstRefused {
+    fn below(&self) -> &dyn Driver {
+        &self.below
+    }
+
+    unsafe fn allocate(
+        &self,
+        stream: crate::driver::RawStream,
+        bytes: u64,
+        source: crate::driver::MemorySource,
+    ) -> DriverResult<MemoryRange> {
+        if !self.has_refused.swap(true, Ordering::Relaxed) {
+            return Err(DriverError::OutOfMemory { device: stream.device(), requested: bytes });
+        }
+        // SAFETY: the caller's contract.
+        unsafe { self.below.allocate(stream, bytes, source) }
+    }
+}
+
+/// Law 10, where the allocation itself has released nothing.
+#[test]
+fn a_second_try_is_logged() {
+    let (below, has_refused) = (HostDriver::builder().build(), AtomicBool::new(false));
+    let driver = Arc::new(FirstRefused { below, has_refused });
+    let platform = Platform::builder().driver(driver).unwrap();
+    let pool = platform.stream_pool("POOL", &CudaStreamPool::new()).unwrap();
+    let stream = pool.allocate("a").unwrap();
+    let (say, said) = mpsc::channel();
+    let in_warning = InWarning(Mutex::new(Some(Box::new(move || say.send(()).unwrap()))));
+    with_default(in_warning, || platform.buffer::<u8>(PART, &stream).unwrap());
+    assert_eq!(said.try_iter().count(), 1);
+}
