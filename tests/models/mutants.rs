@@ -270,7 +270,7 @@ const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "room_before_its_frees",
         invariant: "memory 9",
-        file: "memory/pool.rs",
+        file: "memory/room.rs",
         edits: &[
             (
                 "ready.and_then(|()| timeline.wait(&self.table, freed))",
@@ -283,7 +283,7 @@ const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "room_before_the_frees_of_another_thread",
         invariant: "memory 9",
-        file: "memory/pool.rs",
+        file: "memory/room.rs",
         edits: &[
             (
                 "let _alone = locked(&self.releasing);\n        let mut state = self.lock();",

@@ -46,6 +46,7 @@ mod queries;
 mod raw;
 mod reuse;
 mod ring;
+mod room;
 mod rotation;
 mod shape;
 mod shared;

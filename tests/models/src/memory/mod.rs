@@ -38,6 +38,8 @@ mod pooled;
 mod queries;
 #[path = "../../../../streamflow/src/memory/reuse.rs"]
 mod reuse;
+#[path = "../../../../streamflow/src/memory/room.rs"]
+mod room;
 #[path = "../../../../streamflow/src/memory/rotation.rs"]
 mod rotation;
 #[path = "../../../../streamflow/src/memory/shape.rs"]

@@ -1,0 +1,219 @@
+//! A new block of a pool: its room within the pool's limits, and its memory.
+//!
+//! A thread that finds neither a free block nor room releases free blocks of the pool, and so does one for whose block the
+//! driver has no memory. Another thread must not look for memory meanwhile: see [`MemoryPool::releasing`].
+
+use std::sync::Arc;
+
+use super::Block;
+use super::pool::{DeviceBlock, MemoryPool};
+use super::pool_state::{PoolState, PoolUsage};
+use super::pooled::{OwnedBlock, PooledBlock, Reused};
+use super::rotation::Turn;
+use crate::driver::{DriverError, DriverResult, MemoryRange, MemorySource};
+use crate::error::{Error, Result};
+use crate::lock::locked;
+use crate::stream::Timeline;
+
+/// How often memory is released for one allocation: other threads may take what was released, and return other memory.
+const MOST_ROUNDS: u32 = 16;
+
+/// What an allocation is made of.
+enum Place {
+    /// A free block, which counts as in use.
+    Block(DeviceBlock),
+    /// Room for a new block, which counts as in use.
+    New(MemorySource),
+}
+
+impl MemoryPool {
+    /// An allocation for which there is no free block of its stream.
+    #[inline(never)]
+    pub(super) fn allocate_anew(
+        self: &Arc<Self>,
+        timeline: &Timeline,
+        bytes: u64,
+        turn: Option<Turn>,
+    ) -> Result<OwnedBlock<Self>> {
+        match self.make_room(timeline, bytes)? {
+            Place::Block(block) => {
+                self.hand_over(Reused { block, is_ready: false }, timeline, turn)
+            }
+            Place::New(source) => {
+                let mut block = self.make(timeline, bytes, source)?;
+                block.turn = turn;
+                Ok(OwnedBlock::new(block))
+            }
+        }
+    }
+
+    /// Makes room for a new block, which counts as in use from then on; or returns a free block that was
+    /// allocated for another stream.
+    fn make_room(&self, timeline: &Timeline, bytes: u64) -> Result<Place> {
+        let found = self.find_place(&mut self.lock(), timeline, bytes)?;
+        found.map_or_else(|| self.make_room_of_freed(timeline, bytes), Ok)
+    }
+
+    /// A free block, or room that no other block has had, or whose block the device has freed: for these an allocation waits
+    /// for no other thread. `None` if free blocks must be released, or their frees be waited for.
+    fn find_place(
+        &self,
+        state: &mut PoolState<Self>,
+        timeline: &Timeline,
+        bytes: u64,
+    ) -> Result<Option<Place>> {
+        if !self.limits.allows(state.usage.reserved, bytes) {
+            if let Some(block) = state.pop_of_size(timeline.id(), bytes) {
+                return Ok(Some(Place::Block(self.mark_in_use(state, block, timeline))));
+            }
+            // Free blocks are released only if that makes enough room. What is in use does not change while another thread
+            // releases some.
+            if !self.limits.allows(state.used(), bytes) {
+                let (limits, usage, used) = (self.limits, &state.usage, state.used());
+                return Err(limits.exhausted(
+                    self.name(),
+                    usage,
+                    used,
+                    &self.table,
+                    timeline,
+                    bytes,
+                ));
+            }
+            return Ok(None);
+        }
+        if self.room_of_freed(&state.usage, bytes) > 0 {
+            return Ok(None);
+        }
+        state.usage.reserved += bytes;
+        self.count_use(&mut state.usage, timeline);
+        Ok(Some(Place::New(MemorySource::Unused)))
+    }
+
+    /// How much of a new block would be in the room of frees that the device may not have done yet.
+    fn room_of_freed(&self, usage: &PoolUsage, bytes: u64) -> u64 {
+        self.limits.excess(usage.reserved.saturating_add(bytes).saturating_add(usage.freed))
+    }
+
+    /// Takes the room of free blocks, and of blocks that are being freed. It keeps invariant 9 of this module's page for
+    /// several threads: `freed` counts blocks as soon as they are in no free list, and one thread at a time takes their room,
+    /// when it has queued their frees.
+    fn make_room_of_freed(&self, timeline: &Timeline, bytes: u64) -> Result<Place> {
+        let _alone = locked(&self.releasing);
+        let mut state = self.lock();
+        // Memory may have been returned meanwhile.
+        if let Some(place) = self.find_place(&mut state, timeline, bytes)? {
+            return Ok(place);
+        }
+        let mut to_release = Vec::new();
+        // All of them are enough, as `find_place` has seen.
+        while !self.limits.allows(state.usage.reserved, bytes)
+            && let Some(block) = state.pop_any()
+        {
+            let released = block.range().bytes;
+            state.free_bytes -= released;
+            state.usage.reserved -= released;
+            state.usage.freed = state.usage.freed.saturating_add(released);
+            to_release.push(block);
+        }
+        let taken = self.room_of_freed(&state.usage, bytes);
+        state.usage.freed -= taken;
+        state.usage.reserved += bytes;
+        self.count_use(&mut state.usage, timeline);
+        drop(state);
+        // So that the driver can reuse their memory for the new block.
+        let released = self.release_each(to_release);
+        let freed = self.reclaim.open_point();
+        let bound = timeline.bind();
+        let ready = released.and(bound.map_err(Error::from));
+        if let Err(error) = ready.and_then(|()| timeline.wait(&self.table, freed)) {
+            self.undo_reservation(timeline, bytes);
+            return Err(error);
+        }
+        Ok(Place::New(MemorySource::Freed))
+    }
+
+    /// Undoes the count of a block that could not be made.
+    fn undo_reservation(&self, timeline: &Timeline, bytes: u64) {
+        let usage = &mut self.lock().usage;
+        usage.reserved -= bytes;
+        // The next block waits for the frees that this one may have waited for.
+        usage.freed = usage.freed.saturating_add(bytes);
+        self.count_return(usage, timeline.id());
+    }
+
+    /// Makes a new block, which is counted already.
+    fn make(
+        self: &Arc<Self>,
+        timeline: &Timeline,
+        bytes: u64,
+        source: MemorySource,
+    ) -> Result<DeviceBlock> {
+        let made = self.make_block(timeline, bytes, source);
+        if made.is_err() {
+            self.undo_reservation(timeline, bytes);
+        }
+        made
+    }
+
+    fn make_block(
+        self: &Arc<Self>,
+        timeline: &Timeline,
+        bytes: u64,
+        source: MemorySource,
+    ) -> Result<DeviceBlock> {
+        let driver = self.table.driver();
+        // SAFETY: the timeline owns its stream.
+        let allocate = || unsafe { driver.allocate(timeline.raw(), bytes, source) };
+        let range = match allocate() {
+            Err(DriverError::OutOfMemory { .. }) => self.allocate_out_of_memory(bytes, allocate)?,
+            other => other?,
+        };
+        let mut block = Block::new(self.table.platform(), self.device(), range);
+        block.allocated_on(timeline);
+        Ok(PooledBlock::new(block, timeline.id(), self))
+    }
+
+    /// An allocation for which the driver has no memory: it matters more than free memory.
+    #[cold]
+    fn allocate_out_of_memory(
+        &self,
+        bytes: u64,
+        allocate: impl Fn() -> DriverResult<MemoryRange>,
+    ) -> Result<MemoryRange> {
+        let mut rounds = 0;
+        let made = self.release_and_allocate(allocate, &mut rounds);
+        if rounds > 0 || made.is_ok() {
+            // It is rare and blocks the host, so it is logged: without the mutex, since what logs is the user's code. In 0
+            // rounds another thread had released the memory.
+            let (device, made) = (self.device(), made.is_ok());
+            tracing::warn!(%device, bytes, rounds, made, "out of memory: tried again when free memory was released");
+        }
+        made
+    }
+
+    /// Releases all free memory and allocates, until that succeeds or no memory is free: then all of it is in use, and that is
+    /// an error. Another thread that finds no memory waits here, and then finds what this one has released. Nothing that
+    /// it holds the mutex for needs another thread: it waits for the device alone.
+    fn release_and_allocate(
+        &self,
+        allocate: impl Fn() -> DriverResult<MemoryRange>,
+        rounds: &mut u32,
+    ) -> Result<MemoryRange> {
+        let _alone = locked(&self.releasing);
+        loop {
+            // At first since another thread may just have released memory, and then since it may have taken some.
+            match allocate() {
+                Err(DriverError::OutOfMemory { .. })
+                    if *rounds < MOST_ROUNDS && self.lock().free_bytes > 0 => {}
+                done => return Ok(done?),
+            }
+            *rounds += 1;
+            self.release_all()?;
+            let freed = self.lock().usage.freed;
+            self.reclaim.synchronize(&self.table)?;
+            // Their frees are done. No other thread takes of them without the mutex.
+            self.lock().usage.freed -= freed;
+            self.table.driver().trim(self.device(), 0)?;
+        }
+    }
+}
