@@ -3,7 +3,6 @@
 use std::cell::Cell;
 
 use super::bound;
-use super::lost;
 use super::mode::Taken;
 use super::outside::Awaited;
 use super::state::State;
@@ -82,7 +81,6 @@ impl<D: Driver> Replaying<D> {
         stream: RawStream,
         given: Given<'_>,
     ) -> DriverResult<Taken> {
-        state.lost.usable(lost::name_of(&given))?;
         let taken = state.take(&self.below, who, stream, given)?;
         if taken == Taken::Send {
             state.settle(&self.below, stream)?;
@@ -187,7 +185,6 @@ impl<D: Driver> Replaying<D> {
             return Ok(());
         }
         let disturbed = self.with(|state, who| {
-            state.lost.usable(what)?;
             state.disturb(&self.below, who, what, rule)?;
             stream.map_or(Ok(()), |stream| state.settle(&self.below, stream))
         });
@@ -208,7 +205,6 @@ impl<D: Driver> Replaying<D> {
         ask: impl Fn(&mut State, u64) -> DriverResult<R>,
     ) -> DriverResult<Option<R>> {
         let answered = self.with(|state, (thread, _)| {
-            state.lost.usable("an answer to the host")?;
             state.before_answer(&self.below, thread)?;
             match launch(state) {
                 0 => Ok(None),

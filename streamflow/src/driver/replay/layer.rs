@@ -43,9 +43,7 @@ unsafe impl<D: Driver> Layer for Replaying<D> {
         let is_on = self.is_on();
         let forgotten: Option<DriverResult<()>> = self.with(|state, who| {
             if is_on {
-                let what = "a stream that is destroyed";
-                state.lost.usable(what)?;
-                state.disturb(&self.below, who, what, None)?;
+                state.disturb(&self.below, who, "a stream that is destroyed", None)?;
                 state.settle(&self.below, stream)?;
             }
             // Under the same lock, so that nothing is held back in between. Before the call: another thread may get the same

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::Omission;
 use super::cursor::{Cursor, Outside};
 use super::lane::Lane;
+use super::lost;
 use super::mode::{Mode, Pass, Taken};
 use super::report::PassDone;
 use super::state::State;
@@ -118,6 +119,7 @@ impl State {
         stream: RawStream,
         given: Given<'_>,
     ) -> DriverResult<Taken> {
+        self.lost.usable(lost::name_of(&given))?;
         if self.yield_to(below, thread)? {
             if let Given::Record(event, _) = given
                 && let Some(known) = self.events.get_mut(event.handle())
@@ -263,6 +265,7 @@ impl State {
         what: &'static str,
         rule: Option<Omission>,
     ) -> DriverResult<()> {
+        self.lost.usable(what)?;
         if self.yield_to(below, thread)? || rule.is_some_and(|rule| !self.keeps(rule)) {
             return Ok(());
         }
@@ -275,6 +278,7 @@ impl State {
 
     /// The host asks or waits for something next.
     pub(super) fn before_answer(&mut self, below: &dyn Driver, thread: u64) -> DriverResult<()> {
+        self.lost.usable("an answer to the host")?;
         if self.yield_to(below, thread)? || !self.keeps(Omission::Answered) {
             return Ok(());
         }

@@ -109,7 +109,7 @@ fn a_held_back_call_that_fails_is_the_last_one() {
         let (driver, stream, event) = (&world.driver, world.streams[1], world.events[1]);
         let range = world.cells[0].range();
         // SAFETY: the stream, the event and the memory are live.
-        let done: [DriverResult<()>; 11] = unsafe {
+        let done: [DriverResult<()>; 12] = unsafe {
             [
                 world.try_launch(world.mix, 1, 1, 0, 1),
                 driver.fill(stream, range, 0),
@@ -122,6 +122,7 @@ fn a_held_back_call_that_fails_is_the_last_one() {
                 driver.synchronize_stream(stream),
                 driver.allocate(stream, 8, MemorySource::Unused).map(drop),
                 driver.destroy_event(event),
+                driver.destroy_stream(world.streams[2]),
             ]
         };
         for (place, done) in done.into_iter().enumerate() {
