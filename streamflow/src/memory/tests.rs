@@ -8,6 +8,7 @@ mod contexts;
 mod downloads;
 mod freeing;
 mod given_back;
+mod logged;
 mod pinned;
 mod queries;
 mod refused;

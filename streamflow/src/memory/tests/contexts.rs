@@ -1,37 +1,12 @@
 //! Each call of the library, and each drop, on a thread that has bound no device or another one. The simulator refuses
 //! a driver call without its context. A refused call in a drop is logged as an error.
 
-use std::sync::atomic::AtomicU32;
-
-use tracing::span::{Attributes, Id, Record};
-use tracing::subscriber::with_default;
-use tracing::{Event, Level, Metadata, Subscriber};
-
+use super::logged::errors_in;
 use super::*;
 use crate::driver::StreamOptions;
 use crate::error::Result;
 use crate::memory::{Allocator, MemoryLimits};
 use crate::stream::{BorrowedStream, Coscheduling, CudaGreenContextPool, TimingEvent};
-
-/// Counts the errors that are logged.
-#[derive(Clone, Default)]
-pub(super) struct Errors(pub(super) Arc<AtomicU32>);
-
-impl Subscriber for Errors {
-    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        *metadata.level() == Level::ERROR
-    }
-    fn new_span(&self, _: &Attributes<'_>) -> Id {
-        Id::from_u64(1)
-    }
-    fn record(&self, _: &Id, _: &Record<'_>) {}
-    fn record_follows_from(&self, _: &Id, _: &Id) {}
-    fn event(&self, _: &Event<'_>) {
-        self.0.fetch_add(1, Ordering::Relaxed);
-    }
-    fn enter(&self, _: &Id) {}
-    fn exit(&self, _: &Id) {}
-}
 
 /// What the steps make and drop.
 #[derive(Default)]
@@ -214,10 +189,7 @@ fn bind_another(platform: &Platform) -> Result<()> {
 
 /// Runs on a new thread, and returns how many errors it has logged.
 fn on_a_new_thread(run: impl FnOnce() + Send) -> u32 {
-    let errors = Errors::default();
-    let counted = errors.clone();
-    thread::scope(|scope| scope.spawn(|| with_default(counted, run)).join().unwrap());
-    errors.0.load(Ordering::Relaxed)
+    thread::scope(|scope| scope.spawn(|| errors_in(run)).join().unwrap())
 }
 
 #[test]
@@ -269,8 +241,8 @@ fn a_context_that_a_library_has_cleared_is_bound_again() {
     for seed in 0..16 {
         let driver = Arc::new(HostDriver::builder().seed(seed).build());
         let platform = Platform::builder().memory(in_flight(1)).driver(driver.clone()).unwrap();
-        let (mut made, errors, mut failed) = (Made::default(), Errors::default(), Vec::new());
-        with_default(errors.clone(), || {
+        let (mut made, mut failed) = (Made::default(), Vec::new());
+        let errors = errors_in(|| {
             for (name, step) in STEPS {
                 driver.unbind();
                 if let Err(error) = step(&platform, &mut made) {
@@ -284,7 +256,7 @@ fn a_context_that_a_library_has_cleared_is_bound_again() {
             driver.unbind();
             drop(platform);
         });
-        assert_eq!(errors.0.load(Ordering::Relaxed), 0, "seed {seed}");
+        assert_eq!(errors, 0, "seed {seed}");
         assert_eq!(failed, QUEUES, "seed {seed}");
     }
 }

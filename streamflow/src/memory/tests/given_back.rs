@@ -1,10 +1,6 @@
 //! A call of the driver fails while something is given back. It is given back all the same, and the error is reported.
 
-use std::sync::atomic::Ordering;
-
-use tracing::subscriber::with_default;
-
-use super::contexts::Errors;
+use super::logged::errors_in;
 use super::*;
 use crate::driver::{RawEvent, RawStream, StreamOptions};
 use crate::kernel;
@@ -138,8 +134,7 @@ fn faults(out: &mut [u8]) {
 #[test]
 fn a_drop_that_meets_a_sticky_error_reports_it() {
     for is_external in [false, true] {
-        let errors = Errors::default();
-        with_default(errors.clone(), || {
+        let errors = errors_in(|| {
             let driver = Arc::new(HostDriver::builder().build());
             let platform = Platform::builder().driver(driver.clone()).unwrap();
             let pool = platform.stream_pool("POOL", &CudaStreamPool::new()).unwrap();
@@ -162,6 +157,6 @@ fn a_drop_that_meets_a_sticky_error_reports_it() {
             assert!(driver.sticky_error().is_some());
             drop((a, b, pool, platform));
         });
-        assert_eq!(errors.0.load(Ordering::Relaxed), 1, "external: {is_external}");
+        assert_eq!(errors, 1, "external: {is_external}");
     }
 }

@@ -1,9 +1,6 @@
 //! Free memory that a thread releases for a block of its own, while another thread allocates.
 
-use tracing::span::{Attributes, Id, Record};
-use tracing::subscriber::with_default;
-use tracing::{Event, Level, Metadata, Subscriber};
-
+use super::logged::at_first_warning;
 use super::*;
 
 type Job = Box<dyn FnOnce() + Send>;
@@ -185,27 +182,6 @@ fn an_allocation_releases_memory_so_many_times() {
     assert_eq!(taken_meanwhile(usize::MAX, false), (false, 16));
 }
 
-/// Has work done when a warning is logged.
-struct InWarning(Mutex<Option<Job>>);
-
-impl Subscriber for InWarning {
-    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        *metadata.level() == Level::WARN
-    }
-    fn new_span(&self, _: &Attributes<'_>) -> Id {
-        Id::from_u64(1)
-    }
-    fn record(&self, _: &Id, _: &Record<'_>) {}
-    fn record_follows_from(&self, _: &Id, _: &Id) {}
-    fn event(&self, _: &Event<'_>) {
-        if let Some(job) = self.0.lock().unwrap().take() {
-            job();
-        }
-    }
-    fn enter(&self, _: &Id) {}
-    fn exit(&self, _: &Id) {}
-}
-
 /// What logs is the user's code: it may wait for a thread that needs memory.
 #[test]
 fn no_thread_waits_while_a_release_is_logged() {
@@ -218,12 +194,12 @@ fn no_thread_waits_while_a_release_is_logged() {
     let (tell, told) = mpsc::channel();
     let (say, said) = mpsc::channel();
     let of_other = platform.clone();
-    let in_warning = InWarning(Mutex::new(Some(Box::new(move || {
+    let in_warning = move || {
         thread::spawn(move || tell.send(of_other.buffer::<u8>(9 * PART, &other).is_ok()).unwrap());
         // It returns at once. The time is that after which the test fails.
         say.send(told.recv_timeout(Duration::from_secs(20))).unwrap();
-    }))));
-    with_default(in_warning, || platform.buffer::<u8>(7 * PART, &stream).unwrap());
+    };
+    at_first_warning(in_warning, || drop(platform.buffer::<u8>(7 * PART, &stream).unwrap()));
     assert_eq!(said.recv().unwrap(), Ok(false));
 }
 
@@ -263,7 +239,7 @@ fn a_second_try_is_logged() {
     let pool = platform.stream_pool("POOL", &CudaStreamPool::new()).unwrap();
     let stream = pool.allocate("a").unwrap();
     let (say, said) = mpsc::channel();
-    let in_warning = InWarning(Mutex::new(Some(Box::new(move || say.send(()).unwrap()))));
-    with_default(in_warning, || platform.buffer::<u8>(PART, &stream).unwrap());
+    let in_warning = move || say.send(()).unwrap();
+    at_first_warning(in_warning, || drop(platform.buffer::<u8>(PART, &stream).unwrap()));
     assert_eq!(said.try_iter().count(), 1);
 }
