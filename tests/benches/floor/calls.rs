@@ -10,7 +10,7 @@ use streamflow_tests::layers::{Behind, Counts, Null};
 
 use crate::forms;
 use crate::table::Row;
-use crate::workloads::{Kernels, Mode, Work, Workload};
+use crate::workloads::{Mode, Work, Workload};
 
 /// After so many ticks the calls repeat.
 const WARM_UP: u64 = 300;
@@ -99,11 +99,9 @@ fn by_hand(workload: &Workload, layout: Layout) -> Row {
     let launches = match &workload.work {
         Work::Seed(_) => 3,
         Work::Tasks { kernels, .. } => {
-            let of = |task: usize, reads: &Vec<usize>| match kernels {
-                _ if is_end(task) => 0,
-                Kernels::None => 0,
-                Kernels::ForEachRead => reads.len().max(1),
-                Kernels::One => 1,
+            let of = |task: usize, reads: &Vec<usize>| match kernels.any() && !is_end(task) {
+                true => kernels.reads(reads.len()).max(1),
+                false => 0,
             };
             reads.iter().enumerate().map(|(task, reads)| of(task, reads)).sum()
         }

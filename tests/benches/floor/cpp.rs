@@ -114,20 +114,17 @@ impl Cpp {
         // Buffers and events alternate over all turns, while the numbers begin with the salt in each of them.
         let first = self.next_tick;
         self.next_tick += ticks;
+        self.number = self.kernels.number(salt, tick + ticks - 1);
+        // The program adds the number of its own tick, unless no parameter changes within a turn.
+        let salt = self.kernels.number(salt, tick);
         let is_constant = self.kernels == Kernels::One;
-        let salt = if is_constant {
-            salt
-        } else {
-            salt.wrapping_add(tick as u32).wrapping_sub(first as u32)
-        };
+        let salt = if is_constant { salt } else { salt.wrapping_sub(first as u32) };
         self.program.queue(first, ticks, salt, self.has_kernels(), keep)?;
-        let last = (self.next_tick as u32).wrapping_sub(1);
-        self.number = if is_constant { salt } else { salt.wrapping_add(last) };
         Ok(())
     }
 
     fn has_kernels(&self) -> bool {
-        self.kernels != Kernels::None
+        self.kernels.any()
     }
 
     fn results_blocking(&mut self) -> Result<Vec<Vec<u32>>> {
@@ -249,8 +246,7 @@ impl Builder {
                 let arguments = [out[0], out[1], bits, Late];
                 self.program.launch(task, first, grid, &arguments)?;
             }
-            let most = if kernels == Kernels::One { 1 } else { reads.len() };
-            for (place, read) in reads.iter().enumerate().take(most) {
+            for (place, read) in reads.iter().enumerate().take(kernels.reads(reads.len())) {
                 let from = [Argument::Buffer(buffers[*read]), len, Value(tag(index).into())];
                 let kernel = if place == 0 { take } else { absorb };
                 self.program.launch(task, kernel, grid, &[&out[..], &from[..]].concat())?;

@@ -30,7 +30,7 @@ impl Expected {
                 Self::Tasks { graph: graph.of_first_reads(), has_kernels: true }
             }
             Work::Tasks { graph, kernels, .. } => {
-                Self::Tasks { graph: graph.clone(), has_kernels: *kernels != Kernels::None }
+                Self::Tasks { graph: graph.clone(), has_kernels: kernels.any() }
             }
             Work::Seed(shape) => {
                 let ([rows, cols], step) = (*shape, f64::from(step(*shape)));

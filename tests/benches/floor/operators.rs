@@ -7,7 +7,6 @@ use streamflow_examples::seed_app::{exp_linspace, multiply_sum_rows};
 use streamflow_tests::floor::{ELEMENTS, absorb, begin, tag, take};
 
 use crate::run::Run;
-use crate::workloads::Kernels;
 
 /// The grid of each task's kernels.
 pub(crate) fn grid() -> Grid {
@@ -128,9 +127,9 @@ impl Compute for Task {
         let (from, stream) = io.from.receive().receive_cuda_stream(cx)?;
         let mut out = cx.tensor([ELEMENTS], &stream)?;
         if self.run.has_kernels() {
-            for (place, from) in from.enumerate() {
+            let read = self.run.kernels.reads(usize::MAX);
+            for (place, from) in from.enumerate().take(read) {
                 match place {
-                    1.. if self.run.kernels == Kernels::One => break,
                     0 => stream.launch::<take>(grid(), (&mut out, from, self.tag))?,
                     _ => stream.launch::<absorb>(grid(), (&mut out, from, self.tag))?,
                 }

@@ -42,7 +42,7 @@ impl<T: Element> Run<T> {
             begin: None,
             queued: None,
             arrived: None,
-            has_kernels: kernels != Kernels::None,
+            has_kernels: kernels.any(),
             tick: NEVER,
             results: Vec::new(),
         };
@@ -56,7 +56,7 @@ impl<T: Element> Run<T> {
     }
 
     pub(crate) fn has_kernels(&self) -> bool {
-        self.kernels != Kernels::None
+        self.kernels.any()
     }
 
     /// Before a run. The numbers of its ticks begin with `salt`.
@@ -69,11 +69,9 @@ impl<T: Element> Run<T> {
         kept.results.clear();
     }
 
-    /// The number of a tick, which distinguishes it from those of other turns. Kernels get it as a parameter: in a replayed
-    /// tick their nodes are given another one. With one kernel a task it distinguishes turns alone.
+    /// The number of a tick of this run: see [`Kernels::number`].
     pub(crate) fn number(&self, tick: u64) -> u32 {
-        let salt = self.salt.load(Ordering::Relaxed);
-        if self.kernels == Kernels::One { salt } else { salt.wrapping_add(tick as u32) }
+        self.kernels.number(self.salt.load(Ordering::Relaxed), tick)
     }
 
     /// The end of an operator's tick, if no operator reads what it makes.

@@ -90,10 +90,11 @@ impl Wired {
 
     /// What distinguishes a tick of a turn: as the operators' `Run` says.
     fn number(&self, salt: u32, tick: u64) -> u32 {
-        match &self.work {
-            Tensors::Tasks { kernels: Kernels::One, .. } => salt,
-            _ => salt.wrapping_add(tick as u32),
-        }
+        let kernels = match &self.work {
+            Tensors::Seed { .. } => Kernels::ForEachRead,
+            Tensors::Tasks { kernels, .. } => *kernels,
+        };
+        kernels.number(salt, tick)
     }
 
     fn wait_blocking(&self) -> Result<()> {
@@ -141,7 +142,7 @@ impl Tensors {
                 }
             },
             Self::Tasks { graph, kernels, made, results } => {
-                let has_kernels = *kernels != Kernels::None;
+                let has_kernels = kernels.any();
                 if task == 0 {
                     results.clear();
                 }
@@ -157,11 +158,10 @@ impl Tensors {
                 let mut out = platform.tensor([ELEMENTS], stream)?;
                 if has_kernels {
                     let reads = &graph.reads[task];
-                    let most = if *kernels == Kernels::One { 1 } else { reads.len() };
                     if reads.is_empty() {
                         stream.launch::<begin>(grid(), (&mut out, tag(task) ^ number, 0))?;
                     }
-                    for (place, read) in reads.iter().enumerate().take(most) {
+                    for (place, read) in reads.iter().enumerate().take(kernels.reads(reads.len())) {
                         let from = &made[*read];
                         match place {
                             0 => stream.launch::<take>(grid(), (&mut out, from, tag(task)))?,

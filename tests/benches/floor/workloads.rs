@@ -48,6 +48,28 @@ pub(crate) enum Kernels {
     One,
 }
 
+impl Kernels {
+    /// Whether there are any.
+    pub(crate) fn any(self) -> bool {
+        self != Self::None
+    }
+
+    /// How many of the tasks that a task reads are read by its kernels.
+    pub(crate) fn reads(self, all: usize) -> usize {
+        match self {
+            Self::None => 0,
+            Self::ForEachRead => all,
+            Self::One => all.min(1),
+        }
+    }
+
+    /// What distinguishes a tick from others, in a turn with this salt. Kernels get it as a parameter: in a replayed tick their
+    /// nodes are given another one.
+    pub(crate) fn number(self, salt: u32, tick: u64) -> u32 {
+        if self == Self::One { salt } else { salt.wrapping_add(tick as u32) }
+    }
+}
+
 /// The work of a workload.
 pub(crate) enum Work {
     /// NVIDIA's CudaStreamPool example with images of this shape. Its times are those of a tick.
@@ -81,7 +103,7 @@ impl Workload {
     }
 
     pub(crate) fn has_kernels(&self) -> bool {
-        self.kernels() != Kernels::None
+        self.kernels().any()
     }
 }
 
