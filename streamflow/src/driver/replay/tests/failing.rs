@@ -109,8 +109,10 @@ fn a_held_back_call_that_fails_is_the_last_one() {
         let (driver, stream, event) = (&world.driver, world.streams[1], world.events[1]);
         let range = world.cells[0].range();
         // SAFETY: the stream, the event and the memory are live.
-        let done: [DriverResult<()>; 12] = unsafe {
+        let done: [DriverResult<()>; 13] = unsafe {
             [
+                // The first call of the trace that was followed.
+                world.try_launch(world.mix, 0, 0, 0, 5),
                 world.try_launch(world.mix, 1, 1, 0, 1),
                 driver.fill(stream, range, 0),
                 driver.recycle(stream, range),
