@@ -99,13 +99,15 @@ use self::guard::guarded;
 ///   loop*, `for (auto i = thread_index(); i < out_len; i += thread_count())`, or another loop over the elements,
 /// - `partial`: the body does not write every element, or each thread writes several without a loop over all.
 ///
-/// Only the number of elements is compared, and not the shape of the grid. Sizes are x first: the grid of an image is
-/// `[cols, rows]`, with `thread_index()` as the column and `thread_index_y()` as the row. The simulator can't show these
-/// mistakes, since its Rust body knows no threads; on a GPU they leave elements unwritten:
-/// - `[rows, cols]` in place of `[cols, rows]`. The product is the same, so the launch is accepted.
-/// - a grid of one number, `image.len()`, for a body that uses `thread_index_y()`: it is 0 in every thread.
+/// Sizes are x first: the grid of an image is `[cols, rows]`, with `thread_index()` as the column and `thread_index_y()` as
+/// the row. A launch with a grid of one number, `image.len()`, fails if the body contains `thread_index_y()`, which would
+/// be 0 in every thread; so does one without a size in z, for `thread_index_z()`. A size of 1 is a size, and a block with
+/// several threads in that direction will do.
 ///
-/// `compare_bodies` finds both on a GPU, if rows and columns differ in number.
+/// Beyond that only the number of elements is compared, and not the shape of the grid. With `[rows, cols]` in place of
+/// `[cols, rows]` the product is the same, so the launch is accepted, and a GPU leaves elements unwritten. The simulator
+/// can't show this mistake, since its Rust body knows no threads. `compare_bodies` finds it on a GPU, if rows and columns
+/// differ in number.
 ///
 /// # Requirements
 /// `requires(a.len() == b.len(), out.len() * cols as usize == a.len())`: Rust conditions over the lengths and the

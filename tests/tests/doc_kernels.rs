@@ -112,6 +112,7 @@ fn info(example: &Example) -> KernelInfo {
         generics: &[],
         threads: None,
         coverage: Coverage::Partial,
+        dimensions: 1,
         host: never_called,
     }
 }

@@ -4,7 +4,7 @@
 use std::process::ExitCode;
 
 use streamflow::prelude::*;
-use streamflow_tests::kernels::fill;
+use streamflow_tests::kernels::{fill, transpose};
 use streamflow_tests::setup::stream;
 use streamflow_tests::{Failed, Suite, check, check_equal, check_error, check_text};
 
@@ -19,6 +19,7 @@ fn main() -> ExitCode {
         .both("a_kernel_that_writes_a_part_takes_any_grid", partial)
         .both("one_block_for_each_element_is_enough", block_per_row)
         .both("a_part_of_a_slice_takes_a_smaller_grid", part_of_a_slice)
+        .both("a_body_that_reads_its_row_needs_a_grid_with_rows", without_rows)
         .run()
 }
 
@@ -184,4 +185,28 @@ fn part_of_a_slice(platform: &Platform) -> Result<(), Failed> {
     let mut part = data.slice_mut(2..5).ok_or_else(|| Failed::msg("no such part"))?;
     s.launch::<fill>(3, (&mut part, 2.0))?;
     check_equal(s.download_blocking(&data)?, vec![1.0, 1.0, 2.0, 2.0, 2.0, 1.0, 1.0, 1.0])
+}
+
+/// Of a grid of one number each thread would be in the first row.
+fn without_rows(platform: &Platform) -> Result<(), Failed> {
+    let (s, rows, cols) = (stream(platform)?, 5_usize, 3_usize);
+    let input: Vec<i32> = (1..=15).collect();
+    let mut device_input = platform.buffer::<i32>(input.len(), &s)?;
+    s.upload_blocking(&input, &mut device_input)?;
+    let mut out = platform.buffer::<i32>(input.len(), &s)?;
+    let size = (rows as u32, cols as u32);
+    for grid in [Grid::from(15), Grid::blocks(15), Grid::blocks(1).threads(32)] {
+        let text = refused(s.launch::<transpose>(grid, (&mut out, &device_input, size.0, size.1)))?;
+        check_text(
+            &text,
+            &["kernel `transpose`", "`thread_index_y()`", "launch it with `[cols, rows]`"],
+        )?;
+    }
+    let turned: Vec<i32> = (0..15).map(|i| input[i % rows * cols + i / rows]).collect();
+    for grid in [Grid::from([cols, rows]), Grid::blocks(1).threads([4, 8])] {
+        s.fill_bytes(&mut out, 0)?;
+        s.launch::<transpose>(grid, (&mut out, &device_input, size.0, size.1))?;
+        check_equal(s.download_blocking(&out)?, turned.clone())?;
+    }
+    Ok(())
 }

@@ -311,12 +311,14 @@ def test_a_closed_port_says_so():
         scale.y.close()
         with pytest.raises(sf.Ended, match="was closed"):
             scale.y.take()
-        # The run ends by itself, since nobody can take what the graph makes. It does so at any time from now on.
+        # Each edge holds a message. With these two no operator can run again, so the run ends by itself.
+        scale.x.push(ramp(0))
+        scale.x.push(ramp(1))
         report = running.join(timeout=60)
         assert report.end == "finished"
         assert report.ticks["taken_y"] == 0
         with pytest.raises(sf.Ended, match="finished by themselves: `taken_y`"):
-            scale.x.push(ramp(0))
+            scale.x.push(ramp(2))
 
 
 def test_a_full_port_waits_and_times_out():

@@ -147,8 +147,10 @@ fn info(kernel: &Kernel) -> TokenStream {
             generics: &[#((#names, <#type_params as ::streamflow::__private::Scalar>::CUDA),)*],
             threads: #threads,
             coverage: ::streamflow::__private::Coverage::#coverage,
+            dimensions: 1,
             host: __streamflow_host #turbofish,
         }
+        .for_body()
     }
 }
 

@@ -124,6 +124,7 @@ mod tests {
         generics: &[],
         threads: None,
         coverage: Coverage::Elementwise,
+        dimensions: 1,
         host,
     };
 

@@ -232,6 +232,18 @@ impl Grid {
         size.saturating_mul(self.block(loaded, fixed).map_or(0, product))
     }
 
+    /// Whether threads may differ in their place along an axis, since the size has that dimension or the blocks do.
+    pub(super) fn extends_in(
+        &self,
+        axis: usize,
+        loaded: &LoadedKernel,
+        fixed: Option<[u32; 3]>,
+    ) -> bool {
+        // A block that is refused has an error of its own.
+        axis < self.dimensions.into()
+            || self.block(loaded, fixed).is_none_or(|block| block[axis] > 1)
+    }
+
     /// What to launch for this many elements. A kernel that is launched in several dimensions reads its index in each of
     /// them, so that a grid of one dimension would be wrong.
     #[cold]

@@ -3,7 +3,7 @@
 use crate::driver::HostKernel;
 use crate::error::Result;
 
-use super::{Coverage, Passing};
+use super::{Coverage, Passing, dimensions};
 
 /// A kernel that `CudaStream::launch` takes: made by [`#[kernel]`](macro@crate::kernel).
 ///
@@ -54,8 +54,17 @@ pub struct KernelInfo {
     pub threads: Option<[u32; 3]>,
     /// Which grids write all elements of the `&mut` slices.
     pub coverage: Coverage,
+    /// In how many dimensions the CUDA body reads the index of its thread, see [`for_body`](Self::for_body).
+    pub dimensions: u8,
     /// The host body.
     pub host: HostKernel,
+}
+
+impl KernelInfo {
+    /// The same kernel, with the dimensions of its CUDA body.
+    pub const fn for_body(self) -> Self {
+        Self { dimensions: dimensions::dimensions(self.cuda), ..self }
+    }
 }
 
 /// One argument of a kernel.

@@ -5,7 +5,7 @@ use std::panic::Location;
 use super::bounds::{self, Bounds};
 use super::remembered::{self, Checked};
 use super::state::KernelState;
-use super::{Grid, IntoGrid, Kernel, KernelInfo, Passing, coverage};
+use super::{Grid, IntoGrid, Kernel, KernelInfo, Passing, coverage, dimensions};
 use crate::driver::{Launch, Note, SourceLocation};
 use crate::error::Result;
 use crate::memory::access::{self, Order, Use};
@@ -110,6 +110,7 @@ fn check(
         passing.report(state.report(device)?);
     }
     let kernel = (info.name, &loaded, info.threads);
+    dimensions::check(kernel, info.dimensions, grid)?;
     coverage::check(kernel, info.coverage, grid, passing)?;
     passing.check(info.name)?;
     let Some(shape) = grid.shape(&loaded, info.threads) else {

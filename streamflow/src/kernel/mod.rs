@@ -18,6 +18,7 @@ mod bounds;
 mod cache;
 mod compile;
 mod coverage;
+mod dimensions;
 #[doc(hidden)]
 pub mod expansion;
 pub(crate) mod find;

@@ -195,6 +195,7 @@ mod tests {
         generics: &[("T", "float")],
         threads: None,
         coverage: Coverage::Elementwise,
+        dimensions: 1,
         host,
     };
 
