@@ -6,9 +6,10 @@ use super::graph::GraphNode;
 use super::replay::Replays;
 use super::report::{RaceMark, RaceReports};
 use super::{
-    CopyOp, Coscheduling, DeviceId, DeviceInfo, Driver, DriverResult, GreenContext, HostFunction,
-    Image, KernelSource, Launch, LibraryCall, LoadedKernel, MemoryRange, MemorySource, Note,
-    RawEvent, RawGraph, RawModule, RawStream, SmSizes, Sticky, StreamOptions,
+    CopyOp, Coscheduling, DeviceId, DeviceInfo, Driver, DriverError, DriverResult, GreenContext,
+    HostFunction, Image, KernelSource, Launch, LibraryCall, LibraryError, LoadedKernel,
+    MemoryRange, MemorySource, Note, RawEvent, RawGraph, RawModule, RawStream, SmSizes, Sticky,
+    StreamOptions,
 };
 
 /// Defines [`Layer`] with the methods of [`Driver`], each forwarding to the driver below, and makes every
@@ -39,6 +40,12 @@ macro_rules! forward {
                 true
             }
 
+            /// As [`Driver::sees_library_calls`]. A layer gets each call unless it says that neither it nor the driver below
+            /// needs it.
+            fn sees_library_calls(&self) -> bool {
+                true
+            }
+
             $(
                 #[doc = concat!("As [`Driver::", stringify!($method), "`].")]
                 $($unsafety)* fn $method(&self, $($arg: $ty),*) $(-> $ret)? {
@@ -51,6 +58,10 @@ macro_rules! forward {
         unsafe impl<L: Layer> Driver for L {
             fn reads_library_calls(&self) -> bool {
                 Layer::reads_library_calls(self)
+            }
+
+            fn sees_library_calls(&self) -> bool {
+                Layer::sees_library_calls(self)
             }
 
             $(
@@ -104,6 +115,7 @@ forward! {
     [unsafe] fn load_kernel(device: DeviceId, source: &KernelSource<'_>) -> DriverResult<LoadedKernel>;
     [unsafe] fn launch(stream: RawStream, launch: &Launch<'_>) -> DriverResult<()>;
     [unsafe] fn call_library(stream: RawStream, call: &LibraryCall<'_>) -> DriverResult<()>;
+    [unsafe] fn library_failed(stream: RawStream, function: &'static str, error: LibraryError) -> DriverError;
     [unsafe] fn launch_host_function(stream: RawStream, function: HostFunction) -> DriverResult<()>;
     [unsafe] fn create_graph(device: DeviceId, nodes: &[GraphNode<'_>]) -> DriverResult<RawGraph>;
     [unsafe] fn launch_graph(graph: RawGraph, stream: RawStream) -> DriverResult<()>;

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::{Access, DriverResult, HostArgs, Param, RawStream};
+use super::{Access, HostArgs, Param, RawStream};
 
 /// One call of a library: its memory, a body for a device, and one for the simulator. A driver runs the body that it can.
 pub struct LibraryCall<'a> {
@@ -20,13 +20,6 @@ pub struct LibraryCall<'a> {
     pub host: &'a LibraryBody,
     /// The body for a device: queues the work on the stream.
     pub device: &'a dyn Fn(RawStream) -> Result<(), LibraryError>,
-}
-
-impl LibraryCall<'_> {
-    /// The body for a device, called.
-    pub(super) fn on_device(&self, stream: RawStream) -> DriverResult<()> {
-        Ok((self.device)(stream)?)
-    }
 }
 
 impl fmt::Debug for LibraryCall<'_> {

@@ -509,6 +509,27 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
         true
     }
 
+    /// Whether a library's function must be called by [`call_library`](Self::call_library). If not, it is called without
+    /// this driver, on the thread and in the place where `call_library` would call it, and
+    /// [`library_failed`](Self::library_failed) gets its error. It is queried once for each stream.
+    fn sees_library_calls(&self) -> bool {
+        true
+    }
+
+    /// The error for the caller of a library's function that has failed, called without this driver. `function` is its name.
+    ///
+    /// # Safety
+    /// `stream` is live.
+    unsafe fn library_failed(
+        &self,
+        stream: RawStream,
+        function: &'static str,
+        error: LibraryError,
+    ) -> DriverError {
+        let _ = (stream, function);
+        error.into()
+    }
+
     /// Whether this driver uses [notes](Note). A platform queries this once, when it is made, and passes no notes
     /// to a driver that does not use them.
     fn watches(&self) -> bool {

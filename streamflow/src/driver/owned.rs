@@ -18,6 +18,8 @@ pub(crate) struct OwnedStream {
     borrowed: bool,
     /// Whether it is its device's default stream.
     is_default: bool,
+    /// As [`Driver::sees_library_calls`].
+    sees_library_calls: bool,
 }
 
 impl OwnedStream {
@@ -42,7 +44,14 @@ impl OwnedStream {
 
     fn new(driver: &Arc<dyn Driver>, raw: RawStream, borrowed: bool) -> Self {
         let is_default = raw == driver.default_stream(raw.device());
-        Self { driver: driver.clone(), raw, borrowed, is_default }
+        let sees_library_calls = driver.sees_library_calls();
+        Self { driver: driver.clone(), raw, borrowed, is_default, sees_library_calls }
+    }
+
+    /// As [`Driver::sees_library_calls`].
+    #[inline]
+    pub(crate) fn sees_library_calls(&self) -> bool {
+        self.sees_library_calls
     }
 
     /// Whether it is its device's default stream, whose handle means the current device.

@@ -96,8 +96,8 @@ pub(super) fn check(
     grid: &Grid,
 ) -> Result<()> {
     let read = [None, Some((1, "y", INDICES[0])), Some((2, "z", INDICES[1]))];
-    let missing = read.into_iter().take(dimensions.into()).flatten();
-    match missing.filter(|(axis, ..)| !grid.extends_in(*axis, loaded, threads)).last() {
+    let mut read = read.into_iter().take(dimensions.into()).flatten();
+    match read.rfind(|(axis, ..)| !grid.extends_in(*axis, loaded, threads)) {
         None => Ok(()),
         Some((_, axis, index)) => {
             let size = if dimensions == 2 { "[cols, rows]" } else { "[cols, rows, planes]" };

@@ -15,6 +15,7 @@ use streamflow::driver::{
 pub struct Unlaunched {
     below: Arc<dyn Driver>,
     log: File,
+    sees_library_calls: bool,
 }
 
 impl fmt::Debug for Unlaunched {
@@ -27,9 +28,9 @@ impl Unlaunched {
     /// The name of the kernel that the library has.
     const ENTRY: &str = "add";
 
-    /// Wraps a driver.
-    pub fn new(below: Arc<dyn Driver>, log: File) -> Self {
-        Self { below, log }
+    /// Wraps a driver. Libraries are called through both drivers, or as without this one.
+    pub fn new(below: Arc<dyn Driver>, log: File, sees_library_calls: bool) -> Self {
+        Self { below, log, sees_library_calls }
     }
 }
 
@@ -43,6 +44,10 @@ unsafe impl Layer for Unlaunched {
     // So plans make their calls as on a GPU, without what only the simulator and checkers read.
     fn reads_library_calls(&self) -> bool {
         self.below.reads_library_calls()
+    }
+
+    fn sees_library_calls(&self) -> bool {
+        self.sees_library_calls || self.below.sees_library_calls()
     }
 
     unsafe fn load_kernel(

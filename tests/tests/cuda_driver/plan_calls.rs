@@ -30,6 +30,9 @@ const FAILS: &str = "STREAMFLOW_FAKE_LIBRARIES_FAIL";
 /// The call of CUDA that fails.
 const FAULT: &str = "STREAMFLOW_FAKE_CUDA_FAULT";
 
+/// Set where libraries are called through the drivers.
+const SEEN: &str = "STREAMFLOW_TEST_SEEN";
+
 /// The libraries, each with its file.
 const FILES: [&str; 5] =
     ["libcufft.so", "libcublasLt.so", "libcublas.so", "libcusolver.so", "libcusparse.so"];
@@ -123,7 +126,8 @@ pub(crate) fn play() -> Result<(), Failed> {
     let log = std::env::var(LOG)?;
     let file: File = OpenOptions::new().append(true).create(true).open(Path::new(&log))?;
     let cuda = Platform::builder().race_check(false).cuda()?;
-    let driver = Arc::new(Unlaunched::new(cuda.driver().clone(), file));
+    let driver =
+        Arc::new(Unlaunched::new(cuda.driver().clone(), file, std::env::var_os(SEEN).is_some()));
     let platform = Platform::builder().race_check(false).driver(driver)?;
     let is_lost = std::env::var_os(FAULT).is_some();
     match std::env::var(FAILS) {
@@ -191,21 +195,27 @@ fn library_of(function: &str) -> &'static str {
 
 /// One call of each plan makes the calls of its row.
 pub(crate) fn steady() -> Result<(), Failed> {
-    run(&[])
+    run(&[])?;
+    run(&[(SEEN, "1")])
 }
 
 /// A library's function fails, and the context is lost.
 pub(crate) fn lost() -> Result<(), Failed> {
     // The driver asks the stream, since a library's status does not say so.
     let fault = "cuStreamQuery 0 700 CUDA_ERROR_ILLEGAL_ADDRESS lost";
-    run(&[(FAILS, "cublasLtMatmul"), (FAULT, fault)])
+    let fails = [(FAILS, "cublasLtMatmul"), (FAULT, fault)];
+    run(&fails)?;
+    run(&[&fails[..], &[(SEEN, "1")]].concat())
 }
 
 /// Each function fails in turn.
 pub(crate) fn failing() -> Result<(), Failed> {
     let functions: BTreeSet<_> = ROWS.iter().flat_map(|row| row.calls).collect();
     let of_libraries = functions.into_iter().filter(|name| library_of(name) != "no library");
-    of_libraries.copied().try_for_each(|function| run(&[(FAILS, function)]))
+    of_libraries.copied().try_for_each(|function| {
+        run(&[(FAILS, function)])?;
+        run(&[(FAILS, function), (SEEN, "1")])
+    })
 }
 
 /// The variable of the directory with the libraries, and the directory itself, below another one.

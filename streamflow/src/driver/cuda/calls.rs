@@ -340,22 +340,39 @@ unsafe impl Driver for CudaDriver {
         false
     }
 
+    fn sees_library_calls(&self) -> bool {
+        false
+    }
+
     unsafe fn call_library(&self, stream: RawStream, call: &LibraryCall<'_>) -> DriverResult<()> {
         STICKY.usable(call.function)?;
-        let Err(error) = call.on_device(stream) else { return Ok(()) };
+        match (call.device)(stream) {
+            Ok(()) => Ok(()),
+            // SAFETY: the caller's stream is live.
+            Err(error) => Err(unsafe { self.library_failed(stream, call.function, error) }),
+        }
+    }
+
+    #[cold]
+    unsafe fn library_failed(
+        &self,
+        stream: RawStream,
+        function: &'static str,
+        error: LibraryError,
+    ) -> DriverError {
         // A library has its own numbers: those of a context that is lost are not among them.
         // SAFETY: the caller's stream is live.
         let queried = unsafe { sys::cuStreamQuery(stream_of(stream)) };
-        check_query(call.function, stream.device(), queried)?;
-        if context::is_current(&self.device(stream.device())?.context) {
-            return Err(error);
+        if let Err(lost) = check_query(function, stream.device(), queried) {
+            return lost;
         }
-        Err(match error {
-            DriverError::Library(error) => {
+        match self.device(stream.device()) {
+            Err(unusable) => unusable,
+            Ok(on) if context::is_current(&on.context) => error.into(),
+            Ok(_) => {
                 LibraryError { remedy: format!("{}; {OTHER_DEVICE}", error.remedy), ..error }.into()
             }
-            error => error,
-        })
+        }
     }
 
     unsafe fn create_graph(

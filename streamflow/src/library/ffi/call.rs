@@ -4,26 +4,21 @@ use std::panic::Location;
 
 use arrayvec::ArrayVec;
 
+use super::description::{Description, MAX_VALUES};
 use super::host_body::HostBody;
 use crate::driver::current;
 use crate::driver::{
     Access, AccessMode, DriverError, LibraryCall, LibraryError, MemoryRange, Note, Param, Plain,
-    RawStream, Rows,
+    RawStream, Rows, SourceLocation,
 };
 use crate::error::{Error, Result};
 use crate::library::claims;
 use crate::memory::access::{self, Order, Use};
 use crate::memory::{Block, DeviceSlice, Element, TensorView, TensorViewMut};
-use crate::stream::CudaStream;
+use crate::stream::{CudaStream, Timeline};
 
 /// The most claims of a [`Call`].
 pub const MAX_CLAIMS: usize = 12;
-
-/// The most values of a [`Call`].
-const MAX_VALUES: usize = 7;
-
-/// The most parameters of a host body: the mask of claims, two for each claim, and the values.
-const PARAMS: usize = 1 + 2 * MAX_CLAIMS + MAX_VALUES;
 
 /// One operation of a library on a stream: which memory it reads and writes, and the values for its host body. Claims and
 /// values reach the host body in the order in which they are made.
@@ -77,13 +72,8 @@ pub struct Call<'a> {
     /// Whether there were more claims or values than there is room for.
     is_full: bool,
     is_captured: bool,
-    /// Whether the driver reads more than the body for a device: what follows.
-    is_read: bool,
-    /// The mask: a bit for each parameter after it that begins a claim.
-    claims: u64,
-    /// The first place is that of the mask, which is written last.
-    params: ArrayVec<Param, PARAMS>,
-    accesses: ArrayVec<Access, MAX_CLAIMS>,
+    /// For a driver that reads more than the body for a device.
+    description: Option<Description>,
 }
 
 impl<'a> Call<'a> {
@@ -102,28 +92,16 @@ impl<'a> Call<'a> {
         library: &'static str,
         function: &'static str,
     ) -> Self {
-        let is_read = stream.timeline().driver().reads_library_calls();
+        let timeline = stream.timeline();
+        let is_read = timeline.sees_library_calls() && timeline.driver().reads_library_calls();
         Self::read_by(is_read, library, function)
     }
 
     #[inline(always)]
     fn read_by(is_read: bool, library: &'static str, function: &'static str) -> Self {
-        let mut call = Self {
-            library,
-            function,
-            uses: ArrayVec::new_const(),
-            is_full: false,
-            is_captured: true,
-            is_read,
-            claims: 0,
-            params: ArrayVec::new_const(),
-            accesses: ArrayVec::new_const(),
-        };
-        if is_read {
-            // The place of the mask.
-            call.param(Param::new(0_u64));
-        }
-        call
+        let description = is_read.then(Description::new);
+        let uses = ArrayVec::new_const();
+        Self { library, function, uses, is_full: false, is_captured: true, description }
     }
 
     /// Claims memory that the work reads. Returns its address, for the device's body.
@@ -165,8 +143,8 @@ impl<'a> Call<'a> {
     /// Passes a value to the host body.
     #[inline]
     pub fn value<T: Plain>(&mut self, value: T) {
-        if self.is_read {
-            self.param(Param::new(value));
+        if let Some(description) = &mut self.description {
+            self.is_full |= !description.add_value(Param::new(value));
         }
     }
 
@@ -200,13 +178,16 @@ impl<'a> Call<'a> {
         unsafe { self.queue_in_place(stream, host, device) }
     }
 
-    /// As [`queue`](Self::queue), for one call of this. It moves no claims: they have two kilobytes.
+    /// As [`queue`](Self::queue), for one call of this, whose claims are not moved.
     ///
     /// # Errors
     /// As for [`queue`](Self::queue).
     ///
     /// # Safety
     /// As for [`queue`](Self::queue).
+    // Compiled into its callers: a call of a library is so deep that the processor has forgotten where each function around
+    // it returns to.
+    #[inline(always)]
     #[track_caller]
     pub(in crate::library) unsafe fn queue_in_place(
         &mut self,
@@ -215,27 +196,54 @@ impl<'a> Call<'a> {
         device: impl Fn(RawStream) -> Result<(), LibraryError>,
     ) -> Result<()> {
         let location = Location::caller();
+        let timeline = &**stream.timeline();
+        if self.is_full || timeline.sees_library_calls() {
+            // SAFETY: the caller vouches for the same.
+            return unsafe { self.queue_by_driver(stream, host, &device, location) };
+        }
+        // Fast path: a device's driver, without layers. The hook's device is bound, unless the hook has bound another one or
+        // has run other code since.
+        timeline.ready_for_library()?;
+        let take = |argument, mode| claims::taken(self.function, argument, mode);
+        let uses = self.uses.iter().filter_map(|claimed| claimed.chosen(take));
+        access::queue(stream, Order::ByData, uses, || {
+            device(timeline.raw()).map_err(|error| failed(timeline, self.function, error))
+        })
+    }
+
+    /// Queues the work by the driver's call.
+    ///
+    /// # Safety
+    /// As for [`queue`](Self::queue).
+    #[inline(never)]
+    unsafe fn queue_by_driver(
+        &mut self,
+        stream: &CudaStream,
+        host: &HostBody,
+        device: &dyn Fn(RawStream) -> Result<(), LibraryError>,
+        location: SourceLocation,
+    ) -> Result<()> {
         if self.is_full {
             return Err(self.too_many());
         }
-        if let Some(mask) = self.params.first_mut() {
-            *mask = Param::new(self.claims);
-        }
-        // The hook's device is bound, unless the hook has bound another one or has run other code since.
-        stream.timeline().ready_for_library()?;
+        let timeline = &**stream.timeline();
+        timeline.ready_for_library()?;
+        let (params, accesses) = match &mut self.description {
+            Some(description) => description.parts(),
+            None => (&[][..], &[][..]),
+        };
         let call = LibraryCall {
             function: self.function,
-            params: &self.params,
-            accesses: &self.accesses,
+            params,
+            accesses,
             is_captured: self.is_captured,
             host: &host.0,
-            device: &device,
+            device,
         };
         let take = |argument, mode| claims::taken(self.function, argument, mode);
         let uses = self.uses.iter().filter_map(|claimed| claimed.chosen(take));
         access::queue(stream, Order::ByData, uses, || {
             stream.table().tell(&Note::At(location));
-            let timeline = stream.timeline();
             // SAFETY: the stream is alive. The caller vouches for the device's body. The host body touches what its
             // operands give it: the claimed memory, which is freed only after the uses that are noted.
             Ok(unsafe { timeline.driver().call_library(timeline.raw(), &call) }?)
@@ -264,27 +272,10 @@ impl<'a> Call<'a> {
         if range.bytes > 0 {
             self.is_full |= self.uses.try_push(Use::new(block, mode, argument)).is_err();
         }
-        if self.is_read {
-            self.describe(Access { range, mode, argument, rows });
+        if let Some(description) = &mut self.description {
+            self.is_full |= !description.add_claim(Access { range, mode, argument, rows });
         }
         range.address
-    }
-
-    /// Adds a claim to what the driver reads.
-    #[inline(never)]
-    fn describe(&mut self, access: Access) {
-        let MemoryRange { address, bytes } = access.range;
-        self.claims |= 1 << (self.params.len() - 1);
-        self.param(Param::new(address));
-        // No range is so long that its length needs the highest bit.
-        self.param(Param::new(bytes << 1 | u64::from(access.mode == AccessMode::Write)));
-        if bytes > 0 {
-            self.is_full |= self.accesses.try_push(access).is_err();
-        }
-    }
-
-    fn param(&mut self, param: Param) {
-        self.is_full |= self.params.try_push(param).is_err();
     }
 
     #[cold]
@@ -300,6 +291,14 @@ impl<'a> Call<'a> {
         })
         .into()
     }
+}
+
+/// The error of a function that was called without the driver.
+#[cold]
+#[inline(never)]
+fn failed(timeline: &Timeline, function: &'static str, error: LibraryError) -> Error {
+    // SAFETY: the stream is alive.
+    unsafe { timeline.driver().library_failed(timeline.raw(), function, error) }.into()
 }
 
 /// `Ok` for status 0, else the error of a library's function, with the name that `name_of` has for the number.

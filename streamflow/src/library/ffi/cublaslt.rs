@@ -192,7 +192,7 @@ pub(in crate::library) fn multiply<T: MatmulElement>(
 ///
 /// # Errors
 /// The library's; the driver's.
-#[inline]
+#[inline(always)]
 #[track_caller]
 pub(in crate::library) fn multiply_whole<T: MatmulElement>(
     lt: Option<&mut Lt>,
@@ -208,7 +208,7 @@ pub(in crate::library) fn multiply_whole<T: MatmulElement>(
 }
 
 /// Queues a call whose matrices are claimed.
-#[inline]
+#[inline(always)]
 #[track_caller]
 fn queue<'a, T: MatmulElement>(
     lt: Option<&mut Lt>,

@@ -12,7 +12,9 @@ use crate::driver::DriverError;
 use crate::error::Result;
 use crate::library::ffi::cublaslt::{self, Lt, Product, Rest};
 use crate::library::{HostBody, Plan, is_simulated};
-use crate::memory::{Buffer, CopySource, CopyTarget, DeviceSlice, Shape, TRUSTED};
+use crate::memory::{
+    Buffer, CopySource, CopyTarget, DeviceSlice, Shape, TRUSTED, TensorView, TensorViewMut,
+};
 use crate::stream::CudaStream;
 
 /// The name in messages.
@@ -117,13 +119,26 @@ impl<T: MatmulElement, E> Matmul<T, E> {
             let (lt, body) = (self.lt.as_mut(), &self.body);
             return cublaslt::multiply_whole(lt, body, stream, [a, b], c, rest);
         }
-        let (a, b, c) = (a.copy_source(), b.copy_source(), c.copy_target());
+        self.multiply_views(stream, (a.copy_source(), b.copy_source(), c.copy_target()), bias)
+    }
+
+    /// As [`multiply`](Self::multiply), of views. It is apart, since it has much on the stack.
+    #[inline(never)]
+    #[track_caller]
+    fn multiply_views(
+        &mut self,
+        stream: &CudaStream,
+        (a, b, c): (TensorView<'_, T>, TensorView<'_, T>, TensorViewMut<'_, T>),
+        bias: Option<&DeviceSlice<T>>,
+    ) -> Result<()> {
+        let problem = &self.problem;
         problem.check_operand(CALL, &problem.a, &a)?;
         problem.check_operand(CALL, &problem.b, &b)?;
         problem.check_operand(CALL, &problem.c, &c.as_view())?;
         if problem.is_empty() {
             return Ok(());
         }
+        let (alpha, beta, work) = (self.alpha, self.beta, &mut self.work);
         let rest = Rest { bias, work, alpha, beta };
         cublaslt::multiply(self.lt.as_mut(), &self.body, stream, Product { a, b, c, rest })
     }

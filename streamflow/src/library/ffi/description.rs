@@ -1,0 +1,87 @@
+//! What a driver that is no device's reads of a call: parameters for the host body, and accesses.
+
+use std::cell::Cell;
+
+use arrayvec::ArrayVec;
+
+use super::call::MAX_CLAIMS;
+use crate::driver::{Access, AccessMode, Param};
+
+/// The most values of a call.
+pub(super) const MAX_VALUES: usize = 7;
+
+/// The most parameters of a host body: the mask of claims, two for each claim, and the values.
+const PARAMS: usize = 1 + 2 * MAX_CLAIMS + MAX_VALUES;
+
+thread_local! {
+    /// The parts of an earlier call, for the next one of this thread, so that it allocates none.
+    static KEPT: Cell<Option<Box<Parts>>> = const { Cell::new(None) };
+}
+
+/// The description of a call. It is apart from the call, which is small: what a device's calls have on the stack lies between
+/// the caller's memory and the library's.
+#[derive(Debug)]
+pub(super) struct Description(Option<Box<Parts>>);
+
+#[derive(Debug)]
+struct Parts {
+    /// The mask: a bit for each parameter after it that begins a claim.
+    claims: u64,
+    /// The first place is that of the mask, which is written last.
+    params: ArrayVec<Param, PARAMS>,
+    accesses: ArrayVec<Access, MAX_CLAIMS>,
+}
+
+impl Description {
+    /// Of a call without claims and values.
+    #[inline(never)]
+    pub(super) fn new() -> Self {
+        let kept = KEPT.try_with(Cell::take).ok().flatten();
+        let mut parts = kept.unwrap_or_else(|| {
+            let (params, accesses) = (ArrayVec::new_const(), ArrayVec::new_const());
+            Box::new(Parts { claims: 0, params, accesses })
+        });
+        parts.claims = 0;
+        parts.params.clear();
+        parts.accesses.clear();
+        parts.params.push(Param::new(0_u64));
+        Self(Some(parts))
+    }
+
+    /// Adds a value for the host body. Returns whether there was room.
+    #[inline(never)]
+    pub(super) fn add_value(&mut self, value: Param) -> bool {
+        self.0.as_mut().is_some_and(|parts| parts.params.try_push(value).is_ok())
+    }
+
+    /// Adds a claim. Returns whether there was room.
+    #[inline(never)]
+    pub(super) fn add_claim(&mut self, access: Access) -> bool {
+        let Some(parts) = &mut self.0 else { return false };
+        let range = access.range;
+        parts.claims |= 1 << (parts.params.len() - 1);
+        // No range is so long that its length needs the highest bit.
+        let length = range.bytes << 1 | u64::from(access.mode == AccessMode::Write);
+        parts.params.try_push(Param::new(range.address)).is_ok()
+            && parts.params.try_push(Param::new(length)).is_ok()
+            && (range.bytes == 0 || parts.accesses.try_push(access).is_ok())
+    }
+
+    /// All parameters, and the accesses.
+    pub(super) fn parts(&mut self) -> (&[Param], &[Access]) {
+        let Some(parts) = &mut self.0 else { return (&[], &[]) };
+        if let Some(mask) = parts.params.first_mut() {
+            *mask = Param::new(parts.claims);
+        }
+        (&parts.params, &parts.accesses)
+    }
+}
+
+impl Drop for Description {
+    #[inline(never)]
+    fn drop(&mut self) {
+        let parts = self.0.take();
+        // A thread that ends keeps nothing.
+        let _ = KEPT.try_with(|kept| kept.set(parts));
+    }
+}
