@@ -100,9 +100,9 @@ use self::guard::guarded;
 /// - `partial`: the body does not write every element, or each thread writes several without a loop over all.
 ///
 /// Sizes are x first: the grid of an image is `[cols, rows]`, with `thread_index()` as the column and `thread_index_y()` as
-/// the row. A launch with a grid of one number, `image.len()`, fails if the body contains `thread_index_y()`, which would
-/// be 0 in every thread; so does one without a size in z, for `thread_index_z()`. A size of 1 is a size, and a block with
-/// several threads in that direction will do.
+/// the row. Without one of the two options, a launch with a grid of one number, `image.len()`, fails if the body contains
+/// `thread_index_y()`, which would be 0 in every thread; so does one without a size in z, for `thread_index_z()`. A size of 1
+/// is a size, and a block with several threads in that direction will do.
 ///
 /// Beyond that only the number of elements is compared, and not the shape of the grid. With `[rows, cols]` in place of
 /// `[cols, rows]` the product is the same, so the launch is accepted, and a GPU leaves elements unwritten. The simulator

@@ -208,5 +208,24 @@ fn without_rows(platform: &Platform) -> Result<(), Failed> {
         s.launch::<transpose>(grid, (&mut out, &device_input, size.0, size.1))?;
         check_equal(s.download_blocking(&out)?, turned.clone())?;
     }
-    Ok(())
+    // A body with a loop over rows is right with any grid.
+    s.fill_bytes(&mut out, 0)?;
+    s.launch::<number_in_rows>(cols, (&mut out, cols as u32))?;
+    check_equal(s.download_blocking(&out)?, (0..15).collect::<Vec<i32>>())?;
+    let mut empty = platform.buffer::<i32>(0, &s)?;
+    let none = platform.buffer::<i32>(0, &s)?;
+    Ok(s.launch::<transpose>(0, (&mut empty, &none, 0, 0))?)
+}
+
+/// Writes the number of each element, row by row.
+#[kernel(grid_stride, unsafe cuda = "
+    unsigned long long rows = out_len / cols, height = gridDim.y * blockDim.y;
+    for (unsigned long long y = thread_index_y(); y < rows; y += height)
+        for (unsigned long long x = thread_index(); x < cols; x += thread_count()) out[y * cols + x] = y * cols + x;
+")]
+fn number_in_rows(out: &mut [i32], cols: u32) {
+    let _ = cols;
+    for (number, out) in (0..).zip(out) {
+        *out = number;
+    }
 }

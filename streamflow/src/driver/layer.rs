@@ -7,9 +7,9 @@ use super::replay::Replays;
 use super::report::{RaceMark, RaceReports};
 use super::{
     CopyOp, Coscheduling, DeviceId, DeviceInfo, Driver, DriverError, DriverResult, GreenContext,
-    HostFunction, Image, KernelSource, Launch, LibraryCall, LibraryError, LoadedKernel,
-    MemoryRange, MemorySource, Note, RawEvent, RawGraph, RawModule, RawStream, SmSizes, Sticky,
-    StreamOptions,
+    HostFunction, Image, KernelSource, Launch, LibraryCall, LibraryCalls, LibraryError,
+    LoadedKernel, MemoryRange, MemorySource, Note, RawEvent, RawGraph, RawModule, RawStream,
+    SmSizes, Sticky, StreamOptions,
 };
 
 /// Defines [`Layer`] with the methods of [`Driver`], each forwarding to the driver below, and makes every
@@ -34,16 +34,10 @@ macro_rules! forward {
             /// The driver that is wrapped.
             fn below(&self) -> &dyn Driver;
 
-            /// As [`Driver::reads_library_calls`]. A layer gets all of a call unless it says that neither it nor the driver
-            /// below reads more than the body for a device.
-            fn reads_library_calls(&self) -> bool {
-                true
-            }
-
-            /// As [`Driver::sees_library_calls`]. A layer gets each call unless it says that neither it nor the driver below
-            /// needs it.
-            fn sees_library_calls(&self) -> bool {
-                true
+            /// As [`Driver::library_calls`]. A layer gets all of each call unless it says that neither it nor the driver below
+            /// needs that.
+            fn library_calls(&self) -> LibraryCalls {
+                LibraryCalls::Whole
             }
 
             $(
@@ -56,12 +50,8 @@ macro_rules! forward {
 
         // SAFETY: every method is the layer's, and a layer makes the promises of a driver.
         unsafe impl<L: Layer> Driver for L {
-            fn reads_library_calls(&self) -> bool {
-                Layer::reads_library_calls(self)
-            }
-
-            fn sees_library_calls(&self) -> bool {
-                Layer::sees_library_calls(self)
+            fn library_calls(&self) -> LibraryCalls {
+                Layer::library_calls(self)
             }
 
             $(

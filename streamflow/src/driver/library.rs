@@ -9,9 +9,9 @@ use super::{Access, HostArgs, Param, RawStream};
 pub struct LibraryCall<'a> {
     /// The library's function, for messages: `cufftExecC2C`.
     pub function: &'static str,
-    /// The parameters of the host body, in order. Empty if the driver [reads none](super::Driver::reads_library_calls).
+    /// The parameters of the host body, in order. Empty for a driver that needs no [`Whole`](LibraryCalls::Whole) call.
     pub params: &'a [Param],
-    /// All memory that the call touches, work areas included. Empty if the driver reads none.
+    /// All memory that the call touches, work areas included. Empty as the parameters are.
     pub accesses: &'a [Access],
     /// Whether the call may be captured in a CUDA graph, and replayed with it. It is `false` for a call that may wait for
     /// the device or allocate, and for one of which the library's documentation does not say that it may be captured.
@@ -20,6 +20,19 @@ pub struct LibraryCall<'a> {
     pub host: &'a LibraryBody,
     /// The body for a device: queues the work on the stream.
     pub device: &'a dyn Fn(RawStream) -> Result<(), LibraryError>,
+}
+
+/// What a driver needs of calls of libraries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LibraryCalls {
+    /// Nothing: a device's body is called without the driver, in the place where
+    /// [`call_library`](super::Driver::call_library) would call it, and
+    /// [`library_failed`](super::Driver::library_failed) gets its error. There is no note of such a call.
+    Unseen,
+    /// Each call, with its body for a device. Parameters and accesses may be left out.
+    Body,
+    /// All of each call.
+    Whole,
 }
 
 impl fmt::Debug for LibraryCall<'_> {

@@ -48,7 +48,7 @@ pub use kernel::{
     LoadedKernel, MAX_PARAMS, Param, Plain, Target,
 };
 pub use layer::Layer;
-pub use library::{LibraryBody, LibraryCall, LibraryError};
+pub use library::{LibraryBody, LibraryCall, LibraryCalls, LibraryError};
 pub(crate) use listeners::Listeners;
 pub use memory_source::MemorySource;
 pub(crate) use note::tell;
@@ -503,17 +503,9 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
         None
     }
 
-    /// Whether this driver reads the parameters and the accesses of a [`LibraryCall`]. If not, a call may come without them:
-    /// a device needs its body alone.
-    fn reads_library_calls(&self) -> bool {
-        true
-    }
-
-    /// Whether a library's function must be called by [`call_library`](Self::call_library). If not, it is called without
-    /// this driver, on the thread and in the place where `call_library` would call it, and
-    /// [`library_failed`](Self::library_failed) gets its error. It is queried once for each stream.
-    fn sees_library_calls(&self) -> bool {
-        true
+    /// What this driver needs of calls of libraries. It is asked when a call begins, and the answer may change.
+    fn library_calls(&self) -> LibraryCalls {
+        LibraryCalls::Whole
     }
 
     /// The error for the caller of a library's function that has failed, called without this driver. `function` is its name.

@@ -18,8 +18,6 @@ pub(crate) struct OwnedStream {
     borrowed: bool,
     /// Whether it is its device's default stream.
     is_default: bool,
-    /// As [`Driver::sees_library_calls`].
-    sees_library_calls: bool,
 }
 
 impl OwnedStream {
@@ -44,14 +42,7 @@ impl OwnedStream {
 
     fn new(driver: &Arc<dyn Driver>, raw: RawStream, borrowed: bool) -> Self {
         let is_default = raw == driver.default_stream(raw.device());
-        let sees_library_calls = driver.sees_library_calls();
-        Self { driver: driver.clone(), raw, borrowed, is_default, sees_library_calls }
-    }
-
-    /// As [`Driver::sees_library_calls`].
-    #[inline]
-    pub(crate) fn sees_library_calls(&self) -> bool {
-        self.sees_library_calls
+        Self { driver: driver.clone(), raw, borrowed, is_default }
     }
 
     /// Whether it is its device's default stream, whose handle means the current device.

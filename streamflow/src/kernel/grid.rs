@@ -239,7 +239,6 @@ impl Grid {
         loaded: &LoadedKernel,
         fixed: Option<[u32; 3]>,
     ) -> bool {
-        // A block that is refused has an error of its own.
         axis < self.dimensions.into()
             || self.block(loaded, fixed).is_none_or(|block| block[axis] > 1)
     }

@@ -5,7 +5,7 @@ use std::panic::Location;
 use super::bounds::{self, Bounds};
 use super::remembered::{self, Checked};
 use super::state::KernelState;
-use super::{Grid, IntoGrid, Kernel, KernelInfo, Passing, coverage, dimensions};
+use super::{Coverage, Grid, IntoGrid, Kernel, KernelInfo, Passing, coverage, dimensions};
 use crate::driver::{Launch, Note, SourceLocation};
 use crate::error::Result;
 use crate::memory::access::{self, Order, Use};
@@ -110,12 +110,14 @@ fn check(
         passing.report(state.report(device)?);
     }
     let kernel = (info.name, &loaded, info.threads);
-    dimensions::check(kernel, info.dimensions, grid)?;
     coverage::check(kernel, info.coverage, grid, passing)?;
     passing.check(info.name)?;
     let Some(shape) = grid.shape(&loaded, info.threads) else {
         return grid.refuse(info.name, &loaded, info.threads).map(|()| None);
     };
+    if info.coverage == Coverage::Elementwise {
+        dimensions::check(kernel, info.dimensions, grid)?;
+    }
     // Checks of indices need a parameter more, which is made here.
     if is_plain {
         remembered::remember(info, grid, stream.timeline(), (&loaded, shape));

@@ -28,7 +28,8 @@ use crate::error::Result;
 use crate::stream::CudaStream;
 
 pub use crate::driver::LibraryError;
-pub use ffi::call::{Call, MAX_CLAIMS, check};
+pub use ffi::call::{Call, check};
+pub use ffi::description::MAX_CLAIMS;
 pub use ffi::host_body::{HostBody, Operands};
 
 /// Whether a stream's device is simulated. A plan for it has a host body, and no handle of a library.

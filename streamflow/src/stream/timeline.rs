@@ -143,13 +143,6 @@ impl Timeline {
         self.stream.driver()
     }
 
-    /// As [`Driver::sees_library_calls`].
-    #[inline]
-    #[allow(dead_code, reason = "features with a library use it")]
-    pub(crate) fn sees_library_calls(&self) -> bool {
-        self.stream.sees_library_calls()
-    }
-
     /// The number that all streams and memory of one platform share.
     pub(crate) fn platform(&self) -> PlatformNumber {
         self.platform

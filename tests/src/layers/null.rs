@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use streamflow::driver::{
-    CopyOp, DeviceId, Driver, DriverResult, Launch, Layer, LibraryCall, MemoryRange, RawEvent,
-    RawGraph, RawStream,
+    CopyOp, DeviceId, Driver, DriverResult, Launch, Layer, LibraryCall, LibraryCalls, MemoryRange,
+    RawEvent, RawGraph, RawStream,
 };
 
 /// While it is off, the calls of a warm pipeline succeed without doing anything. The remaining time is the cost of the
@@ -47,9 +47,9 @@ macro_rules! nothing {
                 &*self.below
             }
 
-            // As CUDA's driver, whose host time is measured.
-            fn reads_library_calls(&self) -> bool {
-                !self.is_off() && self.below.reads_library_calls()
+            // As a layer above CUDA's driver: the simulator below has no function to call without it.
+            fn library_calls(&self) -> LibraryCalls {
+                if self.is_off() { LibraryCalls::Body } else { self.below.library_calls() }
             }
 
             $(

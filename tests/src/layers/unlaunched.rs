@@ -6,8 +6,8 @@ use std::io::Write;
 use std::sync::Arc;
 
 use streamflow::driver::{
-    Code, DeviceId, Driver, DriverResult, Image, KernelSource, Launch, Layer, LoadedKernel,
-    RawStream,
+    Code, DeviceId, Driver, DriverResult, Image, KernelSource, Launch, Layer, LibraryCalls,
+    LoadedKernel, RawStream,
 };
 
 /// Above a `libcuda` that has one kernel, which stands for all others. A launch is a line in a file, and nothing else: the
@@ -42,12 +42,8 @@ unsafe impl Layer for Unlaunched {
     }
 
     // So plans make their calls as on a GPU, without what only the simulator and checkers read.
-    fn reads_library_calls(&self) -> bool {
-        self.below.reads_library_calls()
-    }
-
-    fn sees_library_calls(&self) -> bool {
-        self.sees_library_calls || self.below.sees_library_calls()
+    fn library_calls(&self) -> LibraryCalls {
+        if self.sees_library_calls { LibraryCalls::Body } else { self.below.library_calls() }
     }
 
     unsafe fn load_kernel(

@@ -9,6 +9,7 @@ use std::fs::{self, File, OpenOptions};
 use std::path::Path;
 use std::sync::Arc;
 
+use streamflow::driver::{Driver, LibraryCalls};
 use streamflow::prelude::*;
 use streamflow::testing::OperatorHarness;
 use streamflow_tests::foreign::make_current;
@@ -126,8 +127,12 @@ pub(crate) fn play() -> Result<(), Failed> {
     let log = std::env::var(LOG)?;
     let file: File = OpenOptions::new().append(true).create(true).open(Path::new(&log))?;
     let cuda = Platform::builder().race_check(false).cuda()?;
-    let driver =
-        Arc::new(Unlaunched::new(cuda.driver().clone(), file, std::env::var_os(SEEN).is_some()));
+    let is_seen = std::env::var_os(SEEN).is_some();
+    let driver = Arc::new(Unlaunched::new(cuda.driver().clone(), file, is_seen));
+    let needed = if is_seen { LibraryCalls::Body } else { LibraryCalls::Unseen };
+    check(driver.library_calls() == needed, || {
+        format!("the driver needs {:?}", driver.library_calls())
+    })?;
     let platform = Platform::builder().race_check(false).driver(driver)?;
     let is_lost = std::env::var_os(FAULT).is_some();
     match std::env::var(FAILS) {

@@ -11,9 +11,9 @@ use super::{CudaDriver, context, handle_of, pointer_to, pool, probe};
 use crate::driver::graph::GraphNode;
 use crate::driver::{
     Code, CopyOp, Coscheduling, DeviceId, DeviceInfo, Driver, DriverError, DriverResult,
-    GreenContext, HostFunction, Image, KernelSource, Launch, LibraryCall, LibraryError,
-    LoadedKernel, MemoryRange, MemorySource, RawEvent, RawGraph, RawModule, RawStream, SmSizes,
-    Sticky, StreamFlags, StreamOptions, Target,
+    GreenContext, HostFunction, Image, KernelSource, Launch, LibraryCall, LibraryCalls,
+    LibraryError, LoadedKernel, MemoryRange, MemorySource, RawEvent, RawGraph, RawModule,
+    RawStream, SmSizes, Sticky, StreamFlags, StreamOptions, Target,
 };
 
 /// Added to the remedy of a library's error.
@@ -335,13 +335,10 @@ unsafe impl Driver for CudaDriver {
         unsafe { self.submit_launch(stream, launch) }
     }
 
+    // After a sticky error `call_library` refuses each call.
     #[inline]
-    fn reads_library_calls(&self) -> bool {
-        false
-    }
-
-    fn sees_library_calls(&self) -> bool {
-        false
+    fn library_calls(&self) -> LibraryCalls {
+        if STICKY.get().is_none() { LibraryCalls::Unseen } else { LibraryCalls::Body }
     }
 
     unsafe fn call_library(&self, stream: RawStream, call: &LibraryCall<'_>) -> DriverResult<()> {
@@ -360,6 +357,9 @@ unsafe impl Driver for CudaDriver {
         function: &'static str,
         error: LibraryError,
     ) -> DriverError {
+        if let Err(refused) = STICKY.usable(function) {
+            return refused;
+        }
         // A library has its own numbers: those of a context that is lost are not among them.
         // SAFETY: the caller's stream is live.
         let queried = unsafe { sys::cuStreamQuery(stream_of(stream)) };

@@ -6,8 +6,8 @@ use super::trace::Given;
 use super::{Omission, Replaying, Replays};
 use crate::driver::{
     Code, CopyOp, DeviceId, Driver, DriverResult, HostFunction, KernelSource, Launch, Layer,
-    LibraryCall, LoadedKernel, MemoryRange, MemorySource, RawEvent, RawStream, Sticky,
-    StreamOptions,
+    LibraryCall, LibraryCalls, LoadedKernel, MemoryRange, MemorySource, RawEvent, RawStream,
+    Sticky, StreamOptions,
 };
 
 // In all SAFETY reasons below: `Layer` requires the contract of the same method of `Driver`.
@@ -288,9 +288,13 @@ unsafe impl<D: Driver> Layer for Replaying<D> {
         unsafe { self.below.launch(stream, launch) }
     }
 
-    // No call of a library is compared: each is sent.
-    fn reads_library_calls(&self) -> bool {
-        self.below.reads_library_calls()
+    // No call of a library is compared: each is sent, after what is held back.
+    #[inline]
+    fn library_calls(&self) -> LibraryCalls {
+        match self.below.library_calls() {
+            LibraryCalls::Unseen if self.is_on() => LibraryCalls::Body,
+            needed => needed,
+        }
     }
 
     unsafe fn call_library(&self, stream: RawStream, call: &LibraryCall<'_>) -> DriverResult<()> {

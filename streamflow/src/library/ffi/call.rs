@@ -4,21 +4,18 @@ use std::panic::Location;
 
 use arrayvec::ArrayVec;
 
-use super::description::{Description, MAX_VALUES};
+use super::description::{Description, MAX_CLAIMS, MAX_VALUES};
 use super::host_body::HostBody;
 use crate::driver::current;
 use crate::driver::{
-    Access, AccessMode, DriverError, LibraryCall, LibraryError, MemoryRange, Note, Param, Plain,
-    RawStream, Rows, SourceLocation,
+    Access, AccessMode, DriverError, LibraryCall, LibraryCalls, LibraryError, MemoryRange, Note,
+    Param, Plain, RawStream, Rows, SourceLocation,
 };
 use crate::error::{Error, Result};
 use crate::library::claims;
 use crate::memory::access::{self, Order, Use};
 use crate::memory::{Block, DeviceSlice, Element, TensorView, TensorViewMut};
 use crate::stream::{CudaStream, Timeline};
-
-/// The most claims of a [`Call`].
-pub const MAX_CLAIMS: usize = 12;
 
 /// One operation of a library on a stream: which memory it reads and writes, and the values for its host body. Claims and
 /// values reach the host body in the order in which they are made.
@@ -72,7 +69,9 @@ pub struct Call<'a> {
     /// Whether there were more claims or values than there is room for.
     is_full: bool,
     is_captured: bool,
-    /// For a driver that reads more than the body for a device.
+    /// Whether the driver needs nothing of it.
+    is_unseen: bool,
+    /// For a driver that needs all of it.
     description: Option<Description>,
 }
 
@@ -80,11 +79,10 @@ impl<'a> Call<'a> {
     /// A call of a function of a library, without claims. Both names are for messages.
     #[inline]
     pub fn new(library: &'static str, function: &'static str) -> Self {
-        Self::read_by(true, library, function)
+        Self::needed(LibraryCalls::Whole, library, function)
     }
 
-    /// A call that will be queued on this stream, or on another one of its platform. It keeps what the platform's driver
-    /// reads, and no more.
+    /// A call that will be queued at once on this stream. It keeps what the platform's driver needs, and no more.
     #[inline]
     #[allow(dead_code, reason = "features with a library use it")]
     pub(in crate::library) fn on(
@@ -92,16 +90,15 @@ impl<'a> Call<'a> {
         library: &'static str,
         function: &'static str,
     ) -> Self {
-        let timeline = stream.timeline();
-        let is_read = timeline.sees_library_calls() && timeline.driver().reads_library_calls();
-        Self::read_by(is_read, library, function)
+        Self::needed(stream.timeline().driver().library_calls(), library, function)
     }
 
     #[inline(always)]
-    fn read_by(is_read: bool, library: &'static str, function: &'static str) -> Self {
-        let description = is_read.then(Description::new);
+    fn needed(needed: LibraryCalls, library: &'static str, function: &'static str) -> Self {
+        let description = (needed == LibraryCalls::Whole).then(Description::new);
         let uses = ArrayVec::new_const();
-        Self { library, function, uses, is_full: false, is_captured: true, description }
+        let is_unseen = needed == LibraryCalls::Unseen;
+        Self { library, function, uses, is_full: false, is_captured: true, is_unseen, description }
     }
 
     /// Claims memory that the work reads. Returns its address, for the device's body.
@@ -174,6 +171,10 @@ impl<'a> Call<'a> {
     ) -> Result<()> {
         // Unlike NVIDIA's libraries, the caller's may bind another device.
         let _other = current::other_code();
+        // A call that was begun without a stream.
+        if self.description.is_some() {
+            self.is_unseen = stream.timeline().driver().library_calls() == LibraryCalls::Unseen;
+        }
         // SAFETY: the caller vouches for the same.
         unsafe { self.queue_in_place(stream, host, device) }
     }
@@ -197,11 +198,11 @@ impl<'a> Call<'a> {
     ) -> Result<()> {
         let location = Location::caller();
         let timeline = &**stream.timeline();
-        if self.is_full || timeline.sees_library_calls() {
+        if self.is_full || !self.is_unseen {
             // SAFETY: the caller vouches for the same.
             return unsafe { self.queue_by_driver(stream, host, &device, location) };
         }
-        // Fast path: a device's driver, without layers. The hook's device is bound, unless the hook has bound another one or
+        // Fast path: a device's driver, and no layer that looks. The hook's device is bound, unless the hook has bound another one or
         // has run other code since.
         timeline.ready_for_library()?;
         let take = |argument, mode| claims::taken(self.function, argument, mode);

@@ -4,8 +4,10 @@ use std::cell::Cell;
 
 use arrayvec::ArrayVec;
 
-use super::call::MAX_CLAIMS;
 use crate::driver::{Access, AccessMode, Param};
+
+/// The most claims of a [`Call`](crate::library::Call).
+pub const MAX_CLAIMS: usize = 12;
 
 /// The most values of a call.
 pub(super) const MAX_VALUES: usize = 7;

@@ -5,7 +5,7 @@
 //! check what the library does not.
 
 pub(super) mod call;
-mod description;
+pub(super) mod description;
 #[allow(dead_code, reason = "each feature uses its part")]
 mod find;
 pub(super) mod host_body;

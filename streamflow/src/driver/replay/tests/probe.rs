@@ -1,9 +1,11 @@
 //! A simulator that fails or stops when a test wants it.
 
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 use crate::driver::host::HostDriver;
-use crate::driver::{DeviceId, Driver, DriverError, DriverResult, Layer, RawEvent, RawStream};
+use crate::driver::{
+    DeviceId, Driver, DriverError, DriverResult, Layer, LibraryCalls, RawEvent, RawStream,
+};
 
 /// The simulator, of which a call fails, or stops, when a test wants it.
 #[derive(Debug)]
@@ -13,6 +15,8 @@ pub(super) struct Probe {
     pub(super) fails: AtomicU8,
     /// Whether a host's wait for an event goes on.
     pub(super) gate: AtomicU8,
+    /// Whether it needs nothing of a library's call, as a device's driver.
+    pub(super) is_passed_over: AtomicBool,
 }
 
 /// For `Probe::fails`.
@@ -24,7 +28,8 @@ pub(super) const REACHED: u8 = 2;
 
 impl Probe {
     pub(super) fn new(host: HostDriver) -> Self {
-        Self { host, fails: AtomicU8::new(0), gate: AtomicU8::new(0) }
+        let is_passed_over = AtomicBool::new(false);
+        Self { host, fails: AtomicU8::new(0), gate: AtomicU8::new(0), is_passed_over }
     }
 
     fn fails(&self, which: u8) -> DriverResult<()> {
@@ -45,6 +50,13 @@ impl Probe {
 unsafe impl Layer for Probe {
     fn below(&self) -> &dyn Driver {
         &self.host
+    }
+
+    fn library_calls(&self) -> LibraryCalls {
+        match self.is_passed_over.load(Ordering::Relaxed) {
+            true => LibraryCalls::Unseen,
+            false => LibraryCalls::Whole,
+        }
     }
 
     unsafe fn wait_event(&self, stream: RawStream, event: RawEvent) -> DriverResult<()> {
