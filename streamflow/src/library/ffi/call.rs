@@ -153,7 +153,7 @@ impl<'a> Call<'a> {
     }
 
     /// Queues the work on a stream, after all work that the claimed memory must come after. Does not block the host, and
-    /// allocates nothing. A device runs `device`, with the stream's device current on this thread, before this returns;
+    /// allocates nothing but for the first time on a thread. A device runs `device`, with the stream's device current on this thread, before this returns;
     /// the simulator runs `host` in stream order.
     ///
     /// # Errors
@@ -186,8 +186,7 @@ impl<'a> Call<'a> {
     ///
     /// # Safety
     /// As for [`queue`](Self::queue).
-    // Compiled into its callers: a call of a library is so deep that the processor has forgotten where each function around
-    // it returns to.
+    // Compiled into its callers: what is left of a call that no driver needs is short.
     #[inline(always)]
     #[track_caller]
     pub(in crate::library) unsafe fn queue_in_place(

@@ -20,8 +20,7 @@ thread_local! {
     static KEPT: Cell<Option<Box<Parts>>> = const { Cell::new(None) };
 }
 
-/// The description of a call. It is apart from the call, which is small: what a device's calls have on the stack lies between
-/// the caller's memory and the library's.
+/// The description of a call. It is apart from the call, since a device's calls have none.
 #[derive(Debug)]
 pub(super) struct Description(Option<Box<Parts>>);
 

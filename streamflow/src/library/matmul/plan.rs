@@ -122,7 +122,7 @@ impl<T: MatmulElement, E> Matmul<T, E> {
         self.multiply_views(stream, (a.copy_source(), b.copy_source(), c.copy_target()), bias)
     }
 
-    /// As [`multiply`](Self::multiply), of views. It is apart, since it has much on the stack.
+    /// As [`multiply`](Self::multiply), of views, apart from the fast path.
     #[inline(never)]
     #[track_caller]
     fn multiply_views(
