@@ -153,8 +153,8 @@ impl<'a> Call<'a> {
     }
 
     /// Queues the work on a stream, after all work that the claimed memory must come after. Does not block the host, and
-    /// allocates nothing but for the first time on a thread. A device runs `device`, with the stream's device current on this thread, before this returns;
-    /// the simulator runs `host` in stream order.
+    /// allocates nothing but for the first time on a thread. A device runs `device`, with the stream's device current on
+    /// this thread, before this returns; the simulator runs `host` in stream order.
     ///
     /// # Errors
     /// Memory of another device or platform; more than [`MAX_CLAIMS`] claims; the error of `device`; the driver's.
@@ -201,8 +201,8 @@ impl<'a> Call<'a> {
             // SAFETY: the caller vouches for the same.
             return unsafe { self.queue_by_driver(stream, host, &device, location) };
         }
-        // Fast path: a device's driver, and no layer that looks. The hook's device is bound, unless the hook has bound another one or
-        // has run other code since.
+        // Fast path: a device's driver, and no layer that looks. The hook's device is bound, unless the hook has bound another
+        // one or has run other code since.
         timeline.ready_for_library()?;
         let take = |argument, mode| claims::taken(self.function, argument, mode);
         let uses = self.uses.iter().filter_map(|claimed| claimed.chosen(take));
