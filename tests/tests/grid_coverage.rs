@@ -4,7 +4,7 @@
 use std::process::ExitCode;
 
 use streamflow::prelude::*;
-use streamflow_tests::kernels::{fill, transpose};
+use streamflow_tests::kernels::{fill, number_in_rows, transpose};
 use streamflow_tests::setup::stream;
 use streamflow_tests::{Failed, Suite, check, check_equal, check_error, check_text};
 
@@ -215,17 +215,4 @@ fn without_rows(platform: &Platform) -> Result<(), Failed> {
     let mut empty = platform.buffer::<i32>(0, &s)?;
     let none = platform.buffer::<i32>(0, &s)?;
     Ok(s.launch::<transpose>(0, (&mut empty, &none, 0, 0))?)
-}
-
-/// Writes the number of each element, row by row.
-#[kernel(grid_stride, unsafe cuda = "
-    unsigned long long rows = out_len / cols, height = gridDim.y * blockDim.y;
-    for (unsigned long long y = thread_index_y(); y < rows; y += height)
-        for (unsigned long long x = thread_index(); x < cols; x += thread_count()) out[y * cols + x] = y * cols + x;
-")]
-fn number_in_rows(out: &mut [i32], cols: u32) {
-    let _ = cols;
-    for (number, out) in (0..).zip(out) {
-        *out = number;
-    }
 }

@@ -78,6 +78,19 @@ pub fn transpose(out: &mut [i32], input: &[i32], rows: u32, cols: u32) {
     }
 }
 
+/// Writes the number of each element, row by row, in loops over the rows and columns.
+#[kernel(grid_stride, unsafe cuda = "
+    unsigned long long rows = out_len / cols, height = gridDim.y * blockDim.y;
+    for (unsigned long long y = thread_index_y(); y < rows; y += height)
+        for (unsigned long long x = thread_index(); x < cols; x += thread_count()) out[y * cols + x] = y * cols + x;
+")]
+pub fn number_in_rows(out: &mut [i32], cols: u32) {
+    let _ = cols;
+    for (number, out) in (0..).zip(out) {
+        *out = number;
+    }
+}
+
 /// Reverses the elements, in a loop of the block's threads. One block needs dynamic shared memory for all of them, four bytes each; with less, the kernel
 /// writes nothing.
 #[kernel(
@@ -116,6 +129,7 @@ pub(super) fn kernels() -> Vec<&'static KernelInfo> {
         axpy::<u64>::INFO,
         scalars::INFO,
         transpose::INFO,
+        number_in_rows::INFO,
         reverse::INFO,
     ]
 }

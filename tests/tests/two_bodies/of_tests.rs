@@ -9,8 +9,9 @@ use streamflow::testing::{Draw, Drawn, Tolerance};
 use streamflow_tests::floor::{absorb, begin, take};
 use streamflow_tests::kernels::mixing;
 use streamflow_tests::kernels::{
-    RESULTS, add_one, add_views, axpy, complex_math, dot, fill, more_scalars, number_view, read_at,
-    reverse, scalars, scale_view, select, slow_copy, slow_fill, spin, to_bf16, transpose,
+    RESULTS, add_one, add_views, axpy, complex_math, dot, fill, more_scalars, number_in_rows,
+    number_view, read_at, reverse, scalars, scale_view, select, slow_copy, slow_fill, spin,
+    to_bf16, transpose,
 };
 use streamflow_tests::stereo::{bytes_to_floats, difference, fill_bytes, negate};
 
@@ -189,6 +190,11 @@ fn typed(bodies: Bodies) -> Bodies {
             let (rows, cols) = (draw.len(0..=129), draw.len(0..=129));
             let input = draw.values(rows * cols, i32::MIN..=i32::MAX);
             ([cols, rows].into(), (vec![0; rows * cols], input, rows as u32, cols as u32))
+        })
+        .same::<number_in_rows>(Tolerance::EXACT, |draw| {
+            let (rows, cols) = (draw.len(0..=129), draw.len(1..=129));
+            let grid = if rows % 2 == 0 { Grid::from(cols) } else { [cols, rows].into() };
+            (grid, (vec![-1; rows * cols], cols as u32))
         })
         .same::<reverse>(Tolerance::EXACT, |draw| {
             // Four bytes each, of the 48 KiB that every device has.

@@ -66,7 +66,7 @@ pub(crate) use kernel::{
     LoadedKernel, MAX_PARAMS, Param, Plain, Target,
 };
 pub(crate) use layer::Layer;
-pub(crate) use library::{LibraryCall, LibraryError};
+pub(crate) use library::{LibraryCall, LibraryCalls, LibraryError};
 pub(crate) use listeners::Listeners;
 pub(crate) use memory_source::MemorySource;
 pub(crate) use note::{Direction, Note, SourceLocation, tell};
