@@ -1,5 +1,8 @@
 //! One call of a library: its claims, queued as one operation.
 
+#[cfg(all(test, not(loom)))]
+mod tests;
+
 use std::panic::Location;
 
 use arrayvec::ArrayVec;
