@@ -230,8 +230,8 @@ const MUTANTS: &[Mutant] = &[
         file: "memory/access.rs",
         edits: &[
             (
-                "    let _note_uses = NoteUses { stream, uses };\n",
-                "    drop(NoteUses { stream, uses });\n",
+                "    let queued = queue();\n    uses.note();\n",
+                "    uses.note();\n    let queued = queue();\n",
             ),
         ],
         model: "memory::pools::a_use_during_a_record",

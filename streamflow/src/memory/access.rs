@@ -3,6 +3,10 @@
 //! First the stream waits for what each use must come after. Then the work is queued. Then the uses are noted, with a
 //! point from after that. `stream::order` has the rules, and why this order of the three steps is the right one.
 
+use std::convert::Infallible;
+use std::marker::PhantomData;
+use std::mem::ManuallyDrop;
+
 use super::Block;
 use crate::driver::AccessMode;
 use crate::error::Result;
@@ -48,6 +52,50 @@ impl<'a> Use<'a> {
     }
 }
 
+/// The uses of one piece of work.
+// Loops, whose code is in the caller. That of an iterator's methods is where the compiler wants it.
+pub(crate) trait Uses<'a>: Clone {
+    /// Visits all, until an error.
+    fn try_each<E>(&self, visit: impl FnMut(Use<'a>) -> Result<(), E>) -> Result<(), E>;
+
+    /// Visits all.
+    #[inline(always)]
+    fn each(&self, mut visit: impl FnMut(Use<'a>)) {
+        let visited: Result<(), Infallible> = self.try_each(|used| {
+            visit(used);
+            Ok(())
+        });
+        let Ok(()) = visited;
+    }
+}
+
+impl<'a, I: Iterator<Item = Use<'a>> + Clone> Uses<'a> for I {
+    #[inline(always)]
+    fn try_each<E>(&self, mut visit: impl FnMut(Use<'a>) -> Result<(), E>) -> Result<(), E> {
+        for used in self.clone() {
+            visit(used)?;
+        }
+        Ok(())
+    }
+}
+
+/// Uses at places that are known when this is compiled. As long as nothing takes their address, each place has code of its
+/// own, for its own access, and is never written to memory.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Places<'a, const PLACES: usize>(pub(crate) [Option<Use<'a>>; PLACES]);
+
+impl<'a, const PLACES: usize> Uses<'a> for Places<'a, PLACES> {
+    #[inline(always)]
+    fn try_each<E>(&self, mut visit: impl FnMut(Use<'a>) -> Result<(), E>) -> Result<(), E> {
+        for used in &self.0 {
+            if let Some(used) = *used {
+                visit(used)?;
+            }
+        }
+        Ok(())
+    }
+}
+
 /// How work gets ordered after what its uses must come after.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Order {
@@ -61,52 +109,78 @@ pub(crate) enum Order {
 ///
 /// # Errors
 /// For memory of another device or platform; the driver's, when a wait fails; those of `queue`.
-#[inline]
+#[inline(always)]
 pub(crate) fn queue<'a, R>(
     stream: &CudaStream,
     order: Order,
-    uses: impl Iterator<Item = Use<'a>> + Clone,
+    uses: impl Uses<'a>,
     queue: impl FnOnce() -> Result<R>,
 ) -> Result<R> {
+    let uses = begin(stream, order, uses)?;
+    let queued = queue();
+    uses.note();
+    queued
+}
+
+/// The first step of [`queue`]: the stream comes after what each use must come after. The caller queues the work while it
+/// has what this returns, and then [`note`](NoteUses::note)s the uses.
+///
+/// # Errors
+/// For memory of another device or platform; the driver's, when a wait fails.
+#[inline(always)]
+pub(crate) fn begin<'s, 'u, U: Uses<'u>>(
+    stream: &'s CudaStream,
+    order: Order,
+    uses: U,
+) -> Result<NoteUses<'s, 'u, U>> {
     // Fast path: most memory is the stream's own, or that of a message whose stream was received.
-    if order == Order::ByCaller || !uses.clone().all(|it| it.block.is_ready(stream, it.mode)) {
+    let ready = |it: Use<'u>| if it.block.is_ready(stream, it.mode) { Ok(()) } else { Err(()) };
+    if order == Order::ByCaller || uses.try_each(ready).is_err() {
         prepare(stream, order, uses.clone())?;
     }
-    let _note_uses = NoteUses { stream, uses };
     crate::turns::point("the stream comes after what memory needs, and the work is not queued yet");
-    queue()
+    Ok(NoteUses { stream, uses, of: PhantomData })
 }
 
 /// Checks all uses, and then orders the stream after what each must come after.
 #[cold]
 #[inline(never)]
-fn prepare<'a>(
-    stream: &CudaStream,
-    order: Order,
-    uses: impl Iterator<Item = Use<'a>> + Clone,
-) -> Result<()> {
-    for it in uses.clone() {
-        it.check(stream)?;
+fn prepare<'a>(stream: &CudaStream, order: Order, uses: impl Uses<'a>) -> Result<()> {
+    uses.try_each(|it| it.check(stream))?;
+    match order {
+        Order::ByData => uses.try_each(|it| it.block.order(stream, it.mode)),
+        Order::ByCaller => Ok(()),
     }
-    if order == Order::ByData {
-        for it in uses {
-            it.block.order(stream, it.mode)?;
-        }
-    }
-    Ok(())
 }
 
 /// Notes the uses after the work was queued; also if queuing failed or unwound.
-struct NoteUses<'s, 'u, I: Iterator<Item = Use<'u>> + Clone> {
+#[must_use]
+#[derive(Debug)]
+pub(crate) struct NoteUses<'s, 'u, U: Uses<'u>> {
     stream: &'s CudaStream,
-    uses: I,
+    uses: U,
+    of: PhantomData<&'u Block>,
 }
 
-impl<'u, I: Iterator<Item = Use<'u>> + Clone> Drop for NoteUses<'_, 'u, I> {
-    #[inline]
-    fn drop(&mut self) {
+impl<'u, U: Uses<'u>> NoteUses<'_, 'u, U> {
+    /// Notes them: the work is queued, or queuing it has failed.
+    // Apart from `drop`, which is then the code of unwinding alone: work that can't unwind has none.
+    #[inline(always)]
+    pub(crate) fn note(self) {
+        ManuallyDrop::new(self).note_all();
+    }
+
+    #[inline(always)]
+    fn note_all(&self) {
         crate::turns::point("the work is queued, and its uses are not noted yet");
         let timeline = self.stream.timeline();
-        self.uses.clone().for_each(|it| it.block.note(timeline, it.mode));
+        self.uses.each(|it| it.block.note(timeline, it.mode));
+    }
+}
+
+impl<'u, U: Uses<'u>> Drop for NoteUses<'_, 'u, U> {
+    #[cold]
+    fn drop(&mut self) {
+        self.note_all();
     }
 }

@@ -1,5 +1,7 @@
 //! A small set of points, almost always empty or with one point.
 
+use std::hint::cold_path;
+
 use crate::stream::Point;
 
 /// Points, at most one for each stream. The latest one is stored apart, so that a single point needs no list.
@@ -82,6 +84,7 @@ impl PointSet {
         if is_only && self.others.is_none() {
             self.latest = Some(point());
         } else {
+            cold_path();
             self.add(point());
         }
     }

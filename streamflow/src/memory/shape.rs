@@ -58,11 +58,25 @@ impl Numbers {
 }
 
 impl PartialEq for Numbers {
-    /// Number by number: most are few, and calling `memcmp` for these takes longer.
+    /// Number by number: most are few, and calling `memcmp` for these takes longer. Those of matrices have no loop.
     #[inline]
     fn eq(&self, other: &Self) -> bool {
-        self.rank == other.rank
-            && self.get().iter().zip(other.get()).all(|(own, other)| own == other)
+        let is_same = |at: usize| self.each[at] == other.each[at];
+        if self.rank != other.rank {
+            return false;
+        }
+        match self.rank {
+            2 => is_same(0) && is_same(1),
+            3 => is_same(0) && is_same(1) && is_same(2),
+            _ => self.is_same_of_any_rank(other),
+        }
+    }
+}
+
+impl Numbers {
+    #[inline(never)]
+    fn is_same_of_any_rank(&self, other: &Self) -> bool {
+        self.get().iter().zip(other.get()).all(|(own, other)| own == other)
     }
 }
 

@@ -6,6 +6,7 @@ use super::clock::{Clock, Snapshot};
 use super::ring::{Record, Ring};
 use crate::lock::{Held, Lock};
 use crate::sync::{AtomicBool, AtomicU64, Ordering};
+use std::hint::cold_path;
 
 /// The records of one stream.
 // In this order: the first word is read at each use of memory, and shares a cache line with the stream's handle.
@@ -53,7 +54,10 @@ impl Records {
         let state = self.state.load(Ordering::Acquire);
         // Fast path: a point was already taken since the last record.
         let state = match state & OPEN {
-            0 => self.state.fetch_or(OPEN, Ordering::AcqRel),
+            0 => {
+                cold_path();
+                self.state.fetch_or(OPEN, Ordering::AcqRel)
+            }
             _ => state,
         };
         (state >> 1) + 1

@@ -1,23 +1,21 @@
 //! One call of a library: its claims, queued as one operation.
 
-#[cfg(all(test, not(loom)))]
-mod tests;
-
 use std::panic::Location;
 
 use arrayvec::ArrayVec;
 
+use super::claim::Claim;
 use super::description::{Description, MAX_CLAIMS, MAX_VALUES};
 use super::host_body::HostBody;
 use crate::driver::current;
 use crate::driver::{
-    Access, AccessMode, DriverError, LibraryCall, LibraryCalls, LibraryError, MemoryRange, Note,
-    Param, Plain, RawStream, Rows, SourceLocation,
+    DriverError, LibraryCall, LibraryCalls, LibraryError, Note, Param, Plain, RawStream,
+    SourceLocation,
 };
 use crate::error::{Error, Result};
 use crate::library::claims;
 use crate::memory::access::{self, Order, Use};
-use crate::memory::{Block, DeviceSlice, Element, TensorView, TensorViewMut};
+use crate::memory::{DeviceSlice, Element};
 use crate::stream::{CudaStream, Timeline};
 
 /// One operation of a library on a stream: which memory it reads and writes, and the values for its host body. Claims and
@@ -97,7 +95,11 @@ impl<'a> Call<'a> {
     }
 
     #[inline(always)]
-    fn needed(needed: LibraryCalls, library: &'static str, function: &'static str) -> Self {
+    pub(super) fn needed(
+        needed: LibraryCalls,
+        library: &'static str,
+        function: &'static str,
+    ) -> Self {
         let description = (needed == LibraryCalls::Whole).then(Description::new);
         let uses = ArrayVec::new_const();
         let is_unseen = needed == LibraryCalls::Unseen;
@@ -106,7 +108,9 @@ impl<'a> Call<'a> {
 
     /// Claims memory that the work reads. Returns its address, for the device's body.
     pub fn read<T: Element>(&mut self, argument: &'static str, slice: &'a DeviceSlice<T>) -> u64 {
-        self.claim(argument, slice, AccessMode::Read)
+        let claim = Claim::read(argument, slice);
+        self.claim(&claim);
+        claim.address()
     }
 
     /// Claims memory that the work writes, and perhaps reads. Returns its address, for the device's body.
@@ -115,29 +119,9 @@ impl<'a> Call<'a> {
         argument: &'static str,
         slice: &'a mut DeviceSlice<T>,
     ) -> u64 {
-        self.claim(argument, slice, AccessMode::Write)
-    }
-
-    /// As [`read`](Self::read), of a view, which may have gaps. The host body gets all from its first element to its last.
-    #[allow(dead_code, reason = "features with a library use it")]
-    pub(in crate::library) fn read_view<T: Element>(
-        &mut self,
-        argument: &'static str,
-        view: &TensorView<'a, T>,
-    ) -> u64 {
-        let mode = AccessMode::Read;
-        self.claim_range(argument, view.elements().block(), view.range(), mode, view.rows(mode))
-    }
-
-    /// As [`write`](Self::write), of a view, which may have gaps.
-    #[allow(dead_code, reason = "features with a library use it")]
-    pub(in crate::library) fn write_view<T: Element>(
-        &mut self,
-        argument: &'static str,
-        view: TensorViewMut<'a, T>,
-    ) -> u64 {
-        let (mode, view) = (AccessMode::Write, view.into_view());
-        self.claim_range(argument, view.elements().block(), view.range(), mode, view.rows(mode))
+        let claim = Claim::write(argument, slice);
+        self.claim(&claim);
+        claim.address()
     }
 
     /// Passes a value to the host body.
@@ -182,34 +166,28 @@ impl<'a> Call<'a> {
         unsafe { self.queue_in_place(stream, host, device) }
     }
 
-    /// As [`queue`](Self::queue), for one call of this, whose claims are not moved.
+    /// As [`queue`](Self::queue), of claims that are not moved.
     ///
     /// # Errors
     /// As for [`queue`](Self::queue).
     ///
     /// # Safety
     /// As for [`queue`](Self::queue).
-    // Compiled into its callers: what is left of a call that no driver needs is short.
     #[inline(always)]
     #[track_caller]
     pub(in crate::library) unsafe fn queue_in_place(
-        &mut self,
+        &self,
         stream: &CudaStream,
         host: &HostBody,
         device: impl Fn(RawStream) -> Result<(), LibraryError>,
     ) -> Result<()> {
         let location = Location::caller();
-        let timeline = &**stream.timeline();
         if self.is_full || !self.is_unseen {
             // SAFETY: the caller vouches for the same.
             return unsafe { self.queue_by_driver(stream, host, &device, location) };
         }
-        // Fast path: a device's driver, and no layer that looks. The hook's device is bound, unless the hook has bound another
-        // one or has run other code since.
-        timeline.ready_for_library()?;
-        let take = |argument, mode| claims::taken(self.function, argument, mode);
-        let uses = self.uses.iter().filter_map(|claimed| claimed.chosen(take));
-        access::queue(stream, Order::ByData, uses, || {
+        let timeline = ready(stream)?;
+        access::queue(stream, Order::ByData, self.uses(), || {
             device(timeline.raw()).map_err(|error| failed(timeline, self.function, error))
         })
     }
@@ -219,8 +197,8 @@ impl<'a> Call<'a> {
     /// # Safety
     /// As for [`queue`](Self::queue).
     #[inline(never)]
-    unsafe fn queue_by_driver(
-        &mut self,
+    pub(super) unsafe fn queue_by_driver(
+        &self,
         stream: &CudaStream,
         host: &HostBody,
         device: &dyn Fn(RawStream) -> Result<(), LibraryError>,
@@ -229,12 +207,8 @@ impl<'a> Call<'a> {
         if self.is_full {
             return Err(self.too_many());
         }
-        let timeline = &**stream.timeline();
-        timeline.ready_for_library()?;
-        let (params, accesses) = match &mut self.description {
-            Some(description) => description.parts(),
-            None => (&[][..], &[][..]),
-        };
+        let description = self.description.as_ref();
+        let (params, accesses) = description.map_or((&[][..], &[][..]), Description::parts);
         let call = LibraryCall {
             function: self.function,
             params,
@@ -243,9 +217,8 @@ impl<'a> Call<'a> {
             host: &host.0,
             device,
         };
-        let take = |argument, mode| claims::taken(self.function, argument, mode);
-        let uses = self.uses.iter().filter_map(|claimed| claimed.chosen(take));
-        access::queue(stream, Order::ByData, uses, || {
+        let timeline = ready(stream)?;
+        access::queue(stream, Order::ByData, self.uses(), || {
             stream.table().tell(&Note::At(location));
             // SAFETY: the stream is alive. The caller vouches for the device's body. The host body touches what its
             // operands give it: the claimed memory, which is freed only after the uses that are noted.
@@ -253,32 +226,20 @@ impl<'a> Call<'a> {
         })
     }
 
-    #[inline]
-    fn claim<T: Element>(
-        &mut self,
-        argument: &'static str,
-        slice: &'a DeviceSlice<T>,
-        mode: AccessMode,
-    ) -> u64 {
-        self.claim_range(argument, slice.block(), slice.range(), mode, None)
+    /// What the call is ordered by.
+    #[inline(always)]
+    fn uses(&self) -> impl Iterator<Item = Use<'a>> + Clone + '_ {
+        self.uses.iter().filter_map(|&used| taken(used, self.function))
     }
 
     #[inline]
-    fn claim_range(
-        &mut self,
-        argument: &'static str,
-        block: &'a Block,
-        range: MemoryRange,
-        mode: AccessMode,
-        rows: Option<Rows>,
-    ) -> u64 {
-        if range.bytes > 0 {
-            self.is_full |= self.uses.try_push(Use::new(block, mode, argument)).is_err();
+    pub(super) fn claim(&mut self, claim: &Claim<'a>) {
+        if !claim.is_empty() {
+            self.is_full |= self.uses.try_push(claim.used()).is_err();
         }
         if let Some(description) = &mut self.description {
-            self.is_full |= !description.add_claim(Access { range, mode, argument, rows });
+            self.is_full |= !description.add_claim(claim.access());
         }
-        range.address
     }
 
     #[cold]
@@ -296,12 +257,33 @@ impl<'a> Call<'a> {
     }
 }
 
+/// The use as the runtime takes it: another one only in tests.
+#[inline(always)]
+pub(super) fn taken<'a>(used: Use<'a>, function: &'static str) -> Option<Use<'a>> {
+    used.chosen(|argument, mode| claims::taken(function, argument, mode))
+}
+
+/// Binds the stream's device. The hook has bound it, unless it has bound another one or has run other code since.
+#[inline(always)]
+pub(super) fn ready(stream: &CudaStream) -> Result<&Timeline> {
+    let timeline = &**stream.timeline();
+    timeline.ready_for_library()?;
+    Ok(timeline)
+}
+
 /// The error of a function that was called without the driver.
 #[cold]
 #[inline(never)]
-fn failed(timeline: &Timeline, function: &'static str, error: LibraryError) -> Error {
+pub(super) fn failed(timeline: &Timeline, function: &'static str, error: LibraryError) -> Error {
     // SAFETY: the stream is alive.
     unsafe { timeline.driver().library_failed(timeline.raw(), function, error) }.into()
+}
+
+/// The error of a call of a plan that has no handle of the library, as on the simulator. No call of a device's reaches it.
+#[cold]
+pub(super) fn no_handle(library: &'static str, call: &'static str) -> LibraryError {
+    let remedy = "make the plan on this platform".to_owned();
+    LibraryError { library, call, status: -1, name: "NO_HANDLE", remedy }
 }
 
 /// `Ok` for status 0, else the error of a library's function, with the name that `name_of` has for the number.
@@ -314,9 +296,16 @@ pub fn check(
     status: i32,
     name_of: impl FnOnce(i32) -> &'static str,
 ) -> Result<(), LibraryError> {
-    if status == 0 {
-        return Ok(());
-    }
+    if status == 0 { Ok(()) } else { Err(error(library, call, status, name_of)) }
+}
+
+/// The error of a library's function, for a status that is not 0.
+pub(super) fn error(
+    library: &'static str,
+    call: &'static str,
+    status: i32,
+    name_of: impl FnOnce(i32) -> &'static str,
+) -> LibraryError {
     let remedy = format!("see the documentation of {library} for this status");
-    Err(LibraryError { library, call, status, name: name_of(status), remedy })
+    LibraryError { library, call, status, name: name_of(status), remedy }
 }

@@ -23,6 +23,7 @@ pub(in crate::library) use self::vectors::Number;
 use crate::context::{ExecutionContext, Stream};
 use crate::driver::{DriverError, LibraryError, RawStream};
 use crate::error::Result;
+use crate::library::ffi::call::no_handle;
 use crate::library::is_simulated;
 use crate::memory::{AfterWork, Buffer};
 use crate::stream::CudaStream;
@@ -82,7 +83,7 @@ fn on<'a>(
     call: &'static str,
     scalars: c_int,
 ) -> Result<&'a Raw, LibraryError> {
-    let Some(raw) = library else { return Err(no_handle(call)) };
+    let Some(raw) = library else { return Err(no_handle(NAME, call)) };
     if raw.scalars.load(Ordering::Relaxed) != scalars {
         // SAFETY: the handle is alive, and this thread has it for itself.
         let status = unsafe { (raw.table.set_pointer_mode)(raw.handle, scalars) };
@@ -136,11 +137,4 @@ impl Drop for Raw {
             unsafe { (self.table.destroy)(self.handle) };
         }
     }
-}
-
-/// The error of a device without a handle, which no plan has.
-#[cold]
-fn no_handle(call: &'static str) -> LibraryError {
-    let remedy = "make the plan on this platform".to_owned();
-    LibraryError { library: NAME, call, status: -1, name: "NO_HANDLE", remedy }
 }

@@ -10,7 +10,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use self::algorithms::no_algorithm;
 use self::parts::{Owned, handle, layout};
-use self::table::{CublasLt, NAME, Pointer, check};
+use self::table::{CublasLt, NAME, Pointer, check, error};
+use super::claim::Claim;
+use super::operation::{self, Operation, Refused, accepted};
 use super::scalar::Scalar;
 use crate::driver::{DriverResult, LibraryError, RawStream};
 use crate::error::Result;
@@ -20,6 +22,9 @@ use crate::library::matmul::problem::Problem;
 use crate::library::{Call, HostBody};
 use crate::memory::{DeviceSlice, TensorView, TensorViewMut};
 use crate::stream::CudaStream;
+
+const MATMUL: &str = "cublasLtMatmul";
+const SET: &str = "cublasLtMatmulDescSetAttribute";
 
 /// `cublasLtMatmulDescAttributes_t`.
 const TRANSPOSE_A: c_int = 3;
@@ -69,7 +74,8 @@ pub(in crate::library) struct Lt {
 // SAFETY: a handle may be used by several threads at once (cuBLAS's documentation, "Thread Safety"). The descriptions are
 // the plan's own.
 unsafe impl Send for Lt {}
-// SAFETY: a call takes the plan by `&mut`, so it has the descriptions for itself.
+// SAFETY: what changes a description takes the plan by `&mut`, or is a call. `queue` alone makes one, with the plan by `&mut`
+// until it is over. So each has the descriptions for itself.
 unsafe impl Sync for Lt {}
 
 impl Lt {
@@ -95,7 +101,7 @@ impl Lt {
             let status = unsafe {
                 (table.desc_set)(desc.0, attribute, ptr::from_ref(value).cast(), size_of::<c_int>())
             };
-            check("cublasLtMatmulDescSetAttribute", status)
+            check(SET, status)
         };
         set(TRANSPOSE_A, &problem.b.is_transposed.into())?;
         set(TRANSPOSE_B, &problem.a.is_transposed.into())?;
@@ -111,7 +117,7 @@ impl Lt {
         let mut made = Self { table, handle, desc, bias, a, b, c, algorithm: nothing };
         if problem.has_bias {
             // Searches look at its alignment alone.
-            made.set_bias(problem.bias_alignment())?;
+            check(SET, made.set_bias(problem.bias_alignment()))?;
         }
         let found = match stored {
             Some(chosen) => Some(made.restore(chosen, problem.alignment)?),
@@ -154,18 +160,19 @@ impl Lt {
         self.algorithm
     }
 
-    /// Writes the bias's address into the description, if another one is there.
-    fn set_bias(&self, address: u64) -> Result<(), LibraryError> {
+    /// Writes the bias's address into the description, if another one is there. Returns the status of [`SET`].
+    fn set_bias(&self, address: u64) -> c_int {
         if self.bias.load(Ordering::Relaxed) == address {
-            return Ok(());
+            return 0;
         }
         // SAFETY: the description is alive, and the attribute has the size of a pointer.
         let status = unsafe {
             (self.table.desc_set)(self.desc.0, BIAS_POINTER, ptr::from_ref(&address).cast(), 8)
         };
-        check("cublasLtMatmulDescSetAttribute", status)?;
-        self.bias.store(address, Ordering::Relaxed);
-        Ok(())
+        if status == 0 {
+            self.bias.store(address, Ordering::Relaxed);
+        }
+        status
     }
 }
 
@@ -182,10 +189,8 @@ pub(in crate::library) fn multiply<T: MatmulElement>(
     product: Product<'_, T>,
 ) -> Result<()> {
     let Product { a, b, c, rest } = product;
-    let mut call = Call::on(stream, NAME, "cublasLtMatmul");
-    let (a, b) = (call.read_view("a", &a), call.read_view("b", &b));
-    let c = call.write_view("c", c);
-    queue(lt, host, stream, &mut call, [a, b, c], rest)
+    let (a, b) = (Claim::read_view("a", &a), Claim::read_view("b", &b));
+    queue(lt, host, stream, [a, b, Claim::write_view("c", c)], rest)
 }
 
 /// As [`multiply`], of operands without gaps, whose whole memory is claimed.
@@ -202,37 +207,69 @@ pub(in crate::library) fn multiply_whole<T: MatmulElement>(
     c: &mut DeviceSlice<T>,
     rest: Rest<'_, T>,
 ) -> Result<()> {
-    let mut call = Call::on(stream, NAME, "cublasLtMatmul");
-    let (a, b, c) = (call.read("a", a), call.read("b", b), call.write("c", c));
-    queue(lt, host, stream, &mut call, [a, b, c], rest)
+    let (a, b) = (Claim::read("a", a), Claim::read("b", b));
+    queue(lt, host, stream, [a, b, Claim::write("c", c)], rest)
 }
 
-/// Queues a call whose matrices are claimed.
+/// Queues a product of these matrices.
 #[inline(always)]
 #[track_caller]
 fn queue<'a, T: MatmulElement>(
-    lt: Option<&mut Lt>,
+    lt: Option<&'a mut Lt>,
     host: &HostBody,
     stream: &CudaStream,
-    call: &mut Call<'a>,
-    [a, b, c]: [u64; 3],
+    matrices: [Claim<'a>; 3],
     rest: Rest<'a, T>,
 ) -> Result<()> {
     let Rest { bias, work, alpha, beta } = rest;
-    let bias = bias.map(|bias| call.read("bias", bias));
-    let bytes = work.len();
-    let work = call.write("work area", work);
-    call.value(alpha);
-    call.value(beta);
-    let (alpha, beta) = (Scalar::new(alpha), Scalar::new(beta));
-    let lt = lt.as_deref();
-    let queue = |stream: RawStream| {
-        let Some(lt) = lt else { return Err(no_handle()) };
-        if let Some(bias) = bias {
-            lt.set_bias(bias)?;
+    let (bias, bytes) = (bias.map(|bias| Claim::read("bias", bias)), work.len());
+    let work = Claim::write("work area", work);
+    let call = Multiply::<T> { lt: lt.as_deref(), matrices, bias, work, bytes, alpha, beta };
+    // SAFETY: the library reads `a`, `b` and the bias, and writes `c`, which it reads if `beta` is not 0, and the work area:
+    // all as claimed, on the stream that it gets.
+    unsafe { operation::queue(stream, host, call) }
+}
+
+/// A call of `cublasLtMatmul`.
+#[derive(Debug, Clone, Copy)]
+struct Multiply<'a, T: MatmulElement> {
+    lt: Option<&'a Lt>,
+    /// `a`, `b` and `c`.
+    matrices: [Claim<'a>; 3],
+    bias: Option<Claim<'a>>,
+    work: Claim<'a>,
+    /// The length of the work area.
+    bytes: usize,
+    alpha: T::Scale,
+    beta: T::Scale,
+}
+
+impl<'a, T: MatmulElement> Operation<'a, 5> for Multiply<'a, T> {
+    #[inline(always)]
+    fn name(&self) -> (&'static str, &'static str) {
+        (NAME, MATMUL)
+    }
+
+    #[inline(always)]
+    fn claims(&self) -> [Option<Claim<'a>>; 5] {
+        let [a, b, c] = self.matrices;
+        [Some(a), Some(b), Some(c), self.bias, Some(self.work)]
+    }
+
+    #[inline(always)]
+    fn add_values(&self, to: &mut Call<'a>) {
+        to.value(self.alpha);
+        to.value(self.beta);
+    }
+
+    #[inline(always)]
+    unsafe fn call(&self, stream: RawStream) -> Result<(), Refused> {
+        let lt = self.lt.ok_or(Refused::NoHandle)?;
+        if let Some(bias) = &self.bias {
+            accepted(SET, lt.set_bias(bias.address()))?;
         }
-        let [a, b, work] = [a, b, work].map(|address| address as *const c_void);
-        let c = c as *mut c_void;
+        let [a, b, c] = self.matrices.map(|matrix| matrix.address() as *mut c_void);
+        let (alpha, beta) = (Scalar::new(self.alpha), Scalar::new(self.beta));
         // SAFETY: handle, descriptions and algorithm are alive and fit each other. The operands have the layouts of the
         // descriptions, and the work area is as large as the algorithm needs; all are claimed. The scales are of the
         // description's scale type, aligned for it, and are read before the call returns.
@@ -251,22 +288,15 @@ fn queue<'a, T: MatmulElement>(
                 c,
                 lt.c.0,
                 &lt.algorithm.data,
-                work.cast_mut(),
-                bytes,
+                self.work.address() as *mut c_void,
+                self.bytes,
                 stream.handle() as *mut c_void,
             )
         };
-        check("cublasLtMatmul", status)
-    };
-    // SAFETY: the library reads `a`, `b` and the bias, and writes `c`, which it reads if `beta` is not 0, and the work area:
-    // all as claimed, on the stream that it gets.
-    unsafe { call.queue_in_place(stream, host, queue) }
-}
+        accepted(MATMUL, status)
+    }
 
-/// The error of a device without a plan's description, which no plan has.
-#[cold]
-fn no_handle() -> LibraryError {
-    let (library, call, remedy) =
-        (NAME, "cublasLtMatmul", "make the plan on this platform".to_owned());
-    LibraryError { library, call, status: -1, name: "NO_HANDLE", remedy }
+    fn error(function: &'static str, status: c_int) -> LibraryError {
+        error(function, status)
+    }
 }

@@ -28,7 +28,7 @@ pub(super) struct Description(Option<Box<Parts>>);
 struct Parts {
     /// The mask: a bit for each parameter after it that begins a claim.
     claims: u64,
-    /// The first place is that of the mask, which is written last.
+    /// The first one is the mask.
     params: ArrayVec<Param, PARAMS>,
     accesses: ArrayVec<Access, MAX_CLAIMS>,
 }
@@ -61,6 +61,9 @@ impl Description {
         let Some(parts) = &mut self.0 else { return false };
         let range = access.range;
         parts.claims |= 1 << (parts.params.len() - 1);
+        if let Some(mask) = parts.params.first_mut() {
+            *mask = Param::new(parts.claims);
+        }
         // No range is so long that its length needs the highest bit.
         let length = range.bytes << 1 | u64::from(access.mode == AccessMode::Write);
         parts.params.try_push(Param::new(range.address)).is_ok()
@@ -69,11 +72,8 @@ impl Description {
     }
 
     /// All parameters, and the accesses.
-    pub(super) fn parts(&mut self) -> (&[Param], &[Access]) {
-        let Some(parts) = &mut self.0 else { return (&[], &[]) };
-        if let Some(mask) = parts.params.first_mut() {
-            *mask = Param::new(parts.claims);
-        }
+    pub(super) fn parts(&self) -> (&[Param], &[Access]) {
+        let Some(parts) = &self.0 else { return (&[], &[]) };
         (&parts.params, &parts.accesses)
     }
 }

@@ -5,14 +5,19 @@
 //! check what the library does not.
 
 pub(super) mod call;
+mod claim;
 pub(super) mod description;
 #[allow(dead_code, reason = "each feature uses its part")]
 mod find;
 pub(super) mod host_body;
+#[allow(dead_code, reason = "features with a library use it")]
+mod operation;
 #[cfg(any(feature = "matmul", feature = "sparse"))]
 mod scalar;
 #[allow(unused_macros, reason = "each feature uses it")]
 mod table;
+#[cfg(all(test, not(loom)))]
+mod tests;
 
 #[cfg(any(feature = "matmul", feature = "solve"))]
 #[cfg_attr(not(feature = "matmul"), allow(dead_code, reason = "solvers use a part"))]

@@ -18,14 +18,14 @@ struct Scratch<S> {
     c: Vec<S>,
 }
 
-/// The host body of a plan: its operands are `a`, `b`, `c`, the bias if there is one, the work area, `alpha` and `beta`.
+/// The host body of a plan: its operands are `alpha`, `beta`, `a`, `b`, `c`, the bias if there is one, and the work area.
 pub(super) fn body<T: MatmulElement>(function: &str, problem: Problem) -> HostBody {
     let scratch = Mutex::new(Scratch::<T::Scale>::default());
     HostBody::new(function, move |operands: &mut Operands<'_>| {
+        let scales = (operands.value(), operands.value());
         let (a, b, c) = (operands.read::<T>(), operands.read::<T>(), operands.write::<T>());
         let bias = if problem.has_bias { operands.read::<T>() } else { &[] };
         leave_anything_in(operands.write::<u8>());
-        let scales = (operands.value(), operands.value());
         // A panic leaves nothing in it that the next call reads.
         let mut scratch = scratch.lock().unwrap_or_else(PoisonError::into_inner);
         products::<T>(&problem, (a, b), c, bias, scales, &mut scratch);

@@ -29,19 +29,24 @@ const FUNCTION: &str = "cublasLtMatmul";
 /// outermost, in a [`batch`](super::Planner::batch). The [module](super) has an example.
 ///
 /// `f32` is multiplied as `f32`, and as TF32 only after [`tf32`](super::Planner::tf32). `f16` and `bf16` are summed in `f32`.
+// What a call of whole tensors reads comes first, since it is mostly not in the caches: the library's calls and the driver's
+// have been there.
 #[derive(Debug)]
+#[repr(C)]
 pub struct Matmul<T: MatmulElement, E = NoBias> {
-    pub(super) problem: Problem,
-    pub(super) alpha: T::Scale,
-    beta: T::Scale,
-    /// `None` on the simulator, and where there is nothing to compute.
-    pub(super) lt: Option<Lt>,
-    algorithm: Algorithm,
     /// The shapes of `a`, `b` and `c`, if none of them has gaps and none is empty.
     dense: Option<[Shape; 3]>,
+    /// What the address of each matrix is a multiple of.
+    alignment: u64,
+    pub(super) alpha: T::Scale,
+    beta: T::Scale,
     /// Each call claims it as written, so that two calls come one after the other.
     work: Buffer<u8>,
+    /// `None` on the simulator, and where there is nothing to compute.
+    pub(super) lt: Option<Lt>,
     pub(super) body: HostBody,
+    pub(super) problem: Problem,
+    algorithm: Algorithm,
     bias: PhantomData<fn() -> E>,
 }
 
@@ -87,6 +92,7 @@ impl<T: MatmulElement, E> Matmul<T, E> {
             lt,
             algorithm,
             dense: problem.dense(),
+            alignment: problem.alignment,
             work: cx.buffer(bytes, stream)?,
             body: host::body::<T>(FUNCTION, problem),
             bias: PhantomData,
@@ -113,7 +119,8 @@ impl<T: MatmulElement, E> Matmul<T, E> {
         if let Some([shape_a, shape_b, shape_c]) = &self.dense
             && let (Some(a), Some(b)) = (a.whole(shape_a, TRUSTED), b.whole(shape_b, TRUSTED))
             && let Some(c) = c.whole_mut(shape_c, TRUSTED)
-            && problem.is_aligned([a.range().address, b.range().address, c.range().address])
+            && (a.range().address | b.range().address | c.range().address) & (self.alignment - 1)
+                == 0
         {
             let rest = Rest { bias, work, alpha, beta };
             let (lt, body) = (self.lt.as_mut(), &self.body);

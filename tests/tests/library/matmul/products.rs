@@ -197,12 +197,17 @@ fn layouts(platform: &Platform) -> Result<(), Failed> {
             close(&work.download_blocking(&c)?, &wanted, K)?;
 
             // Parts of wider tensors.
-            let x = tensor(cx, work, &[shape_a[0], WIDE], &padded(&stored_a, WIDE))?;
-            let y = tensor(cx, work, &[shape_b[0], WIDE], &padded(&stored_b, WIDE))?;
+            let moved = |stored: &Matrix<f32>| {
+                let mut values = padded(stored, WIDE);
+                values.chunks_mut(WIDE).for_each(|row| row.rotate_right(4));
+                values
+            };
+            let x = tensor(cx, work, &[shape_a[0], WIDE], &moved(&stored_a))?;
+            let y = tensor(cx, work, &[shape_b[0], WIDE], &moved(&stored_b))?;
             let mut c = tensor(cx, work, &[M, WIDE], &[7.0; M * WIDE])?;
             let part = || Failed::msg("no such part");
-            let x = x.view().slice(1, 0..shape_a[1]).ok_or_else(part)?;
-            let y = y.view().slice(1, 0..shape_b[1]).ok_or_else(part)?;
+            let x = x.view().slice(1, 4..4 + shape_a[1]).ok_or_else(part)?;
+            let y = y.view().slice(1, 4..4 + shape_b[1]).ok_or_else(part)?;
             let plan = plan.leading_dimensions([WIDE; 3]);
             let mut plan = plan.alignment(16).on(cx, work)?;
             let mut target = c.view_mut().slice(1, 4..4 + N).ok_or_else(part)?;

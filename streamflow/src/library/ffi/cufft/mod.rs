@@ -6,9 +6,11 @@ use std::ffi::{c_int, c_longlong, c_void};
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use self::table::{Cufft, Execute, ExecuteBoth, NAME, check, name_of, type_of};
+use self::table::{Cufft, Execute, ExecuteBoth, NAME, check, error, name_of, type_of};
 use super::call::Call;
+use super::claim::Claim;
 use super::host_body::HostBody;
+use super::operation::{self, Operation, Refused, accepted};
 use crate::context::{ExecutionContext, Stream};
 use crate::driver::{DriverError, LibraryError, RawStream};
 use crate::error::{Error, Result};
@@ -88,7 +90,8 @@ impl<T: Real> Transforms<T> {
                 (body, bytes, Some(handle))
             }
         };
-        let work = cx.buffer(bytes, stream)?;
+        // No call claims an empty one.
+        let work = cx.buffer(bytes.max(1), stream)?;
         if let Some(handle) = &handle {
             handle.set_work_area(&work).map_err(DriverError::from)?;
         }
@@ -121,31 +124,23 @@ impl<T: Real> Transforms<T> {
             self.check("y", output, to, to_real)?;
         }
         let name = name_of(*kind, T::IS_DOUBLE);
-        let mut call = Call::on(stream, NAME, name);
-        call.value(u8::from(is_inverse));
-        call.value(u8::from(is_in_place));
-        let x = match input {
+        let (x, y) = match input {
             Input::Read(x) => {
                 self.check("x", x, from, from_real)?;
-                Some(call.read("x", x))
+                (Some(Claim::read("x", x)), "y")
             }
             Input::Overwritten(x) => {
                 self.check("x", x, from, from_real)?;
-                Some(call.write("x", x))
+                (Some(Claim::write("x", x)), "y")
             }
-            Input::InPlace => None,
+            Input::InPlace => (None, "data"),
         };
-        let y = call.write(if is_in_place { "data" } else { "y" }, output);
-        call.write("work area", &mut self.work);
-        let handle = self.handle.as_deref();
-        let device = |_: RawStream| match handle {
-            Some(handle) => handle.execute(name, x.unwrap_or(y), y, is_inverse),
-            None => Err(no_handle(name)),
-        };
+        let (handle, work) = (self.handle.as_deref(), Claim::write("work area", &mut self.work));
+        let call = Transform { handle, name, is_inverse, x, y: Claim::write(y, output), work };
         // SAFETY: the plan was made for this stream, since `Plan` checks it, and cuFFT queues its work there. It reads the
         // input, or overwrites it if that is claimed as written, and writes the output and the work area: all have at
         // least the plan's bytes, and are claimed.
-        unsafe { call.queue_in_place(stream, &self.body, device) }
+        unsafe { operation::queue(stream, &self.body, call) }
     }
 
     /// Checks that memory has the elements of one side. cuFFT loads pairs of real numbers.
@@ -171,6 +166,52 @@ impl<T: Real> Transforms<T> {
             return Ok(());
         };
         Err(Error::Operand { call, argument, problem })
+    }
+}
+
+/// A call of cuFFT.
+#[derive(Debug, Clone, Copy)]
+struct Transform<'a> {
+    /// `None` on the simulator.
+    handle: Option<&'a Handle>,
+    /// The function's.
+    name: &'static str,
+    is_inverse: bool,
+    /// `None` in place.
+    x: Option<Claim<'a>>,
+    y: Claim<'a>,
+    work: Claim<'a>,
+}
+
+impl<'a> Operation<'a, 3> for Transform<'a> {
+    #[inline(always)]
+    fn name(&self) -> (&'static str, &'static str) {
+        (NAME, self.name)
+    }
+
+    #[inline(always)]
+    fn claims(&self) -> [Option<Claim<'a>>; 3] {
+        [self.x, Some(self.y), Some(self.work)]
+    }
+
+    #[inline(always)]
+    fn add_values(&self, to: &mut Call<'a>) {
+        to.value(u8::from(self.is_inverse));
+        to.value(u8::from(self.x.is_none()));
+    }
+
+    #[inline(always)]
+    unsafe fn call(&self, _: RawStream) -> Result<(), Refused> {
+        let handle = self.handle.ok_or(Refused::NoHandle)?;
+        let y = self.y.address();
+        let x = self.x.map_or(y, |x| x.address());
+        // SAFETY: the operands have the elements of the plan, and this stream's work may use them.
+        let status = unsafe { handle.execute(x, y, self.is_inverse) };
+        accepted(self.name, status)
+    }
+
+    fn error(function: &'static str, status: c_int) -> LibraryError {
+        error(function, status)
     }
 }
 
@@ -257,24 +298,22 @@ impl Handle {
         check("cufftSetWorkArea", status)
     }
 
-    fn execute(
-        &self,
-        name: &'static str,
-        x: u64,
-        y: u64,
-        is_inverse: bool,
-    ) -> Result<(), LibraryError> {
+    /// Queues the transforms. Returns the status.
+    ///
+    /// # Safety
+    /// The plan is made. Both addresses are of memory with its elements, which its stream's work may use.
+    #[inline(always)]
+    unsafe fn execute(&self, x: u64, y: u64, is_inverse: bool) -> c_int {
         let [x, y] = [x, y].map(|address| address as usize as *mut c_void);
-        // SAFETY: the plan is made, and `Transforms::execute` has checked the operands and claimed them.
-        let status = unsafe {
+        // SAFETY: the caller vouches for the same.
+        unsafe {
             match self.function {
                 Function::Both(execute) => {
                     execute(self.plan, x, y, if is_inverse { 1 } else { -1 })
                 }
                 Function::One(execute) => execute(self.plan, x, y),
             }
-        };
-        check(name, status)
+        }
     }
 }
 
@@ -299,11 +338,4 @@ fn has_room<T>(stream: &CudaStream, problem: &Problem) -> Result<()> {
         return Ok(());
     }
     Err(DriverError::OutOfMemory { device, requested }.into())
-}
-
-/// The error of a device without a plan, which no call reaches.
-#[cold]
-fn no_handle(call: &'static str) -> LibraryError {
-    let remedy = "make the plan on this platform".to_owned();
-    LibraryError { library: NAME, call, status: -1, name: "NO_PLAN", remedy }
 }

@@ -3,10 +3,10 @@
 use std::ffi::{c_int, c_void};
 
 use super::table::{NAME, check};
-use super::{Dense, Handle, TRANSPOSED, UPPER, no_handle};
+use super::{Dense, Handle, TRANSPOSED, UPPER};
 use crate::driver::{LibraryError, RawStream};
 use crate::error::{Error, Result};
-use crate::library::ffi::call::Call;
+use crate::library::ffi::call::{Call, no_handle};
 use crate::library::ffi::host_body::HostBody;
 use crate::library::solve::element::sealed::Number;
 use crate::memory::{DeviceSlice, Element};
@@ -44,7 +44,7 @@ pub(super) fn with_handle<'a>(
     run: impl Fn(&'a Handle, (*mut c_void, usize)) -> c_int + 'a,
 ) -> impl Fn(RawStream) -> Result<(), LibraryError> + 'a {
     move |_| {
-        let handle = library.ok_or_else(|| no_handle(call))?;
+        let handle = library.ok_or_else(|| no_handle(NAME, call))?;
         check(call, run(handle, (handle.host_work.start.cast(), handle.host_work.bytes)))
     }
 }

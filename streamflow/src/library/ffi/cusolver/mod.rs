@@ -17,9 +17,9 @@ pub(in crate::library) use needs::Need;
 use std::ffi::{c_int, c_void};
 use std::ptr;
 
-use self::table::{CuSolver, NAME, Opaque, check};
+use self::table::{CuSolver, Opaque, check};
 use crate::context::{ExecutionContext, Stream};
-use crate::driver::{DriverError, LibraryError, RawStream};
+use crate::driver::{DriverError, RawStream};
 use crate::error::Result;
 use crate::library::is_simulated;
 use crate::library::solve::element::sealed::Number;
@@ -168,13 +168,6 @@ impl Drop for HostWork {
     fn drop(&mut self) {
         self.free();
     }
-}
-
-/// The error of a device without a handle, which no plan has.
-#[cold]
-fn no_handle(call: &'static str) -> LibraryError {
-    let remedy = "make the plan on this platform".to_owned();
-    LibraryError { library: NAME, call, status: -1, name: "NO_HANDLE", remedy }
 }
 
 #[cfg(all(test, not(loom)))]

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::table::{CuSparse, Opaque, check};
 use crate::driver::{DriverError, LibraryError, RawStream};
 use crate::error::Result;
+use crate::library::ffi::operation::{Refused, accepted};
 
 /// `CUSPARSE_INDEX_32I`
 const INDEX_32: c_int = 2;
@@ -189,11 +190,12 @@ impl Descriptors {
     /// # Safety
     /// As for [`prepare`](Self::prepare), which was called before with the same work area. The dense operands have the
     /// lengths of the product, and may be used by this stream's work.
+    #[inline(always)]
     pub(super) unsafe fn multiply(
         &self,
         factors: Factors,
         (operand, target, work): (u64, u64, u64),
-    ) -> Result<(), LibraryError> {
+    ) -> Result<(), Refused> {
         let Self { table: it, handle, matrix, product, .. } = *self;
         let (right, result) = (self.right.descriptor, self.result.descriptor);
         let Factors { alpha, beta } = factors;
@@ -208,21 +210,21 @@ impl Descriptors {
                     let status = (it.spmv)(
                         handle, AS_IT_IS, alpha, matrix, right, beta, result, t, DEFAULT, work,
                     );
-                    check("cusparseSpMV", status)
+                    accepted("cusparseSpMV", status)
                 }
                 Some(_) => {
                     let status = (it.spmm)(
                         handle, AS_IT_IS, AS_IT_IS, alpha, matrix, right, beta, result, t, DEFAULT,
                         work,
                     );
-                    check("cusparseSpMM", status)
+                    accepted("cusparseSpMM", status)
                 }
             }
         }
     }
 
     /// Writes the address of a dense operand into its descriptor, if another one is there.
-    fn set(&self, dense: &Dense, address: u64) -> Result<(), LibraryError> {
+    fn set(&self, dense: &Dense, address: u64) -> Result<(), Refused> {
         if dense.address.load(Ordering::Relaxed) == address {
             return Ok(());
         }
@@ -231,7 +233,7 @@ impl Descriptors {
             Some(_) => ("cusparseDnMatSetValues", self.table.set_dense),
         };
         // SAFETY: the descriptor is alive, and only keeps the address.
-        check(call, unsafe { set(dense.descriptor, address as *mut c_void) })?;
+        accepted(call, unsafe { set(dense.descriptor, address as *mut c_void) })?;
         dense.address.store(address, Ordering::Relaxed);
         Ok(())
     }

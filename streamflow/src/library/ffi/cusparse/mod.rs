@@ -3,13 +3,17 @@
 mod descriptors;
 mod table;
 
+use std::ffi::c_int;
+
 use self::descriptors::{Addresses, Descriptors, Factors, Product};
-use self::table::NAME;
+use self::table::{NAME, error};
+use super::claim::Claim;
+use super::operation::{self, Operation, Refused};
 use super::scalar::Scalar;
 use crate::context::{ExecutionContext, Stream};
 use crate::driver::{DriverError, LibraryError, RawStream};
 use crate::error::{Error, Result};
-use crate::library::ffi::call::Call;
+use crate::library::ffi::call::{Call, no_handle};
 use crate::library::ffi::host_body::HostBody;
 use crate::library::is_simulated;
 use crate::library::sparse::Csr;
@@ -92,7 +96,7 @@ impl Prepared {
         let work = call.write("prepared", &mut self.work);
         let (library, accumulates) = (self.library.as_deref(), self.accumulates);
         let run = |_: RawStream| {
-            let descriptors = library.ok_or_else(no_handle)?;
+            let descriptors = library.ok_or_else(|| no_handle(NAME, "cusparse"))?;
             // SAFETY: the work area and the matrix are claimed; the work area is as long as was asked for.
             with_factors::<T, _>(accumulates, |factors| unsafe {
                 descriptors.prepare(factors, work)
@@ -123,38 +127,77 @@ impl Prepared {
             let problem = "does not fit its plan".to_owned();
             return Err(Error::Operand { call: self.function, argument: "operand", problem });
         }
-        let mut call = Call::on(stream, NAME, self.function);
-        call.read("offsets", a.offsets());
-        call.read("columns", a.columns());
-        call.read("values", a.values());
-        let operand = call.read("operand", operand);
-        let target = call.write("target", target);
-        let work = call.write("prepared", &mut self.work);
-        let (library, accumulates) = (self.library.as_deref(), self.accumulates);
-        let run = |_: RawStream| {
-            let descriptors = library.ok_or_else(no_handle)?;
-            // SAFETY: all operands are claimed, and have the lengths of the product; `new` has prepared the work area.
-            with_factors::<T, _>(accumulates, |factors| unsafe {
-                descriptors.multiply(factors, (operand, target, work))
-            })
+        let call = Multiply {
+            descriptors: self.library.as_deref(),
+            name: self.function,
+            accumulates: self.accumulates,
+            a,
+            operand: Claim::read("operand", operand),
+            target: Claim::write("target", target),
+            work: Claim::write("prepared", &mut self.work),
         };
-        // SAFETY: all memory that the function touches is claimed.
-        unsafe { call.queue_in_place(stream, host, run) }
+        // SAFETY: all memory that the function touches is claimed. The operands have the lengths of the product, and `new`
+        // has prepared the work area.
+        unsafe { operation::queue(stream, host, call) }
+    }
+}
+
+/// A call of a product.
+#[derive(Debug, Clone, Copy)]
+struct Multiply<'a, T: SparseElement> {
+    /// `None` on the simulator.
+    descriptors: Option<&'a Descriptors>,
+    /// The function's.
+    name: &'static str,
+    accumulates: bool,
+    a: &'a Csr<T>,
+    operand: Claim<'a>,
+    target: Claim<'a>,
+    work: Claim<'a>,
+}
+
+impl<'a, T: SparseElement> Operation<'a, 6> for Multiply<'a, T> {
+    #[inline(always)]
+    fn name(&self) -> (&'static str, &'static str) {
+        (NAME, self.name)
+    }
+
+    #[inline(always)]
+    fn claims(&self) -> [Option<Claim<'a>>; 6] {
+        [
+            Some(Claim::read("offsets", self.a.offsets())),
+            Some(Claim::read("columns", self.a.columns())),
+            Some(Claim::read("values", self.a.values())),
+            Some(self.operand),
+            Some(self.target),
+            Some(self.work),
+        ]
+    }
+
+    #[inline(always)]
+    fn add_values(&self, _: &mut Call<'a>) {}
+
+    #[inline(always)]
+    unsafe fn call(&self, _: RawStream) -> Result<(), Refused> {
+        let descriptors = self.descriptors.ok_or(Refused::NoHandle)?;
+        let operands = (self.operand.address(), self.target.address(), self.work.address());
+        with_factors::<T, _>(self.accumulates, |factors| {
+            // SAFETY: the caller vouches for the same.
+            unsafe { descriptors.multiply(factors, operands) }
+        })
+    }
+
+    fn error(function: &'static str, status: c_int) -> LibraryError {
+        error(function, status)
     }
 }
 
 /// Calls a function with the addresses of the factors, 1 and 0 or 1, on the host.
+#[inline(always)]
 fn with_factors<T: SparseElement, R>(accumulates: bool, call: impl FnOnce(Factors) -> R) -> R {
     let (alpha, beta) = (T::ONE, if accumulates { T::ONE } else { T::ZERO });
     let (alpha, beta) = (Scalar::new(alpha), Scalar::new(beta));
     call(Factors { alpha: alpha.as_ptr(), beta: beta.as_ptr() })
-}
-
-/// The error of a device without a handle, which no plan has.
-#[cold]
-fn no_handle() -> LibraryError {
-    let (call, remedy) = ("cusparse", "make the plan on this platform".to_owned());
-    LibraryError { library: NAME, call, status: -1, name: "NO_HANDLE", remedy }
 }
 
 #[cfg(all(test, not(loom)))]

@@ -42,10 +42,14 @@ table! {
         fn(Opaque, c_int, c_int, Pointer, Opaque, Opaque, Pointer, Opaque, c_int, c_int, Pointer) -> c_int;
 }
 
-/// `Ok` for status 0, else the error of a function, with the status's name.
-pub(super) fn check(call: &'static str, status: i32) -> Result<(), LibraryError> {
+/// `Ok` for status 0, else the error of a function.
+pub(super) fn check(call: &'static str, status: c_int) -> Result<(), LibraryError> {
+    if status == 0 { Ok(()) } else { Err(error(call, status)) }
+}
+
+/// The error of a function, with the status's name.
+pub(super) fn error(call: &'static str, status: c_int) -> LibraryError {
     let name = match status {
-        0 => return Ok(()),
         1 => "CUSPARSE_STATUS_NOT_INITIALIZED",
         2 => "CUSPARSE_STATUS_ALLOC_FAILED",
         3 => "CUSPARSE_STATUS_INVALID_VALUE",
@@ -65,5 +69,5 @@ pub(super) fn check(call: &'static str, status: i32) -> Result<(), LibraryError>
         }
         _ => "see cuSPARSE's documentation for this status",
     };
-    Err(LibraryError { library: NAME, call, status, name, remedy: remedy.to_owned() })
+    LibraryError { library: NAME, call, status, name, remedy: remedy.to_owned() }
 }

@@ -1,0 +1,85 @@
+//! One claim of a call: memory that it reads or writes.
+
+use crate::driver::{Access, AccessMode, MemoryRange, Rows};
+use crate::memory::access::Use;
+use crate::memory::{Block, DeviceSlice, Element, TensorView, TensorViewMut};
+
+/// Memory that a call reads or writes.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::library) struct Claim<'a> {
+    block: &'a Block,
+    range: MemoryRange,
+    mode: AccessMode,
+    argument: &'static str,
+    rows: Option<Rows>,
+}
+
+#[allow(dead_code, reason = "features with a library use it")]
+impl<'a> Claim<'a> {
+    /// Memory that the work reads.
+    #[inline(always)]
+    pub(in crate::library) fn read<T: Element>(
+        argument: &'static str,
+        slice: &'a DeviceSlice<T>,
+    ) -> Self {
+        let (block, range) = (slice.block(), slice.range());
+        Self { block, range, mode: AccessMode::Read, argument, rows: None }
+    }
+
+    /// Memory that the work writes, and perhaps reads.
+    #[inline(always)]
+    pub(in crate::library) fn write<T: Element>(
+        argument: &'static str,
+        slice: &'a mut DeviceSlice<T>,
+    ) -> Self {
+        Self { mode: AccessMode::Write, ..Self::read(argument, slice) }
+    }
+
+    /// As [`read`](Self::read), of a view, which may have gaps. The host body gets all from its first element to its last.
+    pub(in crate::library) fn read_view<T: Element>(
+        argument: &'static str,
+        view: &TensorView<'a, T>,
+    ) -> Self {
+        Self::of_view(argument, view, AccessMode::Read)
+    }
+
+    /// As [`write`](Self::write), of a view, which may have gaps.
+    pub(in crate::library) fn write_view<T: Element>(
+        argument: &'static str,
+        view: TensorViewMut<'a, T>,
+    ) -> Self {
+        Self::of_view(argument, &view.into_view(), AccessMode::Write)
+    }
+
+    fn of_view<T: Element>(
+        argument: &'static str,
+        view: &TensorView<'a, T>,
+        mode: AccessMode,
+    ) -> Self {
+        let (block, range, rows) = (view.elements().block(), view.range(), view.rows(mode));
+        Self { block, range, mode, argument, rows }
+    }
+
+    /// The first byte's, for the device's body.
+    #[inline(always)]
+    pub(in crate::library) fn address(&self) -> u64 {
+        self.range.address
+    }
+
+    /// Whether there is no element in it, which orders nothing.
+    pub(super) fn is_empty(&self) -> bool {
+        self.range.bytes == 0
+    }
+
+    /// What a call is ordered by.
+    #[inline(always)]
+    pub(super) fn used(&self) -> Use<'a> {
+        Use::new(self.block, self.mode, self.argument)
+    }
+
+    /// What a driver reads.
+    pub(super) fn access(&self) -> Access {
+        let Self { range, mode, argument, rows, .. } = *self;
+        Access { range, mode, argument, rows }
+    }
+}
