@@ -1,26 +1,17 @@
-//! The operator that takes the turns, and what it has measured.
+//! The operator that takes the turns.
 
-use std::fmt;
 use std::time::Instant;
 
 use streamflow::prelude::*;
 use streamflow_tests::foreign::by_hand::{ByHand, Case};
 use streamflow_tests::libraries::{Problem, Workload};
 
+use crate::measured::{FORMS, Measured, OF_EACH, Times};
+
 /// Cycles for which a stream is busy, for each call that is queued meanwhile: 50 µs at 2 GHz, and as much again for
 /// calls that launch many kernels.
 const CYCLES_PER_CALL: u64 = 100_000;
 const CYCLES_AT_LEAST: u64 = 2_000_000;
-
-/// The times of one form's calls in one turn, in seconds for each call.
-#[derive(Debug, Clone, Copy, Default)]
-struct Times {
-    device: f64,
-    /// The first call after the host has waited: what it needs is no longer in the first caches.
-    first: f64,
-    /// Each call after it.
-    host: f64,
-}
 
 impl Times {
     /// Times a first call, and so many more.
@@ -35,56 +26,51 @@ impl Times {
     }
 }
 
-/// The times of each turn: of the plan, of the code by hand, and of that code once more.
-#[derive(Debug, Default)]
-pub(crate) struct Measured {
-    turns: Vec<[Times; 3]>,
-    /// The host's seconds of single calls, which follow each other: one of each form.
-    calls: Vec<[f64; 3]>,
-    difference: f64,
-}
-
-/// Compares a problem's plan with the code by hand.
-#[operator(no_new, streams(calls))]
+/// Compares plans of a problem with programs by hand.
+#[operator(no_new, streams(first, second))]
 pub(crate) struct Turns {
     #[output]
     measured: HostData<Measured>,
     problem: Problem,
-    by_hand: Option<(ByHand, [Case; 2])>,
+    by_hand: Option<ByHand>,
     calls: usize,
     turns: usize,
-    plan: Option<Box<dyn Workload>>,
+    plans: Vec<Box<dyn Workload>>,
+    programs: Vec<Case>,
 }
 
 impl Turns {
     pub(crate) fn new(
         problem: Problem,
-        by_hand: Option<(ByHand, [Case; 2])>,
+        by_hand: Option<ByHand>,
         calls: usize,
         turns: usize,
     ) -> Self {
-        Self { problem, by_hand, calls, turns, plan: None }
+        Self { problem, by_hand, calls, turns, plans: Vec::new(), programs: Vec::new() }
     }
 
-    fn of_plan(&mut self, cx: &ExecutionContext, stream: &Stream<'_>) -> Result<Times> {
-        let Some(plan) = &mut self.plan else { return Ok(Times::default()) };
-        let all = 1 + self.calls;
+    fn of_plan(
+        &mut self,
+        which: usize,
+        cx: &ExecutionContext,
+        streams: &[Stream<'_>; OF_EACH],
+    ) -> Result<Times> {
+        let (plan, stream, all) = (&mut self.plans[which], &streams[which], 1 + self.calls);
         plan.prepare(all, cx, stream)?;
         stream.synchronize_blocking()?;
         let raw = stream.raw().handle();
-        if let Some((functions, _)) = &self.by_hand {
+        if let Some(functions) = &self.by_hand {
             functions.begin(raw, cycles(all));
         }
         let call = |calls| (0..calls).try_for_each(|_| plan.call(stream));
         let times = Times::of_host(self.calls, call)?;
-        let device =
-            self.by_hand.as_ref().map_or(0.0, |(functions, _)| functions.end_blocking(raw));
+        let device = self.by_hand.as_ref().map_or(0.0, |functions| functions.end_blocking(raw));
         Ok(Times { device: device / all as f64, ..times })
     }
 
     fn of_code_by_hand(&mut self, which: usize) -> Result<Times> {
-        let Some((functions, cases)) = &mut self.by_hand else { return Ok(Times::default()) };
-        let (case, all) = (&mut cases[which], 1 + self.calls);
+        let Some(functions) = &self.by_hand else { return Ok(Times::default()) };
+        let (case, all) = (&mut self.programs[which], 1 + self.calls);
         case.prepare_blocking(all);
         let stream = case.stream();
         functions.begin(stream, cycles(all));
@@ -100,27 +86,31 @@ impl Turns {
     fn single_calls(
         &mut self,
         cx: &ExecutionContext,
-        stream: &Stream<'_>,
-        to: &mut Vec<[f64; 3]>,
+        streams: &[Stream<'_>; OF_EACH],
+        to: &mut Vec<[f64; FORMS]>,
     ) -> Result<()> {
-        let Self { plan: Some(plan), by_hand: Some((functions, cases)), calls, .. } = self else {
+        let Self { plans, programs, by_hand: Some(functions), calls, .. } = self else {
             return Ok(());
         };
-        // As many as all forms have together in other turns.
-        let calls = *calls / 3 + 1;
-        plan.prepare(calls, cx, stream)?;
-        stream.synchronize_blocking()?;
-        let raw = stream.raw().handle();
-        cases.iter_mut().for_each(|case| case.prepare_blocking(calls));
-        let streams = [raw, cases[0].stream(), cases[1].stream()];
-        streams.iter().for_each(|stream| functions.begin(*stream, cycles(3 * calls)));
+        // Each order as often, and the first call apart.
+        let rounds = FORMS * (*calls / FORMS / FORMS).max(1);
+        let calls = 1 + rounds;
+        for (plan, stream) in plans.iter_mut().zip(streams) {
+            plan.prepare(calls, cx, stream)?;
+            stream.synchronize_blocking()?;
+        }
+        programs.iter_mut().for_each(|case| case.prepare_blocking(calls));
+        let by_hand = programs.iter_mut().map(Case::stream);
+        let raw: Vec<_> =
+            streams.iter().map(|stream| stream.raw().handle()).chain(by_hand).collect();
+        raw.iter().for_each(|stream| functions.begin(*stream, cycles(FORMS * calls)));
         for turn in 0..calls {
-            let mut seconds = [0.0; 3];
+            let mut seconds = [0.0; FORMS];
             for form in order(turn) {
                 let begin = Instant::now();
-                match form {
-                    0 => plan.call(stream)?,
-                    _ => cases[form - 1].call(1),
+                match form.checked_sub(OF_EACH) {
+                    None => plans[form].call(&streams[form])?,
+                    Some(program) => programs[program].call(1),
                 }
                 seconds[form] = begin.elapsed().as_secs_f64();
             }
@@ -129,100 +119,69 @@ impl Turns {
                 to.push(seconds);
             }
         }
-        for stream in streams {
+        for stream in raw {
             functions.end_blocking(stream);
         }
         Ok(())
     }
 
-    fn difference(&mut self, stream: &Stream<'_>) -> Result<f64> {
-        let (Some(plan), Some((_, [case, _]))) = (&self.plan, &mut self.by_hand) else {
-            return Ok(0.0);
-        };
-        let ours = plan.result_blocking(stream)?;
-        let mut theirs = ours.clone();
-        case.result_blocking(&mut theirs);
-        Ok(theirs.difference(&ours))
+    /// The largest difference of a plan's results from a program's.
+    fn difference(&mut self, streams: &[Stream<'_>; OF_EACH]) -> Result<f64> {
+        let mut difference = 0.0_f64;
+        for ((plan, case), stream) in self.plans.iter().zip(&mut self.programs).zip(streams) {
+            let ours = plan.result_blocking(stream)?;
+            let mut theirs = ours.clone();
+            case.result_blocking(&mut theirs);
+            difference = difference.max(theirs.difference(&ours));
+        }
+        Ok(difference)
     }
 }
 
 impl Compute for Turns {
     fn start(&mut self, streams: TurnsStreams<'_>, cx: &ExecutionContext) -> Result<()> {
-        let stream = cx.allocate_cuda_stream(streams.calls)?;
-        self.plan = Some(self.problem.workload(cx, &stream)?);
+        // A hook binds its device when it takes a stream: the code by hand works on it.
+        let streams =
+            [cx.allocate_cuda_stream(streams.first)?, cx.allocate_cuda_stream(streams.second)?];
+        let new_program = || self.by_hand.map(|functions| Case::new(functions, &self.problem));
+        self.programs.extend(new_program().transpose()?);
+        for stream in &streams {
+            self.plans.push(self.problem.workload(cx, stream)?);
+        }
+        self.programs.extend(new_program().transpose()?);
         Ok(())
     }
 
     fn compute(&mut self, io: TurnsIo<'_>, cx: &ExecutionContext) -> Result<()> {
-        let stream = cx.allocate_cuda_stream(io.calls)?;
+        let streams = [cx.allocate_cuda_stream(io.first)?, cx.allocate_cuda_stream(io.second)?];
         let mut measured = Measured::default();
-        for turn in 0..=self.turns {
-            let mut times = [Times::default(); 3];
+        for turn in 0..=self.turns.next_multiple_of(FORMS) {
+            let mut times = [Times::default(); FORMS];
             for form in order(turn) {
-                times[form] = match form {
-                    0 => self.of_plan(cx, &stream)?,
-                    _ => self.of_code_by_hand(form - 1)?,
+                times[form] = match form.checked_sub(OF_EACH) {
+                    None => self.of_plan(form, cx, &streams)?,
+                    Some(program) => self.of_code_by_hand(program)?,
                 };
             }
             // The first turn warms up.
             if turn > 0 {
                 measured.turns.push(times);
-                self.single_calls(cx, &stream, &mut measured.calls)?;
+                self.single_calls(cx, &streams, &mut measured.calls)?;
             }
         }
-        measured.difference = self.difference(&stream)?;
+        measured.difference = self.difference(&streams)?;
         io.measured.emit(HostData(measured))
     }
 }
 
-/// The forms in the order of a turn. In six turns each form has each place twice, and each other form before it equally often:
-/// a call finds in the caches what the one before has left.
-fn order(turn: usize) -> [usize; 3] {
-    const ORDERS: [[usize; 3]; 6] =
-        [[0, 1, 2], [2, 1, 0], [1, 2, 0], [0, 2, 1], [2, 0, 1], [1, 0, 2]];
-    ORDERS[turn % ORDERS.len()]
+/// The forms in the order of a turn. In as many turns as there are forms, each has each place once, and within the turns each
+/// other form before it once: a call finds in the caches what the one before has left. (E. J. Williams, 1949, "Experimental
+/// designs balanced for the estimation of residual effects of treatments".) From turn to turn a plan comes before a program as
+/// often as a program before a plan.
+fn order(turn: usize) -> [usize; FORMS] {
+    [0, 3, 1, 2].map(|form| (form + turn) % FORMS)
 }
 
 fn cycles(calls: usize) -> u64 {
     CYCLES_AT_LEAST.max(calls as u64 * CYCLES_PER_CALL)
-}
-
-impl Measured {
-    pub(crate) const HEADINGS: &str = "                  device: plan  by hand     ratio   (noise)   host: plan   by hand     \
-                                       more   (noise)     least   first: plan   by hand     more   (noise)   one call: more   (noise)   results";
-
-    fn median(&self, of: impl Fn(&[Times; 3]) -> f64) -> f64 {
-        let mut values: Vec<_> = self.turns.iter().map(of).collect();
-        values.sort_by(f64::total_cmp);
-        values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
-    }
-
-    /// The median difference of a single call and the one by hand beside it, in nanoseconds.
-    fn of_single_calls(&self, form: usize) -> f64 {
-        let mut more: Vec<_> = self.calls.iter().map(|it| (it[form] - it[1]) * 1e9).collect();
-        more.sort_by(f64::total_cmp);
-        more.get(more.len() / 2).copied().unwrap_or(f64::NAN)
-    }
-
-    fn least(&self, of: impl Fn(&[Times; 3]) -> f64) -> f64 {
-        self.turns.iter().map(of).fold(f64::INFINITY, f64::min)
-    }
-}
-
-impl fmt::Display for Measured {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let device = |form: usize| self.median(|times| times[form].device * 1e6);
-        let ratio = |form: usize| self.median(|times| times[form].device / times[1].device);
-        write!(f, "{:>9.2} us{:>9.2}{:>10.4}{:>10.4}", device(0), device(1), ratio(0), ratio(2))?;
-        let host = |form: usize| self.median(|times| times[form].host * 1e9);
-        let more = |form: usize| self.median(|times| (times[form].host - times[1].host) * 1e9);
-        let least = |form: usize| self.least(|times| times[form].host * 1e9);
-        write!(f, "{:>10.0} ns{:>10.0}{:>9.0}{:>10.0}", host(0), host(1), more(0), more(2))?;
-        write!(f, "{:>10.0}", least(0) - least(1))?;
-        let first = |form: usize| self.median(|times| times[form].first * 1e9);
-        let more = |form: usize| self.median(|times| (times[form].first - times[1].first) * 1e9);
-        write!(f, "{:>11.0} ns{:>10.0}{:>9.0}{:>10.0}", first(0), first(1), more(0), more(2))?;
-        write!(f, "{:>17.0}{:>10.0}", self.of_single_calls(0), self.of_single_calls(2))?;
-        write!(f, "{:>10.1e}", self.difference)
-    }
 }
