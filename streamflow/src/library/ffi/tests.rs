@@ -50,6 +50,7 @@ const ALL: [How; 3] = [How::ByCall, How::AsOperation(0), How::AsOperation(7)];
 #[derive(Debug, Clone, Copy)]
 struct Copying<'a> {
     driver: &'a PassedOver,
+    on: &'a CudaStream,
     x: Claim<'a>,
     y: Claim<'a>,
     status: c_int,
@@ -66,8 +67,8 @@ impl<'a> Operation<'a, 3> for Copying<'a> {
 
     fn add_values(&self, _: &mut Call<'a>) {}
 
-    unsafe fn call(&self, stream: RawStream) -> Result<(), Refused> {
-        self.driver.copy_bytes(stream, self.x.address(), self.y.address());
+    unsafe fn call(&self, _: RawStream) -> Result<(), Refused> {
+        self.driver.copy_bytes(self.on, self.x.address(), self.y.address());
         accepted("copy", self.status)
     }
 
@@ -77,13 +78,15 @@ impl<'a> Operation<'a, 3> for Copying<'a> {
 }
 
 impl PassedOver {
-    /// A copy that no use of memory is noted for.
-    fn copy_bytes(&self, stream: RawStream, source: u64, target: u64) {
+    /// A copy that no use of memory is noted for, right after a record, as another thread may make one. That record does not
+    /// cover the copy, so a use that was noted before would be lost.
+    fn copy_bytes(&self, stream: &CudaStream, source: u64, target: u64) {
+        stream.record().unwrap();
         let range = |address| MemoryRange { address, bytes: LEN as u64 };
         let (source, target) = (range(source), range(target));
         let copy = CopyOp { kind: CopyKind::DeviceToDevice, target, source, rows: None };
         // SAFETY: the stream is live, and the memory is as long and lives until the driver ends.
-        unsafe { self.below().copy(stream, &copy) }.unwrap();
+        unsafe { self.below().copy(stream.timeline().raw(), &copy) }.unwrap();
     }
 }
 
@@ -100,7 +103,7 @@ fn queue(
         How::ByCall => {
             let mut call = Call::on(stream, "a library", "copy");
             let (x, y) = (call.read("x", x), call.write("y", y));
-            let device = |stream: RawStream| {
+            let device = |_: RawStream| {
                 driver.copy_bytes(stream, x, y);
                 Ok(())
             };
@@ -110,7 +113,7 @@ fn queue(
         How::AsOperation(status) => {
             let (x, y) = (Claim::read("x", x), Claim::write("y", y));
             // SAFETY: as above.
-            unsafe { operation::queue(stream, &body, Copying { driver, x, y, status }) }
+            unsafe { operation::queue(stream, &body, Copying { driver, on: stream, x, y, status }) }
         }
     }
 }
