@@ -366,13 +366,13 @@ pub enum Error {
 
     /// A value that was made for one stream was used on another.
     #[error(
-        "a value that was made for stream {made_for} is used on stream {used_on}; make one for each stream"
+        "a value that was made for the stream {made_for} is used on {used_on}; make one for each stream"
     )]
     OtherStream {
-        /// The number of the stream that it was made for.
-        made_for: u32,
-        /// The number of the stream that it was used on.
-        used_on: u32,
+        /// The stream that it was made for: its label, and its number, since two streams may have one label.
+        made_for: String,
+        /// The stream that it was used on.
+        used_on: String,
     },
 
     /// An edge with the policy `fault` had no room for a message. Nothing was sent.

@@ -97,7 +97,15 @@ fn other_stream(platform: &Platform) -> Result<(), Failed> {
             _ => false,
         };
         let text = check_error("another stream", harness.tick(), is_other)?;
-        check_text(&text, &["`Accumulate`", "was made for stream", "make one for each stream"])?;
+        check_text(
+            &text,
+            &[
+                "`Accumulate`",
+                "was made for the stream `Accumulate.",
+                "is used on `",
+                "make one for each stream",
+            ],
+        )?;
         check(harness.take(|ports| &mut ports.sums).is_none(), || {
             "the failed tick has emitted".into()
         })?;

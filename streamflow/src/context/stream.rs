@@ -140,13 +140,26 @@ impl<H> OnStream<H> {
     /// the device: each call of a library does that where it is needed, in `Call::queue`.
     #[inline]
     pub(crate) fn lend(&mut self, stream: &Stream<'_>) -> Result<&mut H> {
-        let used_on = id_of(stream);
-        if self.stream == used_on { Ok(&mut self.value) } else { Err(self.other_stream(used_on.1)) }
+        if self.stream == id_of(stream) {
+            Ok(&mut self.value)
+        } else {
+            Err(self.other_stream(stream))
+        }
     }
 
     #[cold]
-    fn other_stream(&self, used_on: u32) -> Error {
-        Error::OtherStream { made_for: self.stream.1, used_on }
+    fn other_stream(&self, stream: &Stream<'_>) -> Error {
+        let named = |number: u32| {
+            let label = stream.table().timeline(number).label();
+            format!("`{label}` (number {number})")
+        };
+        let ((platform, made_for), (own, used_on)) = (self.stream, id_of(stream));
+        let made_for = if platform == own {
+            named(made_for)
+        } else {
+            format!("number {made_for} of another platform")
+        };
+        Error::OtherStream { made_for, used_on: named(used_on) }
     }
 }
 
