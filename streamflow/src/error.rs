@@ -369,7 +369,8 @@ pub enum Error {
         "a value that was made for the stream {made_for} is used on {used_on}; make one for each stream"
     )]
     OtherStream {
-        /// The stream that it was made for: its label, and its number, since two streams may have one label.
+        /// The stream that it was made for: its label, and its number, since two streams may have one label. One of another
+        /// platform has its number alone.
         made_for: String,
         /// The stream that it was used on.
         used_on: String,

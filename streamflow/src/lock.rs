@@ -27,9 +27,9 @@ pub(crate) type Lock<T> = SpinMutex<T, Backoff>;
 /// The guard of a [`Lock`].
 pub(crate) type Held<'a, T> = SpinMutexGuard<'a, T, Backoff>;
 
-/// Locks a spin lock that is almost always free: the code for another one is apart.
+/// Locks a spin lock that is almost always free: the code that waits is apart.
 #[inline(always)]
-pub(crate) fn lock_free_one<T>(lock: &Lock<T>) -> Held<'_, T> {
+pub(crate) fn lock_mostly_free<T>(lock: &Lock<T>) -> Held<'_, T> {
     match lock.try_lock() {
         Some(held) => held,
         None => {

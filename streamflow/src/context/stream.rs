@@ -137,7 +137,7 @@ impl<H> OnStream<H> {
     }
 
     /// As [`with`](Self::with), without a closure, for functions that pass on the place of their caller. It does not bind
-    /// the device: each call of a library does that where it is needed, in `Call::queue`.
+    /// the device: each call of a library does that where it is needed, in `ffi::call::ready`.
     #[inline]
     pub(crate) fn lend(&mut self, stream: &Stream<'_>) -> Result<&mut H> {
         if self.stream == id_of(stream) {

@@ -53,7 +53,7 @@ impl<'a> Use<'a> {
 }
 
 /// The uses of one piece of work.
-// Loops, whose code is in the caller. That of an iterator's methods is where the compiler wants it.
+// Loops, since these are compiled into the caller; an iterator's methods may stay calls.
 pub(crate) trait Uses<'a>: Clone {
     /// Visits all, until an error.
     fn try_each<E>(&self, visit: impl FnMut(Use<'a>) -> Result<(), E>) -> Result<(), E>;

@@ -155,7 +155,7 @@ impl Compute for Turns {
     fn compute(&mut self, io: TurnsIo<'_>, cx: &ExecutionContext) -> Result<()> {
         let streams = [cx.allocate_cuda_stream(io.first)?, cx.allocate_cuda_stream(io.second)?];
         let mut measured = Measured::default();
-        for turn in 0..=self.turns.next_multiple_of(FORMS) {
+        for turn in 0..=self.turns {
             let mut times = [Times::default(); FORMS];
             for form in order(turn) {
                 times[form] = match form.checked_sub(OF_EACH) {
@@ -176,8 +176,8 @@ impl Compute for Turns {
 
 /// The forms in the order of a turn. In as many turns as there are forms, each has each place once, and within the turns each
 /// other form before it once: a call finds in the caches what the one before has left. (E. J. Williams, 1949, "Experimental
-/// designs balanced for the estimation of residual effects of treatments".) From turn to turn a plan comes before a program as
-/// often as a program before a plan.
+/// designs balanced for the estimation of residual effects of treatments".) From one round of single calls to the next, a plan
+/// comes before a program as often as a program before a plan. Before each turn, the last single call is the first program's.
 fn order(turn: usize) -> [usize; FORMS] {
     [0, 3, 1, 2].map(|form| (form + turn) % FORMS)
 }

@@ -38,7 +38,7 @@ impl<T> Lock<T> {
 }
 
 /// Locks a lock.
-pub(crate) fn lock_free_one<T>(lock: &Lock<T>) -> Held<'_, T> {
+pub(crate) fn lock_mostly_free<T>(lock: &Lock<T>) -> Held<'_, T> {
     lock.lock()
 }
 

@@ -263,7 +263,8 @@ pub(super) fn taken<'a>(used: Use<'a>, function: &'static str) -> Option<Use<'a>
     used.chosen(|argument, mode| claims::taken(function, argument, mode))
 }
 
-/// Binds the stream's device. The hook has bound it, unless it has bound another one or has run other code since.
+/// The stream's timeline, with its device current. It binds the device only if the hook has bound another one or has run
+/// other code since.
 #[inline(always)]
 pub(super) fn ready(stream: &CudaStream) -> Result<&Timeline> {
     let timeline = &**stream.timeline();
@@ -279,7 +280,7 @@ pub(super) fn failed(timeline: &Timeline, function: &'static str, error: Library
     unsafe { timeline.driver().library_failed(timeline.raw(), function, error) }.into()
 }
 
-/// The error of a call of a plan that has no handle of the library, as on the simulator. No call of a device's reaches it.
+/// The error of a plan without a handle of the library. No call reaches it: the simulator runs no function of a library.
 #[cold]
 pub(super) fn no_handle(library: &'static str, call: &'static str) -> LibraryError {
     let remedy = "make the plan on this platform".to_owned();

@@ -74,8 +74,7 @@ pub(in crate::library) struct Lt {
 // SAFETY: a handle may be used by several threads at once (cuBLAS's documentation, "Thread Safety"). The descriptions are
 // the plan's own.
 unsafe impl Send for Lt {}
-// SAFETY: what changes a description takes the plan by `&mut`, or is a call. `queue` alone makes one, with the plan by `&mut`
-// until it is over. So each has the descriptions for itself.
+// SAFETY: only `new` and calls change a description. `queue` alone makes calls, and has the plan by `&mut` until they end.
 unsafe impl Sync for Lt {}
 
 impl Lt {

@@ -14,8 +14,8 @@ use crate::stream::CudaStream;
 /// One call of a function of a library, for calls whose time counts.
 ///
 /// A device's driver needs no [`Call`]: then nothing of the claims is left but what orders the call. So all methods but
-/// `error` are to be compiled into their callers. A copy goes to the code that makes a [`Call`], so that this one has no
-/// address.
+/// `error` are to be compiled into their callers. The code that makes a [`Call`] gets a copy, so that
+/// nothing takes the original's address.
 pub(in crate::library) trait Operation<'a, const CLAIMS: usize>: Copy {
     /// The library and its function, for messages.
     fn name(&self) -> (&'static str, &'static str);
@@ -36,7 +36,7 @@ pub(in crate::library) trait Operation<'a, const CLAIMS: usize>: Copy {
     fn error(function: &'static str, status: c_int) -> LibraryError;
 }
 
-/// Why a call queued nothing, as a few words in registers. Its error is made only after the uses are noted, so nothing before
+/// Why a call failed, as a few words in registers. Its error is made only after the uses are noted, so nothing before
 /// that can unwind.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::library) enum Refused {
@@ -58,8 +58,8 @@ pub(in crate::library) fn accepted(function: &'static str, status: c_int) -> Res
 /// As for [`Call::queue`].
 ///
 /// # Safety
-/// The call uses no other memory than the claimed one that streamflow or the host may use, and queues work on no other
-/// stream. It makes no call of streamflow.
+/// The call uses the claimed memory as claimed, and no other that streamflow or the host may use. It queues work on no other
+/// stream, and makes no call of streamflow.
 #[inline(always)]
 #[track_caller]
 pub(in crate::library) unsafe fn queue<'a, const CLAIMS: usize>(
@@ -76,7 +76,7 @@ pub(in crate::library) unsafe fn queue<'a, const CLAIMS: usize>(
     let timeline = call::ready(stream)?;
     let (_, function) = operation.name();
     let uses = operation.claims().map(|claim| call::taken(claim?.used(), function));
-    // As `access::queue`, without its closure: an error of the call within a result of the order would be moved around.
+    // The steps of `access::queue`, without its closure, whose `Result` would move the call's error.
     let uses = access::begin(stream, Order::ByData, Places(uses))?;
     // SAFETY: the stream comes after what the claims must come after, and they are noted after this, whatever it returns.
     let queued = unsafe { operation.call(timeline.raw()) };

@@ -112,7 +112,7 @@ fn queue(
         }
         How::AsOperation(status) => {
             let (x, y) = (Claim::read("x", x), Claim::write("y", y));
-            // SAFETY: as above.
+            // SAFETY: as above; the record of the call touches no claimed memory.
             unsafe { operation::queue(stream, &body, Copying { driver, on: stream, x, y, status }) }
         }
     }

@@ -29,8 +29,8 @@ const FUNCTION: &str = "cublasLtMatmul";
 /// outermost, in a [`batch`](super::Planner::batch). The [module](super) has an example.
 ///
 /// `f32` is multiplied as `f32`, and as TF32 only after [`tf32`](super::Planner::tf32). `f16` and `bf16` are summed in `f32`.
-// What a call of whole tensors reads comes first, since it is mostly not in the caches: the library's calls and the driver's
-// have been there.
+// What a call of whole tensors reads comes first and together, since the library and the driver have mostly evicted it from
+// the caches.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Matmul<T: MatmulElement, E = NoBias> {

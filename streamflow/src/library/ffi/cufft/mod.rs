@@ -90,7 +90,7 @@ impl<T: Real> Transforms<T> {
                 (body, bytes, Some(handle))
             }
         };
-        // No call claims an empty one.
+        // At least one byte: no claim of an operation is empty.
         let work = cx.buffer(bytes.max(1), stream)?;
         if let Some(handle) = &handle {
             handle.set_work_area(&work).map_err(DriverError::from)?;
