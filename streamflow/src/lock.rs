@@ -1,7 +1,6 @@
 //! The locks of the library: a spin lock for short sections, and how a standard mutex is locked.
 
 use std::cell::Cell;
-use std::hint::cold_path;
 use std::sync::{PoisonError, TryLockError};
 use std::time::Duration;
 
@@ -26,18 +25,6 @@ pub(crate) type Lock<T> = SpinMutex<T, Backoff>;
 
 /// The guard of a [`Lock`].
 pub(crate) type Held<'a, T> = SpinMutexGuard<'a, T, Backoff>;
-
-/// Locks a spin lock that is almost always free: the code that waits is apart.
-#[inline(always)]
-pub(crate) fn lock_mostly_free<T>(lock: &Lock<T>) -> Held<'_, T> {
-    match lock.try_lock() {
-        Some(held) => held,
-        None => {
-            cold_path();
-            lock.lock()
-        }
-    }
-}
 
 /// Locks a mutex of the standard library, for long sections: waiting threads sleep. Every mutex that is held
 /// during driver calls is locked by this function. A thread that takes turns hands on its turn until the mutex is

@@ -4,7 +4,6 @@
 //! point from after that. `stream::order` has the rules, and why this order of the three steps is the right one.
 
 use std::convert::Infallible;
-use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
 
 use super::Block;
@@ -54,24 +53,14 @@ impl<'a> Use<'a> {
 
 /// The uses of one piece of work.
 // Loops, since these are compiled into the caller; an iterator's methods may stay calls.
-pub(crate) trait Uses<'a>: Clone {
+pub(crate) trait Uses: Clone {
     /// Visits all, until an error.
-    fn try_each<E>(&self, visit: impl FnMut(Use<'a>) -> Result<(), E>) -> Result<(), E>;
-
-    /// Visits all.
-    #[inline(always)]
-    fn each(&self, mut visit: impl FnMut(Use<'a>)) {
-        let visited: Result<(), Infallible> = self.try_each(|used| {
-            visit(used);
-            Ok(())
-        });
-        let Ok(()) = visited;
-    }
+    fn try_each<E>(&self, visit: impl FnMut(Use<'_>) -> Result<(), E>) -> Result<(), E>;
 }
 
-impl<'a, I: Iterator<Item = Use<'a>> + Clone> Uses<'a> for I {
+impl<'a, I: Iterator<Item = Use<'a>> + Clone> Uses for I {
     #[inline(always)]
-    fn try_each<E>(&self, mut visit: impl FnMut(Use<'a>) -> Result<(), E>) -> Result<(), E> {
+    fn try_each<E>(&self, mut visit: impl FnMut(Use<'_>) -> Result<(), E>) -> Result<(), E> {
         for used in self.clone() {
             visit(used)?;
         }
@@ -84,9 +73,9 @@ impl<'a, I: Iterator<Item = Use<'a>> + Clone> Uses<'a> for I {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Places<'a, const PLACES: usize>(pub(crate) [Option<Use<'a>>; PLACES]);
 
-impl<'a, const PLACES: usize> Uses<'a> for Places<'a, PLACES> {
+impl<const PLACES: usize> Uses for Places<'_, PLACES> {
     #[inline(always)]
-    fn try_each<E>(&self, mut visit: impl FnMut(Use<'a>) -> Result<(), E>) -> Result<(), E> {
+    fn try_each<E>(&self, mut visit: impl FnMut(Use<'_>) -> Result<(), E>) -> Result<(), E> {
         for used in &self.0 {
             if let Some(used) = *used {
                 visit(used)?;
@@ -109,11 +98,11 @@ pub(crate) enum Order {
 ///
 /// # Errors
 /// For memory of another device or platform; the driver's, when a wait fails; those of `queue`.
-#[inline(always)]
-pub(crate) fn queue<'a, R>(
+#[inline]
+pub(crate) fn queue<R>(
     stream: &CudaStream,
     order: Order,
-    uses: impl Uses<'a>,
+    uses: impl Uses,
     queue: impl FnOnce() -> Result<R>,
 ) -> Result<R> {
     let uses = begin(stream, order, uses)?;
@@ -128,24 +117,24 @@ pub(crate) fn queue<'a, R>(
 /// # Errors
 /// For memory of another device or platform; the driver's, when a wait fails.
 #[inline(always)]
-pub(crate) fn begin<'s, 'u, U: Uses<'u>>(
-    stream: &'s CudaStream,
+pub(crate) fn begin<U: Uses>(
+    stream: &CudaStream,
     order: Order,
     uses: U,
-) -> Result<NoteUses<'s, 'u, U>> {
+) -> Result<NoteUses<'_, U>> {
     // Fast path: most memory is the stream's own, or that of a message whose stream was received.
-    let ready = |it: Use<'u>| if it.block.is_ready(stream, it.mode) { Ok(()) } else { Err(()) };
+    let ready = |it: Use<'_>| if it.block.is_ready(stream, it.mode) { Ok(()) } else { Err(()) };
     if order == Order::ByCaller || uses.try_each(ready).is_err() {
         prepare(stream, order, uses.clone())?;
     }
     crate::turns::point("the stream comes after what memory needs, and the work is not queued yet");
-    Ok(NoteUses { stream, uses, of: PhantomData })
+    Ok(NoteUses { stream, uses })
 }
 
 /// Checks all uses, and then orders the stream after what each must come after.
 #[cold]
 #[inline(never)]
-fn prepare<'a>(stream: &CudaStream, order: Order, uses: impl Uses<'a>) -> Result<()> {
+fn prepare(stream: &CudaStream, order: Order, uses: impl Uses) -> Result<()> {
     uses.try_each(|it| it.check(stream))?;
     match order {
         Order::ByData => uses.try_each(|it| it.block.order(stream, it.mode)),
@@ -156,13 +145,12 @@ fn prepare<'a>(stream: &CudaStream, order: Order, uses: impl Uses<'a>) -> Result
 /// Notes the uses after the work was queued; also if queuing failed or unwound.
 #[must_use]
 #[derive(Debug)]
-pub(crate) struct NoteUses<'s, 'u, U: Uses<'u>> {
+pub(crate) struct NoteUses<'s, U: Uses> {
     stream: &'s CudaStream,
     uses: U,
-    of: PhantomData<&'u Block>,
 }
 
-impl<'u, U: Uses<'u>> NoteUses<'_, 'u, U> {
+impl<U: Uses> NoteUses<'_, U> {
     /// Notes them: the work is queued, or queuing it has failed.
     // Apart from `drop`, which is then the code of unwinding alone: work that can't unwind has none.
     #[inline(always)]
@@ -174,11 +162,14 @@ impl<'u, U: Uses<'u>> NoteUses<'_, 'u, U> {
     fn note_all(&self) {
         crate::turns::point("the work is queued, and its uses are not noted yet");
         let timeline = self.stream.timeline();
-        self.uses.each(|it| it.block.note(timeline, it.mode));
+        let Ok(()) = self.uses.try_each(|it| {
+            it.block.note(timeline, it.mode);
+            Ok::<(), Infallible>(())
+        });
     }
 }
 
-impl<'u, U: Uses<'u>> Drop for NoteUses<'_, 'u, U> {
+impl<U: Uses> Drop for NoteUses<'_, U> {
     #[cold]
     fn drop(&mut self) {
         self.note_all();

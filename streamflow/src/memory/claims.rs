@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 use super::last_write::PackedLastWrite;
 use super::points::PointSet;
 use crate::driver::AccessMode;
-use crate::lock::{Lock, lock_mostly_free};
+use crate::lock::Lock;
 use crate::stream::{Ordered, Point};
 
 /// How many waits an access makes between two looks at the uses.
@@ -105,7 +105,7 @@ impl Claims {
 
     #[inline(never)]
     fn note_read(&self, stream: &impl Ordered) {
-        let mut uses = lock_mostly_free(&self.uses);
+        let mut uses = self.uses.lock();
         uses.reads.replace_by(stream.id(), || stream.open_point());
         // Under the lock: a read changes no write.
         self.last_write.note_read();

@@ -37,11 +37,6 @@ impl<T> Lock<T> {
     }
 }
 
-/// Locks a lock.
-pub(crate) fn lock_mostly_free<T>(lock: &Lock<T>) -> Held<'_, T> {
-    lock.lock()
-}
-
 /// Locks a mutex for a long section. Unlike a [`Lock`], it may be held during calls of the driver.
 pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     may_lock();

@@ -36,8 +36,6 @@ const FUNCTION: &str = "cublasLtMatmul";
 pub struct Matmul<T: MatmulElement, E = NoBias> {
     /// The shapes of `a`, `b` and `c`, if none of them has gaps and none is empty.
     dense: Option<[Shape; 3]>,
-    /// What the address of each matrix is a multiple of.
-    alignment: u64,
     pub(super) alpha: T::Scale,
     beta: T::Scale,
     /// Each call claims it as written, so that two calls come one after the other.
@@ -92,7 +90,6 @@ impl<T: MatmulElement, E> Matmul<T, E> {
             lt,
             algorithm,
             dense: problem.dense(),
-            alignment: problem.alignment,
             work: cx.buffer(bytes, stream)?,
             body: host::body::<T>(FUNCTION, problem),
             bias: PhantomData,
@@ -119,8 +116,7 @@ impl<T: MatmulElement, E> Matmul<T, E> {
         if let Some([shape_a, shape_b, shape_c]) = &self.dense
             && let (Some(a), Some(b)) = (a.whole(shape_a, TRUSTED), b.whole(shape_b, TRUSTED))
             && let Some(c) = c.whole_mut(shape_c, TRUSTED)
-            && (a.range().address | b.range().address | c.range().address) & (self.alignment - 1)
-                == 0
+            && problem.is_aligned([a.range().address, b.range().address, c.range().address])
         {
             let rest = Rest { bias, work, alpha, beta };
             let (lt, body) = (self.lt.as_mut(), &self.body);

@@ -113,6 +113,13 @@ impl Problem {
         Some([shape(&self.a)?, shape(&self.b)?, shape(&self.c)?])
     }
 
+    /// Whether each address is a multiple of the alignment, a power of two.
+    #[inline]
+    pub(super) fn is_aligned(&self, addresses: [u64; 3]) -> bool {
+        let bits = addresses.iter().fold(0, |bits, address| bits | address);
+        bits & (self.alignment - 1) == 0
+    }
+
     /// What the address of the bias is a multiple of.
     pub(in crate::library) fn bias_alignment(&self) -> u64 {
         self.alignment.min(BIAS_ALIGNMENT)

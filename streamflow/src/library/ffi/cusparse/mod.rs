@@ -90,9 +90,7 @@ impl Prepared {
             work.fill(PREPARED);
         });
         let mut call = Call::on(stream, NAME, "cusparse preprocess");
-        call.read("offsets", a.offsets());
-        call.read("columns", a.columns());
-        call.read("values", a.values());
+        matrix(a).iter().for_each(|claim| call.claim(claim));
         let work = call.write("prepared", &mut self.work);
         let (library, accumulates) = (self.library.as_deref(), self.accumulates);
         let run = |_: RawStream| {
@@ -142,6 +140,16 @@ impl Prepared {
     }
 }
 
+/// The claims of a matrix, which the library reads.
+#[inline(always)]
+fn matrix<T: SparseElement>(a: &Csr<T>) -> [Claim<'_>; 3] {
+    [
+        Claim::read("offsets", a.offsets()),
+        Claim::read("columns", a.columns()),
+        Claim::read("values", a.values()),
+    ]
+}
+
 /// A call of a product.
 #[derive(Debug, Clone, Copy)]
 struct Multiply<'a, T: SparseElement> {
@@ -164,14 +172,8 @@ impl<'a, T: SparseElement> Operation<'a, 6> for Multiply<'a, T> {
 
     #[inline(always)]
     fn claims(&self) -> [Option<Claim<'a>>; 6] {
-        [
-            Some(Claim::read("offsets", self.a.offsets())),
-            Some(Claim::read("columns", self.a.columns())),
-            Some(Claim::read("values", self.a.values())),
-            Some(self.operand),
-            Some(self.target),
-            Some(self.work),
-        ]
+        let [offsets, columns, values] = matrix(self.a);
+        [offsets, columns, values, self.operand, self.target, self.work].map(Some)
     }
 
     #[inline(always)]
