@@ -5,28 +5,39 @@
 use std::sync::Arc;
 
 use std::ffi::c_int;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::call::{self, Call};
 use super::claim::Claim;
 use super::operation::{self, Operation, Refused, accepted};
-use crate::Platform;
 use crate::driver::host::HostDriver;
 use crate::driver::{
-    CopyKind, CopyOp, Driver, Layer, LibraryCalls, LibraryError, MemoryRange, RawStream,
+    CopyKind, CopyOp, DeviceId, Driver, DriverResult, Layer, LibraryCalls, LibraryError,
+    MemoryRange, RawStream,
 };
 use crate::error::Result;
 use crate::library::HostBody;
 use crate::memory::Buffer;
 use crate::stream::{CudaStream, CudaStreamPool};
+use crate::{Platform, device};
 
 /// A simulator that needs nothing of a library's call, as a device's driver.
 #[derive(Debug)]
-struct PassedOver(HostDriver);
+struct PassedOver {
+    below: HostDriver,
+    /// The device that was made current at last.
+    bound: AtomicU32,
+}
 
 // SAFETY: all calls are forwarded.
 unsafe impl Layer for PassedOver {
     fn below(&self) -> &dyn Driver {
-        &self.0
+        &self.below
+    }
+
+    fn bind(&self, device: DeviceId) -> DriverResult<()> {
+        self.bound.store(device.0, Ordering::Relaxed);
+        self.below.bind(device)
     }
 
     fn library_calls(&self) -> LibraryCalls {
@@ -81,6 +92,11 @@ impl PassedOver {
     /// A copy that no use of memory is noted for, right after a record, as another thread may make one. That record does not
     /// cover the copy, so a use that was noted before would be lost.
     fn copy_bytes(&self, stream: &CudaStream, source: u64, target: u64) {
+        assert_eq!(
+            self.bound.load(Ordering::Relaxed),
+            0,
+            "another device than the stream's is current"
+        );
         stream.record().unwrap();
         let range = |address| MemoryRange { address, bytes: LEN as u64 };
         let (source, target) = (range(source), range(target));
@@ -118,11 +134,17 @@ fn queue(
     }
 }
 
+fn passed_over(seed: u64) -> (Arc<PassedOver>, Platform) {
+    let below = HostDriver::builder().devices(2).seed(seed).build();
+    let driver = Arc::new(PassedOver { below, bound: AtomicU32::new(0) });
+    let platform = Platform::builder().race_check(false).driver(driver.clone()).unwrap();
+    (driver, platform)
+}
+
 /// One stream fills `x`, another one copies it to `y` by a call of a library, and the first one reads `y`. Returns that. If `x`
 /// is filled again before, that comes after the call by the claim of `x` alone, and else the read by the claim of `y`.
 fn copied(how: How, seed: u64, fills_again: bool) -> Vec<u8> {
-    let driver = Arc::new(PassedOver(HostDriver::builder().seed(seed).build()));
-    let platform = Platform::builder().race_check(false).driver(driver.clone()).unwrap();
+    let (driver, platform) = passed_over(seed);
     let pool = platform.stream_pool("POOL", &CudaStreamPool::new()).unwrap();
     let [first, second] = ["first", "second"].map(|name| pool.allocate(name).unwrap());
     let mut x: Buffer<u8> = platform.buffer(LEN, &first).unwrap();
@@ -150,5 +172,20 @@ fn a_call_that_no_driver_needs_is_ordered_by_its_claims() {
                 assert_eq!(found, [7; LEN], "{how:?}, seed {seed}, {fills_again}");
             }
         }
+    }
+}
+
+/// A wait would make it current as well: here none is needed.
+#[test]
+fn a_function_is_called_with_its_streams_device_current() {
+    for how in ALL {
+        let (driver, platform) = passed_over(0);
+        let stream = platform.stream_pool("POOL", &CudaStreamPool::new()).unwrap();
+        let stream = stream.allocate("work").unwrap();
+        let x: Buffer<u8> = platform.buffer(LEN, &stream).unwrap();
+        let mut y: Buffer<u8> = platform.buffer(LEN, &stream).unwrap();
+        platform.default_stream(device(1)).unwrap().timeline().bind().unwrap();
+        assert_eq!(driver.bound.load(Ordering::Relaxed), 1);
+        let _ = queue(how, &driver, &stream, &x, &mut y);
     }
 }
