@@ -31,7 +31,7 @@ use streamflow::memory::DeviceSlice;
 use streamflow::platform::DeviceId;
 use streamflow::port::{In, Receive, Received};
 use streamflow::prelude::*;
-use streamflow::stream::{BorrowedStream, ExternalStream};
+use streamflow::stream::{BorrowedEvent, BorrowedStream, ExternalStream};
 
 /// `add(unsigned* data, unsigned long long len, unsigned value)`: adds `value` to each element. Handwritten PTX.
 pub const ADD_PTX: &str = "
@@ -184,6 +184,26 @@ pub fn find<'a>(platform: &Platform, handle: u64) -> Result<ExternalStream<'a>> 
     // SAFETY: the tests keep the stream until the wrapper is dropped, or the handle is refused.
     let borrowed = unsafe { BorrowedStream::find(&**platform.driver(), handle) }?;
     Ok(platform.external_stream(borrowed)?)
+}
+
+/// Each way to use a number as the handle of a stream or an event, for numbers that are none.
+pub fn uses_of_a_number(
+    platform: &Platform,
+    stream: &CudaStream,
+    number: u64,
+) -> [(&'static str, std::result::Result<(), streamflow::Error>); 4] {
+    // SAFETY: the number is the handle of nothing, and each call refuses it.
+    let (theirs, event) = unsafe {
+        (BorrowedStream::new(stream.device(), number), BorrowedEvent::new(stream.device(), number))
+    };
+    // SAFETY: as above.
+    let found = unsafe { BorrowedStream::find(&**platform.driver(), number) };
+    [
+        ("stream", found.map(drop).map_err(Into::into)),
+        ("stream", platform.external_stream(theirs).map(drop)),
+        ("event", stream.wait_for_event(event)),
+        ("event", stream.record_event(event)),
+    ]
 }
 
 /// The device of a stream, by its handle alone.

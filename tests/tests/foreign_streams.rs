@@ -31,6 +31,7 @@ fn main() -> ExitCode {
         .both("the_time_between_points_of_a_foreign_stream_and_of_ours", timed)
         .both("a_handle_of_no_stream_is_an_error", no_stream)
         .cuda("the_handles_of_default_streams_are_refused", default_streams)
+        .cuda("numbers_that_are_no_handles_are_refused", no_handles)
         .devices("the_device_of_a_handle_is_found", 2, finds_device)
         .devices("an_event_of_another_device_is_not_recorded", 2, event_elsewhere)
         .run()
@@ -186,6 +187,20 @@ fn default_streams(platform: &Platform) -> Result<(), Failed> {
     for (handle, name) in [(0, "legacy"), (1, "legacy"), (2, "calling thread")] {
         let text = check_error("a default stream", foreign::find(platform, handle), |_| true)?;
         check_text(&text, &[name, "`Platform::default_stream`"])?;
+    }
+    Ok(())
+}
+
+fn no_handles(platform: &Platform) -> Result<(), Failed> {
+    let stream = ours(platform, device(0))?;
+    for number in [3, 7, 4095, 4097, 0x0123_4564, 1 << 56, u64::MAX] {
+        for (what, used) in foreign::uses_of_a_number(platform, &stream, number) {
+            let text = check_error(what, used, |_| true)?;
+            check_text(
+                &text,
+                &[&format!("{number} is the handle of no {what}: a handle is an address")],
+            )?;
+        }
     }
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! The errors of driver calls.
 
+use super::handle::{FIRST_HANDLE, HANDLE_ALIGNMENT, LAST_HANDLE};
 use super::{DeviceId, DriverResult, LibraryError, MAX_PARAMS};
 use crate::caught::caught;
 
@@ -46,6 +47,20 @@ pub enum DriverError {
         call: &'static str,
         /// The streams that wait for each other.
         detail: String,
+    },
+    /// A number that no object of CUDA has as its handle was passed as one. It would crash the driver.
+    #[error(
+        "{handle} is the handle of no {what}: a handle is an address of the driver's, a multiple of {} from {} to {}; pass \
+         that of a live {what}, as its library gives it",
+        HANDLE_ALIGNMENT,
+        FIRST_HANDLE,
+        LAST_HANDLE
+    )]
+    NoHandle {
+        /// What was asked for: a stream or an event.
+        what: &'static str,
+        /// The number.
+        handle: u64,
     },
     /// A platform or a feature is not available.
     #[error("{what}; {remedy}")]

@@ -1,8 +1,37 @@
-//! Streams of other libraries, by their handles alone.
+//! Streams and events of other libraries, by their handles alone.
 
-use super::{BorrowedStream, Driver, DriverError, DriverResult};
+use super::handle::{FIRST_HANDLE, HANDLE_ALIGNMENT, LAST_HANDLE};
+use super::{BorrowedEvent, BorrowedStream, Driver, DriverError, DriverResult};
+
+/// Refuses a number that can't be the handle of an object of CUDA, and that the driver would take for an address. Whether
+/// a possible handle is one of a live object, only its owner knows. The simulator knows each of its handles itself.
+fn check(driver: &dyn Driver, what: &'static str, handle: u64) -> DriverResult<()> {
+    let is_possible =
+        (FIRST_HANDLE..=LAST_HANDLE).contains(&handle) && handle.is_multiple_of(HANDLE_ALIGNMENT);
+    match is_possible || driver.name() != "cuda" {
+        true => Ok(()),
+        false => Err(DriverError::NoHandle { what, handle }),
+    }
+}
+
+impl BorrowedEvent<'_> {
+    /// # Errors
+    /// [`DriverError::NoHandle`] for a number that is no handle of CUDA.
+    pub(crate) fn check(self, driver: &dyn Driver) -> DriverResult<()> {
+        check(driver, "event", self.raw().handle())
+    }
+}
 
 impl BorrowedStream<'_> {
+    /// # Errors
+    /// [`DriverError::NoHandle`] for a number that is no handle of CUDA. The default stream of the thread, 2, is one.
+    pub(crate) fn check(self, driver: &dyn Driver) -> DriverResult<()> {
+        match self.raw().handle() {
+            2 => Ok(()),
+            handle => check(driver, "stream", handle),
+        }
+    }
+
     /// As [`new`](Self::new), with the device looked up: for the handle of a stream of CuPy, PyTorch, CV-CUDA or another
     /// library, as its `cudaStream_t`. `driver` is [`Platform::driver`](crate::Platform::driver).
     ///
@@ -21,8 +50,8 @@ impl BorrowedStream<'_> {
     /// ```
     ///
     /// # Errors
-    /// [`DriverError::Unavailable`] for 0, 1 and 2, which name default streams; [`DriverError::Call`] for a stream of
-    /// another context or of no device of the platform, and for a destroyed one where the driver finds that out: the
+    /// [`DriverError::Unavailable`] for 0, 1 and 2, which name default streams; [`DriverError::NoHandle`] for a number that
+    /// is no handle of CUDA; [`DriverError::Call`] for a stream of another context or of no device of the platform, and for a destroyed one where the driver finds that out: the
     /// simulator does, and CUDA does not promise it.
     ///
     /// # Safety
@@ -42,9 +71,68 @@ impl BorrowedStream<'_> {
                     .to_owned(),
             });
         }
+        check(driver, "stream", handle)?;
         // SAFETY: as the caller says.
         let device = unsafe { driver.device_of_stream(handle) }?;
         // SAFETY: as the caller says, and the device is the stream's.
         Ok(unsafe { Self::new(device, handle) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::driver::{DeviceId, Layer};
+    use crate::platform::Platform;
+
+    /// A driver that calls itself CUDA's, so that handles are addresses.
+    #[derive(Debug)]
+    struct Named(Arc<dyn Driver>);
+
+    // SAFETY: only its name differs.
+    unsafe impl Layer for Named {
+        fn below(&self) -> &dyn Driver {
+            &*self.0
+        }
+
+        fn name(&self) -> &str {
+            "cuda"
+        }
+    }
+
+    /// The errors of a number as the handle of a stream, of a stream that is looked up, and of an event.
+    fn refused(driver: &dyn Driver, handle: u64) -> [Option<DriverError>; 3] {
+        // SAFETY: nothing is made of them.
+        let (stream, event) = unsafe {
+            (BorrowedStream::new(DeviceId(0), handle), BorrowedEvent::new(DeviceId(0), handle))
+        };
+        // SAFETY: the simulator knows its handles.
+        let found = unsafe { BorrowedStream::find(driver, handle) };
+        [stream.check(driver).err(), found.err(), event.check(driver).err()]
+    }
+
+    #[test]
+    fn numbers_that_are_no_addresses_are_no_handles_of_cuda() {
+        let host = Platform::host().build().unwrap().driver().clone();
+        let cuda = Named(host.clone());
+        for handle in [3, 7, 4095, 4097, 0x0123_4564, 1 << 56, u64::MAX] {
+            let what = ["stream", "stream", "event"];
+            let expected = what.map(|what| Some(DriverError::NoHandle { what, handle }));
+            assert_eq!(refused(&cuda, handle), expected);
+            let [stream, _, event] = refused(&*host, handle);
+            assert_eq!((stream, event), (None, None), "the simulator's handles are no addresses");
+        }
+        for handle in [4096, 0x7f00_1234_5678, (1 << 56) - 8] {
+            let [stream, found, event] = refused(&cuda, handle);
+            assert_eq!((stream, event), (None, None), "{handle}");
+            // The driver below does not have it.
+            assert!(matches!(found, Some(DriverError::Call { .. })), "{found:?}");
+        }
+        // The default stream of the thread, as DLPack names it.
+        assert_eq!(refused(&cuda, 2)[0], None);
+        let text = DriverError::NoHandle { what: "stream", handle: 7 }.to_string();
+        assert!(text.starts_with("7 is the handle of no stream: a handle is an address"), "{text}");
     }
 }

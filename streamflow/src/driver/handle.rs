@@ -153,6 +153,16 @@ impl fmt::Debug for MemoryRange {
     }
 }
 
+/// No object of CUDA has a lower handle: a handle is the address of an object of the driver, and the first page of a
+/// process has none.
+pub(super) const FIRST_HANDLE: u64 = 4096;
+
+/// Nor one beyond the addresses that a process has, with five levels of page tables.
+pub(super) const LAST_HANDLE: u64 = (1 << 56) - 1;
+
+/// Each such object has pointers, and their alignment.
+pub(super) const HANDLE_ALIGNMENT: u64 = 8;
+
 /// An event that other code made, for as long as it is borrowed.
 #[derive(Debug, Clone, Copy)]
 pub struct BorrowedEvent<'a> {

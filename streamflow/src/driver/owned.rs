@@ -114,12 +114,14 @@ impl OwnedStream {
 
     /// [`Driver::record_event`], with an event of other code.
     pub(crate) fn record_borrowed(&self, event: BorrowedEvent<'_>) -> DriverResult<()> {
+        event.check(&*self.driver)?;
         // SAFETY: both are alive while they are borrowed; the code that borrowed the event vouches for its driver.
         self.in_context(|| unsafe { self.driver.record_event(event.raw(), self.raw) })
     }
 
     /// [`Driver::wait_event`], with an event of other code.
     pub(crate) fn wait_borrowed(&self, event: BorrowedEvent<'_>) -> DriverResult<()> {
+        event.check(&*self.driver)?;
         // SAFETY: as in `record_borrowed`.
         self.in_context(|| unsafe { self.driver.wait_event(self.raw, event.raw()) })
     }

@@ -93,6 +93,7 @@ impl fmt::Debug for ExternalStream<'_> {
 impl StreamTable {
     /// The timeline of an external stream: that of a detached stream with the same handle, or a new one.
     fn external(&self, borrowed: BorrowedStream<'_>) -> Result<Arc<Timeline>> {
+        borrowed.check(&**self.driver())?;
         let raw = borrowed.raw();
         if let Some(timeline) = self.take_detached(raw) {
             return match timeline.reattach() {

@@ -76,6 +76,9 @@ pub enum After<'a> {
     Complete,
 }
 
+/// No process has memory beyond this address, with five levels of page tables.
+const LAST_ADDRESS: u64 = 1 << 56;
+
 /// Bytes and a shape that fit together.
 pub(crate) fn check_layout<T: Element>(address: u64, shape: &Shape) -> Result<MemoryRange> {
     let bytes = shape.bytes::<T>();
@@ -86,7 +89,7 @@ pub(crate) fn check_layout<T: Element>(address: u64, shape: &Shape) -> Result<Me
             remedy: "copy it into memory of an allocator".to_owned(),
         });
     }
-    if bytes > 0 && address.checked_add(bytes).is_none() {
+    if bytes > 0 && address.checked_add(bytes).is_none_or(|end| end > LAST_ADDRESS) {
         return Err(Error::Shape {
             shape: shape.dims().to_vec(),
             reason: "its memory goes beyond the last address",
@@ -133,6 +136,7 @@ impl MemoryPool {
                     let (memory, stream) = (self.device(), event.device());
                     return Err(Error::WrongDevice { what: "memory".to_owned(), memory, stream });
                 }
+                event.check(&**table.driver())?;
                 let timeline = table.take(self.device(), StreamOptions::default())?;
                 timeline.bind()?;
                 // SAFETY: the timeline owns its stream, and the event is borrowed.
