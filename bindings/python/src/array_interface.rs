@@ -4,7 +4,7 @@ use pyo3::exceptions::{PyBufferError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use streamflow::device;
-use streamflow::memory::{After, ForeignMemory};
+use streamflow::memory::{After, ForeignMemory, Shape};
 
 use crate::dtype::{for_dtype, of_typestr, typestr};
 use crate::error::OrRaise;
@@ -12,6 +12,10 @@ use crate::held::{AnyTensor, Held};
 use crate::owner::Owner;
 use crate::stream::Stream;
 use crate::tensor::Tensor;
+use crate::upload::upload;
+
+/// No process has memory beyond this address.
+const LAST_ADDRESS: u64 = 1 << 56;
 
 /// The dictionary of a tensor.
 pub(crate) fn describe<'py>(py: Python<'py>, tensor: &Tensor) -> PyResult<Bound<'py, PyDict>> {
@@ -106,6 +110,30 @@ impl Interface {
                 None => py.detach(|| stream.with(|_, own| adopt(After::QueuedOn(own)))),
             };
             adopted.or_raise()?
+        })
+    }
+}
+
+impl Interface {
+    /// A copy of the memory, which is on the host, on the device of a stream.
+    pub(crate) fn upload(&self, py: Python<'_>, on: &Stream) -> PyResult<Box<dyn AnyTensor>> {
+        let shape = Shape::new(&self.shape).or_raise()?;
+        for_dtype!(self.dtype.as_str(), T => {
+            let bytes = (shape.count() * size_of::<T>()) as u64;
+            let alignment = align_of::<T>() as u64;
+            let is_possible = self.address != 0
+                && self.address.is_multiple_of(alignment)
+                && self.address.checked_add(bytes).is_some_and(|end| end <= LAST_ADDRESS);
+            if bytes > 0 && !is_possible {
+                return Err(PyBufferError::new_err(format!(
+                    "the memory at {:#x} can't hold the array, whose elements are aligned to {alignment} bytes; copy the \
+                     array first, as by `numpy.array(array)`",
+                    self.address
+                )));
+            }
+            // SAFETY: the object that has the interface vouches for the memory while it lives, and its caller has it. The
+            // address was checked above.
+            unsafe { upload::<T>(py, self.address, &shape, on) }?
         })
     }
 }

@@ -20,7 +20,8 @@ pub(crate) fn exception(error: Error) -> PyErr {
         Error::Shape { .. }
         | Error::NoSuchDevice { .. }
         | Error::WrongDevice { .. }
-        | Error::ParamOutOfRange { .. } => PyValueError::new_err(text),
+        | Error::ParamOutOfRange { .. }
+        | Error::Driver(DriverError::NoHandle { .. }) => PyValueError::new_err(text),
         Error::Driver(DriverError::OutOfMemory { .. }) => PyMemoryError::new_err(text),
         _ => StreamflowError::new_err(text),
     }

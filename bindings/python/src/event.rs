@@ -168,7 +168,7 @@ impl Event {
 /// object.
 ///
 /// # Errors
-/// `ValueError` for an event of PyTorch that was never recorded: it has no handle.
+/// `ValueError` for an event of PyTorch that was never recorded: it has no handle; for a number below 0.
 pub(crate) fn foreign_event(object: &Bound<'_, PyAny>) -> PyResult<Option<u64>> {
     if object.get_type().name()? != "Event" {
         return Ok(None);
@@ -184,10 +184,14 @@ pub(crate) fn foreign_event(object: &Bound<'_, PyAny>) -> PyResult<Option<u64>> 
             },
         };
         return match u64::try_from(handle) {
-            Ok(handle @ 1..) => Ok(Some(handle)),
-            _ => Err(PyValueError::new_err(
+            Ok(0) => Err(PyValueError::new_err(
                 "the event was never recorded, and has no handle; record it first",
             )),
+            // Others that no event has are refused where it is used.
+            Ok(handle) => Ok(Some(handle)),
+            Err(_) => Err(PyValueError::new_err(format!(
+                "{handle} is the handle of no event; pass an event that its library has made"
+            ))),
         };
     }
     Ok(None)

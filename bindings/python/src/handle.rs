@@ -2,6 +2,7 @@
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
+use pyo3::types::PyInt;
 
 /// The attributes in which libraries have the handle of a stream: PyTorch, CuPy, and Numba, CV-CUDA and cuda.core.
 const ATTRIBUTES: [&str; 3] = ["cuda_stream", "ptr", "handle"];
@@ -14,6 +15,11 @@ const ATTRIBUTES: [&str; 3] = ["cuda_stream", "ptr", "handle"];
 pub(crate) fn handle_of(stream: &Bound<'_, PyAny>) -> PyResult<i64> {
     if let Some(number) = number(stream)? {
         return Ok(number);
+    }
+    if stream.is_instance_of::<PyInt>() {
+        return Err(PyTypeError::new_err(format!(
+            "{stream} is no stream; pass its handle as an int, which is an address"
+        )));
     }
     if let Some(protocol) = stream.getattr_opt("__cuda_stream__")? {
         // Early versions of the protocol had a tuple in place of a method.

@@ -21,6 +21,9 @@ pub(crate) trait AnyTensor: Any + Send + Sync {
     /// Makes a stream come after all uses.
     fn order_before(&self, stream: &CudaStream) -> Result<(), Error>;
 
+    /// A copy on the same device.
+    fn copied(&self, on: &Platform, stream: &CudaStream) -> Result<Box<dyn AnyTensor>, Error>;
+
     /// A copy on the same device, for another library.
     fn export_copy(
         &self,
@@ -58,6 +61,12 @@ impl<T: Element> Held<T> {
             return Err(self);
         }
         self.tensor.try_unwrap().map_err(|tensor| Self { tensor, read_only: false })
+    }
+
+    fn copy_on(&self, on: &Platform, stream: &CudaStream) -> Result<Tensor<T>, Error> {
+        let mut copy = on.tensor::<T>(self.shape(), stream)?;
+        stream.copy(&self.tensor, &mut copy)?;
+        Ok(copy)
     }
 
     pub(crate) fn imported(imported: Imported<T>) -> Box<dyn AnyTensor> {
@@ -106,6 +115,10 @@ impl<T: Element> AnyTensor for Held<T> {
         self.tensor.order_before(stream)
     }
 
+    fn copied(&self, on: &Platform, stream: &CudaStream) -> Result<Box<dyn AnyTensor>, Error> {
+        self.copy_on(on, stream).map(Self::writable)
+    }
+
     fn export_copy(
         &self,
         on: &Platform,
@@ -113,9 +126,7 @@ impl<T: Element> AnyTensor for Held<T> {
         abi: Abi,
         consumer: Consumer<'_>,
     ) -> Result<DlExport, Error> {
-        let mut copy = on.tensor::<T>(self.shape(), stream)?;
-        stream.copy(&self.tensor, &mut copy)?;
-        copy.into_dlpack_copied(abi, consumer)
+        self.copy_on(on, stream)?.into_dlpack_copied(abi, consumer)
     }
 
     fn export_to_host(&self, stream: &CudaStream, abi: Abi) -> Result<DlExport, Error> {

@@ -15,12 +15,14 @@ use crate::platform::default_platform;
 use crate::stream::Stream;
 use crate::tensor::Tensor;
 use crate::unseen::{come_after_everything, ignores_streams};
+use crate::upload::upload_dlpack;
 use crate::{capsule, cuda_interface};
 
 /// The newest version of DLPack that imports take.
 const VERSION: (u32, u32) = (1, 3);
 
-/// An array of another library as a tensor: the same memory, without a copy.
+/// An array of another library as a tensor: the same memory, without a copy. `as_tensor` copies what is on the host to a
+/// GPU, too.
 ///
 /// The tensor's stream comes after the work that the other library has queued for the array. The array is kept until the
 /// last use of the tensor is complete.
@@ -32,7 +34,8 @@ const VERSION: (u32, u32) = (1, 3);
 /// stream : Stream, optional
 ///     The stream that the tensor belongs to; by default a new one, on the array's device.
 /// copy : bool, optional
-///     Passed on to the other library.
+///     With True the tensor has a copy. It is made by the other library, and on a GPU of an array on the host by
+///     streamflow, too. False and None share the memory.
 ///
 /// Returns
 /// -------
@@ -43,7 +46,8 @@ const VERSION: (u32, u32) = (1, 3);
 /// TypeError
 ///     For an object without DLPack, or with elements that streamflow has not.
 /// BufferError
-///     For memory of another device, or an array that is not dense. The text says what to do.
+///     For memory of another device, for an array on the host where a GPU is needed, or for one that is not dense. The
+///     text says what to do.
 #[pyfunction]
 #[pyo3(signature = (array, /, *, stream = None, copy = None))]
 pub(crate) fn from_dlpack(
@@ -51,23 +55,9 @@ pub(crate) fn from_dlpack(
     stream: Option<Py<Stream>>,
     copy: Option<bool>,
 ) -> PyResult<Tensor> {
-    let py = array.py();
     let producer = Producer::new(array)?;
-    let stream = match stream {
-        Some(stream) => stream,
-        None if producer.is_on_gpu() => stream_on(py, producer.device.1)?,
-        None => Stream::or_new(py, None)?,
-    };
-    Ok(Tensor::new(producer.adopt(stream.get(), copy)?, stream))
-}
-
-/// As `from_dlpack`, on a stream that the caller has.
-pub(crate) fn by_dlpack(
-    array: &Bound<'_, PyAny>,
-    on: &Stream,
-    copy: Option<bool>,
-) -> PyResult<Box<dyn AnyTensor>> {
-    Producer::new(array)?.adopt(on, copy)
+    let stream = producer.stream(stream)?;
+    Ok(Tensor::new(producer.adopt(stream.get(), copy, copy == Some(true))?, stream))
 }
 
 /// An array of another library with DLPack.
@@ -97,11 +87,25 @@ impl<'a, 'py> Producer<'a, 'py> {
         matches!(self.device.0, DlDevice::CUDA | DlDevice::CUDA_MANAGED)
     }
 
-    /// The array as a tensor on a stream.
-    fn adopt(&self, on: &Stream, copy: Option<bool>) -> PyResult<Box<dyn AnyTensor>> {
+    /// The stream that a tensor of it belongs to: the given one, or a new one, on its device.
+    fn stream(&self, given: Option<Py<Stream>>) -> PyResult<Py<Stream>> {
+        let py = self.array.py();
+        match given {
+            None if self.is_on_gpu() => stream_on(py, self.device.1),
+            given => Stream::or_new(py, given),
+        }
+    }
+
+    /// The array as a tensor on a stream. `uploads` says whether an array on the host may be copied to a GPU.
+    fn adopt(
+        &self,
+        on: &Stream,
+        copy: Option<bool>,
+        uploads: bool,
+    ) -> PyResult<Box<dyn AnyTensor>> {
         let py = self.array.py();
         let is_on_cuda = on.platform().name() == "cuda";
-        if self.device.0 == DlDevice::CPU && is_on_cuda {
+        if self.device.0 == DlDevice::CPU && is_on_cuda && !uploads {
             return Err(on_host());
         }
         let mut keywords = PyDict::new(py);
@@ -111,7 +115,9 @@ impl<'a, 'py> Producer<'a, 'py> {
             bound.map_err(streamflow::Error::from).or_raise()?;
             keywords.set_item("stream", on.protocol_number()?)?;
         }
-        if copy.is_some() {
+        // Its library would copy page-locked memory at once, and a copy to it may be queued.
+        let is_page_locked = is_on_cuda && self.device.0 == DlDevice::CUDA_HOST;
+        if copy.is_some() && !(is_page_locked && copy == Some(true)) {
             keywords.set_item("copy", copy)?;
         }
         let older = keywords.copy()?;
@@ -125,6 +131,18 @@ impl<'a, 'py> Producer<'a, 'py> {
             made => made,
         };
         let tensor = capsule::unwrap(&made?)?;
+        // A GPU reads what is page-locked by itself, if the structure says so. PyTorch's says that it is on the CPU.
+        let is_copied = match tensor.device().kind {
+            DlDevice::CPU => true,
+            DlDevice::CUDA_HOST => copy == Some(true),
+            _ => false,
+        };
+        if is_on_cuda && is_copied {
+            return match uploads {
+                true => upload_dlpack(py, &tensor, on, is_page_locked),
+                false => Err(on_host()),
+            };
+        }
         let module = self.array.get_type().module()?;
         let module = module.to_str()?;
         if self.is_on_gpu() && is_on_cuda && ignores_streams(module) {
@@ -181,15 +199,21 @@ pub(crate) fn import(
     })
 }
 
-/// An array of any library as a tensor, without a copy, by the protocol that orders it best: DLPack, then
-/// `__cuda_array_interface__`, then `__array_interface__`.
+/// An array of any library as a tensor, by the protocol that orders it best: DLPack, then `__cuda_array_interface__`, then
+/// `__array_interface__`.
+///
+/// The tensor has the memory of the array where its device can use that. An array on the host, as of NumPy or of PyTorch on
+/// the CPU, is copied to a GPU: the array may be changed when the call returns. A GPU reads page-locked memory itself,
+/// unless it is PyTorch's.
 ///
 /// Parameters
 /// ----------
 /// array : object
-///     A tensor of streamflow is returned as it is.
+///     A tensor of streamflow is returned as it is, unless a copy is asked for.
 /// stream : Stream, optional
 ///     The stream that the tensor belongs to; a new one by default.
+/// copy : bool, optional
+///     None copies an array on the host if the tensor is on a GPU, and nothing else. True copies always, and False never.
 ///
 /// Returns
 /// -------
@@ -198,41 +222,56 @@ pub(crate) fn import(
 /// Raises
 /// ------
 /// TypeError
-///     For an object without one of these protocols.
+///     For an object without one of these protocols, or with elements that streamflow has not.
 /// BufferError
-///     As for `from_dlpack`; for an interface that does not say when the content is complete.
+///     With ``copy=False`` for an array on the host if the tensor is on a GPU; for memory of another device; for an array
+///     that is not dense; for an interface that does not say when the content is complete.
 #[pyfunction]
-#[pyo3(signature = (array, /, *, stream = None))]
+#[pyo3(signature = (array, /, *, stream = None, copy = None))]
 pub(crate) fn as_tensor<'py>(
     array: &Bound<'py, PyAny>,
     stream: Option<Py<Stream>>,
+    copy: Option<bool>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = array.py();
-    if array.is_instance_of::<Tensor>() {
+    if array.is_instance_of::<Tensor>() && copy != Some(true) {
         return Ok(array.clone());
     }
-    let tensor = if has_dlpack(array)? {
-        from_dlpack(array, stream, None)?
+    let (held, stream) = if has_dlpack(array)? {
+        let producer = Producer::new(array)?;
+        let stream = producer.stream(stream)?;
+        (producer.adopt(stream.get(), copy, copy != Some(false))?, stream)
     } else {
         let stream = Stream::or_new(py, stream)?;
-        Tensor::new(adopt(array, stream.get())?, stream)
+        (adopt(array, stream.get(), copy)?, stream)
     };
-    Ok(Bound::new(py, tensor)?.into_any())
+    Ok(Bound::new(py, Tensor::new(held, stream))?.into_any())
 }
 
-/// As `as_tensor`, for an array of another library, on a stream that the caller has.
-pub(crate) fn adopt(array: &Bound<'_, PyAny>, on: &Stream) -> PyResult<Box<dyn AnyTensor>> {
+/// As `as_tensor`, on a stream that the caller has, for an array of another library or a copy of a tensor.
+pub(crate) fn adopt(
+    array: &Bound<'_, PyAny>,
+    on: &Stream,
+    copy: Option<bool>,
+) -> PyResult<Box<dyn AnyTensor>> {
+    let py = array.py();
     if has_dlpack(array)? {
-        by_dlpack(array, on, None)
+        Producer::new(array)?.adopt(on, copy, copy != Some(false))
     } else if has(array, "__cuda_array_interface__")? {
-        cuda_interface::import(array, on)
+        let shared = cuda_interface::import(array, on)?;
+        if copy != Some(true) {
+            return Ok(shared);
+        }
+        let copied = py.detach(|| on.with(|platform, stream| shared.copied(platform, stream)));
+        copied.or_raise()
     } else if has(array, "__array_interface__")? {
         let interface =
             Interface::read(&array.getattr("__array_interface__")?, "__array_interface__")?;
-        if on.platform().name() == "cuda" {
-            return Err(on_host());
+        match (on.platform().name() == "cuda", copy) {
+            (true, Some(false)) => Err(on_host()),
+            (true, None) | (_, Some(true)) => interface.upload(py, on),
+            (false, _) => interface.adopt(array, on, Some(After::Complete), 0),
         }
-        interface.adopt(array, on, Some(After::Complete), 0)
     } else {
         Err(PyTypeError::new_err(format!(
             "a {} has neither `__dlpack__` nor an array interface; make an array of it first, as by `numpy.asarray`",
@@ -248,8 +287,8 @@ fn has_dlpack(array: &Bound<'_, PyAny>) -> PyResult<bool> {
 /// The exception for host memory where a GPU is needed.
 fn on_host() -> PyErr {
     PyBufferError::new_err(
-        "an array on the host can't be a tensor of a GPU without a copy; copy it to the GPU first, as by \
-         `cupy.asarray`, or use a stream of `Platform(\"host\")`",
+        "an array on the host can't be a tensor of a GPU without a copy; call `as_tensor(array)`, which makes one, copy it \
+         to the GPU by a library, as by `cupy.asarray`, or use a stream of `Platform(\"host\")`",
     )
 }
 

@@ -21,6 +21,7 @@ mod platform;
 mod stream;
 mod tensor;
 mod unseen;
+mod upload;
 mod work_stream;
 
 use std::collections::BTreeMap;

@@ -112,6 +112,11 @@ impl Stream {
         self.0.device()
     }
 
+    /// The index of its device.
+    pub(crate) fn index(&self) -> u32 {
+        self.device_id().index() as u32
+    }
+
     pub(crate) fn platform(&self) -> &Inner {
         self.0.platform()
     }
@@ -243,8 +248,8 @@ impl Stream {
     /// TypeError
     ///     For an object that is no stream.
     /// ValueError
-    ///     For 0, 1 and 2, which name default streams; on the simulator; for a stream of another context, or of a device
-    ///     that the platform has not. The text says what to write.
+    ///     For 0, 1 and 2, which name default streams; for a number that is the handle of nothing; on the simulator; for a
+    ///     stream of another context, or of a device that the platform has not. The text says what to write.
     #[staticmethod]
     #[pyo3(signature = (stream, /, platform = None))]
     fn from_external(
@@ -386,7 +391,7 @@ impl Stream {
     /// TypeError
     ///     For another object.
     /// ValueError
-    ///     For an event that was not recorded, and as for `from_external`.
+    ///     For an event that was not recorded, or whose handle is that of nothing, and as for `from_external`.
     fn wait(&self, py: Python<'_>, what: &Bound<'_, PyAny>) -> PyResult<()> {
         let point = if let Ok(event) = what.cast::<Event>() {
             event.get().point()?

@@ -162,7 +162,7 @@ impl Tensor {
     /// BufferError
     ///     If the tensor can't be exported in this way. The text says what to do.
     /// ValueError
-    ///     For a stream that DLPack does not have.
+    ///     For a stream that DLPack does not have, and for a number that is the handle of nothing.
     #[pyo3(signature = (*, stream = None, max_version = None, dl_device = None, copy = None))]
     fn __dlpack__<'py>(
         &self,

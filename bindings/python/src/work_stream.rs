@@ -80,7 +80,8 @@ pub(crate) fn on_simulator() -> Result<Arc<Queue>, Error> {
             return Err(Error::Exchange {
                 what: "a tensor on the CPU can't be a tensor of a GPU".to_owned(),
                 reason: "that needs a copy".to_owned(),
-                remedy: "copy it to the GPU first, or use a stream of `Platform(\"host\")` and `from_dlpack`"
+                remedy: "copy it to the GPU by `as_tensor(array)`, or use a stream of `Platform(\"host\")` and \
+                         `from_dlpack`"
                     .to_owned(),
             });
         }

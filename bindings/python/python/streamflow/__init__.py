@@ -5,10 +5,8 @@ Without a GPU everything runs on a simulator, whose memory is host memory::
     import numpy as np
     import streamflow as sf
 
-    t = sf.zeros((2, 3))
-    a = np.from_dlpack(t)      # the same memory
-    a[0, 0] = 7
-    b = sf.from_dlpack(a)      # the same memory again
+    t = sf.as_tensor(np.ones((2, 3)))    # NumPy's memory on the simulator, a copy on a GPU
+    a = t.numpy()                        # the same memory on the simulator, a copy of a GPU's
 """
 
 from ._streamflow import (

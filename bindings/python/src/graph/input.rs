@@ -114,10 +114,11 @@ impl Input {
         self.port.stream.clone_ref(py)
     }
 
-    /// Gives the graph a tensor, without a copy. Waits while the port is full, without the interpreter lock.
+    /// Gives the graph a tensor, without a copy of what its device can use. An array on the host, as of NumPy, is copied to
+    /// a GPU. Waits while the port is full, without the interpreter lock.
     ///
     /// The graph uses it after the work that the producing library has queued for it, and after the work on
-    /// `port.stream`. Do not write the array afterwards: the graph has it now, and may write it.
+    /// `port.stream`. Do not write an array afterwards that was not copied: the graph has it now, and may write it.
     ///
     /// Parameters
     /// ----------
@@ -129,8 +130,8 @@ impl Input {
     /// sequence : int, optional
     ///     The sequence number of the message; the number of the tick by default.
     /// copy : bool, optional
-    ///     Whether the graph gets a copy, made by the producing library. Needed for a read-only array, and for one that
-    ///     is written again.
+    ///     As for `as_tensor`: None copies an array on the host if the graph is on a GPU, True copies always, and False
+    ///     never. A copy is needed of a read-only array, and of one that is written again.
     /// timeout : float, optional
     ///     How long to wait for room, in seconds. None waits without a limit.
     ///
@@ -141,21 +142,22 @@ impl Input {
     /// ValueError
     ///     For another shape, or other names.
     /// BufferError
-    ///     For memory of another device, an array that is not dense, or one that is read-only.
+    ///     For memory of another device, an array that is not dense, or one that is read-only; with ``copy=False`` for an
+    ///     array on the host if the graph is on a GPU.
     /// Ended
     ///     If the graph has ended, or the port was closed.
     /// TimeoutError
     ///     If there was no room in time.
     /// KeyboardInterrupt
     ///     At Ctrl-C. The graph runs on.
-    #[pyo3(signature = (value, /, *, metadata = None, sequence = None, copy = false, timeout = None))]
+    #[pyo3(signature = (value, /, *, metadata = None, sequence = None, copy = None, timeout = None))]
     fn push(
         &self,
         py: Python<'_>,
         value: &Bound<'_, PyAny>,
         metadata: Option<&Bound<'_, PyDict>>,
         sequence: Option<u64>,
-        copy: bool,
+        copy: Option<bool>,
         timeout: Option<f64>,
     ) -> PyResult<()> {
         self.push_in_order(py, value, metadata, sequence, copy, timeout, false)
@@ -164,7 +166,7 @@ impl Input {
     /// As `push`, for a tensor of streamflow, without its order: the port's stream does not wait for the tensor. It is a
     /// raw view for tests, and as ordered as the work on the port's stream is.
     fn _push_unordered(&self, py: Python<'_>, value: &Bound<'_, PyAny>) -> PyResult<()> {
-        self.push_in_order(py, value, None, None, false, None, true)
+        self.push_in_order(py, value, None, None, None, None, true)
     }
 
     /// Says that nothing more will be pushed. The graph uses up what was pushed, and then ends if nothing else keeps it
@@ -196,7 +198,7 @@ impl Input {
         value: &Bound<'_, PyAny>,
         metadata: Option<&Bound<'_, PyDict>>,
         sequence: Option<u64>,
-        copies: bool,
+        copy: Option<bool>,
         timeout: Option<f64>,
         is_unordered: bool,
     ) -> PyResult<()> {
@@ -207,7 +209,7 @@ impl Input {
             values.push((name.clone(), self::value(&name, &object)?));
         }
         let Port { name, stream, shape, .. } = &self.port;
-        let adopting = Adopting { py, port: name, stream, shape, copies, is_unordered };
+        let adopting = Adopting { py, port: name, stream, shape, copy, is_unordered };
         self.queue.push(value, &adopting, values, sequence, &call)
     }
 }

@@ -25,7 +25,8 @@ pub struct Adopting<'a, 'py> {
     /// The port's stream, which comes after the producer's work.
     pub(crate) stream: &'a Py<Stream>,
     pub(crate) shape: &'a [Option<usize>],
-    pub(crate) copies: bool,
+    /// As for `as_tensor`.
+    pub(crate) copy: Option<bool>,
     /// Does not make the port's stream wait for the tensor: a view without an order, for the tests.
     pub(crate) is_unordered: bool,
 }
@@ -68,7 +69,7 @@ impl Adopting<'_, '_> {
     fn tensor(&self, array: &Bound<'_, PyAny>, name: Option<&str>) -> PyResult<Box<dyn AnyTensor>> {
         let py = self.py;
         let held = match array.cast::<Tensor>() {
-            _ if self.copies => import::by_dlpack(array, self.stream.get(), Some(true))?,
+            _ if self.copy == Some(true) => import::adopt(array, self.stream.get(), self.copy)?,
             // The same memory, in order with this stream and without a wait of the host.
             Ok(own) => {
                 let (own, on, is_unordered) = (own.get(), self.stream.get(), self.is_unordered);
@@ -92,7 +93,7 @@ impl Adopting<'_, '_> {
                 let exported = unsafe { DlTensor::from_versioned(exported.or_raise()?.into_raw()) };
                 self.import(exported.or_raise()?)?
             }
-            Err(_) => import::adopt(array, self.stream.get())?,
+            Err(_) => import::adopt(array, self.stream.get(), self.copy)?,
         };
         let what = || match name {
             Some(name) => format!("port `{}`, tensor `{name}`", self.port),

@@ -10,12 +10,16 @@ import types
 import capsules
 import numpy as np
 import pytest
-from capsules import CUDA_HOST, CUDA_MANAGED, Managed, Producer, ones
+from capsules import CPU, CUDA_HOST, CUDA_MANAGED, Managed, Producer, of, ones
+from conftest import DTYPES, is_back
 from exchange import borrowed, imported, managed
 from fake import LEGACY, PER_THREAD, Array, Interface, Stream, blocks, held, hold, slow, take_order, waits
 
 import streamflow as sf
+from streamflow.demo import Scale
 
+# The ends of what an address can be, and one that is not aligned.
+NO_HANDLES = [3, 7, 64, 4095, 4097, 0x1234564, 2**56, 2**63 - 8]
 SWITCHES = ["NUMBA_CUDA_ARRAY_INTERFACE_SYNC", "HOLOSCAN_CUDA_ARRAY_INTERFACE_SYNC"]
 
 
@@ -80,6 +84,17 @@ def test_other_values_name_no_stream(stream, argument):
     tensor = sf.zeros(4, stream=stream)
     with pytest.raises(ValueError, match=rf"stream={argument}` names no stream.*pass 1 for the legacy default"):
         tensor.__dlpack__(stream=argument)
+
+
+@pytest.mark.parametrize("argument", NO_HANDLES)
+def test_a_number_that_is_no_handle_is_refused_by_name(stream, argument):
+    tensor, before = sf.zeros(4, stream=stream), sf.live()
+    take_order()
+    with pytest.raises(ValueError, match=rf"^{argument} is the handle of no stream: a handle is an address"):
+        tensor.__dlpack__(stream=argument)
+    with pytest.raises(ValueError, match=rf"^{argument} is the handle of no stream"):
+        sf.as_tensor(Interface(ones(4), stream=argument), stream=stream)
+    assert not blocks(take_order()) and sf.live() == before
 
 
 @pytest.mark.parametrize("argument", ["1", 1.5, object(), 2**70, (0, 7)])
@@ -410,11 +425,185 @@ def test_an_array_on_a_device_that_does_not_exist(stream, theirs):
         sf.from_dlpack(Array(ones(4), theirs, device=7))
 
 
-def test_an_array_of_the_host_is_refused_by_a_gpu(stream):
-    with pytest.raises(BufferError, match="cupy.asarray"):
-        sf.from_dlpack(np.ones(3), stream=stream)
-    with pytest.raises(BufferError, match="cupy.asarray"):
-        sf.as_tensor(np.ones(3), stream=stream)
+# ---- Memory of the host --------------------------------------------------------------------------
+
+
+class Only:
+    """An object with NumPy's interface alone."""
+
+    def __init__(self, array):
+        self.array, self.__array_interface__ = array, array.__array_interface__
+
+
+class PyTorchs:
+    """A tensor of PyTorch on the CPU. If it is page-locked, its device says so, and its structure does not."""
+
+    def __init__(self, array, is_page_locked=False):
+        self.array, self.device = array, (CUDA_HOST if is_page_locked else CPU, 0)
+
+    def __dlpack__(self, *, stream=None, copy=None, **arguments):
+        # The library would make the copy at once, before what is queued.
+        assert stream is None and not (copy and self.device[0] == CUDA_HOST)
+        return Managed(self.array).capsule()
+
+    def __dlpack_device__(self):
+        return self.device
+
+
+FORMS = pytest.mark.parametrize("form", [lambda array: array, Only, PyTorchs], ids=["NumPy", "interface", "PyTorch"])
+EACH_COPY = pytest.mark.parametrize("copy", [None, True])
+
+
+@FORMS
+@EACH_COPY
+def test_an_array_of_the_host_is_copied(stream, form, copy):
+    array = np.arange(6, dtype=np.float32).reshape(2, 3)
+    tensor = sf.as_tensor(form(array), stream=stream, copy=copy)
+    order = take_order()
+    # The host waits for a stream of the copy alone, so not for work on the tensor's.
+    waited = [on for kind, on, _ in order if kind.startswith("host waits")]
+    assert len(waited) == 1 and waited[0] != stream.handle, order
+    array[:] = -1
+    assert tensor.stream is stream and not tensor.read_only and tensor.shape == (2, 3)
+    assert tensor.numpy().tolist() == [[0, 1, 2], [3, 4, 5]]
+    assert sf.live()["adopted"] == 0 or is_back("adopted", 0)
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_each_type_of_elements_is_copied(stream, dtype):
+    array = np.arange(5).astype(dtype)
+    for made in (sf.as_tensor(array, stream=stream), sf.as_tensor(Only(array), stream=stream)):
+        assert made.dtype == str(dtype) and (made.numpy() == array).all()
+
+
+@pytest.mark.parametrize("shape", [(0,), (2, 0, 3), (), (1, 1, 1)])
+def test_an_empty_array_and_a_scalar_are_copied(stream, shape):
+    array = np.ones(shape, np.int32)
+    for made in (array, Only(array), Managed(array, data=None) if array.size == 0 else array):
+        made = of(made) if isinstance(made, Managed) else made
+        tensor = sf.as_tensor(made, stream=stream)
+        assert tensor.shape == shape and (tensor.numpy() == array).all()
+
+
+def test_a_copy_of_a_read_only_array_may_be_written(stream):
+    array = np.ones(3)
+    array.flags.writeable = False
+    jaxs = type("Array", (PyTorchs,), {"__module__": "jaxlib._jax"})
+    for made in (array, Only(array), jaxs(np.ones(3))):
+        assert not sf.as_tensor(made, stream=stream).read_only
+
+
+@FORMS
+def test_copy_false_refuses_an_array_of_the_host(stream, form):
+    before = sf.live()
+    for import_, arguments in ((sf.as_tensor, {"copy": False}), (sf.from_dlpack, {"copy": False}), (sf.from_dlpack, {})):
+        if form is Only and import_ is sf.from_dlpack:
+            continue
+        with pytest.raises(BufferError, match=r"without a copy; call `as_tensor\(array\)`.*cupy\.asarray"):
+            import_(form(ones(3)), stream=stream, **arguments)
+    with pytest.raises(BufferError, match=r"as_tensor\(array\)"):
+        Scale().x.push(form(ones(3)), copy=False)
+    assert take_order() == [] and sf.live() == before
+
+
+def test_from_dlpack_copies_an_array_of_the_host_if_it_is_asked_to(stream):
+    assert (sf.from_dlpack(np.ones(3), stream=stream, copy=True).numpy() == 1).all()
+
+
+def test_an_array_of_the_host_is_dense_or_is_copied_by_its_library(stream):
+    for array in (ones(4, 4).T[1:], ones(4, 4)[:, ::2], ones(4)[::-1]):
+        for form in (lambda array: array, Only):
+            with pytest.raises(BufferError, match="ascontiguousarray"):
+                sf.as_tensor(form(array), stream=stream)
+    strided = np.arange(8.0)[::2]
+    assert (sf.as_tensor(strided, stream=stream, copy=True).numpy() == strided).all()
+
+
+def test_memory_that_can_hold_no_elements_is_refused(stream):
+    array = np.ones(4 * 3 + 1, np.uint8)[1:].view(np.float32)
+    with pytest.raises(BufferError, match="not aligned to 4 bytes"):
+        sf.as_tensor(PyTorchs(array), stream=stream)
+    for address in (0, 2**63, 2**64 - 8):
+        interface = {**np.ones(3).__array_interface__, "data": (address, False)}
+        with pytest.raises(BufferError, match="can't hold the array"):
+            sf.as_tensor(types.SimpleNamespace(__array_interface__=interface), stream=stream)
+    with pytest.raises(ValueError, match="beyond the last address"):
+        sf.as_tensor(of(Managed(ones(3), byte_offset=2**63)), stream=stream)
+    with pytest.raises(BufferError, match="can't hold the array, whose elements are aligned to 4 bytes"):
+        sf.as_tensor(Only(array), stream=stream)
+
+
+@pytest.mark.parametrize("form", [
+    lambda array: PyTorchs(array, is_page_locked=True), lambda array: of(Managed(array, kind=CUDA_HOST)),
+], ids=["PyTorch", "its DLPack says so"])
+def test_page_locked_memory_is_copied_after_all_work_of_the_device(stream, form):
+    # Another library may have queued a copy to it.
+    slow(False)
+    array = np.arange(3.0)
+    tensor = sf.as_tensor(form(array), stream=stream, copy=True)
+    order = take_order()
+    asked = [on for kind, on, _ in order if kind in ("host asks", "host waits")]
+    assert asked and waits(order, asked[0], "device"), order
+    array[:] = -1
+    assert tensor.numpy().tolist() == [0, 1, 2]
+
+
+def test_page_locked_memory_of_pytorch_is_copied(stream):
+    slow(False)
+    tensor = sf.as_tensor(PyTorchs(np.arange(3.0), is_page_locked=True), stream=stream)
+    assert tensor.numpy().tolist() == [0, 1, 2]
+    with pytest.raises(BufferError, match="without a copy"):
+        sf.as_tensor(PyTorchs(ones(3), is_page_locked=True), stream=stream, copy=False)
+
+
+def test_a_push_copies_an_array_of_the_host(stream):
+    scale, array = Scale(), ones(3)
+    scale.x.push(array)
+    scale.x.push(array, copy=True)
+    array.flags.writeable = False
+    scale.x.push(array)
+    assert len(scale.x) == 3
+
+
+@pytest.mark.parametrize("make", [lambda theirs: Array(ones(4), theirs), lambda theirs: Interface(ones(4), stream=theirs.ptr)])
+def test_memory_of_a_gpu_is_copied_if_it_is_asked_for(stream, theirs, make):
+    array = make(theirs)
+    shared, copied = (sf.as_tensor(array, stream=stream, copy=copy) for copy in (None, True))
+    if isinstance(array, Array):
+        # The library makes the copy.
+        assert array.arguments["copy"] is True
+    else:
+        addresses = {it.__cuda_array_interface__["data"][0] for it in (shared, copied)}
+        assert len(addresses) == 2 and (copied.numpy() == 1).all()
+
+
+def test_a_tensor_of_streamflow_is_copied_if_it_is_asked_for(stream):
+    tensor = sf.zeros(3, stream=stream)
+    copied = sf.as_tensor(tensor, copy=True)
+    assert copied is not tensor and sf.as_tensor(tensor, copy=False) is tensor
+    assert copied.__cuda_array_interface__["data"][0] != tensor.__cuda_array_interface__["data"][0]
+
+
+def test_other_threads_run_while_an_array_of_the_host_is_copied(stream):
+    made = []
+    thread = threading.Thread(target=lambda: made.append(sf.as_tensor(ones(3), stream=stream)))
+    faulthandler.dump_traceback_later(30, exit=True)
+    hold(True)
+    try:
+        thread.start()
+        while held() == 0:
+            time.sleep(0.001)
+        # The stream of the tensor is used meanwhile.
+        stream.record()
+        assert held() == 1 and not made
+    finally:
+        hold(False)
+        faulthandler.cancel_dump_traceback_later()
+    thread.join(60)
+    assert (made[0].numpy() == 1).all()
+
+
+# ---- Two platforms, and threads ------------------------------------------------------------------
 
 
 def test_tensors_of_two_platforms_do_not_mix(stream):

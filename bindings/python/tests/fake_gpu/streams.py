@@ -80,6 +80,41 @@ def test_a_stream_waits_for_an_event_of_another_library(stream, theirs):
     assert ("wait", stream.handle, event.ptr) in order and not blocks(order), order
 
 
+class WithProtocol:
+    def __init__(self, handle):
+        self.handle = handle
+
+    def __cuda_stream__(self):
+        return (0, self.handle)
+
+
+@pytest.mark.parametrize("handle", [3, 4095, 0x1234564, 2**56])
+def test_a_number_that_is_no_handle_is_refused_by_each_call(stream, handle):
+    event = type("Event", (types.SimpleNamespace,), {})(ptr=handle)
+    take_order()
+    for call, what in (
+        (lambda: sf.Stream.from_external(handle), "stream"),
+        (lambda: sf.Stream.from_external(WithProtocol(handle)), "stream"),
+        (lambda: stream.precede(handle), "stream"),
+        (lambda: stream.wait(WithProtocol(handle)), "stream"),
+        (lambda: stream.wait(event), "event"),
+    ):
+        with pytest.raises(ValueError, match=rf"^{handle} is the handle of no {what}: a handle is an address"):
+            call()
+    assert not any(kind == "wait" for kind, *_ in take_order())
+
+
+def test_a_number_below_0_or_beyond_64_bits_is_named(stream):
+    event = type("Event", (types.SimpleNamespace,), {})(ptr=-5)
+    with pytest.raises(ValueError, match="-5 is the handle of no event"):
+        stream.wait(event)
+    for call in (sf.Stream.from_external, stream.precede):
+        with pytest.raises(ValueError, match="-5 is the handle of no stream"):
+            call(-5)
+        with pytest.raises(TypeError, match=rf"{2**64} is no stream; pass its handle"):
+            call(2**64)
+
+
 @pytest.mark.parametrize("what", ["stream", "event"])
 def test_the_host_waits_for_a_stream_and_an_event(stream, what):
     waited = stream if what == "stream" else stream.record()

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{DlDevice, DlTensor, DlType, refused};
 use crate::driver::DeviceId;
 use crate::error::{Error, Result};
-use crate::memory::foreign::adopt::{After, ForeignMemory};
+use crate::memory::foreign::adopt::{After, ForeignMemory, check_layout};
 use crate::memory::{Element, MemoryPool, Shape, Shared, Tensor};
 
 /// A tensor of another library, as a tensor of streamflow.
@@ -72,7 +72,7 @@ impl MemoryPool {
         after: After<'_>,
         access: Access,
     ) -> Result<Imported<T>> {
-        let shape = check::<T>(&tensor)?;
+        let shape = tensor.dense_shape::<T>()?;
         let is_read_only = tensor.is_read_only() || access == Access::ReadOnly;
         let (device, address, bytes): (DeviceId, _, _) =
             (self.device(), tensor.address(), shape.bytes::<T>());
@@ -87,34 +87,44 @@ impl MemoryPool {
     }
 }
 
-/// The shape of a tensor of `T`.
-fn check<T: Element>(tensor: &DlTensor) -> Result<Shape> {
-    if Some(tensor.dtype()) != DlType::of_name(T::DTYPE) {
-        return Err(refused(
-            format!("its elements are {}, and {} is needed", tensor.dtype(), T::DTYPE),
-            "import it with its own type, or convert it before",
-        ));
+impl DlTensor {
+    /// The shape of a tensor whose elements are `T` and follow each other. For memory on the host, the elements are then at
+    /// [`address`](Self::address).
+    ///
+    /// # Errors
+    /// [`Error::Exchange`] for other elements, for a dimension below 0, for a tensor that is not dense, and for an address that
+    /// is not aligned; [`Error::Shape`], also for memory beyond the last address.
+    pub fn dense_shape<T: Element>(&self) -> Result<Shape> {
+        if Some(self.dtype()) != DlType::of_name(T::DTYPE) {
+            return Err(refused(
+                format!("its elements are {}, and {} is needed", self.dtype(), T::DTYPE),
+                "import it with its own type, or convert it before",
+            ));
+        }
+        let dims: Option<Vec<usize>> =
+            self.shape().iter().map(|dim| usize::try_from(*dim).ok()).collect();
+        let Some(dims) = dims else {
+            return Err(refused(
+                format!("its shape is {:?}", self.shape()),
+                "export it again: its exporter is wrong",
+            ));
+        };
+        let shape = Shape::new(&dims)?;
+        let is_dense = self.strides().is_none_or(|strides| {
+            let dense = shape.dense_strides();
+            let dims = dims.iter().zip(strides.iter().zip(dense.iter()));
+            shape.count() == 0
+                || dims
+                    .into_iter()
+                    .all(|(&dim, (&stride, &dense))| dim == 1 || stride == dense as i64)
+        });
+        if !is_dense {
+            return Err(refused(
+                format!("its strides {:?} are not those of a dense array", self.strides()),
+                "make it contiguous before, as by `numpy.ascontiguousarray` or `.contiguous()`",
+            ));
+        }
+        check_layout::<T>(self.address(), &shape)?;
+        Ok(shape)
     }
-    let dims: Option<Vec<usize>> =
-        tensor.shape().iter().map(|dim| usize::try_from(*dim).ok()).collect();
-    let Some(dims) = dims else {
-        return Err(refused(
-            format!("its shape is {:?}", tensor.shape()),
-            "export it again: its exporter is wrong",
-        ));
-    };
-    let shape = Shape::new(&dims)?;
-    let is_dense = tensor.strides().is_none_or(|strides| {
-        let dense = shape.dense_strides();
-        let dims = dims.iter().zip(strides.iter().zip(dense.iter()));
-        shape.count() == 0
-            || dims.into_iter().all(|(&dim, (&stride, &dense))| dim == 1 || stride == dense as i64)
-    });
-    if !is_dense {
-        return Err(refused(
-            format!("its strides {:?} are not those of a dense array", tensor.strides()),
-            "make it contiguous before, as by `numpy.ascontiguousarray` or `.contiguous()`",
-        ));
-    }
-    Ok(shape)
 }
