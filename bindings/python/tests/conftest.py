@@ -1,10 +1,12 @@
-"""What the tests share. They run on the simulator, and need NumPy alone."""
+"""What the tests share. Most of them run on the simulator, also where there is a GPU, and need NumPy alone."""
 
 import gc
+import os
 import time
 
 import numpy as np
 import pytest
+import simulator
 
 import streamflow as sf
 
@@ -28,16 +30,26 @@ def nothing_is_left():
     assert sf.live()["leaked"] == 0
 
 
+def needs_gpu():
+    """Skips a test without a GPU. The `libcuda` of the tests executes no kernel."""
+    platform, fake = sf.default_platform(), os.environ.get("STREAMFLOW_FAKE_CUDA")
+    if platform.name != "cuda" or fake and os.environ.get("LD_LIBRARY_PATH") == fake:
+        pytest.skip(f"needs a GPU: {platform.why}")
+
+
 def address(array):
     return array.__array_interface__["data"][0]
 
 
-def is_back(name, count):
-    """Whether the count of `live` falls to a number, within 10 s. Memory that returns is taken back by calls."""
+def is_back(name, count, stream=None):
+    """Whether the count of `live` falls to a number, within 10 s. Memory that returns is taken back by calls, on the platform
+    of the tests, the default one, and that of a stream."""
     end = time.monotonic() + 10
     while time.monotonic() < end:
-        # Each allocation takes back what other code has returned.
+        # Each allocation takes back what other code has returned to its platform.
+        simulator.empty(1)
         sf.empty(1)
+        sf.empty(1, stream=stream)
         if sf.live()[name] <= count:
             return True
         time.sleep(0.001)

@@ -5,6 +5,7 @@ import sys
 
 import numpy as np
 import pytest
+import simulator
 from capsules import Managed, Producer, of, ones
 
 import streamflow as sf
@@ -20,52 +21,52 @@ def run(code):
 @pytest.mark.parametrize("dtype", ["U3", "S3", "datetime64[s]", "longdouble", object], ids=str)
 def test_elements_of_another_type(dtype):
     array = np.zeros(3, dtype)
-    for import_ in (sf.from_dlpack, sf.as_tensor):
+    for import_ in (simulator.from_dlpack, simulator.as_tensor):
         # NumPy refuses most of them itself.
         with pytest.raises((TypeError, BufferError)) as raised:
             import_(array)
         assert len(str(raised.value)) > 10
     interface = type("Only", (), {"__array_interface__": array.__array_interface__})()
     with pytest.raises(TypeError, match="convert them"):
-        sf.as_tensor(interface)
+        simulator.as_tensor(interface)
 
 
 def test_elements_of_the_other_byte_order():
     with pytest.raises(TypeError, match=r"other byte order.*\.astype\(\"f4\"\)"):
-        sf.as_tensor(type("Only", (), {"__array_interface__": np.zeros(3, ">f4").__array_interface__})())
+        simulator.as_tensor(type("Only", (), {"__array_interface__": np.zeros(3, ">f4").__array_interface__})())
 
 
 def test_memory_of_another_device():
     with pytest.raises(BufferError, match="its memory is on CUDA device 1.*copy it to a device of the platform"):
-        sf.from_dlpack(of(Managed(ones(3), kind=2, id=1)), stream=sf.Stream(sf.Platform("host")))
+        simulator.from_dlpack(of(Managed(ones(3), kind=2, id=1)), stream=sf.Stream(sf.Platform("host")))
     with pytest.raises(BufferError, match="device 3 of DLPack's type 10"):
-        sf.from_dlpack(of(Managed(ones(3), kind=10, id=3)))
+        simulator.from_dlpack(of(Managed(ones(3), kind=10, id=3)))
 
 
 @pytest.mark.parametrize("array", [ones(4, 4).T[1:], ones(4, 4)[:, ::2], ones(4)[::-1], np.broadcast_to(np.float32(1), (3, 3))])
 def test_layouts_that_are_not_dense(array):
     for name in ("from_dlpack", "as_tensor"):
         with pytest.raises(BufferError, match="numpy.ascontiguousarray"):
-            getattr(sf, name)(array)
+            getattr(simulator, name)(array)
     with pytest.raises(BufferError, match="numpy.ascontiguousarray"):
-        sf.as_tensor(type("Only", (), {"__array_interface__": array.__array_interface__, "keep": array})())
+        simulator.as_tensor(type("Only", (), {"__array_interface__": array.__array_interface__, "keep": array})())
 
 
 def test_shapes_that_no_memory_has():
     with pytest.raises(BufferError, match=r"its shape is \[-3\].*its exporter is wrong"):
         managed = Managed(ones(3))
         managed.shape[0] = -3
-        sf.from_dlpack(of(managed))
+        simulator.from_dlpack(of(managed))
     with pytest.raises(BufferError, match="it has 9 dimensions.*at most 8"):
-        sf.from_dlpack(np.ones((1,) * 9, np.float32))
+        simulator.from_dlpack(np.ones((1,) * 9, np.float32))
     with pytest.raises(ValueError, match="at most 8"):
-        sf.zeros((1,) * 9)
+        simulator.zeros((1,) * 9)
 
 
 def test_a_read_only_tensor_for_a_writer():
     array = ones(3)
     array.flags.writeable = False
-    tensor = sf.from_dlpack(array)
+    tensor = simulator.from_dlpack(array)
     with pytest.raises(BufferError, match=r"can't say so.*max_version=\(1, 0\)"):
         tensor.__dlpack__()
     with pytest.raises(ValueError, match="read-only"):
@@ -82,17 +83,17 @@ def test_a_tensor_that_requires_a_gradient():
     def refuse(**_):
         raise BufferError(text)
 
-    for import_ in (sf.from_dlpack, sf.as_tensor):
+    for import_ in (simulator.from_dlpack, simulator.as_tensor):
         with pytest.raises(BufferError, match=r"tensor\.detach\(\)"):
             import_(Producer(refuse))
 
 
 @pytest.mark.parametrize("version", [None, (1, 0)])
 def test_a_capsule_used_twice(version):
-    capsule = sf.zeros(3).__dlpack__(max_version=version)
+    capsule = simulator.zeros(3).__dlpack__(max_version=version)
     np.from_dlpack(Producer(lambda **_: capsule))
     with pytest.raises(ValueError, match=r"used already; call `__dlpack__\(\)` again"):
-        sf.from_dlpack(Producer(lambda **_: capsule))
+        simulator.from_dlpack(Producer(lambda **_: capsule))
 
 
 def test_a_stream_of_another_platform():

@@ -6,6 +6,7 @@ import weakref
 
 import numpy as np
 import pytest
+import simulator
 from conftest import DTYPES, address, is_back
 
 import streamflow as sf
@@ -22,7 +23,7 @@ def name_of(capsule):
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 def test_memory_is_shared_in_both_directions(dtype):
     theirs = np.arange(6).astype(dtype).reshape(2, 3)
-    tensor = sf.from_dlpack(theirs)
+    tensor = simulator.from_dlpack(theirs)
     assert (tensor.shape, tensor.dtype, tensor.ndim, tensor.size) == ((2, 3), str(dtype), 2, 6)
     assert tensor.__dlpack_device__() == CPU
     back = np.from_dlpack(tensor)
@@ -34,7 +35,7 @@ def test_memory_is_shared_in_both_directions(dtype):
 
 
 def test_own_memory_is_shared_and_aligned(stream):
-    tensor = sf.zeros((4, 5), np.float64, stream=stream)
+    tensor = simulator.zeros((4, 5), np.float64, stream=stream)
     a, b = np.from_dlpack(tensor), np.from_dlpack(tensor)
     assert address(a) == address(b) and address(a) % 256 == 0
     a[2, 3] = 1.5
@@ -44,16 +45,16 @@ def test_own_memory_is_shared_and_aligned(stream):
 @pytest.mark.parametrize("shape", [(0,), (2, 0, 3), (), (1, 1, 1)])
 def test_empty_and_scalar_arrays(shape):
     theirs = np.ones(shape, np.int32)
-    tensor = sf.from_dlpack(theirs)
+    tensor = simulator.from_dlpack(theirs)
     assert tensor.shape == shape
     np.testing.assert_array_equal(np.from_dlpack(tensor), theirs)
-    np.testing.assert_array_equal(np.from_dlpack(sf.zeros(shape)), np.zeros(shape))
+    np.testing.assert_array_equal(np.from_dlpack(simulator.zeros(shape)), np.zeros(shape))
 
 
 def test_read_only_stays_read_only():
     theirs = np.arange(3.0)
     theirs.flags.writeable = False
-    tensor = sf.from_dlpack(theirs)
+    tensor = simulator.from_dlpack(theirs)
     assert tensor.read_only
     assert not np.from_dlpack(tensor).flags.writeable
     with pytest.raises(BufferError, match=r"max_version=\(1, 0\)"):
@@ -61,7 +62,7 @@ def test_read_only_stays_read_only():
 
 
 def test_the_capsule_follows_the_version():
-    tensor = sf.zeros(3)
+    tensor = simulator.zeros(3)
     assert name_of(tensor.__dlpack__()) == b"dltensor"
     assert name_of(tensor.__dlpack__(max_version=(0, 8))) == b"dltensor"
     for version in [(1, 0), (1, 3), (2, 0)]:
@@ -84,21 +85,21 @@ class Producer:
 
 @pytest.mark.parametrize("version", [None, (1, 0)])
 def test_a_capsule_is_used_once(version):
-    tensor = sf.zeros(3)
+    tensor = simulator.zeros(3)
     capsule = tensor.__dlpack__(max_version=version)
-    assert sf.from_dlpack(Producer(capsule)).shape == (3,)
+    assert simulator.from_dlpack(Producer(capsule)).shape == (3,)
     assert name_of(capsule).startswith(b"used_dltensor")
     with pytest.raises(ValueError, match="used already; call `__dlpack__"):
-        sf.from_dlpack(Producer(capsule))
+        simulator.from_dlpack(Producer(capsule))
     again = tensor.__dlpack__(max_version=(1, 0))
     np.from_dlpack(Producer(again))
     with pytest.raises(ValueError, match="used already"):
-        sf.from_dlpack(Producer(again))
+        simulator.from_dlpack(Producer(again))
 
 
 def test_a_capsule_that_is_not_used_is_given_back():
     before = sf.live()["lent"]
-    tensor = sf.zeros(3)
+    tensor = simulator.zeros(3)
     capsules = [tensor.__dlpack__(), tensor.__dlpack__(max_version=(1, 0))]
     assert sf.live()["lent"] == before + 2
     del capsules
@@ -107,13 +108,13 @@ def test_a_capsule_that_is_not_used_is_given_back():
 
 def test_an_export_outlives_its_tensor():
     before = sf.live()["lent"]
-    tensor = sf.zeros(1000)
+    tensor = simulator.zeros(1000)
     array = np.from_dlpack(tensor)
     array[:] = 3
     del tensor
     gc.collect()
     # Memory that was free would be poisoned, or given to one of these.
-    others = [sf.zeros(1000) for _ in range(20)]
+    others = [simulator.zeros(1000) for _ in range(20)]
     assert (array == 3).all() and sf.live()["lent"] > before
     del array, others
     assert is_back("lent", before)
@@ -127,7 +128,7 @@ def test_an_import_keeps_its_array_until_it_is_dropped():
 
     theirs = np.full(1000, 7.0).view(Array)
     gone = weakref.ref(theirs)
-    tensor = sf.from_dlpack(theirs)
+    tensor = simulator.from_dlpack(theirs)
     del theirs
     gc.collect()
     assert (tensor.numpy() == 7).all() and sf.live()["adopted"] == before + 1
@@ -137,7 +138,7 @@ def test_an_import_keeps_its_array_until_it_is_dropped():
 
 
 def test_a_copy_is_a_copy():
-    tensor = sf.zeros(3)
+    tensor = simulator.zeros(3)
     shared = np.from_dlpack(tensor)
     copy = np.from_dlpack(tensor, copy=True)
     copy[:] = 1
@@ -147,7 +148,7 @@ def test_a_copy_is_a_copy():
 
 
 def test_arguments_that_are_not_right_are_refused_without_side_effects():
-    tensor, before = sf.zeros(3), sf.live()
+    tensor, before = simulator.zeros(3), sf.live()
     with pytest.raises(ValueError, match="pass `stream=None`"):
         tensor.__dlpack__(stream=1)
     with pytest.raises(BufferError, match=r"\(2, 0\); ask for its own device"):
@@ -168,28 +169,28 @@ def test_arguments_that_are_not_right_are_refused_without_side_effects():
 ])
 def test_layouts_that_are_not_dense_are_refused(array, text):
     with pytest.raises(BufferError, match=text):
-        sf.from_dlpack(array)
+        simulator.from_dlpack(array)
 
 
 def test_a_dimension_of_one_may_have_any_stride():
     array = np.zeros((4, 4))[:1, ::1]
-    assert sf.from_dlpack(array[:, :]).shape == (1, 4)
+    assert simulator.from_dlpack(array[:, :]).shape == (1, 4)
 
 
 def test_elements_that_streamflow_has_not_are_named():
     with pytest.raises(TypeError, match="float32"):
-        sf.zeros(3, "datetime64")
+        simulator.zeros(3, "datetime64")
     with pytest.raises(TypeError, match="name of a type"):
-        sf.zeros(3, 3)
+        simulator.zeros(3, 3)
 
 
 def test_objects_without_the_protocol_are_named():
     with pytest.raises(TypeError, match="a list has no `__dlpack__`"):
-        sf.from_dlpack([1, 2])
+        simulator.from_dlpack([1, 2])
     with pytest.raises(TypeError, match="returned a int"):
-        sf.from_dlpack(Producer(3))
+        simulator.from_dlpack(Producer(3))
     with pytest.raises(TypeError, match="first, as by `numpy.asarray`"):
-        sf.as_tensor([1, 2])
+        simulator.as_tensor([1, 2])
 
 
 def test_memory_of_a_gpu_is_refused_by_the_simulator(stream):
@@ -198,7 +199,7 @@ def test_memory_of_a_gpu_is_refused_by_the_simulator(stream):
             raise BufferError("there is no GPU")
 
     with pytest.raises(BufferError, match="there is no GPU"):
-        sf.from_dlpack(Gpu(None, (2, 0)), stream=stream)
+        simulator.from_dlpack(Gpu(None, (2, 0)), stream=stream)
 
 
 def test_a_producer_from_before_version_1_is_called_again():
@@ -209,7 +210,7 @@ def test_a_producer_from_before_version_1_is_called_again():
         def __dlpack_device__(self):
             return CPU
 
-    assert (sf.from_dlpack(Old()).numpy() == [0, 1, 2]).all()
+    assert (simulator.from_dlpack(Old()).numpy() == [0, 1, 2]).all()
 
 
 def test_errors_of_the_producer_are_passed_on():
@@ -218,7 +219,7 @@ def test_errors_of_the_producer_are_passed_on():
             raise BufferError("it requires a gradient; detach it first")
 
     with pytest.raises(BufferError, match="detach it first"):
-        sf.from_dlpack(Grad(None))
+        simulator.from_dlpack(Grad(None))
 
 
 def test_jax_arrays_are_read_only():
@@ -227,5 +228,5 @@ def test_jax_arrays_are_read_only():
 
     Array.__module__ = "jaxlib.xla"
     array = np.zeros(3)
-    tensor = sf.from_dlpack(Array(array.__dlpack__()))
+    tensor = simulator.from_dlpack(Array(array.__dlpack__()))
     assert tensor.read_only and not np.from_dlpack(tensor).flags.writeable

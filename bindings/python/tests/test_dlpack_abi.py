@@ -9,6 +9,7 @@ import time
 import capsules
 import numpy as np
 import pytest
+import simulator
 from capsules import Managed, Producer, of, ones
 from conftest import address, is_back
 
@@ -20,14 +21,14 @@ def deleted(managed):
     end = time.monotonic() + 10
     while managed.deleted == 0 and time.monotonic() < end:
         # The simulator takes back what NumPy had when it allocates.
-        sf.empty(1)
+        simulator.empty(1)
     return managed.deleted == 1
 
 
 @pytest.mark.parametrize("legacy", [False, True])
 def test_both_structures_are_imported_without_a_copy(legacy):
     managed = Managed(ones(2, 3), legacy=legacy)
-    tensor = sf.from_dlpack(of(managed))
+    tensor = simulator.from_dlpack(of(managed))
     assert tensor.shape == (2, 3) and not tensor.read_only
     assert address(tensor.numpy()) == address(managed.array)
     assert managed.deleted == 0
@@ -38,7 +39,7 @@ def test_both_structures_are_imported_without_a_copy(legacy):
 @pytest.mark.parametrize("minor", [0, 1, 2, 3, 4, 99])
 def test_each_minor_version_is_imported(minor):
     managed = Managed(ones(3), minor=minor)
-    assert (sf.from_dlpack(of(managed)).numpy() == 1).all()
+    assert (simulator.from_dlpack(of(managed)).numpy() == 1).all()
     assert deleted(managed)
 
 
@@ -47,20 +48,20 @@ def test_another_major_version_is_refused_and_given_back_unread(major):
     # Another version may have other fields after the deleter, so they have values that would crash or be refused.
     managed = Managed(ones(3), major=major, ndim=-1, shape=8, data=8)
     with pytest.raises(BufferError, match=rf"DLPack is {major}\.3.*max_version=\(1, 0\)"):
-        sf.from_dlpack(of(managed))
+        simulator.from_dlpack(of(managed))
     assert deleted(managed)
 
 
 def test_the_version_that_is_asked_for_is_1_3():
     managed = Managed(ones(3))
     producer = of(managed)
-    sf.from_dlpack(producer)
+    simulator.from_dlpack(producer)
     assert producer.calls == [{"max_version": (1, 3)}]
 
 
 @pytest.mark.parametrize(("flags", "read_only"), [(0, False), (1, True), (2, False), (3, True), (4, False), (2**63, False)])
 def test_flags(flags, read_only):
-    tensor = sf.from_dlpack(of(Managed(ones(3), flags=flags)))
+    tensor = simulator.from_dlpack(of(Managed(ones(3), flags=flags)))
     assert tensor.read_only == read_only
     assert np.from_dlpack(tensor).flags.writeable != read_only
 
@@ -72,7 +73,7 @@ def flags_of(capsule):
 
 
 def test_what_is_exported_says_whether_it_is_a_copy_and_of_what_layout():
-    tensor = sf.zeros((2, 3))
+    tensor = simulator.zeros((2, 3))
     for copy, flags in [(None, 0), (False, 0), (True, capsules.IS_COPIED)]:
         capsule = tensor.__dlpack__(max_version=(1, 0), copy=copy)
         structure = flags_of(capsule)
@@ -83,17 +84,17 @@ def test_what_is_exported_says_whether_it_is_a_copy_and_of_what_layout():
         assert list(numbers.from_address(plain.strides)) == [3, 1]
         assert list(numbers.from_address(plain.shape)) == [2, 3]
         assert plain.data % 256 == 0 and plain.byte_offset == 0
-    read_only = sf.from_dlpack(of(Managed(ones(3), flags=capsules.READ_ONLY)))
+    read_only = simulator.from_dlpack(of(Managed(ones(3), flags=capsules.READ_ONLY)))
     assert flags_of(read_only.__dlpack__(max_version=(1, 0))).flags == capsules.READ_ONLY
     # A copy belongs to the consumer, who may write it.
     assert flags_of(read_only.__dlpack__(max_version=(1, 0), copy=True)).flags == capsules.IS_COPIED
-    assert flags_of(sf.zeros((0, 3)).__dlpack__(max_version=(1, 0))).tensor.data is None
+    assert flags_of(simulator.zeros((0, 3)).__dlpack__(max_version=(1, 0))).tensor.data is None
 
 
 @pytest.mark.parametrize("legacy", [False, True])
 def test_null_strides_are_those_of_a_dense_array(legacy):
     managed = Managed(np.arange(6.0).reshape(2, 3), legacy=legacy, strides=None)
-    assert (sf.from_dlpack(of(managed)).numpy() == managed.array).all()
+    assert (simulator.from_dlpack(of(managed)).numpy() == managed.array).all()
     assert deleted(managed)
 
 
@@ -101,7 +102,7 @@ def test_null_strides_are_those_of_a_dense_array(legacy):
 @pytest.mark.parametrize("legacy", [False, True])
 def test_an_empty_tensor_may_have_no_address(shape, legacy):
     managed = Managed(ones(*shape), legacy=legacy, data=None)
-    tensor = sf.from_dlpack(of(managed))
+    tensor = simulator.from_dlpack(of(managed))
     assert tensor.shape == shape and tensor.numpy().shape == shape
     del tensor
     assert deleted(managed), "also an empty tensor's deleter is called"
@@ -109,12 +110,12 @@ def test_an_empty_tensor_may_have_no_address(shape, legacy):
 
 def test_a_scalar_may_have_no_shape():
     managed = Managed(np.array(7.0), shape=None, strides=None)
-    assert sf.from_dlpack(of(managed)).numpy() == 7
+    assert simulator.from_dlpack(of(managed)).numpy() == 7
 
 
 def test_a_structure_may_have_no_deleter():
     before = sf.live()["adopted"]
-    tensor = sf.from_dlpack(of(Managed(ones(3), deleter=False)))
+    tensor = simulator.from_dlpack(of(Managed(ones(3), deleter=False)))
     assert (tensor.numpy() == 1).all()
     del tensor
     assert is_back("adopted", before)
@@ -125,10 +126,10 @@ def test_a_capsule_is_renamed_at_once_and_not_taken_twice(legacy):
     managed = Managed(ones(3), legacy=legacy)
     capsule = managed.capsule()
     producer = Producer(lambda **_: capsule)
-    tensor = sf.from_dlpack(producer)
+    tensor = simulator.from_dlpack(producer)
     assert capsules.name_of(capsule) == b"used_" + managed.name
     with pytest.raises(ValueError, match="used already"):
-        sf.from_dlpack(producer)
+        simulator.from_dlpack(producer)
     assert managed.deleted == 0, "the second call has not touched the structure"
     del tensor
     assert deleted(managed)
@@ -139,7 +140,7 @@ def test_a_capsule_of_what_is_refused_is_used_and_given_back_once(legacy):
     managed = Managed(ones(3), legacy=legacy, dtype=(9, 4, 1))
     capsule = managed.capsule()
     with pytest.raises(TypeError, match="type 9 of 4 bits"):
-        sf.from_dlpack(Producer(lambda **_: capsule))
+        simulator.from_dlpack(Producer(lambda **_: capsule))
     assert capsules.name_of(capsule).startswith(b"used_") and deleted(managed)
 
 
@@ -147,14 +148,14 @@ def test_a_capsule_of_what_is_refused_is_used_and_given_back_once(legacy):
 def test_another_capsule_is_refused_untouched(name):
     managed = Managed(ones(3))
     with pytest.raises(TypeError, match="not a capsule with a DLPack tensor"):
-        sf.from_dlpack(of(managed, name))
+        simulator.from_dlpack(of(managed, name))
     assert managed.deleted == 0
     managed.discard()
 
 
 def test_a_deleter_runs_on_another_thread_with_the_interpreter_lock():
     managed = Managed(ones(3))
-    tensor = sf.from_dlpack(of(managed))
+    tensor = simulator.from_dlpack(of(managed))
     del tensor
     assert deleted(managed)
     assert managed.threads != [threading.get_ident()]
@@ -166,7 +167,7 @@ def test_a_deleter_is_called_while_other_threads_drop_and_wait():
 
     def work(part):
         for managed in part:
-            tensor = sf.from_dlpack(of(managed))
+            tensor = simulator.from_dlpack(of(managed))
             array = tensor.numpy()
             del tensor
             assert (array == 1).all()
@@ -184,7 +185,7 @@ def test_a_deleter_is_called_while_other_threads_drop_and_wait():
 
 def test_our_deleter_may_be_called_on_any_thread():
     before = sf.live()["lent"]
-    arrays = [np.from_dlpack(sf.zeros(100)) for _ in range(8)]
+    arrays = [np.from_dlpack(simulator.zeros(100)) for _ in range(8)]
     threads = [threading.Thread(target=array.__class__.__len__, args=(array,)) for array in arrays]
     del arrays
     for thread in threads:
@@ -204,14 +205,14 @@ def run(code):
 
 def test_a_deleter_is_not_called_after_exit():
     ended = run(
-        "import ctypes, os, streamflow as sf\n"
+        "import ctypes, simulator\n"
         "from capsules import *\n"
         # It prints without Python, so that it can be seen after the interpreter's end.
         "libc = ctypes.CDLL(None)\n"
         "import capsules\n"
         "managed = [Managed(ones(3)) for _ in range(50)]\n"
         "for it in managed: it.structure.deleter = ctypes.cast(libc.abort, ctypes.c_void_p).value\n"
-        "kept = [sf.from_dlpack(of(it)) for it in managed]\n"
+        "kept = [simulator.from_dlpack(of(it)) for it in managed]\n"
         "import builtins; builtins.kept = kept\n"
         "print('end')"
     )
@@ -221,14 +222,14 @@ def test_a_deleter_is_not_called_after_exit():
 def test_a_deleter_is_not_called_after_exit_control():
     # Without `_stop` at the exit, the deleter would be called: it is before.
     ended = run(
-        "import ctypes, time, streamflow as sf\n"
+        "import ctypes, simulator, time, streamflow as sf\n"
         "from capsules import *\n"
         "it = Managed(ones(3))\n"
         "it.structure.deleter = ctypes.cast(ctypes.CDLL(None).abort, ctypes.c_void_p).value\n"
-        "kept = sf.from_dlpack(of(it))\n"
+        "kept = simulator.from_dlpack(of(it))\n"
         "del kept\n"
         "end = time.monotonic() + 10\n"
-        "while sf.live()['adopted'] and time.monotonic() < end: sf.empty(1)\n"
+        "while sf.live()['adopted'] and time.monotonic() < end: simulator.empty(1)\n"
     )
     assert ended.returncode == -6, ended
 
@@ -236,8 +237,8 @@ def test_a_deleter_is_not_called_after_exit_control():
 def test_elements_of_bfloat16():
     """NumPy has none, so the structure is looked at."""
     managed = Managed(np.array([0x3F80, 0x4000], np.uint16), dtype=(4, 16, 1))
-    tensor = sf.from_dlpack(of(managed))
-    assert tensor.dtype == "bfloat16" and sf.zeros(3, "bfloat16").size == 3
+    tensor = simulator.from_dlpack(of(managed))
+    assert tensor.dtype == "bfloat16" and simulator.zeros(3, "bfloat16").size == 3
     capsule = tensor.__dlpack__(max_version=(1, 0))
     plain = flags_of(capsule).tensor
     assert (plain.dtype.code, plain.dtype.bits, plain.data) == (4, 16, address(managed.array))

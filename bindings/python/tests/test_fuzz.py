@@ -1,19 +1,23 @@
-"""Random capsules, dictionaries and arguments: each is taken or refused by an exception with a text, nothing crashes, and
-all memory comes back. `STREAMFLOW_FUZZ_CASES=n` draws `n` cases of each kind in place of 3000."""
+"""Random capsules, dictionaries and arguments, on the simulator and on a GPU: each is taken or refused by an exception with
+a text, nothing crashes, and all memory comes back. `STREAMFLOW_FUZZ_CASES=n` draws `n` cases of each kind in place of
+3000."""
 
 import os
 import random
 
 import capsules
 import numpy as np
+import pytest
 from capsules import CPU, CUDA, CUDA_HOST, Managed, Producer
-from conftest import address
+from conftest import address, is_back
 
 import streamflow as sf
 
 CASES = int(os.environ.get("STREAMFLOW_FUZZ_CASES", "3000"))
 REFUSED = (TypeError, ValueError, BufferError, OverflowError, sf.Error)
 DIMS = [0, 1, 2, 3, 4, -1, -(2**63), 2**63 - 1, 2**40]
+# As many numbers as a shape of the tests says at most: that of the bytes `b"<f8"`, of complex elements.
+ROOM = 2 * 60 * 102 * 56
 HUGE = [2**31 - 1, -(2**31), 9, 65, -1]
 
 
@@ -22,7 +26,28 @@ def refused(error):
     return len(str(error)) > 10
 
 
-def structure(draw):
+class Place:
+    """A platform, with memory of its device."""
+
+    def __init__(self, name):
+        self.is_gpu = name == "cuda"
+        self.stream = sf.Stream(sf.Platform(name))
+        if self.is_gpu:
+            self.kept = sf.zeros(ROOM, "float64", stream=self.stream)
+            self.address = self.kept.__cuda_array_interface__["data"][0]
+
+
+@pytest.fixture(params=["host", "cuda"])
+def place(request):
+    if request.param == "cuda" and sf.default_platform().name != "cuda":
+        pytest.skip("needs a GPU: " + sf.default_platform().why)
+    made = Place(request.param)
+    yield made
+    made.kept = None
+    assert is_back("lent", 0, made.stream)
+
+
+def structure(draw, place):
     """A structure with up to four changed fields. It never says that there is more memory than there is."""
     array = np.ones((2, 3, 4), draw.choice(["f4", "f8", "i2", "u1", "c8", "b1"]))
     array = draw.choice([array, array[0], array[0, 0], array[0, 0, 0], array[:0], array[:, ::2], array[::-1], array.T])
@@ -48,17 +73,21 @@ def structure(draw):
     if changes.get("strides", 1) is None and not array.flags.c_contiguous:
         # A dense array of this shape has at most as many elements as the memory.
         array = np.ascontiguousarray(array)
+    if place.is_gpu and changes.get("kind") == CUDA:
+        changes.setdefault("data", place.address)
     managed = Managed(array, legacy=legacy, deleter=draw.random() < 0.9, **changes)
     if draw.random() < 0.2:
-        managed.shape[draw.randrange(max(array.ndim, 1))] = draw.choice(DIMS)
+        # A copy to a GPU would read what the shape says.
+        dims = [dim for dim in DIMS if dim < 2] if place.is_gpu else DIMS
+        managed.shape[draw.randrange(max(array.ndim, 1))] = draw.choice(dims)
     return managed
 
 
-def test_random_capsules_are_imported_or_refused():
+def test_random_capsules_are_imported_or_refused(place):
     taken, not_taken, given = 0, 0, []
     for seed in range(CASES):
         draw = random.Random(seed)
-        managed = structure(draw)
+        managed = structure(draw, place)
         name = draw.choice([None] * 12 + [b"dltensor", b"dltensor_versioned", b"used_dltensor", b"x"])
         if name in (b"dltensor", b"dltensor_versioned"):
             # The name says which structure it is.
@@ -69,13 +98,14 @@ def test_random_capsules_are_imported_or_refused():
         producer = Producer(lambda _made=capsule, **_: _made, device)
         for _ in range(draw.randint(1, 2)):
             try:
-                tensor = sf.from_dlpack(producer)
+                tensor = draw.choice([sf.from_dlpack, sf.as_tensor])(producer, stream=place.stream)
             except REFUSED as error:
                 assert refused(error), (seed, error)
                 not_taken += 1
             else:
-                # It can be read, unless its shape is a lie about the memory, which nobody can see.
-                if tensor.size <= managed.array.size and tensor.dtype in ("float32", "float64", "int16", "uint8"):
+                # It can be read, unless what it says is a lie about the memory, which nobody can see.
+                is_lie = place.is_gpu and managed.structure.tensor.device.kind == CUDA_HOST
+                if not is_lie and tensor.size <= managed.array.size and tensor.dtype in ("float32", "float64", "int16", "uint8"):
                     assert tensor.numpy().shape == tensor.shape
                 del tensor
                 taken += 1
@@ -91,7 +121,7 @@ def test_random_capsules_are_imported_or_refused():
 
 
 VALUES = [
-    None, 0, 1, 2, 3, -1, 2**31, 2**63, -(2**63), 2**64, 2**70, 1.5, float("nan"), "", "x", "<f8", ">f8", "|u1", "<c16",
+    None, 0, 1, 2, 3, -1, 2**31 + 1, 2**63, -(2**63), 2**64, 2**70, 1.5, float("nan"), "", "x", "<f8", ">f8", "|u1", "<c16",
     "<f4\0", "é", "<f99999999999", b"<f8", (), [], (0,), (3,), (4,), (-4,), [2, 2], (2**62, 2**62), (1,) * 70, (8,), (16, 8),
     (2**63,), {}, {"stream": 1}, object(), type, (0, False), (None, None), (0, "x"), (1, 2, 3), np.int64(3), np.zeros(2),
     True, [("", "<f8")],
@@ -102,11 +132,14 @@ class Exporter:
     pass
 
 
-def test_random_dictionaries_are_imported_or_refused():
-    array, taken = np.arange(4.0), 0
+def test_random_dictionaries_are_imported_or_refused(place):
+    array, taken = np.arange(float(ROOM)), 0
     for seed in range(CASES):
         draw = random.Random(seed)
-        interface = {**array.__array_interface__, "stream": draw.choice([None, 1, 2, 64])}
+        name = draw.choice(["__array_interface__", "__array_interface__", "__cuda_array_interface__"])
+        is_on_gpu = place.is_gpu and name == "__cuda_array_interface__"
+        at = place.address if is_on_gpu else address(array)
+        interface = {**array[:4].__array_interface__, "data": (at, False), "stream": draw.choice([None, 1, 2, 64])}
         for key in draw.sample(["shape", "typestr", "strides", "data", "mask", "version", "stream", "descr"], draw.randint(0, 4)):
             if draw.random() < 0.2:
                 interface.pop(key, None)
@@ -116,21 +149,23 @@ def test_random_dictionaries_are_imported_or_refused():
             interface = draw.choice(VALUES)
         exporter = Exporter()
         exporter.keep = array
-        name = draw.choice(["__array_interface__", "__array_interface__", "__cuda_array_interface__"])
         setattr(exporter, name, interface)
         try:
-            tensor = sf.as_tensor(exporter)
+            tensor = sf.as_tensor(exporter, stream=place.stream)
         except REFUSED as error:
             assert refused(error), (seed, error)
         else:
             # Whoever exports an address vouches for it: only the array's own is given here.
-            assert tensor.size == 0 or address(tensor.numpy()) == address(array), seed
+            if is_on_gpu:
+                assert tensor.size == 0 or tensor.__cuda_array_interface__["data"][0] == at, seed
+            elif not place.is_gpu:
+                assert tensor.size == 0 or address(tensor.numpy()) == at, seed
             taken += 1
     assert taken > CASES / 50, taken
 
 
-def test_random_arguments_are_taken_or_refused():
-    tensor, array = sf.zeros((2, 2)), np.zeros((2, 2))
+def test_random_arguments_are_taken_or_refused(place):
+    tensor, array = sf.zeros((2, 2), stream=place.stream), np.zeros((2, 2))
     values = [*VALUES, (1, 0), (2, 0), (1, 2**40), (0, 8), (1, 3), (1, 0, 0), False]
     taken = 0
     for seed in range(CASES):
@@ -142,8 +177,8 @@ def test_random_arguments_are_taken_or_refused():
             taken += 1
         except REFUSED as error:
             assert refused(error), (seed, error)
-        for call, first in ((sf.zeros, draw.choice(values)), (sf.from_dlpack, array)):
-            extra = {draw.choice(["dtype", "stream", "copy", "shape"]): draw.choice(values)}
+        for call, first in ((sf.zeros, draw.choice(values)), (sf.from_dlpack, array), (sf.as_tensor, array)):
+            extra = {"stream": place.stream, draw.choice(["dtype", "stream", "copy", "shape"]): draw.choice(values)}
             if call is sf.zeros and isinstance(first, (int, np.integer, float)) and abs(first) > 2**20:
                 continue
             try:
@@ -153,7 +188,7 @@ def test_random_arguments_are_taken_or_refused():
     assert taken > CASES / 20, taken
 
 
-def test_random_objects_have_no_protocol():
+def test_random_objects_have_no_protocol(place):
     class Lies:
         def __init__(self, made, device):
             self.made, self.device = made, device
@@ -168,7 +203,7 @@ def test_random_objects_have_no_protocol():
         draw = random.Random(seed)
         made = draw.choice([*VALUES, sf.zeros(1), sf.zeros(1).__dlpack__])
         try:
-            sf.from_dlpack(Lies(made, draw.choice([*VALUES, (CPU, 0), (CPU, 0)])))
+            sf.from_dlpack(Lies(made, draw.choice([*VALUES, (CPU, 0), (CPU, 0)])), stream=place.stream)
         except REFUSED as error:
             assert refused(error), (seed, error)
         else:

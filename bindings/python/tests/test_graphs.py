@@ -8,7 +8,8 @@ import time
 
 import numpy as np
 import pytest
-from conftest import address
+import simulator
+from conftest import address, needs_gpu
 from test_streams import run as run_program
 
 import streamflow as sf
@@ -143,7 +144,7 @@ def test_pushed_memory_is_used_as_it_is_and_returned():
         running.join()
     end = time.monotonic() + 10
     while sf.live()["adopted"] > before and time.monotonic() < end:
-        sf.empty(1)
+        simulator.empty(1)
     assert sf.live()["adopted"] == before
 
 
@@ -156,7 +157,7 @@ def test_a_taken_tensor_outlives_its_graph():
     gc.collect()
     assert (taken.numpy() == 4 * ramp(1)).all()
     assert taken.dtype == "float32" and taken.shape == (3, 4) and not taken.read_only
-    assert address(np.from_dlpack(taken)) == address(np.from_dlpack(sf.as_tensor(taken)))
+    assert address(np.from_dlpack(taken)) == address(np.from_dlpack(simulator.as_tensor(taken)))
 
 
 def test_run_needs_no_thread_if_the_inputs_are_closed():
@@ -221,7 +222,7 @@ def test_what_does_not_fit_is_refused_and_the_graph_goes_on():
         with pytest.raises(BufferError, match=r"read-only.*copy=True"):
             scale.x.push(read_only)
         with pytest.raises(sf.Error):
-            scale.x.push(sf.zeros(3, stream=sf.Stream(sf.Platform("host"))))
+            scale.x.push(simulator.zeros(3, stream=sf.Stream(sf.Platform("host"))))
         scale.x.push(read_only, copy=True)
         assert (scale.y.take().numpy() == 2 * ramp(3)).all()
 
@@ -235,7 +236,7 @@ def test_a_copy_may_be_written_again():
             scale.x.push(array, copy=True)
             array[:] = -1
             assert (scale.y.take().numpy() == 2 * i).all()
-        tensor = sf.as_tensor(array)
+        tensor = simulator.as_tensor(array)
         scale.x.push(tensor, copy=True)
         array[:] = 5
         assert (scale.y.take().numpy() == -2).all()
@@ -463,11 +464,19 @@ def test_ctrl_c_ends_each_call_that_waits(call):
             assert (scale.y.take().numpy() == 2 * ramp(9)).all()
 
 
-def test_the_interpreter_ends_while_graphs_run():
+@pytest.fixture(params=["host", "cuda"])
+def kind(request):
+    """The simulator, and a GPU."""
+    if request.param == "cuda":
+        needs_gpu()
+    return request.param
+
+
+def test_the_interpreter_ends_while_graphs_run(kind):
     ended = run_program(
         "import numpy as np, streamflow as sf, threading\n"
         "from streamflow.demo import Scale\n"
-        "graphs = [Scale() for _ in range(4)]\n"
+        f"graphs = [Scale(platform=sf.Platform('{kind}')) for _ in range(4)]\n"
         "running = [graph.spawn() for graph in graphs]\n"
         "for graph in graphs:\n"
         "    for _ in range(6): graph.x.push(np.ones(1000, np.float32))\n"
@@ -483,11 +492,11 @@ def test_the_interpreter_ends_while_graphs_run():
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "end\n", "")
 
 
-def test_a_graph_outlives_the_modules_of_its_program():
+def test_a_graph_outlives_the_modules_of_its_program(kind):
     ended = run_program(
         "import numpy as np, streamflow as sf, atexit\n"
         "from streamflow.demo import Scale\n"
-        "scale = Scale(); running = scale.spawn()\n"
+        f"scale = Scale(platform=sf.Platform('{kind}')); running = scale.spawn()\n"
         "scale.x.push(np.ones(3, np.float32))\n"
         "import builtins; builtins.kept = (scale, running, scale.y)\n"
         "atexit.register(lambda: running.stop())\n"

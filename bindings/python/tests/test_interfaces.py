@@ -4,6 +4,7 @@ import random
 
 import numpy as np
 import pytest
+import simulator
 from conftest import DTYPES, address, is_back
 
 import streamflow as sf
@@ -23,7 +24,7 @@ def interface(array, **changes):
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 def test_numpy_reads_the_array_interface(dtype):
-    tensor = sf.zeros((2, 3), dtype)
+    tensor = simulator.zeros((2, 3), dtype)
     array = np.asarray(tensor)
     assert array.dtype == dtype and array.shape == (2, 3) and array.flags.writeable
     assert address(array) == address(np.from_dlpack(tensor))
@@ -35,15 +36,15 @@ def test_numpy_reads_the_array_interface(dtype):
 def test_the_array_interface_waits_until_the_tensor_is_written(seed):
     stream = sf.Stream(sf.Platform("host", seed=seed))
     # New memory has a poison in place of the zeros.
-    assert all((np.asarray(sf.zeros(100, stream=stream)) == 0).all() for _ in range(10))
-    sf.empty(1, stream=stream)
+    assert all((np.asarray(simulator.zeros(100, stream=stream)) == 0).all() for _ in range(10))
+    simulator.empty(1, stream=stream)
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 def test_the_array_interface_is_imported(dtype):
     before = sf.live()["adopted"]
     array = np.arange(6).astype(dtype).reshape(2, 3)
-    tensor = sf.as_tensor(Exporter(array.__array_interface__, keep=array))
+    tensor = simulator.as_tensor(Exporter(array.__array_interface__, keep=array))
     assert (tensor.dtype, tensor.shape) == (str(dtype), (2, 3))
     assert address(np.asarray(tensor)) == address(array)
     del tensor
@@ -51,17 +52,34 @@ def test_the_array_interface_is_imported(dtype):
 
 
 def test_a_tensor_is_returned_as_it_is_and_dlpack_is_preferred():
-    tensor = sf.zeros(3)
-    assert sf.as_tensor(tensor) is tensor
+    tensor = simulator.zeros(3)
+    assert simulator.as_tensor(tensor) is tensor
     array = np.zeros(3)
     array.flags.writeable = False
-    assert sf.as_tensor(array).read_only
+    assert simulator.as_tensor(array).read_only
+
+
+def copies_on_request_alone(array, made, stream):
+    shared = [sf.as_tensor(made, stream=stream, copy=copy) for copy in (None, False)]
+    copied = sf.as_tensor(made, stream=stream, copy=True)
+    again = sf.as_tensor(copied, stream=stream, copy=True)
+    array[:] = -1
+    assert all((it.numpy() == -1).all() for it in shared)
+    assert copied.numpy().tolist() == again.numpy().tolist() == [0, 1, 2, 3, 4, 5]
+    assert address(copied.numpy()) != address(again.numpy())
+
+
+@pytest.mark.parametrize("form", [lambda array: array, lambda array: Exporter(interface(array), keep=array)])
+def test_a_copy_is_made_on_request_alone(stream, form):
+    array = np.arange(6.0)
+    copies_on_request_alone(array, form(array), stream)
+    assert is_back("adopted", 0, stream) and is_back("lent", 0, stream)
 
 
 def test_what_numpy_sees_outlives_the_tensor():
-    array = np.asarray(sf.zeros(1000))
+    array = np.asarray(simulator.zeros(1000))
     array[:] = 3
-    others = [sf.zeros(1000) for _ in range(20)]
+    others = [simulator.zeros(1000) for _ in range(20)]
     assert (array == 3).all()
     del others
 
@@ -85,7 +103,7 @@ def test_what_numpy_sees_outlives_the_tensor():
 def test_interfaces_that_are_not_right_are_refused(changes, error, text):
     array = np.zeros(3)
     with pytest.raises(error, match=text):
-        sf.as_tensor(Exporter(interface(array, **changes), keep=array))
+        simulator.as_tensor(Exporter(interface(array, **changes), keep=array))
 
 
 def test_a_missing_entry_is_named():
@@ -94,9 +112,9 @@ def test_a_missing_entry_is_named():
         broken = interface(array)
         del broken[key]
         with pytest.raises(ValueError, match=f'no entry "{key}"'):
-            sf.as_tensor(Exporter(broken))
+            simulator.as_tensor(Exporter(broken))
     with pytest.raises(TypeError, match="not a dictionary"):
-        sf.as_tensor(Exporter(3))
+        simulator.as_tensor(Exporter(3))
 
 
 def cuda(**changes):
@@ -119,11 +137,11 @@ def cuda(**changes):
 ])
 def test_the_cuda_array_interface_says_what_is_missing(changes, error, text):
     with pytest.raises(error, match=text):
-        sf.as_tensor(cuda(**changes))
+        simulator.as_tensor(cuda(**changes))
 
 
 def test_a_simulated_tensor_has_no_cuda_array_interface():
-    tensor = sf.zeros(3)
+    tensor = simulator.zeros(3)
     assert not hasattr(tensor, "__cuda_array_interface__")
     assert hasattr(tensor, "__array_interface__")
 
@@ -143,7 +161,7 @@ def test_random_interfaces_are_imported_or_refused():
             drawn[key] = draw.choice(values)
         name = draw.choice(["__array_interface__", "__cuda_array_interface__"])
         try:
-            tensor = sf.as_tensor(Exporter(drawn, name, keep=array))
+            tensor = simulator.as_tensor(Exporter(drawn, name, keep=array))
         except (TypeError, ValueError, BufferError) as error:
             assert str(error)
         else:

@@ -114,8 +114,8 @@ mod tests {
     }
 
     #[test]
-    fn numbers_that_are_no_addresses_are_no_handles_of_cuda() {
-        let host = Platform::host().build().unwrap().driver().clone();
+    fn numbers_that_are_no_addresses_are_no_handles_of_cuda() -> crate::error::Result<()> {
+        let host = Platform::host().build()?.driver().clone();
         let cuda = Named(host.clone());
         for handle in [3, 7, 4095, 4097, 0x0123_4564, 1 << 56, u64::MAX] {
             let what = ["stream", "stream", "event"];
@@ -134,5 +134,6 @@ mod tests {
         assert_eq!(refused(&cuda, 2)[0], None);
         let text = DriverError::NoHandle { what: "stream", handle: 7 }.to_string();
         assert!(text.starts_with("7 is the handle of no stream: a handle is an address"), "{text}");
+        Ok(())
     }
 }

@@ -14,6 +14,8 @@ use crate::graph::Work;
 use crate::order::Orders;
 
 pub(crate) const INVALID_VALUE: i32 = 1;
+/// CUDA_ERROR_OUT_OF_MEMORY.
+const OUT_OF_MEMORY: i32 = 2;
 const INVALID_CONTEXT: i32 = 201;
 const INVALID_HANDLE: i32 = 400;
 /// How many devices there are.
@@ -21,6 +23,9 @@ pub(crate) const DEVICES: i32 = 2;
 /// The context of device 0; those of the others follow.
 const CONTEXT: usize = 0x100;
 const ALIGNMENT: usize = 256;
+
+/// No allocation is larger.
+const MEMORY: usize = 1 << 30;
 
 /// What the log says of a stream that has allocations and other work.
 const ALLOCATED_IN_ORDER: &str = "in-order";
@@ -208,9 +213,15 @@ impl State {
 
     pub(crate) fn allocate(&mut self, kind: &'static str, bytes: usize) -> Result<u64, i32> {
         current()?;
+        if bytes > MEMORY {
+            return Err(OUT_OF_MEMORY);
+        }
         let layout = Layout::from_size_align(bytes.max(1), ALIGNMENT).map_err(|_| INVALID_VALUE)?;
         // SAFETY: the layout has at least one byte.
         let address = unsafe { alloc_zeroed(layout) }.expose_provenance() as u64;
+        if address == 0 {
+            return Err(OUT_OF_MEMORY);
+        }
         self.live.insert(address, (kind, bytes));
         self.note(&format!("+ {kind}"));
         Ok(address)
