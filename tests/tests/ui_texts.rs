@@ -122,6 +122,15 @@ fn no_text_begins_with_an_internal_name() {
     });
 }
 
+/// Where rust-src is installed, rustc shows the lines of the standard library that it names. So a text would depend on that,
+/// and a mistake is written with functions and types of its own in the place of the library's.
+#[test]
+fn no_text_shows_the_standard_library() {
+    check_all(|_, text| {
+        text.contains("$RUST/").then(|| "names a place in the standard library".to_owned())
+    });
+}
+
 /// streamflow's own texts say what to do: those of macros and constants in the message, since rustc allows them no
 /// notes; those of traits in a note.
 #[test]

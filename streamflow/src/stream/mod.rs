@@ -74,7 +74,6 @@ pub use timing::{Elapsed, TimingEvent};
 pub(crate) use wakeup::Wakeup;
 
 use std::fmt;
-use std::marker::PhantomData;
 use std::panic::UnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -88,6 +87,10 @@ use crate::error::Result;
 /// Marks what one thread uses at a time: `dyn OneThreadAtATimeKeepAnOnStream` is `Send` and not `Sync`. rustc shows the
 /// name where a program keeps a tick's `Stream` in a `static`, or sends it to another thread, so it says what to keep.
 pub(crate) trait OneThreadAtATimeKeepAnOnStream: Send + Unpin + UnwindSafe {}
+
+/// No value, with the marker's traits. Neither rustc's report of it nor its size depends on the standard library: with a
+/// `PhantomData` the report would show a line of that, where its source is installed.
+type OneThreadAtATime = [&'static mut dyn OneThreadAtATimeKeepAnOnStream; 0];
 
 /// A CUDA stream that a program owns: an in-order queue of work on one device. The [table](self#the-types-of-streams)
 /// has the other types of streams.
@@ -103,7 +106,7 @@ pub struct CudaStream {
     lease: Option<Arc<live_pool::Lease>>,
     /// Whether something that outlives the hook may know the stream.
     is_kept: AtomicBool,
-    _one_thread_at_a_time: PhantomData<dyn OneThreadAtATimeKeepAnOnStream>,
+    _one_thread_at_a_time: OneThreadAtATime,
 }
 
 impl CudaStream {
@@ -113,7 +116,7 @@ impl CudaStream {
         lease: Option<Arc<live_pool::Lease>>,
     ) -> Self {
         let is_kept = AtomicBool::new(false);
-        Self { timeline, table, lease, is_kept, _one_thread_at_a_time: PhantomData }
+        Self { timeline, table, lease, is_kept, _one_thread_at_a_time: [] }
     }
 
     /// Another handle of the same stream, which goes back to its pool when all are dropped. As for [`adopted`](Self::adopted),

@@ -2,7 +2,12 @@ use std::sync::Mutex;
 
 use streamflow::prelude::*;
 
-static KEPT: Mutex<Option<Stream<'static>>> = Mutex::new(None);
+enum Kept {
+    Nothing,
+    Stream(Stream<'static>),
+}
+
+static KEPT: Mutex<Kept> = Mutex::new(Kept::Nothing);
 
 fn main() {
     drop(KEPT.lock());

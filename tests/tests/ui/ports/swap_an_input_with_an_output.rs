@@ -11,10 +11,14 @@ pub struct Sums {
 impl Compute for Sums {
     fn compute(&mut self, io: SumsIo<'_>, cx: &ExecutionContext) -> Result<()> {
         let mut io = io;
-        std::mem::swap(&mut io.image, &mut io.sums);
+        swap(&mut io.image, &mut io.sums);
         cx.finish();
         Ok(())
     }
+}
+
+fn swap<T>(one: &mut T, other: &mut T) {
+    std::mem::swap(one, other);
 }
 
 fn main() {}
