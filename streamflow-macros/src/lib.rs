@@ -13,6 +13,7 @@
 //! `#[derive(Message)]` and `graph!`: rustc then does not know `#[diagnostic::…]`, which they expand to.
 
 mod diagnostic;
+mod expression;
 #[cfg(test)]
 mod fuzz;
 mod graph;

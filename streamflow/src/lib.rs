@@ -107,7 +107,7 @@ pub mod __private {
     pub use crate::operator::{
         Again, AnyNode, Argument, AsyncHandle, BooleanHandle, Checked, Compute, FieldType, Fits,
         IsElement, IsMessage, Node, NodeOptions, NodeStreams, OnFailure, Operator, PortOf, State,
-        any_node, apart, exists, kept, not_made, ports, restarting,
+        any_node, apart, evaluate, exists, kept, not_made, ports, restarting,
     };
     pub use crate::param::{
         Exchange, GraphParams, Limits, NoParams, OperatorParams, ParamCell, ParamMaker,

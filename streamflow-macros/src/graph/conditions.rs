@@ -2,7 +2,7 @@
 
 use proc_macro2::{Ident, TokenStream};
 use quote::ToTokens;
-use syn::{Expr, Lit, LitInt};
+use syn::Expr;
 
 use crate::tokens::spelled_tokens;
 
@@ -109,13 +109,6 @@ impl Condition {
         };
         self.each().iter().any(says)
     }
-}
-
-/// The value of an expression that is a whole number, as `3`.
-pub(super) fn literal(value: &Expr) -> Option<(u64, &LitInt)> {
-    let Expr::Lit(literal) = value else { return None };
-    let Lit::Int(number) = &literal.lit else { return None };
-    number.base10_parse().ok().map(|value| (value, number))
 }
 
 impl ToTokens for Condition {

@@ -8,6 +8,8 @@ use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote};
 use syn::spanned::Spanned;
 
+pub(super) use crate::expression::first_and_last;
+
 use super::model::{Discard, Edge};
 use super::parts::Port;
 
@@ -31,13 +33,6 @@ impl Underline {
         let (first, last) = first_and_last(tokens);
         Self { first, middle: first, last }
     }
-}
-
-/// The spans of the first and the last token.
-pub(super) fn first_and_last(tokens: impl ToTokens) -> (Span, Span) {
-    let mut spans = tokens.into_token_stream().into_iter().map(|token| token.span());
-    let first = spans.next().unwrap_or_else(Span::call_site);
-    (first, spans.last().unwrap_or(first))
 }
 
 impl ToTokens for Port {

@@ -1,12 +1,13 @@
 //! The generated type of a kernel, and its implementation of `Kernel`.
 
 use proc_macro2::{Ident, Literal, Span, TokenStream};
-use quote::{ToTokens, format_ident, quote, quote_spanned};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{Expr, GenericParam, Lit, Type, parse_quote};
 
 use super::model::{Argument, ArgumentKind, Coverage, Expandable, Kernel};
+use crate::expression::{evaluate, written};
 
 /// The whole expansion of a kernel. `sound`: the macro found no mistake.
 pub(super) fn kernel(kernel: &Kernel, sound: bool) -> TokenStream {
@@ -46,11 +47,13 @@ fn implementation(kernel: &Kernel, sound: bool) -> TokenStream {
     let (generic_params, generic_names, where_clause) = generics.split_for_impl();
     let types = arguments.iter().map(launch_type);
     let info = info(kernel);
+    // The kernel's arguments have the names that the user wrote, so these have other ones.
+    let [args, to] = ["__args", "__to"].map(|name| Ident::new(name, Span::mixed_site()));
     let (pass, host) = if sound {
-        (pass(kernel), host(kernel))
+        (pass(kernel, &args, &to), host(kernel, &args))
     } else {
         // Never runs: the program does not compile, because of the errors.
-        (quote!(let _ = (__args, __to); ::core::result::Result::Ok(())), quote!(let _ = __args;))
+        (quote!(let _ = (#args, #to); ::core::result::Result::Ok(())), quote!(let _ = #args;))
     };
     quote! {
         #cfgs
@@ -65,15 +68,15 @@ fn implementation(kernel: &Kernel, sound: bool) -> TokenStream {
                 #[allow(clippy::all)]
                 #[inline]
                 fn pass<'streamflow>(
-                    __args: Self::Args<'streamflow>,
-                    __to: &mut ::streamflow::__private::Passing<'streamflow>,
+                    #args: Self::Args<'streamflow>,
+                    #to: &mut ::streamflow::__private::Passing<'streamflow>,
                 ) -> ::core::result::Result<(), ::streamflow::__private::Error> {
                     #pass
                 }
             }
 
             unsafe fn __streamflow_host #generic_params (
-                __args: ::streamflow::__private::HostArgs<'_>
+                #args: ::streamflow::__private::HostArgs<'_>
             ) #where_clause {
                 #host
             }
@@ -102,7 +105,7 @@ fn launch_type(argument: &Argument) -> TokenStream {
 fn info(kernel: &Kernel) -> TokenStream {
     let name = kernel.name.unraw().to_string();
     let entry = format!("{name}_kernel");
-    let cuda = kernel.options.cuda.as_ref().map_or_else(|| quote!(""), |cuda| quote!(#cuda));
+    let cuda = kernel.options.cuda.as_ref().map_or_else(|| quote!(""), written);
     let (file, line) = location(kernel.options.cuda.as_ref());
     let params = kernel.arguments.iter().filter_map(|argument| {
         let name = argument.ident.unraw().to_string();
@@ -179,7 +182,7 @@ fn location(cuda: Option<&Expr>) -> (TokenStream, TokenStream) {
 }
 
 /// The body of `Kernel::pass`: the requirements, then each argument.
-fn pass(kernel: &Kernel) -> TokenStream {
+fn pass(kernel: &Kernel, args: &Ident, to: &Ident) -> TokenStream {
     let idents: Vec<&Ident> = kernel.arguments.iter().map(|argument| &argument.ident).collect();
     let values = kernel.arguments.iter().map(|argument| {
         let ident = &argument.ident;
@@ -209,10 +212,9 @@ fn pass(kernel: &Kernel) -> TokenStream {
     });
     let ranks: Vec<Expr> = ranks.collect();
     let requires = ranks.iter().chain(&kernel.options.requires).map(|condition| {
-        // An `if` without `!`: if the condition is not a `bool`, rustc then underlines the condition only.
+        let holds = evaluate(condition, quote_spanned!(condition.span()=> ::core::primitive::bool));
         quote! {
-            if #condition {
-            } else {
+            if !#holds {
                 return ::core::result::Result::Err(::streamflow::__private::requirement(
                     <Self as ::streamflow::__private::Kernel>::INFO,
                     ::core::stringify!(#condition),
@@ -221,8 +223,6 @@ fn pass(kernel: &Kernel) -> TokenStream {
             }
         }
     });
-    // An argument of the kernel may be named `to` too, so this name is hygienic.
-    let to = format_ident!("__to_kernel", span = Span::mixed_site());
     let passes = kernel.arguments.iter().map(|argument| {
         let ident = &argument.ident;
         let name = ident.unraw().to_string();
@@ -235,8 +235,7 @@ fn pass(kernel: &Kernel) -> TokenStream {
         }
     });
     quote! {
-        let #to = __to;
-        let (#(#idents,)*) = __args;
+        let (#(#idents,)*) = #args;
         #(#requires)*
         #(#passes)*
         ::core::result::Result::Ok(())
@@ -244,7 +243,7 @@ fn pass(kernel: &Kernel) -> TokenStream {
 }
 
 /// The body of the host function: the parameters become the function's arguments again.
-fn host(kernel: &Kernel) -> TokenStream {
+fn host(kernel: &Kernel, args: &Ident) -> TokenStream {
     let name = &kernel.name;
     let (_, generic_names, _) = kernel.generics.split_for_impl();
     let turbofish = generic_names.as_turbofish();
@@ -253,16 +252,16 @@ fn host(kernel: &Kernel) -> TokenStream {
         let at = index;
         index += argument.kind.params();
         match &argument.kind {
-            ArgumentKind::Slice(_) => quote!(::streamflow::__private::slice(&__args, #at)),
-            ArgumentKind::SliceMut(_) => quote!(::streamflow::__private::slice_mut(&__args, #at)),
+            ArgumentKind::Slice(_) => quote!(::streamflow::__private::slice(&#args, #at)),
+            ArgumentKind::SliceMut(_) => quote!(::streamflow::__private::slice_mut(&#args, #at)),
             // A reference to a value that lives until the call returns.
             ArgumentKind::View(ty, rank) => {
-                quote!(&::streamflow::__private::strided::<#ty, #rank>(&__args, #at))
+                quote!(&::streamflow::__private::strided::<#ty, #rank>(&#args, #at))
             }
             ArgumentKind::ViewMut(ty, rank) => {
-                quote!(&mut ::streamflow::__private::strided::<#ty, #rank>(&__args, #at))
+                quote!(&mut ::streamflow::__private::strided::<#ty, #rank>(&#args, #at))
             }
-            _ => quote!(::streamflow::__private::scalar(&__args, #at)),
+            _ => quote!(::streamflow::__private::scalar(&#args, #at)),
         }
     });
     quote! {

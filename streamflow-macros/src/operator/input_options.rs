@@ -3,10 +3,11 @@
 use proc_macro2::{Ident, TokenStream};
 use syn::ext::IdentExt;
 use syn::parse::{ParseStream, Parser};
-use syn::{Attribute, Expr, ExprLit, Lit, Meta, Token};
+use syn::{Attribute, Expr, Meta, Token};
 
 use super::model::Size;
 use crate::diagnostic::{Errors, similar};
+use crate::expression::{attribute_before, whole_number};
 use crate::tokens::split;
 
 const FORM: &str =
@@ -80,7 +81,9 @@ fn read_option(
             }
             input.parse::<Token![=]>()?;
             let size: Expr = input.parse()?;
-            if is_zero(&size) {
+            if let Some(error) = attribute_before(&size) {
+                errors.push(error);
+            } else if whole_number(&size) == Some(0) {
                 errors.at(
                     whole,
                     "an input of size 0 never gets a message; write a size of at least 1",
@@ -107,9 +110,4 @@ fn read_option(
         errors.at(rest, format!("expected `,` between options; {FORM}"));
     }
     Ok(())
-}
-
-fn is_zero(size: &Expr) -> bool {
-    let Expr::Lit(ExprLit { lit: Lit::Int(number), .. }) = size else { return false };
-    number.base10_parse::<u64>().is_ok_and(|number| number == 0)
 }

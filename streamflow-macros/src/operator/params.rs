@@ -9,6 +9,7 @@ use syn::{Expr, Generics, Ident, Type};
 use super::generics::keep_needed_params;
 use super::model::{Operator, Param, Range};
 use super::structs::write_params;
+use crate::expression::evaluate;
 
 /// The name of the handle.
 fn handle_name(operator: &Operator) -> Ident {
@@ -139,16 +140,19 @@ fn expand_params_impl(operator: &Operator, name: &Ident, generics: &Generics) ->
     let ident = &operator.ident;
     let (_, handle_type_generics, _) = generics.split_for_impl();
     let (impl_generics, type_generics, where_clause) = operator.generics.split_for_impl();
+    // The ends of a range are the user's expressions, which can't name these.
+    let [operator_name, maker] =
+        ["__operator", "__maker"].map(|name| Ident::new(name, Span::mixed_site()));
     let made = operator.params.iter().map(|param| {
         let Param { ident, ty, cfgs, range, .. } = param;
         let text = ident.unraw().to_string();
         // The span of the type: rustc reports there that it can't be a parameter.
-        let make = quote_spanned!(ty.span()=> __maker.make::<#ty>);
+        let make = quote_spanned!(ty.span()=> #maker.make::<#ty>);
         let limits = match range {
             Some(range) => expand_limits(range, ty),
             None => quote!(::core::option::Option::None),
         };
-        quote!(#(#cfgs)* #ident: #make(#text, &__operator.#ident, #limits)?,)
+        quote!(#(#cfgs)* #ident: #make(#text, &#operator_name.#ident, #limits)?,)
     });
     let exchanged = operator.params.iter().map(|param| {
         let Param { ident, cfgs, .. } = param;
@@ -160,8 +164,8 @@ fn expand_params_impl(operator: &Operator, name: &Ident, generics: &Generics) ->
             for #name #handle_type_generics #where_clause
         {
             fn of_operator(
-                __operator: &#ident #type_generics,
-                __maker: &mut ::streamflow::__private::ParamMaker,
+                #operator_name: &#ident #type_generics,
+                #maker: &mut ::streamflow::__private::ParamMaker,
             ) -> ::core::result::Result<Self, ::streamflow::__private::Error> {
                 ::core::result::Result::Ok(Self { #(#made)* })
             }
@@ -184,7 +188,10 @@ fn expand_limits(range: &Range, ty: &Type) -> TokenStream {
         let name = Ident::new(name, Span::mixed_site());
         match side {
             Some(value) => (
-                quote_spanned!(value.span()=> let #name: #ty = #value;),
+                {
+                    let value = evaluate(value, ty);
+                    quote!(let #name = #value;)
+                },
                 quote!(::core::option::Option::Some(#name)),
             ),
             None => (TokenStream::new(), quote!(::core::option::Option::None)),

@@ -33,7 +33,7 @@ pub use facts::NodeFacts;
 pub use histogram::Summary;
 pub(crate) use node::node;
 #[doc(hidden)]
-pub use node::{AnyNode, Node, any_node, apart, not_made, ports, restarting};
+pub use node::{AnyNode, Node, any_node, apart, evaluate, not_made, ports, restarting};
 #[doc(hidden)]
 pub use options::{NodeOptions, NodeStreams};
 #[doc(hidden)]

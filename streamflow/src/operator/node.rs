@@ -85,6 +85,17 @@ pub fn apart<R>(call: impl FnOnce() -> R) -> R {
     call()
 }
 
+/// Evaluates an expression of the user's, which the macros write as this closure's body.
+///
+/// # Errors
+/// Those of the expression.
+#[inline]
+pub fn evaluate<R>(
+    expression: impl FnOnce() -> std::result::Result<R, Failure>,
+) -> std::result::Result<R, Failure> {
+    expression()
+}
+
 /// Makes a node of an operator, with ports that are not connected. It is in a box, so that the stack holds its address
 /// only.
 ///

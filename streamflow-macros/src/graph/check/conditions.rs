@@ -4,7 +4,8 @@ use proc_macro2::Ident;
 use syn::Expr;
 
 use crate::diagnostic::Errors;
-use crate::graph::conditions::{Condition, ConditionKind, literal};
+use crate::expression::whole_number;
+use crate::graph::conditions::{Condition, ConditionKind};
 use crate::graph::model::{Edge, Node};
 use crate::graph::parts::unraw_name;
 
@@ -45,11 +46,11 @@ fn check_number(
     if to_inputs.peek().is_none() {
         return;
     }
-    let Some((needed, _)) = literal(messages) else { return };
+    let Some(needed) = whole_number(messages) else { return };
     let capacity = to_inputs.map(|edge| {
         let own = match &edge.attributes.capacity {
             None => 1,
-            Some(capacity) => literal(capacity)?.0,
+            Some(capacity) => whole_number(capacity)?,
         };
         own.checked_add(u64::from(edge.attributes.is_feedback))
     });

@@ -7,9 +7,9 @@ use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
 
 use super::idents::{hygienic, hygienic_platform};
+use crate::expression::evaluate;
 use crate::graph::model::{Graph, Node};
 use crate::graph::parts::{OnFailure, Param};
-use crate::graph::spans::first_and_last;
 
 /// The closure of a node, if it has this policy.
 pub(super) fn again(index: usize, node: &Node) -> Option<Ident> {
@@ -37,9 +37,7 @@ fn make_closure(again: &Ident, index: usize, node: &Node, params: &[Param]) -> T
         quote!(#[allow(unused_variables)] let #name = #kept;)
     });
     let keep: TokenStream = keep.collect();
-    let (first, last) = first_and_last(ty);
-    let made = quote_spanned!(first=> __made);
-    let answer = quote_spanned!(last=> ::core::result::Result::Ok(#made));
+    let made = evaluate(value, ty);
     quote! {
         let mut #again: ::streamflow::__private::Again<#ty> = {
             let #kept_platform = ::core::clone::Clone::clone(#platform);
@@ -48,8 +46,7 @@ fn make_closure(again: &Ident, index: usize, node: &Node, params: &[Param]) -> T
                 #[allow(unused_variables)]
                 let platform = &#kept_platform;
                 #keep
-                let #made: #ty = #value;
-                #answer
+                ::core::result::Result::Ok(#made)
             })
         };
     }

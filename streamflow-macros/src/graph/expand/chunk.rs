@@ -5,11 +5,12 @@
 //! number of nodes.
 
 use proc_macro2::{Ident, TokenStream};
-use quote::{ToTokens, quote, quote_spanned};
+use quote::{quote, quote_spanned};
 
 use super::again::again;
 use super::conditions::{self, make_conditions};
 use super::idents::{self, hygienic};
+use crate::expression::evaluate;
 use crate::graph::model::{Graph, Node};
 use crate::graph::parts::OnFailure;
 use crate::graph::spans::first_and_last;
@@ -95,16 +96,16 @@ impl Chunk<'_> {
             let count = node.attributes.count.as_ref().map(|number| {
                 let count = hygienic("count", index);
                 let (first, _) = first_and_last(number);
-                let ty = quote_spanned!(first=> ::core::primitive::u64);
-                quote!(let #count: #ty = #number;)
+                let number = evaluate(number, quote_spanned!(first=> ::core::primitive::u64));
+                quote!(let #count = #number;)
             });
             let value = match again(index, node) {
                 Some(again) => quote!(#again()?),
-                None => value.to_token_stream(),
+                None => evaluate(value, ty),
             };
             let restart = evaluate_restart(index, node);
             quote! {
-                let #operator: #ty = #value;
+                let #operator = #value;
                 #count
                 #restart
             }
@@ -173,10 +174,10 @@ fn evaluate_restart(index: usize, node: &Node) -> Option<TokenStream> {
         return None;
     };
     let (most_name, back_off_name) = restart_names(index);
-    let most_type = quote_spanned!(first_and_last(most).0=> ::core::primitive::u32);
+    let most = evaluate(most, quote_spanned!(first_and_last(most).0=> ::core::primitive::u32));
     let back_off = conditions::duration(back_off);
     Some(quote! {
-        let #most_name: #most_type = #most;
+        let #most_name = #most;
         let #back_off_name = #back_off;
     })
 }

@@ -7,6 +7,8 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::Expr;
 
+use super::paths::parenthesized;
+use crate::expression::{evaluate, evaluate_borrowed, evaluate_call};
 use crate::graph::conditions::{CatchUp, Condition, ConditionKind, Time};
 use crate::graph::model::Node;
 use crate::graph::parts::unraw_name;
@@ -82,8 +84,10 @@ fn make_condition(condition: &Condition) -> TokenStream {
             // rustc reports a type that is no condition at the value.
             let (first, last) = first_and_last(value);
             let lead = quote_spanned!(first=> ::streamflow::__private::when::own);
-            let args = super::paths::parenthesized(last, quote!(#text, #value));
-            return quote!(#lead #args);
+            return evaluate_call(value, |value| {
+                let args = parenthesized(last, quote!(#text, #value));
+                quote!(#lead #args)
+            });
         }
     };
     let function = Ident::new(function, Span::call_site());
@@ -92,9 +96,7 @@ fn make_condition(condition: &Condition) -> TokenStream {
 
 /// A value of a type: rustc reports one of another type at the user's expression.
 fn typed(value: &Expr, ty: TokenStream) -> TokenStream {
-    let (first, name) = (first_and_last(value).0, value_name());
-    let ty = respanned(ty, first);
-    quote!({ let #name: #ty = #value; #name })
+    evaluate(value, respanned(ty, first_and_last(value).0))
 }
 
 /// A condition that borrows what it is made of.
@@ -105,17 +107,13 @@ fn borrowing(
     ty: TokenStream,
     amount: Option<TokenStream>,
 ) -> TokenStream {
-    let (first, name) = (first_and_last(value).0, value_name());
     let function = Ident::new(function, Span::call_site());
-    let ty = respanned(quote!(&#ty), first);
-    let borrow = quote_spanned!(first=> &);
-    quote! {
-        {
-            #[allow(clippy::needless_borrow)]
-            let #name: #ty = #borrow #value;
-            ::streamflow::__private::when::#function(#text, #name, #amount)
-        }
-    }
+    let ty = respanned(quote!(&#ty), first_and_last(value).0);
+    evaluate_borrowed(
+        value,
+        ty,
+        |value| quote!(::streamflow::__private::when::#function(#text, #value, #amount)),
+    )
 }
 
 fn memory(function: &str, text: &str, allocator: &Expr, amount: &Expr) -> TokenStream {
@@ -140,10 +138,6 @@ fn policy(catch_up: &CatchUp) -> TokenStream {
         }
     };
     quote!(::streamflow::__private::when::CatchUp::#policy)
-}
-
-fn value_name() -> Ident {
-    Ident::new("__value", Span::mixed_site())
 }
 
 fn respanned(tokens: TokenStream, span: Span) -> TokenStream {

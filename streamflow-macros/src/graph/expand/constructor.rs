@@ -8,6 +8,7 @@ use super::idents::{graph_params, hygienic, hygienic_platform, single_stream};
 use super::paths::{operator_item, pool_ref};
 use super::wiring;
 use super::{again, assertions, pools};
+use crate::expression::evaluate_and_drop;
 use crate::graph::model::Graph;
 use crate::graph::parts::{NodeParts, Streams};
 
@@ -17,7 +18,7 @@ pub(super) fn expand_new(graph: &Graph) -> TokenStream {
     let platform = hygienic_platform();
     let left_out = graph.left_out.iter().map(|NodeParts { ty, value }| {
         let ty = ty.as_ref().map(|ty| quote!(let _: ::core::option::Option<#ty>;));
-        let value = value.as_ref().map(|value| quote!(let _ = #value;));
+        let value = value.as_ref().map(evaluate_and_drop);
         quote!(#ty #value)
     });
     // Without the nodes that are left out, a parameter may be unused, which is not the user's mistake. Both conditions

@@ -7,6 +7,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 
 use super::paths::{operator_item, pool_ref, private_call};
+use crate::expression::{evaluate, written};
 use crate::graph::model::{Graph, Node};
 use crate::graph::parts::{Pool, PoolKind, Streams};
 use crate::graph::spans::Underline;
@@ -14,7 +15,8 @@ use crate::graph::spans::Underline;
 /// The constants. A mistake is found in the constant itself, so that it is no further mistake of those that use it.
 pub(super) fn expand_constants(graph: &Graph) -> TokenStream {
     let constants = graph.pools.iter().filter(|pool| !pool.is_let).map(|pool| {
-        let Pool { docs, name, ty, description, .. } = pool;
+        let Pool { docs, name, ty, .. } = pool;
+        let description = written(&pool.description);
         let Some(kind) = pool.kind() else {
             return quote!(#(#docs)* const #name: #ty = #description;);
         };
@@ -23,7 +25,8 @@ pub(super) fn expand_constants(graph: &Graph) -> TokenStream {
             PoolKind::GreenContexts => "check_green",
         };
         let (text, value) = (name.to_string(), Ident::new("__VALUE", Span::mixed_site()));
-        let check = private_call(Underline::all(description), function, quote!(#text, &#value));
+        let check =
+            private_call(Underline::all(&pool.description), function, quote!(#text, &#value));
         quote! {
             #(#docs)* const #name: #ty = {
                 const #value: #ty = #description;
@@ -64,9 +67,9 @@ pub(super) fn make_values(graph: &Graph) -> TokenStream {
         return TokenStream::new();
     }
     let made = pools.iter().map(|pool| {
-        let (name, ty, description) = (&pool.name, &pool.ty, &pool.description);
+        let (name, description) = (&pool.name, evaluate(&pool.description, &pool.ty));
         let verify = verify(graph, pool);
-        quote!(let #name: #ty = #description; #verify)
+        quote!(let #name = #description; #verify)
     });
     let names: Vec<&Ident> = pools.iter().map(|pool| &pool.name).collect();
     let green = default_green(graph).filter(|pool| pool.is_let).map(|pool| {

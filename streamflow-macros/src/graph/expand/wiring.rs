@@ -14,6 +14,7 @@ use super::chunk;
 use super::functions::{Argument, Function};
 use super::idents::{self, first_message, hygienic, hygienic_platform};
 use super::paths::{operator_item, parenthesized, private_call};
+use crate::expression::evaluate;
 use crate::graph::conditions::{Condition, ConditionKind};
 use crate::graph::model::{Discard, Edge, Graph, Node};
 use crate::graph::parts::{Carries, EdgeAttributes, PartialPort, Policy, Port, Streams};
@@ -169,8 +170,8 @@ fn send_first_message(index: usize, input: &Port, value: &Expr) -> TokenStream {
     let (node, port) = (with_first_span(&input.node), with_first_span(&input.name));
     let (message, platform) = (first_message(index, first), with_first_span(&hygienic_platform()));
     let args = quote_spanned!(first=> &mut #node.#port, #message, #platform);
-    let call = private_call(underline, "begin", args);
-    quote_spanned!(first=> #call?;)
+    let (call, evaluated) = (private_call(underline, "begin", args), hygienic("initial", index));
+    quote_spanned!(first=> let #message = #evaluated; #call?;)
 }
 
 /// The edge's name and queue.
@@ -217,12 +218,11 @@ pub(super) fn evaluate_options(graph: &Graph) -> TokenStream {
         let capacity = capacity.as_ref().map(|number| {
             let name = hygienic("capacity", index);
             let (first, _) = first_and_last(number);
-            let ty = quote_spanned!(first=> ::core::primitive::usize);
-            quote!(let #name: #ty = #number;)
+            let number = evaluate(number, quote_spanned!(first=> ::core::primitive::usize));
+            quote!(let #name = #number;)
         });
         let initial = initial.as_ref().map(|value| {
-            let (first, _) = first_and_last(value);
-            let name = first_message(index, first);
+            let (name, value) = (hygienic("initial", index), evaluate(value, quote!(_)));
             quote!(let #name = #value;)
         });
         quote!(#capacity #initial)

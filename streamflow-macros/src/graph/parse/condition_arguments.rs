@@ -5,7 +5,8 @@ use syn::{Expr, ExprCall, Lit};
 
 use super::port::can_be_raw;
 use crate::diagnostic::{Errors, similar};
-use crate::graph::conditions::{CatchUp, ConditionKind, Time, literal};
+use crate::expression::{literal, whole_number};
+use crate::graph::conditions::{CatchUp, ConditionKind, Time};
 
 /// The units of durations, in nanoseconds.
 const UNITS: &[(&str, f64)] = &[("ns", 1.0), ("us", 1e3), ("ms", 1e6), ("s", 1e9)];
@@ -39,7 +40,7 @@ pub(super) fn read_catch_up(value: &Expr) -> Option<CatchUp> {
 
 /// A number that must not be 0.
 pub(super) fn read_number(value: &Expr, of: &str, errors: &mut Errors) -> Option<Expr> {
-    if let Some((0, _)) = literal(value) {
+    if whole_number(value) == Some(0) {
         errors.at(
             value,
             format!("a condition that waits for 0 {of}s always holds; wait for at least 1 {of}"),
@@ -49,14 +50,24 @@ pub(super) fn read_number(value: &Expr, of: &str, errors: &mut Errors) -> Option
     Some(value.clone())
 }
 
-/// `10ms`, or an expression.
-pub(super) fn read_duration(value: &Expr, is_interval: bool, errors: &mut Errors) -> Option<Time> {
-    let (number, suffix) = match value {
-        Expr::Lit(literal) => match &literal.lit {
-            Lit::Int(int) => (int.base10_digits().to_owned(), int.suffix()),
-            Lit::Float(float) => (float.base10_digits().to_owned(), float.suffix()),
-            _ => return Some(Time::Value(value.clone())),
-        },
+/// The number of ticks of `count(n)`.
+pub(super) fn read_count(value: &Expr, errors: &mut Errors) -> Option<Expr> {
+    if whole_number(value) == Some(0) {
+        errors.at(value, "with a count of 0 the node never runs; count at least 1");
+        return None;
+    }
+    Some(value.clone())
+}
+
+/// `10ms`, or an expression. A literal 0 is a mistake with the text `if_zero`, if there is one.
+pub(super) fn read_duration(
+    value: &Expr,
+    if_zero: Option<&str>,
+    errors: &mut Errors,
+) -> Option<Time> {
+    let (number, suffix) = match literal(value) {
+        Some(Lit::Int(int)) => (int.base10_digits().to_owned(), int.suffix()),
+        Some(Lit::Float(float)) => (float.base10_digits().to_owned(), float.suffix()),
         _ => return Some(Time::Value(value.clone())),
     };
     let Some((_, unit)) = UNITS.iter().find(|(name, _)| *name == suffix) else {
@@ -79,11 +90,8 @@ pub(super) fn read_duration(value: &Expr, is_interval: bool, errors: &mut Errors
         errors.at(value, "this duration is too long; it is at most 9000000000s");
         return None;
     };
-    if is_interval && nanoseconds < 1.0 {
-        errors.at(
-            value,
-            "the interval is 0, so this would always hold; give it a longer one, as `50ms`",
-        );
+    if let Some(text) = if_zero.filter(|_| nanoseconds < 1.0) {
+        errors.at(value, text);
         return None;
     }
     Some(Time::Literal(nanoseconds as u64))

@@ -8,12 +8,17 @@ use syn::punctuated::Punctuated;
 use syn::{Attribute, Expr, ExprCall, Meta, Token};
 
 use super::condition_arguments::{
-    read_call, read_catch_up, read_duration, read_multi_message, read_number, read_port,
+    read_call, read_catch_up, read_count, read_duration, read_multi_message, read_number, read_port,
 };
 use crate::diagnostic::{Errors, similar};
 use crate::graph::conditions::{CatchUp, Condition, ConditionKind};
 use crate::graph::parts::NodeAttributes;
 use crate::tokens::split;
+
+const NO_INTERVAL: &str =
+    "the interval is 0, so this would always hold; give it a longer one, as `50ms`";
+const NO_TIMEOUT: &str = "the timeout is 0, so this would hold for each message that waits; give it a longer one, as `50ms`, \
+                          or write `message_available(input, 1)`";
 
 /// The conditions, each with its form.
 const FORMS: &[(&str, &str)] = &[
@@ -210,14 +215,14 @@ fn read_kind(
 ) -> Option<ConditionKind> {
     let args: Vec<&Expr> = args.iter().collect();
     Some(match (name, &args[..]) {
-        ("count", [number]) => ConditionKind::Count((*number).clone()),
+        ("count", [number]) => ConditionKind::Count(read_count(number, errors)?),
         ("periodic", [interval]) => {
-            let interval = read_duration(interval, true, errors)?;
+            let interval = read_duration(interval, Some(NO_INTERVAL), errors)?;
             ConditionKind::Periodic { interval, catch_up: CatchUp::Skip }
         }
         ("periodic", [interval, policy]) => {
             let catch_up = read_catch_up(policy)?;
-            let interval = read_duration(interval, true, errors)?;
+            let interval = read_duration(interval, Some(NO_INTERVAL), errors)?;
             ConditionKind::Periodic { interval, catch_up }
         }
         ("message_available", [input, messages]) => {
@@ -228,7 +233,7 @@ fn read_kind(
         ("multi_message", [inputs, need]) => read_multi_message(inputs, need, errors)?,
         ("expiring", [input, timeout]) => {
             let input = read_port(input)?;
-            let timeout = read_duration(timeout, false, errors)?;
+            let timeout = read_duration(timeout, Some(NO_TIMEOUT), errors)?;
             ConditionKind::Expiring { input, timeout }
         }
         ("room", [output]) => ConditionKind::Room(read_port(output)?),

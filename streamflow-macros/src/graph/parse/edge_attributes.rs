@@ -2,10 +2,11 @@
 
 use proc_macro2::{Ident, TokenStream};
 use syn::parse::{ParseStream, Parser};
-use syn::{Attribute, Expr, ExprLit, Lit, Meta, Token};
+use syn::{Attribute, Expr, Meta, Token};
 
 use super::attribute::{OF_EDGES, OF_NODES, is_doc, reject_unknown_attribute};
 use crate::diagnostic::{Errors, similar};
+use crate::expression::whole_number;
 use crate::graph::parts::{Carries, EdgeAttributes, Policy};
 
 const FORMS: &str = "an edge takes `#[copy]`, `#[transfer]`, `#[capacity(n)]`, `#[policy(pop)]`, \
@@ -74,9 +75,7 @@ fn read_capacity(attribute: &Attribute, errors: &mut Errors) -> Option<Expr> {
         errors.at(attribute, "`#[capacity(n)]` takes how many messages wait on the edge at most");
         return None;
     };
-    if let Expr::Lit(ExprLit { lit: Lit::Int(literal), .. }) = &number
-        && literal.base10_parse::<u64>().is_ok_and(|number| number == 0)
-    {
+    if whole_number(&number) == Some(0) {
         errors.at(&number, "an edge holds at least 1 message");
         return None;
     }

@@ -84,7 +84,7 @@ fn read_restart(
     let mut arguments = arguments.into_iter().flatten();
     match (arguments.next(), arguments.next(), arguments.next()) {
         (Some(most), Some(back_off), None) => {
-            let back_off = read_duration(&back_off, false, errors)?;
+            let back_off = read_duration(&back_off, None, errors)?;
             Some(OnFailure::Restart { most: Box::new(most), back_off })
         }
         _ => {

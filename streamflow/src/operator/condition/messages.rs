@@ -131,6 +131,12 @@ impl Term for Expiring {
         if ports.inputs[self.index].edges.is_empty() {
             return Err(no_edge(self.name));
         }
+        if self.timeout.is_zero() {
+            return Err(format!(
+                "the timeout is 0; give it a longer one, as `50ms`, or write `message_available({}, 1)`",
+                self.name
+            ));
+        }
         Ok(())
     }
 

@@ -17,12 +17,18 @@ graph! {
         let e: Counter = Counter::new();
         #[when(multi_message([y, z], each(1)), multi_message([y, y], sum(2)))]
         let f: Counter = Counter::new();
+        #[when(count(0))]
+        let g: Counter = Counter::new();
+        #[when(any(count(0), expiring(x, 0ms)), expiring(y, 0.4ns))]
+        let h: Counter = Counter::new();
         a.number >> _;
         b.number >> _;
         c.number >> _;
         d.number >> _;
         e.number >> _;
         f.number >> _;
+        g.number >> _;
+        h.number >> _;
     }
 }
 

@@ -1,0 +1,195 @@
+//! The user's expressions in the generated code.
+//!
+//! One that something may leave, as a `return`, is in a closure of its own, whose body is the expression alone. So a `return`
+//! or a `?` leaves the expression, and no function of ours, and `break`, `continue` and labels reach no loop. The closure
+//! returns a `Result`, and `?` takes any error. Any other expression is in a block, since each closure takes time of rustc, which
+//! grows with the square of a graph: 2,000 nodes took 19 s in closures, and 8 s in blocks.
+//!
+//! The names of the generated code are hygienic: an expression sees those that the user has declared, and `platform` in `new`
+//! of a graph. An expression in a constant is written as it is, since nothing leaves a constant.
+
+use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
+use quote::{ToTokens, quote, quote_spanned};
+use syn::{Expr, ExprGroup, ExprLit, ExprParen, Lit};
+
+/// Evaluates an expression, whose value has this type. The generated code has a `?`, so it stands in a function that can
+/// return a `Failure`. The tokens of the type have the span of the expression: rustc also underlines the type if the
+/// expression has another one.
+pub(crate) fn evaluate(value: &Expr, ty: impl ToTokens) -> TokenStream {
+    let (name, written) = (value_name(value), written(value));
+    apart(value, quote!(let #name: #ty = #written;), &ty, &name)
+}
+
+/// Evaluates an expression whose value has no use.
+pub(crate) fn evaluate_and_drop(value: &Expr) -> TokenStream {
+    let written = written(value);
+    let evaluated = apart(value, quote!(let _ = #written;), quote!(()), quote!(()));
+    quote!(#evaluated;)
+}
+
+/// Evaluates a call with an expression among its arguments.
+pub(crate) fn evaluate_call(
+    value: &Expr,
+    call: impl FnOnce(TokenStream) -> TokenStream,
+) -> TokenStream {
+    let (name, call) = (value_name(value), call(written(value)));
+    apart(value, quote!(let #name = #call;), quote!(_), &name)
+}
+
+/// Evaluates an expression of which the generated code borrows the value, as this type. Returns what is made of the
+/// reference.
+pub(crate) fn evaluate_borrowed(
+    value: &Expr,
+    ty: impl ToTokens,
+    made: impl FnOnce(&Ident) -> TokenStream,
+) -> TokenStream {
+    let name = value_name(value);
+    let (first, last) = first_and_last(value);
+    let borrow = quote_spanned!(first=> &);
+    // The user's operators may bind less closely than `&`.
+    let mut operand = Group::new(Delimiter::Parenthesis, written(value));
+    operand.set_span(last);
+    let borrowed = quote! {
+        #[allow(clippy::needless_borrow)]
+        let #name: #ty = #borrow #operand;
+    };
+    apart(value, borrowed, quote!(_), made(&name))
+}
+
+/// Declares the value where only the expression is left early, and returns what is made of it.
+fn apart(
+    value: &Expr,
+    declared: TokenStream,
+    ty: impl ToTokens,
+    made: impl ToTokens,
+) -> TokenStream {
+    if !may_be_left(value.to_token_stream()) {
+        return quote!({ #declared #made });
+    }
+    // Where a `break` or a `return` is wrong, rustc underlines the closure's head or its type, from the first token to the
+    // last.
+    let (first, _) = first_and_last(value);
+    let (bars, lead, end) =
+        (quote_spanned!(first=> ||), quote_spanned!(first=> ::), quote_spanned!(first=> >));
+    quote! {
+        ::streamflow::__private::evaluate(
+            #bars -> #lead core::result::Result<#ty, ::streamflow::__private::Failure #end {
+                #declared
+                // After `todo!()`.
+                #[allow(unreachable_code)]
+                return ::core::result::Result::Ok(#made);
+            }
+        )?
+    }
+}
+
+/// Whether the tokens may leave the expression: a macro may expand to anything.
+fn may_be_left(tokens: TokenStream) -> bool {
+    tokens.into_iter().any(|token| match token {
+        TokenTree::Group(group) => may_be_left(group.stream()),
+        TokenTree::Ident(word) => {
+            ["return", "break", "continue", "yield", "become"].iter().any(|leaves| word == leaves)
+        }
+        TokenTree::Punct(sign) => ['?', '!', '#', '\''].contains(&sign.as_char()),
+        TokenTree::Literal(_) => false,
+    })
+}
+
+/// The variable of the value. rustc names it where a `return` has another type than the expression.
+fn value_name(value: &Expr) -> Ident {
+    Ident::new("__value", Span::mixed_site().located_at(first_and_last(value).0))
+}
+
+/// The tokens of an expression. An attribute before it is a mistake.
+pub(crate) fn written(value: &Expr) -> TokenStream {
+    match attribute_before(value) {
+        Some(error) => error.into_compile_error(),
+        None => value.to_token_stream(),
+    }
+}
+
+/// The mistake of an expression with an attribute before it. rustc permits that in few places, and a `#[cfg(…)]` there would
+/// remove the expression from the generated code.
+pub(crate) fn attribute_before(value: &Expr) -> Option<syn::Error> {
+    let mut tokens = value.to_token_stream().into_iter();
+    let (hash, brackets) = (tokens.next()?, tokens.next()?);
+    let is_attribute = matches!(&hash, TokenTree::Punct(hash) if hash.as_char() == '#')
+        && matches!(&brackets, TokenTree::Group(group) if group.delimiter() == Delimiter::Bracket);
+    let text = "an attribute can't stand before this expression; remove it, or write a block with statements, which \
+                may have attributes: `{ #[…] let value = …; value }`";
+    is_attribute.then(|| syn::Error::new_spanned(quote!(#hash #brackets), text))
+}
+
+/// The value of an expression that is a whole number, as `3`.
+pub(crate) fn whole_number(value: &Expr) -> Option<u64> {
+    match literal(value)? {
+        Lit::Int(number) => number.base10_parse().ok(),
+        _ => None,
+    }
+}
+
+/// The literal that an expression is. An argument of a `macro_rules!` has invisible parentheses.
+pub(crate) fn literal(value: &Expr) -> Option<&Lit> {
+    match value {
+        Expr::Lit(ExprLit { lit, .. }) => Some(lit),
+        Expr::Group(ExprGroup { expr, .. }) | Expr::Paren(ExprParen { expr, .. }) => literal(expr),
+        _ => None,
+    }
+}
+
+/// The spans of the first and the last token.
+pub(crate) fn first_and_last(tokens: impl ToTokens) -> (Span, Span) {
+    let mut spans = tokens.into_token_stream().into_iter().map(|token| token.span());
+    let first = spans.next().unwrap_or_else(Span::call_site);
+    (first, spans.last().unwrap_or(first))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use syn::parse_quote;
+
+    #[test]
+    fn an_expression_that_something_may_leave_is_in_a_closure() {
+        let leaves: [Expr; 10] = [
+            parse_quote!({ return Ok(1) }),
+            parse_quote!(loop {
+                break;
+            }),
+            parse_quote!([a, b[{ continue }]]),
+            parse_quote!('a: { 1 }),
+            parse_quote!(make(&text)?),
+            parse_quote!(vec![1]),
+            parse_quote!(|| { return 1 }),
+            parse_quote!(macros::call!()),
+            parse_quote!(
+                #[cfg(any())]
+                1
+            ),
+            parse_quote!(!is_on),
+        ];
+        let stays: [Expr; 4] = [
+            parse_quote!(Camera::new(width / 2, "return?", 'b', || x)),
+            parse_quote!({
+                let a = 1;
+                a..=self.returned
+            }),
+            parse_quote!(match x {
+                Some(x) => -x,
+                None => 0,
+            }),
+            parse_quote!(Limits { high: u8::MAX, low: 1 }),
+        ];
+        let in_closure =
+            |value: &Expr| evaluate(value, quote!(u8)).to_string().contains("evaluate");
+        assert!(leaves.iter().all(in_closure));
+        assert!(!stays.iter().any(in_closure));
+    }
+
+    #[test]
+    fn whole_numbers_are_read_behind_parentheses() {
+        assert_eq!(whole_number(&parse_quote!((0_u64))), Some(0));
+        assert_eq!(whole_number(&parse_quote!(1 - 1)), None);
+        assert_eq!(whole_number(&parse_quote!(0.0)), None);
+    }
+}
