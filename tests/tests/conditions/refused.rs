@@ -48,6 +48,16 @@ graph! {
     }
 }
 
+graph! {
+    struct Expires(timeout: Duration) {
+        #[when(count(1))]
+        let source: Counter = Counter::new();
+        #[when(expiring(number, timeout))]
+        let sink: Sink = Sink::new(Seen::default());
+        source.number >> sink.number;
+    }
+}
+
 fn refused(platform: &Platform) -> Result<(), Failed> {
     let memory = platform.allocator("SMALL", device(0), MemoryLimits::blocks(1000, 2))?;
     let ms = Duration::from_millis;
@@ -96,5 +106,8 @@ fn refused(platform: &Platform) -> Result<(), Failed> {
         blocks(MemoryLimits::unbounded(), 1),
         &["`OTHER` has no limit", "remove the condition"],
     )?;
+    Expires::new(platform, Duration::from_nanos(1))?;
+    let parts = ["`sink` can't have the condition `expiring(number, timeout)`", "0", "longer one"];
+    refused(Expires::new(platform, Duration::ZERO).map(drop), &parts)?;
     refused(NoEdge::new(platform).map(drop), &["no edge leads to `b`", "connect it"])
 }

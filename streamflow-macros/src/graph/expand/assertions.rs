@@ -6,6 +6,7 @@ use std::collections::hash_map::Entry;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 
+use super::idents::green;
 use super::paths::{operator_item, pool_ref, private_call};
 use super::{chunk, pools};
 use crate::graph::conditions::{Condition, ConditionKind};
@@ -233,7 +234,8 @@ fn edge_end(graph: &Graph, node: &Node, port: &Port, ports: &str) -> TokenStream
             quote!(::core::option::Option::Some(#pool_ref))
         }
         None if has_green_contexts && has_own_pool => {
-            quote!(::core::option::Option::Some(&__GREEN))
+            let green = green();
+            quote!(::core::option::Option::Some(&#green))
         }
         None => quote!(::core::option::Option::None),
     };

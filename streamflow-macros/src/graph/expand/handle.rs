@@ -30,7 +30,7 @@ pub(super) fn expand_handle(graph: &Graph) -> TokenStream {
     let loading = expand_loading(graph);
     quote! {
         #[doc = #text]
-        #[derive(Clone, Debug)]
+        #[derive(::core::clone::Clone, ::core::fmt::Debug)]
         #[allow(dead_code)]
         #visibility struct #name {
             __params: ::streamflow::__private::GraphParams,

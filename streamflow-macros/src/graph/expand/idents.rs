@@ -26,6 +26,11 @@ pub(super) fn graph_params() -> Ident {
     Ident::new("__params", Span::mixed_site())
 }
 
+/// The pool of each node without `#[streams]` in a graph with green contexts: a constant, or a variable.
+pub(super) fn green() -> Ident {
+    Ident::new("__GREEN", Span::mixed_site())
+}
+
 /// A feedback edge's first message. It has the span of the user's expression, unchanged: rustc then does not mention
 /// the macro.
 pub(super) fn first_message(index: usize, span: Span) -> Ident {

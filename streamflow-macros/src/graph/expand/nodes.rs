@@ -118,7 +118,8 @@ impl Chunk<'_> {
         };
         if self.nodes.iter().any(|(_, node)| has_own_green(node)) {
             let ty = quote!(&::streamflow::__private::CudaStreamPool);
-            arguments.push(Argument::new(own_green(), ty, quote!(&__GREEN)));
+            let green = idents::green();
+            arguments.push(Argument::new(own_green(), ty, quote!(&#green)));
         }
         for (pool, live) in graph.pools.iter().zip(live_pools) {
             if self.nodes.iter().any(|(_, node)| node.is_on(pool)) {

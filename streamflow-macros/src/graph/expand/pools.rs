@@ -6,6 +6,7 @@
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 
+use super::idents::green;
 use super::paths::{operator_item, pool_ref, private_call};
 use crate::expression::{evaluate, written};
 use crate::graph::model::{Graph, Node};
@@ -37,10 +38,10 @@ pub(super) fn expand_constants(graph: &Graph) -> TokenStream {
     });
     let green = match default_green(graph) {
         Some(pool) if !pool.is_let => {
-            let value = green_value(pool);
+            let (green, value) = (green(), green_value(pool));
             quote! {
                 /// The pool of each node without `#[streams]`.
-                const __GREEN: ::streamflow::__private::CudaStreamPool = #value;
+                const #green: ::streamflow::__private::CudaStreamPool = #value;
             }
         }
         _ => TokenStream::new(),
@@ -73,11 +74,11 @@ pub(super) fn make_values(graph: &Graph) -> TokenStream {
     });
     let names: Vec<&Ident> = pools.iter().map(|pool| &pool.name).collect();
     let green = default_green(graph).filter(|pool| pool.is_let).map(|pool| {
-        let (value, text) = (green_value(pool), pool.name.to_string());
+        let (green, value, text) = (green(), green_value(pool), pool.name.to_string());
         quote! {
             #[allow(non_snake_case)]
-            let __GREEN = #value;
-            ::streamflow::__private::verify_streams(#text, &__GREEN)?;
+            let #green = #value;
+            ::streamflow::__private::verify_streams(#text, &#green)?;
         }
     });
     quote! {

@@ -205,7 +205,10 @@ fn edge_options(index: usize, edge: &Edge) -> TokenStream {
 fn device_of(graph: &Graph, input: &Port) -> TokenStream {
     match graph.nodes.node_of(input).map(|node| &node.attributes.streams) {
         Some(Streams::Pool(pool)) => quote!(#pool.get_device()),
-        _ if graph.header.green_contexts.is_some() => quote!(__GREEN.get_device()),
+        _ if graph.header.green_contexts.is_some() => {
+            let green = idents::green();
+            quote!(#green.get_device())
+        }
         _ => quote!(::streamflow::__private::device(0)),
     }
 }

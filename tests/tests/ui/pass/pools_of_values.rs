@@ -1,4 +1,5 @@
 // Pools that are made from the parameters of a graph, in the forms that an expression may have.
+#![allow(non_snake_case)]
 use streamflow::prelude::*;
 use streamflow::stream::CudaGreenContextPool;
 use streamflow_tests::stereo::{Camera, Cast, Show};
@@ -9,7 +10,7 @@ fn from_file(text: &str) -> Result<CudaStreamPool> {
 
 graph! {
     #[green_contexts(GREEN)]
-    pub struct Pools(gpu: u32, streams: u32, sizes: Vec<u32>, file: String, use_default_stream: bool) {
+    pub struct Pools(gpu: u32, streams: u32, sizes: Vec<u32>, file: String, use_default_stream: bool, __GREEN: usize) {
         const BASE: CudaStreamPool = CudaStreamPool::new().reserved_size(1);
         /// The partitions.
         let GREEN = CudaGreenContextPool::new().device(device(gpu)).sms_per_partition(&sizes);
@@ -22,7 +23,7 @@ graph! {
         let camera: Camera = Camera::new(STREAMS.get_max_size().unwrap_or(1) as usize, 1);
         #[streams(small)]
         let cast: Cast = Cast::new();
-        let show: Show = Show::new(Vec::new());
+        let show: Show = Show::new(Vec::with_capacity(__GREEN));
 
         #[transfer] camera.frame >> cast.src;
         #[transfer] cast.dst >> show.image;

@@ -1,6 +1,7 @@
 // Names of the user's that the expansions must not meet: blanket traits, constants, and types.
-#![allow(dead_code, non_upper_case_globals, non_camel_case_types)]
+#![allow(dead_code, unused_imports, non_upper_case_globals, non_camel_case_types)]
 
+use streamflow::Message as Debug;
 use streamflow::memory::DeviceSlice;
 use streamflow::prelude::*;
 
