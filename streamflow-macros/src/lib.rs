@@ -113,7 +113,8 @@ use self::guard::guarded;
 /// # Requirements
 /// `requires(a.len() == b.len(), out.len() * cols as usize == a.len())`: Rust conditions over the lengths and the
 /// scalars. Every launch checks them. If one does not hold, the launch fails with an error that lists all values. A
-/// division by zero in a condition panics, as in other Rust code.
+/// division by zero in a condition panics, as in other Rust code. A `?` on any error fails the launch, and a `return Ok(…)`
+/// gives the value of the condition alone.
 ///
 /// # The expansion
 /// With `STREAMFLOW_EXPAND=$PWD/expanded`, a folder, each use writes what it expands to, formatted, to a file there, named
@@ -235,7 +236,7 @@ pub fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
 /// - `#[when(stream_done(input))]`: the node runs when the device has completed the work of all messages that it will
 ///   receive from this input. Until then, other nodes run.
 /// - Other conditions: the table in `streamflow::guide::conditions`. Their expressions can use the parameters, `platform`
-///   and `?`, and are evaluated before those of the nodes.
+///   and `?` on any error, and are evaluated before those of the nodes.
 ///
 /// - `#[on_failure(stop)]`, the default: if a tick of the node fails, or panics, the run ends with the error.
 /// - `#[on_failure(skip)]`: the tick's messages are gone, also those of required inputs that it had not received yet. It
@@ -270,13 +271,18 @@ pub fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
 ///   producer does not run before there is room.
 /// - `#[feedback(initial = value)]`: the messages are for the next tick, and `value` is the message of the first tick.
 ///   Only such an edge may close a cycle. The messages that wait there at the end of a run are state, like the
-///   operators' fields: another run begins with them. The expression can use the parameters, `platform` and `?`, so
-///   that it can make device data:
+///   operators' fields: another run begins with them. The expression can use the parameters, `platform` and `?`
+///   on any error, so that it can make device data:
 ///   ```text
 ///   #[feedback(initial = zeros(platform, len)?)]    // zeros(…) -> Result<Tensor<f32>>
 ///   sum.sum >> sum.before;
 ///   ```
 ///   The whole program is in the documentation of the module `streamflow::graph`.
+///
+/// # Expressions
+/// Each expression is evaluated by itself, as the body of a closure that returns a `Result` of its value: `?` takes any error,
+/// and ends `new` with it; a `return Ok(value)` gives the value; `break`, `continue` and labels reach nothing outside. That is so
+/// in all attributes and statements but those of a `const`, which nothing leaves. An expression has no attribute before it.
 ///
 /// # What is checked, and when
 /// | Mistake | Found by | Reported at |
@@ -293,7 +299,7 @@ pub fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
 /// | a discard of an output that has a consumer, or is discarded already | macro | the discard |
 /// | `#[transfer]` to an adopting node | macro | the edge |
 /// | a literal `#[capacity(0)]` | macro | the number |
-/// | a condition twice, with arguments of another form, or with a literal that means nothing, as `periodic(0ms)` | macro | the condition, or the number |
+/// | a condition twice, with arguments of another form, or with a literal that means nothing, as `count(0)` or `periodic(0ms)` | macro | the condition, or the number |
 /// | a condition on more messages than the edges hold, if all numbers are literals | macro | the number |
 /// | a cycle without `#[feedback]` | macro | the edge that closes it, with the path |
 /// | an unknown node | name resolution; macro, if it finds another mistake | the name |
@@ -377,7 +383,7 @@ pub fn graph(tokens: TokenStream) -> TokenStream {
 /// # Parameters
 /// `#[param] threshold: f32` is state that any thread may set while the graph runs. `compute` reads it as
 /// `self.threshold`, and `new` takes it, as other state. `#[param(range = 0.0..=1.0)]` refuses other values; the ends are
-/// expressions of the field's type, and `0..` has no end. The type is a `Param`, whose documentation says when a value
+/// expressions of the field's type, with `?` on any error, and `0..` has no end. The type is a `Param`, whose documentation says when a value
 /// takes effect. The macro adds `CombineAndSumParams`, with `threshold(&self) -> f32` and
 /// `set_threshold(&self, value: f32) -> Result<(), Error>`.
 ///

@@ -20,8 +20,8 @@
 //!
 //! # Which check is where
 //!
-//! - In the macro: `parse` checks the syntax, and finds a literal `#[capacity(0)]`, and literals with which a condition
-//!   means nothing. `check` checks names, finds cycles, conditions on more messages than fit, duplicate edges, discards of consumed outputs, a `#[transfer]` to a node with `#[streams(none)]`, and, in a graph
+//! - In the macro: `parse` checks the syntax, and finds a literal `#[capacity(0)]`, and literals with which a condition,
+//!   as `count(0)`, means nothing. `check` checks names, finds cycles, conditions on more messages than fit, duplicate edges, discards of consumed outputs, a `#[transfer]` to a node with `#[streams(none)]`, and, in a graph
 //!   without another mistake, pools that nothing uses.
 //! - In trait bounds. Those of the functions that `expand/wiring.rs` calls, in `streamflow/src/port/connect.rs`, check
 //!   an edge's direction, its message's type, whether its input may own the message, `#[copy]`, `#[transfer]` and
