@@ -37,7 +37,7 @@ fn make_closure(again: &Ident, index: usize, node: &Node, params: &[Param]) -> T
         quote!(#[allow(unused_variables)] let #name = #kept;)
     });
     let keep: TokenStream = keep.collect();
-    let made = evaluate(value, ty);
+    let (operator, made) = (hygienic("operator", index), evaluate(value, ty));
     quote! {
         let mut #again: ::streamflow::__private::Again<#ty> = {
             let #kept_platform = ::core::clone::Clone::clone(#platform);
@@ -46,7 +46,8 @@ fn make_closure(again: &Ident, index: usize, node: &Node, params: &[Param]) -> T
                 #[allow(unused_variables)]
                 let platform = &#kept_platform;
                 #keep
-                ::core::result::Result::Ok(#made)
+                let #operator = #made;
+                ::core::result::Result::Ok(#operator)
             })
         };
     }
