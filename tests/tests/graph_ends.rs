@@ -5,13 +5,14 @@ mod graph_ends {
     pub(crate) mod reports;
     pub(crate) mod stalls;
     pub(crate) mod statistics;
+    pub(crate) mod timing;
 }
 
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use graph_ends::{reports, stalls, statistics};
+use graph_ends::{reports, stalls, statistics, timing};
 use streamflow::message::{Metadata, Value};
 use streamflow::prelude::*;
 use streamflow::testing::OperatorHarness;
@@ -22,7 +23,7 @@ use streamflow_tests::stereo::Counter;
 use streamflow_tests::{Failed, Suite, check, check_error, check_text, stalled};
 
 fn main() -> ExitCode {
-    let suite = reports::add(stalls::add(Suite::new()));
+    let suite = timing::add(reports::add(stalls::add(Suite::new())));
     statistics::add(suite)
         .both("a_message_that_is_left_forever_stalls_the_run", left_forever)
         .both("an_unhandled_message_is_an_error", not_handled)

@@ -370,6 +370,12 @@ impl<T> Inlet<T> {
         self.own().map(Receiver::status).collect()
     }
 
+    /// Those of its edges that have these numbers [give way](Receiver::give_way).
+    pub(crate) fn give_way(&self, edges: &[usize]) {
+        let named = self.own().filter(|edge| edges.contains(&edge.status().id));
+        named.for_each(Receiver::give_way);
+    }
+
     pub(crate) fn begin_run(&self) -> Result<()> {
         self.own().for_each(Receiver::begin_run);
         let lost = self.own().find(|edge| edge.is_feedback() && !edge.has_message());

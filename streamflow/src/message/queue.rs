@@ -9,7 +9,7 @@ mod receiver;
 mod sender;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 pub(crate) use receiver::Receiver;
 pub(crate) use sender::Sender;
@@ -86,6 +86,10 @@ pub struct EdgeStatus {
     pub policy: Policy,
     /// Whether it carries messages into the next tick.
     pub feedback: bool,
+    /// Whether it has [given way](Receiver::give_way) in this run: it keeps its producer from running no more.
+    pub(crate) gives_way: bool,
+    /// How many messages it dropped since then, without a policy for that.
+    pub(crate) dropped_to_go_on: u64,
     /// How many messages its policy dropped in this run.
     pub dropped_by_policy: u64,
     /// How many messages waited when the run ended, and were dropped.
@@ -95,7 +99,12 @@ pub struct EdgeStatus {
 impl EdgeStatus {
     /// Whether it has no room, and its producer must wait for some.
     pub(crate) fn blocks(&self) -> bool {
-        self.policy == Policy::BackPressure && self.waiting >= self.capacity
+        self.policy == Policy::BackPressure && self.is_full()
+    }
+
+    /// Whether a producer that waits for room finds none.
+    pub(crate) fn is_full(&self) -> bool {
+        self.waiting >= self.capacity && !self.gives_way
     }
 
     /// Whether its messages may be dropped: its policy says so.
@@ -108,6 +117,9 @@ impl EdgeStatus {
 #[derive(Debug)]
 struct Edge {
     options: EdgeOptions,
+    /// Changed while no node runs.
+    gives_way: AtomicBool,
+    dropped_to_go_on: AtomicU64,
     /// How many messages the policy dropped in this run.
     dropped_by_policy: AtomicU64,
     /// How many messages were dropped since the run ended before they were received.
@@ -144,18 +156,35 @@ pub(crate) fn queue_of_test<T>(options: EdgeOptions) -> Receiver<T> {
 
 impl Edge {
     fn new(options: EdgeOptions) -> Self {
-        Self { options, dropped_by_policy: AtomicU64::new(0), dropped_at_end: AtomicU64::new(0) }
+        Self {
+            options,
+            gives_way: AtomicBool::new(false),
+            dropped_to_go_on: AtomicU64::new(0),
+            dropped_by_policy: AtomicU64::new(0),
+            dropped_at_end: AtomicU64::new(0),
+        }
     }
 
     /// A run begins: what was dropped is counted anew.
     fn begin_run(&self) {
+        self.gives_way.store(false, Ordering::Relaxed);
+        self.dropped_to_go_on.store(0, Ordering::Relaxed);
         self.dropped_by_policy.store(0, Ordering::Relaxed);
         self.dropped_at_end.store(0, Ordering::Relaxed);
     }
 
+    fn gives_way(&self) -> bool {
+        self.gives_way.load(Ordering::Relaxed)
+    }
+
+    /// A message found no room.
     #[cold]
-    fn note_dropped_by_policy(&self) {
-        self.dropped_by_policy.fetch_add(1, Ordering::Relaxed);
+    fn note_dropped(&self) {
+        let dropped = match self.options.policy {
+            Policy::BackPressure => &self.dropped_to_go_on,
+            Policy::Pop | Policy::Reject | Policy::Fault => &self.dropped_by_policy,
+        };
+        dropped.fetch_add(1, Ordering::Relaxed);
     }
 
     fn status(self: &Arc<Self>, waiting: usize) -> EdgeStatus {
@@ -167,6 +196,8 @@ impl Edge {
             capacity,
             policy,
             feedback,
+            gives_way: self.gives_way(),
+            dropped_to_go_on: self.dropped_to_go_on.load(Ordering::Relaxed),
             dropped_by_policy: self.dropped_by_policy.load(Ordering::Relaxed),
             dropped_at_end: self.dropped_at_end.load(Ordering::Relaxed),
         }

@@ -244,6 +244,12 @@ pub trait AnyNode: Send {
     /// Whether it has something to do, now or later, without any other node: it is a source that is not done, or it has
     /// the messages for a tick. A run ends when no node has.
     fn has_work(&mut self) -> bool;
+    /// From now on, until the run has ended, those edges to its inputs that have these numbers drop messages for which they
+    /// have no room. No node runs.
+    #[doc(hidden)]
+    fn give_way(&mut self, edges: &[usize]) {
+        let _ = edges;
+    }
     /// Keeps statistics in the run that begins now: numbers the node, as the origin of messages, and makes the
     /// histograms. `paths` are those that end here, if the node is a sink.
     fn keep_statistics(&mut self, number: NonZeroU32, paths: Option<&NodePaths>);
@@ -341,6 +347,10 @@ impl<O: Compute + Send + 'static> AnyNode for Node<O> {
 
     fn has_work(&mut self) -> bool {
         self.runner.has_work(&mut self.parts)
+    }
+
+    fn give_way(&mut self, edges: &[usize]) {
+        self.parts.ports.inputs(&mut |input| input.give_way(edges));
     }
 
     fn bind_conditions(&mut self) -> Result<()> {

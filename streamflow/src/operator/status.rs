@@ -26,6 +26,8 @@ pub struct NodeStatus {
     pub is_finished: bool,
     /// Whether it has done as many ticks as [`RunFor`](crate::schedule::RunFor) permits, and fewer than its `count`.
     pub is_at_limit: bool,
+    /// Whether nothing but its operator limits its ticks: no `count`, no condition, and no limit of the run.
+    pub(crate) has_no_end: bool,
     /// Whether it has called [`ExecutionContext::stop_graph`](crate::ExecutionContext::stop_graph).
     pub has_stopped_graph: bool,
     /// The condition that will never hold again in this run.
@@ -79,6 +81,8 @@ pub struct PortStatus {
     pub name: &'static str,
     /// Whether the operator may run without a message here; `false` for outputs.
     pub optional: bool,
+    /// For an input, whether a condition waits for messages here.
+    pub(crate) is_awaited: bool,
     /// For an output, whether a tick of this run has emitted a message here; `false` for inputs.
     pub has_emitted: bool,
     /// Its edges, in the order in which they were connected.
@@ -99,6 +103,7 @@ impl NodeStatus {
             first_failure: None,
             is_finished: false,
             is_at_limit: false,
+            has_no_end: false,
             has_stopped_graph: false,
             ended_by: None,
             unmet: Vec::new(),
@@ -109,6 +114,13 @@ impl NodeStatus {
             parameters_omitted: 0,
             times: None,
         }
+    }
+}
+
+impl PortStatus {
+    /// Whether its node does not run without messages here. A condition that is one of several may let it.
+    pub(crate) fn is_required(&self) -> bool {
+        !self.optional || self.is_awaited
     }
 }
 

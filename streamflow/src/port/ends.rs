@@ -20,6 +20,9 @@ pub trait ReceivingEnd {
     fn is_optional(&self) -> bool;
     /// The edges that lead here.
     fn edges(&self) -> Vec<EdgeStatus>;
+    /// From now on, until the run has ended, those of its edges that have these numbers drop messages for which they have
+    /// no room, so that their producers need not wait.
+    fn give_way(&self, edges: &[usize]);
     /// Begins a run. Each feedback edge must carry a message into it.
     ///
     /// # Errors
@@ -49,7 +52,7 @@ pub trait SendingEnd {
     fn name(&self) -> &'static str;
     /// Whether each edge has room for a message, or a policy for the case that it has none.
     fn has_room(&self) -> bool;
-    /// Whether an edge has no room for a message, whatever its policy.
+    /// Whether a producer that waits for room, whatever the policies of the edges, finds none in one of them.
     fn is_full(&self) -> bool;
     /// The edges that begin here.
     fn edges(&self) -> Vec<EdgeStatus>;

@@ -73,6 +73,10 @@ impl<P: InputPort> ReceivingEnd for Input<P> {
         self.inlet.edges()
     }
 
+    fn give_way(&self, edges: &[usize]) {
+        self.inlet.give_way(edges);
+    }
+
     fn begin_run(&self) -> Result<()> {
         self.inlet.begin_run()
     }

@@ -167,7 +167,7 @@ impl<T: Message> Outlet<T> {
     }
 
     pub(super) fn is_full(&self) -> bool {
-        self.edges.iter().any(|edge| edge.queue.is_full())
+        self.edges.iter().any(|edge| edge.queue.lacks_room())
     }
 
     /// Pushes the emitted message to the queues of all edges. Returns whether there was one. The consumer's `Inlet`

@@ -41,6 +41,10 @@ pub struct Report {
     pub nodes: Vec<NodeReport>,
     /// The messages that were sent and never received, by edge. Empty if there were none.
     pub dropped: Vec<Dropped>,
+    /// The waits that kept nodes from going on at the end of a run that has not stalled by it, since timing decides how far they come:
+    /// nodes behind an edge whose policy drops messages, and nodes without an end of their own that serve these or optional
+    /// inputs alone. Each is a chain of who waits for whom, as in [`Error::Stalled`](crate::Error::Stalled).
+    pub waited: Vec<String>,
     /// The values of parameters that the nodes have taken over, in the order of the nodes, and of the ticks of each
     /// node. The last 1000 of each node are kept.
     pub parameters: Vec<ParamChange>,
@@ -63,7 +67,8 @@ pub struct Report {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum End {
-    /// Each source has done as many ticks as its `count`, and no node can run any more.
+    /// Each source has done as many ticks as its `count`, and no node can run any more. A source without a count stands still
+    /// where nothing but optional inputs, and nodes behind edges that drop messages, gets what it sends.
     SourcesDone,
     /// Some nodes ended by [`finish`](crate::ExecutionContext::finish), or since a condition of theirs can't hold again,
     /// and no other node can run without them.
@@ -182,6 +187,10 @@ pub struct Dropped {
 pub enum DropReason {
     /// The edge was full, and its policy is `pop` or `reject`.
     Policy(Policy),
+    /// The edge was full when no node could run any more, and its producer had ticks left or messages to take. The edge gave way,
+    /// since no node needs its messages to go on: it leads to an optional input, or to a node behind an edge whose policy
+    /// drops messages.
+    GaveWay,
     /// They waited when the run ended.
     RunEnded,
 }
@@ -221,6 +230,7 @@ impl Report {
             end,
             nodes: at_end.iter().map(NodeReport::new).collect(),
             dropped: stopped.iter().flat_map(dropped).collect(),
+            waited: Vec::new(),
             parameters: parameters.collect(),
             parameters_omitted: at_end.iter().map(|node| node.parameters_omitted).sum(),
             latency: latency(at_end),
@@ -272,6 +282,7 @@ fn dropped(node: &NodeStatus) -> impl Iterator<Item = Dropped> {
     edges.flat_map(|edge| {
         let reasons = [
             (edge.dropped_by_policy, DropReason::Policy(edge.policy)),
+            (edge.dropped_to_go_on, DropReason::GaveWay),
             (edge.dropped_at_end, DropReason::RunEnded),
         ];
         let reasons = reasons.into_iter().filter(|(messages, _)| *messages > 0);
@@ -310,6 +321,7 @@ impl fmt::Display for DropReason {
             Self::Policy(Policy::Pop) => write!(f, "policy `pop`"),
             Self::Policy(Policy::Reject) => write!(f, "policy `reject`"),
             Self::Policy(_) => write!(f, "its policy"),
+            Self::GaveWay => write!(f, "the edge gave way, so that the run went on"),
             Self::RunEnded => write!(f, "the run ended"),
         }
     }
@@ -365,6 +377,12 @@ impl fmt::Display for Report {
         }
         for Dropped { edge, messages, reason } in &self.dropped {
             writeln!(f, "{edge:width$}  {messages:>12}  {reason}")?;
+        }
+        if !self.waited.is_empty() {
+            writeln!(f, "as timing decided, these waited at the end:")?;
+        }
+        for chain in &self.waited {
+            writeln!(f, "  {chain}")?;
         }
         if !self.parameters.is_empty() {
             writeln!(f, "{:width$}  {:>12}  value", "parameter", "from tick")?;

@@ -126,16 +126,19 @@ impl Run {
     /// Makes one pass, without waiting. Returns whether a node has run; `None` if the run is over.
     pub(super) fn step(&mut self, nodes: Nodes<'_, '_>) -> Result<Option<bool>> {
         self.start(nodes)?;
-        if self.outcome.is_none() {
-            self.outcome = match self.control.command() {
-                Command::Stop(source) => Some(Outcome::Stopped(source)),
+        while self.outcome.is_none() {
+            let outcome = match self.control.command() {
+                Command::Stop(source) => Outcome::Stopped(source),
                 _ => match self.single_pass(nodes)? {
                     Passed::Ran => return Ok(Some(true)),
                     Passed::Waits if has_work(nodes) => return Ok(Some(false)),
-                    Passed::Waits => Some(Outcome::Over),
-                    Passed::Ended(outcome) => Some(outcome),
+                    Passed::Waits => Outcome::Over,
+                    Passed::Ended(outcome) => outcome,
                 },
             };
+            if !self.goes_on(nodes, outcome) {
+                self.outcome = Some(outcome);
+            }
         }
         Ok(None)
     }
@@ -167,6 +170,32 @@ impl Run {
 
     /// Runs the nodes until the run is over.
     fn run_nodes(&mut self, nodes: Nodes<'_, '_>, shared: Option<&Shared>) -> Result<Outcome> {
+        loop {
+            let outcome = self.run_until_still(nodes, shared)?;
+            if !self.goes_on(nodes, outcome) {
+                return Ok(outcome);
+            }
+        }
+    }
+
+    /// Whether a run goes on that no node can go on with now: an edge gives way.
+    fn goes_on(&mut self, nodes: Nodes<'_, '_>, outcome: Outcome) -> bool {
+        if outcome != Outcome::Over || self.races.look() {
+            return false;
+        }
+        let edges = stall::giving_way(&statuses(nodes));
+        if !edges.is_empty() {
+            nodes.iter_mut().for_each(|node| node.give_way(&edges));
+        }
+        !edges.is_empty()
+    }
+
+    /// Runs the nodes until none can run any more.
+    fn run_until_still(
+        &mut self,
+        nodes: Nodes<'_, '_>,
+        shared: Option<&Shared>,
+    ) -> Result<Outcome> {
         let Some(workers) = &self.workers else { return self.passes(nodes, shared) };
         let parts = event_based::Parts {
             graph: self.graph,
@@ -288,10 +317,12 @@ impl Run {
         // Before the nodes are stopped, which drops the messages that wait and runs hooks.
         let at_end = statuses(nodes);
         let outcome = self.outcome.unwrap_or(Outcome::EndCalled);
+        let mut waited = Vec::new();
         if done.is_ok() && !self.races.look() && outcome == Outcome::Over {
-            let chains = stall::find(&at_end);
-            if !chains.is_empty() {
-                done = Err(Error::Stalled { chains });
+            let found = stall::find(&at_end);
+            waited = found.waited;
+            if !found.stalled.is_empty() {
+                done = Err(Error::Stalled { chains: found.stalled });
             }
         }
         self.control.end();
@@ -333,6 +364,7 @@ impl Run {
         };
         let mut report = Report::new(end, &at_end, &statuses(nodes), &self.platform);
         report.replay = self.replay.as_ref().map(|replay| replay.report());
+        report.waited = waited;
         self.limit.end(nodes);
         if let Some(shared) = shared {
             shared.publish(report.clone(), shared.asked());

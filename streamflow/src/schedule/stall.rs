@@ -1,8 +1,9 @@
 //! Law 15: A run says why it ended.
 //!
-//! When no node can run and none waits for a stream, a run is over. It has *ended* if every source is done and no
-//! message waits that a node should have taken. Else it has *stalled*: some node is stuck, and this file says which,
-//! and what it waits for.
+//! When no node can run and none waits for a stream, a run is over, unless an edge [gives way](giving_way). It has *ended*
+//! if every source is done and no message waits that a node should have taken. Else it has *stalled*: some node is stuck,
+//! and this file says which, and what it waits for. Both schedulers ask here, and the answer does not depend on the order
+//! in which they ran the nodes: `stall/timing.rs` says why.
 //!
 //! A node that is not done is stuck if
 //! - it has all messages that it needs, and an edge that it sends to is full; or
@@ -13,35 +14,69 @@
 //! their handles were dropped, is stuck if a message waits for it.
 //!
 //! Some messages make no node stuck by waiting: those of a lossy edge (`pop`, `reject`) may be lost, those of a feedback
-//! edge are state, and one at an optional input may be left over, where the node lacks another one.
+//! edge are state, and one at an optional input may be left over, where the node lacks another one. No node is stuck that
+//! comes as far as timing lets it: one behind a lossy edge, and one without an end of its own that serves such nodes and
+//! optional inputs alone.
 //!
 //! What waits for a node that ended itself, by `finish` or by a condition, or at the limit of the run, and for nothing
 //! else, is dropped and is no stall.
 
+mod timing;
+
 use std::collections::{HashMap, HashSet, VecDeque};
 
+use self::timing::Timing;
 use crate::message::EdgeStatus;
 use crate::operator::{NodeStatus, PortStatus, UnmetCondition};
 
 /// A longer chain is cut in the middle.
 const MOST_LINKS: usize = 24;
 
-/// The chains of the nodes that are stuck, as text: from each of them along what it waits for. Each node is described
-/// once. Empty if the run has ended.
-pub(super) fn find(nodes: &[NodeStatus]) -> Vec<String> {
+/// The nodes that wait for others at the end of a run, as text: chains from each of them along what it waits for. Each node
+/// is described once.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    /// Of the nodes that are stuck. Empty if the run has ended well.
+    pub(super) stalled: Vec<String>,
+    /// Of those that would be, if timing did not decide how far they come.
+    pub(super) waited: Vec<String>,
+}
+
+/// Finds the nodes that wait for others at the end of a run.
+pub(super) fn find(nodes: &[NodeStatus]) -> Found {
     let graph = Graph::new(nodes);
+    let timing = Timing::new(&graph);
     let mut excused = vec![None; nodes.len()];
-    let is_told = |node: &usize| graph.is_stuck(*node) && !graph.is_by_finish(*node, &mut excused);
-    let mut stuck: Vec<usize> = (0..nodes.len()).filter(is_told).collect();
-    // Sources first: their chains lead through most of the others.
-    stuck.sort_by_key(|node| !nodes[*node].inputs.is_empty());
-    let (mut starts, mut told, mut chains) = (VecDeque::from(stuck), HashSet::new(), Vec::new());
-    while let Some(start) = starts.pop_front() {
-        if !told.contains(&start) {
-            chains.push(graph.chain(start, &mut told, &mut starts));
+    let waits = |node: &usize| {
+        graph.is_stuck(*node, &timing) && !graph.is_by_finish(*node, &timing, &mut excused)
+    };
+    let waiting = (0..nodes.len()).filter(waits);
+    let (waited, stuck) = waiting.partition(|node| timing.decides(*node));
+    let chains = |nodes| graph.chains(nodes, &timing);
+    Found { stalled: chains(stuck), waited: chains(waited) }
+}
+
+/// The edges that give way when no node can run any more, so that the run goes on; none if it is over.
+pub(super) fn giving_way(nodes: &[NodeStatus]) -> Vec<usize> {
+    let graph = Graph::new(nodes);
+    let timing = Timing::new(&graph);
+    (0..nodes.len()).flat_map(|node| timing.kept_by(node, &graph)).collect()
+}
+
+/// Whether one of these nodes may run, when no node can run before what some wait for outside of the graph has happened. A
+/// node that is not among those may run only if others do that it waits for.
+pub(super) fn may_go_on(nodes: &[NodeStatus], some: &[usize]) -> bool {
+    let graph = Graph::new(nodes);
+    let mut may_run = vec![false; nodes.len()];
+    let mut has_grown = true;
+    while std::mem::take(&mut has_grown) {
+        for node in 0..nodes.len() {
+            if !may_run[node] && !nodes[node].is_done() && graph.is_served(node, &may_run) {
+                (may_run[node], has_grown) = (true, true);
+            }
         }
     }
-    chains
+    some.iter().any(|node| may_run[*node])
 }
 
 /// What a node waits for.
@@ -92,14 +127,16 @@ impl<'a> Graph<'a> {
         Self { nodes, producers, consumers }
     }
 
-    fn is_stuck(&self, node: usize) -> bool {
+    fn is_stuck(&self, node: usize, timing: &Timing) -> bool {
         let status = &self.nodes[node];
         if status.is_done() {
             let is_abandoned = status.ended_by.as_ref().is_some_and(|ended| ended.is_abandoned);
-            return is_abandoned
-                && self.waiting(node).any(|edge| !edge.is_lossy() && !edge.feedback);
+            let counts = |edge: &EdgeStatus| {
+                !edge.is_lossy() && !edge.feedback && !timing.is_optional(edge.id)
+            };
+            return is_abandoned && self.waiting(node).any(counts);
         }
-        let blockers = self.blockers(node);
+        let blockers = self.lasting_blockers(node, timing);
         let lacks_message = blockers.iter().any(|blocker| blocker.is_message());
         let edges = status.inputs.iter().flat_map(|input| &input.edges);
         if !lacks_message && !blockers.is_empty()
@@ -107,10 +144,7 @@ impl<'a> Graph<'a> {
         {
             return true;
         }
-        // With a condition on messages, a message may not be missing at an optional input either.
-        let are_all_counted = !lacks_message
-            || status.unmet.iter().any(|unmet| !unmet.is_room && !unmet.edges.is_empty());
-        let counted = status.inputs.iter().filter(|input| !input.optional || are_all_counted);
+        let counted = status.inputs.iter().filter(|input| input.is_required() || !lacks_message);
         let mut edges = counted.flat_map(|input| &input.edges);
         edges.any(|edge| edge.waiting > 0 && !edge.is_lossy() && !edge.feedback)
     }
@@ -121,10 +155,41 @@ impl<'a> Graph<'a> {
         edges.filter(|edge| edge.waiting > 0)
     }
 
+    /// The waits of a node at the end of a run, without those for room in edges that would give way for it: timing has
+    /// decided about these.
+    fn lasting_blockers(&self, node: usize, timing: &Timing) -> Vec<Blocker<'a>> {
+        let mut blockers = self.blockers(node);
+        blockers.retain(|blocker| !timing.is_passing(*blocker, self));
+        blockers
+    }
+
+    /// Whether these nodes are enough to end each wait of a node.
+    fn is_served(&self, node: usize, by: &[bool]) -> bool {
+        let blockers = self.blockers(node);
+        // A condition may need messages of one of several nodes, as does a node whose inputs are all optional.
+        let any = |blocker: &&Blocker<'_>| match blocker {
+            Blocker::Condition(..) => true,
+            Blocker::Message(..) => !self.has_required(node),
+            Blocker::Room(..) => false,
+        };
+        let mut each = blockers.iter().filter(|blocker| !any(blocker));
+        let mut one = blockers.iter().filter(any).peekable();
+        each.all(|blocker| by[blocker.node()])
+            && (one.peek().is_none() || one.any(|blocker| by[blocker.node()]))
+    }
+
+    /// Whether an edge leads to an input without which the node does not run.
+    fn has_required(&self, node: usize) -> bool {
+        let mut inputs = self.nodes[node].inputs.iter();
+        inputs.any(|input| input.is_required() && !input.edges.is_empty())
+    }
+
     /// What a node that is not done waits for. Nothing for one that could run.
     fn blockers(&self, node: usize) -> Vec<Blocker<'a>> {
         let NodeStatus { inputs, outputs, unmet, runs_without_messages, .. } = &self.nodes[node];
-        let needs_none = *runs_without_messages || self.waiting(node).next().is_some();
+        let needs_none = *runs_without_messages
+            || self.has_required(node)
+            || self.waiting(node).next().is_some();
         let required = inputs.iter().filter(|input| !input.optional || !needs_none);
         let empty = required.flat_map(|input| &input.edges).filter(|edge| edge.waiting == 0);
         let full = outputs.iter().flat_map(|output| &output.edges).filter(|edge| edge.blocks());
@@ -158,14 +223,14 @@ impl<'a> Graph<'a> {
 
     /// Whether a node waits only for nodes that ended themselves, perhaps through others. `known` has what was found
     /// so far.
-    fn is_by_finish(&self, first: usize, known: &mut [Option<bool>]) -> bool {
+    fn is_by_finish(&self, first: usize, timing: &Timing, known: &mut [Option<bool>]) -> bool {
         // Without recursion, since a graph may be long. A node that is being looked at is not excused: it is in a circle.
         let mut path = vec![first];
         while let Some(&node) = path.last() {
             let status = &self.nodes[node];
             let mut blockers = Vec::new();
             if !status.is_done() {
-                blockers = self.blockers(node);
+                blockers = self.lasting_blockers(node, timing);
                 if blockers.is_empty() {
                     blockers = self.optional_blockers(node);
                 }
@@ -190,18 +255,33 @@ impl<'a> Graph<'a> {
         known[first] == Some(true)
     }
 
+    /// Chains from these nodes.
+    fn chains(&self, mut nodes: Vec<usize>, timing: &Timing) -> Vec<String> {
+        // Sources first: their chains lead through most of the others.
+        nodes.sort_by_key(|node| !self.nodes[*node].inputs.is_empty());
+        let (mut starts, mut told, mut chains) =
+            (VecDeque::from(nodes), HashSet::new(), Vec::new());
+        while let Some(start) = starts.pop_front() {
+            if !told.contains(&start) {
+                chains.push(self.chain(start, timing, &mut told, &mut starts));
+            }
+        }
+        chains
+    }
+
     /// From a node along what each one waits for, to the cause or to a node that was described before. What else these
     /// nodes wait for begins a chain of its own.
     fn chain(
         &self,
         first: usize,
+        timing: &Timing,
         told: &mut HashSet<usize>,
         starts: &mut VecDeque<usize>,
     ) -> String {
         let (mut links, mut node) = (Vec::new(), first);
         loop {
             told.insert(node);
-            let (link, blockers) = self.link(node);
+            let (link, blockers) = self.link(node, timing);
             links.push(link);
             let mut next = blockers.iter().map(|blocker| blocker.node());
             let mut untold = next.clone().filter(|next| !told.contains(next));
@@ -225,7 +305,7 @@ impl<'a> Graph<'a> {
     }
 
     /// What a node has and lacks, and what it waits for.
-    fn link(&self, node: usize) -> (String, Vec<Blocker<'a>>) {
+    fn link(&self, node: usize, timing: &Timing) -> (String, Vec<Blocker<'a>>) {
         let status = &self.nodes[node];
         let name = &status.name;
         if status.is_finished {
@@ -259,7 +339,7 @@ impl<'a> Graph<'a> {
             (None, ticks) => format!("`{name}`, after {ticks} ticks{failed},"),
         };
         let has = self.waiting(node).map(|edge| format!("`{}`", edge.name)).collect::<Vec<_>>();
-        let (blockers, has_some) = (self.blockers(node), !has.is_empty());
+        let (blockers, has_some) = (self.lasting_blockers(node, timing), !has.is_empty());
         let has = match has.len() {
             1 => format!("the message of {}", has[0]),
             _ => format!("the messages of {}", has.join(" and ")),

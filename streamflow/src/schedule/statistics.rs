@@ -113,12 +113,15 @@ mod tests {
             capacity: 1,
             policy: Policy::BackPressure,
             feedback: id < 0,
+            gives_way: false,
+            dropped_to_go_on: 0,
             dropped_by_policy: 0,
             dropped_at_end: 0,
         };
         PortStatus {
             name: "a port",
             optional,
+            is_awaited: false,
             has_emitted: true,
             edges: edges.iter().map(edge).collect(),
         }

@@ -59,6 +59,12 @@ impl<T> Receiver<T> {
         self.edge.begin_run();
     }
 
+    /// From now on, until the run has ended, a message for which there is no room is dropped, and the producer does not
+    /// wait. No node runs.
+    pub(crate) fn give_way(&self) {
+        self.edge.gives_way.store(true, Ordering::Relaxed);
+    }
+
     pub(crate) fn status(&self) -> EdgeStatus {
         self.edge.status(self.waiting())
     }

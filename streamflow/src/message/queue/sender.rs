@@ -53,7 +53,12 @@ impl<T> Sender<T> {
     /// Whether the producer may run.
     #[inline]
     pub(crate) fn has_room(&self) -> bool {
-        !self.is_full() || self.edge.options.policy != Policy::BackPressure
+        !self.is_full() || self.edge.options.policy != Policy::BackPressure || self.edge.gives_way()
+    }
+
+    /// Whether a producer that waits for room, whatever the policy, finds none.
+    pub(crate) fn lacks_room(&self) -> bool {
+        self.is_full() && !self.edge.gives_way()
     }
 
     /// Whether a message for which there is no room is an error.
@@ -75,13 +80,13 @@ impl<T> Sender<T> {
         }
     }
 
-    /// Adds a message by the edge's policy. Returns the message if the policy drops it. Before, the node has checked
+    /// Adds a message by the edge's policy. Returns the message if the edge drops it. Before, the node has checked
     /// [`has_room`](Self::has_room) and [`would_fault`](Self::would_fault).
     pub(crate) fn push(&mut self, message: Envelope<T>) -> Option<Envelope<T>> {
         match &mut self.messages {
             Messages::Ring(ring) => {
                 let Some(slot) = ring.slot() else {
-                    self.edge.note_dropped_by_policy();
+                    self.edge.note_dropped();
                     return Some(message);
                 };
                 *slot = Some(message);
@@ -114,16 +119,19 @@ impl<T> Sender<T> {
     fn push_locked(&self, message: Envelope<T>) -> Option<Envelope<T>> {
         let Messages::Locked(queue) = &self.messages else { return Some(message) };
         match self.edge.options.policy {
-            Policy::BackPressure | Policy::Fault => queue.push(message),
-            Policy::Reject if self.is_full() => {
-                self.edge.note_dropped_by_policy();
+            Policy::BackPressure if self.is_full() && self.edge.gives_way() => {
+                self.edge.note_dropped();
                 return Some(message);
             }
-            Policy::Reject => queue.push(message),
+            Policy::Reject if self.is_full() => {
+                self.edge.note_dropped();
+                return Some(message);
+            }
+            Policy::BackPressure | Policy::Fault | Policy::Reject => queue.push(message),
             Policy::Pop => {
                 let oldest = queue.push_and_pop(message, self.edge.options.capacity);
                 if oldest.is_some() {
-                    self.edge.note_dropped_by_policy();
+                    self.edge.note_dropped();
                 }
                 return oldest;
             }

@@ -95,6 +95,11 @@ impl Conditions {
         self.all.iter().any(|entry| entry.term.runs_without_messages() && !entry.term.is_endless())
     }
 
+    /// Whether one of them waits for messages at this input.
+    pub(in crate::operator) fn await_messages(&self, input: usize) -> bool {
+        self.all.iter().any(|entry| entry.term.awaits(input))
+    }
+
     /// As they are written in `#[when(…)]`.
     pub(in crate::operator) fn texts(&self) -> Box<[&'static str]> {
         self.all.iter().map(|entry| entry.text).collect()
@@ -235,6 +240,10 @@ impl Term for Any {
 
     fn needs_time(&self) -> bool {
         self.0.iter().any(|entry| entry.term.needs_time())
+    }
+
+    fn awaits(&self, input: usize) -> bool {
+        self.0.iter().any(|entry| entry.term.awaits(input))
     }
 
     fn is_used_up(&self) -> bool {

@@ -76,6 +76,10 @@ impl Term for Messages {
         Ok(())
     }
 
+    fn awaits(&self, input: usize) -> bool {
+        self.inputs.iter().any(|awaited| awaited.index == input)
+    }
+
     fn check(&mut self, at: &mut Situation<'_>) -> Result<Verdict> {
         for (group, needed) in self.groups() {
             let mut found = 0;
@@ -142,6 +146,10 @@ impl Term for Expiring {
 
     fn needs_time(&self) -> bool {
         true
+    }
+
+    fn awaits(&self, input: usize) -> bool {
+        self.index == input
     }
 
     fn check(&mut self, at: &mut Situation<'_>) -> Result<Verdict> {

@@ -31,7 +31,7 @@ impl Term for Room {
 
     fn lack(&self, ports: &NodePorts<'_>) -> Option<Lack> {
         let edges = &ports.outputs[self.index].edges;
-        let full: Vec<_> = edges.iter().filter(|edge| edge.waiting >= edge.capacity).collect();
+        let full: Vec<_> = edges.iter().filter(|edge| edge.is_full()).collect();
         let texts = full.iter().map(|edge| {
             format!("`{}`, which is full ({} of {})", edge.name, edge.waiting, edge.capacity)
         });

@@ -33,6 +33,12 @@ pub(super) trait Term: Send + fmt::Debug {
         false
     }
 
+    /// Whether it waits for messages at this input.
+    fn awaits(&self, input: usize) -> bool {
+        let _ = input;
+        false
+    }
+
     /// A run begins.
     fn start(&mut self, waker: &Waker) -> Result<()> {
         let _ = waker;

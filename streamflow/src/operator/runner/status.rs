@@ -7,9 +7,12 @@ use crate::port::Ports;
 
 impl NodeRunner {
     pub(in crate::operator) fn status(&self, hooks: &mut dyn Hooks) -> NodeStatus {
-        let (inputs, outputs) = port_statuses(hooks.ports());
+        let (mut inputs, outputs) = port_statuses(hooks.ports());
         let changes = hooks.changes();
         let conditions = self.conditions.as_deref();
+        for (index, input) in inputs.iter_mut().enumerate() {
+            input.is_awaited = conditions.is_some_and(|all| all.await_messages(index));
+        }
         let ports = NodePorts { inputs: &inputs, outputs: &outputs, tick: self.cx.tick() };
         let unmet = conditions.map(|conditions| conditions.unmet(&ports)).unwrap_or_default();
         let ended_by = conditions.and_then(Conditions::ended);
@@ -24,6 +27,7 @@ impl NodeRunner {
             // A condition that will never hold again ends the node in the same way.
             is_finished: self.cx.is_finished() && ended_by.is_none(),
             is_at_limit: self.cx.tick() >= self.most && self.count != Some(self.most),
+            has_no_end: self.most == u64::MAX && !conditions.is_some_and(Conditions::end),
             has_stopped_graph: self.cx.has_stopped_graph(),
             ended_by,
             unmet,
@@ -42,12 +46,12 @@ pub(super) fn port_statuses(ports: &mut dyn Ports) -> (Vec<PortStatus>, Vec<Port
     let (mut inputs, mut outputs) = (Vec::new(), Vec::new());
     ports.inputs(&mut |input| {
         let (name, optional, edges) = (input.name(), input.is_optional(), input.edges());
-        inputs.push(PortStatus { name, optional, has_emitted: false, edges });
+        inputs.push(PortStatus { name, optional, is_awaited: false, has_emitted: false, edges });
     });
     ports.outputs(&mut |output| {
         let (name, edges) = (output.name(), output.edges());
         let has_emitted = output.has_emitted();
-        outputs.push(PortStatus { name, optional: false, has_emitted, edges });
+        outputs.push(PortStatus { name, optional: false, is_awaited: false, has_emitted, edges });
     });
     (inputs, outputs)
 }

@@ -1,0 +1,180 @@
+//! The end of a run does not depend on timing: it is the same under each scheduler, whatever thread is faster.
+//!
+//! Timing decides two things. A message that comes to an optional input after a tick waits for the next one, which may never
+//! be. And of messages that come faster than they are taken, the policies `pop` and `reject` drop some. Nothing else does: a
+//! node waits until all its required inputs have messages and all its outputs have room, and no other node takes these away.
+//! So two ticks that are both possible give the same state in either order, and a run of such nodes has one final state
+//! (Kahn, *The semantics of a simple language for parallel programming*, 1974; with bounded queues, Parks, 1995). Two rules
+//! keep what timing decides away from that state:
+//!
+//! 1. **No run ends at an edge that gives way.** When no node can run any more, and an edge of this list is all that a node
+//!    waits for, the edge *gives way*: it drops messages for which it has no room, the report counts them, and the run goes
+//!    on.
+//!    - An edge to an *optional input* beside a required one. Its messages decide about no tick.
+//!    - An edge to a *thinned* node: each tick of the node needs messages of a lossy edge, perhaps through other nodes. How
+//!      many messages the node takes is up to timing.
+//!    - An edge to an *attendant*: a node that stands still where the others end. The node has no end of its own, as a source
+//!      without `count`, or such a node feeds it; and nothing but optional inputs, thinned nodes and other attendants gets
+//!      what it sends.
+//! 2. **No thinned node and no attendant is stuck.** How far it comes is up to timing.
+//!
+//! Thus edges to optional inputs, thinned nodes and attendants prevent no tick of the other nodes, and cause none: those have one
+//! final state, and the verdict depends on it alone. In each order such an edge has the same number of sent messages, if
+//! its producer is none of these nodes; how many of them are received, dropped or left is up to timing.
+//!
+//! The rules hold for operators that take and send the same with and without a message at an optional input. An operator
+//! whose inputs are all optional takes its messages in an order that is up to timing, so it takes all that come.
+
+use std::collections::HashSet;
+
+use super::{Blocker, Graph};
+use crate::operator::NodeStatus;
+
+/// The nodes and edges of a graph that depend on timing. They are the same in each state of a run.
+pub(super) struct Timing {
+    /// By node.
+    is_thinned: Vec<bool>,
+    is_attendant: Vec<bool>,
+    /// The edges that may give way.
+    edges: HashSet<usize>,
+    /// Of these, the ones to optional inputs.
+    optional: HashSet<usize>,
+}
+
+/// An edge.
+struct Link {
+    id: usize,
+    from: usize,
+    to: usize,
+    /// Whether it leads to an optional input beside a required one.
+    is_optional: bool,
+    is_lossy: bool,
+    is_feedback: bool,
+    /// Whether the consumer may run without its messages.
+    may_lack: bool,
+}
+
+impl Timing {
+    pub(super) fn new(graph: &Graph<'_>) -> Self {
+        let links = links(graph);
+        let mut is_thinned = vec![false; graph.nodes.len()];
+        grow(&mut is_thinned, &links, |link, thinned| {
+            (!link.is_optional && (link.is_lossy || thinned[link.from])).then_some(link.to)
+        });
+        // A node whose messages come to a sink, on a way that no timing cuts.
+        let mut is_needed = vec![true; graph.nodes.len()];
+        links.iter().for_each(|link| is_needed[link.from] = false);
+        grow(&mut is_needed, &links, |link, needed| {
+            let cut = link.is_optional || is_thinned[link.to];
+            (!cut && needed[link.to]).then_some(link.from)
+        });
+        let mut is_attendant: Vec<bool> = (0..graph.nodes.len())
+            .map(|node| !is_needed[node] && is_endless(node, &graph.nodes[node], &links))
+            .collect();
+        grow(&mut is_attendant, &links, |link, attendant| {
+            (!link.is_optional && attendant[link.from] && !is_needed[link.to]).then_some(link.to)
+        });
+        let gives_way = |link: &&Link| {
+            let is_up_to_timing = is_thinned[link.to] || is_attendant[link.to];
+            let takes_all = is_up_to_timing && !is_thinned[link.from];
+            !link.is_feedback && !is_attendant[link.from] && (link.is_optional || takes_all)
+        };
+        let edges: HashSet<_> = links.iter().filter(gives_way).map(|link| link.id).collect();
+        let optional = links.iter().filter(|link| link.is_optional).map(|link| link.id).collect();
+        Self { is_thinned, is_attendant, edges, optional }
+    }
+
+    /// Whether timing decides how far the node comes.
+    pub(super) fn decides(&self, node: usize) -> bool {
+        self.is_thinned[node] || self.is_attendant[node]
+    }
+
+    /// Whether the edge leads to an optional input beside a required one.
+    pub(super) fn is_optional(&self, edge: usize) -> bool {
+        self.optional.contains(&edge)
+    }
+
+    /// The edges that are all that this node waits for, and that may give way. Empty if it waits for something else.
+    pub(super) fn kept_by(&self, node: usize, graph: &Graph<'_>) -> Vec<usize> {
+        if graph.nodes[node].is_done() {
+            return Vec::new();
+        }
+        let blockers = graph.blockers(node);
+        if !blockers.iter().all(|blocker| self.is_passing(*blocker, graph)) {
+            return Vec::new();
+        }
+        let mut edges = Vec::new();
+        for blocker in blockers {
+            match blocker {
+                Blocker::Room(edge, _) => edges.push(edge.id),
+                Blocker::Condition(unmet, _) => edges.extend(&unmet.edges),
+                Blocker::Message(..) => {}
+            }
+        }
+        edges
+    }
+
+    /// Whether this is room in edges that may give way.
+    pub(super) fn is_passing(&self, blocker: Blocker<'_>, graph: &Graph<'_>) -> bool {
+        match blocker {
+            Blocker::Room(edge, consumer) => self.may_give_way(edge.id, consumer, graph),
+            Blocker::Condition(unmet, consumer) if unmet.is_room => {
+                unmet.edges.iter().all(|edge| self.may_give_way(*edge, consumer, graph))
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether an edge that is full may give way. A node that has all that it needs, and leaves its messages, has decided
+    /// that itself.
+    fn may_give_way(&self, edge: usize, consumer: usize, graph: &Graph<'_>) -> bool {
+        let leaves = || {
+            let status = &graph.nodes[consumer];
+            !self.decides(consumer) && !status.is_done() && graph.blockers(consumer).is_empty()
+        };
+        self.edges.contains(&edge) && !leaves()
+    }
+}
+
+fn links(graph: &Graph<'_>) -> Vec<Link> {
+    let mut links = Vec::new();
+    for (to, node) in graph.nodes.iter().enumerate() {
+        let has_required = graph.has_required(to);
+        for input in &node.inputs {
+            let is_optional = has_required && !input.is_required();
+            let may_lack = !input.is_required() && (has_required || node.runs_without_messages);
+            for edge in &input.edges {
+                let Some(&from) = graph.producers.get(&edge.id) else { continue };
+                links.push(Link {
+                    id: edge.id,
+                    from,
+                    to,
+                    is_optional,
+                    is_lossy: edge.is_lossy(),
+                    is_feedback: edge.feedback,
+                    may_lack,
+                });
+            }
+        }
+    }
+    links
+}
+
+/// Whether the node runs without messages of other nodes, and nothing limits its ticks.
+fn is_endless(node: usize, status: &NodeStatus, links: &[Link]) -> bool {
+    let drives = |link: &Link| link.to == node && !link.is_feedback && !link.may_lack;
+    status.has_no_end && !links.iter().any(drives)
+}
+
+/// Adds nodes to a set until the rule, which names a node for an edge, adds none.
+fn grow(set: &mut [bool], links: &[Link], rule: impl Fn(&Link, &[bool]) -> Option<usize>) {
+    let mut has_grown = true;
+    while std::mem::take(&mut has_grown) {
+        for link in links {
+            if let Some(node) = rule(link, set).filter(|node| !set[*node]) {
+                set[node] = true;
+                has_grown = true;
+            }
+        }
+    }
+}

@@ -1,0 +1,349 @@
+//! Timing does not decide how a run ends.
+
+use std::time::Duration;
+
+use streamflow::graph::Graph;
+use streamflow::prelude::*;
+use streamflow::schedule::{DropReason, Dropped, End, Report, Workers};
+use streamflow::testing::{Explorer, yield_now};
+use streamflow::time::Clock;
+use streamflow_tests::stereo::Counter;
+use streamflow_tests::{Failed, Suite, check, check_equal, check_text, stalled};
+
+pub(crate) fn add(suite: Suite) -> Suite {
+    suite
+        .plain("a_message_that_is_late_for_an_optional_input_stalls_no_run::host", late)
+        .plain("no_run_waits_in_a_circle_through_an_optional_input::host", circle)
+        .plain("an_optional_input_excuses_no_stall_beside_it::host", beside)
+        .plain("a_source_without_an_end_stands_still_at_an_optional_input::host", without_end)
+        .plain("a_node_of_a_lossy_edge_stalls_no_run_and_is_reported::host", thinned)
+        .plain("a_node_that_runs_by_the_clock_hides_no_stall::host", sampled)
+}
+
+/// Runs a graph on one thread, with workers, and with workers that take turns in the order of a seed.
+fn in_each_order<G: Graph + Runs>(
+    make: impl Fn(&Platform) -> Result<G, Error>,
+    judge: impl Fn(&mut G, Result<Report, Error>) -> Result<(), Failed>,
+) -> Result<(), Failed> {
+    let run = |platform: &Platform, workers: Workers| {
+        let mut graph = make(platform)?;
+        graph.workers(workers)?;
+        let done = graph.run_once();
+        judge(&mut graph, done)
+    };
+    for workers in [Workers::none(), Workers::new(2), Workers::new(4)] {
+        let platform = Platform::host().clock(&Clock::simulated()).build()?;
+        run(&platform, workers).map_err(Failed::msg)?;
+    }
+    let explored = Explorer::new().seeds(24).run(|platform| run(platform, Workers::new(2)))?;
+    Ok(explored.check()?)
+}
+
+/// A graph with the method `run` that `graph!` writes.
+trait Runs {
+    fn run_once(&mut self) -> Result<Report, Error>;
+}
+
+macro_rules! runs {
+    ($($graph:ident),*) => {$(
+        impl Runs for $graph {
+            fn run_once(&mut self) -> Result<Report, Error> {
+                self.run()
+            }
+        }
+    )*};
+}
+runs!(Late, Circle, Beside, WithoutEnd, Thinned);
+
+impl Runs for Sampled {
+    fn run_once(&mut self) -> Result<Report, Error> {
+        // By the simulated clock: so it ends, if no stall is found.
+        self.run_for(Duration::from_secs(10))
+    }
+}
+
+/// The messages of an edge that were not received: reasons and numbers.
+fn dropped(report: &Report, edge: &str) -> Vec<(DropReason, u64)> {
+    let of_edge = report.dropped.iter().filter(|dropped| dropped.edge == edge);
+    of_edge.map(|Dropped { reason, messages, .. }| (*reason, *messages)).collect()
+}
+
+fn sum(dropped: &[(DropReason, u64)]) -> u64 {
+    dropped.iter().map(|(_, messages)| messages).sum()
+}
+
+/// Takes a message of `o`, if there is one, with each of `a`.
+#[operator]
+struct Overlay {
+    #[input]
+    a: &u64,
+    #[input(optional)]
+    o: &u64,
+    taken: u64,
+}
+
+impl Compute for Overlay {
+    fn compute(&mut self, io: OverlayIo<'_>, _: &ExecutionContext) -> Result<()> {
+        io.a.discard();
+        self.taken += u64::from(io.o.receive().into_data().is_some());
+        Ok(())
+    }
+}
+
+#[operator]
+struct Takes {
+    #[input]
+    number: &u64,
+}
+
+impl Compute for Takes {
+    fn compute(&mut self, io: TakesIo<'_>, _: &ExecutionContext) -> Result<()> {
+        io.number.discard();
+        Ok(())
+    }
+}
+
+#[operator]
+struct Join {
+    #[input]
+    a: &u64,
+    #[input]
+    b: &u64,
+}
+
+impl Compute for Join {
+    fn compute(&mut self, io: JoinIo<'_>, _: &ExecutionContext) -> Result<()> {
+        io.a.discard();
+        io.b.discard();
+        Ok(())
+    }
+}
+
+/// Sends each number to both outputs.
+#[operator]
+struct Twice {
+    #[output]
+    x: u64,
+    #[output]
+    y: u64,
+}
+
+impl Compute for Twice {
+    fn compute(&mut self, io: TwiceIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        io.x.emit(cx.tick())?;
+        io.y.emit(cx.tick())
+    }
+}
+
+/// Sends each number on, after others had time.
+#[operator]
+struct Slow {
+    #[input]
+    i: u64,
+    #[output]
+    o: u64,
+}
+
+impl Compute for Slow {
+    fn compute(&mut self, io: SlowIo<'_>, _: &ExecutionContext) -> Result<()> {
+        // The room in the queue is free now.
+        let i = io.i.receive().into_data();
+        (0..20).for_each(|_| yield_now());
+        io.o.emit(i)
+    }
+}
+
+graph! {
+    struct Late(first: u64, second: u64) {
+        #[when(count(first))] let a: Counter = Counter::new();
+        #[when(count(second), periodic(Duration::from_millis(1)))] let b: Counter = Counter::new();
+        let overlay: Overlay = Overlay::new(0);
+        let other: Takes = Takes::new();
+        a.number >> overlay.a;
+        b.number >> overlay.o;
+        b.number >> other.number;
+    }
+}
+
+/// `b` sends most of its messages when `a` is done. Its other consumer gets all of them.
+fn late() -> Result<(), Failed> {
+    for (first, second) in [(2, 2), (2, 3), (3, 5), (5, 9)] {
+        in_each_order(
+            |platform| Late::new(platform, first, second),
+            |graph, done| {
+                let report = done?;
+                check_equal(report.end.clone(), End::SourcesDone)?;
+                let ticks = ["a", "b", "overlay", "other"].map(|node| report.ticks(node));
+                check_equal(ticks, [first, second, first, second].map(Some))?;
+                let lost = dropped(&report, "b.number >> overlay.o");
+                check_equal(graph.overlay().taken + sum(&lost), second)?;
+                let left = lost.iter().find(|(reason, _)| *reason == DropReason::RunEnded);
+                check(left.is_none_or(|(_, messages)| *messages == 1), || report.to_string())?;
+                check_equal(report.dropped.len(), lost.len())
+            },
+        )?;
+    }
+    // On one thread, the first message of `b` is in time.
+    let platform = Platform::host().clock(&Clock::simulated()).build()?;
+    let mut graph = Late::new(&platform, 2, 5)?;
+    graph.workers(Workers::none())?;
+    let report = graph.run()?;
+    let lost = [(DropReason::GaveWay, 3), (DropReason::RunEnded, 1)];
+    check_equal(dropped(&report, "b.number >> overlay.o"), lost.to_vec())?;
+    check_text(&report.to_string(), &["the edge gave way, so that the run went on"])?;
+    // The next run begins anew.
+    let report = graph.run()?;
+    check_equal(dropped(&report, "b.number >> overlay.o"), lost.to_vec())
+}
+
+graph! {
+    struct Circle() {
+        #[when(count(10))] let source: Twice = Twice::new();
+        let slow: Slow = Slow::new();
+        let overlay: Overlay = Overlay::new(0);
+        source.x >> slow.i;
+        source.y >> overlay.a;
+        slow.o >> overlay.o;
+    }
+}
+
+/// If `overlay` is ahead by two, `source` waits for `slow`, that for `overlay`, and that for `source`.
+fn circle() -> Result<(), Failed> {
+    in_each_order(Circle::new, |graph, done| {
+        let report = done?;
+        let ticks = ["source", "slow", "overlay"].map(|node| report.ticks(node));
+        check_equal(ticks, [Some(10); 3])?;
+        let lost = dropped(&report, "slow.o >> overlay.o");
+        check_equal(graph.overlay().taken + sum(&lost), 10)
+    })
+}
+
+graph! {
+    struct Beside() {
+        #[when(count(5))] let a: Counter = Counter::new();
+        #[when(count(100))] let b: Counter = Counter::new();
+        #[when(count(5))] let c: Counter = Counter::new();
+        let overlay: Overlay = Overlay::new(0);
+        let join: Join = Join::new();
+        a.number >> overlay.a;
+        b.number >> overlay.o;
+        b.number >> join.a;
+        c.number >> join.b;
+    }
+}
+
+/// However early `overlay` is done, `b` goes on to its own stall, which has the same text.
+fn beside() -> Result<(), Failed> {
+    in_each_order(Beside::new, |_, done| {
+        let text = stalled(done)?;
+        let chain = "the run has stalled:\n  `b`, after 6 of 100 ticks, waits for room in `b.number >> join.a`, which is full \
+                     (1 of 1) → `join`, after 5 ticks, has the message of `b.number >> join.a`, but waits for a message of \
+                     `c.number >> join.b`, which is empty → `c` is done: its `count` of 5 is reached\n";
+        check_text(&text, &[chain])
+    })
+}
+
+graph! {
+    struct WithoutEnd() {
+        #[when(count(5))] let a: Counter = Counter::new();
+        let b: Counter = Counter::new();
+        let slow: Slow = Slow::new();
+        let overlay: Overlay = Overlay::new(0);
+        a.number >> overlay.a;
+        b.number >> slow.i;
+        slow.o >> overlay.o;
+    }
+}
+
+/// `b` and `slow` serve `overlay` alone, and end with it.
+fn without_end() -> Result<(), Failed> {
+    in_each_order(WithoutEnd::new, |graph, done| {
+        let report = done?;
+        check_equal((report.end.clone(), report.ticks("overlay")), (End::SourcesDone, Some(5)))?;
+        let slow = report.ticks("slow").unwrap_or_default();
+        let lost = sum(&dropped(&report, "slow.o >> overlay.o"));
+        check_equal(graph.overlay().taken + lost, slow)?;
+        let b = report.ticks("b").unwrap_or_default();
+        check_equal(slow + sum(&dropped(&report, "b.number >> slow.i")), b)?;
+        let [waited] = &*report.waited else { return Err(Failed::msg(report)) };
+        let chain =
+            "waits for room in `b.number >> slow.i`, which is full (1 of 1) → `slow`, after ";
+        check_text(waited, &["`b`, after ", chain, "waits for room in `slow.o >> overlay.o`"])
+    })
+}
+
+graph! {
+    struct Thinned(sent: u64) {
+        #[when(count(9))] let fast: Counter = Counter::new();
+        #[when(count(sent))] let b: Counter = Counter::new();
+        let join: Join = Join::new();
+        let other: Takes = Takes::new();
+        #[policy(pop)] fast.number >> join.a;
+        b.number >> join.b;
+        b.number >> other.number;
+    }
+}
+
+/// How many messages of `fast` come to `join`, and so how many of `b` it takes, is up to timing.
+fn thinned() -> Result<(), Failed> {
+    for sent in [1, 2, 4, 100] {
+        in_each_order(
+            |platform| Thinned::new(platform, sent),
+            |_, done| {
+                let report = done?;
+                let ticks = ["fast", "b", "other"].map(|node| report.ticks(node));
+                check_equal(ticks, [9, sent, sent].map(Some))?;
+                let joined = report.ticks("join").unwrap_or_default();
+                check_equal(joined + sum(&dropped(&report, "fast.number >> join.a")), 9)?;
+                check_equal(joined + sum(&dropped(&report, "b.number >> join.b")), sent)?;
+                if joined == sent {
+                    return check_equal(&report.waited[..], &[]);
+                }
+                let [waited] = &*report.waited else { return Err(Failed::msg(report)) };
+                check_text(
+                    waited,
+                    &["`join`, after ", "has the message of `b.number >> join.b`, but waits for"],
+                )?;
+                check_text(
+                    &report.to_string(),
+                    &["as timing decided, these waited at the end:\n  `join`"],
+                )
+            },
+        )?;
+    }
+    Ok(())
+}
+
+/// Takes what is there.
+#[operator]
+struct Sampler {
+    #[input(optional)]
+    number: &u64,
+}
+
+impl Compute for Sampler {
+    fn compute(&mut self, io: SamplerIo<'_>, _: &ExecutionContext) -> Result<()> {
+        io.number.discard();
+        Ok(())
+    }
+}
+
+graph! {
+    struct Sampled() {
+        #[when(count(9))] let a: Counter = Counter::new();
+        #[when(count(2))] let b: Counter = Counter::new();
+        let join: Join = Join::new();
+        #[when(periodic(Duration::from_millis(1)))] let sampler: Sampler = Sampler::new();
+        a.number >> join.a;
+        b.number >> join.b;
+        b.number >> sampler.number;
+    }
+}
+
+/// `sampler` runs for ever, and no tick of it lets `a` go on.
+fn sampled() -> Result<(), Failed> {
+    in_each_order(Sampled::new, |_, done| {
+        let text = stalled(done)?;
+        check_text(&text, &["`a`, after 3 of 9 ticks,", "`b` is done: its `count` of 2 is reached"])
+    })
+}
