@@ -1,0 +1,231 @@
+//! Builds a graph with the calls that `graph!` expands to.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use streamflow::__private::{
+    EdgeOptions, GraphParams, Policy, SingleStream, begin, connect, connect_shared, edge, when,
+};
+use streamflow::graph::{
+    AnyNode, Graph, Node, NodeOptions, NodeStreams, OnFailure, RunState, finish,
+};
+use streamflow::operator::Operator;
+use streamflow::prelude::*;
+
+use super::operators::{Core, Counts, Merge, One, Source, Two};
+use super::plan::{EdgePlan, Kind, NodePlan, Plan, Port, When};
+
+/// The ports of a node that is not built yet.
+#[allow(clippy::large_enum_variant, reason = "there are few values, for a short time")]
+enum Ports {
+    Source(<Source as Operator>::Ports),
+    One(<One as Operator>::Ports),
+    Two(<Two as Operator>::Ports),
+    Merge(<Merge as Operator>::Ports),
+}
+
+impl Ports {
+    fn of(kind: Kind) -> Self {
+        match kind {
+            Kind::Source => Self::Source(Source::__ports()),
+            Kind::One => Self::One(One::__ports()),
+            Kind::Two => Self::Two(Two::__ports()),
+            Kind::Merge => Self::Merge(Merge::__ports()),
+        }
+    }
+}
+
+/// Runs code with the output of an edge.
+macro_rules! with_output {
+    ($from:expr, $out:expr, $output:ident => $do:expr) => {
+        match ($from, $out) {
+            (Ports::Source(ports), 0) => {
+                let $output = &mut ports.x;
+                $do
+            }
+            (Ports::Source(ports), _) => {
+                let $output = &mut ports.y;
+                $do
+            }
+            (Ports::One(ports), 0) => {
+                let $output = &mut ports.x;
+                $do
+            }
+            (Ports::One(ports), _) => {
+                let $output = &mut ports.y;
+                $do
+            }
+            (Ports::Two(ports), 0) => {
+                let $output = &mut ports.x;
+                $do
+            }
+            (Ports::Two(ports), _) => {
+                let $output = &mut ports.y;
+                $do
+            }
+            (Ports::Merge(_), _) => Err(no_such_port()),
+        }
+    };
+}
+
+/// Connects an output with an input.
+macro_rules! wire {
+    ($from:expr, $plan:expr, $input:expr, $options:expr, $is_shared:expr) => {
+        with_output!($from, $plan.out, output => {
+            let edge = edge(output, $input, $options);
+            if $is_shared { connect_shared(edge) } else { connect(edge) }
+            Ok(())
+        })
+    };
+}
+
+fn no_such_port() -> Failure {
+    Failure::msg("an edge begins or ends at a port that does not exist")
+}
+
+fn wire(
+    from: &mut Ports,
+    to: &mut Ports,
+    plan: &EdgePlan,
+    options: EdgeOptions,
+    is_shared: bool,
+) -> Result<()> {
+    match (to, plan.port) {
+        (Ports::One(to), Port::A) => wire!(from, plan, &mut to.a, options, is_shared),
+        (Ports::One(to), Port::O) => wire!(from, plan, &mut to.o, options, is_shared),
+        (Ports::One(to), Port::P) => wire!(from, plan, &mut to.p, options, is_shared),
+        (Ports::Two(to), Port::A) => wire!(from, plan, &mut to.a, options, is_shared),
+        (Ports::Two(to), Port::B) => wire!(from, plan, &mut to.b, options, is_shared),
+        (Ports::Two(to), Port::O) => wire!(from, plan, &mut to.o, options, is_shared),
+        (Ports::Two(to), Port::P) => wire!(from, plan, &mut to.p, options, is_shared),
+        (Ports::Merge(to), Port::O) => wire!(from, plan, &mut to.o, options, is_shared),
+        (Ports::Merge(to), Port::P) => wire!(from, plan, &mut to.p, options, is_shared),
+        _ => Err(no_such_port()),
+    }
+}
+
+/// Connects an output of a node with its own input, and puts the first message there.
+fn wire_back(
+    node: &mut Ports,
+    plan: &EdgePlan,
+    options: EdgeOptions,
+    is_shared: bool,
+    platform: &Platform,
+) -> Result<()> {
+    let Ports::Two(ports) = node else { return Err(no_such_port()) };
+    let (input, options) = (&mut ports.b, options.feedback());
+    match (plan.out, is_shared) {
+        (0, true) => connect_shared(edge(&mut ports.x, input, options)),
+        (0, false) => connect(edge(&mut ports.x, input, options)),
+        (_, true) => connect_shared(edge(&mut ports.y, input, options)),
+        (_, false) => connect(edge(&mut ports.y, input, options)),
+    }
+    Ok(begin(&mut ports.b, 0, platform)?)
+}
+
+/// The name of an edge, which lives as long as the program.
+pub(crate) fn edge_name(index: usize) -> &'static str {
+    const NAMES: [&str; 32] = [
+        "e0", "e1", "e2", "e3", "e4", "e5", "e6", "e7", "e8", "e9", "e10", "e11", "e12", "e13",
+        "e14", "e15", "e16", "e17", "e18", "e19", "e20", "e21", "e22", "e23", "e24", "e25", "e26",
+        "e27", "e28", "e29", "e30", "e31",
+    ];
+    NAMES[index]
+}
+
+/// A graph that is built at run time.
+pub(crate) struct Built {
+    platform: Platform,
+    nodes: Vec<Box<dyn AnyNode>>,
+    run: RunState,
+}
+
+impl Graph for Built {
+    fn nodes(&mut self) -> Vec<&mut dyn AnyNode> {
+        self.nodes.iter_mut().map(|node| &mut **node as &mut dyn AnyNode).collect()
+    }
+
+    fn __run(&mut self) -> Option<&mut RunState> {
+        Some(&mut self.run)
+    }
+
+    fn platform(&self) -> &Platform {
+        &self.platform
+    }
+
+    type Handle = ();
+
+    fn handle(&self) {}
+}
+
+/// Builds the graph. Its operators count in these.
+pub(crate) fn build(plan: &Plan, counts: &[Arc<Counts>], platform: &Platform) -> Result<Built> {
+    let mut ports: Vec<Ports> = plan.nodes.iter().map(|node| Ports::of(node.kind)).collect();
+    for (index, edge) in plan.edges.iter().enumerate() {
+        let policy = match edge.policy {
+            streamflow::message::Policy::Pop => Policy::Pop,
+            streamflow::message::Policy::Reject => Policy::Reject,
+            streamflow::message::Policy::Fault => Policy::Fault,
+            _ => Policy::BackPressure,
+        };
+        let options = EdgeOptions::new(edge_name(index), edge.capacity, policy)?;
+        let is_shared = plan.outputs(edge.from).filter(|other| other.out == edge.out).count() > 1;
+        if edge.is_feedback() {
+            wire_back(&mut ports[edge.to], edge, options, is_shared, platform)?;
+        } else {
+            let (before, after) = ports.split_at_mut(edge.to);
+            wire(&mut before[edge.from], &mut after[0], edge, options, is_shared)?;
+        }
+    }
+    let (params, single_stream) = (GraphParams::default(), SingleStream::new(0));
+    let mut nodes: Vec<Box<dyn AnyNode>> = Vec::new();
+    for (index, ((of, ports), counts)) in plan.nodes.iter().zip(ports).zip(counts).enumerate() {
+        let options = NodeOptions {
+            streams: NodeStreams::None,
+            worker: None,
+            count: of.count,
+            conditions: of.when.map(conditions),
+            on_failure: OnFailure::Stop,
+            single_stream: &single_stream,
+            params: &params,
+        };
+        let (name, core) = (format!("n{index}"), Core::new(*of, counts.clone()));
+        nodes.push(match ports {
+            Ports::Source(ports) => node(Source::new(core), ports, &name, platform, options)?,
+            Ports::One(ports) => node(One::new(core), ports, &name, platform, options)?,
+            Ports::Two(ports) => node(Two::new(core), ports, &name, platform, options)?,
+            Ports::Merge(ports) => node(Merge::new(core), ports, &name, platform, options)?,
+        });
+    }
+    let mut built = Built { platform: platform.clone(), nodes, run: RunState::default() };
+    finish(&mut built)?;
+    Ok(built)
+}
+
+fn conditions(condition: When) -> streamflow::graph::Conditions {
+    when::all(vec![match condition {
+        When::Available(n) => when::message_available("message_available(a, n)", "a", n),
+        When::Room => when::room("room(x)", "x"),
+        When::Periodic => {
+            when::periodic("periodic(1ms)", Duration::from_millis(1), when::CatchUp::Skip)
+        }
+    }])
+}
+
+/// A node with ports that are connected already.
+fn node<O: Operator>(
+    operator: O,
+    ports: O::Ports,
+    name: &str,
+    platform: &Platform,
+    options: NodeOptions<'_>,
+) -> Result<Box<Node<O>>, Error> {
+    let mut node = operator.__node(name, platform, options)?;
+    node.parts.ports = ports;
+    Ok(node)
+}
+
+/// The nodes with their counts, for a run.
+pub(crate) fn counts(plan: &Plan) -> Vec<Arc<Counts>> {
+    plan.nodes.iter().map(|_: &NodePlan| Arc::default()).collect()
+}

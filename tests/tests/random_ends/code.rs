@@ -1,0 +1,73 @@
+//! Prints a graph as code.
+
+use std::fmt::Write;
+
+use streamflow::message::Policy;
+
+use super::build::edge_name;
+use super::plan::{Kind, NodePlan, Plan, When};
+
+/// The text of the graph, in the syntax of `graph!`, with the operators of `random_ends/operators.rs`.
+pub(crate) fn print(plan: &Plan) -> String {
+    let mut text = "graph! {\n    struct Ends() {\n".to_owned();
+    for (index, node) in plan.nodes.iter().enumerate() {
+        let _ =
+            writeln!(text, "        {}let n{index}: {};{}", when(node), operator(node), does(node));
+    }
+    for (index, edge) in plan.edges.iter().enumerate() {
+        let policy = match edge.policy {
+            Policy::Pop => "#[policy(pop)] ",
+            Policy::Reject => "#[policy(reject)] ",
+            Policy::Fault => "#[policy(fault)] ",
+            _ => "",
+        };
+        let feedback = if edge.is_feedback() { "#[feedback(initial = 0)] " } else { "" };
+        let (out, input) = (["x", "y"][edge.out], edge.port.name());
+        let _ = writeln!(
+            text,
+            "        #[capacity({})] {policy}{feedback}n{}.{out} >> n{}.{input}; // {}",
+            edge.capacity,
+            edge.from,
+            edge.to,
+            edge_name(index)
+        );
+    }
+    text + "    }\n}"
+}
+
+fn operator(node: &NodePlan) -> &'static str {
+    match node.kind {
+        Kind::Source => "Source",
+        Kind::One => "One",
+        Kind::Two => "Two",
+        Kind::Merge => "Merge",
+    }
+}
+
+fn when(node: &NodePlan) -> String {
+    let count = node.count.map(|count| format!("count({count})"));
+    let other = node.when.map(|when| match when {
+        When::Available(n) => format!("message_available(a, {n})"),
+        When::Room => "room(x)".to_owned(),
+        When::Periodic => "periodic(1ms)".to_owned(),
+    });
+    let all: Vec<_> = count.into_iter().chain(other).collect();
+    if all.is_empty() { String::new() } else { format!("#[when({})] ", all.join(", ")) }
+}
+
+/// The unusual things that the operator does.
+fn does(node: &NodePlan) -> String {
+    let NodePlan { every: [x, y], takes, finish, slow, .. } = node;
+    let mut does = Vec::new();
+    if (*x, *y) != (1, 1) {
+        does.push(format!("emits x in each {x}. and y in each {y}. tick"));
+    }
+    if *takes > 1 {
+        does.push(format!("takes b in each {takes}. tick and else leaves it"));
+    }
+    does.extend(finish.map(|tick| format!("finishes in its {tick}. tick")));
+    if *slow > 0 {
+        does.push(format!("yields {slow} times"));
+    }
+    if does.is_empty() { String::new() } else { format!(" // {}", does.join(", ")) }
+}

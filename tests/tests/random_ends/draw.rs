@@ -1,0 +1,92 @@
+//! Draws graphs.
+
+use streamflow::message::Policy;
+use streamflow_tests::random::Random;
+
+use super::plan::{EdgePlan, Kind, NodePlan, Plan, Port, When};
+
+/// More than any node sends.
+const LARGE: usize = 1000;
+
+fn one_in(random: &mut Random, n: usize) -> bool {
+    random.below(n) == 0
+}
+
+fn of<T: Copy>(random: &mut Random, choices: &[T]) -> T {
+    choices[random.below(choices.len())]
+}
+
+pub(crate) fn draw(seed: u64) -> Plan {
+    let random = &mut Random::new(seed);
+    let mut plan = Plan { nodes: Vec::new(), edges: Vec::new() };
+    for node in 0..2 + random.below(7) {
+        let kinds = [Kind::Source, Kind::One, Kind::One, Kind::Two, Kind::Two, Kind::Merge];
+        let kind = if node == 0 { Kind::Source } else { of(random, &kinds) };
+        plan.nodes.push(draw_node(random, kind));
+        for port in kind.required() {
+            draw_edge(random, &mut plan, node, *port);
+        }
+        for (nth, port) in kind.optional().iter().enumerate() {
+            let is_needed = kind == Kind::Merge && nth == 0;
+            if is_needed || one_in(random, 2 + nth) {
+                draw_edge(random, &mut plan, node, *port);
+            }
+        }
+    }
+    for node in 0..plan.nodes.len() {
+        limit(random, &mut plan, node);
+    }
+    plan
+}
+
+fn draw_node(random: &mut Random, kind: Kind) -> NodePlan {
+    let count = 1 + random.below(10) as u64;
+    NodePlan {
+        kind,
+        count: match kind {
+            Kind::Source => (!one_in(random, 6)).then_some(count),
+            Kind::One | Kind::Two => one_in(random, 8).then_some(count),
+            Kind::Merge => None,
+        },
+        every: [of(random, &[1, 1, 1, 1, 2, 3]), of(random, &[1, 1, 1, 1, 2, 3])],
+        takes: of(random, &[1, 1, 1, 1, 2]),
+        finish: (kind.has_outputs() && one_in(random, 8)).then(|| 1 + random.below(6) as u64),
+        slow: of(random, &[0, 0, 0, 1, 3, 10]),
+        when: None,
+    }
+}
+
+/// An edge from an earlier node, or sometimes feedback to `b`.
+fn draw_edge(random: &mut Random, plan: &mut Plan, to: usize, port: Port) {
+    let is_feedback = port == Port::B && one_in(random, 6);
+    let from = if is_feedback {
+        to
+    } else {
+        let earlier: Vec<_> = (0..to).filter(|node| plan.nodes[*node].kind.has_outputs()).collect();
+        of(random, &earlier)
+    };
+    let policies = [Policy::BackPressure; 8].into_iter();
+    let policies: Vec<_> = policies.chain([Policy::Pop, Policy::Reject, Policy::Fault]).collect();
+    let policy = if is_feedback { Policy::BackPressure } else { of(random, &policies) };
+    let capacity = match policy {
+        Policy::Fault => LARGE,
+        _ => of(random, &[1, 1, 1, 2, 3, 100]),
+    };
+    plan.edges.push(EdgePlan { from, out: random.below(2), to, port, capacity, policy });
+}
+
+/// Gives a node a condition that its edges permit.
+fn limit(random: &mut Random, plan: &mut Plan, node: usize) {
+    if !one_in(random, 5) {
+        return;
+    }
+    let at_a = plan.inputs(node).find(|edge| edge.port == Port::A).map(|edge| edge.capacity);
+    let has_x = plan.outputs(node).any(|edge| edge.out == 0);
+    plan.nodes[node].when = match (plan.nodes[node].kind, at_a) {
+        (Kind::Merge, _) => Some(When::Periodic),
+        (_, Some(capacity)) if one_in(random, 2) => {
+            Some(When::Available(1 + random.below(capacity.min(3))))
+        }
+        _ => has_x.then_some(When::Room),
+    };
+}

@@ -1,0 +1,162 @@
+//! A random graph: its nodes, its edges, and what timing decides in it.
+
+use streamflow::message::Policy;
+
+/// An operator of [`operators`](super::operators).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Source,
+    /// With one required input and two optional ones.
+    One,
+    /// With two required inputs and two optional ones.
+    Two,
+    /// A sink with two optional inputs.
+    Merge,
+}
+
+impl Kind {
+    pub(crate) fn has_outputs(self) -> bool {
+        self != Self::Merge
+    }
+
+    pub(crate) fn required(self) -> &'static [Port] {
+        match self {
+            Self::Source | Self::Merge => &[],
+            Self::One => &[Port::A],
+            Self::Two => &[Port::A, Port::B],
+        }
+    }
+
+    pub(crate) fn optional(self) -> &'static [Port] {
+        if self == Self::Source { &[] } else { &[Port::O, Port::P] }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Port {
+    A,
+    B,
+    O,
+    P,
+}
+
+impl Port {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::A => "a",
+            Self::B => "b",
+            Self::O => "o",
+            Self::P => "p",
+        }
+    }
+}
+
+/// A condition beside the count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum When {
+    /// So many messages at `a`.
+    Available(usize),
+    /// Room at `x`, also on an edge that would drop a message.
+    Room,
+    /// Each millisecond of the simulated clock, with or without messages.
+    Periodic,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct NodePlan {
+    pub(crate) kind: Kind,
+    pub(crate) count: Option<u64>,
+    /// The operator emits at `x` and at `y` in each so-many-th tick.
+    pub(crate) every: [u64; 2],
+    /// The operator takes a message of `b` in each so-many-th tick, and else leaves it.
+    pub(crate) takes: u64,
+    /// The operator calls `finish` in its so-many-th tick.
+    pub(crate) finish: Option<u64>,
+    /// How often it lets other threads run, before it does anything.
+    pub(crate) slow: u8,
+    pub(crate) when: Option<When>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct EdgePlan {
+    pub(crate) from: usize,
+    /// 0: `x`, 1: `y`.
+    pub(crate) out: usize,
+    pub(crate) to: usize,
+    pub(crate) port: Port,
+    pub(crate) capacity: usize,
+    pub(crate) policy: Policy,
+}
+
+impl EdgePlan {
+    pub(crate) fn is_feedback(&self) -> bool {
+        self.from >= self.to
+    }
+
+    pub(crate) fn is_lossy(&self) -> bool {
+        matches!(self.policy, Policy::Pop | Policy::Reject)
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Plan {
+    pub(crate) nodes: Vec<NodePlan>,
+    pub(crate) edges: Vec<EdgePlan>,
+}
+
+/// The nodes and edges whose numbers are up to timing, as the library's documentation has it.
+#[derive(Debug)]
+pub(crate) struct UpToTiming {
+    /// By node: how many ticks it does.
+    pub(crate) ticks: Vec<bool>,
+    /// By edge: how many messages are received, dropped and left.
+    pub(crate) edges: Vec<bool>,
+}
+
+impl Plan {
+    /// Whether an edge leads to an optional input beside a required one.
+    pub(crate) fn is_optional(&self, edge: &EdgePlan) -> bool {
+        matches!(edge.port, Port::O | Port::P) && self.nodes[edge.to].kind != Kind::Merge
+    }
+
+    pub(crate) fn inputs(&self, node: usize) -> impl Iterator<Item = &EdgePlan> {
+        self.edges.iter().filter(move |edge| edge.to == node)
+    }
+
+    pub(crate) fn outputs(&self, node: usize) -> impl Iterator<Item = &EdgePlan> {
+        self.edges.iter().filter(move |edge| edge.from == node)
+    }
+
+    pub(crate) fn up_to_timing(&self) -> UpToTiming {
+        let nodes = 0..self.nodes.len();
+        let mut thinned = vec![false; nodes.len()];
+        let mut serves: Vec<bool> =
+            nodes.clone().map(|node| self.outputs(node).next().is_some()).collect();
+        let mut attends = vec![false; nodes.len()];
+        // Each pass spreads each property along an edge at least.
+        for _ in nodes.clone() {
+            for edge in self.edges.iter().filter(|edge| !self.is_optional(edge)) {
+                thinned[edge.to] |= edge.is_lossy() || thinned[edge.from];
+            }
+        }
+        for _ in nodes.clone() {
+            for edge in self.edges.iter().filter(|edge| !self.is_optional(edge)) {
+                serves[edge.from] &= thinned[edge.to] || serves[edge.to];
+            }
+        }
+        for _ in nodes.clone() {
+            for node in nodes.clone().filter(|node| serves[*node]) {
+                let is_endless =
+                    self.nodes[node].kind == Kind::Source && self.nodes[node].count.is_none();
+                let is_fed = |edge: &EdgePlan| !self.is_optional(edge) && attends[edge.from];
+                attends[node] = attends[node] || is_endless || self.inputs(node).any(is_fed);
+            }
+        }
+        let ticks: Vec<_> = nodes.map(|node| thinned[node] || attends[node]).collect();
+        let is_up = |edge: &EdgePlan| {
+            self.is_optional(edge) || edge.is_lossy() || ticks[edge.from] || ticks[edge.to]
+        };
+        let edges = self.edges.iter().map(is_up).collect();
+        UpToTiming { ticks, edges }
+    }
+}

@@ -1,0 +1,181 @@
+//! Runs a graph in one of many ways, and says what the run was like.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use streamflow::graph::Graph;
+use streamflow::prelude::*;
+use streamflow::schedule::{DropReason, End, Report, Schedule, Spawn, Stepped, Workers};
+use streamflow::testing::Explorer;
+use streamflow::time::Clock;
+
+use super::build::{Built, build, counts, edge_name};
+use super::operators::HAS_NO_END;
+use super::plan::Plan;
+
+/// For so long a run may go on that takes no turns.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A way to run a graph.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// On one thread.
+    Greedy,
+    /// By `tick`.
+    Stepped,
+    /// With so many workers, whose threads run freely.
+    Workers(usize),
+    /// With so many workers, which take turns in the order of this seed.
+    Turns(usize, u64),
+}
+
+/// How a run has ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Ended {
+    /// Well, and these nodes have ended by themselves.
+    Well(BTreeSet<String>),
+    /// These nodes are stuck, or a node that is stuck waits for them.
+    Stalled(BTreeSet<String>),
+    /// A node has done more ticks than any that has an end.
+    Endless,
+    Other(String),
+}
+
+/// The messages of an edge.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Messages {
+    pub(crate) sent: u64,
+    pub(crate) received: u64,
+    /// By a policy, or since the edge gave way.
+    pub(crate) dropped: u64,
+    pub(crate) left: u64,
+}
+
+/// The end of a run, its ticks and its messages.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Seen {
+    pub(crate) ended: Ended,
+    pub(crate) ticks: Vec<u64>,
+    pub(crate) edges: Vec<Messages>,
+}
+
+impl fmt::Display for Seen {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { ended, ticks, edges } = self;
+        write!(f, "{ended:?}, ticks {ticks:?}, messages:")?;
+        for (index, Messages { sent, received, dropped, left }) in edges.iter().enumerate() {
+            write!(
+                f,
+                "\n  {}: {sent} sent, {received} received, {dropped} dropped, {left} left",
+                edge_name(index)
+            )?;
+        }
+        Ok(())
+    }
+}
+
+fn is_endless(error: &Error) -> bool {
+    error.to_string().contains(HAS_NO_END)
+}
+
+fn ended(done: Result<Report, Error>) -> Ended {
+    match done {
+        Ok(Report { end: End::SourcesDone, .. }) => Ended::Well(BTreeSet::new()),
+        Ok(Report { end: End::Finished { nodes }, .. }) => Ended::Well(nodes.into_iter().collect()),
+        Ok(report) => Ended::Other(format!("{:?}", report.end)),
+        Err(Error::Stalled { chains }) => {
+            let links = chains.iter().flat_map(|chain| chain.split(" → "));
+            let names = links.filter_map(|link| link.split('`').nth(1)).map(str::to_owned);
+            Ended::Stalled(names.collect())
+        }
+        Err(error) if is_endless(&error) => Ended::Endless,
+        Err(error) => Ended::Other(error.to_string()),
+    }
+}
+
+/// Runs the graph once.
+pub(crate) fn run(plan: &Plan, way: Way) -> Result<Seen, String> {
+    let platform = || Platform::host().clock(&Clock::simulated()).build();
+    let seen = match way {
+        Way::Greedy | Way::Stepped | Way::Workers(_) => {
+            platform().map_err(Failure::from).and_then(|platform| run_on(plan, way, &platform))
+        }
+        Way::Turns(_, seed) => {
+            let mut seen = None;
+            let found = Explorer::new().first_seed(seed).seeds(1).run(|platform| {
+                seen = Some(run_on(plan, way, platform)?);
+                Ok(())
+            });
+            let checked = found.and_then(|found| found.check()).map_err(Failure::from);
+            checked.and_then(|()| seen.ok_or_else(|| Failure::msg("it was not run")))
+        }
+    };
+    seen.map_err(|error| error.to_string())
+}
+
+fn run_on(plan: &Plan, way: Way, platform: &Platform) -> Result<Seen> {
+    let counts = counts(plan);
+    let mut graph = build(plan, &counts, platform)?;
+    let (done, report) = match way {
+        Way::Stepped => step(&mut graph)?,
+        Way::Greedy => spawn(graph, Workers::none(), false)?,
+        Way::Workers(workers) => spawn(graph, Workers::new(workers), false)?,
+        Way::Turns(workers, _) => spawn(graph, Workers::new(workers), true)?,
+    };
+    let ended = ended(done);
+    let mut seen = Seen { ended, ticks: Vec::new(), edges: Vec::new() };
+    let Some(report) = report else { return Ok(seen) };
+    let ticks = |node| report.ticks(&format!("n{node}")).unwrap_or_default();
+    seen.ticks = (0..plan.nodes.len()).map(ticks).collect();
+    for (index, edge) in plan.edges.iter().enumerate() {
+        let sent = counts[edge.from].sent[edge.out].load(Ordering::Relaxed);
+        let received = counts[edge.to].received[edge.port as usize].load(Ordering::Relaxed);
+        let mut messages = Messages { sent, received, ..Messages::default() };
+        for dropped in report.dropped.iter().filter(|dropped| dropped.edge == edge_name(index)) {
+            let place = match dropped.reason {
+                DropReason::RunEnded => &mut messages.left,
+                _ => &mut messages.dropped,
+            };
+            *place += dropped.messages;
+        }
+        seen.edges.push(messages);
+    }
+    Ok(seen)
+}
+
+type Done = (Result<Report, Error>, Option<Report>);
+
+fn spawn(mut graph: Built, workers: Workers, takes_turns: bool) -> Result<Done> {
+    graph.workers(workers)?;
+    let mut running = graph.spawn()?;
+    let handle = running.handle();
+    if !takes_turns {
+        let done = running.join_timeout(PATIENCE);
+        if let Err(error @ Error::StillRunning { .. }) = done {
+            return Err(error.into());
+        }
+        return Ok((done, Some(handle.report()?)));
+    }
+    let done = running.join();
+    Ok((done, Some(handle.report()?)))
+}
+
+/// A stepped run that has not ended well has no report.
+fn step(graph: &mut Built) -> Result<Done> {
+    loop {
+        match streamflow::schedule::tick(graph) {
+            Ok(Stepped::Over) => break,
+            Ok(Stepped::Waiting { until: Some(until) }) => {
+                let clock = graph.platform().clock();
+                clock.advance(Duration::from_nanos(until.0.saturating_sub(clock.now().0)));
+            }
+            Ok(_) => {}
+            Err(error) => return Ok((Err(error), None)),
+        }
+    }
+    let done = streamflow::schedule::end_run(graph);
+    let report = done.as_ref().ok().cloned();
+    Ok((done, report))
+}

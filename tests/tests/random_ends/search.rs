@@ -1,0 +1,129 @@
+//! Runs graphs until the time is up or one fails.
+
+use std::env;
+use std::time::{Duration, Instant};
+
+use streamflow::message::Policy;
+use streamflow_tests::Failed;
+
+use super::code;
+use super::draw::draw;
+use super::judge::{fault, ways};
+use super::plan::{EdgePlan, Kind, NodePlan, Plan, Port, When};
+use super::shrink::shrink;
+
+/// The variable for the run time in seconds.
+const SECONDS: &str = "STREAMFLOW_ENDS_SECONDS";
+
+/// The variable that selects one graph by its seed.
+const SEED: &str = "STREAMFLOW_ENDS_SEED";
+
+/// The default run time in seconds.
+const DEFAULT_SECONDS: u64 = 10;
+
+/// A search in the default time that runs fewer graphs fails.
+const LEAST: u64 = 20;
+
+/// How often a graph that is selected by its seed runs in each way.
+const REPEATS: u64 = 200;
+
+/// The time limit for shrinking a graph.
+const SHRINK_TIME: Duration = Duration::from_secs(30);
+
+fn variable(name: &str) -> Result<Option<u64>, Failed> {
+    let Some(value) = env::var_os(name) else { return Ok(None) };
+    let number = value.to_str().and_then(|text| text.trim().parse().ok());
+    let wrong = || Failed::msg(format!("{name} is {value:?}: expected a whole number"));
+    number.map(Some).ok_or_else(wrong)
+}
+
+pub(crate) fn random() -> Result<(), Failed> {
+    let begun = Instant::now();
+    if let Some(seed) = variable(SEED)? {
+        return (0..REPEATS).try_for_each(|nth| check(seed, nth, &draw(seed)));
+    }
+    let end = Duration::from_secs(variable(SECONDS)?.unwrap_or(DEFAULT_SECONDS));
+    let mut graphs = 0;
+    while begun.elapsed() < end {
+        check(graphs, 0, &draw(graphs))?;
+        graphs += 1;
+    }
+    print_total(graphs, begun);
+    if graphs < LEAST && end >= Duration::from_secs(DEFAULT_SECONDS) {
+        return Err(Failed::msg(format!("only {graphs} graphs in {end:?}")));
+    }
+    Ok(())
+}
+
+#[allow(clippy::print_stdout, reason = "prints the number of graphs")]
+fn print_total(graphs: u64, begun: Instant) {
+    println!("{graphs} random graphs in {:.1?}", begun.elapsed());
+}
+
+fn check(seed: u64, nth: u64, plan: &Plan) -> Result<(), Failed> {
+    let Some(first) = fault(plan, &ways(seed, nth)) else { return Ok(()) };
+    // Threads that run freely may need several runs.
+    let fails = |plan: &Plan| (nth..nth + 10).find_map(|nth| fault(plan, &ways(seed, nth)));
+    let (least, text) = shrink(plan.clone(), first.clone(), SHRINK_TIME, fails);
+    Err(Failed::msg(format!(
+        "graph {seed} fails: {first}\nreproduce it with: {SEED}={seed}\n\n{}\n\nA smaller one fails: {text}\n\n{}",
+        code::print(plan),
+        code::print(&least)
+    )))
+}
+
+/// Graphs of the kinds whose end depended on which thread was faster.
+pub(crate) fn known() -> Result<(), Failed> {
+    let plans =
+        [beside_a_counted_one(), from_one_source(), behind_a_lossy_edge(), beside_a_condition()];
+    for (seed, plan) in plans.into_iter().enumerate() {
+        (0..20).try_for_each(|nth| check(seed as u64, nth, &plan))?;
+    }
+    Ok(())
+}
+
+fn node(kind: Kind, count: Option<u64>, slow: u8) -> NodePlan {
+    NodePlan { kind, count, every: [1, 1], takes: 1, finish: None, slow, when: None }
+}
+
+fn edge(from: usize, out: usize, to: usize, port: Port) -> EdgePlan {
+    EdgePlan { from, out, to, port, capacity: 1, policy: Policy::BackPressure }
+}
+
+/// `n1` has ticks left when `n0` is done, unless it was fast.
+fn beside_a_counted_one() -> Plan {
+    let source = |count, slow| node(Kind::Source, Some(count), slow);
+    Plan {
+        nodes: vec![source(3, 0), source(5, 3), node(Kind::One, None, 0), node(Kind::One, None, 0)],
+        edges: vec![edge(0, 0, 2, Port::A), edge(1, 0, 2, Port::O), edge(1, 1, 3, Port::A)],
+    }
+}
+
+/// If `n1` is slow, `n0` waits for it, it for `n2`, and `n2` for `n0`.
+fn from_one_source() -> Plan {
+    let nodes =
+        vec![node(Kind::Source, Some(10), 0), node(Kind::One, None, 10), node(Kind::One, None, 0)];
+    let edges = vec![edge(0, 1, 1, Port::A), edge(1, 0, 2, Port::O), edge(0, 0, 2, Port::A)];
+    Plan { nodes, edges }
+}
+
+/// The message of `n1` is in time for that of `n0`, for which a condition waits, or is left.
+fn beside_a_condition() -> Plan {
+    let mut nodes =
+        vec![node(Kind::Source, Some(1), 0), node(Kind::One, None, 1), node(Kind::One, None, 0)];
+    nodes[2].when = Some(When::Available(1));
+    let edges = vec![edge(0, 0, 1, Port::A), edge(0, 1, 2, Port::A), edge(1, 0, 2, Port::O)];
+    Plan { nodes, edges }
+}
+
+/// How many messages of `n0` come to `n2` is up to timing, and so is how many of `n1` it takes.
+fn behind_a_lossy_edge() -> Plan {
+    let nodes = vec![
+        node(Kind::Source, Some(9), 0),
+        node(Kind::Source, Some(4), 1),
+        node(Kind::Two, None, 3),
+        node(Kind::One, None, 0),
+    ];
+    let lossy = EdgePlan { policy: Policy::Pop, ..edge(0, 0, 2, Port::A) };
+    Plan { nodes, edges: vec![lossy, edge(1, 0, 2, Port::B), edge(1, 1, 3, Port::A)] }
+}
