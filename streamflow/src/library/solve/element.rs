@@ -26,7 +26,15 @@ pub(crate) mod sealed {
     }
 
     /// A real number, as the bodies on the host compute with it.
-    pub trait RealNumber: Number + nalgebra::RealField + Copy {}
+    pub trait RealNumber: Number + PartialOrd {
+        fn sqrt(self) -> Self;
+
+        /// In double precision.
+        fn wide(self) -> f64;
+
+        /// Rounded; infinite if it is larger than any number.
+        fn narrow(number: f64) -> Self;
+    }
 }
 
 /// An element of a matrix that [`Lu`](super::Lu) factors: `f32`, `f64`, `Complex<f32>` or `Complex<f64>`.
@@ -61,7 +69,20 @@ macro_rules! reals {
             }
         }
 
-        impl sealed::RealNumber for $ty {}
+        impl sealed::RealNumber for $ty {
+            fn sqrt(self) -> Self {
+                self.sqrt()
+            }
+
+            fn wide(self) -> f64 {
+                self.into()
+            }
+
+            fn narrow(number: f64) -> Self {
+                number as Self
+            }
+        }
+
         impl Factor for $ty {}
         impl Real for $ty {}
     )*};

@@ -1,7 +1,10 @@
 //! The bodies as the calls at the seam need them: each takes its claims in the order of the functions in
 //! `library::ffi::cusolver`.
 
-use super::{cholesky, decompositions, lu};
+use super::eigen::eigen;
+use super::qr::qr;
+use super::svd::svd;
+use super::{cholesky, lu};
 use crate::library::HostBody;
 use crate::library::solve::element::{Factor, Real};
 
@@ -95,7 +98,7 @@ pub(in crate::library::solve) fn geqrf<T: Real>(rows: usize, columns: usize) -> 
         let (_work, a) = (it.write::<u8>(), it.write::<T>());
         let (tau, status) = (it.write::<T>(), it.write::<i32>());
         let mut r = vec![T::ZERO; columns * columns];
-        decompositions::qr((rows, columns), a, &mut tau[..rows * columns], &mut r);
+        qr((rows, columns), a, &mut tau[..rows * columns], &mut r);
         for (column, r) in r.chunks_exact(columns).enumerate() {
             a[column * rows..column * rows + columns].copy_from_slice(r);
         }
@@ -117,7 +120,7 @@ pub(in crate::library::solve) fn syevd<T: Real>(n: usize) -> HostBody {
         let (_work, a) = (it.write::<u8>(), it.write::<T>());
         let (values, status) = (it.write::<T>(), it.write::<i32>());
         let matrix = a.to_vec();
-        status[0] = decompositions::eigen(n, &matrix, values, a);
+        status[0] = eigen(n, &matrix, values, a);
     })
 }
 
@@ -125,7 +128,7 @@ pub(in crate::library::solve) fn gesvd<T: Real>(rows: usize, columns: usize) -> 
     HostBody::new("cusolverDnXgesvd", move |it| {
         let (_work, a, s) = (it.write::<u8>(), it.write::<T>(), it.write::<T>());
         let (u, vt, status) = (it.write::<T>(), it.write::<T>(), it.write::<i32>());
-        status[0] = decompositions::svd((rows, columns), a, u, s, vt);
+        status[0] = svd((rows, columns), a, u, s, vt);
     })
 }
 
@@ -136,7 +139,7 @@ pub(in crate::library::solve) fn syevj_batched<T: Real>(n: usize) -> HostBody {
         let batch = a.chunks_exact_mut(n * n).zip(values.chunks_exact_mut(n));
         for ((a, values), status) in batch.zip(statuses) {
             let matrix = a.to_vec();
-            *status = decompositions::eigen(n, &matrix, values, a);
+            *status = eigen(n, &matrix, values, a);
         }
     })
 }
@@ -153,7 +156,7 @@ pub(in crate::library::solve) fn gesvdj_batched<T: Real>(rows: usize, columns: u
         let batch = a.chunks_exact(rows * columns).zip(s.chunks_exact_mut(k));
         let vectors = u.chunks_exact_mut(rows * rows).zip(v.chunks_exact_mut(columns * columns));
         for (((a, s), (u, v)), status) in batch.zip(vectors).zip(statuses) {
-            *status = decompositions::svd((rows, columns), a, &mut u[..rows * k], s, &mut vt);
+            *status = svd((rows, columns), a, &mut u[..rows * k], s, &mut vt);
             for (at, &value) in vt.iter().enumerate() {
                 v[at % k * columns + at / k] = value;
             }

@@ -1,7 +1,6 @@
 //! Cholesky's factorisation, as LAPACK's `potrf` and `potrs` for the upper triangle.
 
 use crate::library::solve::element::Real;
-use crate::library::solve::element::sealed::Number;
 
 /// Factors a symmetric matrix in its place: `A = transpose(U) U`. The elements below the diagonal are neither read nor
 /// written.
@@ -18,7 +17,7 @@ pub(in super::super) fn factor<T: Real>(n: usize, a: &mut [T]) -> i32 {
         }
         let rest = current[column] - dot(&current[..column], &current[..column]);
         // A NaN is not positive either.
-        if rest <= T::zero() || Number::is_nan(rest) {
+        if rest <= T::ZERO || rest.is_nan() {
             current[column] = rest;
             return column as i32 + 1;
         }
@@ -35,14 +34,14 @@ pub(in super::super) fn solve<T: Real>(n: usize, u: &[T], b: &mut [T]) {
         b[row] = (b[row] - sum) / column[row];
     }
     for row in (0..n).rev() {
-        b[row] /= u[row * n + row];
+        b[row] = b[row] / u[row * n + row];
         let value = b[row];
         for above in 0..row {
-            b[above] -= u[row * n + above] * value;
+            b[above] = b[above] - u[row * n + above] * value;
         }
     }
 }
 
 fn dot<T: Real>(a: &[T], b: &[T]) -> T {
-    a.iter().zip(b).fold(T::zero(), |sum, (&a, &b)| sum + a * b)
+    a.iter().zip(b).fold(T::ZERO, |sum, (&a, &b)| sum + a * b)
 }

@@ -3,7 +3,10 @@
 
 pub(super) mod bodies;
 mod cholesky;
-mod decompositions;
+mod eigen;
 mod lu;
+mod qr;
+mod scaled;
+mod svd;
 #[cfg(test)]
 mod tests;
