@@ -13,7 +13,11 @@ static TAKE: std::sync::OnceLock<TakeClaim> = std::sync::OnceLock::new();
 
 /// Has this function decide about each claim of the process from now on. The first one stays. Returns whether the build
 /// asks it.
-pub fn take_claims_by(take: TakeClaim) -> bool {
+///
+/// # Safety
+/// A call whose claim is made wrong is ordered by the wrong one: it may use memory that other work writes, or that is free.
+/// The caller makes claims wrong only of calls on the simulator, which finds and refuses such a use.
+pub unsafe fn take_claims_by(take: TakeClaim) -> bool {
     #[cfg(debug_assertions)]
     TAKE.get_or_init(|| take);
     let _ = take;

@@ -22,7 +22,9 @@ use streamflow::driver::{
     Note, RawEvent, RawStream, StreamOptions,
 };
 
-pub use declared::{AddOne, Axpy, Declaration, Fill, Misdeclared, SlowCopy, declarations};
+pub use declared::{
+    AddOne, Axpy, Declaration, Fill, Misdeclared, SlowCopy, declarations, take_claims_by,
+};
 pub use dependency::{Dependency, DependencyKind};
 use dependency::{Names, Visit};
 use host::Threads;

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use streamflow::driver::AccessMode;
-use streamflow::library::claims::take_claims_by;
+use streamflow_tests::layers::mutate::take_claims_by;
 use streamflow_tests::{Failed, check};
 
 use super::program::{Fault, Program, RunMode, attempt};

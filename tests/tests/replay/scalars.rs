@@ -7,7 +7,7 @@ use streamflow::driver::host::HostDriver;
 use streamflow::driver::replay::{Omission, Replaying};
 use streamflow::driver::{Call, Driver, Recorder};
 use streamflow::prelude::*;
-use streamflow_tests::layers::{CallKind, FailNth};
+use streamflow_tests::layers::{CallKind, FailNth, replaying_without};
 use streamflow_tests::seen;
 use streamflow_tests::{Failed, Suite, check, check_equal, check_text};
 
@@ -113,7 +113,7 @@ fn not_set(below: Arc<dyn Driver>) -> Result<(), Failed> {
     for (omission, is_right) in [(None, true), (Some(Omission::Parameters), false)] {
         let driver = match omission {
             None => Replaying::over(below.clone()),
-            Some(rule) => Replaying::over_without(below.clone(), rule),
+            Some(rule) => replaying_without(below.clone(), rule),
         };
         let platform = Platform::builder().memory(FEW).driver(Arc::new(driver))?;
         let got = Got::default();

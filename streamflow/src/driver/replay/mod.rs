@@ -131,9 +131,13 @@ impl Replaying<SharedDriver> {
     }
 
     /// As [`without`](Self::without), over such a driver.
+    ///
+    /// # Safety
+    /// As for [`without`](Self::without).
     #[doc(hidden)]
-    pub fn over_without(below: Arc<dyn Driver>, omission: Omission) -> Self {
-        Self::without(SharedDriver(below), omission)
+    pub unsafe fn over_without(below: Arc<dyn Driver>, omission: Omission) -> Self {
+        // SAFETY: the caller vouches for the same.
+        unsafe { Self::without(SharedDriver(below), omission) }
     }
 }
 
@@ -152,8 +156,13 @@ impl<D: Driver> Replaying<D> {
     }
 
     /// As [`new`](Self::new), without one of the rules, so that tests can show that it is needed.
+    ///
+    /// # Safety
+    /// Work may be replayed with the parameters of another pass, or before what it must come after. So it may use memory that
+    /// other work writes, or that is free. The driver below is the simulator, which finds and refuses such a use; or the work
+    /// uses the same memory in each pass, in an order that does not depend on the rule.
     #[doc(hidden)]
-    pub fn without(below: D, omission: Omission) -> Self {
+    pub unsafe fn without(below: D, omission: Omission) -> Self {
         let replaying = Self::new(below);
         replaying.state.lock().omission = Some(omission);
         replaying

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use streamflow::driver::{Access, AccessMode, Launch, MemoryRange};
 use streamflow::kernel::{Kernel, KernelInfo, ParamKind, Passing};
-use streamflow::library::claims::take_claims_by;
+use streamflow::library::claims::{self, TakeClaim};
 use streamflow::memory::DeviceSlice;
 use streamflow::prelude::*;
 
@@ -85,6 +85,13 @@ pub fn declarations<T>(
     let OfRun { seen, times, .. } =
         std::mem::take(&mut *of_run.lock().unwrap_or_else(PoisonError::into_inner));
     (done, seen, times)
+}
+
+/// Has a function decide about each claim of the process: the first one that is passed stays. Returns whether the build asks
+/// it.
+pub fn take_claims_by(take: TakeClaim) -> bool {
+    // SAFETY: tests make claims wrong on the simulator alone.
+    unsafe { claims::take_claims_by(take) }
 }
 
 /// The declarations of the run that the calling thread is in.

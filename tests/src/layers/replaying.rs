@@ -1,0 +1,12 @@
+//! Replay without one of its rules.
+
+use std::sync::Arc;
+
+use streamflow::driver::Driver;
+use streamflow::driver::replay::{Omission, Replaying, SharedDriver};
+
+/// A driver that replays without one of the rules. On a GPU, all passes use the same memory.
+pub fn replaying_without(below: Arc<dyn Driver>, rule: Omission) -> Replaying<SharedDriver> {
+    // SAFETY: the caller's passes use the same memory in an order that does not depend on the rule, or run on the simulator.
+    unsafe { Replaying::over_without(below, rule) }
+}
