@@ -46,19 +46,27 @@ impl fmt::Debug for LibraryCall<'_> {
     }
 }
 
+/// Why a host body failed: any error, or a text by `.into()`. `?` converts both.
+pub type BodyError = Box<dyn std::error::Error + Send + Sync>;
+
 /// What the simulator executes in place of a library's function. Clones share it.
 #[derive(Clone)]
 pub struct LibraryBody {
     name: Arc<str>,
-    run: Arc<dyn Fn(HostArgs<'_>) + Send + Sync>,
+    run: Arc<Run>,
 }
+
+type Run = dyn Fn(HostArgs<'_>) -> Result<(), BodyError> + Send + Sync;
 
 impl LibraryBody {
     /// A body, and the name of the function in messages.
     ///
     /// # Safety
     /// `run` touches the memory that its parameters name, and no other.
-    pub unsafe fn new(name: &str, run: impl Fn(HostArgs<'_>) + Send + Sync + 'static) -> Self {
+    pub unsafe fn new(
+        name: &str,
+        run: impl Fn(HostArgs<'_>) -> Result<(), BodyError> + Send + Sync + 'static,
+    ) -> Self {
         Self { name: name.into(), run: Arc::new(run) }
     }
 
@@ -68,10 +76,13 @@ impl LibraryBody {
 
     /// Runs it.
     ///
+    /// # Errors
+    /// Those of the body.
+    ///
     /// # Safety
     /// As for a [`HostKernel`](super::HostKernel).
-    pub(super) unsafe fn run(&self, args: HostArgs<'_>) {
-        (self.run)(args);
+    pub(super) unsafe fn run(&self, args: HostArgs<'_>) -> Result<(), BodyError> {
+        (self.run)(args)
     }
 }
 

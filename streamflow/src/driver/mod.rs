@@ -48,7 +48,7 @@ pub use kernel::{
     LoadedKernel, MAX_PARAMS, Param, Plain, Target,
 };
 pub use layer::Layer;
-pub use library::{LibraryBody, LibraryCall, LibraryCalls, LibraryError};
+pub use library::{BodyError, LibraryBody, LibraryCall, LibraryCalls, LibraryError};
 pub(crate) use listeners::Listeners;
 pub use memory_source::MemorySource;
 pub(crate) use note::tell;

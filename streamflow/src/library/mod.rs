@@ -27,7 +27,7 @@ use crate::context::OnStream;
 use crate::error::Result;
 use crate::stream::CudaStream;
 
-pub use crate::driver::LibraryError;
+pub use crate::driver::{BodyError, LibraryError};
 pub use ffi::call::{Call, check};
 pub use ffi::description::MAX_CLAIMS;
 pub use ffi::host_body::{HostBody, Operands};

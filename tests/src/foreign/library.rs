@@ -24,6 +24,7 @@ impl CopyLibrary {
         let body = HostBody::new("testCopy", |operands| {
             let (from, to) = (operands.read::<f32>(), operands.write::<f32>());
             to.copy_from_slice(from);
+            Ok(())
         });
         Ok(Self { driver: library(platform)?, body })
     }
@@ -95,7 +96,10 @@ impl CopyLibrary {
         let failed = |_| -> Result<(), LibraryError> {
             check("the tests' library", "testFail", 7, |_| "TEST_FAILED")
         };
-        let body = HostBody::new("testFail", |operands| operands.write::<f32>().fill(0.0));
+        let body = HostBody::new("testFail", |operands| {
+            operands.write::<f32>().fill(0.0);
+            Ok(())
+        });
         // SAFETY: the device's body queues nothing.
         unsafe { Ok(call.queue(stream, &body, failed)?) }
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::library::matmul::hook::once;
 use streamflow::driver::host::HostDriver;
 use streamflow::driver::{Call, Driver, Recorder};
-use streamflow::library::HostBody;
+use streamflow::library::{HostBody, Operands};
 use streamflow::memory::DeviceSlice;
 use streamflow::prelude::*;
 use streamflow_tests::foreign::{CopyLibrary, launch_unordered};
@@ -186,7 +186,10 @@ fn elsewhere(platform: &Platform) -> Result<(), Failed> {
 
 fn panics(platform: &Platform) -> Result<(), Failed> {
     let Setting { a, library, from, mut to, .. } = set(platform)?;
-    let body = HostBody::new("testCopy", |it| assert!(it.read::<f32>().is_empty(), "a mistake"));
+    let body = HostBody::new("testCopy", |it| {
+        assert!(it.read::<f32>().is_empty(), "a mistake");
+        Ok(())
+    });
     let done = library.copy_with(&body, &a, &from, &mut to);
     let done = done.and_then(|()| Ok(a.synchronize_blocking()?));
     fails(done, &["library function `testCopy` panicked: a mistake"])
@@ -194,19 +197,25 @@ fn panics(platform: &Platform) -> Result<(), Failed> {
 
 /// Bodies that take the claims of a copy, which reads and then writes, in another way.
 fn mistaken(platform: &Platform) -> Result<(), Failed> {
+    fn body(takes: impl Fn(&mut Operands<'_>) + Send + Sync + 'static) -> HostBody {
+        HostBody::new("b", move |it| {
+            takes(it);
+            Ok(())
+        })
+    }
     let bodies: [(HostBody, &str); 5] = [
-        (HostBody::new("b", |it| it.write::<f32>().fill(0.0)), "read, or written"),
-        (HostBody::new("b", |it| assert_eq!(it.value::<u64>(), 0)), "has a claim next"),
-        (HostBody::new("b", |it| assert!(it.read::<f64>().is_empty())), "no elements of 8 bytes"),
+        (body(|it| it.write::<f32>().fill(0.0)), "read, or written"),
+        (body(|it| assert_eq!(it.value::<u64>(), 0)), "has a claim next"),
+        (body(|it| assert!(it.read::<f64>().is_empty())), "no elements of 8 bytes"),
         (
-            HostBody::new("b", |it| {
+            body(|it| {
                 let lengths = (it.read::<f32>().len(), it.write::<f32>().len());
                 assert_eq!((lengths, it.read::<f32>().len()), ((LEN, LEN), 0));
             }),
             "has a value next, and no claim",
         ),
         (
-            HostBody::new("b", |it| {
+            body(|it| {
                 let lengths = (it.read::<f32>().len(), it.write::<f32>().len());
                 assert_eq!((lengths, it.value::<u8>()), ((LEN, LEN), 0));
             }),

@@ -15,7 +15,9 @@ use super::memory::{POISON_ALLOCATED, POISON_FREED, pointer, poison};
 use super::queue::{Function, Op, Poison};
 use super::sim::Sim;
 use crate::caught::caught;
-use crate::driver::{CopyKind, HostArgs, HostFunction, MAX_PARAMS, MemoryRange, Param, Sticky};
+use crate::driver::{
+    BodyError, CopyKind, HostArgs, HostFunction, MAX_PARAMS, MemoryRange, Param, Sticky,
+};
 
 impl Sim {
     /// Executes the first operation of a stream, which must be runnable. A host function is returned instead: the
@@ -38,10 +40,12 @@ impl Sim {
             Op::Kernel { function, params, .. } => {
                 let Function { name, body, .. } = &self.functions[function as usize];
                 let (name, body) = (name.clone(), *body);
-                // SAFETY: `run_body` has the contract of a body.
-                self.run_body(index, params, "launch", ("kernel", &name), |args| unsafe {
-                    body(args)
-                });
+                let run = |args: HostArgs<'_>| {
+                    // SAFETY: `run_body` has the contract of a body.
+                    unsafe { body(args) };
+                    Ok(())
+                };
+                self.run_body(index, params, "launch", ("kernel", &name), run);
             }
             Op::Library { body, params, .. } => {
                 let name = body.name().clone();
@@ -122,7 +126,7 @@ impl Sim {
         params: u32,
         call: &'static str,
         (what, name): (&str, &Arc<str>),
-        run: impl FnOnce(HostArgs<'_>),
+        run: impl FnOnce(HostArgs<'_>) -> Result<(), BodyError>,
     ) {
         let stream = &mut self.streams[index];
         let device = stream.device;
@@ -130,13 +134,13 @@ impl Sim {
             stream.params.drain(..params as usize).collect();
         let run = || run(HostArgs { params: &params });
         let outcome = caught(|| body::call(self.number, name, run));
-        if let Err(panic) = outcome {
-            let failure = Sticky {
-                call,
-                code: 719,
-                name: "KERNEL_PANICKED".to_owned(),
-                message: format!("{what} `{name}` panicked: {panic}"),
-            };
+        let problem = match outcome {
+            Ok(Ok(())) => None,
+            Ok(Err(error)) => Some(format!("{what} `{name}` failed: {error}")),
+            Err(panic) => Some(format!("{what} `{name}` panicked: {panic}")),
+        };
+        if let Some(message) = problem {
+            let failure = Sticky { call, code: 719, name: "KERNEL_PANICKED".to_owned(), message };
             self.fail(device, failure);
         }
     }

@@ -1,5 +1,6 @@
 //! One call of a library: its claims, queued as one operation.
 
+use std::cell::RefCell;
 use std::panic::Location;
 
 use arrayvec::ArrayVec;
@@ -55,6 +56,7 @@ use crate::stream::{CudaStream, Timeline};
 /// let body = HostBody::new("mylibScale", |operands| {
 ///     let (x, y, factor) = (operands.read::<f32>(), operands.write::<f32>(), operands.value::<f32>());
 ///     y.iter_mut().zip(x).for_each(|(y, x)| *y = factor * x);
+///     Ok(())
 /// });
 /// scale(&stream, &body, &x, &mut y)?;
 /// assert_eq!(platform.download(&y, &stream)?.wait_blocking()?, [2.0, 4.0]);
@@ -154,7 +156,7 @@ impl<'a> Call<'a> {
         mut self,
         stream: &CudaStream,
         host: &HostBody,
-        device: impl Fn(RawStream) -> Result<(), LibraryError>,
+        device: impl FnMut(RawStream) -> Result<(), LibraryError>,
     ) -> Result<()> {
         // Unlike NVIDIA's libraries, the caller's may bind another device.
         let _other = current::other_code();
@@ -179,10 +181,13 @@ impl<'a> Call<'a> {
         &self,
         stream: &CudaStream,
         host: &HostBody,
-        device: impl Fn(RawStream) -> Result<(), LibraryError>,
+        mut device: impl FnMut(RawStream) -> Result<(), LibraryError>,
     ) -> Result<()> {
         let location = Location::caller();
         if self.is_full || !self.is_unseen {
+            // The layers of a driver share the call. `device` makes no call of streamflow, so none of them is within it.
+            let device = RefCell::new(device);
+            let device = |stream: RawStream| (*device.borrow_mut())(stream);
             // SAFETY: the caller vouches for the same.
             return unsafe { self.queue_by_driver(stream, host, &device, location) };
         }

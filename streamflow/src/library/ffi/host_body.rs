@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 use std::{ptr, slice};
 
-use crate::driver::{HostArgs, LibraryBody, Param, Plain};
+use crate::driver::{BodyError, HostArgs, LibraryBody, Param, Plain};
 use crate::memory::Element;
 
 /// What the simulator runs in place of a library's function: safe code over the claimed memory. A plan makes it once;
@@ -16,10 +16,11 @@ pub struct HostBody(pub(super) LibraryBody);
 
 impl HostBody {
     /// A body for the function of this name, which messages have.
-    pub fn new(function: &str, body: impl Fn(&mut Operands<'_>) + Send + Sync + 'static) -> Self {
-        let run = move |args: HostArgs<'_>| {
-            body(&mut Operands::new(args));
-        };
+    pub fn new(
+        function: &str,
+        body: impl Fn(&mut Operands<'_>) -> Result<(), BodyError> + Send + Sync + 'static,
+    ) -> Self {
+        let run = move |args: HostArgs<'_>| body(&mut Operands::new(args));
         // SAFETY: `body` is safe code, and gets the memory of the claims alone.
         Self(unsafe { LibraryBody::new(function, run) })
     }

@@ -63,7 +63,13 @@ where
     let line = problem.lengths.into_iter().max().unwrap_or(1);
     let bytes = (line + scratch.unwrap_or(0)) * size_of::<Complex<T>>();
     let plan = HostPlan { problem, dimensions, line };
-    (HostBody::new(function, move |operands| plan.run(operands)), bytes)
+    (
+        HostBody::new(function, move |operands| {
+            plan.run(operands);
+            Ok(())
+        }),
+        bytes,
+    )
 }
 
 impl<T: Real> HostPlan<T>

@@ -6,7 +6,7 @@ use super::triangle_bodies;
 use crate::context::{ExecutionContext, Stream};
 use crate::error::{Error, Result};
 use crate::library::ffi::cublas::Handle;
-use crate::library::{HostBody, Operands, Plan};
+use crate::library::{BodyError, HostBody, Operands, Plan};
 use crate::memory::{DeviceSlice, Tensor};
 
 /// cuBLAS's functions of vectors and triangles, on one stream. As a field of an operator it is a [`Plan<Blas<T>>`](Plan), which
@@ -193,26 +193,29 @@ fn one(call: &'static str, len: usize) -> Result<()> {
     Err(Error::Operand { call, argument: "result", problem })
 }
 
-fn axpy<T: BlasElement>(operands: &mut Operands<'_>) {
+fn axpy<T: BlasElement>(operands: &mut Operands<'_>) -> Result<(), BodyError> {
     let (x, y) = (operands.read::<T>(), operands.write::<T>());
     leave_anything_in(operands.write::<u8>());
     let alpha = operands.value::<T>();
     y.iter_mut().zip(x).for_each(|(y, &x)| *y = y.add_product(alpha, x));
+    Ok(())
 }
 
-fn dot<T: BlasElement>(operands: &mut Operands<'_>) {
+fn dot<T: BlasElement>(operands: &mut Operands<'_>) -> Result<(), BodyError> {
     let (x, y) = (operands.read::<T>(), operands.read::<T>());
     operands.write::<T>()[0] = sum_of_products(x, y);
     leave_anything_in(operands.write::<u8>());
+    Ok(())
 }
 
-fn norm<T: BlasElement>(operands: &mut Operands<'_>) {
+fn norm<T: BlasElement>(operands: &mut Operands<'_>) -> Result<(), BodyError> {
     let x = operands.read::<T>();
     operands.write::<T>()[0] = T::norm(x);
     leave_anything_in(operands.write::<u8>());
+    Ok(())
 }
 
-fn gemv<T: BlasElement>(operands: &mut Operands<'_>) {
+fn gemv<T: BlasElement>(operands: &mut Operands<'_>) -> Result<(), BodyError> {
     let (a, x, y) = (operands.read::<T>(), operands.read::<T>(), operands.write::<T>());
     leave_anything_in(operands.write::<u8>());
     let (alpha, beta) = (operands.value::<T>(), operands.value::<T>());
@@ -220,4 +223,5 @@ fn gemv<T: BlasElement>(operands: &mut Operands<'_>) {
         let before = if beta == T::ZERO { T::ZERO } else { y.times(beta) };
         *y = before.add_product(alpha, sum_of_products(row, x));
     }
+    Ok(())
 }

@@ -29,6 +29,7 @@ pub(super) fn body<T: MatmulElement>(function: &str, problem: Problem) -> HostBo
         // A panic leaves nothing in it that the next call reads.
         let mut scratch = scratch.lock().unwrap_or_else(PoisonError::into_inner);
         products::<T>(&problem, (a, b), c, bias, scales, &mut scratch);
+        Ok(())
     })
 }
 

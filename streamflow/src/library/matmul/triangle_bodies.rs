@@ -2,10 +2,10 @@
 
 use super::host::leave_anything_in;
 use super::numbers::{BlasElement, sum_of_products};
-use crate::library::Operands;
+use crate::library::{BodyError, Operands};
 
 /// Solves for one row after the other, from the first one of a lower triangle and from the last one of an upper.
-pub(super) fn trsm<T: BlasElement>(operands: &mut Operands<'_>) {
+pub(super) fn trsm<T: BlasElement>(operands: &mut Operands<'_>) -> Result<(), BodyError> {
     let (a, b) = (operands.read::<T>(), operands.write::<T>());
     leave_anything_in(operands.write::<u8>());
     let alpha = operands.value::<T>();
@@ -26,9 +26,10 @@ pub(super) fn trsm<T: BlasElement>(operands: &mut Operands<'_>) {
         let diagonal = a[row * n + row];
         b[row * columns..][..columns].iter_mut().for_each(|b| *b = b.over(diagonal));
     }
+    Ok(())
 }
 
-pub(super) fn syrk<T: BlasElement>(operands: &mut Operands<'_>) {
+pub(super) fn syrk<T: BlasElement>(operands: &mut Operands<'_>) -> Result<(), BodyError> {
     let (a, c) = (operands.read::<T>(), operands.write::<T>());
     leave_anything_in(operands.write::<u8>());
     let (alpha, beta) = (operands.value::<T>(), operands.value::<T>());
@@ -43,4 +44,5 @@ pub(super) fn syrk<T: BlasElement>(operands: &mut Operands<'_>) {
             *c = before.add_product(alpha, sum_of_products(row_of(row), row_of(column)));
         }
     }
+    Ok(())
 }

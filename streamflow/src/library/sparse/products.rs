@@ -203,6 +203,7 @@ fn body<T: SparseElement>(right: Option<usize>, accumulates: bool) -> HostBody {
             None => times_vector(&a, operand, target, accumulates),
             Some(right) => times_matrix(&a, operand, target, right, accumulates),
         }
+        Ok(())
     })
 }
 

@@ -200,6 +200,7 @@ fn calls_are_sent_before_a_library_s() {
             let from = std::ptr::with_exposed_provenance::<u64>(at(1));
             // SAFETY: both are live for the call.
             unsafe { to.write(from.read()) };
+            Ok(())
         };
         // SAFETY: it touches the two cells that its parameters name.
         let body = unsafe { LibraryBody::new("copies", run) };

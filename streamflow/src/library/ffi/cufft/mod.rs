@@ -81,7 +81,7 @@ impl<T: Real> Transforms<T> {
             (body, bytes, None)
         } else {
             // The device runs no host body.
-            let body = HostBody::new(name, |_| ());
+            let body = HostBody::new(name, |_| Ok(()));
             if problem.batch == 0 {
                 (body, 0, None)
             } else {

@@ -88,6 +88,7 @@ impl Prepared {
             let (_offsets, _columns) = (operands.read::<i32>(), operands.read::<i32>());
             let (_values, work) = (operands.read::<T>(), operands.write::<u8>());
             work.fill(PREPARED);
+            Ok(())
         });
         let mut call = Call::on(stream, NAME, "cusparse preprocess");
         matrix(a).iter().for_each(|claim| call.claim(claim));

@@ -18,6 +18,7 @@ pub(in crate::library::solve) fn getrf<T: Factor>(n: usize) -> HostBody {
         let (_work, a) = (it.write::<u8>(), it.write::<T>());
         let (pivots, statuses) = (it.write::<i64>(), it.write::<i32>());
         statuses[0] = lu::factor(n, a, pivots);
+        Ok(())
     })
 }
 
@@ -27,6 +28,7 @@ pub(in crate::library::solve) fn getrs<T: Factor>(n: usize) -> HostBody {
         let (b, status) = (it.write::<T>(), it.write::<i32>());
         sides(b, n).for_each(|b| lu::solve_transposed(n, lu, pivots, b));
         status[0] = 0;
+        Ok(())
     })
 }
 
@@ -40,6 +42,7 @@ pub(in crate::library::solve) fn getrf_batched<T: Factor>(n: usize) -> HostBody 
             *status = lu::factor(n, a, &mut rows);
             pivots.iter_mut().zip(&rows).for_each(|(pivot, &row)| *pivot = row as i32);
         }
+        Ok(())
     })
 }
 
@@ -53,6 +56,7 @@ pub(in crate::library::solve) fn getrs_batched<T: Factor>(n: usize) -> HostBody 
             let rows: Vec<i64> = pivots.iter().map(|&pivot| pivot.into()).collect();
             lu::solve_transposed(n, lu, &rows, b);
         }
+        Ok(())
     })
 }
 
@@ -60,6 +64,7 @@ pub(in crate::library::solve) fn potrf<T: Real>(n: usize) -> HostBody {
     HostBody::new("cusolverDnXpotrf", move |it| {
         let (_work, a, statuses) = (it.write::<u8>(), it.write::<T>(), it.write::<i32>());
         statuses[0] = cholesky::factor(n, a);
+        Ok(())
     })
 }
 
@@ -68,6 +73,7 @@ pub(in crate::library::solve) fn potrs<T: Real>(n: usize) -> HostBody {
         let (u, b, status) = (it.read::<T>(), it.write::<T>(), it.write::<i32>());
         sides(b, n).for_each(|b| cholesky::solve(n, u, b));
         status[0] = 0;
+        Ok(())
     })
 }
 
@@ -79,6 +85,7 @@ pub(in crate::library::solve) fn potrf_batched<T: Real>(n: usize) -> HostBody {
             // cuSOLVER works in what is above the diagonal, so no one may use that afterwards.
             (0..n).for_each(|row| (row + 1..n).for_each(|column| a[row * n + column] = a[row]));
         }
+        Ok(())
     })
 }
 
@@ -89,6 +96,7 @@ pub(in crate::library::solve) fn potrs_batched<T: Real>(n: usize) -> HostBody {
         let matrices = u.chunks_exact(n * n);
         matrices.zip(sides(b, n)).for_each(|(u, b)| cholesky::solve(n, u, b));
         status[0] = 0;
+        Ok(())
     })
 }
 
@@ -103,6 +111,7 @@ pub(in crate::library::solve) fn geqrf<T: Real>(rows: usize, columns: usize) -> 
             a[column * rows..column * rows + columns].copy_from_slice(r);
         }
         status[0] = 0;
+        Ok(())
     })
 }
 
@@ -112,6 +121,7 @@ pub(in crate::library::solve) fn orgqr<T: Real>() -> HostBody {
         let (tau, status) = (it.read::<T>(), it.write::<i32>());
         a.copy_from_slice(&tau[..a.len()]);
         status[0] = 0;
+        Ok(())
     })
 }
 
@@ -121,6 +131,7 @@ pub(in crate::library::solve) fn syevd<T: Real>(n: usize) -> HostBody {
         let (values, status) = (it.write::<T>(), it.write::<i32>());
         let matrix = a.to_vec();
         status[0] = eigen(n, &matrix, values, a);
+        Ok(())
     })
 }
 
@@ -129,6 +140,7 @@ pub(in crate::library::solve) fn gesvd<T: Real>(rows: usize, columns: usize) -> 
         let (_work, a, s) = (it.write::<u8>(), it.write::<T>(), it.write::<T>());
         let (u, vt, status) = (it.write::<T>(), it.write::<T>(), it.write::<i32>());
         status[0] = svd((rows, columns), a, u, s, vt);
+        Ok(())
     })
 }
 
@@ -141,6 +153,7 @@ pub(in crate::library::solve) fn syevj_batched<T: Real>(n: usize) -> HostBody {
             let matrix = a.to_vec();
             *status = eigen(n, &matrix, values, a);
         }
+        Ok(())
     })
 }
 
@@ -161,5 +174,6 @@ pub(in crate::library::solve) fn gesvdj_batched<T: Real>(rows: usize, columns: u
                 v[at % k * columns + at / k] = value;
             }
         }
+        Ok(())
     })
 }
