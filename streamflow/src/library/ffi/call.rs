@@ -243,7 +243,7 @@ impl<'a> Call<'a> {
             self.is_full |= self.uses.try_push(claim.used()).is_err();
         }
         if let Some(description) = &mut self.description {
-            self.is_full |= !description.add_claim(claim.access());
+            self.is_full |= !description.add_claim(claim.access(), claim.is_view());
         }
     }
 

@@ -12,6 +12,8 @@ pub(in crate::library) struct Claim<'a> {
     mode: AccessMode,
     argument: &'static str,
     rows: Option<Rows>,
+    /// Whether other operands may have elements between its own.
+    is_view: bool,
 }
 
 #[allow(dead_code, reason = "features with a library use it")]
@@ -23,7 +25,7 @@ impl<'a> Claim<'a> {
         slice: &'a DeviceSlice<T>,
     ) -> Self {
         let (block, range) = (slice.block(), slice.range());
-        Self { block, range, mode: AccessMode::Read, argument, rows: None }
+        Self { block, range, mode: AccessMode::Read, argument, rows: None, is_view: false }
     }
 
     /// Memory that the work writes, and perhaps reads.
@@ -35,7 +37,8 @@ impl<'a> Claim<'a> {
         Self { mode: AccessMode::Write, ..Self::read(argument, slice) }
     }
 
-    /// As [`read`](Self::read), of a view, which may have gaps. The host body gets all from its first element to its last.
+    /// As [`read`](Self::read), of a view, which may have gaps. The host body gets it as
+    /// [`Elements`](super::host_body::Elements).
     pub(in crate::library) fn read_view<T: Element>(
         argument: &'static str,
         view: &TensorView<'a, T>,
@@ -57,13 +60,18 @@ impl<'a> Claim<'a> {
         mode: AccessMode,
     ) -> Self {
         let (block, range, rows) = (view.elements().block(), view.range(), view.rows(mode));
-        Self { block, range, mode, argument, rows }
+        Self { block, range, mode, argument, rows, is_view: true }
     }
 
     /// The first byte's, for the device's body.
     #[inline(always)]
     pub(in crate::library) fn address(&self) -> u64 {
         self.range.address
+    }
+
+    /// Whether other operands may have elements between its own, so that there is no slice of all.
+    pub(super) fn is_view(&self) -> bool {
+        self.is_view
     }
 
     /// Whether there is no element in it, which orders nothing.

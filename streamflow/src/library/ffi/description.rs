@@ -33,6 +33,26 @@ struct Parts {
     accesses: ArrayVec<Access, MAX_CLAIMS>,
 }
 
+/// The second parameter of a claim; the first is its address.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Length {
+    pub(super) bytes: u64,
+    pub(super) is_written: bool,
+    /// Whether other operands may have elements between its own.
+    pub(super) is_view: bool,
+}
+
+impl Length {
+    /// No range is so long that its length needs the two highest bits.
+    fn packed(self) -> u64 {
+        self.bytes << 2 | u64::from(self.is_view) << 1 | u64::from(self.is_written)
+    }
+
+    pub(super) fn of(packed: u64) -> Self {
+        Self { bytes: packed >> 2, is_written: packed & 1 == 1, is_view: packed & 2 == 2 }
+    }
+}
+
 impl Description {
     /// Of a call without claims and values.
     #[inline(never)]
@@ -57,17 +77,17 @@ impl Description {
 
     /// Adds a claim. Returns whether there was room.
     #[inline(never)]
-    pub(super) fn add_claim(&mut self, access: Access) -> bool {
+    pub(super) fn add_claim(&mut self, access: Access, is_view: bool) -> bool {
         let Some(parts) = &mut self.0 else { return false };
         let range = access.range;
         parts.claims |= 1 << (parts.params.len() - 1);
         if let Some(mask) = parts.params.first_mut() {
             *mask = Param::new(parts.claims);
         }
-        // No range is so long that its length needs the highest bit.
-        let length = range.bytes << 1 | u64::from(access.mode == AccessMode::Write);
+        let length =
+            Length { bytes: range.bytes, is_written: access.mode == AccessMode::Write, is_view };
         parts.params.try_push(Param::new(range.address)).is_ok()
-            && parts.params.try_push(Param::new(length)).is_ok()
+            && parts.params.try_push(Param::new(length.packed())).is_ok()
             && (range.bytes == 0 || parts.accesses.try_push(access).is_ok())
     }
 

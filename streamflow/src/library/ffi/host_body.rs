@@ -3,6 +3,10 @@
 use std::marker::PhantomData;
 use std::{ptr, slice};
 
+use arrayvec::ArrayVec;
+
+use super::description::{Length, MAX_CLAIMS};
+use super::elements::{Elements, ElementsMut};
 use crate::driver::{BodyError, HostArgs, LibraryBody, Param, Plain};
 use crate::memory::Element;
 
@@ -20,7 +24,7 @@ impl HostBody {
         function: &str,
         body: impl Fn(&mut Operands<'_>) -> Result<(), BodyError> + Send + Sync + 'static,
     ) -> Self {
-        let run = move |args: HostArgs<'_>| body(&mut Operands::new(args));
+        let run = move |args: HostArgs<'_>| body(&mut Operands::new(args)?);
         // SAFETY: `body` is safe code, and gets the memory of the claims alone.
         Self(unsafe { LibraryBody::new(function, run) })
     }
@@ -37,24 +41,28 @@ pub struct Operands<'a> {
 }
 
 impl<'a> Operands<'a> {
-    fn new(args: HostArgs<'a>) -> Self {
+    /// # Errors
+    /// Two claims have bytes in common, and one of them is written: there is no `&mut` beside another reference.
+    fn new(args: HostArgs<'a>) -> Result<Self, BodyError> {
         let mut params = args.params.iter();
         let claims = params.next().map_or(0, Param::get);
-        Self { params, claims, _memory: PhantomData }
+        let made = Self { params, claims, _memory: PhantomData };
+        made.check_apart()?;
+        Ok(made)
     }
 
     /// The next claim, of memory that is read.
     ///
     /// # Panics
-    /// If it is no claim of such elements that are read. The simulated device fails then.
+    /// If it is no claim of such elements that are read. The call fails then.
     pub fn read<T: Element>(&mut self) -> &'a [T] {
-        let (address, len) = self.claim::<T>(false);
+        let (address, len) = self.slice::<T>(false);
         if len == 0 {
             return &[];
         }
         // SAFETY: the claim was made of this many bytes at this address, as `claim` checks; any bytes are elements. The
-        // memory is allocated, and no other code touches it during the call (`Driver::call_library`). A claim to write the
-        // same memory would have needed a `&mut` beside this one.
+        // memory is allocated, and no other code touches it during the call (`Driver::call_library`). No claim of a written
+        // slice has a byte of it (`check_apart`), and views have elements of their own, without a slice.
         unsafe { slice::from_raw_parts(ptr::with_exposed_provenance(address), len) }
     }
 
@@ -63,7 +71,7 @@ impl<'a> Operands<'a> {
     /// # Panics
     /// As for [`read`](Self::read), of memory that is written.
     pub fn write<T: Element>(&mut self) -> &'a mut [T] {
-        let (address, len) = self.claim::<T>(true);
+        let (address, len) = self.slice::<T>(true);
         if len == 0 {
             return &mut [];
         }
@@ -71,33 +79,185 @@ impl<'a> Operands<'a> {
         unsafe { slice::from_raw_parts_mut(ptr::with_exposed_provenance_mut(address), len) }
     }
 
+    /// The next claim, of memory that is read. It may be a view.
+    ///
+    /// # Panics
+    /// As for [`read`](Self::read).
+    #[allow(dead_code, reason = "features with a library use it")]
+    pub(in crate::library) fn read_elements<T: Element>(&mut self) -> Elements<'a, T> {
+        let (address, len, _) = self.claim::<T>(false);
+        // SAFETY: as in `read`; an element of a view belongs to no other claim that is written.
+        unsafe { Elements::new(ptr::with_exposed_provenance_mut(address), len) }
+    }
+
+    /// The next claim, of memory that is written. It may be a view.
+    ///
+    /// # Panics
+    /// As for [`write`](Self::write).
+    #[allow(dead_code, reason = "features with a library use it")]
+    pub(in crate::library) fn write_elements<T: Element>(&mut self) -> ElementsMut<'a, T> {
+        let (address, len, _) = self.claim::<T>(true);
+        // SAFETY: as in `read_elements`.
+        unsafe { ElementsMut::new(ptr::with_exposed_provenance_mut(address), len) }
+    }
+
     /// The next value. If `T` is not the type that it was passed as, its bits are reinterpreted.
     ///
     /// # Panics
-    /// If there is none. The simulated device fails then.
+    /// If there is none. The call fails then.
     pub fn value<T: Plain>(&mut self) -> T {
         assert!(self.claims & 1 == 0, "the call has a claim next, and no value");
         self.next().get()
     }
 
-    fn claim<T: Element>(&mut self, is_written: bool) -> (usize, usize) {
+    fn slice<T: Element>(&mut self, is_written: bool) -> (usize, usize) {
+        let (address, len, is_view) = self.claim::<T>(is_written);
+        assert!(!is_view, "the next claim is of a view, which is no slice");
+        (address, len)
+    }
+
+    /// The address, how many elements there are, and whether other claims may have elements between them.
+    fn claim<T: Element>(&mut self, is_written: bool) -> (usize, usize, bool) {
         assert!(self.claims & 1 == 1, "the call has a value next, and no claim");
         let address = self.next().get::<u64>();
-        let length = self.next().get::<u64>();
-        let (bytes, written) = (length >> 1, length & 1 == 1);
-        assert_eq!(written, is_written, "the next claim is of memory that is read, or written");
+        let length = Length::of(self.next().get());
+        let bytes = length.bytes;
+        assert_eq!(
+            length.is_written, is_written,
+            "the next claim is of memory that is read, or written"
+        );
         let size = size_of::<T>() as u64;
         assert!(
             bytes.is_multiple_of(size) && address.is_multiple_of(align_of::<T>() as u64),
             "the next claim has {bytes} bytes, which are no elements of {size} bytes"
         );
-        (address as usize, (bytes / size) as usize)
+        (address as usize, (bytes / size) as usize, length.is_view)
+    }
+
+    /// Checks that no two slices have bytes in common if one is written. What is a view shares no element with another claim
+    /// either, and there is no slice of it.
+    fn check_apart(&self) -> Result<(), BodyError> {
+        let mut slices = ArrayVec::<(u64, Length), MAX_CLAIMS>::new();
+        let mut rest = Self { params: self.params.clone(), ..*self };
+        while rest.params.len() > 0 {
+            let is_claim = rest.claims & 1 == 1;
+            let address = rest.next().get::<u64>();
+            if !is_claim {
+                continue;
+            }
+            let length = Length::of(rest.next().get());
+            if length.is_view || length.bytes == 0 {
+                continue;
+            }
+            let overlaps = |other: &&(u64, Length)| {
+                (length.is_written || other.1.is_written)
+                    && address < other.0 + other.1.bytes
+                    && other.0 < address + length.bytes
+            };
+            if let Some((other, _)) = slices.iter().find(overlaps) {
+                return Err(format!(
+                    "two claims, at {other:#x} and at {address:#x}, have bytes in common, and one of them is written; claim \
+                     memory that is written once"
+                )
+                .into());
+            }
+            slices.push((address, length));
+        }
+        Ok(())
     }
 
     fn next(&mut self) -> &'a Param {
-        #[allow(clippy::panic, reason = "a fault of the simulated device, as in a kernel's body")]
+        #[allow(clippy::panic, reason = "a fault of the call, as in a kernel's body")]
         let Some(param) = self.params.next() else { panic!("the call has no more claims") };
         self.claims >>= 1;
         param
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::Operands;
+    use crate::driver::{Access, AccessMode, HostArgs, MemoryRange, Param};
+    use crate::library::ffi::description::Description;
+
+    /// A claim: its address, its bytes, how it is used, and whether it is a view.
+    type Made = (u64, u64, AccessMode, bool);
+
+    fn params(claims: &[Made]) -> Vec<Param> {
+        let mut description = Description::new();
+        assert!(description.add_value(Param::new(8_u64)));
+        for &(address, bytes, mode, is_view) in claims {
+            let range = MemoryRange { address, bytes };
+            let access = Access { range, mode, argument: "x", rows: None };
+            assert!(description.add_claim(access, is_view));
+        }
+        description.parts().0.to_vec()
+    }
+
+    #[test]
+    fn no_slice_that_is_written_has_bytes_of_another() {
+        use AccessMode::{Read, Write};
+        let cases: [(&[Made], bool); 8] = [
+            (&[(64, 8, Write, false), (72, 8, Write, false), (56, 8, Read, false)], true),
+            (&[(64, 8, Read, false), (64, 8, Read, false)], true),
+            (&[(64, 8, Write, false), (68, 0, Write, false)], true),
+            // Views may interleave: each element belongs to one of them.
+            (&[(64, 8, Write, true), (68, 8, Read, true), (68, 4, Read, false)], true),
+            (&[(64, 8, Write, false), (64, 8, Write, false)], false),
+            (&[(64, 8, Read, false), (71, 8, Write, false)], false),
+            (&[(64, 8, Write, false), (32, 8, Read, false), (48, 17, Read, false)], false),
+            (&[(64, 64, Read, false), (32, 8, Read, true), (72, 8, Write, false)], false),
+        ];
+        for (claims, is_right) in cases {
+            let params = params(claims);
+            let made = Operands::new(HostArgs { params: &params });
+            assert_eq!(made.is_ok(), is_right, "{claims:?}");
+            if let Err(error) = made {
+                assert!(error.to_string().contains("have bytes in common"), "{error}");
+            }
+        }
+    }
+
+    /// Under Miri this is a test of the references, too.
+    #[test]
+    fn interleaved_views_are_read_and_written_by_their_elements() {
+        let mut memory: Vec<u32> = (0..12).collect();
+        let address = memory.as_mut_ptr().expose_provenance() as u64;
+        // Rows of 4: two elements are read, one is written, and one belongs to neither.
+        let claims = [
+            (address, 40, AccessMode::Read, true),
+            (address + 8, 36, AccessMode::Write, true),
+            (address + 12, 4, AccessMode::Read, false),
+        ];
+        let params = params(&claims);
+        let mut operands = Operands::new(HostArgs { params: &params }).unwrap();
+        assert_eq!(operands.value::<u64>(), 8);
+        let (from, mut to) = (operands.read_elements::<u32>(), operands.write_elements::<u32>());
+        let between = operands.read::<u32>();
+        for row in 0..3 {
+            let sum: u32 = from.row(4 * row, 2).sum();
+            to.set_row(4 * row, [sum + between[0] + to.get(4 * row)].into_iter());
+        }
+        assert_eq!(memory, [0, 1, 6, 3, 4, 5, 18, 7, 8, 9, 30, 11]);
+    }
+
+    #[test]
+    #[should_panic(expected = "is of a view, which is no slice")]
+    fn there_is_no_slice_of_a_view() {
+        let params = params(&[(64, 8, AccessMode::Read, true)]);
+        let mut operands = Operands::new(HostArgs { params: &params }).unwrap();
+        operands.value::<u64>();
+        operands.read::<u32>();
+    }
+
+    #[test]
+    #[should_panic(expected = "2 elements from place 1 on are not within 2")]
+    fn an_element_outside_of_a_view_is_refused() {
+        let params = params(&[(64, 8, AccessMode::Read, true)]);
+        let mut operands = Operands::new(HostArgs { params: &params }).unwrap();
+        operands.value::<u64>();
+        operands.read_elements::<u32>().row(1, 2).for_each(drop);
     }
 }

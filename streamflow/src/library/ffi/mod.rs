@@ -7,6 +7,7 @@
 pub(super) mod call;
 mod claim;
 pub(super) mod description;
+pub(super) mod elements;
 #[allow(dead_code, reason = "each feature uses its part")]
 mod find;
 pub(super) mod host_body;

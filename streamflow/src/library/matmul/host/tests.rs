@@ -57,6 +57,18 @@ fn len(stored: &Stored, problem: &Problem) -> usize {
     stored.apart.unwrap_or(0) * (problem.products() - 1) + last
 }
 
+/// [`products`] of slices.
+fn of_slices<T: MatmulElement>(
+    problem: &Problem,
+    (a, b): (&[T], &[T]),
+    c: &mut [T],
+    bias: &[T],
+    scales: (T::Scale, T::Scale),
+    scratch: &mut Scratch<T::Scale>,
+) {
+    products(problem, (&a.into(), &b.into()), &mut c.into(), bias, scales, scratch);
+}
+
 /// Numbers in -1 to 1, by a generator.
 fn numbers(count: usize, seed: u64) -> Vec<f64> {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
@@ -96,7 +108,7 @@ where
     let bias = if has_bias { rounded(problem.n, 4) } else { Vec::new() };
     let mut c = before.clone();
     let mut scratch = Scratch::default();
-    products::<T>(&problem, (&a, &b), &mut c, &bias, (scale(alpha), scale(beta)), &mut scratch);
+    of_slices::<T>(&problem, (&a, &b), &mut c, &bias, (scale(alpha), scale(beta)), &mut scratch);
 
     let (mut worst, mut written) = (0.0_f64, vec![false; c.len()]);
     for product in 0..problem.products() {
@@ -228,7 +240,7 @@ fn complex_products_conjugate_nothing() {
     let (a, b) = ([C::new(1.0, 2.0), C::new(0.0, 1.0)], [C::new(3.0, -1.0), C::new(0.0, 1.0)]);
     let mut c = [C::new(f32::NAN, 0.0)];
     let scales = (C::new(0.0, 1.0), C::ZERO);
-    products::<C>(&case.problem(false), (&a, &b), &mut c, &[], scales, &mut Scratch::default());
+    of_slices::<C>(&case.problem(false), (&a, &b), &mut c, &[], scales, &mut Scratch::default());
     // (1 + 2i)(3 - i) + i i = 4 + 5i, and i times that.
     assert_eq!(c, [C::new(-5.0, 4.0)]);
 }
@@ -238,7 +250,7 @@ fn a_nan_passes_through_and_an_unread_one_does_not() {
     let case = Case { sizes: [2, 2, 2], activation: Activation::Relu, ..CASE };
     let (a, b) = ([1.0_f32, f32::NAN, 1.0, 1.0], [1.0_f32; 4]);
     let mut c = [f32::NAN; 4];
-    products::<f32>(
+    of_slices::<f32>(
         &case.problem(false),
         (&a, &b),
         &mut c,
@@ -284,7 +296,7 @@ fn the_scratch_is_kept_from_call_to_call() {
     let (a, b, mut c) = ([1.0_f64; 15], [1.0; 20], [0.0; 12]);
     let mut scratch = Scratch::default();
     let mut places = || {
-        products::<f64>(&problem, (&a, &b), &mut c, &[], (1.0, 0.0), &mut scratch);
+        of_slices::<f64>(&problem, (&a, &b), &mut c, &[], (1.0, 0.0), &mut scratch);
         [&scratch.a, &scratch.b, &scratch.c].map(|kept| kept.as_ptr())
     };
     let first = places();

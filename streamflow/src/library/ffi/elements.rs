@@ -1,0 +1,99 @@
+//! The elements of a view in a host body.
+
+use std::marker::PhantomData;
+use std::ops::Deref;
+
+use crate::memory::Element;
+
+/// The elements of an operand that is read, by their places from the first one on. Other operands may have elements between
+/// them, so there is no slice of all, and each element is read by itself.
+#[derive(Debug)]
+pub(in crate::library) struct Elements<'a, T> {
+    first: *mut T,
+    /// From the first element to the last.
+    span: usize,
+    _memory: PhantomData<&'a T>,
+}
+
+/// The elements of an operand that is written, as [`Elements`].
+#[derive(Debug)]
+pub(in crate::library) struct ElementsMut<'a, T>(Elements<'a, T>);
+
+impl<T: Element> Elements<'_, T> {
+    /// # Safety
+    /// There are so many elements from `first` on, of one allocation, or none. Those that are read are initialised, and no
+    /// other code writes them during the lifetime; no reference to them is used.
+    pub(super) unsafe fn new(first: *mut T, span: usize) -> Self {
+        Self { first, span, _memory: PhantomData }
+    }
+
+    /// The element in a place.
+    ///
+    /// # Panics
+    /// If the place is after the last element.
+    pub(in crate::library) fn get(&self, place: usize) -> T {
+        self.check(place, 1);
+        // SAFETY: `new`.
+        unsafe { self.first.add(place).read() }
+    }
+
+    /// So many elements, which follow each other.
+    ///
+    /// # Panics
+    /// If the last one is after the last element.
+    pub(in crate::library) fn row(&self, first: usize, count: usize) -> impl Iterator<Item = T> {
+        self.check(first, count);
+        // SAFETY: `new`.
+        (first..first + count).map(|place| unsafe { self.first.add(place).read() })
+    }
+
+    fn check(&self, first: usize, count: usize) {
+        let is_within = count <= self.span && first <= self.span - count;
+        assert!(is_within, "{count} elements from place {first} on are not within {}", self.span);
+    }
+}
+
+impl<T: Element> ElementsMut<'_, T> {
+    /// # Safety
+    /// As for [`Elements::new`], and no other code reads what is written.
+    pub(super) unsafe fn new(first: *mut T, span: usize) -> Self {
+        // SAFETY: the caller vouches for the same.
+        Self(unsafe { Elements::new(first, span) })
+    }
+
+    /// Writes elements, which follow each other.
+    ///
+    /// # Panics
+    /// If there is a value for a place after the last element.
+    pub(in crate::library) fn set_row(&mut self, first: usize, values: impl Iterator<Item = T>) {
+        for (place, value) in (first..).zip(values) {
+            self.check(place, 1);
+            // SAFETY: `new`.
+            unsafe { self.0.first.add(place).write(value) };
+        }
+    }
+}
+
+impl<'a, T> Deref for ElementsMut<'a, T> {
+    type Target = Elements<'a, T>;
+
+    fn deref(&self) -> &Elements<'a, T> {
+        &self.0
+    }
+}
+
+#[cfg(test)]
+impl<'a, T: Element> From<&'a [T]> for Elements<'a, T> {
+    fn from(slice: &'a [T]) -> Self {
+        // SAFETY: the slice is borrowed as long, and nothing is written.
+        unsafe { Self::new(slice.as_ptr().cast_mut(), slice.len()) }
+    }
+}
+
+#[cfg(test)]
+impl<'a, T: Element> From<&'a mut [T]> for ElementsMut<'a, T> {
+    fn from(slice: &'a mut [T]) -> Self {
+        // SAFETY: the slice is borrowed as long.
+        unsafe { Self::new(slice.as_mut_ptr(), slice.len()) }
+    }
+}
