@@ -3,6 +3,7 @@
 
 mod library {
     pub(crate) mod every_plan;
+    pub(crate) mod extremes;
     pub(crate) mod fft;
     pub(crate) mod forgotten;
     pub(crate) mod graphs;
@@ -26,9 +27,9 @@ mod library {
 use std::process::ExitCode;
 
 use library::{
-    every_plan, fft, forgotten, graphs, lines, matmul, operators, random, random_oracle, seam,
-    solve_batches, solve_decompositions, solve_errors, solve_order, solve_refused, solve_systems,
-    sparse,
+    every_plan, extremes, fft, forgotten, graphs, lines, matmul, operators, random, random_oracle,
+    seam, solve_batches, solve_decompositions, solve_errors, solve_order, solve_refused,
+    solve_systems, sparse,
 };
 use streamflow_tests::Suite;
 
@@ -42,7 +43,7 @@ fn main() -> ExitCode {
     let suite = solve_batches::add(suite);
     let suite = solve_refused::add(solve_errors::add(suite));
     let suite = solve_order::add(suite);
-    let suite = sparse::add(suite);
+    let suite = extremes::add(sparse::add(suite));
     let suite = every_plan::add(graphs::add(lines::add(fft::add(suite))));
     suite.run()
 }

@@ -44,11 +44,11 @@
 //! The functions of this module need no plan: the node makes and keeps one for each shape. They allocate their result, and
 //! can't be used for batches and layouts.
 //!
-//! Results are not normalised unless that is chosen by name: see [`Norm`]. Sizes are 64-bit numbers; what cuFFT itself
-//! can't plan is the error of its plan.
+//! Results are not normalised unless that is chosen by name: see [`Norm`]. Sizes are 64-bit numbers, up to as many elements as
+//! addresses can have; what cuFFT itself can't plan is the error of its plan.
 //!
 //! # The simulator
-//! The simulator transforms by `rustfft`, with the same conventions, to within rounding: an error of about
+//! The simulator transforms by `rustfft`, at most 2^24 elements in a dimension, with the same conventions, to within rounding: an error of about
 //! `1e-7 sqrt(log2 n)` of the largest number for `f32`. Its results are the same bits on each machine. After a transform to
 //! real numbers the input is NaN there; cuFFT leaves some other numbers.
 

@@ -262,7 +262,7 @@ macro_rules! on {
             /// ```
             ///
             /// # Errors
-            /// As for [`on`](Self::on); none of the algorithms runs.
+            /// As for [`on`](Self::on); [`Error::Operand`] for none or more than 10,000; none of the algorithms runs.
             pub fn search_blocking(
                 self,
                 cx: &ExecutionContext,

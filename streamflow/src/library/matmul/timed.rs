@@ -2,7 +2,7 @@
 
 use super::algorithm::{Algorithm, Chosen};
 use super::element::MatmulElement;
-use super::plan::{Matmul, Settings};
+use super::plan::{CALL, Matmul, Settings};
 use super::problem::{Problem, Stored};
 use super::search::Search;
 use crate::context::{ExecutionContext, Stream};
@@ -17,6 +17,9 @@ const ROUNDS: usize = 5;
 const PRODUCTS: u32 = 10;
 /// Every byte of the operands: a small positive number in each type. Zeros would need less power, and so less time.
 const BYTE: u8 = 0x3c;
+
+/// The most algorithms that a search takes: many more than cuBLASLt has for one product.
+const MOST: usize = 10_000;
 
 /// Memory for the operands of a problem.
 struct Scratch<T: MatmulElement> {
@@ -35,6 +38,10 @@ pub(super) fn search<T: MatmulElement, E>(
     stream: &Stream<'_>,
     most: usize,
 ) -> Result<Search> {
+    if !(1..=MOST).contains(&most) {
+        let problem = format!("is {most}, but a search times 1 to {MOST} algorithms");
+        return Err(Error::Operand { call: CALL, argument: "most", problem });
+    }
     let limit = settings.workspace;
     let settings = Settings { algorithm: None, ..settings };
     let mut plan = Matmul::<T, E>::new(problem, settings, cx, stream)?;

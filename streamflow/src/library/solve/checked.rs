@@ -1,9 +1,10 @@
 //! Results whose success the device alone knows.
 
+use super::layout::LONGEST;
 use super::outcome::{self, Origin};
 use super::{CheckedDownload, Factor};
 use crate::context::{ExecutionContext, Stream};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::memory::{Buffer, CopySource, View};
 use crate::message::HostData;
 use crate::stream::CudaStream;
@@ -62,10 +63,10 @@ impl<V> Checked<V> {
         Self::of_batch(1, value, cx, stream)
     }
 
-    /// As [`new`](Self::new), for a batch of so many matrices: each has a status of its own.
+    /// As [`new`](Self::new), for a batch of so many matrices, at most 2³¹ − 1: each has a status of its own.
     ///
     /// # Errors
-    /// As for [`new`](Self::new).
+    /// [`Error::Operand`] for more matrices; as for [`new`](Self::new).
     #[track_caller]
     pub fn of_batch(
         count: usize,
@@ -73,6 +74,11 @@ impl<V> Checked<V> {
         cx: &ExecutionContext,
         stream: &Stream<'_>,
     ) -> Result<Self> {
+        if count > LONGEST {
+            let problem =
+                format!("is {count}, but a batch has at most {LONGEST} matrices; divide the batch");
+            return Err(Error::Operand { call: "solve::Checked", argument: "count", problem });
+        }
         Ok(Self { value, statuses: cx.buffer(2 * count, stream)?, origin: HostData(None) })
     }
 

@@ -7,7 +7,7 @@ use arrayvec::ArrayVec;
 use crate::error::{Error, Result};
 
 /// The largest length that cuSOLVER takes in every routine.
-const LONGEST: usize = i32::MAX as usize;
+pub(super) const LONGEST: usize = i32::MAX as usize;
 
 /// Checks that an operand has one of these shapes.
 ///

@@ -76,7 +76,7 @@ impl<T: Real> Transforms<T> {
         let name = name_of(problem.kind, T::IS_DOUBLE);
         let is_simulated = is_simulated(stream)?;
         let (body, bytes, handle) = if is_simulated {
-            has_room::<T>(stream, &problem)?;
+            can_be_simulated::<T>(stream, &problem)?;
             let (body, bytes) = host(name, problem);
             (body, bytes, None)
         } else {
@@ -326,16 +326,37 @@ impl Drop for Handle {
     }
 }
 
-/// Fails if the simulated device has no room for the work area of the longest line, before `rustfft` takes as much of the
-/// host's memory: it can't return an error.
-fn has_room<T>(stream: &CudaStream, problem: &Problem) -> Result<()> {
+/// The most elements of a dimension on the simulator. `rustfft` makes tables for the length, some 16 bytes for each element,
+/// or 64 for a length with a large prime factor, which takes seconds.
+const LONGEST_SIMULATED: usize = 1 << 24;
+
+/// Checks what the simulator can't transform, before `rustfft` takes the host's memory and time: it can't return an error. A
+/// device of CUDA has errors of its own.
+///
+/// # Errors
+/// [`Error::Operand`] for a dimension that is too long; [`DriverError::OutOfMemory`] for operands that the device has no room
+/// for, or the longest line, and as much again in which it is transformed.
+fn can_be_simulated<T>(stream: &CudaStream, problem: &Problem) -> Result<()> {
+    let Problem { call, kind, lengths, input, output, .. } = problem;
     let device = stream.device();
     let most = stream.timeline().driver().device_info(device)?.total_memory;
-    let longest = problem.lengths.into_iter().max().unwrap_or(1) as u64;
-    // A line, and as much again in which it is transformed.
-    let requested = longest.saturating_mul(2 * 2 * size_of::<T>() as u64);
-    if requested <= most {
-        return Ok(());
+    let longest = lengths.iter().copied().max().unwrap_or(1);
+    let complex = 2 * size_of::<T>() as u64;
+    let bytes = |elements: usize, is_real: bool| {
+        (elements as u64).saturating_mul(if is_real { complex / 2 } else { complex })
+    };
+    let requested = bytes(input.span, *kind == Kind::FromReal)
+        .max(bytes(output.span, *kind == Kind::ToReal))
+        .max(bytes(longest.saturating_mul(2), false));
+    if requested > most {
+        return Err(DriverError::OutOfMemory { device, requested }.into());
     }
-    Err(DriverError::OutOfMemory { device, requested }.into())
+    if longest > LONGEST_SIMULATED {
+        let problem = format!(
+            "has {longest} elements in a dimension, but the simulator transforms at most {LONGEST_SIMULATED}; divide the \
+             transform, or run it on a GPU"
+        );
+        return Err(Error::Operand { call, argument: "shape", problem });
+    }
+    Ok(())
 }

@@ -34,8 +34,11 @@ impl<T: Number> Batch<T> {
         let mut items = cx.buffer::<T>(count * each, stream)?;
         let first = stream.write_raw(&mut items, |address| address)?;
         let item = |index: usize| first + (index * each * size_of::<T>()) as u64;
-        let pointers: Vec<u64> = (0..count).map(item).collect();
-        Ok(Self { items, pointers: cx.upload(&pointers)? })
+        // Before the list on the host, which has as many bytes: a device without room for it is an error.
+        let mut pointers = cx.tensor([count], stream)?;
+        let list: Vec<u64> = (0..count).map(item).collect();
+        stream.upload_blocking(&list, &mut pointers)?;
+        Ok(Self { items, pointers })
     }
 
     /// All items, one after the other.
