@@ -198,7 +198,9 @@ fn body<T: SparseElement>(right: Option<usize>, accumulates: bool) -> HostBody {
         let (offsets, columns) = (it.read::<i32>(), it.read::<i32>());
         let a = Rows { offsets, columns, values: it.read::<T>() };
         let (operand, target, prepared) = (it.read::<T>(), it.write::<T>(), it.write::<u8>());
-        assert!(prepared.iter().all(|&byte| byte == PREPARED), "the matrix was not prepared");
+        if prepared.iter().any(|&byte| byte != PREPARED) {
+            return Err("the matrix was not prepared".into());
+        }
         match right {
             None => times_vector(&a, operand, target, accumulates),
             Some(right) => times_matrix(&a, operand, target, right, accumulates),

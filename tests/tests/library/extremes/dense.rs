@@ -49,7 +49,7 @@ fn solves<T: Real>(n: usize, a: &[T], b: &[T], x: &[T]) -> Result<()> {
     }
     let (a, b, x) = (to_f64(a), to_f64(b), to_f64(x));
     let sizes = (largest(&a), largest(&b), largest(&x));
-    let size = n as f64 * sizes.0 * sizes.2 + sizes.1;
+    let size = n as f64 * (sizes.0 * sizes.2) + sizes.1;
     if size > T::MOST / 8.0 {
         return Ok(());
     }

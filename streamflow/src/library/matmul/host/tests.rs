@@ -176,7 +176,8 @@ fn each_layout_gives_the_product() {
         .flat_map(|transposed| [None, Some(1), Some(3)].map(|batch| (transposed, batch)))
         .flat_map(|(transposed, batch)| [0, 5].map(|padding| (transposed, batch, padding)))
     {
-        let case = Case { sizes: [9, 13, 11], batch, transposed, padding, ..CASE };
+        let sizes = if cfg!(miri) { [2, 3, 2] } else { [9, 13, 11] };
+        let case = Case { sizes, batch, transposed, padding, ..CASE };
         assert!(f32_error(case, (-0.5, 2.0), true) < FEW, "{case:?}");
         assert!(f64_error(case, (-0.5, 2.0)) < FEW, "{case:?}");
     }

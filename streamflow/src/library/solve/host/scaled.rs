@@ -42,7 +42,14 @@ fn times_power_of_two(number: f64, exponent: i32) -> f64 {
     number * 2_f64.powi(half) * 2_f64.powi(exponent - half)
 }
 
-/// The sum of the products.
+/// The sum of the products, of as many as both have. Eight sums at a time are faster than one, and have smaller errors.
 pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
+    let both = a.len().min(b.len());
+    let ((a, a_rest), (b, b_rest)) = (a[..both].as_chunks::<8>(), b[..both].as_chunks::<8>());
+    let mut sums = [0.0; 8];
+    for (a, b) in a.iter().zip(b) {
+        sums.iter_mut().zip(a.iter().zip(b)).for_each(|(sum, (a, b))| *sum += a * b);
+    }
+    let rest = a_rest.iter().zip(b_rest).map(|(a, b)| a * b);
+    sums.into_iter().chain(rest).sum()
 }
