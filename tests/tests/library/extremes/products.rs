@@ -17,6 +17,7 @@ pub(super) fn functions<T: Real>() -> Vec<(&'static str, Try)> {
         ("trsm", trsm::<T>),
         ("syrk", syrk::<T>),
         ("a product", product::<T>),
+        ("a product of halves of one tensor", halves::<T>),
         ("spmv and spmm", sparse::<T>),
         ("random numbers", random::<T>),
     ]
@@ -56,7 +57,9 @@ fn dot_and_norm<T: Real>(it: &mut Setting<'_, '_>) -> Result<()> {
 fn gemv<T: Real>(it: &mut Setting<'_, '_>) -> Result<()> {
     let (m, n) = (it.length(), it.length().max(1));
     let (a, x, before) = (it.numbers::<T>(m * n), it.numbers::<T>(n), it.numbers::<T>(m));
-    let (alpha, beta) = (it.number::<T>(), [it.number(), T::rounded(0.0)][it.random.below(2)]);
+    // Without rounding, so that the factor of a sum may as well be that of its terms.
+    let alpha: T = T::rounded([1.0, -1.0, 2.0][it.random.below(3)]);
+    let beta = [it.number(), T::rounded(0.0)][it.random.below(2)];
     let (matrix, vector) = (it.upload(&a, &[m, n])?, it.upload(&x, &[n])?);
     let mut y = it.upload(&before, &[m])?;
     let operands = (alpha, &matrix, &*vector);
@@ -64,10 +67,6 @@ fn gemv<T: Real>(it: &mut Setting<'_, '_>) -> Result<()> {
     let found = it.stream.download_blocking(&y)?;
     let (alpha, beta): (f64, f64) = (alpha.into(), beta.into());
     let (a, x, before) = (to_f64(&a), to_f64(&x), to_f64(&before));
-    if !intermediate::<T>(alpha, (0..m).map(|row| (0..n).map(|k| (a[row * n + k], x[k])).collect()))
-    {
-        return Ok(());
-    }
     sums(
         &found,
         (0..m).map(|row| {
@@ -75,15 +74,6 @@ fn gemv<T: Real>(it: &mut Setting<'_, '_>) -> Result<()> {
             terms.chain((beta != 0.0).then_some((beta, before[row]))).collect()
         }),
     )
-}
-
-/// Whether sums, which a factor is multiplied with afterwards, are numbers of `T` that are neither too large nor too small.
-fn intermediate<T: Real>(alpha: f64, mut sums: impl Iterator<Item = Vec<(f64, f64)>>) -> bool {
-    alpha.abs() <= 1.0 / T::EPSILON
-        && sums.all(|terms| {
-            let size = terms.iter().map(|(a, b)| (a * b).abs()).sum::<f64>();
-            size <= T::MOST / 8.0
-        })
 }
 
 fn trsm<T: Real>(it: &mut Setting<'_, '_>) -> Result<()> {
@@ -154,6 +144,30 @@ fn product<T: Real>(it: &mut Setting<'_, '_>) -> Result<()> {
         (0..batch * m * n).map(|at| {
             let (row, column) = (at / n, at % n);
             (0..k).map(|i| (a[row * k + i], b[i * n + column])).collect()
+        }),
+    )
+}
+
+/// The first factor and the result are views whose rows are between each other's.
+fn halves<T: Real>(it: &mut Setting<'_, '_>) -> Result<()> {
+    let [m, n, k] = [(); 3].map(|()| it.length().max(1));
+    let (both, b) = (it.numbers::<T>(m * (k + n)), it.numbers::<T>(k * n));
+    let (mut tensor, right) = (it.upload(&both, &[m, k + n])?, it.upload(&b, &[k, n])?);
+    let plan = Matmul::<T>::plan(m, n, k).leading_dimensions([k + n, n, k + n]).unaligned();
+    let mut plan = plan.on(it.cx, it.stream)?;
+    let halves = tensor.view_mut().split_at(1, k);
+    let (left, mut target) = halves.ok_or_else(|| Failure::msg("there are two halves"))?;
+    plan.execute(it.stream, &left.as_view(), &right, &mut target)?;
+    let found = it.stream.download_blocking(&tensor)?;
+    let (a, b) = (to_f64(&both), to_f64(&b));
+    sums(
+        &found,
+        (0..m * (k + n)).map(|at| {
+            let (row, column) = (at / (k + n), at % (k + n));
+            if column < k {
+                return vec![(1.0, a[at])];
+            }
+            (0..k).map(|i| (a[row * (k + n) + i], b[i * n + column - k])).collect()
         }),
     )
 }
