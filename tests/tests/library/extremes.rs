@@ -133,7 +133,6 @@ fn functions() -> Vec<(&'static str, Try)> {
     fn of<T: Real>() -> Vec<(&'static str, Try)>
     where
         Complex<T>: Element,
-        T: matmul::MatmulElement,
     {
         [products::functions::<T>(), dense::functions::<T>(), transforms::functions::<T>()].concat()
     }
