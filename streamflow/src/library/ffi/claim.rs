@@ -38,7 +38,7 @@ impl<'a> Claim<'a> {
     }
 
     /// As [`read`](Self::read), of a view, which may have gaps. The host body gets it as
-    /// [`Elements`](super::host_body::Elements).
+    /// [`Elements`](super::elements::Elements).
     pub(in crate::library) fn read_view<T: Element>(
         argument: &'static str,
         view: &TensorView<'a, T>,
