@@ -17,7 +17,7 @@ use streamflow::driver::{Call, CopyKind};
 use streamflow::platform::DeviceId;
 use streamflow::prelude::*;
 use streamflow_tests::kernels::{slow_copy, slow_fill};
-use streamflow_tests::layers::{CallKind, DiesWatching, FailNth};
+use streamflow_tests::layers::{CallKind, DiesWatching, FailNth, NotYet};
 use streamflow_tests::seen::{Seen, push_seen, take};
 use streamflow_tests::setup::{recorded, stream};
 use streamflow_tests::stereo::Camera;
@@ -34,6 +34,7 @@ fn main() -> ExitCode {
         .both("a_waker_that_panics_keeps_no_other_task_asleep", panicking_waker)
         .both("a_driver_that_panics_keeps_no_task_asleep", panicking_driver)
         .both("a_task_is_woken_when_its_download_is_complete", woken)
+        .both("a_future_has_the_waker_of_its_last_poll_alone", last_waker)
         .both("tasks_await_several_downloads", several)
         .both("a_future_may_be_dropped_before_its_download_is_complete", dropped)
         .both("an_error_of_the_device_ends_the_wait_of_a_task", failed)
@@ -173,6 +174,37 @@ fn woken(platform: &Platform) -> Result<(), Failed> {
     check_equal(&values[..], &[6.0; LEN][..])?;
     // No thread blocked in a call of the driver.
     check(!recorder.calls().iter().any(Call::blocks_host), || recorder.text())
+}
+
+/// The download is not complete while the futures live, so that each poll leaves a waker.
+fn last_waker(platform: &Platform) -> Result<(), Failed> {
+    let platform = Platform::builder().driver(Arc::new(NotYet::new(platform.driver().clone())))?;
+    let (data, reader) = slowly_written(&platform, 6.0)?;
+    let tasks = [0, 1].map(|_| Arc::new(Park(thread::current(), AtomicUsize::new(0))));
+    // The two beside the future's own: in `tasks`, and in `wakers`.
+    let owners = || tasks.each_ref().map(|task| Arc::strong_count(task) - 2);
+    let wakers = tasks.clone().map(Waker::from);
+    let mut first = Box::pin(reader.download(&data)?.into_future());
+    let mut second = Box::pin(reader.download(&data)?.into_future());
+    for _ in 0..100 {
+        let poll = first.as_mut().poll(&mut Context::from_waker(&wakers[0]));
+        check(poll.is_pending(), || format!("{poll:?}"))?;
+        check_equal(owners(), [1, 0])?;
+    }
+    // The other future's waker is its own.
+    let poll = second.as_mut().poll(&mut Context::from_waker(&wakers[0]));
+    check(poll.is_pending(), || format!("{poll:?}"))?;
+    check_equal(owners(), [2, 0])?;
+    for (task, expected) in [(1, [1, 1]), (0, [2, 0]), (1, [1, 1])] {
+        let poll = first.as_mut().poll(&mut Context::from_waker(&wakers[task]));
+        check(poll.is_pending(), || format!("{poll:?}"))?;
+        check_equal(owners(), expected)?;
+    }
+    drop(second);
+    check_equal(owners(), [0, 1])?;
+    drop(first);
+    check_equal(owners(), [0, 0])?;
+    check_equal(tasks.map(|task| task.1.load(Ordering::SeqCst)), [0, 0])
 }
 
 struct Panics;

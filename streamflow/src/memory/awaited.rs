@@ -8,6 +8,7 @@ use std::task::{Context, Poll};
 
 use super::{Download, Element, Pinned};
 use crate::error::Result;
+use crate::stream::Awaiting;
 
 /// The elements of a download that is complete: what `download.await?` gives.
 pub struct Downloaded<T: Element> {
@@ -44,10 +45,12 @@ impl<T: Element> fmt::Debug for Downloaded<T> {
 /// A download that is awaited. [`Download`] becomes one by `.await`.
 ///
 /// No executor is needed, and any will do. While a download is awaited and not complete, a thread of the library watches
-/// the device and wakes the task. Dropping the future does not wait.
+/// the device and wakes the task that has polled the future last. Its waker is dropped with the future, and when the
+/// future has ended. Dropping the future does not wait.
 #[must_use = "a future does nothing before it is awaited"]
 pub struct DownloadFuture<T: Element> {
-    download: Option<Download<T>>,
+    /// `None` after the end.
+    pending: Option<(Download<T>, Awaiting)>,
 }
 
 /// So that asynchronous code can await a download:
@@ -65,7 +68,8 @@ impl<T: Element> IntoFuture for Download<T> {
     type IntoFuture = DownloadFuture<T>;
 
     fn into_future(self) -> DownloadFuture<T> {
-        DownloadFuture { download: Some(self) }
+        let awaiting = self.awaiting();
+        DownloadFuture { pending: Some((self, awaiting)) }
     }
 }
 
@@ -75,14 +79,14 @@ impl<T: Element> Future for DownloadFuture<T> {
     type Output = Result<Downloaded<T>>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let Some(download) = self.download.take() else {
+        let Some((download, awaiting)) = self.pending.take() else {
             // After its end. A future that panics here could end an executor.
             return Poll::Pending;
         };
-        match download.poll_complete(cx.waker()) {
+        match download.poll_complete(&awaiting, cx.waker()) {
             Ok(true) => Poll::Ready(Ok(Downloaded { download })),
             Ok(false) => {
-                self.download = Some(download);
+                self.pending = Some((download, awaiting));
                 Poll::Pending
             }
             Err(error) => Poll::Ready(Err(error)),
@@ -94,6 +98,7 @@ impl<T: Element> Unpin for DownloadFuture<T> {}
 
 impl<T: Element> fmt::Debug for DownloadFuture<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("DownloadFuture").field(&self.download).finish()
+        let download = self.pending.as_ref().map(|(download, _)| download);
+        f.debug_tuple("DownloadFuture").field(&download).finish()
     }
 }

@@ -6,7 +6,7 @@ use std::task::Waker;
 
 use super::{Element, Pinned};
 use crate::error::Result;
-use crate::stream::{Point, StreamTable};
+use crate::stream::{Awaiting, Point, StreamTable};
 
 /// A copy from a device to the host, perhaps not complete yet. The elements can't be read before it
 /// is complete.
@@ -50,12 +50,17 @@ impl<T: Element> Download<T> {
         self.pinned.as_slice_blocking()
     }
 
+    /// What a future of this download has of its task.
+    pub(super) fn awaiting(&self) -> Awaiting {
+        Awaiting::new(self.pinned.awaited())
+    }
+
     /// Whether the copy is complete. If it is not, wakes a task when it may be.
-    pub(super) fn poll_complete(&self, task: &Waker) -> Result<bool> {
+    pub(super) fn poll_complete(&self, awaiting: &Awaiting, task: &Waker) -> Result<bool> {
         // The pool's table, since the future may outlive the platform.
         let table = self.pinned.table();
         match self.pinned.block().first_incomplete(table)? {
-            Some(point) => self.pinned.awaited().wake_at(table, point, task).map(|()| false),
+            Some(point) => awaiting.wake_at(table, point, task).map(|()| false),
             // The read is noted for the layers below.
             None if self.pinned.try_as_slice()?.is_some() => Ok(true),
             None => {

@@ -1,6 +1,9 @@
 //! Points that tasks of asynchronous code await. A thread of the library wakes the tasks; it lives while there are any.
+//!
+//! A waker is the user's code: it is cloned, woken and dropped under no lock.
 
 use std::mem;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::Waker;
 use std::thread;
@@ -19,71 +22,162 @@ const AT_MOST: Duration = Duration::from_millis(1);
 #[derive(Debug, Default)]
 pub(crate) struct Awaited {
     tasks: Mutex<Tasks>,
-    /// Raised for each new task.
+    /// Raised for each new task, and for each new point of a task.
     signal: Arc<Signal>,
+    /// How many [`Awaiting`]s were made.
+    made: AtomicU64,
 }
 
 #[derive(Debug, Default)]
 struct Tasks {
-    waiting: Vec<(Point, Asleep)>,
+    waiting: Vec<Waiting>,
     has_thread: bool,
 }
 
-/// A task that is woken when this is dropped, so that no way out of this file leaves it asleep.
+/// A task that waits.
 #[derive(Debug)]
+struct Waiting {
+    /// That of its [`Awaiting`].
+    number: u64,
+    point: Point,
+    task: Waker,
+}
+
+/// A task that is woken when this is dropped, so that no way out of this file leaves it asleep.
 struct Asleep(Option<Waker>);
 
 impl Drop for Asleep {
     fn drop(&mut self) {
         let Some(task) = self.0.take() else { return };
-        // A waker is the user's code, and one that panics keeps no other task asleep.
+        // One waker that panics keeps no other task asleep.
         let woken = caught(|| task.wake()).map_err(|panic| format!("a waker panicked: {panic}"));
         report_in_drop("waking a task that awaits a download", woken);
     }
 }
 
-impl Awaited {
+/// What a future has of its task: the waker of its last poll, until the task is woken or this is dropped.
+#[derive(Debug)]
+pub(crate) struct Awaiting {
+    awaited: Arc<Awaited>,
+    number: u64,
+}
+
+impl Awaiting {
+    pub(crate) fn new(awaited: &Arc<Awaited>) -> Self {
+        let number = awaited.made.fetch_add(1, Ordering::Relaxed);
+        Self { awaited: awaited.clone(), number }
+    }
+
     /// Wakes a task when `point`, which is of the table's platform, is reached, or can't be reached any more. The task
-    /// then queries the point again.
+    /// then queries the point again. A task that this has woken before is forgotten.
     pub(crate) fn wake_at(
-        self: &Arc<Self>,
+        &self,
         table: &Arc<StreamTable>,
         point: Point,
         task: &Waker,
     ) -> Result<()> {
-        let task = Asleep(Some(task.clone()));
-        let mut tasks = locked(&self.tasks);
-        tasks.waiting.push((point, task));
-        let needs_thread = !mem::replace(&mut tasks.has_thread, true);
-        drop(tasks);
-        if needs_thread {
-            let (awaited, table) = (self.clone(), table.clone());
-            let name = "streamflow downloads";
-            let made = thread::Builder::new().name(name.to_owned()).spawn(move || {
-                // A driver may be the user's code, too. The next task begins another thread.
-                if let Err(panic) = caught(|| awaited.run(&table)) {
-                    awaited.end();
-                    let ended = Err(format!("the thread panicked: {panic}"));
-                    report_in_drop("watching downloads that are awaited", ended);
-                }
-            });
-            if let Err(cause) = made {
-                self.end();
-                return Err(Error::NoWatcher { cause: cause.to_string() });
-            }
-        } else {
-            self.signal.raise();
+        let awaited = &self.awaited;
+        let known = locked(&awaited.tasks).set_point(self.number, point, task);
+        let is_new = known != Some(point);
+        if known.is_none() {
+            let task = task.clone();
+            let before = locked(&awaited.tasks).add(Waiting { number: self.number, point, task });
+            forget(before);
         }
-        Ok(())
+        if is_new { awaited.watch(table) } else { Ok(()) }
+    }
+}
+
+impl Drop for Awaiting {
+    fn drop(&mut self) {
+        let mut tasks = locked(&self.awaited.tasks);
+        let task = tasks.take(self.number);
+        drop(tasks);
+        forget(task);
+    }
+}
+
+/// Drops a waker that nothing needs any more.
+fn forget(task: Option<Waker>) {
+    let dropped = caught(|| drop(task)).map_err(|panic| format!("a waker panicked: {panic}"));
+    report_in_drop("dropping the waker of a task that awaited a download", dropped);
+}
+
+impl Tasks {
+    /// Sets the point of a future whose last waker wakes the same task as `task`. Returns the point that it had; `None`
+    /// if there is no such waker.
+    fn set_point(&mut self, number: u64, point: Point, task: &Waker) -> Option<Point> {
+        // The comparison is one of addresses.
+        let is_same = |it: &&mut Waiting| it.number == number && it.task.will_wake(task);
+        let known = self.waiting.iter_mut().find(is_same)?;
+        Some(mem::replace(&mut known.point, point))
+    }
+
+    /// Adds a task. Returns the waker that its future had.
+    fn add(&mut self, new: Waiting) -> Option<Waker> {
+        let before = self.take(new.number);
+        self.waiting.push(new);
+        before
+    }
+
+    /// Removes the waker of a future.
+    fn take(&mut self, number: u64) -> Option<Waker> {
+        let index = self.waiting.iter().position(|it| it.number == number)?;
+        Some(self.waiting.swap_remove(index).task)
+    }
+
+    /// Removes the tasks whose points are `due`. They are woken when the result is dropped.
+    fn take_due(&mut self, due: impl Fn(Point) -> bool) -> Vec<Asleep> {
+        let taken = self.waiting.extract_if(.., |it| due(it.point));
+        taken.map(|it| Asleep(Some(it.task))).collect()
+    }
+
+    /// What the tasks wait for, each point once.
+    fn points(&self) -> Vec<Point> {
+        let mut points: Vec<Point> = self.waiting.iter().map(|it| it.point).collect();
+        points.sort_unstable_by_key(|point| (point.stream, point.record));
+        points.dedup();
+        points
+    }
+}
+
+impl Awaited {
+    /// There is a new point: the thread watches it, or a new thread does.
+    fn watch(self: &Arc<Self>, table: &Arc<StreamTable>) -> Result<()> {
+        if mem::replace(&mut locked(&self.tasks).has_thread, true) {
+            self.signal.raise();
+            return Ok(());
+        }
+        let (awaited, table) = (self.clone(), table.clone());
+        let name = "streamflow downloads";
+        let made = thread::Builder::new().name(name.to_owned()).spawn(move || {
+            // A driver may be the user's code, too. The next task begins another thread.
+            if let Err(panic) = caught(|| awaited.run(&table)) {
+                awaited.end();
+                let ended = Err(format!("the thread panicked: {panic}"));
+                report_in_drop("watching downloads that are awaited", ended);
+            }
+        });
+        made.map(drop).map_err(|cause| {
+            self.end();
+            Error::NoWatcher { cause: cause.to_string() }
+        })
     }
 
     /// Wakes all tasks, since no thread does so.
     fn end(&self) {
         let mut tasks = locked(&self.tasks);
         tasks.has_thread = false;
-        let left = mem::take(&mut tasks.waiting);
+        let left = tasks.take_due(|_| true);
         drop(tasks);
         drop(left);
+    }
+
+    /// Wakes the tasks whose points are `due`.
+    fn wake(&self, due: impl Fn(Point) -> bool) {
+        // A statement of its own: the lock is released before a task is woken.
+        let woken = locked(&self.tasks).take_due(due);
+        drop(woken);
     }
 
     fn run(&self, table: &Arc<StreamTable>) {
@@ -91,25 +185,46 @@ impl Awaited {
         loop {
             let seen = wakeup.raised();
             let mut tasks = locked(&self.tasks);
-            let waiting = mem::take(&mut tasks.waiting);
-            if waiting.is_empty() {
+            let points = tasks.points();
+            if points.is_empty() {
                 tasks.has_thread = false;
                 return;
             }
             drop(tasks);
             // A task whose point can't be queried is woken as well: its own query returns the error.
-            let (left, due): (Vec<_>, Vec<_>) = waiting
-                .into_iter()
-                .partition(|(point, _)| matches!(table.is_complete(*point), Ok(false)));
-            drop(due);
-            let mut points: Vec<Point> = left.iter().map(|(point, _)| *point).collect();
-            points.dedup();
-            let slept =
-                if points.is_empty() { Ok(true) } else { wakeup.sleep(seen, &points, AT_MOST) };
-            match slept {
-                Ok(_) => locked(&self.tasks).waiting.extend(left),
-                Err(_) => drop(left),
+            let is_incomplete = |point: &Point| matches!(table.is_complete(*point), Ok(false));
+            let (left, due): (Vec<_>, Vec<_>) = points.into_iter().partition(is_incomplete);
+            if !due.is_empty() {
+                self.wake(|point| due.contains(&point));
+            }
+            if !left.is_empty() && wakeup.sleep(seen, &left, AT_MOST).is_err() {
+                self.wake(|point| left.contains(&point));
             }
         }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+    use crate::platform::Platform;
+    use crate::stream::CudaStreamPool;
+
+    #[test]
+    fn each_point_is_asked_for_once_however_many_tasks_wait_for_it() {
+        let platform = Platform::host().build().unwrap();
+        let pool = platform.stream_pool("TEST", &CudaStreamPool::new()).unwrap();
+        let (a, b) = (pool.allocate("a").unwrap(), pool.allocate("b").unwrap());
+        let points = [a.record().unwrap(), b.record().unwrap(), a.record().unwrap()];
+        let mut tasks = Tasks::default();
+        for number in 0..30 {
+            let point = points[number as usize % 3];
+            assert!(tasks.add(Waiting { number, point, task: Waker::noop().clone() }).is_none());
+        }
+        assert_eq!(tasks.points(), [points[0], points[2], points[1]]);
+        assert_eq!(tasks.take_due(|point| point == points[1]).len(), 10);
+        assert_eq!(tasks.points(), [points[0], points[2]]);
     }
 }

@@ -60,7 +60,7 @@ mod timing;
 mod wakeup;
 
 pub use assign::Assign;
-pub(crate) use awaited::Awaited;
+pub(crate) use awaited::{Awaited, Awaiting};
 pub use external::ExternalStream;
 pub use green::{CudaGreenContext, CudaGreenContextPool, GreenContexts};
 pub use live_pool::StreamPool;
