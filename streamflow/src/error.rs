@@ -671,6 +671,14 @@ pub enum Error {
     #[error("an `Explorer` has 0 seeds, so it would run no test; give it at least 1")]
     NoSeeds,
 
+    /// A test that an [`Explorer`](crate::testing::Explorer) runs works on another platform than the one that it is
+    /// given, so that its orders of execution would not be explored.
+    #[error("the test is not explored: {problem}")]
+    Unexplored {
+        /// What the test does, and what to do instead.
+        problem: &'static str,
+    },
+
     /// An exploration found an order of execution in which the test fails, or could not try all orders.
     #[error("{0}")]
     Explored(Box<Exploration>),

@@ -4,6 +4,7 @@
 mod builder;
 #[cfg(feature = "dlpack")]
 mod dlpack;
+mod explored;
 mod foreign;
 mod host;
 mod module;
@@ -28,10 +29,12 @@ use crate::stream::{
 };
 use crate::time::Clock;
 
+use self::explored::Explored;
 pub use builder::PlatformBuilder;
 pub use host::HostPlatform;
 #[doc(hidden)]
 pub use options::PlatformOptions;
+pub(crate) use options::RACE_CHECK;
 
 /// A logical device: the `index`th of its platform.
 pub const fn device(index: u32) -> DeviceId {
@@ -79,6 +82,8 @@ struct Inner {
     spin: Duration,
     statistics: bool,
     why: String,
+    /// The number of the explored run that it belongs to; 0 outside of tests that are explored.
+    explored_in: u64,
 }
 
 struct Device {
@@ -143,6 +148,7 @@ impl Platform {
         if spin > options::LONGEST_SPIN {
             return Err(Error::Spin { asked: spin, longest: options::LONGEST_SPIN });
         }
+        let test = Explored::begin();
         let table = StreamTable::new(driver.clone())?;
         let devices = (0..driver.device_count() as u32)
             .map(|index| {
@@ -155,8 +161,10 @@ impl Platform {
             })
             .collect::<Result<Vec<Device>>>()?;
         table.put_beside(PinnedPools::new(devices.iter().map(|device| &device.pinned)));
-        let why = why.to_owned();
-        Ok(Self(Arc::new(Inner { devices, table, memory: options, clock, spin, statistics, why })))
+        let (why, explored_in) = (why.to_owned(), test.run_of_the_new()?);
+        let memory = options;
+        let inner = Inner { devices, table, memory, clock, spin, statistics, why, explored_in };
+        Ok(Self(Arc::new(inner)))
     }
 
     /// `"cuda"` or `"host"`.

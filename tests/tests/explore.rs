@@ -5,6 +5,7 @@
 mod explore {
     pub(crate) mod counts;
     pub(crate) mod edges;
+    pub(crate) mod judged;
     pub(crate) mod limits;
     pub(crate) mod plans;
     pub(crate) mod replay;
@@ -14,7 +15,7 @@ mod explore {
 
 use std::process::ExitCode;
 
-use explore::{counts, edges, limits, plans, replay, seed_application, threads};
+use explore::{counts, edges, judged, limits, plans, replay, seed_application, threads};
 use streamflow_tests::{Suite, child, races};
 
 fn main() -> ExitCode {
@@ -60,6 +61,12 @@ fn main() -> ExitCode {
         .plain("a_thread_outside_of_the_exploration_is_named", threads::foreign)
         .plain("a_blocked_thread_is_named", threads::blocked)
         .plain("a_run_that_nothing_can_notify_is_an_error", threads::never_notified)
+        .plain("a_platform_that_a_test_makes_is_refused", judged::own_platform)
+        .plain("a_test_that_does_not_use_its_platform_fails", judged::unused_platform)
+        .plain("a_graph_of_a_platform_from_outside_is_refused", judged::other_platform)
+        .plain("a_test_without_a_device_is_explored", judged::without_a_device)
+        .plain("a_race_that_a_test_has_not_taken_fails_it", judged::races)
+        .plain("work_that_a_test_leaves_may_fail_it", judged::work_that_is_left)
         .plain("a_panic_of_a_scoped_thread_behaves_as_in_std", threads::panics)
         .run()
 }

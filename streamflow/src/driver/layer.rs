@@ -119,4 +119,5 @@ forward! {
     [unsafe] fn tell(note: &Note<'_>);
     [] fn races_since(mark: &mut RaceMark) -> RaceReports;
     [] fn take_races() -> RaceReports;
+    [] fn taken_races() -> RaceMark;
 }

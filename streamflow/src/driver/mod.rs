@@ -570,4 +570,9 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
     fn take_races(&self) -> RaceReports {
         RaceReports::default()
     }
+
+    /// The mark of the last call of [`take_races`](Self::take_races): what was found since is not taken yet.
+    fn taken_races(&self) -> RaceMark {
+        RaceMark::default()
+    }
 }

@@ -36,6 +36,9 @@ pub struct PlatformOptions {
     pub statistics: bool,
 }
 
+/// The variable that says whether a race checker watches.
+pub(crate) const RACE_CHECK: &str = "STREAMFLOW_RACE_CHECK";
+
 /// The longest [`PlatformOptions::spin`].
 pub(super) const LONGEST_SPIN: Duration = Duration::from_micros(50);
 
@@ -60,7 +63,7 @@ impl PlatformOptions {
             // Below the race checker: it sees no wait that the program does not make.
             driver = Arc::new(BlockingLaunches::new(driver));
         }
-        let check = switch(self.race_check, "STREAMFLOW_RACE_CHECK", cfg!(debug_assertions))?;
+        let check = switch(self.race_check, RACE_CHECK, cfg!(debug_assertions))?;
         if check && !driver.watches() {
             return Ok(Arc::new(RaceChecker::new(driver)));
         }

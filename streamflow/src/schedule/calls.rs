@@ -52,6 +52,7 @@ pub fn run_for(graph: &mut dyn Graph, limit: RunFor) -> Result<Report> {
 
 fn to_end(graph: &mut dyn Graph, limit: Option<RunFor>) -> Result<Report> {
     let (platform, name, workers) = (graph.platform().clone(), graph.__name(), chosen(graph)?);
+    platform.begin_use()?;
     let replay = Replay::of(graph)?;
     let stepped: Option<Box<Run>> = graph.__run().and_then(RunState::take);
     let mut nodes = graph.nodes();
@@ -90,6 +91,9 @@ pub enum Stepped {
 pub fn tick(graph: &mut dyn Graph) -> Result<Stepped> {
     let (platform, name) = (graph.platform().clone(), graph.__name());
     let stepped: Option<Box<Run>> = graph.__run().and_then(RunState::take);
+    if stepped.is_none() {
+        platform.begin_use()?;
+    }
     let replay = if stepped.is_none() { Replay::of(graph)? } else { None };
     let Some(state) = graph.__run() else {
         return Err(Error::NotStepped);

@@ -43,6 +43,7 @@ impl RunOwner {
     #[track_caller]
     pub(super) fn spawn(mut graph: Box<dyn AnyGraph>) -> Result<Self> {
         let (name, platform) = (graph.__name(), graph.platform().clone());
+        platform.begin_use()?;
         let workers = chosen(&mut *graph)?;
         let replay = Replay::of(&mut *graph)?;
         let stepped: Option<Box<Run>> = graph.__run().and_then(RunState::take);

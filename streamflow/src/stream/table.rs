@@ -195,6 +195,19 @@ impl StreamTable {
         timeline
     }
 
+    /// Blocks until all work of the platform is complete.
+    ///
+    /// # Errors
+    /// The first of the device's, or of what it has reported.
+    pub(crate) fn finish(&self) -> Result<()> {
+        for (_, timeline) in self.timelines.iter() {
+            timeline.bind()?;
+            timeline.synchronize(self)?;
+            self.inspect(timeline.device())?;
+        }
+        Ok(())
+    }
+
     /// To be called when the host has found work of `device` complete.
     pub(crate) fn inspect(&self, device: DeviceId) -> Result<()> {
         self.attached.get().map_or(Ok(()), |attached| attached.inspect(device))

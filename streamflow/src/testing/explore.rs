@@ -1,5 +1,6 @@
 //! Running a test under many orders of execution, or all.
 
+use std::env;
 use std::num::NonZero;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -11,7 +12,7 @@ use super::variables;
 use crate::driver::host::{Chooser, HostDriver};
 use crate::driver::replay::Replaying;
 use crate::error::{Error, Exploration, Failing, Failure, Limit, Result, Stopped, caught_as_error};
-use crate::platform::{Platform, PlatformBuilder};
+use crate::platform::{Platform, PlatformBuilder, RACE_CHECK};
 use crate::time::Clock;
 use crate::turns::{Pct, Turns};
 
@@ -27,6 +28,10 @@ const STATES: usize = 1_000_000;
 const PREEMPTIONS: u32 = 2;
 
 /// Runs a test under 64 seeds of the simulator, as [`Explorer::run`] does. A failing seed is an error.
+///
+/// The test is run on the platform that it is given: one that uses another platform fails, since its orders would not be
+/// explored. It fails by a race as well, with or without a graph, unless it has taken the race by
+/// [`Platform::take_races`].
 ///
 /// # Errors
 /// [`Error::Explored`] with the smallest seed that fails; [`Error::Variable`].
@@ -73,8 +78,9 @@ impl Explorer {
         self
     }
 
-    /// Whether the race checker runs: see [`PlatformBuilder::race_check`]. A test of a graph with a race then fails,
-    /// even if its data is right.
+    /// Whether the [race checker](crate::driver::race) runs. A test with a race then fails, even if its data is right,
+    /// unless it has taken the race by [`Platform::take_races`]. By default it runs, in release builds as well; the
+    /// variable `STREAMFLOW_RACE_CHECK=0` turns it off.
     pub const fn race_check(mut self, check: bool) -> Self {
         self.race_check = Some(check);
         self
@@ -113,7 +119,9 @@ impl Explorer {
     /// Runs the test under one seed after the other, each on a platform of its own, until one fails.
     /// With `STREAMFLOW_TEST_SEED=n` it runs under that seed alone.
     ///
-    /// A test fails by an error or by a panic.
+    /// A test fails by an error or by a panic, and by what it has left at its end: work that fails when it is executed,
+    /// and races that it has not taken. A test that makes a platform of its own, or does not use the one that it is
+    /// given, fails with [`Error::Unexplored`].
     ///
     /// # Errors
     /// [`Error::Variable`] if an environment variable is no number; [`Error::NoSeeds`] for 0 seeds. A failure of the
@@ -133,8 +141,8 @@ impl Explorer {
             let driver = HostDriver::builder().devices(self.devices).seed(seed);
             let driver = driver.turns(turns.clone()).build();
             let done = taking_turns(&turns, || {
-                let made = self.builder().driver(Arc::new(Replaying::new(driver)));
-                made.and_then(|platform| caught(|| test(&platform)))
+                let platform = self.builder().driver(Arc::new(Replaying::new(driver)))?;
+                judged(&turns, &platform, &mut test, || ())
             });
             if let Err(cause) = done {
                 let replay = format!("{}={seed}", variables::SEED);
@@ -222,7 +230,9 @@ impl Explorer {
         let builder = Platform::builder().clock(&Clock::simulated());
         match self.race_check {
             Some(check) => builder.race_check(check),
-            None => builder,
+            // The variable decides.
+            None if env::var_os(RACE_CHECK).is_some() => builder,
+            None => builder.race_check(true),
         }
     }
 
@@ -239,10 +249,8 @@ impl Explorer {
         switches.choose_with(&driver);
         let done = taking_turns(&turns, || {
             let platform = self.builder().driver(Arc::new(Replaying::over(driver.clone())))?;
-            let done = caught(|| test(&platform));
-            // Dropping the platform is not part of the test.
-            driver.end_choices();
-            done
+            // What comes after the test, as dropping the platform, is not part of it.
+            judged(&turns, &platform, &mut test, || driver.end_choices())
         });
         (done, turns.threads())
     }
@@ -264,6 +272,21 @@ fn taking_turns(turns: &Arc<Turns>, test: impl FnOnce() -> Result<()>) -> Result
 fn failing(choices: &Choices, cause: Error) -> Failing {
     let replay = format!("{}={}", variables::SCHEDULE, choices.text());
     Failing { seed: None, replay, cause }
+}
+
+/// Runs the test on a platform that was made for it, and then `end`. What the test has left counts as well.
+fn judged(
+    turns: &Turns,
+    platform: &Platform,
+    test: &mut impl FnMut(&Platform) -> Result<(), Failure>,
+    end: impl FnOnce(),
+) -> Result<()> {
+    let before = turns.uses();
+    let done = caught(|| test(platform));
+    // A test of threads alone takes turns.
+    let has_used = turns.uses() > before || turns.threads() > 1;
+    end();
+    done.and_then(|()| platform.end_explored(has_used))
 }
 
 /// Runs the test. A panic is a failure like an error.

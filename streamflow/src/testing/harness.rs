@@ -31,8 +31,9 @@ impl<O: Compute + Send + 'static> OperatorHarness<O> {
     /// An operator on device 0, with a pool that has as many streams as it declares.
     ///
     /// # Errors
-    /// The platform's.
+    /// The platform's; [`Error::Unexplored`] in a test that is explored, for a platform of its own.
     pub fn new(platform: &Platform, operator: O) -> Result<Self> {
+        platform.begin_use()?;
         let size = O::STREAMS.max(1) as u32;
         let pool = platform.stream_pool("the harness", &CudaStreamPool::new().max_size(size))?;
         let own = platform.stream_pool("the harness's own", &CudaStreamPool::new())?;

@@ -141,6 +141,8 @@ pub(crate) struct Turns {
     several: AtomicBool,
     /// Whether turns have ended: the run has ended, or is in [`Trouble`].
     over: AtomicBool,
+    /// How many calls of its simulator were made, and how many graphs and operators began to run.
+    uses: AtomicU64,
 }
 
 #[derive(Debug)]
@@ -164,12 +166,18 @@ impl Turns {
             state: Mutex::new(state),
             several: AtomicBool::new(false),
             over: AtomicBool::new(false),
+            uses: AtomicU64::new(0),
         })
     }
 
     /// Makes the calling thread the first of the run, which lasts until the result is dropped.
     pub(crate) fn enter(self: &Arc<Self>) -> Participation {
         self.add(thread_name(), 0).begin()
+    }
+
+    /// The run's number, which is not 0.
+    pub(crate) fn number(&self) -> u64 {
+        self.number
     }
 
     /// The first error that was found, if any.
@@ -182,11 +190,22 @@ impl Turns {
         self.lock().threads.count()
     }
 
+    /// How often the run was used so far, beside turns: see [`note_use`](Self::note_use).
+    pub(crate) fn uses(&self) -> u64 {
+        self.uses.load(Ordering::Relaxed)
+    }
+
+    /// A call of the simulator is made, or a graph or an operator begins to run, which may call no driver.
+    pub(crate) fn note_use(&self) {
+        self.uses.fetch_add(1, Ordering::Relaxed);
+    }
+
     /// Makes a step. Each call of the simulator calls this before it takes its lock.
     ///
     /// # Errors
     /// [`Trouble::Foreign`] if the calling thread is not in the run.
     pub(crate) fn step(&self, call: &'static str) -> Result<(), Trouble> {
+        self.note_use();
         if let Some(index) = participation::index_in(self.number) {
             self.advance(index, call, false);
             return Ok(());

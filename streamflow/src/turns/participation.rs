@@ -149,6 +149,11 @@ pub(super) fn has_left(run: u64) -> bool {
 }
 
 impl Thread {
+    /// The run.
+    pub(crate) fn turns(&self) -> &Turns {
+        &self.turns
+    }
+
     /// A number for a scope of threads.
     pub(crate) fn new_scope(&self) -> u64 {
         self.turns.lock().threads.new_scope()

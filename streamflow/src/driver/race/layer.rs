@@ -42,6 +42,10 @@ unsafe impl Layer for RaceChecker {
         RaceReports { seed: self.below.seed(), ..self.shared.take() }
     }
 
+    fn taken_races(&self) -> RaceMark {
+        self.shared.taken()
+    }
+
     fn races_since(&self, mark: &mut RaceMark) -> RaceReports {
         RaceReports { seed: self.below.seed(), ..self.shared.since(mark) }
     }

@@ -236,6 +236,10 @@ impl Shared {
         self.lock().state().since(mark)
     }
 
+    pub(super) fn taken(&self) -> RaceMark {
+        self.lock().state().taken.clone()
+    }
+
     pub(super) fn take(&self) -> RaceReports {
         let reports = self.lock().state().take();
         // Without the lock: a subscriber may be slow, and may call the driver itself.

@@ -17,26 +17,21 @@ pub(crate) struct RaceWatch {
 
 impl RaceWatch {
     pub(crate) fn new(driver: &Arc<dyn Driver>) -> Self {
-        let mut mark = RaceMark::default();
-        driver.races_since(&mut mark);
-        Self { driver: driver.clone(), mark, found: driver.take_races() }
+        Self { driver: driver.clone(), mark: driver.taken_races(), found: RaceReports::default() }
     }
 
     /// Whether there are races that were not [taken](Self::take).
     pub(crate) fn look(&mut self) -> bool {
-        let later = self.driver.races_since(&mut self.mark);
-        let is_new = !later.is_empty();
-        self.found.extend(later);
-        if is_new {
-            // This watch reports them, so `Platform::take_races` need not.
-            self.driver.take_races();
-        }
+        self.found.extend(self.driver.races_since(&mut self.mark));
         !self.found.is_empty()
     }
 
-    /// The races since the last call.
+    /// The races since the last call, to be reported.
     pub(crate) fn take(&mut self) -> RaceReports {
-        self.look();
+        if self.look() {
+            // The caller reports them, so `Platform::take_races` need not. A watch that is dropped instead leaves them there.
+            self.driver.take_races();
+        }
         mem::take(&mut self.found)
     }
 }
