@@ -121,7 +121,9 @@ pub(super) fn find(
     timeline: &Timeline,
     longest: u64,
 ) -> Option<Checked<'static>> {
-    LAUNCHES.with(|launches| launches[place(info, grid)].get(info, grid, timeline, longest))
+    let get =
+        |launches: &[Place; PLACES]| launches[place(info, grid)].get(info, grid, timeline, longest);
+    LAUNCHES.try_with(get).ok().flatten()
 }
 
 /// Remembers a launch that was checked.
@@ -131,7 +133,7 @@ pub(super) fn remember(
     timeline: &Timeline,
     checked: (&LoadedKernel, GridShape),
 ) {
-    LAUNCHES.with(|launches| {
+    let _there = LAUNCHES.try_with(|launches| {
         launches[place(info, grid)].set(info, grid, timeline.platform(), checked);
     });
 }

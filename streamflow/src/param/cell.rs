@@ -1,6 +1,9 @@
 //! One parameter of a node.
+//!
+//! A parameter's `Clone`, `Debug`, comparison and `Drop` are the user's code, which may ask or set any parameter. So none of
+//! them is called under a lock: a thread that has the lock takes another handle of the value, and copies it afterwards.
 
-use std::any::type_name;
+use std::any::{Any, type_name};
 use std::fmt;
 use std::mem::replace;
 use std::sync::{Arc, Mutex};
@@ -33,10 +36,19 @@ struct Inner<T> {
 }
 
 struct Slot<T> {
-    value: T,
+    value: Arc<T>,
     /// The value as text, until the node takes it over.
-    new: Option<String>,
+    new: Option<Arc<str>>,
 }
+
+/// A value that the node takes over, of a type that its parameter has.
+pub(super) struct New {
+    value: Arc<dyn Any + Send + Sync>,
+    text: Arc<str>,
+}
+
+/// A value that is no parameter's any more. Dropping it calls the user's code.
+pub(super) type Replaced = Arc<dyn Any + Send + Sync>;
 
 impl<T: Param> ParamCell<T> {
     /// # Errors
@@ -51,7 +63,7 @@ impl<T: Param> ParamCell<T> {
             state: state.clone(),
             name,
             limits,
-            slot: Mutex::new(Slot { value: value.clone(), new: None }),
+            slot: Mutex::new(Slot { value: Arc::new(value.clone()), new: None }),
             copy: T::clone,
             describe: |value| format!("{value:?}"),
             read: |value| T::deserialize(value.into_deserializer()),
@@ -68,7 +80,7 @@ impl<T: Param> ParamCell<T> {
 impl<T> ParamCell<T> {
     /// The value that was set last; before, the value of the operator's field when the run began.
     pub fn get(&self) -> T {
-        (self.inner.copy)(&locked(&self.inner.slot).value)
+        (self.inner.copy)(&self.inner.value())
     }
 
     /// Sets the value, which the node takes over before its next tick.
@@ -79,21 +91,10 @@ impl<T> ParamCell<T> {
         let inner = &*self.inner;
         inner.check_alive()?;
         inner.check(&value)?;
-        inner.store((inner.describe)(&value), value);
+        let text = (inner.describe)(&value);
+        // Without the lock, since the user's code drops the value.
+        drop(inner.store(text.into(), Arc::new(value)));
         Ok(())
-    }
-
-    /// Copies the value into the operator's field, if it is new. Returns it as text.
-    pub(super) fn take_over(&self, field: &mut T) -> Option<(&'static str, String)> {
-        let inner = &*self.inner;
-        let mut slot = locked(&inner.slot);
-        slot.new.as_ref()?;
-        // The copy is made first: if it panics, the value is still new.
-        let value = (inner.copy)(&slot.value);
-        let text = slot.new.take()?;
-        drop(slot);
-        *field = value;
-        Some((inner.name, text))
     }
 
     /// Makes the operator's field the value, unless one was set that the node has not taken over.
@@ -103,7 +104,7 @@ impl<T> ParamCell<T> {
     pub(super) fn follow(&self, field: &T) -> Result<()> {
         let inner = &*self.inner;
         inner.check(field)?;
-        let value = (inner.copy)(field);
+        let value = Arc::new((inner.copy)(field));
         let mut slot = locked(&inner.slot);
         let _dropped_later =
             if slot.new.is_none() { replace(&mut slot.value, value) } else { value };
@@ -117,7 +118,36 @@ impl<T> ParamCell<T> {
     }
 }
 
+impl<T: Send + Sync + 'static> ParamCell<T> {
+    /// The value, if it is new.
+    pub(super) fn new_value(&self) -> Option<New> {
+        let slot = locked(&self.inner.slot);
+        let text = slot.new.clone()?;
+        Some(New { value: slot.value.clone(), text })
+    }
+
+    /// Copies a value that was [new](Self::new_value) into the operator's field. Returns it as text. The copy is made
+    /// first: if it panics, the value is still new. One that was set meanwhile stays new.
+    pub(super) fn take_over(&self, new: New, field: &mut T) -> Option<(&'static str, String)> {
+        let inner = &*self.inner;
+        let value = new.value.downcast::<T>().ok()?;
+        let copy = (inner.copy)(&value);
+        let mut slot = locked(&inner.slot);
+        if Arc::ptr_eq(&slot.value, &value) {
+            slot.new = None;
+        }
+        drop(slot);
+        *field = copy;
+        Some((inner.name, (*new.text).to_owned()))
+    }
+}
+
 impl<T> Inner<T> {
+    /// A handle of the value.
+    fn value(&self) -> Arc<T> {
+        locked(&self.slot).value.clone()
+    }
+
     fn check_alive(&self) -> Result<()> {
         if !self.state.is_dropped() {
             return Ok(());
@@ -138,12 +168,14 @@ impl<T> Inner<T> {
         })
     }
 
-    fn store(&self, text: String, value: T) {
+    /// Stores a value. Returns the one before.
+    fn store(&self, text: Arc<str>, value: Arc<T>) -> Arc<T> {
         let mut slot = locked(&self.slot);
-        let _dropped_later = replace(&mut *slot, Slot { value, new: Some(text) });
+        let before = replace(&mut *slot, Slot { value, new: Some(text) });
         drop(slot);
         turns::point("a parameter is stored and not announced");
         self.state.note_change();
+        before.value
     }
 }
 
@@ -152,9 +184,12 @@ pub(super) trait AnyParam: Send + Sync {
     fn name(&self) -> &'static str;
     /// The type, and the range if there is one: what a value must be.
     fn expected(&self) -> String;
-    /// Reads a value and checks it. The returned function sets it.
-    fn prepare(&self, value: Spanned<DeValue<'_>>) -> Result<Box<dyn FnOnce() + '_>, Unfit>;
+    /// Reads a value and checks it. The returned function sets it, and calls nothing of the user's.
+    fn prepare(&self, value: Spanned<DeValue<'_>>) -> Result<Assignment<'_>, Unfit>;
 }
+
+/// Sets a value. Returns the one before.
+pub(super) type Assignment<'a> = Box<dyn FnOnce() -> Replaced + 'a>;
 
 /// Why a value of a file is not one of the parameter.
 pub(super) struct Unfit {
@@ -178,7 +213,7 @@ fn short_type_name<T>() -> String {
     short
 }
 
-impl<T: Send + 'static> AnyParam for Inner<T> {
+impl<T: Send + Sync + 'static> AnyParam for Inner<T> {
     fn name(&self) -> &'static str {
         self.name
     }
@@ -188,7 +223,7 @@ impl<T: Send + 'static> AnyParam for Inner<T> {
         format!("`{}`{}", short_type_name::<T>(), limits.unwrap_or_default())
     }
 
-    fn prepare(&self, value: Spanned<DeValue<'_>>) -> Result<Box<dyn FnOnce() + '_>, Unfit> {
+    fn prepare(&self, value: Spanned<DeValue<'_>>) -> Result<Assignment<'_>, Unfit> {
         let is_finite = match value.get_ref() {
             DeValue::Float(number) => !number.as_str().contains("inf"),
             _ => true,
@@ -207,6 +242,7 @@ impl<T: Send + 'static> AnyParam for Inner<T> {
             let text = format!("{text} is not in the range {}", limits.text());
             return Err(Unfit { text, at: None });
         }
+        let (text, value) = (text.into(), Arc::new(value));
         Ok(Box::new(move || self.store(text, value)))
     }
 }
@@ -219,8 +255,7 @@ impl<T> Clone for ParamCell<T> {
 
 impl<T> fmt::Debug for ParamCell<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let text = (self.inner.describe)(&locked(&self.inner.slot).value);
-        f.write_str(&text)
+        f.write_str(&(self.inner.describe)(&self.inner.value()))
     }
 }
 

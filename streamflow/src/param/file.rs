@@ -7,13 +7,13 @@ use std::path::Path;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::cell::Unfit;
+use super::cell::{Assignment, Replaced, Unfit};
 use super::graph::{GraphParams, OfNode};
 use crate::error::{Error, Result, nearest};
 use crate::lock::locked;
 
 /// The assignments of one node.
-type Assignments<'a> = Vec<Box<dyn FnOnce() + 'a>>;
+type Assignments<'a> = Vec<Assignment<'a>>;
 
 impl GraphParams {
     /// Sets all parameters to the values of a file.
@@ -47,8 +47,9 @@ impl GraphParams {
         for (node, assignments) in assignments {
             // The node waits for the lock, so it gets the values of one file in one tick.
             let held = locked(&node.state.changes);
-            assignments.into_iter().for_each(|assign| assign());
+            let replaced: Vec<Replaced> = assignments.into_iter().map(|assign| assign()).collect();
             drop(held);
+            drop(replaced);
         }
         Ok(())
     }

@@ -47,7 +47,8 @@ pub use node::{Exchange, OperatorParams, ParamMaker};
 /// A struct of your own has it with `#[derive(Clone, Debug, serde::Deserialize)]`. Values that belong together are the
 /// fields of one such struct: an operator gets them in the same tick.
 ///
-/// A parameter with a `range` also needs `PartialOrd`.
+/// A parameter with a `range` also needs `PartialOrd`. This code of yours runs under no lock of the library, so it may ask
+/// and set parameters itself.
 ///
 /// # Setting parameters
 /// `#[operator]` writes a handle for an operator with parameters, `CfarParams` for `Cfar`. `graph!` writes the method
@@ -140,7 +141,7 @@ pub use node::{Exchange, OperatorParams, ParamMaker};
     note = "a parameter is copied between threads, written in reports and read from files: `#[derive(Clone, Debug, \
             serde::Deserialize)]`, and nothing that belongs to a device or a stream"
 )]
-pub trait Param: Clone + Send + Debug + DeserializeOwned + 'static {}
+pub trait Param: Clone + Send + Sync + Debug + DeserializeOwned + 'static {}
 
 #[diagnostic::do_not_recommend]
-impl<T: Clone + Send + Debug + DeserializeOwned + 'static> Param for T {}
+impl<T: Clone + Send + Sync + Debug + DeserializeOwned + 'static> Param for T {}

@@ -1,10 +1,10 @@
 //! All parameters of a node.
 
-use std::mem;
-use std::sync::{Arc, MutexGuard};
+use std::sync::Arc;
+use std::{mem, vec};
 
 use super::Param;
-use super::cell::{AnyParam, ParamCell};
+use super::cell::{AnyParam, New, ParamCell};
 use super::graph::{GraphParams, NoParams};
 use super::limits::Limits;
 use super::log::{ParamChange, ParamChanges};
@@ -87,8 +87,10 @@ pub struct Exchange<'a> {
 }
 
 enum Task<'a> {
-    /// Take over what was set, in this tick.
-    TakeOver { node: &'a str, tick: u64, changes: &'a mut ParamChanges },
+    /// Find what was set: an entry for each parameter.
+    Find { found: &'a mut Vec<Option<New>> },
+    /// Take over what was found, in this tick.
+    TakeOver { state: &'a NodeState, tick: u64, found: vec::IntoIter<Option<New>> },
     /// Make the field the value: a program may have changed it between runs.
     Follow,
     /// Make the value the field, of another operator.
@@ -97,12 +99,15 @@ enum Task<'a> {
 
 impl Exchange<'_> {
     /// One parameter and its field.
-    pub fn param<T>(&mut self, cell: &ParamCell<T>, field: &mut T) {
+    pub fn param<T: Send + Sync + 'static>(&mut self, cell: &ParamCell<T>, field: &mut T) {
         match &mut self.task {
-            Task::TakeOver { node, tick, changes } => {
-                if let Some((parameter, value)) = cell.take_over(field) {
-                    let node = (*node).to_owned();
-                    changes.push(ParamChange { node, parameter, tick: *tick, value });
+            Task::Find { found } => found.push(cell.new_value()),
+            Task::TakeOver { state, tick, found } => {
+                let new = found.next().flatten();
+                if let Some((parameter, value)) = new.and_then(|new| cell.take_over(new, field)) {
+                    let node = state.node.clone();
+                    let change = ParamChange { node, parameter, tick: *tick, value };
+                    locked(&state.changes).push(change);
                 }
             }
             Task::Follow if self.done.is_ok() => self.done = cell.follow(field),
@@ -169,10 +174,16 @@ impl<P> NodeParams<P> {
     where
         P: OperatorParams<O>,
     {
-        let mut changes: MutexGuard<'_, ParamChanges> = locked(&state.changes);
+        let mut found = Vec::new();
+        // The values of one file are stored under the lock, so that they are found together.
+        let held = locked(&state.changes);
         state.begin_taking();
         turns::point("the parameters of a node will be read");
-        let task = Task::TakeOver { node: &state.node, tick, changes: &mut changes };
+        let task = Task::Find { found: &mut found };
+        self.handle.each(operator, &mut Exchange { task, done: Ok(()) });
+        drop(held);
+        // Copies, and drops the fields' values: the user's code.
+        let task = Task::TakeOver { state, tick, found: found.into_iter() };
         let taking = Taking(state);
         self.handle.each(operator, &mut Exchange { task, done: Ok(()) });
         mem::forget(taking);

@@ -7,6 +7,7 @@ use std::ptr;
 use crate::context::RunControl;
 
 thread_local! {
+    // It is gone where the destructors of a thread run, and a graph may run there: such a thread is inside of no run.
     /// The addresses of the runs' controls, the innermost last.
     static RUNS: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
 }
@@ -25,27 +26,28 @@ pub(super) fn enter(run: &RunControl) -> Inside {
 
 /// The runs that wait for the calling thread, for [`inherit`].
 pub(super) fn runs() -> Vec<usize> {
-    RUNS.with_borrow(Clone::clone)
+    RUNS.try_with(|all| all.borrow().clone()).unwrap_or_default()
 }
 
 /// Runs wait for the calling thread, since they wait for the one that has created it.
 pub(super) fn inherit(runs: &[usize]) -> Inside {
-    RUNS.with_borrow_mut(|all| {
+    let noted = RUNS.try_with(|all| {
+        let mut all = all.borrow_mut();
         let before = all.len();
         all.extend(runs);
-        Inside { before }
-    })
+        before
+    });
+    Inside { before: noted.unwrap_or_default() }
 }
 
 /// Whether the run waits for the calling thread.
 pub(super) fn is_inside(run: &RunControl) -> bool {
     let run = ptr::from_ref(run).addr();
-    // A thread that ends is inside of no run.
     RUNS.try_with(|all| all.borrow().contains(&run)).unwrap_or(false)
 }
 
 impl Drop for Inside {
     fn drop(&mut self) {
-        RUNS.with_borrow_mut(|all| all.truncate(self.before));
+        let _gone = RUNS.try_with(|all| all.borrow_mut().truncate(self.before));
     }
 }

@@ -10,25 +10,26 @@ thread_local! {
 
 /// Calls `then` once, when the calling thread next reaches the point.
 pub(crate) fn at(point: &'static str, then: impl FnOnce() + 'static) {
-    HOOKS.with_borrow_mut(|hooks| hooks.push((point, Box::new(then))));
+    let _gone = HOOKS.try_with(|hooks| hooks.borrow_mut().push((point, Box::new(then))));
 }
 
 pub(super) fn reached(point: &'static str) {
-    let found = HOOKS.with_borrow_mut(|hooks| {
+    let found = HOOKS.try_with(|hooks| {
+        let mut hooks = hooks.borrow_mut();
         let index = hooks.iter().position(|(at, _)| *at == point)?;
         Some(hooks.remove(index))
     });
-    if let Some((_, then)) = found {
+    if let Ok(Some((_, then))) = found {
         then();
     }
 }
 
 /// Whether all hooks of the calling thread were called.
 pub(crate) fn are_done() -> bool {
-    HOOKS.with_borrow(Vec::is_empty)
+    HOOKS.try_with(|hooks| hooks.borrow().is_empty()).unwrap_or(true)
 }
 
 /// Forgets the hooks of the calling thread.
 pub(crate) fn clear() {
-    HOOKS.with_borrow_mut(Vec::clear);
+    let _gone = HOOKS.try_with(|hooks| hooks.borrow_mut().clear());
 }

@@ -198,7 +198,9 @@ impl Registration {
 
     /// Makes the calling thread the registered one, and waits for its first turn.
     pub(crate) fn begin(self) -> Participation {
-        RUNS.with(|runs| runs.borrow_mut().push((self.turns.clone(), self.index)));
+        // A thread whose destructors run takes part in no run that begins there.
+        let entry = (self.turns.clone(), self.index);
+        let _gone = RUNS.try_with(|runs| runs.borrow_mut().push(entry));
         self.turns.wait(self.turns.lock(), self.index);
         Participation { registration: self, _not_send: PhantomData }
     }

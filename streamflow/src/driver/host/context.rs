@@ -34,12 +34,13 @@ pub(super) enum Needs {
 /// Leaves the calling thread without a current context.
 pub(super) fn clear() {
     BOUND.set(None);
-    SIMULATORS.take();
+    let _gone = SIMULATORS.try_with(|simulators| simulators.borrow_mut().clear());
 }
 
 impl HostDriver {
     pub(super) fn make_current(&self, device: DeviceId) {
-        let before = BOUND.replace(Some((self.number, device)));
+        let before = BOUND.get();
+        BOUND.set(Some((self.number, device)));
         if before != Some((self.number, device)) {
             current::doubt();
         }

@@ -1,4 +1,5 @@
 //! The calling thread: its number, its index in a checker, and the source location of its next call.
+#![allow(clippy::disallowed_methods, reason = "`CURRENT` has no destructor")]
 
 use std::cell::Cell;
 use std::sync::Arc;

@@ -35,7 +35,9 @@ pub(super) fn bind(below: &dyn Driver, device: DeviceId) -> DriverResult<()> {
 
 /// Binds the device that the callers have bound, if another one was bound since.
 pub(super) fn restore(below: &dyn Driver) -> DriverResult<()> {
-    if !IS_MOVED.replace(false) {
+    let is_moved = IS_MOVED.get();
+    IS_MOVED.set(false);
+    if !is_moved {
         return Ok(());
     }
     match BOUND.get() {

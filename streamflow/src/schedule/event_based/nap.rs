@@ -21,7 +21,9 @@ pub(super) struct IsWorker(Option<WorkerId>);
 
 /// The calling thread is this worker of a run from now on.
 pub(super) fn enter(worker: WorkerId) -> IsWorker {
-    IsWorker(WORKER.replace(Some(worker)))
+    let outer = WORKER.get();
+    WORKER.set(Some(worker));
+    IsWorker(outer)
 }
 
 impl Drop for IsWorker {
