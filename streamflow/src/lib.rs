@@ -15,6 +15,7 @@ pub mod guide;
 pub mod kernel;
 pub mod library;
 mod lock;
+mod log;
 pub mod memory;
 pub mod message;
 pub mod operator;

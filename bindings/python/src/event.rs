@@ -43,7 +43,12 @@ impl Event {
             })
         });
         let record = Some(Arc::new(recorded.or_raise()?));
-        *self.record.lock().unwrap_or_else(PoisonError::into_inner) = record;
+        let before = {
+            let mut latest = self.record.lock().unwrap_or_else(PoisonError::into_inner);
+            std::mem::replace(&mut *latest, record)
+        };
+        // Without the lock: with its last record another library's stream is dropped.
+        drop(before);
         Ok(())
     }
 

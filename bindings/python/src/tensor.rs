@@ -78,7 +78,9 @@ impl Tensor {
         });
         let exported = exported.or_raise()?;
         let address = exported.address();
-        *self.shown.lock().unwrap_or_else(PoisonError::into_inner) = Some(exported);
+        let before = self.shown.lock().unwrap_or_else(PoisonError::into_inner).replace(exported);
+        // Without the lock: the memory is given back.
+        drop(before);
         Ok(address)
     }
 }

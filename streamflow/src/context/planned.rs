@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use crate::driver::DriverResult;
 use crate::error::Result;
 use crate::lock::Lock;
+use crate::log;
 use crate::stream::{CudaStream, Point, StreamPool};
 
 /// What the planned nodes on one pool have in common: how many streams they may take together.
@@ -73,6 +74,7 @@ impl Chain {
     /// A handle of the stream of a set, or of another set if the chain must do with fewer; and which set that is.
     /// `is_first` says that the node has no stream yet.
     fn stream(&self, set: usize, is_first: bool) -> Result<(usize, CudaStream)> {
+        let _later = log::later();
         let mut sets = self.sets.lock();
         let other = sets.iter().enumerate().find_map(|(at, set)| Some((at, set.as_ref()?)));
         if is_first && other.is_some() {

@@ -3,6 +3,7 @@
 use super::handle::{FIRST_HANDLE, HANDLE_ALIGNMENT, LAST_HANDLE};
 use super::{DeviceId, DriverResult, LibraryError, MAX_PARAMS};
 use crate::caught::caught;
+use crate::log;
 
 /// A failed driver call: which call, on which device, and the driver's description.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -127,8 +128,8 @@ pub struct Sticky {
 }
 
 /// The first of two errors. The other one is logged.
-pub(crate) fn first_error<E: std::fmt::Display>(
-    what: &str,
+pub(crate) fn first_error<E: std::fmt::Display + 'static>(
+    what: &'static str,
     first: Result<(), E>,
     second: Result<(), E>,
 ) -> Result<(), E> {
@@ -141,18 +142,20 @@ pub(crate) fn first_error<E: std::fmt::Display>(
 
 /// As [`report_in_drop`], unless the call was not tried because the device is unusable: the call that met the sticky
 /// error has reported it.
-pub(crate) fn report_unless_refused(what: &str, result: DriverResult<()>) {
+pub(crate) fn report_unless_refused(what: &'static str, result: DriverResult<()>) {
     if !matches!(result, Err(DriverError::Sticky { .. })) {
         report_in_drop(what, result);
     }
 }
 
 /// Logs that a call failed where no error can be returned.
-pub(crate) fn report_in_drop(what: &str, result: Result<(), impl std::fmt::Display>) {
-    // The code that makes the text of an error, or drops it, may be the user's. A panic of it has been printed.
-    let _panicked = caught(|| {
-        if let Err(error) = result {
-            tracing::error!(%error, "{what}");
-        }
+pub(crate) fn report_in_drop(
+    what: &'static str,
+    result: Result<(), impl std::fmt::Display + 'static>,
+) {
+    let Err(error) = result else { return };
+    log::write(move || {
+        // The code that makes the text of an error, or drops it, may be the user's. A panic of it has been printed.
+        let _panicked = caught(|| tracing::error!(error = %{ error }, "{what}"));
     });
 }

@@ -183,7 +183,7 @@ impl Drop for OwnedStream {
 fn give_back(
     driver: &dyn Driver,
     device: DeviceId,
-    what: &str,
+    what: &'static str,
     destroy: impl FnOnce() -> DriverResult<()>,
 ) {
     if driver.sticky_error().is_some() {

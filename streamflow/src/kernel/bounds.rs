@@ -13,6 +13,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use crate::Error;
 
 use super::KernelInfo;
+use crate::log;
 
 /// Whether indices are checked on the device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -26,13 +27,19 @@ pub(super) enum Bounds {
 /// The setting of `STREAMFLOW_CHECK_BOUNDS`, which is read once.
 pub(super) fn enabled() -> Bounds {
     static ENABLED: OnceLock<Bounds> = OnceLock::new();
+    if let Some(known) = ENABLED.get() {
+        return *known;
+    }
+    let _later = log::later();
     *ENABLED.get_or_init(|| {
         let value = std::env::var("STREAMFLOW_CHECK_BOUNDS").unwrap_or_default();
         match value.as_str() {
             "1" => Bounds::Checked,
             "" | "0" => Bounds::Unchecked,
-            other => {
-                tracing::warn!("STREAMFLOW_CHECK_BOUNDS={other} is ignored; 1 turns checks on");
+            _ => {
+                log::write(move || {
+                    tracing::warn!("STREAMFLOW_CHECK_BOUNDS={value} is ignored; 1 turns checks on");
+                });
                 Bounds::Unchecked
             }
         }

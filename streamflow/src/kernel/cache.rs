@@ -10,6 +10,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use crate::log;
 use sha2::{Digest, Sha256};
 
 /// The first bytes of every file, with the version of the format.
@@ -66,7 +67,9 @@ impl Cache {
             Ok(payload) => Some(payload),
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             Err(error) => {
-                tracing::debug!(path = %path.display(), %error, "compiled code is not usable");
+                log::write(move || {
+                    tracing::debug!(path = %path.display(), %error, "compiled code is not usable");
+                });
                 None
             }
         }
@@ -76,7 +79,10 @@ impl Cache {
     pub(super) fn store(&self, key: &Key, payload: &[u8]) {
         let Some(dir) = &self.dir else { return };
         if let Err(error) = write(dir, key, payload) {
-            tracing::debug!(dir = %dir.display(), %error, "compiled code is not kept on disk");
+            let dir = dir.clone();
+            log::write(move || {
+                tracing::debug!(dir = %dir.display(), %error, "compiled code is not kept on disk");
+            });
         }
     }
 }

@@ -13,6 +13,7 @@ use super::bounds::{self, Bounds};
 use super::cache::{Cache, Key};
 use super::nvrtc::{self, Nvrtc};
 use super::{KernelInfo, source};
+use crate::log;
 
 /// The language version is fixed, so that a newer NVRTC compiles the same language. Line numbers help profilers
 /// and cost nothing at run time.
@@ -193,15 +194,16 @@ impl<'a> Job<'a> {
         let options =
             self.options.iter().map(|option| c_string(option)).collect::<Result<Vec<_>, _>>()?;
         let compiled = self.nvrtc.compile(&name, &source, &options, self.code).map_err(refuse)?;
-        let log = readable(&compiled.log, self.info.file);
+        let text = readable(&compiled.log, self.info.file);
         match compiled.code {
             Some(code) => {
-                if !log.is_empty() {
-                    tracing::warn!(kernel = self.info.name, "{log}");
+                if !text.is_empty() {
+                    let kernel = self.info.name;
+                    log::write(move || tracing::warn!(kernel, "{text}"));
                 }
                 Ok(Image(code))
             }
-            None => Err(refuse(format!("its CUDA body does not compile:\n{log}"))),
+            None => Err(refuse(format!("its CUDA body does not compile:\n{text}"))),
         }
     }
 }

@@ -4,6 +4,7 @@ use std::sync::{Mutex, OnceLock};
 
 use crate::driver::{DriverResult, LoadedKernel};
 use crate::lock::locked;
+use crate::log;
 
 /// More than programs have kernels. Each launch of a further kernel takes the lock.
 const SLOTS: usize = 512;
@@ -44,6 +45,7 @@ impl LoadedKernels {
         key: usize,
         load: impl FnOnce() -> DriverResult<LoadedKernel>,
     ) -> DriverResult<LoadedKernel> {
+        let _later = log::later();
         // Held while loading, so that two threads compile a kernel once.
         let mut overflow = locked(&self.overflow);
         let in_slots = self.probe(key).map_while(OnceLock::get);

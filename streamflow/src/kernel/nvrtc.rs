@@ -12,6 +12,7 @@ use libloading::Library;
 use crate::driver::{DriverError, DriverResult};
 
 use super::find::{self, Found};
+use crate::log;
 
 type Program = *mut c_void;
 
@@ -90,7 +91,11 @@ impl Nvrtc {
     /// The process's NVRTC, loaded on the first call.
     pub(super) fn get() -> DriverResult<&'static Self> {
         static NVRTC: OnceLock<DriverResult<Nvrtc>> = OnceLock::new();
-        NVRTC.get_or_init(Self::find).as_ref().map_err(Clone::clone)
+        let found = NVRTC.get().unwrap_or_else(|| {
+            let _later = log::later();
+            NVRTC.get_or_init(Self::find)
+        });
+        found.as_ref().map_err(Clone::clone)
     }
 
     fn find() -> DriverResult<Self> {
@@ -153,7 +158,10 @@ impl Nvrtc {
         let mut nvrtc = Self { symbols, version: (0, 0), architectures: Vec::new() };
         nvrtc.query_version().map_err(named)?;
         let (major, minor) = nvrtc.version;
-        tracing::info!(library = %found.library.display(), "NVRTC {major}.{minor}");
+        let library = found.library.clone();
+        log::write(move || {
+            tracing::info!(library = %library.display(), "NVRTC {major}.{minor}");
+        });
         Ok(nvrtc)
     }
 
@@ -278,7 +286,7 @@ impl Drop for OwnedProgram<'_> {
         // SAFETY: the program was created, and this is its only owner.
         let done = unsafe { (self.nvrtc.symbols.destroy)(&mut self.raw) };
         if let Err(error) = self.nvrtc.check("nvrtcDestroyProgram", done) {
-            tracing::error!(%error, "destroying a compiled program failed");
+            log::write(move || tracing::error!(%error, "destroying a compiled program failed"));
         }
     }
 }

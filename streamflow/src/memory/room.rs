@@ -13,6 +13,7 @@ use super::rotation::Turn;
 use crate::driver::{DriverError, DriverResult, MemoryRange, MemorySource};
 use crate::error::{Error, Result};
 use crate::lock::locked;
+use crate::log;
 use crate::stream::Timeline;
 
 /// How often memory is released for one allocation: other threads may take what was released, and return other memory.
@@ -98,6 +99,7 @@ impl MemoryPool {
     /// several threads: `freed` counts blocks as soon as they are in no free list, and one thread at a time takes their room,
     /// when it has queued their frees.
     fn make_room_of_freed(&self, timeline: &Timeline, bytes: u64) -> Result<Place> {
+        let _later = log::later();
         let _alone = locked(&self.releasing);
         let mut state = self.lock();
         // Memory may have been returned meanwhile.
@@ -199,6 +201,7 @@ impl MemoryPool {
         allocate: impl Fn() -> DriverResult<MemoryRange>,
         rounds: &mut u32,
     ) -> Result<MemoryRange> {
+        let _later = log::later();
         let _alone = locked(&self.releasing);
         loop {
             // At first since another thread may just have released memory, and then since it may have taken some.

@@ -8,6 +8,7 @@ use super::shared::Shared;
 use crate::context::StopSource;
 use crate::error::{Error, Result};
 use crate::lock::locked;
+use crate::log;
 
 /// The exit code of a process that Ctrl-C has ended: 128 and the number of SIGINT.
 const EXIT_CODE: i32 = 130;
@@ -27,14 +28,17 @@ struct Handler {
 /// # Errors
 /// [`Error::CtrlC`].
 pub(super) fn stop(run: &Arc<Shared>) -> Result<()> {
+    let _later = log::later();
     let mut handler = locked(&HANDLER);
     if !handler.is_installed {
         match ctrlc::try_set_handler(handle) {
             Ok(()) => handler.is_installed = true,
             Err(ctrlc::Error::MultipleHandlers) if is_ignored() => {
-                tracing::info!(
-                    "Ctrl-C stops no run: whoever started this program has it ignore the signal"
-                );
+                log::write(|| {
+                    tracing::info!(
+                        "Ctrl-C stops no run: whoever started this program has it ignore the signal"
+                    );
+                });
                 return Ok(());
             }
             Err(error) => return Err(refused(error)),

@@ -4,6 +4,7 @@ use super::green::refused;
 use super::{CudaGreenContext, CudaGreenContextPool, CudaStream, GreenContexts, StreamTable};
 use crate::driver::{DriverError, GreenContext, SmSizes};
 use crate::error::{Error, Result};
+use crate::log;
 
 /// All legal sizes of a partition, for messages.
 fn list(sizes: &SmSizes) -> String {
@@ -36,6 +37,7 @@ impl StreamTable {
             let (who, device) = ("a green context pool".to_owned(), pool.device);
             return Err(Error::NoSuchDevice { who, device, devices });
         }
+        let _later = log::later();
         let mut known = self.green.lock();
         if let Some(found) = known.iter().find(|known| known.pool.divides_as(pool)) {
             return Ok(GreenContexts { pool: *pool, contexts: found.contexts.clone() });

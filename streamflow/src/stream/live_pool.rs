@@ -8,6 +8,7 @@ use super::{Assign, CudaStream, CudaStreamPool, StreamTable, Timeline};
 use crate::driver::{DeviceId, StreamOptions};
 use crate::error::{Error, Result};
 use crate::lock::Lock;
+use crate::log;
 
 /// A live stream pool: it has streams, allocates them, and takes them back when they are dropped.
 /// [`Platform::stream_pool`](crate::Platform::stream_pool) makes it of its description, a
@@ -96,6 +97,7 @@ impl StreamPool {
         if self.is_default_stream() {
             return Ok(CudaStream::default_of(&pool.table, self.device()));
         }
+        let _later = log::later();
         let mut state = pool.state.lock();
         match pool.exhausted_at(&state) {
             None => self.take_or_make(&mut state, label),
@@ -114,6 +116,7 @@ impl StreamPool {
     /// # Errors
     /// The driver's, when a stream can't be made.
     pub(crate) fn allocate_if_free(&self, label: &str) -> Result<Option<CudaStream>> {
+        let _later = log::later();
         let mut state = self.0.state.lock();
         if self.0.exhausted_at(&state).is_some() {
             return Ok(None);

@@ -139,11 +139,11 @@ fn is_unneeded(model: &str, module: &str) -> bool {
 
 fn unneeded_by(model: &str) -> &'static [&'static str] {
     if model.starts_with("spin_lock::") {
-        &["caught", "driver", "error", "memory", "spsc_ring", "stream", "task_list"]
+        &["caught", "driver", "error", "log", "memory", "spsc_ring", "stream", "task_list"]
     } else if model.starts_with("spsc_ring::") {
-        &["caught", "driver", "error", "memory", "spin_lock", "stream", "task_list"]
+        &["caught", "driver", "error", "log", "memory", "spin_lock", "stream", "task_list"]
     } else if model.starts_with("task_list::") {
-        &["caught", "driver", "error", "memory", "spin_lock", "spsc_ring", "stream"]
+        &["caught", "driver", "error", "log", "memory", "spin_lock", "spsc_ring", "stream"]
     } else if model.starts_with("driver::checker::") {
         &["journal", "memory", "models", "spin_lock", "spsc_ring", "stream", "task_list"]
     } else if model.starts_with("driver::") || model.starts_with("workers::") {

@@ -11,6 +11,8 @@
 mod caught;
 #[path = "../../../streamflow/src/memory/element/mod.rs"]
 mod element;
+#[path = "../../../streamflow/src/log.rs"]
+mod log;
 #[path = "../../../streamflow/src/sync.rs"]
 mod sync;
 

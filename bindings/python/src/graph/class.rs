@@ -93,12 +93,14 @@ impl Graph {
     fn spawn(&self, py: Python<'_>, workers: Option<usize>) -> PyResult<Running> {
         let graph = {
             let mut graph = self.graph.lock().unwrap_or_else(PoisonError::into_inner);
-            if let (Some(graph), Some(workers)) = (graph.as_mut(), workers) {
-                graph.set_workers(workers).or_raise()?;
-            }
-            graph.take()
+            let set = match (graph.as_mut(), workers) {
+                (Some(graph), Some(workers)) => graph.set_workers(workers),
+                _ => Ok(()),
+            };
+            set.map(|()| graph.take())
         };
-        let Some(graph) = graph else {
+        // Without the lock: to make an exception may run finalizers of Python.
+        let Some(graph) = graph.or_raise()? else {
             let class = self.run.class;
             return Err(StreamflowError::new_err(format!(
                 "this {class} has run before; make a new {class} to run again"

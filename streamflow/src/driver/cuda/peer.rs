@@ -13,6 +13,7 @@ use super::CudaDriver;
 use super::device::Device;
 use super::error::check;
 use crate::driver::{DeviceId, DriverResult};
+use crate::log;
 
 impl CudaDriver {
     /// Opens the pools of two devices to each other, where the hardware supports it, and returns their contexts.
@@ -49,7 +50,9 @@ fn open(owner: &Device, owner_id: DeviceId, peer: &Device, peer_id: DeviceId) ->
         let result = unsafe { sys::cuMemPoolSetAccess(owner.pool.raw(), &raw const access, 1) };
         check("cuMemPoolSetAccess", owner_id, result)?;
     } else {
-        tracing::info!(%owner_id, %peer_id, "no direct access between two devices: copies go through the host");
+        log::write(move || {
+            tracing::info!(%owner_id, %peer_id, "no direct access between two devices: copies go through the host");
+        });
     }
     owner.open_to.insert(peer_id);
     Ok(())

@@ -12,6 +12,7 @@ use super::state::State;
 use super::{RaceMark, RaceReports};
 use crate::driver::{Access, RawEvent, RawStream};
 use crate::lock::{Held, Lock};
+use crate::log;
 use crate::sync::{AtomicU64, Ordering};
 
 /// The journal's length in lines: 8 KiB, so that it stays in the cache.
@@ -243,7 +244,9 @@ impl Shared {
     pub(super) fn take(&self) -> RaceReports {
         let reports = self.lock().state().take();
         // Without the lock: a subscriber may be slow, and may call the driver itself.
-        reports.races.iter().for_each(|report| tracing::debug!(%report, "a race"));
+        for report in reports.races.clone() {
+            log::write(move || tracing::debug!(%report, "a race"));
+        }
         reports
     }
 }

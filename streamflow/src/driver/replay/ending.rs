@@ -9,6 +9,7 @@ use super::sending::asked_by;
 use super::state::State;
 use super::trace::Work;
 use crate::driver::{Driver, DriverError, DriverResult};
+use crate::log;
 
 impl State {
     pub(super) fn end_pass(&mut self, below: &dyn Driver) -> DriverResult<PassDone> {
@@ -79,7 +80,7 @@ impl State {
         let lane = &mut self.lanes[index];
         let device = lane.stream.device();
         if let Err(error) = bound::bind(below, device) {
-            return self.not_launched(below, index, &error);
+            return self.not_launched(below, index, error);
         }
         if self.omission == Some(Omission::Parameters) {
             lane.forget_changed();
@@ -91,7 +92,7 @@ impl State {
         let number = self.launches + 1;
         let ordered = self.order(below, index);
         if let Err(error) = ordered.and_then(|()| self.lanes[index].launch(below, number)) {
-            return self.not_launched(below, index, &error);
+            return self.not_launched(below, index, error);
         }
         self.launches = number;
         self.lanes[index].used = self.now();
@@ -135,10 +136,12 @@ impl State {
         &mut self,
         below: &dyn Driver,
         index: usize,
-        error: &DriverError,
+        error: DriverError,
     ) -> DriverResult<()> {
         // Nothing of the graph is queued. The order that was made is one too many.
-        tracing::warn!(%error, "a graph could not be launched: its calls are sent one by one");
+        log::write(move || {
+            tracing::warn!(%error, "a graph could not be launched: its calls are sent one by one");
+        });
         self.note_broken("the launch of a graph failed; the log has the error", None);
         self.give_up(below, index)
     }
@@ -156,7 +159,9 @@ impl State {
         let node = lane.trace.calls.get(place as usize).map_or(u32::MAX, |call| call.node);
         let what = format!("the launch of kernel `{}`", lane.name_of(place));
         let error = asked_by(error, &what, self.node_name(node));
-        tracing::warn!(%error, "a kernel of a graph could not get other parameters: the graph's calls are sent one by one");
+        log::write(move || {
+            tracing::warn!(%error, "a kernel of a graph could not get other parameters: the graph's calls are sent one by one");
+        });
         let what = "the parameters of a kernel could not be set in a graph; the log has the error";
         self.note_broken(what, Some(node));
         self.give_up(below, index)

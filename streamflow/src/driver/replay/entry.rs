@@ -9,6 +9,7 @@ use super::state::State;
 use super::trace::Given;
 use super::{Omission, Replaying};
 use crate::driver::{Driver, DriverResult, RawEvent, RawStream};
+use crate::log;
 use crate::sync::Ordering;
 
 thread_local! {
@@ -48,6 +49,8 @@ impl<D: Driver> Replaying<D> {
         if INSIDE.try_with(|inside| inside.replace(true)).unwrap_or(true) {
             return None;
         }
+        // First, so that a subscriber which gets a line may call the driver.
+        let _later = log::later();
         // Also if `run` unwinds: the simulator may execute a user's code in a call.
         let _call = Call;
         let node = self.node.load(Ordering::Relaxed) as u32;

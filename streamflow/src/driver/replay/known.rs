@@ -5,6 +5,7 @@ use super::lane::{Lane, Lanes, MOST, Made};
 use super::state::State;
 use super::trace::{Trace, Work};
 use crate::driver::{Driver, DriverResult};
+use crate::log;
 
 /// A trace with fewer launches, copies and fills is sent: a launch of a graph costs the host as much as one of a kernel.
 const LEAST: usize = 2;
@@ -37,7 +38,9 @@ impl State {
                 return Ok(());
             }
             Err(error) => {
-                tracing::warn!(%error, "a graph's progress could not be asked for: no other one takes its place");
+                log::write(move || {
+                    tracing::warn!(%error, "a graph's progress could not be asked for: no other one takes its place");
+                });
                 self.note_broken(
                     "a graph could not be asked for its progress; the log has the error",
                     None,
@@ -56,7 +59,9 @@ impl State {
             None,
         );
         if let Err(error) = made {
-            tracing::warn!(%error, "a graph could not be made: its calls are sent one by one");
+            log::write(move || {
+                tracing::warn!(%error, "a graph could not be made: its calls are sent one by one");
+            });
         }
         Ok(())
     }

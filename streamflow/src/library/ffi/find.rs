@@ -7,6 +7,7 @@ use libloading::Library;
 
 use crate::driver::{DriverError, DriverResult};
 use crate::kernel::find::{directories, newest};
+use crate::log;
 
 /// The directory that is searched before all others, and then alone.
 const DIRECTORY: &str = "STREAMFLOW_LIBRARY_DIR";
@@ -39,7 +40,8 @@ pub(super) fn load(wanted: &Wanted) -> DriverResult<(&'static Library, PathBuf)>
         // SAFETY: a library of NVIDIA of this name; its initialisers have no preconditions.
         match unsafe { Library::new(&path) } {
             Ok(library) => {
-                tracing::info!(library = %path.display(), "{}", wanted.name);
+                let (name, found) = (wanted.name, path.clone());
+                log::write(move || tracing::info!(library = %found.display(), "{name}"));
                 return Ok((Box::leak(Box::new(library)), path));
             }
             Err(error) => {

@@ -30,7 +30,11 @@ macro_rules! table {
             pub(super) fn get() -> crate::driver::DriverResult<&'static Self> {
                 use std::sync::OnceLock;
                 static TABLE: OnceLock<crate::driver::DriverResult<$table>> = OnceLock::new();
-                TABLE.get_or_init(Self::load).as_ref().map_err(Clone::clone)
+                let found = TABLE.get().unwrap_or_else(|| {
+                    let _later = crate::log::later();
+                    TABLE.get_or_init(Self::load)
+                });
+                found.as_ref().map_err(Clone::clone)
             }
 
             fn load() -> crate::driver::DriverResult<Self> {

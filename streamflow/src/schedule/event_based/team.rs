@@ -55,8 +55,29 @@ pub(super) struct Waiting {
 #[derive(Debug, Default)]
 pub(super) struct Ended {
     pub(super) first: Option<Result<Outcome>>,
+    /// Whether the first is an error of a call that was refused, since the device is unusable.
+    is_refusal: bool,
     /// Errors of other workers after the first.
     pub(super) followed: Vec<Error>,
+}
+
+impl Ended {
+    /// Adds an error. Returns one that nobody needs: a sticky error is reported once, by the call that met it.
+    fn fail(&mut self, error: Error, is_refusal: bool) -> Option<Error> {
+        match &mut self.first {
+            Some(Err(_)) if is_refusal => return Some(error),
+            Some(Err(first)) if self.is_refusal => {
+                self.is_refusal = false;
+                return Some(std::mem::replace(first, error));
+            }
+            Some(Err(_)) => self.followed.push(error),
+            first => {
+                *first = Some(Err(error));
+                self.is_refusal = is_refusal;
+            }
+        }
+        None
+    }
 }
 
 /// The statuses for a report, as far as they are there. Empty if no report is being made.
@@ -107,15 +128,12 @@ impl Team<'_, '_> {
 
     /// Ends the run with an error. One that comes after the end, of a hook that ran then, counts as well.
     pub(super) fn fail(&self, error: Error) {
-        let mut ended = locked(&self.ended);
-        match &mut ended.first {
-            // A sticky error is reported once, by the call that met it.
-            Some(Err(_)) if error.is_refusal() => forget(error),
-            Some(Err(first)) if first.is_refusal() => forget(std::mem::replace(first, error)),
-            Some(Err(_)) => ended.followed.push(error),
-            first => *first = Some(Err(error)),
+        // Without the lock: an error of the user's names its causes by itself, and is dropped by its own code.
+        let is_refusal = error.is_refusal();
+        let unneeded = locked(&self.ended).fail(error, is_refusal);
+        if let Some(error) = unneeded {
+            forget(error);
         }
-        drop(ended);
         self.wake_all();
     }
 

@@ -11,6 +11,7 @@ use crate::driver::Signal;
 use crate::error::{Error, Result, caught_as_error};
 use crate::graph::{Step, Waits};
 use crate::lock::locked;
+use crate::log;
 use crate::operator::Succession;
 use crate::schedule::asleep;
 use crate::schedule::idle::LONG;
@@ -105,10 +106,11 @@ impl protocol::Thread for Worker<'_, '_, '_> {
         self.looks_at = None;
         let step = step.map_err(|error| *error)?;
         turns::point("a worker has looked at a node");
-        if let Some(races) = &team.races
-            && locked(races).look()
-        {
-            team.end(Outcome::Over);
+        if let Some(races) = &team.races {
+            let _later = log::later();
+            if locked(races).look() {
+                team.end(Outcome::Over);
+            }
         }
         let found = self.found(node, step, raises);
         if found.again && step == Step::Nothing {

@@ -28,7 +28,7 @@ pub(crate) mod owned;
 pub(crate) mod world;
 
 pub(crate) use ordered::Ordered;
-pub(crate) use owned::{Awaited, CudaStream, GreenContexts};
+pub(crate) use owned::{Awaited, Awaiting, CudaStream, GreenContexts};
 pub(crate) use point::{PlatformNumber, Point};
 pub(crate) use table::{Attached, StreamTable};
 pub(crate) use timeline::Timeline;

@@ -1,0 +1,108 @@
+//! Log lines that are written under no lock.
+//!
+//! A subscriber of `tracing` is the user's code, as is the text of an error: it may call the library, or wait for another
+//! thread that does. A thread that holds a lock, or makes a value that other threads wait for, keeps its lines until then.
+
+use std::cell::Cell;
+use std::marker::PhantomData;
+use std::mem::ManuallyDrop;
+
+use crate::caught::caught;
+
+type Line = Box<dyn FnOnce()>;
+
+thread_local! {
+    /// The number of [`Later`]s of this thread.
+    static LATER: Cell<u32> = const { Cell::new(0) };
+    /// Whether lines wait.
+    static HAS_LINES: Cell<bool> = const { Cell::new(false) };
+    /// The lines that wait. It is empty where there is no `Later`, so that it needs no destructor, which a thread may be
+    /// without at its end.
+    static LINES: Cell<ManuallyDrop<Vec<Line>>> = const { Cell::new(ManuallyDrop::new(Vec::new())) };
+}
+
+/// The lines of the calling thread wait until this is dropped. It is made before the lock is taken, and dropped after it is
+/// released.
+#[must_use]
+#[derive(Debug)]
+pub(crate) struct Later(PhantomData<*const ()>);
+
+/// See [`Later`].
+#[inline]
+pub(crate) fn later() -> Later {
+    LATER.set(LATER.get() + 1);
+    Later(PhantomData)
+}
+
+/// Writes a line: a call of a macro of `tracing`, at once, or when the thread holds no lock any more.
+#[cold]
+#[inline(never)]
+pub(crate) fn write(line: impl FnOnce() + 'static) {
+    if LATER.get() == 0 {
+        return line();
+    }
+    let mut lines = take();
+    lines.push(Box::new(line));
+    LINES.set(ManuallyDrop::new(lines));
+    HAS_LINES.set(true);
+}
+
+/// The lines that wait.
+fn take() -> Vec<Line> {
+    let lines = LINES.try_with(|lines| lines.replace(ManuallyDrop::new(Vec::new())));
+    lines.map(ManuallyDrop::into_inner).unwrap_or_default()
+}
+
+impl Drop for Later {
+    #[inline]
+    fn drop(&mut self) {
+        let left = LATER.get() - 1;
+        LATER.set(left);
+        if left == 0 && HAS_LINES.get() {
+            write_all();
+        }
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn write_all() {
+    HAS_LINES.set(false);
+    for line in take() {
+        // This is a drop, and a subscriber that panics keeps no other line back. Its panic has been printed.
+        let _panicked = caught(line);
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::cell::RefCell;
+    use std::rc::Rc;
+
+    use super::*;
+
+    #[test]
+    fn lines_wait_for_the_last_guard_and_keep_their_order() {
+        let written = Rc::new(RefCell::new(Vec::new()));
+        let line = |number: u32| {
+            let to = written.clone();
+            write(move || to.borrow_mut().push(number));
+        };
+        line(1);
+        assert_eq!(*written.borrow(), [1]);
+        let outer = later();
+        line(2);
+        let inner = later();
+        line(3);
+        write(|| std::panic::resume_unwind(Box::new(())));
+        line(4);
+        drop(inner);
+        assert_eq!(*written.borrow(), [1]);
+        drop(outer);
+        assert_eq!(*written.borrow(), [1, 2, 3, 4]);
+        line(5);
+        assert_eq!(written.borrow().last(), Some(&5));
+        // What was written is dropped.
+        assert_eq!(Rc::strong_count(&written), 1);
+    }
+}
