@@ -1,5 +1,6 @@
 //! The schedulers that a change of some state shall wake.
 
+use std::fmt;
 use std::sync::{Arc, PoisonError};
 
 use super::Signal;
@@ -9,7 +10,7 @@ use crate::sync::{AtomicUsize, Mutex, MutexGuard, Ordering};
 ///
 /// No wake-up is lost if a thread changes the state before it [raises](Self::raise) the signals, and a scheduler
 /// reads its signal before the state.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Listeners {
     /// How many conditions wait at the moment.
     waiting: AtomicUsize,
@@ -58,6 +59,14 @@ impl Listeners {
 
     fn lock(&self) -> MutexGuard<'_, Vec<Arc<Signal>>> {
         self.signals.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+// Without the lock: what writes is the user's code.
+impl fmt::Debug for Listeners {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let waiting = self.waiting.load(Ordering::Relaxed);
+        f.debug_struct("Listeners").field("waiting", &waiting).finish_non_exhaustive()
     }
 }
 

@@ -1,5 +1,6 @@
 //! A signal from a stream to a host thread that sleeps.
 
+use std::fmt;
 use std::sync::PoisonError;
 use std::time::Duration;
 
@@ -17,7 +18,7 @@ const RAISES: u64 = (1 << 40) - 1;
 /// Every queued call owns a reference to the signal, so the signal may outlive the thread that waits. After a
 /// sticky error the driver may never make the call: then that reference is leaked, and the sleep ends after its
 /// time limit.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Signal {
     /// Changed under the lock, so that a thread that is about to sleep has seen the change.
     count: AtomicU64,
@@ -77,6 +78,13 @@ impl Signal {
 
     fn lock(&self) -> MutexGuard<'_, ()> {
         self.lock.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+// Without the lock: what writes is the user's code.
+impl fmt::Debug for Signal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Signal").field("raises", &self.raises()).finish_non_exhaustive()
     }
 }
 

@@ -15,10 +15,9 @@ use crate::log;
 /// [`CudaStreamPool`](crate::CudaStreamPool); a graph does so by itself.
 ///
 /// Cloning gives another handle of the same pool.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct StreamPool(Arc<Shared>);
 
-#[derive(Debug)]
 struct Shared {
     name: String,
     description: CudaStreamPool,
@@ -27,7 +26,7 @@ struct Shared {
     state: Lock<State>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct State {
     idle: Vec<Arc<Timeline>>,
     /// The streams in use: number and label.
@@ -193,6 +192,16 @@ impl Shared {
     /// The maximum number of streams, if that many are in use.
     fn exhausted_at(&self, state: &State) -> Option<u32> {
         self.description.max_size.filter(|max_size| state.in_use.len() >= *max_size as usize)
+    }
+}
+
+// Without the lock: what writes is the user's code.
+impl fmt::Debug for StreamPool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StreamPool")
+            .field("name", &self.name())
+            .field("description", &self.0.description)
+            .finish_non_exhaustive()
     }
 }
 

@@ -3,13 +3,14 @@
 //! No wake-up is lost. A worker reads its signal before it asks what to do next. What changes the answer changes it under
 //! the lock, and then raises the signal: so the worker has seen the change, or its sleep ends at once.
 
+use std::fmt;
+
 use super::core::{Core, Looked, MOST_WAKES, Next, NodeId, Place, WorkerId};
 use crate::driver::Signal;
 use crate::lock::Lock;
 use crate::sync::{Arc, AtomicU64, Ordering};
 
 /// What the workers of a run share, beside the nodes.
-#[derive(Debug)]
 pub(super) struct Board {
     core: Lock<Core>,
     /// [`Core::epoch`], to be read without the lock.
@@ -18,6 +19,13 @@ pub(super) struct Board {
     bells: Box<[Signal]>,
     /// What the poller sleeps on: the run's signal, which devices and other threads raise, too.
     run: Arc<Signal>,
+}
+
+// Without the lock: what writes is the user's code.
+impl fmt::Debug for Board {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Board").field("workers", &self.bells.len()).finish_non_exhaustive()
+    }
 }
 
 impl Board {

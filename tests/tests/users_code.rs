@@ -1,0 +1,53 @@
+//! Code of a user that the library calls: parameters' `Clone`, `Debug` and `Drop`, wakers, log lines, errors, closures, and
+//! what writes a `Debug` form. None of it runs under a lock of the library, so all of it may call the library again, or
+//! wait for another thread that does. And destructors of a thread's variables, in which the library may be called as well.
+//!
+//! Where a lock is held, or a variable is gone, the process hangs or is aborted: so each test is a process of its own.
+#![allow(missing_docs, reason = "a test binary")]
+#![allow(clippy::panic, reason = "a test is about panics")]
+
+mod users_code {
+    pub(crate) mod debug;
+    pub(crate) mod lines;
+    pub(crate) mod parameters;
+    pub(crate) mod thread_ends;
+    pub(crate) mod wakers;
+    pub(crate) mod workers;
+}
+
+use std::process::ExitCode;
+
+use streamflow_tests::{Failed, Suite, child};
+use users_code::{debug, lines, parameters, thread_ends, wakers, workers};
+
+/// The name of each test, and its body.
+const ALL: &[(&str, fn() -> Result<(), Failed>)] = &[
+    ("a_parameter_is_asked_for_while_it_is_copied", parameters::get_in_clone),
+    ("a_parameter_is_set_while_it_is_copied", parameters::set_in_clone),
+    ("a_parameter_is_asked_for_while_it_is_written", parameters::get_in_debug),
+    ("a_file_of_parameters_is_read_while_one_is_dropped", parameters::load_in_drop),
+    ("a_download_is_awaited_while_a_waker_is_dropped", wakers::dropped),
+    ("a_download_is_awaited_while_a_task_is_woken", wakers::woken),
+    ("a_pool_is_asked_by_what_gets_its_log_lines", lines::of_a_pool),
+    ("a_library_is_loaded_again_by_what_gets_its_log_lines", lines::of_a_setting),
+    ("a_pool_allocates_while_it_is_written", debug::of_a_pool),
+    ("a_handle_notifies_while_it_is_written", debug::of_a_handle),
+    ("a_log_of_calls_is_read_while_its_calls_are_counted", debug::of_a_recorder),
+    ("two_workers_wait_for_each_others_errors", workers::errors),
+    ("a_graph_runs_while_its_thread_ends", thread_ends::runs),
+    ("streams_work_while_their_thread_ends", thread_ends::streams),
+    ("a_test_is_explored_while_its_thread_ends", thread_ends::explored),
+];
+
+fn main() -> ExitCode {
+    if let Some(role) = child::role() {
+        let body = ALL.iter().find(|(name, _)| *name == role).map(|(_, body)| *body);
+        let missing = || Err(Failed::msg(format!("no role: {role}")));
+        return child::play(&role, |_| body.map_or_else(missing, |body| body()));
+    }
+    let tests = ALL.iter().fold(Suite::new(), |suite, &(name, _)| {
+        // One that no setting of the library has, so that reading it writes a line.
+        suite.plain(name, move || child::run(name, &[("STREAMFLOW_CHECK_BOUNDS", "weird")]))
+    });
+    tests.run()
+}

@@ -1,0 +1,65 @@
+//! A subscriber of log lines that calls the library whose line it gets.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use streamflow::kernel::{Kernel, image_for};
+use streamflow::prelude::*;
+use streamflow_tests::kernels::fill;
+use streamflow_tests::layers::{CallKind, FailNth};
+use streamflow_tests::{Failed, check, check_error};
+use tracing::span::{Attributes, Id, Record};
+use tracing::subscriber::with_default;
+use tracing::{Event, Metadata, Subscriber};
+
+/// Calls this for each line, and counts them.
+struct Calls<F>(F, Arc<AtomicUsize>);
+
+impl<F: Fn() + Send + Sync + 'static> Subscriber for Calls<F> {
+    fn enabled(&self, _: &Metadata<'_>) -> bool {
+        true
+    }
+
+    fn new_span(&self, _: &Attributes<'_>) -> Id {
+        Id::from_u64(1)
+    }
+
+    fn record(&self, _: &Id, _: &Record<'_>) {}
+
+    fn record_follows_from(&self, _: &Id, _: &Id) {}
+
+    fn event(&self, _: &Event<'_>) {
+        (self.0)();
+        self.1.fetch_add(1, Ordering::SeqCst);
+    }
+
+    fn enter(&self, _: &Id) {}
+
+    fn exit(&self, _: &Id) {}
+}
+
+/// A stream can't be made, and what was made of it can't be given back: that is a line.
+pub(crate) fn of_a_pool() -> Result<(), Failed> {
+    let host = Platform::host().build()?;
+    let destroys = FailNth::new(host.driver().clone(), CallKind::DestroyStream, u64::MAX);
+    let destroys = Arc::new(destroys);
+    let makes = Arc::new(FailNth::new(destroys.clone(), CallKind::CreateEvent, u64::MAX));
+    let platform = Platform::builder().driver(makes.clone())?;
+    let pool = platform.stream_pool("POOL", &CudaStreamPool::new())?;
+    let (asked, lines) = (pool.clone(), Arc::new(AtomicUsize::new(0)));
+    makes.fail_next();
+    destroys.fail_next();
+    let subscriber = Calls(move || assert_eq!(asked.in_use(), 0), lines.clone());
+    let made = with_default(subscriber, || pool.allocate("a"));
+    check_error("a stream", made, |error| error.to_string().contains("INJECTED"))?;
+    check(lines.load(Ordering::SeqCst) > 0, || "no line".into())
+}
+
+/// A setting is read once, and its line says what is wrong with it. What comes of the call does not matter: there may be no
+/// compiler.
+pub(crate) fn of_a_setting() -> Result<(), Failed> {
+    let lines = Arc::new(AtomicUsize::new(0));
+    let compile = || drop(image_for(<fill as Kernel>::INFO, (9, 0)));
+    with_default(Calls(compile, lines.clone()), compile);
+    check(lines.load(Ordering::SeqCst) > 0, || "no line".into())
+}
