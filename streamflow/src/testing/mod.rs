@@ -187,6 +187,14 @@
 //! # }
 //! ```
 //!
+//! # What fails a test
+//!
+//! An error and a panic do, and what a test leaves: a race that it has not taken by
+//! [`Platform::take_races`](crate::Platform::take_races), with or without a graph, and queued work that fails when it is
+//! executed. A test must use the platform that it is given, since no other one is explored: a platform that it makes
+//! itself, a graph of a platform from outside, and a test that uses none are an
+//! [`Error::Unexplored`](crate::Error::Unexplored).
+//!
 //! # Threads
 //!
 //! [`scope`] spawns threads of a test; it is used as [`std::thread::scope`]. Under [`explore`] and an [`Explorer`] the
