@@ -20,8 +20,10 @@ use std::process::ExitCode;
 use streamflow_tests::{Failed, Suite, child};
 use users_code::{debug, lines, parameters, thread_ends, wakers, workers};
 
+type Body = fn() -> Result<(), Failed>;
+
 /// The name of each test, and its body.
-const ALL: &[(&str, fn() -> Result<(), Failed>)] = &[
+const ALL: &[(&str, Body)] = &[
     ("a_parameter_is_asked_for_while_it_is_copied", parameters::get_in_clone),
     ("a_parameter_is_set_while_it_is_copied", parameters::set_in_clone),
     ("a_parameter_is_asked_for_while_it_is_written", parameters::get_in_debug),
