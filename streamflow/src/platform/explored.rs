@@ -70,7 +70,10 @@ impl Platform {
         if !has_used {
             return Err(Error::Unexplored { problem: UNUSED });
         }
-        self.0.table.finish()?;
+        // An error that has made the device unusable was returned to the test.
+        if self.driver().sticky_error().is_none() {
+            self.0.table.finish()?;
+        }
         let races = self.take_races();
         if races.is_empty() { Ok(()) } else { Err(Error::Races(races)) }
     }
