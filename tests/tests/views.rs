@@ -9,7 +9,7 @@ use streamflow::prelude::*;
 use streamflow_tests::foreign::launch_unordered;
 use streamflow_tests::kernels::{add_views, fill, number_view, scale_view};
 use streamflow_tests::setup::{stream, uploaded};
-use streamflow_tests::{Failed, Suite, check, check_equal, check_error, check_text};
+use streamflow_tests::{Failed, Suite, check, check_equal, check_error, check_races, check_text};
 
 fn main() -> ExitCode {
     Suite::new()
@@ -23,6 +23,7 @@ fn main() -> ExitCode {
         .both("a_grid_smaller_than_a_view_is_refused", grids)
         .both("two_halves_are_written_by_one_kernel", halves)
         .both("columns_that_nothing_orders_are_no_race", columns)
+        .both("parts_of_three_dimensions_race_where_they_overlap", parts)
         .both("a_view_waits_for_the_work_on_its_memory", ordered)
         .run()
 }
@@ -263,6 +264,42 @@ fn columns(platform: &Platform) -> Result<(), Failed> {
         })
         .collect();
     check_equal(b.download_blocking::<u32>(&matrix)?, wanted)
+}
+
+/// Two streams write parts of a tensor of three dimensions, and nothing orders the two. The rows of one part lie between
+/// those of the other, in both outer dimensions. Control: parts with an element in common are reported.
+fn parts(platform: &Platform) -> Result<(), Failed> {
+    let pool = platform.stream_pool("POOL", &CudaStreamPool::new().max_size(2))?;
+    let (a, b) = (pool.allocate("a")?, pool.allocate("b")?);
+    let zeros = uploaded(platform, &[0.0; 8], &a)?.reshape([2, 2, 2])?;
+    let values = [uploaded(platform, &[1.0; 8], &a)?, uploaded(platform, &[2.0; 8], &a)?];
+    let mut lines = [platform.tensor([8], &a)?, platform.tensor([8], &a)?];
+    let mut cube = platform.tensor([2, 3, 4], &a)?;
+    a.fill_bytes(&mut cube, 0)?;
+    b.wait(a.record()?)?;
+    let [of_a, of_b] = &mut lines;
+    let corner = cube.view_mut().slice(1, 0..2).ok_or_else(none)?;
+    let (left, right) = corner.split_at(2, 2).ok_or_else(none)?;
+    launch_unordered::<add_views>(&a, 8, (left, of_a.view_mut(), zeros.view(), &values[0]))?;
+    launch_unordered::<add_views>(&b, 8, (right, of_b.view_mut(), zeros.view(), &values[1]))?;
+    let wanted: Vec<f32> = (0..24)
+        .map(|i| match (i / 4 % 3, i % 4) {
+            (2, _) => 0.0,
+            (_, 0..2) => 1.0,
+            _ => 2.0,
+        })
+        .collect();
+    check_equal(b.download_blocking::<f32>(&cube)?, wanted)?;
+    check_races(platform)?;
+
+    let overlapping = cube.view_mut().slice(1, 1..3).and_then(|part| part.slice(2, 1..3));
+    let (part, line) = (overlapping.ok_or_else(none)?, of_a.view_mut());
+    launch_unordered::<add_views>(&a, 8, (part, line, zeros.view(), &values[0]))?;
+    let other = cube.view_mut().slice(1, 0..2).and_then(|part| part.slice(2, 0..2));
+    let (part, line) = (other.ok_or_else(none)?, of_b.view_mut());
+    launch_unordered::<add_views>(&b, 8, (part, line, zeros.view(), &values[1]))?;
+    let races = platform.take_races();
+    check(!platform.is_race_checked() || races.races.len() == 1, || format!("{races}"))
 }
 
 /// Views of one tensor on streams of their own: each launch waits for what it reads and overwrites.

@@ -143,7 +143,8 @@ impl MemoryRange {
 
     /// Whether the two share a byte.
     pub const fn overlaps(self, other: Self) -> bool {
-        self.address < other.end() && other.address < self.end()
+        let is_empty = self.bytes == 0 || other.bytes == 0;
+        !is_empty && self.address < other.end() && other.address < self.end()
     }
 }
 

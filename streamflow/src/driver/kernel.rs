@@ -90,7 +90,7 @@ pub struct Access {
     pub mode: AccessMode,
     /// The kernel argument's name.
     pub argument: &'static str,
-    /// Which bytes of the range, if elements of other arguments may be between them.
+    /// Which bytes of the range, exactly, if elements of other arguments may be between them.
     pub rows: Option<Rows>,
 }
 

@@ -58,7 +58,7 @@ pub(crate) use owned::{Event, OwnedEvent, OwnedEvents, OwnedPinned, OwnedStream}
 pub use recorder::{Call, RecordedAccess, RecordedRange, Recorder, StreamLabel};
 use report::RaceMark;
 pub(crate) use report::RaceReports;
-pub use rows::{CopyRows, Rows};
+pub use rows::{CopyRows, RowLevel, Rows};
 pub(crate) use signal::Signal;
 
 use std::fmt;

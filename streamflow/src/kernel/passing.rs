@@ -132,10 +132,10 @@ impl<'a> Passing<'a> {
         for number in view.shape().iter().chain(view.strides()) {
             self.param(Param::new(*number as u64));
         }
-        self.access(
-            Access { range, mode, argument, rows: view.rows(mode) },
-            view.elements().block(),
-        );
+        let access = Access { range, mode, argument, rows: None };
+        if let Some(access) = self.access(access, view.elements().block()) {
+            view.put_rows(mode, &mut access.rows);
+        }
     }
 
     #[inline(always)]
@@ -152,11 +152,14 @@ impl<'a> Passing<'a> {
     }
 
     #[inline(always)]
-    fn access(&mut self, access: Access, block: &'a Block) {
+    fn access(&mut self, access: Access, block: &'a Block) -> Option<&mut Access> {
         // There is room for one access per parameter. With more parameters the launch is refused.
-        if access.range.bytes > 0 && self.accesses.try_push(access).is_ok() {
-            self.blocks.push(block);
+        if access.range.bytes == 0 || self.accesses.is_full() {
+            return None;
         }
+        self.accesses.push(access);
+        self.blocks.push(block);
+        self.accesses.last_mut()
     }
 
     #[inline(always)]

@@ -3,10 +3,8 @@
 use std::fmt;
 use std::ops::Range;
 
-use arrayvec::ArrayVec;
-
-use super::{DeviceSlice, Element, MAX_RANK, Shape, Strides, View};
-use crate::driver::{AccessMode, MemoryRange, Rows};
+use super::{DeviceSlice, Element, Shape, Strides, View};
+use crate::driver::{AccessMode, MemoryRange, RowLevel, Rows};
 use crate::error::{Error, Result};
 
 /// Part of a tensor, perhaps with gaps or its dimensions in another order.
@@ -119,28 +117,27 @@ impl<'a, T> TensorView<'a, T> {
         MemoryRange { address, bytes: (elements * size_of::<T>()) as u64 }
     }
 
-    /// Which bytes of [`range`](Self::range) an access touches, if not all. Where there are gaps within gaps, those of the
-    /// outermost dimension count. A write counts for padding, too, and a read does not: nobody need have written it.
+    /// Which bytes of [`range`](Self::range) an access touches, if not all. A write counts for padding, too, and a read does
+    /// not: nobody need have written it.
     pub(crate) fn rows(&self, mode: AccessMode) -> Option<Rows> {
-        if self.is_alone && mode == AccessMode::Write || self.is_empty() || self.is_contiguous() {
-            return None;
+        let mut rows = None;
+        self.put_rows(mode, &mut rows);
+        rows
+    }
+
+    /// Puts [`rows`](Self::rows) where they stay. `place` is `None`.
+    pub(crate) fn put_rows(&self, mode: AccessMode, place: &mut Option<Rows>) {
+        if self.is_alone && mode == AccessMode::Write || self.is_empty() {
+            return;
         }
-        let dims = self.shape().iter().copied().zip(self.strides().iter().copied());
-        let mut dims: ArrayVec<(usize, usize), MAX_RANK> =
-            dims.filter(|(len, _)| *len > 1).collect();
-        dims.sort_unstable_by_key(|(_, stride)| *stride);
-        // Dimensions that together are one: the next one begins where the last one ends.
-        let mut merged: ArrayVec<(usize, usize), MAX_RANK> = ArrayVec::new();
-        for (len, stride) in dims {
-            match merged.last_mut() {
-                Some((inner, step)) if *inner * *step == stride => *inner *= len,
-                _ => merged.push((len, stride)),
-            }
-        }
-        let (_, pitch) = merged.pop()?;
-        let row = 1 + merged.iter().map(|(len, stride)| (len - 1) * stride).sum::<usize>();
         let size = size_of::<T>();
-        (pitch > row).then(|| Rows { bytes: (row * size) as u64, pitch: (pitch * size) as u64 })
+        // The innermost dimension first: most strides rise so.
+        let dims = self.shape().iter().zip(self.strides()).rev();
+        let levels = dims.map(|(&len, &stride)| {
+            let (count, pitch) = (len as u64, (stride * size) as u64);
+            RowLevel { count, pitch }
+        });
+        Rows::put(place, size as u64, levels);
     }
 }
 

@@ -45,11 +45,11 @@ impl Access {
     /// The bytes that are accessed: the range or its rows. Of more rows than [`MAX_ROWS`] it is the range for a write, so
     /// that no byte counts as unwritten that is not, and nothing for a read.
     pub(super) fn pieces(&self) -> impl Iterator<Item = MemoryRange> + use<> {
-        let rows = self.rows.filter(|rows| rows.count(self.range) <= MAX_ROWS);
+        let rows = self.rows.filter(|rows| rows.count() <= MAX_ROWS);
         let is_whole = self.rows.is_none() || rows.is_none() && self.mode == AccessMode::Write;
         let whole = is_whole.then_some(self.range);
         let range = self.range;
-        whole.into_iter().chain(rows.into_iter().flat_map(move |rows| rows.of(range)))
+        whole.into_iter().chain(rows.into_iter().flat_map(move |rows| rows.at(range.address)))
     }
 
     #[inline(always)]

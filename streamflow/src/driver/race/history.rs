@@ -209,7 +209,7 @@ impl History {
     #[inline(always)]
     pub(super) fn access(
         &mut self,
-        access: driver::Access,
+        access: &driver::Access,
         origin: &Origin,
         clock: &[u64],
         found: &mut Findings,
@@ -247,7 +247,7 @@ fn contains(range: MemoryRange, address: u64) -> bool {
 mod tests {
     use super::*;
     use crate::driver::report::RaceKind;
-    use crate::driver::{AccessMode, Rows};
+    use crate::driver::{AccessMode, RowLevel, Rows};
 
     const WHOLE: MemoryRange = MemoryRange { address: 0x7000, bytes: 4096 };
 
@@ -259,7 +259,7 @@ mod tests {
             let mut clock = [0; 4];
             clock[stream as usize] = 1;
             let access = driver::Access { range, mode, argument: "", rows: None };
-            history.access(access, &origin, &clock, &mut found);
+            history.access(&access, &origin, &clock, &mut found);
         }
         assert_eq!((found.unknown, found.forgotten), (0, 0));
         found.races.len()
@@ -275,9 +275,10 @@ mod tests {
             let origin = Origin { epoch: 1, tick: 0, stream, site: 0 };
             let mut clock = [0; 4];
             clock[stream as usize] = 1;
-            let rows = (row > 0).then_some(Rows { bytes: row, pitch: 64 });
+            let level = RowLevel { count: range.bytes.div_ceil(64), pitch: 64 };
+            let rows = Rows::new(row, (row > 0).then_some(level));
             let access = driver::Access { range, mode, argument: "", rows };
-            history.access(access, &origin, &clock, &mut found);
+            history.access(&access, &origin, &clock, &mut found);
         }
         found.races.iter().map(|race| race.kind).collect()
     }

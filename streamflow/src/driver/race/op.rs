@@ -1,13 +1,16 @@
-//! The encoding of calls in the journal: a line for each call, and one for each access of work.
+//! The encoding of calls in the journal: a line for each call, and one for each access of work. An access with gaps has more.
 
 use std::panic::Location;
 use std::{ptr, slice, str};
 
+use arrayvec::ArrayVec;
+
 use super::journal::{Journal, Line};
 use super::site::Action;
 use crate::driver::note::SourceLocation;
+use crate::driver::rows::MAX_LEVELS;
 use crate::driver::{
-    Access, AccessMode, DeviceId, MemoryRange, RawEvent, RawFunction, RawStream, Rows,
+    Access, AccessMode, DeviceId, MemoryRange, RawEvent, RawFunction, RawStream, RowLevel, Rows,
 };
 use crate::sync::Ordering;
 
@@ -71,14 +74,51 @@ fn head(call: u8, stream: RawStream) -> u64 {
     u64::from(call) | u64::from(stream.device().0 as u16) << 16 | u64::from(stream.stamp()) << 32
 }
 
+/// How many lines the rows of an access have: the first one has one level, each other one has two.
+fn lines_of(rows: &Rows) -> usize {
+    1 + rows.levels().len() / 2
+}
+
+#[cold]
+fn write_rows<'a>(lines: &mut impl Iterator<Item = &'a Line>, rows: &Rows) {
+    let words = |level: Option<&RowLevel>| level.map_or([0; 2], |level| [level.count, level.pitch]);
+    let mut levels = rows.levels().iter();
+    let mut head = [rows.bytes(), rows.levels().len() as u64];
+    for line in lines.take(lines_of(rows)) {
+        let [first, second] = head;
+        let [third, fourth] = words(levels.next());
+        write(line, [first, second, third, fourth]);
+        head = words(levels.next());
+    }
+}
+
+#[cold]
+fn read_rows(lines: &mut slice::Iter<'_, Line>) -> Option<Rows> {
+    let [bytes, count, first @ ..] = read(lines.next()?);
+    let mut levels = ArrayVec::<RowLevel, MAX_LEVELS>::new();
+    let mut add = |[count, pitch]: [u64; 2]| {
+        if levels.len() < MAX_LEVELS {
+            levels.push(RowLevel { count, pitch });
+        }
+    };
+    add(first);
+    for line in lines.take(count as usize / 2) {
+        let [a, b, c, d] = read(line);
+        add([a, b]);
+        add([c, d]);
+    }
+    levels.truncate(count as usize);
+    Some(Rows::with_levels(bytes, &levels))
+}
+
 /// Notes work in the journal. Whether there was room.
 ///
 /// # Safety
 /// As for [`Journal::append`].
 #[inline(always)]
 pub(super) unsafe fn note_work(journal: &Journal, work: &Work, accesses: &[Access]) -> bool {
-    // An access with gaps has a second line.
-    let count = accesses.len() + accesses.iter().filter(|access| access.rows.is_some()).count();
+    let count = accesses.iter().map(|access| 1 + access.rows.as_ref().map_or(0, lines_of)).sum();
+    let count: usize = count;
     if count > usize::from(u8::MAX) {
         return false;
     }
@@ -93,15 +133,13 @@ pub(super) unsafe fn note_work(journal: &Journal, work: &Work, accesses: &[Acces
             let Some(line) = rest.next() else { return };
             let MemoryRange { address, bytes } = access.range;
             let name = access.argument.as_ptr().expose_provenance();
-            // The lowest bits are for the mode and a second line: no text is so long that its length needs the highest.
+            // The lowest bits are for the mode and for gaps: no text is so long that its length needs the highest.
             let is_write = usize::from(access.mode == AccessMode::Write);
             let length =
                 access.argument.len() << 2 | usize::from(access.rows.is_some()) << 1 | is_write;
             write(line, [address, bytes, name as u64, length as u64]);
-            if let (Some(Rows { bytes, pitch }), Some(line)) =
-                (access.rows, access.rows.and_then(|_| rest.next()))
-            {
-                write(line, [bytes, pitch, 0, 0]);
+            if let Some(rows) = &access.rows {
+                write_rows(&mut rest, rows);
             }
         }
     };
@@ -195,13 +233,12 @@ impl Iterator for Accesses<'_> {
         };
         let mode = if length & 1 == 1 { AccessMode::Write } else { AccessMode::Read };
         let range = MemoryRange { address, bytes };
-        let rows = if length & 2 == 0 {
-            None
-        } else {
-            let [bytes, pitch, ..] = read(self.0.next()?);
-            Some(Rows { bytes, pitch })
-        };
-        Some(Access { range, mode, argument, rows })
+        // In place: the rows are large, and most accesses have none.
+        let mut access = Access { range, mode, argument, rows: None };
+        if length & 2 != 0 {
+            access.rows = Some(read_rows(&mut self.0)?);
+        }
+        Some(access)
     }
 }
 
@@ -211,7 +248,7 @@ mod tests {
 
     #[test]
     fn noted_calls_are_read_back() {
-        let journal = Journal::new(16);
+        let journal = Journal::new(64);
         let stream = RawStream::new(DeviceId(u32::from(u16::MAX)), u64::MAX).stamped(u32::MAX - 1);
         let event = RawEvent::new(DeviceId(7), 1 << 63).stamped(3);
         // Comparisons leave the stamps out.
@@ -222,10 +259,18 @@ mod tests {
             Work { stream, action, function: action as u64, location }
         });
         let range = MemoryRange { address: u64::MAX - 7, bytes: u64::MAX };
-        let rows = Some(Rows { bytes: 3, pitch: u64::MAX });
+        let rows = |count: u64| {
+            let level = |at| RowLevel { count: 2 + at, pitch: u64::MAX - 100 + 7 * at };
+            Rows::new(3, (0..count).map(level))
+        };
+        let gapped =
+            |count| Access { range, mode: AccessMode::Write, argument: "", rows: rows(count) };
         let accesses = [
             Access { range, mode: AccessMode::Read, argument: "in", rows: None },
-            Access { range, mode: AccessMode::Write, argument: "", rows },
+            gapped(1),
+            gapped(2),
+            gapped(7),
+            gapped(8),
             Access {
                 range: MemoryRange::default(),
                 mode: AccessMode::Read,

@@ -143,7 +143,7 @@ impl Shared {
         self.claim_journal(&mut locked);
         let thread = locked.thread;
         let state = locked.state();
-        state.work(&state.caller(thread), work, accesses.iter().copied());
+        state.work(&state.caller(thread), work, accesses);
     }
 
     #[cold]

@@ -3,6 +3,7 @@
 mod threads;
 
 use std::any::Any;
+use std::borrow::Borrow;
 use std::collections::HashMap;
 
 use super::RaceMark;
@@ -124,7 +125,7 @@ impl State {
         &mut self,
         caller: &Caller,
         Work { stream, action, function, location }: Work,
-        accesses: impl IntoIterator<Item = driver::Access>,
+        accesses: impl IntoIterator<Item: Borrow<driver::Access>>,
     ) {
         let Caller { host, hook, tick } = *caller;
         let Queued { stream, epoch } = self.order.queue(host, stream);
@@ -138,7 +139,7 @@ impl State {
             return self.hand_over(action, accesses, &origin);
         }
         for access in accesses {
-            self.history.access(access, &origin, clock, &mut self.found);
+            self.history.access(access.borrow(), &origin, clock, &mut self.found);
         }
         if !self.found.races.is_empty() {
             self.report();
@@ -151,16 +152,16 @@ impl State {
     fn hand_over(
         &mut self,
         action: Action,
-        accesses: impl IntoIterator<Item = driver::Access>,
+        accesses: impl IntoIterator<Item: Borrow<driver::Access>>,
         origin: &Origin,
     ) {
         for access in accesses {
-            let driver::Access { range, mode, argument, rows } = access;
+            let driver::Access { range, mode, argument, rows } = *access.borrow();
             if action == Action::Foreign {
                 self.history.end_blank(range, &mut self.found);
             }
             let clock = self.order.clock(origin.stream).entries();
-            self.history.access(access, origin, clock, &mut self.found);
+            self.history.access(access.borrow(), origin, clock, &mut self.found);
             let access = Access { range, mode, argument, rows, origin: *origin };
             match action {
                 Action::Free => self.history.free(access, &mut self.found),

@@ -133,7 +133,8 @@ impl Uses {
     fn check_order(&self, later: &Access, clock: &[u64], found: &mut Findings) {
         for earlier in self.candidates(later.range) {
             let conflict = later.mode == AccessMode::Write || earlier.mode == AccessMode::Write;
-            if conflict && earlier.overlaps(later) && !earlier.is_before(clock) {
+            // The bytes last: the order of most pairs is known, and is cheaper to compare.
+            if conflict && !earlier.is_before(clock) && earlier.overlaps(later) {
                 found.add(RaceKind::Unordered, earlier, *later);
             }
         }
@@ -147,13 +148,13 @@ impl Uses {
     #[inline(always)]
     pub(super) fn access(
         &mut self,
-        driver::Access { range, mode, argument, rows }: driver::Access,
+        &driver::Access { range, mode, argument, ref rows }: &driver::Access,
         origin: &Origin,
         whole: &MemoryRange,
         clock: &[u64],
         found: &mut Findings,
     ) {
-        let access = || Access { range, mode, argument, rows, origin: *origin };
+        let access = || Access { range, mode, argument, rows: *rows, origin: *origin };
         if range.address != self.piece.address || range.bytes != self.piece.bytes || rows.is_some()
         {
             return self.access_another_piece(access(), *whole, clock, found);
@@ -219,7 +220,7 @@ impl Uses {
             self.write = Access { range: access.range, ..self.whole_write };
             let Access { range, mode, argument, rows, origin } = access;
             let access = driver::Access { range, mode, argument, rows };
-            self.access(access, &origin, &whole, clock, found);
+            self.access(&access, &origin, &whole, clock, found);
             self.blank_piece = self.blank.overlaps(self.piece);
             return;
         }

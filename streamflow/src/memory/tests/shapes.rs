@@ -106,6 +106,10 @@ fn a_view_without_gaps_in_its_order_is_contiguous() {
     assert!(!part(1, 0..6).is_contiguous() && !matrix.view().transpose().is_contiguous());
 }
 
+fn levels(rows: &Rows) -> Vec<(u64, u64)> {
+    rows.levels().iter().map(|level| (level.count, level.pitch)).collect()
+}
+
 /// The bytes that a launch declares: rows where elements of other views may be between, else the range.
 #[test]
 fn a_part_with_gaps_declares_its_rows() {
@@ -116,8 +120,9 @@ fn a_part_with_gaps_declares_its_rows() {
         let view =
             dims.iter().fold(image.view(), |view, (d, r)| view.slice(*d, r.clone()).unwrap());
         let range = view.range();
-        let of =
-            |view: TensorView<'_, u16>, mode| view.rows(mode).map(|rows| (rows.bytes, rows.pitch));
+        let of = |view: TensorView<'_, u16>, mode| {
+            view.rows(mode).map(|rows| (rows.bytes(), levels(&rows)))
+        };
         let rows = of(view, AccessMode::Write);
         assert_eq!(of(view, AccessMode::Read), rows);
         assert_eq!(view.transpose().range(), range);
@@ -126,21 +131,24 @@ fn a_part_with_gaps_declares_its_rows() {
     };
     assert_eq!(part(&[]), (0, 480, None));
     assert_eq!(part(&[(0, 2..4)]), (96, 96, None));
-    assert_eq!(part(&[(1, 2..4)]), (12, 9 * 48 + 12, Some((12, 48))));
-    // One channel of all pixels, and of some columns: there the gaps between rows count.
-    assert_eq!(part(&[(2, 1..2)]), (2, 79 * 6 + 2, Some((2, 6))));
-    assert_eq!(part(&[(1, 0..4), (2, 1..2)]), (2, 9 * 48 + 3 * 6 + 2, Some((20, 48))));
-    assert_eq!(part(&[(0, 1..2), (2, 1..2)]), (50, 7 * 6 + 2, Some((2, 6))));
+    assert_eq!(part(&[(1, 2..4)]), (12, 9 * 48 + 12, Some((12, vec![(10, 48)]))));
+    // One channel of all pixels, and of some columns.
+    assert_eq!(part(&[(2, 1..2)]), (2, 79 * 6 + 2, Some((2, vec![(80, 6)]))));
+    let channel = (2, 9 * 48 + 3 * 6 + 2, Some((2, vec![(4, 6), (10, 48)])));
+    assert_eq!(part(&[(1, 0..4), (2, 1..2)]), channel);
+    assert_eq!(part(&[(0, 1..2), (2, 1..2)]), (50, 7 * 6 + 2, Some((2, vec![(8, 6)]))));
     assert_eq!(part(&[(0, 1..2), (1, 3..5)]), (66, 12, None));
     assert_eq!(part(&[(1, 3..3)]).1, 0);
     // Padding is no element of any view: it may be written, and need not be written before a read.
     let padded = bench.platform.pitched_tensor::<u8>([4, 5], &stream).unwrap();
     let whole = padded.view();
     assert_eq!((whole.range().bytes, whole.rows(AccessMode::Write)), (3 * 512 + 5, None));
-    assert_eq!(whole.rows(AccessMode::Read), Some(Rows { bytes: 5, pitch: 512 }));
+    let of =
+        |view: TensorView<'_, u8>, mode| view.rows(mode).map(|rows| (rows.bytes(), levels(&rows)));
+    assert_eq!(of(whole, AccessMode::Read), Some((5, vec![(4, 512)])));
     let columns = padded.view().slice(1, 1..3).unwrap();
     for mode in [AccessMode::Read, AccessMode::Write] {
-        assert_eq!(columns.rows(mode), Some(Rows { bytes: 2, pitch: 512 }));
+        assert_eq!(of(columns, mode), Some((2, vec![(4, 512)])));
     }
 }
 

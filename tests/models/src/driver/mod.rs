@@ -31,7 +31,7 @@ mod race;
 mod raise;
 #[path = "../../../../streamflow/src/driver/report/mod.rs"]
 mod report;
-#[path = "../../../../streamflow/src/driver/rows.rs"]
+#[path = "../../../../streamflow/src/driver/rows/mod.rs"]
 mod rows;
 #[path = "../../../../streamflow/src/driver/signal.rs"]
 mod signal;
@@ -72,7 +72,7 @@ pub(crate) use memory_source::MemorySource;
 pub(crate) use note::{Direction, Note, SourceLocation, tell};
 pub(crate) use owned::{Event, OwnedEvent, OwnedEvents, OwnedPinned, OwnedStream};
 pub(crate) use report::{RaceMark, RaceReports};
-pub(crate) use rows::{CopyRows, Rows};
+pub(crate) use rows::{CopyRows, RowLevel, Rows};
 pub(crate) use signal::Signal;
 
 // `Driver`, and the types that are beside it in the library.

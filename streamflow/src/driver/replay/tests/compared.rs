@@ -4,7 +4,7 @@ use crate::driver::replay::Omission;
 use crate::driver::replay::trace::{Given, Trace, same_params};
 use crate::driver::{
     Access, AccessMode, CopyKind, CopyOp, CopyRows, DeviceId, Launch, MemoryRange, Param, Plain,
-    RawEvent, RawFunction, RawStream, Rows,
+    RawEvent, RawFunction, RawStream, RowLevel, Rows,
 };
 
 const DEVICE: DeviceId = DeviceId(0);
@@ -42,7 +42,7 @@ fn each_part_of_a_launch_counts() {
         accesses: &accesses,
     };
     assert!(is_same(&launch, &Launch { name: "b", ..launch }, None));
-    let rows = Some(Rows { bytes: 8, pitch: 16 });
+    let rows = Rows::new(8, [RowLevel { count: 4, pitch: 16 }]);
     let [one, two, three] = [
         [access(512, AccessMode::Write, None)],
         [access(256, AccessMode::Read, None)],
