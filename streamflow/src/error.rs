@@ -172,7 +172,7 @@ pub enum Error {
         stream: DeviceId,
     },
 
-    /// The description of a stream pool or of a green context pool has a mistake, or its pool is too small for the
+    /// The description of a stream pool, of a green context pool or of an allocator has a mistake, or its pool is too small for the
     /// operators of its graph.
     #[error("{problem}")]
     PoolDescription {
@@ -611,6 +611,21 @@ pub enum Error {
         option: &'static str,
         /// `cuda` or `driver`: the call that makes the platform.
         end: &'static str,
+    },
+
+    /// A number that the program gave is outside of its range.
+    #[error("{what} can't be {given}: it is {least} to {most}; {remedy}")]
+    OutOfRange {
+        /// The number's meaning, and where it was given.
+        what: String,
+        /// The number.
+        given: u64,
+        /// The smallest that is possible.
+        least: u64,
+        /// The largest one.
+        most: u64,
+        /// The change that helps.
+        remedy: &'static str,
     },
 
     /// An operator's hook failed.

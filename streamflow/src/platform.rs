@@ -331,7 +331,8 @@ impl Platform {
     /// Makes an allocator with limits of its own on a device. `name` is for messages.
     ///
     /// # Errors
-    /// [`Error::NoSuchDevice`]; the driver's, when it can't allocate the initial memory.
+    /// [`Error::NoSuchDevice`]; [`Error::PoolDescription`] for a [mistake](MemoryLimits#mistakes) of the limits; the driver's,
+    /// when it can't allocate the initial memory.
     pub fn allocator(
         &self,
         name: &str,

@@ -75,6 +75,9 @@ fn wrong_values(platform: &Platform) -> Result<(), Failed> {
         &*text,
         "stream pool `STREAMS` reserves 5 streams, but holds 3; raise `max_size`, or lower `reserved_size`",
     )?;
+    let most = CudaStreamPool::MOST_RESERVED;
+    let text = check_error("too many", Stereo::new(platform, most + 1, most + 1), is_about_a_pool)?;
+    check_text(&text, &["`STREAMS` reserves 1025 streams", "`reserved_size` at most 1024"])?;
     let text = check_error("none", Stereo::new(platform, 0, 0), is_about_a_pool)?;
     check_text(&text, &["`STREAMS` holds no stream", "`max_size` at least 1"])?;
     // The same description outside of a graph.

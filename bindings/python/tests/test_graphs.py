@@ -315,7 +315,7 @@ def test_a_closed_port_says_so():
         # Each edge holds a message. With these two no operator can run again, so the run ends by itself.
         scale.x.push(ramp(0))
         scale.x.push(ramp(1))
-        report = running.join(timeout=60)
+        report = running.join(timeout=1e300)
         assert report.end == "finished"
         assert report.ticks["taken_y"] == 0
         with pytest.raises(sf.Ended, match="finished by themselves: `taken_y`"):
@@ -343,6 +343,9 @@ def test_an_output_that_nobody_takes_holds_the_graph_and_a_stop_ends_it():
         running.finish()
         with pytest.raises(TimeoutError, match="goes on after"):
             running.join(timeout=0.05)
+        for wrong in (-1, float("nan"), float("-inf")):
+            with pytest.raises(ValueError, match="timeout"):
+                running.join(timeout=wrong)
         status = running.status()
         assert status["phase"] == "active" and set(status["nodes"]) == {"pushed_x", "scale", "taken_y"}
         assert "taken_y" in status["text"] and running.report().end == "not_yet"

@@ -132,6 +132,10 @@ impl Allocator {
         name: &str,
         limits: MemoryLimits,
     ) -> Result<Self> {
+        if let Some(problem) = limits.problem(name) {
+            let (pool, problem) = (name.to_owned(), problem.into_text());
+            return Err(Error::PoolDescription { pool, problem });
+        }
         Ok(Self(Arc::new(MemoryPool::limited(table, device, options, name, limits)?)))
     }
 

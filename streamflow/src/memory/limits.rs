@@ -1,6 +1,7 @@
 //! How much memory an allocator may take, and its errors when that is not enough.
 
 use super::pool_state::PoolUsage;
+use crate::error::const_text::Text;
 use crate::error::{Error, Result};
 use crate::stream::{StreamTable, Timeline};
 
@@ -83,8 +84,20 @@ impl MemoryOptions {
 /// kernels still read it, a tensor of the next tick may get the same memory, and its stream waits; but a tensor that an
 /// operator or a queue still *holds* keeps its memory. Count the tensors that a tick makes, and add those that wait in
 /// front of each input and those that operators keep: most pipelines need twice the memory of a tick.
+///
+/// # Mistakes
+/// The methods accept any values, since these may come from the arguments of a program. A mistake, as a pool of blocks without
+/// a byte, is an error of `Platform::allocator`, and of rustc for a constant that ends with [`checked`](Self::checked):
+/// ```compile_fail
+/// use streamflow::memory::MemoryLimits;
+/// const FRAMES: MemoryLimits = MemoryLimits::blocks(0, 4).checked();
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct MemoryLimits(Kind);
+pub struct MemoryLimits {
+    kind: Kind,
+    /// Whether it was given an amount that it does not have.
+    is_misplaced: bool,
+}
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
@@ -96,80 +109,106 @@ enum Kind {
 impl MemoryLimits {
     /// No limit but the device's memory, as for tensors of the platform. Holoscan's `UnboundedAllocator`.
     pub const fn unbounded() -> Self {
-        Self(Kind::Unbounded)
+        Self::of(Kind::Unbounded)
     }
 
     /// A fixed number of blocks of a fixed size, each for one tensor or buffer of at most that size.
-    /// Holoscan's `BlockMemoryPool` with `block_size` and `num_blocks`.
-    ///
-    /// # Panics
-    /// For a count or a size of 0. In a `const` while compiling.
+    /// Holoscan's `BlockMemoryPool` with `block_size` and `num_blocks`. A count or a size of 0 is a mistake. Each block is made
+    /// when it is needed.
     pub const fn blocks(block_bytes: u64, count: u64) -> Self {
-        assert!(block_bytes > 0, "a block has at least one byte");
-        assert!(count > 0, "a block pool has at least one block");
-        Self(Kind::Blocks { bytes: block_bytes, count })
+        Self::of(Kind::Blocks { bytes: block_bytes, count })
     }
 
     /// Blocks of any size, with an initial and a maximum amount of memory, and a limit on the free memory that is kept.
     /// Without further calls the initial amount is 0, there is no maximum, and all free memory is kept.
     /// Holoscan's `StreamOrderedAllocator`, and its `RMMAllocator`.
     pub const fn stream_ordered() -> Self {
-        Self(Kind::StreamOrdered { initial: 0, max: u64::MAX, release: u64::MAX })
+        Self::of(Kind::StreamOrdered { initial: 0, max: u64::MAX, release: u64::MAX })
+    }
+
+    const fn of(kind: Kind) -> Self {
+        Self { kind, is_misplaced: false }
     }
 
     /// How many bytes to take from the device when the allocator is made, so that the first allocations up to this size
-    /// need no memory from the system. Holoscan's `device_memory_initial_size`.
-    ///
-    /// # Panics
-    /// For limits other than [`stream_ordered`](Self::stream_ordered), and for more than the maximum.
-    /// In a `const` while compiling.
-    pub const fn initial_size(self, bytes: u64) -> Self {
-        let (_, max, release) = self.amounts();
-        Self::checked(bytes, max, release)
+    /// need no memory from the system. Holoscan's `device_memory_initial_size`. More than the maximum is a mistake, and so is
+    /// an amount for limits other than [`stream_ordered`](Self::stream_ordered).
+    pub const fn initial_size(mut self, bytes: u64) -> Self {
+        match &mut self.kind {
+            Kind::StreamOrdered { initial, .. } => *initial = bytes,
+            Kind::Unbounded | Kind::Blocks { .. } => self.is_misplaced = true,
+        }
+        self
     }
 
-    /// How many bytes it may have at a time. Holoscan's `device_memory_max_size`.
-    ///
-    /// # Panics
-    /// As for [`initial_size`](Self::initial_size).
-    pub const fn max_size(self, bytes: u64) -> Self {
-        let (initial, _, release) = self.amounts();
-        Self::checked(initial, bytes, release)
+    /// How many bytes it may have at a time. Holoscan's `device_memory_max_size`. Mistakes are as for
+    /// [`initial_size`](Self::initial_size).
+    pub const fn max_size(mut self, bytes: u64) -> Self {
+        match &mut self.kind {
+            Kind::StreamOrdered { max, .. } => *max = bytes,
+            Kind::Unbounded | Kind::Blocks { .. } => self.is_misplaced = true,
+        }
+        self
     }
 
     /// How many bytes of free memory to keep. Memory above that returns to the device's driver, which keeps it for other
-    /// memory of this platform until the device runs out of memory. Holoscan's `release_threshold`.
-    ///
-    /// # Panics
-    /// For limits other than [`stream_ordered`](Self::stream_ordered). In a `const` while compiling.
-    pub const fn release_threshold(self, bytes: u64) -> Self {
-        let (initial, max, _) = self.amounts();
-        Self::checked(initial, max, bytes)
+    /// memory of this platform until the device runs out of memory. Holoscan's `release_threshold`. For limits other than
+    /// [`stream_ordered`](Self::stream_ordered) it is a mistake.
+    pub const fn release_threshold(mut self, bytes: u64) -> Self {
+        match &mut self.kind {
+            Kind::StreamOrdered { release, .. } => *release = bytes,
+            Kind::Unbounded | Kind::Blocks { .. } => self.is_misplaced = true,
+        }
+        self
     }
 
-    #[allow(clippy::panic, reason = "in a constant, a panic is the compile error")]
-    const fn amounts(self) -> (u64, u64, u64) {
-        match self.0 {
-            Kind::StreamOrdered { initial, max, release } => (initial, max, release),
-            Kind::Unbounded | Kind::Blocks { .. } => {
-                panic!(
-                    "only `MemoryLimits::stream_ordered()` has these amounts of memory; begin with it"
-                )
-            }
+    /// The same description, without a mistake.
+    ///
+    /// # Panics
+    /// For a [mistake](Self#mistakes): in a constant, while compiling.
+    #[track_caller]
+    #[must_use]
+    pub const fn checked(self) -> Self {
+        match self.problem("") {
+            None => self,
+            Some(problem) => problem.fail(),
         }
     }
 
-    const fn checked(initial: u64, max: u64, release: u64) -> Self {
-        assert!(
-            initial <= max,
-            "an allocator takes more at first than it may have; raise `max_size`, or lower `initial_size`"
-        );
-        Self(Kind::StreamOrdered { initial, max, release })
+    /// What is wrong, as a text that begins with the allocator's name, if that is known.
+    pub(super) const fn problem(&self, name: &str) -> Option<Text> {
+        let of = if name.is_empty() {
+            Text::new().add("an allocator")
+        } else {
+            Text::new().add("allocator `").add(name).add("`")
+        };
+        match self.kind {
+            _ if self.is_misplaced => {
+                let text = of.add(" has no amounts of memory; begin with");
+                Some(text.add(" `MemoryLimits::stream_ordered()`, or leave them out"))
+            }
+            Kind::Blocks { bytes: 0, .. } => {
+                Some(of.add(" has blocks of 0 bytes; give `blocks` at least 1"))
+            }
+            Kind::Blocks { count: 0, .. } => {
+                Some(of.add(" has 0 blocks; give `blocks` at least 1"))
+            }
+            Kind::StreamOrdered { max: 0, .. } => {
+                let text = of.add(" holds no memory; give `max_size` at least 1");
+                Some(text.add(", or leave it out for no maximum"))
+            }
+            Kind::StreamOrdered { initial, max, .. } if initial > max => {
+                let text = of.add(" takes ").add_number(initial as usize).add(" bytes at first");
+                let text = text.add(", but holds ").add_number(max as usize);
+                Some(text.add("; raise `max_size`, or lower `initial_size`"))
+            }
+            Kind::Unbounded | Kind::Blocks { .. } | Kind::StreamOrdered { .. } => None,
+        }
     }
 
     /// The bytes that are taken when the allocator is made.
     pub(super) fn initial(self) -> u64 {
-        match self.0 {
+        match self.kind {
             Kind::StreamOrdered { initial, .. } => initial,
             Kind::Unbounded | Kind::Blocks { .. } => 0,
         }
@@ -177,7 +216,7 @@ impl MemoryLimits {
 
     /// How many bytes of free memory are kept at most; `default` for limits without a threshold of their own.
     pub(super) fn kept_at_most(self, default: u64) -> u64 {
-        match self.0 {
+        match self.kind {
             Kind::StreamOrdered { release, .. } => release,
             Kind::Unbounded => default,
             Kind::Blocks { .. } => u64::MAX,
@@ -188,19 +227,19 @@ impl MemoryLimits {
     /// memory; `default` for limits without a fixed number of blocks.
     #[inline]
     pub(super) fn in_flight(self, default: usize) -> usize {
-        match self.0 {
+        match self.kind {
             Kind::Blocks { count, .. } => usize::try_from(count).unwrap_or(usize::MAX),
             Kind::Unbounded | Kind::StreamOrdered { .. } => default.max(1),
         }
     }
 
     pub(super) fn is_bounded(self) -> bool {
-        !matches!(self.0, Kind::Unbounded)
+        !matches!(self.kind, Kind::Unbounded)
     }
 
     /// The size of the blocks of a block pool: what the user asked for, and what each takes.
     pub(super) fn block_sizes(self) -> Option<(u64, u64)> {
-        match self.0 {
+        match self.kind {
             Kind::Blocks { bytes, .. } => Some((bytes, granules(bytes))),
             Kind::Unbounded | Kind::StreamOrdered { .. } => None,
         }
@@ -211,7 +250,7 @@ impl MemoryLimits {
     /// # Errors
     /// [`Error::BlockSize`].
     pub(super) fn block_for(self, bytes: u64, pool: &str) -> Result<u64> {
-        match self.0 {
+        match self.kind {
             Kind::Blocks { bytes: block_bytes, .. } if bytes > block_bytes => {
                 Err(Error::BlockSize { pool: pool.to_owned(), block_bytes, requested: bytes })
             }
@@ -231,7 +270,7 @@ impl MemoryLimits {
     }
 
     fn most(self) -> u64 {
-        match self.0 {
+        match self.kind {
             Kind::Unbounded => u64::MAX,
             Kind::Blocks { bytes, count } => granules(bytes).saturating_mul(count),
             Kind::StreamOrdered { max, .. } => max,
@@ -257,7 +296,7 @@ impl MemoryLimits {
                 None => holders.push((label, 1)),
             }
         }
-        match self.0 {
+        match self.kind {
             Kind::Blocks { count, .. } => {
                 Error::BlocksExhausted { pool, who, blocks: count, holders }
             }

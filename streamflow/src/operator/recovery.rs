@@ -23,10 +23,11 @@ pub enum OnFailure {
     Skip,
     /// The tick's messages are dropped, and a fresh operator takes the place of the one that failed.
     Restart {
-        /// How many restarts there may be in a row. A tick that succeeds ends a row.
+        /// How many restarts there may be in a row: any number, and with 0 the first failure ends the run. A tick that succeeds
+        /// ends a row.
         most: u32,
         /// How long the node waits before the first restart of a row. Each further wait is twice as long, up to 64 times
-        /// the first one.
+        /// the first one. Any duration; with zero it does not wait.
         back_off: Duration,
     },
 }

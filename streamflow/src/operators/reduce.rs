@@ -45,6 +45,8 @@ impl<T: BlasElement> Reduce<T> {
 impl<T: BlasElement> Compute for Reduce<T> {
     fn start(&mut self, _: Self::StreamNames<'_>, cx: &ExecutionContext) -> Result<()> {
         let stream = cx.internal_stream()?;
+        // More columns than the device has memory for are an error here, before the host is asked for as much.
+        drop(cx.tensor::<T>([self.columns], &stream)?);
         let ones = cx.upload(&vec![self.factor; self.columns])?;
         self.made = Some(Made { blas: Blas::on(cx, &stream)?, ones });
         Ok(())

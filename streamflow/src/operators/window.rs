@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use std::ops::Mul;
 
 use crate::context::{ExecutionContext, Table};
-use crate::error::failure::Result;
+use crate::error::failure::{Failure, Result};
 use crate::kernel;
 use crate::memory::{Element, Tensor};
 use crate::operator::Compute;
@@ -32,16 +32,26 @@ pub struct Window<T: Element + Mul<f32, Output = T>> {
     #[output]
     windowed: Tensor<T>,
     weights: Table<f32>,
+    /// A window whose weights are not computed yet: a message of that length needs them first.
+    cosines: Option<Cosines>,
     of: PhantomData<T>,
+}
+
+/// The sum of `factors[k]` cos(2πki / len), for each i.
+#[derive(Debug, Clone, Copy)]
+struct Cosines {
+    len: usize,
+    factors: &'static [f64],
 }
 
 impl<T: Element + Mul<f32, Output = T>> Window<T> {
     /// A window of these weights.
     pub fn new(weights: impl Into<Vec<f32>>) -> Self {
-        Self { weights: Table::new(weights), of: PhantomData }
+        Self { weights: Table::new(weights), cosines: None, of: PhantomData }
     }
 
-    /// Hann's window: 0.5 - 0.5 cos(2πi / length).
+    /// Hann's window: 0.5 - 0.5 cos(2πi / length). A length that is not that of the signals fails the tick, for each of these
+    /// windows; so no other can be wrong.
     pub fn hann(len: usize) -> Self {
         Self::of_cosines(len, &[0.5, -0.5])
     }
@@ -56,14 +66,20 @@ impl<T: Element + Mul<f32, Output = T>> Window<T> {
         Self::of_cosines(len, &[0.42, -0.5, 0.08])
     }
 
-    /// The sum of `factors[k]` cos(2πki / length).
-    fn of_cosines(len: usize, factors: &[f64]) -> Self {
+    fn of_cosines(len: usize, factors: &'static [f64]) -> Self {
+        Self { cosines: Some(Cosines { len, factors }), ..Self::new(Vec::new()) }
+    }
+}
+
+impl Cosines {
+    fn weights(self) -> Vec<f32> {
         let weight = |i: usize| -> f64 {
-            let term =
-                |(k, factor): (usize, &f64)| factor * (TAU * (k * i) as f64 / len as f64).cos();
-            factors.iter().enumerate().map(term).sum()
+            let term = |(k, factor): (usize, &f64)| {
+                factor * (TAU * (k * i) as f64 / self.len as f64).cos()
+            };
+            self.factors.iter().enumerate().map(term).sum()
         };
-        Self::new((0..len).map(|i| weight(i) as f32).collect::<Vec<_>>())
+        (0..self.len).map(|i| weight(i) as f32).collect()
     }
 }
 
@@ -71,6 +87,17 @@ impl<T: Element + Mul<f32, Output = T>> Window<T> {
 impl<T: Element + Mul<f32, Output = T>> Compute for Window<T> {
     fn compute(&mut self, io: Self::Io<'_>, cx: &ExecutionContext) -> Result<()> {
         let (mut signal, stream) = io.signal.receive().receive_cuda_stream(cx)?;
+        if let Some(cosines) = self.cosines {
+            if cosines.len != signal.cols() {
+                return Err(Failure::msg(format!(
+                    "a window of {} weights received signals of the shape {:?}; make it as long as their last dimension",
+                    cosines.len,
+                    signal.shape()
+                )));
+            }
+            self.weights = Table::new(cosines.weights());
+            self.cosines = None;
+        }
         let (weights, length) = (self.weights.on(cx)?, signal.cols());
         stream.launch::<multiply_rows<T>>(signal.len(), (&mut signal, weights, length))?;
         io.windowed.emit(signal)

@@ -90,7 +90,8 @@ impl PlatformBuilder {
         self
     }
 
-    /// How many devices the simulator has; 1 by default.
+    /// How many devices the simulator has: 1, by default, to 64. Another number is an error of the method that makes the
+    /// platform.
     pub fn devices(mut self, devices: usize) -> Self {
         self.devices = Some(devices);
         self

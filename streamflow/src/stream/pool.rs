@@ -44,6 +44,9 @@ pub struct CudaStreamPool {
 }
 
 impl CudaStreamPool {
+    /// The most streams that a pool can reserve. Each is made at once, and takes memory of the device.
+    pub const MOST_RESERVED: u32 = 1024;
+
     /// On device 0, non-blocking, default priority, nothing reserved, no maximum.
     ///
     /// Holoscan's default lets streams block against the default stream (flags 0). Here every
@@ -100,14 +103,15 @@ impl CudaStreamPool {
         self
     }
 
-    /// How many streams to make together with the pool. Holoscan's `reserved_size`. More than the maximum are a mistake.
+    /// How many streams to make together with the pool: 0 to [`MOST_RESERVED`](Self::MOST_RESERVED). Holoscan's
+    /// `reserved_size`. More than the maximum are a mistake, too.
     pub const fn reserved_size(mut self, streams: u32) -> Self {
         self.reserved_size = streams;
         self
     }
 
-    /// How many streams may be in use at a time. Holoscan's `max_size`. For Holoscan's 0, "no maximum", leave this
-    /// call out: 0 is a mistake.
+    /// How many streams may be in use at a time: any number from 1 on, since they are made when they are needed. Holoscan's
+    /// `max_size`. For Holoscan's 0, "no maximum", leave this call out: 0 is a mistake.
     pub const fn max_size(mut self, streams: u32) -> Self {
         self.max_size = Some(streams);
         self
@@ -151,6 +155,12 @@ impl CudaStreamPool {
             && let Some(problem) = assign.problem()
         {
             return Some(pool.add(problem));
+        }
+        if self.reserved_size > Self::MOST_RESERVED {
+            let text = pool.add(" reserves ").add_number(self.reserved_size as usize);
+            let text = text.add(" streams; give `reserved_size` at most ");
+            let text = text.add_number(Self::MOST_RESERVED as usize);
+            return Some(text.add(", since each is made with the pool"));
         }
         if let Some(max) = self.max_size {
             if max == 0 {

@@ -72,7 +72,7 @@ impl Explorer {
         }
     }
 
-    /// How many devices the test's platform has.
+    /// How many devices the test's platform has: 1, the default, to 64.
     pub const fn devices(mut self, devices: usize) -> Self {
         self.devices = devices;
         self

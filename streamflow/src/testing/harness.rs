@@ -13,8 +13,11 @@ use crate::operator::{
 };
 use crate::param::GraphParams;
 use crate::platform::Platform;
-use crate::port::{Input, InputPort, Output, OutputPort};
+use crate::port::{Input, InputPort, Output, OutputPort, PortSize};
 use crate::stream::{CudaStream, CudaStreamPool, Point};
+
+/// The most edges that [`OperatorHarness::push_to`] makes at an input of many: each is a queue.
+const MOST_EDGES: usize = 1024;
 
 /// One operator without a graph: push messages into its inputs, let it tick, take the messages that it emitted.
 ///
@@ -95,10 +98,10 @@ impl<O: Compute + Send + 'static> OperatorHarness<O> {
     }
 
     /// As [`push`](Self::push), to one edge of an input with several edges, counted from 0. The first push to an edge
-    /// makes it, and all edges before it.
+    /// makes it, and all edges before it. An input of many has up to 1024 edges here, and one with a size has that many.
     ///
     /// # Errors
-    /// As for [`push`](Self::push).
+    /// [`Error::OutOfRange`] for an edge that the input can't have; as for [`push`](Self::push).
     pub fn push_to<P: InputPort>(
         &mut self,
         edge: usize,
@@ -116,6 +119,7 @@ impl<O: Compute + Send + 'static> OperatorHarness<O> {
         metadata: Metadata,
     ) -> Result<()> {
         use crate::message::Place;
+        check_edge::<O, P>(edge)?;
         let mut sent = None;
         if <<P::Message as Message>::Place as Place>::IS_DEVICE {
             crate::message::order(&message, &self.stream)?;
@@ -174,6 +178,30 @@ impl<O: Compute + Send + 'static> OperatorHarness<O> {
         let races = self.races.take();
         if races.is_empty() { Ok(()) } else { Err(Error::Races(races)) }
     }
+}
+
+/// Refuses an edge that an input of the operator can't have: no message would ever come on the edges before it.
+fn check_edge<O: Compute, P: InputPort>(edge: usize) -> Result<()> {
+    let size = O::INPUTS.iter().find(|input| input.name == P::NAME).map(|input| input.size);
+    let (edges, remedy) = match size {
+        Some(PortSize::Many) => (MOST_EDGES, "push to an edge with a lower number"),
+        Some(PortSize::Exactly(size)) => {
+            (size, "it is `#[input(size = n)]`, whose edges begin with 0")
+        }
+        Some(PortSize::One) | None => {
+            (1, "it has one edge; use `push`, or declare it `#[input(many)]`")
+        }
+    };
+    if edge < edges {
+        return Ok(());
+    }
+    Err(Error::OutOfRange {
+        what: format!("the edge of a push to input `{}.{}`", O::NAME, P::NAME),
+        given: edge as u64,
+        least: 0,
+        most: edges as u64 - 1,
+        remedy,
+    })
 }
 
 impl<O: Compute> fmt::Debug for OperatorHarness<O> {

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use streamflow::graph::Graph as AnyGraph;
 use streamflow::{Message as AnyMessage, Platform as Inner};
@@ -21,6 +21,16 @@ use crate::stream::Stream;
 
 /// How many messages wait at a port, if the export says nothing else.
 const CAPACITY: usize = 4;
+
+fn capacity_of(port: &str, capacity: Option<usize>) -> PyResult<usize> {
+    match capacity {
+        Some(0) => Err(PyValueError::new_err(format!(
+            "port `{port}` holds 0 messages; give `capacity` at least 1 in `export!`, or leave it out"
+        ))),
+        Some(capacity) => Ok(capacity),
+        None => Ok(CAPACITY),
+    }
+}
 
 /// A graph that was written in Rust. Its classes are made by `streamflow_python::export!`, and have the ports and the
 /// parameters of the graph as attributes.
@@ -205,7 +215,7 @@ impl<'py> Maker<'py> {
         shape: &[Option<usize>],
         capacity: Option<usize>,
     ) -> PyResult<InputPort<M>> {
-        let made = InputPort::with_capacity(capacity.unwrap_or(CAPACITY));
+        let made = InputPort::with_capacity(capacity_of(name, capacity)?);
         let queue = Box::new(made.queue.clone());
         self.inputs.push(Py::new(self.py, Input { port: self.port(name, shape)?, queue })?);
         Ok(made)
@@ -216,7 +226,7 @@ impl<'py> Maker<'py> {
         name: &'static str,
         capacity: Option<usize>,
     ) -> PyResult<OutputPort<M>> {
-        let made = OutputPort::with_capacity(capacity.unwrap_or(CAPACITY));
+        let made = OutputPort::with_capacity(capacity_of(name, capacity)?);
         let queue = Box::new(made.queue.clone());
         self.outputs.push(Py::new(self.py, Output { port: self.port(name, &[])?, queue })?);
         Ok(made)

@@ -33,7 +33,7 @@
 ///
 /// - The streams of the ports are those of device 0, and so are the nodes of the ports.
 /// - An input may have a shape: `_` stands for any length. A tensor with another shape is refused when it is pushed. A port
-///   holds 4 messages, or those of `capacity`.
+///   holds 4 messages, or those of `capacity`, which is at least 1.
 /// - The arguments are keyword arguments of the class, which has two more: `platform`, and `use_default_stream`. With the
 ///   latter the streams of the ports are the default stream of the device. A graph whose last argument is called
 ///   `use_default_stream` gets it, too, if the export ends with `use_default_stream;`.

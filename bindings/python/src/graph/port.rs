@@ -38,6 +38,19 @@ impl Port {
     }
 }
 
+/// When a time is over that Python gave in seconds. None if there is no limit: a time beyond the clock's end is none, either.
+pub(super) fn end_of(timeout: Option<f64>) -> PyResult<Option<Instant>> {
+    match timeout.map(|seconds| (seconds, Duration::try_from_secs_f64(seconds))) {
+        None => Ok(None),
+        Some((_, Ok(timeout))) => Ok(Instant::now().checked_add(timeout)),
+        // More seconds than a duration can have.
+        Some((seconds, Err(_))) if seconds > 0.0 => Ok(None),
+        Some(_) => Err(PyValueError::new_err(
+            "`timeout` is a number of seconds that is not negative, or None to wait without a limit",
+        )),
+    }
+}
+
 /// A call of Python that may wait.
 pub(crate) struct Call<'a> {
     pub(super) py: Python<'a>,
@@ -48,17 +61,7 @@ pub(crate) struct Call<'a> {
 
 impl<'a> Call<'a> {
     pub(super) fn new(py: Python<'a>, port: &'a Port, timeout: Option<f64>) -> PyResult<Self> {
-        let until = match timeout.map(Duration::try_from_secs_f64) {
-            None => None,
-            // A time beyond the clock's end is no limit.
-            Some(Ok(timeout)) => Instant::now().checked_add(timeout),
-            Some(Err(_)) => {
-                return Err(PyValueError::new_err(
-                    "`timeout` is a number of seconds that is not negative, or None to wait without a limit",
-                ));
-            }
-        };
-        Ok(Self { py, port, until, timeout })
+        Ok(Self { py, port, until: end_of(timeout)?, timeout })
     }
 
     /// Waits a little for the graph, without the interpreter lock.

@@ -60,7 +60,7 @@ impl<E> Queue<E> {
     pub(crate) fn new(capacity: usize) -> Self {
         let state =
             State { entries: VecDeque::new(), is_closed: false, phase: Phase::New, waker: None };
-        Self { state: Mutex::new(state), changed: Condvar::new(), capacity: capacity.max(1) }
+        Self { state: Mutex::new(state), changed: Condvar::new(), capacity }
     }
 
     fn state(&self) -> MutexGuard<'_, State<E>> {

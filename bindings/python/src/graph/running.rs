@@ -11,6 +11,7 @@ use streamflow::schedule::{self, RunHandle, Running as Inner, Schedule, Spawn};
 use streamflow::{Error, Failure};
 
 use super::input::Input;
+use super::port::end_of;
 use super::report::Report;
 use super::run::{Run, SLICE, is_exiting};
 use crate::error::{OrRaise, StreamflowError};
@@ -221,12 +222,13 @@ impl Running {
     ///     If the run has failed. The text has the first cause, and what followed.
     /// TimeoutError
     ///     If it goes on.
+    /// ValueError
+    ///     For a negative timeout.
     /// KeyboardInterrupt
     ///     At Ctrl-C. The run goes on: call `stop`, or use `with`.
     #[pyo3(signature = (*, timeout = None))]
     pub(crate) fn join(&self, py: Python<'_>, timeout: Option<f64>) -> PyResult<Report> {
-        let limit = timeout.map(|seconds| Duration::try_from_secs_f64(seconds).unwrap_or_default());
-        let until = limit.and_then(|limit| Instant::now().checked_add(limit));
+        let until = end_of(timeout)?;
         loop {
             let left = until.map(|until| until.saturating_duration_since(Instant::now()));
             if let Some(done) = self.look(py, left.map_or(SLICE, |left| left.min(SLICE))) {

@@ -139,10 +139,19 @@ impl HostDriver {
     }
 
     fn check_device(&self, call: &'static str, device: DeviceId) -> DriverResult<()> {
-        if device.index() < self.devices {
+        let is_possible = self.devices == options::possible(self.devices);
+        if is_possible && device.index() < self.devices {
             return Ok(());
         }
-        let message = format!("there are {} simulated devices", self.devices);
+        let message = if is_possible {
+            format!("there are {} simulated devices", self.devices)
+        } else {
+            let most = HostBuilder::MOST_DEVICES;
+            format!(
+                "a simulator can't have {} devices; give `devices` a number from 1 to {most}",
+                self.devices
+            )
+        };
         Err(call_error(call, device, 101, "CUDA_ERROR_INVALID_DEVICE", &message))
     }
 

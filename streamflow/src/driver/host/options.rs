@@ -54,6 +54,11 @@ pub struct HostBuilder {
     pub(super) turns: Option<Arc<Turns>>,
 }
 
+/// A number of devices, if it is possible, and else the nearest one that is.
+pub(super) fn possible(devices: usize) -> usize {
+    devices.clamp(1, HostBuilder::MOST_DEVICES)
+}
+
 impl Default for HostBuilder {
     fn default() -> Self {
         Self {
@@ -69,7 +74,11 @@ impl Default for HostBuilder {
 }
 
 impl HostBuilder {
-    /// How many devices there are; 1 by default.
+    /// The most devices of a simulator: more than any machine has. Each has memory and streams of its own.
+    pub const MOST_DEVICES: usize = 64;
+
+    /// How many devices there are: 1, by default, to [`MOST_DEVICES`](Self::MOST_DEVICES). With another number each call of the
+    /// simulator is refused, so that no platform is made of it.
     pub fn devices(mut self, devices: usize) -> Self {
         self.devices = devices;
         self

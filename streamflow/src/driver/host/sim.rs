@@ -7,7 +7,7 @@ use super::chooser::{Chooser, ChosenOrder, hash};
 use super::executable::Graph;
 use super::free_list::FreeList;
 use super::log::LogEntry;
-use super::options::{HostBuilder, Policy};
+use super::options::{HostBuilder, Policy, possible};
 use super::order::Order;
 use super::point::Point;
 use super::queue::{Device, Event, Function, Op, Queued, Running, Stream, StreamKind, reached};
@@ -84,7 +84,7 @@ impl Sim {
             scratch: Vec::new(),
             chosen: chooser.map(|chooser| Box::new(ChosenOrder::new(chooser))),
         };
-        for device in 0..options.devices as u32 {
+        for device in 0..possible(options.devices) as u32 {
             sim.devices.push(Device {
                 memory: Arena::new(FreeList::splitting(variant.splits_memory)),
                 pinned: Arena::default(),
