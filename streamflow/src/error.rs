@@ -47,7 +47,7 @@ pub(crate) use panics::{caught_as_error, drop_all, forget};
 pub use texts::InHook;
 #[cfg(feature = "solve")]
 use texts::of_batch;
-use texts::{allocated_for, describe, errors, list, texts};
+use texts::{allocated_for, describe, errors, held_by, list, memory_option, texts};
 
 use std::error::Error as StdError;
 use std::time::Duration;
@@ -136,6 +136,44 @@ pub enum Error {
         /// The streams for which tensors and buffers were allocated, and how many for each. Messages may have
         /// carried them to other operators since.
         holders: Vec<(String, usize)>,
+    },
+
+    /// A device has no memory for a tensor or buffer, and all that was free in the pools of its platform was given back.
+    /// Pools of other platforms of the process can't be reached.
+    #[error(
+        "out of memory on {device}: {requested} bytes were requested, and all free memory was given back; {}; drop tensors, or \
+         make them smaller{}",
+        held_by(pools, *total), memory_option(pools, *is_simulated)
+    )]
+    OutOfMemory {
+        /// The device.
+        device: DeviceId,
+        /// The size of the tensor or buffer in bytes, rounded up.
+        requested: u64,
+        /// How much memory the device has, in bytes.
+        total: u64,
+        /// The pools of the device with memory, the largest first: the allocator's name, which is empty for the platform's
+        /// own pool; the bytes in use; and the bytes that another thread has dropped meanwhile.
+        pools: Vec<(String, u64, u64)>,
+        /// Whether the device is the simulator's.
+        is_simulated: bool,
+    },
+
+    /// A device may have no more page-locked host memory.
+    #[error(
+        "page-locked memory of {device} is exhausted: {requested} bytes are needed, and {used} of {limit} are in use; raise \
+         `MemoryOptions::pinned_limit` to at least {}, or drop `Pinned` memory and downloads earlier",
+        .used.saturating_add(*.requested)
+    )]
+    PinnedExhausted {
+        /// The device.
+        device: DeviceId,
+        /// The size of the memory in bytes, rounded up.
+        requested: u64,
+        /// How many bytes are in use.
+        used: u64,
+        /// How many bytes there may be.
+        limit: u64,
     },
 
     /// The platform has no such device.

@@ -9,6 +9,7 @@ mod foreign;
 mod host;
 mod module;
 mod options;
+mod runs;
 
 use std::fmt;
 use std::sync::Arc;
@@ -21,7 +22,7 @@ pub use crate::driver::{DeviceId, DeviceInfo};
 use crate::error::{Error, Result};
 use crate::memory::{
     Allocator, Buffer, CopySource, Download, Element, IntoShape, MemoryLimits, MemoryOptions,
-    MemoryPool, Pinned, PinnedPool, PinnedPools, PitchedTensor, PoolHandle, Tensor,
+    MemoryPool, Pinned, PinnedPool, PitchedTensor, PoolHandle, Pools, Tensor, Trimmed,
 };
 use crate::stream::{
     CudaGreenContextPool, CudaStream, CudaStreamPool, ExternalStream, GreenContexts, Point,
@@ -35,6 +36,7 @@ pub use host::HostPlatform;
 #[doc(hidden)]
 pub use options::PlatformOptions;
 pub(crate) use options::RACE_CHECK;
+pub(crate) use runs::RunInProgress;
 
 /// A logical device: the `index`th of its platform.
 pub const fn device(index: u32) -> DeviceId {
@@ -84,6 +86,7 @@ struct Inner {
     why: String,
     /// The number of the explored run that it belongs to; 0 outside of tests that are explored.
     explored_in: u64,
+    runs: runs::Runs,
 }
 
 struct Device {
@@ -153,17 +156,18 @@ impl Platform {
         let devices = (0..driver.device_count() as u32)
             .map(|index| {
                 let device = DeviceId(index);
-                Ok(Device {
-                    info: driver.device_info(device)?,
-                    memory: MemoryPool::new(&table, device, options)?,
-                    pinned: PinnedPool::new(&table, device, options.in_flight),
-                })
+                let pinned = PinnedPool::new(&table, device, options);
+                pinned.pool().publish();
+                let (info, memory) =
+                    (driver.device_info(device)?, MemoryPool::new(&table, device, options)?);
+                Ok(Device { info, memory, pinned })
             })
             .collect::<Result<Vec<Device>>>()?;
-        table.put_beside(PinnedPools::new(devices.iter().map(|device| &device.pinned)));
-        let (why, explored_in) = (why.to_owned(), test.run_of_the_new()?);
+        let (why, runs) = (why.to_owned(), runs::Runs::default());
+        let explored_in = test.run_of_the_new()?;
         let memory = options;
-        let inner = Inner { devices, table, memory, clock, spin, statistics, why, explored_in };
+        let inner =
+            Inner { devices, table, memory, clock, spin, statistics, why, explored_in, runs };
         Ok(Self(Arc::new(inner)))
     }
 
@@ -295,7 +299,7 @@ impl Platform {
     /// Other streams may use it, too: they wait for its allocation.
     ///
     /// # Errors
-    /// [`Error::Shape`]; the driver's, when memory is exhausted.
+    /// [`Error::Shape`]; [`Error::OutOfMemory`]; the driver's.
     #[track_caller]
     pub fn tensor<T: Element>(
         &self,
@@ -328,7 +332,8 @@ impl Platform {
         Buffer::new(&self.of(stream)?.memory, stream, &len.into_shape()?)
     }
 
-    /// Makes an allocator with limits of its own on a device. `name` is for messages.
+    /// Makes an allocator with limits of its own on a device. `name` is for messages. Memory that is free in it is given back
+    /// before another allocation of the device is refused.
     ///
     /// # Errors
     /// [`Error::NoSuchDevice`]; [`Error::PoolDescription`] for a [mistake](MemoryLimits#mistakes) of the limits; the driver's,
@@ -343,13 +348,40 @@ impl Platform {
         Allocator::new(&self.0.table, device, self.0.memory, name, limits)
     }
 
-    /// Page-locked host memory that the host may touch immediately. Its content is undefined.
+    /// Page-locked host memory that the host may touch immediately. Its content is undefined. Parts of it can be
+    /// [uploaded and downloaded into](crate::memory::PinnedSlice), and [sent](Pinned::into_part).
     ///
     /// # Errors
-    /// [`Error::NoSuchDevice`], [`Error::Shape`]; the driver's, when memory is exhausted.
+    /// [`Error::NoSuchDevice`], [`Error::Shape`]; [`Error::PinnedExhausted`] beyond
+    /// [`MemoryOptions::pinned_limit`]; the driver's, when memory is exhausted.
     #[track_caller]
     pub fn pinned<T: Element>(&self, device: DeviceId, len: usize) -> Result<Pinned<T>> {
         Pinned::for_host(&self.device(device, "`pinned`")?.pinned, len)
+    }
+
+    /// Gives all free memory back, of all devices: that of tensors and buffers which were dropped, in the platform's own pools
+    /// and in those of its [allocators](Self::allocator), and page-locked memory. It returns how many bytes that were.
+    /// Memory in use stays, and so does memory of other platforms.
+    ///
+    /// It blocks until the device is done with that memory, and giving page-locked memory back synchronises the device:
+    /// it is for a pause, and not for a tick. Nobody needs it against an error: an allocation for which there is no
+    /// memory gives free memory back itself.
+    ///
+    /// ```
+    /// # use streamflow::prelude::*;
+    /// # fn main() -> Result<()> {
+    /// let platform = Platform::detect()?;
+    /// drop(platform.upload(&[1.0_f32; 1000])?);
+    /// let given_back = platform.trim()?;
+    /// assert_eq!((given_back.device, given_back.pinned), (4096, 0));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// The driver's, when memory can't be freed: the rest is given back nevertheless.
+    pub fn trim(&self) -> Result<Trimmed> {
+        Pools::trim(&self.0.table)
     }
 
     /// Queues a copy to the host on `stream`, after all writes to `source`, on any stream. Does not block.

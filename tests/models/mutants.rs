@@ -286,8 +286,8 @@ const MUTANTS: &[Mutant] = &[
         file: "memory/room.rs",
         edits: &[
             (
-                "let _alone = locked(&self.releasing);\n        let mut state = self.lock();",
-                "let mut state = self.lock();",
+                "let _alone = locked(&self.releasing);\n        let mut state = self.lock();\n        // Memory may",
+                "let mut state = self.lock();\n        // Memory may",
             ),
         ],
         model: "memory::pools::two_blocks_in_the_room_of_another",
@@ -322,7 +322,7 @@ const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "uploads_that_the_host_overwrites",
         invariant: "memory 11",
-        file: "memory/pinned.rs",
+        file: "memory/pinned_pool.rs",
         edits: &[
             (
                 "let complete = block.is_complete(&self.table, AccessMode::Write);",
@@ -335,11 +335,11 @@ const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "slices_that_ignore_uploads",
         invariant: "memory 11",
-        file: "memory/pinned.rs",
+        file: "memory/pinned_slice.rs",
         edits: &[
             (
-                "self.owner.synchronize(&self.owner.pool().table, AccessMode::Write)?;",
-                "self.owner.synchronize(&self.owner.pool().table, AccessMode::Read)?;",
+                "self.block().synchronize(self.table(), AccessMode::Write)?;",
+                "self.block().synchronize(self.table(), AccessMode::Read)?;",
             ),
         ],
         model: "memory::pools::page_locked_memory_that_is_written_again",
@@ -387,7 +387,7 @@ const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "page_locked_block_kept_by_a_closed_pool",
         invariant: "memory 14",
-        file: "memory/pinned.rs",
+        file: "memory/pinned_pool.rs",
         edits: &[
             (
                 "        if !free.closed {\n",
@@ -416,8 +416,8 @@ const MUTANTS: &[Mutant] = &[
         file: "memory/slice.rs",
         edits: &[
             (
-                "if start > end || end > self.len {",
-                "if start > end || start > self.len {",
+                "if start > end || end > len {",
+                "if start > end || start > len {",
             ),
         ],
         model: "memory::slices::slices_of_all_short_shapes",

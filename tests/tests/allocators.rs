@@ -5,9 +5,9 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use streamflow::driver::Call;
 use streamflow::driver::host::HostDriver;
-use streamflow::memory::{Allocator, MemoryLimits};
+use streamflow::driver::{Call, Recorder};
+use streamflow::memory::{Allocator, MemoryLimits, MemoryOptions};
 use streamflow::prelude::*;
 use streamflow_tests::kernels::{fill, slow_copy, slow_fill};
 use streamflow_tests::layers::{CallKind, FailNth};
@@ -301,7 +301,9 @@ fn warm(seed: u64) -> Result<(), Failed> {
 fn page_locked(seed: u64) -> Result<(), Failed> {
     let driver = Arc::new(HostDriver::builder().seed(seed).build());
     let failing = Arc::new(FailNth::new(driver, CallKind::FreePinned, 0));
-    let (recorder, platform) = recorded(failing)?;
+    let recorder = Arc::new(Recorder::new(failing));
+    let memory = MemoryOptions::new().pinned_limit(u64::MAX);
+    let platform = Platform::builder().memory(memory).driver(recorder.clone())?;
     let freed = || recorder.count(|call| matches!(call, Call::FreePinned { .. }));
     let idle: Vec<_> =
         (0..3).map(|_| platform.pinned::<f32>(device(0), LEN)).collect::<Result<_, Error>>()?;

@@ -4,8 +4,8 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use streamflow::driver::Call;
 use streamflow::driver::host::HostDriver;
-use streamflow::driver::{Call, DriverError};
 use streamflow::graph::{AnyNode, Graph};
 use streamflow::memory::{MemoryLimits, Shape};
 use streamflow::prelude::*;
@@ -192,7 +192,7 @@ fn blocks_larger_than_any_memory(platform: &Platform) -> Result<(), Failed> {
         let limits = MemoryLimits::blocks(block_bytes, 2);
         let allocator = platform.allocator("BLOCKS", device(0), limits)?;
         check_error("a block", allocator.buffer::<f64>(1000, &s), |error| {
-            matches!(error, Error::Driver(DriverError::OutOfMemory { .. }))
+            matches!(error, Error::OutOfMemory { .. })
         })?;
         check(allocator.used() == 0, || format!("{} bytes are in use", allocator.used()))?;
     }
@@ -204,11 +204,11 @@ fn too_much_memory(platform: &Platform) -> Result<(), Failed> {
     let s = stream(platform)?;
     let all = platform.device_info(device(0))?.total_memory;
     // The pool allocates in these portions.
-    let too_much = (usize::try_from(all)? * 2).next_multiple_of(512);
+    let too_much = (usize::try_from(all)? * 2).next_multiple_of(2 << 20);
     for _ in 0..2 {
         let refused = platform.buffer::<u8>(too_much, &s);
         let text = check_error("twice the memory", refused, |error| {
-            matches!(error, Error::Driver(DriverError::OutOfMemory { .. }))
+            matches!(error, Error::OutOfMemory { .. })
         })?;
         check_text(&text, &["device 0", &too_much.to_string(), "drop tensors"])?;
     }
@@ -308,7 +308,7 @@ fn pooled_memory_makes_room(seed: u64) -> Result<(), Failed> {
     b.launch::<fill>(12 * KIB, (&mut large, 2.0))?;
     let refused = platform.buffer::<f32>(KIB, &a);
     check_error("more", refused, |error| {
-        matches!(error, Error::Driver(DriverError::OutOfMemory { requested: 4096, .. }))
+        matches!(error, Error::OutOfMemory { requested: 4096, .. })
     })?;
     check(b.download_blocking(&used)?.iter().all(|&x| x == 1.0), || "used memory was lost".into())?;
     check(a.download_blocking(&large)?.iter().all(|&x| x == 2.0), || "wrong data".into())?;

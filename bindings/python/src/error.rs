@@ -22,7 +22,9 @@ pub(crate) fn exception(error: Error) -> PyErr {
         | Error::WrongDevice { .. }
         | Error::ParamOutOfRange { .. }
         | Error::Driver(DriverError::NoHandle { .. }) => PyValueError::new_err(text),
-        Error::Driver(DriverError::OutOfMemory { .. }) => PyMemoryError::new_err(text),
+        Error::OutOfMemory { .. }
+        | Error::PinnedExhausted { .. }
+        | Error::Driver(DriverError::OutOfMemory { .. }) => PyMemoryError::new_err(text),
         _ => StreamflowError::new_err(text),
     }
 }

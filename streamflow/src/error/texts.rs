@@ -28,6 +28,43 @@ pub(super) fn allocated_for(holders: &[(String, usize)]) -> String {
     format!(", allocated for the streams {each}; messages may have carried them elsewhere")
 }
 
+/// The pools of a device, of which each has a name, bytes in use and bytes that are free.
+pub(super) fn held_by(pools: &[(String, u64, u64)], total: u64) -> String {
+    let used: u64 = pools.iter().map(|(_, used, _)| *used).sum();
+    let each = pools.iter().map(|(name, used, free)| {
+        let name = pool_name(name);
+        match free {
+            0 => format!("{used} by {name}"),
+            _ => format!("{used} by {name}, which got {free} more back meanwhile"),
+        }
+    });
+    let each = each.collect::<Vec<_>>().join(", ");
+    let each = if each.is_empty() { each } else { format!(" ({each})") };
+    format!("of its {total} bytes {used} are in use by this platform{each}")
+}
+
+fn pool_name(name: &str) -> String {
+    if name.is_empty() {
+        "the platform's own pool".to_owned()
+    } else {
+        format!("allocator `{name}`")
+    }
+}
+
+/// The options that help where memory is exhausted.
+pub(super) fn memory_option(pools: &[(String, u64, u64)], is_simulated: bool) -> String {
+    let mut text = String::new();
+    if let Some((name, ..)) = pools.first().filter(|(name, ..)| !name.is_empty()) {
+        text = format!("; a lower `MemoryLimits::max_size` bounds allocator `{name}`");
+    } else if !pools.is_empty() {
+        text.push_str("; an allocator with `MemoryLimits::max_size` bounds what an operator takes");
+    }
+    if is_simulated {
+        text.push_str("; `HostBuilder::memory` gives the simulated device more");
+    }
+    text
+}
+
 /// A hook that runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]

@@ -143,8 +143,8 @@ impl Allocator {
     ///
     /// # Errors
     /// [`Error::BlocksExhausted`], [`Error::BlockSize`], [`Error::MemoryExhausted`];
-    /// [`Error::WrongDevice`] for a stream of another device; [`Error::Shape`]; the driver's, when the
-    /// device's memory is exhausted.
+    /// [`Error::WrongDevice`] for a stream of another device; [`Error::Shape`]; [`Error::OutOfMemory`] when the
+    /// device's memory is exhausted; the driver's.
     #[track_caller]
     pub fn tensor<T: Element>(
         &self,
@@ -175,8 +175,9 @@ impl Allocator {
         self.0.device()
     }
 
-    /// The bytes of its tensors and buffers in use, those that are not dropped yet. Sizes are rounded up to
-    /// 512 bytes, in a block pool to the block size.
+    /// The bytes of its tensors and buffers in use, those that are not dropped yet. Sizes are rounded up: with a
+    /// [`max_size`](MemoryLimits::max_size) to 512 bytes, in a block pool to the block size, and else to one of eight sizes
+    /// for each power of two, by less than 2 MiB.
     pub fn used(&self) -> u64 {
         self.0.used()
     }
@@ -185,6 +186,12 @@ impl Allocator {
     /// `pool_size`.
     pub fn reserved(&self) -> u64 {
         self.0.reserved()
+    }
+
+    /// How many lists of free blocks a stream has.
+    #[cfg(test)]
+    pub(super) fn size_lists(&self, stream: &CudaStream) -> usize {
+        self.0.lock().free_of(stream.timeline().id()).largest_first().count()
     }
 
     /// Whether so much memory is free.

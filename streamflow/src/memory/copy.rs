@@ -10,7 +10,7 @@ use super::access::{self, Order, Use};
 use super::copied::TRUSTED;
 use super::copy_plan::CopyPlan;
 use super::{
-    Block, CopySource, CopyTarget, DeviceSlice, Download, Element, Pinned, PinnedPool, PinnedPools,
+    Block, CopySource, CopyTarget, DeviceSlice, Download, Element, Pinned, PinnedPool, PinnedSlice,
     Shape, Strides, TensorView,
 };
 use crate::driver::{AccessMode, CopyKind, CopyOp, MemoryRange, Note};
@@ -18,8 +18,8 @@ use crate::error::{Error, Result};
 use crate::stream::CudaStream;
 
 impl CudaStream {
-    /// Queues a copy of page-locked host memory to the device. Does not block. [`Pinned`] shows a source that
-    /// uploads what it reads.
+    /// Queues a copy of page-locked host memory, or of a [part](PinnedSlice::slice) of it, to the device. Does not block.
+    /// [`Pinned`] shows a source that uploads what it reads.
     ///
     /// The target may have gaps between its rows, as a [`PitchedTensor`](crate::memory::PitchedTensor) and a part of a tensor
     /// have. The host's elements follow each other. This is so for all uploads and downloads.
@@ -30,7 +30,7 @@ impl CudaStream {
     #[track_caller]
     pub fn upload<T: Element>(
         &self,
-        source: &Pinned<T>,
+        source: &PinnedSlice<T>,
         target: &mut (impl CopyTarget<T> + ?Sized),
     ) -> Result<()> {
         let target = target.copy_target();
@@ -121,7 +121,7 @@ impl CudaStream {
         &self,
         source: &(impl CopySource<T> + ?Sized),
     ) -> Result<Download<T>> {
-        self.download_to_pool(&PinnedPools::of(self), source)
+        self.download_to_pool(&PinnedPool::of(self), source)
     }
 
     /// As [`download`](Self::download), to memory of a pool, which is that of the stream's device.
@@ -160,8 +160,8 @@ impl CudaStream {
         Ok(download)
     }
 
-    /// Queues a copy to page-locked host memory. Does not block; `target` can't be read before it
-    /// is complete.
+    /// Queues a copy to page-locked host memory, or to a [part](PinnedSlice::slice_mut) of it. Does not block; `target`
+    /// can't be read before it is complete.
     ///
     /// # Errors
     /// [`Error::LengthMismatch`]; the driver's.
@@ -169,7 +169,7 @@ impl CudaStream {
     pub fn download_into<T: Element>(
         &self,
         source: &(impl CopySource<T> + ?Sized),
-        target: &mut Pinned<T>,
+        target: &mut PinnedSlice<T>,
     ) -> Result<()> {
         let source = source.copy_source();
         same_length("download", source.len(), target.len())?;

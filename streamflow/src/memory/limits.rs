@@ -1,11 +1,12 @@
 //! How much memory an allocator may take, and its errors when that is not enough.
 
 use super::pool_state::PoolUsage;
+use super::sizes::{block_size, round_up};
 use crate::error::const_text::Text;
 use crate::error::{Error, Result};
 use crate::stream::{StreamTable, Timeline};
 
-/// Sizes are rounded up to a multiple of this many bytes, so that almost equal sizes share blocks.
+/// Sizes are multiples of so many bytes.
 const GRANULE: u64 = 512;
 
 /// How a platform manages device memory: an option of [`Platform::builder`](crate::Platform::builder).
@@ -32,9 +33,16 @@ pub struct MemoryOptions {
     /// queries the driver whether the device is done with an earlier use, once for several allocations. If it is, that
     /// saves the waits, which are a few percent of a tick of small kernels.
     pub small_in_flight: usize,
-    /// How many bytes of free memory to keep for later allocations; memory above that returns to the
-    /// driver. The default keeps everything.
+    /// How many bytes of free device memory to keep for later allocations; memory above that returns to the
+    /// driver. The default keeps everything, until the device has no memory for an allocation of this platform, or
+    /// [`Platform::trim`](crate::Platform::trim) is called.
     pub release_threshold: u64,
+    /// The most page-locked host memory of each device, in bytes: what is in use, as a [`Pinned`](super::Pinned) and a
+    /// [`Download`](super::Download), and what is free for later ones. Free memory is not given back below it, except at a
+    /// run's end and by [`Platform::trim`](crate::Platform::trim): that synchronises the device. A request for which there is
+    /// no room waits for the uses of free memory and gives it back, and a request beside which too much is in use is an
+    /// [`Error::PinnedExhausted`]. The default is [`PINNED_LIMIT`](Self::PINNED_LIMIT).
+    pub pinned_limit: u64,
 }
 
 impl Default for MemoryOptions {
@@ -47,9 +55,19 @@ impl MemoryOptions {
     /// The largest small block, in bytes.
     pub const SMALL_BLOCK: u64 = 256 << 10;
 
+    /// The default of [`pinned_limit`](Self::pinned_limit): 4 GiB. The system can't swap page-locked memory, so a program
+    /// that takes much of it slows all others down. A device copies so much in some tenths of a second, which is more
+    /// than a pipeline has in flight; a program that keeps more than that raises the limit.
+    pub const PINNED_LIMIT: u64 = 4 << 30;
+
     /// The defaults.
     pub const fn new() -> Self {
-        Self { in_flight: 2, small_in_flight: 16, release_threshold: u64::MAX }
+        Self {
+            in_flight: 2,
+            small_in_flight: 16,
+            release_threshold: u64::MAX,
+            pinned_limit: Self::PINNED_LIMIT,
+        }
     }
 
     /// Sets [`in_flight`](Self::in_flight).
@@ -67,6 +85,12 @@ impl MemoryOptions {
     /// Sets [`release_threshold`](Self::release_threshold).
     pub const fn release_threshold(mut self, bytes: u64) -> Self {
         self.release_threshold = bytes;
+        self
+    }
+
+    /// Sets [`pinned_limit`](Self::pinned_limit).
+    pub const fn pinned_limit(mut self, bytes: u64) -> Self {
+        self.pinned_limit = bytes;
         self
     }
 
@@ -255,7 +279,9 @@ impl MemoryLimits {
                 Err(Error::BlockSize { pool: pool.to_owned(), block_bytes, requested: bytes })
             }
             Kind::Blocks { bytes, .. } => Ok(granules(bytes)),
-            Kind::Unbounded | Kind::StreamOrdered { .. } => Ok(granules(bytes.max(1))),
+            // A limit counts each byte, and bounds what other sizes keep.
+            Kind::StreamOrdered { max, .. } if max < u64::MAX => Ok(granules(bytes.max(1))),
+            Kind::Unbounded | Kind::StreamOrdered { .. } => Ok(block_size(bytes, GRANULE)),
         }
     }
 
@@ -289,11 +315,11 @@ impl MemoryLimits {
     ) -> Error {
         let (pool, who) = (pool.to_owned(), stream.label());
         let mut holders: Vec<(String, usize)> = Vec::new();
-        for stream in &usage.streams {
-            let label = table.timeline(*stream).label();
+        for (stream, count) in usage.holders() {
+            let label = table.timeline(stream).label();
             match holders.iter_mut().find(|(known, _)| *known == label) {
-                Some((_, blocks)) => *blocks += 1,
-                None => holders.push((label, 1)),
+                Some((_, blocks)) => *blocks += count,
+                None => holders.push((label, count)),
             }
         }
         match self.kind {
@@ -310,5 +336,5 @@ impl MemoryLimits {
 
 /// Rounds up to granules. A size that would overflow gives the largest multiple, which is more than any device has.
 pub(super) fn granules(bytes: u64) -> u64 {
-    bytes.checked_next_multiple_of(GRANULE).unwrap_or(u64::MAX - u64::MAX % GRANULE)
+    round_up(bytes, GRANULE)
 }

@@ -11,6 +11,7 @@
 //! | [`TensorView<T>`], [`TensorViewMut<T>`] | a part of a tensor, with strides |
 //! | [`Shared<T>`] | one of the above, or another message, with several owners, which can only read it |
 //! | [`Pinned<T>`] | page-locked host memory, which copies need to be asynchronous |
+//! | [`PinnedSlice<T>`] | such memory or a part of it: what [`Pinned<T>`], [`PinnedView`] and [`PinnedViewMut`] deref to |
 //! | [`Download<T>`] | a copy to the host that can't be read before it is complete |
 //! | [`ForeignMemory`] | memory of other code, which becomes one of the above |
 //! | [`Downloaded<T>`] | a complete one, from asynchronous code: `download.await?` |
@@ -37,7 +38,10 @@ mod last_write;
 mod limits;
 mod on_host;
 mod pinned;
+mod pinned_pool;
+mod pinned_slice;
 mod pitched;
+mod platform_pools;
 mod points;
 mod pool;
 mod pool_state;
@@ -50,6 +54,7 @@ mod room;
 mod rotation;
 mod shape;
 mod shared;
+mod sizes;
 mod slice;
 mod tensor;
 mod tensor_view;
@@ -76,8 +81,11 @@ pub use foreign::{After, ForeignCounts, ForeignMemory, foreign_counts, stop_givi
 pub(crate) use free::MemoryAmount;
 pub use limits::{MemoryLimits, MemoryOptions};
 pub use pinned::Pinned;
-pub(crate) use pinned::{PinnedPool, PinnedPools};
+pub(crate) use pinned_pool::PinnedPool;
+pub use pinned_slice::{PinnedSlice, PinnedView, PinnedViewMut};
 pub use pitched::PitchedTensor;
+pub(crate) use platform_pools::Pools;
+pub use platform_pools::Trimmed;
 pub(crate) use pool::MemoryPool;
 pub(crate) use pooled::PoolHandle;
 pub(crate) use ring::{Reader, Writer, ring};

@@ -20,6 +20,7 @@ use std::sync::Arc;
 use super::Block;
 use super::foreign::border::Border;
 use super::limits::{MemoryLimits, MemoryOptions};
+use super::platform_pools::Pools;
 use super::pool_state::{PoolState, PoolUsage};
 use super::pooled::{BlockPool, OwnedBlock, PoolHandle, PooledBlock, Reused};
 use super::rotation::Turn;
@@ -93,6 +94,8 @@ impl MemoryPool {
             releasing: Mutex::new(()),
             listeners: Listeners::default(),
         });
+        let weak = Arc::downgrade(pool.pool());
+        Pools::of(table).of_device(device).add(weak);
         let initial = limits.initial();
         if initial > 0 {
             pool.reclaim.bind()?;
@@ -168,7 +171,7 @@ impl MemoryPool {
     #[inline]
     pub(super) fn count_use(&self, usage: &mut PoolUsage, timeline: &Timeline) {
         if self.limits.is_bounded() {
-            usage.streams.push(timeline.id());
+            usage.lent(timeline.id());
         }
     }
 
@@ -251,15 +254,10 @@ impl MemoryPool {
         self.count_return(&mut state.usage, stream);
     }
 
+    /// Releases all free blocks.
     pub(super) fn release_all(&self) -> Result<()> {
-        let mut state = self.lock();
-        let released = std::mem::take(&mut state.free_bytes);
-        state.usage.reserved -= released;
-        // Until their frees are done.
-        state.usage.freed = state.usage.freed.saturating_add(released);
-        let free = std::mem::take(&mut state.free);
-        drop(state);
-        self.release_each(free.into_iter().flat_map(|mut list| list.take_all()))
+        let blocks = self.lock().take_to_free(u64::MAX);
+        self.release_each(blocks)
     }
 
     pub(super) fn release_each(&self, blocks: impl IntoIterator<Item = DeviceBlock>) -> Result<()> {

@@ -4,7 +4,7 @@
 //! reference count. The pool and its free blocks own each other. That cycle ends when the last [`PoolHandle`] is dropped:
 //! it closes the pool, which releases its free blocks and keeps no block that is returned later.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
@@ -105,9 +105,17 @@ impl<P> DerefMut for PooledBlock<P> {
 pub(super) struct FreeList<P> {
     /// Most streams use one size.
     first: SizeClass<P>,
-    /// Programs use few sizes, so a linear search is faster than a map.
-    others: Vec<SizeClass<P>>,
+    others: BTreeMap<u64, SizeClass<P>>,
+    /// Before there are more others than this, those without blocks are removed: so there are at most twice as many as
+    /// have blocks, and a size that a program uses in turns keeps its place.
+    most: usize,
 }
+
+/// So many others may be without blocks.
+const FEW: usize = 64;
+
+/// How many sizes are compared for the one with the most blocks. It only decides which stream the driver is queried about.
+const COMPARED: usize = 16;
 
 /// The free blocks of one size.
 // In this order, so that a tick needs few cache lines.
@@ -222,6 +230,11 @@ impl<P> SizeClass<P> {
         }
     }
 
+    /// Whether it has no block.
+    fn is_empty(&self) -> bool {
+        self.blocks.is_empty() && self.sets.as_ref().is_none_or(|sets| sets.is_empty())
+    }
+
     /// Takes any block, the oldest of no replayed tick first.
     pub(super) fn pop(&mut self) -> Option<Box<PooledBlock<P>>> {
         self.ready = self.ready.saturating_sub(1);
@@ -247,7 +260,8 @@ impl<P> SizeClass<P> {
 
 impl<P> Default for FreeList<P> {
     fn default() -> Self {
-        Self { first: SizeClass::new(SizeClass::<P>::NO_SIZE), others: Vec::new() }
+        let first = SizeClass::new(SizeClass::<P>::NO_SIZE);
+        Self { first, others: BTreeMap::new(), most: FEW }
     }
 }
 
@@ -263,36 +277,45 @@ impl<P> FreeList<P> {
             self.first.bytes = bytes;
             return &mut self.first;
         }
-        let found = self.others.iter().position(|class| class.bytes == bytes);
-        let index = found.unwrap_or_else(|| {
-            self.others.push(SizeClass::new(bytes));
-            self.others.len() - 1
-        });
-        &mut self.others[index]
+        if self.others.len() >= self.most && !self.others.contains_key(&bytes) {
+            self.remove_empty();
+        }
+        self.others.entry(bytes).or_insert_with(|| SizeClass::new(bytes))
     }
 
-    /// The size with the most free blocks.
+    #[cold]
+    fn remove_empty(&mut self) {
+        self.others.retain(|_, class| !class.is_empty());
+        self.most = FEW.max(2 * self.others.len());
+    }
+
+    /// The blocks of a size, if it has a place.
+    pub(super) fn known_class(&mut self, bytes: u64) -> Option<&mut SizeClass<P>> {
+        if self.first.bytes == bytes { Some(&mut self.first) } else { self.others.get_mut(&bytes) }
+    }
+
+    /// The size with the most free blocks, of some.
     pub(super) fn largest(&mut self) -> &mut SizeClass<P> {
-        let Self { first, others } = self;
-        others.iter_mut().fold(first, |largest, class| {
+        let Self { first, others, .. } = self;
+        others.values_mut().take(COMPARED).fold(first, |largest, class| {
             if class.blocks.len() > largest.blocks.len() { class } else { largest }
         })
     }
 
-    /// The free blocks of a size.
-    pub(super) fn of_size(&mut self, bytes: u64) -> &mut VecDeque<Box<PooledBlock<P>>> {
-        &mut self.size_class(bytes).blocks
+    /// The free blocks of each size, the largest first, and those of the first size last.
+    pub(super) fn largest_first(&mut self) -> impl Iterator<Item = &mut SizeClass<P>> {
+        self.others.values_mut().rev().chain(std::iter::once(&mut self.first))
     }
 
-    /// The free blocks of each size.
-    pub(super) fn all(&mut self) -> impl Iterator<Item = &mut SizeClass<P>> {
-        std::iter::once(&mut self.first).chain(&mut self.others)
+    /// Takes a free block of the first of these sizes that has one.
+    pub(super) fn pop_large(&mut self) -> Option<Box<PooledBlock<P>>> {
+        self.largest_first().find_map(SizeClass::pop)
     }
 
     /// Takes all blocks out.
     pub(super) fn take_all(&mut self) -> impl Iterator<Item = Box<PooledBlock<P>>> + use<P> {
-        let Self { first, others } = std::mem::take(self);
-        let classes = std::iter::once(first).chain(others);
+        let Self { first, others, .. } = std::mem::take(self);
+        let classes = std::iter::once(first).chain(others.into_values());
         classes.flat_map(|mut class| std::iter::from_fn(move || class.pop()))
     }
 }
@@ -360,6 +383,11 @@ impl<P: BlockPool> OwnedBlock<P> {
     pub(super) fn pool(&self) -> &P {
         // SAFETY: it came from a box that only `drop` rebuilds.
         unsafe { &self.block.as_ref().pool }
+    }
+
+    /// Where the block is as long as it has this owner, also when the owner is moved.
+    pub(super) fn place(&self) -> NonNull<PooledBlock<P>> {
+        self.block
     }
 
     /// Notes the replayed tick that it was allocated in.

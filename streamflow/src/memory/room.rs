@@ -1,13 +1,17 @@
 //! A new block of a pool: its room within the pool's limits, and its memory.
 //!
-//! A thread that finds neither a free block nor room releases free blocks of the pool, and so does one for whose block the
-//! driver has no memory. Another thread must not look for memory meanwhile: see [`MemoryPool::releasing`].
+//! A thread that finds neither a free block nor room releases free blocks of the pool, and another thread must not look for
+//! memory meanwhile: see [`MemoryPool::releasing`]. A thread for whose block the driver has no memory releases the free
+//! blocks of all pools of the device.
 
+use std::cmp::Reverse;
+use std::ptr;
 use std::sync::Arc;
 
 use super::Block;
+use super::platform_pools::{DevicePool, Pools, give_back_free};
 use super::pool::{DeviceBlock, MemoryPool};
-use super::pool_state::{PoolState, PoolUsage};
+use super::pool_state::{PoolState, PoolUsage, QueuedFrees};
 use super::pooled::{OwnedBlock, PooledBlock, Reused};
 use super::rotation::Turn;
 use crate::driver::{DriverError, DriverResult, MemoryRange, MemorySource};
@@ -106,19 +110,11 @@ impl MemoryPool {
         if let Some(place) = self.find_place(&mut state, timeline, bytes)? {
             return Ok(place);
         }
-        let mut to_release = Vec::new();
         // All of them are enough, as `find_place` has seen.
-        while !self.limits.allows(state.usage.reserved, bytes)
-            && let Some(block) = state.pop_any()
-        {
-            let released = block.range().bytes;
-            state.free_bytes -= released;
-            state.usage.reserved -= released;
-            state.usage.freed = state.usage.freed.saturating_add(released);
-            to_release.push(block);
-        }
+        let above = self.limits.excess(state.usage.reserved.saturating_add(bytes));
+        let to_release = state.take_to_free(above);
         let taken = self.room_of_freed(&state.usage, bytes);
-        state.usage.freed -= taken;
+        state.usage.take_freed(taken);
         state.usage.reserved += bytes;
         self.count_use(&mut state.usage, timeline);
         drop(state);
@@ -175,7 +171,7 @@ impl MemoryPool {
         Ok(PooledBlock::new(block, timeline.id(), self))
     }
 
-    /// An allocation for which the driver has no memory: it matters more than free memory.
+    /// An allocation for which the driver has no memory: it matters more than free memory, of any pool of the device.
     #[cold]
     fn allocate_out_of_memory(
         &self,
@@ -183,7 +179,7 @@ impl MemoryPool {
         allocate: impl Fn() -> DriverResult<MemoryRange>,
     ) -> Result<MemoryRange> {
         let mut rounds = 0;
-        let made = self.release_and_allocate(allocate, &mut rounds);
+        let made = self.release_and_allocate(bytes, allocate, &mut rounds);
         if rounds > 0 || made.is_ok() {
             // It is rare and blocks the host, so it is logged: without the mutex, since what logs is the user's code. In 0
             // rounds another thread had released the memory.
@@ -193,30 +189,74 @@ impl MemoryPool {
         made
     }
 
-    /// Releases all free memory and allocates, until that succeeds or no memory is free: then all of it is in use, and that is
-    /// an error. Another thread that finds no memory waits here, and then finds what this one has released. Nothing that
-    /// it holds the mutex for needs another thread: it waits for the device alone.
+    /// Releases all free memory of the device's pools and allocates, until that succeeds or no memory is free: then all of
+    /// it is in use, and that is an error. Another thread for which the driver has no memory waits here, and then finds what
+    /// this one has released. Nothing that it holds the mutex for needs another thread: it waits for the device alone.
     fn release_and_allocate(
         &self,
+        bytes: u64,
         allocate: impl Fn() -> DriverResult<MemoryRange>,
         rounds: &mut u32,
     ) -> Result<MemoryRange> {
         let _later = log::later();
-        let _alone = locked(&self.releasing);
+        let of_device = Pools::of(&self.table).of_device(self.device());
+        // Dropped after the guard: the last owner of a pool returns its stream.
+        let pools = of_device.pools();
+        let _alone = of_device.out_of_memory();
         loop {
             // At first since another thread may just have released memory, and then since it may have taken some.
             match allocate() {
                 Err(DriverError::OutOfMemory { .. })
-                    if *rounds < MOST_ROUNDS && self.lock().free_bytes > 0 => {}
+                    if *rounds < MOST_ROUNDS && pools.iter().any(|pool| pool.amounts().2 > 0) => {}
+                Err(DriverError::OutOfMemory { .. }) => {
+                    return Err(self.out_of_memory(bytes, &pools));
+                }
                 done => return Ok(done?),
             }
             *rounds += 1;
-            self.release_all()?;
-            let freed = self.lock().usage.freed;
-            self.reclaim.synchronize(&self.table)?;
-            // Their frees are done. No other thread takes of them without the mutex.
-            self.lock().usage.freed -= freed;
+            give_back_free(&pools)?;
             self.table.driver().trim(self.device(), 0)?;
         }
+    }
+
+    /// The error when all memory of the device is in use.
+    fn out_of_memory(&self, requested: u64, pools: &[Arc<dyn DevicePool>]) -> Error {
+        let amounts = pools.iter().map(|pool| {
+            let (name, used, free) = pool.amounts();
+            // The block is counted already.
+            let counted = if ptr::addr_eq(Arc::as_ptr(pool), self) { requested } else { 0 };
+            (name, used.saturating_sub(counted), free)
+        });
+        let mut pools: Vec<_> = amounts.filter(|(_, used, free)| used + free > 0).collect();
+        pools.sort_by_key(|(_, used, free)| Reverse(used + free));
+        let info = self.table.driver().device_info(self.device());
+        let (total, is_simulated) =
+            info.map_or((0, false), |info| (info.total_memory, info.is_simulated));
+        Error::OutOfMemory { device: self.device(), requested, total, pools, is_simulated }
+    }
+}
+
+impl DevicePool for MemoryPool {
+    fn amounts(&self) -> (String, u64, u64) {
+        let state = self.lock();
+        (self.name().to_owned(), state.used(), state.free_bytes)
+    }
+
+    /// It holds the mutex as long as it queues, and not while the device executes the frees.
+    fn queue_frees(&self) -> (Result<u64>, QueuedFrees) {
+        let _alone = locked(&self.releasing);
+        let mut state = self.lock();
+        let bytes = state.free_bytes;
+        let blocks = state.take_to_free(u64::MAX);
+        drop(state);
+        let released = self.release_each(blocks);
+        (released.map(|()| bytes), self.lock().usage.queued_frees())
+    }
+
+    fn finish_frees(&self, frees: QueuedFrees) -> Result<()> {
+        self.reclaim.bind()?;
+        self.reclaim.synchronize(&self.table)?;
+        self.lock().usage.frees_are_done(frees);
+        Ok(())
     }
 }

@@ -118,6 +118,11 @@ impl<B: InTurns> Sets<B> {
         self.of(turn).returned.push(block);
     }
 
+    /// Whether there is no block.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.iter().all(|set| set.before.is_empty() && set.returned.is_empty())
+    }
+
     /// Takes any block.
     pub(super) fn pop(&mut self) -> Option<B> {
         self.0.iter_mut().find_map(Set::pop)

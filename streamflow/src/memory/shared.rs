@@ -22,8 +22,11 @@ struct Slot<T> {
     read_only: bool,
 }
 
-/// The free slots of a recycler.
+/// The free slots of a recycler: as many as were ever in use at once, up to [`MAX_FREE`].
 type Free<T> = Mutex<Vec<Arc<Slot<T>>>>;
+
+/// Slots beyond this number are freed.
+const MAX_FREE: usize = 1024;
 
 /// A pool of slots for shared values, so that sharing a value in every tick allocates nothing.
 #[derive(Debug)]
@@ -94,7 +97,10 @@ impl<T> Drop for Shared<T> {
         let Some(last) = Arc::get_mut(&mut slot) else { return };
         last.value = None;
         if let Some(recycler) = last.recycler.upgrade() {
-            recycler.lock().unwrap_or_else(PoisonError::into_inner).push(slot);
+            let mut free = recycler.lock().unwrap_or_else(PoisonError::into_inner);
+            if free.len() < MAX_FREE {
+                free.push(slot);
+            }
         }
     }
 }
@@ -146,6 +152,15 @@ mod tests {
         assert_eq!(third.try_unwrap().ok(), Some("b".into()));
         let fourth = recycler.share(String::from("c"));
         assert_eq!(&raw const *fourth, address, "unwrapping returns the slot, too");
+    }
+
+    #[test]
+    fn a_recycler_keeps_so_many_slots() {
+        let recycler = Recycler::new();
+        let all: Vec<_> = (0..MAX_FREE + 9).map(|i| recycler.share(i)).collect();
+        drop(all);
+        let free = recycler.0.lock().unwrap_or_else(PoisonError::into_inner);
+        assert_eq!(free.len(), MAX_FREE);
     }
 
     #[test]

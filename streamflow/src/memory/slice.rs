@@ -1,7 +1,7 @@
 //! Runs of elements in device memory, as kernels take them.
 
 use std::marker::PhantomData;
-use std::ops::{Bound, Deref, DerefMut, RangeBounds};
+use std::ops::{Bound, Deref, DerefMut, Range, RangeBounds};
 use std::ptr::NonNull;
 
 use super::{Block, Element, Shape};
@@ -100,6 +100,24 @@ fn not_aligned(shape: &Shape) -> Error {
     Error::Shape { shape: shape.dims().to_vec(), reason }
 }
 
+/// The indices of a range. `None` if it is not within so many elements.
+pub(super) fn bounds(range: impl RangeBounds<usize>, len: usize) -> Option<Range<usize>> {
+    let start = match range.start_bound() {
+        Bound::Included(&start) => start,
+        Bound::Excluded(&before) => before.checked_add(1)?,
+        Bound::Unbounded => 0,
+    };
+    let end = match range.end_bound() {
+        Bound::Included(&last) => last.checked_add(1)?,
+        Bound::Excluded(&end) => end,
+        Bound::Unbounded => len,
+    };
+    if start > end || end > len {
+        return None;
+    }
+    Some(start..end)
+}
+
 impl<T> DeviceSlice<T> {
     /// The number of elements.
     pub fn len(&self) -> usize {
@@ -168,23 +186,11 @@ impl<T: Element> DeviceSlice<T> {
 
     /// The elements of a range. `None` if the range is not within the slice.
     fn part(&self, range: impl RangeBounds<usize>) -> Option<Stored<T>> {
-        let start = match range.start_bound() {
-            Bound::Included(&start) => start,
-            Bound::Excluded(&before) => before.checked_add(1)?,
-            Bound::Unbounded => 0,
-        };
-        let end = match range.end_bound() {
-            Bound::Included(&last) => last.checked_add(1)?,
-            Bound::Excluded(&end) => end,
-            Bound::Unbounded => self.len,
-        };
-        if start > end || end > self.len {
-            return None;
-        }
+        let range = bounds(range, self.len)?;
         Some(DeviceSlice {
             block: self.block,
-            address: self.address + (start * size_of::<T>()) as u64,
-            len: end - start,
+            address: self.address + (range.start * size_of::<T>()) as u64,
+            len: range.len(),
             _items: PhantomData,
             _unsized: [],
         })

@@ -17,6 +17,8 @@ mod reuse;
 mod room;
 mod rotation;
 mod shapes;
+mod siblings;
+mod sizes;
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};

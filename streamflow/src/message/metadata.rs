@@ -90,11 +90,15 @@ type Storage = Box<Vec<Entry>>;
 #[derive(Default)]
 pub(super) struct Values(Option<Storage>);
 
-/// Storage that no message uses: as many as were ever in use at once, up to [`MAX_FREE`].
+/// Storage that no message uses: as many as were ever in use at once, up to [`MAX_FREE`], and each with room for up to
+/// [`MAX_ENTRIES`] values.
 static FREE: Mutex<Vec<Storage>> = Mutex::new(Vec::new());
 
 /// Storage beyond this number is freed.
 const MAX_FREE: usize = 1024;
+
+/// Storage of more values is freed.
+const MAX_ENTRIES: usize = 256;
 
 fn free_storage() -> MutexGuard<'static, Vec<Storage>> {
     FREE.lock().unwrap_or_else(PoisonError::into_inner)
@@ -136,6 +140,9 @@ impl Values {
     fn recycle(mut unused: Storage) {
         // Without the lock, since values are dropped here.
         unused.clear();
+        if unused.capacity() > MAX_ENTRIES {
+            return;
+        }
         let mut free = free_storage();
         if free.len() < MAX_FREE {
             free.push(unused);
@@ -253,5 +260,13 @@ mod tests {
             free_storage().iter().any(|unused| unused.as_ptr() == entries && unused.is_empty());
         assert!(found || free_storage().len() == MAX_FREE);
         assert_eq!(copy.get("value 4"), Some(&Value::Integer(4)));
+    }
+
+    #[test]
+    fn the_storage_of_very_many_values_is_not_kept() {
+        let mut many = Metadata::default();
+        (0..2 * MAX_ENTRIES as i64).for_each(|i| many.set(format!("{i}"), Value::Integer(i)));
+        drop(many);
+        assert!(free_storage().iter().all(|unused| unused.capacity() <= MAX_ENTRIES));
     }
 }

@@ -19,7 +19,7 @@ use crate::driver::{DriverError, report_in_drop};
 use crate::error::{Error, Result, forget};
 use crate::graph::{NodeStatus, Waits};
 use crate::operator::{Succession, text_of};
-use crate::platform::Platform;
+use crate::platform::{Platform, RunInProgress};
 use crate::time::Timestamp;
 use crate::turns;
 
@@ -27,6 +27,7 @@ use crate::turns;
 pub(super) struct Run {
     pub(super) control: Arc<RunControl>,
     platform: Platform,
+    in_progress: RunInProgress,
     /// Whether the driver uses notes.
     is_watched: bool,
     races: RaceWatch,
@@ -71,6 +72,7 @@ impl Run {
         Self {
             control: Arc::new(RunControl::new(cells)),
             platform: platform.clone(),
+            in_progress: RunInProgress::begin(platform),
             is_watched: platform.is_watched(),
             races: RaceWatch::new(platform.driver()),
             waits: Waits::default(),
@@ -342,6 +344,9 @@ impl Run {
             if self.platform.driver().sticky_error().is_none() {
                 followed.extend(node.synchronize_blocking().err());
             }
+        }
+        if self.platform.driver().sticky_error().is_none() {
+            followed.extend(self.in_progress.give_back().err());
         }
         if self.races.look() {
             followed.insert(0, Error::Races(self.races.take()));

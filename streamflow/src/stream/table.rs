@@ -141,15 +141,14 @@ impl StreamTable {
         }
     }
 
-    /// Puts a value beside the streams, from a layer above. The first one stays.
-    pub(crate) fn put_beside<T: Any + Send + Sync>(&self, value: T) {
-        // An `Err` means that there is one already.
-        let _first = self.beside.set(Box::new(value));
-    }
-
-    /// The value that was put beside the streams.
-    pub(crate) fn beside<T: Any + Send + Sync>(&self) -> Option<&T> {
-        self.beside.get()?.downcast_ref()
+    /// The value of a layer above that is beside the streams; the first call makes it. One layer has one value, always of
+    /// one type.
+    pub(crate) fn beside<T: Any + Send + Sync>(&self, make: impl FnOnce() -> T) -> &T {
+        let found: &dyn Any = self.beside.get_or_init(|| Box::new(make())).as_ref();
+        match found.downcast_ref() {
+            Some(found) => found,
+            None => unreachable!("two types are beside one platform's streams"),
+        }
     }
 
     /// An idle stream with these options, or a new one.

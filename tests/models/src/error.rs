@@ -34,6 +34,19 @@ pub(crate) enum Error {
         max_size: u64,
         holders: Vec<(String, usize)>,
     },
+    OutOfMemory {
+        device: DeviceId,
+        requested: u64,
+        total: u64,
+        pools: Vec<(String, u64, u64)>,
+        is_simulated: bool,
+    },
+    PinnedExhausted {
+        device: DeviceId,
+        requested: u64,
+        used: u64,
+        limit: u64,
+    },
     WrongDevice {
         what: String,
         memory: DeviceId,

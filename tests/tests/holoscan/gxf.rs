@@ -1,6 +1,5 @@
 //! X1–X3 and X10: GXF's own tests of streams, events and memory, `cuda/tests` and `stream/tests`.
 
-use streamflow::driver::DriverError;
 use streamflow::prelude::*;
 use streamflow_tests::kernels::slow_fill;
 use streamflow_tests::{Failed, Suite, check, check_error, check_text};
@@ -98,7 +97,7 @@ fn x10_stream_ordered_allocation(platform: &Platform) -> Result<(), Failed> {
     let stream = streams[0].as_ref().map_err(Failed::msg)?;
     // More memory than any device has.
     let too_much = platform.buffer::<f32>(1 << 44, stream);
-    let is_oom = |error: &Error| matches!(error, Error::Driver(DriverError::OutOfMemory { .. }));
+    let is_oom = |error: &Error| matches!(error, Error::OutOfMemory { .. });
     let text = check_error("16 times 4 TiB", too_much.map(drop), is_oom)?;
     check_text(&text, &["memory"])?;
     let wrong = platform.tensor::<f32>([usize::MAX, 2], stream);

@@ -191,7 +191,9 @@ fn refusal(error: Error) -> Refusal {
     let kind = match &error {
         Error::Exchange { .. } => "BufferError",
         Error::Shape { .. } | Error::NoSuchDevice { .. } => "ValueError",
-        Error::Driver(DriverError::OutOfMemory { .. }) => "MemoryError",
+        Error::OutOfMemory { .. }
+        | Error::PinnedExhausted { .. }
+        | Error::Driver(DriverError::OutOfMemory { .. }) => "MemoryError",
         _ => "RuntimeError",
     };
     (kind, error.to_string())

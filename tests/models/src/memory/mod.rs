@@ -26,6 +26,12 @@ mod last_write;
 mod limits;
 #[path = "../../../../streamflow/src/memory/pinned.rs"]
 mod pinned;
+#[path = "../../../../streamflow/src/memory/pinned_pool.rs"]
+mod pinned_pool;
+#[path = "../../../../streamflow/src/memory/pinned_slice.rs"]
+mod pinned_slice;
+#[path = "../../../../streamflow/src/memory/platform_pools.rs"]
+mod platform_pools;
 #[path = "../../../../streamflow/src/memory/points.rs"]
 mod points;
 #[path = "../../../../streamflow/src/memory/pool.rs"]
@@ -46,6 +52,8 @@ mod rotation;
 mod shape;
 #[path = "../../../../streamflow/src/memory/shared.rs"]
 mod shared;
+#[path = "../../../../streamflow/src/memory/sizes.rs"]
+mod sizes;
 #[path = "../../../../streamflow/src/memory/slice.rs"]
 mod slice;
 #[path = "../../../../streamflow/src/memory/tensor.rs"]
@@ -67,7 +75,9 @@ use crate::element;
 pub(crate) use element::{Element, Scalar};
 pub(crate) use free::MemoryAmount;
 pub(crate) use limits::{MemoryLimits, MemoryOptions};
-pub(crate) use pinned::{Pinned, PinnedPool, PinnedPools};
+pub(crate) use pinned::Pinned;
+pub(crate) use pinned_pool::PinnedPool;
+pub(crate) use pinned_slice::{PinnedSlice, PinnedView, PinnedViewMut};
 pub(crate) use pool::MemoryPool;
 pub(crate) use pooled::PoolHandle;
 pub(crate) use shape::{IntoShape, MAX_RANK, Shape, Strides};

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use loom::thread;
 
-use super::{Buffer, MemoryLimits, MemoryOptions, MemoryPool, Pinned, PinnedPool, PinnedPools};
-use super::{PoolHandle, Shape};
+use super::Shape;
+use super::{Buffer, MemoryLimits, MemoryOptions, MemoryPool, Pinned, PinnedPool, PoolHandle};
 use crate::driver::DeviceId;
 use crate::driver::device::Device;
 use crate::explore::explore_sections;
@@ -32,8 +32,8 @@ impl Memory {
         let [a, b] = [(); 2].map(|()| CudaStream::new(&table));
         device.set_of_users([a.raw(), b.raw()]);
         let pool = MemoryPool::limited(&table, DEVICE, options, "pool", limits).unwrap();
-        let pinned = PinnedPool::new(&table, DEVICE, 1);
-        table.put_beside(PinnedPools::new([&pinned].into_iter()));
+        let pinned = PinnedPool::new(&table, DEVICE, options);
+        pinned.pool().publish();
         Self { device, a, b, pool, pinned }
     }
 

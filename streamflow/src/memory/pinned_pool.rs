@@ -1,0 +1,411 @@
+//! The pools of page-locked host memory. It is pooled, because freeing it synchronises the device.
+//!
+//! A block that comes back is kept for the next owner, and freed where that is no surprise: when a new block would exceed
+//! [`MemoryOptions::pinned_limit`], when the system has no memory, at a run's end, by
+//! [`Platform::trim`](crate::Platform::trim), and when the pool is closed. Neither lock nor mutex is held meanwhile.
+
+use std::fmt;
+use std::panic::Location;
+use std::sync::Arc;
+
+use super::platform_pools::{HostPool, Pools};
+use super::pooled::{BlockPool, FreeList, OwnedBlock, PoolHandle, PooledBlock};
+use super::rotation::{Bounds, Turn};
+use super::sizes::{block_size, round_up};
+use super::{Block, MemoryOptions};
+use crate::driver::{
+    AccessMode, DeviceId, DriverError, DriverResult, MemoryRange, Note, SourceLocation,
+    first_error, report_in_drop,
+};
+use crate::error::{Error, Result};
+use crate::lock::{Held, Lock};
+use crate::stream::{Awaited, CudaStream, StreamTable};
+use crate::sync::yield_now;
+use crate::turns;
+
+/// What fails, in the log.
+const FREEING: &str = "freeing page-locked memory";
+
+/// The size of a page: sizes are multiples of it.
+const PAGE: u64 = 4096;
+
+/// The page-locked memory of one device.
+pub(crate) struct PinnedPool {
+    table: Arc<StreamTable>,
+    device: DeviceId,
+    /// How many free blocks of a size the device may still use before a stream waits for the oldest.
+    in_flight: usize,
+    /// The most bytes of all blocks.
+    limit: u64,
+    free: Lock<Free>,
+    /// The tasks that await downloads.
+    awaited: Arc<Awaited>,
+}
+
+#[derive(Default)]
+struct Free {
+    blocks: FreeList<PinnedPool>,
+    /// Bytes of the blocks that have an owner, and of those that are being made.
+    used: u64,
+    /// Bytes of all blocks, also of those that are being made or freed.
+    reserved: u64,
+    /// Returned blocks are freed, and not kept any more.
+    closed: bool,
+}
+
+/// A block for an allocation for which none was free and complete.
+struct Made {
+    block: OwnedBlock<PinnedPool>,
+    is_new: bool,
+}
+
+impl Free {
+    /// Counts a block that is to be made, if the limit has room for it.
+    fn reserve(&mut self, bytes: u64, limit: u64) -> bool {
+        let has_room = self.reserved.saturating_add(bytes) <= limit;
+        if has_room {
+            self.reserved += bytes;
+            self.used += bytes;
+        }
+        has_room
+    }
+}
+
+impl PinnedPool {
+    pub(crate) fn new(
+        table: &Arc<StreamTable>,
+        device: DeviceId,
+        options: MemoryOptions,
+    ) -> PoolHandle<Self> {
+        let free = Lock::default();
+        let (table, awaited) = (table.clone(), Arc::default());
+        let MemoryOptions { in_flight, pinned_limit: limit, .. } = options;
+        let in_flight = in_flight.max(1);
+        PoolHandle::new(Self { table, device, in_flight, limit, free, awaited })
+    }
+
+    /// Makes this the pool of its device, from which streams get memory.
+    pub(crate) fn publish(self: &Arc<Self>) {
+        let weak = Arc::downgrade(self);
+        Pools::of(&self.table).of_device(self.device).set_pinned(weak);
+    }
+
+    /// The page-locked memory of a stream's device. After the platform is dropped, a pool for a single block.
+    pub(super) fn of(stream: &CudaStream) -> Arc<Self> {
+        let (table, device) = (stream.table(), stream.device());
+        let pool = Pools::of(table).of_device(device).pinned();
+        pool.unwrap_or_else(|| {
+            Self::new(table, device, MemoryOptions::new().in_flight(1)).pool().clone()
+        })
+    }
+
+    pub(super) fn table(&self) -> &Arc<StreamTable> {
+        &self.table
+    }
+
+    pub(super) fn awaited(&self) -> &Arc<Awaited> {
+        &self.awaited
+    }
+
+    /// The size of the block for a request. One that the limit has room for is not rounded up beyond it.
+    #[inline]
+    fn block_size(&self, bytes: u64) -> u64 {
+        block_size(bytes, PAGE).min(self.limit).max(round_up(bytes.max(1), PAGE))
+    }
+
+    /// Memory that the host may touch at once.
+    #[track_caller]
+    pub(super) fn for_host(self: &Arc<Self>, bytes: u64) -> Result<OwnedBlock<Self>> {
+        let bytes = self.block_size(bytes);
+        let turn = Turn::now(&self.table);
+        if let Some(turn) = turn
+            && let Some(block) = self.for_host_in_turn(bytes, turn)?
+        {
+            return Ok(block);
+        }
+        let (free, mut first) = {
+            let mut free = self.lock();
+            let class = free.blocks.size_class(bytes);
+            if turn.is_none() {
+                class.end_turns();
+            }
+            (class.blocks.len(), class.blocks.pop_front())
+        };
+        for index in 0..free {
+            let next = || self.lock().blocks.size_class(bytes).blocks.remove(index);
+            let Some(mut block) = first.take().or_else(next) else { break };
+            // Without the lock, since this queries the driver.
+            let complete = block.is_complete(&self.table, AccessMode::Write);
+            if let Ok(true) = complete {
+                self.touched(block.range(), AccessMode::Write, Location::caller());
+                block.turn = turn;
+                return Ok(self.hand_out(block));
+            }
+            let mut free = self.lock();
+            let blocks = &mut free.blocks.size_class(bytes).blocks;
+            // At its old place, since the oldest is reused first.
+            blocks.insert(index.min(blocks.len()), block);
+            complete?;
+        }
+        let made = self.make(bytes, turn)?;
+        if !made.is_new {
+            made.block.wait(&self.table, AccessMode::Write)?;
+            self.touched(made.block.range(), AccessMode::Write, Location::caller());
+        }
+        Ok(made.block)
+    }
+
+    /// Such memory for a replayed tick: of its set.
+    #[track_caller]
+    fn for_host_in_turn(
+        self: &Arc<Self>,
+        bytes: u64,
+        turn: Turn,
+    ) -> Result<Option<OwnedBlock<Self>>> {
+        for nth in 0.. {
+            let block = self.lock().blocks.size_class(bytes).take_nth(turn, self.in_flight, nth);
+            let Some(mut block) = block else { break };
+            // Without the lock, since this may query the driver.
+            let is_done = block.is_complete(&self.table, AccessMode::Write);
+            if let Ok(true) = is_done {
+                self.touched(block.range(), AccessMode::Write, Location::caller());
+                block.turn = Some(turn);
+                return Ok(Some(self.hand_out(block)));
+            }
+            self.lock().blocks.size_class(bytes).put_nth(turn, nth, block);
+            is_done?;
+        }
+        Ok(None)
+    }
+
+    /// Counts a block that was looked at as in use.
+    fn hand_out(&self, block: Box<PooledBlock<Self>>) -> OwnedBlock<Self> {
+        self.lock().used += block.range().bytes;
+        OwnedBlock::new(block)
+    }
+
+    /// Memory that a copy on `stream` may write.
+    pub(super) fn for_stream(
+        self: &Arc<Self>,
+        stream: &CudaStream,
+        bytes: u64,
+    ) -> Result<OwnedBlock<Self>> {
+        let bytes = self.block_size(bytes);
+        let timeline = stream.timeline();
+        let turn = Turn::now(&self.table);
+        let mut free = self.lock();
+        let class = free.blocks.size_class(bytes);
+        let mut ready = None;
+        let block = if let Some(turn) = turn {
+            let ticks = self.in_flight;
+            let bounds = Bounds { ticks, blocks: ticks, may_grow: true };
+            class.take_in_turn(turn, timeline.id(), bounds)
+        } else {
+            class.end_turns();
+            let blocks = &mut class.blocks;
+            ready = blocks.iter_mut().position(|block| block.is_ordered_before(timeline));
+            let index = ready.or((blocks.len() >= self.in_flight).then_some(0));
+            index.and_then(|index| blocks.remove(index))
+        };
+        if block.is_some() {
+            free.used += bytes;
+        }
+        drop(free);
+        let mut owned = match block {
+            Some(mut block) => {
+                block.turn = turn;
+                OwnedBlock::new(block)
+            }
+            None => self.make(bytes, turn)?.block,
+        };
+        // The copy comes after all earlier uses, and the next use comes after the copy.
+        if ready.is_none() {
+            owned.block_mut().wait_for_uses(timeline, &self.table)?;
+        }
+        owned.block_mut().allocated_on(timeline);
+        Ok(owned)
+    }
+
+    /// A new block; or, if the limit has no room for one, a free block that the device still uses.
+    #[inline(never)]
+    fn make(self: &Arc<Self>, bytes: u64, turn: Option<Turn>) -> Result<Made> {
+        if let Some(mut block) = self.reserve(bytes)? {
+            block.turn = turn;
+            return Ok(Made { block: OwnedBlock::new(block), is_new: false });
+        }
+        let range = self.allocate(bytes).inspect_err(|_| {
+            let mut free = self.lock();
+            free.used -= bytes;
+            free.reserved -= bytes;
+        })?;
+        // SAFETY: just allocated, of this length, and not shared yet. Page-locked memory is uninitialised
+        // in Rust's sense; from here on it is initialised.
+        unsafe { std::ptr::write_bytes(range.address as *mut u8, 0, range.bytes as usize) };
+        let block = Block::new(self.table.platform(), self.device, range);
+        let mut pooled = PooledBlock::new(block, 0, self);
+        pooled.turn = turn;
+        Ok(Made { block: OwnedBlock::new(pooled), is_new: true })
+    }
+
+    /// Counts a new block as in use. If the limit has no room for it, a free block of its size is in use instead, or free
+    /// blocks of other sizes are freed, the largest first, until there is room.
+    ///
+    /// # Errors
+    /// [`Error::PinnedExhausted`]; the driver's.
+    fn reserve(&self, bytes: u64) -> Result<Option<Box<PooledBlock<Self>>>> {
+        loop {
+            let mut free = self.lock();
+            if free.reserve(bytes, self.limit) {
+                return Ok(None);
+            }
+            let same = free.blocks.size_class(bytes).pop();
+            if same.is_some() {
+                free.used += bytes;
+                return Ok(same);
+            }
+            if free.used.saturating_add(bytes) > self.limit {
+                let (used, limit, device) = (free.used, self.limit, self.device);
+                return Err(Error::PinnedExhausted { device, requested: bytes, used, limit });
+            }
+            let large = free.blocks.pop_large();
+            drop(free);
+            match large {
+                Some(block) => self.give_back(&block)?,
+                // Another thread looks at the block, or frees it just now.
+                None => {
+                    turns::yield_turn();
+                    yield_now();
+                }
+            }
+        }
+    }
+
+    /// Memory of the driver. If it has none, the free page-locked memory of all devices is given back: it is the same
+    /// host's.
+    fn allocate(&self, bytes: u64) -> Result<MemoryRange> {
+        let driver = self.table.driver();
+        driver.bind(self.device)?;
+        let made = driver.allocate_pinned(self.device, bytes);
+        let Err(DriverError::OutOfMemory { .. }) = made else { return Ok(made?) };
+        let device = self.device;
+        tracing::warn!(%device, bytes, "out of page-locked memory: freeing what is free");
+        let pools = Pools::of(&self.table).pinned();
+        pools.iter().try_for_each(|pool| pool.give_back_free(0).map(drop))?;
+        driver.bind(self.device)?;
+        Ok(driver.allocate_pinned(self.device, bytes)?)
+    }
+
+    /// Frees a block that is in no list, after its uses.
+    fn give_back(&self, block: &Block) -> Result<()> {
+        let waited = block.wait(&self.table, AccessMode::Write);
+        let freed = waited.and_then(|()| self.free(block));
+        // Also after an error: nothing has the block any more.
+        self.lock().reserved -= block.range().bytes;
+        freed
+    }
+
+    /// Takes back a block, of which so many bytes were counted as in use.
+    fn take_back(&self, block: Box<PooledBlock<Self>>, used: u64) {
+        let bytes = block.range().bytes;
+        let mut free = self.lock();
+        free.used -= used;
+        if !free.closed {
+            return free.blocks.size_class(bytes).put_back(block);
+        }
+        free.reserved -= bytes;
+        drop(free);
+        self.free_in_drop(&block);
+    }
+
+    pub(super) fn touched(&self, range: MemoryRange, mode: AccessMode, location: SourceLocation) {
+        self.table.tell(&Note::HostAccess { range, mode, location });
+    }
+
+    /// Frees a block whose uses are all complete.
+    fn free(&self, block: &Block) -> Result<()> {
+        let driver = self.table.driver();
+        let bound: DriverResult<()> = driver.bind(self.device);
+        if bound.is_err() && driver.sticky_error().is_some() {
+            return Ok(bound?);
+        }
+        // Also if the device is not bound: an address names its context, and nothing else would free it.
+        // SAFETY: this driver allocated it, it has no owner and is in no free list, and all its uses are
+        // complete.
+        let freed = unsafe { driver.free_pinned(self.device, block.range()) };
+        Ok(first_error(FREEING, bound, freed)?)
+    }
+
+    /// Waits for the uses of a block that is not kept, and frees it.
+    fn free_in_drop(&self, block: &Block) {
+        let is_lost = || self.table.driver().sticky_error().is_some();
+        if is_lost() {
+            return;
+        }
+        let mut complete = block.wait(&self.table, AccessMode::Write);
+        if complete.is_err() {
+            report_in_drop(FREEING, complete);
+            if is_lost() {
+                return;
+            }
+            complete = block.wait_for_streams(&self.table);
+        }
+        report_in_drop(FREEING, complete.and_then(|()| self.free(block)));
+    }
+
+    fn lock(&self) -> Held<'_, Free> {
+        self.free.lock()
+    }
+}
+
+impl HostPool for PinnedPool {
+    /// Frees the free blocks beyond `keep` bytes, the largest first, after their uses: it may wait for the device. Returns
+    /// how many bytes that were. After an error the other blocks stay, and the one that could not be freed is lost: the
+    /// driver may or may not have freed it.
+    fn give_back_free(&self, keep: u64) -> Result<u64> {
+        let mut blocks = Vec::new();
+        let mut free = self.lock();
+        let mut left = free.reserved - free.used;
+        while left > keep
+            && let Some(block) = free.blocks.pop_large()
+        {
+            left = left.saturating_sub(block.range().bytes);
+            blocks.push(block);
+        }
+        drop(free);
+        let mut freed = Ok(0);
+        for block in blocks {
+            match freed {
+                Ok(bytes) => {
+                    freed = self.give_back(&block).map(|()| bytes + block.range().bytes);
+                }
+                Err(_) => self.take_back(block, 0),
+            }
+        }
+        freed
+    }
+}
+
+impl BlockPool for PinnedPool {
+    fn return_block(block: Box<PooledBlock<Self>>) {
+        // SAFETY: used until the block is in a list and the list's lock is released, or else before the block is
+        // dropped.
+        let pool: &Self = unsafe { block.pool() };
+        let bytes = block.range().bytes;
+        pool.take_back(block, bytes);
+    }
+
+    fn close(&self) {
+        let mut free = self.lock();
+        free.closed = true;
+        let blocks: Vec<_> = free.blocks.take_all().collect();
+        free.reserved -= blocks.iter().map(|block| block.range().bytes).sum::<u64>();
+        drop(free);
+        blocks.iter().for_each(|block| self.free_in_drop(block));
+    }
+}
+
+impl fmt::Debug for PinnedPool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PinnedPool").field("device", &self.device).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,67 @@
+//! The sizes of blocks: requests of almost equal sizes share blocks, so that a program whose sizes change has few lists of
+//! free blocks, and little memory in them.
+//!
+//! Each power of two has [`PER_DOUBLING`] sizes, and from 16 MiB on each multiple of [`MOST_WASTE`] is one. So less than an
+//! eighth of a block is unused, and less than 2 MiB; CUDA's driver takes memory from the system in portions of that size.
+
+/// So many sizes for each power of two.
+const PER_DOUBLING: u64 = 8;
+
+/// Less than this many bytes of a block are unused.
+const MOST_WASTE: u64 = 2 << 20;
+
+/// The size of the block for a request of `bytes`: a multiple of `granule`, which is a power of two. A size that would
+/// overflow gives the largest multiple, which is more than any device has.
+#[inline]
+pub(super) fn block_size(bytes: u64, granule: u64) -> u64 {
+    let bytes = bytes.max(1);
+    let step = ((1_u64 << bytes.ilog2()) / PER_DOUBLING).clamp(granule, MOST_WASTE);
+    round_up(bytes, step)
+}
+
+/// The next multiple of `step`, or the largest one.
+#[inline]
+pub(super) fn round_up(bytes: u64, step: u64) -> u64 {
+    bytes.checked_next_multiple_of(step).unwrap_or(u64::MAX - u64::MAX % step)
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn a_block_is_as_large_as_its_request_and_wastes_less_than_an_eighth() {
+        let around = (0..40).flat_map(|power| {
+            [1_u64 << power, 3 << power, 5 << power, 13 << power]
+                .into_iter()
+                .flat_map(|at| [at.saturating_sub(1), at, at + 1])
+        });
+        for bytes in around {
+            for granule in [512, 4096] {
+                let size = block_size(bytes, granule);
+                assert!(size >= bytes && size.is_multiple_of(granule), "{size} for {bytes}");
+                assert_eq!(block_size(size, granule), size, "a size is its own");
+                let waste = size - bytes;
+                let is_small = bytes < PER_DOUBLING * granule;
+                assert!(
+                    waste < MOST_WASTE && (is_small || waste < bytes / 8 + 1),
+                    "{size} for {bytes}"
+                );
+            }
+        }
+        assert!(block_size(u64::MAX, 512) > u64::MAX - MOST_WASTE);
+    }
+
+    #[test]
+    fn requests_of_all_sizes_share_few_blocks() {
+        let sizes: BTreeSet<u64> =
+            (1 << 20..8 << 20).step_by(997).map(|bytes| block_size(bytes, 4096)).collect();
+        assert_eq!(
+            sizes.len(),
+            3 * PER_DOUBLING as usize + 1,
+            "three doublings, and the first size"
+        );
+    }
+}
