@@ -7,6 +7,7 @@
 pub(super) mod call;
 mod claim;
 pub(super) mod description;
+#[allow(dead_code, reason = "features with a library use it")]
 pub(super) mod elements;
 #[allow(dead_code, reason = "each feature uses its part")]
 mod find;
