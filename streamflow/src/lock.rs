@@ -1,6 +1,7 @@
 //! The locks of the library: a spin lock for short sections, and how a standard mutex is locked.
 
 use std::cell::Cell;
+use std::marker::PhantomData;
 use std::sync::{PoisonError, TryLockError};
 use std::time::Duration;
 
@@ -18,9 +19,8 @@ use crate::turns;
 /// our own time. A thread that finds it taken tries again, and lets other threads run in between. Nothing panics while
 /// it is held; if a driver did, the lock would be released and not poisoned.
 ///
-/// The exception is a kernel that the simulator executes: the simulator is called under these locks, and the
-/// kernel's body is user code. If the body uses the platform that executes it, it can meet a lock that its own
-/// thread holds, and panics after many attempts.
+/// Bodies of kernels are user code, too, and the simulator executes them in the calls of its driver: a call under a lock
+/// executes none. Those of records and waits never do; others are made within [`hold`].
 pub(crate) type Lock<T> = SpinMutex<T, Backoff>;
 
 /// The guard of a [`Lock`].
@@ -28,9 +28,12 @@ pub(crate) type Held<'a, T> = SpinMutexGuard<'a, T, Backoff>;
 
 /// Locks a mutex of the standard library, for long sections: waiting threads sleep. Every mutex that is held
 /// during driver calls is locked by this function. A thread that takes turns hands on its turn until the mutex is
-/// free. Inside a kernel's body, a mutex that never becomes free ends in a panic.
+/// free.
+///
+/// A mutex that gives a worker one node for the time of a hook is none of the locks that [`hold`] is about. The board of the
+/// workers gives a node to one worker at a time, before its mutex is locked, so that no thread waits for it.
 pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    while turns::takes_turns() || turns::holds_turn() {
+    while turns::takes_turns() {
         match mutex.try_lock() {
             Ok(guard) => return guard,
             Err(TryLockError::Poisoned(poisoned)) => return poisoned.into_inner(),
@@ -38,6 +41,38 @@ pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
         }
     }
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+thread_local! {
+    /// The number of [`Hold`]s of this thread.
+    static HELD: Cell<u32> = const { Cell::new(0) };
+}
+
+/// The calling thread makes driver calls under a lock of this library, until the result is dropped: they execute no user
+/// code, which could wait for another thread that waits for this lock. After it the thread calls
+/// [`catch_up`](crate::driver::Driver::catch_up).
+#[must_use]
+#[derive(Debug)]
+pub(crate) struct Hold(PhantomData<*const ()>);
+
+/// See [`Hold`].
+#[inline]
+pub(crate) fn hold() -> Hold {
+    HELD.set(HELD.get() + 1);
+    Hold(PhantomData)
+}
+
+impl Drop for Hold {
+    #[inline]
+    fn drop(&mut self) {
+        HELD.set(HELD.get() - 1);
+    }
+}
+
+/// Whether the calling thread is within [`hold`].
+#[inline]
+pub(crate) fn is_held() -> bool {
+    HELD.get() > 0
 }
 
 /// What a thread does between two attempts to take a lock.
@@ -56,18 +91,9 @@ const SLEEP: Duration = Duration::from_micros(20);
 impl RelaxStrategy for Backoff {
     #[cold]
     #[inline(never)]
-    #[allow(
-        clippy::panic,
-        reason = "`lock` has no other way to end, and the caller of the kernel catches it"
-    )]
     fn relax() {
         // The thread that holds the lock may have handed on its turn in a driver call.
         turns::yield_turn();
-        if turns::would_deadlock() {
-            panic!(
-                "its body uses its platform, and the call that executes it holds the lock that it needs"
-            );
-        }
         thread_local! {
             // One count for all locks. That only changes where a round begins.
             static ATTEMPTS: Cell<u32> = const { Cell::new(0) };
@@ -86,21 +112,21 @@ impl RelaxStrategy for Backoff {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
-    use std::panic::{AssertUnwindSafe, catch_unwind};
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
     use std::thread;
 
     use super::*;
 
     #[test]
-    fn a_kernel_body_that_needs_a_lock_of_its_own_thread_panics() {
-        let (spin, sleep) = (Lock::new(1), Mutex::new(2));
-        let (one, two) = (spin.lock(), locked(&sleep));
-        let second = catch_unwind(AssertUnwindSafe(|| turns::hold_turn(|| *spin.lock())));
-        assert!(second.is_err());
-        let second = catch_unwind(AssertUnwindSafe(|| turns::hold_turn(|| *locked(&sleep))));
-        assert!(second.is_err());
-        drop((one, two));
-        assert_eq!(turns::hold_turn(|| (*spin.lock(), *locked(&sleep))), (1, 2));
+    fn a_thread_holds_a_lock_until_the_last_guard_is_dropped() {
+        assert!(!is_held());
+        let outer = hold();
+        drop(hold());
+        assert!(is_held());
+        assert!(!thread::spawn(is_held).join().unwrap());
+        drop(outer);
+        assert!(!is_held());
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! What the runner of a node does before and after each hook: binds the device, and records the streams.
 
 use super::{Activity, ExecutionContext};
-use crate::driver::{DriverResult, Note};
+use crate::driver::{Asker, DriverResult, Note};
 use crate::stream::note_bound;
 
 impl ExecutionContext {
@@ -20,6 +20,7 @@ impl ExecutionContext {
         if self.carries {
             self.carried.clear();
         }
+        self.asker.enter();
         self.on_default.set(None);
         let device = self.device();
         self.driver.bind(device)?;
@@ -36,6 +37,7 @@ impl ExecutionContext {
     /// unless the graph has one stream alone.
     #[inline]
     pub(crate) fn close(&self) -> DriverResult<()> {
+        Asker::default().enter();
         if self.single_stream.holds() {
             return Ok(());
         }

@@ -45,7 +45,7 @@ pub use stream_ref::{StreamRef, Synchronized};
 pub use table::Table;
 
 use crate::driver::current;
-use crate::driver::{DeviceId, Driver};
+use crate::driver::{Asker, DeviceId, Driver};
 use crate::error::{Error, Failure, Result, did_you_mean};
 use crate::memory::{
     Buffer, CopySource, Download, Element, IntoShape, Pinned, PitchedTensor, Tensor,
@@ -106,6 +106,7 @@ pub struct ExecutionContext {
     names: &'static [&'static str],
     /// The node's name in its graph.
     node: String,
+    asker: Asker,
     /// The streams that the operator named in a hook, without declaring them.
     undeclared: boxcar::Vec<(String, CudaStream)>,
     /// The default streams that it used, by device. An operator that adopts streams may use those of several devices.
@@ -128,6 +129,7 @@ impl ExecutionContext {
             driver: platform.driver().clone(),
             device,
             node: node.to_owned(),
+            asker: Asker::named(node),
             streams,
             single_stream: single_stream.clone(),
             internal: OnceCell::new(),

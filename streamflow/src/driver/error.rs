@@ -74,6 +74,17 @@ pub enum DriverError {
     /// A library's function has failed.
     #[error(transparent)]
     Library(#[from] LibraryError),
+    /// The host body of a library's function has failed on the simulator. The device is usable. What the function writes is
+    /// undefined.
+    #[error("library function `{function}`{} {problem}", called_by(.node.as_deref()))]
+    HostBody {
+        /// The library's function.
+        function: String,
+        /// The operator whose hook called it.
+        node: Option<String>,
+        /// How it failed, with the error's text or that of the panic.
+        problem: String,
+    },
     /// Compiled code cannot be loaded.
     #[error("{module} cannot be loaded: {message}")]
     Module {
@@ -101,6 +112,10 @@ impl DriverError {
         );
         Self::Kernel { kernel: kernel.to_owned(), message }
     }
+}
+
+fn called_by(node: Option<&str>) -> String {
+    node.map_or_else(String::new, |node| format!(", called by operator `{node}`,"))
 }
 
 /// What a sticky error means.

@@ -115,6 +115,7 @@ forward! {
     [] fn replays() -> Option<&dyn Replays>;
     [] fn watches() -> bool;
     [] fn works_alone() -> bool;
+    [] fn catch_up();
     [] fn seed() -> Option<u64>;
     [unsafe] fn tell(note: &Note<'_>);
     [] fn races_since(mark: &mut RaceMark) -> RaceReports;

@@ -7,6 +7,7 @@
 //! The seam has raw handles: contexts, streams, events, memory, kernels and host functions. Ports,
 //! operators and graphs are above it.
 
+mod asker;
 mod blocking;
 pub mod cuda;
 pub(crate) mod current;
@@ -34,6 +35,7 @@ mod report;
 mod rows;
 mod signal;
 
+pub(crate) use asker::Asker;
 pub(crate) use blocking::BlockingLaunches;
 pub(crate) use cycles::Cycles;
 pub use error::{DriverError, Sticky};
@@ -43,6 +45,7 @@ pub use handle::{
     BorrowedEvent, BorrowedStream, DeviceId, MemoryRange, RawEvent, RawFunction, RawGraph,
     RawModule, RawStream,
 };
+pub(crate) use host::is_inside as is_inside_a_body;
 pub use kernel::{
     Access, AccessMode, Code, HostArgs, HostFunction, HostKernel, Image, KernelSource, Launch,
     LoadedKernel, MAX_PARAMS, Param, Plain, Target,
@@ -533,6 +536,10 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
     fn works_alone(&self) -> bool {
         true
     }
+
+    /// The caller of earlier calls has released its locks. A simulator executes bodies on the threads that call it, but not
+    /// under a lock of this library; what it has put off for that reason executes now.
+    fn catch_up(&self) {}
 
     /// The seed that repeats the order in which this driver executes; `None` for a device, and where no seed chose it.
     fn seed(&self) -> Option<u64> {

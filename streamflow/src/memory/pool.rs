@@ -26,7 +26,7 @@ use super::pooled::{BlockPool, OwnedBlock, PoolHandle, PooledBlock, Reused};
 use super::rotation::Turn;
 use crate::driver::{
     DeviceId, DriverResult, Listeners, MemorySource, Note, StreamOptions, first_error,
-    report_in_drop, report_unless_refused,
+    is_inside_a_body, report_in_drop, report_unless_refused,
 };
 use crate::error::{Error, Result};
 use crate::lock::{Held, Lock};
@@ -292,7 +292,9 @@ impl BlockPool for MemoryPool {
             }
         };
         let mut state = pool.lock();
-        if !state.closed && state.free_bytes.saturating_add(bytes) <= pool.release_threshold {
+        // A kernel's body can free nothing. What is above the threshold then is reused, or released where memory is short.
+        let is_kept = state.free_bytes.saturating_add(bytes) <= pool.release_threshold;
+        if !state.closed && (is_kept || is_inside_a_body()) {
             state.free_bytes += bytes;
             let class = state.free_of(stream).size_class(bytes);
             if is_ready {

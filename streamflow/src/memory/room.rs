@@ -16,7 +16,7 @@ use super::pooled::{OwnedBlock, PooledBlock, Reused};
 use super::rotation::Turn;
 use crate::driver::{DriverError, DriverResult, MemoryRange, MemorySource};
 use crate::error::{Error, Result};
-use crate::lock::locked;
+use crate::lock::{self, locked};
 use crate::log;
 use crate::stream::Timeline;
 
@@ -104,7 +104,8 @@ impl MemoryPool {
     /// when it has queued their frees.
     fn make_room_of_freed(&self, timeline: &Timeline, bytes: u64) -> Result<Place> {
         let _later = log::later();
-        let _alone = locked(&self.releasing);
+        let held = lock::hold();
+        let alone = locked(&self.releasing);
         let mut state = self.lock();
         // Memory may have been returned meanwhile.
         if let Some(place) = self.find_place(&mut state, timeline, bytes)? {
@@ -123,7 +124,10 @@ impl MemoryPool {
         let freed = self.reclaim.open_point();
         let bound = timeline.bind();
         let ready = released.and(bound.map_err(Error::from));
-        if let Err(error) = ready.and_then(|()| timeline.wait(&self.table, freed)) {
+        let waited = ready.and_then(|()| timeline.wait(&self.table, freed));
+        drop((alone, held));
+        self.table.driver().catch_up();
+        if let Err(error) = waited {
             self.undo_reservation(timeline, bytes);
             return Err(error);
         }
@@ -191,7 +195,8 @@ impl MemoryPool {
 
     /// Releases all free memory of the device's pools and allocates, until that succeeds or no memory is free: then all of
     /// it is in use, and that is an error. Another thread for which the driver has no memory waits here, and then finds what
-    /// this one has released. Nothing that it holds the mutex for needs another thread: it waits for the device alone.
+    /// this one has released. Nothing that it holds the mutex for needs another thread: it waits for the device alone. So such
+    /// an allocation is a call that blocks, also for the other thread.
     fn release_and_allocate(
         &self,
         bytes: u64,
@@ -244,13 +249,17 @@ impl DevicePool for MemoryPool {
 
     /// It holds the mutex as long as it queues, and not while the device executes the frees.
     fn queue_frees(&self) -> (Result<u64>, QueuedFrees) {
-        let _alone = locked(&self.releasing);
+        let held = lock::hold();
+        let alone = locked(&self.releasing);
         let mut state = self.lock();
         let bytes = state.free_bytes;
         let blocks = state.take_to_free(u64::MAX);
         drop(state);
         let released = self.release_each(blocks);
-        (released.map(|()| bytes), self.lock().usage.queued_frees())
+        let frees = self.lock().usage.queued_frees();
+        drop((alone, held));
+        self.table.driver().catch_up();
+        (released.map(|()| bytes), frees)
     }
 
     fn finish_frees(&self, frees: QueuedFrees) -> Result<()> {

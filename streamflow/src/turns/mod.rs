@@ -10,9 +10,9 @@
 //! - in debug builds at named [points](point) between two steps that belong together;
 //! - where it waits for the end of another thread, and at its own end.
 //!
-//! A thread never loses the turn while it holds the simulator's lock, or another lock for which threads sleep:
-//! the thread that gets the turn could wait for that lock for ever. A thread that blocks with the turn is
-//! [reported](Trouble) after some time. Then turns end: all threads run as the operating system schedules them.
+//! A thread never loses the turn while it holds the simulator's lock: the thread that gets the turn could wait for that
+//! lock for ever. A thread that blocks with the turn is [reported](Trouble) after some time, and so is a kernel's body that
+//! keeps it. Then turns end: all threads run as the operating system schedules them.
 //!
 //! This module uses no other module, so that all of them can use it. It does not slow down a thread that is in
 //! no run: such a thread reads one thread-local variable, in cold places.
@@ -34,13 +34,16 @@ use std::time::Duration;
 use participants::{Participant, Participants, Until};
 
 pub(crate) use participation::{
-    Participation, Registration, Thread, current, explain_sleep, hold_turn, holds_turn, may_sleep,
-    sleep, takes_turns, thread_index, would_deadlock, yield_turn,
+    Participation, Registration, Thread, current, explain_sleep, may_sleep, sleep, takes_turns,
+    thread_index, within_body, yield_turn,
 };
 pub(crate) use pct::Pct;
 
 /// How long a thread may have the turn without a step, before it is reported as blocked.
 const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How long a kernel's body keeps the turn while another thread waits for it: half of that.
+const BODY_CHECKS: u32 = CHECKS / 2;
 
 /// How often within that time a thread that waits for its turn checks whether the others make steps.
 const CHECKS: u32 = 16;
@@ -85,6 +88,13 @@ pub(crate) enum Trouble {
         /// Its last step.
         since: &'static str,
     },
+    /// A kernel's body has kept the turn for too long.
+    Body {
+        /// The name of the thread that executes it, or where it was spawned.
+        thread: String,
+        /// The kernel.
+        kernel: Arc<str>,
+    },
     /// A thread sleeps until another one wakes it, and no other thread can.
     Asleep {
         /// Its name, or where it was spawned.
@@ -100,6 +110,7 @@ impl Trouble {
         match self {
             Self::Foreign { thread }
             | Self::Blocked { thread, .. }
+            | Self::Body { thread, .. }
             | Self::Asleep { thread, .. } => thread,
         }
     }
@@ -116,6 +127,12 @@ impl Trouble {
                 "is blocked, perhaps in a `recv` or a lock of std, while it has the turn, for which the other threads \
                  of this explored test wait; the last place that it passed is \"{since}\"; let it wait for the \
                  device, by `join`, or in a loop with `streamflow::testing::yield_now`"
+            ),
+            Self::Body { kernel, .. } => format!(
+                "executes the body of `{kernel}`, which has not ended for {} s while other threads of this explored test \
+                 wait for the turn: does it wait for a lock or a thread? All threads run from there on, so this run can't \
+                 be repeated",
+                PATIENCE.as_secs() * u64::from(BODY_CHECKS) / u64::from(CHECKS)
             ),
             Self::Asleep { waits_for: Some(problem), .. } => problem.clone(),
             Self::Asleep { waits_for: None, .. } => "sleeps for ever: all other threads of this explored test have ended, sleep, or \
@@ -239,7 +256,7 @@ impl Turns {
     /// The thread makes a step, or yields until another one has made a step. Another thread may get the turn;
     /// returns when this one has it again.
     fn advance(&self, index: usize, what: &'static str, yields: bool) {
-        if !self.several.load(Ordering::Acquire) || self.is_over() || holds_turn() {
+        if !self.several.load(Ordering::Acquire) || self.is_over() {
             return;
         }
         let mut state = self.lock();
@@ -320,9 +337,14 @@ impl Turns {
                 continue;
             }
             checks += u32::from(timeout.timed_out());
-            if checks > CHECKS && !state.threads.has_turn(index) {
-                let Participant { name, last, .. } = state.threads.current();
-                let trouble = Trouble::Blocked { thread: name.clone(), since: last };
+            let Participant { name, last, body, .. } = state.threads.current();
+            let most = if body.is_some() { BODY_CHECKS } else { CHECKS };
+            if checks > most && !state.threads.has_turn(index) {
+                let thread = name.clone();
+                let trouble = match body {
+                    Some(kernel) => Trouble::Body { thread, kernel: kernel.clone() },
+                    None => Trouble::Blocked { thread, since: last },
+                };
                 state.trouble.get_or_insert(trouble);
                 self.end_turns(&state);
             }

@@ -19,6 +19,8 @@ pub(super) struct Participant {
     pub(super) name: String,
     /// The thread's last step.
     pub(super) last: &'static str,
+    /// The kernel whose body it executes.
+    pub(super) body: Option<Arc<str>>,
     scope: u64,
     status: Status,
     /// The last step in which it had the turn, or could not continue.
@@ -66,7 +68,7 @@ impl Participants {
     pub(super) fn add(&mut self, name: String, scope: u64) -> usize {
         let (status, wake) = (Status::Ready, Arc::default());
         let (last, served) = ("its beginning", self.steps);
-        self.all.push(Participant { name, last, scope, status, served, wake });
+        self.all.push(Participant { name, last, body: None, scope, status, served, wake });
         self.all.len() - 1
     }
 
@@ -105,6 +107,11 @@ impl Participants {
     /// The number of steps so far that may have woken another thread.
     pub(super) fn progress(&self) -> u64 {
         self.progress
+    }
+
+    /// The thread executes a kernel's body, or none any more.
+    pub(super) fn set_body(&mut self, index: usize, kernel: Option<Arc<str>>) {
+        self.all[index].body = kernel;
     }
 
     pub(super) fn name(&self, index: usize) -> String {

@@ -8,17 +8,9 @@ use std::time::Duration;
 
 use super::{Turns, Until};
 
-/// How often [`would_deadlock`] lets a thread try a lock that others hold for a few instructions: for some ten
-/// milliseconds, in which others may run.
-const MAX_ATTEMPTS: u32 = 20_000;
-
 thread_local! {
     /// The runs that this thread takes part in, the innermost last.
     static RUNS: RefCell<Vec<(Arc<Turns>, usize)>> = const { RefCell::new(Vec::new()) };
-    /// The number of nested calls of [`hold_turn`].
-    static HOLD_DEPTH: Cell<u32> = const { Cell::new(0) };
-    /// How often this thread has found a lock taken within the innermost [`hold_turn`].
-    static ATTEMPTS: Cell<u32> = const { Cell::new(0) };
     /// The run that this thread took part in last. Calls of the thread's destructors are permitted there.
     static LEFT: Cell<u64> = const { Cell::new(0) };
 }
@@ -59,7 +51,7 @@ pub(crate) fn thread_index() -> usize {
 
 /// Whether the calling thread takes turns, so that it must wait by [`yield_turn`].
 pub(crate) fn takes_turns() -> bool {
-    current().is_some_and(|thread| !thread.turns.is_over()) && !holds_turn()
+    current().is_some_and(|thread| !thread.turns.is_over())
 }
 
 /// Yields the turn: for a thread that can do nothing until another one has made a step. It gets the turn again
@@ -73,7 +65,7 @@ pub(crate) fn yield_turn() -> bool {
 /// Whether the calling thread sleeps by [`sleep`]: it takes turns, or they have ended by such a sleep.
 pub(crate) fn may_sleep() -> bool {
     let ended = || current().is_some_and(|thread| thread.turns.is_asleep());
-    takes_turns() || !holds_turn() && ended()
+    takes_turns() || ended()
 }
 
 /// Sleeps without a time limit until `is_awake`, for a thread that another one wakes. Outside of runs it returns at
@@ -107,31 +99,25 @@ pub(super) fn point(name: &'static str) {
     }
 }
 
-/// Calls `body`, during which the calling thread does not lose the turn: it holds a lock for which others sleep.
-pub(crate) fn hold_turn<R>(body: impl FnOnce() -> R) -> R {
-    struct Hold;
-    impl Drop for Hold {
-        fn drop(&mut self) {
-            HOLD_DEPTH.set(HOLD_DEPTH.get() - 1);
+/// The calling thread executes the body of a kernel, until the result is dropped. It keeps the turn meanwhile.
+pub(crate) fn within_body(kernel: &Arc<str>) -> WithinBody {
+    let thread = current();
+    if let Some(Thread { turns, index }) = &thread {
+        turns.lock().threads.set_body(*index, Some(kernel.clone()));
+    }
+    WithinBody(thread)
+}
+
+/// See [`within_body`].
+#[derive(Debug)]
+pub(crate) struct WithinBody(Option<Thread>);
+
+impl Drop for WithinBody {
+    fn drop(&mut self) {
+        if let Some(Thread { turns, index }) = &self.0 {
+            turns.lock().threads.set_body(*index, None);
         }
     }
-    HOLD_DEPTH.set(HOLD_DEPTH.get() + 1);
-    ATTEMPTS.set(0);
-    let _hold = Hold;
-    body()
-}
-
-/// Whether the calling thread is inside of [`hold_turn`].
-pub(crate) fn holds_turn() -> bool {
-    HOLD_DEPTH.get() > 0
-}
-
-/// Counts a failed attempt to take a lock, and returns whether further attempts would fail, too: inside of
-/// [`hold_turn`], after [`MAX_ATTEMPTS`], the lock's holder is the thread itself, or a thread that sleeps for a
-/// lock that this one holds.
-pub(crate) fn would_deadlock() -> bool {
-    ATTEMPTS.set(ATTEMPTS.get().saturating_add(u32::from(holds_turn())));
-    ATTEMPTS.get() > MAX_ATTEMPTS && holds_turn()
 }
 
 /// The calling thread's number in a run.

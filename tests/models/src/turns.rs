@@ -81,14 +81,6 @@ pub(crate) fn takes_turns() -> bool {
     part().is_some()
 }
 
-pub(crate) fn holds_turn() -> bool {
-    false
-}
-
-pub(crate) fn would_deadlock() -> bool {
-    false
-}
-
 pub(crate) fn may_sleep() -> bool {
     takes_turns()
 }

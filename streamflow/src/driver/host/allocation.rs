@@ -1,10 +1,13 @@
 //! The calls that allocate and free memory.
 
 use super::HostDriver;
+use super::body;
 use super::context::Needs;
 use super::memory::{POISON_ALLOCATED, POISON_FREED, poison};
-use super::queue::{Op, Poison};
+use super::point::Point;
+use super::queue::{Op, Poison, Touch};
 use super::refusal::invalid_value;
+use super::schedule::Locked;
 use crate::driver::{DeviceId, DriverError, DriverResult, MemoryRange, RawStream};
 
 /// The number in the log of a wait that is for no event of the program.
@@ -65,9 +68,10 @@ impl HostDriver {
         let Some(address) = arena.allocate(bytes, u64::MAX, |_| true, |_| true) else {
             return Err(DriverError::OutOfMemory { device, requested: bytes });
         };
+        let range = MemoryRange { address, bytes };
         // SAFETY: the arena just handed it out, so it has no other owner.
-        unsafe { poison(address, bytes, POISON_ALLOCATED) };
-        Ok(MemoryRange { address, bytes })
+        drop(unsafe { self.poison_now(sim, range, POISON_ALLOCATED) }?);
+        Ok(range)
     }
 
     /// [`Driver::free_pinned`](crate::driver::Driver::free_pinned).
@@ -85,9 +89,11 @@ impl HostDriver {
         if !sim.devices[device.index()].pinned.is_live(address, bytes) {
             return Err(invalid_value(CALL, device, "this memory is not allocated"));
         }
+        let is_inside = body::running(self.number).is_some();
         // CUDA may synchronise here, and need not.
         for index in 0..sim.streams.len() {
-            if sim.variant.frees_pinned_at_once {
+            // A body can't wait for the device.
+            if sim.variant.frees_pinned_at_once || is_inside {
                 break;
             }
             if sim.streams[index].device == device {
@@ -95,10 +101,33 @@ impl HostDriver {
                 sim = self.execute_until(sim, CALL, latest)?;
             }
         }
-        if sim.devices[device.index()].pinned.free(address, bytes, None) {
-            // SAFETY: the arena keeps the memory, and no queued work uses it, by the contract.
+        if !is_inside {
+            // SAFETY: the memory is in use, and no queued work uses it, by the contract.
+            sim = unsafe { self.poison_now(sim, range, POISON_FREED) }?;
+        } else if sim.body_that_touches(Touch::write(range)).is_none() {
+            // SAFETY: as above, and no body touches it.
             unsafe { poison(address, bytes, POISON_FREED) };
         }
+        sim.devices[device.index()].pinned.free(address, bytes, None);
         sim.check(device, CALL)
+    }
+
+    /// Poisons memory that is not used in stream order, when no body touches it any more.
+    ///
+    /// # Safety
+    /// The memory is the simulator's, and no other code than a body that runs touches it.
+    unsafe fn poison_now<'a>(
+        &'a self,
+        mut sim: Locked<'a>,
+        range: MemoryRange,
+        pattern: u16,
+    ) -> DriverResult<Locked<'a>> {
+        while let Some(index) = sim.body_that_touches(Touch::write(range)) {
+            let running = Point { stream: sim.key(index), number: sim.streams[index].submitted };
+            sim = self.sleep(sim, "page-locked memory", running)?;
+        }
+        // SAFETY: the caller's contract, and no body touches it.
+        unsafe { poison(range.address, range.bytes, pattern) };
+        Ok(sim)
     }
 }

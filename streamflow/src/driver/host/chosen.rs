@@ -25,6 +25,7 @@
 
 use std::hash::{DefaultHasher, Hasher};
 
+use super::body::Bodies;
 use super::chooser::{ChosenOrder, QUERY_COMPLETE, hash};
 use super::point::Point;
 use super::random::mix;
@@ -92,7 +93,10 @@ impl Sim {
     fn next_choice(&mut self, query: Option<Point>, may_make_call: bool) -> Option<usize> {
         let mut chosen = self.chosen.take()?;
         let mut runnable = std::mem::take(&mut self.scratch);
-        self.runnable_into(&mut runnable);
+        // Under a lock of the caller the next call without one has the choice of bodies: nothing that a program sees depends
+        // on the order in between. A call that blocks is made without locks.
+        let is_held = may_make_call && crate::lock::is_held();
+        self.runnable_into(&mut runnable, if is_held { Bodies::None } else { Bodies::All });
         let is_repeated = query
             .map(|query| (turns::thread_index(), query))
             .is_some_and(|made| chosen.not_yet_since_step.contains(&made) && !self.reached(made.1));
@@ -107,6 +111,15 @@ impl Sim {
         self.scratch = runnable;
         self.chosen = Some(chosen);
         choice
+    }
+
+    /// A hash of the content of device memory. 0 while a body runs on another thread, which may write it: the body has passed
+    /// on its turn then, so that the run can't be repeated.
+    pub(super) fn memory_key(&self) -> u64 {
+        if self.bodies > 0 {
+            return 0;
+        }
+        self.devices.iter().fold(0, |hash, device| mix(hash ^ device.digest()))
     }
 
     fn state_key(&self, chosen: &mut ChosenOrder, query: Option<Point>) -> u64 {
@@ -128,9 +141,7 @@ impl Sim {
         for (&(device, block), &content) in &chosen.pinned {
             state.write_u64(hash(&[device as u64, block as u64, content]));
         }
-        let memory = *chosen.memory.get_or_insert_with(|| {
-            self.devices.iter().fold(0, |hash, device| mix(hash ^ device.digest()))
-        });
+        let memory = *chosen.memory.get_or_insert_with(|| self.memory_key());
         state.write_u64(hash(&[chosen.history, chosen.copied, chosen.called, memory]));
         // The calling thread. Before a choice of the turn, the thread that has it.
         state.write_usize(turns::thread_index());

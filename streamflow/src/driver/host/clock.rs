@@ -40,8 +40,9 @@ impl Sim {
                 }
                 CopyKind::DeviceToDevice => (Engine::Device, bytes / DEVICE_SPEED),
             }),
-            Op::Fill { bytes, .. } | Op::Kernel { bytes, .. } | Op::Library { bytes, .. } => {
-                Some((Engine::Device, bytes / DEVICE_SPEED))
+            Op::Fill { bytes, .. } => Some((Engine::Device, bytes / DEVICE_SPEED)),
+            Op::Kernel { takes, .. } | Op::Library { takes, .. } => {
+                Some((Engine::Device, takes.bytes / DEVICE_SPEED))
             }
             Op::Poison { .. } | Op::Record { .. } | Op::Wait { .. } | Op::Host(_) => None,
         };

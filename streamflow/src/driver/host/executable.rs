@@ -2,6 +2,7 @@
 
 use smallvec::SmallVec;
 
+use super::queue::Touch;
 use crate::driver::{CopyOp, DeviceId, MemoryRange, Param, RawEvent, RawStream};
 
 /// An executable graph.
@@ -27,7 +28,7 @@ pub(super) struct Node {
 
 #[derive(Debug)]
 pub(super) enum Work {
-    Kernel { function: u32, params: Box<[Param]>, bytes: u64 },
+    Kernel { function: u32, params: Box<[Param]>, touches: Box<[Touch]>, bytes: u64 },
     Copy(CopyOp),
     Fill(MemoryRange, u8),
     Recycle(MemoryRange),

@@ -1,73 +1,76 @@
 //! Executing one operation. Only this file touches simulated memory for queued work.
 //!
-//! Operations execute under the simulator's lock, one at a time. So a missing dependency gives wrong data, but
-//! never two threads in the same bytes. Memory that was freed is still mapped and holds poison; see
-//! [`Arena`](super::memory::Arena).
+//! Copies, fills and poison execute under the simulator's lock, one at a time; bodies run without it. An operation whose
+//! memory a running body touches, with a write on either side, waits until the body has ended
+//! ([`obstacle`](Sim::obstacle)). So a missing dependency gives wrong data, but never two threads in the same bytes.
+//! Memory that was freed is still mapped and holds poison; see [`Arena`](super::arena::Arena).
 
 use std::ptr;
 use std::sync::Arc;
+use std::thread;
 
-use smallvec::SmallVec;
-
-use super::body;
+use super::body::{Body, Run};
+use super::failure::Failure;
 use super::log::{LogAction, LogEntry};
 use super::memory::{POISON_ALLOCATED, POISON_FREED, pointer, poison};
-use super::queue::{Function, Op, Poison};
+use super::queue::{Function, Op, Poison, Queued, Running, Takes};
 use super::sim::Sim;
-use crate::caught::caught;
-use crate::driver::{
-    BodyError, CopyKind, HostArgs, HostFunction, MAX_PARAMS, MemoryRange, Param, Sticky,
-};
+use crate::driver::asker::Asker;
+use crate::driver::{CopyKind, HostFunction, MemoryRange};
+
+/// What is left to do of an operation, without the lock.
+#[allow(
+    clippy::large_enum_variant,
+    reason = "it is on the stack while one operation executes; a box would be an allocation for each launch"
+)]
+pub(super) enum Left {
+    Nothing,
+    /// Call it, and then [`function_returned`](Sim::function_returned).
+    Function(HostFunction),
+    /// Run it, and then [`body_ended`](Sim::body_ended).
+    Body(Body),
+}
 
 impl Sim {
-    /// Executes the first operation of a stream, which must be runnable. A host function is returned instead: the
-    /// caller must call it without the lock, and then
-    /// [`host_function_returned`](Self::host_function_returned).
-    pub(super) fn execute(&mut self, index: usize) -> Option<HostFunction> {
+    /// Executes the first operation of a stream, which must be runnable. User code is returned instead.
+    pub(super) fn execute(&mut self, index: usize) -> Left {
         let stream = &mut self.streams[index];
-        let queued = stream.queue.pop_front()?;
+        let Some(queued) = stream.queue.pop_front() else { return Left::Nothing };
         self.pending -= 1;
         if self.log.is_some() {
             self.trace(index, &queued.op);
         }
         self.stamp(index, &queued);
+        let Queued { number, node, .. } = queued;
         match queued.op {
             Op::Host(function) => {
-                self.streams[index].busy = Some(queued.number);
-                self.note_host_function(queued.number);
-                return Some(function.0);
+                self.note_host_function(number);
+                self.begin_running(index, number, false);
+                return Left::Function(function.0);
             }
-            Op::Kernel { function, params, .. } => {
+            Op::Kernel { function, takes } => {
                 let Function { name, body, .. } = &self.functions[function as usize];
-                let (name, body) = (name.clone(), *body);
-                let run = |args: HostArgs<'_>| {
-                    // SAFETY: `run_body` has the contract of a body.
-                    unsafe { body(args) };
-                    Ok(())
-                };
-                self.run_body(index, params, "launch", ("kernel", &name), run);
+                let (name, run) = (name.clone(), Run::Kernel(*body));
+                return self.begin_body(index, (number, node), takes, ("launch", name, run));
             }
-            Op::Library { body, params, .. } => {
-                let name = body.name().clone();
-                // The body may be dropped here, and a drop of a user must not call the simulator either.
-                // SAFETY: as above.
-                let run = move |args: HostArgs<'_>| unsafe { body.run(args) };
-                self.run_body(index, params, "call_library", ("library function", &name), run);
+            Op::Library { body, takes } => {
+                let (name, run) = (body.name().clone(), Run::Library(body));
+                return self.begin_body(index, (number, node), takes, ("call_library", name, run));
             }
             Op::Copy { target, source, bytes, kind, rows: None } => {
-                self.copy_row(kind, target, MemoryRange { address: source, bytes }, queued.number);
+                self.copy_row(kind, target, MemoryRange { address: source, bytes }, number);
             }
             Op::Copy { target, source, kind, rows: Some(rows), .. } => {
                 for row in 0..rows.count {
                     let target = target + row * rows.target_pitch;
                     let address = source + row * rows.source_pitch;
                     let source = MemoryRange { address, bytes: rows.bytes };
-                    self.copy_row(kind, target, source, queued.number);
+                    self.copy_row(kind, target, source, number);
                 }
             }
             Op::Fill { address, bytes, byte } => {
-                // SAFETY: still allocated, by the contract of `Driver::fill`, and device memory
-                // is only touched under this lock.
+                // SAFETY: still allocated, by the contract of `Driver::fill`, and device memory is touched under this lock
+                // alone, except by bodies, of which none touches this.
                 unsafe { ptr::write_bytes(pointer(address), byte, bytes as usize) };
             }
             Op::Poison { address, bytes, why } => {
@@ -76,34 +79,70 @@ impl Sim {
                     Poison::Free => POISON_FREED,
                 };
                 // SAFETY: the range is in the arena, which keeps all its memory, or is allocated
-                // by the contract of `Driver::recycle`; it is only touched under this lock.
+                // by the contract of `Driver::recycle`; no other code touches it, as above.
                 unsafe { poison(address, bytes, pattern) };
             }
             // The queue's order and the check before execution do the work of these two.
             Op::Record { .. } | Op::Wait { .. } => {}
         }
-        self.complete(index, queued.number);
-        None
+        self.complete(index, number);
+        Left::Nothing
     }
 
     /// Copies bytes that follow each other, for the copy of this number.
     fn copy_row(&mut self, kind: CopyKind, target: u64, source: MemoryRange, number: u64) {
         let MemoryRange { address, bytes } = source;
         // SAFETY: both sides are still allocated, by the contract of `Driver::copy`, and no other code
-        // touches them: device memory is touched only under this lock, host memory is free by that same
-        // contract. The ranges may overlap.
+        // touches them: device memory is touched under this lock alone, except by bodies, of which none touches these. Host
+        // memory is free by that same contract. The ranges may overlap.
         unsafe { ptr::copy(pointer(address), pointer(target), bytes as usize) };
         if matches!(kind, CopyKind::DeviceToPinned | CopyKind::DeviceToPageable) {
             self.note_copy_to_host(target, source, number);
         }
     }
 
-    /// Marks a stream's host function as complete.
-    pub(super) fn host_function_returned(&mut self, index: usize) {
-        self.running.retain(|running| running.stream != index);
+    /// The calling thread is about to run user code.
+    fn begin_running(&mut self, index: usize, number: u64, is_body: bool) {
+        self.streams[index].busy = Some(number);
+        self.bodies += usize::from(is_body);
+        let thread = thread::current().id();
+        self.running.push(Running { is_body, stream: index, thread, asleep: false });
+    }
+
+    fn begin_body(
+        &mut self,
+        index: usize,
+        (number, node): (u64, Asker),
+        takes: Takes,
+        (call, name, run): (&'static str, Arc<str>, Run),
+    ) -> Left {
+        self.begin_running(index, number, true);
+        let stream = &mut self.streams[index];
+        stream.running_touches = takes.touches;
+        let params = stream.params.drain(..takes.params as usize).collect();
+        Left::Body(Body { name, call, node, run, params })
+    }
+
+    /// A stream's host function has returned, or its body has ended.
+    pub(super) fn function_returned(&mut self, index: usize) {
+        let ended = self.running.iter().position(|running| running.stream == index);
+        if let Some(ended) = ended {
+            self.bodies -= usize::from(self.running.swap_remove(ended).is_body);
+        }
         if let Some(number) = self.streams[index].busy.take() {
             self.complete(index, number);
         }
+    }
+
+    /// A stream's body has ended.
+    pub(super) fn body_ended(&mut self, index: usize, ran: Result<(), Failure>) {
+        if let Err(failure) = ran {
+            self.note_failure(index, failure);
+        }
+        let stream = &mut self.streams[index];
+        let touched = std::mem::take(&mut stream.running_touches);
+        stream.touches.drain(..touched as usize);
+        self.function_returned(index);
     }
 
     fn complete(&mut self, index: usize, number: u64) {
@@ -114,34 +153,6 @@ impl Sim {
             // A failure may have emptied the queue meanwhile; the dropped operations count as complete.
             stream.done = stream.submitted;
             self.vacate(index);
-        }
-    }
-
-    /// Calls the body of a kernel or a library function, for `call`. The parameters are the body's, and their memory
-    /// is still allocated, by the contracts of `Driver::launch` and `Driver::call_library`. No other code touches that
-    /// memory: kernels, copies and fills run one at a time under this lock.
-    fn run_body(
-        &mut self,
-        index: usize,
-        params: u32,
-        call: &'static str,
-        (what, name): (&str, &Arc<str>),
-        run: impl FnOnce(HostArgs<'_>) -> Result<(), BodyError>,
-    ) {
-        let stream = &mut self.streams[index];
-        let device = stream.device;
-        let params: SmallVec<[Param; MAX_PARAMS]> =
-            stream.params.drain(..params as usize).collect();
-        let run = || run(HostArgs { params: &params });
-        let outcome = caught(|| body::call(self.number, name, run));
-        let problem = match outcome {
-            Ok(Ok(())) => None,
-            Ok(Err(error)) => Some(format!("{what} `{name}` failed: {error}")),
-            Err(panic) => Some(format!("{what} `{name}` panicked: {panic}")),
-        };
-        if let Some(message) = problem {
-            let failure = Sticky { call, code: 719, name: "KERNEL_PANICKED".to_owned(), message };
-            self.fail(device, failure);
         }
     }
 

@@ -1,10 +1,42 @@
-//! Devices that fail.
+//! Bodies that fail: a kernel's panic makes its device unusable, and a library function's failure is an error that the next
+//! call returns.
 
+use super::failure::Failure;
+use super::memory::{POISON_ALLOCATED, poison};
+use super::queue::Op;
 use super::sim::Sim;
 use crate::driver::error::{FIND_LAUNCH, LOST};
 use crate::driver::{DeviceId, DriverError, DriverResult, Sticky};
 
 impl Sim {
+    /// Notes that a stream's body has failed.
+    #[cold]
+    pub(super) fn note_failure(&mut self, index: usize, failure: Failure) {
+        let device = self.streams[index].device;
+        let touched = self.streams[index].running_touches as usize;
+        match failure {
+            Failure::Lost(cause) => self.fail(device, cause),
+            Failure::Function(error) => {
+                for range in self.streams[index].touches.iter().take(touched) {
+                    let Some(range) = range.written() else { continue };
+                    // SAFETY: the memory is allocated, and no other code touches it while these accesses are the stream's,
+                    // by the contract of `Driver::call_library` and `Sim::obstacle`.
+                    unsafe { poison(range.address, range.bytes, POISON_ALLOCATED) };
+                }
+                self.devices[device.index()].failures.push_back(error);
+            }
+        }
+    }
+
+    /// Returns an error of a library function that no call has returned yet: each is returned once.
+    pub(super) fn deliver(&mut self, device: DeviceId) -> DriverResult<()> {
+        // Under a caller's lock the call may be one that another one was held back for, and does not return its error.
+        if crate::lock::is_held() {
+            return Ok(());
+        }
+        self.devices[device.index()].failures.pop_front().map_or(Ok(()), Err)
+    }
+
     /// Makes a device unusable. Its queued work is dropped and counts as complete.
     pub(super) fn fail(&mut self, device: DeviceId, failure: Sticky) {
         self.devices[device.index()].failed.get_or_insert(failure);
@@ -12,8 +44,13 @@ impl Sim {
             let stream = &mut self.streams[index];
             if stream.device == device && !stream.vacant {
                 self.pending -= stream.queue.len();
-                stream.queue.clear();
-                stream.params.clear();
+                for queued in stream.queue.drain(..) {
+                    // The body may be the user's value, which is dropped without the lock.
+                    if let Op::Library { body, .. } = queued.op {
+                        self.dropped.push(body);
+                    }
+                }
+                stream.drop_queued();
                 if stream.busy.is_none() {
                     stream.done = stream.submitted;
                 }

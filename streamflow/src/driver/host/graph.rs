@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 
 use super::HostDriver;
 use super::executable::{Graph, Node, Work};
-use super::queue::{Op, Poison, StreamKind};
+use super::queue::{Op, Poison, StreamKind, Takes, Touch};
 use super::refusal::{invalid_handle, invalid_value};
 use super::sim::Sim;
 use crate::driver::graph::{GraphNode, GraphWork};
@@ -154,6 +154,7 @@ impl Sim {
             GraphWork::Launch(launch) => Work::Kernel {
                 function: self.function(launch.function, call)?,
                 params: launch.params.into(),
+                touches: launch.accesses.iter().map(Touch::of).collect(),
                 bytes: launch.accesses.iter().map(|access| access.range.bytes).sum(),
             },
             GraphWork::Copy(copy) if copy.kind.blocks_host() => {
@@ -184,10 +185,10 @@ impl Sim {
                 }
             }
             match &node.work {
-                Work::Kernel { function, params, bytes } => {
-                    self.streams[own].params.extend(&params[..]);
-                    let (function, bytes) = (*function, *bytes);
-                    self.submit(own, Op::Kernel { function, params: params.len() as u32, bytes });
+                Work::Kernel { function, params, touches, bytes } => {
+                    let takes = self.streams[own].take(params, touches.iter().copied());
+                    let takes = Takes { bytes: *bytes, ..takes };
+                    self.submit(own, Op::Kernel { function: *function, takes });
                 }
                 Work::Copy(copy) => {
                     self.submit(

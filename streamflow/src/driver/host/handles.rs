@@ -23,6 +23,8 @@ impl Sim {
             name,
             queue: VecDeque::with_capacity(64),
             params: VecDeque::with_capacity(256),
+            touches: VecDeque::with_capacity(256),
+            running_touches: 0,
             submitted: 0,
             done: 0,
             busy: None,

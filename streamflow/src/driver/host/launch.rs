@@ -4,7 +4,7 @@
 use std::fmt;
 
 use super::HostDriver;
-use super::queue::Op;
+use super::queue::{Op, Takes, Touch};
 use super::refusal::{invalid_handle, invalid_value};
 use super::sim::Sim;
 use crate::driver::{Access, DriverResult, Launch, LibraryCall, MAX_PARAMS, RawStream};
@@ -89,9 +89,9 @@ impl HostDriver {
             launch.accesses,
             &format_args!("kernel `{}`", launch.name),
         )?;
-        sim.streams[index].params.extend(launch.params);
+        let takes = sim.streams[index].take(launch.params, launch.accesses.iter().map(Touch::of));
         let bytes = launch.accesses.iter().map(|access| access.range.bytes).sum();
-        sim.submit(index, Op::Kernel { function, params: launch.params.len() as u32, bytes });
+        sim.submit(index, Op::Kernel { function, takes: Takes { bytes, ..takes } });
         drop(self.execute_after_submission(sim, index));
         Ok(())
     }
@@ -108,12 +108,12 @@ impl HostDriver {
         const CALL: &str = "call_library";
         let (mut sim, index) = self.enter_stream(CALL, stream)?;
         sim.check_accesses(CALL, stream, call.accesses, &format_args!("`{}`", call.function))?;
-        sim.streams[index].params.extend(call.params);
+        let takes = sim.streams[index].take(call.params, call.accesses.iter().map(Touch::of));
         let bytes = call.accesses.iter().map(|access| access.range.bytes).sum();
-        let params = call.params.len() as u32;
-        sim.submit(index, Op::Library { body: call.host.clone(), params, bytes });
-        drop(self.execute_after_submission(sim, index));
-        Ok(())
+        let takes = Takes { bytes, ..takes };
+        sim.submit(index, Op::Library { body: call.host.clone(), takes });
+        // The body may have failed at once.
+        self.execute_after_submission(sim, index).deliver(stream.device())
     }
 }
 

@@ -19,6 +19,7 @@ mod engine;
 mod executable;
 mod execute;
 mod fail;
+mod failure;
 mod free_list;
 mod graph;
 mod green;
@@ -29,6 +30,7 @@ mod memory;
 mod options;
 mod order;
 mod point;
+mod put_off;
 mod queue;
 pub(super) mod random;
 mod refusal;
@@ -37,14 +39,16 @@ mod sim;
 #[cfg(test)]
 mod tests;
 mod variant;
+mod watcher;
 
+pub(crate) use body::is_inside;
 pub(crate) use chooser::Chooser;
 pub use log::{LogAction, LogEntry};
 pub use memory::{POISON_ALLOCATED, POISON_FREED};
 pub use options::{HostBuilder, Policy};
 
 use std::fmt;
-use std::sync::{Arc, Condvar, Mutex};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 
 use chooser::SUBMITTED;
@@ -59,9 +63,17 @@ use super::{
     CopyOp, Coscheduling, DeviceId, DeviceInfo, Driver, DriverError, DriverResult, GreenContext,
     HostFunction, Image, KernelSource, Launch, LibraryCall, LoadedKernel, MemoryRange,
     MemorySource, RawEvent, RawFunction, RawGraph, RawModule, RawStream, SmSizes, Sticky,
-    StreamFlags, StreamOptions,
+    StreamFlags, StreamOptions, report_in_drop,
 };
 use crate::turns::Turns;
+
+/// The calls that return the error of a library function that was executed since the last one, beside those that wait: their
+/// callers hand an error on.
+const DELIVERS: [&str; 4] = ["launch", "call_library", "copy", "fill"];
+
+/// The calls that a drop makes in any place, a body too.
+const GIVE_BACK: [&str; 6] =
+    ["bind", "destroy_stream", "destroy_event", "destroy_graph", "disown", "free_pinned"];
 
 /// The simulator. See the [module](self).
 pub struct HostDriver {
@@ -112,12 +124,8 @@ impl HostDriver {
         context::clear();
     }
 
-    /// The operations executed so far, in order. Empty without [`trace`](HostBuilder::trace), and inside of a
-    /// kernel's body.
+    /// The operations executed so far, in order. Empty without [`trace`](HostBuilder::trace).
     pub fn log(&self) -> Vec<LogEntry> {
-        if body::running(self.number).is_some() {
-            return Vec::new();
-        }
         self.lock().log.clone().unwrap_or_default()
     }
 
@@ -128,6 +136,10 @@ impl HostDriver {
         let refuse =
             |message: &str| Err(call_error(call, device, 800, "CUDA_ERROR_NOT_PERMITTED", message));
         if let Some(kernel) = body::running(self.number) {
+            // What a drop makes, which can't return the error. These calls execute nothing.
+            if GIVE_BACK.contains(&call) {
+                return Ok(());
+            }
             return refuse(&format!(
                 "it was called from inside of kernel `{kernel}`, and a kernel's body may not call the driver"
             ));
@@ -161,7 +173,9 @@ impl HostDriver {
             return Ok(());
         }
         let current = thread::current().id();
-        if sim.running.iter().all(|running| running.thread != current) {
+        // `begin` has answered the calls of bodies.
+        let mut functions = sim.running.iter().filter(|running| !running.is_body);
+        if functions.all(|running| running.thread != current) {
             return Ok(());
         }
         let message = "a host function may not call the driver";
@@ -201,6 +215,9 @@ impl HostDriver {
         let mut sim = self.before_call(sim, None);
         sim.note_answer(SUBMITTED);
         sim.check(stream.device(), call)?;
+        if DELIVERS.contains(&call) {
+            sim.deliver(stream.device())?;
+        }
         let sim = self.wait_for_room(sim, call, index)?;
         Ok((sim, index))
     }
@@ -244,7 +261,17 @@ impl HostDriver {
         let mut sim = self.execute_until(sim, call, point)?;
         self.permit(&sim, call, device)?;
         sim.host_found_complete(point);
-        sim.check(device, call)
+        sim.check(device, call)?;
+        sim.deliver(device)
+    }
+}
+
+impl Drop for HostDriver {
+    fn drop(&mut self) {
+        let sim = self.sim.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let failures = sim.devices.iter_mut().flat_map(|device| device.failures.drain(..));
+        failures
+            .for_each(|error| report_in_drop("a call that nothing was queued after", Err(error)));
     }
 }
 

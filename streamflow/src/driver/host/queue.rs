@@ -8,24 +8,22 @@ use super::arena::Arena;
 use super::engine::Busy;
 use super::order::Order;
 use super::point::Point;
+use crate::driver::asker::Asker;
 use crate::driver::{
-    CopyKind, CopyRows, DeviceId, HostFunction, HostKernel, LibraryBody, MemoryRange, Param, Sticky,
+    Access, AccessMode, CopyKind, CopyRows, DeviceId, DriverError, HostFunction, HostKernel,
+    LibraryBody, MemoryRange, Param, Sticky,
 };
 
 /// A queued operation.
 #[derive(Debug)]
 pub(super) enum Op {
-    /// `params` is the number of its parameters, `bytes` that of the bytes that it reads and writes.
     Kernel {
         function: u32,
-        params: u32,
-        bytes: u64,
+        takes: Takes,
     },
-    /// `params` and `bytes` as for a kernel.
     Library {
         body: LibraryBody,
-        params: u32,
-        bytes: u64,
+        takes: Takes,
     },
     /// `bytes` is the number of bytes that are copied.
     Copy {
@@ -57,11 +55,66 @@ pub(super) enum Op {
     Host(SendHostFunction),
 }
 
+/// What the body of a kernel or a library function takes.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Takes {
+    /// The number of its parameters.
+    pub(super) params: u32,
+    /// The number of its accesses.
+    pub(super) touches: u32,
+    /// How many bytes it reads and writes.
+    pub(super) bytes: u64,
+}
+
+/// Memory that an operation reads or writes: from its first byte to its last.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Touch {
+    start: u64,
+    end: u64,
+    writes: bool,
+    /// Whether it touches all bytes in between.
+    is_whole: bool,
+}
+
+impl Touch {
+    pub(super) fn read(range: MemoryRange) -> Self {
+        Self { start: range.address, end: range.end(), writes: false, is_whole: true }
+    }
+
+    pub(super) fn write(range: MemoryRange) -> Self {
+        Self { writes: true, ..Self::read(range) }
+    }
+
+    pub(super) fn of(access: &Access) -> Self {
+        let (writes, is_whole) = (access.mode == AccessMode::Write, access.rows.is_none());
+        Self { writes, is_whole, ..Self::read(access.range) }
+    }
+
+    /// The bytes, if all of them are written.
+    pub(super) fn written(self) -> Option<MemoryRange> {
+        let range = MemoryRange { address: self.start, bytes: self.end - self.start };
+        (self.writes && self.is_whole).then_some(range)
+    }
+
+    /// Whether the two may not happen at the same time.
+    pub(super) fn conflicts(self, other: Self) -> bool {
+        let overlap = self.start.max(other.start) < self.end.min(other.end);
+        overlap && (self.writes || other.writes)
+    }
+}
+
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Poison {
     Allocate,
     Free,
     Recycle,
+}
+
+impl Op {
+    /// Whether it is the user's code: a body, or a host function.
+    pub(super) fn is_user_code(&self) -> bool {
+        matches!(self, Self::Kernel { .. } | Self::Library { .. } | Self::Host(_))
+    }
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -76,6 +129,10 @@ pub(super) struct Queued {
     /// The number of the submission. It counts over all streams, so it orders submissions to different streams.
     pub(super) number: u64,
     pub(super) op: Op,
+    /// The thread that queued it.
+    pub(super) thread: usize,
+    /// The node whose hook queued it.
+    pub(super) node: Asker,
     /// The host's simulated time when it queued the operation.
     pub(super) at: u64,
 }
@@ -97,12 +154,16 @@ pub(super) struct Stream {
     pub(super) queue: VecDeque<Queued>,
     /// The parameters of the queued kernels, in order.
     pub(super) params: VecDeque<Param>,
+    /// The accesses of the body that is running, and of the queued ones, in order.
+    pub(super) touches: VecDeque<Touch>,
     /// The number of the latest submission.
     pub(super) submitted: u64,
     /// All operations up to this number are complete.
     pub(super) done: u64,
-    /// The number of the host function that is running.
+    /// The number of the host function or the body that is running.
     pub(super) busy: Option<u64>,
+    /// The number of the accesses of the body that is running.
+    pub(super) running_touches: u32,
     /// Whether the stream was destroyed; its slot is free once its work is complete.
     pub(super) destroyed: bool,
     /// Whether the slot has no stream.
@@ -118,6 +179,21 @@ pub(super) struct Stream {
 }
 
 impl Stream {
+    /// Keeps the parameters and accesses of a body that is about to be queued.
+    pub(super) fn take(&mut self, params: &[Param], touches: impl Iterator<Item = Touch>) -> Takes {
+        self.params.extend(params);
+        let before = self.touches.len();
+        self.touches.extend(touches);
+        let touches = (self.touches.len() - before) as u32;
+        Takes { params: params.len() as u32, touches, bytes: 0 }
+    }
+
+    /// Forgets the parameters and accesses of queued bodies. Those of a body that runs are still needed.
+    pub(super) fn drop_queued(&mut self) {
+        self.params.clear();
+        self.touches.truncate(self.running_touches as usize);
+    }
+
     /// The number of the oldest operation that is not complete.
     pub(super) fn oldest(&self) -> Option<u64> {
         self.busy.or_else(|| self.queue.front().map(|queued| queued.number))
@@ -146,6 +222,8 @@ pub(super) struct Device {
     pub(super) failed: Option<Sticky>,
     /// Whether a call has returned that error.
     pub(super) reported: bool,
+    /// The errors of library functions that no call has returned yet.
+    pub(super) failures: VecDeque<DriverError>,
     /// The spans of simulated time in which its engines are busy.
     pub(super) engines: [Busy; 3],
 }
@@ -157,9 +235,11 @@ pub(super) struct Function {
     pub(super) body: HostKernel,
 }
 
-/// A host function that is running.
+/// A host function or a body that is running.
 #[derive(Debug)]
 pub(super) struct Running {
+    /// Whether it is a body. Its accesses are the first of its stream's.
+    pub(super) is_body: bool,
     pub(super) stream: usize,
     pub(super) thread: ThreadId,
     /// Whether its thread sleeps in a call of the simulator.

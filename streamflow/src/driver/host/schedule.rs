@@ -5,17 +5,24 @@ use std::sync::{MutexGuard, PoisonError};
 use std::thread;
 
 use super::HostDriver;
+use super::body::{self, Bodies};
 use super::chooser::WAIT_ENDED;
+use super::execute::Left;
 use super::options::Policy;
 use super::point::Point;
-use super::queue::{Op, Running, StreamKind};
+use super::put_off::PutOff;
+use super::queue::{Op, Queued, StreamKind, Touch};
 use super::sim::Sim;
-use crate::driver::{DriverError, DriverResult};
+use crate::caught::caught;
+use crate::driver::{CopyRows, DriverError, DriverResult, MemoryRange};
 use crate::turns;
 
 /// How many operations a stream holds. CUDA's streams are bounded, too: a submission to a full
 /// stream blocks until there is room. So a program that never waits can't fill the memory.
 const QUEUE_LIMIT: usize = 1024;
+
+/// How much of what calls have put off the next one executes.
+const MOST_OWED: usize = 16;
 
 pub(super) type Locked<'a> = MutexGuard<'a, Sim>;
 
@@ -23,8 +30,10 @@ pub(super) type Locked<'a> = MutexGuard<'a, Sim>;
 enum Obstacle {
     /// The stream has none.
     Empty,
-    /// The stream's host function is running.
+    /// The stream's host function or body is running.
     Busy,
+    /// The body of this stream is running, and touches memory that the operation touches.
+    Body(usize),
     /// Another stream must execute something first.
     Stream(usize),
 }
@@ -44,6 +53,11 @@ impl Sim {
         {
             return Some(Obstacle::Stream(until.stream.index as usize));
         }
+        if self.bodies > 0
+            && let Some(other) = self.body_in_conflict(index, &first.op)
+        {
+            return Some(Obstacle::Body(other));
+        }
         let opposite = match stream.kind {
             StreamKind::NonBlocking => return None,
             StreamKind::Default => StreamKind::Blocking,
@@ -57,13 +71,48 @@ impl Sim {
         older.map(Obstacle::Stream)
     }
 
-    fn runnable(&self, index: usize) -> bool {
+    /// The stream whose running body touches memory that the first operation of a stream touches, if one of the two writes.
+    fn body_in_conflict(&self, index: usize, op: &Op) -> Option<usize> {
+        let queued = |count: u32| self.streams[index].touches.iter().take(count as usize).copied();
+        let (own, queued) = match *op {
+            Op::Kernel { takes, .. } | Op::Library { takes, .. } => {
+                ([None; 2], queued(takes.touches))
+            }
+            Op::Copy { target, source, bytes, rows, .. } => {
+                let range = |address, pitch: fn(CopyRows) -> u64| {
+                    let rows = rows.and_then(|rows| rows.span(pitch(rows)));
+                    MemoryRange { address, bytes: rows.unwrap_or(bytes) }
+                };
+                let write = Touch::write(range(target, |rows| rows.target_pitch));
+                let read = Touch::read(range(source, |rows| rows.source_pitch));
+                ([Some(write), Some(read)], queued(0))
+            }
+            Op::Fill { address, bytes, .. } | Op::Poison { address, bytes, .. } => {
+                ([Some(Touch::write(MemoryRange { address, bytes })), None], queued(0))
+            }
+            Op::Record { .. } | Op::Wait { .. } | Op::Host(_) => return None,
+        };
+        own.into_iter().flatten().chain(queued).find_map(|touch| self.body_that_touches(touch))
+    }
+
+    /// The stream of a running body that touches the same memory, if one of the two writes.
+    pub(super) fn body_that_touches(&self, touch: Touch) -> Option<usize> {
+        let mut bodies = self.running.iter().filter(|running| running.is_body);
+        let stream = |index: usize| &self.streams[index];
+        let touches =
+            |index| stream(index).touches.iter().take(stream(index).running_touches as usize);
+        bodies.find_map(|it| touches(it.stream).any(|it| it.conflicts(touch)).then_some(it.stream))
+    }
+
+    /// Whether a stream's first operation can execute, in a call that may execute these bodies.
+    fn runnable(&self, index: usize, bodies: Bodies) -> bool {
         self.obstacle(index).is_none()
+            && self.streams[index].queue.front().is_some_and(|it| may(it, bodies))
     }
 
     /// What must happen before `target`, which is not reached yet, can be reached. `Ok`: the stream with this index
-    /// must execute its first operation, and can. `Err`: the host function that runs on the stream with this index must
-    /// return. ([`Obstacle::Empty`] does not occur here: a stream with no operation has reached all of its points.)
+    /// must execute its first operation, and can. `Err`: the host function or body that runs on the stream with this index
+    /// must end. ([`Obstacle::Empty`] does not occur here: a stream with no operation has reached all of its points.)
     ///
     /// Each obstacle is an older submission, so the search ends.
     fn needed(&self, target: Point) -> Result<usize, usize> {
@@ -72,27 +121,29 @@ impl Sim {
             match self.obstacle(index) {
                 None => return Ok(index),
                 Some(Obstacle::Stream(other)) => index = other,
+                Some(Obstacle::Body(other)) => return Err(other),
                 Some(Obstacle::Busy | Obstacle::Empty) => return Err(index),
             }
         }
     }
 
     /// The runnable stream with the oldest operation, except the slowest stream.
-    fn oldest_runnable(&self) -> Option<usize> {
+    fn oldest_runnable(&self, bodies: Bodies) -> Option<usize> {
         (0..self.streams.len())
-            .filter(|index| Some(*index) != self.slowest && self.runnable(*index))
+            .filter(|index| Some(*index) != self.slowest && self.runnable(*index, bodies))
             .min_by_key(|index| self.streams[*index].oldest())
     }
 
     /// Writes all runnable streams into `candidates`, in the order of their slots.
-    pub(super) fn runnable_into(&self, candidates: &mut Vec<usize>) {
+    pub(super) fn runnable_into(&self, candidates: &mut Vec<usize>, bodies: Bodies) {
         candidates.clear();
-        candidates.extend((0..self.streams.len()).filter(|index| self.runnable(*index)));
+        let streams = 0..self.streams.len();
+        candidates.extend(streams.filter(|index| self.runnable(*index, bodies)));
     }
 
-    fn random_runnable(&mut self) -> Option<usize> {
+    fn random_runnable(&mut self, bodies: Bodies) -> Option<usize> {
         let mut candidates = std::mem::take(&mut self.scratch);
-        self.runnable_into(&mut candidates);
+        self.runnable_into(&mut candidates, bodies);
         let choice = candidates.get(self.random.below(candidates.len())).copied();
         self.scratch = candidates;
         choice
@@ -124,6 +175,7 @@ impl Sim {
                         stream.name
                     )
                 }
+                // A body ends by itself, or is told of: it is in no deadlock that the simulator finds.
                 _ => {
                     let _ = write!(
                         text,
@@ -137,55 +189,100 @@ impl Sim {
     }
 }
 
+/// Whether a call may execute an operation that is one of these bodies, or none.
+fn may(queued: &Queued, bodies: Bodies) -> bool {
+    !queued.op.is_user_code()
+        || match bodies {
+            Bodies::None => false,
+            Bodies::Of(thread) => queued.thread == thread,
+            Bodies::All => true,
+        }
+}
+
 impl HostDriver {
     pub(super) fn lock(&self) -> Locked<'_> {
-        // Only kernels panic under the lock, and those panics are caught: the state is consistent.
+        // No user code runs under the lock: the state is consistent.
         self.sim.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Executes one operation of a stream. A host function is called without the lock, so that other threads
-    /// continue while it runs.
+    /// The bodies that a call may execute which submits work: those of its thread, if it has no lock of this library.
+    /// A chooser decides about all of them: only one thread has the turn.
+    fn own_bodies(&self, sim: &Sim) -> Bodies {
+        match () {
+            () if crate::lock::is_held() => Bodies::None,
+            () if sim.chosen.is_some() => Bodies::All,
+            () => Bodies::Of(body::thread()),
+        }
+    }
+
+    /// Executes one operation of a stream. User code runs without the lock, so that other threads continue meanwhile.
     pub(super) fn execute_one<'a>(&'a self, mut sim: Locked<'a>, index: usize) -> Locked<'a> {
-        if let Some(function) = sim.execute(index) {
-            let thread = thread::current().id();
-            sim.running.push(Running { stream: index, thread, asleep: false });
-            drop(sim);
-            // SAFETY: `data` is valid for `call` until this one call, by the contract of
-            // `Driver::launch_host_function`.
-            unsafe { (function.call)(function.data) };
-            sim = self.lock();
-            sim.host_function_returned(index);
+        match sim.execute(index) {
+            Left::Nothing => {}
+            Left::Function(function) => {
+                drop(sim);
+                // SAFETY: `data` is valid for `call` until this one call, by the contract of
+                // `Driver::launch_host_function`.
+                unsafe { (function.call)(function.data) };
+                sim = self.lock();
+                sim.function_returned(index);
+            }
+            Left::Body(body) => {
+                drop(sim);
+                let ran = body.run(self.number, self.turns.is_some());
+                sim = self.lock();
+                sim.body_ended(index, ran);
+            }
         }
         if sim.sleepers > 0 {
             // The sleeping threads check their condition again. Until then they don't count as asleep.
             sim.running.iter_mut().for_each(|running| running.asleep = false);
             self.changed.notify_all();
         }
-        sim
+        self.drop_unlocked(sim)
+    }
+
+    /// Drops what must not be dropped under the lock.
+    fn drop_unlocked<'a>(&'a self, mut sim: Locked<'a>) -> Locked<'a> {
+        if sim.dropped.is_empty() {
+            return sim;
+        }
+        let dropped = std::mem::take(&mut sim.dropped);
+        drop(sim);
+        for body in dropped {
+            // The panic hook has printed a panic. The device is lost already.
+            let _panicked = caught(|| drop(body));
+        }
+        self.lock()
     }
 
     /// Executes all operations that can execute, except those of the slowest stream. `hint` is probably the
     /// only stream that has one.
-    fn execute_all_runnable<'a>(&'a self, mut sim: Locked<'a>, hint: usize) -> Locked<'a> {
-        if sim.pending == 1 && Some(hint) != sim.slowest && sim.runnable(hint) {
+    fn execute_all_runnable<'a>(
+        &'a self,
+        mut sim: Locked<'a>,
+        hint: usize,
+        bodies: Bodies,
+    ) -> Locked<'a> {
+        if sim.pending == 1 && Some(hint) != sim.slowest && sim.runnable(hint, bodies) {
             sim = self.execute_one(sim, hint);
         }
         while sim.pending > 0 {
-            let Some(index) = sim.oldest_runnable() else { break };
+            let Some(index) = sim.oldest_runnable(bodies) else { break };
             sim = self.execute_one(sim, index);
         }
         sim
     }
 
     /// Executes no operation, with the probability that `Sim::idle_odds` gives, or one to three random ones.
-    fn execute_at_random<'a>(&'a self, mut sim: Locked<'a>) -> Locked<'a> {
+    fn execute_at_random<'a>(&'a self, mut sim: Locked<'a>, bodies: Bodies) -> Locked<'a> {
         let idle_odds = sim.idle_odds;
         if sim.random.below(idle_odds + 1) > 0 {
             return sim;
         }
         let count = 1 + sim.random.below(3);
         for _ in 0..count {
-            let Some(index) = sim.random_runnable() else { break };
+            let Some(index) = sim.random_runnable(bodies) else { break };
             sim = self.execute_one(sim, index);
         }
         sim
@@ -201,6 +298,16 @@ impl HostDriver {
         while sim.streams[index].queue.len() >= QUEUE_LIMIT {
             let Some(first) = sim.streams[index].oldest() else { break };
             let target = Point { stream: sim.key(index), number: first };
+            if crate::lock::is_held() {
+                // The queue grows if user code is in the way.
+                match sim.needed(target) {
+                    Ok(index) if sim.runnable(index, Bodies::None) => {
+                        sim = self.execute_one(sim, index);
+                        continue;
+                    }
+                    _ => break,
+                }
+            }
             sim = self.execute_until(sim, call, target)?;
         }
         Ok(sim)
@@ -209,27 +316,50 @@ impl HostDriver {
     /// After a submission to a stream: executes what the policy executes immediately.
     pub(super) fn execute_after_submission<'a>(
         &'a self,
-        sim: Locked<'a>,
+        mut sim: Locked<'a>,
         index: usize,
     ) -> Locked<'a> {
+        let bodies = self.own_bodies(&sim);
+        if bodies == Bodies::None {
+            sim.owed += 1;
+            self.put_off(PutOff::Submission(index));
+        } else if sim.policy == Policy::Random {
+            // So that a program with many records is not always ahead of its device.
+            for _ in 0..std::mem::take(&mut sim.owed).min(MOST_OWED) {
+                sim = self.execute_at_random(sim, bodies);
+            }
+        }
+        self.execute_by_policy(sim, index, bodies)
+    }
+
+    fn execute_by_policy<'a>(
+        &'a self,
+        sim: Locked<'a>,
+        index: usize,
+        bodies: Bodies,
+    ) -> Locked<'a> {
         match sim.policy {
-            Policy::Eager | Policy::SlowestLast => self.execute_all_runnable(sim, index),
+            Policy::Eager | Policy::SlowestLast => self.execute_all_runnable(sim, index, bodies),
             Policy::Lazy => sim,
-            Policy::Random => self.execute_at_random(sim),
+            Policy::Random => self.execute_at_random(sim, bodies),
         }
     }
 
     /// After a query was answered "not yet": executes a little, so that polling ends.
     pub(super) fn execute_after_query<'a>(&'a self, sim: Locked<'a>, target: Point) -> Locked<'a> {
+        if crate::lock::is_held() {
+            self.put_off(PutOff::Query(target));
+            return sim;
+        }
         if sim.policy == Policy::Random {
-            return self.execute_at_random(sim);
+            return self.execute_at_random(sim, Bodies::All);
         }
         match sim.needed(target) {
             // The chooser executes something before the same query is made again.
             Ok(_) if sim.chosen.is_some() => sim,
             Ok(index) => {
                 let sim = self.execute_one(sim, index);
-                self.execute_after_submission(sim, index)
+                self.execute_by_policy(sim, index, Bodies::All)
             }
             Err(_) => {
                 // A host function runs on another thread: lets that thread run.
@@ -252,7 +382,7 @@ impl HostDriver {
         while !sim.reached(target) {
             if sim.policy == Policy::Random
                 && sim.random.below(2) == 0
-                && let Some(index) = sim.random_runnable()
+                && let Some(index) = sim.random_runnable(Bodies::All)
             {
                 sim = self.execute_one(sim, index);
                 continue;
@@ -268,7 +398,7 @@ impl HostDriver {
                     if sim.policy == Policy::Lazy {
                         sim
                     } else {
-                        self.execute_after_submission(sim, index)
+                        self.execute_by_policy(sim, index, Bodies::All)
                     }
                 }
                 Err(_) => self.sleep(sim, call, target)?,
@@ -280,7 +410,7 @@ impl HostDriver {
 
     /// Waits until another thread has executed an operation. Returns a deadlock error if every running host function is
     /// on a thread that waits here itself: then no thread can execute anything.
-    fn sleep<'a>(
+    pub(super) fn sleep<'a>(
         &'a self,
         mut sim: Locked<'a>,
         call: &'static str,

@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::arena::Arena;
+use super::body;
 use super::chooser::{Chooser, ChosenOrder, hash};
 use super::executable::Graph;
 use super::free_list::FreeList;
@@ -13,7 +14,8 @@ use super::point::Point;
 use super::queue::{Device, Event, Function, Op, Queued, Running, Stream, StreamKind, reached};
 use super::random::{Random, mix};
 use super::variant::Variant;
-use crate::driver::{DeviceId, DriverError, DriverResult, GreenContext};
+use crate::driver::asker::Asker;
+use crate::driver::{DeviceId, DriverError, DriverResult, GreenContext, LibraryBody};
 
 #[derive(Debug)]
 pub(super) struct Sim {
@@ -43,7 +45,14 @@ pub(super) struct Sim {
     pub(super) pending: usize,
     /// The slowest stream of the slowest-last policy, which executes only what a call depends on.
     pub(super) slowest: Option<usize>,
+    /// Under the random policy: how many calls have put off what they would have executed.
+    pub(super) owed: usize,
+    /// The host functions and bodies that are running.
     pub(super) running: Vec<Running>,
+    /// The number of bodies among them.
+    pub(super) bodies: usize,
+    /// Bodies of work that was dropped: their last owners, which are dropped without the lock.
+    pub(super) dropped: Vec<LibraryBody>,
     /// How many threads sleep in a call.
     pub(super) sleepers: usize,
     pub(super) log: Option<Vec<LogEntry>>,
@@ -78,7 +87,10 @@ impl Sim {
             submitted: 0,
             pending: 0,
             slowest: None,
+            owed: 0,
             running: Vec::new(),
+            bodies: 0,
+            dropped: Vec::new(),
             sleepers: 0,
             log: options.trace.then(Vec::new),
             scratch: Vec::new(),
@@ -91,6 +103,7 @@ impl Sim {
                 adopted: Vec::new(),
                 failed: None,
                 reported: false,
+                failures: Default::default(),
                 engines: Default::default(),
             });
             sim.add_stream(DeviceId(device), StreamKind::Default);
@@ -106,11 +119,14 @@ impl Sim {
         stream.submitted = number;
         if self.devices[stream.device.index()].failed.is_some() {
             // The device failed while the call waited for room: it executes nothing any more.
-            stream.params.clear();
+            if op.is_user_code() {
+                stream.drop_queued();
+            }
             stream.done = number;
             return point;
         }
-        stream.queue.push_back(Queued { number, op, at: self.host_time });
+        let (thread, node) = (body::thread(), Asker::current());
+        stream.queue.push_back(Queued { number, op, thread, node, at: self.host_time });
         self.pending += 1;
         if !stream.used {
             stream.used = true;

@@ -9,8 +9,8 @@ use super::state::State;
 use super::trace::Given;
 use super::{Omission, Replaying};
 use crate::driver::{Driver, DriverResult, RawEvent, RawStream};
-use crate::log;
 use crate::sync::Ordering;
+use crate::{lock, log};
 
 thread_local! {
     /// Whether this thread holds the state of a driver that replays: the simulator executes host functions in calls, and
@@ -54,11 +54,14 @@ impl<D: Driver> Replaying<D> {
         // Also if `run` unwinds: the simulator may execute a user's code in a call.
         let _call = Call;
         let node = self.node.load(Ordering::Relaxed) as u32;
+        let held = lock::hold();
         let mut state = self.state.lock();
         let done = run(&mut state, (thread(), node));
         if let Err(error) = bound::restore(&self.below) {
             state.failed.get_or_insert(error);
         }
+        drop((state, held));
+        self.below.catch_up();
         Some(done)
     }
 

@@ -13,8 +13,10 @@ use crate::memory::Element;
 /// What the simulator runs in place of a library's function: safe code over the claimed memory. A plan makes it once;
 /// clones share it.
 ///
-/// The body runs under the simulator's lock, so it must not call streamflow. A panic of it makes the simulated device fail,
-/// as a fault does on a GPU.
+/// An error of the body is what the library's function would return: [`LibraryError`](crate::library::LibraryError) as it is, and
+/// any other error or a panic as [`DriverError::HostBody`](crate::driver::DriverError::HostBody), which names the operator
+/// that made the call. The next call that can return it does, once: the call itself, if the body runs at once. The device
+/// stays usable. The body may not call the platform that runs it.
 #[derive(Debug, Clone)]
 pub struct HostBody(pub(super) LibraryBody);
 
@@ -167,7 +169,7 @@ impl<'a> Operands<'a> {
     }
 
     fn next(&mut self) -> &'a Param {
-        #[allow(clippy::panic, reason = "a fault of the call, as in a kernel's body")]
+        #[allow(clippy::panic, reason = "the simulator catches it, and the call fails")]
         let Some(param) = self.params.next() else { panic!("the call has no more claims") };
         self.claims >>= 1;
         param

@@ -17,6 +17,7 @@ mod host_functions;
 mod memory;
 mod order;
 mod pruning;
+mod running_bodies;
 mod schedule;
 mod variants;
 

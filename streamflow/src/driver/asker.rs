@@ -1,0 +1,60 @@
+//! Which node's hook runs on the calling thread: the simulator executes a call's work later, and names who asked for it.
+
+use std::cell::Cell;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+thread_local! {
+    static CURRENT: Cell<Asker> = const { Cell::new(Asker(0)) };
+}
+
+/// A node, by the number of its name; or none.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Asker(u32);
+
+/// The names of all nodes that the process has made: each name once.
+#[derive(Debug, Default)]
+struct Names {
+    all: Vec<Arc<str>>,
+    numbers: HashMap<Arc<str>, u32>,
+}
+
+static NAMES: Mutex<Option<Names>> = Mutex::new(None);
+
+fn names() -> MutexGuard<'static, Option<Names>> {
+    NAMES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Asker {
+    /// The node of this name.
+    pub(crate) fn named(name: &str) -> Self {
+        let mut names = names();
+        let Names { all, numbers } = names.get_or_insert_default();
+        if let Some(number) = numbers.get(name) {
+            return Self(*number);
+        }
+        let name: Arc<str> = name.into();
+        all.push(name.clone());
+        let number = u32::try_from(all.len()).unwrap_or(0);
+        numbers.insert(name, number);
+        Self(number)
+    }
+
+    /// The name, if it is a node.
+    pub(crate) fn name(self) -> Option<Arc<str>> {
+        let index = (self.0 as usize).checked_sub(1)?;
+        names().as_ref()?.all.get(index).cloned()
+    }
+
+    /// From here on the calling thread runs a hook of this node, or none.
+    #[inline(always)]
+    pub(crate) fn enter(self) {
+        CURRENT.set(self);
+    }
+
+    /// The node whose hook the calling thread runs.
+    #[inline]
+    pub(crate) fn current() -> Self {
+        CURRENT.get()
+    }
+}

@@ -1,0 +1,49 @@
+//! What a call has put off, since its caller holds a lock of this library: it is done by
+//! [`catch_up`](crate::driver::Driver::catch_up).
+
+use std::cell::Cell;
+
+use super::HostDriver;
+use super::body;
+use super::point::Point;
+
+/// What executes after the latest call of this thread under a lock.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum PutOff {
+    /// What the policy executes after a submission to the stream with this index.
+    Submission(usize),
+    /// What executes after a query of this point.
+    Query(Point),
+}
+
+thread_local! {
+    /// With the number of the simulator.
+    static LATEST: Cell<Option<(u64, PutOff)>> = const { Cell::new(None) };
+}
+
+impl HostDriver {
+    pub(super) fn put_off(&self, what: PutOff) {
+        LATEST.set(Some((self.number, what)));
+    }
+
+    /// [`Driver::catch_up`](crate::driver::Driver::catch_up).
+    pub(super) fn execute_put_off(&self) {
+        let Some((simulator, what)) = LATEST.take() else { return };
+        if simulator != self.number || crate::lock::is_held() || body::running(simulator).is_some()
+        {
+            return;
+        }
+        let sim = self.lock();
+        drop(match what {
+            PutOff::Query(point) if sim.chosen.is_some() => self.before_call(sim, Some(point)),
+            PutOff::Query(point) if !sim.reached(point) => self.execute_after_query(sim, point),
+            PutOff::Submission(index) if sim.chosen.is_none() => {
+                let sim = self.execute_after_submission(sim, index);
+                // An error is that of a wait that never ends, which a later call meets, too.
+                let Ok(sim) = self.wait_for_room(sim, "catch_up", index) else { return };
+                sim
+            }
+            PutOff::Query(_) | PutOff::Submission(_) => return,
+        });
+    }
+}

@@ -1,0 +1,165 @@
+//! Tells of bodies that don't end: they may wait for a lock that the thread that executes them holds itself, which nobody
+//! can have, or for a thread that waits for the device. A GPU has no such locks, so a program may not expect it.
+//!
+//! Each thread that executes bodies has a place in a list. A thread of the process looks at the list each second while
+//! bodies run, and sleeps else. So a body costs an uncontended lock, and allocates nothing.
+
+use std::cell::RefCell;
+use std::io::Write;
+use std::marker::PhantomData;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::driver::asker::Asker;
+
+/// After this time a body is told of.
+pub(super) const TOLD_AFTER: Duration = Duration::from_secs(5);
+
+/// How often the list is looked at while bodies run.
+const EACH: Duration = Duration::from_secs(1);
+
+thread_local! {
+    static PLACE: RefCell<Option<Arc<Place>>> = const { RefCell::new(None) };
+}
+
+/// The bodies that one thread executes, the innermost last.
+#[derive(Debug, Default)]
+struct Place(Mutex<Vec<Running>>);
+
+#[derive(Debug)]
+struct Running {
+    name: Arc<str>,
+    call: &'static str,
+    node: Asker,
+    /// When the watcher saw it first.
+    seen: Option<Instant>,
+    is_told: bool,
+}
+
+/// The watcher's list.
+#[derive(Debug, Default)]
+struct Watched {
+    places: Vec<Weak<Place>>,
+    has_thread: bool,
+}
+
+static WATCHED: Mutex<Watched> = Mutex::new(Watched { places: Vec::new(), has_thread: false });
+static WAKE: Condvar = Condvar::new();
+/// Whether the watcher sleeps until a body begins.
+static IS_IDLE: AtomicBool = AtomicBool::new(true);
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A body runs on the calling thread, until the result is dropped.
+pub(super) fn begin(name: &Arc<str>, call: &'static str, node: Asker) -> Begun {
+    let running = Running { name: name.clone(), call, node, seen: None, is_told: false };
+    let noted = PLACE.try_with(|place| {
+        let mut place = place.borrow_mut();
+        let place = place.get_or_insert_with(new_place);
+        lock(&place.0).push(running);
+    });
+    if IS_IDLE.load(Ordering::Relaxed) {
+        wake();
+    }
+    // While a thread ends, its place may be gone.
+    Begun(noted.is_ok(), PhantomData)
+}
+
+/// See [`begin`]. Of one thread.
+pub(super) struct Begun(bool, PhantomData<*const ()>);
+
+impl Drop for Begun {
+    fn drop(&mut self) {
+        if self.0 {
+            let ended = PLACE.try_with(|place| lock(&place.borrow().as_ref()?.0).pop());
+            drop(ended);
+        }
+    }
+}
+
+fn new_place() -> Arc<Place> {
+    let place = Arc::<Place>::default();
+    let mut watched = lock(&WATCHED);
+    watched.places.retain(|place| place.strong_count() > 0);
+    watched.places.push(Arc::downgrade(&place));
+    place
+}
+
+/// Wakes the watcher, or begins it.
+#[cold]
+fn wake() {
+    let mut watched = lock(&WATCHED);
+    IS_IDLE.store(false, Ordering::Relaxed);
+    if watched.has_thread {
+        WAKE.notify_one();
+        return;
+    }
+    let thread = thread::Builder::new().name("streamflow bodies".to_owned()).spawn(watch);
+    // Without the thread nobody tells of a body that doesn't end. The next one tries again.
+    watched.has_thread = thread.is_ok();
+    IS_IDLE.store(thread.is_err(), Ordering::Relaxed);
+}
+
+fn watch() {
+    let mut watched = lock(&WATCHED);
+    let mut quiet = 0;
+    loop {
+        let mut told = Vec::new();
+        let mut runs = false;
+        for place in watched.places.iter().filter_map(Weak::upgrade) {
+            for running in lock(&place.0).iter_mut() {
+                runs = true;
+                let seen = *running.seen.get_or_insert_with(Instant::now);
+                if !running.is_told && seen.elapsed() >= TOLD_AFTER {
+                    running.is_told = true;
+                    told.push(running.text());
+                }
+            }
+        }
+        if !told.is_empty() {
+            drop(watched);
+            told.iter().for_each(|text| print(text));
+            watched = lock(&WATCHED);
+        }
+        quiet = if runs { 0 } else { quiet + 1 };
+        // A program that executes bodies all the time does not wake this thread for each of them.
+        if quiet > 2 {
+            IS_IDLE.store(true, Ordering::Relaxed);
+            while IS_IDLE.load(Ordering::Relaxed) {
+                watched = WAKE.wait(watched).unwrap_or_else(PoisonError::into_inner);
+            }
+            quiet = 0;
+        }
+        watched = WAKE.wait_timeout(watched, EACH).unwrap_or_else(PoisonError::into_inner).0;
+    }
+}
+
+impl Running {
+    fn text(&self) -> String {
+        let Self { name, call, node, .. } = self;
+        let asked = node.name().map_or_else(String::new, |node| format!(" of operator `{node}`"));
+        format!(
+            "streamflow: the body of `{name}`, queued by `{call}`{asked}, has not ended for {} s on the simulator: does it wait \
+             for a lock that its caller holds across a call, or for a thread that waits for the device? Release the lock \
+             before the call.\n",
+            TOLD_AFTER.as_secs()
+        )
+    }
+}
+
+/// Writes to standard error, without the standard library's lock of it: the body may wait for a thread that holds that.
+fn print(text: &str) {
+    #[cfg(unix)]
+    {
+        use std::os::fd::AsFd;
+        if let Ok(error) = std::io::stderr().as_fd().try_clone_to_owned() {
+            let _closed = std::fs::File::from(error).write_all(text.as_bytes());
+            return;
+        }
+    }
+    let _closed = std::io::stderr().write_all(text.as_bytes());
+}
