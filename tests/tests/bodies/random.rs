@@ -1,0 +1,120 @@
+//! Random programs of one or two threads, whose bodies misbehave: their data is that of sequential execution.
+
+use std::env;
+use std::time::{Duration, Instant};
+
+use streamflow::prelude::*;
+use streamflow_tests::{Failed, check};
+
+use super::deeds::{self, DEEDS, misbehave, misbehave_again};
+
+const LEN: usize = 16;
+
+/// A stream of numbers.
+struct Draw(u64);
+
+impl Draw {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 33) as usize % end
+    }
+}
+
+/// Runs one thread's part: each tensor is kept with the value that it must have.
+fn part(platform: &Platform, streams: &[CudaStream], draw: &mut Draw, number: u32) -> Result<bool> {
+    let mut live: Vec<(Tensor<u32>, u32)> = Vec::new();
+    let holds = |stream: &CudaStream, (data, value): &(Tensor<u32>, u32)| -> Result<bool> {
+        Ok(stream.download_blocking(data)? == [*value; LEN])
+    };
+    for _ in 0..40 {
+        let stream = &streams[draw.below(streams.len())];
+        let deed = draw.below(DEEDS as usize + 2) as u32;
+        match draw.below(7) {
+            0 | 1 => {
+                let mut data = platform.tensor([LEN], stream)?;
+                let value = draw.below(1 << 20) as u32;
+                stream.launch::<misbehave>(LEN, (&mut data, deed, number, value))?;
+                live.push((data, value));
+            }
+            2 | 3 if !live.is_empty() => {
+                let from = draw.below(live.len());
+                let mut data = platform.tensor([LEN], stream)?;
+                let (source, value) = &live[from];
+                stream.launch::<misbehave_again>(LEN, (&mut data, source, deed, number))?;
+                let value = value.wrapping_add(1);
+                live.push((data, value));
+            }
+            4 if !live.is_empty() => {
+                let (data, _) = live.swap_remove(draw.below(live.len()));
+                let download = stream.download(&data)?;
+                match draw.below(4) {
+                    0 => deeds::leave(data),
+                    1 => deeds::leave((download, data)),
+                    2 => deeds::leave((Shared::new(data), platform.pinned::<u32>(device(0), 8)?)),
+                    _ => drop((data, download)),
+                }
+            }
+            5 if !live.is_empty() => {
+                if !holds(stream, &live[draw.below(live.len())])? {
+                    return Ok(false);
+                }
+            }
+            _ => {
+                let _complete = stream.is_complete()?;
+            }
+        }
+    }
+    for kept in &live {
+        if !holds(&streams[0], kept)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+fn program(seed: u64) -> Result<bool> {
+    let mut draw = Draw(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+    for _ in 0..8 {
+        draw.below(2);
+    }
+    let platform = Platform::host().seed(seed).race_check(seed.is_multiple_of(3)).build()?;
+    let pool = platform.stream_pool("RANDOM", &CudaStreamPool::new())?;
+    let number = u32::MAX - (seed % 1024) as u32;
+    deeds::may_call(number, &platform);
+    let streams = || (0..3).map(|_| pool.allocate("any")).collect::<Result<Vec<_>, Error>>();
+    let (mine, others) = (streams()?, streams()?);
+    let mut other = Draw(draw.0 ^ 0x5eed);
+    let done = std::thread::scope(|scope| -> Result<bool> {
+        let beside = (seed % 2 == 1).then(|| {
+            let (platform, other) = (&platform, &mut other);
+            scope.spawn(move || part(platform, &others, other, number))
+        });
+        let mine = part(&platform, &mine, &mut draw, number)?;
+        let beside = beside.map(|it| it.join().map_err(|_| Failure::msg("a thread panicked")));
+        Ok(mine && beside.transpose()?.transpose()?.unwrap_or(true))
+    });
+    let answers = deeds::may_call_no_more(number);
+    deeds::clear();
+    let refused = |it: &String| it.contains("from inside of kernel `misbehave");
+    let races = platform.take_races();
+    if !races.is_empty() {
+        return Err(Failure::msg(races));
+    }
+    Ok(done? && answers.iter().all(refused))
+}
+
+pub(crate) fn programs() -> Result<(), Failed> {
+    let seconds = env::var("STREAMFLOW_BODIES_SECONDS").ok().and_then(|it| it.parse().ok());
+    let end = Instant::now() + Duration::from_secs(seconds.unwrap_or(3));
+    let mut programs = 0;
+    while programs < 64 || Instant::now() < end {
+        let is_right = program(programs)
+            .map_err(|error| Failed::msg(format!("program {programs}: {error}")))?;
+        check(is_right, || format!("program {programs} has wrong data"))?;
+        programs += 1;
+    }
+    println!("{programs} programs of bodies that misbehave");
+    Ok(())
+}
