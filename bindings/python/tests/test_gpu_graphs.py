@@ -83,11 +83,16 @@ def test_the_default_stream(use_default_stream):
             assert (cupy.asarray(scale.y.take()) == 2 * value).all()
 
 
-def test_host_memory_is_refused_by_a_graph_of_a_gpu():
-    scale = Scale()
+def test_host_memory_is_copied_to_a_graph_of_a_gpu_or_refused():
+    scale = Scale(factor=2.0)
     with scale.spawn():
-        with pytest.raises(BufferError, match="without a copy"):
-            scale.x.push(np.zeros(3, np.float32))
+        with pytest.raises(BufferError, match="copy"):
+            scale.x.push(np.zeros(3, np.float32), copy=False)
+        array = np.full(3, 4, np.float32)
+        scale.x.push(array)
+        # The graph has a copy.
+        array[:] = 0
+        assert (scale.y.take().numpy() == 8).all()
 
 
 def test_memory_lives_until_the_graph_has_used_it():
