@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::marker::PhantomData;
+use std::ops::{Deref, DerefMut};
 use std::sync::{PoisonError, TryLockError};
 use std::time::Duration;
 
@@ -20,18 +21,102 @@ use crate::turns;
 /// it is held; if a driver did, the lock would be released and not poisoned.
 ///
 /// Bodies of kernels are user code, too, and the simulator executes them in the calls of its driver: a call under a lock
-/// executes none. Those of records and waits never do; others are made within [`hold`].
-pub(crate) type Lock<T> = SpinMutex<T, Backoff>;
+/// executes none. The calls that [`Driver`](crate::driver::Driver#bodies) lists never do; others are made within [`hold`].
+/// A build with debug assertions counts the locks of each thread, and the simulator asserts that a body begins
+/// [under none](assert_none).
+#[derive(Debug, Default)]
+pub(crate) struct Lock<T>(SpinMutex<T, Backoff>);
 
 /// The guard of a [`Lock`].
-pub(crate) type Held<'a, T> = SpinMutexGuard<'a, T, Backoff>;
+#[derive(Debug)]
+pub(crate) struct Held<'a, T> {
+    guard: SpinMutexGuard<'a, T, Backoff>,
+    _counted: Counted,
+}
+
+impl<T> Lock<T> {
+    pub(crate) const fn new(value: T) -> Self {
+        Self(SpinMutex::new(value))
+    }
+
+    #[inline(always)]
+    pub(crate) fn lock(&self) -> Held<'_, T> {
+        let guard = self.0.lock();
+        Held { guard, _counted: Counted::new() }
+    }
+
+    #[inline(always)]
+    pub(crate) fn try_lock(&self) -> Option<Held<'_, T>> {
+        let guard = self.0.try_lock()?;
+        Some(Held { guard, _counted: Counted::new() })
+    }
+
+    #[inline(always)]
+    pub(crate) fn get_mut(&mut self) -> &mut T {
+        self.0.get_mut()
+    }
+}
+
+impl<T> Deref for Held<'_, T> {
+    type Target = T;
+
+    #[inline(always)]
+    fn deref(&self) -> &T {
+        &self.guard
+    }
+}
+
+impl<T> DerefMut for Held<'_, T> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut T {
+        &mut self.guard
+    }
+}
+
+/// Counts a [`Lock`] of the calling thread while it is held, in builds with debug assertions.
+#[derive(Debug)]
+struct Counted;
+
+#[cfg(debug_assertions)]
+thread_local! {
+    /// The number of [`Lock`]s that this thread holds.
+    static LOCKS: Cell<u32> = const { Cell::new(0) };
+}
+
+impl Counted {
+    #[inline(always)]
+    fn new() -> Self {
+        #[cfg(debug_assertions)]
+        LOCKS.set(LOCKS.get() + 1);
+        Self
+    }
+}
+
+#[cfg(debug_assertions)]
+impl Drop for Counted {
+    fn drop(&mut self) {
+        LOCKS.set(LOCKS.get() - 1);
+    }
+}
+
+/// Asserts, in builds with debug assertions, that the calling thread holds no [`Lock`]: user code begins.
+#[inline(always)]
+pub(crate) fn assert_none(what: &str) {
+    #[cfg(debug_assertions)]
+    assert_eq!(LOCKS.get(), 0, "{what} begins under locks of the library");
+    #[cfg(not(debug_assertions))]
+    let _unused = what;
+}
 
 /// Locks a mutex of the standard library, for long sections: waiting threads sleep. Every mutex that is held
 /// during driver calls is locked by this function. A thread that takes turns hands on its turn until the mutex is
 /// free.
 ///
-/// A mutex that gives a worker one node for the time of a hook is none of the locks that [`hold`] is about. The board of the
-/// workers gives a node to one worker at a time, before its mutex is locked, so that no thread waits for it.
+/// Two kinds of mutexes are none of the locks that [`hold`] is about: under them bodies execute. One gives a worker a node
+/// for the time of a hook. The board of the workers gives a node to one worker at a time, before its mutex is locked, so that
+/// no thread waits for it. The other gives a thread the right to wait for the device: to poll for all workers, or to release
+/// free memory when the driver has none. A thread that waits for such a mutex waits for the device, and a body that waits for
+/// that thread waits for itself.
 pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     while turns::takes_turns() {
         match mutex.try_lock() {
@@ -51,6 +136,9 @@ thread_local! {
 /// The calling thread makes driver calls under a lock of this library, until the result is dropped: they execute no user
 /// code, which could wait for another thread that waits for this lock. After it the thread calls
 /// [`catch_up`](crate::driver::Driver::catch_up).
+///
+/// A call that blocks executes what it waits for all the same. None is made under a [`Lock`]. Under a mutex the host waits
+/// for a stream only where a record has failed, and no drop takes that mutex.
 #[must_use]
 #[derive(Debug)]
 pub(crate) struct Hold(PhantomData<*const ()>);
@@ -146,6 +234,6 @@ mod tests {
                 });
             }
         });
-        assert_eq!(shared.into_inner(), (4 * EACH, 4 * EACH));
+        assert_eq!(*shared.lock(), (4 * EACH, 4 * EACH));
     }
 }

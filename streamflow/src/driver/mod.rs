@@ -168,6 +168,13 @@ pub struct StreamOptions {
 /// an address or a handle is an `unsafe fn`. A handle is *live* when it came from this driver and was not
 /// destroyed.
 ///
+/// # Bodies
+/// A simulator executes the bodies of kernels and of library functions, and host functions, in the calls that queue work,
+/// query, wait or free page-locked memory, and in [`catch_up`](Self::catch_up). Callers make these without a lock of this
+/// library, or within a section after which they catch up. All other calls execute none, also in a layer: those that
+/// describe, bind, create, destroy, load and hand out, [`record_event`](Self::record_event) and
+/// [`wait_event`](Self::wait_event). They are made under locks.
+///
 /// # Safety
 /// Callers rely on a driver's answers to read and write memory.
 /// - Memory that it allocates is real, of the requested size, aligned to 256 bytes, and has no other owner

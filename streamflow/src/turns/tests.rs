@@ -82,7 +82,7 @@ fn a_thread_that_finds_a_lock_taken_passes_on_its_turn() {
             scope.spawn(add);
             add();
         });
-        assert_eq!((spin.into_inner(), sleep.into_inner().unwrap()), (15, 15));
+        assert_eq!((*spin.lock(), sleep.into_inner().unwrap()), (15, 15));
     });
     assert!(wrong.iter().all(Option::is_none), "{wrong:?}");
 }

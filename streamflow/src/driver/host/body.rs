@@ -59,6 +59,7 @@ impl Body {
     /// Runs the body, and drops its values: both are the user's code.
     pub(super) fn run(self, simulator: u64, takes_turns: bool) -> Result<(), Failure> {
         let Self { name, call, node, run, params } = self;
+        crate::lock::assert_none(&name);
         let args = HostArgs { params: &params };
         let _watched = watcher::begin(&name, call, node);
         let _turn = takes_turns.then(|| turns::within_body(&name));

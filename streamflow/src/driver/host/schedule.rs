@@ -215,12 +215,18 @@ impl HostDriver {
         }
     }
 
+    /// The bodies that a call which blocks executes beside those that it waits for.
+    fn other_bodies() -> Bodies {
+        if crate::lock::is_held() { Bodies::None } else { Bodies::All }
+    }
+
     /// Executes one operation of a stream. User code runs without the lock, so that other threads continue meanwhile.
     pub(super) fn execute_one<'a>(&'a self, mut sim: Locked<'a>, index: usize) -> Locked<'a> {
         match sim.execute(index) {
             Left::Nothing => {}
             Left::Function(function) => {
                 drop(sim);
+                crate::lock::assert_none("a host function");
                 // SAFETY: `data` is valid for `call` until this one call, by the contract of
                 // `Driver::launch_host_function`.
                 unsafe { (function.call)(function.data) };
@@ -382,7 +388,7 @@ impl HostDriver {
         while !sim.reached(target) {
             if sim.policy == Policy::Random
                 && sim.random.below(2) == 0
-                && let Some(index) = sim.random_runnable(Bodies::All)
+                && let Some(index) = sim.random_runnable(Self::other_bodies())
             {
                 sim = self.execute_one(sim, index);
                 continue;
@@ -398,7 +404,7 @@ impl HostDriver {
                     if sim.policy == Policy::Lazy {
                         sim
                     } else {
-                        self.execute_by_policy(sim, index, Bodies::All)
+                        self.execute_by_policy(sim, index, Self::other_bodies())
                     }
                 }
                 Err(_) => self.sleep(sim, call, target)?,

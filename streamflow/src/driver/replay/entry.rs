@@ -44,7 +44,18 @@ fn thread() -> u64 {
 }
 
 impl<D: Driver> Replaying<D> {
-    /// Calls `run` with the state, and with the thread and the node that ask. `None` in a call from inside of another one.
+    /// As [`with`](Self::with), in a call that may execute bodies: what was put off under the lock executes afterwards.
+    pub(super) fn with_bodies<R>(
+        &self,
+        run: impl FnOnce(&mut State, (u64, u32)) -> R,
+    ) -> Option<R> {
+        let done = self.with(run)?;
+        self.below.catch_up();
+        Some(done)
+    }
+
+    /// Calls `run` with the state, and with the thread and the node that ask. `None` in a call from inside of another one. No
+    /// body executes: the caller may have a lock.
     pub(super) fn with<R>(&self, run: impl FnOnce(&mut State, (u64, u32)) -> R) -> Option<R> {
         if INSIDE.try_with(|inside| inside.replace(true)).unwrap_or(true) {
             return None;
@@ -61,7 +72,6 @@ impl<D: Driver> Replaying<D> {
             state.failed.get_or_insert(error);
         }
         drop((state, held));
-        self.below.catch_up();
         Some(done)
     }
 
@@ -76,7 +86,8 @@ impl<D: Driver> Replaying<D> {
 
     /// Takes a call that a trace can have, and that is not simply the next one. Returns whether it is sent now; then its stream is ready for it.
     fn take(&self, stream: RawStream, given: Given<'_>) -> DriverResult<Taken> {
-        self.with(|state, who| self.take_in(state, who, stream, given)).unwrap_or(Ok(Taken::Send))
+        let taken = self.with_bodies(|state, who| self.take_in(state, who, stream, given));
+        taken.unwrap_or(Ok(Taken::Send))
     }
 
     /// The same, with the state.
@@ -210,7 +221,7 @@ impl<D: Driver> Replaying<D> {
         launch: impl Fn(&mut State) -> u64,
         ask: impl Fn(&mut State, u64) -> DriverResult<R>,
     ) -> DriverResult<Option<R>> {
-        let answered = self.with(|state, (thread, _)| {
+        let answered = self.with_bodies(|state, (thread, _)| {
             state.before_answer(&self.below, thread)?;
             match launch(state) {
                 0 => Ok(None),

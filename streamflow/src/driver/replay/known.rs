@@ -93,7 +93,8 @@ impl State {
         let lane = &mut self.lanes[oldest];
         bound::bind(below, lane.stream.device())?;
         let is_idle = lane.is_retired || now - lane.used > IDLE || self.is_eager;
-        Ok((is_idle && lane.is_complete(below, lane.last)?).then_some(oldest))
+        let is_free = is_idle && lane.is_complete(below, lane.last)? && lane.is_empty(below)?;
+        Ok(is_free.then_some(oldest))
     }
 
     /// The count by which the age of lanes is known. A lane that is new is not the oldest.
@@ -125,7 +126,10 @@ impl State {
                 below.wait_event(made.stream(), border)
             }
         };
-        if let Err(error) = self.lanes.iter().try_for_each(comes_after) {
+        // The one that makes way has no work, and none may be added: it is destroyed under the lock.
+        let (before, after) = self.lanes.split_at(index);
+        let mut others = before.iter().chain(after.iter().skip(1));
+        if let Err(error) = others.try_for_each(comes_after) {
             crate::driver::report_in_drop("destroying a graph", made.destroy(below));
             return Err(error);
         }

@@ -257,6 +257,12 @@ impl Lane {
         Ok(true)
     }
 
+    /// Whether its stream has no work: neither launches nor waits for what was sent to other streams.
+    pub(super) fn is_empty(&self, below: &dyn Driver) -> DriverResult<bool> {
+        // SAFETY: the lane's stream.
+        unsafe { below.query_stream(self.stream) }
+    }
+
     /// Launches the graph.
     pub(super) fn launch(&mut self, below: &dyn Driver, number: u64) -> DriverResult<()> {
         // SAFETY: both are this lane's. The calls that the launch stands for were asked for, with the contracts of
@@ -266,7 +272,7 @@ impl Lane {
         Ok(())
     }
 
-    /// Destroys its parts, after its work is complete.
+    /// Destroys its parts, after its work is complete. One that is empty is not waited for, so a lock may be held.
     pub(super) fn destroy(self, below: &dyn Driver) -> DriverResult<()> {
         bound::bind(below, self.stream.device())?;
         // SAFETY: all are this lane's, which is consumed, and no work of it is queued after the synchronisation.

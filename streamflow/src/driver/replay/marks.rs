@@ -43,7 +43,7 @@ impl<D: Driver> Replays for Replaying<D> {
             return Ok(());
         }
         self.tick.end();
-        let done = self.with(|state, _| state.end_pass(&self.below)).transpose()?;
+        let done = self.with_bodies(|state, _| state.end_pass(&self.below)).transpose()?;
         run.note(done.unwrap_or_default());
         Ok(())
     }
