@@ -4,6 +4,7 @@ use std::env;
 use std::time::{Duration, Instant};
 
 use streamflow::prelude::*;
+use streamflow::stream::StreamPool;
 use streamflow_tests::{Failed, check};
 
 use super::deeds::{self, DEEDS, misbehave, misbehave_again};
@@ -23,7 +24,8 @@ impl Draw {
 }
 
 /// Runs one thread's part: each tensor is kept with the value that it must have.
-fn part(platform: &Platform, streams: &[CudaStream], draw: &mut Draw, number: u32) -> Result<bool> {
+fn part(platform: &Platform, pool: &StreamPool, draw: &mut Draw, number: u32) -> Result<bool> {
+    let streams = (0..3).map(|_| pool.allocate("any")).collect::<Result<Vec<_>, Error>>()?;
     let mut live: Vec<(Tensor<u32>, u32)> = Vec::new();
     let holds = |stream: &CudaStream, (data, value): &(Tensor<u32>, u32)| -> Result<bool> {
         Ok(stream.download_blocking(data)? == [*value; LEN])
@@ -49,10 +51,12 @@ fn part(platform: &Platform, streams: &[CudaStream], draw: &mut Draw, number: u3
             4 if !live.is_empty() => {
                 let (data, _) = live.swap_remove(draw.below(live.len()));
                 let download = stream.download(&data)?;
-                match draw.below(4) {
+                match draw.below(5) {
                     0 => deeds::leave(data),
                     1 => deeds::leave((download, data)),
                     2 => deeds::leave((Shared::new(data), platform.pinned::<u32>(device(0), 8)?)),
+                    // Its pool makes a stream under its lock, and a body gives one back under it.
+                    3 => deeds::leave((data, pool.allocate("left")?)),
                     _ => drop((data, download)),
                 }
             }
@@ -83,15 +87,13 @@ fn program(seed: u64) -> Result<bool> {
     let pool = platform.stream_pool("RANDOM", &CudaStreamPool::new())?;
     let number = u32::MAX - (seed % 1024) as u32;
     deeds::may_call(number, &platform);
-    let streams = || (0..3).map(|_| pool.allocate("any")).collect::<Result<Vec<_>, Error>>();
-    let (mine, others) = (streams()?, streams()?);
     let mut other = Draw(draw.0 ^ 0x5eed);
     let done = std::thread::scope(|scope| -> Result<bool> {
         let beside = (seed % 2 == 1).then(|| {
-            let (platform, other) = (&platform, &mut other);
-            scope.spawn(move || part(platform, &others, other, number))
+            let (platform, pool, other) = (&platform, &pool, &mut other);
+            scope.spawn(move || part(platform, pool, other, number))
         });
-        let mine = part(&platform, &mine, &mut draw, number)?;
+        let mine = part(&platform, &pool, &mut draw, number)?;
         let beside = beside.map(|it| it.join().map_err(|_| Failure::msg("a thread panicked")));
         Ok(mine && beside.transpose()?.transpose()?.unwrap_or(true))
     });

@@ -7,6 +7,7 @@ mod compared;
 mod devices;
 mod failing;
 mod handles;
+mod locks;
 mod order;
 mod probe;
 mod random;
