@@ -116,7 +116,10 @@ const ROWS: &[Row] = &[
         Ok(drop(Platform::builder().driver(Arc::new(driver))?))
     }),
     Row::new("devices_of_an_explorer", 1, 64, |n| {
-        let explored = Explorer::new().seeds(1).devices(n as usize).run(|_| Ok(()))?;
+        let explored = Explorer::new()
+            .seeds(1)
+            .devices(n as usize)
+            .run(|platform| Ok(drop(platform.upload(&[1_u32])?)))?;
         explored.failing.map_or(Ok(()), |failing| Err(failing.cause.into()))
     }),
     Row::new("seed", 0, ANY, |n| Ok(drop(Platform::host().seed(n).build()?))),

@@ -50,10 +50,11 @@ fn solves<T: Real>(n: usize, a: &[T], b: &[T], x: &[T]) -> Result<()> {
     let (a, b, x) = (to_f64(a), to_f64(b), to_f64(x));
     let sizes = (largest(&a), largest(&b), largest(&x));
     let size = n as f64 * (sizes.0 * sizes.2) + sizes.1;
-    if size > T::MOST / 8.0 {
+    // Pivots make an element grow to 2^n times at most. If that overflows, a pivot is infinite, and divides to 0.
+    if size > T::MOST / 8.0 || sizes.0 > T::MOST / 2_f64.powi(n as i32 + 1) {
         return Ok(());
     }
-    // A solution that is too small for `T` is off by that. Pivots make an element grow to 2^n at most.
+    // A solution that is too small for `T` is off by that.
     let rounded = T::EPSILON * size + (sizes.0 + 1.0) * T::LEAST;
     let tolerance = 2_f64.powi(n as i32 + 4) * (n + 1) as f64 * rounded;
     near("A x", &product((n, n, 1), &a, &x), &b, tolerance)
