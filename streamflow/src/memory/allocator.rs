@@ -194,6 +194,12 @@ impl Allocator {
         self.0.lock().free_of(stream.timeline().id()).largest_first().count()
     }
 
+    /// Whether a thread releases free memory.
+    #[cfg(all(test, not(loom)))]
+    pub(super) fn is_releasing(&self) -> bool {
+        self.0.releasing.try_lock().is_err()
+    }
+
     /// Whether so much memory is free.
     pub(crate) fn has_free(&self, amount: MemoryAmount) -> bool {
         self.0.limits.has_free(self.0.used(), amount)

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod access;
+mod bodies;
 mod bound;
 mod contexts;
 mod downloads;

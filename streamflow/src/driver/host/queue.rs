@@ -66,7 +66,9 @@ pub(super) struct Takes {
     pub(super) bytes: u64,
 }
 
-/// Memory that an operation reads or writes: from its first byte to its last.
+/// Memory that an operation reads or writes: from its first byte to its last. Gaps between rows count as touched, so bodies
+/// on interleaved parts of one tensor run one after the other. That takes time, and makes no cycle of waits: what waits for a
+/// body has not begun, and a body that has begun waits for no operation.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Touch {
     start: u64,

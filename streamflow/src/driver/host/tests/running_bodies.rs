@@ -64,6 +64,8 @@ fn waits(queue: impl Fn(&Bench, RawStream, MemoryRange)) {
         });
         call(&bench, stream, &[], Box::new(|| Ok(()))).unwrap();
         std::thread::scope(|scope| {
+            // Dropped before the body is waited for, also where this fails.
+            let open = open;
             let bench = &bench;
             scope.spawn(move || {
                 bench.driver.bind(DEVICE).unwrap();
@@ -109,6 +111,46 @@ fn a_body_waits_for_a_body_that_touches_its_memory() {
         waits(|bench, other, data| {
             call(bench, other, &[(data, mode)], Box::new(|| Ok(()))).unwrap();
         });
+    }
+}
+
+#[test]
+fn a_write_waits_for_a_body_that_reads_its_memory() {
+    for policy in ALL {
+        let bench = Bench::new(policy, 3);
+        let (stream, other) = (bench.stream(), bench.stream());
+        let data = bench.settled_buffer();
+        bench.set(other, data, 4);
+        bench.wait(other);
+        let (run, has_entered, open) = gated();
+        let seen = Arc::new(AtomicU32::new(0));
+        let body: Run = Box::new({
+            let seen = seen.clone();
+            move || {
+                run()?;
+                seen.store(unsafe { words(data.address) }[0], Ordering::Relaxed);
+                Ok(())
+            }
+        });
+        std::thread::scope(|scope| {
+            // Dropped before the body is waited for, also where this fails.
+            let open = open;
+            let bench = &bench;
+            scope.spawn(move || {
+                bench.driver.bind(DEVICE).unwrap();
+                call(bench, stream, &[(data, AccessMode::Read)], body).unwrap();
+                bench.wait(stream);
+            });
+            has_entered.recv().unwrap();
+            unsafe { bench.driver.fill(other, data, 1) }.unwrap();
+            for _ in 0..50 {
+                assert!(!unsafe { bench.driver.query_stream(other) }.unwrap());
+            }
+            open.send(()).unwrap();
+            bench.wait(other);
+        });
+        assert_eq!(seen.load(Ordering::Relaxed), 4);
+        assert_eq!(bench.peek(data), 0x0101_0101);
     }
 }
 
@@ -183,6 +225,8 @@ fn page_locked_memory_is_freed_after_a_body_that_touches_it() {
             }
         });
         std::thread::scope(|scope| {
+            // Dropped before the body is waited for, also where this fails.
+            let open = open;
             let bench = &bench;
             scope.spawn(move || {
                 bench.driver.bind(DEVICE).unwrap();
@@ -200,6 +244,41 @@ fn page_locked_memory_is_freed_after_a_body_that_touches_it() {
             }
             open.send(()).unwrap();
             freeing.join().unwrap().unwrap();
+        });
+        assert_eq!(seen.load(Ordering::Relaxed), 6);
+    }
+}
+
+#[test]
+fn page_locked_memory_that_a_body_frees_is_not_poisoned_under_another_body() {
+    for seed in 0..8 {
+        let bench: &'static Bench =
+            Box::leak(Box::new(Bench::with(HostDriver::builder().seed(seed))));
+        let (stream, other) = (bench.stream(), bench.stream());
+        let pinned = bench.driver.allocate_pinned(DEVICE, BYTES).unwrap();
+        let (run, has_entered, open) = gated();
+        let seen = Arc::new(AtomicU32::new(0));
+        let body: Run = Box::new({
+            let seen = seen.clone();
+            move || {
+                write(pinned, 6);
+                run()?;
+                seen.store(unsafe { words(pinned.address) }[0], Ordering::Relaxed);
+                Ok(())
+            }
+        });
+        std::thread::scope(|scope| {
+            let open = open;
+            scope.spawn(move || {
+                bench.driver.bind(DEVICE).unwrap();
+                call(bench, stream, &[(pinned, AccessMode::Write)], body).unwrap();
+                bench.wait(stream);
+            });
+            has_entered.recv().unwrap();
+            let free = move || Ok(unsafe { bench.driver.free_pinned(DEVICE, pinned) }?);
+            call(bench, other, &[], Box::new(free)).unwrap();
+            bench.wait(other);
+            open.send(()).unwrap();
         });
         assert_eq!(seen.load(Ordering::Relaxed), 6);
     }
@@ -226,6 +305,8 @@ fn the_key_of_a_state_reads_no_memory_that_a_body_may_write() {
     let (stream, data) = (bench.stream(), bench.settled_buffer());
     let (run, has_entered, open) = gated();
     std::thread::scope(|scope| {
+        // Dropped before the body is waited for, also where this fails.
+        let open = open;
         let bench = &bench;
         scope.spawn(move || {
             bench.driver.bind(DEVICE).unwrap();
@@ -332,6 +413,8 @@ fn failing(
     let bench = Bench::new(policy, 3);
     let (stream, other) = (bench.stream(), bench.stream());
     let (data, more) = (bench.settled_buffer(), bench.settled_buffer());
+    bench.set(stream, data, 3);
+    bench.wait(stream);
     let queued = call(&bench, stream, &[(data, AccessMode::Write)], Box::new(run));
     bench.driver.bind(DEVICE).unwrap();
     let waited = unsafe { bench.driver.synchronize_stream(stream) };
@@ -367,20 +450,48 @@ fn a_failed_host_body_is_an_error_that_is_returned_once_and_the_device_works() {
 }
 
 #[test]
-fn the_value_of_a_body_is_dropped_outside_of_the_lock() {
+fn the_error_of_a_host_body_is_one_of_its_device_and_of_no_call_under_a_lock() {
+    let bench = Bench::with(HostDriver::builder().devices(2));
+    let (stream, data) = (bench.stream(), bench.settled_buffer());
+    let second = DeviceId(1);
+    bench.driver.bind(second).unwrap();
+    let other = bench.driver.create_stream(second, StreamOptions::default()).unwrap();
+    bench.driver.bind(DEVICE).unwrap();
+    let held = crate::lock::hold();
+    // It fails after the call.
+    call(&bench, stream, &[], Box::new(|| Err("no convergence".into()))).unwrap();
+    drop(held);
+    bench.driver.catch_up();
+    bench.wait(other);
+    let fill = || unsafe { bench.driver.fill(stream, data, 1) };
+    let held = crate::lock::hold();
+    fill().unwrap();
+    drop(held);
+    let error = fill().unwrap_err();
+    assert_eq!(error.to_string(), "library function `testCall` failed: no convergence");
+    fill().unwrap();
+}
+
+#[test]
+fn a_body_runs_and_its_value_is_dropped_outside_of_the_lock() {
     struct Locks(&'static HostDriver, Arc<AtomicU32>);
+    impl Locks {
+        fn is_free(&self) -> bool {
+            self.0.sim.try_lock().is_ok()
+        }
+    }
     impl Drop for Locks {
         fn drop(&mut self) {
-            self.1.fetch_add(u32::from(self.0.sim.try_lock().is_ok()), Ordering::Relaxed);
+            self.1.fetch_add(u32::from(self.is_free()), Ordering::Relaxed);
         }
     }
     let bench: &'static Bench = Box::leak(Box::new(Bench::new(Policy::Lazy, 1)));
     let dropped = Arc::new(AtomicU32::new(0));
     let value = |stream| {
         let locks = Locks(&bench.driver, dropped.clone());
-        let run = move || {
-            let _used = &locks;
-            Ok(())
+        let run = move || match locks.is_free() {
+            true => Ok(()),
+            false => Err("it runs under the lock".into()),
         };
         call(bench, stream, &[], Box::new(run)).unwrap();
     };

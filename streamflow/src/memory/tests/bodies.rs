@@ -1,0 +1,47 @@
+//! Bodies of work that was queued before a thread releases free memory.
+
+use super::*;
+use crate::driver::{LibraryBody, LibraryCall};
+
+const BYTES: usize = 64 << 10;
+
+/// Queues a body, and then has `release` release free memory. The body may need another thread that allocates from the pool:
+/// so it executes when the pool's mutex is free. `false` if it executes earlier, or never.
+fn executes_late(release: impl Fn(&Platform, &Allocator, &CudaStream)) -> bool {
+    let driver = Arc::new(HostDriver::builder().policy(Policy::Eager).build());
+    let platform = Platform::builder().driver(driver.clone()).unwrap();
+    let pool = platform.stream_pool("POOL", &CudaStreamPool::new()).unwrap();
+    let stream = pool.allocate("a").unwrap();
+    let limits = MemoryLimits::stream_ordered().max_size(BYTES as u64);
+    let allocator = Arc::new(platform.allocator("ROOM", device(0), limits).unwrap());
+    drop(allocator.buffer::<u8>(BYTES, &stream).unwrap());
+    let (tell, told) = mpsc::channel();
+    let of_body = allocator.clone();
+    let body = move |_: crate::driver::HostArgs<'_>| Ok(tell.send(of_body.is_releasing())?);
+    // SAFETY: the body touches no memory.
+    let host = unsafe { LibraryBody::new("body", body) };
+    let call = LibraryCall {
+        function: "body",
+        params: &[],
+        accesses: &[],
+        is_captured: true,
+        host: &host,
+        device: &|_| Ok(()),
+    };
+    // So that it does not execute at once.
+    let held = crate::lock::hold();
+    // SAFETY: a live stream, and a body without memory.
+    unsafe { driver.call_library(stream.timeline().raw(), &call) }.unwrap();
+    drop(held);
+    release(&platform, &allocator, &stream);
+    told.try_recv() == Ok(false)
+}
+
+#[test]
+fn no_body_executes_while_a_thread_releases_memory() {
+    let for_another_size = |_: &Platform, allocator: &Allocator, stream: &CudaStream| {
+        drop(allocator.buffer::<u8>(BYTES / 2, stream).unwrap());
+    };
+    assert!(executes_late(for_another_size));
+    assert!(executes_late(|platform, _, _| drop(platform.trim().unwrap())));
+}
