@@ -28,7 +28,8 @@ impl HostDriver {
 
     /// [`Driver::catch_up`](crate::driver::Driver::catch_up).
     pub(super) fn execute_put_off(&self) {
-        let Some((simulator, what)) = LATEST.take() else { return };
+        let latest = LATEST.try_with(Cell::take).ok().flatten();
+        let Some((simulator, what)) = latest else { return };
         if simulator != self.number || crate::lock::is_held() || body::running(simulator).is_some()
         {
             return;
