@@ -35,7 +35,7 @@ pub(crate) struct Held<'a, T> {
 }
 
 impl<T> Lock<T> {
-    pub(crate) const fn new(value: T) -> Self {
+    pub(crate) fn new(value: T) -> Self {
         Self(SpinMutex::new(value))
     }
 

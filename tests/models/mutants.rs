@@ -286,8 +286,8 @@ const MUTANTS: &[Mutant] = &[
         file: "memory/room.rs",
         edits: &[
             (
-                "let _alone = locked(&self.releasing);\n        let mut state = self.lock();\n        // Memory may",
-                "let mut state = self.lock();\n        // Memory may",
+                "let alone = locked(&self.releasing);\n        let mut state = self.lock();\n        // Memory may",
+                "let alone = ();\n        let mut state = self.lock();\n        // Memory may",
             ),
         ],
         model: "memory::pools::two_blocks_in_the_room_of_another",
@@ -377,8 +377,8 @@ const MUTANTS: &[Mutant] = &[
         file: "memory/pool.rs",
         edits: &[
             (
-                "if !state.closed && state.free_bytes",
-                "if state.free_bytes",
+                "if !state.closed && (is_kept || is_inside_a_body())",
+                "if is_kept || is_inside_a_body()",
             ),
         ],
         model: "memory::pools::memory_that_is_returned_while_its_pool_is_closed",
@@ -630,7 +630,7 @@ const MUTANTS: &[Mutant] = &[
         name: "turn_kept_at_a_mutex",
         invariant: "lock 2",
         file: "lock.rs",
-        edits: &[("while turns::takes_turns() || turns::holds_turn() {", "while turns::holds_turn() {")],
+        edits: &[("while turns::takes_turns() {", "while false {")],
         model: "spin_lock::models::a_mutex_that_is_taken",
         expected: "deadlock",
     },

@@ -43,6 +43,13 @@ pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// The drivers of the models execute no user code in calls.
+pub(crate) struct Hold;
+
+pub(crate) fn hold() -> Hold {
+    Hold
+}
+
 fn may_lock() {
     let is_failing = std::thread::panicking();
     assert!(is_failing || !IN_DELETER.with(Cell::get), "a deleter takes a lock");

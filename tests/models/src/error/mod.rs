@@ -1,7 +1,7 @@
 //! The errors of memory and streams. The library's own type also has those of every layer above.
 
 #[allow(dead_code, reason = "no model makes an allocator by a description")]
-#[path = "../../../streamflow/src/error/const_text.rs"]
+#[path = "../../../../streamflow/src/error/const_text.rs"]
 pub(crate) mod const_text;
 
 use std::fmt;
