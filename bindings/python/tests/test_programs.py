@@ -44,16 +44,18 @@ def run(place, *arguments):
     return ended
 
 
-def has_no_compiler(place, ended):
-    """Whether a graph of the tests' `libcuda` has failed, since its kernel can't be compiled here."""
-    return place == "fake" and "NVRTC, CUDA's compiler library, was not found" in ended.stderr
+def has_no_kernel(place, ended):
+    """Whether a graph of the tests' `libcuda` has failed at its kernel: without NVRTC it can't be compiled, and that `libcuda`
+    finds no function in code that NVRTC has compiled."""
+    refused = ["NVRTC, CUDA's compiler library, was not found", "cannot be loaded: cuModuleGetFunction"]
+    return place == "fake" and any(text in ended.stderr for text in refused)
 
 
 @PLACES
 @pytest.mark.parametrize("page", PAGES.values(), ids=PAGES.keys())
 def test_the_programs_of_a_page_run(place, page):
     ended = run(place, "-c", program(page))
-    assert ended.returncode == 0 or has_no_compiler(place, ended), ended.stdout + ended.stderr
+    assert ended.returncode == 0 or has_no_kernel(place, ended), ended.stdout + ended.stderr
     if place != "fake":
         # The graph has doubled the ones.
         assert ended.stdout.endswith("[[2. 2. 2.]\n [2. 2. 2.]]\n"), ended.stdout
@@ -69,6 +71,6 @@ def test_the_demo_runs(place):
     assert ended.returncode == (place == "fake"), ended.stdout + ended.stderr
     how = "is shared" if place == "simulator" else "was copied to the GPU and back"
     assert f"the memory {how}" in ended.stdout, ended.stdout
-    if not has_no_compiler(place, ended):
+    if not has_no_kernel(place, ended):
         assert "ten times as much, by a graph: [[0.0, " in ended.stdout, ended.stdout
     assert "what NumPy has written: [[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]]" in ended.stdout
