@@ -189,12 +189,13 @@ impl Sim {
     }
 }
 
-/// Whether a call may execute an operation that is one of these bodies, or none.
+/// Whether a call may execute an operation that is one of these bodies, or none. Host functions are the library's: they wait
+/// for nothing, so each thread executes those of all others, also of threads that have ended.
 fn may(queued: &Queued, bodies: Bodies) -> bool {
     !queued.op.is_user_code()
         || match bodies {
             Bodies::None => false,
-            Bodies::Of(thread) => queued.thread == thread,
+            Bodies::Of(thread) => queued.thread == thread || matches!(queued.op, Op::Host(_)),
             Bodies::All => true,
         }
 }

@@ -405,6 +405,28 @@ fn a_submission_executes_no_body_of_another_thread() {
     });
 }
 
+#[test]
+fn a_submission_calls_a_host_function_of_a_thread_that_has_ended() {
+    let bench = Bench::new(Policy::Eager, 0);
+    let (stream, other) = (bench.stream(), bench.stream());
+    let called = Arc::new(AtomicU32::new(0));
+    let count = called.clone();
+    let driver = &bench.driver;
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            driver.bind(DEVICE).unwrap();
+            // Under a lock of the library the function is put off, and the thread ends before it catches up.
+            let _held = crate::lock::hold();
+            super::host_functions::queue(driver, stream, move || {
+                count.fetch_add(1, Ordering::Relaxed);
+            });
+        });
+    });
+    assert_eq!(called.load(Ordering::Relaxed), 0);
+    call(&bench, other, &[], Box::new(|| Ok(()))).unwrap();
+    assert_eq!(called.load(Ordering::Relaxed), 1);
+}
+
 /// Queues a body that fails, and returns the only error that a call returns afterwards.
 fn failing(
     policy: Policy,
