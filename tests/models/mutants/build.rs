@@ -228,8 +228,7 @@ fn names(line: &str) -> Vec<String> {
 }
 
 fn write_file(mutant: &Mutant, file: &Path, out: &Path, within: &mut Module) -> PathBuf {
-    let text =
-        fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+    let text = fs::read_to_string(file).unwrap();
     let name = file.to_str().unwrap().rsplit_once("streamflow/src/").map_or("", |(_, name)| name);
     let text = edited(mutant, name, text, within);
     let folder = file.parent().unwrap();
