@@ -25,6 +25,7 @@ fn main() -> ExitCode {
         .both("no_memory_is_given_back_while_another_run_is_in_progress", two_runs)
         .both("trim_gives_all_free_memory_back", trim)
         .both("trim_keeps_memory_in_use", trim_in_use)
+        .host("a_call_after_trim_binds_its_device_again", bound_after_trim)
         .seeded("free_memory_of_one_pool_is_there_for_all_others", each_pool_for_each)
         .seeded("memory_of_another_pool_is_reused_after_its_last_use", in_order)
         .seeded("an_exhausted_device_names_its_pools", holders)
@@ -299,6 +300,23 @@ fn trim_in_use(platform: &Platform) -> Result<(), Failed> {
     check_equal(frees_pinned(&recorder), 0)?;
     check(download.wait_blocking()? == [4.0; 700], || "the download is wrong".into())?;
     check(s.download_blocking(&data)? == [4.0; 700], || "the data is wrong".into())
+}
+
+/// `trim` binds each device. A stream of another one than the last needs its own again.
+fn bound_after_trim(_: &Platform) -> Result<(), Failed> {
+    let driver: Arc<dyn Driver> = Arc::new(HostDriver::builder().devices(2).build());
+    let (recorder, platform) = recorded(driver)?;
+    let s = stream(&platform)?;
+    let mut data = platform.tensor::<f32>([700], &s)?;
+    s.launch::<fill>(700, (&mut data, 4.0))?;
+    platform.trim()?;
+    s.download_blocking(&data)?;
+    let calls = recorder.calls();
+    let bound = calls.iter().rev().find_map(|call| match call {
+        Call::Bind { device } => Some(*device),
+        _ => None,
+    });
+    check_equal(bound, Some(device(0)))
 }
 
 /// The device's memory.

@@ -83,7 +83,7 @@ impl Module {
         CompiledCode(image): CompiledCode<'_>,
     ) -> Result<Self> {
         let driver = table.driver();
-        driver.bind(device)?;
+        table.bind(device)?;
         // SAFETY: the caller of `CompiledCode::new` vouches for the image.
         let raw = unsafe { driver.load_module(device, "a module", &Image(image.to_vec())) }?;
         Ok(Self { table: table.clone(), device, raw })
@@ -96,7 +96,7 @@ impl Module {
     /// The driver's, when the code has no such function.
     pub fn function(&self, name: &str) -> Result<Function> {
         let driver = self.table.driver();
-        driver.bind(self.device)?;
+        self.table.bind(self.device)?;
         let source = KernelSource { name, entry: name, host: None, code: Code::Module(self.raw) };
         // SAFETY: this driver loaded the module on this device.
         let loaded = unsafe { driver.load_kernel(self.device, &source) }?;

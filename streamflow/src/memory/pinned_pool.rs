@@ -284,14 +284,14 @@ impl PinnedPool {
     /// host's.
     fn allocate(&self, bytes: u64) -> Result<MemoryRange> {
         let driver = self.table.driver();
-        driver.bind(self.device)?;
+        self.table.bind(self.device)?;
         let made = driver.allocate_pinned(self.device, bytes);
         let Err(DriverError::OutOfMemory { .. }) = made else { return Ok(made?) };
         let device = self.device;
         tracing::warn!(%device, bytes, "out of page-locked memory: freeing what is free");
         let pools = Pools::of(&self.table).pinned();
         pools.iter().try_for_each(|pool| pool.give_back_free(0).map(drop))?;
-        driver.bind(self.device)?;
+        self.table.bind(self.device)?;
         Ok(driver.allocate_pinned(self.device, bytes)?)
     }
 
@@ -324,7 +324,7 @@ impl PinnedPool {
     /// Frees a block whose uses are all complete.
     fn free(&self, block: &Block) -> Result<()> {
         let driver = self.table.driver();
-        let bound: DriverResult<()> = driver.bind(self.device);
+        let bound: DriverResult<()> = self.table.bind(self.device);
         if bound.is_err() && driver.sticky_error().is_some() {
             return Ok(bound?);
         }

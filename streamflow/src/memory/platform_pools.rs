@@ -102,7 +102,7 @@ impl Pools {
                 Err(error) => done = first_error(WHAT, done, Err(error)),
             }
             let (driver, device) = (table.driver(), DeviceId(index));
-            let trim = driver.bind(device).and_then(|()| driver.trim(device, 0));
+            let trim = table.bind(device).and_then(|()| driver.trim(device, 0));
             done = first_error(WHAT, done, trim.map_err(Error::from));
         }
         for pool in all.pinned() {

@@ -104,7 +104,7 @@ impl StreamTable {
                 }
             };
         }
-        self.driver().bind(raw.device())?;
+        self.bind(raw.device())?;
         let stream = OwnedStream::borrowed(self.driver(), borrowed);
         let timeline = self.add_external(stream, StreamOptions::default())?;
         timeline.set_label(format!("an external stream of {}", raw.device()).into());

@@ -6,7 +6,7 @@ use std::num::NonZero;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use super::timeline::Parts;
+use super::timeline::{Parts, note_bound};
 use super::{GreenContexts, PlatformNumber, Point, Timeline};
 use crate::driver::replay::ReplayedTick;
 use crate::driver::{
@@ -76,6 +76,13 @@ impl StreamTable {
             timeline.set_label(format!("the default stream of {device}").into());
         }
         Ok(Arc::new(table))
+    }
+
+    /// Binds a device on the calling thread, and notes that: a call that follows binds its own again.
+    pub(crate) fn bind(&self, device: DeviceId) -> DriverResult<()> {
+        self.driver().bind(device)?;
+        note_bound(self.platform(), device);
+        Ok(())
     }
 
     pub(crate) fn driver(&self) -> &Arc<dyn Driver> {
