@@ -43,7 +43,7 @@ impl StreamTable {
             return Ok(GreenContexts { pool: *pool, contexts: found.contexts.clone() });
         }
         let driver = self.driver();
-        driver.bind(pool.device)?;
+        self.bind(pool.device)?;
         let sizes = driver.sm_sizes(pool.device, pool.coscheduling)?;
         check(pool, &sizes)?;
         let made = driver.create_green_contexts(pool.device, pool.coscheduling, pool.sizes());
