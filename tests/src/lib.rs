@@ -21,6 +21,7 @@ pub mod ordered;
 pub mod plans;
 pub mod races;
 pub mod random;
+mod search;
 mod seeds;
 pub mod seen;
 pub mod setup;
@@ -31,4 +32,5 @@ pub mod tensors;
 pub use harness::{
     Failed, Suite, check, check_close, check_equal, check_error, check_races, check_text, stalled,
 };
+pub use search::Search;
 pub use seeds::from_env as seeds_from_env;

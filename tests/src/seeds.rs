@@ -32,7 +32,8 @@ fn seeds(one: Option<u64>, count: Option<u64>) -> Result<Range<u64>, String> {
     }
 }
 
-fn variable(name: &str) -> Result<Option<u64>, String> {
+/// The whole number of a variable, if it is set.
+pub(crate) fn variable(name: &str) -> Result<Option<u64>, String> {
     let Some(value) = env::var_os(name) else { return Ok(None) };
     let number = value.to_str().and_then(|text| text.trim().parse().ok());
     number.map(Some).ok_or_else(|| format!("{name} is {value:?}; set it to a whole number"))

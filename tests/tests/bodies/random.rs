@@ -1,30 +1,16 @@
 //! Random programs of one or two threads, whose bodies misbehave: their data is that of sequential execution.
 
-use std::env;
-use std::time::{Duration, Instant};
-
 use streamflow::prelude::*;
 use streamflow::stream::StreamPool;
-use streamflow_tests::{Failed, check};
+use streamflow_tests::random::Random;
+use streamflow_tests::{Failed, Search, check};
 
 use super::deeds::{self, DEEDS, misbehave, misbehave_again};
 
 const LEN: usize = 16;
 
-/// A stream of numbers.
-struct Draw(u64);
-
-impl Draw {
-    fn below(&mut self, end: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 33) as usize % end
-    }
-}
-
 /// Runs one thread's part: each tensor is kept with the value that it must have.
-fn part(platform: &Platform, pool: &StreamPool, draw: &mut Draw, number: u32) -> Result<bool> {
+fn part(platform: &Platform, pool: &StreamPool, draw: &mut Random, number: u32) -> Result<bool> {
     let streams = (0..3).map(|_| pool.allocate("any")).collect::<Result<Vec<_>, Error>>()?;
     let mut live: Vec<(Tensor<u32>, u32)> = Vec::new();
     let holds = |stream: &CudaStream, (data, value): &(Tensor<u32>, u32)| -> Result<bool> {
@@ -79,15 +65,12 @@ fn part(platform: &Platform, pool: &StreamPool, draw: &mut Draw, number: u32) ->
 }
 
 fn program(seed: u64) -> Result<bool> {
-    let mut draw = Draw(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
-    for _ in 0..8 {
-        draw.below(2);
-    }
+    let mut draw = Random::new(seed);
     let platform = Platform::host().seed(seed).race_check(seed.is_multiple_of(3)).build()?;
     let pool = platform.stream_pool("RANDOM", &CudaStreamPool::new())?;
     let number = u32::MAX - (seed % 1024) as u32;
     deeds::may_call(number, &platform);
-    let mut other = Draw(draw.0 ^ 0x5eed);
+    let mut other = Random::new(draw.bits());
     let done = std::thread::scope(|scope| -> Result<bool> {
         let beside = (seed % 2 == 1).then(|| {
             let (platform, pool, other) = (&platform, &pool, &mut other);
@@ -108,13 +91,11 @@ fn program(seed: u64) -> Result<bool> {
 }
 
 pub(crate) fn programs() -> Result<(), Failed> {
-    let seconds = env::var("STREAMFLOW_BODIES_SECONDS").ok().and_then(|it| it.parse().ok());
-    let end = Instant::now() + Duration::from_secs(seconds.unwrap_or(3));
     let mut programs = 0;
-    while programs < 64 || Instant::now() < end {
-        let is_right = program(programs)
-            .map_err(|error| Failed::msg(format!("program {programs}: {error}")))?;
-        check(is_right, || format!("program {programs} has wrong data"))?;
+    for seed in Search::from_env("STREAMFLOW_BODIES", 1000)?.seeds() {
+        let is_right =
+            program(seed).map_err(|error| Failed::msg(format!("program {seed}: {error}")))?;
+        check(is_right, || format!("program {seed} has wrong data"))?;
         programs += 1;
     }
     println!("{programs} programs of bodies that misbehave");

@@ -3,7 +3,7 @@
 //! No call may panic or make the device unusable. A result is right to within rounding if it and its terms are numbers that
 //! the type has, and else what the documentation says.
 //!
-//! - `STREAMFLOW_EXTREMES_SECONDS=n` tries operands for `n` seconds, by default 4.
+//! - `STREAMFLOW_EXTREMES_SECONDS=n` tries operands for `n` seconds, and not the first 40,000.
 //! - `STREAMFLOW_EXTREMES_SEED=n` tries those that a failure names.
 
 mod dense;
@@ -11,28 +11,24 @@ mod products;
 mod sizes;
 mod transforms;
 
-use std::env;
-use std::time::{Duration, Instant};
-
 use streamflow::library::matmul::BlasElement;
 use streamflow::library::sparse::SparseElement;
 use streamflow::library::{fft, matmul, random, solve};
 use streamflow::memory::Complex;
 use streamflow::prelude::*;
 use streamflow_tests::random::Random;
-use streamflow_tests::{Failed, Suite, check};
+use streamflow_tests::{Failed, Search, Suite, check};
 
 use super::in_tick::in_ticks;
 use super::matrices::Number;
 
-const SECONDS: &str = "STREAMFLOW_EXTREMES_SECONDS";
-const SEED: &str = "STREAMFLOW_EXTREMES_SEED";
+const NAME: &str = "STREAMFLOW_EXTREMES";
 
 /// Operands in one tick.
 const IN_A_TICK: u64 = 16;
 
-/// At least so many operands are tried: each function several times.
-const LEAST: u64 = 400;
+/// How many operands are tried: each function over a thousand times.
+const COUNT: u64 = 40_000;
 
 pub(crate) fn add(suite: Suite) -> Suite {
     sizes::add(suite.plain("functions_take_numbers_and_shapes_of_all_sizes::host", all))
@@ -139,24 +135,11 @@ fn functions() -> Vec<(&'static str, Try)> {
     [of::<f32>(), of::<f64>()].concat()
 }
 
-fn variable(name: &str) -> Result<Option<u64>, Failed> {
-    let Some(value) = env::var_os(name) else { return Ok(None) };
-    let number = value.to_str().and_then(|text| text.trim().parse().ok());
-    let wrong = || Failed::msg(format!("{name} is {value:?}: expected a whole number"));
-    number.map(Some).ok_or_else(wrong)
-}
-
 fn all() -> Result<(), Failed> {
-    if let Some(seed) = variable(SEED)? {
-        return tick(seed, 1);
+    match Search::from_env(NAME, COUNT / IN_A_TICK)? {
+        Search::One(seed) => tick(seed, 1),
+        ticks => ticks.seeds().try_for_each(|nth| tick(nth * IN_A_TICK, IN_A_TICK)),
     }
-    let end = Duration::from_secs(variable(SECONDS)?.unwrap_or(4));
-    let (begin, mut seed) = (Instant::now(), 0);
-    while begin.elapsed() < end || seed < LEAST {
-        tick(seed, IN_A_TICK)?;
-        seed += IN_A_TICK;
-    }
-    Ok(())
 }
 
 /// Tries so many operands, each with its seed, in one tick. The device must be usable afterwards.
@@ -169,7 +152,8 @@ fn tick(first: u64, count: u64) -> Result<(), Failed> {
             let (name, function) = functions[random.below(functions.len())];
             let kind = [Kind::Moderate, Kind::Extreme, Kind::Any][random.below(3)];
             let mut setting = Setting { cx, stream, random, kind };
-            let named = |problem: String| format!("{SEED}={seed}: {name}, {kind:?}: {problem}");
+            let named =
+                |problem: String| format!("{NAME}_SEED={seed}: {name}, {kind:?}: {problem}");
             function(&mut setting).map_err(|error| Failure::msg(named(error.to_string())))?;
             let alive = cx.upload(&[seed]).and_then(|it| stream.download_blocking(&it));
             let alive = alive.map_err(|error| Failure::msg(named(error.to_string())))?;

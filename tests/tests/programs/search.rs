@@ -1,4 +1,4 @@
-//! Runs programs until the time is up or one fails.
+//! Runs programs until one fails.
 
 use std::env;
 use std::sync::Mutex;
@@ -8,26 +8,20 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use streamflow::prelude::*;
-use streamflow_tests::Failed;
+use streamflow_tests::{Failed, Search};
 
 use super::program::{Program, Reuse, RunMode, attempt, on};
 use super::shrink::{Failing, shrink};
 use super::{code, count, graphs};
 
-/// The variable for the run time in seconds.
-const SECONDS: &str = "STREAMFLOW_PROGRAMS_SECONDS";
-
-/// The variable that selects one program by its seed.
-const SEED: &str = "STREAMFLOW_PROGRAMS_SEED";
+/// The search's variables begin with this name.
+const NAME: &str = "STREAMFLOW_PROGRAMS";
 
 /// The variable that restricts programs to `threads` or `graphs`.
 const ONLY: &str = "STREAMFLOW_PROGRAMS_ONLY";
 
-/// The default run time in seconds.
-const DEFAULT_SECONDS: u64 = 60;
-
-/// A search in the default time that runs fewer programs fails.
-const MIN_PROGRAMS: u64 = 100;
+/// How many programs run on the simulator, and on a GPU.
+const COUNT: u64 = 8000;
 
 /// Threads that each run one program at a time.
 const WORKERS: usize = 2;
@@ -37,13 +31,6 @@ const SHRINK_TIME: Duration = Duration::from_secs(60);
 
 /// How often a program that is selected by its seed runs in each way.
 const REPEATS: u64 = 200;
-
-fn variable(name: &str) -> Result<Option<u64>, Failed> {
-    let Some(value) = env::var_os(name) else { return Ok(None) };
-    let number = value.to_str().and_then(|text| text.trim().parse().ok());
-    let wrong = || Failed::msg(format!("{name} is {value:?}: expected a whole number"));
-    number.map(Some).ok_or_else(wrong)
-}
 
 /// Whether the environment selects programs of this kind.
 fn is_selected(program: &Program) -> Result<bool, Failed> {
@@ -81,19 +68,20 @@ fn fails(seed: u64, nth: u64) -> Option<Failing> {
 /// Runs programs on the simulator.
 pub(crate) fn simulated() -> Result<(), Failed> {
     let begun = Instant::now();
-    if let Some(seed) = variable(SEED)? {
+    let search = Search::from_env(NAME, COUNT)?;
+    if let Search::One(seed) = search {
         let found = (0..REPEATS).find_map(|nth| fails(seed, nth));
         return report(seed, found, begun);
     }
     is_selected(&Program::of_seed(0))?;
-    let end = Duration::from_secs(variable(SECONDS)?.unwrap_or(DEFAULT_SECONDS));
-    let (next, stop) = (AtomicU64::new(0), AtomicBool::new(false));
-    let found = Mutex::new(None);
+    let (programs, stop) = (AtomicU64::new(0), AtomicBool::new(false));
+    let (seeds, found) = (Mutex::new(search.seeds()), Mutex::new(None));
+    let next = || seeds.lock().unwrap_or_else(PoisonError::into_inner).next();
     thread::scope(|scope| {
         for _ in 0..WORKERS {
             scope.spawn(|| {
-                while begun.elapsed() < end && !stop.load(Ordering::Acquire) {
-                    let seed = next.fetch_add(1, Ordering::Relaxed);
+                while let Some(seed) = next().filter(|_| !stop.load(Ordering::Acquire)) {
+                    programs.fetch_add(1, Ordering::Relaxed);
                     if let Some(failing) = fails(seed, 0) {
                         stop.store(true, Ordering::Release);
                         found
@@ -105,13 +93,9 @@ pub(crate) fn simulated() -> Result<(), Failed> {
             });
         }
     });
-    let programs = next.into_inner();
-    print_totals(programs, begun);
+    print_totals(programs.into_inner(), begun);
     match found.into_inner().unwrap_or_else(PoisonError::into_inner) {
         Some((seed, failing)) => report(seed, Some(failing), begun),
-        None if programs < MIN_PROGRAMS && end >= Duration::from_secs(DEFAULT_SECONDS) => {
-            Err(Failed::msg(format!("only {programs} programs in {end:?}")))
-        }
         None => Ok(()),
     }
 }
@@ -129,7 +113,7 @@ fn report(seed: u64, found: Option<Failing>, begun: Instant) -> Result<(), Faile
     let small = shrink(found, SHRINK_TIME);
     Err(Failed::msg(format!(
         "program {seed} fails after {after:.1?} ({mode}): {fault}\n\
-         reproduce it with: {SEED}={seed}\n\n\
+         reproduce it with: {NAME}_SEED={seed}\n\n\
          The shrunk program fails with {}: {}\n\n{}",
         small.mode,
         small.fault,
@@ -140,17 +124,16 @@ fn report(seed: u64, found: Option<Failing>, begun: Instant) -> Result<(), Faile
 /// Runs programs on a GPU, one after the other.
 pub(crate) fn on_a_gpu(platform: &Platform) -> Result<(), Failed> {
     let begun = Instant::now();
-    let one = variable(SEED)?;
-    let end = Duration::from_secs(variable(SECONDS)?.unwrap_or(DEFAULT_SECONDS));
+    let search = Search::from_env(NAME, COUNT)?;
+    let repeats = if matches!(search, Search::One(_)) { REPEATS } else { 1 };
     let mut programs = 0;
-    while begun.elapsed() < end {
-        let seed = one.unwrap_or(programs);
+    for seed in search.seeds().flat_map(|seed| (0..repeats).map(move |_| seed)) {
         let program = Program::of_seed(seed);
         if let Some(fault) = on(&program, platform) {
             let mode = RunMode { seed: 0, checked: true, turns: false };
             let text = code::print(&Failing { program, mode, fault: fault.clone() });
             return Err(Failed::msg(format!(
-                "program {seed} fails: {fault}\nreproduce it with: {SEED}={seed}\n\n{text}"
+                "program {seed} fails: {fault}\nreproduce it with: {NAME}_SEED={seed}\n\n{text}"
             )));
         }
         programs += 1;

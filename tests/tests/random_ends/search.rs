@@ -1,10 +1,9 @@
-//! Runs graphs until the time is up or one fails.
+//! Runs graphs until one fails.
 
-use std::env;
 use std::time::{Duration, Instant};
 
 use streamflow::message::Policy;
-use streamflow_tests::Failed;
+use streamflow_tests::{Failed, Search};
 
 use super::code;
 use super::draw::draw;
@@ -12,17 +11,11 @@ use super::judge::{fault, ways};
 use super::plan::{EdgePlan, Kind, NodePlan, Plan, Port, When};
 use super::shrink::shrink;
 
-/// The variable for the run time in seconds.
-const SECONDS: &str = "STREAMFLOW_ENDS_SECONDS";
+/// The search's variables begin with this name.
+const NAME: &str = "STREAMFLOW_ENDS";
 
-/// The variable that selects one graph by its seed.
-const SEED: &str = "STREAMFLOW_ENDS_SEED";
-
-/// The default run time in seconds.
-const DEFAULT_SECONDS: u64 = 10;
-
-/// A search in the default time that runs fewer graphs fails.
-const LEAST: u64 = 20;
+/// How many graphs run.
+const COUNT: u64 = 200;
 
 /// How often a graph that is selected by its seed runs in each way.
 const REPEATS: u64 = 200;
@@ -30,28 +23,18 @@ const REPEATS: u64 = 200;
 /// The time limit for shrinking a graph.
 const SHRINK_TIME: Duration = Duration::from_secs(30);
 
-fn variable(name: &str) -> Result<Option<u64>, Failed> {
-    let Some(value) = env::var_os(name) else { return Ok(None) };
-    let number = value.to_str().and_then(|text| text.trim().parse().ok());
-    let wrong = || Failed::msg(format!("{name} is {value:?}: expected a whole number"));
-    number.map(Some).ok_or_else(wrong)
-}
-
 pub(crate) fn random() -> Result<(), Failed> {
     let begun = Instant::now();
-    if let Some(seed) = variable(SEED)? {
+    let search = Search::from_env(NAME, COUNT)?;
+    if let Search::One(seed) = search {
         return (0..REPEATS).try_for_each(|nth| check(seed, nth, &draw(seed)));
     }
-    let end = Duration::from_secs(variable(SECONDS)?.unwrap_or(DEFAULT_SECONDS));
     let mut graphs = 0;
-    while begun.elapsed() < end {
-        check(graphs, 0, &draw(graphs))?;
+    for seed in search.seeds() {
+        check(seed, 0, &draw(seed))?;
         graphs += 1;
     }
     print_total(graphs, begun);
-    if graphs < LEAST && end >= Duration::from_secs(DEFAULT_SECONDS) {
-        return Err(Failed::msg(format!("only {graphs} graphs in {end:?}")));
-    }
     Ok(())
 }
 
@@ -66,7 +49,7 @@ fn check(seed: u64, nth: u64, plan: &Plan) -> Result<(), Failed> {
     let fails = |plan: &Plan| (nth..nth + 10).find_map(|nth| fault(plan, &ways(seed, nth)));
     let (least, text) = shrink(plan.clone(), first.clone(), SHRINK_TIME, fails);
     Err(Failed::msg(format!(
-        "graph {seed} fails: {first}\nreproduce it with: {SEED}={seed}\n\n{}\n\nA smaller one fails: {text}\n\n{}",
+        "graph {seed} fails: {first}\nreproduce it with: {NAME}_SEED={seed}\n\n{}\n\nA smaller one fails: {text}\n\n{}",
         code::print(plan),
         code::print(&least)
     )))

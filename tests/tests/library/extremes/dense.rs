@@ -110,6 +110,13 @@ fn orthonormal<T: Real>(what: &str, (m, n): (usize, usize), a: &[f64]) -> Result
     near(what, &gram, &identity, 64.0 * (m * n + 1) as f64 * T::EPSILON)
 }
 
+/// The error of a product of `m` by `n` elements beside `most`, whose factors have been rounded to `T`: by a part of the number,
+/// and if it is small by the least number.
+fn rounding<T: Real>((m, n): (usize, usize), most: f64) -> f64 {
+    let least = if most > 0.0 { T::LEAST / most * T::EPSILON } else { 0.0 };
+    64.0 * (m * n + 1) as f64 * T::EPSILON.max(least)
+}
+
 /// Checks a product, beside the largest element of `a`, if its factors are numbers.
 fn rebuilt<T: Real>(
     what: &str,
@@ -121,7 +128,7 @@ fn rebuilt<T: Real>(
         return Ok(());
     }
     let most = largest(a);
-    let tolerance = 64.0 * (m * n + 1) as f64 * T::EPSILON;
+    let tolerance = rounding::<T>((m, n), most);
     near(what, &product((m, k, n), left, &smaller(right, most)), &smaller(a, most), tolerance)
 }
 
@@ -169,7 +176,7 @@ fn svd<T: Real>(it: &mut Setting<'_, '_>) -> Result<()> {
             let s = smaller(&s, most);
             let scaled: Vec<f64> = (0..m * k).map(|at| u[at] * s[at % k]).collect();
             let found = product((m, k, n), &scaled, &vt);
-            let tolerance = 64.0 * (m * n + 1) as f64 * T::EPSILON;
+            let tolerance = rounding::<T>((m, n), most);
             near("U diag(s) VT", &found, &smaller(&a, most), tolerance)?;
         }
     }
@@ -200,7 +207,7 @@ fn eigen<T: Real>(it: &mut Setting<'_, '_>) -> Result<()> {
             let values = smaller(&values, most);
             let scaled: Vec<f64> = (0..n * n).map(|at| vectors[at] * values[at / n]).collect();
             let found = product((n, n, n), &vectors, &smaller(&a, most));
-            near("the vectors", &found, &scaled, 64.0 * (n * n + 1) as f64 * T::EPSILON)?;
+            near("the vectors", &found, &scaled, rounding::<T>((n, n), most))?;
         }
     }
     Ok(())

@@ -1,0 +1,53 @@
+//! Which random cases a test tries.
+
+use std::time::{Duration, Instant};
+
+use crate::Failed;
+use crate::seeds::variable;
+
+/// The cases of a test that draws them. Each has a number, its seed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Search {
+    /// The case that a failure names.
+    One(u64),
+    /// The cases `0..n`: the same ones on each machine, however fast it is.
+    Count(u64),
+    /// The cases from 0 on, as many as there is time for.
+    For(Duration),
+}
+
+impl Search {
+    /// The search that the environment selects: `{name}_SEED=n` one case, `{name}_SECONDS=n` a time, and neither `count` cases.
+    ///
+    /// # Errors
+    /// A variable that is not valid.
+    pub fn from_env(name: &str, count: u64) -> Result<Self, Failed> {
+        let number = |part| variable(&format!("{name}_{part}")).map_err(Failed::msg);
+        let seconds = number("SECONDS")?.map(|seconds| Self::For(Duration::from_secs(seconds)));
+        Ok(number("SEED")?.map(Self::One).or(seconds).unwrap_or(Self::Count(count)))
+    }
+
+    /// The seeds of the cases. The time of [`For`](Self::For) begins here.
+    pub fn seeds(self) -> impl Iterator<Item = u64> + Send {
+        let (seeds, time) = match self {
+            Self::One(seed) => (seed..=seed, None),
+            Self::Count(count) => (0..=count.saturating_sub(1), None),
+            Self::For(time) => (0..=u64::MAX, Some(time)),
+        };
+        let begun = Instant::now();
+        seeds.take_while(move |_| time.is_none_or(|time| begun.elapsed() < time))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_search_without_a_time_has_the_same_seeds_each_time() {
+        assert_eq!(Search::One(7).seeds().collect::<Vec<_>>(), [7]);
+        assert_eq!(Search::Count(3).seeds().collect::<Vec<_>>(), [0, 1, 2]);
+        assert_eq!(Search::For(Duration::ZERO).seeds().next(), None);
+        assert_eq!(Search::from_env("NOT_SET", 5).ok(), Some(Search::Count(5)));
+    }
+}
