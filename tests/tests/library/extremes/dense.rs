@@ -54,10 +54,13 @@ fn solves<T: Real>(n: usize, a: &[T], b: &[T], x: &[T]) -> Result<()> {
     if size > T::MOST / 8.0 || sizes.0 > T::MOST / 2_f64.powi(n as i32 + 1) {
         return Ok(());
     }
-    // A solution that is too small for `T` is off by that.
-    let rounded = T::EPSILON * size + (sizes.0 + 1.0) * T::LEAST;
+    // Each element of the factors, and of the solution, is rounded by a part of it, or if it is small to a multiple of the
+    // least number.
+    let of_factors = n as f64 * T::LEAST * T::EPSILON * sizes.2;
+    let rounded = T::EPSILON * size + (sizes.0 + 1.0) * T::LEAST + of_factors;
     let tolerance = 2_f64.powi(n as i32 + 4) * (n + 1) as f64 * rounded;
-    near("A x", &product((n, n, 1), &a, &x), &b, tolerance)
+    let of = format!("A x of A {a:?}, b {b:?}, x {x:?}");
+    near(&of, &product((n, n, 1), &a, &x), &b, tolerance)
 }
 
 fn lu<T: Real>(it: &mut Setting<'_, '_>) -> Result<()> {
