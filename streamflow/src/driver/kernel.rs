@@ -90,8 +90,20 @@ pub struct Access {
     pub mode: AccessMode,
     /// The kernel argument's name.
     pub argument: &'static str,
-    /// Which bytes of the range, exactly, if elements of other arguments may be between them.
-    pub rows: Option<Rows>,
+    /// Which of the work's rows are the bytes of the range, exactly, if elements of other arguments may be between them.
+    pub rows: Option<RowsAt>,
+}
+
+/// The place of an access's rows in the list of its work. Rows are large and most accesses have none, so they are apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RowsAt(pub u8);
+
+impl Access {
+    /// Its rows, in the list of its work.
+    #[inline(always)]
+    pub fn rows_in<'a>(&self, rows: &'a [Rows]) -> Option<&'a Rows> {
+        rows.get(usize::from(self.rows?.0))
+    }
 }
 
 /// One kernel launch.
@@ -111,6 +123,8 @@ pub struct Launch<'a> {
     pub params: &'a [Param],
     /// All memory that the kernel touches.
     pub accesses: &'a [Access],
+    /// The rows of accesses that have some.
+    pub rows: &'a [Rows],
 }
 
 impl Launch<'_> {

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::{Access, HostArgs, Param, RawStream};
+use super::{Access, HostArgs, Param, RawStream, Rows};
 
 /// One call of a library: its memory, a body for a device, and one for the simulator. A driver runs the body that it can.
 pub struct LibraryCall<'a> {
@@ -13,6 +13,8 @@ pub struct LibraryCall<'a> {
     pub params: &'a [Param],
     /// All memory that the call touches, work areas included. Empty as the parameters are.
     pub accesses: &'a [Access],
+    /// The rows of accesses that have some.
+    pub rows: &'a [Rows],
     /// Whether the call may be captured in a CUDA graph, and replayed with it. It is `false` for a call that may wait for
     /// the device or allocate, and for one of which the library's documentation does not say that it may be captured.
     pub is_captured: bool,
@@ -41,6 +43,7 @@ impl fmt::Debug for LibraryCall<'_> {
             .field("function", &self.function)
             .field("params", &self.params)
             .field("accesses", &self.accesses)
+            .field("rows", &self.rows)
             .field("is_captured", &self.is_captured)
             .finish_non_exhaustive()
     }

@@ -48,7 +48,7 @@ pub use handle::{
 pub(crate) use host::is_inside as is_inside_a_body;
 pub use kernel::{
     Access, AccessMode, Code, HostArgs, HostFunction, HostKernel, Image, KernelSource, Launch,
-    LoadedKernel, MAX_PARAMS, Param, Plain, Target,
+    LoadedKernel, MAX_PARAMS, Param, Plain, RowsAt, Target,
 };
 pub use layer::Layer;
 pub use library::{BodyError, LibraryBody, LibraryCall, LibraryCalls, LibraryError};

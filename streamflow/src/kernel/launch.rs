@@ -143,6 +143,7 @@ pub(super) fn submit(
         shared_bytes: checked.shape.shared_bytes,
         params: passing.params(),
         accesses: passing.accesses(),
+        rows: passing.rows(),
     };
     let uses =
         passing.blocks().map(|(block, access)| Use::new(block, access.mode, access.argument));

@@ -2,9 +2,12 @@
 
 use arrayvec::ArrayVec;
 
-use crate::driver::{Access, AccessMode, DriverError, MAX_PARAMS, Param};
+use crate::driver::{Access, AccessMode, DriverError, MAX_PARAMS, Param, Rows, RowsAt};
 use crate::error::Result;
 use crate::memory::{Block, DeviceSlice, Scalar, TensorView, TensorViewMut};
+
+/// The most accesses with rows: each is a view's, which is three parameters at least.
+const MAX_ROWS: usize = MAX_PARAMS / 3;
 
 /// Collects the arguments of a launch: parameters, accesses, and the blocks of memory that they are in.
 ///
@@ -16,6 +19,7 @@ pub struct Passing<'a> {
     /// The number of parameters beyond the limit.
     beyond: usize,
     accesses: ArrayVec<Access, MAX_PARAMS>,
+    rows: ArrayVec<Rows, MAX_ROWS>,
     blocks: ArrayVec<&'a Block, MAX_PARAMS>,
     longest: Longest,
 }
@@ -45,6 +49,7 @@ impl<'a> Passing<'a> {
             params: ArrayVec::new_const(),
             beyond: 0,
             accesses: ArrayVec::new_const(),
+            rows: ArrayVec::new_const(),
             blocks: ArrayVec::new_const(),
             longest: Longest { len: 0, argument: "", is_view: false },
         }
@@ -106,7 +111,12 @@ impl<'a> Passing<'a> {
         &self.accesses
     }
 
-    /// The same, each with the block that it is in. A block can occur more than once.
+    /// The rows of accesses that have some.
+    pub(super) fn rows(&self) -> &[Rows] {
+        &self.rows
+    }
+
+    /// The accesses, each with the block that it is in. A block can occur more than once.
     #[inline]
     pub(super) fn blocks(&self) -> impl Iterator<Item = (&'a Block, &Access)> + Clone {
         self.blocks.iter().copied().zip(self.accesses.iter())
@@ -132,10 +142,9 @@ impl<'a> Passing<'a> {
         for number in view.shape().iter().chain(view.strides()) {
             self.param(Param::new(*number as u64));
         }
-        let access = Access { range, mode, argument, rows: None };
-        if let Some(access) = self.access(access, view.elements().block()) {
-            view.put_rows(mode, &mut access.rows);
-        }
+        let place = RowsAt(self.rows.len() as u8);
+        let rows = view.rows(mode).and_then(|rows| self.rows.try_push(rows).ok()).map(|()| place);
+        self.access(Access { range, mode, argument, rows }, view.elements().block());
     }
 
     #[inline(always)]
@@ -152,14 +161,13 @@ impl<'a> Passing<'a> {
     }
 
     #[inline(always)]
-    fn access(&mut self, access: Access, block: &'a Block) -> Option<&mut Access> {
+    fn access(&mut self, access: Access, block: &'a Block) {
         // There is room for one access per parameter. With more parameters the launch is refused.
         if access.range.bytes == 0 || self.accesses.is_full() {
-            return None;
+            return;
         }
         self.accesses.push(access);
         self.blocks.push(block);
-        self.accesses.last_mut()
     }
 
     #[inline(always)]

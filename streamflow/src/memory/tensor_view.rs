@@ -120,15 +120,8 @@ impl<'a, T> TensorView<'a, T> {
     /// Which bytes of [`range`](Self::range) an access touches, if not all. A write counts for padding, too, and a read does
     /// not: nobody need have written it.
     pub(crate) fn rows(&self, mode: AccessMode) -> Option<Rows> {
-        let mut rows = None;
-        self.put_rows(mode, &mut rows);
-        rows
-    }
-
-    /// Puts [`rows`](Self::rows) where they stay. `place` is `None`.
-    pub(crate) fn put_rows(&self, mode: AccessMode, place: &mut Option<Rows>) {
         if self.is_alone && mode == AccessMode::Write || self.is_empty() {
-            return;
+            return None;
         }
         let size = size_of::<T>();
         // The innermost dimension first: most strides rise so.
@@ -137,7 +130,7 @@ impl<'a, T> TensorView<'a, T> {
             let (count, pitch) = (len as u64, (stride * size) as u64);
             RowLevel { count, pitch }
         });
-        Rows::put(place, size as u64, levels);
+        Rows::new(size as u64, levels)
     }
 }
 

@@ -194,7 +194,8 @@ impl Bare {
     ) -> DriverResult<()> {
         let (function, name) = kernel;
         let (grid, block) = ([1; 3], [1; 3]);
-        let launch = Launch { function, name, grid, block, shared_bytes: 0, params, accesses };
+        let launch =
+            Launch { function, name, grid, block, shared_bytes: 0, params, accesses, rows: &[] };
         // SAFETY: the benchmark passes the kernel's parameters, with memory of this value.
         unsafe { self.driver.launch(stream, &launch) }
     }

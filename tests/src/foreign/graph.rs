@@ -73,6 +73,7 @@ pub fn twice(
         shared_bytes: 64 << 10,
         params: &params,
         accesses: &[],
+        rows: &[],
     };
     let rows = CopyRows {
         bytes: 4,

@@ -15,6 +15,9 @@ pub(super) struct Access {
     pub(super) origin: Origin,
 }
 
+/// The rows of an access that has none.
+pub(super) const NO_ROWS: Option<Rows> = None;
+
 /// Up to how many rows the checker remembers which bytes of an access with gaps are written.
 const MAX_ROWS: u64 = 256;
 

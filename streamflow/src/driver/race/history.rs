@@ -6,7 +6,7 @@ use super::access::{Access, Findings, Origin};
 use super::clock::Clock;
 use super::site::PortUse;
 use super::uses::Uses;
-use crate::driver::{self, MemoryRange};
+use crate::driver::{self, MemoryRange, Rows};
 
 /// How many freed allocations are remembered, until their memory is allocated again.
 const MAX_FREED: usize = 1024;
@@ -210,12 +210,13 @@ impl History {
     pub(super) fn access(
         &mut self,
         access: &driver::Access,
+        rows: Option<impl Into<Rows>>,
         origin: &Origin,
         clock: &[u64],
         found: &mut Findings,
     ) {
         match self.find_cached(access.range.address) {
-            Some(block) => block.uses.access(access, origin, &block.range, clock, found),
+            Some(block) => block.uses.access(access, rows, origin, &block.range, clock, found),
             None => found.unknown += u64::from(access.range.bytes > 0),
         }
     }
@@ -245,6 +246,7 @@ fn contains(range: MemoryRange, address: u64) -> bool {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
+    use super::super::access::NO_ROWS;
     use super::*;
     use crate::driver::report::RaceKind;
     use crate::driver::{AccessMode, RowLevel, Rows};
@@ -259,7 +261,7 @@ mod tests {
             let mut clock = [0; 4];
             clock[stream as usize] = 1;
             let access = driver::Access { range, mode, argument: "", rows: None };
-            history.access(&access, &origin, &clock, &mut found);
+            history.access(&access, NO_ROWS, &origin, &clock, &mut found);
         }
         assert_eq!((found.unknown, found.forgotten), (0, 0));
         found.races.len()
@@ -277,8 +279,8 @@ mod tests {
             clock[stream as usize] = 1;
             let level = RowLevel { count: range.bytes.div_ceil(64), pitch: 64 };
             let rows = Rows::new(row, (row > 0).then_some(level));
-            let access = driver::Access { range, mode, argument: "", rows };
-            history.access(&access, &origin, &clock, &mut found);
+            let access = driver::Access { range, mode, argument: "", rows: None };
+            history.access(&access, rows, &origin, &clock, &mut found);
         }
         found.races.iter().map(|race| race.kind).collect()
     }

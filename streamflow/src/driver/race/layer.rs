@@ -1,6 +1,9 @@
 //! The driver calls of a [`RaceChecker`].
 
+use arrayvec::ArrayVec;
+
 use super::RaceChecker;
+use super::access::NO_ROWS;
 use super::current_thread;
 use super::host_function;
 use super::op::{EventOp, Work, function_number, library_number};
@@ -13,7 +16,7 @@ use crate::driver::note::Note;
 use crate::driver::{
     Access, AccessMode, CopyKind, CopyOp, DeviceId, Driver, DriverError, DriverResult,
     HostFunction, KernelSource, Launch, Layer, LibraryCall, LoadedKernel, MemoryRange,
-    MemorySource, RawEvent, RawGraph, RawStream, StreamOptions,
+    MemorySource, RawEvent, RawGraph, RawStream, Rows, RowsAt, StreamOptions,
 };
 
 // Whether a call is noted before or after it is made matters between threads. A call that gives something
@@ -73,7 +76,7 @@ unsafe impl Layer for RaceChecker {
                 let action = Action::Foreign;
                 let work = Work { stream, action, function: 0, location: Some(location) };
                 let access = Access { range, mode, argument: "", rows: None };
-                state.work(&state.caller(thread), work, [access]);
+                state.work(&state.caller(thread), work, [(access, NO_ROWS)]);
             }
             Note::Relies { on, record, by } => {
                 let order = &mut state.order;
@@ -206,7 +209,7 @@ unsafe impl Layer for RaceChecker {
     unsafe fn recycle(&self, stream: RawStream, range: MemoryRange) -> DriverResult<()> {
         // SAFETY: the caller's contract.
         unsafe { self.below.recycle(stream, range) }?;
-        self.shared.work(stream, Action::Recycle, 0, &[write(range, "")]);
+        self.shared.work(stream, Action::Recycle, 0, (&[write(range, "")], &[]));
         Ok(())
     }
 
@@ -259,11 +262,17 @@ unsafe impl Layer for RaceChecker {
     }
 
     unsafe fn copy(&self, stream: RawStream, copy: &CopyOp) -> DriverResult<()> {
-        let rows = copy.source_rows();
-        let read = Access { range: copy.source, mode: AccessMode::Read, argument: "source", rows };
-        let write = Access { rows: copy.target_rows(), ..write(copy.target, "target") };
+        let mut rows = ArrayVec::<Rows, 2>::new();
+        let mut put = |it: Option<Rows>| {
+            let place = RowsAt(rows.len() as u8);
+            it.map(|it| rows.push(it)).map(|()| place)
+        };
+        let mode = AccessMode::Read;
+        let source = put(copy.source_rows());
+        let read = Access { range: copy.source, mode, argument: "source", rows: source };
+        let write = Access { rows: put(copy.target_rows()), ..write(copy.target, "target") };
         if copy.kind == CopyKind::DeviceToPageable {
-            let query = self.begin_download(stream, read);
+            let query = self.begin_download(stream, read, copy.source_rows());
             // SAFETY: the caller's contract.
             return self.end_wait(query, unsafe { self.below.copy(stream, copy) });
         }
@@ -275,14 +284,14 @@ unsafe impl Layer for RaceChecker {
             CopyKind::PageableToDevice => &[write],
             _ => &[read, write],
         };
-        self.shared.work(stream, Action::Copy, 0, accesses);
+        self.shared.work(stream, Action::Copy, 0, (accesses, &rows));
         Ok(())
     }
 
     unsafe fn fill(&self, stream: RawStream, range: MemoryRange, byte: u8) -> DriverResult<()> {
         // SAFETY: the caller's contract.
         unsafe { self.below.fill(stream, range, byte) }?;
-        self.shared.work(stream, Action::Fill, 0, &[write(range, "")]);
+        self.shared.work(stream, Action::Fill, 0, (&[write(range, "")], &[]));
         Ok(())
     }
 
@@ -302,7 +311,7 @@ unsafe impl Layer for RaceChecker {
         // SAFETY: the caller's contract.
         unsafe { self.below.launch(stream, launch) }?;
         let function = function_number(launch.function);
-        self.shared.work(stream, Action::Kernel, function, launch.accesses);
+        self.shared.work(stream, Action::Kernel, function, (launch.accesses, launch.rows));
         Ok(())
     }
 
@@ -310,7 +319,8 @@ unsafe impl Layer for RaceChecker {
         // SAFETY: the caller's contract.
         unsafe { self.below.call_library(stream, call) }?;
         self.shared.lock().state().name_library(call.function);
-        self.shared.work(stream, Action::Library, library_number(call.function), call.accesses);
+        let accesses = (call.accesses, call.rows);
+        self.shared.work(stream, Action::Library, library_number(call.function), accesses);
         Ok(())
     }
 

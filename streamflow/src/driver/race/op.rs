@@ -92,23 +92,35 @@ fn write_rows<'a>(lines: &mut impl Iterator<Item = &'a Line>, rows: &Rows) {
     }
 }
 
-#[cold]
-fn read_rows(lines: &mut slice::Iter<'_, Line>) -> Option<Rows> {
-    let [bytes, count, first @ ..] = read(lines.next()?);
-    let mut levels = ArrayVec::<RowLevel, MAX_LEVELS>::new();
-    let mut add = |[count, pitch]: [u64; 2]| {
-        if levels.len() < MAX_LEVELS {
-            levels.push(RowLevel { count, pitch });
-        }
-    };
-    add(first);
-    for line in lines.take(count as usize / 2) {
-        let [a, b, c, d] = read(line);
-        add([a, b]);
-        add([c, d]);
+/// The lines of an access's rows, which are read where the access is not a known one.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct RowLines<'a>(&'a [Line]);
+
+impl<'a> RowLines<'a> {
+    /// Takes the lines of the next rows.
+    #[cold]
+    fn next(lines: &mut slice::Iter<'a, Line>) -> Option<Self> {
+        let all = lines.as_slice();
+        let [_, levels, ..] = read(all.first()?);
+        let (own, rest) = all.split_at_checked(1 + levels as usize / 2)?;
+        *lines = rest.iter();
+        Some(Self(own))
     }
-    levels.truncate(count as usize);
-    Some(Rows::with_levels(bytes, &levels))
+}
+
+impl From<RowLines<'_>> for Rows {
+    #[cold]
+    fn from(RowLines(lines): RowLines<'_>) -> Self {
+        let mut words = lines.iter().flat_map(read);
+        let (bytes, count) = (words.next().unwrap_or(0), words.next().unwrap_or(0) as usize);
+        let mut levels = ArrayVec::<RowLevel, MAX_LEVELS>::new();
+        while let (Some(count), Some(pitch)) = (words.next(), words.next()) {
+            if levels.try_push(RowLevel { count, pitch }).is_err() {
+                break;
+            }
+        }
+        Self::with_levels(bytes, &levels[..count.min(levels.len())])
+    }
 }
 
 /// Notes work in the journal. Whether there was room.
@@ -116,9 +128,12 @@ fn read_rows(lines: &mut slice::Iter<'_, Line>) -> Option<Rows> {
 /// # Safety
 /// As for [`Journal::append`].
 #[inline(always)]
-pub(super) unsafe fn note_work(journal: &Journal, work: &Work, accesses: &[Access]) -> bool {
-    let count = accesses.iter().map(|access| 1 + access.rows.as_ref().map_or(0, lines_of)).sum();
-    let count: usize = count;
+pub(super) unsafe fn note_work(
+    journal: &Journal,
+    work: &Work,
+    (accesses, rows): (&[Access], &[Rows]),
+) -> bool {
+    let count: usize = accesses.len() + rows.iter().map(lines_of).sum::<usize>();
     if count > usize::from(u8::MAX) {
         return false;
     }
@@ -135,10 +150,10 @@ pub(super) unsafe fn note_work(journal: &Journal, work: &Work, accesses: &[Acces
             let name = access.argument.as_ptr().expose_provenance();
             // The lowest bits are for the mode and for gaps: no text is so long that its length needs the highest.
             let is_write = usize::from(access.mode == AccessMode::Write);
-            let length =
-                access.argument.len() << 2 | usize::from(access.rows.is_some()) << 1 | is_write;
+            let own = access.rows_in(rows);
+            let length = access.argument.len() << 2 | usize::from(own.is_some()) << 1 | is_write;
             write(line, [address, bytes, name as u64, length as u64]);
-            if let Some(rows) = &access.rows {
+            if let Some(rows) = own {
                 write_rows(&mut rest, rows);
             }
         }
@@ -220,11 +235,11 @@ impl<'a> Iterator for Calls<'a> {
 #[derive(Debug)]
 pub(super) struct Accesses<'a>(slice::Iter<'a, Line>);
 
-impl Iterator for Accesses<'_> {
-    type Item = Access;
+impl<'a> Iterator for Accesses<'a> {
+    type Item = (Access, Option<RowLines<'a>>);
 
     #[inline(always)]
-    fn next(&mut self) -> Option<Access> {
+    fn next(&mut self) -> Option<Self::Item> {
         let [address, bytes, name, length] = read(self.0.next()?);
         let name = ptr::with_exposed_provenance::<u8>(name as usize);
         // SAFETY: address and length of a `&'static str`, of one line (contract of `Calls::new`).
@@ -233,18 +248,15 @@ impl Iterator for Accesses<'_> {
         };
         let mode = if length & 1 == 1 { AccessMode::Write } else { AccessMode::Read };
         let range = MemoryRange { address, bytes };
-        // In place: the rows are large, and most accesses have none.
-        let mut access = Access { range, mode, argument, rows: None };
-        if length & 2 != 0 {
-            access.rows = Some(read_rows(&mut self.0)?);
-        }
-        Some(access)
+        let rows = if length & 2 != 0 { Some(RowLines::next(&mut self.0)?) } else { None };
+        Some((Access { range, mode, argument, rows: None }, rows))
     }
 }
 
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
+    use crate::driver::RowsAt;
 
     #[test]
     fn noted_calls_are_read_back() {
@@ -263,14 +275,18 @@ mod tests {
             let level = |at| RowLevel { count: 2 + at, pitch: u64::MAX - 100 + 7 * at };
             Rows::new(3, (0..count).map(level))
         };
-        let gapped =
-            |count| Access { range, mode: AccessMode::Write, argument: "", rows: rows(count) };
+        let gapped = |place| Access {
+            range,
+            mode: AccessMode::Write,
+            argument: "",
+            rows: Some(RowsAt(place)),
+        };
         let accesses = [
             Access { range, mode: AccessMode::Read, argument: "in", rows: None },
+            gapped(0),
             gapped(1),
             gapped(2),
-            gapped(7),
-            gapped(8),
+            gapped(3),
             Access {
                 range: MemoryRange::default(),
                 mode: AccessMode::Read,
@@ -278,22 +294,26 @@ mod tests {
                 rows: None,
             },
         ];
+        let rows: Vec<Rows> = [1, 2, 7, 8].into_iter().filter_map(rows).collect();
+        let expected = accesses
+            .map(|access| (Access { rows: None, ..access }, access.rows_in(&rows).copied()));
         for work in works {
             for event_op in [EventOp::Record, EventOp::Wait] {
                 // SAFETY: there is no other thread, and all lines are noted here.
                 let mut calls = unsafe {
                     journal.clear();
-                    assert!(note_work(&journal, &work, &accesses));
+                    assert!(note_work(&journal, &work, (&accesses, &rows)));
                     assert!(note_event(&journal, event_op, stream, event));
                     journal.close();
-                    assert!(note_work(&journal, &work, &[]));
+                    assert!(note_work(&journal, &work, (&[], &[])));
                     Calls::new(journal.after(0).lines)
                 };
                 match calls.next() {
                     Some(Call::Work(read, of_it)) => {
                         assert_eq!(read, work);
                         assert_eq!(read.stream.stamp(), stream.stamp());
-                        assert!(of_it.eq(accesses));
+                        let of_it = of_it.map(|(access, rows)| (access, rows.map(Rows::from)));
+                        assert!(of_it.eq(expected));
                     }
                     other => unreachable!("{other:?}"),
                 }
@@ -306,7 +326,7 @@ mod tests {
                 }
                 match calls.next() {
                     Some(Call::Work(read, mut none)) => {
-                        assert_eq!((read, none.next()), (work, None));
+                        assert_eq!((read, none.next().is_none()), (work, true));
                     }
                     other => unreachable!("{other:?}"),
                 }

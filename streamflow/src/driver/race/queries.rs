@@ -5,7 +5,7 @@ use super::current_thread;
 use super::op::Work;
 use super::order::CallId;
 use super::site::Action;
-use crate::driver::{Access, DriverResult, RawEvent, RawStream};
+use crate::driver::{Access, DriverResult, RawEvent, RawStream, Rows};
 
 impl RaceChecker {
     pub(super) fn begin_stream_query(&self, stream: RawStream) -> CallId {
@@ -27,12 +27,17 @@ impl RaceChecker {
 
     /// A copy to ordinary memory is about to be made. When it returns, all work that was queued before is complete, and
     /// so is the copy. One that fails may have been made.
-    pub(super) fn begin_download(&self, stream: RawStream, read: Access) -> CallId {
+    pub(super) fn begin_download(
+        &self,
+        stream: RawStream,
+        read: Access,
+        rows: Option<Rows>,
+    ) -> CallId {
         let location = current_thread::take_location();
         let mut locked = self.shared.lock();
         let (thread, state) = (locked.thread, locked.state());
         let work = Work { stream, action: Action::Copy, function: 0, location };
-        state.work(&state.caller(thread), work, [read]);
+        state.work(&state.caller(thread), work, [(read, rows)]);
         let stream = state.order.stream(stream);
         state.order.begin_stream_query(thread, stream)
     }

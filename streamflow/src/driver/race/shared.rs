@@ -10,7 +10,7 @@ use super::order::CallId;
 use super::site::Action;
 use super::state::State;
 use super::{RaceMark, RaceReports};
-use crate::driver::{Access, RawEvent, RawStream};
+use crate::driver::{Access, RawEvent, RawStream, Rows};
 use crate::lock::{Held, Lock};
 use crate::log;
 use crate::sync::{AtomicU64, Ordering};
@@ -73,7 +73,7 @@ impl Shared {
         stream: RawStream,
         action: Action,
         function: u64,
-        accesses: &[Access],
+        accesses: (&[Access], &[Rows]),
     ) {
         let work = Work { stream, action, function, location: current_thread::take_location() };
         // SAFETY: this thread is the writer: `is_writer` says so.
@@ -138,11 +138,12 @@ impl Shared {
 
     #[cold]
     #[inline(never)]
-    fn work_locked(&self, work: Work, accesses: &[Access]) {
+    fn work_locked(&self, work: Work, (accesses, rows): (&[Access], &[Rows])) {
         let mut locked = self.lock();
         self.claim_journal(&mut locked);
         let thread = locked.thread;
         let state = locked.state();
+        let accesses = accesses.iter().map(|access| (*access, access.rows_in(rows).copied()));
         state.work(&state.caller(thread), work, accesses);
     }
 

@@ -3,18 +3,17 @@
 mod threads;
 
 use std::any::Any;
-use std::borrow::Borrow;
 use std::collections::HashMap;
 
 use super::RaceMark;
-use super::access::{Access, Findings, HOST, Origin};
+use super::access::{Access, Findings, HOST, NO_ROWS, Origin};
 use super::history::History;
 use super::log::Log;
 use super::op::{Call, Calls, EventOp, Work, function_number, library_number};
 use super::order::{BarrierRole, CallId, Order, Queued};
 use super::site::{Action, Names, PortUse, Site, Sites};
 use crate::driver::note::{Direction, SourceLocation};
-use crate::driver::{self, AccessMode, MemoryRange, RawEvent, RawFunction, RawStream};
+use crate::driver::{self, AccessMode, MemoryRange, RawEvent, RawFunction, RawStream, Rows};
 pub(super) use threads::Caller;
 use threads::Thread;
 
@@ -125,7 +124,7 @@ impl State {
         &mut self,
         caller: &Caller,
         Work { stream, action, function, location }: Work,
-        accesses: impl IntoIterator<Item: Borrow<driver::Access>>,
+        accesses: impl IntoIterator<Item = (driver::Access, Option<impl Into<Rows>>)>,
     ) {
         let Caller { host, hook, tick } = *caller;
         let Queued { stream, epoch } = self.order.queue(host, stream);
@@ -138,8 +137,8 @@ impl State {
         if action.hands_over() {
             return self.hand_over(action, accesses, &origin);
         }
-        for access in accesses {
-            self.history.access(access.borrow(), &origin, clock, &mut self.found);
+        for (access, rows) in accesses {
+            self.history.access(&access, rows, &origin, clock, &mut self.found);
         }
         if !self.found.races.is_empty() {
             self.report();
@@ -152,16 +151,17 @@ impl State {
     fn hand_over(
         &mut self,
         action: Action,
-        accesses: impl IntoIterator<Item: Borrow<driver::Access>>,
+        accesses: impl IntoIterator<Item = (driver::Access, Option<impl Into<Rows>>)>,
         origin: &Origin,
     ) {
-        for access in accesses {
-            let driver::Access { range, mode, argument, rows } = *access.borrow();
+        for (access, rows) in accesses {
+            let driver::Access { range, mode, argument, .. } = access;
+            let rows = rows.map(Into::into);
             if action == Action::Foreign {
                 self.history.end_blank(range, &mut self.found);
             }
             let clock = self.order.clock(origin.stream).entries();
-            self.history.access(access.borrow(), origin, clock, &mut self.found);
+            self.history.access(&access, rows, origin, clock, &mut self.found);
             let access = Access { range, mode, argument, rows, origin: *origin };
             match action {
                 Action::Free => self.history.free(access, &mut self.found),
@@ -245,7 +245,7 @@ impl State {
     ) {
         let access = driver::Access { range, mode: AccessMode::Write, argument: "", rows: None };
         let work = Work { stream, action, function: 0, location };
-        self.work(&self.caller(thread), work, [access]);
+        self.work(&self.caller(thread), work, [(access, NO_ROWS)]);
     }
 
     /// Work may use memory of other code from now on. Its content is defined.

@@ -1,9 +1,9 @@
 //! The accesses of one allocation that a later one must come after.
 
-use super::access::{Access, Findings, Origin};
+use super::access::{Access, Findings, NO_ROWS, Origin};
 use super::blank::Blank;
 use crate::driver::report::RaceKind;
-use crate::driver::{self, AccessMode, MemoryRange};
+use crate::driver::{self, AccessMode, MemoryRange, Rows};
 
 /// How many accesses are remembered per allocation. There can be more only when many parts of it are used
 /// separately.
@@ -148,17 +148,20 @@ impl Uses {
     #[inline(always)]
     pub(super) fn access(
         &mut self,
-        &driver::Access { range, mode, argument, ref rows }: &driver::Access,
+        &driver::Access { range, mode, argument, .. }: &driver::Access,
+        rows: Option<impl Into<Rows>>,
         origin: &Origin,
         whole: &MemoryRange,
         clock: &[u64],
         found: &mut Findings,
     ) {
-        let access = || Access { range, mode, argument, rows: *rows, origin: *origin };
+        let access = |rows| Access { range, mode, argument, rows, origin: *origin };
         if range.address != self.piece.address || range.bytes != self.piece.bytes || rows.is_some()
         {
-            return self.access_another_piece(access(), *whole, clock, found);
+            let access = access(rows.map(Into::into));
+            return self.access_another_piece(access, *whole, clock, found);
         }
+        let access = || access(None);
         if self.blank_piece {
             self.access_blank_piece(&access(), found);
         }
@@ -218,9 +221,9 @@ impl Uses {
             self.piece = access.range;
             self.blank_piece = false; // It was checked above.
             self.write = Access { range: access.range, ..self.whole_write };
-            let Access { range, mode, argument, rows, origin } = access;
-            let access = driver::Access { range, mode, argument, rows };
-            self.access(&access, &origin, &whole, clock, found);
+            let Access { range, mode, argument, origin, .. } = access;
+            let access = driver::Access { range, mode, argument, rows: None };
+            self.access(&access, NO_ROWS, &origin, &whole, clock, found);
             self.blank_piece = self.blank.overlaps(self.piece);
             return;
         }

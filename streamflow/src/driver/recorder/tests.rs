@@ -207,6 +207,7 @@ fn use_everything(driver: &dyn Driver) {
         shared_bytes: 4,
         params: &[],
         accesses: &accesses,
+        rows: &[],
     };
     let function = HostFunction { call: nothing, data: std::ptr::null_mut() };
     let upload =

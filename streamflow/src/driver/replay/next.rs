@@ -3,7 +3,7 @@
 
 use super::cursor::{Cursor, Outside};
 use super::state::State;
-use super::trace::{Call, Trace, Work, part, same_accesses, same_params};
+use super::trace::{Call, Trace, Work, part, same_params};
 use crate::driver::{CopyOp, Launch, MemoryRange, Param, RawEvent, RawStream};
 
 impl State {
@@ -29,7 +29,7 @@ impl State {
         if known.function != launch.function
             || !known.has_grid(launch)
             || params.len() != launch.params.len()
-            || !same_accesses(part(&trace.accesses, known.accesses), launch.accesses)
+            || !trace.has_accesses(known, launch)
         {
             return false;
         }

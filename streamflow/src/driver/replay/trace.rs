@@ -2,7 +2,7 @@
 
 use super::Omission;
 use crate::driver::{
-    Access, AccessMode, CopyOp, Launch, MemoryRange, Param, RawEvent, RawFunction, RawStream,
+    Access, AccessMode, CopyOp, Launch, MemoryRange, Param, RawEvent, RawFunction, RawStream, Rows,
 };
 
 /// Part of a trace's list of parameters, or of accesses: where it begins, and where it ends.
@@ -41,6 +41,7 @@ pub(super) struct Kernel {
     pub(super) is_changed: bool,
     pub(super) params: Part,
     pub(super) accesses: Part,
+    pub(super) rows: Part,
 }
 
 /// A call, as it is asked for.
@@ -62,6 +63,7 @@ pub(super) struct Trace {
     pub(super) calls: Vec<Call>,
     pub(super) params: Vec<Param>,
     pub(super) accesses: Vec<Access>,
+    pub(super) rows: Vec<Rows>,
     pub(super) copies: Vec<CopyOp>,
 }
 
@@ -70,18 +72,20 @@ impl Trace {
         self.calls.clear();
         self.params.clear();
         self.accesses.clear();
+        self.rows.clear();
         self.copies.clear();
     }
 
     /// Becomes equal to the first calls of another trace.
     pub(super) fn copy(&mut self, other: &Self, len: usize) {
         self.clear();
-        let (mut params, mut accesses, mut copies) = (0, 0, 0);
+        let (mut params, mut accesses, mut rows, mut copies) = (0, 0, 0, 0);
         for call in &other.calls[..len] {
             let mut call = *call;
             match &mut call.work {
                 Work::Launch(kernel) => {
                     (params, accesses) = (kernel.params.1, kernel.accesses.1);
+                    rows = kernel.rows.1;
                     // What the other trace's graph has is of no account here.
                     kernel.is_changed = false;
                 }
@@ -92,6 +96,7 @@ impl Trace {
         }
         self.params.extend_from_slice(part(&other.params, (0, params)));
         self.accesses.extend_from_slice(part(&other.accesses, (0, accesses)));
+        self.rows.extend_from_slice(part(&other.rows, (0, rows)));
         self.copies.extend_from_slice(part(&other.copies, (0, copies)));
     }
 
@@ -110,6 +115,7 @@ impl Trace {
                 is_changed: false,
                 params: append(&mut self.params, launch.params),
                 accesses: append(&mut self.accesses, launch.accesses),
+                rows: append(&mut self.rows, launch.rows),
             }),
             Given::Copy(copy) => Work::Copy(append(&mut self.copies, &[*copy]).0),
             Given::Fill(range, byte) => Work::Fill(range, byte),
@@ -130,13 +136,28 @@ impl Trace {
 
     /// The launch of a call, with a name for messages.
     pub(super) fn launch<'a>(&'a self, work: &Work, name: &'a str) -> Option<Launch<'a>> {
-        let Work::Launch(Kernel { function, grid, block, shared_bytes, params, accesses, .. }) =
-            *work
-        else {
-            return None;
+        let Work::Launch(kernel) = *work else { return None };
+        let Kernel { function, grid, block, shared_bytes, .. } = kernel;
+        let params = part(&self.params, kernel.params);
+        let (accesses, rows) = self.accesses_of(&kernel);
+        Some(Launch { function, name, grid, block, shared_bytes, params, accesses, rows })
+    }
+
+    /// The accesses of a launch, and their rows.
+    fn accesses_of(&self, kernel: &Kernel) -> (&[Access], &[Rows]) {
+        (part(&self.accesses, kernel.accesses), part(&self.rows, kernel.rows))
+    }
+
+    /// Whether a launch has the accesses of a known one. The names of arguments may differ.
+    #[inline]
+    pub(super) fn has_accesses(&self, known: &Kernel, launch: &Launch<'_>) -> bool {
+        let (accesses, rows) = self.accesses_of(known);
+        let same = |one: &Access, other: &Access| {
+            one.range == other.range && one.mode == other.mode && one.rows == other.rows
         };
-        let (params, accesses) = (part(&self.params, params), part(&self.accesses, accesses));
-        Some(Launch { function, name, grid, block, shared_bytes, params, accesses })
+        accesses.len() == launch.accesses.len()
+            && accesses.iter().zip(launch.accesses).all(|(one, other)| same(one, other))
+            && rows == launch.rows
     }
 
     /// The event that holds the record of a call.
@@ -165,8 +186,7 @@ impl Trace {
                 (known.function == other.function || without(Omission::Kernel))
                     && (known.has_grid(other) || without(Omission::Grid))
                     && part(&self.params, known.params).len() == other.params.len()
-                    && (same_accesses(part(&self.accesses, known.accesses), other.accesses)
-                        || without(Omission::Accesses))
+                    && (self.has_accesses(known, other) || without(Omission::Accesses))
             }
             (Work::Copy(copy), Given::Copy(other)) => self.copies[*copy as usize] == *other,
             (Work::Fill(range, byte), Given::Fill(other, with)) => *range == other && *byte == with,
@@ -253,14 +273,6 @@ fn append<T: Copy>(list: &mut Vec<T>, values: &[T]) -> Part {
 #[inline]
 pub(super) fn part<T>(list: &[T], (start, end): Part) -> &[T] {
     &list[start as usize..end as usize]
-}
-
-#[inline]
-pub(super) fn same_accesses(one: &[Access], other: &[Access]) -> bool {
-    let same = |one: &Access, other: &Access| {
-        one.range == other.range && one.mode == other.mode && one.rows == other.rows
-    };
-    one.len() == other.len() && one.iter().zip(other).all(|(one, other)| same(one, other))
 }
 
 /// Parameters have no padding, and their unused bytes are zero: equal values have equal bytes.

@@ -38,28 +38,15 @@ impl Rows {
         bytes: u64,
         levels: impl IntoIterator<Item = RowLevel, IntoIter: Clone>,
     ) -> Option<Self> {
-        let mut rows = None;
-        Self::put(&mut rows, bytes, levels.into_iter());
-        rows
-    }
-
-    /// Puts the rows of [`new`](Self::new) where they stay: each launch with a view does that, and they are large.
-    pub(crate) fn put(
-        place: &mut Option<Self>,
-        bytes: u64,
-        levels: impl Iterator<Item = RowLevel> + Clone,
-    ) {
-        let levels = levels.filter(|level| level.count > 1).take(MAX_LEVELS);
-        let rows = place.insert(Self::without_levels(bytes));
+        let levels = levels.into_iter().filter(|level| level.count > 1).take(MAX_LEVELS);
+        let mut rows = Self::without_levels(bytes);
         if !levels.clone().all(|level| rows.add(level)) {
             let mut sorted: ArrayVec<RowLevel, MAX_LEVELS> = levels.collect();
             sorted.sort_unstable_by_key(|level| level.pitch);
-            *rows = Self::without_levels(bytes);
+            rows = Self::without_levels(bytes);
             sorted.into_iter().all(|level| rows.add(level));
         }
-        if rows.count == 0 {
-            *place = None;
-        }
+        (rows.count > 0).then_some(rows)
     }
 
     fn without_levels(bytes: u64) -> Self {

@@ -213,11 +213,13 @@ impl<'a> Call<'a> {
             return Err(self.too_many());
         }
         let description = self.description.as_ref();
-        let (params, accesses) = description.map_or((&[][..], &[][..]), Description::parts);
+        let nothing = || (&[][..], &[][..], &[][..]);
+        let (params, accesses, rows) = description.map_or_else(nothing, Description::parts);
         let call = LibraryCall {
             function: self.function,
             params,
             accesses,
+            rows,
             is_captured: self.is_captured,
             host: &host.0,
             device,

@@ -85,9 +85,9 @@ impl<'a> Claim<'a> {
         Use::new(self.block, self.mode, self.argument)
     }
 
-    /// What a driver reads.
-    pub(super) fn access(&self) -> Access {
+    /// What a driver reads: the access without its rows, and the rows.
+    pub(super) fn access(&self) -> (Access, Option<Rows>) {
         let Self { range, mode, argument, rows, .. } = *self;
-        Access { range, mode, argument, rows }
+        (Access { range, mode, argument, rows: None }, rows)
     }
 }

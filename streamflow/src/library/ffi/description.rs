@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use arrayvec::ArrayVec;
 
-use crate::driver::{Access, AccessMode, Param};
+use crate::driver::{Access, AccessMode, Param, Rows, RowsAt};
 
 /// The most claims of a [`Call`](crate::library::Call).
 pub const MAX_CLAIMS: usize = 12;
@@ -31,6 +31,7 @@ struct Parts {
     /// The first one is the mask.
     params: ArrayVec<Param, PARAMS>,
     accesses: ArrayVec<Access, MAX_CLAIMS>,
+    rows: ArrayVec<Rows, MAX_CLAIMS>,
 }
 
 /// The second parameter of a claim; the first is its address.
@@ -60,11 +61,12 @@ impl Description {
         let kept = KEPT.try_with(Cell::take).ok().flatten();
         let mut parts = kept.unwrap_or_else(|| {
             let (params, accesses) = (ArrayVec::new_const(), ArrayVec::new_const());
-            Box::new(Parts { claims: 0, params, accesses })
+            Box::new(Parts { claims: 0, params, accesses, rows: ArrayVec::new_const() })
         });
         parts.claims = 0;
         parts.params.clear();
         parts.accesses.clear();
+        parts.rows.clear();
         parts.params.push(Param::new(0_u64));
         Self(Some(parts))
     }
@@ -77,8 +79,14 @@ impl Description {
 
     /// Adds a claim. Returns whether there was room.
     #[inline(never)]
-    pub(super) fn add_claim(&mut self, access: Access, is_view: bool) -> bool {
+    pub(super) fn add_claim(
+        &mut self,
+        (mut access, rows): (Access, Option<Rows>),
+        is_view: bool,
+    ) -> bool {
         let Some(parts) = &mut self.0 else { return false };
+        let place = RowsAt(parts.rows.len() as u8);
+        access.rows = rows.and_then(|rows| parts.rows.try_push(rows).ok()).map(|()| place);
         let range = access.range;
         parts.claims |= 1 << (parts.params.len() - 1);
         if let Some(mask) = parts.params.first_mut() {
@@ -91,10 +99,10 @@ impl Description {
             && (range.bytes == 0 || parts.accesses.try_push(access).is_ok())
     }
 
-    /// All parameters, and the accesses.
-    pub(super) fn parts(&self) -> (&[Param], &[Access]) {
-        let Some(parts) = &self.0 else { return (&[], &[]) };
-        (&parts.params, &parts.accesses)
+    /// All parameters, the accesses, and their rows.
+    pub(super) fn parts(&self) -> (&[Param], &[Access], &[Rows]) {
+        let Some(parts) = &self.0 else { return (&[], &[], &[]) };
+        (&parts.params, &parts.accesses, &parts.rows)
     }
 }
 

@@ -193,7 +193,7 @@ mod tests {
         for &(address, bytes, mode, is_view) in claims {
             let range = MemoryRange { address, bytes };
             let access = Access { range, mode, argument: "x", rows: None };
-            assert!(description.add_claim(access, is_view));
+            assert!(description.add_claim((access, None), is_view));
         }
         description.parts().0.to_vec()
     }

@@ -24,6 +24,7 @@ fn executes_late(release: impl Fn(&Platform, &Allocator, &CudaStream)) -> bool {
         function: "body",
         params: &[],
         accesses: &[],
+        rows: &[],
         is_captured: true,
         host: &host,
         device: &|_| Ok(()),

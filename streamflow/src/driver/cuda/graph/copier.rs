@@ -66,6 +66,7 @@ impl CudaDriver {
             shared_bytes: 0,
             params: &params,
             accesses: &[],
+            rows: &[],
         };
         // SAFETY: these are the kernel's parameters, and the caller vouches for both ranges.
         unsafe { self.add_kernel(graph, after, &launch) }

@@ -188,6 +188,7 @@ fn a_kernel_that_fails_in_one_order_is_seen() {
             shared_bytes: 0,
             params: &[Param::new(data.address)],
             accesses: &[],
+            rows: &[],
         };
         unsafe { driver.launch(b, &launch) }.unwrap();
         unsafe { driver.synchronize_stream(b) }.is_ok()

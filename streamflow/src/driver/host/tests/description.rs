@@ -12,6 +12,7 @@ fn launch_with(bench: &Bench, shared_bytes: u32) -> DriverResult<()> {
         shared_bytes,
         params: &[Param::new(bench.settled_buffer().address), Param::new(1_u32)],
         accesses: &[],
+        rows: &[],
     };
     let stream = bench.stream();
     unsafe { bench.driver.launch(stream, &launch) }
@@ -79,6 +80,7 @@ impl Two {
             shared_bytes: 0,
             params: &[Param::new(range.address), Param::new(1_u32)],
             accesses: &[Access { range, mode: AccessMode::Write, argument: "out", rows: None }],
+            rows: &[],
         };
         accepted(unsafe { self.bench.driver.launch(self.streams[on], &launch) })
     }

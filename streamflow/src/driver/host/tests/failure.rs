@@ -114,6 +114,7 @@ fn launches_out_of_range_are_refused() {
         shared_bytes: 0,
         params: &[],
         accesses: &[],
+        rows: &[],
     };
     for launch in [
         Launch { grid: [0, 1, 1], ..good },

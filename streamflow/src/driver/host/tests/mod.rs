@@ -162,6 +162,7 @@ fn launch(
         shared_bytes: 0,
         params,
         accesses,
+        rows: &[],
     };
     unsafe { driver.launch(stream, &launch) }
 }

@@ -24,6 +24,7 @@ fn call(
         function: "testCall",
         params: &[],
         accesses: &accesses.iter().map(access).collect::<Vec<_>>(),
+        rows: &[],
         is_captured: true,
         host: &host,
         device: &|_| Ok(()),
@@ -168,6 +169,7 @@ fn a_graph_waits_for_a_body_that_touches_its_memory() {
             shared_bytes: 0,
             params: &params,
             accesses: &[access],
+            rows: &[],
         };
         let node = GraphNode { work: GraphWork::Launch(launch), after: &[] };
         unsafe {

@@ -45,7 +45,7 @@ fn last_calls_of_an_ended_owner_are_not_attributed_to_its_successor() {
                 let thread = locked.thread;
                 locked.state().allocate(thread, a, range, None);
             }
-            shared.work(a, Action::Fill, 0, &[access]);
+            shared.work(a, Action::Fill, 0, (&[access], &[]));
             {
                 // The owner finds its work complete.
                 let mut locked = shared.lock();
@@ -57,7 +57,7 @@ fn last_calls_of_an_ended_owner_are_not_attributed_to_its_successor() {
             }
             begun.send(()).unwrap();
             may_go_on.recv().unwrap();
-            shared.work(b, Action::Fill, 0, &[access]);
+            shared.work(b, Action::Fill, 0, (&[access], &[]));
         }
     });
     has_begun.recv().unwrap();

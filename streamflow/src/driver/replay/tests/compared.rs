@@ -4,7 +4,7 @@ use crate::driver::replay::Omission;
 use crate::driver::replay::trace::{Given, Trace, same_params};
 use crate::driver::{
     Access, AccessMode, CopyKind, CopyOp, CopyRows, DeviceId, Launch, MemoryRange, Param, Plain,
-    RawEvent, RawFunction, RawStream, RowLevel, Rows,
+    RawEvent, RawFunction, RawStream, RowLevel, Rows, RowsAt,
 };
 
 const DEVICE: DeviceId = DeviceId(0);
@@ -17,8 +17,8 @@ fn range(address: u64) -> MemoryRange {
     MemoryRange { address, bytes: 64 }
 }
 
-fn access(address: u64, mode: AccessMode, rows: Option<Rows>) -> Access {
-    Access { range: range(address), mode, argument: "x", rows }
+fn access(address: u64, mode: AccessMode) -> Access {
+    Access { range: range(address), mode, argument: "x", rows: None }
 }
 
 /// Whether the first launch is taken for the second.
@@ -31,7 +31,7 @@ fn is_same(one: &Launch<'_>, other: &Launch<'_>, left_out: Option<Omission>) -> 
 #[test]
 fn each_part_of_a_launch_counts() {
     let params = [Param::new(1_u64), Param::new(2.0_f32)];
-    let accesses = [access(256, AccessMode::Write, None)];
+    let accesses = [access(256, AccessMode::Write)];
     let launch = Launch {
         function: RawFunction::new(DEVICE, 3),
         name: "a",
@@ -40,14 +40,17 @@ fn each_part_of_a_launch_counts() {
         shared_bytes: 16,
         params: &params,
         accesses: &accesses,
+        rows: &[],
     };
     assert!(is_same(&launch, &Launch { name: "b", ..launch }, None));
-    let rows = Rows::new(8, [RowLevel { count: 4, pitch: 16 }]);
-    let [one, two, three] = [
-        [access(512, AccessMode::Write, None)],
-        [access(256, AccessMode::Read, None)],
-        [access(256, AccessMode::Write, rows)],
-    ];
+    let rows = |pitch| Rows::new(8, [RowLevel { count: 4, pitch }]);
+    let (near, far) = (rows(16), rows(32));
+    let (near, far) = (near.as_slice(), far.as_slice());
+    let [one, two] = [[access(512, AccessMode::Write)], [access(256, AccessMode::Read)]];
+    let gapped = [Access { rows: Some(RowsAt(0)), ..accesses[0] }];
+    let in_rows = Launch { accesses: &gapped, rows: near, ..launch };
+    assert!(is_same(&in_rows, &in_rows, None));
+    assert!(!is_same(&in_rows, &Launch { rows: far, ..in_rows }, None));
     let value = [params[0], Param::new(2.5_f32)];
     let others = [
         (Launch { function: RawFunction::new(DEVICE, 4), ..launch }, Omission::Kernel),
@@ -56,7 +59,7 @@ fn each_part_of_a_launch_counts() {
         (Launch { shared_bytes: 0, ..launch }, Omission::Grid),
         (Launch { accesses: &one, ..launch }, Omission::Accesses),
         (Launch { accesses: &two, ..launch }, Omission::Accesses),
-        (Launch { accesses: &three, ..launch }, Omission::Accesses),
+        (in_rows, Omission::Accesses),
         (Launch { accesses: &[], ..launch }, Omission::Accesses),
     ];
     // Parameters that differ are set; as many as the kernel has there always are.

@@ -215,6 +215,7 @@ fn calls_are_sent_before_a_library_s() {
                     access(to.range(), AccessMode::Write),
                     access(from.range(), AccessMode::Read),
                 ],
+                rows: &[],
                 is_captured: true,
                 host: &body,
                 device: &|_| Ok(()),

@@ -171,6 +171,7 @@ impl World {
             shared_bytes: 0,
             params: &params,
             accesses: &accesses,
+            rows: &[],
         };
         // SAFETY: a live stream and function, its parameters, and memory that lives as long as the driver.
         unsafe { self.driver.launch(self.streams[stream], &launch) }

@@ -67,6 +67,7 @@ impl Checked {
             shared_bytes: 0,
             params: &[],
             accesses: &[Access { range, mode, argument: "it", rows: None }],
+            rows: &[],
         };
         // SAFETY: as above.
         unsafe { Driver::launch(&*self.driver, stream, &launch) }.is_ok()
