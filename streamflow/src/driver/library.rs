@@ -110,3 +110,11 @@ pub struct LibraryError {
     /// What to do about it.
     pub remedy: String,
 }
+
+impl LibraryError {
+    /// Whether the library has found no memory.
+    pub(crate) fn is_out_of_memory(&self) -> bool {
+        // All of NVIDIA's libraries call it so.
+        self.name.ends_with("ALLOC_FAILED")
+    }
+}

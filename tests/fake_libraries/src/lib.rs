@@ -2,8 +2,8 @@
 //!
 //! One file has the functions of all libraries that streamflow loads, and no others: a test gives it each of their names.
 //! Each call is a line of the log of `fake_cuda`, `STREAMFLOW_FAKE_CUDA_LOG`, so that the calls of CUDA and those of
-//! libraries are there in their order. `STREAMFLOW_FAKE_LIBRARIES_FAIL` names a function that fails. A function that makes
-//! an object writes some handle, and one that is asked for a size writes `WORK`.
+//! libraries are there in their order. `STREAMFLOW_FAKE_LIBRARIES_FAIL` names a function that fails, and `STREAMFLOW_FAKE_LIBRARIES_SHORT` one
+//! that finds no memory in its first call, with the status of that: `cufftMakePlanMany64 2`. A function that makes an object writes some handle, and one that is asked for a size writes `WORK`.
 //!
 //! The declarations are those of the headers of CUDA 13.0. Enums are integers, and handles are pointers.
 #![allow(non_snake_case, reason = "NVIDIA's names")]
@@ -18,7 +18,7 @@ use std::env;
 use std::ffi::{c_int, c_void};
 use std::fs::{File, OpenOptions};
 use std::io::Write;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// A handle, a description or an address.
 type P = *mut c_void;
@@ -39,7 +39,20 @@ fn begin(function: &str) -> c_int {
     static FAILS: OnceLock<Option<String>> = OnceLock::new();
     note(function);
     let fails = FAILS.get_or_init(|| env::var("STREAMFLOW_FAKE_LIBRARIES_FAIL").ok());
-    if fails.as_deref() == Some(function) { FAILURE } else { 0 }
+    if fails.as_deref() == Some(function) { FAILURE } else { short_of_memory(function) }
+}
+
+/// The status of a call that may find no memory.
+fn short_of_memory(function: &str) -> c_int {
+    static SHORT: Mutex<Option<String>> = Mutex::new(None);
+    static ONCE: OnceLock<()> = OnceLock::new();
+    let mut short = SHORT.lock().unwrap_or_else(PoisonError::into_inner);
+    ONCE.get_or_init(|| *short = env::var("STREAMFLOW_FAKE_LIBRARIES_SHORT").ok());
+    let status = short.as_deref().and_then(|it| it.strip_prefix(function)?.trim().parse().ok());
+    if status.is_some() {
+        *short = None;
+    }
+    status.unwrap_or(0)
 }
 
 fn note(function: &str) {
@@ -69,19 +82,23 @@ macro_rules! functions {
     (@makes $name:ident($first:ty $(, $ty:ty)*)) => {
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $name(made: *mut $first $(, _: $ty)*) -> std::ffi::c_int {
-            crate::note(stringify!($name));
-            // SAFETY: the caller passes a place for the handle, as the documentation of the function requires.
-            unsafe { made.write(crate::HANDLE as $first) };
-            0
+            let status = crate::begin(stringify!($name));
+            if status == 0 {
+                // SAFETY: the caller passes a place for the handle, as the documentation of the function requires.
+                unsafe { made.write(crate::HANDLE as $first) };
+            }
+            status
         }
     };
     (@sizes $name:ident($($ty:ty),*) $size:ty) => {
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $name($(_: $ty,)* size: *mut $size) -> std::ffi::c_int {
-            crate::note(stringify!($name));
-            // SAFETY: the caller passes a place for the size, as the documentation of the function requires.
-            unsafe { size.write(crate::WORK.into()) };
-            0
+            let status = crate::begin(stringify!($name));
+            if status == 0 {
+                // SAFETY: the caller passes a place for the size, as the documentation of the function requires.
+                unsafe { size.write(crate::WORK.into()) };
+            }
+            status
         }
     };
     // The size is followed by the parameters of the routine, and by the length of the batch.

@@ -28,6 +28,17 @@ const LOG: &str = "STREAMFLOW_FAKE_CUDA_LOG";
 /// The function of a library that fails.
 const FAILS: &str = "STREAMFLOW_FAKE_LIBRARIES_FAIL";
 
+/// The function of a library that finds no memory in its first call, and the status.
+const SHORT: &str = "STREAMFLOW_FAKE_LIBRARIES_SHORT";
+
+/// The functions that allocate memory of the device, each with the library's status for none.
+const ALLOCATE: [(&str, &str); 4] = [
+    ("cufftMakePlanMany64", "2"),
+    ("cublasCreate_v2", "3"),
+    ("cusolverDnCreate", "2"),
+    ("cusparseCreate", "2"),
+];
+
 /// The call of CUDA that fails.
 const FAULT: &str = "STREAMFLOW_FAKE_CUDA_FAULT";
 
@@ -135,6 +146,9 @@ pub(crate) fn play() -> Result<(), Failed> {
     })?;
     let platform = Platform::builder().race_check(false).driver(driver)?;
     let is_lost = std::env::var_os(FAULT).is_some();
+    if let Ok(short) = std::env::var(SHORT) {
+        return play_short(&platform, &short, &log);
+    }
     match std::env::var(FAILS) {
         Err(_) => play_steady(&platform, log),
         Ok(function) if is_lost => play_lost(&platform, &function),
@@ -164,6 +178,24 @@ fn play_steady(platform: &Platform, log: String) -> Result<(), Failed> {
     let wrong = harness.take(|ports| &mut ports.wrong).ok_or(Failed::msg("nothing was sent"))?;
     check(wrong.message.is_empty(), || wrong.message.join("\n"))?;
     Ok(harness.stop()?)
+}
+
+/// The library finds no memory, and finds some after the platform has given back what is free.
+fn play_short(platform: &Platform, short: &str, log: &str) -> Result<(), Failed> {
+    let function = short.split_whitespace().next().unwrap_or_default();
+    let prefix = &function[..5];
+    let is_own = |call: &&str| call.starts_with(prefix) && !call.starts_with("cublasLt");
+    let row = ROWS.iter().find(|row| row.calls.iter().any(is_own));
+    let row = row.ok_or(Failed::msg("no plan calls its library"))?;
+    let mut harness = OperatorHarness::new(platform, Calls { what: What::One(row) })?;
+    harness.tick()?;
+    let log = fs::read_to_string(log)?;
+    let calls = log.lines().map(|line| line.trim_start_matches("call "));
+    let is_one = |call: &&str| [function, "cuMemPoolTrimTo"].contains(call);
+    let mut seen: Vec<_> = calls.filter(is_one).collect();
+    // One for each device.
+    seen.dedup();
+    check(seen.starts_with(&[function, "cuMemPoolTrimTo", function]), || format!("{seen:?}"))
 }
 
 fn play_failing(platform: &Platform, function: &str) -> Result<(), Failed> {
@@ -211,6 +243,13 @@ pub(crate) fn lost() -> Result<(), Failed> {
     let fails = [(FAILS, "cublasLtMatmul"), (FAULT, fault)];
     run(&fails)?;
     run(&[&fails[..], &[(SEEN, "1")]].concat())
+}
+
+/// A library finds no memory at first.
+pub(crate) fn short() -> Result<(), Failed> {
+    ALLOCATE
+        .iter()
+        .try_for_each(|(function, status)| run(&[(SHORT, &format!("{function} {status}"))]))
 }
 
 /// Each function fails in turn.

@@ -24,6 +24,7 @@ use crate::context::{ExecutionContext, Stream};
 use crate::driver::{DriverError, LibraryError, RawStream};
 use crate::error::Result;
 use crate::library::ffi::call::no_handle;
+use crate::library::ffi::room::with_room;
 use crate::library::is_simulated;
 use crate::memory::{AfterWork, Buffer};
 use crate::stream::CudaStream;
@@ -60,7 +61,7 @@ impl Handle {
             return Ok(Self { library: None, work });
         }
         stream.timeline().bind()?;
-        let raw = Raw::new(stream.timeline().raw(), &work)?;
+        let raw = with_room(stream, || Raw::new(stream.timeline().raw(), &work))?;
         Ok(Self { library: Some(AfterWork::new(stream, raw)?), work })
     }
 }

@@ -11,6 +11,7 @@ use super::call::Call;
 use super::claim::Claim;
 use super::host_body::HostBody;
 use super::operation::{self, Operation, Refused, accepted};
+use super::room::with_room;
 use crate::context::{ExecutionContext, Stream};
 use crate::driver::{DriverError, LibraryError, RawStream};
 use crate::error::{Error, Result};
@@ -86,7 +87,8 @@ impl<T: Real> Transforms<T> {
                 (body, 0, None)
             } else {
                 stream.timeline().bind()?;
-                let (handle, bytes) = Handle::new(stream, &problem, T::IS_DOUBLE)?;
+                let (handle, bytes) =
+                    with_room(stream, || Handle::new(stream, &problem, T::IS_DOUBLE))?;
                 (body, bytes, Some(handle))
             }
         };

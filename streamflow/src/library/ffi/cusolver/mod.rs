@@ -21,6 +21,7 @@ use self::table::{CuSolver, Opaque, check};
 use crate::context::{ExecutionContext, Stream};
 use crate::driver::{DriverError, RawStream};
 use crate::error::Result;
+use crate::library::ffi::room::with_room;
 use crate::library::is_simulated;
 use crate::library::solve::element::sealed::Number;
 use crate::memory::{AfterWork, Buffer};
@@ -55,7 +56,7 @@ impl Dense {
         }
         // A handle belongs to the context that is current.
         stream.timeline().bind()?;
-        let mut handle = Handle::new(stream.timeline().raw())?;
+        let mut handle = with_room(stream, || Handle::new(stream.timeline().raw()))?;
         let mut device = 1;
         for need in needs {
             let (on_device, on_host) = handle.sizes::<T>(*need).map_err(DriverError::from)?;

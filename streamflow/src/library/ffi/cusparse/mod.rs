@@ -9,6 +9,7 @@ use self::descriptors::{Addresses, Descriptors, Factors, Product};
 use self::table::{NAME, error};
 use super::claim::Claim;
 use super::operation::{self, Operation, Refused};
+use super::room::with_room;
 use super::scalar::Scalar;
 use crate::context::{ExecutionContext, Stream};
 use crate::driver::{DriverError, LibraryError, RawStream};
@@ -63,7 +64,8 @@ impl Prepared {
                 indices: stream.read_raw(a.columns(), |address| address)?,
                 values: stream.read_raw(a.values(), |address| address)?,
             };
-            let descriptors = Descriptors::new(stream.timeline().raw(), product, at)?;
+            let descriptors =
+                with_room(stream, || Descriptors::new(stream.timeline().raw(), product, at))?;
             bytes = with_factors::<T, _>(accumulates, |factors| descriptors.size(factors))
                 .map_err(DriverError::from)?
                 .max(1);
