@@ -2,11 +2,12 @@
 
 use std::fmt;
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use super::activity::NodeCell;
 use crate::driver::Signal;
+use crate::lock::locked;
 use crate::time::{Clock, Timestamp};
 
 const RUNS: u8 = 0;
@@ -26,8 +27,10 @@ pub struct RunControl {
     state: AtomicU8,
     signal: Arc<Signal>,
     nodes: Box<[Arc<NodeCell>]>,
-    /// For hooks that sleep, in a run with workers.
-    sleeper: OnceLock<Box<dyn Sleeper>>,
+    /// The moment at which the time of the run is over, if it has one.
+    deadline: OnceLock<Timestamp>,
+    /// For hooks that sleep, while workers run the nodes.
+    sleeper: Mutex<Option<Arc<dyn Sleeper>>>,
 }
 
 /// What a hook that sleeps needs of a run with workers.
@@ -56,8 +59,8 @@ pub(crate) enum Command {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum StopSource {
     Node,
+#[cfg_attr(not(feature = "ctrlc"), allow(dead_code, reason = "made by signals alone"))]
     Handle,
-    #[cfg_attr(not(feature = "ctrlc"), allow(dead_code, reason = "made by `stop_on_ctrl_c` alone"))]
     CtrlC,
 }
 
@@ -85,6 +88,12 @@ impl RunControl {
     #[inline]
     pub(crate) fn nodes(&self) -> &[Arc<NodeCell>] {
         &self.nodes
+    }
+
+    /// The time of the run is over at this moment: a hook sleeps until then at most.
+    pub(crate) fn set_deadline(&self, at: Timestamp) {
+        // A run has one limit.
+        let _again = self.deadline.set(at);
     }
 
     /// The command. Read once in each pass.
@@ -162,17 +171,18 @@ impl RunControl {
         changed.is_ok()
     }
 
-    /// Sets what hooks that sleep need, once.
-    pub(crate) fn set_sleeper(&self, sleeper: Box<dyn Sleeper>) {
-        // A run has one.
-        let _again = self.sleeper.set(sleeper);
+    /// Sets what hooks that sleep need from now on: a run that goes on after an edge gave way has new workers.
+    pub(crate) fn set_sleeper(&self, sleeper: Arc<dyn Sleeper>) {
+        let before = locked(&self.sleeper).replace(sleeper);
+        drop(before);
     }
 
-    /// Lets time pass, by this clock. It ends early when the run ends or is stopped.
+    /// Lets time pass, by this clock. It ends early when the run ends or is stopped, and at the deadline of the run.
     pub(crate) fn sleep(&self, clock: &Clock, time: Duration) {
         let until = clock.now() + time;
         if clock.is_simulated() {
-            match self.sleeper.get() {
+            match &sleeper {
+                _ if !goes_on() => {}
                 Some(sleeper) => sleeper.sleep(until),
                 // The hook is all that runs.
                 None => _ = clock.advance_to(until),
@@ -181,9 +191,13 @@ impl RunControl {
         }
         loop {
             let (seen, now) = (self.signal.raised(), clock.now());
-            let goes_on = matches!(self.command(), Command::Run | Command::Pause | Command::Report)
-                && !self.sleeper.get().is_some_and(|sleeper| sleeper.is_over());
-            if !goes_on || now >= until || !self.signal.sleep(seen, until.since(now)) {
+        let until = self.deadline.get().map_or(until, |end| until.min(*end));
+        let sleeper = locked(&self.sleeper).clone();
+        let goes_on = || {
+            matches!(self.command(), Command::Run | Command::Pause | Command::Report)
+                && !sleeper.as_ref().is_some_and(|sleeper| sleeper.is_over())
+        };
+            if !goes_on() || now >= until || !self.signal.sleep(seen, until.since(now)) {
                 return;
             }
         }

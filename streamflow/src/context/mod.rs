@@ -222,8 +222,8 @@ impl ExecutionContext {
     }
 
     /// Lets time pass in this hook, by the platform's [clock](crate::time::Clock), as a slow device would. With a simulated
-    /// clock, other workers run meanwhile, and no real time passes. It returns early when the run ends, as by a stop or by
-    /// the failure of another node.
+    /// clock, other workers run meanwhile, and no real time passes. It returns early when the run ends, as by a stop, by
+    /// the failure of another node, or since the time of `run_for` is over.
     pub fn sleep(&self, time: Duration) {
         self.run.sleep(self.platform.clock(), time);
     }

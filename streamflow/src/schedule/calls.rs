@@ -37,7 +37,7 @@ pub fn run(graph: &mut dyn Graph) -> Result<Report> {
 ///
 /// With ticks, each node without inputs does at most so many, and the other nodes then consume what was sent. With a
 /// time, which begins after the `start` hooks, no node begins a tick after it, and the run ends as by a stop. A
-/// hook that runs then is not interrupted. Messages that wait for a node that has reached the limit, or that wait when the
+/// hook that runs then is not interrupted, but its [`sleep`](crate::ExecutionContext::sleep) ends. Messages that wait for a node that has reached the limit, or that wait when the
 /// time is over, are dropped, and the report counts them.
 ///
 /// The run ends earlier if it would without the limit. In a run that [`tick`] has begun, the limit counts from now.

@@ -97,6 +97,7 @@ impl Run {
     /// Limits what is left of the run, which has started.
     pub(super) fn limit(&mut self, nodes: Nodes<'_, '_>, limit: RunFor) {
         self.limit = limit.begin(nodes, self.platform.clock());
+        self.limit.until().into_iter().for_each(|end| self.control.set_deadline(end));
     }
 
     /// Makes one pass over the nodes, or what is left of it after a panic.

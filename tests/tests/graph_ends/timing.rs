@@ -6,13 +6,14 @@ use streamflow::graph::Graph;
 use streamflow::prelude::*;
 use streamflow::schedule::{DropReason, Dropped, End, Report, Workers};
 use streamflow::testing::{Explorer, yield_now};
-use streamflow::time::Clock;
+use streamflow::time::{Clock, Timestamp};
 use streamflow_tests::stereo::Counter;
 use streamflow_tests::{Failed, Suite, check, check_equal, check_text, stalled};
 
 pub(crate) fn add(suite: Suite) -> Suite {
     suite
         .plain("a_message_that_is_late_for_an_optional_input_stalls_no_run::host", late)
+        .plain("a_hook_sleeps_as_long_after_an_edge_gave_way::host", sleeps_later)
         .plain("no_run_waits_in_a_circle_through_an_optional_input::host", circle)
         .plain("an_optional_input_excuses_no_stall_beside_it::host", beside)
         .plain("a_source_without_an_end_stands_still_at_an_optional_input::host", without_end)
@@ -194,6 +195,49 @@ fn late() -> Result<(), Failed> {
     // The next run begins anew.
     let report = graph.run()?;
     check_equal(dropped(&report, "b.number >> overlay.o"), lost.to_vec())
+}
+
+/// Takes a message in a millisecond.
+#[operator]
+struct Sleeps {
+    #[input]
+    number: &u64,
+}
+
+impl Compute for Sleeps {
+    fn compute(&mut self, io: SleepsIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        io.number.discard();
+        cx.sleep(Duration::from_millis(1));
+        Ok(())
+    }
+}
+
+graph! {
+    struct SleepsLater() {
+        #[when(count(2))] let a: Counter = Counter::new();
+        #[when(count(9))] let b: Counter = Counter::new();
+        let overlay: Overlay = Overlay::new(0);
+        let sleeps: Sleeps = Sleeps::new();
+        a.number >> overlay.a;
+        b.number >> overlay.o;
+        b.number >> sleeps.number;
+    }
+}
+
+/// `b` waits for `overlay`, which is done, until its edge gives way.
+fn sleeps_later() -> Result<(), Failed> {
+    for workers in [Workers::none(), Workers::new(1), Workers::new(2)] {
+        let clock = Clock::simulated();
+        let platform = Platform::host().clock(&clock).build()?;
+        let mut graph = SleepsLater::new(&platform)?;
+        graph.workers(workers)?;
+        let report = graph.run()?;
+        let gave_way = |dropped: &Dropped| dropped.reason == DropReason::GaveWay;
+        check(report.dropped.iter().any(gave_way), || report.to_string())?;
+        check_equal(report.ticks("sleeps"), Some(9))?;
+        check_equal(clock.now(), Timestamp(9_000_000))?;
+    }
+    Ok(())
 }
 
 graph! {

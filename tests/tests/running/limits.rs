@@ -1,15 +1,20 @@
 //! `run_for`.
 
+use std::sync::mpsc::channel;
+use std::thread;
 use std::time::Duration;
 
 use streamflow::prelude::*;
-use streamflow::schedule::{DropReason, End, StoppedBy};
+use streamflow::schedule::{DropReason, End, StoppedBy, Workers};
 use streamflow::time::{Clock, Timestamp};
 use streamflow_tests::seen::{Seen, all, push_seen};
 use streamflow_tests::stereo::Counter;
 use streamflow_tests::{Failed, Suite, check, check_equal, check_error, check_text, stalled};
 
 use super::both::Both;
+
+/// So long a test waits for a run that would last for an hour.
+const PATIENCE: Duration = Duration::from_secs(20);
 
 pub(crate) fn add(suite: Suite) -> Suite {
     suite
@@ -23,6 +28,8 @@ pub(crate) fn add(suite: Suite) -> Suite {
         .host("run_for_a_time_begins_no_tick_after_it", time)
         .host("run_for_a_time_ends_a_run_that_waits", time_while_waiting)
         .host("run_for_a_time_ends_earlier_if_the_graph_does", time_not_needed)
+        .host("the_time_of_a_run_ends_a_sleep_on_every_scheduler", sleep)
+        .host("the_time_of_a_run_ends_a_sleep_of_simulated_time", simulated_sleep)
         .both("an_operator_ends_a_run_with_a_limit", stopped)
 }
 
@@ -234,6 +241,68 @@ fn time_while_waiting(_: &Platform) -> Result<(), Failed> {
 fn time_not_needed(platform: &Platform) -> Result<(), Failed> {
     let report = Counted::new(platform, 3, Seen::default())?.run_for(Duration::from_secs(3_600))?;
     check_equal((report.ticks("keep"), report.end), (Some(3), End::SourcesDone))
+}
+
+/// Sleeps for an hour in each tick.
+#[operator]
+struct Sleeps {
+    #[output]
+    number: u64,
+}
+
+impl Compute for Sleeps {
+    fn compute(&mut self, io: SleepsIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        cx.sleep(Duration::from_secs(3_600));
+        io.number.emit(cx.tick())
+    }
+}
+
+graph! {
+    struct Asleep {
+        let one: Sleeps = Sleeps::new();
+        let other: Sleeps = Sleeps::new();
+        one.number >> _;
+        other.number >> _;
+    }
+}
+
+/// The number of workers; with 2, both sleep, and no worker is left that looks at the clock.
+const SCHEDULERS: [usize; 4] = [0, 1, 2, 3];
+
+fn asleep(platform: &Platform, workers: usize) -> Result<Asleep> {
+    let mut graph = Asleep::new(platform)?;
+    match workers {
+        0 => graph.workers(Workers::none())?,
+        count => graph.workers(count)?,
+    };
+    Ok(graph)
+}
+
+/// On threads that nobody joins: a run would last for an hour.
+fn sleep(_: &Platform) -> Result<(), Failed> {
+    for workers in SCHEDULERS {
+        let (ended, ends) = channel();
+        thread::spawn(move || {
+            let run =
+                || asleep(&Platform::host().build()?, workers)?.run_for(Duration::from_millis(1));
+            ended.send(run().map(|report| report.end)).is_ok()
+        });
+        check_equal(ends.recv_timeout(PATIENCE)??, End::TimeOver)?;
+    }
+    Ok(())
+}
+
+fn simulated_sleep(_: &Platform) -> Result<(), Failed> {
+    for workers in SCHEDULERS {
+        let clock = Clock::simulated();
+        let platform = Platform::host().clock(&clock).build()?;
+        let report = asleep(&platform, workers)?.run_for(Duration::from_millis(1))?;
+        check_equal(
+            (workers, report.end, clock.now()),
+            (workers, End::TimeOver, Timestamp(1_000_000)),
+        )?;
+    }
+    Ok(())
 }
 
 fn stopped(platform: &Platform) -> Result<(), Failed> {

@@ -69,7 +69,7 @@ pub(super) fn run(
     let board = Board::new(places, workers.count(), all, control.signal().clone());
     let board = Arc::new(board);
     let naps = Naps { board: board.clone(), clock: platform.clock().clone() };
-    control.set_sleeper(Box::new(naps));
+    control.set_sleeper(Arc::new(naps));
     let team = Team {
         board,
         nodes: nodes.iter_mut().map(|node| Mutex::new(&mut **node)).collect(),
