@@ -563,8 +563,10 @@ pub enum Error {
         cause: String,
     },
 
-    /// Ctrl-C can't stop a run.
-    #[error("`stop_on_ctrl_c` can't handle the signal: {problem}")]
+    /// A signal can't stop a run.
+    #[error(
+        "no signal stops the run: {problem}; handle the signals, and call `stop` of a `handle()` of the run there"
+    )]
     CtrlC {
         /// What is wrong, and what to do.
         problem: String,

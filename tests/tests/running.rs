@@ -3,7 +3,6 @@
 
 mod running {
     pub(crate) mod both;
-    pub(crate) mod ctrl_c;
     pub(crate) mod drops;
     pub(crate) mod failures;
     pub(crate) mod gate;
@@ -13,13 +12,16 @@ mod running {
     pub(crate) mod neighbours;
     pub(crate) mod signals;
     pub(crate) mod steps;
+    pub(crate) mod stop_on_signals;
     pub(crate) mod turns;
     pub(crate) mod waiting;
 }
 
 use std::process::ExitCode;
 
-use running::{ctrl_c, drops, failures, handles, leaks, limits, neighbours, steps, turns, waiting};
+use running::{
+    drops, failures, handles, leaks, limits, neighbours, steps, stop_on_signals, turns, waiting,
+};
 use streamflow_tests::allocations::Counting;
 use streamflow_tests::{Suite, child};
 
@@ -30,7 +32,7 @@ fn main() -> ExitCode {
     if let Some(role) = child::role() {
         return child::play(&role, |role| match role {
             leaks::ROLE => leaks::in_child(),
-            role => ctrl_c::in_child(role),
+            role => stop_on_signals::in_child(role),
         });
     }
     let groups = [
@@ -42,7 +44,7 @@ fn main() -> ExitCode {
         neighbours::add,
         turns::add,
         leaks::add,
-        ctrl_c::add,
+        stop_on_signals::add,
         waiting::add,
     ];
     groups.into_iter().fold(Suite::new(), |suite, add| add(suite)).run()

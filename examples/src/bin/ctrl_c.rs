@@ -1,5 +1,5 @@
 //! Ctrl-C: an endless graph runs on a thread of its own. The first Ctrl-C lets the tick finish and calls every `stop`
-//! hook; the second ends the process at once.
+//! hook; the second ends the process at once. SIGTERM and SIGHUP do the same.
 //!
 //! `cargo run -p streamflow-examples --bin ctrl_c`, then press Ctrl-C: the program prints what the run did, and ends with
 //! code 0. `--seconds 5` ends the run without you.
@@ -55,8 +55,8 @@ fn run(args: &Args) -> Result<()> {
         Ok(())
     });
     let mut running = Endless::new(&args.platform.open()?, report)?.spawn()?;
-    running.stop_on_ctrl_c()?;
-    // From here on, the first Ctrl-C is for the run.
+    running.stop_on_signals()?;
+    // From here on, the first signal is for the run.
     writeln!(io::stdout(), "the graph runs; press Ctrl-C to stop it")?;
 
     if let Some(seconds) = args.seconds {

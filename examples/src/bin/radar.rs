@@ -63,7 +63,7 @@ fn run(args: &Args) -> Result<()> {
 
     args.graph.schedule(&mut graph)?;
     let running = graph.spawn()?;
-    running.stop_on_ctrl_c()?;
+    running.stop_on_signals()?;
     cli::say_where(&platform, Format::Human)?;
     writeln!(io::stdout(), "the radar runs; press Ctrl-C to stop it")?;
     let report = running.join()?;

@@ -15,7 +15,9 @@ const PAUSED: u8 = 1;
 const STOPPED_BY_NODE: u8 = 2;
 const STOPPED_BY_HANDLE: u8 = 3;
 const STOPPED_BY_CTRL_C: u8 = 4;
-const OVER: u8 = 5;
+const STOPPED_BY_TERMINATE: u8 = 5;
+const STOPPED_BY_HANG_UP: u8 = 6;
+const OVER: u8 = 7;
 
 /// A bit beside the state: the scheduler shall make a report.
 const REPORT: u8 = 1 << 7;
@@ -57,11 +59,15 @@ pub(crate) enum Command {
 
 /// Where a stop came from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(not(feature = "ctrlc"), allow(dead_code, reason = "made by signals alone"))]
 pub(crate) enum StopSource {
     Node,
-#[cfg_attr(not(feature = "ctrlc"), allow(dead_code, reason = "made by signals alone"))]
     Handle,
     CtrlC,
+    /// SIGTERM.
+    Terminate,
+    /// SIGHUP.
+    HangUp,
 }
 
 /// Whether a run goes on, for the user.
@@ -84,16 +90,16 @@ impl RunControl {
         Self { nodes, ..Self::default() }
     }
 
-    /// The nodes, in their static order.
-    #[inline]
-    pub(crate) fn nodes(&self) -> &[Arc<NodeCell>] {
-        &self.nodes
-    }
-
     /// The time of the run is over at this moment: a hook sleeps until then at most.
     pub(crate) fn set_deadline(&self, at: Timestamp) {
         // A run has one limit.
         let _again = self.deadline.set(at);
+    }
+
+    /// The nodes, in their static order.
+    #[inline]
+    pub(crate) fn nodes(&self) -> &[Arc<NodeCell>] {
+        &self.nodes
     }
 
     /// The command. Read once in each pass.
@@ -105,6 +111,8 @@ impl RunControl {
             PAUSED => Command::Pause,
             STOPPED_BY_NODE => Command::Stop(StopSource::Node),
             STOPPED_BY_CTRL_C => Command::Stop(StopSource::CtrlC),
+            STOPPED_BY_TERMINATE => Command::Stop(StopSource::Terminate),
+            STOPPED_BY_HANG_UP => Command::Stop(StopSource::HangUp),
             _ => Command::Stop(StopSource::Handle),
         }
     }
@@ -131,6 +139,8 @@ impl RunControl {
             StopSource::Node => STOPPED_BY_NODE,
             StopSource::Handle => STOPPED_BY_HANDLE,
             StopSource::CtrlC => STOPPED_BY_CTRL_C,
+            StopSource::Terminate => STOPPED_BY_TERMINATE,
+            StopSource::HangUp => STOPPED_BY_HANG_UP,
         };
         self.change(|state| (state <= PAUSED).then_some(stopped))
     }
@@ -180,6 +190,12 @@ impl RunControl {
     /// Lets time pass, by this clock. It ends early when the run ends or is stopped, and at the deadline of the run.
     pub(crate) fn sleep(&self, clock: &Clock, time: Duration) {
         let until = clock.now() + time;
+        let until = self.deadline.get().map_or(until, |end| until.min(*end));
+        let sleeper = locked(&self.sleeper).clone();
+        let goes_on = || {
+            matches!(self.command(), Command::Run | Command::Pause | Command::Report)
+                && !sleeper.as_ref().is_some_and(|sleeper| sleeper.is_over())
+        };
         if clock.is_simulated() {
             match &sleeper {
                 _ if !goes_on() => {}
@@ -191,12 +207,6 @@ impl RunControl {
         }
         loop {
             let (seen, now) = (self.signal.raised(), clock.now());
-        let until = self.deadline.get().map_or(until, |end| until.min(*end));
-        let sleeper = locked(&self.sleeper).clone();
-        let goes_on = || {
-            matches!(self.command(), Command::Run | Command::Pause | Command::Report)
-                && !sleeper.as_ref().is_some_and(|sleeper| sleeper.is_over())
-        };
             if !goes_on() || now >= until || !self.signal.sleep(seen, until.since(now)) {
                 return;
             }

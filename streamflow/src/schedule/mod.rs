@@ -12,8 +12,6 @@
 mod asleep;
 mod calls;
 mod choice;
-#[cfg(feature = "ctrlc")]
-mod ctrl_c;
 mod event_based;
 mod greedy;
 mod handle;
@@ -28,6 +26,8 @@ mod report;
 mod run;
 mod running;
 mod shared;
+#[cfg(feature = "ctrlc")]
+mod signals;
 mod stall;
 mod statistics;
 #[cfg(test)]

@@ -103,8 +103,10 @@ pub enum StoppedBy {
     StopGraph(String),
     /// A handle of the run: its method `stop`, or its drop.
     Handle,
-    /// Ctrl-C, after `stop_on_ctrl_c` of a [`Running`](crate::schedule::Running).
+    /// Ctrl-C, after `stop_on_signals` or `stop_on_ctrl_c` of a [`Running`](crate::schedule::Running).
     CtrlC,
+    /// Another signal, with its name: SIGTERM or SIGHUP, after `stop_on_signals`.
+    Signal(&'static str),
     /// The program, which called `end_run` before a stepped run was over.
     EndRun,
 }
@@ -302,6 +304,7 @@ impl fmt::Display for End {
             }
             Self::Stopped { by: StoppedBy::Handle } => write!(f, "its handle stopped it"),
             Self::Stopped { by: StoppedBy::CtrlC } => write!(f, "Ctrl-C stopped it"),
+            Self::Stopped { by: StoppedBy::Signal(name) } => write!(f, "{name} stopped it"),
             Self::Stopped { by: StoppedBy::EndRun } => write!(f, "the program called `end_run`"),
             Self::TicksDone => write!(f, "the ticks of `run_for` are done"),
             Self::TimeOver => write!(f, "the time of `run_for` is over"),

@@ -432,6 +432,8 @@ fn why(outcome: Outcome, at_end: &[NodeStatus]) -> End {
         Outcome::EndCalled => StoppedBy::EndRun,
         Outcome::Stopped(StopSource::Handle) => StoppedBy::Handle,
         Outcome::Stopped(StopSource::CtrlC) => StoppedBy::CtrlC,
+        Outcome::Stopped(StopSource::Terminate) => StoppedBy::Signal("SIGTERM"),
+        Outcome::Stopped(StopSource::HangUp) => StoppedBy::Signal("SIGHUP"),
         Outcome::Stopped(StopSource::Node) => {
             let node = at_end.iter().find(|node| node.has_stopped_graph);
             StoppedBy::StopGraph(node.map(|node| node.name.clone()).unwrap_or_default())

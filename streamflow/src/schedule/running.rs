@@ -122,18 +122,36 @@ impl<G: Graph + 'static> Running<G> {
         self.owner.handle.is_over()
     }
 
-    /// Stops the run at the first Ctrl-C (SIGINT), as [`stop`](Self::stop) does. Another Ctrl-C ends the process, with
-    /// exit code 130: also when the run is over, since the program has no other way then to get the signal.
+    /// Stops the run at the first signal that asks the process to end, as [`stop`](Self::stop) does: the tick that runs
+    /// finishes, and the `stop` hooks are called. The signals are
     ///
-    /// Every run that called this is stopped. The process has one handler, which the first call installs. A program that
-    /// ignores the signal, as all that a script starts with `&`, goes on ignoring it: the call then does nothing but log
-    /// that (on Linux; elsewhere it is an error).
+    /// - SIGINT: Ctrl-C;
+    /// - SIGTERM: `kill`, a service manager, the end of a container;
+    /// - SIGHUP: the terminal is closed.
+    ///
+    /// Another one of them ends the process at once, without `stop` hooks. Its exit code is 128 and the number of the signal:
+    /// 130, 143 or 129. So does the first one when the run is over, since the program no longer gets it in another way.
+    ///
+    /// Every run that called this is stopped. Handlers that the program has are called as well; one that it sets later
+    /// takes the signal away from the library. A signal that the program ignores, as SIGHUP after `nohup` and SIGINT in all
+    /// that a script starts with `&`, remains ignored, and the call logs that (on Linux; elsewhere such a signal stops the
+    /// run). A system without these signals has Ctrl-C alone.
     ///
     /// # Errors
-    /// [`Error::CtrlC`] if the program has a handler of its own, which then calls [`RunHandle::stop`].
+    /// [`Error::CtrlC`] if the system refuses it.
+    #[cfg(feature = "ctrlc")]
+    pub fn stop_on_signals(&self) -> Result<()> {
+        super::signals::stop(&self.owner.handle.shared, &super::signals::ALL)
+    }
+
+    /// As [`stop_on_signals`](Self::stop_on_signals), for SIGINT alone: SIGTERM and SIGHUP end the process without `stop`
+    /// hooks.
+    ///
+    /// # Errors
+    /// [`Error::CtrlC`] if the system refuses it.
     #[cfg(feature = "ctrlc")]
     pub fn stop_on_ctrl_c(&self) -> Result<()> {
-        super::ctrl_c::stop(&self.owner.handle.shared)
+        super::signals::stop(&self.owner.handle.shared, &[super::signals::INTERRUPT])
     }
 
     /// Waits for the end of the run, and returns its result. The graph is dropped.

@@ -19,7 +19,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// In an explored test no real time counts: so long is the time in which a thread passes on its turn once.
 const TURN: Duration = Duration::from_micros(100);
 
-/// Shared by the thread of a run, its handles, and the handler of Ctrl-C.
+/// Shared by the thread of a run, its handles, and the handler of signals.
 pub(super) struct Shared {
     pub(super) graph: &'static str,
     pub(super) control: Arc<RunControl>,
