@@ -437,10 +437,15 @@ fn the_report_flag_says_why_the_run_ended() {
         run_pool(&["--platform", "host", "--rows", "2", "--cols", "3", "--count", "4", "--report"]);
     assert!(output.status.success(), "{}", text(&output.stderr));
     let report = text(&output.stderr);
-    for words in ["the run ended: all sources are done", "combine_and_sum", "ticks"] {
+    for words in
+        ["the run ended: all sources are done", "combine_and_sum", "ticks/s", "host simulator"]
+    {
         assert!(report.contains(words), "{report}");
     }
-    let ticks = report.lines().filter(|line| line.ends_with(" 4")).count();
+    // Name, ticks, and ticks per second.
+    let is_row =
+        |line: &&str| matches!(line.split_whitespace().collect::<Vec<_>>()[..], [_, "4", _]);
+    let ticks = report.lines().filter(is_row).count();
     assert_eq!(ticks, 4, "each node did 4 ticks:\n{report}");
     // Statistics: of each node, and of the paths from both sources to the sink, of which one is the earlier.
     for words in ["host time of a tick", "latency of a path", "p99", " → rx"] {

@@ -129,9 +129,9 @@ impl Platform {
     }
 
     /// [`cuda`](Self::cuda) if it works, else the [simulator](Self::host): short for `Platform::builder().detect()`.
-    /// Which one and why is logged at level `info`, and in [`why`](Self::why). A program that must not run on the
-    /// simulator, as a measurement, calls [`cuda`](Self::cuda): see
-    /// [what the simulator does not do](Self#what-the-simulator-does-not-do).
+    /// If it is the simulator, a line on standard error has the reason, or a warning, if a subscriber of `tracing` takes it;
+    /// [`why`](Self::why) has it, too. A program that must not run on the simulator, as a measurement, calls
+    /// [`cuda`](Self::cuda): see [what the simulator does not do](Self#what-the-simulator-does-not-do).
     ///
     /// # Errors
     /// Only when neither can be started.

@@ -1,9 +1,14 @@
 //! Bad input to streams and memory: a clear error that names the objects, no effect, and everything usable afterwards.
 #![allow(missing_docs, reason = "a test binary")]
 
+mod errors {
+    pub(crate) mod fallback;
+}
+
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use errors::fallback;
 use streamflow::driver::Call;
 use streamflow::driver::host::HostDriver;
 use streamflow::graph::{AnyNode, Graph};
@@ -13,10 +18,13 @@ use streamflow::schedule::{Priority, Worker, Workers};
 use streamflow_tests::kernels::{add_one, fill, slow_copy};
 use streamflow_tests::layers::{CallKind, FailNth};
 use streamflow_tests::setup::{recorded, stream};
-use streamflow_tests::{Failed, Suite, check, check_error, check_text, foreign};
+use streamflow_tests::{Failed, Suite, check, check_error, check_text, child, foreign};
 
 fn main() -> ExitCode {
-    Suite::new()
+    if let Some(role) = child::role() {
+        return child::play(&role, fallback::in_child);
+    }
+    fallback::add(Suite::new())
         .both("an_exhausted_pool_names_its_holders_and_recovers", exhausted_pool)
         .both("missing_devices_are_named", missing_devices)
         .both("different_lengths_are_an_error", lengths)

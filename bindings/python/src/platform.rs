@@ -19,7 +19,7 @@ use crate::tensor::Tensor;
 /// ----------
 /// kind : {"detect", "cuda", "host"}, optional
 ///     "cuda" needs a CUDA driver and a GPU, "host" is the simulator. "detect" takes CUDA if it works, and else the
-///     simulator.
+///     simulator: a line on standard error then says why.
 /// seed : int, optional
 ///     The order in which the simulator executes work. Only for "host".
 ///
@@ -88,7 +88,8 @@ pub(crate) fn default_inner() -> Result<streamflow::Platform, streamflow::Error>
     Ok(locked().get_or_insert(made).clone())
 }
 
-/// The platform that calls use which name none: CUDA if it works, and else the simulator. It is made once.
+/// The platform that calls use which name none: CUDA if it works, and else the simulator, with a line on standard error
+/// that says why. It is made once.
 ///
 /// Returns
 /// -------

@@ -105,7 +105,8 @@ def test_a_stream_of_another_platform():
 
 @pytest.mark.parametrize("ending", [
     "", "import sys; sys.exit(0)", "raise KeyboardInterrupt", "import os; os._exit(0)",
-    "import threading; threading.Thread(target=lambda: [sf.zeros(10).numpy() for _ in range(1000)], daemon=True).start()",
+    "import threading; stream = sf.Stream(sf.Platform('host')); "
+    "threading.Thread(target=lambda: [sf.zeros(10, stream=stream).numpy() for _ in range(1000)], daemon=True).start()",
 ])
 def test_the_interpreter_ends_while_work_is_queued(ending):
     ended = run(

@@ -29,6 +29,8 @@ pub struct RunControl {
     state: AtomicU8,
     signal: Arc<Signal>,
     nodes: Box<[Arc<NodeCell>]>,
+    /// The moment at which the `start` hooks had returned.
+    begun: OnceLock<Timestamp>,
     /// The moment at which the time of the run is over, if it has one.
     deadline: OnceLock<Timestamp>,
     /// For hooks that sleep, while workers run the nodes.
@@ -88,6 +90,17 @@ impl RunControl {
     /// The control of a run of these nodes, in their static order.
     pub(crate) fn new(nodes: Box<[Arc<NodeCell>]>) -> Self {
         Self { nodes, ..Self::default() }
+    }
+
+    /// The `start` hooks have returned.
+    pub(crate) fn set_begun(&self, at: Timestamp) {
+        // A run begins once.
+        let _again = self.begun.set(at);
+    }
+
+    /// How long the run has lasted, since the `start` hooks had returned.
+    pub(crate) fn elapsed(&self, clock: &Clock) -> Duration {
+        self.begun.get().map_or(Duration::ZERO, |begun| clock.now().since(*begun))
     }
 
     /// The time of the run is over at this moment: a hook sleeps until then at most.

@@ -44,6 +44,8 @@ pub struct NodeStatus {
     pub parameters: Vec<ParamChange>,
     /// How many it had taken over before these.
     pub parameters_omitted: u64,
+    /// How many moments of a period have passed in this run without a tick.
+    pub(crate) missed_periods: u64,
     /// What was measured, if the platform keeps statistics.
     pub(crate) times: Option<NodeTimes>,
 }
@@ -112,6 +114,7 @@ impl NodeStatus {
             outputs,
             parameters: Vec::new(),
             parameters_omitted: 0,
+            missed_periods: 0,
             times: None,
         }
     }

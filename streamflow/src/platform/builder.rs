@@ -1,5 +1,6 @@
 //! The builder of a platform on any driver.
 
+use std::io::{self, Write};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -118,8 +119,8 @@ impl PlatformBuilder {
     }
 
     /// [`cuda`](Self::cuda) if it works, else [`host`](Self::host). A seed and a number of devices are for the
-    /// simulator: with a GPU they are unused. Which one it is and why is logged at level `info`, and in
-    /// [`Platform::why`]. A program that must not run on the simulator, as a measurement, ends with
+    /// simulator: with a GPU they are unused. Why it is the one or the other is in [`Platform::why`]. A GPU is logged at level
+    /// `info`; the simulator at level `warn`, and on standard error if no subscriber of `tracing` takes that. A program that must not run on the simulator, as a measurement, ends with
     /// [`cuda`](Self::cuda): see [what the simulator does not do](Platform#what-the-simulator-does-not-do).
     ///
     /// # Errors
@@ -136,7 +137,11 @@ impl PlatformBuilder {
                     &format!("a CUDA driver and a GPU answer{unused}"),
                 )?
             }
-            Err(error) => self.finish_on_host(&format!("no GPU can be used: {error}"))?,
+            Err(error) => {
+                let platform = self.finish_on_host(&format!("no GPU can be used: {error}"))?;
+                say_fallback(platform.why());
+                return Ok(platform);
+            }
         };
         tracing::info!(platform = platform.name(), why = platform.why(), "platform chosen");
         Ok(platform)
@@ -176,6 +181,17 @@ impl PlatformBuilder {
         let Self { options, clock, .. } = self;
         let clock = clock.unwrap_or_else(Clock::real);
         Platform::new(driver, why, PlatformOptions { clock, ..options })
+    }
+}
+
+/// Says that and why there is no GPU: a program may have been meant for one.
+fn say_fallback(why: &str) {
+    if tracing::enabled!(tracing::Level::WARN) {
+        tracing::warn!("the platform is the host simulator: {why}");
+    } else {
+        // If standard error is closed, no place is left for the line.
+        let _closed =
+            writeln!(io::stderr(), "streamflow: the platform is the host simulator: {why}");
     }
 }
 

@@ -1,8 +1,10 @@
 //! What a run did, and why it ended.
 
 use std::fmt;
+use std::time::Duration;
 
 use super::times::{self, Table};
+use crate::context::RunControl;
 use crate::driver::replay::ReplayReport;
 use crate::message::Policy;
 use crate::operator::{NodeStatus, OnFailure, Summary};
@@ -37,6 +39,9 @@ use crate::platform::Platform;
 pub struct Report {
     /// Why the run ended.
     pub end: End,
+    /// How long the run lasted, by the platform's clock: from the end of its `start` hooks until the `stop` hooks had returned
+    /// and the work on its devices was complete; in a report so far, until that report. Zero if a `start` hook has failed.
+    pub elapsed: Duration,
     /// The nodes, producers before consumers.
     pub nodes: Vec<NodeReport>,
     /// The messages that were sent and never received, by edge. Empty if there were none.
@@ -121,6 +126,9 @@ pub struct NodeReport {
     pub ticks: u64,
     /// How many of its ticks and restarts failed. The run went on if the node has `#[on_failure(…)]`.
     pub failures: u64,
+    /// How many moments of its `periodic` have no tick, since a tick that came late has taken their place: with `skip` all that
+    /// passed before it, with `catch_up(n)` those before the last `n`. A node with `spaced` has no moments to miss.
+    pub missed_periods: u64,
     /// How often a fresh operator took the place of one that had failed.
     pub restarts: u64,
     /// Whether its policy restarts it.
@@ -146,6 +154,7 @@ impl NodeReport {
             name: node.name.clone(),
             ticks: node.ticks,
             failures: node.failures,
+            missed_periods: node.missed_periods,
             restarts: node.restarts,
             has_restart: matches!(node.on_failure, OnFailure::Restart { .. }),
             first_failure: node.first_failure.clone(),
@@ -203,6 +212,26 @@ impl Report {
         self.nodes.iter().find(|report| report.name == node).map(|report| report.ticks)
     }
 
+    /// How many ticks a node did per second of [`elapsed`](Self::elapsed); `None` if the graph has no node of this name, or no
+    /// time has passed.
+    pub fn ticks_per_second(&self, node: &str) -> Option<f64> {
+        self.rate(self.ticks(node)?)
+    }
+
+    fn rate(&self, ticks: u64) -> Option<f64> {
+        (!self.elapsed.is_zero()).then(|| ticks as f64 / self.elapsed.as_secs_f64())
+    }
+
+    /// What the clock and the devices are, if they are not real.
+    fn of_times(&self) -> &'static str {
+        match (self.simulated_time, self.simulated_device) {
+            (true, true) => "; all times are simulated time, on the host simulator",
+            (true, false) => "; all times are simulated time",
+            (false, true) => "; all times are of the host simulator, and not of a GPU",
+            (false, false) => "",
+        }
+    }
+
     /// The tables of times. Those of devices will be one more.
     fn times(&self) -> [Table<'_>; 3] {
         let nodes = self.nodes.iter();
@@ -225,11 +254,13 @@ impl Report {
         at_end: &[NodeStatus],
         stopped: &[NodeStatus],
         platform: &Platform,
+        run: &RunControl,
     ) -> Self {
         let times = at_end.iter().filter_map(|node| node.times.as_ref());
         let parameters = at_end.iter().flat_map(|node| node.parameters.iter().cloned());
         Self {
             end,
+            elapsed: run.elapsed(platform.clock()),
             nodes: at_end.iter().map(NodeReport::new).collect(),
             dropped: stopped.iter().flat_map(dropped).collect(),
             waited: Vec::new(),
@@ -337,6 +368,7 @@ impl fmt::Display for Report {
             End::NotYet => writeln!(f, "the run goes on; so far")?,
             end => writeln!(f, "the run ended: {end}")?,
         }
+        writeln!(f, "elapsed: {}{}", times::short(self.elapsed), self.of_times())?;
         let names = self.nodes.iter().map(|node| node.name.len());
         let edges = self.dropped.iter().map(|dropped| dropped.edge.len());
         let parameters = self.parameters.iter().map(|of| of.node.len() + 1 + of.parameter.len());
@@ -348,9 +380,15 @@ impl fmt::Display for Report {
             .chain(["node".len()])
             .max()
             .unwrap_or_default();
-        writeln!(f, "{:width$}  {:>12}", "node", "ticks")?;
+        writeln!(f, "{:width$}  {:>12}  {:>9}", "node", "ticks", "ticks/s")?;
         for NodeReport { name, ticks, .. } in &self.nodes {
-            writeln!(f, "{name:width$}  {ticks:>12}")?;
+            let rate = self.rate(*ticks).map_or_else(|| "-".to_owned(), times::rate);
+            writeln!(f, "{name:width$}  {ticks:>12}  {rate:>9}")?;
+        }
+        for NodeReport { name, missed_periods, .. } in &self.nodes {
+            if *missed_periods > 0 {
+                writeln!(f, "{name:width$}  {missed_periods:>12}  missed period(s)")?;
+            }
         }
         let failed = || self.nodes.iter().filter(|node| node.failures > 0);
         // A column for the nodes that may be restarted, if one of them has failed.
@@ -404,14 +442,9 @@ impl fmt::Display for Report {
             Self { simulated_device: true, .. } => ", simulated device",
             _ => "",
         };
-        let has_times = times::write(f, &self.times(), of)?;
+        times::write(f, &self.times(), of)?;
         if self.unmeasured > 0 {
             writeln!(f, "{} message(s) arrived on paths that were not measured", self.unmeasured)?;
-        }
-        if has_times && self.simulated_time {
-            writeln!(f, "all times are simulated time")?;
-        } else if has_times && self.simulated_device {
-            writeln!(f, "all times are of the host simulator, and not of a GPU")?;
         }
         Ok(())
     }

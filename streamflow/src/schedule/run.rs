@@ -91,7 +91,9 @@ impl Run {
         if mem::replace(&mut self.has_started, true) {
             return Ok(());
         }
-        nodes.iter_mut().try_for_each(|node| node.start(&self.control))
+        nodes.iter_mut().try_for_each(|node| node.start(&self.control))?;
+        self.control.set_begun(self.platform.clock().now());
+        Ok(())
     }
 
     /// Limits what is left of the run, which has started.
@@ -272,7 +274,7 @@ impl Run {
         self.control.begin_report();
         if let Some(shared) = shared {
             let (asked, now) = (shared.asked(), statuses(nodes));
-            let mut report = Report::new(End::NotYet, &now, &now, &self.platform);
+            let mut report = Report::new(End::NotYet, &now, &now, &self.platform, &self.control);
             report.replay = self.replay.as_ref().map(|replay| replay.report());
             shared.publish(report, asked);
         }
@@ -368,7 +370,7 @@ impl Run {
             Ok(()) => why(outcome, &at_end),
             Err(error) => End::Failed { error: text_of(error) },
         };
-        let mut report = Report::new(end, &at_end, &statuses(nodes), &self.platform);
+        let mut report = Report::new(end, &at_end, &statuses(nodes), &self.platform, &self.control);
         report.replay = self.replay.as_ref().map(|replay| replay.report());
         report.waited = waited;
         self.limit.end(nodes);

@@ -9,20 +9,13 @@ use crate::operator::Summary;
 pub(super) type Table<'a> = (&'static str, Vec<(String, &'a Summary)>);
 
 /// Writes the tables that have rows, in columns of one width. Each title ends with `of`: what has measured the times.
-/// Returns whether there are any.
-pub(super) fn write(
-    f: &mut fmt::Formatter<'_>,
-    tables: &[Table<'_>],
-    of: &str,
-) -> Result<bool, fmt::Error> {
+pub(super) fn write(f: &mut fmt::Formatter<'_>, tables: &[Table<'_>], of: &str) -> fmt::Result {
     let names = tables.iter().flat_map(|(title, rows)| {
         let title = title.len() + of.len();
         rows.iter().map(|(name, _)| name.chars().count()).chain([title])
     });
     let width = names.max().unwrap_or_default();
-    let mut has_rows = false;
     for (title, rows) in tables.iter().filter(|(_, rows)| !rows.is_empty()) {
-        has_rows = true;
         writeln!(f)?;
         let [count, p50, p99, max] = ["count", "p50", "p99", "max"];
         let title = format!("{title}{of}");
@@ -33,11 +26,21 @@ pub(super) fn write(
             writeln!(f, "{name:width$}  {count:>12}  {p50:>9}  {p99:>9}  {max:>9}")?;
         }
     }
-    Ok(has_rows)
+    Ok(())
+}
+
+/// A number per second, with three digits.
+pub(super) fn rate(rate: f64) -> String {
+    let decimals = match rate {
+        ..9.995 => 2,
+        ..99.95 => 1,
+        _ => 0,
+    };
+    format!("{rate:.decimals$}")
 }
 
 /// A duration with three digits and its unit.
-fn short(duration: Duration) -> String {
+pub(super) fn short(duration: Duration) -> String {
     let nanoseconds = duration.as_nanos();
     let units = [(1e3, "ns"), (1e6, "µs"), (1e9, "ms")];
     // What would be rounded to 1000 has the next unit.
@@ -68,5 +71,11 @@ mod tests {
         let second = 1_000_000_000;
         assert_eq!([second, 90 * second].map(text), ["1.00 s", "90.0 s"]);
         assert_eq!(text(3600 * second), "3600 s");
+    }
+
+    #[test]
+    fn rates_have_three_digits() {
+        let rates = [0.0, 0.126, 9.994, 9.996, 99.94, 99.96, 1234.5].map(rate);
+        assert_eq!(rates, ["0.00", "0.13", "9.99", "10.0", "99.9", "100", "1234"]);
     }
 }

@@ -1,11 +1,14 @@
 //! What the report of a run says.
 
+use std::time::Duration;
+
 use streamflow::message::Policy;
 use streamflow::prelude::*;
-use streamflow::schedule::{DropReason, End, StoppedBy};
+use streamflow::schedule::{DropReason, End, Report, StoppedBy, Workers};
+use streamflow::time::Clock;
 use streamflow_tests::greedy::greedy;
 use streamflow_tests::stereo::Counter;
-use streamflow_tests::{Failed, Suite, check};
+use streamflow_tests::{Failed, Suite, check, check_equal, check_text};
 
 pub(crate) fn add(suite: Suite) -> Suite {
     suite
@@ -14,6 +17,8 @@ pub(crate) fn add(suite: Suite) -> Suite {
         .both("each_run_has_a_report_of_its_own", again)
         .both("a_report_names_the_node_that_stopped_the_graph", stopped)
         .both("a_report_is_a_table", table)
+        .host("a_report_has_the_time_the_rates_and_the_missed_periods", times)
+        .both("a_report_says_that_it_is_of_the_simulator", simulator)
 }
 
 /// Leaves each message for one tick.
@@ -75,7 +80,8 @@ fn counts(platform: &Platform) -> Result<(), Failed> {
 
 fn again(platform: &Platform) -> Result<(), Failed> {
     let mut graph = greedy(Policies::new(platform, 4)?)?;
-    let (first, second) = (graph.run()?, graph.run()?);
+    let (first, mut second) = (graph.run()?, graph.run()?);
+    second.elapsed = first.elapsed;
     check(first == second, || format!("{first:?}, then {second:?}"))
 }
 
@@ -118,8 +124,101 @@ fn table(platform: &Platform) -> Result<(), Failed> {
         text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
     let has = |line: &str| check(lines.iter().any(|one| one == line), || text.clone());
     has("the run ended: all sources are done")?;
-    has("node ticks")?;
-    has("numbers 8")?;
+    has("node ticks ticks/s")?;
+    check(lines.iter().any(|line| line.starts_with("numbers 8 ")), || text.clone())?;
     has("edge dropped because")?;
     has("numbers.number >> popped.number 4 policy `pop`")
+}
+
+/// Needs 25 ms for its first tick. The `start` and the `stop` hook need time, too.
+#[operator]
+struct SlowAtFirst {
+    #[output]
+    number: u64,
+}
+
+impl Compute for SlowAtFirst {
+    fn start(&mut self, _: SlowAtFirstStreams<'_>, cx: &ExecutionContext) -> Result<()> {
+        cx.platform().clock().advance(Duration::from_secs(7));
+        Ok(())
+    }
+
+    fn compute(&mut self, io: SlowAtFirstIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        if cx.tick() == 0 {
+            cx.sleep(Duration::from_millis(25));
+        }
+        io.number.emit(cx.tick())
+    }
+
+    fn stop(&mut self, cx: &ExecutionContext) -> Result<()> {
+        cx.platform().clock().advance(Duration::from_millis(50));
+        Ok(())
+    }
+}
+
+graph! {
+    struct Paced() {
+        #[when(count(5), any(periodic(10ms), count(1)))] let skips: SlowAtFirst = SlowAtFirst::new();
+        skips.number >> _;
+    }
+}
+
+graph! {
+    struct CatchesUp() {
+        #[when(count(5), periodic(10ms, catch_up(1)))] let one: SlowAtFirst = SlowAtFirst::new();
+        one.number >> _;
+    }
+}
+
+graph! {
+    struct Spaced() {
+        #[when(count(5), periodic(10ms, spaced))] let spaced: SlowAtFirst = SlowAtFirst::new();
+        spaced.number >> _;
+    }
+}
+
+/// The tick after the slow one is due at 10 ms and begins at 25 ms. With `skip`, the moment at 20 ms has no tick, and the last
+/// tick is at 50 ms; with `catch_up(1)` it is at 40 ms, and with `spaced` at 55 ms. The `stop` hook needs 50 ms more.
+fn times(_: &Platform) -> Result<(), Failed> {
+    let run = |kind: &str, workers: Workers| -> Result<Report, Error> {
+        let platform = Platform::host().clock(&Clock::simulated()).build()?;
+        match kind {
+            "skips" => Paced::new(&platform)?.workers(workers)?.run(),
+            "one" => CatchesUp::new(&platform)?.workers(workers)?.run(),
+            _ => Spaced::new(&platform)?.workers(workers)?.run(),
+        }
+    };
+    for workers in [Workers::none(), Workers::new(2)] {
+        for (node, missed, last) in [("skips", 1, 50), ("one", 0, 40), ("spaced", 0, 55)] {
+            let report = run(node, workers.clone())?;
+            let elapsed = Duration::from_millis(last + 50);
+            let misses: Vec<u64> = report.nodes.iter().map(|node| node.missed_periods).collect();
+            check_equal((report.elapsed, misses), (elapsed, vec![missed]))?;
+            check_equal(report.ticks_per_second(node), Some(5.0 / elapsed.as_secs_f64()))?;
+            check_equal(report.ticks_per_second("absent"), None)?;
+        }
+        let text = run("skips", workers)?.to_string();
+        let lines = [
+            "elapsed: 100 ms; all times are simulated time, on the host simulator",
+            "node          ticks    ticks/s",
+            "skips             5       50.0",
+            "skips             1  missed period(s)",
+        ];
+        check_text(&text, &lines)?;
+    }
+    // No time passes.
+    let platform = Platform::host().clock(&Clock::simulated()).build()?;
+    let report = Policies::new(&platform, 8)?.run()?;
+    check_equal((report.elapsed, report.ticks_per_second("numbers")), (Duration::ZERO, None))
+}
+
+/// Without statistics, too, and while the run goes on.
+fn simulator(platform: &Platform) -> Result<(), Failed> {
+    let says = |report: &Report| report.to_string().contains("the host simulator");
+    let report = Policies::new(platform, 8)?.run()?;
+    check_equal(says(&report), platform.is_simulated())?;
+    let running = Stopped::new(platform)?.spawn()?;
+    let so_far = running.report()?;
+    check_equal(says(&so_far), platform.is_simulated())?;
+    check_equal(says(&running.join()?), platform.is_simulated())
 }

@@ -49,6 +49,12 @@ impl Report {
         Ok(ticks)
     }
 
+    /// How long the run lasted, in seconds, from the end of its `start` hooks.
+    #[getter]
+    fn elapsed(&self) -> f64 {
+        self.inner.elapsed.as_secs_f64()
+    }
+
     /// How many ticks of each node failed, of the nodes of which one did: a dict of str to int.
     #[getter]
     fn failures<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {

@@ -69,6 +69,11 @@ fn late(entries: &[Entry], now: Timestamp) -> Option<Duration> {
     entries.iter().filter(|entry| entry.held).filter_map(|entry| entry.term.late(now)).max()
 }
 
+/// The moments that these conditions have missed.
+fn missed(entries: &[Entry]) -> u64 {
+    entries.iter().map(|entry| entry.term.missed()).fold(0, u64::saturating_add)
+}
+
 impl Conditions {
     pub(super) fn new(all: Vec<Entry>) -> Self {
         let needs_time = all.iter().any(|entry| entry.term.needs_time());
@@ -199,6 +204,11 @@ impl Conditions {
         late(&self.all, self.checked_at)
     }
 
+    /// How many moments of this run have passed without a tick.
+    pub(in crate::operator) fn missed(&self) -> u64 {
+        missed(&self.all)
+    }
+
     /// The node has done a tick.
     pub(in crate::operator) fn ticked(&mut self) -> Result<()> {
         let now = self.checked_at;
@@ -282,6 +292,10 @@ impl Term for Any {
 
     fn late(&self, now: Timestamp) -> Option<Duration> {
         late(&self.0, now)
+    }
+
+    fn missed(&self) -> u64 {
+        missed(&self.0)
     }
 
     fn unclaim(&mut self) {

@@ -25,11 +25,13 @@ pub(super) struct Periodic {
     interval: Duration,
     catch_up: CatchUp,
     due: Option<Timestamp>,
+    /// How many moments of this run have no tick.
+    missed: u64,
 }
 
 impl Periodic {
     pub(super) fn new(interval: Duration, catch_up: CatchUp) -> Self {
-        Self { interval, catch_up, due: None }
+        Self { interval, catch_up, due: None, missed: 0 }
     }
 
     /// The interval, in nanoseconds; at least 1.
@@ -37,8 +39,9 @@ impl Periodic {
         u64::try_from(self.interval.as_nanos()).unwrap_or(u64::MAX).max(1)
     }
 
-    /// The moment of the tick after the one that was due at `due` and ran at `now`.
-    fn after(&self, due: Timestamp, now: Timestamp) -> Timestamp {
+    /// The moment of the tick after the one that was due at `due` and ran at `now`, and how many moments before it have no
+    /// tick.
+    fn after(&self, due: Timestamp, now: Timestamp) -> (Timestamp, u64) {
         let interval = self.nanoseconds();
         let late = now.0.saturating_sub(due.0);
         // How many later moments have passed, too.
@@ -46,9 +49,10 @@ impl Periodic {
         let skipped = match self.catch_up {
             CatchUp::Skip => missed,
             CatchUp::AtMost(most) => missed.saturating_sub(most),
-            CatchUp::Spaced => return now + self.interval,
+            CatchUp::Spaced => return (now + self.interval, 0),
         };
-        Timestamp(due.0.saturating_add(skipped.saturating_add(1).saturating_mul(interval)))
+        let next = due.0.saturating_add(skipped.saturating_add(1).saturating_mul(interval));
+        (Timestamp(next), skipped)
     }
 }
 
@@ -73,7 +77,7 @@ impl Term for Periodic {
     }
 
     fn start(&mut self, _: &crate::context::Waker) -> Result<()> {
-        self.due = None;
+        (self.due, self.missed) = (None, 0);
         Ok(())
     }
 
@@ -90,8 +94,15 @@ impl Term for Periodic {
         self.due.map(|due| now.since(due))
     }
 
+    fn missed(&self) -> u64 {
+        self.missed
+    }
+
     fn ticked(&mut self, now: Timestamp) -> Result<()> {
-        self.due = self.due.map(|due| self.after(due, now));
+        if let Some(due) = self.due {
+            let (next, skipped) = self.after(due, now);
+            (self.due, self.missed) = (Some(next), self.missed.saturating_add(skipped));
+        }
         Ok(())
     }
 
@@ -102,6 +113,8 @@ impl Term for Periodic {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
     use super::*;
 
     const MS: u64 = 1_000_000;
@@ -113,10 +126,16 @@ mod tests {
         let (mut due, mut dues) = (Timestamp(0), vec![0]);
         for busy in busy_until {
             let now = due.max(Timestamp(busy * MS));
-            due = periodic.after(due, now);
             periodic.due = Some(due);
+            periodic.ticked(now).unwrap();
+            due = periodic.due.unwrap();
             dues.push(due.0 / MS);
         }
+        // Each interval has its tick, or is counted; without multiples of the interval there is none to miss.
+        let intervals = due.0 / (10 * MS);
+        let ticks = busy_until.len() as u64;
+        let missed = if catch_up == CatchUp::Spaced { 0 } else { intervals - ticks };
+        assert_eq!(periodic.missed(), missed);
         dues
     }
 
@@ -143,6 +162,6 @@ mod tests {
     #[test]
     fn moments_saturate() {
         let periodic = Periodic::new(Duration::MAX, CatchUp::Skip);
-        assert_eq!(periodic.after(Timestamp(5), Timestamp(7)), Timestamp(u64::MAX));
+        assert_eq!(periodic.after(Timestamp(5), Timestamp(7)).0, Timestamp(u64::MAX));
     }
 }

@@ -72,6 +72,11 @@ pub(super) trait Term: Send + fmt::Debug {
         None
     }
 
+    /// How many moments of this run have passed without a tick of theirs, since a later tick has taken their place.
+    fn missed(&self) -> u64 {
+        0
+    }
+
     /// Gives back what [`claim`](Self::claim) took: there will be no tick now.
     fn unclaim(&mut self) {}
 

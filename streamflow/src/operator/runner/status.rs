@@ -36,6 +36,7 @@ impl NodeRunner {
             outputs,
             parameters: changes.kept.into(),
             parameters_omitted: changes.omitted,
+            missed_periods: conditions.map_or(0, Conditions::missed),
             times: self.statistics.as_ref().map(|statistics| statistics.times()),
         }
     }

@@ -89,7 +89,7 @@ impl Team<'_, '_> {
         }
         let now: Vec<NodeStatus> = collection.statuses.drain(..).flatten().collect();
         if let Some(shared) = self.shared {
-            let report = Report::new(End::NotYet, &now, &now, self.platform);
+            let report = Report::new(End::NotYet, &now, &now, self.platform, self.control);
             shared.publish(report, collection.asked);
         }
     }

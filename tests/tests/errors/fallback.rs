@@ -1,0 +1,106 @@
+//! `Platform::detect` on a machine without a GPU says so, once. Each test is a process of its own, which sees no GPU.
+
+use std::env;
+use std::fmt::{self, Debug};
+use std::io::{self, Write};
+use std::process::Command;
+
+use streamflow::prelude::*;
+use streamflow_tests::{Failed, Suite, check, check_equal};
+use tracing::field::{Field, Visit};
+use tracing::level_filters::LevelFilter;
+use tracing::span::{Attributes, Id, Record};
+use tracing::{Event, Metadata, Subscriber};
+
+const ALONE: &str = "without a subscriber";
+const WARNINGS: &str = "a subscriber of warnings";
+const ERRORS: &str = "a subscriber of errors";
+const ASKED: &str = "the simulator was asked for";
+
+const LINE: &str = "the platform is the host simulator: no GPU can be used: ";
+
+pub(crate) fn add(suite: Suite) -> Suite {
+    suite
+        .plain("a_fallback_is_a_line_on_standard_error", || on_stderr(ALONE))
+        .plain("a_subscriber_that_takes_no_warnings_leaves_it_there", || on_stderr(ERRORS))
+        .plain("a_subscriber_takes_the_line_from_standard_error", taken)
+        .plain("the_simulator_that_was_asked_for_is_no_fallback", || {
+            check_equal(outputs(ASKED)?.1, String::new())
+        })
+}
+
+/// What a process prints on standard output and on standard error.
+fn outputs(role: &str) -> Result<(String, String), Failed> {
+    let mut command = Command::new(env::current_exe()?);
+    // The variable that `child` reads, and one that hides all GPUs.
+    command.env("STREAMFLOW_TEST_CHILD", role).env("CUDA_VISIBLE_DEVICES", "");
+    let output = command.output()?;
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
+    check(output.status.success(), || format!("{stdout}{stderr}"))?;
+    Ok((stdout, stderr))
+}
+
+fn on_stderr(role: &str) -> Result<(), Failed> {
+    let (stdout, stderr) = outputs(role)?;
+    let (mut lines, begin) = (stderr.lines(), format!("streamflow: {LINE}"));
+    let is_right =
+        lines.next().is_some_and(|line| line.starts_with(&begin) && line.len() > begin.len());
+    check(is_right && lines.next().is_none(), || stderr.clone())?;
+    check(!stdout.contains(LINE), || stdout.clone())
+}
+
+fn taken() -> Result<(), Failed> {
+    let (stdout, stderr) = outputs(WARNINGS)?;
+    check_equal(stderr, String::new())?;
+    let warnings = stdout.lines().filter(|line| line.starts_with("WARN") && line.contains(LINE));
+    check(warnings.count() == 1, || stdout.clone())
+}
+
+pub(crate) fn in_child(role: &str) -> Result<(), Failed> {
+    match role {
+        WARNINGS => tracing::subscriber::set_global_default(Lines(LevelFilter::WARN))?,
+        ERRORS => tracing::subscriber::set_global_default(Lines(LevelFilter::ERROR))?,
+        ASKED => return check_equal(Platform::host().build()?.name(), "host"),
+        _ => {}
+    }
+    let platform = Platform::detect()?;
+    check_equal(platform.name(), "host")
+}
+
+/// Prints the lines up to a level.
+struct Lines(LevelFilter);
+
+impl Subscriber for Lines {
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        *metadata.level() <= self.0
+    }
+
+    fn new_span(&self, _: &Attributes<'_>) -> Id {
+        Id::from_u64(1)
+    }
+
+    fn record(&self, _: &Id, _: &Record<'_>) {}
+
+    fn record_follows_from(&self, _: &Id, _: &Id) {}
+
+    fn event(&self, event: &Event<'_>) {
+        let mut text = Text(event.metadata().level().to_string());
+        event.record(&mut text);
+        // The test sees that the line is missing.
+        let _closed = writeln!(io::stdout(), "{}", text.0);
+    }
+
+    fn enter(&self, _: &Id) {}
+
+    fn exit(&self, _: &Id) {}
+}
+
+struct Text(String);
+
+impl Visit for Text {
+    fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
+        let _infallible =
+            fmt::Write::write_fmt(&mut self.0, format_args!(" {}={value:?}", field.name()));
+    }
+}
