@@ -2,6 +2,7 @@
 
 use super::{Activity, ExecutionContext};
 use crate::driver::{Asker, DriverResult, Note};
+use crate::error::Failure;
 use crate::stream::note_bound;
 
 impl ExecutionContext {
@@ -82,6 +83,31 @@ impl ExecutionContext {
             stream.timeline().close()?;
         }
         Ok(())
+    }
+
+    /// A call of this hook at a port has failed, and a message is lost by that. The hook fails then, also if the operator drops
+    /// the error.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn note_lost(&self, call: &'static str, port: &'static str, error: Failure) {
+        let text = format_args!(
+            "a message is lost: `{call}` at `{port}` has failed, and the operator has dropped its error; return it, as \
+             with `?`"
+        );
+        // The first one counts.
+        let _later = self.lost.set(Box::new(Failure::context(text)(error)));
+    }
+
+    /// Whether a call of this hook has failed with which a message was lost.
+    #[inline]
+    pub(crate) fn has_lost(&self) -> bool {
+        self.lost.get().is_some()
+    }
+
+    /// The error of that call, as the error of the hook.
+    #[cold]
+    pub(crate) fn take_lost(&mut self) -> Option<Failure> {
+        self.lost.take().map(|error| *error)
     }
 
     /// Called after a hook that was [entered](Self::enter), also if entering it failed.

@@ -79,6 +79,8 @@ pub struct ExecutionContext {
     /// Whether `undeclared` or `defaults` has a stream. Most operators have none, and each hook checks this.
     has_others: Cell<bool>,
     device: DeviceId,
+    /// The error of the first call of this hook with which a message was lost.
+    lost: OnceCell<Box<Failure>>,
     platform: Platform,
     /// The platform's.
     driver: Arc<dyn Driver>,
@@ -140,6 +142,7 @@ impl ExecutionContext {
             undeclared: boxcar::Vec::new(),
             defaults: (0..platform.device_count()).map(|_| OnceCell::new()).collect(),
             has_others: Cell::new(false),
+            lost: OnceCell::new(),
             on_default: Cell::new(None),
             tick: Cell::new(0),
             stamps: StampClock::new(platform.clock()),

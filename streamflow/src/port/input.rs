@@ -17,7 +17,7 @@ use super::states::{
 };
 use super::stream_policy::{Adopted, AllocatedOrAdopted, FindStream, OrDefault, ToDefault};
 use crate::context::{ExecutionContext, Stream, StreamPolicy, StreamRef, Synchronized};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::message::{
     CarriesStream, Description, EdgeStatus, Handled, Inlet, InputState, Message, Metadata, Plain,
     Receive,
@@ -170,6 +170,7 @@ impl<'t, A: Receive<'t>, S> In<'t, A, S> {
     /// Outputs send on this stream, unless `set_cuda_stream` chooses another. Holoscan's `receive_cuda_stream`.
     ///
     /// # Errors
+    /// An error loses the message, so the tick fails with it, also if the operator drops the error.
     /// [`Error::PoolExhausted`](crate::Error::PoolExhausted);
     /// [`Error::NothingToAdopt`](crate::Error::NothingToAdopt); the driver's, when the wait fails.
     pub fn receive_cuda_stream<'c>(self, cx: &'c ExecutionContext) -> Result<(A, Stream<'c>)>
@@ -178,9 +179,10 @@ impl<'t, A: Receive<'t>, S> In<'t, A, S> {
         <A::Message as Message>::Place: CarriesStream<A::Message>,
     {
         let stream = match self.inlet.only() {
-            Some(envelope) => order(self.inlet, S::Policy::POLICY, cx, envelope.sent.into_iter())?,
-            None => order_each(self.inlet, S::Policy::POLICY, cx)?,
+            Some(envelope) => order(self.inlet, S::Policy::POLICY, cx, envelope.sent.into_iter()),
+            None => order_each(self.inlet, S::Policy::POLICY, cx),
         };
+        let stream = stream.inspect_err(|error| self.note_lost("receive_cuda_stream", error))?;
         self.report_received();
         Ok((A::open(self.inlet), stream))
     }
@@ -241,6 +243,7 @@ impl<'t, A: Receive<'t>, S> In<'t, A, S> {
     /// internal one: an output needs `set_cuda_stream`.
     ///
     /// # Errors
+    /// An error loses the message, so the tick fails with it, also if the operator drops the error.
     /// [`Error::NotSynchronized`](crate::Error::NotSynchronized) if one of the streams was left out; the driver's.
     pub fn into_synchronized_data(self, after: &Synchronized<'_>) -> Result<A>
     where
@@ -249,7 +252,8 @@ impl<'t, A: Receive<'t>, S> In<'t, A, S> {
     {
         let (node, port) = (self.cx.node(), self.inlet.name);
         let mut sent = self.inlet.batch().filter_map(|envelope| envelope.sent);
-        sent.try_for_each(|point| after.check(point, node, port))?;
+        let ordered = sent.try_for_each(|point| after.check(point, node, port));
+        ordered.inspect_err(|error| self.note_lost("into_synchronized_data", error))?;
         self.report_received();
         Ok(A::open(self.inlet))
     }
@@ -293,6 +297,11 @@ impl<'t, A: Receive<'t>, S> In<'t, A, S> {
     {
         self.report_received();
         A::open(self.inlet)
+    }
+
+    #[cold]
+    fn note_lost(&self, call: &'static str, error: &Error) {
+        self.cx.note_lost(call, self.inlet.name, error.clone().into());
     }
 
     /// Reports the memory of the received messages to the layers below, such as the race checker.

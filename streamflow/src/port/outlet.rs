@@ -220,10 +220,6 @@ impl<T: Message> Outlet<T> {
         }
         self.pending = None;
         self.drop_evicted();
-        if self.readers < self.edges.len() {
-            // Drops also the copies of a failed `emit` whose error the operator did not return.
-            self.cancel();
-        }
     }
 
     /// One by one: each may panic, and the others stay for the next call.

@@ -221,6 +221,7 @@ impl<'t, T: Message, S> Out<'t, T, S> {
     /// in this tick.
     ///
     /// # Errors
+    /// An error loses the message, so the tick fails with it, also if the operator drops the error.
     /// [`Error::NoStream`] for device data of an operator that received no stream in this or an earlier tick;
     /// [`Error::WrongDevice`] and [`Error::ForeignPlatform`]; the driver's.
     #[inline]
@@ -238,6 +239,19 @@ impl<'t, T: Message, S> Out<'t, T, S> {
     /// As for [`emit`](Self::emit).
     #[inline]
     pub fn emit_with(self, message: T, change: impl FnOnce(&mut Metadata)) -> Result<()>
+    where
+        S: Sends<T::Place>,
+    {
+        let (cx, port) = (self.cx, self.outlet.name);
+        let emitted = self.try_emit(message, change);
+        if let Err(error) = &emitted {
+            cx.note_lost("emit", port, error.clone());
+        }
+        emitted
+    }
+
+    #[inline(always)]
+    fn try_emit(self, message: T, change: impl FnOnce(&mut Metadata)) -> Result<()>
     where
         S: Sends<T::Place>,
     {

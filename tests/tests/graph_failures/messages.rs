@@ -1,11 +1,14 @@
 //! Messages of failed ticks, and messages that panic when they are dropped.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use streamflow::prelude::*;
+use streamflow::schedule::Workers;
 use streamflow::testing::OperatorHarness;
-use streamflow_tests::{Failed, Suite, check, check_error, check_text};
+use streamflow_tests::layers::{CallKind, FailNth};
+use streamflow_tests::stereo::Camera;
+use streamflow_tests::{Failed, Suite, check, check_equal, check_error, check_text};
 
 pub(crate) fn add(suite: Suite) -> Suite {
     suite
@@ -13,6 +16,10 @@ pub(crate) fn add(suite: Suite) -> Suite {
         .both("an_unreceived_message_that_panics_on_drop_fails_its_consumer", left_message_panics)
         .both("an_unsent_message_that_panics_on_drop_keeps_the_first_error", unsent_message_panics)
         .both("a_failed_tick_sends_nothing", failed_tick_sends_nothing)
+        .both("a_failed_emit_fails_its_tick_if_its_error_is_dropped", dropped_emit)
+        .both("a_failed_emit_is_counted_where_the_run_goes_on", skipped_emit)
+        .both("a_failed_emit_fails_a_tick_of_a_harness", emit_in_a_harness)
+        .both("a_failed_receive_fails_its_tick_if_its_error_is_dropped", dropped_receive)
 }
 
 /// Panics on its first drop.
@@ -222,4 +229,175 @@ fn failed_tick_sends_nothing(platform: &Platform) -> Result<(), Failed> {
     harness.tick()?;
     let sent = harness.take(|ports| &mut ports.calls).map(|it| *it.message);
     check(sent == Some(2), || format!("the second tick has sent {sent:?}"))
+}
+
+/// What an operator does with the error of its `emit`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum With {
+    Drops,
+    /// Returns another one.
+    Replaces,
+    Returns,
+}
+
+/// Sends a number, and a tensor of another platform, which can't be sent, in tick 1.
+#[operator(streams(work))]
+struct Foreign {
+    #[output]
+    number: u64,
+    #[output]
+    tensor: Tensor<f32>,
+    other: Platform,
+    with: With,
+}
+
+impl Compute for Foreign {
+    fn compute(&mut self, io: ForeignIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        io.number.emit(cx.tick())?;
+        let stream = cx.allocate_cuda_stream(io.work)?;
+        let own = cx.tensor([4], &stream)?;
+        let pool = self.other.stream_pool("other", &CudaStreamPool::new())?;
+        let foreign = self.other.tensor([4], &pool.allocate("other")?)?;
+        let tensor = if cx.tick() == 1 { foreign } else { own };
+        let emitted = io.tensor.set_cuda_stream(&stream).emit(tensor);
+        match self.with {
+            With::Drops => emitted.or(Ok(())),
+            With::Replaces => emitted.map_err(|_| Failure::msg("out of paper")),
+            With::Returns => emitted,
+        }
+    }
+}
+
+/// Keeps the numbers, and how many tensors came.
+#[operator]
+struct Both {
+    #[input]
+    number: u64,
+    seen: Arc<AtomicU64>,
+}
+
+impl Compute for Both {
+    fn compute(&mut self, io: BothIo<'_>, _: &ExecutionContext) -> Result<()> {
+        self.seen.fetch_add(10u64.pow(io.number.receive().into_data() as u32), Ordering::Relaxed);
+        Ok(())
+    }
+}
+
+#[operator]
+struct TakesTensor {
+    #[input]
+    tensor: &Tensor<f32>,
+}
+
+impl Compute for TakesTensor {
+    fn compute(&mut self, io: TakesTensorIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        io.tensor.receive().receive_cuda_stream(cx)?;
+        Ok(())
+    }
+}
+
+graph! {
+    struct Foreigners(other: Platform, with: With, seen: Arc<AtomicU64>) {
+        #[when(count(3))] let foreign: Foreign = Foreign::new(other, with);
+        let both: Both = Both::new(seen);
+        let takes: TakesTensor = TakesTensor::new();
+        foreign.number >> both.number;
+        foreign.tensor >> takes.tensor;
+    }
+}
+
+graph! {
+    struct Skipping(other: Platform, with: With, seen: Arc<AtomicU64>) {
+        #[when(count(3))] #[on_failure(skip)] let foreign: Foreign = Foreign::new(other, with);
+        let both: Both = Both::new(seen);
+        let takes: TakesTensor = TakesTensor::new();
+        foreign.number >> both.number;
+        foreign.tensor >> takes.tensor;
+    }
+}
+
+const LOST: &str = "a message is lost: `emit` at `tensor` has failed, and the operator has dropped its error; return it, \
+                    as with `?`: ";
+
+/// The number of the failed tick is not sent, either. The error is that of `emit`, whatever the operator returns in its place.
+fn dropped_emit(platform: &Platform) -> Result<(), Failed> {
+    let is_right = |error: &Error| matches!(error, Error::Operator { node, tick: 1, hook: "compute", .. } if node == "foreign");
+    for workers in [Workers::none(), Workers::new(2)] {
+        for with in [With::Drops, With::Replaces, With::Returns] {
+            let (other, seen) = (Platform::host().build()?, Arc::default());
+            let mut graph = Foreigners::new(platform, other, with, Arc::clone(&seen))?;
+            graph.workers(workers.clone())?;
+            let done = graph.run();
+            let is_kept = |cause: &Failure| {
+                matches!(cause.downcast_ref(), Some(Error::ForeignPlatform { .. }))
+            };
+            let is_same = matches!(&done, Err(Error::Operator { cause, .. }) if is_kept(cause));
+            check(is_same || with == With::Replaces, || format!("{with:?}: {done:?}"))?;
+            let text = check_error("a tensor of another platform", done, is_right)?;
+            check_equal((with, text.contains(LOST)), (with, with == With::Drops))?;
+            // One message, or none where the consumer had not run when the run failed.
+            check(seen.load(Ordering::Relaxed) <= 1, || format!("{seen:?}"))?;
+        }
+    }
+    Ok(())
+}
+
+/// The other ticks send.
+fn skipped_emit(platform: &Platform) -> Result<(), Failed> {
+    for with in [With::Drops, With::Replaces, With::Returns] {
+        let (other, seen) = (Platform::host().build()?, Arc::<AtomicU64>::default());
+        let report = Skipping::new(platform, other, with, seen.clone())?.run()?;
+        check_equal((with, seen.load(Ordering::Relaxed)), (with, 101))?;
+        let ticks = ["foreign", "both", "takes"].map(|node| report.ticks(node));
+        check_equal(ticks, [Some(3), Some(2), Some(2)])?;
+        check_equal(report.nodes.iter().map(|node| node.failures).sum(), 1)?;
+        check_equal(report.to_string().contains(LOST), with == With::Drops)?;
+    }
+    Ok(())
+}
+
+fn emit_in_a_harness(platform: &Platform) -> Result<(), Failed> {
+    let other = Platform::host().build()?;
+    let mut harness = OperatorHarness::new(platform, Foreign::new(other, With::Drops))?;
+    harness.tick()?;
+    let text = check_error("a tick", harness.tick(), |_| true)?;
+    check_text(&text, &[LOST])?;
+    harness.tick()?;
+    let number = harness.take(|ports| &mut ports.number).map(|emitted| *emitted.message);
+    check_equal(number, Some(2))
+}
+
+/// In tick 1 the wait for its message fails, and it drops the error.
+#[operator]
+struct Unlucky {
+    #[input]
+    tensor: &Tensor<u8>,
+    waits: Arc<FailNth>,
+}
+
+impl Compute for Unlucky {
+    fn compute(&mut self, io: UnluckyIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        if cx.tick() == 1 {
+            self.waits.fail_next();
+        }
+        io.tensor.receive().receive_cuda_stream(cx).map_or(Ok(()), |_| Ok(()))
+    }
+}
+
+graph! {
+    struct Waiting(waits: Arc<FailNth>) {
+        #[when(count(3))] let camera: Camera = Camera::new(2, 3);
+        let unlucky: Unlucky = Unlucky::new(waits);
+        camera.frame >> unlucky.tensor;
+    }
+}
+
+fn dropped_receive(platform: &Platform) -> Result<(), Failed> {
+    let waits = FailNth::new(platform.driver().clone(), CallKind::WaitEvent, u64::MAX);
+    let waits = Arc::new(waits);
+    let platform = Platform::builder().driver(waits.clone())?;
+    let is_right = |error: &Error| matches!(error, Error::Operator { node, tick: 1, hook: "compute", .. } if node == "unlucky");
+    let text = check_error("a wait", Waiting::new(&platform, waits)?.run(), is_right)?;
+    let lost = "a message is lost: `receive_cuda_stream` at `tensor` has failed, and the operator has dropped its error";
+    check_text(&text, &[lost, "INJECTED"])
 }

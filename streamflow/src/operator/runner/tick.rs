@@ -69,6 +69,9 @@ impl NodeRunner {
         if let Err(cause) = hooks.compute(&self.cx) {
             return Err(self.interrupted(hooks, Reached::Hook, cause));
         }
+        if self.cx.has_lost() {
+            return Err(self.lost(hooks));
+        }
         if let Err(error) = self.cx.close() {
             return Err(self.interrupted(hooks, Reached::Close, driver(error)));
         }
@@ -99,6 +102,14 @@ impl NodeRunner {
         Ok(if changed || self.is_done() { Progress::Changed } else { self.idle })
     }
 
+    /// `compute` has succeeded, but a call of it has failed with which a message was lost.
+    #[cold]
+    #[inline(never)]
+    fn lost(&mut self, hooks: &mut dyn Hooks) -> Box<Error> {
+        let cause = self.cx.take_lost().unwrap_or_else(|| Failure::msg("a message is lost"));
+        self.interrupted(hooks, Reached::Hook, cause)
+    }
+
     /// A tick failed: does what `compute` does after a hook, as far as the tick has not come.
     #[cold]
     #[inline(never)]
@@ -114,6 +125,8 @@ impl NodeRunner {
             self.close_after_failure();
         }
         // In what follows, the panic hook has printed a second panic, and `cause` came first.
+
+        let _second = drop_all(|| drop(self.cx.take_lost()));
         match reached {
             Reached::Hook | Reached::Close => {
                 self.cx.leave();
