@@ -1,5 +1,6 @@
 //! Checks that a type can be a message, and finds its fields.
 
+use syn::punctuated::Punctuated;
 use syn::{Attribute, Data, DeriveInput, Fields, GenericParam, Generics, Ident, Member, Type};
 
 use crate::diagnostic::{Errors, NAMELESS};
@@ -37,6 +38,7 @@ impl Shape {
 pub(super) fn message(input: DeriveInput, errors: &mut Errors) -> Message {
     let DeriveInput { attrs, ident, generics, data, .. } = input;
     let is_listed = is_listed(&attrs, errors);
+    reject_options_inside(&data, errors);
     for param in &generics.params {
         if let GenericParam::Lifetime(param) = param {
             errors.at(
@@ -81,6 +83,35 @@ fn is_listed(attrs: &[Attribute], errors: &mut Errors) -> bool {
         }
     }
     is_listed
+}
+
+/// Reports `#[message(…)]` at a variant or a field, where rustc accepts it and it would have no effect.
+fn reject_options_inside(data: &Data, errors: &mut Errors) {
+    let none = Punctuated::new();
+    let (variants, fields) = match data {
+        Data::Struct(data) => (&none, Some(&data.fields)),
+        Data::Enum(data) => (&data.variants, None),
+        Data::Union(_) => (&none, None),
+    };
+    for variant in variants {
+        for attribute in &variant.attrs {
+            reject_option(attribute, "a variant", errors);
+        }
+    }
+    for field in variants.iter().map(|variant| &variant.fields).chain(fields).flatten() {
+        for attribute in &field.attrs {
+            reject_option(attribute, "a field", errors);
+        }
+    }
+}
+
+fn reject_option(attribute: &Attribute, place: &str, errors: &mut Errors) {
+    if attribute.path().is_ident("message") {
+        let text = format!(
+            "{place} of a message has no options: every field is part of the message; remove this"
+        );
+        errors.at(attribute, text);
+    }
 }
 
 fn list(fields: &Fields, errors: &mut Errors) -> List {

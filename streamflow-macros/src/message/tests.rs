@@ -79,3 +79,18 @@ fn a_field_without_a_name_is_reported() {
     assert!(text.contains("afieldneedsaname;`_`isnone"), "{text}");
     assert!(!text.contains("self._") && text.contains("self.b"), "{text}");
 }
+
+#[test]
+fn an_attribute_without_effect_is_reported_once_at_each_place() {
+    let text = text(quote!(
+        enum A {
+            #[message(default)]
+            B(#[message(skip)] u8),
+            C {
+                #[message(nonsense = 3)]
+                c: u8,
+            },
+        }
+    ));
+    assert_eq!(text.matches("compile_error").count(), 3, "{text}");
+}
