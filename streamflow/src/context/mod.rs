@@ -6,6 +6,7 @@ mod activity;
 mod cached;
 mod control;
 mod hook;
+mod hook_thread;
 mod planned;
 mod prediction;
 mod single_stream;
