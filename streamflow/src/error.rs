@@ -619,6 +619,23 @@ pub enum Error {
         range: String,
     },
 
+    /// A hook assigned a parameter, so that its field is not what its handles say.
+    #[error(
+        "a hook of node `{node}` assigned its parameter `{parameter}`: the field is {field}, and the handles and the \
+         report say {set}; a parameter is set through a handle, so keep what the operator changes in a field without \
+         `#[param]`"
+    )]
+    ParamAssigned {
+        /// The node.
+        node: String,
+        /// The parameter.
+        parameter: &'static str,
+        /// The field's value.
+        field: String,
+        /// The value that was set.
+        set: String,
+    },
+
     /// A parameter was set through a handle whose graph was dropped.
     #[error(
         "parameter `{parameter}` of node `{node}` can't be set: its graph was dropped; make a new graph, and take \

@@ -2,6 +2,7 @@
 #![allow(missing_docs, reason = "a test binary")]
 
 mod parameters {
+    pub(crate) mod assigned;
     pub(crate) mod files;
     pub(crate) mod limits;
     pub(crate) mod operators;
@@ -12,10 +13,10 @@ mod parameters {
 
 use std::process::ExitCode;
 
-use parameters::{files, limits, reports, setting, threads};
+use parameters::{assigned, files, limits, reports, setting, threads};
 use streamflow_tests::Suite;
 
 fn main() -> ExitCode {
     let suite = limits::add(setting::add(Suite::new()));
-    files::add(threads::add(reports::add(suite))).run()
+    files::add(threads::add(reports::add(assigned::add(suite)))).run()
 }

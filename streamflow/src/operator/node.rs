@@ -428,17 +428,30 @@ impl<O: Compute + Send + 'static> Node<O> {
     }
 }
 
+impl<O: Compute + 'static> Parts<O> {
+    /// Checks, after a hook, that it has not assigned a parameter.
+    fn check_params(&mut self) -> Result<(), Failure> {
+        // Without the condition, code for nothing would be compiled for each type of operator without parameters.
+        if O::Params::ANY {
+            self.params.check_unassigned(&mut self.operator)?;
+        }
+        Ok(())
+    }
+}
+
 impl<O: Compute + 'static> Hooks for Parts<O> {
     fn begin_run(&mut self) -> Result<()> {
         self.params.begin_run(&mut self.operator)
     }
 
     fn start(&mut self, cx: &ExecutionContext) -> Result<(), Failure> {
-        self.operator.start(O::__stream_names(cx), cx)
+        self.operator.start(O::__stream_names(cx), cx)?;
+        self.check_params()
     }
 
     fn stop(&mut self, cx: &ExecutionContext) -> Result<(), Failure> {
-        self.operator.stop(cx)
+        self.operator.stop(cx)?;
+        self.check_params()
     }
 
     #[inline(always)]
@@ -479,8 +492,12 @@ impl<O: Compute + 'static> Hooks for Parts<O> {
 impl<O: Compute + 'static> Work for Parts<O> {
     #[inline(always)]
     fn compute(&mut self, cx: &ExecutionContext) -> Result<(), Failure> {
-        self.params.take_over(&mut self.operator, cx.tick());
-        self.operator.compute(O::__io(&mut self.ports, cx), cx)
+        self.params.take_over(&mut self.operator, cx.tick())?;
+        let computed = self.operator.compute(O::__io(&mut self.ports, cx), cx);
+        if O::Params::ANY && cx.tick() == 0 && computed.is_ok() {
+            return self.check_params();
+        }
+        computed
     }
 
     #[inline(always)]

@@ -37,6 +37,8 @@ struct Inner<T> {
 
 struct Slot<T> {
     value: Arc<T>,
+    /// The field's value since the run began or the node took a value over, as text; `None` before the first run.
+    taken: Option<Arc<str>>,
     /// The value as text, until the node takes it over.
     new: Option<Arc<str>>,
 }
@@ -63,7 +65,7 @@ impl<T: Param> ParamCell<T> {
             state: state.clone(),
             name,
             limits,
-            slot: Mutex::new(Slot { value: Arc::new(value.clone()), new: None }),
+            slot: Mutex::new(Slot { value: Arc::new(value.clone()), taken: None, new: None }),
             copy: T::clone,
             describe: |value| format!("{value:?}"),
             read: |value| T::deserialize(value.into_deserializer()),
@@ -105,16 +107,41 @@ impl<T> ParamCell<T> {
         let inner = &*self.inner;
         inner.check(field)?;
         let value = Arc::new((inner.copy)(field));
+        let taken = (inner.describe)(field).into();
         let mut slot = locked(&inner.slot);
+        slot.taken = Some(taken);
         let _dropped_later =
             if slot.new.is_none() { replace(&mut slot.value, value) } else { value };
         drop(slot);
         Ok(())
     }
 
+    /// Checks that the field is still the value that the node has taken over. They are compared as text, since a
+    /// parameter's type need not have a comparison, and a NaN is as good a value as any other.
+    ///
+    /// # Errors
+    /// [`Error::ParamAssigned`].
+    pub(super) fn check_unassigned(&self, field: &T) -> Result<()> {
+        let inner = &*self.inner;
+        let taken = locked(&inner.slot).taken.clone();
+        let field = (inner.describe)(field);
+        match taken {
+            Some(set) if *set != *field => Err(Error::ParamAssigned {
+                node: inner.state.node.clone(),
+                parameter: inner.name,
+                field,
+                set: set.to_string(),
+            }),
+            _ => Ok(()),
+        }
+    }
+
     /// Copies the value into the field of an operator that replaces the node's own.
     pub(super) fn restore(&self, field: &mut T) {
-        *field = self.get();
+        let value = self.inner.value();
+        *field = (self.inner.copy)(&value);
+        let taken = (self.inner.describe)(&value).into();
+        locked(&self.inner.slot).taken = Some(taken);
     }
 }
 
@@ -136,6 +163,7 @@ impl<T: Send + Sync + 'static> ParamCell<T> {
         if Arc::ptr_eq(&slot.value, &value) {
             slot.new = None;
         }
+        slot.taken = Some(new.text.clone());
         drop(slot);
         *field = copy;
         Some((inner.name, (*new.text).to_owned()))
@@ -171,11 +199,12 @@ impl<T> Inner<T> {
     /// Stores a value. Returns the one before.
     fn store(&self, text: Arc<str>, value: Arc<T>) -> Arc<T> {
         let mut slot = locked(&self.slot);
-        let before = replace(&mut *slot, Slot { value, new: Some(text) });
+        let before = replace(&mut slot.value, value);
+        slot.new = Some(text);
         drop(slot);
         turns::point("a parameter is stored and not announced");
         self.state.note_change();
-        before.value
+        before
     }
 }
 

@@ -133,8 +133,12 @@ pub use node::{Exchange, OperatorParams, ParamMaker};
 ///   there in `start` too. It stays in the next run.
 /// - [`Report::parameters`](crate::schedule::Report::parameters) names the first tick that had it.
 /// - The values that one file gives a node arrive in one tick; so do the fields of one parameter.
-/// - The field is the operator's own, and a program may change it between runs by `cfar_mut()`. When a run begins, the
-///   handle gets the field's value, unless a value was set that no tick had.
+/// - A program may change the field between runs by `cfar_mut()`. When a run begins, the handle gets the field's value,
+///   unless a value was set that no tick had.
+/// - In a run the field is what was set. A hook that assigns it fails the run, with
+///   [`Error::ParamAssigned`](crate::Error::ParamAssigned): after `start`, after the first tick, before a tick that takes a
+///   value over, or after `stop`. What the operator itself changes is a field without `#[param]`, which begins with the
+///   parameter's value.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't be a parameter",
     label = "this type is not a `Param`",

@@ -95,6 +95,8 @@ enum Task<'a> {
     Follow,
     /// Make the value the field, of another operator.
     Restore,
+    /// Check that no hook has assigned the field.
+    Check,
 }
 
 impl Exchange<'_> {
@@ -113,6 +115,8 @@ impl Exchange<'_> {
             Task::Follow if self.done.is_ok() => self.done = cell.follow(field),
             Task::Follow => {}
             Task::Restore => cell.restore(field),
+            Task::Check if self.done.is_ok() => self.done = cell.check_unassigned(field),
+            Task::Check => {}
         }
     }
 }
@@ -155,8 +159,11 @@ impl<P> NodeParams<P> {
     }
 
     /// Called before each tick: takes over what was set.
+    ///
+    /// # Errors
+    /// [`Error::ParamAssigned`](crate::Error::ParamAssigned): the field, which is overwritten, was assigned.
     #[inline]
-    pub(crate) fn take_over<O>(&self, operator: &mut O, tick: u64)
+    pub(crate) fn take_over<O>(&self, operator: &mut O, tick: u64) -> Result<()>
     where
         P: OperatorParams<O>,
     {
@@ -164,8 +171,26 @@ impl<P> NodeParams<P> {
             && let Some(state) = &self.state
             && state.has_changed()
         {
+            self.check_unassigned(operator)?;
             self.exchange(state, operator, tick);
         }
+        Ok(())
+    }
+
+    /// Called after `start`, after the first tick of a run and after `stop`: checks that no hook has assigned a
+    /// parameter. Other ticks are not followed by a check, since it writes the values as text.
+    ///
+    /// # Errors
+    /// [`Error::ParamAssigned`](crate::Error::ParamAssigned).
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn check_unassigned<O>(&self, operator: &mut O) -> Result<()>
+    where
+        P: OperatorParams<O>,
+    {
+        let mut check = Exchange { task: Task::Check, done: Ok(()) };
+        self.handle.each(operator, &mut check);
+        check.done
     }
 
     #[cold]
