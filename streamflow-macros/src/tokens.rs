@@ -1,10 +1,12 @@
 //! Types that the macros know by name, and how tokens are read and spelled.
 
+mod held;
 #[cfg(test)]
 mod library_types;
 
 use std::collections::HashSet;
 
+pub(crate) use self::held::held_types;
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote_spanned};
 use syn::{GenericArgument, Generics, PathArguments, Type};
@@ -52,6 +54,13 @@ pub(crate) fn is_message(ty: &Type) -> bool {
     let Type::Path(path) = ty else { return false };
     let last = path.path.segments.last().map(|last| last.ident.to_string());
     last.is_some_and(|last| MESSAGES.contains(&last.as_str()))
+}
+
+/// Whether a type has the name of device data that comes with the library. Only rustc knows whether another type is some.
+pub(crate) fn is_device_data(ty: &Type) -> bool {
+    let Type::Path(path) = ty else { return false };
+    let names = ["Tensor", "PitchedTensor", "Buffer", "Pinned"];
+    path.path.segments.last().is_some_and(|last| names.iter().any(|name| last.ident == name))
 }
 
 /// Whether a type has the name of an element that comes with the library. Only rustc knows whether another type is one.

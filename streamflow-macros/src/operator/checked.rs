@@ -12,7 +12,7 @@ use syn::spanned::Spanned;
 use syn::{GenericArgument, Ident, PathArguments, Type, parse_quote};
 
 use super::model::{Body, Direction, Form, Operator, Port};
-use crate::tokens::{LeftToRustc, is_element, is_message, left_to_rustc, mentions};
+use crate::tokens::{LeftToRustc, held_types, is_element, is_message, left_to_rustc, mentions};
 
 /// The constants and names of one operator.
 #[derive(Default)]
@@ -67,7 +67,9 @@ fn check_port(port: &mut Port, name: &Ident) -> Option<TokenStream> {
         parse_quote!(#name)
     };
     let (ty, check, message) = match left_to_rustc(&port.message, &none)? {
-        LeftToRustc::Message => (port.message.clone(), quote!(IsMessage), renamed(&port.message)),
+        LeftToRustc::Message => {
+            (port.message.clone(), check_message(&port.message), renamed(&port.message))
+        }
         LeftToRustc::Element(element) => {
             let message = with_argument(&port.message, renamed(element));
             (element.clone(), quote!(IsElement), message)
@@ -101,6 +103,28 @@ fn check_port(port: &mut Port, name: &Ident) -> Option<TokenStream> {
         #[cfg(rust_analyzer)]
         type #name = #ty;
     })
+}
+
+/// The trait that says whether a type is a message. A type that holds other types is none if one of them is device data
+/// and the type hides it.
+fn check_message(ty: &Type) -> TokenStream {
+    let held: Vec<_> = held_types(ty).into_iter().filter(|ty| can_be_argument(ty)).collect();
+    // The macro has replaced a type that it has refused.
+    let is_replaced = mentions(ty.to_token_stream(), &format_ident!("__private"));
+    if held.is_empty() || is_replaced {
+        return quote!(IsMessage);
+    }
+    quote! {
+        IsOpenMessage<_, {
+            use ::streamflow::__private::Otherwise as _;
+            false #(|| ::streamflow::__private::PortOf::<#held>::IS_DEVICE_DATA)*
+        }>
+    }
+}
+
+/// Whether a type can stand alone: one with a lifetime that is left out can't.
+fn can_be_argument(ty: &Type) -> bool {
+    matches!(ty, Type::Path(_)) && !ty.to_token_stream().to_string().contains(['&', '\''])
 }
 
 /// The check of a field that may hold a tick's stream. Its type gets the name.

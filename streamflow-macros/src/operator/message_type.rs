@@ -6,7 +6,7 @@ use quote::{ToTokens, format_ident, quote};
 use syn::{Type, TypeReference, parse_quote};
 
 use crate::diagnostic::Errors;
-use crate::tokens::{is_element, mentions, spelled, ungrouped};
+use crate::tokens::{held_types, is_device_data, is_element, mentions, spelled, ungrouped};
 
 /// Reports a type that can't be a message. Returns the type, or its replacement.
 pub(super) fn check_message_type(ty: &Type, errors: &mut Errors) -> Type {
@@ -21,12 +21,13 @@ pub(super) fn check_message_type(ty: &Type, errors: &mut Errors) -> Type {
             check_message_type(elem, errors)
         }
         Type::Tuple(_) | Type::Array(_) => {
+            let or = match held_types(ty).into_iter().any(is_device_data) {
+                true => ", which has a field for each part".to_owned(),
+                false => format!(", or `HostData<{text}>` if it is for the host alone"),
+            };
             errors.at(
                 ty,
-                format!(
-                    "`{text}` is not a message; send a struct with `#[derive(Message)]`, or \
-                     `HostData<{text}>` if it is for the host alone"
-                ),
+                format!("`{text}` is not a message; send a struct with `#[derive(Message)]`{or}"),
             );
             wrap_in_host_data(ty)
         }
@@ -67,6 +68,8 @@ fn reject_unsized_type(ty: &Type, errors: &mut Errors) -> Type {
             let tensor = is_element(element);
             let write = if tensor {
                 format!("`Tensor<{text}>`, or `HostData<Vec<{text}>>` if it is for the host alone")
+            } else if is_device_data(element) {
+                format!("`Vec<{text}>`")
             } else {
                 format!("`HostData<Vec<{text}>>`")
             };

@@ -22,7 +22,8 @@ pub trait HostPayload: Send + Sync + 'static {}
 impl<T: Send + Sync + 'static> HostPayload for T {}
 
 /// Any value that is only for the host, as a message. Don't put device data into it: the data would travel without
-/// its stream.
+/// its stream. A port does not compile if the arguments of its type, as far as they are written there, are device data, also
+/// in an `Arc`, a tuple or another type of the standard library. A struct of your own is not looked into.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct HostData<T>(pub T);
 

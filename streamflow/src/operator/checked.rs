@@ -6,7 +6,7 @@
 use std::marker::PhantomData;
 
 use crate::memory::Element;
-use crate::message::Message;
+use crate::message::{Device, Message, Place};
 
 /// Whether a type fits.
 #[derive(Debug)]
@@ -39,6 +39,38 @@ pub trait IsMessage {
 }
 
 impl<T: Message> IsMessage for PortOf<T> {}
+
+/// A message `T`, in the same way. `NAMES_DEVICE_DATA` says that `T` names device data, which
+/// [`HostData`](crate::HostData) would hide from the runtime: the runtime then could not order it.
+#[diagnostic::on_unimplemented(
+    message = "`{T}` is not a message: the device data within it would travel without its stream",
+    label = "device data is hidden in this type",
+    note = "device data is a message of its own: write `Tensor<f32>`, `Vec<Tensor<f32>>` for several, `Shared<Tensor<f32>>` for \
+            several owners, or a struct or an enum with `#[derive(Message)]` for device data beside other values"
+)]
+pub trait IsOpenMessage<T, const NAMES_DEVICE_DATA: bool> {
+    /// Whether it is one. rustc reports a type that is none where a macro names this item.
+    #[doc(hidden)]
+    const __IS: bool = true;
+}
+
+impl<T> IsOpenMessage<T, false> for PortOf<T> where Self: IsMessage {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Message<Place = Device>> IsOpenMessage<T, true> for PortOf<T> {}
+
+impl<T: Message> PortOf<T> {
+    /// Whether this message is device data. For a type that is no message, rustc finds that of [`Otherwise`].
+    pub const IS_DEVICE_DATA: bool = T::Place::IS_DEVICE;
+}
+
+/// What holds for a type that is no message.
+pub trait Otherwise {
+    /// It is no device data.
+    const IS_DEVICE_DATA: bool = false;
+}
+
+impl<T> Otherwise for PortOf<T> {}
 
 /// An element of device memory, in the same way.
 pub trait IsElement {

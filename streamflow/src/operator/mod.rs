@@ -24,7 +24,8 @@ mod waits;
 pub use again::{Again, kept};
 #[doc(hidden)]
 pub use checked::{
-    Argument, Checked, FieldType, Fits, IsElement, IsMessage, PortOf, State, exists,
+    Argument, Checked, FieldType, Fits, IsElement, IsMessage, IsOpenMessage, Otherwise, PortOf,
+    State, exists,
 };
 pub use condition::{Answer, AsyncHandle, BooleanHandle, Condition};
 #[doc(hidden)]
