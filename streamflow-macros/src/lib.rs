@@ -380,6 +380,11 @@ pub fn graph(tokens: TokenStream) -> TokenStream {
 /// `T` is a `Message`: a tensor, a number, a `HostData<T>`, a struct or an enum with `#[derive(Message)]`. The struct's
 /// documentation gets a table with the documentation of its ports.
 ///
+/// # State
+/// The other fields are the operator's state, and the arguments of `new`, in their order. `#[state] plan: Option<Plan>` is
+/// made by `new` itself, as the type's `Default`, so that no caller of `new` names it: what `start` or the first tick
+/// fills, counters, and types that are private to the operator's module.
+///
 /// # Parameters
 /// `#[param] threshold: f32` is state that any thread may set while the graph runs. `compute` reads it as
 /// `self.threshold`, and `new` takes it, as other state. `#[param(range = 0.0..=1.0)]` refuses other values; the ends are
@@ -395,7 +400,7 @@ pub fn graph(tokens: TokenStream) -> TokenStream {
 ///   returns. An operator without inputs has no internal stream, and sets the stream of each output with
 ///   `set_cuda_stream`.
 /// - `no_new`: the user writes the constructor. By default, the macro generates `new`, which takes the state's fields
-///   in their order. A struct with type parameters that no field uses also has a field `__ports: PhantomData<…>`.
+///   in their order, without those that are marked `#[state]`. A struct with type parameters that no field uses also has a field `__ports: PhantomData<…>`.
 /// - `stays`: `start`, `compute` and `stop` run on the thread that runs the graph: the caller of `run`, or the thread that
 ///   `spawn` makes. It is for libraries with state of their thread, and for windows that belong to the main thread. The
 ///   operator's state is `Send` nevertheless, since the graph may move before a run: what must not leave its thread is in a
@@ -407,6 +412,8 @@ pub fn graph(tokens: TokenStream) -> TokenStream {
 /// - a type that can't be a message, as `[f32]`, `str` or a tuple,
 /// - a name that is given twice, or is reserved,
 /// - `#[param]` on a port, or on a type that is not a `Param`; a range that has no values,
+/// - `#[state]` on a port, on a type without `Default`, or with `no_new`,
+/// - a type parameter as a message without the bound `Message`, or as an element without the bound `Element`,
 /// - state that is not `Send`, as a tick's `Stream` (use an `OnStream` for a stream beyond the tick),
 /// - an operator without `impl Compute` in a graph.
 ///

@@ -83,6 +83,25 @@ pub(crate) fn bounds_left_to_rustc<'a>(
         .collect()
 }
 
+/// The bounds of type parameters that are the elements of these types, as the `T` of `Tensor<T>`. If a parameter has no such
+/// bound, rustc reports that at the user's type; the generated code assumes it.
+pub(crate) fn bounds_of_params<'a>(
+    types: impl Iterator<Item = &'a Type>,
+    generics: &Generics,
+) -> Vec<TokenStream> {
+    let elements = types.filter(|ty| is_message(ty)).filter_map(element);
+    elements
+        .filter(|element| is_type_param(element, generics))
+        .map(|element| must_be(element, |at| quote_spanned!(at=> ::streamflow::__private::Element)))
+        .collect()
+}
+
+/// Whether a type is a type parameter.
+pub(crate) fn is_type_param(ty: &Type, generics: &Generics) -> bool {
+    matches!(ty, Type::Path(path)
+        if generics.type_params().any(|param| path.path.is_ident(&param.ident)))
+}
+
 /// The bound for one type. `None` if the macro knows that it holds, or if it can't be a clause.
 fn bound_left_to_rustc(ty: &Type, generics: &Generics) -> Option<TokenStream> {
     // The same higher-ranked type may be spelled in several ways, so its clause might be there twice.
@@ -115,14 +134,12 @@ pub(crate) fn left_to_rustc<'a>(ty: &'a Type, generics: &Generics) -> Option<Lef
     }
     let element = element(ty)?;
     // The bounds of a type parameter are checked separately.
-    let known = is_element(element)
-        || matches!(element, Type::Path(path)
-            if generics.type_params().any(|param| path.path.is_ident(&param.ident)));
+    let known = is_element(element) || is_type_param(element, generics);
     (!known).then_some(LeftToRustc::Element(element))
 }
 
 /// `T` of `Tensor<T>`.
-fn element(ty: &Type) -> Option<&Type> {
+pub(crate) fn element(ty: &Type) -> Option<&Type> {
     let Type::Path(path) = ty else { return None };
     let PathArguments::AngleBracketed(list) = &path.path.segments.last()?.arguments else {
         return None;

@@ -8,7 +8,7 @@ use syn::{GenericParam, Generics, Lifetime, LifetimeParam, Member, Type, parse_q
 
 use super::fields::{List, Message, Shape};
 use super::lists::{fields_impl, names};
-use crate::tokens::bounds_left_to_rustc;
+use crate::tokens::{bounds_left_to_rustc, bounds_of_params};
 
 /// The whole expansion. `sound`: the macro found no mistake.
 pub(super) fn message(message: &Message, sound: bool) -> TokenStream {
@@ -203,7 +203,10 @@ fn describe(member: &Member, ty: &Type, field: &TokenStream) -> TokenStream {
 /// field's type, and assumes it in the rest of the generated code.
 fn bounded(message: &Message) -> Generics {
     let mut generics = message.generics.clone();
-    for clause in bounds_left_to_rustc(message.shape.types().into_iter(), &message.generics) {
+    let types = message.shape.types();
+    let of_params = bounds_of_params(types.iter().copied(), &message.generics);
+    let of_types = bounds_left_to_rustc(types.into_iter(), &message.generics);
+    for clause in of_types.into_iter().chain(of_params) {
         generics.make_where_clause().predicates.push(parse_quote!(#clause));
     }
     generics

@@ -7,11 +7,11 @@ use syn::{
     TypeParam, TypeParamBound, WherePredicate,
 };
 
-use super::fields::sort_fields;
+use super::fields::{StateAttribute, sort_fields};
 use super::model::{Body, Expandable, Operator, Options, Param, Port};
 use super::params::setter_name;
 use crate::diagnostic::Errors;
-use crate::tokens::{STANDARD_TRAITS, mentions};
+use crate::tokens::{STANDARD_TRAITS, element, is_message, mentions};
 
 /// Checks the item, and returns all of the operator that is usable in spite of its mistakes.
 pub(super) fn check_operator(
@@ -24,7 +24,7 @@ pub(super) fn check_operator(
     let whole = without_own_attributes(&input).to_token_stream();
     let DeriveInput { attrs, vis, ident, generics, data } = input;
     let mut expandable = reject_lifetimes(&generics, errors);
-    let (mut ports, mut params) = (Vec::new(), Vec::new());
+    let (mut ports, mut params, mut made) = (Vec::new(), Vec::new(), Vec::new());
     let spans = match &data {
         Data::Struct(DataStruct { struct_token, fields: Fields::Named(fields), .. }) => {
             [struct_token.span, fields.brace_token.span.join()]
@@ -35,7 +35,8 @@ pub(super) fn check_operator(
         Data::Struct(DataStruct { fields: Fields::Named(fields), .. }) => {
             let sorted = sort_fields(&ident, fields.named, errors);
             let state = sorted.state;
-            (ports, params) = (sorted.ports, sorted.params);
+            (ports, params, made) = (sorted.ports, sorted.params, sorted.made);
+            reject_made_without_new(&made, &options, errors);
             check_param_names(&mut params, errors);
             if ports.is_empty() {
                 errors.at(
@@ -108,6 +109,7 @@ pub(super) fn check_operator(
         body,
         ports,
         params,
+        made: made.into_iter().map(|attribute| attribute.field).collect(),
         expandable,
         state_checks: Vec::new(),
     }
@@ -130,6 +132,17 @@ fn check_param_names(params: &mut Vec<Param>, errors: &mut Errors) {
     });
 }
 
+/// Reports `#[state]` in an operator whose `new` the user writes.
+fn reject_made_without_new(made: &[StateAttribute], options: &Options, errors: &mut Errors) {
+    if options.no_new {
+        for attribute in made {
+            let text = "`#[state]` says that `new` makes this field, and with `no_new` there is no such `new`; remove one of \
+                        them";
+            errors.at(&attribute.written, text);
+        }
+    }
+}
+
 /// Reports and removes a second `#[operator]`, which would find no ports.
 fn remove_repeated(attrs: &mut Vec<Attribute>, errors: &mut Errors) {
     attrs.retain(|attr| {
@@ -143,7 +156,7 @@ fn remove_repeated(attrs: &mut Vec<Attribute>, errors: &mut Errors) {
     });
 }
 
-/// The item without `#[input]`, `#[output]` and `#[param]`, which rustc does not know. Used when the item is kept as it is.
+/// The item without `#[input]`, `#[output]`, `#[param]` and `#[state]`, which rustc does not know. Used when the item is kept as it is.
 fn without_own_attributes(input: &DeriveInput) -> DeriveInput {
     let mut input = input.clone();
     let variants = match &mut input.data {
@@ -153,7 +166,7 @@ fn without_own_attributes(input: &DeriveInput) -> DeriveInput {
     };
     for field in variants.into_iter().flatten() {
         let is_ours = |attr: &Attribute| {
-            ["input", "output", "param"].iter().any(|name| attr.path().is_ident(name))
+            ["input", "output", "param", "state"].iter().any(|name| attr.path().is_ident(name))
         };
         field.attrs.retain(|attr| !is_ours(attr));
     }
@@ -185,19 +198,33 @@ fn are_bounded(generics: &Generics, ports: &[Port], errors: &mut Errors) -> bool
     for param in generics.type_params() {
         let name = &param.ident;
         let (mut named, mut sent, mut lives) = (false, false, false);
+        let mut only_element = true;
         for bound in list_bounds(param, generics) {
             match bound {
                 TypeParamBound::Trait(bound) => {
                     let last = bound.path.segments.last().map(|last| last.ident.to_string());
                     sent |= last.as_deref() == Some("Send");
+                    only_element &= last
+                        .as_deref()
+                        .is_none_or(|last| last == "Element" || STANDARD_TRAITS.contains(&last));
                     named |= last.is_some_and(|last| !STANDARD_TRAITS.contains(&last.as_str()));
                 }
                 TypeParamBound::Lifetime(lifetime) => lives |= lifetime.ident == "static",
                 _ => {}
             }
         }
+        let is_param = |ty: &Type| matches!(ty, Type::Path(path) if path.path.is_ident(name));
+        let as_message = ports.iter().any(|port| is_param(&port.message));
+        let as_element = ports
+            .iter()
+            .any(|port| is_message(&port.message) && element(&port.message).is_some_and(is_param));
         // Any other trait may imply all the bounds that are needed.
-        if named || (sent && lives) {
+        let suffices = match (as_message, as_element) {
+            (true, _) => named && !only_element,
+            (_, true) => named,
+            _ => named || (sent && lives),
+        };
+        if suffices {
             continue;
         }
         all = false;

@@ -31,8 +31,9 @@ pub(super) fn name_checked_types(operator: &mut Operator) -> Checks {
     }
     let (owner, cfgs) = (operator.ident.unraw(), operator.cfgs.clone());
     let name = |part: &Ident| format_ident!("__{owner}_{}", part.unraw(), span = Span::call_site());
+    let mut known = Vec::new();
     for port in &mut operator.ports {
-        checks.others.extend(check_port(port, &name(&port.ident)));
+        checks.others.extend(check_port(port, &name(&port.ident), &mut known));
     }
     let Body::State(state) = &mut operator.body else { return checks };
     for field in state {
@@ -59,8 +60,13 @@ fn is_cfg(attr: &syn::Attribute) -> bool {
     attr.path().is_ident("cfg")
 }
 
-/// The check of a port's type, which gets the name.
-fn check_port(port: &mut Port, name: &Ident) -> Option<TokenStream> {
+/// The check of a port's type, which gets the name. `known` has the checks of the ports before, with their names: a type
+/// is checked once.
+fn check_port(
+    port: &mut Port,
+    name: &Ident,
+    known: &mut Vec<(String, Ident)>,
+) -> Option<TokenStream> {
     let none = syn::Generics::default();
     let renamed = |ty: &Type| -> Type {
         let name = Ident::new(&name.to_string(), ty.span());
@@ -88,6 +94,11 @@ fn check_port(port: &mut Port, name: &Ident) -> Option<TokenStream> {
     };
     port.message = message;
     port.is_checked = true;
+    let checked = quote!(#check of #ty).to_string();
+    if let Some((_, first)) = known.iter().find(|(of, _)| *of == checked) {
+        return Some(quote!(type #name = #first;));
+    }
+    known.push((checked, name.clone()));
     let is = format_ident!("{name}_is");
     // Within another type, a reference is reported as any other type is.
     let (first, last) = ends(&ty);

@@ -1,8 +1,10 @@
 //! The user's struct without its ports, and its `new`.
 
 use proc_macro2::TokenStream;
-use quote::{ToTokens, quote, quote_spanned};
+use quote::{quote, quote_spanned};
 use syn::Field;
+use syn::ext::IdentExt;
+use syn::spanned::Spanned;
 
 use super::docs;
 use super::generics::{find_unused_params, phantom_type};
@@ -39,22 +41,40 @@ pub(super) fn expand_definition(operator: &Operator) -> TokenStream {
     }
 }
 
-/// `new`, with the state's fields as its arguments.
+/// `new`, with the state's fields as its arguments, without those that it makes by `Default`.
 fn expand_new(operator: &Operator, state: &[Field], has_phantom_field: bool) -> TokenStream {
     let Operator { ident, visibility, cfgs, generics, .. } = operator;
     let (impl_generics, type_generics, where_clause) = generics.split_for_impl();
-    let conditions = state.iter().map(|field| {
-        let cfgs = field.attrs.iter().filter(|attr| attr.path().is_ident("cfg"));
-        quote!(#(#cfgs)*)
+    let is_made =
+        |field: &&Field| field.ident.as_ref().is_some_and(|ident| operator.made.contains(ident));
+    let (made, given): (Vec<&Field>, Vec<&Field>) = state.iter().partition(is_made);
+    let arguments = given.iter().map(|field| {
+        let (cfgs, name, ty) = (cfgs_of(field), &field.ident, &field.ty);
+        quote!(#cfgs #name: #ty,)
     });
-    let conditions: Vec<TokenStream> = conditions.collect();
-    let names: Vec<TokenStream> = state.iter().map(|field| field.ident.to_token_stream()).collect();
-    let types = state.iter().map(|field| &field.ty);
+    let taken = given.iter().map(|field| {
+        let (cfgs, name) = (cfgs_of(field), &field.ident);
+        quote!(#cfgs #name,)
+    });
+    let by_default = made.iter().map(|field| {
+        let (cfgs, name, ty) = (cfgs_of(field), &field.ident, &field.ty);
+        // The span of the type: rustc reports there that it has no `Default`.
+        let make = quote_spanned!(ty.span()=> <#ty as ::core::default::Default>::default());
+        quote!(#cfgs #name: #make,)
+    });
     let phantom_field = has_phantom_field.then(|| quote!(__ports: ::core::marker::PhantomData,));
-    let text = format!("Makes a `{ident}` from its state, in the order of its fields.");
+    let text = if made.is_empty() {
+        format!("Makes a `{ident}` from its state, in the order of its fields.")
+    } else {
+        let names = made.iter().filter_map(|field| field.ident.as_ref());
+        let names = names.map(|name| format!("`{}`", name.unraw())).collect::<Vec<_>>().join(", ");
+        format!(
+            "Makes a `{ident}` from its state, in the order of its fields. These begin with their `Default`: {names}."
+        )
+    };
     // The span of the struct's name: rustc shows it when a call has wrong arguments.
-    let function = quote_spanned!(ident.span()=> fn new(#(#conditions #names: #types,)*) -> Self);
-    let body = braced(ident.span(), quote!(Self { #(#conditions #names,)* #phantom_field }));
+    let function = quote_spanned!(ident.span()=> fn new(#(#arguments)*) -> Self);
+    let body = braced(ident.span(), quote!(Self { #(#taken)* #(#by_default)* #phantom_field }));
     quote! {
         #cfgs
         #[allow(clippy::new_without_default, clippy::too_many_arguments, dead_code)]
@@ -64,4 +84,9 @@ fn expand_new(operator: &Operator, state: &[Field], has_phantom_field: bool) -> 
             #visibility #function #body
         }
     }
+}
+
+fn cfgs_of(field: &Field) -> TokenStream {
+    let cfgs = field.attrs.iter().filter(|attr| attr.path().is_ident("cfg"));
+    quote!(#(#cfgs)*)
 }

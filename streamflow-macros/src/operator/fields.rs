@@ -22,6 +22,14 @@ pub(super) struct SortedFields {
     pub(super) state: Vec<Field>,
     /// The parameters among the state.
     pub(super) params: Vec<Param>,
+    /// The fields of the state that `new` makes by `Default`.
+    pub(super) made: Vec<StateAttribute>,
+}
+
+/// `#[state]` at a field.
+pub(super) struct StateAttribute {
+    pub(super) field: Ident,
+    pub(super) written: Attribute,
 }
 
 /// The attribute that makes a field a port.
@@ -35,7 +43,8 @@ pub(super) fn sort_fields(
     fields: Punctuated<Field, Token![,]>,
     errors: &mut Errors,
 ) -> SortedFields {
-    let mut sorted = SortedFields { ports: Vec::new(), state: Vec::new(), params: Vec::new() };
+    let mut sorted =
+        SortedFields { ports: Vec::new(), state: Vec::new(), params: Vec::new(), made: Vec::new() };
     let mut names = HashSet::new();
     for mut field in fields {
         let Some(ident) = field.ident.clone() else { continue };
@@ -57,10 +66,15 @@ pub(super) fn sort_fields(
         match attribute {
             Some(attribute) => {
                 reject_param_attribute(&mut field, errors);
+                if let Some(StateAttribute { written, .. }) = take_state(&mut field, errors) {
+                    let text = "a port is no state: it has no value between two ticks; remove this";
+                    errors.at(written, text);
+                }
                 sorted.ports.push(read_port(operator, ident, attribute, field, errors));
             }
             None => {
                 sorted.params.extend(take_param(&mut field, errors));
+                sorted.made.extend(take_state(&mut field, errors));
                 sorted.state.push(field);
             }
         }
@@ -84,6 +98,28 @@ fn reject_param_attribute(field: &mut Field, errors: &mut Errors) {
         }
         !is_param
     });
+}
+
+/// Removes `#[state]` from the field, and returns it if there was one.
+fn take_state(field: &mut Field, errors: &mut Errors) -> Option<StateAttribute> {
+    let ident = field.ident.clone()?;
+    let mut found: Option<StateAttribute> = None;
+    field.attrs.retain(|attr| {
+        let Some(name) = attr.path().get_ident().map(ToString::to_string) else { return true };
+        if name != "state" {
+            if similar(&name, &["state"]).is_none() {
+                return true;
+            }
+            errors.at(attr, format!("unknown attribute `{name}`; did you mean `#[state]`?"));
+        } else if !matches!(attr.meta, Meta::Path(_)) {
+            errors.at(attr, "the state that `new` makes is the type's `Default`; write `#[state]`");
+        } else if found.is_some() {
+            errors.at(attr, "`#[state]` is given twice; remove one");
+        }
+        found.get_or_insert(StateAttribute { field: ident.clone(), written: attr.clone() });
+        false
+    });
+    found
 }
 
 /// Removes `#[input]` or `#[output]` from the field, and returns it.

@@ -34,6 +34,8 @@ pub(super) struct Operator {
     pub(super) ports: Vec<Port>,
     /// The fields of the state that are marked `#[param]`, in their order.
     pub(super) params: Vec<Param>,
+    /// The fields of the state that are marked `#[state]`: `new` makes them by `Default`.
+    pub(super) made: Vec<Ident>,
     /// How much the macro can define.
     pub(super) expandable: Expandable,
     /// The constants that say whether the types of the state fit, where rustc must check that.

@@ -310,3 +310,59 @@ fn a_field_without_a_name_is_reported() {
         assert_eq!(fields(&items, "A"), ["b: u8"]);
     }
 }
+
+#[test]
+fn a_type_parameter_that_is_a_message_needs_more_than_the_bounds_of_an_element() {
+    for (generics, port) in [
+        (quote!(<T: Element>), quote!(&T)),
+        (quote!(<T: Clone + Send + Sync + 'static>), quote!(T)),
+        (quote!(<T: Clone + Send + Sync + 'static>), quote!(&Tensor<T>)),
+    ] {
+        let item = quote!(struct A #generics { #[input] x: #port });
+        let tokens = operator(quote!(), item).to_string();
+        assert_eq!(tokens.matches("compile_error").count(), 1, "{tokens}");
+    }
+    for (generics, port) in [
+        (quote!(<T: Message>), quote!(&T)),
+        (quote!(<T: Mine>), quote!(&T)),
+        (quote!(<T: Element + Message>), quote!(&T)),
+        (quote!(<T: Real>), quote!(&Tensor<T>)),
+        (quote!(<T: Clone + Send + Sync + 'static>), quote!(HostData<T>)),
+    ] {
+        let item = quote!(struct A #generics { #[input] x: #port });
+        assert_eq!(expanded(quote!(), item).0, Vec::<String>::new());
+    }
+}
+
+#[test]
+fn a_type_that_only_rustc_can_judge_is_checked_once_in_an_operator() {
+    let item = quote!(
+        struct A {
+            #[input]
+            x: &Boxes,
+            #[input]
+            y: Boxes,
+            #[output]
+            z: HostData<Boxes>,
+        }
+    );
+    let text = operator(quote!(), item).to_string();
+    assert_eq!(text.matches(":: __IS").count(), 2, "{text}");
+}
+
+#[test]
+fn a_field_that_new_makes_is_no_argument() {
+    let item = quote!(
+        struct A {
+            #[input]
+            x: u64,
+            a: u8,
+            #[state]
+            b: Mine,
+            c: u16,
+        }
+    );
+    let text = operator(quote!(), item).to_string();
+    assert!(text.contains("fn new (a : u8 , c : u16 ,) -> Self"), "{text}");
+    assert!(text.contains("b : < Mine as :: core :: default :: Default > :: default ()"), "{text}");
+}
