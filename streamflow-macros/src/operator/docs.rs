@@ -26,13 +26,24 @@ pub(super) fn read_doc_text(docs: &[Attribute]) -> String {
     lines.join("\n").trim().to_owned()
 }
 
+/// The begin of the table of the ports.
+const PORT_TABLE: &str = "\n\n## Ports\n\n| name | direction | type | text |\n|---|---|---|---|";
+
+/// Whether an item has the table of an operator's ports already.
+pub(super) fn has_port_table(attrs: &[Attribute]) -> bool {
+    attrs.iter().any(|attr| match &attr.meta {
+        Meta::NameValue(pair) => matches!(&pair.value, Expr::Lit(literal)
+            if matches!(&literal.lit, Lit::Str(text) if text.value().starts_with(PORT_TABLE))),
+        _ => false,
+    })
+}
+
 /// The table of the ports, which follows the operator's own text.
 pub(super) fn write_port_table(operator: &Operator) -> TokenStream {
     if operator.ports.is_empty() {
         return TokenStream::new();
     }
-    let mut table =
-        "\n\n## Ports\n\n| name | direction | type | text |\n|---|---|---|---|".to_owned();
+    let mut table = PORT_TABLE.to_owned();
     for port in &operator.ports {
         let direction = match (port.direction, &port.size) {
             (Direction::Output, _) => "output".to_owned(),

@@ -71,6 +71,11 @@ pub(crate) fn operator(options: TokenStream, item: TokenStream) -> TokenStream {
         let item = if parse::is_struct(item.clone()) { TokenStream::new() } else { item };
         return [item, errors.into_tokens()].into_iter().collect();
     };
+    if docs::has_port_table(&input.attrs) {
+        // The first `#[operator]`, perhaps under another name, has taken the ports.
+        errors.at(&input.ident, "`#[operator]` is given twice; remove one");
+        return [item, errors.into_tokens()].into_iter().collect();
+    }
     let mut operator = check::check_operator(options, input, &mut errors);
     let checks = checked::name_checked_types(&mut operator);
     let expanded = match operator.expandable {

@@ -366,3 +366,21 @@ fn a_field_that_new_makes_is_no_argument() {
     assert!(text.contains("fn new (a : u8 , c : u16 ,) -> Self"), "{text}");
     assert!(text.contains("b : < Mine as :: core :: default :: Default > :: default ()"), "{text}");
 }
+
+#[test]
+fn an_operator_that_is_expanded_already_is_reported_once_and_kept() {
+    let (_, items) = expanded(
+        quote!(),
+        quote!(
+            struct A {
+                #[output]
+                x: u64,
+                n: u8,
+            }
+        ),
+    );
+    let expanded_struct = items.iter().find(|item| matches!(item, Item::Struct(_)));
+    let text = operator(quote!(), quote!(#expanded_struct)).to_string();
+    assert_eq!(text.matches("compile_error").count(), 1, "{text}");
+    assert!(text.contains("given twice") && !text.contains("impl"), "{text}");
+}
