@@ -23,8 +23,15 @@ enum Use {
 impl Use {
     fn expand(self) -> TokenStream {
         match self {
-            Self::Graph(body) => crate::graph::graph(body),
-            Self::Operator(options, item) => crate::operator::operator(options, item),
+            Self::Graph(body) => {
+                // In an editor, tokens that are no expression yet stay as they are.
+                let _ = crate::graph::graph_in_an_editor(body.clone());
+                crate::graph::graph(body)
+            }
+            Self::Operator(options, item) => {
+                let _ = crate::operator::operator_in_an_editor(options.clone(), item.clone());
+                crate::operator::operator(options, item)
+            }
             Self::Kernel(options, item) => crate::kernel::kernel(options, item),
             Self::Message(item) => crate::message::message(item),
         }

@@ -13,6 +13,7 @@
 //! `#[derive(Message)]` and `graph!`: rustc then does not know `#[diagnostic::…]`, which they expand to.
 
 mod diagnostic;
+mod editor;
 mod expression;
 #[cfg(test)]
 mod fuzz;
@@ -332,7 +333,8 @@ pub fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
 /// `touch src/main.rs; STREAMFLOW_EXPAND=$PWD/expanded cargo check`.
 #[proc_macro]
 pub fn graph(tokens: TokenStream) -> TokenStream {
-    guarded(TokenStream::new(), || graph::graph(tokens.into()).into())
+    let expand = if editor::is_expanding() { graph::graph_in_an_editor } else { graph::graph };
+    guarded(TokenStream::new(), || expand(tokens.into()).into())
 }
 
 /// Makes a struct an operator: its marked fields become ports.
@@ -425,7 +427,9 @@ pub fn graph(tokens: TokenStream) -> TokenStream {
 /// `touch src/main.rs; STREAMFLOW_EXPAND=$PWD/expanded cargo check`.
 #[proc_macro_attribute]
 pub fn operator(options: TokenStream, item: TokenStream) -> TokenStream {
-    guarded(item.clone(), || operator::operator(options.into(), item.into()).into())
+    let expand =
+        if editor::is_expanding() { operator::operator_in_an_editor } else { operator::operator };
+    guarded(item.clone(), || expand(options.into(), item.into()).into())
 }
 
 /// Makes a struct or an enum a message: what travels along the edges of a graph.

@@ -18,6 +18,8 @@
 //!    of the user's tokens a mistake underlines.
 //! 4. Here, `graph` appends the mistakes that `parse` and `check` have added to `Errors`, as `compile_error!`s.
 //!
+//! In an editor, `editor/mod.rs` takes the place of steps 3 and 4.
+//!
 //! # Which check is where
 //!
 //! - In the macro: `parse` checks the syntax, and finds a literal `#[capacity(0)]`, and literals with which a condition,
@@ -48,6 +50,7 @@
 
 mod check;
 mod conditions;
+mod editor;
 mod expand;
 mod model;
 mod parse;
@@ -61,12 +64,13 @@ use proc_macro2::TokenStream;
 
 use crate::diagnostic::Errors;
 
+pub(crate) use editor::graph_in_an_editor;
+
 /// Expands one use of `graph!`.
 pub(crate) fn graph(tokens: TokenStream) -> TokenStream {
     let mut errors = Errors::default();
     let graph = parse::parse_graph(tokens, &mut errors)
         .and_then(|parsed| check::check_graph(parsed, &mut errors));
     let expanded = graph.map(expand::expand_graph).unwrap_or_default();
-    // The errors come last: an editor completes in what comes before them.
     [expanded, errors.into_tokens()].into_iter().collect()
 }

@@ -8,7 +8,7 @@ use proc_macro2::Ident;
 use syn::{Expr, Token, Type};
 
 use super::parts::{
-    EdgeAttributes, Header, NodeAttributes, NodeParts, PartialPort, Pool, Port, Streams, unraw_name,
+    EdgeAttributes, Header, NodeAttributes, NodeParts, Pool, Port, Streams, unraw_name,
 };
 
 /// A graph that can be expanded, perhaps without the parts that have mistakes. The names of its nodes are unique,
@@ -20,8 +20,6 @@ pub(super) struct Graph {
     /// One for each input that is fed. Its nodes may be unknown: see "An unknown node" in `graph/mod.rs`.
     pub(super) edges: Vec<Edge>,
     pub(super) discards: Vec<Discard>,
-    /// All ports that edges name, as far as they are written, in source order: an editor completes them.
-    pub(super) completions: Vec<PartialPort>,
     /// Indices of `nodes` in the order in which they run: each after all its producers.
     pub(super) order: Vec<usize>,
     /// What the user wrote for nodes that have mistakes and are not among `nodes`.

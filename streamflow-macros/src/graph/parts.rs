@@ -131,21 +131,6 @@ impl fmt::Display for Port {
     }
 }
 
-/// `node`, `node.` or `node.port`.
-#[derive(Clone)]
-pub(super) struct PartialPort {
-    pub(super) node: Ident,
-    pub(super) dot: Option<Token![.]>,
-    pub(super) name: Option<Ident>,
-}
-
-impl From<&Port> for PartialPort {
-    fn from(port: &Port) -> Self {
-        let Port { node, dot, name } = port.clone();
-        Self { node, dot: Some(dot), name: Some(name) }
-    }
-}
-
 /// The attributes of an edge.
 #[derive(Clone, Default)]
 pub(super) struct EdgeAttributes {

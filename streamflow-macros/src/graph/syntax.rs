@@ -3,7 +3,7 @@
 use proc_macro2::Ident;
 use syn::{Expr, Token, Type};
 
-use super::parts::{EdgeAttributes, Header, NodeAttributes, NodeParts, PartialPort, Pool, Port};
+use super::parts::{EdgeAttributes, Header, NodeAttributes, NodeParts, Pool, Port};
 
 /// The header and the statements of a graph.
 pub(super) struct ParsedGraph {
@@ -47,17 +47,7 @@ pub(super) enum Target {
 }
 
 impl EdgeStatement {
-    /// The output, then the inputs.
-    pub(super) fn ports(&self) -> impl Iterator<Item = &Port> {
-        let inputs = match &self.target {
-            Target::Input(input) => std::slice::from_ref(input),
-            Target::Group(inputs) => inputs,
-            Target::Discard(_) => &[],
-        };
-        std::iter::once(&self.output).chain(inputs)
-    }
-
-    /// The same ports, to be changed.
+    /// The output, then the inputs, to be changed.
     pub(super) fn ports_mut(&mut self) -> impl Iterator<Item = &mut Port> {
         let inputs = match &mut self.target {
             Target::Input(input) => std::slice::from_mut(input),
@@ -73,8 +63,6 @@ impl EdgeStatement {
 pub(super) struct BrokenStatement {
     /// The node that it would declare: an edge to this node is no further mistake.
     pub(super) node: Option<Ident>,
-    /// The ports that it names, as far as they are written: an editor completes them.
-    pub(super) ports: Vec<PartialPort>,
     /// What the user wrote for the node.
     pub(super) parts: NodeParts,
 }

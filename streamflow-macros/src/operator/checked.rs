@@ -107,12 +107,9 @@ fn check_port(
     let constant = constant(&is, &ty, &quote!(#begin #ty #end), &check);
     Some(quote! {
         #constant
-        #[cfg(not(rust_analyzer))]
         type #name = <<::streamflow::__private::Fits<{ #is }>
             as ::streamflow::__private::Checked<fn(#ty)>>::Type
             as ::streamflow::__private::Argument>::Type;
-        #[cfg(rust_analyzer)]
-        type #name = #ty;
     })
 }
 

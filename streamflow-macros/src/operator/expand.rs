@@ -126,14 +126,8 @@ fn expand_operator_impl(operator: &Operator, names: &Names) -> TokenStream {
         type Io<#tick> = #io<#tick, #(#io_params,)*>;
         type StreamNames<#tick> = #streams<#tick>;
         type Params = #params;
-        #[cfg(not(rust_analyzer))]
         type __Checked = #checked;
-        #[cfg(rust_analyzer)]
-        type __Checked = Self;
-        #[cfg(not(rust_analyzer))]
         type __Node = #node;
-        #[cfg(rust_analyzer)]
-        type __Node = ::std::boxed::Box<::streamflow::__private::Node<Self>>;
 
         fn __ports() -> #ports #type_generics {
             #ports { #(#port_names: ::streamflow::__private::#port_structs::new(),)* #ports_phantom_field }

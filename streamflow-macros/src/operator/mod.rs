@@ -41,6 +41,7 @@ mod check;
 mod checked;
 mod constructor;
 mod docs;
+mod editor;
 mod expand;
 mod fields;
 mod generics;
@@ -58,18 +59,30 @@ mod tests;
 
 use proc_macro2::TokenStream;
 
-use self::model::Expandable;
+use self::checked::Checks;
+pub(crate) use self::editor::operator_in_an_editor;
+use self::model::{Expandable, Operator};
 use crate::diagnostic::Errors;
 
 /// Expands one use of `#[operator]`.
 pub(crate) fn operator(options: TokenStream, item: TokenStream) -> TokenStream {
+    let (expanded, errors) = expand_item(options, item, checked::name_checked_types);
+    [expanded, errors.into_tokens()].into_iter().collect()
+}
+
+/// `check` renames types that rustc must check, and returns the constants that check them.
+fn expand_item(
+    options: TokenStream,
+    item: TokenStream,
+    check: impl FnOnce(&mut Operator) -> Checks,
+) -> (TokenStream, Errors) {
     let mut errors = Errors::default();
     let options = parse::parse_options(options, &mut errors);
     let Some(input) = parse::parse_item(item.clone(), &mut errors) else {
         // An item that is not a type stays as it is. A struct that can't be read is dropped: rustc would report it
         // again, and its ports' attributes too.
         let item = if parse::is_struct(item.clone()) { TokenStream::new() } else { item };
-        return [item, errors.into_tokens()].into_iter().collect();
+        return (item, errors);
     };
     if docs::has_port_table(&input.attrs) {
         // The first `#[operator]`, perhaps under another name, has taken the ports.
@@ -77,10 +90,10 @@ pub(crate) fn operator(options: TokenStream, item: TokenStream) -> TokenStream {
         return [item, errors.into_tokens()].into_iter().collect();
     }
     let mut operator = check::check_operator(options, input, &mut errors);
-    let checks = checked::name_checked_types(&mut operator);
+    let checks = check(&mut operator);
     let expanded = match operator.expandable {
         Expandable::Type => refused::expand_refused(&operator, errors.take_first()),
         Expandable::Operator => expand::expand_operator(&operator, &checks),
     };
-    [expanded, errors.into_tokens()].into_iter().collect()
+    (expanded, errors)
 }

@@ -1,124 +1,26 @@
-//! Editor support inside `graph!`, `#[operator]` and `compute`: completion of nodes, ports and types, hover and
-//! go-to-definition, also in incomplete statements.
+//! Editor support inside `graph!`, `#[operator]` and `compute`: completion of nodes, ports, types and words, hover,
+//! definitions and renames, also in incomplete statements.
 //!
 //! The test queries rust-analyzer over LSP. It is reported as skipped where there is none, neither at
 //! `STREAMFLOW_RUST_ANALYZER` nor in the path. `STREAMFLOW_REQUIRE_RUST_ANALYZER=1` makes that a failure.
 #![allow(missing_docs, clippy::print_stdout, reason = "a test binary")]
 
+mod cases;
+mod program;
+mod project;
 mod server;
 
 use std::process::ExitCode;
 
-use server::{Answer, Server};
-use streamflow_tests::{Failed, Suite, check};
-
-/// The program. `/*here*/` is replaced by the typed text, or `/*field*/`, or `/*compute*/`.
-const PROGRAM: &str = r#"use streamflow::prelude::*;
-
-/// Makes frames.
-#[operator]
-pub struct Camera {
-    /// The frame of this tick.
-    #[output]
-    frame: Tensor<u8>,
-}
-
-/// Bytes to floats.
-#[operator]
-pub struct Cast {
-    /// Bytes.
-    #[input]
-    src: &Tensor<u8>,
-    #[output]
-    dst: Tensor<f32>,
-    /*field*/
-}
-
-impl Compute for Cast {
-    fn compute(&mut self, io: CastIo<'_>, cx: &ExecutionContext) -> Result<()> {
-        /*compute*/
-        Ok(())
-    }
-}
-
-#[operator]
-pub struct Fuse {
-    #[input]
-    left_image: &Tensor<f32>,
-    #[input]
-    right_image: &Tensor<f32>,
-    #[output]
-    depth: Tensor<f32>,
-}
-
-graph! {
-    pub struct Stereo {
-        let left: Camera = Camera::new();
-        let right: Camera = Camera::new();
-        let cast: Cast = Cast::new();
-        let fuse: Fuse = Fuse::new();
-
-        /*here*/
-        cast.dst >> fuse.left_image;
-    }
-}
-"#;
-
-/// A typed text, with the cursor at `|`, and the expected answer.
-enum Case {
-    /// The completion offers these, and no port of another node.
-    Completes(&'static str, &'static [&'static str]),
-    /// The hover text at the cursor contains these.
-    Hovers(&'static str, &'static [&'static str]),
-    /// The item at the cursor is declared in the line with this text.
-    Leads(&'static str, &'static str),
-    /// As `Completes`, for a field of an operator.
-    Field(&'static str, &'static [&'static str]),
-    /// As `Completes`, for a statement of `compute`.
-    Compute(&'static str, &'static [&'static str]),
-}
-
-const CASES: &[Case] = &[
-    // Ports: in an incomplete statement, in one that ends in a semicolon, and in a complete one.
-    Case::Completes("left.|", &["frame"]),
-    Case::Completes("left.|;", &["frame"]),
-    Case::Completes("left.fr| >> cast.src;", &["frame"]),
-    Case::Completes("left.frame >> cast.|", &["src", "dst"]),
-    Case::Completes("left.frame >> cast.|;", &["src", "dst"]),
-    Case::Completes("cast.dst >> (fuse.|);", &["left_image", "right_image", "depth"]),
-    Case::Completes("fuse.|", &["left_image", "right_image", "depth"]),
-    // Nodes.
-    Case::Completes("le|", &["left"]),
-    Case::Completes("left.frame >> ca|", &["cast"]),
-    // Types, hovers and definitions.
-    Case::Completes("let more: Cam| = Camera::new();", &["Camera"]),
-    Case::Hovers("left.fr|ame >> cast.src;", &["frame", "The frame of this tick"]),
-    Case::Hovers("left.frame >> cast.s|rc;", &["src", "Bytes"]),
-    Case::Hovers("le|ft.frame >> cast.src;", &["left", "Camera_Ports"]),
-    Case::Leads("left.fr|ame >> cast.src;", "    frame: Tensor<u8>,"),
-    Case::Leads("left.frame >> cast.s|rc;", "    src: &Tensor<u8>,"),
-    Case::Leads("right.frame >> ca|st.src;", "        let cast: Cast"),
-    Case::Leads("ri|ght.frame >> cast.src;", "        let right: Camera"),
-    Case::Leads("fuse.de|pth", "    depth: Tensor<f32>,"),
-    // Fields of an operator: types.
-    Case::Field("more: Host|,", &["HostData"]),
-    // `compute`: ports, and what can be done with them.
-    Case::Compute("io.|", &["src", "dst"]),
-    Case::Compute("io.|;", &["src", "dst"]),
-    Case::Compute("io.src.|", &["receive"]),
-    Case::Compute("io.src.receive().|", &["receive_cuda_stream"]),
-    Case::Compute(
-        "let (src, stream) = io.src.receive().receive_cuda_stream(cx)?; io.dst.|",
-        &["emit"],
-    ),
-    Case::Compute("cx.|", &["tensor", "download", "tick"]),
-    Case::Compute("self.|", &["compute"]),
-];
+use cases::{Answer, CASES, Case};
+use program::PROGRAM;
+use server::Server;
+use streamflow_tests::{Failed, Suite, check, check_equal};
 
 fn main() -> ExitCode {
     Suite::new()
         .optional(
-            "an_editor_completes_and_finds_nodes_and_ports",
+            "an_editor_answers_what_the_users_tokens_mean",
             "STREAMFLOW_REQUIRE_RUST_ANALYZER",
             all,
         )
@@ -131,6 +33,7 @@ fn all() -> Result<Option<String>, Failed> {
         Err(missing) => return Ok(Some(missing)),
     };
     let mut server = Server::start(&program, PROGRAM)?;
+    no_diagnostics_in_the_graph(&mut server)?;
     let mut wrong = Vec::new();
     for case in CASES {
         match run_case(&mut server, case)? {
@@ -144,51 +47,56 @@ fn all() -> Result<Option<String>, Failed> {
     Ok(None)
 }
 
+/// The editor finds no mistake in a graph that rustc compiles. Elsewhere it does: the project is without the source of the
+/// standard library.
+fn no_diagnostics_in_the_graph(server: &mut Server) -> Result<(), Failed> {
+    let lines = PROGRAM.lines();
+    let begin = lines.clone().position(|line| line == "graph! {").unwrap_or_default();
+    let end = begin + lines.skip(begin).position(|line| line == "}").unwrap_or_default();
+    let mut found = server.diagnostics()?;
+    found.retain(|(line, _)| (begin..=end).contains(line));
+    check_equal(found, Vec::new())
+}
+
 /// Runs one case. Returns a line with the typed text and the answer, as an error if the answer is wrong.
 fn run_case(server: &mut Server, case: &Case) -> Result<Result<String, String>, Failed> {
-    let (Case::Completes(typed, _)
-    | Case::Hovers(typed, _)
-    | Case::Leads(typed, _)
-    | Case::Field(typed, _)
-    | Case::Compute(typed, _)) = case;
-    let place = match case {
-        Case::Field(..) => "/*field*/",
-        Case::Compute(..) => "/*compute*/",
-        _ => "/*here*/",
-    };
-    let (before, after) =
-        typed.split_once('|').ok_or_else(|| Failed::msg("a case without a cursor"))?;
-    let (head, tail) =
-        PROGRAM.split_once(place).ok_or_else(|| Failed::msg("a program without a place"))?;
+    let Case { replaced, typed, answer } = case;
+    let no_place = || Failed::msg(format!("no place for {typed}"));
+    let (before, after) = typed.split_once('|').ok_or_else(no_place)?;
+    let (head, tail) = PROGRAM.split_once(replaced).ok_or_else(no_place)?;
     let text = format!("{head}{before}{after}{tail}");
     let line = head.matches('\n').count();
     let column = head.len() - head.rfind('\n').map_or(0, |at| at + 1) + before.len();
     server.change(&text)?;
-    Ok(match case {
-        Case::Completes(_, wanted) | Case::Field(_, wanted) | Case::Compute(_, wanted) => {
-            let Answer(offered) = server.completions(line, column)?;
-            let missing = wanted.iter().any(|name| !offered.iter().any(|other| other == name));
-            // Offering a port of another node is a failure.
-            let ports = ["frame", "src", "dst", "left_image", "right_image", "depth"];
-            let of_ports = wanted.iter().all(|name| ports.contains(name));
-            let foreign = of_ports
-                && offered
-                    .iter()
-                    .any(|name| ports.contains(&name.as_str()) && !wanted.contains(&name.as_str()));
-            let shown = offered.iter().take(6).cloned().collect::<Vec<_>>().join(", ");
-            let line = format!("{typed:<40} offers {shown}");
-            if missing || foreign { Err(line) } else { Ok(line) }
+    let (verb, found, is_right) = match answer {
+        Answer::Offers(wanted) => {
+            let mut found = server.completions(line, column)?;
+            found.sort();
+            let is_right = found == *wanted;
+            ("offers", found, is_right)
         }
-        Case::Hovers(_, wanted) => {
-            let Answer(found) = server.hover(line, column)?;
-            let found = found.join("\n");
-            let line = format!("{typed:<40} shows {:?}", found.replace('\n', " "));
-            if wanted.iter().all(|word| found.contains(word)) { Ok(line) } else { Err(line) }
+        Answer::OffersToo(wanted) => {
+            let mut found = server.completions(line, column)?;
+            let is_right = wanted.iter().all(|name| found.iter().any(|other| other == name));
+            found.truncate(6);
+            ("offers", found, is_right)
         }
-        Case::Leads(_, wanted) => {
-            let Answer(lines) = server.definitions(line, column)?;
-            let line = format!("{typed:<40} leads to {lines:?}");
-            if lines.iter().any(|line| line.starts_with(wanted)) { Ok(line) } else { Err(line) }
+        Answer::Shows(wanted) => {
+            let found = server.hover(line, column)?;
+            let is_right = found == *wanted;
+            ("shows", found, is_right)
         }
-    })
+        Answer::Leads(wanted) => {
+            let found = server.definitions(line, column)?;
+            let is_right = matches!(&found[..], [only] if only.starts_with(wanted));
+            ("leads to", found, is_right)
+        }
+        Answer::Renames(wanted) => {
+            let found = server.rename(line, column, "fresh")?;
+            let is_right = found == *wanted;
+            ("renames", found, is_right)
+        }
+    };
+    let line = format!("{typed:<40} {verb} {found:?}");
+    Ok(if is_right { Ok(line) } else { Err(line) })
 }

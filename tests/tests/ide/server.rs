@@ -9,10 +9,9 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use serde_json::{Value, json};
 use streamflow_tests::Failed;
 
-type Result<T> = std::result::Result<T, Failed>;
+use crate::project;
 
-/// The items of an answer, in the server's order.
-pub(crate) struct Answer(pub(crate) Vec<String>);
+type Result<T> = std::result::Result<T, Failed>;
 
 /// The path of rust-analyzer, or why there is none.
 pub(crate) fn find() -> std::result::Result<PathBuf, String> {
@@ -21,12 +20,15 @@ pub(crate) fn find() -> std::result::Result<PathBuf, String> {
     // rustup installs a program of this name that only reports that the component is missing.
     match Command::new(&program).arg("--version").output() {
         Ok(output) if output.status.success() => Ok(program),
-        Ok(output) => Err(format!(
-            "no rust-analyzer: {}",
-            String::from_utf8_lossy(&output.stderr).lines().next().unwrap_or_default()
-        )),
-        Err(error) => Err(format!("no rust-analyzer: {error}")),
+        Ok(output) => {
+            Err(missing(String::from_utf8_lossy(&output.stderr).lines().next().unwrap_or_default()))
+        }
+        Err(error) => Err(missing(error)),
     }
+}
+
+fn missing(why: impl std::fmt::Display) -> String {
+    format!("no rust-analyzer: {why}; `rustup component add rust-analyzer` installs it")
 }
 
 /// A running server with one open file.
@@ -46,7 +48,7 @@ impl Server {
     pub(crate) fn start(program: &Path, text: &str) -> Result<Self> {
         let directory = tempfile::tempdir()?;
         fs::write(directory.path().join("main.rs"), text)?;
-        let project = project(directory.path())?;
+        let project = project::describe(directory.path())?;
         let mut child = Command::new(program)
             .current_dir(directory.path())
             .stdin(Stdio::piped())
@@ -72,13 +74,13 @@ impl Server {
                 "rootUri": root,
                 "capabilities": {
                     "experimental": { "serverStatusNotification": true },
-                    "textDocument": { "hover": { "contentFormat": ["plaintext"] } },
+                    "textDocument": { "hover": { "contentFormat": ["markdown"] } },
                 },
                 "initializationOptions": {
                     "linkedProjects": [project],
                     "checkOnSave": false,
                     "cachePriming": { "enable": false },
-                    "procMacro": { "enable": true, "server": macro_server()? },
+                    "procMacro": { "enable": true, "server": project::macro_server()? },
                 },
             }),
         )?;
@@ -101,7 +103,7 @@ impl Server {
     }
 
     /// The completions at a position, the most likely first.
-    pub(crate) fn completions(&mut self, line: usize, column: usize) -> Result<Answer> {
+    pub(crate) fn completions(&mut self, line: usize, column: usize) -> Result<Vec<String>> {
         let found = self.at("textDocument/completion", line, column)?;
         let items = found.get("items").unwrap_or(&found).as_array().cloned().unwrap_or_default();
         let mut items: Vec<(String, String)> = items
@@ -115,19 +117,68 @@ impl Server {
             })
             .collect();
         items.sort();
-        Ok(Answer(items.into_iter().map(|(_, label)| label).collect()))
+        Ok(items.into_iter().map(|(_, label)| label).collect())
     }
 
-    /// The hover text at a position.
-    pub(crate) fn hover(&mut self, line: usize, column: usize) -> Result<Answer> {
+    /// The code in the hover text at a position: for each item its path, as `program::Stereo`, and the first line of its
+    /// declaration.
+    pub(crate) fn hover(&mut self, line: usize, column: usize) -> Result<Vec<String>> {
         let found = self.at("textDocument/hover", line, column)?;
-        let contents = &found["contents"];
-        let text = contents["value"].as_str().or(contents.as_str()).unwrap_or_default();
-        Ok(Answer(vec![text.to_owned()]))
+        let text = found["contents"]["value"].as_str().unwrap_or_default();
+        let mut lines = text.lines();
+        let mut code = Vec::new();
+        while lines.any(|line| line == "```rust") {
+            code.extend(lines.next().map(str::to_owned));
+            lines.find(|line| *line == "```");
+        }
+        Ok(code)
+    }
+
+    /// The lines that a rename changes, as they are then.
+    pub(crate) fn rename(&mut self, line: usize, column: usize, name: &str) -> Result<Vec<String>> {
+        let document = json!({ "uri": self.uri("main.rs") });
+        let position = json!({ "line": line, "character": column });
+        let params = json!({ "textDocument": document, "position": position, "newName": name });
+        let found = self.request("textDocument/rename", params)?;
+        let mut edits = Vec::new();
+        for file in found["documentChanges"].as_array().into_iter().flatten() {
+            for edit in file["edits"].as_array().into_iter().flatten() {
+                let [start, end] = ["start", "end"].map(|side| &edit["range"][side]);
+                let place = |side: &Value, part: &str| {
+                    side[part].as_u64().and_then(|number| usize::try_from(number).ok())
+                };
+                let place = (|| {
+                    let (first, last) = (place(start, "character")?, place(end, "character")?);
+                    Some((place(start, "line")?, first..last, edit["newText"].as_str()?.to_owned()))
+                })();
+                edits.push(place.ok_or_else(|| Failed::msg(format!("no edit: {edit}")))?);
+            }
+        }
+        // From the end, so that the places of the others stay.
+        edits.sort_by_key(|(line, range, _)| std::cmp::Reverse((*line, range.start)));
+        let mut lines: Vec<String> = self.text.lines().map(str::to_owned).collect();
+        let mut changed = std::collections::BTreeSet::new();
+        for (line, range, text) in edits {
+            lines[line].replace_range(range, &text);
+            changed.insert(line);
+        }
+        Ok(changed.into_iter().map(|line| lines[line].trim().to_owned()).collect())
+    }
+
+    /// The server's own diagnostics, each with the number of its line, from 0.
+    pub(crate) fn diagnostics(&mut self) -> Result<Vec<(usize, String)>> {
+        let document = json!({ "uri": self.uri("main.rs") });
+        let found = self.request("textDocument/diagnostic", json!({ "textDocument": document }))?;
+        let items = found["items"].as_array().cloned().unwrap_or_default();
+        let items = items.iter().filter_map(|item| {
+            let line = usize::try_from(item["range"]["start"]["line"].as_u64()?).ok()?;
+            Some((line, item["message"].as_str()?.to_owned()))
+        });
+        Ok(items.collect())
     }
 
     /// The lines that declare the item at a position; for other files, their names.
-    pub(crate) fn definitions(&mut self, line: usize, column: usize) -> Result<Answer> {
+    pub(crate) fn definitions(&mut self, line: usize, column: usize) -> Result<Vec<String>> {
         let found = self.at("textDocument/definition", line, column)?;
         let ours = self.uri("main.rs");
         let places = found.as_array().cloned().unwrap_or_else(|| vec![found]);
@@ -142,7 +193,7 @@ impl Server {
             let line = usize::try_from(range["start"]["line"].as_u64()?).ok()?;
             Some(self.text.lines().nth(line)?.to_owned())
         };
-        Ok(Answer(places.iter().filter_map(line_of).collect()))
+        Ok(places.iter().filter_map(line_of).collect())
     }
 
     fn at(&mut self, method: &str, line: usize, column: usize) -> Result<Value> {
@@ -160,18 +211,21 @@ impl Server {
     }
 
     fn request(&mut self, method: &str, params: Value) -> Result<Value> {
-        self.requests += 1;
-        let id = self.requests;
-        self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }))?;
         loop {
-            let message = self.receive()?;
-            if message.get("method").is_none() && message["id"] == json!(id) {
-                // -32801: the text has changed meanwhile, so repeat the request.
-                return match message["error"]["code"].as_i64() {
-                    Some(-32801 | -32802) => self.request(method, message["params"].clone()),
-                    Some(_) => Err(Failed::msg(format!("{method}: {}", message["error"]))),
-                    None => Ok(message["result"].clone()),
-                };
+            self.requests += 1;
+            let id = self.requests;
+            self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }))?;
+            let answer = loop {
+                let message = self.receive()?;
+                if message.get("method").is_none() && message["id"] == json!(id) {
+                    break message;
+                }
+            };
+            match answer["error"]["code"].as_i64() {
+                // The text has changed meanwhile.
+                Some(-32801 | -32802) => {}
+                Some(_) => return Err(Failed::msg(format!("{method}: {}", answer["error"]))),
+                None => return Ok(answer["result"].clone()),
             }
         }
     }
@@ -233,63 +287,4 @@ impl Drop for Server {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
-}
-
-/// The project for the server: this program, the library, and the macros as built for this test, so that the server
-/// builds nothing.
-fn project(directory: &Path) -> Result<Value> {
-    let ours = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize()?;
-    let root = |package: &str| ours.join(package).join("src/lib.rs");
-    Ok(json!({
-        "sysroot": sysroot()?,
-        "crates": [
-            {
-                "root_module": root("streamflow-macros"),
-                "display_name": "streamflow_macros",
-                "edition": "2024",
-                "deps": [],
-                "is_proc_macro": true,
-                "proc_macro_dylib_path": macros()?,
-            },
-            {
-                "root_module": root("streamflow"),
-                "display_name": "streamflow",
-                "edition": "2024",
-                "deps": [{ "crate": 0, "name": "streamflow_macros" }],
-            },
-            {
-                "root_module": directory.join("main.rs"),
-                "display_name": "program",
-                "edition": "2024",
-                "deps": [{ "crate": 1, "name": "streamflow" }],
-            },
-        ],
-    }))
-}
-
-/// The newest library of the macros in this test's directory.
-fn macros() -> Result<PathBuf> {
-    let test = env::current_exe()?;
-    let deps = test.parent().ok_or_else(|| Failed::msg("a test without a directory"))?;
-    let mut found: Vec<(std::time::SystemTime, PathBuf)> = Vec::new();
-    for entry in fs::read_dir(deps)? {
-        let entry = entry?;
-        let name = entry.file_name().to_string_lossy().into_owned();
-        if name.contains("streamflow_macros-") && name.ends_with(env::consts::DLL_SUFFIX) {
-            found.push((entry.metadata()?.modified()?, entry.path()));
-        }
-    }
-    found.sort();
-    Ok(found.pop().ok_or_else(|| Failed::msg("the macros' library is not beside this test"))?.1)
-}
-
-fn sysroot() -> Result<PathBuf> {
-    let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
-    let output = Command::new(rustc).args(["--print", "sysroot"]).output()?;
-    Ok(PathBuf::from(String::from_utf8(output.stdout)?.trim()))
-}
-
-/// The program that expands the macros. It must belong to the compiler that built them.
-fn macro_server() -> Result<PathBuf> {
-    Ok(sysroot()?.join("libexec/rust-analyzer-proc-macro-srv"))
 }

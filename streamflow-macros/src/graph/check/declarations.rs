@@ -7,7 +7,7 @@ use proc_macro2::Ident;
 use super::pools;
 use crate::diagnostic::Errors;
 use crate::graph::model::Node;
-use crate::graph::parts::{NodeParts, Param, PartialPort, Pool, Port, unraw_name};
+use crate::graph::parts::{NodeParts, Param, Pool, Port, unraw_name};
 use crate::graph::syntax::{BrokenStatement, EdgeStatement, NodeStatement, Statement};
 
 /// Names that are reserved for fields and constants of the expansion. A node with such a name is left out.
@@ -20,8 +20,6 @@ pub(super) struct Declarations {
     pub(super) nodes: Vec<Node>,
     pub(super) names: NodeNames,
     pub(super) edges: Vec<EdgeStatement>,
-    /// See `Graph::completions`.
-    pub(super) completions: Vec<PartialPort>,
     /// See `Graph::left_out`.
     pub(super) left_out: Vec<NodeParts>,
 }
@@ -83,7 +81,7 @@ pub(super) enum PortNode {
 /// Sorts the statements, and reports names that are declared twice.
 pub(super) fn collect(statements: Vec<Statement>, errors: &mut Errors) -> Declarations {
     let mut declarations = Declarations::default();
-    let Declarations { pools, nodes, names, edges, completions, left_out } = &mut declarations;
+    let Declarations { pools, nodes, names, edges, left_out } = &mut declarations;
     for statement in statements {
         match statement {
             Statement::Pool(pool) => pools::declare_pool(pool, pools, errors),
@@ -95,12 +93,8 @@ pub(super) fn collect(statements: Vec<Statement>, errors: &mut Errors) -> Declar
                     left_out.push(NodeParts { ty: Some(ty), value: Some(value) });
                 }
             }
-            Statement::Edge(edge) => {
-                completions.extend(edge.ports().map(PartialPort::from));
-                edges.push(edge);
-            }
-            Statement::Broken(BrokenStatement { node, ports, parts }) => {
-                completions.extend(ports);
+            Statement::Edge(edge) => edges.push(edge),
+            Statement::Broken(BrokenStatement { node, parts }) => {
                 left_out.push(parts);
                 if let Some(name) = node
                     && names.declare(&name, errors)

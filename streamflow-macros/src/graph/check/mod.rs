@@ -22,7 +22,7 @@ pub(super) fn check_graph(parsed: ParsedGraph, errors: &mut Errors) -> Option<Gr
     let mut header = header::check_header(header, errors);
     let mut declarations = declarations::collect(statements, errors);
     declarations.leave_out_nodes_named_as_pools(errors);
-    let Declarations { pools, mut nodes, names, edges, completions, left_out } = declarations;
+    let Declarations { pools, mut nodes, names, edges, left_out } = declarations;
     let shadows_operator = nodes::check_graph_name(&header.name, &nodes, errors);
     nodes::check_accessors(&mut nodes, errors);
     pools::check_pool_uses(&pools, &mut nodes, errors);
@@ -52,7 +52,6 @@ pub(super) fn check_graph(parsed: ParsedGraph, errors: &mut Errors) -> Option<Gr
         nodes,
         edges,
         discards,
-        completions,
         order,
         left_out,
         has_unknown_nodes: !unknown_nodes.is_empty(),

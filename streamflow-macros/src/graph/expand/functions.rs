@@ -35,7 +35,7 @@ impl Function {
         let Self { name, arguments, returns, body } = self;
         let arguments = arguments.iter().map(|Argument { name, ty, .. }| quote!(#name: #ty));
         quote! {
-            #[allow(non_snake_case, unused, unexpected_cfgs, clippy::all, clippy::pedantic)]
+            #[allow(non_snake_case, unused, clippy::all, clippy::pedantic)]
             #[inline(never)]
             fn #name(#(#arguments,)*) -> #returns {
                 #body

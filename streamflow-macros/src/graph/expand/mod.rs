@@ -18,6 +18,8 @@ mod paths;
 mod pools;
 mod wiring;
 
+pub(super) use paths::operator_item;
+
 use proc_macro2::TokenStream;
 use quote::quote;
 
@@ -42,9 +44,6 @@ pub(super) fn expand_graph(mut graph: Graph) -> TokenStream {
     let pool_assertions = has_assertions.then(|| assertions::assert_pools(graph));
     let pool_use_assertions = has_assertions.then(|| assertions::assert_pool_uses(graph));
     let edge_assertions = has_assertions.then(|| assertions::assert_edges(graph));
-    // To complete, an editor adds letters at the cursor and expands again, then finds the cursor in `new`, by its
-    // distance from the beginning. So `new` comes before all items that repeat the user's names, as the diagrams do.
-    //
     // The assertions of pools and edges name the pools' constants, which only the block has. The assertions of nodes
     // name nothing in the block, only the operators' types, so they are outside.
     quote! {
@@ -64,4 +63,14 @@ pub(super) fn expand_graph(mut graph: Graph) -> TokenStream {
         #worker_assertions
         #condition_assertions
     }
+}
+
+/// The items that a user names: the struct, its methods and its handle.
+pub(super) fn expand_api(graph: &Graph) -> TokenStream {
+    let (mermaid, dot) = (diagram::draw_mermaid(graph), diagram::draw_dot(graph));
+    let definition = definition::expand_struct(graph, &mermaid);
+    let implementation = implementation::expand_methods(graph, &mermaid, &dot);
+    let graph_impl = graph_impl::expand_graph_impl(graph);
+    let handle = handle::expand_handle(graph);
+    quote!(#definition #implementation #graph_impl #handle)
 }

@@ -26,7 +26,7 @@ pub(super) fn parenthesized(span: Span, tokens: TokenStream) -> TokenTree {
 
 /// `<Type as Operator>::NAME`, underlined at the type: rustc reports a type that is no operator there, in the same
 /// words for each use, and prints equal reports once.
-pub(super) fn operator_item(ty: &Type, name: &str) -> TokenStream {
+pub(in crate::graph) fn operator_item(ty: &Type, name: &str) -> TokenStream {
     let (first, last) = first_and_last(ty);
     let name = Ident::new(name, last);
     let lead = quote_spanned!(first=> <);

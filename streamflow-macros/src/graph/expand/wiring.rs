@@ -8,16 +8,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::Expr;
-use syn::spanned::Spanned;
 
 use super::chunk;
 use super::functions::{Argument, Function};
 use super::idents::{self, first_message, hygienic, hygienic_platform};
-use super::paths::{operator_item, parenthesized, private_call};
+use super::paths::{parenthesized, private_call};
 use crate::expression::evaluate;
 use crate::graph::conditions::{Condition, ConditionKind};
 use crate::graph::model::{Discard, Edge, Graph, Node};
-use crate::graph::parts::{Carries, EdgeAttributes, PartialPort, Policy, Port, Streams};
+use crate::graph::parts::{Carries, EdgeAttributes, Policy, Port, Streams};
 use crate::graph::spans::{Underline, first_and_last};
 
 /// A statement that connects or checks ports.
@@ -54,19 +53,9 @@ pub(super) fn connect_edges(graph: &Graph) -> TokenStream {
     let runs = all.chunk_by(|a, b| is_in_function(a) == is_in_function(b));
     let runs = runs.flat_map(|run| run.chunks(chunk::SIZE)).enumerate();
     let runs = runs.map(|(index, run)| run_statements(graph, index, run));
-    let completions = graph.completions.iter().map(complete_port);
-    // An editor infers the types of arguments, and not those of variables that `bind_ports` binds.
-    let ports = graph.nodes.iter().map(|node| {
-        let (name, ports) = (&node.name, operator_item(&node.ty, "Ports"));
-        quote!(#name: &mut #ports)
-    });
     quote! {
-        #[allow(unused, unexpected_cfgs, clippy::all)]
+        #[allow(unused, clippy::all)]
         {
-            #[cfg(rust_analyzer)]
-            fn __complete(#(#ports),*) {
-                #(#completions)*
-            }
             #(#runs)*
         }
     }
@@ -274,16 +263,4 @@ fn borrow_port(port: &Port) -> TokenStream {
     let first = node.span();
     let lead = quote_spanned!(first=> &mut);
     quote!(#lead #node #dot #name)
-}
-
-/// Writes the expression `node.port` with the tokens of a port that an edge names, perhaps not written to its end. In
-/// this expression, an editor finds the user's tokens and completes them. rustc does not see it.
-fn complete_port(partial: &PartialPort) -> TokenStream {
-    let PartialPort { node, dot, name } = partial;
-    let access = dot.as_ref().map(|dot| {
-        let missing = Ident::new("__port", dot.span());
-        let name = name.as_ref().unwrap_or(&missing);
-        quote!(#dot #name)
-    });
-    quote!(let _ = &#node #access;)
 }

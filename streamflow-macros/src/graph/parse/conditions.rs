@@ -21,7 +21,7 @@ const NO_TIMEOUT: &str = "the timeout is 0, so this would hold for each message 
                           or write `message_available(input, 1)`";
 
 /// The conditions, each with its form.
-const FORMS: &[(&str, &str)] = &[
+pub(in crate::graph) const FORMS: &[(&str, &str)] = &[
     ("count", "takes one expression, the number of ticks: `count(n)`"),
     (
         "periodic",

@@ -6,9 +6,9 @@ use syn::parse::{ParseStream, Parser};
 use syn::{Attribute, Token, parenthesized, token};
 
 use super::edge_attributes::{read_edge_attributes, reject_at_discard};
-use super::port::{EDGE_FORM, PortResult, Side, parse_port};
+use super::port::{EDGE_FORM, Side, parse_port};
 use crate::diagnostic::Errors;
-use crate::graph::parts::{NodeParts, PartialPort, Port};
+use crate::graph::parts::Port;
 use crate::graph::syntax::{BrokenStatement, EdgeStatement, Statement, Target};
 use crate::tokens::split;
 
@@ -20,10 +20,7 @@ pub(super) fn parse_edge(
     errors: &mut Errors,
 ) -> syn::Result<Statement> {
     let statement: TokenStream = input.fork().parse()?;
-    let output = match parse_port(input, Side::Output, errors)? {
-        Ok(output) => output,
-        Err(partial) => return Ok(broken(partial)),
-    };
+    let Some(output) = parse_port(input, Side::Output, errors)? else { return Ok(broken()) };
     if input.is_empty() {
         errors.at(
             statement,
@@ -32,33 +29,22 @@ pub(super) fn parse_edge(
                  discard what the output sends"
             ),
         );
-        return Ok(broken([PartialPort::from(&output)]));
+        return Ok(broken());
     }
     let Ok(arrow) = input.parse::<Token![>>]>() else {
         match take_other_arrow(input) {
             Some(other) => errors.at(other, format!("write `>>` for this arrow: {EDGE_FORM}")),
             None => errors.at(statement, format!("this is no edge; {EDGE_FORM}")),
         }
-        // Its other port is one that an edge names.
-        let inputs = parse_target(&output, input, &mut Errors::default());
         input.parse::<TokenStream>()?;
-        let inputs = match inputs {
-            Ok(Ok(Target::Input(input))) => vec![PartialPort::from(&input)],
-            _ => Vec::new(),
-        };
-        return Ok(broken([PartialPort::from(&output)].into_iter().chain(inputs)));
+        return Ok(broken());
     };
     if input.is_empty() {
         let text = format!("this edge ends after `>>`; write `{output} >> consumer.input;`");
         errors.at(statement, text);
-        return Ok(broken([PartialPort::from(&output)]));
+        return Ok(broken());
     }
-    let target = match parse_target(&output, input, errors)? {
-        Ok(target) => target,
-        Err(partials) => {
-            return Ok(broken([PartialPort::from(&output)].into_iter().chain(partials)));
-        }
-    };
+    let Some(target) = parse_target(&output, input, errors)? else { return Ok(broken()) };
     if let Target::Input(first) = &target {
         reject_inputs_without_group(&output, first, input, errors)?;
     }
@@ -90,26 +76,24 @@ fn take_other_arrow(input: ParseStream<'_>) -> Option<TokenStream> {
     Some(arrow)
 }
 
-/// A statement that can't be read to its end, with the ports that it names.
-fn broken(ports: impl IntoIterator<Item = PartialPort>) -> Statement {
-    let (ports, parts) = (ports.into_iter().collect(), NodeParts::default());
-    Statement::Broken(BrokenStatement { node: None, ports, parts })
+/// A statement that can't be read to its end.
+fn broken() -> Statement {
+    Statement::Broken(BrokenStatement::default())
 }
 
-/// What follows `>>`, or the ports of it that are only partly written.
+/// The right side of an edge. `None` if it can't be read, which is reported.
 fn parse_target(
     output: &Port,
     input: ParseStream<'_>,
     errors: &mut Errors,
-) -> syn::Result<Result<Target, Vec<PartialPort>>> {
+) -> syn::Result<Option<Target>> {
     if input.peek(Token![_]) {
-        return Ok(Ok(Target::Discard(input.parse()?)));
+        return Ok(Some(Target::Discard(input.parse()?)));
     }
     if input.peek(token::Paren) {
         return Ok(parse_group(output, input, errors)?.map(Target::Group));
     }
-    let port = parse_port(input, Side::Input, errors)?;
-    Ok(port.map(Target::Input).map_err(|partial| partial.into_iter().collect()))
+    Ok(parse_port(input, Side::Input, errors)?.map(Target::Input))
 }
 
 /// Reports `, c.in`, further inputs of the same output without their parentheses, and skips them. If `>>` follows, they
@@ -139,12 +123,12 @@ fn reject_inputs_without_group(
     Ok(())
 }
 
-/// `(b.in, c.in)`: the inputs that can be read, or, if there are none, those that are only partly written.
+/// `(b.in, c.in)`: the inputs that can be read. `None` if there are none.
 fn parse_group(
     output: &Port,
     input: ParseStream<'_>,
     errors: &mut Errors,
-) -> syn::Result<Result<Vec<Port>, Vec<PartialPort>>> {
+) -> syn::Result<Option<Vec<Port>>> {
     let group: TokenTree = input.fork().parse()?;
     let content;
     parenthesized!(content in input);
@@ -158,15 +142,12 @@ fn parse_group(
             ),
         );
     }
-    let (mut inputs, mut partials) = (Vec::new(), Vec::new());
+    let mut inputs = Vec::new();
     for item in items {
         let parser = |item: ParseStream<'_>| parse_group_item(output, item, errors);
-        match parser.parse2(item)? {
-            Ok(input) => inputs.push(input),
-            Err(partial) => partials.extend(partial),
-        }
+        inputs.extend(parser.parse2(item)?);
     }
-    Ok(if inputs.is_empty() { Err(partials) } else { Ok(inputs) })
+    Ok((!inputs.is_empty()).then_some(inputs))
 }
 
 /// One input of a group.
@@ -174,16 +155,16 @@ fn parse_group_item(
     output: &Port,
     item: ParseStream<'_>,
     errors: &mut Errors,
-) -> syn::Result<PortResult> {
+) -> syn::Result<Option<Port>> {
     if item.peek(Token![_]) {
         let text = format!(
             "`_` discards an output that has no consumers; remove it, for `{output}` has some"
         );
         errors.at(item.parse::<TokenStream>()?, text);
-        return Ok(Err(None));
+        return Ok(None);
     }
     let input = parse_port(item, Side::Input, errors)?;
-    if input.is_ok() && !item.is_empty() {
+    if input.is_some() && !item.is_empty() {
         let text = format!("expected `,` between the inputs of a group; {EDGE_FORM}");
         errors.at(item.parse::<TokenStream>()?, text);
     }

@@ -18,6 +18,8 @@ mod value;
 use proc_macro2::TokenStream;
 use syn::parse::{ParseStream, Parser};
 
+pub(super) use conditions::FORMS as CONDITIONS;
+
 use super::syntax::ParsedGraph;
 use crate::diagnostic::Errors;
 

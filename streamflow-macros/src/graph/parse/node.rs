@@ -41,7 +41,7 @@ pub(super) fn parse_node(
     };
     let broken = |ty, value| {
         let (node, parts) = (Some(name.clone()), NodeParts { ty, value });
-        Statement::Broken(BrokenStatement { node, ports: Vec::new(), parts })
+        Statement::Broken(BrokenStatement { node, parts })
     };
     let ty = if input.peek(Token![:]) {
         input.parse::<Token![:]>()?;

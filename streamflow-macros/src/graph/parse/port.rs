@@ -7,12 +7,9 @@ use syn::ext::IdentExt;
 use syn::parse::ParseStream;
 
 use crate::diagnostic::Errors;
-use crate::graph::parts::{PartialPort, Port};
+use crate::graph::parts::Port;
 
 pub(super) const EDGE_FORM: &str = "an edge is written `producer.output >> consumer.input;`";
-
-/// A port, or, if it has a mistake, the part of it that is written.
-pub(super) type PortResult = Result<Port, Option<PartialPort>>;
 
 /// The side of the edge on which a port is.
 #[derive(Clone, Copy)]
@@ -26,12 +23,12 @@ pub(super) fn can_be_raw(keyword: &Ident) -> bool {
     !["self", "Self", "super", "crate", "_"].iter().any(|word| keyword == word)
 }
 
-/// Reads a port. If the port can't be read to its end, the function consumes the rest of `input`.
+/// Reads a port. If the port can't be read to its end, which is reported, the function consumes the rest of `input`.
 pub(super) fn parse_port(
     input: ParseStream<'_>,
     side: Side,
     errors: &mut Errors,
-) -> syn::Result<PortResult> {
+) -> syn::Result<Option<Port>> {
     let Ok(node) = input.parse::<Ident>() else {
         if let Ok(keyword) = input.fork().call(Ident::parse_any)
             && keyword != "_"
@@ -44,7 +41,7 @@ pub(super) fn parse_port(
                 }
             };
             errors.at(&keyword, text);
-            return Ok(Err(None));
+            return Ok(None);
         }
         let rest: TokenStream = input.parse()?;
         let is_group = matches!(rest.clone().into_iter().next(), Some(TokenTree::Group(_)));
@@ -56,7 +53,7 @@ pub(super) fn parse_port(
             Side::Input => format!("expected `consumer.input`; {EDGE_FORM}"),
         };
         errors.at(rest, text);
-        return Ok(Err(None));
+        return Ok(None);
     };
     if !input.peek(Token![.]) {
         let port = match side {
@@ -67,7 +64,7 @@ pub(super) fn parse_port(
         let text = format!("expected a port, written `{node}.{port}`; {EDGE_FORM}");
         input.parse::<TokenStream>()?;
         errors.at(&node, text);
-        return Ok(Err(Some(PartialPort { node, dot: None, name: None })));
+        return Ok(None);
     }
     let dot: Token![.] = input.parse()?;
     // A port that has the name of a keyword is written with `r#`, as in the operator.
@@ -81,7 +78,7 @@ pub(super) fn parse_port(
         });
         let hint = hint.unwrap_or_default();
         errors.at(tokens, format!("expected the name of a port after `{node}.`{hint}"));
-        return Ok(Err(Some(PartialPort { node, dot: Some(dot), name: None })));
+        return Ok(None);
     };
-    Ok(Ok(Port { node, dot, name }))
+    Ok(Some(Port { node, dot, name }))
 }

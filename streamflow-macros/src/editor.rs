@@ -1,0 +1,91 @@
+//! The macros in an editor.
+//!
+//! An editor asks for a token of the user's: hover, definition, references and rename take all tokens of the expansion
+//! with the location of that token. rustc's messages need the user's locations in many places. In an editor, they are
+//! at one token that means the user's item, and nowhere else.
+//!
+//! `cfg(rust_analyzer)` can't tell the two apart: it would be checked in the user's crate, where rustc warns of an unknown
+//! `cfg` at each item.
+
+use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
+use quote::quote;
+
+/// Whether an editor expands the macro, and not rustc: rust-analyzer loads macros into a process of its own, with a name that
+/// says so.
+pub(crate) fn is_expanding() -> bool {
+    let program = std::env::current_exe().unwrap_or_default();
+    program.file_name().is_some_and(|name| name.to_string_lossy().contains("rust-analyzer"))
+}
+
+/// The items without the bodies of functions and the fields of structs, at the location of the macro. A name that `fn` or
+/// `struct` declares gets the location that `declared` gives for it, if any.
+pub(crate) fn outline(
+    items: TokenStream,
+    declared: &dyn Fn(&Ident) -> Option<Span>,
+) -> TokenStream {
+    let (mut names, mut left_out) = (false, None);
+    let items = items.into_iter().map(|token| {
+        let is_name = std::mem::take(&mut names);
+        if is_word(&token, "fn") || is_word(&token, "struct") {
+            names = true;
+            left_out = Some(if is_word(&token, "fn") { quote!(loop {}) } else { quote!() });
+        }
+        match token {
+            TokenTree::Group(group) if group.delimiter() == Delimiter::Brace => {
+                let outlined = left_out.take().unwrap_or_else(|| outline(group.stream(), declared));
+                regroup(&group, outlined, away(group.span()))
+            }
+            TokenTree::Ident(name) => {
+                let place = is_name.then(|| declared(&name)).flatten();
+                TokenTree::Ident(match place {
+                    Some(place) => located(&name, place.resolved_at(name.span())),
+                    None => away_from_user(&name),
+                })
+            }
+            other => relocate_token(other),
+        }
+    });
+    items.collect()
+}
+
+/// The tokens at the location of the macro.
+pub(crate) fn relocate(tokens: TokenStream) -> TokenStream {
+    tokens.into_iter().map(relocate_token).collect()
+}
+
+fn relocate_token(token: TokenTree) -> TokenTree {
+    match token {
+        TokenTree::Group(group) => regroup(&group, relocate(group.stream()), away(group.span())),
+        mut other => {
+            other.set_span(away(other.span()));
+            other
+        }
+    }
+}
+
+/// The group with these tokens instead of its own.
+pub(crate) fn regroup(group: &Group, stream: TokenStream, span: Span) -> TokenTree {
+    let mut group = Group::new(group.delimiter(), stream);
+    group.set_span(span);
+    TokenTree::Group(group)
+}
+
+/// The same name, at the location of the macro.
+pub(crate) fn away_from_user(name: &Ident) -> Ident {
+    located(name, away(name.span()))
+}
+
+/// Whether a token is this identifier or keyword.
+pub(crate) fn is_word(token: &TokenTree, word: &str) -> bool {
+    matches!(token, TokenTree::Ident(ident) if ident == word)
+}
+
+fn located(name: &Ident, span: Span) -> Ident {
+    let mut name = name.clone();
+    name.set_span(span);
+    name
+}
+
+fn away(span: Span) -> Span {
+    Span::call_site().resolved_at(span)
+}

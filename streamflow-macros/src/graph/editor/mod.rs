@@ -1,0 +1,61 @@
+//! The expansion that an editor sees: see `crate::editor`. rustc never gets it.
+//!
+//! The expansion has two parts:
+//!
+//! 1. `probe.rs` reads the tokens of the body, also where they are no statement yet, and writes one function that has each
+//!    of the user's tokens once. This part comes first: to complete, an editor adds letters at the cursor and expands
+//!    again, then finds the cursor by its distance from the beginning.
+//! 2. The struct, its methods and its handle, as `crate::editor` outlines them. `left` and `left_mut` are declared where the
+//!    node `left` is, so renaming the node renames their calls.
+//!
+//! `words.rs` has the words of attributes, as functions with documentation.
+
+mod probe;
+mod words;
+
+use std::collections::HashMap;
+
+use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
+use quote::quote;
+use syn::ext::IdentExt;
+
+use super::model::Graph;
+use super::{check, expand, parse};
+use crate::diagnostic::Errors;
+use crate::editor::outline;
+
+/// Expands one use of `graph!` for an editor.
+pub(crate) fn graph_in_an_editor(tokens: TokenStream) -> TokenStream {
+    let mut errors = Errors::default();
+    let graph = parse::parse_graph(tokens.clone(), &mut errors)
+        .and_then(|parsed| check::check_graph(parsed, &mut errors));
+    let expanded = graph.map(|graph| {
+        let probe = probe::write(&graph, body_of(tokens).unwrap_or_default());
+        let declared = declared_names(&graph);
+        let items = outline(expand::expand_api(&graph), &|name| {
+            declared.get(&name.unraw().to_string()).copied()
+        });
+        quote!(#probe #items)
+    });
+    // The errors come last: an editor completes in what comes before them.
+    [expanded.unwrap_or_default(), errors.into_tokens()].into_iter().collect()
+}
+
+/// The statements of a graph, as they are written.
+fn body_of(tokens: TokenStream) -> Option<TokenStream> {
+    tokens.into_iter().find_map(|token| match token {
+        TokenTree::Group(group) if group.delimiter() == Delimiter::Brace => Some(group.stream()),
+        _ => None,
+    })
+}
+
+/// The names that a graph declares for its user, each with the location of the user's token.
+fn declared_names(graph: &Graph) -> HashMap<String, Span> {
+    let name = &graph.header.name;
+    let of_graph = ["", "Handle"].map(|end| (format!("{}{end}", name.unraw()), name.span()));
+    let nodes = graph.nodes.iter().filter(|node| node.has_accessors);
+    let of_nodes = nodes.flat_map(|node| {
+        ["", "_mut"].map(|end| (format!("{}{end}", node.unraw_name()), node.name.span()))
+    });
+    of_nodes.chain(of_graph).collect()
+}

@@ -1,0 +1,274 @@
+//! Writes each of the user's tokens once, where an editor finds what it means.
+//!
+//! The body is read token by token, since a statement that is being written is none yet. `nodes::all()` is written before
+//! each name of a node, and where one may be added: an editor then offers its fields, and nothing else. A list of words ends
+//! with a word for the same reason.
+
+use proc_macro2::{Ident, TokenStream, TokenTree};
+use quote::quote;
+use syn::ext::IdentExt;
+
+use super::words::{self, ATTRIBUTE, Kind, List, Word};
+use crate::editor::{away_from_user, is_word, relocate};
+use crate::graph::expand::operator_item;
+use crate::graph::model::{Graph, Node};
+use crate::graph::parts::Pool;
+use crate::tokens::split;
+
+/// The block with the user's tokens. Its items have names in lower case, which no type of the user has.
+pub(super) fn write(graph: &Graph, body: TokenStream) -> TokenStream {
+    let name = away_from_user(&graph.header.name);
+    let params = graph.header.params.iter().map(|param| {
+        let (name, ty) = (&param.name, &param.ty);
+        quote!(#name: #ty)
+    });
+    let fields = graph.nodes.iter().map(|node| {
+        let name = away_from_user(&node.name);
+        let ports = relocate(operator_item(&node.ty, "Ports"));
+        quote!(#name: #ports)
+    });
+    let words = words::define_all(graph);
+    let pools = graph.pools.iter().map(write_pool);
+    let green = graph.header.green_contexts.as_ref().map(|pool| quote!(let _ = #pool;));
+    let mut probe = Probe { graph, written: TokenStream::new() };
+    for statement in split_statements(body) {
+        probe.write_statement(&statement);
+    }
+    let statements = probe.written;
+    quote! {
+        #[allow(warnings)]
+        const _: () = {
+            fn graph(platform: &::streamflow::__private::Platform, #(#params,)*)
+                -> ::core::result::Result<(), ::streamflow::__private::Failure>
+            {
+                #(#pools)*
+                #green
+                #statements
+                ::core::result::Result::Ok(())
+            }
+            struct nodes { #(#fields,)* }
+            impl nodes {
+                fn all() -> &'static Self { loop {} }
+                fn graph() -> &'static #name { loop {} }
+            }
+            #words
+        };
+    }
+}
+
+fn write_pool(pool: &Pool) -> TokenStream {
+    let Pool { docs, name, ty, description, .. } = pool;
+    if pool.is_let {
+        let value = evaluate(&quote!(#ty), &quote!(#description));
+        quote!(#(#docs)* let #name = #value?;)
+    } else {
+        quote!(#(#docs)* const #name: #ty = #description;)
+    }
+}
+
+/// An expression of the user's, which may have a `?`, as a value of this type.
+fn evaluate(ty: &TokenStream, value: &TokenStream) -> TokenStream {
+    quote! {
+        ::streamflow::__private::evaluate(
+            || -> ::core::result::Result<#ty, ::streamflow::__private::Failure> {
+                ::core::result::Result::Ok(#value)
+            }
+        )
+    }
+}
+
+fn split_statements(body: TokenStream) -> Vec<Vec<TokenTree>> {
+    let tokens: Vec<TokenTree> = body.into_iter().collect();
+    let ends = |token: &TokenTree| matches!(token, TokenTree::Punct(sign) if sign.as_char() == ';');
+    tokens.split(ends).map(<[TokenTree]>::to_vec).collect()
+}
+
+struct Probe<'a> {
+    graph: &'a Graph,
+    written: TokenStream,
+}
+
+impl Probe<'_> {
+    fn write_statement(&mut self, tokens: &[TokenTree]) {
+        let declared = tokens.iter().skip_while(|token| !is_word(token, "let")).nth(1);
+        let mut rest = tokens;
+        while let [first, after @ ..] = rest {
+            rest = after;
+            match (first, after) {
+                (TokenTree::Punct(sign), [TokenTree::Group(attribute), after @ ..])
+                    if sign.as_char() == '#' =>
+                {
+                    rest = after;
+                    self.write_node_here();
+                    self.write_attribute(attribute.stream(), declared);
+                }
+                (TokenTree::Ident(word), _) if word == "let" || word == "const" => {
+                    self.write_node_here();
+                    return self.write_declaration(after);
+                }
+                (TokenTree::Ident(discarded), _) if discarded == "_" => {}
+                (TokenTree::Ident(node), _) => rest = self.write_port(node, after),
+                (TokenTree::Group(group), _) => {
+                    let inner: Vec<TokenTree> = group.stream().into_iter().collect();
+                    self.write_statement(&inner);
+                }
+                _ => {}
+            }
+        }
+        self.write_node_here();
+    }
+
+    /// A place where the name of a node may be added.
+    fn write_node_here(&mut self) {
+        self.written.extend(quote!(let _ = &nodes::all();));
+    }
+
+    fn node(&self, name: &Ident) -> Option<&Node> {
+        self.graph.nodes.iter().find(|node| node.name.unraw() == name.unraw())
+    }
+
+    /// `node`, `node.` or `node.port`. Returns what follows.
+    fn write_port<'t>(&mut self, node: &Ident, after: &'t [TokenTree]) -> &'t [TokenTree] {
+        let (port, rest) = match after {
+            [TokenTree::Punct(dot), TokenTree::Ident(port), rest @ ..] if dot.as_char() == '.' => {
+                (Some(quote!(.#port)), rest)
+            }
+            _ => (None, after),
+        };
+        let written = match self.node(node) {
+            Some(known) => {
+                let field = away_from_user(node);
+                let accessor = known.has_accessors.then(|| quote!(let _ = nodes::graph().#node();));
+                quote!(let _ = &nodes::all().#field #port; #accessor)
+            }
+            None => quote!(let _ = &nodes::all().#node #port;),
+        };
+        self.written.extend(written);
+        rest
+    }
+
+    /// The type and the value of `let name: Type = value`. The pools are written before all statements.
+    fn write_declaration(&mut self, tokens: &[TokenTree]) {
+        let pools = &self.graph.pools;
+        if let [TokenTree::Ident(name), ..] = tokens
+            && pools.iter().any(|pool| pool.name == *name)
+        {
+            return;
+        }
+        let is_sign = |token: &TokenTree, sign: char| matches!(token, TokenTree::Punct(other) if other.as_char() == sign);
+        let colon = tokens.iter().position(|token| is_sign(token, ':'));
+        let equals = tokens.iter().position(|token| is_sign(token, '='));
+        let end = equals.unwrap_or(tokens.len());
+        let ty = colon.and_then(|colon| tokens.get(colon + 1..end)).unwrap_or_default();
+        let value = tokens.get(end + 1..).unwrap_or_default();
+        let ty = match ty {
+            [] => quote!(_),
+            ty => quote!(#(#ty)*),
+        };
+        let value = evaluate(&ty, &quote!(#(#value)*));
+        self.written.extend(quote!(let _ = #value;));
+    }
+
+    /// The tokens in the brackets.
+    fn write_attribute(&mut self, tokens: TokenStream, node: Option<&TokenTree>) {
+        let name = tokens.clone().into_iter().next();
+        let is_of_rustc = |name: &TokenTree| {
+            ["doc", "allow", "expect", "deprecated"].iter().any(|word| is_word(name, word))
+        };
+        if !name.as_ref().is_some_and(is_of_rustc) {
+            self.write_words(&ATTRIBUTE, tokens, node);
+        }
+    }
+
+    /// Words with a comma between them.
+    fn write_words(&mut self, list: &List, tokens: TokenStream, node: Option<&TokenTree>) {
+        for word in split(tokens) {
+            self.write_word(list, word, node);
+        }
+        let (name, word) = (list.ident(), list.any_word());
+        self.written.extend(quote!(let _ = || #name::#word;));
+    }
+
+    fn write_word(&mut self, list: &List, tokens: TokenStream, node: Option<&TokenTree>) {
+        let name = list.ident();
+        let mut tokens = tokens.into_iter();
+        let Some(TokenTree::Ident(written)) = tokens.next() else { return };
+        let word = list.find(&written);
+        let group = tokens.next().and_then(|token| match token {
+            TokenTree::Group(group) => Some(group.stream()),
+            _ => None,
+        });
+        let some = word.map(Word::some_arguments);
+        let call = group.is_some().then(|| quote!((#some)));
+        self.written.extend(quote!(let _ = || #name::#written #call;));
+        let (Some(word), Some(group)) = (word, group) else { return };
+        self.write_arguments(word.arguments, group, node);
+    }
+
+    /// The last kind repeats.
+    fn write_arguments(&mut self, kinds: &[Kind], tokens: TokenStream, node: Option<&TokenTree>) {
+        let arguments = split(tokens);
+        let kind = |index: usize| kinds.get(index).or(kinds.last()).copied();
+        for (index, argument) in arguments.iter().enumerate() {
+            if let Some(kind) = kind(index) {
+                self.write_argument(kind, argument.clone(), node);
+            }
+        }
+        if let Some(kind) = kind(arguments.len()) {
+            self.write_argument(kind, TokenStream::new(), node);
+        }
+    }
+
+    /// An argument, or a place where one may be added.
+    fn write_argument(&mut self, kind: Kind, tokens: TokenStream, node: Option<&TokenTree>) {
+        let first = tokens.clone().into_iter().next();
+        match (kind, first) {
+            (Kind::Name, _) => {}
+            (Kind::Word(list), None) => self.write_words(list, TokenStream::new(), node),
+            (Kind::Word(list), Some(_)) => self.write_word(list, tokens, node),
+            (Kind::Pool, Some(TokenTree::Ident(name))) => self.write_pool_name(&name),
+            (Kind::Pool, _) => self.written.extend(quote!(let _ = streams::none;)),
+            (Kind::Port, name) => self.write_port_of(node, name),
+            (Kind::Ports, Some(TokenTree::Group(group))) => {
+                for port in split(group.stream()) {
+                    self.write_port_of(node, port.into_iter().next());
+                }
+                self.write_port_of(node, None);
+            }
+            // A duration as `10ms` is no expression of Rust.
+            (Kind::Value, Some(TokenTree::Literal(_)) | None) | (Kind::Ports, _) => {}
+            (Kind::Value, Some(_)) => self.write_value(tokens),
+        }
+    }
+
+    fn write_value(&mut self, tokens: TokenStream) {
+        let mut tokens: Vec<TokenTree> = tokens.into_iter().collect();
+        // `initial = value`
+        if let [name, TokenTree::Punct(equals), ..] = &tokens[..]
+            && is_word(name, "initial")
+            && equals.as_char() == '='
+        {
+            tokens.drain(..2);
+        }
+        let value = evaluate(&quote!(_), &quote!(#(#tokens)*));
+        self.written.extend(quote!(let _ = #value;));
+    }
+
+    fn write_pool_name(&mut self, name: &Ident) {
+        let is_pool = self.graph.pools.iter().any(|pool| pool.name == *name);
+        self.written.extend(if is_pool {
+            let word = away_from_user(name);
+            quote!(let _ = streams::#word; let _ = #name;)
+        } else {
+            quote!(let _ = streams::#name;)
+        });
+    }
+
+    /// A port of the node that an attribute is for, by its name alone.
+    fn write_port_of(&mut self, node: Option<&TokenTree>, port: Option<TokenTree>) {
+        let Some(TokenTree::Ident(node)) = node else { return };
+        let node = away_from_user(node);
+        let port = port.map(|port| quote!(.#port));
+        self.written.extend(quote!(let _ = &nodes::all().#node #port;));
+    }
+}

@@ -1,0 +1,188 @@
+//! The words of attributes. Each list of words is a type whose functions are the words: an editor then completes them,
+//! with their arguments, and shows their documentation.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{format_ident, quote};
+
+use crate::editor::away_from_user;
+use crate::graph::model::Graph;
+use crate::graph::parse::CONDITIONS;
+
+/// An argument of a word.
+#[derive(Clone, Copy)]
+pub(super) enum Kind {
+    /// An expression of the user's.
+    Value,
+    /// A port of the node.
+    Port,
+    /// `[a, b]`, ports of the node.
+    Ports,
+    /// A pool of the graph, or `none`.
+    Pool,
+    /// A word of a list.
+    Word(&'static List),
+    /// The name of a worker, which is declared nowhere.
+    Name,
+}
+
+/// A word, with its parameters as Rust, the kinds of its arguments, of which the last repeats, and its documentation.
+pub(super) struct Word {
+    pub(super) name: &'static str,
+    parameters: &'static str,
+    pub(super) arguments: &'static [Kind],
+    text: &'static str,
+}
+
+/// A list of words.
+pub(super) struct List {
+    /// The name of the type.
+    pub(super) name: &'static str,
+    words: &'static [Word],
+}
+
+const fn word(
+    name: &'static str,
+    parameters: &'static str,
+    arguments: &'static [Kind],
+    text: &'static str,
+) -> Word {
+    Word { name, parameters, arguments, text }
+}
+
+use Kind::{Name, Pool, Port, Ports, Value};
+
+/// `#[…]` before a node or an edge.
+#[rustfmt::skip]
+pub(super) static ATTRIBUTE: List = List { name: "attribute", words: &[
+    word("when", "conditions: Conditions", &[Kind::Word(&WHEN)], "The node runs when these conditions hold, too."),
+    word("streams", "pool: CudaStreamPool", &[Pool], "The stream pool of the node, or `none`."),
+    word("worker", "name: Name", &[Name], "The worker thread on which the node runs."),
+    word("on_failure", "policy: Policy", &[Kind::Word(&ON_FAILURE)], "What happens when a tick of the node fails."),
+    word("copy", "", &[], "The input gets its own copy of the message."),
+    word("transfer", "", &[], "The input is on another device, and gets a copy there."),
+    word("capacity", "n: usize", &[Value], "How many messages wait on the edge at most."),
+    word("policy", "policy: Policy", &[Kind::Word(&POLICY)], "What happens to a message for which there is no room."),
+    word("feedback", "initial: Message", &[Value], "The edge closes a cycle: `feedback(initial = value)`."),
+] };
+
+/// `#[when(…)]`. The texts are those of `CONDITIONS`.
+#[rustfmt::skip]
+static WHEN: List = List { name: "when", words: &[
+    word("count", "n: u64", &[Value], ""),
+    word("periodic", "interval: Duration", &[Value, Kind::Word(&PERIODIC)], ""),
+    word("message_available", "input: Input, n: u64", &[Port, Value], ""),
+    word("multi_message", "inputs: [Input; N], need: Need", &[Ports, Kind::Word(&NEED)], ""),
+    word("expiring", "input: Input, timeout: Duration", &[Port, Value], ""),
+    word("room", "output: Output", &[Port], ""),
+    word("memory_available", "allocator: &Allocator, amount: Amount", &[Value, Kind::Word(&AMOUNT)], ""),
+    word("boolean", "handle: &BooleanHandle", &[Value], ""),
+    word("asynchronous", "handle: &AsyncHandle", &[Value], ""),
+    word("stream_done", "input: Input", &[Port], ""),
+    word("host_done", "input: Input", &[Port], ""),
+    word("condition", "value: impl Condition", &[Value], ""),
+    word("any", "first: Condition, second: Condition", &[Kind::Word(&WHEN)], ""),
+] };
+
+/// The second argument of `periodic`.
+#[rustfmt::skip]
+static PERIODIC: List = List { name: "periodic", words: &[
+    word("skip", "", &[], "Missed ticks are skipped."),
+    word("catch_up", "at_most: u64", &[Value], "Missed ticks follow at once, at most so many."),
+    word("spaced", "", &[], "The next tick is a whole interval after this one."),
+] };
+
+/// The second argument of `multi_message`.
+#[rustfmt::skip]
+static NEED: List = List { name: "need", words: &[
+    word("sum", "n: u64", &[Value], "So many messages on all these inputs together."),
+    word("each", "n: u64, m: u64", &[Value], "So many messages on each of these inputs."),
+] };
+
+/// The second argument of `memory_available`.
+#[rustfmt::skip]
+static AMOUNT: List = List { name: "amount", words: &[
+    word("bytes", "n: u64", &[Value], "So many bytes are free."),
+    word("blocks", "n: u64", &[Value], "So many blocks are free."),
+] };
+
+/// `#[on_failure(…)]`
+#[rustfmt::skip]
+static ON_FAILURE: List = List { name: "on_failure", words: &[
+    word("stop", "", &[], "The run ends with the error. This is the default."),
+    word("skip", "", &[], "The messages of the failed tick are dropped, and the node goes on."),
+    word("restart", "n: u32, back_off: Duration", &[Value], "The operator is made again, at most so often in a row."),
+] };
+
+/// `#[policy(…)]`
+#[rustfmt::skip]
+static POLICY: List = List { name: "policy", words: &[
+    word("pop", "", &[], "The oldest message is dropped."),
+    word("reject", "", &[], "The new message is dropped."),
+    word("fault", "", &[], "The tick of the producer fails."),
+] };
+
+const LISTS: &[&List] = &[&ATTRIBUTE, &WHEN, &PERIODIC, &NEED, &AMOUNT, &ON_FAILURE, &POLICY];
+
+impl List {
+    /// The name of the type.
+    pub(super) fn ident(&self) -> Ident {
+        Ident::new(self.name, Span::call_site())
+    }
+
+    pub(super) fn find(&self, name: &Ident) -> Option<&'static Word> {
+        self.words.iter().find(|word| name == word.name)
+    }
+
+    /// The first word, for a place where none is written.
+    pub(super) fn any_word(&self) -> Ident {
+        Ident::new(self.words[0].name, Span::call_site())
+    }
+
+    fn define(&self) -> TokenStream {
+        let name = self.ident();
+        let is_when = self.name == WHEN.name;
+        let words = self.words.iter().map(|word| {
+            let form = CONDITIONS.iter().find(|(name, _)| is_when && *name == word.name);
+            let text = form.map_or(word.text.to_owned(), |(name, form)| format!("`{name}` {form}"));
+            define_word(word.name, word.parameters, &text)
+        });
+        // Conditions without arguments.
+        let others = CONDITIONS
+            .iter()
+            .filter(|(name, _)| is_when && self.words.iter().all(|word| word.name != *name));
+        let others = others.map(|(name, form)| define_word(name, "", &format!("`{name}` {form}")));
+        let words: TokenStream = words.chain(others).collect();
+        quote!(struct #name; impl #name { #words })
+    }
+}
+
+impl Word {
+    /// An argument for each parameter.
+    pub(super) fn some_arguments(&self) -> TokenStream {
+        (0..self.parameters.matches(": ").count()).map(|_| quote!(loop {},)).collect()
+    }
+}
+
+fn define_word(name: &str, parameters: &str, text: &str) -> TokenStream {
+    let name = format_ident!("{name}");
+    let parameters: TokenStream = parameters.parse().unwrap_or_default();
+    quote!(#[doc = #text] fn #name(#parameters) {})
+}
+
+/// The types of all lists, and `streams`, with a constant for each pool.
+pub(super) fn define_all(graph: &Graph) -> TokenStream {
+    let lists = LISTS.iter().map(|list| list.define());
+    let pools = graph.pools.iter().map(|pool| {
+        let (docs, name) = (&pool.docs, away_from_user(&pool.name));
+        quote!(#(#docs)* const #name: () = ();)
+    });
+    quote! {
+        #(#lists)*
+        struct streams;
+        impl streams {
+            #(#pools)*
+            /// The node allocates no streams: it adopts the stream of its message.
+            const none: () = ();
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! The program that the editor has open.
+
+/// The cases replace parts of it, as `/*edge*/`, by what a user types.
+pub(crate) const PROGRAM: &str = r#"use streamflow::prelude::*;
+
+/// Makes frames.
+#[operator]
+pub struct Camera {
+    /// The frame of this tick.
+    #[output]
+    frame: Tensor<u8>,
+}
+
+/// Bytes to floats.
+#[operator]
+pub struct Cast {
+    /// Bytes.
+    #[input]
+    src: &Tensor<u8>,
+    #[output]
+    dst: Tensor<f32>,
+    /// The factor.
+    #[param]
+    gain: f32,
+    /*field*/
+}
+
+impl Compute for Cast {
+    fn compute(&mut self, io: CastIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let gain = self.gain;
+        /*compute*/
+        Ok(())
+    }
+}
+
+#[operator]
+pub struct Fuse {
+    #[input]
+    left_image: &Tensor<f32>,
+    #[input]
+    right_image: &Tensor<f32>,
+    #[output]
+    depth: Tensor<f32>,
+}
+
+graph! {
+    /// Two cameras.
+    pub struct Stereo(frames: u64) {
+        /// Streams of the GPU.
+        const GPU: CudaStreamPool = CudaStreamPool::new();
+        let STREAMS = CudaStreamPool::new();
+
+        #[when(count(frames))]
+        let left: Camera = Camera::new();
+        let right: Camera = Camera::new();
+        #[streams(GPU)]
+        #[when(stream_done(src))]
+        let cast: Cast = Cast::new(1.0);
+        #[streams(STREAMS)]
+        let fuse: Fuse = Fuse::new();
+
+        /*edge*/
+        left.frame >> cast.src;
+        #[capacity(2)]
+        cast.dst >> (fuse.left_image, fuse.right_image);
+        right.frame >> _;
+        fuse.depth >> _;
+        /*end*/
+    }
+}
+
+fn set(graph: &mut Stereo) {
+    graph.params().cast().set_gain(2.0);
+    graph.cast_mut();
+    graph.cast();
+}
+"#;
