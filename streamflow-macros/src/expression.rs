@@ -1,9 +1,9 @@
 //! The user's expressions in the generated code.
 //!
-//! One that something may leave, as a `return`, is in a closure of its own, whose body is the expression alone. So a `return`
+//! An expression that something may leave, as a `return`, is the body of a closure of its own. So a `return`
 //! or a `?` leaves the expression, and no function of ours, and `break`, `continue` and labels reach no loop. The closure
-//! returns a `Result`, and `?` takes any error. Any other expression is in a block, since each closure takes time of rustc, which
-//! grows with the square of a graph: 2,000 nodes took 19 s in closures, and 8 s in blocks.
+//! returns a `Result`, and `?` takes any error. Any other expression is in a block, since rustc's time for closures grows with
+//! the square of a graph: 2,000 nodes took 19 s in closures, and 8 s in blocks.
 //!
 //! The names of the generated code are hygienic: an expression sees those that the user has declared, and `platform` in `new`
 //! of a graph. An expression in a constant is written as it is, since nothing leaves a constant.
@@ -36,7 +36,7 @@ pub(crate) fn evaluate_call(
     apart(value, quote!(let #name = #call;), quote!(_), &name)
 }
 
-/// Evaluates an expression of which the generated code borrows the value, as this type. Returns what is made of the
+/// Evaluates an expression whose value the generated code borrows, as this type. Returns what is made of the
 /// reference.
 pub(crate) fn evaluate_borrowed(
     value: &Expr,

@@ -11,7 +11,7 @@ use std::str::FromStr;
 
 use proc_macro2::{Delimiter, Group, Ident, Literal, Punct, Spacing, Span, TokenStream, TokenTree};
 
-/// One use of a macro.
+/// A use of a macro.
 #[derive(Clone)]
 enum Use {
     Graph(TokenStream),

@@ -1,4 +1,4 @@
-//! What a mistake underlines.
+//! The tokens that a mistake underlines.
 //!
 //! rustc underlines an expression from its first token to its last. So the first and the last token of generated code
 //! have the spans of the user's first and last token. These spans are the user's own, unchanged: rustc then does not
@@ -14,7 +14,7 @@ use super::model::{Discard, Edge};
 use super::parts::Port;
 
 /// The spans of the tokens that a mistake underlines: those of the first token, of one in the middle, and of the last
-/// token. Names of the expansion get the middle one: an editor then does not show them for the user's names.
+/// token. Names of the expansion get the middle one.
 #[derive(Clone, Copy)]
 pub(super) struct Underline {
     pub(super) first: Span,

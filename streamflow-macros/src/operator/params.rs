@@ -22,7 +22,7 @@ fn handle_generics(operator: &Operator) -> Generics {
     keep_needed_params(&operator.generics, &quote!(#(#types,)*))
 }
 
-/// What `Operator::Params` is.
+/// The type `Operator::Params`.
 pub(super) fn handle_type(operator: &Operator) -> TokenStream {
     if operator.params.is_empty() {
         return quote!(::streamflow::__private::NoParams);

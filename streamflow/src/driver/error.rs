@@ -58,7 +58,7 @@ pub enum DriverError {
         LAST_HANDLE
     )]
     NoHandle {
-        /// What was asked for: a stream or an event.
+        /// The kind that was asked for: a stream or an event.
         what: &'static str,
         /// The number.
         handle: u64,
@@ -66,9 +66,9 @@ pub enum DriverError {
     /// A platform or a feature is not available.
     #[error("{what}; {remedy}")]
     Unavailable {
-        /// What is missing.
+        /// The part that is missing.
         what: String,
-        /// What to do about it.
+        /// A remedy.
         remedy: String,
     },
     /// A library's function has failed.
@@ -118,7 +118,7 @@ fn called_by(node: Option<&str>) -> String {
     node.map_or_else(String::new, |node| format!(", called by operator `{node}`,"))
 }
 
-/// What a sticky error means.
+/// The meaning of a sticky error.
 pub(super) const LOST: &str =
     "every graph of this process that uses the device fails from now on; start the process again";
 

@@ -50,7 +50,7 @@ macro_rules! handle {
                 self.stamp
             }
 
-            /// What the driver sees of it, and what is compared: not the stamp.
+            /// The part that the driver sees and that is compared: not the stamp.
             const fn identity(self) -> (DeviceId, u64) {
                 (self.device, self.handle)
             }

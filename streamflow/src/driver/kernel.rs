@@ -25,7 +25,7 @@ macro_rules! plain {
 }
 plain!(i8, u8, i16, u16, i32, u32, i64, u64, usize, f32, f64);
 
-/// One kernel parameter by value.
+/// A kernel parameter by value.
 #[derive(Clone, Copy)]
 #[repr(C, align(16))]
 pub struct Param {
@@ -106,7 +106,7 @@ impl Access {
     }
 }
 
-/// One kernel launch.
+/// A kernel launch.
 #[derive(Debug, Clone, Copy)]
 pub struct Launch<'a> {
     /// The function to run.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::{Access, HostArgs, Param, RawStream, Rows};
 
-/// One call of a library: its memory, a body for a device, and one for the simulator. A driver runs the body that it can.
+/// A call of a library: its memory, a body for a device, and one for the simulator. A driver runs the body that it can.
 pub struct LibraryCall<'a> {
     /// The library's function, for messages: `cufftExecC2C`.
     pub function: &'static str,
@@ -24,7 +24,7 @@ pub struct LibraryCall<'a> {
     pub device: &'a dyn Fn(RawStream) -> Result<(), LibraryError>,
 }
 
-/// What a driver needs of calls of libraries.
+/// The parts that a driver needs of calls of libraries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LibraryCalls {
     /// Nothing: a device's body is called without the driver, in the place where
@@ -52,7 +52,7 @@ impl fmt::Debug for LibraryCall<'_> {
 /// Why a host body failed: any error, or a text by `.into()`. `?` converts both.
 pub type BodyError = Box<dyn std::error::Error + Send + Sync>;
 
-/// What the simulator executes in place of a library's function. Clones share it.
+/// The body that the simulator executes in place of a library's function. Clones share it.
 #[derive(Clone)]
 pub struct LibraryBody {
     name: Arc<str>,
@@ -107,7 +107,7 @@ pub struct LibraryError {
     pub status: i32,
     /// The library's name for the number.
     pub name: &'static str,
-    /// What to do about it.
+    /// A remedy.
     pub remedy: String,
 }
 

@@ -14,7 +14,7 @@ use crate::sync::{AtomicUsize, Mutex, MutexGuard, Ordering};
 pub(crate) struct Listeners {
     /// How many conditions wait at the moment.
     waiting: AtomicUsize,
-    /// One for each condition of a graph that runs.
+    /// A listener for each condition of a graph that runs.
     signals: Mutex<Vec<Arc<Signal>>>,
 }
 

@@ -136,7 +136,7 @@ impl CopyKind {
     }
 }
 
-/// One copy, from `source` to `target`: of all bytes, and then both have the same length, or of [rows](CopyRows).
+/// A copy, from `source` to `target`: of all bytes, and then both have the same length, or of [rows](CopyRows).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CopyOp {
     /// Which sides are on the host.
@@ -513,7 +513,7 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
         None
     }
 
-    /// What this driver needs of calls of libraries. It is asked when a call begins, and the answer may change.
+    /// The parts that this driver needs of calls of libraries. The driver is asked when a call begins, and the answer may change.
     fn library_calls(&self) -> LibraryCalls {
         LibraryCalls::Whole
     }

@@ -64,7 +64,7 @@ impl Chunk<'_> {
                 }
             },
         };
-        // It calls nothing. So rustc knows at each place which fields are left, and drops them without asking.
+        // This function calls nothing. So rustc knows at each place which fields are left, and drops them without asking.
         let complete = Function {
             name: complete,
             arguments: vec![Argument::new(making.clone(), begun.to_token_stream(), quote!())],
@@ -96,7 +96,7 @@ impl Chunk<'_> {
         }
     }
 
-    /// What the function takes from `new`.
+    /// The arguments that the function takes from `new`.
     fn arguments(&self, graph: &Graph, live_pools: &[Ident]) -> Vec<Argument> {
         let same = |name: Ident, ty| Argument::new(name.clone(), ty, name.to_token_stream());
         let borrowed = |name: Ident, ty: TokenStream| {

@@ -25,7 +25,7 @@ thread_local! {
 /// Which bodies and host functions a call may execute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Bodies {
-    /// None: the caller may hold a lock of this library, for which a body could wait.
+    /// No body: the caller may hold a lock of this library, for which a body could wait.
     None,
     /// Those that a thread has queued itself: the caller may hold a lock of its own, for which another thread's body waits.
     Of(usize),

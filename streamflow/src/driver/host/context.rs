@@ -23,7 +23,7 @@ thread_local! {
 /// Which context a call needs on its thread.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Needs {
-    /// None: the call concerns no context, or binds one itself.
+    /// No context: the call concerns none, or binds one itself.
     Nothing,
     /// Any: a handle names the device.
     Any,
@@ -56,7 +56,7 @@ impl HostDriver {
         });
     }
 
-    /// What a call with this stream needs: the handle of a default stream is the same for all devices of CUDA.
+    /// The context that a call with this stream needs: the handle of a default stream is the same for all devices of CUDA.
     pub(super) fn needs(&self, stream: RawStream) -> Needs {
         if stream == self.default_stream(stream.device()) { Needs::Own } else { Needs::Any }
     }

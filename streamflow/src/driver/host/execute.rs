@@ -18,7 +18,7 @@ use super::sim::Sim;
 use crate::driver::asker::Asker;
 use crate::driver::{CopyKind, HostFunction, MemoryRange};
 
-/// What is left to do of an operation, without the lock.
+/// The part of an operation that is left to do without the lock.
 #[allow(
     clippy::large_enum_variant,
     reason = "it is on the stack while one operation executes; a box would be an allocation for each launch"
@@ -70,7 +70,7 @@ impl Sim {
             }
             Op::Fill { address, bytes, byte } => {
                 // SAFETY: still allocated, by the contract of `Driver::fill`, and device memory is touched under this lock
-                // alone, except by bodies, of which none touches this.
+                // alone, except by bodies, and none of them touches this.
                 unsafe { ptr::write_bytes(pointer(address), byte, bytes as usize) };
             }
             Op::Poison { address, bytes, why } => {
@@ -93,7 +93,7 @@ impl Sim {
     fn copy_row(&mut self, kind: CopyKind, target: u64, source: MemoryRange, number: u64) {
         let MemoryRange { address, bytes } = source;
         // SAFETY: both sides are still allocated, by the contract of `Driver::copy`, and no other code
-        // touches them: device memory is touched under this lock alone, except by bodies, of which none touches these. Host
+        // touches them: device memory is touched under this lock alone, except by bodies, and none of them touches these. Host
         // memory is free by that same contract. The ranges may overlap.
         unsafe { ptr::copy(pointer(address), pointer(target), bytes as usize) };
         if matches!(kind, CopyKind::DeviceToPinned | CopyKind::DeviceToPageable) {

@@ -34,7 +34,7 @@ impl HostDriver {
             if after.iter().any(|before| *before >= index) {
                 return Err(invalid_value(CALL, device, "a node names a later one"));
             }
-            // It continues the stream of a node that it comes after, if no other node does.
+            // The node continues the stream of a node that it comes after, if no other node does.
             let stream = after.iter().find_map(|&before| {
                 let stream = made[before].stream;
                 (last[stream] == before).then_some(stream)

@@ -136,7 +136,7 @@ impl HostDriver {
         let refuse =
             |message: &str| Err(call_error(call, device, 800, "CUDA_ERROR_NOT_PERMITTED", message));
         if let Some(kernel) = body::running(self.number) {
-            // What a drop makes, which can't return the error. These calls execute nothing.
+            // Calls that a drop makes, which can't return the error. They execute nothing.
             if GIVE_BACK.contains(&call) {
                 return Ok(());
             }

@@ -17,7 +17,7 @@ pub enum Policy {
     Eager,
     /// No work executes until a call blocks or queries; then only the work that this call depends on.
     Lazy,
-    /// One stream, drawn by the seed among those in use, executes only the work that a call depends on. All
+    /// A stream, drawn by the seed among those in use, executes only the work that a call depends on. All
     /// others are eager.
     SlowestLast,
     /// Each call executes a random number of random runnable operations. A call that blocks

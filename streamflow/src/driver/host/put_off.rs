@@ -1,4 +1,4 @@
-//! What a call has put off, since its caller holds a lock of this library: it is done by
+//! Work that a call has put off, since its caller holds a lock of this library: it is done by
 //! [`catch_up`](crate::driver::Driver::catch_up).
 
 use std::cell::Cell;
@@ -7,12 +7,12 @@ use super::HostDriver;
 use super::body;
 use super::point::Point;
 
-/// What executes after the latest call of this thread under a lock.
+/// The work that executes after the latest call of this thread under a lock.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum PutOff {
-    /// What the policy executes after a submission to the stream with this index.
+    /// The work that the policy executes after a submission to the stream with this index.
     Submission(usize),
-    /// What executes after a query of this point.
+    /// The work that executes after a query of this point.
     Query(Point),
 }
 

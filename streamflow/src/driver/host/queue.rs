@@ -55,7 +55,7 @@ pub(super) enum Op {
     Host(SendHostFunction),
 }
 
-/// What the body of a kernel or a library function takes.
+/// The arguments that the body of a kernel or a library function takes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Takes {
     /// The number of its parameters.
@@ -128,7 +128,7 @@ unsafe impl Send for SendHostFunction {}
 
 #[derive(Debug)]
 pub(super) struct Queued {
-    /// The number of the submission. It counts over all streams, so it orders submissions to different streams.
+    /// The number of the submission. Submissions are counted over all streams, so it orders submissions to different streams.
     pub(super) number: u64,
     pub(super) op: Op,
     /// The thread that queued it.
@@ -176,7 +176,7 @@ pub(super) struct Stream {
     pub(super) time: u64,
     /// The last records, each with the simulated time at which it was complete.
     pub(super) recorded: VecDeque<(u64, u64)>,
-    /// What its next submission comes after by its events.
+    /// The points that its next submission comes after by its events.
     pub(super) order: Order,
 }
 
@@ -209,7 +209,7 @@ pub(super) struct Event {
     pub(super) name: u32,
     pub(super) records: u64,
     pub(super) latest: Option<Point>,
-    /// What the latest record comes after.
+    /// The points that the latest record comes after.
     pub(super) order: Order,
     pub(super) vacant: bool,
 }

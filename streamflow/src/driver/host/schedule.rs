@@ -110,7 +110,7 @@ impl Sim {
             && self.streams[index].queue.front().is_some_and(|it| may(it, bodies))
     }
 
-    /// What must happen before `target`, which is not reached yet, can be reached. `Ok`: the stream with this index
+    /// The step that must happen before `target`, which is not reached yet, can be reached. `Ok`: the stream with this index
     /// must execute its first operation, and can. `Err`: the host function or body that runs on the stream with this index
     /// must end. ([`Obstacle::Empty`] does not occur here: a stream with no operation has reached all of its points.)
     ///

@@ -1,10 +1,10 @@
-//! One access, and what the checks find wrong with it.
+//! An access, and what the checks find wrong with it.
 
 use crate::driver::report::RaceKind;
 use crate::driver::rows::overlap;
 use crate::driver::{AccessMode, MemoryRange, Rows};
 
-/// One access.
+/// An access.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Access {
     pub(super) range: MemoryRange,
@@ -73,7 +73,7 @@ pub(super) struct Race {
     pub(super) later: Access,
 }
 
-/// What the checks have found since it was last reported, and counts of what they could not see.
+/// The races that the checks have found since they were last reported, and counts of what they could not see.
 #[derive(Debug, Default)]
 pub(super) struct Findings {
     pub(super) races: Vec<Race>,

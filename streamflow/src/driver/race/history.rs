@@ -20,7 +20,7 @@ const CACHE_SLOTS: usize = 256;
 /// An empty slot of the cache. No memory has address 0.
 const NO_BLOCK: (u64, u32) = (0, u32::MAX);
 
-/// One allocation.
+/// An allocation.
 #[derive(Debug)]
 pub(super) struct Block {
     pub(super) range: MemoryRange,

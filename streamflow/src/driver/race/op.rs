@@ -24,7 +24,7 @@ pub(super) struct Work {
     pub(super) location: Option<SourceLocation>,
 }
 
-/// What a call does with an event on a stream.
+/// The use that a call makes of an event on a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum EventOp {
     Record,
