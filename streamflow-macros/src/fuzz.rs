@@ -149,7 +149,7 @@ impl Random {
             1 => {
                 let words = [
                     "let", "const", "_", "struct", "in", "none", "mut", "where", "dyn", "self",
-                    "platform", "worker", "stays",
+                    "platform", "worker", "stays", "flush",
                 ];
                 {
                     let word = words[self.below(words.len())];

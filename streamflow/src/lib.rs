@@ -49,7 +49,7 @@ pub use memory::{Buffer, Download, Element, Shared, Tensor};
 #[doc(inline)]
 pub use message::{HostData, Message};
 #[doc(inline)]
-pub use operator::Compute;
+pub use operator::{Compute, Flush, Flushed};
 #[doc(inline)]
 pub use platform::{Platform, device};
 #[doc(inline)]
@@ -73,8 +73,8 @@ pub mod prelude {
     #[doc(no_inline)]
     pub use crate::{
         Buffer, Compute, CudaStream, CudaStreamPool, Download, Element, Error, ExecutionContext,
-        Failure, Grid, HostData, Message, Platform, Result, Schedule, Shared, Spawn, Stream, Table,
-        Tensor, device, kernel, operator,
+        Failure, Flush, Flushed, Grid, HostData, Message, Platform, Result, Schedule, Shared,
+        Spawn, Stream, Table, Tensor, device, kernel, operator,
     };
     // The macro `graph!`, without the module of the same name.
     #[doc(hidden)]
@@ -88,6 +88,7 @@ pub mod prelude {
 pub mod __private {
     pub use crate::context::{ExecutionContext, SingleStream, StreamName};
     pub use crate::driver::{HostArgs, HostKernel};
+    pub use crate::error::failure::Result;
     pub use crate::error::{Error, Failure};
     pub use crate::graph::check::{
         EdgeEnd, check_devices, check_green, check_host_done, check_inputs, check_outputs,
@@ -107,9 +108,9 @@ pub mod __private {
     pub use crate::operator::condition::{Conditions, make as when};
     pub use crate::operator::{
         Again, AnyNode, Argument, AsyncHandle, BooleanHandle, Checked, Compute, FieldType, Fits,
-        IsElement, IsMessage, IsOpenMessage, Node, NodeOptions, NodeStreams, OnFailure, Operator,
-        Otherwise, PortOf, State, any_node, apart, evaluate, exists, kept, not_made, ports,
-        restarting,
+        Flush, FlushPorts, Flushed, IsElement, IsMessage, IsOpenMessage, Node, NodeOptions,
+        NodeStreams, OnFailure, Operator, Otherwise, PortOf, State, any_node, apart, evaluate,
+        exists, kept, not_made, ports, restarting,
     };
     pub use crate::param::{
         Exchange, GraphParams, Limits, NoParams, OperatorParams, ParamCell, ParamMaker,

@@ -8,7 +8,7 @@ use syn::{
 };
 
 use super::fields::{StateAttribute, sort_fields};
-use super::model::{Body, Expandable, Operator, Options, Param, Port};
+use super::model::{Body, Direction, Expandable, Operator, Options, Param, Port};
 use super::params::setter_name;
 use crate::diagnostic::Errors;
 use crate::tokens::{STANDARD_TRAITS, element, is_message, mentions};
@@ -81,6 +81,9 @@ pub(super) fn check_operator(
     if !are_bounded(&generics, &ports, errors) {
         expandable = Expandable::Type;
     }
+    if options.flush {
+        check_flush(&ident, &ports, errors);
+    }
     for stream in &options.streams {
         if ports.iter().any(|port| port.ident.unraw() == stream.unraw()) {
             errors.at(
@@ -112,6 +115,32 @@ pub(super) fn check_operator(
         made: made.into_iter().map(|attribute| attribute.field).collect(),
         expandable,
         state_checks: Vec::new(),
+    }
+}
+
+/// Reports an operator that has nothing to flush, or no end of its inputs at which it could.
+fn check_flush(ident: &Ident, ports: &[Port], errors: &mut Errors) {
+    let has = |is_output: bool| {
+        ports.iter().any(|port| (port.direction == Direction::Output) == is_output)
+    };
+    // An operator without ports is reported as such.
+    if has(true) && !has(false) {
+        errors.at(
+            ident,
+            format!(
+                "`flush` is called when the inputs have ended, and `{ident}` has none; remove `flush`: an operator \
+                 without inputs sends until its `count` is reached, or until it calls `cx.finish()`"
+            ),
+        );
+    }
+    if has(false) && !has(true) {
+        errors.at(
+            ident,
+            format!(
+                "`flush` sends what an operator holds back, and `{ident}` has no output; remove `flush`, and do what is \
+                 left in `stop`"
+            ),
+        );
     }
 }
 

@@ -106,6 +106,7 @@ fn expand_operator_impl(operator: &Operator, names: &Names) -> TokenStream {
             const STAYS: ::core::primitive::bool = true;
         )
     });
+    let flush = operator.options.flush.then(|| expand_flush(operator, names));
     let params = handle_type(operator);
     let state_checks = &operator.state_checks;
     let node = quote!(::std::boxed::Box<::streamflow::__private::Node<Self>>);
@@ -151,15 +152,62 @@ fn expand_operator_impl(operator: &Operator, names: &Names) -> TokenStream {
         ) -> #streams<#tick> {
             #streams { #(#stream_names: #makes,)* #streams_phantom_field }
         }
+
+        #flush
     };
     // The span of the struct's name: rustc reports mistakes in the state there.
     let span = ident.span();
     let begin = quote_spanned!(span=> impl);
     let operator_for = quote_spanned!(span=> ::streamflow::__private::Operator for);
     let items = braced(span, items);
+    let flush_ports = operator.options.flush.then(|| {
+        let flush_io = &names.flush_io;
+        quote! {
+            impl #impl_generics ::streamflow::__private::FlushPorts for #ident #type_generics #where_clause {
+                type FlushIo<#tick> = #flush_io<#tick, #(#io_params,)*>;
+            }
+        }
+    });
     quote! {
         #do_not_recommend
         #begin #impl_generics #operator_for #ident #type_generics #where_clause #items
+        #flush_ports
+    }
+}
+
+/// The items of an operator with `flush`.
+fn expand_flush(operator: &Operator, names: &Names) -> TokenStream {
+    let (ports, flush_io, tick) = (&names.ports, &names.flush_io, &names.tick);
+    let (_, type_generics, _) = operator.generics.split_for_impl();
+    let inputs = operator.inputs().map(|port| &port.ident);
+    let outputs = operator.outputs().map(|port| &port.ident);
+    let streams = operator.options.streams.iter().enumerate().map(
+        |(index, stream)| quote!(#stream: ::streamflow::__private::StreamName::new(__cx, #index),),
+    );
+    let phantom_field = names
+        .io_needs_phantom_field(operator)
+        .then(|| quote!(__tick: (::core::marker::PhantomData, ::core::marker::PhantomData),));
+    // The span of the struct's name: rustc reports there that `Flush` is missing.
+    let span = operator.ident.span();
+    let call = quote_spanned!(span=> <Self as ::streamflow::__private::Flush>::flush);
+    quote! {
+        const FLUSHES: ::core::primitive::bool = true;
+
+        #[allow(unused_variables)]
+        fn __flush<#tick>(
+            &mut self,
+            __ports: &#tick mut #ports #type_generics,
+            __is_first: ::core::primitive::bool,
+            __cx: &#tick ::streamflow::__private::ExecutionContext,
+        ) -> ::streamflow::__private::Result<::streamflow::__private::Flushed> {
+            let __io = #flush_io {
+                #(#inputs: ::streamflow::__private::Input::flush_io(&mut __ports.#inputs, __is_first, __cx),)*
+                #(#outputs: ::streamflow::__private::Output::io(&mut __ports.#outputs, __cx),)*
+                #(#streams)*
+                #phantom_field
+            };
+            #call(self, __io, __cx)
+        }
     }
 }
 

@@ -13,6 +13,8 @@ pub(super) struct Options {
     pub(super) no_new: bool,
     /// Whether the operator stays on the thread of the run.
     pub(super) stays: bool,
+    /// Whether the operator goes on sending when its inputs have ended.
+    pub(super) flush: bool,
     /// Whether rustc never lists the operator as an alternative.
     pub(super) unlisted: bool,
 }

@@ -10,7 +10,7 @@ use super::model::Options;
 use crate::diagnostic::{Errors, similar};
 use crate::tokens::split;
 
-const FORMS: &str = "the options are `streams(…)`, `no_new` and `stays`";
+const FORMS: &str = "the options are `streams(…)`, `no_new`, `stays` and `flush`";
 const STREAMS_FORM: &str = "name the streams that this operator allocates: `streams(fill, copy)`";
 
 /// The type, if the item is one.
@@ -68,15 +68,16 @@ pub(super) fn parse_options(tokens: TokenStream, errors: &mut Errors) -> Options
             let text = name.to_string();
             let again = given.contains(&text);
             match text.as_str() {
-                "streams" | "no_new" | "stays" if again => {
+                "streams" | "no_new" | "stays" | "flush" if again => {
                     errors.at(&name, format!("`{name}` is given twice"));
                     input.parse::<TokenStream>()?;
                     return Ok(());
                 }
                 "streams" => read_streams(&name, input, &mut options, errors)?,
-                "no_new" | "stays" => {
+                "no_new" | "stays" | "flush" => {
                     match text.as_str() {
                         "no_new" => options.no_new = true,
+                        "flush" => options.flush = true,
                         _ => options.stays = true,
                     }
                     let rest: TokenStream = input.parse()?;
@@ -87,7 +88,7 @@ pub(super) fn parse_options(tokens: TokenStream, errors: &mut Errors) -> Options
                 // For the library's own operators, which rustc shall not list in errors about a user's.
                 "unlisted" => options.unlisted = true,
                 written => {
-                    let hint = similar(written, &["streams", "no_new", "stays"])
+                    let hint = similar(written, &["streams", "no_new", "stays", "flush"])
                         .map(|name| format!("did you mean `{name}`? "))
                         .unwrap_or_default();
                     errors.at(&name, format!("unknown option `{written}`; {hint}{FORMS}"));

@@ -27,6 +27,22 @@ pub(super) fn expand_refused(operator: &Operator, mistake: TokenStream) -> Token
     let params: Vec<_> = params.collect();
     let (impl_generics, type_generics, where_clause) = operator.generics.split_for_impl();
     let name = ident.unraw().to_string();
+    let flush_io = operator.options.flush.then_some(&names.flush_io);
+    let ios = [Some(io), flush_io].into_iter().flatten().map(|io| {
+        quote! {
+            #cfgs
+            #[doc(hidden)]
+            #visibility type #io<#tick, #(#params = (),)*> = <::streamflow::__private::Fits<{ #mistaken }>
+                as ::streamflow::__private::Checked<(&#tick (), #(#params,)*)>>::Type;
+        }
+    });
+    let flush_ports = flush_io.map(|_| {
+        quote! {
+            impl #impl_generics ::streamflow::__private::FlushPorts for #ident #type_generics #where_clause {
+                type FlushIo<#tick> = Unknown;
+            }
+        }
+    });
     quote! {
         #definition
 
@@ -35,10 +51,7 @@ pub(super) fn expand_refused(operator: &Operator, mistake: TokenStream) -> Token
         #[allow(non_upper_case_globals)]
         const #mistaken: bool = #mistake;
 
-        #cfgs
-        #[doc(hidden)]
-        #visibility type #io<#tick, #(#params = (),)*> = <::streamflow::__private::Fits<{ #mistaken }>
-            as ::streamflow::__private::Checked<(&#tick (), #(#params,)*)>>::Type;
+        #(#ios)*
 
         #cfgs
         const _: () = {
@@ -73,6 +86,8 @@ pub(super) fn expand_refused(operator: &Operator, mistake: TokenStream) -> Token
                     ::core::unreachable!()
                 }
             }
+
+            #flush_ports
         };
     }
 }

@@ -17,6 +17,8 @@ use crate::tokens::{is_message, mentions};
 pub(super) struct Names {
     pub(super) ports: Ident,
     pub(super) io: Ident,
+    /// The Io of `flush`.
+    pub(super) flush_io: Ident,
     pub(super) streams: Ident,
     /// The parameters that the ports' types need, without the tick's lifetime.
     pub(super) io_generics: Generics,
@@ -46,6 +48,7 @@ pub(super) fn name_types(operator: &Operator) -> Names {
         // As with the ports' own types: a user has no type of this name.
         ports: format_ident!("{name}_Ports", span = span),
         io: format_ident!("{name}Io", span = span),
+        flush_io: format_ident!("{name}FlushIo", span = span),
         streams: format_ident!("{name}Streams", span = span),
         io_generics,
         tick: Lifetime::new(tick, Span::call_site()),
@@ -61,12 +64,13 @@ impl Names {
     }
 }
 
-/// The three structs. Names that a user reads have the spans of the user's tokens.
+/// The three structs, and the Io of `flush` for an operator that has it. Names that a user reads have the spans of the user's tokens.
 pub(super) fn expand_structs(operator: &Operator, names: &Names) -> TokenStream {
     let ports = expand_ports(operator, names);
     let io = expand_io(operator, names);
+    let flush_io = operator.options.flush.then(|| expand_flush_io(operator, names));
     let streams = expand_stream_names(operator, names);
-    quote!(#ports #io #streams)
+    quote!(#ports #io #flush_io #streams)
 }
 
 fn expand_ports(operator: &Operator, names: &Names) -> TokenStream {
@@ -103,10 +107,49 @@ fn expand_ports(operator: &Operator, names: &Names) -> TokenStream {
 }
 
 fn expand_io(operator: &Operator, names: &Names) -> TokenStream {
-    let Operator { visibility, cfgs, .. } = operator;
-    let ident = &names.io;
     let text =
         format!("The inputs, outputs and stream names of [`{}`] in one tick.", operator.ident);
+    let tick = &names.tick;
+    let input = |port: &Port| {
+        let in_tick = if port.is_checked {
+            checked_type_in_tick(port, tick)
+        } else {
+            type_in_tick(operator, port, tick)
+        };
+        let as_written = (port.is_checked || may_be_alias_of_shared(operator, port))
+            .then(|| written_type_in_tick(port, &port.shown, tick));
+        (in_tick, as_written)
+    };
+    expand_io_struct(operator, names, &names.io, &text, input)
+}
+
+/// The Io of `flush`: each input has all messages that are left.
+fn expand_flush_io(operator: &Operator, names: &Names) -> TokenStream {
+    let text = format!(
+        "What is left at the inputs of [`{}`], its outputs and stream names, in one tick of its `flush`.",
+        operator.ident
+    );
+    let tick = &names.tick;
+    let many = |each: TokenStream, span| quote_spanned!(span=> ::streamflow::__private::Many<#tick, #each>);
+    let input = |port: &Port| {
+        let span = port.written.span();
+        let ty = many(each_type_in_flush(port, tick), span);
+        let as_written = (port.is_checked || may_be_alias_of_shared(operator, port))
+            .then(|| many(with_tick(&port.shown, tick), span));
+        (ty, as_written)
+    };
+    expand_io_struct(operator, names, &names.flush_io, &text, input)
+}
+
+/// An Io. `input` gives the type that an input has in it, and the one that documentation shows, if that is another one.
+fn expand_io_struct(
+    operator: &Operator,
+    names: &Names,
+    ident: &Ident,
+    text: &str,
+    input: impl Fn(&Port) -> (TokenStream, Option<TokenStream>),
+) -> TokenStream {
+    let Operator { visibility, cfgs, .. } = operator;
     let tick = &names.tick;
     let params = &names.io_generics.params;
     let where_clause = with_bounds_left_to_rustc(&names.io_generics, &operator.ports).where_clause;
@@ -114,39 +157,30 @@ fn expand_io(operator: &Operator, names: &Names) -> TokenStream {
     let fields = operator.ports.iter().map(|port| {
         let name = &port.ident;
         let docs = docs::write_port_docs(port);
-        let in_tick = if port.is_checked {
-            checked_type_in_tick(port, tick)
-        } else {
-            type_in_tick(operator, port, tick)
-        };
         match port.direction {
-            Direction::Input { .. }
-                if port.is_checked || may_be_alias_of_shared(operator, port) =>
-            {
-                let as_written = written_type_in_tick(port, &port.shown, tick);
-                quote! {
-                    #[cfg(doc)]
-                    #docs
-                    pub #name: ::streamflow::__private::In<#tick, #as_written>,
-                    #[cfg(not(doc))]
-                    #docs
-                    pub #name: ::streamflow::__private::In<#tick, #in_tick>,
-                }
-            }
             Direction::Input { .. } => {
-                quote!(#docs pub #name: ::streamflow::__private::In<#tick, #in_tick>,)
+                let field = |ty| quote!(pub #name: ::streamflow::__private::In<#tick, #ty>,);
+                let (in_tick, as_written) = input(port);
+                let field_in_tick = field(in_tick);
+                match as_written.map(field) {
+                    Some(shown) => {
+                        quote!(#[cfg(doc)] #docs #shown #[cfg(not(doc))] #docs #field_in_tick)
+                    }
+                    None => quote!(#docs #field_in_tick),
+                }
             }
             Direction::Output => {
                 // An operator without inputs has no internal stream, so the user must set the output's stream.
                 let unset = source.then(|| quote!(, ::streamflow::__private::Unset));
-                let shown = &port.shown;
                 let field =
                     |ty| quote!(pub #name: ::streamflow::__private::Out<#tick, #ty #unset>,);
-                let (field, shown) = (field(in_tick), field(shown.to_token_stream()));
                 if port.is_checked {
-                    quote!(#[cfg(doc)] #docs #shown #[cfg(not(doc))] #docs #field)
+                    let in_tick = field(checked_type_in_tick(port, tick));
+                    let shown = field(port.shown.to_token_stream());
+                    quote!(#[cfg(doc)] #docs #shown #[cfg(not(doc))] #docs #in_tick)
                 } else {
-                    quote!(#docs #field)
+                    let in_tick = field(type_in_tick(operator, port, tick));
+                    quote!(#docs #in_tick)
                 }
             }
         }
@@ -224,15 +258,39 @@ fn checked_type_in_tick(port: &Port, tick: &Lifetime) -> TokenStream {
 
 /// A port's type in one tick, spelled as the user wrote it.
 fn written_type_in_tick(port: &Port, written: &Type, tick: &Lifetime) -> TokenStream {
-    let written = match written {
+    wrap_type(port, tick, with_tick(written, tick))
+}
+
+/// The type with the tick's lifetime, if it is a reference.
+fn with_tick(written: &Type, tick: &Lifetime) -> TokenStream {
+    match written {
         Type::Reference(reference) => {
             let mut reference = reference.clone();
             reference.lifetime = Some(tick.clone());
             quote!(#reference)
         }
         other => quote!(#other),
-    };
-    wrap_type(port, tick, written)
+    }
+}
+
+/// The type as which `flush` opens each message that is left at an input.
+fn each_type_in_flush(port: &Port, tick: &Lifetime) -> TokenStream {
+    let Direction::Input { form, .. } = port.direction else { return TokenStream::new() };
+    let span = port.written.span();
+    let (name, written, message) = (&port.port_type_name, &port.written, &port.message);
+    let own =
+        |ty: TokenStream| quote_spanned!(span=> <#ty as ::streamflow::__private::Message>::__Own);
+    if !port.is_checked {
+        // The type of a parameter receives several messages as `__Own` alone.
+        let is_known = is_message(message) || form != Form::Takes;
+        return if is_known { with_tick(written, tick) } else { own(quote!(#written)) };
+    }
+    let message = quote!(<#name as ::streamflow::__private::InputPort>::Message);
+    match form {
+        Form::Reads => quote_spanned!(span=> &#tick #message),
+        Form::Shares => quote_spanned!(span=> ::streamflow::__private::Shared<#message>),
+        Form::Takes => own(message),
+    }
 }
 
 /// Wraps the type of an input that may be empty, or that has several producers.

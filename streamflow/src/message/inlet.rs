@@ -26,14 +26,29 @@ pub struct Inlet<T> {
     edges: Edges<Receiver<T>>,
     /// What this tick, or the last one, did with the input.
     pub(crate) handled: Handled,
-    /// Whether the messages in `edges` are those that the next tick will receive, and not those of this tick.
-    staged: bool,
+    /// Which messages this tick, or the next one, receives.
+    stage: Stage,
     /// The number of edges whose messages were handed out in this tick.
     handed_out: usize,
     pub(crate) name: &'static str,
     recycler: Recycler<T>,
+    /// Whether `flush` gets no message here.
+    keeps: bool,
     /// For [`Handled::Oversized`], how many messages the tick asked for.
     asked: usize,
+}
+
+/// Which messages [`Inlet::receive`] takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// One of each edge.
+    One,
+    /// Those in `edges`, which are those that the next tick will receive, and not those of this tick.
+    Staged,
+    /// All that wait, in a tick of `flush`.
+    All,
+    /// None, in a later tick of `flush`.
+    Nothing,
 }
 
 /// The messages that were received and not handed out yet, in the order of the edges; those of one edge in the order in
@@ -66,9 +81,10 @@ impl<T> Inlet<T> {
             name,
             edges: Edges::new(),
             handed_out: 0,
-            staged: false,
+            stage: Stage::One,
             recycler: Recycler::new(),
             handled: Handled::Untouched,
+            keeps: false,
             asked: 0,
         }
     }
@@ -92,9 +108,9 @@ impl<T> Inlet<T> {
     /// Decides which messages the next tick receives: one of each edge. A condition waits for these alone.
     /// Messages that arrive meanwhile are for a later tick. Visits the point at which the device data of each is ready.
     pub(crate) fn stage(&mut self, visit: &mut dyn FnMut(Point)) {
-        if !self.staged {
+        if self.stage != Stage::Staged {
             self.own_mut().for_each(Receiver::hold);
-            self.staged = self.has_message();
+            self.stage = if self.has_message() { Stage::Staged } else { Stage::One };
         }
         self.batch().filter_map(|envelope| envelope.sent).for_each(visit);
     }
@@ -104,7 +120,7 @@ impl<T> Inlet<T> {
     pub(crate) fn receive(&mut self) {
         self.handled = Handled::Left;
         match &mut self.edges {
-            Edges::One([edge]) if !self.staged => {
+            Edges::One([edge]) if self.stage == Stage::One => {
                 if edge.receive() {
                     self.handled = Handled::Taken;
                 }
@@ -115,15 +131,55 @@ impl<T> Inlet<T> {
 
     #[inline(never)]
     fn receive_each(&mut self) {
-        let staged = std::mem::take(&mut self.staged);
+        let stage = std::mem::replace(&mut self.stage, Stage::One);
         let mut handled = Handled::Left;
+        match stage {
+            Stage::One | Stage::Staged => {}
+            Stage::All => return self.receive_all(),
+            Stage::Nothing => return,
+        }
         for edge in self.own_mut() {
-            let has_message = if staged { edge.release() } else { edge.receive() };
+            let has_message = if stage == Stage::Staged { edge.release() } else { edge.receive() };
             if has_message {
                 handled = Handled::Taken;
             }
         }
         self.handled = handled;
+    }
+
+    /// A tick of `flush` begins, in which [`receive`](Self::receive) takes all that is left, or nothing.
+    pub(crate) fn begin_flush(&mut self, is_first: bool) {
+        self.unstage();
+        self.handled = Handled::Left;
+        self.stage = if is_first && !self.keeps { Stage::All } else { Stage::Nothing };
+    }
+
+    /// Takes all messages that wait when this is called, in the order of the edges.
+    fn receive_all(&mut self) {
+        let own = self.own().count();
+        let mut place = own;
+        for index in 0..own {
+            for _ in 0..self.edges[index].waiting() {
+                self.edges[index].receive();
+                let Some(message) = self.edges[index].take() else { break };
+                if place == self.edges.len() {
+                    let new = self.edges[index].place();
+                    self.edges.push(new);
+                }
+                self.edges[place].put(message);
+                place += 1;
+            }
+        }
+        if place > own {
+            self.handled = Handled::Taken;
+        }
+    }
+
+    /// The messages that the next tick would have received wait as all others.
+    fn unstage(&mut self) {
+        if std::mem::replace(&mut self.stage, Stage::One) == Stage::Staged {
+            self.own_mut().for_each(Receiver::put_back);
+        }
     }
 
     /// Takes the messages of an input with one edge that wait when this is called: at most so many, and at least one. A
@@ -361,7 +417,7 @@ impl<T> Inlet<T> {
 
     /// When the oldest waiting message was acquired. One that does not say is taken to be older than all others.
     pub(crate) fn oldest(&self) -> Option<Timestamp> {
-        let first = self.own().filter_map(|edge| edge.first_acquired(self.staged));
+        let first = self.own().filter_map(|edge| edge.first_acquired(self.stage == Stage::Staged));
         first.map(|at| at.unwrap_or(Timestamp(0))).min()
     }
 
@@ -376,7 +432,14 @@ impl<T> Inlet<T> {
         named.for_each(Receiver::give_way);
     }
 
-    pub(crate) fn begin_run(&self) -> Result<()> {
+    /// `flush` gets no message here, if one of the edges has one of these numbers.
+    pub(crate) fn keep(&mut self, edges: &[usize]) {
+        let keeps = self.own().any(|edge| edges.contains(&edge.status().id));
+        self.keeps = keeps;
+    }
+
+    pub(crate) fn begin_run(&mut self) -> Result<()> {
+        self.keeps = false;
         self.own().for_each(Receiver::begin_run);
         let lost = self.own().find(|edge| edge.is_feedback() && !edge.has_message());
         lost.map_or(Ok(()), |edge| Err(Error::FeedbackLost { edge: edge.name() }))
@@ -384,16 +447,14 @@ impl<T> Inlet<T> {
 
     #[inline]
     pub(crate) fn finish(&mut self) -> Handled {
-        if !self.staged {
+        if self.stage != Stage::Staged {
             self.drop_batch();
         }
         self.handled
     }
 
     pub(crate) fn clear(&mut self) {
-        if std::mem::take(&mut self.staged) {
-            self.own_mut().for_each(Receiver::put_back);
-        }
+        self.unstage();
         self.drop_batch();
         self.own_mut().for_each(Receiver::clear);
     }

@@ -8,6 +8,7 @@ mod again;
 mod checked;
 pub(crate) mod condition;
 mod facts;
+mod flush;
 mod histogram;
 mod node;
 mod options;
@@ -30,6 +31,8 @@ pub use checked::{
 pub use condition::{Answer, AsyncHandle, BooleanHandle, Condition};
 #[doc(hidden)]
 pub use facts::NodeFacts;
+pub(crate) use flush::Flushing;
+pub use flush::{Flush, FlushPorts, Flushed};
 #[doc(hidden)]
 pub use histogram::Summary;
 pub(crate) use node::node;
@@ -77,6 +80,8 @@ pub trait Operator: Sized {
     const STREAMS: usize;
     /// Whether `start`, `compute` and `stop` must run on the thread that runs the graph: `#[operator(stays)]`.
     const STAYS: bool = false;
+    /// Whether it goes on sending when its inputs have ended: `#[operator(flush)]`.
+    const FLUSHES: bool = false;
     /// Its ports, for edges.
     type Ports: Ports;
     /// Its ports during one tick, for [`Compute::compute`].
@@ -99,6 +104,17 @@ pub trait Operator: Sized {
     /// the names of the streams. `#[operator]` writes it, with `Input::io` and `Output::io`.
     #[doc(hidden)]
     fn __io<'t>(ports: &'t mut Self::Ports, cx: &'t ExecutionContext) -> Self::Io<'t>;
+    /// Calls [`Flush::flush`], for an operator that [`FLUSHES`](Self::FLUSHES). In its first tick the inputs have what is left.
+    #[doc(hidden)]
+    fn __flush<'t>(
+        &mut self,
+        ports: &'t mut Self::Ports,
+        is_first: bool,
+        cx: &'t ExecutionContext,
+    ) -> Result<Flushed> {
+        let _ = (ports, is_first, cx);
+        Ok(Flushed::Done)
+    }
     /// Makes the names of the streams, for `start`.
     #[doc(hidden)]
     fn __stream_names(cx: &ExecutionContext) -> Self::StreamNames<'_>;

@@ -15,7 +15,7 @@ use super::runner::{Hooks, NodeRunner, Work};
 use super::statistics::NodePaths;
 use super::status::NodeStatus;
 use super::waits::Waits;
-use super::{Compute, Operator, visits};
+use super::{Compute, Flushed, Operator, visits};
 use crate::context::{
     Activity, ExecutionContext, NodeCell, Planned, Prediction, RunControl, Streams,
 };
@@ -244,6 +244,11 @@ pub trait AnyNode: Send {
     /// Whether it has something to do, now or later, without any other node: it is a source that is not done, or it has
     /// the messages for a tick. A run ends when no node has.
     fn has_work(&mut self) -> bool;
+    /// From now on its ticks call `flush`, if it has an operator to call. Inputs of edges with these numbers keep their messages.
+    #[doc(hidden)]
+    fn begin_flush(&mut self, keep: &[usize]) {
+        let _ = keep;
+    }
     /// From now on, until the run has ended, those edges to its inputs that have these numbers drop messages for which they
     /// have no room. No node runs.
     #[doc(hidden)]
@@ -349,6 +354,11 @@ impl<O: Compute + Send + 'static> AnyNode for Node<O> {
         self.runner.has_work(&mut self.parts)
     }
 
+    fn begin_flush(&mut self, keep: &[usize]) {
+        self.parts.ports.inputs(&mut |input| input.keep(keep));
+        self.runner.begin_flush();
+    }
+
     fn give_way(&mut self, edges: &[usize]) {
         self.parts.ports.inputs(&mut |input| input.give_way(edges));
     }
@@ -417,6 +427,11 @@ impl<O: Compute + Send + 'static> Node<O> {
         self.runner.tick_unpublished(&mut self.parts)
     }
 
+    /// Calls `flush` in a tick, if it is not over. The messages that it emitted stay in the outputs, unless the tick failed.
+    pub(crate) fn flush_unpublished(&mut self) -> Result<Flushed> {
+        self.runner.flush_unpublished(&mut self.parts)
+    }
+
     /// The handle that sets the operator's parameters.
     pub(crate) fn params(&self) -> &O::Params {
         self.parts.params.handle()
@@ -474,6 +489,15 @@ impl<O: Compute + 'static> Hooks for Parts<O> {
 
     fn ports(&mut self) -> &mut dyn Ports {
         &mut self.ports
+    }
+
+    fn flushes(&self) -> bool {
+        O::FLUSHES
+    }
+
+    fn flush(&mut self, is_first: bool, cx: &ExecutionContext) -> Result<Flushed, Failure> {
+        self.params.take_over(&mut self.operator, cx.tick());
+        self.operator.__flush(&mut self.ports, is_first, cx)
     }
 
     fn has_inputs(&self) -> bool {

@@ -7,6 +7,7 @@
 //! [`Error::Operator`] in `failed`; the scheduler (`schedule/greedy.rs`) gets it.
 
 mod failed;
+mod flush;
 mod life;
 mod status;
 mod step;
@@ -17,6 +18,7 @@ use std::num::NonZeroU32;
 
 use self::status::port_statuses;
 use super::condition::{Conditions, NodePorts};
+use super::flush::{Flushed, Flushing};
 use super::poll::Poll;
 use super::readiness::{Progress, Readiness};
 use super::recovery::{OnFailure, Recovery};
@@ -46,6 +48,10 @@ pub(super) trait Hooks {
     /// All ports.
     fn ports(&mut self) -> &mut dyn Ports;
     fn has_inputs(&self) -> bool;
+    /// Whether the operator has a `flush`.
+    fn flushes(&self) -> bool;
+    /// Calls `flush`. Its first tick gets what is left at the inputs.
+    fn flush(&mut self, is_first: bool, cx: &ExecutionContext) -> Result<Flushed, Failure>;
     /// What this run has taken over of the parameters.
     fn changes(&self) -> ParamChanges;
     /// The [`Parts`](super::node::Parts) of the node, for code that knows the operator's type.
@@ -112,6 +118,11 @@ pub(super) struct NodeRunner {
     poll: Poll,
     /// What this run measures, if its platform keeps statistics.
     statistics: Option<Box<NodeStatistics>>,
+    flush: Flushing,
+    /// How many ticks have called `flush` in this run.
+    flush_ticks: u64,
+    /// Whether one of them has failed, or the operator had before.
+    has_failed_flush: bool,
 }
 
 impl NodeRunner {
@@ -145,6 +156,9 @@ impl NodeRunner {
             statistics: None,
             is_plain: false,
             reached: Reached::Nothing,
+            flush: Flushing::Never,
+            flush_ticks: 0,
+            has_failed_flush: false,
         }
     }
 
@@ -153,13 +167,13 @@ impl NodeRunner {
         self.worker
     }
 
-    /// Finds out whether the next tick is like that of most nodes: without conditions beside the count, without
+    /// Finds out whether the next tick is like that of most nodes: without conditions beside the count, without `flush`, without
     /// statistics, without an edge that may refuse a message, without a layer that uses notes, after a tick that neither
     /// failed nor had nothing to send. Called when a run starts, and after everything that can change this.
     fn settle(&mut self) {
         let is_watched = self.cx.platform().is_watched();
         let has_extras = self.conditions.is_some() || self.statistics.is_some();
-        let has_extras = has_extras || self.may_fault || is_watched;
+        let has_extras = has_extras || self.may_fault || is_watched || self.has_begun_flush();
         self.is_plain = !has_extras && !self.poll.is_counting() && !self.has_failed();
     }
 
@@ -208,12 +222,13 @@ impl NodeRunner {
 
     /// Whether it has something to do without any other node: see `AnyNode::has_work`.
     pub(super) fn has_work(&self, hooks: &mut dyn Hooks) -> bool {
-        !self.is_done()
-            && match hooks.messages() {
-                InputState::Present => true,
-                InputState::Absent => self.has_own_end(),
-                InputState::Missing => false,
-            }
+        self.is_flushed_now()
+            || !self.has_ended()
+                && match hooks.messages() {
+                    InputState::Present => true,
+                    InputState::Absent => self.has_own_end(),
+                    InputState::Missing => false,
+                }
     }
 
     /// Whether it may run without a message, and something says when that ends: a `count`, or a condition that ends.

@@ -1,5 +1,6 @@
 //! What a node is doing, for reports about a run.
 
+use super::flush::Flushing;
 use super::recovery::OnFailure;
 use super::statistics::NodeTimes;
 use crate::message::EdgeStatus;
@@ -12,7 +13,13 @@ pub struct NodeStatus {
     pub name: String,
     /// How many ticks it has done in this run.
     pub ticks: u64,
-    /// `#[when(count(n))]`: how many it may do.
+    /// How far its `flush` is.
+    pub(crate) flush: Flushing,
+    /// Whether its `flush` was called, and has failed.
+    pub(crate) has_failed_flush: bool,
+    /// How many of its ticks have called `flush`.
+    pub(crate) flush_ticks: u64,
+    /// `#[when(count(n))]`: how many it may do, beside those of `flush`.
     pub count: Option<u64>,
     /// What it does when a tick fails.
     pub(crate) on_failure: OnFailure,
@@ -98,6 +105,9 @@ impl NodeStatus {
         Self {
             name: name.to_owned(),
             ticks: 0,
+            flush: Flushing::Never,
+            has_failed_flush: false,
+            flush_ticks: 0,
             count: None,
             on_failure: OnFailure::Stop,
             failures: 0,
@@ -151,7 +161,7 @@ impl NodeStatus {
 
     /// Whether it has done as many ticks as it may.
     pub(crate) fn has_reached_count(&self) -> bool {
-        self.count.is_some_and(|count| self.ticks >= count)
+        self.count.is_some_and(|count| self.ticks - self.flush_ticks >= count)
     }
 
     /// Whether it ended before its `count`, so that what waits for it is dropped.
@@ -159,8 +169,27 @@ impl NodeStatus {
         self.is_finished || self.is_at_limit
     }
 
-    /// Whether it will not run again.
+    /// Whether its ticks call `flush` now.
+    pub(crate) fn is_flushed_now(&self) -> bool {
+        self.flush == Flushing::GoesOn
+    }
+
+    /// Whether it may hold back messages that its `flush` has not sent.
+    pub(crate) fn is_unflushed(&self) -> bool {
+        let has_begun = self.ticks > 0;
+        match self.flush {
+            Flushing::Never => false,
+            Flushing::Pending | Flushing::GoesOn => has_begun,
+            Flushing::Over => self.has_failed_flush,
+        }
+    }
+
+    /// Whether it will not run again, also if messages come.
     pub(crate) fn is_done(&self) -> bool {
+        !self.is_flushed_now() && self.is_done_computing()
+    }
+
+    fn is_done_computing(&self) -> bool {
         self.is_finished || self.is_at_limit || self.has_reached_count() || self.ended_by.is_some()
     }
 

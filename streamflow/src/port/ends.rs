@@ -23,11 +23,13 @@ pub trait ReceivingEnd {
     /// From now on, until the run has ended, those of its edges that have these numbers drop messages for which they have
     /// no room, so that their producers need not wait.
     fn give_way(&self, edges: &[usize]);
+    /// If one of its edges has one of these numbers, `flush` gets no message here.
+    fn keep(&mut self, edges: &[usize]);
     /// Begins a run. Each feedback edge must carry a message into it.
     ///
     /// # Errors
     /// [`Error::FeedbackLost`].
-    fn begin_run(&self) -> Result<()>;
+    fn begin_run(&mut self) -> Result<()>;
     /// Decides which messages the next tick receives, and visits the point at which the device data of each is ready.
     fn stage(&mut self, visit: &mut dyn FnMut(Point));
     /// The point at which a download in the [staged](Self::stage) messages is complete, for the first one that is not.

@@ -19,8 +19,8 @@ use super::stream_policy::{Adopted, AllocatedOrAdopted, FindStream, OrDefault, T
 use crate::context::{ExecutionContext, Stream, StreamPolicy, StreamRef, Synchronized};
 use crate::error::{Error, Result};
 use crate::message::{
-    CarriesStream, Description, EdgeStatus, Handled, Inlet, InputState, Message, Metadata, Plain,
-    Receive,
+    CarriesStream, Description, EdgeStatus, Handled, Inlet, InputState, Many, Message, Metadata,
+    Plain, Receive, ReceiveEach,
 };
 use crate::platform::Platform;
 use crate::stream::Point;
@@ -44,6 +44,16 @@ impl<P: InputPort> Input<P> {
     /// The input in one tick.
     pub fn io<'t>(&'t mut self, cx: &'t ExecutionContext) -> In<'t, P::Arg<'t>> {
         self.inlet.handled = if P::OPTIONAL { Handled::Left } else { Handled::Untouched };
+        In { inlet: &mut self.inlet, cx, _state: PhantomData }
+    }
+
+    /// The input in one tick of `flush`. The first one gets all messages that are left.
+    pub fn flush_io<'t, A: ReceiveEach<'t, Message = P::Message>>(
+        &'t mut self,
+        is_first: bool,
+        cx: &'t ExecutionContext,
+    ) -> In<'t, Many<'t, A>> {
+        self.inlet.begin_flush(is_first);
         In { inlet: &mut self.inlet, cx, _state: PhantomData }
     }
 }
@@ -77,7 +87,11 @@ impl<P: InputPort> ReceivingEnd for Input<P> {
         self.inlet.give_way(edges);
     }
 
-    fn begin_run(&self) -> Result<()> {
+    fn keep(&mut self, edges: &[usize]) {
+        self.inlet.keep(edges);
+    }
+
+    fn begin_run(&mut self) -> Result<()> {
         self.inlet.begin_run()
     }
 

@@ -124,6 +124,11 @@ pub struct NodeReport {
     pub name: String,
     /// How many ticks it did, the failed ones included.
     pub ticks: u64,
+    /// How many of its ticks called [`flush`](crate::Flush).
+    pub flush_ticks: u64,
+    /// Whether it has a `flush` that was not called to its end, although it did a tick: the run was stopped or has failed, or the
+    /// operator has. What it held back is lost.
+    pub unflushed: bool,
     /// How many of its ticks and restarts failed. The run went on if the node has `#[on_failure(…)]`.
     pub failures: u64,
     /// How many moments of its `periodic` have no tick, since a tick that came late has taken their place: with `skip` all that
@@ -153,6 +158,8 @@ impl NodeReport {
         Self {
             name: node.name.clone(),
             ticks: node.ticks,
+            flush_ticks: node.flush_ticks,
+            unflushed: node.is_unflushed(),
             failures: node.failures,
             missed_periods: node.missed_periods,
             restarts: node.restarts,
@@ -373,7 +380,10 @@ impl fmt::Display for Report {
         let edges = self.dropped.iter().map(|dropped| dropped.edge.len());
         let parameters = self.parameters.iter().map(|of| of.node.len() + 1 + of.parameter.len());
         let least = ["parameter".len()].into_iter().filter(|_| !self.parameters.is_empty());
+        let flushed = || self.nodes.iter().filter(|node| node.flush_ticks > 0 || node.unflushed);
+        let heading = flushed().next().map(|_| "flush of".len());
         let width = names
+            .chain(heading)
             .chain(edges)
             .chain(parameters)
             .chain(least)
@@ -389,6 +399,14 @@ impl fmt::Display for Report {
             if *missed_periods > 0 {
                 writeln!(f, "{name:width$}  {missed_periods:>12}  missed period(s)")?;
             }
+        }
+        if heading.is_some() {
+            writeln!(f, "{:width$}  {:>12}", "flush of", "ticks")?;
+        }
+        for NodeReport { name, flush_ticks, unflushed, .. } in flushed() {
+            let lost =
+                if *unflushed { "  not to its end: what the node held back is lost" } else { "" };
+            writeln!(f, "{name:width$}  {flush_ticks:>12}{lost}")?;
         }
         let failed = || self.nodes.iter().filter(|node| node.failures > 0);
         // A column for the nodes that may be restarted, if one of them has failed.

@@ -183,16 +183,20 @@ impl Run {
         }
     }
 
-    /// Whether a run goes on that no node can go on with now: an edge gives way.
+    /// Whether a run goes on that no node can go on with now: an edge gives way, or the `flush` of nodes begins.
     fn goes_on(&mut self, nodes: Nodes<'_, '_>, outcome: Outcome) -> bool {
         if outcome != Outcome::Over || self.races.look() {
             return false;
         }
-        let edges = stall::giving_way(&statuses(nodes));
+        let now = statuses(nodes);
+        let edges = stall::giving_way(&now);
         if !edges.is_empty() {
             nodes.iter_mut().for_each(|node| node.give_way(&edges));
+            return true;
         }
-        !edges.is_empty()
+        let flushed = stall::due(&now);
+        flushed.iter().for_each(|due| nodes[due.node].begin_flush(&due.keep));
+        !flushed.is_empty()
     }
 
     /// Runs the nodes until none can run any more.

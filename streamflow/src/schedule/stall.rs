@@ -1,6 +1,7 @@
 //! Law 15: A run says why it ended.
 //!
-//! When no node can run and none waits for a stream, a run is over, unless an edge [gives way](giving_way). It has *ended*
+//! When no node can run and none waits for a stream, a run is over, unless an edge [gives way](giving_way) or the `flush` of a
+//! node is [due](flush). It has *ended*
 //! if every source is done and no message waits that a node should have taken. Else it has *stalled*: some node is stuck,
 //! and this file says which, and what it waits for. Both schedulers ask here, and the answer does not depend on the order
 //! in which they ran the nodes: `stall/timing.rs` says why.
@@ -9,6 +10,8 @@
 //! - it has all messages that it needs, and an edge that it sends to is full; or
 //! - a message waits for it, and another one is missing, or it ran and left the message in its queue; or
 //! - a feedback edge that leads to it is empty: then the next run could not begin.
+//!
+//! A node that is flushed needs room alone.
 //!
 //! A message, or room, that a condition waits for is needed, too. A node whose conditions can never hold again, since all
 //! their handles were dropped, is stuck if a message waits for it.
@@ -21,13 +24,15 @@
 //! What waits for a node that ended itself, by `finish` or by a condition, or at the limit of the run, and for nothing
 //! else, is dropped and is no stall.
 
+mod flush;
 mod timing;
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
+pub(super) use self::flush::due;
 use self::timing::Timing;
 use crate::message::EdgeStatus;
-use crate::operator::{NodeStatus, PortStatus, UnmetCondition};
+use crate::operator::{Flushing, NodeStatus, PortStatus, UnmetCondition};
 
 /// A longer chain is cut in the middle.
 const MOST_LINKS: usize = 24;
@@ -187,10 +192,12 @@ impl<'a> Graph<'a> {
     /// What a node that is not done waits for. Nothing for one that could run.
     fn blockers(&self, node: usize) -> Vec<Blocker<'a>> {
         let NodeStatus { inputs, outputs, unmet, runs_without_messages, .. } = &self.nodes[node];
+        let is_flushed_now = self.nodes[node].is_flushed_now();
         let needs_none = *runs_without_messages
             || self.has_required(node)
             || self.waiting(node).next().is_some();
-        let required = inputs.iter().filter(|input| !input.optional || !needs_none);
+        let needs = |input: &&PortStatus| !is_flushed_now && (!input.optional || !needs_none);
+        let required = inputs.iter().filter(needs);
         let empty = required.flat_map(|input| &input.edges).filter(|edge| edge.waiting == 0);
         let full = outputs.iter().flat_map(|output| &output.edges).filter(|edge| edge.blocks());
         let room = |edge: &'a EdgeStatus| {
@@ -338,6 +345,11 @@ impl<'a> Graph<'a> {
             (None, 1) => format!("`{name}`, after 1 tick{failed},"),
             (None, ticks) => format!("`{name}`, after {ticks} ticks{failed},"),
         };
+        let ticks = match status.flush {
+            Flushing::GoesOn => format!("{ticks} has more to flush, and"),
+            Flushing::Over => format!("{ticks} was flushed, and"),
+            Flushing::Never | Flushing::Pending => ticks,
+        };
         let has = self.waiting(node).map(|edge| format!("`{}`", edge.name)).collect::<Vec<_>>();
         let (blockers, has_some) = (self.lasting_blockers(node, timing), !has.is_empty());
         let has = match has.len() {
@@ -391,7 +403,7 @@ impl Graph<'_> {
             }
             Blocker::Condition(UnmetCondition { condition, lacks, has_some, .. }, _) => {
                 let remedy = if *has_some {
-                    " (`any(…, expiring(…))` would also take the last ones)"
+                    " (`any(…, expiring(…))` or `#[operator(flush)]` would also take the last ones)"
                 } else {
                     ""
                 };

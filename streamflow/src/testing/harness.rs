@@ -9,7 +9,8 @@ use crate::error::{Error, Result};
 use crate::memory::{Recycler, Shared};
 use crate::message::{Envelope, Message, Metadata, Payload};
 use crate::operator::{
-    AnyNode, Compute, Node, NodeOptions, NodeStreams, OnFailure, Readiness, Waits, node,
+    AnyNode, Compute, Flush, Flushed, Node, NodeOptions, NodeStreams, OnFailure, Readiness, Waits,
+    node,
 };
 use crate::param::GraphParams;
 use crate::platform::Platform;
@@ -135,11 +136,7 @@ impl<O: Compute + Send + 'static> OperatorHarness<O> {
     /// # Errors
     /// The operator's, as a graph would report it; [`Error::Races`].
     pub fn tick(&mut self) -> Result<bool> {
-        if !self.started {
-            let nodes = [self.node.cell().clone()].into();
-            self.node.start(&Arc::new(RunControl::new(nodes)))?;
-            self.started = true;
-        }
+        self.start()?;
         if self.node.readiness(&mut Waits::default()).map_err(|error| *error)? != Readiness::Ready {
             return Ok(false);
         }
@@ -148,6 +145,32 @@ impl<O: Compute + Send + 'static> OperatorHarness<O> {
         self.node.tick_unpublished()?;
         self.races()?;
         Ok(true)
+    }
+
+    /// Calls the operator's `flush` in a tick, as a graph does when the inputs have ended: the first call gets all messages that
+    /// were pushed and not received. Take what it emits before the next call. After [`Flushed::Done`], nothing is called,
+    /// and [`tick`](Self::tick) returns `false`, until [`stop`](Self::stop).
+    ///
+    /// # Errors
+    /// As for [`tick`](Self::tick).
+    pub fn flush(&mut self) -> Result<Flushed>
+    where
+        O: Flush,
+    {
+        self.start()?;
+        self.node.cancel()?;
+        let flushed = self.node.flush_unpublished()?;
+        self.races()?;
+        Ok(flushed)
+    }
+
+    fn start(&mut self) -> Result<()> {
+        if !self.started {
+            let nodes = [self.node.cell().clone()].into();
+            self.node.start(&Arc::new(RunControl::new(nodes)))?;
+            self.started = true;
+        }
+        Ok(())
     }
 
     /// The message that the last tick emitted on an output, if there is one: `harness.take(|ports| &mut ports.out)`.

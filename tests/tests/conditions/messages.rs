@@ -89,7 +89,7 @@ fn available(platform: &Platform) -> Result<(), Failed> {
         &[
             "`behind`, after 3 ticks, has the message of `source.number >> behind.number`, but waits for more: \
              2 of 3 messages of `source.number >> behind.number`, condition `message_available(number, needed)` \
-             (`any(…, expiring(…))` would also take the last ones) → `source` is done: its `count` of 5 is reached",
+             (`any(…, expiring(…))` or `#[operator(flush)]` would also take the last ones) → `source` is done: its `count` of 5 is reached",
         ],
     )?;
     greedy(OfOne::new(platform, 3, Arc::default(), seen.clone())?)?.run()?;

@@ -12,7 +12,7 @@ use streamflow::graph::{
 use streamflow::operator::Operator;
 use streamflow::prelude::*;
 
-use super::operators::{Core, Counts, Merge, One, Source, Two};
+use super::operators::{Core, Counts, Hold, Merge, One, Source, Two};
 use super::plan::{EdgePlan, Kind, NodePlan, Plan, Port, When};
 
 /// The ports of a node that is not built yet.
@@ -20,6 +20,7 @@ use super::plan::{EdgePlan, Kind, NodePlan, Plan, Port, When};
 enum Ports {
     Source(<Source as Operator>::Ports),
     One(<One as Operator>::Ports),
+    Hold(<Hold as Operator>::Ports),
     Two(<Two as Operator>::Ports),
     Merge(<Merge as Operator>::Ports),
 }
@@ -29,6 +30,7 @@ impl Ports {
         match kind {
             Kind::Source => Self::Source(Source::__ports()),
             Kind::One => Self::One(One::__ports()),
+            Kind::Hold => Self::Hold(Hold::__ports()),
             Kind::Two => Self::Two(Two::__ports()),
             Kind::Merge => Self::Merge(Merge::__ports()),
         }
@@ -52,6 +54,14 @@ macro_rules! with_output {
                 $do
             }
             (Ports::One(ports), _) => {
+                let $output = &mut ports.y;
+                $do
+            }
+            (Ports::Hold(ports), 0) => {
+                let $output = &mut ports.x;
+                $do
+            }
+            (Ports::Hold(ports), _) => {
                 let $output = &mut ports.y;
                 $do
             }
@@ -94,6 +104,9 @@ fn wire(
         (Ports::One(to), Port::A) => wire!(from, plan, &mut to.a, options, is_shared),
         (Ports::One(to), Port::O) => wire!(from, plan, &mut to.o, options, is_shared),
         (Ports::One(to), Port::P) => wire!(from, plan, &mut to.p, options, is_shared),
+        (Ports::Hold(to), Port::A) => wire!(from, plan, &mut to.a, options, is_shared),
+        (Ports::Hold(to), Port::O) => wire!(from, plan, &mut to.o, options, is_shared),
+        (Ports::Hold(to), Port::P) => wire!(from, plan, &mut to.p, options, is_shared),
         (Ports::Two(to), Port::A) => wire!(from, plan, &mut to.a, options, is_shared),
         (Ports::Two(to), Port::B) => wire!(from, plan, &mut to.b, options, is_shared),
         (Ports::Two(to), Port::O) => wire!(from, plan, &mut to.o, options, is_shared),
@@ -193,6 +206,9 @@ pub(crate) fn build(plan: &Plan, counts: &[Arc<Counts>], platform: &Platform) ->
         nodes.push(match ports {
             Ports::Source(ports) => node(Source::new(core), ports, &name, platform, options)?,
             Ports::One(ports) => node(One::new(core), ports, &name, platform, options)?,
+            Ports::Hold(ports) => {
+                node(Hold::new(core, Default::default()), ports, &name, platform, options)?
+            }
             Ports::Two(ports) => node(Two::new(core), ports, &name, platform, options)?,
             Ports::Merge(ports) => node(Merge::new(core), ports, &name, platform, options)?,
         });

@@ -39,6 +39,7 @@ fn operator(node: &NodePlan) -> &'static str {
     match node.kind {
         Kind::Source => "Source",
         Kind::One => "One",
+        Kind::Hold => "Hold",
         Kind::Two => "Two",
         Kind::Merge => "Merge",
     }
@@ -57,13 +58,16 @@ fn when(node: &NodePlan) -> String {
 
 /// The unusual things that the operator does.
 fn does(node: &NodePlan) -> String {
-    let NodePlan { every: [x, y], takes, finish, slow, .. } = node;
+    let NodePlan { kind, every: [x, y], takes, finish, holds, slow, .. } = node;
     let mut does = Vec::new();
     if (*x, *y) != (1, 1) {
         does.push(format!("emits x in each {x}. and y in each {y}. tick"));
     }
     if *takes > 1 {
         does.push(format!("takes b in each {takes}. tick and else leaves it"));
+    }
+    if *kind == Kind::Hold {
+        does.push(format!("holds {holds} messages for x back"));
     }
     does.extend(finish.map(|tick| format!("finishes in its {tick}. tick")));
     if *slow > 0 {

@@ -20,7 +20,8 @@ pub(crate) fn draw(seed: u64) -> Plan {
     let random = &mut Random::new(seed);
     let mut plan = Plan { nodes: Vec::new(), edges: Vec::new() };
     for node in 0..2 + random.below(7) {
-        let kinds = [Kind::Source, Kind::One, Kind::One, Kind::Two, Kind::Two, Kind::Merge];
+        let kinds =
+            [Kind::Source, Kind::One, Kind::One, Kind::Hold, Kind::Two, Kind::Two, Kind::Merge];
         let kind = if node == 0 { Kind::Source } else { of(random, &kinds) };
         plan.nodes.push(draw_node(random, kind));
         for port in kind.required() {
@@ -45,12 +46,13 @@ fn draw_node(random: &mut Random, kind: Kind) -> NodePlan {
         kind,
         count: match kind {
             Kind::Source => (!one_in(random, 6)).then_some(count),
-            Kind::One | Kind::Two => one_in(random, 8).then_some(count),
+            Kind::One | Kind::Hold | Kind::Two => one_in(random, 8).then_some(count),
             Kind::Merge => None,
         },
         every: [of(random, &[1, 1, 1, 1, 2, 3]), of(random, &[1, 1, 1, 1, 2, 3])],
         takes: of(random, &[1, 1, 1, 1, 2]),
         finish: (kind.has_outputs() && one_in(random, 8)).then(|| 1 + random.below(6) as u64),
+        holds: of(random, &[0, 1, 2, 3, LARGE]),
         slow: of(random, &[0, 0, 0, 1, 3, 10]),
         when: None,
     }

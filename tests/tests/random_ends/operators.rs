@@ -1,8 +1,10 @@
 //! The operators of random graphs. They send and take the same with and without messages at their optional inputs.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use streamflow::port::Out;
 use streamflow::prelude::*;
 use streamflow::testing::yield_now;
 
@@ -48,6 +50,13 @@ impl Core {
         let sends = cx.tick().is_multiple_of(self.plan.every[out]);
         self.counts.sent[out].fetch_add(u64::from(sends), Ordering::Relaxed);
         sends
+    }
+
+    /// Sends the message that was held for the longest time.
+    fn send_held(&self, held: &mut VecDeque<u64>, x: Out<'_, u64>) -> Result<()> {
+        let Some(first) = held.pop_front() else { return Ok(()) };
+        self.counts.sent[0].fetch_add(1, Ordering::Relaxed);
+        x.emit(first)
     }
 
     fn received(&self, port: Port, any: bool) {
@@ -101,6 +110,54 @@ impl Compute for One {
             io.x.emit(a)?;
         }
         if self.core.sends(cx, 1) { io.y.emit(a) } else { Ok(()) }
+    }
+}
+
+#[operator(flush)]
+pub(crate) struct Hold {
+    #[input]
+    a: Shared<u64>,
+    #[input(optional)]
+    o: &u64,
+    #[input(optional)]
+    p: &u64,
+    #[output]
+    x: u64,
+    #[output]
+    y: u64,
+    core: Core,
+    held: VecDeque<u64>,
+}
+
+impl Compute for Hold {
+    fn compute(&mut self, io: HoldIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        // The room in the queue is free before others run.
+        let a = *io.a.receive().into_data();
+        self.core.received(Port::A, true);
+        self.core.begin(cx)?;
+        self.core.received(Port::O, io.o.receive().into_data().is_some());
+        self.core.received(Port::P, io.p.receive().into_data().is_some());
+        if cx.tick().is_multiple_of(self.core.plan.every[0]) {
+            self.held.push_back(a);
+        }
+        if self.held.len() > self.core.plan.holds {
+            self.core.send_held(&mut self.held, io.x)?;
+        }
+        if self.core.sends(cx, 1) { io.y.emit(a) } else { Ok(()) }
+    }
+}
+
+impl Flush for Hold {
+    fn flush(&mut self, io: HoldFlushIo<'_>, _: &ExecutionContext) -> Result<Flushed> {
+        (0..self.core.plan.slow).for_each(|_| yield_now());
+        for a in io.a.receive().into_data() {
+            self.core.received(Port::A, true);
+            self.held.push_back(*a);
+        }
+        io.o.receive().into_data().for_each(|_| self.core.received(Port::O, true));
+        io.p.receive().into_data().for_each(|_| self.core.received(Port::P, true));
+        self.core.send_held(&mut self.held, io.x)?;
+        Ok(if self.held.is_empty() { Flushed::Done } else { Flushed::More })
     }
 }
 

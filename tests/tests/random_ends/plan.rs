@@ -8,6 +8,8 @@ pub(crate) enum Kind {
     Source,
     /// With one required input and two optional ones.
     One,
+    /// As `One`, and holds messages back until it is flushed.
+    Hold,
     /// With two required inputs and two optional ones.
     Two,
     /// A sink with two optional inputs.
@@ -22,7 +24,7 @@ impl Kind {
     pub(crate) fn required(self) -> &'static [Port] {
         match self {
             Self::Source | Self::Merge => &[],
-            Self::One => &[Port::A],
+            Self::One | Self::Hold => &[Port::A],
             Self::Two => &[Port::A, Port::B],
         }
     }
@@ -72,6 +74,8 @@ pub(crate) struct NodePlan {
     pub(crate) takes: u64,
     /// The operator calls `finish` in its so-many-th tick.
     pub(crate) finish: Option<u64>,
+    /// So many messages for `x` the operator holds back until it is flushed.
+    pub(crate) holds: usize,
     /// How often it lets other threads run, before it does anything.
     pub(crate) slow: u8,
     pub(crate) when: Option<When>,

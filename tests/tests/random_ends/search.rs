@@ -57,8 +57,14 @@ fn check(seed: u64, nth: u64, plan: &Plan) -> Result<(), Failed> {
 
 /// Graphs of the kinds whose end depended on which thread was faster.
 pub(crate) fn known() -> Result<(), Failed> {
-    let plans =
-        [beside_a_counted_one(), from_one_source(), behind_a_lossy_edge(), beside_a_condition()];
+    let plans = [
+        beside_a_counted_one(),
+        from_one_source(),
+        behind_a_lossy_edge(),
+        beside_a_condition(),
+        beside_one_that_finishes(),
+        around_an_optional_input(),
+    ];
     for (seed, plan) in plans.into_iter().enumerate() {
         (0..20).try_for_each(|nth| check(seed as u64, nth, &plan))?;
     }
@@ -66,7 +72,7 @@ pub(crate) fn known() -> Result<(), Failed> {
 }
 
 fn node(kind: Kind, count: Option<u64>, slow: u8) -> NodePlan {
-    NodePlan { kind, count, every: [1, 1], takes: 1, finish: None, slow, when: None }
+    NodePlan { kind, count, every: [1, 1], takes: 1, holds: 0, finish: None, slow, when: None }
 }
 
 fn edge(from: usize, out: usize, to: usize, port: Port) -> EdgePlan {
@@ -96,6 +102,36 @@ fn beside_a_condition() -> Plan {
         vec![node(Kind::Source, Some(1), 0), node(Kind::One, None, 1), node(Kind::One, None, 0)];
     nodes[2].when = Some(When::Available(1));
     let edges = vec![edge(0, 0, 1, Port::A), edge(0, 1, 2, Port::A), edge(1, 0, 2, Port::O)];
+    Plan { nodes, edges }
+}
+
+/// When `n1` has finished, `n0` waits for room there. A `flush` that made some would let it send to `n2`, which is flushed, too.
+fn beside_one_that_finishes() -> Plan {
+    let mut nodes =
+        vec![node(Kind::Source, Some(3), 0), node(Kind::Hold, None, 0), node(Kind::Hold, None, 1)];
+    nodes[1].holds = 1;
+    nodes[1].finish = Some(1);
+    nodes[2].holds = 1;
+    Plan { nodes, edges: vec![edge(0, 0, 1, Port::A), edge(0, 1, 2, Port::A)] }
+}
+
+/// What `n1` flushes waits for room before `n3`, which waits for what `n2` flushes; and `n1` is before an optional input of `n2`.
+fn around_an_optional_input() -> Plan {
+    let mut nodes = vec![
+        node(Kind::Source, Some(7), 0),
+        node(Kind::Hold, None, 3),
+        node(Kind::Hold, None, 10),
+        node(Kind::Two, None, 0),
+    ];
+    nodes[1].holds = 3;
+    nodes[2].holds = 4;
+    let edges = vec![
+        edge(0, 0, 1, Port::A),
+        edge(0, 0, 2, Port::A),
+        edge(1, 1, 2, Port::O),
+        edge(2, 0, 3, Port::A),
+        edge(1, 0, 3, Port::B),
+    ];
     Plan { nodes, edges }
 }
 

@@ -31,12 +31,16 @@ fn smaller(plan: &Plan) -> Vec<Plan> {
             fewer.nodes[index].count = Some(count.max(1));
             all.push(fewer);
         }
-        let mut simple = [node; 5];
+        let mut simple = [node; 7];
         simple[0].when = None;
         simple[1].finish = None;
         simple[2].slow = 0;
         simple[3].every = [1, 1];
         simple[4].takes = 1;
+        simple[5].holds = node.holds.min(1);
+        if node.kind == Kind::Hold {
+            simple[6].kind = Kind::One;
+        }
         all.extend(simple.map(|simple| {
             let mut other = plan.clone();
             other.nodes[index] = simple;

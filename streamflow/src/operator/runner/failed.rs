@@ -33,6 +33,7 @@ impl NodeRunner {
             return Err(error);
         }
         forget(*error);
+        self.end_failed_flush();
         let took = self.drop_inputs(hooks, verdict == Verdict::GoOn);
         if verdict == Verdict::Replace {
             self.retire(hooks)?;
@@ -40,7 +41,7 @@ impl NodeRunner {
             return Ok(Progress::Changed);
         }
         match self.idle {
-            _ if took || self.is_done() => Ok(Progress::Changed),
+            _ if took || self.has_ended() => Ok(Progress::Changed),
             // It may fail for a long time, and shall not do so in a loop.
             Progress::Changed if !self.is_paced() => Ok(Progress::Empty),
             idle => Ok(idle),

@@ -8,6 +8,7 @@ use super::{Hooks, NodeRunner, driver};
 use crate::context::{Activity, ExecutionContext, RunControl};
 use crate::driver::report_in_drop;
 use crate::error::{Error, Failure, Result, caught_as_error, drop_all, forget};
+use crate::operator::flush::Flushing;
 use crate::operator::poll::Poll;
 
 impl NodeRunner {
@@ -27,6 +28,8 @@ impl NodeRunner {
         hooks.ports().outputs(&mut |output| self.may_fault |= output.may_fault());
         self.cx.begin(run);
         self.poll = Poll::default();
+        self.flush = if hooks.flushes() { Flushing::Pending } else { Flushing::Never };
+        (self.flush_ticks, self.has_failed_flush) = (0, false);
         if let Some(conditions) = &mut self.conditions {
             let started = conditions.start(&run.waker());
             started.map_err(|error| *self.failed("start", error.into()))?;

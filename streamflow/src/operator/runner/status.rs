@@ -14,11 +14,15 @@ impl NodeRunner {
             input.is_awaited = conditions.is_some_and(|all| all.await_messages(index));
         }
         let ports = NodePorts { inputs: &inputs, outputs: &outputs, tick: self.cx.tick() };
-        let unmet = conditions.map(|conditions| conditions.unmet(&ports)).unwrap_or_default();
+        let unmet = conditions.filter(|_| !self.is_flushed_now());
+        let unmet = unmet.map(|conditions| conditions.unmet(&ports)).unwrap_or_default();
         let ended_by = conditions.and_then(Conditions::ended);
         NodeStatus {
             name: self.cx.node().to_owned(),
             ticks: self.cx.tick(),
+            flush: self.flush,
+            flush_ticks: self.flush_ticks,
+            has_failed_flush: self.has_failed_flush,
             count: self.count,
             on_failure: self.recovery.policy(),
             failures: self.recovery.failures(),
@@ -26,7 +30,7 @@ impl NodeRunner {
             first_failure: self.recovery.first().map(str::to_owned),
             // A condition that will never hold again ends the node in the same way.
             is_finished: self.cx.is_finished() && ended_by.is_none(),
-            is_at_limit: self.cx.tick() >= self.most && self.count != Some(self.most),
+            is_at_limit: self.computed() >= self.most && self.count != Some(self.most),
             has_no_end: self.most == u64::MAX && !conditions.is_some_and(Conditions::end),
             has_stopped_graph: self.cx.has_stopped_graph(),
             ended_by,

@@ -22,13 +22,19 @@ impl NodeRunner {
             }
     }
 
+    /// Whether the ports are ready for the next tick. One of `flush` needs room alone.
+    #[inline(always)]
+    fn may_tick<H: Hooks + ?Sized>(&self, hooks: &mut H) -> bool {
+        if self.is_flushed_now() { hooks.has_room() } else { self.can_run(hooks) }
+    }
+
     /// Whether it can run now. If it waits for something outside of the graph, it adds that to `waits`.
     pub(in crate::operator) fn readiness(
         &mut self,
         hooks: &mut dyn Hooks,
         waits: &mut Waits,
     ) -> Result<Readiness, Box<Error>> {
-        let can_run = self.can_run(hooks);
+        let can_run = self.may_tick(hooks);
         self.readiness_if(can_run, hooks, waits)
     }
 
@@ -39,7 +45,7 @@ impl NodeRunner {
         hooks: &mut dyn Hooks,
         waits: &mut Waits,
     ) -> Result<Readiness, Box<Error>> {
-        if self.is_done() {
+        if self.has_ended() {
             return Ok(Readiness::Done);
         }
         self.lacking = 0;
@@ -57,7 +63,9 @@ impl NodeRunner {
         waits: &mut Waits,
     ) -> Result<Readiness, Box<Error>> {
         if let Some(due) = self.poll.due()
-            && (!hooks.has_inputs() || hooks.messages() == InputState::Absent)
+            && (self.is_flushed_now()
+                || !hooks.has_inputs()
+                || hooks.messages() == InputState::Absent)
             && self.cx.now() < due
         {
             waits.until(due);
@@ -66,7 +74,7 @@ impl NodeRunner {
         if self.has_failed() && !self.recover(hooks, waits)? {
             return Ok(Readiness::Waiting);
         }
-        if self.conditions.is_none() {
+        if self.conditions.is_none() || self.is_flushed_now() {
             return Ok(Readiness::Ready);
         }
         self.check_conditions(hooks.ports(), waits)
@@ -80,7 +88,7 @@ impl NodeRunner {
         waits: &mut Waits,
         until: Option<Timestamp>,
     ) -> Result<Step, Box<Error>> {
-        let can_run = self.can_run(hooks);
+        let can_run = self.may_tick(hooks);
         match self.begin_step(can_run, hooks, waits, until) {
             Ok(None) => {
                 let done = hooks.tick(self, true);

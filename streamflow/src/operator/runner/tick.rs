@@ -62,11 +62,14 @@ impl NodeRunner {
     ) -> Result<Progress, Box<Error>> {
         self.cx.show(Activity::Computing);
         self.reached = Reached::Hook;
-        let entered = if PLAIN { self.cx.enter_plain() } else { self.cx.enter("compute") };
+        let entered =
+            if PLAIN { self.cx.enter_plain() } else { self.cx.enter(self.hook_of_tick()) };
         if let Err(error) = entered {
             return Err(self.interrupted(hooks, Reached::Hook, driver(error)));
         }
-        if let Err(cause) = hooks.compute(&self.cx) {
+        let is_flush = !PLAIN && self.is_flushed_now();
+        let called = if is_flush { self.call_flush(hooks) } else { hooks.compute(&self.cx) };
+        if let Err(cause) = called {
             return Err(self.interrupted(hooks, Reached::Hook, cause));
         }
         if self.cx.has_lost() {
@@ -75,7 +78,8 @@ impl NodeRunner {
         if let Err(error) = self.cx.close() {
             return Err(self.interrupted(hooks, Reached::Close, driver(error)));
         }
-        self.cx.predict_end(true);
+        // A plan knows nothing of `flush`.
+        self.cx.predict_end(!is_flush);
         self.reached = Reached::Messages;
         if !PLAIN {
             self.cx.leave();
@@ -99,7 +103,10 @@ impl NodeRunner {
         }
         self.cx.count_tick(Activity::Idle);
         let changed = emitted || handled == Handled::Taken;
-        Ok(if changed || self.is_done() { Progress::Changed } else { self.idle })
+        if PLAIN {
+            return Ok(if changed || self.is_done() { Progress::Changed } else { self.idle });
+        }
+        Ok(if changed || self.has_ended() { Progress::Changed } else { self.idle() })
     }
 
     /// `compute` has succeeded, but a call of it has failed with which a message was lost.
@@ -146,7 +153,7 @@ impl NodeRunner {
             }
             Reached::Messages | Reached::Nothing => {}
         }
-        self.failed("compute", cause)
+        self.failed(self.hook_of_tick(), cause)
     }
 
     /// Records the work of a hook that failed.
@@ -170,6 +177,9 @@ impl NodeRunner {
     /// Uses up what the conditions permitted: a tick is over.
     #[inline]
     fn use_conditions(&mut self) -> Result<(), Box<Error>> {
+        if self.has_begun_flush() {
+            return Ok(());
+        }
         if self.statistics.is_some() {
             self.note_lateness();
         }
@@ -181,7 +191,7 @@ impl NodeRunner {
     /// Drops the messages that were emitted and not pushed to the edges.
     pub(in crate::operator) fn cancel(&self, hooks: &mut dyn Hooks) -> Result<()> {
         let cancelled = drop_all(|| hooks.ports().outputs(&mut |output| output.cancel()));
-        cancelled.map_err(|panic| *self.failed("compute", (*panic).into()))
+        cancelled.map_err(|panic| *self.failed(self.hook_of_tick(), (*panic).into()))
     }
 
     #[cold]

@@ -119,7 +119,10 @@ impl Timing {
         match blocker {
             Blocker::Room(edge, consumer) => self.may_give_way(edge.id, consumer, graph),
             Blocker::Condition(unmet, consumer) if unmet.is_room => {
-                unmet.edges.iter().all(|edge| self.may_give_way(*edge, consumer, graph))
+                // Each consumer is one blocker, for the edges that lead to it.
+                let leads = |edge: &&usize| graph.consumers.get(edge) == Some(&consumer);
+                let mut edges = unmet.edges.iter().filter(leads);
+                edges.all(|edge| self.may_give_way(*edge, consumer, graph))
             }
             _ => false,
         }

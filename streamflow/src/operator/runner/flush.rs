@@ -1,0 +1,93 @@
+//! The ticks of a node that call `flush`: they begin when the inputs have ended, which the scheduler finds.
+//!
+//! Such a tick goes through `NodeRunner::compute` as any other; these functions have what differs.
+
+use super::{Hooks, NodeRunner};
+use crate::error::{Failure, Result};
+use crate::operator::flush::{Flushed, Flushing};
+use crate::operator::readiness::Progress;
+
+impl NodeRunner {
+    /// From now on ticks call `flush`. An operator that has failed and was not replaced has none.
+    pub(in crate::operator) fn begin_flush(&mut self) {
+        if self.flush == Flushing::Pending {
+            self.flush = Flushing::GoesOn;
+            if self.has_failed() {
+                self.end_failed_flush();
+            }
+            self.settle();
+        }
+    }
+
+    /// Whether the next tick calls `flush`.
+    #[inline]
+    pub(super) fn is_flushed_now(&self) -> bool {
+        self.flush == Flushing::GoesOn
+    }
+
+    /// Whether no tick calls `compute` any more in this run.
+    pub(super) fn has_begun_flush(&self) -> bool {
+        matches!(self.flush, Flushing::GoesOn | Flushing::Over)
+    }
+
+    /// Whether it will not run again. [`is_done`](Self::is_done) says it of a node whose `flush` has not begun.
+    #[inline]
+    pub(super) fn has_ended(&self) -> bool {
+        match self.flush {
+            Flushing::GoesOn => false,
+            Flushing::Over => true,
+            Flushing::Never | Flushing::Pending => self.is_done(),
+        }
+    }
+
+    /// The hook that its ticks call now.
+    pub(super) fn hook_of_tick(&self) -> &'static str {
+        if self.has_begun_flush() { "flush" } else { "compute" }
+    }
+
+    /// How many ticks have called `compute`.
+    pub(super) fn computed(&self) -> u64 {
+        self.cx.tick() - self.flush_ticks
+    }
+
+    #[cold]
+    #[inline(never)]
+    pub(super) fn call_flush(&mut self, hooks: &mut dyn Hooks) -> Result<(), Failure> {
+        let is_first = self.flush_ticks == 0;
+        self.flush_ticks += 1;
+        if hooks.flush(is_first, &self.cx)? == Flushed::Done {
+            self.flush = Flushing::Over;
+        }
+        Ok(())
+    }
+
+    /// What a tick changed that has neither taken nor sent a message. Only the operator knows when its `flush` has something to
+    /// send.
+    #[inline]
+    pub(super) fn idle(&self) -> Progress {
+        if self.is_flushed_now() { Progress::Empty } else { self.idle }
+    }
+
+    /// A tick has failed. If it was one of `flush`, no further one is called.
+    pub(super) fn end_failed_flush(&mut self) {
+        if self.has_begun_flush() {
+            (self.flush, self.has_failed_flush) = (Flushing::Over, true);
+        }
+    }
+
+    /// Calls `flush` without a scheduler, if it is not over.
+    pub(in crate::operator) fn flush_unpublished(
+        &mut self,
+        hooks: &mut dyn Hooks,
+    ) -> Result<Flushed> {
+        self.begin_flush();
+        if self.is_flushed_now() {
+            let done = self.tick_unpublished(hooks);
+            if done.is_err() {
+                self.end_failed_flush();
+            }
+            done?;
+        }
+        Ok(if self.is_flushed_now() { Flushed::More } else { Flushed::Done })
+    }
+}

@@ -1,0 +1,161 @@
+//! Operators that hold messages back, and send them when their inputs have ended: `#[operator(flush)]`.
+#![allow(missing_docs, reason = "a test binary")]
+
+mod flush {
+    pub(crate) mod device;
+    pub(crate) mod ends;
+    pub(crate) mod failures;
+    pub(crate) mod left;
+    pub(crate) mod operators;
+    pub(crate) mod order;
+}
+
+use std::process::ExitCode;
+
+use flush::operators::{Count, List, SumOfFour};
+use flush::{device, ends, failures, left, order};
+use streamflow::graph::Graph;
+use streamflow::prelude::*;
+use streamflow::schedule::{End, Report, Stepped, Workers};
+use streamflow::testing::{Explorer, OperatorHarness};
+use streamflow::time::Clock;
+use streamflow_tests::{Failed, Suite, check, check_equal, check_text};
+
+fn main() -> ExitCode {
+    let suite = device::add(failures::add(left::add(order::add(ends::add(Suite::new())))));
+    suite
+        .both("what_an_operator_holds_back_is_sent_when_its_inputs_have_ended", sums)
+        .both("a_run_that_is_stepped_flushes", stepped)
+        .both("a_replayed_run_flushes", replayed)
+        .both("a_harness_flushes", harness)
+        .plain("a_run_flushes_in_each_order::host", || {
+            in_each_order(|platform| Sums::new(platform, 10), |graph, done| judge(graph, &done?))
+        })
+        .run()
+}
+
+/// Runs a graph on one thread, with workers, and with workers that take turns in the order of a seed.
+pub(crate) fn in_each_order<G: Graph + Runs>(
+    make: impl Fn(&Platform) -> Result<G, Error>,
+    judge: impl Fn(&mut G, Result<Report, Error>) -> Result<(), Failed>,
+) -> Result<(), Failed> {
+    let run = |platform: &Platform, workers: Workers| {
+        let mut graph = make(platform)?;
+        graph.workers(workers)?;
+        for _ in 0..2 {
+            let done = graph.run_once();
+            judge(&mut graph, done)?;
+        }
+        Ok(())
+    };
+    for workers in [Workers::none(), Workers::new(2), Workers::new(4)] {
+        let platform = Platform::host().clock(&Clock::simulated()).build()?;
+        run(&platform, workers)?;
+    }
+    let explored = Explorer::new().seeds(16).run(|platform| run(platform, Workers::new(2)))?;
+    Ok(explored.check()?)
+}
+
+/// A graph with the method `run` that `graph!` writes.
+pub(crate) trait Runs {
+    fn run_once(&mut self) -> Result<Report, Error>;
+}
+
+#[macro_export]
+macro_rules! runs {
+    ($($graph:ident),*) => {$(
+        impl $crate::Runs for $graph {
+            fn run_once(&mut self) -> Result<streamflow::schedule::Report, Error> {
+                self.run()
+            }
+        }
+    )*};
+}
+runs!(Sums);
+
+/// How many ticks a node did, and how many of them flushed it.
+pub(crate) fn ticks(report: &Report, node: &str) -> (u64, u64) {
+    let found = report.nodes.iter().find(|found| found.name == node);
+    found.map_or((0, 0), |found| (found.ticks, found.flush_ticks))
+}
+
+graph! {
+    struct Sums(numbers: u64) {
+        #[when(count(numbers))] let count: Count = Count::new();
+        let sum: SumOfFour = SumOfFour::new(Vec::new());
+        let list: List = List::new(Vec::new());
+        count.n >> sum.n;
+        sum.sum >> list.n;
+    }
+}
+
+fn judge(graph: &mut Sums, report: &Report) -> Result<(), Failed> {
+    check_equal(std::mem::take(&mut graph.list_mut().got), vec![6, 22, 17])?;
+    check_equal(graph.sum().held.len(), 0)?;
+    check_equal(&report.end, &End::SourcesDone)?;
+    check_equal(ticks(report, "sum"), (11, 1))?;
+    check(report.dropped.is_empty(), || format!("{report:?}"))?;
+    check(report.nodes.iter().all(|node| !node.unflushed), || format!("{report:?}"))?;
+    check_text(&report.to_string(), &["\nflush of         ticks\nsum                  1\n"])
+}
+
+/// In a second run as in the first one. Without anything held back, `flush` sends nothing.
+fn sums(platform: &Platform) -> Result<(), Failed> {
+    for workers in [Workers::none(), Workers::new(2)] {
+        let mut graph = Sums::new(platform, 10)?;
+        graph.workers(workers)?;
+        for _ in 0..2 {
+            let report = graph.run()?;
+            judge(&mut graph, &report)?;
+        }
+    }
+    let mut graph = Sums::new(platform, 8)?;
+    let report = graph.run()?;
+    check_equal(&graph.list().got[..], &[6, 22])?;
+    check_equal((ticks(&report, "sum"), ticks(&report, "list")), ((9, 1), (2, 0)))
+}
+
+fn stepped(platform: &Platform) -> Result<(), Failed> {
+    let mut graph = Sums::new(platform, 10)?;
+    while graph.tick()? != Stepped::Over {}
+    let report = graph.end_run()?;
+    judge(&mut graph, &report)
+}
+
+graph! {
+    #[replay]
+    struct Replayed {
+        #[when(count(10))] let count: Count = Count::new();
+        let sum: SumOfFour = SumOfFour::new(Vec::new());
+        let list: List = List::new(Vec::new());
+        count.n >> sum.n;
+        sum.sum >> list.n;
+    }
+}
+
+fn replayed(platform: &Platform) -> Result<(), Failed> {
+    let mut graph = Replayed::new(platform)?;
+    graph.run()?;
+    check_equal(&graph.list().got[..], &[6, 22, 17])
+}
+
+fn harness(platform: &Platform) -> Result<(), Failed> {
+    let mut harness = OperatorHarness::new(platform, SumOfFour::new(Vec::new()))?;
+    for run in 0..2 {
+        for n in 0..5 {
+            harness.push(|ports| &mut ports.n, n)?;
+        }
+        let ran = [harness.tick()?, harness.tick()?];
+        check_equal(ran, [true; 2])?;
+        // It holds two messages, and gets the other three.
+        check_equal(harness.flush()?, Flushed::Done)?;
+        let sum = harness.take(|ports| &mut ports.sum).map(|sum| *sum.message);
+        check_equal(sum, Some(10))?;
+        check_equal(harness.flush()?, Flushed::Done)?;
+        check(harness.take(|ports| &mut ports.sum).is_none(), || "flushed twice".to_owned())?;
+        harness.push(|ports| &mut ports.n, 1)?;
+        check(!harness.tick()?, || format!("run {run}: a tick after the flush"))?;
+        harness.stop()?;
+    }
+    Ok(())
+}

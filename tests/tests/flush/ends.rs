@@ -1,0 +1,197 @@
+//! Which ends of a run flush, and which do not.
+
+use streamflow::prelude::*;
+use streamflow::schedule::{End, Report, StoppedBy};
+use streamflow_tests::{Failed, Suite, check, check_equal, check_text};
+
+use super::operators::{Count, List, SumOfFour};
+use crate::{in_each_order, runs, ticks};
+
+pub(crate) fn add(suite: Suite) -> Suite {
+    suite
+        .plain("a_source_that_finishes_loses_nothing::host", source_finishes)
+        .plain("a_node_that_finishes_itself_is_flushed::host", finishes_itself)
+        .plain("a_node_that_reaches_its_count_is_flushed::host", count_reached)
+        .plain("a_condition_that_ends_a_node_lets_it_be_flushed::host", condition_ends)
+        .both("a_run_of_some_ticks_flushes", some_ticks)
+        .both("a_run_that_is_stopped_flushes_nothing_and_says_so", stopped)
+        .both("a_stepped_run_that_is_ended_early_flushes_nothing", ended_early)
+}
+
+/// As `Count`, and finishes in its tenth tick.
+#[operator]
+struct Finishes {
+    #[output]
+    n: u64,
+}
+
+impl Compute for Finishes {
+    fn compute(&mut self, io: FinishesIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        if cx.tick() == 9 {
+            cx.finish();
+        }
+        io.n.emit(cx.tick())
+    }
+}
+
+/// Keeps all numbers until its seventh tick, in which it finishes.
+#[operator(flush)]
+struct FinishesItself {
+    #[input]
+    n: u64,
+    #[output]
+    sum: u64,
+    held: u64,
+}
+
+impl Compute for FinishesItself {
+    fn compute(&mut self, io: FinishesItselfIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        self.held += io.n.receive().into_data();
+        if cx.tick() == 6 {
+            cx.finish();
+        }
+        Ok(())
+    }
+}
+
+impl Flush for FinishesItself {
+    fn flush(&mut self, io: FinishesItselfFlushIo<'_>, _: &ExecutionContext) -> Result<Flushed> {
+        io.sum.emit(std::mem::take(&mut self.held))?;
+        Ok(Flushed::Done)
+    }
+}
+
+graph! {
+    struct SourceFinishes {
+        let count: Finishes = Finishes::new();
+        let sum: SumOfFour = SumOfFour::new(Vec::new());
+        let list: List = List::new(Vec::new());
+        count.n >> sum.n;
+        sum.sum >> list.n;
+    }
+}
+
+graph! {
+    struct Itself {
+        #[when(count(7))] let count: Count = Count::new();
+        let sum: FinishesItself = FinishesItself::new(0);
+        let list: List = List::new(Vec::new());
+        count.n >> sum.n;
+        sum.sum >> list.n;
+    }
+}
+
+graph! {
+    struct Counted {
+        #[when(count(6))] let count: Count = Count::new();
+        #[when(count(6))] let sum: SumOfFour = SumOfFour::new(Vec::new());
+        let list: List = List::new(Vec::new());
+        count.n >> sum.n;
+        sum.sum >> list.n;
+    }
+}
+
+graph! {
+    struct Ended {
+        #[when(count(6))] let count: Count = Count::new();
+        #[when(message_available(n, 1))] let sum: SumOfFour = SumOfFour::new(Vec::new());
+        let list: List = List::new(Vec::new());
+        count.n >> sum.n;
+        sum.sum >> list.n;
+    }
+}
+
+graph! {
+    struct Endless {
+        let count: Count = Count::new();
+        let sum: SumOfFour = SumOfFour::new(Vec::new());
+        let list: Stops = Stops::new(Vec::new());
+        count.n >> sum.n;
+        sum.sum >> list.n;
+    }
+}
+runs!(SourceFinishes, Itself, Counted, Ended);
+
+fn source_finishes() -> Result<(), Failed> {
+    in_each_order(SourceFinishes::new, |graph, done| {
+        let report = done?;
+        check_equal(std::mem::take(&mut graph.list_mut().got), vec![6, 22, 17])?;
+        check_equal(report.end, End::Finished { nodes: vec!["count".to_owned()] })
+    })
+}
+
+fn finishes_itself() -> Result<(), Failed> {
+    in_each_order(Itself::new, |graph, done| {
+        let report = done?;
+        check_equal(std::mem::take(&mut graph.list_mut().got), vec![21])?;
+        check_equal(ticks(&report, "sum"), (8, 1))?;
+        check_equal(report.end, End::Finished { nodes: vec!["sum".to_owned()] })
+    })
+}
+
+/// Ticks of `flush` are beside the count.
+fn count_reached() -> Result<(), Failed> {
+    in_each_order(Counted::new, |graph, done| {
+        let report = done?;
+        check_equal(std::mem::take(&mut graph.list_mut().got), vec![6, 9])?;
+        check_equal((ticks(&report, "sum"), &report.end), ((7, 1), &End::SourcesDone))
+    })
+}
+
+/// The condition does not hold for the tick of `flush`.
+fn condition_ends() -> Result<(), Failed> {
+    in_each_order(Ended::new, |graph, done| {
+        done?;
+        check_equal(std::mem::take(&mut graph.list_mut().got), vec![6, 9])
+    })
+}
+
+/// Stops the graph at its second message.
+#[operator]
+struct Stops {
+    #[input]
+    n: u64,
+    got: Vec<u64>,
+}
+
+impl Compute for Stops {
+    fn compute(&mut self, io: StopsIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        self.got.push(io.n.receive().into_data());
+        if self.got.len() == 2 {
+            cx.stop_graph();
+        }
+        Ok(())
+    }
+}
+
+/// The source is limited, and ends so.
+fn some_ticks(platform: &Platform) -> Result<(), Failed> {
+    let mut graph = Endless::new(platform)?;
+    let report = graph.run_for(3)?;
+    check_equal(&graph.list().got[..], &[3])?;
+    check_equal((ticks(&report, "sum"), report.end), ((4, 1), End::TicksDone))
+}
+
+fn stopped(platform: &Platform) -> Result<(), Failed> {
+    let mut graph = Endless::new(platform)?;
+    let report = graph.run()?;
+    let by = StoppedBy::StopGraph("list".to_owned());
+    check_equal(&report.end, &End::Stopped { by })?;
+    check_equal(&graph.list().got[..], &[6, 22])?;
+    unflushed(&report)
+}
+
+fn ended_early(platform: &Platform) -> Result<(), Failed> {
+    let mut graph = Endless::new(platform)?;
+    while graph.tick()? != streamflow::schedule::Stepped::Over && graph.sum().held.is_empty() {}
+    let report = graph.end_run()?;
+    check_equal(graph.list().got.len(), 0)?;
+    unflushed(&report)
+}
+
+fn unflushed(report: &Report) -> Result<(), Failed> {
+    let named: Vec<_> = report.nodes.iter().filter(|node| node.unflushed).collect();
+    check(matches!(&named[..], [node] if node.name == "sum"), || format!("{report:?}"))?;
+    check_equal(ticks(report, "sum").1, 0)?;
+    check_text(&report.to_string(), &["0  not to its end: what the node held back is lost"])
+}

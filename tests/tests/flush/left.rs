@@ -1,0 +1,221 @@
+//! What `flush` gets at its inputs.
+
+use std::time::Duration;
+
+use streamflow::port::Many;
+use streamflow::prelude::*;
+use streamflow::schedule::DropReason;
+use streamflow_tests::{Failed, Suite, check_equal, check_text, stalled};
+
+use super::operators::{Count, List};
+use crate::{in_each_order, runs, ticks};
+
+pub(crate) fn add(suite: Suite) -> Suite {
+    suite
+        .plain("a_batch_that_is_not_full_comes_to_flush::host", batch)
+        .plain("what_flush_leaves_at_an_input_stalls_the_run::host", ignored)
+        .plain("the_rest_of_one_input_comes_to_flush::host", unpaired)
+        .plain("flush_gets_each_message_of_several_edges_in_their_order::host", several)
+        .plain("flush_lets_no_producer_go_on::host", goes_on)
+}
+
+/// Sums of batches of four.
+#[operator(flush)]
+struct Batches {
+    #[input]
+    n: u64,
+    #[output]
+    sum: u64,
+    takes_rest: bool,
+}
+
+impl Compute for Batches {
+    fn compute(&mut self, io: BatchesIo<'_>, _: &ExecutionContext) -> Result<()> {
+        io.sum.emit(io.n.receive_batch(4).into_data().sum())
+    }
+}
+
+impl Flush for Batches {
+    fn flush(&mut self, io: BatchesFlushIo<'_>, _: &ExecutionContext) -> Result<Flushed> {
+        if self.takes_rest {
+            io.sum.emit(io.n.receive().into_data().sum())?;
+        }
+        Ok(Flushed::Done)
+    }
+}
+
+graph! {
+    struct Batched(takes_rest: bool) {
+        #[when(count(10))] let count: Count = Count::new();
+        #[when(message_available(n, 4))] let sum: Batches = Batches::new(takes_rest);
+        let list: List = List::new(Vec::new());
+        #[capacity(4)] count.n >> sum.n;
+        sum.sum >> list.n;
+    }
+}
+runs!(Batched, Unpaired, Several, GoesOn);
+
+fn batch() -> Result<(), Failed> {
+    in_each_order(
+        |platform| Batched::new(platform, true),
+        |graph, done| {
+            let report = done?;
+            check_equal(std::mem::take(&mut graph.list_mut().got), vec![6, 22, 17])?;
+            check_equal((ticks(&report, "sum"), report.dropped.len()), ((3, 1), 0))
+        },
+    )
+}
+
+fn ignored() -> Result<(), Failed> {
+    in_each_order(
+        |platform| Batched::new(platform, false),
+        |_, done| {
+            let text = stalled(done)?;
+            let has = "`sum`, after 3 ticks, was flushed, and has the message of `count.n >> sum.n`, but waits for";
+            check_text(&text, &[has, "condition `message_available(n, 4)`"])
+        },
+    )
+}
+
+/// Sends sums of pairs; `flush` sends what has no partner, one in a tick.
+#[operator(flush)]
+struct Pairs {
+    #[input]
+    a: &u64,
+    #[input]
+    b: Shared<u64>,
+    #[input(optional)]
+    c: &u64,
+    #[output]
+    sum: u64,
+    rest: Vec<u64>,
+}
+
+impl Compute for Pairs {
+    fn compute(&mut self, io: PairsIo<'_>, _: &ExecutionContext) -> Result<()> {
+        io.c.discard();
+        io.sum.emit(io.a.receive().into_data() + *io.b.receive().into_data())
+    }
+}
+
+impl Flush for Pairs {
+    fn flush(&mut self, io: PairsFlushIo<'_>, _: &ExecutionContext) -> Result<Flushed> {
+        let a: Many<'_, &u64> = io.a.receive().into_data();
+        self.rest.extend(a);
+        self.rest.extend(io.b.receive().into_data().map(|b: Shared<u64>| *b));
+        io.c.discard();
+        match self.rest.len() {
+            0 => return Ok(Flushed::Done),
+            _ => io.sum.emit(self.rest.remove(0))?,
+        }
+        Ok(Flushed::More)
+    }
+}
+
+graph! {
+    struct Unpaired {
+        #[when(count(8))] let a: Count = Count::new();
+        #[when(count(5))] let b: Count = Count::new();
+        let pairs: Pairs = Pairs::new(Vec::new());
+        let list: List = List::new(Vec::new());
+        #[capacity(4)] a.n >> pairs.a;
+        b.n >> pairs.b;
+        pairs.sum >> list.n;
+    }
+}
+
+graph! {
+    struct GoesOn {
+        let a: Count = Count::new();
+        let b: FinishesAtOnce = FinishesAtOnce::new();
+        let pairs: Pairs = Pairs::new(Vec::new());
+        let list: List = List::new(Vec::new());
+        #[capacity(2)] a.n >> pairs.a;
+        b.n >> pairs.b;
+        pairs.sum >> list.n;
+    }
+}
+
+fn unpaired() -> Result<(), Failed> {
+    in_each_order(Unpaired::new, |graph, done| {
+        let report = done?;
+        check_equal(std::mem::take(&mut graph.list_mut().got), vec![0, 2, 4, 6, 8, 5, 6, 7])?;
+        check_equal((ticks(&report, "pairs"), report.dropped.len()), ((9, 4), 0))
+    })
+}
+
+/// Finishes in its first tick, with a message.
+#[operator]
+struct FinishesAtOnce {
+    #[output]
+    n: u64,
+}
+
+impl Compute for FinishesAtOnce {
+    fn compute(&mut self, io: FinishesAtOnceIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        cx.finish();
+        io.n.emit(100)
+    }
+}
+
+/// Two messages of the source without an end wait. With room for more, it would never end.
+fn goes_on() -> Result<(), Failed> {
+    in_each_order(GoesOn::new, |graph, done| {
+        let report = done?;
+        check_equal(std::mem::take(&mut graph.list_mut().got), vec![100])?;
+        let dropped: Vec<_> =
+            report.dropped.iter().map(|of| (of.edge, of.messages, of.reason)).collect();
+        check_equal(dropped, vec![("a.n >> pairs.a", 2, DropReason::RunEnded)])?;
+        check_equal([ticks(&report, "a"), ticks(&report, "pairs")], [(3, 0), (2, 1)])
+    })
+}
+
+/// Keeps what comes, and sends each of it in `flush`.
+#[operator(flush)]
+struct Merge {
+    #[input(many)]
+    all: u64,
+    #[output]
+    n: u64,
+    held: Vec<u64>,
+}
+
+impl Compute for Merge {
+    fn compute(&mut self, io: MergeIo<'_>, _: &ExecutionContext) -> Result<()> {
+        self.held.extend(io.all.receive().into_data());
+        Ok(())
+    }
+}
+
+impl Flush for Merge {
+    fn flush(&mut self, io: MergeFlushIo<'_>, _: &ExecutionContext) -> Result<Flushed> {
+        self.held.extend(io.all.receive().into_data());
+        if self.held.is_empty() {
+            return Ok(Flushed::Done);
+        }
+        io.n.emit(self.held.remove(0))?;
+        Ok(Flushed::More)
+    }
+}
+
+graph! {
+    struct Several {
+        #[when(count(4))] let a: Count = Count::new();
+        #[when(count(1), periodic(Duration::from_millis(1)))] let b: Count = Count::new();
+        #[when(count(3))] let c: Count = Count::new();
+        let merge: Merge = Merge::new(Vec::new());
+        let list: List = List::new(Vec::new());
+        #[capacity(4)] a.n >> merge.all;
+        b.n >> merge.all;
+        #[capacity(4)] c.n >> merge.all;
+        merge.n >> list.n;
+    }
+}
+
+/// One tick of `compute` takes one of each edge. The rest is three of `a`, and two of `c`.
+fn several() -> Result<(), Failed> {
+    in_each_order(Several::new, |graph, done| {
+        done?;
+        check_equal(std::mem::take(&mut graph.list_mut().got), vec![0, 0, 0, 1, 2, 3, 1, 2])
+    })
+}

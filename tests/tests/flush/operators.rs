@@ -1,0 +1,92 @@
+//! The operators of these tests.
+
+use streamflow::prelude::*;
+
+/// Sends the number of its tick.
+#[operator]
+pub(crate) struct Count {
+    #[output]
+    n: u64,
+}
+
+impl Compute for Count {
+    fn compute(&mut self, io: CountIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        io.n.emit(cx.tick())
+    }
+}
+
+/// Keeps what comes.
+#[operator]
+pub(crate) struct List {
+    #[input]
+    n: u64,
+    pub(crate) got: Vec<u64>,
+}
+
+impl Compute for List {
+    fn compute(&mut self, io: ListIo<'_>, _: &ExecutionContext) -> Result<()> {
+        self.got.push(io.n.receive().into_data());
+        Ok(())
+    }
+}
+
+/// Sums of four numbers. `flush` sends the sum of those that are left, here and at the input.
+#[operator(flush)]
+pub(crate) struct SumOfFour {
+    #[input]
+    n: u64,
+    #[output]
+    sum: u64,
+    pub(crate) held: Vec<u64>,
+}
+
+impl Compute for SumOfFour {
+    fn compute(&mut self, io: SumOfFourIo<'_>, _: &ExecutionContext) -> Result<()> {
+        self.held.push(io.n.receive().into_data());
+        if self.held.len() < 4 { Ok(()) } else { io.sum.emit(self.held.drain(..).sum()) }
+    }
+}
+
+impl Flush for SumOfFour {
+    fn flush(&mut self, io: SumOfFourFlushIo<'_>, _: &ExecutionContext) -> Result<Flushed> {
+        self.held.extend(io.n.receive().into_data());
+        if !self.held.is_empty() {
+            io.sum.emit(self.held.drain(..).sum())?;
+        }
+        Ok(Flushed::Done)
+    }
+}
+
+/// Keeps all numbers, and sends them when the inputs have ended, one in a tick of `flush`. With `pauses`, each second tick of
+/// `flush` sends nothing.
+#[operator(flush)]
+pub(crate) struct Delay {
+    #[input]
+    n: u64,
+    #[output]
+    out: u64,
+    held: Vec<u64>,
+    pauses: bool,
+    pub(crate) flushes: u64,
+}
+
+impl Compute for Delay {
+    fn compute(&mut self, io: DelayIo<'_>, _: &ExecutionContext) -> Result<()> {
+        self.held.push(io.n.receive().into_data());
+        Ok(())
+    }
+}
+
+impl Flush for Delay {
+    fn flush(&mut self, io: DelayFlushIo<'_>, _: &ExecutionContext) -> Result<Flushed> {
+        self.flushes += 1;
+        if self.pauses && self.flushes.is_multiple_of(2) {
+            return Ok(Flushed::More);
+        }
+        if self.held.is_empty() {
+            return Ok(Flushed::Done);
+        }
+        io.out.emit(self.held.remove(0))?;
+        Ok(Flushed::More)
+    }
+}

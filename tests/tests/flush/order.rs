@@ -1,0 +1,223 @@
+//! When a `flush` begins, and in which order.
+
+use std::cell::Cell;
+
+use streamflow::prelude::*;
+use streamflow_tests::{Failed, Suite, check_equal, check_text, stalled};
+
+use super::operators::{Count, Delay, List, SumOfFour};
+use crate::{in_each_order, runs, ticks};
+
+pub(crate) fn add(suite: Suite) -> Suite {
+    suite
+        .plain("a_flush_sends_tick_by_tick_with_back_pressure::host", tick_by_tick)
+        .plain("nodes_in_a_row_are_flushed_one_after_the_other::host", row)
+        .plain("a_join_gets_what_a_node_before_it_flushes::host", joined)
+        .plain("a_node_is_not_flushed_in_a_run_that_has_stalled_before_it::host", not_early)
+        .plain("a_feedback_edge_holds_up_no_flush::host", around)
+        .plain("a_flush_that_finds_no_room_stalls_the_run::host", no_room)
+}
+
+graph! {
+    struct Delayed(pauses: bool) {
+        #[when(count(10))] let count: Count = Count::new();
+        let delay: Delay = Delay::new(Vec::new(), pauses, 0);
+        let list: List = List::new(Vec::new());
+        count.n >> delay.n;
+        delay.out >> list.n;
+    }
+}
+
+graph! {
+    struct Row {
+        #[when(count(10))] let count: Count = Count::new();
+        let first: SumOfFour = SumOfFour::new(Vec::new());
+        let middle: Delay = Delay::new(Vec::new(), false, 0);
+        let last: SumOfFour = SumOfFour::new(Vec::new());
+        let list: List = List::new(Vec::new());
+        count.n >> first.n;
+        first.sum >> middle.n;
+        middle.out >> last.n;
+        last.sum >> list.n;
+    }
+}
+runs!(Delayed, Row, Joined, Early, Around, NoRoom);
+
+/// The edge has room for one message, so each tick of `flush` waits for one of the list.
+fn tick_by_tick() -> Result<(), Failed> {
+    for pauses in [false, true] {
+        let flushes = if pauses { 21 } else { 11 };
+        in_each_order(
+            |platform| Delayed::new(platform, pauses),
+            |graph, done| {
+                let report = done?;
+                check_equal(std::mem::take(&mut graph.list_mut().got), (0..10).collect())?;
+                check_equal(std::mem::take(&mut graph.delay_mut().flushes), flushes)?;
+                check_equal(ticks(&report, "delay"), (10 + flushes, flushes))?;
+                check_equal(report.dropped.len(), 0)
+            },
+        )?;
+    }
+    Ok(())
+}
+
+/// The last node sums up what the nodes before it have flushed, and is flushed itself then.
+fn row() -> Result<(), Failed> {
+    in_each_order(Row::new, |graph, done| {
+        let report = done?;
+        check_equal(std::mem::take(&mut graph.list_mut().got), vec![45])?;
+        let flushes = ["first", "middle", "last"].map(|node| ticks(&report, node));
+        check_equal(flushes, [(11, 1), (7, 4), (4, 1)])
+    })
+}
+
+/// Adds two numbers.
+#[operator]
+struct Add {
+    #[input]
+    a: u64,
+    #[input]
+    b: u64,
+    #[output]
+    sum: u64,
+}
+
+impl Compute for Add {
+    fn compute(&mut self, io: AddIo<'_>, _: &ExecutionContext) -> Result<()> {
+        io.sum.emit(io.a.receive().into_data() + io.b.receive().into_data())
+    }
+}
+
+graph! {
+    struct Joined {
+        #[when(count(10))] let count: Count = Count::new();
+        #[when(count(10))] let other: Count = Count::new();
+        let delay: Delay = Delay::new(Vec::new(), false, 0);
+        let add: Add = Add::new();
+        let list: List = List::new(Vec::new());
+        count.n >> delay.n;
+        delay.out >> add.a;
+        other.n >> add.b;
+        add.sum >> list.n;
+    }
+}
+
+graph! {
+    struct Early {
+        #[when(count(10))] let count: Count = Count::new();
+        let sum: SumOfFour = SumOfFour::new(Vec::new());
+        let add: Add = Add::new();
+        let list: List = List::new(Vec::new());
+        count.n >> sum.n;
+        sum.sum >> add.a;
+        #[copy] count.n >> add.b;
+        add.sum >> list.n;
+    }
+}
+
+/// Before the flush, `other` waits for room, and `add` for a message.
+fn joined() -> Result<(), Failed> {
+    in_each_order(Joined::new, |graph, done| {
+        done?;
+        let sums: Vec<u64> = (0..10).map(|n| 2 * n).collect();
+        check_equal(std::mem::take(&mut graph.list_mut().got), sums)
+    })
+}
+
+/// The source is blocked by the edge to `add`, and has not ended: to flush `sum` would send a sum of fewer numbers.
+fn not_early() -> Result<(), Failed> {
+    in_each_order(Early::new, |graph, done| {
+        let text = stalled(done)?;
+        check_text(&text, &["`count`, after 1 of 10 ticks, waits for room in `count.n >> add.b`"])?;
+        graph.sum_mut().held.clear();
+        check_equal(graph.list().got.len(), 0)
+    })
+}
+
+/// Sends the sum of all numbers so far around, and at the end to the list.
+#[operator(flush)]
+struct Total {
+    #[input]
+    n: u64,
+    #[input]
+    before: u64,
+    #[output]
+    total: u64,
+    #[output]
+    out: u64,
+    so_far: u64,
+    begins_anew: bool,
+}
+
+impl Compute for Total {
+    fn compute(&mut self, io: TotalIo<'_>, _: &ExecutionContext) -> Result<()> {
+        self.so_far = io.n.receive().into_data() + io.before.receive().into_data();
+        io.total.emit(self.so_far)
+    }
+}
+
+impl Flush for Total {
+    fn flush(&mut self, io: TotalFlushIo<'_>, _: &ExecutionContext) -> Result<Flushed> {
+        if self.begins_anew {
+            io.before.discard();
+            io.total.emit(0)?;
+        }
+        io.out.emit(self.so_far)?;
+        Ok(Flushed::Done)
+    }
+}
+
+graph! {
+    struct Around(begins_anew: bool) {
+        #[when(count(4))] let count: Count = Count::new();
+        let total: Total = Total::new(0, begins_anew);
+        let list: List = List::new(Vec::new());
+        count.n >> total.n;
+        #[feedback(initial = 0)] total.total >> total.before;
+        total.out >> list.n;
+    }
+}
+
+/// A run begins with the total of the one before, or with what `flush` has put in its place.
+fn around() -> Result<(), Failed> {
+    for begins_anew in [false, true] {
+        let runs = Cell::new(0);
+        in_each_order(
+            |platform| {
+                runs.set(0);
+                Around::new(platform, begins_anew)
+            },
+            |graph, done| {
+                let report = done?;
+                runs.set(runs.get() + 1);
+                let total = if begins_anew { 6 } else { 6 * runs.get() };
+                check_equal(std::mem::take(&mut graph.list_mut().got), vec![total])?;
+                check_equal((ticks(&report, "total"), report.dropped.len()), ((5, 1), 0))
+            },
+        )?;
+    }
+    Ok(())
+}
+
+graph! {
+    struct NoRoom {
+        #[when(count(10))] let count: Count = Count::new();
+        let delay: Delay = Delay::new(Vec::new(), false, 0);
+        #[when(count(3))] let list: List = List::new(Vec::new());
+        count.n >> delay.n;
+        delay.out >> list.n;
+    }
+}
+
+fn no_room() -> Result<(), Failed> {
+    in_each_order(NoRoom::new, |graph, done| {
+        let text = stalled(done)?;
+        let parts = [
+            "`delay`, after 14 ticks, has more to flush, and waits for room in `delay.out >> list.n`",
+            "→ `list` is done: its `count` of 3 is reached",
+        ];
+        check_text(&text, &parts)?;
+        *graph.delay_mut() = Delay::new(Vec::new(), false, 0);
+        check_equal(std::mem::take(&mut graph.list_mut().got), vec![0, 1, 2])
+    })
+}
