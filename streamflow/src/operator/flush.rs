@@ -77,11 +77,12 @@ use crate::context::ExecutionContext;
 /// ```
 ///
 /// # When it is called
-/// When no node can run any more and nothing is waited for, the inputs of a node have ended if each node before it has: it
-/// has done its `count`, has called [`finish`](ExecutionContext::finish), or lacks messages of such nodes. Then `flush` is
-/// called, in one tick after another, until it returns [`Flushed::Done`]. A node that has called `finish` itself, or has done its
-/// `count`, is flushed as well. Of several nodes in a row the first is flushed first, and the next one computes what that sends
-/// before its own turn. After its `flush` a node runs no more in this run.
+/// When no node can run any more, the inputs of a node have ended if each node before it has: it has done its `count`, has called
+/// [`finish`](ExecutionContext::finish), or lacks messages of such nodes. A node that can run, or waits for the clock or another
+/// thread, puts that off, also in another part of the graph. Then `flush` is called, in one tick after another, until it returns
+/// [`Flushed::Done`]. A node that has called `finish` itself, or has done its `count`, is flushed as well. Of several nodes in a
+/// row the first is flushed first, and the next one computes what that sends before its own turn. After its `flush` a node runs
+/// no more in this run.
 ///
 /// A tick of `flush` is one as that of `compute`: it has streams and statistics, it sends when it ends, and it begins when each
 /// output has room. Conditions of `#[when(…)]` do not apply to it. The report [counts](crate::schedule::NodeReport::flush_ticks)

@@ -64,6 +64,7 @@ pub(crate) fn known() -> Result<(), Failed> {
         beside_a_condition(),
         beside_one_that_finishes(),
         around_an_optional_input(),
+        beside_room_that_is_up_to_timing(),
     ];
     for (seed, plan) in plans.into_iter().enumerate() {
         (0..20).try_for_each(|nth| check(seed as u64, nth, &plan))?;
@@ -131,6 +132,26 @@ fn around_an_optional_input() -> Plan {
         edge(1, 1, 2, Port::O),
         edge(2, 0, 3, Port::A),
         edge(1, 0, 3, Port::B),
+    ];
+    Plan { nodes, edges }
+}
+
+/// Whether the edge from `n2` to the optional input gives way, or is full at the end, is up to timing. The end names the other one.
+fn beside_room_that_is_up_to_timing() -> Plan {
+    let mut nodes = vec![
+        node(Kind::Source, Some(5), 0),
+        node(Kind::Source, Some(1), 0),
+        node(Kind::One, None, 10),
+        node(Kind::One, None, 0),
+        node(Kind::Two, None, 0),
+    ];
+    nodes[2].when = Some(When::Room);
+    let edges = vec![
+        edge(0, 0, 2, Port::A),
+        edge(1, 0, 3, Port::A),
+        edge(2, 0, 3, Port::O),
+        edge(1, 0, 4, Port::A),
+        edge(2, 0, 4, Port::B),
     ];
     Plan { nodes, edges }
 }
