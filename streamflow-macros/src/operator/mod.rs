@@ -87,7 +87,7 @@ fn expand_item(
     if docs::has_port_table(&input.attrs) {
         // The first `#[operator]`, perhaps under another name, has taken the ports.
         errors.at(&input.ident, "`#[operator]` is given twice; remove one");
-        return [item, errors.into_tokens()].into_iter().collect();
+        return (item, errors);
     }
     let mut operator = check::check_operator(options, input, &mut errors);
     let checks = check(&mut operator);
