@@ -496,7 +496,7 @@ impl<O: Compute + 'static> Hooks for Parts<O> {
     }
 
     fn flush(&mut self, is_first: bool, cx: &ExecutionContext) -> Result<Flushed, Failure> {
-        self.params.take_over(&mut self.operator, cx.tick());
+        self.params.take_over(&mut self.operator, cx.tick())?;
         self.operator.__flush(&mut self.ports, is_first, cx)
     }
 
