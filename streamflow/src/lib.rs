@@ -79,6 +79,9 @@ pub mod prelude {
     // The macro `graph!`, without the module of the same name.
     #[doc(hidden)]
     pub use crate::platform::PlatformOptions;
+    // Its `spawn` says what to write for `graph.workers(4)?.spawn()`.
+    #[doc(hidden)]
+    pub use crate::schedule::SpawnBorrowed;
     #[doc(no_inline)]
     pub use streamflow_macros::graph;
 }

@@ -3,8 +3,9 @@
 
 const ROOT: &str = include_str!("../../streamflow/src/lib.rs");
 
-/// All that a program gets by `use streamflow::prelude::*`. `PlatformOptions` is there for older programs.
-const PRELUDE: [&str; 25] = [
+/// All that a program gets by `use streamflow::prelude::*`. `PlatformOptions` is there for older programs, and
+/// `SpawnBorrowed` for its error.
+const PRELUDE: [&str; 26] = [
     "Buffer",
     "Compute",
     "CudaStream",
@@ -23,6 +24,7 @@ const PRELUDE: [&str; 25] = [
     "Schedule",
     "Shared",
     "Spawn",
+    "SpawnBorrowed",
     "Stream",
     "Table",
     "Tensor",

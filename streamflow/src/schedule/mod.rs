@@ -44,6 +44,8 @@ pub use choice::Schedule;
 pub use handle::RunHandle;
 pub use limit::RunFor;
 pub use report::{DropReason, Dropped, End, NodeReport, PathReport, Report, StoppedBy};
+#[doc(hidden)]
+pub use running::{OwnedGraph, SpawnBorrowed};
 pub use running::{Running, Spawn};
 pub use shared::{NodeState, RunStatus};
 pub use thread_settings::Priority;

@@ -72,6 +72,44 @@ pub trait Spawn: Graph + Sized {
 
 impl<G: Graph> Spawn for G {}
 
+/// A graph that is only borrowed, as by `graph.workers(4)?`: it has a `spawn` that no program can call, whose error says what to
+/// write.
+#[doc(hidden)]
+pub trait SpawnBorrowed: Sized {
+    /// The graph.
+    type Graph: Graph;
+
+    /// Never called.
+    ///
+    /// # Errors
+    /// None.
+    fn spawn(self) -> Result<Running<Self::Graph>>
+    where
+        Self: OwnedGraph<Self::Graph>,
+    {
+        self.spawn_owned()
+    }
+}
+
+impl<G: Graph> SpawnBorrowed for &mut G {
+    type Graph = G;
+}
+
+/// A graph that is not borrowed. It has no implementation: [`Spawn`] has those that `spawn` takes.
+#[diagnostic::on_unimplemented(
+    message = "`spawn` takes the graph itself, and `{Self}` only borrows it",
+    label = "the graph is borrowed here",
+    note = "`workers` returns the graph that it was called for, borrowed: keep the graph in a variable, and write `graph.workers(4)?;`, then `graph.spawn()?`"
+)]
+#[doc(hidden)]
+pub trait OwnedGraph<G: Graph> {
+    /// Never called.
+    ///
+    /// # Errors
+    /// None.
+    fn spawn_owned(self) -> Result<Running<G>>;
+}
+
 impl<G: Graph + 'static> Running<G> {
     /// What sets the parameters of the graph's operators, as `graph.params()`.
     pub fn params(&self) -> &G::Handle {
