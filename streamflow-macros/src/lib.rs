@@ -190,8 +190,8 @@ pub fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
 ///                | "#[policy(" policy ")]" | "#[feedback(initial =" expression ")]"
 /// policy         = "pop" | "reject" | "fault"
 /// ```
-/// The graph may have the attributes of a struct, as `#[derive(Debug)]`, and `#[green_contexts(NAME)]`: nodes without
-/// `#[streams]` use the default context of this green context pool (Holoscan's `add_default_green_context_pool`).
+/// The graph may have rustc's attributes of a struct, as `#[derive(Debug)]`, those of another crate, written with their paths,
+/// and `#[green_contexts(NAME)]`: nodes without `#[streams]` use the default context of this green context pool (Holoscan's `add_default_green_context_pool`).
 /// `#[replay]` turns a tick whose calls repeat into one launch of a CUDA graph: `streamflow::guide::replay`.
 /// Statements may be in any order: the edges determine which node runs first.
 ///
@@ -312,6 +312,7 @@ pub fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
 /// | `host_done` of messages without downloads | constant | the port's name |
 /// | two producers of an input that takes one | constant | the later edge |
 /// | a required input without a producer, an input whose size differs from the number of its producers, an output without a consumer | constant | the node's name |
+/// | an edge that is forgotten: an output without a consumer, and an input of the same message without a producer | constant | the name of the node with the output |
 /// | a pool for an operator with host data only | constant | the node's `#[streams(…)]` |
 /// | a pool with fewer streams than its operators declare, or with another mistake in its description | constant; `new` for a `let` | the pool's description |
 /// | device data between nodes on different devices without `#[transfer]`, or on one device with it | constant; `new` for devices of a `let` | the edge |
@@ -402,7 +403,7 @@ pub fn graph(tokens: TokenStream) -> TokenStream {
 ///   returns. An operator without inputs has no internal stream, and sets the stream of each output with
 ///   `set_cuda_stream`.
 /// - `no_new`: the user writes the constructor. By default, the macro generates `new`, which takes the state's fields
-///   in their order, without those that are marked `#[state]`. A struct with type parameters that no field uses also has a field `__ports: PhantomData<…>`.
+///   in their order, without those that are marked `#[state]`. A struct with type parameters that no field uses also has a field `__streamflow_ports: PhantomData<…>`.
 /// - `stays`: `start`, `compute` and `stop` run on the thread that runs the graph: the caller of `run`, or the thread that
 ///   `spawn` makes. It is for libraries with state of their thread, and for windows that belong to the main thread. The
 ///   operator's state is `Send` nevertheless, since the graph may move before a run: what must not leave its thread is in a

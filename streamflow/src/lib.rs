@@ -94,11 +94,12 @@ pub mod __private {
     pub use crate::error::failure::Result;
     pub use crate::error::{Error, Failure};
     pub use crate::graph::check::{
-        EdgeEnd, check_devices, check_green, check_host_done, check_inputs, check_outputs,
-        check_pool, check_pool_use, check_second, check_sizes, check_streams, check_transfer,
-        check_worker, verify_devices, verify_green, verify_pool, verify_streams,
+        EdgeEnd, check_devices, check_green, check_host_done, check_pool, check_pool_use,
+        check_second, check_sizes, check_streams, check_transfer, check_worker, verify_devices,
+        verify_green, verify_pool, verify_streams,
     };
-    pub use crate::graph::{Graph, RunState, finish};
+    pub use crate::graph::connected::{GraphPorts, NodePorts, check_inputs, check_outputs};
+    pub use crate::graph::{Graph, GraphParts, RunState, finish};
     pub use crate::kernel::expansion::*;
     pub use crate::kernel::{Coverage, Kernel, KernelInfo, ParamInfo, ParamKind, Passing};
     pub use crate::memory::{
@@ -110,10 +111,10 @@ pub mod __private {
     };
     pub use crate::operator::condition::{Conditions, make as when};
     pub use crate::operator::{
-        Again, AnyNode, Argument, AsyncHandle, BooleanHandle, Checked, Compute, FieldType, Fits,
-        Flush, FlushPorts, Flushed, IsElement, IsMessage, IsOpenMessage, Node, NodeOptions,
-        NodeStreams, OnFailure, Operator, Otherwise, PortOf, State, any_node, apart, evaluate,
-        exists, kept, not_made, ports, restarting,
+        Again, AnyNode, Argument, AsyncHandle, BooleanHandle, Checked, CheckedNode, Compute,
+        FieldType, Fits, Flush, FlushPorts, Flushed, IsElement, IsMessage, IsOpenMessage, Node,
+        NodeOptions, NodeStreams, OnFailure, Operator, Otherwise, PortOf, State, any_node, apart,
+        evaluate, exists, kept, not_made, ports, restarting,
     };
     pub use crate::param::{
         Exchange, GraphParams, Limits, NoParams, OperatorParams, ParamCell, ParamMaker,

@@ -162,7 +162,7 @@ where
 {
     /// The handwritten constructor.
     pub fn by_hand() -> Self {
-        Self { __ports: std::marker::PhantomData }
+        Self { __streamflow_ports: std::marker::PhantomData }
     }
 }
 

@@ -292,10 +292,10 @@ fn conditions(platform: &Platform) -> Result<(), Failed> {
 }
 
 graph! {
-    struct Named(__value: u64, __initial_0: u64, __initial_1: u64, __count_0: u64, __platform: u64, one: Seen<u64>, two: Seen<u64>) {
+    struct Named(__value: u64, __initial_0: u64, __initial_1: u64, __count_0: u64, __streamflow_platform: u64, one: Seen<u64>, two: Seen<u64>) {
         #[when(count({ let __value = __value + 1; __value.max(2) }))]
         let first: Next = Next::new(one);
-        #[when(count(__count_0 + __platform))]
+        #[when(count(__count_0 + __streamflow_platform))]
         let second: Next = Next::new(two);
         #[feedback(initial = __initial_1)]
         first.next >> first.number;

@@ -29,10 +29,10 @@
 //!   an edge's direction, its message's type, whether its input may own the message, `#[copy]`, `#[transfer]` and
 //!   the ports of conditions. `operator_item` in `expand/paths.rs` requires that a node's type is an operator, and `any_node` in
 //!   `expand/graph_impl.rs` that it has a `compute`.
-//! - In constants, which `expand/assertions.rs` writes, and which call `check_inputs` and the functions beside it in
-//!   `streamflow/src/graph/check.rs`: everything that needs the values that an operator's type has, as the names and
-//!   sizes of its ports. The constants are written only if the macro has found no mistake and no unknown node.
-//!   Otherwise some would fail because of that mistake.
+//! - In constants, which `expand/assertions.rs` writes, and which call the `check_…` functions in
+//!   `streamflow/src/graph/check.rs` and `connected.rs`: everything that needs the values that an operator's type has, as
+//!   the names and sizes of its ports. The constants are written only if the macro has found no mistake and no unknown
+//!   node. Otherwise some would fail because of that mistake.
 //! - In `new` and `run`: everything that needs a value of the program, as a count, or a device of the platform.
 //!
 //! # An unknown node
@@ -47,6 +47,9 @@
 //!
 //! In both cases the order of the nodes and the diagrams leave the edge out, and `Graph::has_unknown_nodes` leaves out
 //! the constants.
+//!
+//! If a node or a pool has a name that it can't have, as that of another one, an unknown name may mean it, and is not
+//! reported.
 
 mod check;
 mod conditions;

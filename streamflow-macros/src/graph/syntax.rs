@@ -63,6 +63,8 @@ impl EdgeStatement {
 pub(super) struct BrokenStatement {
     /// The node that it would declare: an edge to this node is no further mistake.
     pub(super) node: Option<Ident>,
+    /// The stream pool that it would declare: a use of this pool is no further mistake.
+    pub(super) pool: Option<Ident>,
     /// What the user wrote for the node.
     pub(super) parts: NodeParts,
 }

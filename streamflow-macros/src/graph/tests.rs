@@ -177,7 +177,7 @@ fn each_wrong_worker_is_one_mistake_and_the_first_right_one_counts() {
         "this attribute names one worker, `#[worker(disk)]`",
         "`none` is no name of a worker",
         "`#[worker]` is given twice",
-        "this attribute is for nodes",
+        "`#[worker]` is for nodes",
     ];
     assert_eq!(found.len(), begins.len(), "{found:#?}");
     for (found, begin) in found.iter().zip(begins) {

@@ -46,7 +46,7 @@ pub(super) fn message(message: &Message, sound: bool) -> TokenStream {
         }
     };
     let downloads = shape.types().into_iter().map(|ty| {
-        quote_spanned!(ty.span()=> || <#ty as ::streamflow::__private::Message>::__HAS_DOWNLOADS)
+        quote_spanned!(ty.span()=> || <#ty as ::streamflow::__private::Message>::__STREAMFLOW_HAS_DOWNLOADS)
     });
     let fields_impl = fields_impl(message, &generics);
     let do_not_recommend = (!message.is_listed).then(|| quote!(#[diagnostic::do_not_recommend]));
@@ -63,7 +63,7 @@ pub(super) fn message(message: &Message, sound: bool) -> TokenStream {
                 type Owners = ::streamflow::__private::Sole;
                 type __Own = Self;
 
-                const __HAS_DOWNLOADS: ::core::primitive::bool = false #(#downloads)*;
+                const __STREAMFLOW_HAS_DOWNLOADS: ::core::primitive::bool = false #(#downloads)*;
 
                 #[allow(unused_variables)]
                 fn memory(&self, __visit: &mut ::streamflow::__private::MemoryVisitor<'_>) {
@@ -71,13 +71,13 @@ pub(super) fn message(message: &Message, sound: bool) -> TokenStream {
                 }
 
                 #[allow(unused_variables)]
-                fn __describe(&self, __to: &mut ::streamflow::__private::Description) {
+                fn __streamflow_describe(&self, __to: &mut ::streamflow::__private::Description) {
                     #begins
                     #describes
                 }
 
                 #[allow(unused_variables)]
-                fn __tensors<'streamflow>(
+                fn __streamflow_tensors<'streamflow>(
                     &'streamflow self,
                     __to: &mut ::streamflow::__private::Tensors<'streamflow>,
                 ) {
@@ -170,7 +170,8 @@ fn name(member: &Member) -> String {
 /// Adds the tensors of a field under its name.
 fn tensor(member: &Member, ty: &Type, field: &TokenStream) -> TokenStream {
     let name = name(member);
-    let tensors = quote_spanned!(ty.span()=> <#ty as ::streamflow::__private::Message>::__tensors);
+    let tensors =
+        quote_spanned!(ty.span()=> <#ty as ::streamflow::__private::Message>::__streamflow_tensors);
     quote!(__to.field(#name, |__to| #tensors(#field, __to));)
 }
 
@@ -183,7 +184,7 @@ fn from_tensors(fields: &List) -> TokenStream {
     });
     quote! {
         #[allow(unused_variables)]
-        fn __from_tensors(
+        fn __streamflow_from_tensors(
             __from: &mut ::streamflow::__private::FromTensors<'_>,
         ) -> ::core::result::Result<Self, ::streamflow::__private::Error> {
             ::core::result::Result::Ok(Self { #(#fields)* })
@@ -194,8 +195,7 @@ fn from_tensors(fields: &List) -> TokenStream {
 /// Describes a field under its name.
 fn describe(member: &Member, ty: &Type, field: &TokenStream) -> TokenStream {
     let name = name(member);
-    let describe =
-        quote_spanned!(ty.span()=> <#ty as ::streamflow::__private::Message>::__describe);
+    let describe = quote_spanned!(ty.span()=> <#ty as ::streamflow::__private::Message>::__streamflow_describe);
     quote!(__to.field(#name, |__to| #describe(#field, __to));)
 }
 

@@ -154,11 +154,11 @@ fn check_field_with_stream(ty: &Type, name: &Ident, is: &Ident, cfgs: &TokenStre
     }
 }
 
-/// `const name: bool = <Type as Trait>::__IS;`, underlined at the user's type.
+/// `const name: bool = <Type as Trait>::__STREAMFLOW_IS;`, underlined at the user's type.
 fn constant(name: &Ident, written: &Type, ty: &TokenStream, check: &TokenStream) -> TokenStream {
     let (first, last) = ends(written);
     let lead = quote_spanned!(first=> <);
-    let end = quote_spanned!(last=> __IS);
+    let end = quote_spanned!(last=> __STREAMFLOW_IS);
     quote! {
         #[allow(non_upper_case_globals)]
         const #name: ::core::primitive::bool = #lead #ty as ::streamflow::__private::#check>::#end;

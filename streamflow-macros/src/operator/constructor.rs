@@ -27,7 +27,7 @@ pub(super) fn expand_definition(operator: &Operator) -> TokenStream {
     let unused = find_unused_params(generics, &quote!(#(#state,)*));
     let phantom_field = (!unused.is_empty()).then(|| {
         let ty = phantom_type(&unused);
-        quote!(#[doc(hidden)] __ports: #ty,)
+        quote!(#[doc(hidden)] __streamflow_ports: #ty,)
     });
     let new =
         (!operator.options.no_new).then(|| expand_new(operator, state, phantom_field.is_some()));
@@ -62,7 +62,7 @@ fn expand_new(operator: &Operator, state: &[Field], has_phantom_field: bool) -> 
         let make = quote_spanned!(ty.span()=> <#ty as ::core::default::Default>::default());
         quote!(#cfgs #name: #make,)
     });
-    let phantom_field = has_phantom_field.then(|| quote!(__ports: ::core::marker::PhantomData,));
+    let phantom_field = has_phantom_field.then(|| quote!(__streamflow_ports: ::core::marker::PhantomData,));
     let text = if made.is_empty() {
         format!("Makes a `{ident}` from its state, in the order of its fields.")
     } else {

@@ -91,7 +91,7 @@ fn expand_operator_impl(operator: &Operator, names: &Names) -> TokenStream {
         .collect();
     let ports_phantom_field = (operator.ports.is_empty()
         && generics.type_params().next().is_some())
-    .then(|| quote!(__ports: ::core::marker::PhantomData,));
+    .then(|| quote!(__streamflow_ports: ::core::marker::PhantomData,));
     let io_phantom_field = names
         .io_needs_phantom_field(operator)
         .then(|| quote!(__tick: (::core::marker::PhantomData, ::core::marker::PhantomData),));
@@ -130,24 +130,24 @@ fn expand_operator_impl(operator: &Operator, names: &Names) -> TokenStream {
         type __Checked = #checked;
         type __Node = #node;
 
-        fn __ports() -> #ports #type_generics {
+        fn __streamflow_ports() -> #ports #type_generics {
             #ports { #(#port_names: ::streamflow::__private::#port_structs::new(),)* #ports_phantom_field }
         }
 
         #[allow(unused_variables)]
-        fn __io<#tick>(
-            __ports: &#tick mut #ports #type_generics,
+        fn __streamflow_io<#tick>(
+            __streamflow_ports: &#tick mut #ports #type_generics,
             __cx: &#tick ::streamflow::__private::ExecutionContext,
         ) -> #io<#tick, #(#io_params,)*> {
             #io {
-                #(#port_names: ::streamflow::__private::#port_structs::io(&mut __ports.#port_names, __cx),)*
+                #(#port_names: ::streamflow::__private::#port_structs::io(&mut __streamflow_ports.#port_names, __cx),)*
                 #(#stream_names: #makes,)*
                 #io_phantom_field
             }
         }
 
         #[allow(unused_variables)]
-        fn __stream_names<#tick>(
+        fn __streamflow_stream_names<#tick>(
             __cx: &#tick ::streamflow::__private::ExecutionContext,
         ) -> #streams<#tick> {
             #streams { #(#stream_names: #makes,)* #streams_phantom_field }
@@ -194,19 +194,19 @@ fn expand_flush(operator: &Operator, names: &Names) -> TokenStream {
         const FLUSHES: ::core::primitive::bool = true;
 
         #[allow(unused_variables)]
-        fn __flush<#tick>(
+        fn __streamflow_flush<#tick>(
             &mut self,
-            __ports: &#tick mut #ports #type_generics,
+            __streamflow_ports: &#tick mut #ports #type_generics,
             __is_first: ::core::primitive::bool,
             __cx: &#tick ::streamflow::__private::ExecutionContext,
         ) -> ::streamflow::__private::Result<::streamflow::__private::Flushed> {
-            let __io = #flush_io {
-                #(#inputs: ::streamflow::__private::Input::flush_io(&mut __ports.#inputs, __is_first, __cx),)*
-                #(#outputs: ::streamflow::__private::Output::io(&mut __ports.#outputs, __cx),)*
+            let __streamflow_io = #flush_io {
+                #(#inputs: ::streamflow::__private::Input::flush_io(&mut __streamflow_ports.#inputs, __is_first, __cx),)*
+                #(#outputs: ::streamflow::__private::Output::io(&mut __streamflow_ports.#outputs, __cx),)*
                 #(#streams)*
                 #phantom_field
             };
-            #call(self, __io, __cx)
+            #call(self, __streamflow_io, __cx)
         }
     }
 }
@@ -244,7 +244,7 @@ fn expand_has_downloads(operator: &Operator, port: &Port) -> TokenStream {
     };
     quote! {
         <<#name #type_generics as ::streamflow::__private::#message
-            as ::streamflow::__private::Message>::__HAS_DOWNLOADS
+            as ::streamflow::__private::Message>::__STREAMFLOW_HAS_DOWNLOADS
     }
 }
 

@@ -71,18 +71,18 @@ pub(super) fn expand_refused(operator: &Operator, mistake: TokenStream) -> Token
                 type __Checked = Unknown;
                 type __Node = Unknown;
 
-                fn __ports() -> Unknown {
+                fn __streamflow_ports() -> Unknown {
                     ::core::unreachable!()
                 }
 
-                fn __io<#tick>(
+                fn __streamflow_io<#tick>(
                     _: &#tick mut Unknown,
                     _: &#tick ::streamflow::__private::ExecutionContext,
                 ) -> Unknown {
                     ::core::unreachable!()
                 }
 
-                fn __stream_names(_: &::streamflow::__private::ExecutionContext) -> Unknown {
+                fn __streamflow_stream_names(_: &::streamflow::__private::ExecutionContext) -> Unknown {
                     ::core::unreachable!()
                 }
             }

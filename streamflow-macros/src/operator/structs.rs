@@ -93,7 +93,7 @@ fn expand_ports(operator: &Operator, names: &Names) -> TokenStream {
     };
     let phantom_field = (!unused.is_empty()).then(|| {
         let ty = phantom_type(&unused);
-        quote!(#[doc(hidden)] __ports: #ty,)
+        quote!(#[doc(hidden)] __streamflow_ports: #ty,)
     });
     quote! {
         #cfgs

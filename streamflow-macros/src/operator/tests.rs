@@ -145,7 +145,7 @@ fn each_type_has_the_parameters_that_it_needs() {
     assert_eq!(params("MapStreams"), ["'t"]);
     assert_eq!(
         fields(&items, "Map"),
-        ["f: F", "__ports: ::core::marker::PhantomData<fn() -> (A, B,)>"]
+        ["f: F", "__streamflow_ports: ::core::marker::PhantomData<fn() -> (A, B,)>"]
     );
 }
 
@@ -347,7 +347,7 @@ fn a_type_that_only_rustc_can_judge_is_checked_once_in_an_operator() {
         }
     );
     let text = operator(quote!(), item).to_string();
-    assert_eq!(text.matches(":: __IS").count(), 2, "{text}");
+    assert_eq!(text.matches(":: __STREAMFLOW_IS").count(), 2, "{text}");
 }
 
 #[test]

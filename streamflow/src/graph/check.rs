@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::port::{PortInfo, PortSize};
 use crate::stream::{CudaGreenContextPool, CudaStreamPool};
 
-const fn same(a: &str, b: &str) -> bool {
+pub(super) const fn same(a: &str, b: &str) -> bool {
     let (a, b) = (a.as_bytes(), b.as_bytes());
     if a.len() != b.len() {
         return false;
@@ -23,110 +23,6 @@ const fn same(a: &str, b: &str) -> bool {
         i += 1;
     }
     true
-}
-
-const fn contains(names: &[&str], name: &str) -> bool {
-    let mut i = 0;
-    while i < names.len() {
-        if same(names[i], name) {
-            return true;
-        }
-        i += 1;
-    }
-    false
-}
-
-/// Adds the ports that are not in `used`, as `` `node.a`, `node.b` ``. Returns the text and their number.
-const fn list_missing(
-    mut text: Text,
-    node: &str,
-    ports: &[PortInfo],
-    used: &[&str],
-) -> (Text, usize) {
-    let (mut i, mut missing) = (0, 0);
-    while i < ports.len() {
-        if !ports[i].optional && !contains(used, ports[i].name) {
-            let separator = if missing > 0 { ", " } else { "" };
-            text = text.add(separator).add("`").add(node).add(".").add(ports[i].name).add("`");
-            missing += 1;
-        }
-        i += 1;
-    }
-    (text, missing)
-}
-
-/// Whether an edge names a port that the operator does not have. rustc reports that at the edge. A port that seems
-/// unconnected may be the one that this name means.
-const fn has_unknown(named: &[&str], inputs: &[PortInfo], outputs: &[PortInfo]) -> bool {
-    let mut i = 0;
-    while i < named.len() {
-        if !has(inputs, named[i]) && !has(outputs, named[i]) {
-            return true;
-        }
-        i += 1;
-    }
-    false
-}
-
-const fn has(ports: &[PortInfo], name: &str) -> bool {
-    let mut i = 0;
-    while i < ports.len() {
-        if same(ports[i].name, name) {
-            return true;
-        }
-        i += 1;
-    }
-    false
-}
-
-/// Checks that every required input of a node is connected. `named` are all ports of the node that edges name, on both
-/// sides. `runs_without_messages`: a condition of the node says when.
-#[track_caller]
-pub const fn check_inputs(
-    node: &str,
-    operator: &str,
-    inputs: &[PortInfo],
-    outputs: &[PortInfo],
-    named: &[&str],
-    runs_without_messages: bool,
-) {
-    let (names, missing) = list_missing(Text::new(), node, inputs, named);
-    if missing > 0 && !has_unknown(named, inputs, outputs) {
-        let noun = if missing > 1 { "inputs " } else { "input " };
-        let verb = if missing > 1 { " are" } else { " is" };
-        Text::new()
-            .add(noun)
-            .add_text(&names)
-            .add(verb)
-            .add(" not connected; operator `")
-            .add(operator)
-            .add("` needs every input that is not `#[input(optional)]`")
-            .fail()
-    }
-    if !runs_without_messages
-        && can_never_run(inputs, named)
-        && !has_unknown(named, inputs, outputs)
-    {
-        Text::new()
-            .add("node `")
-            .add(node)
-            .add("` never runs: all inputs of operator `")
-            .add(operator)
-            .add("` are `#[input(optional)]`, and none is connected; connect one, or remove the node")
-            .fail()
-    }
-}
-
-/// An operator with inputs runs for a message, and none can come.
-const fn can_never_run(inputs: &[PortInfo], named: &[&str]) -> bool {
-    let mut i = 0;
-    while i < inputs.len() {
-        if !inputs[i].optional || contains(named, inputs[i].name) {
-            return false;
-        }
-        i += 1;
-    }
-    !inputs.is_empty()
 }
 
 /// Checks that `host_done` has downloads to wait for.
@@ -202,36 +98,6 @@ pub const fn check_sizes(node: &str, inputs: &[PortInfo], producers: &[(&str, us
             j += 1;
         }
         i += 1;
-    }
-}
-
-/// Checks that every output of a node is consumed or discarded. `named` as for [`check_inputs`].
-#[track_caller]
-pub const fn check_outputs(
-    node: &str,
-    operator: &str,
-    inputs: &[PortInfo],
-    outputs: &[PortInfo],
-    named: &[&str],
-) {
-    let (names, missing) = list_missing(Text::new(), node, outputs, named);
-    if missing > 0 && !has_unknown(named, inputs, outputs) {
-        let noun = if missing > 1 { "outputs " } else { "output " };
-        let verb = if missing > 1 { " are" } else { " is" };
-        let them = if missing > 1 { "each" } else { "it" };
-        Text::new()
-            .add(noun)
-            .add_text(&names)
-            .add(" of operator `")
-            .add(operator)
-            .add("`")
-            .add(verb)
-            .add(" never consumed; connect ")
-            .add(them)
-            .add(", or discard ")
-            .add(them)
-            .add(" with `>> _`")
-            .fail()
     }
 }
 

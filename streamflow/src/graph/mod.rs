@@ -100,6 +100,8 @@
 
 #[doc(hidden)]
 pub mod check;
+#[doc(hidden)]
+pub mod connected;
 pub(crate) mod plan;
 mod state;
 
@@ -115,7 +117,7 @@ pub use plan::Plan;
 #[doc(hidden)]
 pub use plan::finish;
 #[doc(hidden)]
-pub use state::RunState;
+pub use state::{GraphParts, RunState};
 
 use crate::error::Result;
 use crate::platform::Platform;
@@ -127,22 +129,22 @@ pub trait Graph {
     fn nodes(&mut self) -> Vec<&mut dyn AnyNode>;
     /// Appends the nodes to a list, producers before consumers.
     #[doc(hidden)]
-    fn __nodes<'a>(&'a mut self, list: &mut Vec<&'a mut dyn AnyNode>) {
+    fn __streamflow_nodes<'a>(&'a mut self, list: &mut Vec<&'a mut dyn AnyNode>) {
         list.append(&mut self.nodes());
     }
     /// The name of the struct.
     #[doc(hidden)]
-    fn __name(&self) -> &'static str {
+    fn __streamflow_name(&self) -> &'static str {
         "graph"
     }
     /// Whether it has `#[replay]`.
     #[doc(hidden)]
-    fn __replays(&self) -> bool {
+    fn __streamflow_replays(&self) -> bool {
         false
     }
     /// Where `tick` keeps its run; `None` for a graph that is not made by `graph!`, which has no `tick`.
     #[doc(hidden)]
-    fn __run(&mut self) -> Option<&mut RunState> {
+    fn __streamflow_run(&mut self) -> Option<&mut RunState> {
         None
     }
     /// Which operators share a stream, and what is expected to be waited for: see [`Assign`](crate::stream::Assign).

@@ -1,10 +1,45 @@
-//! The run of a graph that is stepped: a field of the graph, so that it lasts from one `tick` to the next.
+//! What a graph has beside its nodes. The run of a graph that is stepped is there, so that it lasts from one `tick` to the
+//! next.
 
 use std::any::Any;
 use std::fmt;
 use std::mem;
 
 use super::AnyNode;
+use crate::param::GraphParams;
+use crate::platform::Platform;
+
+/// The field of a graph beside its nodes. Its own fields are private, and its functions are no methods, so rustc proposes none
+/// of them for a name that a program misspells.
+#[derive(Debug)]
+pub struct GraphParts {
+    platform: Platform,
+    params: GraphParams,
+    run: RunState,
+}
+
+impl GraphParts {
+    /// The parts of a graph that does not run yet.
+    #[must_use]
+    pub fn new(platform: &Platform, params: GraphParams) -> Self {
+        Self { platform: platform.clone(), params, run: RunState::default() }
+    }
+
+    /// Where the graph runs.
+    pub fn platform(parts: &Self) -> &Platform {
+        &parts.platform
+    }
+
+    /// The parameters of its nodes.
+    pub fn params(parts: &Self) -> &GraphParams {
+        &parts.params
+    }
+
+    /// Its run.
+    pub fn run(parts: &mut Self) -> &mut RunState {
+        &mut parts.run
+    }
+}
 
 /// The run that `tick` has begun, if there is one.
 #[derive(Default)]

@@ -41,7 +41,7 @@ impl Description {
     /// Describes a message.
     pub fn of<M: Message>(message: &M) -> Self {
         let mut description = Self::default();
-        message.__describe(&mut description);
+        message.__streamflow_describe(&mut description);
         description
     }
 

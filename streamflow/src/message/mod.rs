@@ -79,23 +79,23 @@ pub trait Message: Send + Sync + 'static {
 
     /// Whether it may have a [`Download`](crate::Download), for which `host_done` waits.
     #[doc(hidden)]
-    const __HAS_DOWNLOADS: bool = false;
+    const __STREAMFLOW_HAS_DOWNLOADS: bool = false;
 
     /// Describes its payloads: names, types, shapes and devices.
     #[doc(hidden)]
-    fn __describe(&self, describe: &mut Description) {
+    fn __streamflow_describe(&self, describe: &mut Description) {
         describe.value(std::any::type_name::<Self>(), None);
     }
 
     /// Adds its tensors.
     #[doc(hidden)]
-    fn __tensors<'a>(&'a self, to: &mut Tensors<'a>) {
+    fn __streamflow_tensors<'a>(&'a self, to: &mut Tensors<'a>) {
         let _ = to;
     }
 
     /// Makes it of named tensors.
     #[doc(hidden)]
-    fn __from_tensors(from: &mut FromTensors<'_>) -> crate::error::Result<Self>
+    fn __streamflow_from_tensors(from: &mut FromTensors<'_>) -> crate::error::Result<Self>
     where
         Self: Sized,
     {
@@ -109,7 +109,7 @@ pub trait Message: Send + Sync + 'static {
         Self: Sized,
     {
         let mut tensors = Tensors::default();
-        self.__tensors(&mut tensors);
+        self.__streamflow_tensors(&mut tensors);
         tensors
     }
 

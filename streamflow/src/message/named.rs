@@ -142,8 +142,10 @@ impl TensorMap {
     /// # Errors
     /// [`Error::NoTensor`], for a field without its tensor, for one that is no tensor, and for a tensor without a field.
     pub fn into_message<M: Message>(mut self) -> Result<M> {
-        let message =
-            M::__from_tensors(&mut FromTensors { map: &mut self, path: Description::default() })?;
+        let message = M::__streamflow_from_tensors(&mut FromTensors {
+            map: &mut self,
+            path: Description::default(),
+        })?;
         match self.entries.first() {
             None => Ok(message),
             Some((name, _)) => {
@@ -176,7 +178,7 @@ impl FromTensors<'_> {
     #[doc(hidden)]
     pub fn field<M: Message>(&mut self, name: &str) -> Result<M> {
         let len = self.path.enter(name);
-        let made = M::__from_tensors(self);
+        let made = M::__streamflow_from_tensors(self);
         self.path.leave(len);
         made
     }
@@ -228,13 +230,13 @@ impl Message for TensorMap {
         self.iter().for_each(|(_, tensor)| visit.slice(&tensor.bytes()));
     }
 
-    fn __describe(&self, describe: &mut Description) {
+    fn __streamflow_describe(&self, describe: &mut Description) {
         for (name, tensor) in self.iter() {
             describe.field(name, |describe| describe.tensor("Tensor", tensor));
         }
     }
 
-    fn __tensors<'a>(&'a self, to: &mut Tensors<'a>) {
+    fn __streamflow_tensors<'a>(&'a self, to: &mut Tensors<'a>) {
         for (name, tensor) in self.iter() {
             to.field(name, |to| to.add(tensor));
         }

@@ -50,14 +50,14 @@ macro_rules! payload {
             type Owners = Sole;
             type __Own = Self;
 
-            const __HAS_DOWNLOADS: bool = $downloads;
+            const __STREAMFLOW_HAS_DOWNLOADS: bool = $downloads;
 
             fn memory(&self, $visit: &mut MemoryVisitor<'_>) {
                 let $message = self;
                 $show
             }
 
-            fn __describe(&self, $describe: &mut Description) {
+            fn __streamflow_describe(&self, $describe: &mut Description) {
                 let $described = self;
                 $description
             }
@@ -77,11 +77,11 @@ macro_rules! payload {
 /// The methods of a tensor.
 macro_rules! named {
     (tensor) => {
-        fn __tensors<'a>(&'a self, to: &mut Tensors<'a>) {
+        fn __streamflow_tensors<'a>(&'a self, to: &mut Tensors<'a>) {
             to.add(self);
         }
 
-        fn __from_tensors(from: &mut FromTensors<'_>) -> Result<Self> {
+        fn __streamflow_from_tensors(from: &mut FromTensors<'_>) -> Result<Self> {
             from.take()
         }
     };
@@ -181,21 +181,21 @@ impl<M: Message> Message for Vec<M> {
     type Owners = Sole;
     type __Own = Self;
 
-    const __HAS_DOWNLOADS: bool = M::__HAS_DOWNLOADS;
+    const __STREAMFLOW_HAS_DOWNLOADS: bool = M::__STREAMFLOW_HAS_DOWNLOADS;
 
     fn memory(&self, visit: &mut MemoryVisitor<'_>) {
         self.iter().for_each(|message| message.memory(visit));
     }
 
-    fn __describe(&self, describe: &mut Description) {
+    fn __streamflow_describe(&self, describe: &mut Description) {
         for (index, message) in self.iter().enumerate() {
-            describe.element(index, |describe| message.__describe(describe));
+            describe.element(index, |describe| message.__streamflow_describe(describe));
         }
     }
 
-    fn __tensors<'a>(&'a self, to: &mut Tensors<'a>) {
+    fn __streamflow_tensors<'a>(&'a self, to: &mut Tensors<'a>) {
         for (index, message) in self.iter().enumerate() {
-            to.element(index, |to| message.__tensors(to));
+            to.element(index, |to| message.__streamflow_tensors(to));
         }
     }
 
@@ -213,22 +213,22 @@ impl<M: Message> Message for Shared<M> {
     type Owners = Several;
     type __Own = Self;
 
-    const __HAS_DOWNLOADS: bool = M::__HAS_DOWNLOADS;
+    const __STREAMFLOW_HAS_DOWNLOADS: bool = M::__STREAMFLOW_HAS_DOWNLOADS;
 
     fn memory(&self, visit: &mut MemoryVisitor<'_>) {
         M::memory(self, visit);
     }
 
-    fn __describe(&self, describe: &mut Description) {
-        M::__describe(self, describe);
+    fn __streamflow_describe(&self, describe: &mut Description) {
+        M::__streamflow_describe(self, describe);
     }
 
-    fn __tensors<'a>(&'a self, to: &mut Tensors<'a>) {
-        M::__tensors(self, to);
+    fn __streamflow_tensors<'a>(&'a self, to: &mut Tensors<'a>) {
+        M::__streamflow_tensors(self, to);
     }
 
-    fn __from_tensors(from: &mut FromTensors<'_>) -> Result<Self> {
-        M::__from_tensors(from).map(Self::new)
+    fn __streamflow_from_tensors(from: &mut FromTensors<'_>) -> Result<Self> {
+        M::__streamflow_from_tensors(from).map(Self::new)
     }
 
     fn into_payload(self) -> Payload<M> {

@@ -5,6 +5,7 @@
 
 use std::marker::PhantomData;
 
+use super::Operator;
 use crate::memory::Element;
 use crate::message::{Device, Message, Place};
 
@@ -22,6 +23,17 @@ impl<T> Checked<T> for Fits<true> {
     type Type = T;
 }
 
+/// The node of an operator, once the type is known to be one. So the fields of a graph have no type if it is none, and what
+/// is done with the graph is no further mistake.
+pub trait CheckedNode<const IT: bool> {
+    /// `Box<Node<Self>>`
+    type Type;
+}
+
+impl<T: Operator> CheckedNode<true> for T {
+    type Type = T::__Node;
+}
+
 /// A type that exists: its own bounds hold.
 #[must_use]
 pub const fn exists<T>() -> bool {
@@ -35,7 +47,7 @@ pub struct PortOf<T>(PhantomData<T>);
 /// A message. The trait has no other trait above it, about which rustc would report a second error.
 pub trait IsMessage {
     /// Whether it is one. rustc reports a type that is none where a macro names this item.
-    const __IS: bool = true;
+    const __STREAMFLOW_IS: bool = true;
 }
 
 impl<T: Message> IsMessage for PortOf<T> {}
@@ -51,7 +63,7 @@ impl<T: Message> IsMessage for PortOf<T> {}
 pub trait IsOpenMessage<T, const NAMES_DEVICE_DATA: bool> {
     /// Whether it is one. rustc reports a type that is none where a macro names this item.
     #[doc(hidden)]
-    const __IS: bool = true;
+    const __STREAMFLOW_IS: bool = true;
 }
 
 impl<T> IsOpenMessage<T, false> for PortOf<T> where Self: IsMessage {}
@@ -75,7 +87,7 @@ impl<T> Otherwise for PortOf<T> {}
 /// An element of device memory, in the same way.
 pub trait IsElement {
     /// Whether it is one.
-    const __IS: bool = true;
+    const __STREAMFLOW_IS: bool = true;
 }
 
 impl<T: Element> IsElement for PortOf<T> {}
@@ -91,7 +103,7 @@ impl<T: Element> IsElement for PortOf<T> {}
 pub trait State {
     /// Whether it is one. rustc reports a type that is none where a macro names this item.
     #[doc(hidden)]
-    const __IS: bool = true;
+    const __STREAMFLOW_IS: bool = true;
 }
 
 #[diagnostic::do_not_recommend]
@@ -106,7 +118,7 @@ impl<T: Send + 'static> State for T {}
 pub trait FieldType {
     /// Whether it is one. rustc reports a type that is none where a macro names this item.
     #[doc(hidden)]
-    const __IS: bool = true;
+    const __STREAMFLOW_IS: bool = true;
 }
 
 #[diagnostic::do_not_recommend]

@@ -25,8 +25,8 @@ mod waits;
 pub use again::{Again, kept};
 #[doc(hidden)]
 pub use checked::{
-    Argument, Checked, FieldType, Fits, IsElement, IsMessage, IsOpenMessage, Otherwise, PortOf,
-    State, exists,
+    Argument, Checked, CheckedNode, FieldType, Fits, IsElement, IsMessage, IsOpenMessage,
+    Otherwise, PortOf, State, exists,
 };
 pub use condition::{Answer, AsyncHandle, BooleanHandle, Condition};
 #[doc(hidden)]
@@ -82,6 +82,9 @@ pub trait Operator: Sized {
     const STAYS: bool = false;
     /// Whether it goes on sending when its inputs have ended: `#[operator(flush)]`.
     const FLUSHES: bool = false;
+    /// Whether it is an operator. rustc reports a type that is none where `graph!` names this item.
+    #[doc(hidden)]
+    const __STREAMFLOW_IS_OPERATOR: bool = true;
     /// Its ports, for edges.
     type Ports: Ports;
     /// Its ports during one tick, for [`Compute::compute`].
@@ -93,20 +96,20 @@ pub trait Operator: Sized {
     /// `Self`: the operator, whose state may move between threads.
     #[doc(hidden)]
     type __Checked: Send + 'static;
-    /// `Box<Node<Self>>`, an item for the same reason as [`__node`](Self::__node).
+    /// `Box<Node<Self>>`, an item for the same reason as [`__streamflow_node`](Self::__streamflow_node).
     #[doc(hidden)]
     type __Node;
 
     /// Makes the ports of a new node, without edges.
     #[doc(hidden)]
-    fn __ports() -> Self::Ports;
+    fn __streamflow_ports() -> Self::Ports;
     /// Makes the `…Io` of a tick: an [`In`](crate::port::In) of each `Input`, an [`Out`](crate::port::Out) of each `Output`, and
     /// the names of the streams. `#[operator]` writes it, with `Input::io` and `Output::io`.
     #[doc(hidden)]
-    fn __io<'t>(ports: &'t mut Self::Ports, cx: &'t ExecutionContext) -> Self::Io<'t>;
+    fn __streamflow_io<'t>(ports: &'t mut Self::Ports, cx: &'t ExecutionContext) -> Self::Io<'t>;
     /// Calls [`Flush::flush`], for an operator that [`FLUSHES`](Self::FLUSHES). In its first tick the inputs have what is left.
     #[doc(hidden)]
-    fn __flush<'t>(
+    fn __streamflow_flush<'t>(
         &mut self,
         ports: &'t mut Self::Ports,
         is_first: bool,
@@ -117,11 +120,11 @@ pub trait Operator: Sized {
     }
     /// Makes the names of the streams, for `start`.
     #[doc(hidden)]
-    fn __stream_names(cx: &ExecutionContext) -> Self::StreamNames<'_>;
+    fn __streamflow_stream_names(cx: &ExecutionContext) -> Self::StreamNames<'_>;
     /// Makes a node. It is an item of this trait, and not a function with a bound, so that rustc reports a type that
     /// is no operator at the place where `graph!` names it, with one text each time, which it then prints once.
     #[doc(hidden)]
-    fn __node(
+    fn __streamflow_node(
         self,
         name: &str,
         platform: &Platform,
@@ -131,7 +134,7 @@ pub trait Operator: Sized {
     }
     /// Makes a node and puts it into `made`, or puts the error into `failed`. Returns whether it made the node.
     #[doc(hidden)]
-    fn __make_node(
+    fn __streamflow_make_node(
         self,
         made: &mut Option<Box<Node<Self>>>,
         failed: &mut Option<Error>,
@@ -139,7 +142,7 @@ pub trait Operator: Sized {
         platform: &Platform,
         options: NodeOptions<'_>,
     ) -> bool {
-        match self.__node(name, platform, options) {
+        match self.__streamflow_node(name, platform, options) {
             Ok(node) => {
                 *made = Some(node);
                 true

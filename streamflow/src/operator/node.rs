@@ -111,7 +111,7 @@ pub(crate) fn node<O: Operator>(
     let names = Names { streams: O::STREAM_NAMES, inputs: O::INPUTS, outputs: O::OUTPUTS };
     let runner = runner(name, names, platform, options)?;
     let params = O::Params::of_node(&operator, name, graph_params)?;
-    Ok(Box::new(Node { parts: Parts { ports: O::__ports(), operator, params }, runner }))
+    Ok(Box::new(Node { parts: Parts { ports: O::__streamflow_ports(), operator, params }, runner }))
 }
 
 /// What an operator's type declares.
@@ -460,7 +460,7 @@ impl<O: Compute + 'static> Hooks for Parts<O> {
     }
 
     fn start(&mut self, cx: &ExecutionContext) -> Result<(), Failure> {
-        self.operator.start(O::__stream_names(cx), cx)?;
+        self.operator.start(O::__streamflow_stream_names(cx), cx)?;
         self.check_params()
     }
 
@@ -497,7 +497,7 @@ impl<O: Compute + 'static> Hooks for Parts<O> {
 
     fn flush(&mut self, is_first: bool, cx: &ExecutionContext) -> Result<Flushed, Failure> {
         self.params.take_over(&mut self.operator, cx.tick())?;
-        self.operator.__flush(&mut self.ports, is_first, cx)
+        self.operator.__streamflow_flush(&mut self.ports, is_first, cx)
     }
 
     fn has_inputs(&self) -> bool {
@@ -517,7 +517,7 @@ impl<O: Compute + 'static> Work for Parts<O> {
     #[inline(always)]
     fn compute(&mut self, cx: &ExecutionContext) -> Result<(), Failure> {
         self.params.take_over(&mut self.operator, cx.tick())?;
-        let computed = self.operator.compute(O::__io(&mut self.ports, cx), cx);
+        let computed = self.operator.compute(O::__streamflow_io(&mut self.ports, cx), cx);
         if O::Params::ANY && cx.tick() == 0 && computed.is_ok() {
             return self.check_params();
         }

@@ -16,14 +16,14 @@ use crate::lock::locked;
 type Assignments<'a> = Vec<Assignment<'a>>;
 
 impl GraphParams {
-    /// Sets all parameters to the values of a file.
+    /// Sets all parameters to the values of a file. As [`node`](Self::node), it is no method.
     ///
     /// # Errors
     /// [`Error::ParamsFile`], with all mistakes. No parameter is set then.
-    pub fn load(&self, path: &Path) -> Result<()> {
+    pub fn load(params: &Self, path: &Path) -> Result<()> {
         let file = path.display().to_string();
         match fs::read_to_string(path) {
-            Ok(text) => self.load_str(&file, &text),
+            Ok(text) => Self::load_str(params, &file, &text),
             Err(error) => {
                 let problem = format!("{file}: it can't be read: {error}");
                 Err(Error::ParamsFile { file, problems: vec![problem] })
@@ -35,10 +35,10 @@ impl GraphParams {
     ///
     /// # Errors
     /// As for [`load`](Self::load).
-    pub fn load_str(&self, name: &str, text: &str) -> Result<()> {
+    pub fn load_str(params: &Self, name: &str, text: &str) -> Result<()> {
         let mut problems = Problems { file: name, text, found: Vec::new() };
-        let assignments = self.read(text, &mut problems);
-        if problems.found.is_empty() && self.nodes().any(|node| node.state.is_dropped()) {
+        let assignments = params.read(text, &mut problems);
+        if problems.found.is_empty() && params.nodes().any(|node| node.state.is_dropped()) {
             problems.add(0, "its graph was dropped, so nothing can be set; make a new graph");
         }
         if !problems.found.is_empty() {

@@ -39,9 +39,10 @@ impl GraphParams {
         self.nodes.iter().map(|(_, node)| node)
     }
 
-    /// The handle of a node. It has this type: that of the parameters of the node's operator.
-    pub fn node<P: 'static>(&self, name: &str) -> &P {
-        let node = self.nodes().find(|node| node.state.node == name);
+    /// The handle of a node. It has this type: that of the parameters of the node's operator. The function is no method, so
+    /// that rustc does not propose it for a name that a program misspells.
+    pub fn node<'a, P: 'static>(params: &'a Self, name: &str) -> &'a P {
+        let node = params.nodes().find(|node| node.state.node == name);
         let handle: &dyn Any = node.map_or(&NoParams, |node| &*node.handle);
         match handle.downcast_ref() {
             Some(handle) => handle,

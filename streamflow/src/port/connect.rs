@@ -24,6 +24,12 @@ use crate::platform::Platform;
 pub trait EdgeSource {
     /// The port.
     type Port: OutputPort;
+    /// `B`, the port at the other end. An input at this end is the one mistake of an edge the wrong way round: without a
+    /// type, the other end is none.
+    #[doc(hidden)]
+    type To<B>;
+    #[doc(hidden)]
+    fn to<B>(port: &mut B) -> &mut Self::To<B>;
     #[doc(hidden)]
     fn outlet(&mut self) -> &mut Outlet<<Self::Port as OutputPort>::Item>;
 }
@@ -31,6 +37,11 @@ pub trait EdgeSource {
 #[diagnostic::do_not_recommend]
 impl<P: OutputPort> EdgeSource for Output<P> {
     type Port = P;
+    type To<B> = B;
+
+    fn to<B>(port: &mut B) -> &mut B {
+        port
+    }
 
     fn outlet(&mut self) -> &mut Outlet<P::Item> {
         &mut self.outlet
@@ -125,44 +136,50 @@ pub fn edge<'a, A, B>(from: &'a mut A, to: &'a mut B, options: EdgeOptions) -> E
 
 type Item<A> = <<<A as EdgeSource>::Port as OutputPort>::Item as Message>::Item;
 type Owners<A> = <<<A as EdgeSource>::Port as OutputPort>::Item as Message>::Owners;
+type End<A, B> = <A as EdgeSource>::To<B>;
+type Port<B> = <B as EdgeTarget>::Port;
 type Expected<B> = <<B as EdgeTarget>::Port as InputPort>::Message;
 type Form<B> = <<B as EdgeTarget>::Port as InputPort>::Form;
 
 /// Connects an output to its only input.
-pub fn connect<A: EdgeSource, B: EdgeTarget>(edge: Edge<'_, A, B>)
+pub fn connect<A: EdgeSource, B>(edge: Edge<'_, A, B>)
 where
-    Item<A>: Feeds<Expected<B>, A::Port, B::Port>,
-    Form<B>: Accepts<Owners<A>, A::Port, B::Port>,
+    End<A, B>: EdgeTarget,
+    Item<A>: Feeds<Expected<End<A, B>>, A::Port, Port<End<A, B>>>,
+    Form<End<A, B>>: Accepts<Owners<A>, A::Port, Port<End<A, B>>>,
 {
-    let queue = Item::<A>::same(edge.to.inlet()).connect(edge.options);
+    let queue = Item::<A>::same(A::to(edge.to).inlet()).connect(edge.options);
     edge.from.outlet().connect(queue, None);
 }
 
 /// Connects an output to one of several inputs.
-pub fn connect_shared<A: EdgeSource, B: EdgeTarget>(edge: Edge<'_, A, B>)
+pub fn connect_shared<A: EdgeSource, B>(edge: Edge<'_, A, B>)
 where
-    Item<A>: Feeds<Expected<B>, A::Port, B::Port>,
-    Form<B>: Accepts<Several, A::Port, B::Port>,
+    End<A, B>: EdgeTarget,
+    Item<A>: Feeds<Expected<End<A, B>>, A::Port, Port<End<A, B>>>,
+    Form<End<A, B>>: Accepts<Several, A::Port, Port<End<A, B>>>,
 {
-    let queue = Item::<A>::same(edge.to.inlet()).connect(edge.options);
+    let queue = Item::<A>::same(A::to(edge.to).inlet()).connect(edge.options);
     edge.from.outlet().connect(queue, None);
 }
 
 /// Connects an output to one of several inputs, which gets a copy of its own.
-pub fn connect_copy<A: EdgeSource, B: EdgeTarget>(edge: Edge<'_, A, B>)
+pub fn connect_copy<A: EdgeSource, B>(edge: Edge<'_, A, B>)
 where
-    Item<A>: Feeds<Expected<B>, A::Port, B::Port> + CopyOnEdge,
+    End<A, B>: EdgeTarget,
+    Item<A>: Feeds<Expected<End<A, B>>, A::Port, Port<End<A, B>>> + CopyOnEdge,
 {
-    let queue = Item::<A>::same(edge.to.inlet()).connect(edge.options);
+    let queue = Item::<A>::same(A::to(edge.to).inlet()).connect(edge.options);
     edge.from.outlet().connect(queue, Some(EdgeCopy::on_sending_stream()));
 }
 
 /// Connects an output to an input on another device, `device`, which gets a copy there.
-pub fn connect_transfer<A: EdgeSource, B: EdgeTarget>(edge: Edge<'_, A, B>, device: DeviceId)
+pub fn connect_transfer<A: EdgeSource, B>(edge: Edge<'_, A, B>, device: DeviceId)
 where
-    Item<A>: Feeds<Expected<B>, A::Port, B::Port> + TransferOnEdge,
+    End<A, B>: EdgeTarget,
+    Item<A>: Feeds<Expected<End<A, B>>, A::Port, Port<End<A, B>>> + TransferOnEdge,
 {
-    let queue = Item::<A>::same(edge.to.inlet()).connect(edge.options);
+    let queue = Item::<A>::same(A::to(edge.to).inlet()).connect(edge.options);
     edge.from.outlet().connect(queue, Some(EdgeCopy::to(device, edge.options.name)));
 }
 

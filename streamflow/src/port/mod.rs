@@ -19,7 +19,7 @@
 //!    Then it publishes: `Outlet::publish` pushes the message to the queues of its edges (`message/queue.rs`). After an error
 //!    it drops the message instead.
 //! 4. `schedule/greedy.rs`: the scheduler finds the consumer ready, since its inputs have messages (`can_run` in
-//!    `operator/runner/step.rs`), and calls its tick. `Parts::compute` in `operator/node.rs` calls the operator's `__io`,
+//!    `operator/runner/step.rs`), and calls its tick. `Parts::compute` in `operator/node.rs` calls the operator's `__streamflow_io`,
 //!    which makes an `In` of each `Input`; `#[operator]` generates it (`streamflow-macros/src/operator/expand.rs`).
 //! 5. `port/input.rs`: `In::receive` takes the message from the queue (`message/inlet.rs`).
 //! 6. `port/input.rs`: `In::receive_cuda_stream` passes the point to `receive_stream` in `context/streams.rs`, which

@@ -51,10 +51,11 @@ pub fn run_for(graph: &mut dyn Graph, limit: RunFor) -> Result<Report> {
 }
 
 fn to_end(graph: &mut dyn Graph, limit: Option<RunFor>) -> Result<Report> {
-    let (platform, name, workers) = (graph.platform().clone(), graph.__name(), chosen(graph)?);
+    let (platform, name, workers) =
+        (graph.platform().clone(), graph.__streamflow_name(), chosen(graph)?);
     platform.begin_use()?;
     let replay = Replay::of(graph)?;
-    let stepped: Option<Box<Run>> = graph.__run().and_then(RunState::take);
+    let stepped: Option<Box<Run>> = graph.__streamflow_run().and_then(RunState::take);
     let mut nodes = graph.nodes();
     let mut run = match stepped {
         Some(run) => *run,
@@ -89,17 +90,17 @@ pub enum Stepped {
 /// As for [`run`], but a run that has stalled is [`Stepped::Over`], and `end_run` returns the error. After an error the run
 /// has ended, with the `stop` hooks, and the next call begins another.
 pub fn tick(graph: &mut dyn Graph) -> Result<Stepped> {
-    let (platform, name) = (graph.platform().clone(), graph.__name());
-    let stepped: Option<Box<Run>> = graph.__run().and_then(RunState::take);
+    let (platform, name) = (graph.platform().clone(), graph.__streamflow_name());
+    let stepped: Option<Box<Run>> = graph.__streamflow_run().and_then(RunState::take);
     if stepped.is_none() {
         platform.begin_use()?;
     }
     let replay = if stepped.is_none() { Replay::of(graph)? } else { None };
-    let Some(state) = graph.__run() else {
+    let Some(state) = graph.__streamflow_run() else {
         return Err(Error::NotStepped);
     };
     let mut nodes = state.take_list();
-    graph.__nodes(&mut nodes);
+    graph.__streamflow_nodes(&mut nodes);
     let mut run =
         stepped.unwrap_or_else(|| Box::new(Run::new(&mut nodes, &platform, name, replay)));
     match run.step(&mut nodes) {
@@ -110,7 +111,7 @@ pub fn tick(graph: &mut dyn Graph) -> Result<Stepped> {
                 None => Stepped::Over,
             };
             let list = RunState::emptied(nodes);
-            if let Some(state) = graph.__run() {
+            if let Some(state) = graph.__streamflow_run() {
                 state.put(run, list);
             }
             Ok(stepped)
@@ -125,7 +126,7 @@ pub fn tick(graph: &mut dyn Graph) -> Result<Stepped> {
 /// # Errors
 /// [`Error::NotStepped`] if there is no such run; [`Error::Stalled`]; the errors of the `stop` hooks and of the device.
 pub fn end_run(graph: &mut dyn Graph) -> Result<Report> {
-    let stepped: Option<Box<Run>> = graph.__run().and_then(RunState::take);
+    let stepped: Option<Box<Run>> = graph.__streamflow_run().and_then(RunState::take);
     let run = stepped.ok_or(Error::NotStepped)?;
     run.end(&mut graph.nodes(), Ok(()), None)
 }

@@ -94,7 +94,7 @@ impl<G: Graph> Schedule for G {}
 
 fn set(graph: &mut dyn Graph, workers: Workers) -> Result<()> {
     workers.check(&event_based::named(&mut graph.nodes()))?;
-    let Some(state) = graph.__run() else {
+    let Some(state) = graph.__streamflow_run() else {
         return Err(Error::Workers {
             problem: format!(
                 "it was not written by `graph!`, so that it keeps no settings for its runs; write it by `graph!`, or \
@@ -108,7 +108,8 @@ fn set(graph: &mut dyn Graph, workers: Workers) -> Result<()> {
 
 /// The workers of the next run; `None` for one thread.
 pub(super) fn chosen(graph: &mut dyn Graph) -> Result<Option<Workers>> {
-    let set = graph.__run().and_then(|state| RunState::settings::<Workers>(state).cloned());
+    let set =
+        graph.__streamflow_run().and_then(|state| RunState::settings::<Workers>(state).cloned());
     let named = event_based::named(&mut graph.nodes());
     let workers = match set {
         Some(workers) => workers,

@@ -42,11 +42,11 @@ impl RunOwner {
     /// [`Error::NoThread`]. The graph was dropped.
     #[track_caller]
     pub(super) fn spawn(mut graph: Box<dyn AnyGraph>) -> Result<Self> {
-        let (name, platform) = (graph.__name(), graph.platform().clone());
+        let (name, platform) = (graph.__streamflow_name(), graph.platform().clone());
         platform.begin_use()?;
         let workers = chosen(&mut *graph)?;
         let replay = Replay::of(&mut *graph)?;
-        let stepped: Option<Box<Run>> = graph.__run().and_then(RunState::take);
+        let stepped: Option<Box<Run>> = graph.__streamflow_run().and_then(RunState::take);
         let mut run = match stepped {
             Some(run) => *run,
             None => Run::new(&mut graph.nodes(), &platform, name, replay),

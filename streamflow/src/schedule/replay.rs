@@ -29,7 +29,7 @@ impl Replay {
     pub(super) fn of(graph: &mut dyn Graph) -> Result<Option<Self>> {
         let platform = graph.platform().clone();
         let asked = of_environment()?;
-        if !graph.__replays() && asked == Asked::Not {
+        if !graph.__streamflow_replays() && asked == Asked::Not {
             return Ok(None);
         }
         let nodes = graph.nodes();

@@ -153,7 +153,7 @@ impl StreamPool {
 
     /// How many streams of its own an operator with this number of streams takes from it.
     #[doc(hidden)]
-    pub fn __taken(&self, declared: usize) -> usize {
+    pub fn __streamflow_taken(&self, declared: usize) -> usize {
         if self.is_default_stream() { 0 } else { declared }
     }
 

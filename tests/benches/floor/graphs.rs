@@ -78,12 +78,12 @@ impl<G: Graph> Graph for Any<G> {
         self.graph.nodes()
     }
 
-    fn __replays(&self) -> bool {
+    fn __streamflow_replays(&self) -> bool {
         self.is_replayed
     }
 
-    fn __run(&mut self) -> Option<&mut RunState> {
-        self.graph.__run()
+    fn __streamflow_run(&mut self) -> Option<&mut RunState> {
+        self.graph.__streamflow_run()
     }
 
     fn platform(&self) -> &Platform {

@@ -34,15 +34,15 @@ enum Ports {
 impl Ports {
     fn of(step: PlanNode) -> Self {
         match step {
-            PlanNode::Source(_) => Self::Source(Source::__ports()),
-            PlanNode::Unary(..) => Self::Unary(Unary::__ports()),
-            PlanNode::Taking(..) => Self::Taking(Taking::__ports()),
-            PlanNode::Relay(_) => Self::Relay(Relay::__ports()),
-            PlanNode::Keep(_) => Self::Keep(Keep::__ports()),
-            PlanNode::Combine(..) => Self::Combine(Combine::__ports()),
-            PlanNode::Late(..) => Self::Late(Late::__ports()),
-            PlanNode::Clock => Self::Clock(Clock::__ports()),
-            PlanNode::Sink(..) => Self::Sink(Sink::__ports()),
+            PlanNode::Source(_) => Self::Source(Source::__streamflow_ports()),
+            PlanNode::Unary(..) => Self::Unary(Unary::__streamflow_ports()),
+            PlanNode::Taking(..) => Self::Taking(Taking::__streamflow_ports()),
+            PlanNode::Relay(_) => Self::Relay(Relay::__streamflow_ports()),
+            PlanNode::Keep(_) => Self::Keep(Keep::__streamflow_ports()),
+            PlanNode::Combine(..) => Self::Combine(Combine::__streamflow_ports()),
+            PlanNode::Late(..) => Self::Late(Late::__streamflow_ports()),
+            PlanNode::Clock => Self::Clock(Clock::__streamflow_ports()),
+            PlanNode::Sink(..) => Self::Sink(Sink::__streamflow_ports()),
         }
     }
 }
@@ -184,7 +184,7 @@ impl Graph for Built {
         self.nodes.iter_mut().map(|node| &mut **node as &mut dyn AnyNode).collect()
     }
 
-    fn __run(&mut self) -> Option<&mut RunState> {
+    fn __streamflow_run(&mut self) -> Option<&mut RunState> {
         Some(&mut self.run)
     }
 
@@ -280,7 +280,7 @@ fn node<O: Operator>(
     platform: &Platform,
     options: NodeOptions<'_>,
 ) -> Result<Box<Node<O>>, Error> {
-    let mut node = operator.__node(name, platform, options)?;
+    let mut node = operator.__streamflow_node(name, platform, options)?;
     node.parts.ports = ports;
     Ok(node)
 }

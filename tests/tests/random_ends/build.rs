@@ -28,11 +28,11 @@ enum Ports {
 impl Ports {
     fn of(kind: Kind) -> Self {
         match kind {
-            Kind::Source => Self::Source(Source::__ports()),
-            Kind::One => Self::One(One::__ports()),
-            Kind::Hold => Self::Hold(Hold::__ports()),
-            Kind::Two => Self::Two(Two::__ports()),
-            Kind::Merge => Self::Merge(Merge::__ports()),
+            Kind::Source => Self::Source(Source::__streamflow_ports()),
+            Kind::One => Self::One(One::__streamflow_ports()),
+            Kind::Hold => Self::Hold(Hold::__streamflow_ports()),
+            Kind::Two => Self::Two(Two::__streamflow_ports()),
+            Kind::Merge => Self::Merge(Merge::__streamflow_ports()),
         }
     }
 }
@@ -158,7 +158,7 @@ impl Graph for Built {
         self.nodes.iter_mut().map(|node| &mut **node as &mut dyn AnyNode).collect()
     }
 
-    fn __run(&mut self) -> Option<&mut RunState> {
+    fn __streamflow_run(&mut self) -> Option<&mut RunState> {
         Some(&mut self.run)
     }
 
@@ -236,7 +236,7 @@ fn node<O: Operator>(
     platform: &Platform,
     options: NodeOptions<'_>,
 ) -> Result<Box<Node<O>>, Error> {
-    let mut node = operator.__node(name, platform, options)?;
+    let mut node = operator.__streamflow_node(name, platform, options)?;
     node.parts.ports = ports;
     Ok(node)
 }

@@ -4,19 +4,20 @@ use std::collections::HashSet;
 
 use proc_macro2::Ident;
 
-use super::pools;
+use super::pools::{self, LeftOutPools};
 use crate::diagnostic::Errors;
 use crate::graph::model::Node;
 use crate::graph::parts::{NodeParts, Param, Pool, Port, unraw_name};
 use crate::graph::syntax::{BrokenStatement, EdgeStatement, NodeStatement, Statement};
 
 /// Names that are reserved for fields and constants of the expansion. A node with such a name is left out.
-const RESERVED: &[&str] = &["__platform", "__params", "__sized", "__GREEN"];
+const RESERVED: &[&str] = &["__streamflow", "__sized", "__GREEN"];
 
 /// The statements of a graph, by kind.
 #[derive(Default)]
 pub(super) struct Declarations {
     pub(super) pools: Vec<Pool>,
+    pub(super) left_out_pools: LeftOutPools,
     pub(super) nodes: Vec<Node>,
     pub(super) names: NodeNames,
     pub(super) edges: Vec<EdgeStatement>,
@@ -30,12 +31,15 @@ pub(super) struct NodeNames {
     declared: HashSet<String>,
     /// The names whose nodes are left out. Edges to these nodes can't be checked, and are no further mistake.
     left_out: HashSet<String>,
+    /// Whether a node has a name that it can't have, as that of another node. An unknown node may mean it.
+    has_wrong_name: bool,
 }
 
 impl NodeNames {
     /// Adds a name, and returns whether it is new. A name that no node can have is reported.
     fn declare(&mut self, name: &Ident, errors: &mut Errors) -> bool {
         let text = unraw_name(name);
+        self.has_wrong_name |= self.declared.contains(&text);
         if RESERVED.contains(&text.as_str()) {
             errors.at(
                 name,
@@ -61,6 +65,8 @@ impl NodeNames {
             PortNode::Declared
         } else if port.node == "platform" || params.iter().any(|param| param.name == port.node) {
             PortNode::Param
+        } else if self.has_wrong_name {
+            PortNode::LeftOut
         } else {
             PortNode::Unknown
         }
@@ -81,10 +87,10 @@ pub(super) enum PortNode {
 /// Sorts the statements, and reports names that are declared twice.
 pub(super) fn collect(statements: Vec<Statement>, errors: &mut Errors) -> Declarations {
     let mut declarations = Declarations::default();
-    let Declarations { pools, nodes, names, edges, left_out } = &mut declarations;
+    let Declarations { pools, left_out_pools, nodes, names, edges, left_out } = &mut declarations;
     for statement in statements {
         match statement {
-            Statement::Pool(pool) => pools::declare_pool(pool, pools, errors),
+            Statement::Pool(pool) => pools::declare_pool(pool, pools, left_out_pools, errors),
             Statement::Node(node) => {
                 let NodeStatement { attributes, name, ty, value } = *node;
                 if names.declare(&name, errors) {
@@ -94,7 +100,8 @@ pub(super) fn collect(statements: Vec<Statement>, errors: &mut Errors) -> Declar
                 }
             }
             Statement::Edge(edge) => edges.push(edge),
-            Statement::Broken(BrokenStatement { node, parts }) => {
+            Statement::Broken(BrokenStatement { node, pool, parts }) => {
+                left_out_pools.add(pool);
                 left_out.push(parts);
                 if let Some(name) = node
                     && names.declare(&name, errors)

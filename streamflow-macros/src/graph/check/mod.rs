@@ -22,11 +22,11 @@ pub(super) fn check_graph(parsed: ParsedGraph, errors: &mut Errors) -> Option<Gr
     let mut header = header::check_header(header, errors);
     let mut declarations = declarations::collect(statements, errors);
     declarations.leave_out_nodes_named_as_pools(errors);
-    let Declarations { pools, mut nodes, names, edges, left_out } = declarations;
+    let Declarations { pools, left_out_pools, mut nodes, names, edges, left_out } = declarations;
     let shadows_operator = nodes::check_graph_name(&header.name, &nodes, errors);
     nodes::check_accessors(&mut nodes, errors);
-    pools::check_pool_uses(&pools, &mut nodes, errors);
-    pools::check_green_contexts(&pools, &mut header, errors);
+    pools::check_pool_uses(&pools, &left_out_pools, &mut nodes, errors);
+    pools::check_green_contexts(&pools, &left_out_pools, &mut header, errors);
     pools::check_values(&pools, &header, errors);
     let nodes = Nodes::new(nodes);
     let connections = edges::connect(edges, &nodes, &names, &header.params, errors);

@@ -1,5 +1,7 @@
 //! Checks the names of stream pools and of green context pools.
 
+use std::collections::HashSet;
+
 use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
 use quote::ToTokens;
 
@@ -8,20 +10,53 @@ use crate::graph::model::Node;
 use crate::graph::parts::{Header, Pool, PoolKind, Streams};
 use crate::tokens::mentions;
 
-/// Adds a pool. A name that it can't have is reported, and the pool is left out.
-pub(super) fn declare_pool(pool: Pool, pools: &mut Vec<Pool>, errors: &mut Errors) {
-    if pools.iter().any(|other| other.name == pool.name) {
-        let name = &pool.name;
-        errors.at(name, format!("stream pool `{name}` is declared twice; give one another name"));
-    } else if pool.name == "none" {
-        errors.at(&pool.name, "`#[streams(none)]` means no pool; give this one another name");
-    } else {
-        pools.push(pool);
+/// The pools whose declarations have mistakes.
+#[derive(Default)]
+pub(super) struct LeftOutPools {
+    names: HashSet<String>,
+    /// Whether a pool has a name that it can't have, as that of another pool. An unknown name may mean it.
+    has_wrong_name: bool,
+}
+
+impl LeftOutPools {
+    /// Adds a pool, if there is one.
+    pub(super) fn add(&mut self, name: Option<Ident>) {
+        self.names.extend(name.map(|name| name.to_string()));
+    }
+
+    /// Whether a name without a pool may be that of one of these.
+    pub(super) fn may_have(&self, name: &Ident) -> bool {
+        self.has_wrong_name || self.names.contains(&name.to_string())
     }
 }
 
-/// Reports nodes whose pool is not declared. They then count as nodes without `#[streams]`.
-pub(super) fn check_pool_uses(pools: &[Pool], nodes: &mut [Node], errors: &mut Errors) {
+/// Adds a pool. A name that it can't have is reported, and the pool is left out.
+pub(super) fn declare_pool(
+    pool: Pool,
+    pools: &mut Vec<Pool>,
+    left_out: &mut LeftOutPools,
+    errors: &mut Errors,
+) {
+    let name = &pool.name;
+    if pools.iter().any(|other| other.name == *name) {
+        errors.at(name, format!("stream pool `{name}` is declared twice; give one another name"));
+    } else if name == "none" {
+        errors.at(name, "`#[streams(none)]` means no pool; give this one another name");
+    } else {
+        pools.push(pool);
+        return;
+    }
+    left_out.has_wrong_name = true;
+}
+
+/// Reports nodes whose pool is not declared. They then count as nodes without `#[streams]`. The name may be
+/// that of a pool whose declaration is reported.
+pub(super) fn check_pool_uses(
+    pools: &[Pool],
+    left_out: &LeftOutPools,
+    nodes: &mut [Node],
+    errors: &mut Errors,
+) {
     let pools: Vec<String> = pools.iter().map(|pool| pool.name.to_string()).collect();
     let known: Vec<&str> = pools.iter().map(String::as_str).collect();
     for node in nodes {
@@ -36,22 +71,31 @@ pub(super) fn check_pool_uses(pools: &[Pool], nodes: &mut [Node], errors: &mut E
                 format!("declare it: `const {written}: CudaStreamPool = CudaStreamPool::new();`")
             }
         };
-        errors.at(pool, format!("there is no stream pool `{written}` in this graph; {hint}"));
+        if !left_out.may_have(pool) {
+            errors.at(pool, format!("there is no stream pool `{written}` in this graph; {hint}"));
+        }
         node.attributes.streams = Streams::OwnPool;
     }
 }
 
 /// Reports a `#[green_contexts(POOL)]` whose pool is not declared, and removes it.
-pub(super) fn check_green_contexts(pools: &[Pool], header: &mut Header, errors: &mut Errors) {
+pub(super) fn check_green_contexts(
+    pools: &[Pool],
+    left_out: &LeftOutPools,
+    header: &mut Header,
+    errors: &mut Errors,
+) {
     let Some(name) = &header.green_contexts else { return };
     if pools.iter().all(|pool| pool.name != *name) {
-        errors.at(
-            name,
-            format!(
-                "there is no green context pool `{name}` in this graph; declare it: \
-                 `const {name}: CudaGreenContextPool = CudaGreenContextPool::new();`"
-            ),
-        );
+        if !left_out.may_have(name) {
+            errors.at(
+                name,
+                format!(
+                    "there is no green context pool `{name}` in this graph; declare it: \
+                     `const {name}: CudaGreenContextPool = CudaGreenContextPool::new();`"
+                ),
+            );
+        }
         header.green_contexts = None;
     }
 }

@@ -41,7 +41,35 @@ pub(super) fn assert_nodes(graph: &Graph) -> TokenStream {
             ports[index].count_producer(unraw_name(&input.name));
         }
     }
-    graph.nodes.iter().zip(ports).map(|(node, ports)| assert_node(node, &ports)).collect()
+    let name = &graph.header.name;
+    let nodes = graph.nodes.iter().zip(&ports).map(|(node, ports)| node_ports(node, ports));
+    let list = quote! {
+        impl ::streamflow::__private::GraphPorts for #name {
+            const NODES: &'static [::streamflow::__private::NodePorts] = &[#(#nodes,)*];
+        }
+    };
+    let checks = graph.nodes.iter().zip(&ports).enumerate();
+    let checks = checks.map(|(index, (node, ports))| assert_node(name, index, node, ports));
+    [list].into_iter().chain(checks).collect()
+}
+
+/// `NodePorts { … }`
+fn node_ports(node: &Node, ConnectedPorts { named, .. }: &ConnectedPorts) -> TokenStream {
+    let name = node.unraw_name();
+    let [operator, inputs, outputs] =
+        ["NAME", "INPUTS", "OUTPUTS"].map(|name| operator_item(&node.ty, name));
+    let runs_without_messages =
+        node.attributes.conditions.iter().any(Condition::runs_without_messages);
+    quote! {
+        ::streamflow::__private::NodePorts {
+            node: #name,
+            operator: #operator,
+            inputs: #inputs,
+            outputs: #outputs,
+            named: &[#(#named,)*],
+            runs_without_messages: #runs_without_messages,
+        }
+    }
 }
 
 /// The ports of one node that edges and discards name.
@@ -63,15 +91,16 @@ impl ConnectedPorts {
     }
 }
 
-fn assert_node(node: &Node, ConnectedPorts { named, producers }: &ConnectedPorts) -> TokenStream {
+fn assert_node(
+    graph: &Ident,
+    index: usize,
+    node: &Node,
+    ConnectedPorts { producers, .. }: &ConnectedPorts,
+) -> TokenStream {
     let (ty, name, underline) = (&node.ty, node.unraw_name(), Underline::one(node.name.span()));
-    let [operator, inputs, outputs] =
-        ["NAME", "INPUTS", "OUTPUTS"].map(|name| operator_item(ty, name));
-    let args = quote!(#name, #operator, #inputs, #outputs, &[#(#named,)*]);
-    let conditions = &node.attributes.conditions;
-    let runs_without_messages = conditions.iter().any(Condition::runs_without_messages);
-    let check_inputs =
-        private_call(underline, "check_inputs", quote!(#args, #runs_without_messages));
+    let inputs = operator_item(ty, "INPUTS");
+    let args = quote!(<#graph as ::streamflow::__private::GraphPorts>::NODES, #index);
+    let check_inputs = private_call(underline, "check_inputs", args.clone());
     let check_outputs = private_call(underline, "check_outputs", args);
     let producers = producers.iter().map(|(input, count)| quote!((#input, #count)));
     let args = quote!(#name, #inputs, &[#(#producers,)*]);

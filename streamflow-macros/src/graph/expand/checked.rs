@@ -1,48 +1,91 @@
-//! The types of nodes with arguments, as `Zeros<bool>`. If an argument does not have its bound, rustc would report that
-//! wherever the type is used. So the type has another name, which is a type only if its bounds hold: see
+//! The types of nodes, checked once. If a type is no operator, or an argument of a type, as of `Zeros<bool>`, does not have its
+//! bound, rustc would report that wherever the type is used. So the fields of the graph have a type only if a constant can be
+//! evaluated, and a type with arguments has another name, which is a type only then: see
 //! `streamflow/src/operator/checked.rs`.
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::{PathArguments, Type, parse_quote};
 
-use crate::graph::model::Graph;
+use super::paths::operator_item;
+use crate::graph::model::{Graph, Node};
+use crate::graph::parts::Header;
 use crate::graph::spans::first_and_last;
 
-/// Gives these types their names in the graph, and returns the items that define the names.
+/// Gives types with arguments their names in the graph, and returns the items that define the names and check all types.
 pub(super) fn name_checked_types(graph: &mut Graph) -> TokenStream {
-    // Without `r#`, which is in no middle of a name.
-    let owner = graph.header.name.unraw();
     let mut items = TokenStream::new();
     for node in graph.nodes.iter_mut() {
-        if !has_arguments(&node.ty) {
-            continue;
+        let is_operator = is_operator(&graph.header, node);
+        let has_arguments = has_arguments(&node.ty);
+        if has_arguments {
+            items.extend(check_arguments(&graph.header, node));
         }
-        let ty = &node.ty;
-        let (first, last) = first_and_last(ty);
-        let name = format_ident!("__{owner}_{}", node.unraw_name(), span = Span::call_site());
-        let (written, is) = (format_ident!("{name}_written"), format_ident!("{name}_is"));
-        let underlined = {
-            let (mut name, end) = (written.clone(), quote_spanned!(last=> < >));
-            name.set_span(first);
-            quote!(#name #end)
-        };
+        let check = operator_item(&node.ty, "__STREAMFLOW_IS_OPERATOR");
         items.extend(quote! {
-            #[allow(non_camel_case_types)]
-            type #written = #ty;
             #[allow(non_upper_case_globals)]
-            const #is: ::core::primitive::bool = ::streamflow::__private::exists::<#underlined>();
-            #[allow(non_camel_case_types)]
-            type #name = <::streamflow::__private::Fits<{ #is }>
-                as ::streamflow::__private::Checked<#written>>::Type;
+            const #is_operator: ::core::primitive::bool = #check;
         });
-        let mut name = name;
-        name.set_span(first);
-        let end = quote_spanned!(last=> < >);
-        node.ty = parse_quote!(#name #end);
+        if has_arguments {
+            let (fitting, operator) = (node.ty.clone(), name_of(&graph.header, node));
+            items.extend(quote! {
+                #[allow(non_camel_case_types)]
+                type #operator = <::streamflow::__private::Fits<{ #is_operator }>
+                    as ::streamflow::__private::Checked<#fitting>>::Type;
+            });
+            node.ty = underlined(operator, &fitting);
+        }
     }
     items
+}
+
+/// The type of an operator's node, underlined at the type. If the type is no operator, it has no type, about which rustc is
+/// silent.
+pub(super) fn node_type(header: &Header, node: &Node) -> TokenStream {
+    let (ty, is_operator) = (&node.ty, is_operator(header, node));
+    let (first, last) = first_and_last(ty);
+    let lead = quote_spanned!(first=> <);
+    let path =
+        quote_spanned!(last=> as ::streamflow::__private::CheckedNode<{ #is_operator }>>::Type);
+    quote!(#lead #ty #path)
+}
+
+/// The constant that can be evaluated if the type of the node is an operator.
+fn is_operator(header: &Header, node: &Node) -> Ident {
+    format_ident!("{}_is_operator", name_of(header, node))
+}
+
+/// The name of a node's type, without `r#`, which is in no middle of a name.
+fn name_of(header: &Header, node: &Node) -> Ident {
+    format_ident!("__{}_{}", header.name.unraw(), node.unraw_name(), span = Span::call_site())
+}
+
+/// Names the type of a node such that it exists only if its arguments have their bounds, and gives the node that type.
+fn check_arguments(header: &Header, node: &mut Node) -> TokenStream {
+    let (ty, name) = (&node.ty, name_of(header, node));
+    let [written, is, fitting] =
+        ["written", "is", "fitting"].map(|part| format_ident!("{name}_{part}"));
+    let written_type = underlined(written.clone(), ty);
+    let items = quote! {
+        #[allow(non_camel_case_types)]
+        type #written = #ty;
+        #[allow(non_upper_case_globals)]
+        const #is: ::core::primitive::bool = ::streamflow::__private::exists::<#written_type>();
+        #[allow(non_camel_case_types)]
+        type #fitting = <::streamflow::__private::Fits<{ #is }>
+            as ::streamflow::__private::Checked<#written>>::Type;
+    };
+    node.ty = underlined(fitting, ty);
+    items
+}
+
+/// The type of this name, underlined where the user wrote the type.
+fn underlined(mut name: Ident, written: &Type) -> Type {
+    let (first, last) = first_and_last(written);
+    name.set_span(first);
+    let end = quote_spanned!(last=> < >);
+    parse_quote!(#name #end)
 }
 
 fn has_arguments(ty: &Type) -> bool {

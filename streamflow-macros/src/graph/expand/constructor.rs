@@ -44,12 +44,9 @@ pub(super) fn expand_new(graph: &Graph) -> TokenStream {
     let nodes = chunks.iter().map(|chunk| chunk.make_nodes(graph, &live_pools));
     let nodes_taken_out = chunks.iter().map(Chunk::take_nodes_out);
     let fields = chunks.iter().flat_map(Chunk::fields);
-    let run = hygienic("run", 0);
     let made = quote!(Self {
         #(#fields,)*
-        __platform: #platform,
-        __params: #graph_params,
-        __run: #run,
+        __streamflow: ::streamflow::__private::GraphParts::new(#platform, #graph_params),
     });
     let made_graph = Ident::new("__graph", Span::mixed_site());
     let made = quote! {
@@ -72,8 +69,6 @@ pub(super) fn expand_new(graph: &Graph) -> TokenStream {
         #(#nodes)*
         #wiring
         #(#left_out)*
-        let #platform = ::core::clone::Clone::clone(#platform);
-        let #run = ::core::default::Default::default();
         #(#nodes_taken_out)*
         #made
     }
@@ -91,7 +86,7 @@ fn declare_single_stream(graph: &Graph, live_pools: &[Ident]) -> TokenStream {
                     Streams::Pool(name) => {
                         let mut pools = graph.pools.iter().zip(live_pools);
                         match pools.find(|(pool, _)| pool.name == *name) {
-                            Some((_, live)) => quote!(#live.__taken(#streams)),
+                            Some((_, live)) => quote!(#live.__streamflow_taken(#streams)),
                             None => streams,
                         }
                     }

@@ -3,7 +3,7 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 
-use super::paths::operator_item;
+use super::checked::node_type;
 use crate::graph::model::Graph;
 use crate::tokens::braced;
 
@@ -13,16 +13,13 @@ pub(super) fn expand_struct(graph: &Graph, mermaid: &str) -> TokenStream {
     let (attributes, visibility, name) = (&header.attributes, &header.visibility, &header.name);
     let keyword = &header.keyword;
     let nodes = graph.nodes.iter().map(|node| {
-        let (name, ty) = (&node.name, &node.ty);
-        let node = operator_item(ty, "__Node");
+        let (name, node) = (&node.name, node_type(header, node));
         quote!(#name: #node)
     });
     let picture = format!("\n```mermaid\n{mermaid}```");
     let fields = quote! {
         #(#nodes,)*
-        __platform: ::streamflow::__private::Platform,
-        __params: ::streamflow::__private::GraphParams,
-        __run: ::streamflow::__private::RunState,
+        __streamflow: ::streamflow::__private::GraphParts,
     };
     // rustc shows the span of the name where another item has the same name.
     let fields = braced(name.span(), fields);

@@ -13,20 +13,20 @@ use crate::graph::spans::first_and_last;
 pub(super) fn expand_graph_impl(graph: &Graph) -> TokenStream {
     let name = &graph.header.name;
     let text = name.unraw().to_string();
-    let list = Ident::new("__nodes", Span::mixed_site());
+    let list = Ident::new("__streamflow_nodes", Span::mixed_site());
     let nodes = list_nodes(graph, &list);
     let fields = graph.nodes.iter().map(idents::field);
     let handle = handle::handle_name(graph);
     let replays = graph.header.replays.then(|| {
         quote! {
-            fn __replays(&self) -> ::core::primitive::bool {
+            fn __streamflow_replays(&self) -> ::core::primitive::bool {
                 true
             }
         }
     });
     quote! {
         impl ::streamflow::__private::Graph for #name {
-            fn __nodes<'__a>(
+            fn __streamflow_nodes<'__a>(
                 &'__a mut self,
                 #list: &mut ::std::vec::Vec<&'__a mut dyn ::streamflow::__private::AnyNode>,
             ) {
@@ -36,24 +36,26 @@ pub(super) fn expand_graph_impl(graph: &Graph) -> TokenStream {
 
             fn nodes(&mut self) -> ::std::vec::Vec<&mut dyn ::streamflow::__private::AnyNode> {
                 let mut __list = ::std::vec::Vec::new();
-                ::streamflow::__private::Graph::__nodes(self, &mut __list);
+                ::streamflow::__private::Graph::__streamflow_nodes(self, &mut __list);
                 __list
             }
 
-            fn __run(
+            fn __streamflow_run(
                 &mut self,
             ) -> ::core::option::Option<&mut ::streamflow::__private::RunState> {
-                ::core::option::Option::Some(&mut self.__run)
+                ::core::option::Option::Some(
+                    ::streamflow::__private::GraphParts::run(&mut self.__streamflow),
+                )
             }
 
-            fn __name(&self) -> &'static ::core::primitive::str {
+            fn __streamflow_name(&self) -> &'static ::core::primitive::str {
                 #text
             }
 
             #replays
 
             fn platform(&self) -> &::streamflow::__private::Platform {
-                &self.__platform
+                ::streamflow::__private::GraphParts::platform(&self.__streamflow)
             }
 
             type Handle = #handle;

@@ -27,14 +27,12 @@ pub(super) fn expand_handle(graph: &Graph) -> TokenStream {
     );
     let nodes = graph.nodes.iter().filter(|node| node.has_accessors);
     let accessors = nodes.map(|node| expand_accessor(visibility, node));
-    let loading = expand_loading(graph);
+    let loading = expand_loading(graph, &quote!(&self.0));
     quote! {
         #[doc = #text]
         #[derive(::core::clone::Clone, ::core::fmt::Debug)]
         #[allow(dead_code)]
-        #visibility struct #name {
-            __params: ::streamflow::__private::GraphParams,
-        }
+        #visibility struct #name(::streamflow::__private::GraphParams);
 
         #[allow(dead_code, clippy::missing_errors_doc)]
         impl #name {
@@ -56,13 +54,13 @@ fn expand_accessor(visibility: &Visibility, node: &Node) -> TokenStream {
         #[must_use]
         #[inline]
         #visibility fn #name(&self) -> &#ty {
-            ::streamflow::__private::GraphParams::node(&self.__params, #text)
+            ::streamflow::__private::GraphParams::node(&self.0, #text)
         }
     }
 }
 
-/// `load_params` and `load_params_str`, of the graph and of its handle.
-pub(super) fn expand_loading(graph: &Graph) -> TokenStream {
+/// `load_params` and `load_params_str`, of the graph and of its handle, which have these parameters.
+pub(super) fn expand_loading(graph: &Graph, params: &TokenStream) -> TokenStream {
     let visibility = &graph.header.visibility;
     quote! {
         /// Sets all parameters to the values of a file in TOML: a table for each node that has parameters, with a key
@@ -74,7 +72,7 @@ pub(super) fn expand_loading(graph: &Graph) -> TokenStream {
             &self,
             path: impl ::core::convert::AsRef<::std::path::Path>,
         ) -> ::core::result::Result<(), ::streamflow::__private::Error> {
-            ::streamflow::__private::GraphParams::load(&self.__params, ::core::convert::AsRef::as_ref(&path))
+            ::streamflow::__private::GraphParams::load(#params, ::core::convert::AsRef::as_ref(&path))
         }
 
         /// As `load_params`, from a text; `name` is the name of the file in errors.
@@ -86,7 +84,7 @@ pub(super) fn expand_loading(graph: &Graph) -> TokenStream {
             name: &::core::primitive::str,
             text: &::core::primitive::str,
         ) -> ::core::result::Result<(), ::streamflow::__private::Error> {
-            ::streamflow::__private::GraphParams::load_str(&self.__params, name, text)
+            ::streamflow::__private::GraphParams::load_str(#params, name, text)
         }
     }
 }

@@ -13,7 +13,7 @@ pub(super) fn hygienic(name: &str, index: usize) -> Ident {
 
 /// The variable for the platform. A node may be named `platform`, so that name is not used for it.
 pub(super) fn hygienic_platform() -> Ident {
-    Ident::new("__platform", Span::mixed_site())
+    Ident::new("__streamflow_platform", Span::mixed_site())
 }
 
 /// The variable for the `SingleStream` that all nodes share.
@@ -23,7 +23,7 @@ pub(super) fn single_stream() -> Ident {
 
 /// The variable for the parameters of all nodes.
 pub(super) fn graph_params() -> Ident {
-    Ident::new("__params", Span::mixed_site())
+    Ident::new("__streamflow_params", Span::mixed_site())
 }
 
 /// The pool of each node without `#[streams]` in a graph with green contexts: a constant, or a variable.

@@ -25,7 +25,8 @@ pub(super) fn expand_methods(graph: &Graph, mermaid: &str, dot: &str) -> TokenSt
     let runs = expand_runs(graph);
     let nodes = graph.nodes.iter().filter(|node| node.has_accessors);
     let accessors = nodes.map(|node| expand_accessors(graph, node));
-    let (handle, loading) = (handle::handle_name(graph), handle::expand_loading(graph));
+    let params = quote!(::streamflow::__private::GraphParts::params(&self.__streamflow));
+    let (handle, loading) = (handle::handle_name(graph), handle::expand_loading(graph, &params));
     // clippy does not find the sections `# Errors` of documentation whose lines all have one span.
     quote! {
         #[allow(dead_code, clippy::missing_errors_doc)]
@@ -50,7 +51,7 @@ pub(super) fn expand_methods(graph: &Graph, mermaid: &str, dot: &str) -> TokenSt
             /// Sets the parameters of the operators, from any thread: a method for each node.
             #[must_use]
             #visibility fn params(&self) -> #handle {
-                #handle { __params: ::core::clone::Clone::clone(&self.__params) }
+                #handle(::core::clone::Clone::clone(::streamflow::__private::GraphParts::params(&self.__streamflow)))
             }
 
             #loading

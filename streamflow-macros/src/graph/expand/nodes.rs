@@ -4,10 +4,11 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 
 use super::again::again;
+use super::checked::node_type;
 use super::chunk::{Chunk, restart_names};
 use super::functions::{Argument, Function};
 use super::idents::{self, hygienic, hygienic_platform};
-use super::paths::{operator_call, operator_item, parenthesized};
+use super::paths::{operator_call, parenthesized};
 use crate::graph::model::{Graph, Node};
 use crate::graph::parts::{OnFailure, Streams, unraw_name};
 use crate::graph::spans::first_and_last;
@@ -26,7 +27,7 @@ impl Chunk<'_> {
         let (begun, made) = (hygienic("Begun", self.index), hygienic("made", self.index));
         let complete = hygienic("complete", self.index);
         let typed =
-            |(_, node): &(usize, &Node)| (idents::field(node), operator_item(&node.ty, "__Node"));
+            |(_, node): &(usize, &Node)| (idents::field(node), node_type(&graph.header, node));
         let types = self.nodes.iter().map(typed).map(|(field, ty)| quote!(#field: #ty));
         let options = self.nodes.iter().rev().map(|node| {
             let ((field, ty), span) = (typed(node), last_span(node.1));
@@ -162,9 +163,10 @@ fn make_node(graph: &Graph, index: usize, node: &Node, live_pools: &[Ident]) -> 
     let (mut making, failed) = (making(), failed());
     let span = last_span(node);
     making.set_span(making.span().located_at(span));
-    let made = quote_spanned!(span=> &mut #making.#field);
+    let lead = quote_spanned!(first_and_last(ty).0=> &mut);
+    let made = quote_spanned!(span=> #lead #making.#field);
     let args = quote!(#operator, #made, &mut #failed, #text, #platform, #options);
-    let call = operator_call(ty, "__make_node", args);
+    let call = operator_call(ty, "__streamflow_make_node", args);
     match again(index, node) {
         Some(again) => {
             let args = parenthesized(span, quote!(#made, #again));

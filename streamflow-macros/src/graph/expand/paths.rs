@@ -1,7 +1,7 @@
 //! Paths and calls of the expansion, with spans of the user's tokens.
 
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
-use quote::{quote, quote_spanned};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::Type;
 
 use crate::graph::parts::Pool;
@@ -41,8 +41,17 @@ pub(super) fn operator_call(ty: &Type, name: &str, args: TokenStream) -> TokenSt
     quote!(#function #args)
 }
 
-/// `&STREAMS`, underlined at the pool's declaration: rustc reports a pool of another type there.
+/// `&STREAMS`, underlined at the pool's declaration. rustc decides whether a type that the macro does not know is that of a
+/// pool: see [`typed_pool`].
 pub(super) fn pool_ref(pool: &Pool) -> TokenStream {
     let name = &pool.name;
-    quote_spanned!(name.span()=> &#name)
+    match pool.kind() {
+        None if !pool.is_let => typed_pool(pool).into_token_stream(),
+        _ => quote_spanned!(name.span()=> &#name),
+    }
+}
+
+/// The constant that refers to a pool of a type that the macro does not know. With another type, it is one mistake.
+pub(super) fn typed_pool(pool: &Pool) -> Ident {
+    format_ident!("__{}", pool.name, span = pool.name.span())
 }

@@ -4,10 +4,10 @@
 //! constant by `check_…` while compiling, those of a value by `verify_…` in `new`.
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::quote;
+use quote::{quote, quote_spanned};
 
 use super::idents::green;
-use super::paths::{operator_item, pool_ref, private_call};
+use super::paths::{operator_item, pool_ref, private_call, typed_pool};
 use crate::expression::{evaluate, written};
 use crate::graph::model::{Graph, Node};
 use crate::graph::parts::{Pool, PoolKind, Streams};
@@ -19,7 +19,13 @@ pub(super) fn expand_constants(graph: &Graph) -> TokenStream {
         let Pool { docs, name, ty, .. } = pool;
         let description = written(&pool.description);
         let Some(kind) = pool.kind() else {
-            return quote!(#(#docs)* const #name: #ty = #description;);
+            let is_used = graph.nodes_on(pool).next().is_some();
+            let typed = is_used.then(|| {
+                let typed = typed_pool(pool);
+                let reference = quote_spanned!(name.span()=> &#name);
+                quote!(const #typed: &::streamflow::__private::CudaStreamPool = #reference;)
+            });
+            return quote!(#(#docs)* const #name: #ty = #description; #typed);
         };
         let function = match kind {
             PoolKind::Streams => "check_streams",

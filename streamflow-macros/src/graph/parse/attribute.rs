@@ -4,16 +4,71 @@ use quote::ToTokens;
 use syn::parse::ParseStream;
 use syn::{Attribute, Token};
 
+use super::conditions::is_condition;
 use crate::diagnostic::{Errors, similar};
 
-/// The names of attributes of nodes.
-pub(super) const OF_NODES: &[&str] = &["streams", "worker", "when", "on_failure"];
+/// A place where attributes stand.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    Graph,
+    Pool,
+    Node,
+    Edge,
+}
 
-/// The names of attributes of edges.
-pub(super) const OF_EDGES: &[&str] = &["copy", "transfer", "capacity", "policy", "feedback"];
+impl Place {
+    const ALL: [Self; 4] = [Self::Graph, Self::Pool, Self::Node, Self::Edge];
 
-/// The names of attributes of graphs.
-pub(super) const OF_GRAPHS: &[&str] = &["green_contexts", "replay"];
+    /// The names of the attributes that stand here. Beside them, a pool and a graph have attributes of rustc.
+    pub(super) fn names(self) -> &'static [&'static str] {
+        match self {
+            Self::Graph => &["green_contexts", "replay"],
+            Self::Pool => &[],
+            Self::Node => &["streams", "worker", "when", "on_failure"],
+            Self::Edge => &["copy", "transfer", "capacity", "policy", "feedback"],
+        }
+    }
+
+    /// How these attributes are written.
+    fn forms(self) -> &'static str {
+        match self {
+            Self::Graph => {
+                "a graph takes `#[replay]`, `#[green_contexts(POOL)]` and rustc's attributes of a struct; an attribute \
+                 of another crate is written with its path"
+            }
+            Self::Pool => {
+                "a stream pool takes no attributes but `allow`, `expect` and `deprecated`; its methods describe it"
+            }
+            Self::Node => {
+                "a node takes `#[streams(POOL)]`, `#[streams(none)]`, `#[worker(name)]`, `#[on_failure(…)]` and \
+                 conditions, as `#[when(count(n))]`"
+            }
+            Self::Edge => {
+                "an edge takes `#[copy]`, `#[transfer]`, `#[capacity(n)]`, `#[policy(pop)]`, `#[policy(reject)]`, \
+                 `#[policy(fault)]` and `#[feedback(initial = …)]`"
+            }
+        }
+    }
+
+    /// Where to write an attribute of this place.
+    fn instead(self) -> &'static str {
+        match self {
+            Self::Graph => "is for the whole graph: put it before the struct",
+            Self::Pool => "is for stream pools",
+            Self::Node => "is for nodes: put it on the node that it is about",
+            Self::Edge => "is for edges: put it on the edge that it is about",
+        }
+    }
+}
+
+/// The attributes that other macros of streamflow read.
+const OF_ITEMS: &[(&str, &str)] = &[
+    ("operator", "is for the struct of an operator; `graph!` writes that of a graph"),
+    ("kernel", "is for a function"),
+    ("input", "is for a field of an operator"),
+    ("output", "is for a field of an operator"),
+    ("param", "is for a field of an operator"),
+];
 
 /// Whether this is a comment for the documentation.
 pub(super) fn is_doc(attribute: &Attribute) -> bool {
@@ -39,27 +94,35 @@ pub(super) fn reject_inner_attributes(
     Ok(())
 }
 
-/// Reports an attribute that is none of the `known` ones. `forms` says how these are written.
-pub(super) fn reject_unknown_attribute(
-    attribute: &Attribute,
-    known: &[&str],
-    forms: &str,
-    errors: &mut Errors,
-) {
+/// Reports an attribute that has no meaning at this place: one of another place, or an unknown one.
+pub(super) fn reject_attribute(attribute: &Attribute, place: Place, errors: &mut Errors) {
     let path = attribute.path();
     let written = path.segments.last().map(|last| last.ident.to_string()).unwrap_or_default();
-    if written == "cfg" || written == "cfg_attr" {
-        let text = "a statement of a graph cannot depend on `cfg`: what is connected is checked \
-                    before it is known; put it on the whole `graph!`";
-        errors.at(attribute, text);
-        return;
-    }
-    if OF_GRAPHS.contains(&&*written) {
-        let text = format!("`#[{written}]` is for the whole graph: put it before the struct");
-        errors.at(attribute, text);
-        return;
-    }
-    let hint =
-        similar(&written, known).map(|name| format!("did you mean `{name}`? ")).unwrap_or_default();
-    errors.at(attribute, format!("unknown attribute `{written}`; {hint}{forms}"));
+    let is_of = |other: &Place| other.names().contains(&&*written);
+    let text = if written == "cfg" || written == "cfg_attr" {
+        "a statement of a graph cannot depend on `cfg`: what is connected is checked before it is known; put it on the \
+         whole `graph!`"
+            .to_owned()
+    } else if let Some(other) = Place::ALL.into_iter().find(|other| *other != place && is_of(other))
+    {
+        format!("`#[{written}]` {}", other.instead())
+    } else if let Some((name, text)) = OF_ITEMS.iter().find(|(name, _)| *name == written) {
+        format!("`#[{name}]` {text}; remove it here")
+    } else if is_condition(&written) {
+        format!("`{written}` is a condition of a node: write `#[when({written}(…))]` on the node")
+    } else {
+        let here = similar(&written, place.names());
+        let anywhere = Place::ALL.map(Place::names).concat();
+        let hint = match (here, similar(&written, &anywhere)) {
+            (Some(name), _) => format!("did you mean `{name}`? "),
+            (None, Some(name)) => {
+                let of = Place::ALL.into_iter().find(|other| other.names().contains(&name));
+                let text = of.map(Place::instead).unwrap_or_default();
+                format!("did you mean `{name}`? That {text}. Here, ")
+            }
+            (None, None) => String::new(),
+        };
+        format!("unknown attribute `{written}`; {hint}{}", place.forms())
+    };
+    errors.at(attribute, text);
 }

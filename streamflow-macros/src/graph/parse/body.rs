@@ -1,7 +1,7 @@
 //! Divides the body into statements.
 
 use proc_macro2::{Ident, TokenStream, TokenTree};
-use quote::ToTokens;
+use quote::{ToTokens, quote};
 use syn::parse::{ParseStream, Parser};
 use syn::{Attribute, Token, braced, token};
 
@@ -110,6 +110,9 @@ fn parse_statement(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<S
         }
         return Ok(Statement::Broken(BrokenStatement::default()));
     }
+    if input.peek(syn::Ident) && input.peek2(Token![:]) && !input.peek2(Token![::]) {
+        return parse_without_keyword(attributes, input, errors);
+    }
     if input.peek(Token![const]) {
         pool::parse_pool(attributes, input, errors)
     } else if input.peek(Token![let]) {
@@ -117,4 +120,23 @@ fn parse_statement(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<S
     } else {
         edge::parse_edge(&attributes, input, errors)
     }
+}
+
+/// Reports `name: Operator = …`, and reads it as a node, so that no further mistake follows from it.
+fn parse_without_keyword(
+    attributes: Vec<Attribute>,
+    input: ParseStream<'_>,
+    errors: &mut Errors,
+) -> syn::Result<Statement> {
+    let name: Ident = input.fork().parse()?;
+    errors.at(
+        &name,
+        format!(
+            "a declaration begins with a keyword: `let {name}: Operator = …;` for a node, \
+             `const {name}: CudaStreamPool = …;` for a stream pool"
+        ),
+    );
+    let rest: TokenStream = input.parse()?;
+    let parser = |input: ParseStream<'_>| node::parse_node(attributes, input, errors);
+    parser.parse2(quote!(let #rest))
 }

@@ -55,6 +55,11 @@ pub(in crate::graph) const FORMS: &[(&str, &str)] = &[
     ("any", "takes two conditions or more, of which one is enough: `any(a, b)`"),
 ];
 
+/// Whether this is the name of a condition.
+pub(super) fn is_condition(name: &str) -> bool {
+    FORMS.iter().any(|(known, _)| *known == name)
+}
+
 fn conditions() -> String {
     let names: Vec<_> = FORMS.iter().map(|(name, _)| format!("`{name}`")).collect();
     let (last, others) = names

@@ -4,13 +4,11 @@ use proc_macro2::{Ident, TokenStream};
 use syn::parse::{ParseStream, Parser};
 use syn::{Attribute, Expr, Meta, Token};
 
-use super::attribute::{OF_EDGES, OF_NODES, is_doc, reject_unknown_attribute};
+use super::attribute::{Place, is_doc, reject_attribute};
 use crate::diagnostic::{Errors, similar};
 use crate::expression::whole_number;
 use crate::graph::parts::{Carries, EdgeAttributes, Policy};
 
-const FORMS: &str = "an edge takes `#[copy]`, `#[transfer]`, `#[capacity(n)]`, `#[policy(pop)]`, \
-                        `#[policy(reject)]`, `#[policy(fault)]` and `#[feedback(initial = …)]`";
 const POLICIES: &str = "`pop` drops the oldest message, `reject` the new one, and `fault` is an \
                         error; without `#[policy]` the producer waits for room";
 
@@ -41,10 +39,11 @@ pub(super) fn read_edge_attributes(
                 edge.is_feedback = true;
                 edge.initial = read_initial(attribute, errors);
             }
-            name if OF_NODES.contains(&name) => {
-                errors.at(attribute, format!("this attribute is for nodes; {FORMS}"));
+            _ => {
+                reject_attribute(attribute, Place::Edge, errors);
+                // It may be meant as `#[feedback]`, without which a cycle would be a mistake.
+                edge.is_feedback = true;
             }
-            _ => reject_unknown_attribute(attribute, OF_EDGES, FORMS, errors),
         }
     }
     edge
@@ -135,7 +134,7 @@ pub(super) fn reject_at_discard(attributes: &[Attribute], errors: &mut Errors) {
             "copy" | "transfer" => {
                 format!("a discarded message is not copied; remove `#[{name}]`")
             }
-            name if OF_EDGES.contains(&name) => {
+            name if Place::Edge.names().contains(&name) => {
                 format!("a discarded message waits nowhere; remove `#[{name}]`")
             }
             _ => continue,

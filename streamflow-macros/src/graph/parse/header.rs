@@ -2,9 +2,9 @@
 
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use syn::parse::{Parse, ParseStream, Parser};
-use syn::{Attribute, Token, Type, Visibility, parenthesized, token};
+use syn::{Attribute, Token, Type, Visibility, parenthesized, parse_quote, token};
 
-use super::attribute::{OF_NODES, is_doc, reject_inner_attributes};
+use super::attribute::{Place, is_doc, reject_attribute, reject_inner_attributes};
 use crate::diagnostic::Errors;
 use crate::graph::parts::{Header, Param};
 
@@ -80,18 +80,65 @@ fn read_graph_attributes(
             replays = true;
             return false;
         }
-        if let Some(name) = OF_NODES.iter().find(|name| path.is_ident(name)) {
-            let text = format!("`#[{name}]` is for nodes: put it on the node that it is about");
-            errors.at(attribute, text);
-            return false;
-        }
         if path.is_ident("cfg") || path.is_ident("cfg_attr") {
             let text = "`cfg` stands before `graph!`: more than the struct depends on it";
             errors.at(attribute, text);
+            return true;
         }
-        true
+        if path.is_ident("derive") {
+            return check_derives(attribute, errors);
+        }
+        let is_known = is_of_struct(attribute);
+        if !is_known {
+            reject_attribute(attribute, Place::Graph, errors);
+        }
+        is_known
     });
     (pool, replays)
+}
+
+/// Attributes that rustc reads at a struct.
+const OF_RUSTC: &[&str] = &[
+    "allow",
+    "deny",
+    "deprecated",
+    "derive",
+    "doc",
+    "expect",
+    "forbid",
+    "must_use",
+    "non_exhaustive",
+    "repr",
+    "warn",
+];
+
+/// Whether an attribute may stand at the graph's struct: one of rustc, or of a tool or a crate whose path it names. The
+/// attributes of streamflow are none, whatever their path.
+fn is_of_struct(attribute: &Attribute) -> bool {
+    let path = attribute.path();
+    let is_ours = path.segments.first().is_some_and(|first| first.ident == "streamflow");
+    OF_RUSTC.iter().any(|name| path.is_ident(name)) || (path.segments.len() > 1 && !is_ours)
+}
+
+/// The traits that a graph can't derive.
+const NOT_DERIVED: &[&str] =
+    &["Clone", "Copy", "Default", "Eq", "Hash", "Ord", "PartialEq", "PartialOrd"];
+
+/// Reports traits that a graph can't derive: rustc would report each of its nodes. Returns whether there is none.
+fn check_derives(attribute: &Attribute, errors: &mut Errors) -> bool {
+    let before = errors.len();
+    let _ = attribute.parse_nested_meta(|meta| {
+        let name = meta.path.segments.last().map(|last| last.ident.to_string());
+        if let Some(name) = name.filter(|name| NOT_DERIVED.contains(&name.as_str())) {
+            let text = format!(
+                "a graph can't be `{name}`: it owns its operators and their queues; remove this, and make another \
+                 graph with `new`"
+            );
+            errors.at(&meta.path, text);
+        }
+        Ok(())
+    });
+    errors.len() == before
 }
 
 /// `#[green_contexts(POOL)]`
@@ -162,9 +209,13 @@ fn parse_params(list: TokenStream, params: &mut Vec<Param>, errors: &mut Errors)
                 };
                 errors.at(attribute, text);
             }
+            let start = input.fork();
             match input.parse() {
                 Ok(param) => params.push(param),
-                Err(error) => errors.push(error),
+                Err(error) => {
+                    params.extend(param_of_no_type(&start));
+                    errors.push(error);
+                }
             }
             if input.is_empty() {
                 break;
@@ -184,6 +235,14 @@ fn parse_params(list: TokenStream, params: &mut Vec<Param>, errors: &mut Errors)
     if let Err(error) = parser.parse2(list) {
         errors.push(error);
     }
+}
+
+/// A parameter with a mistake, as one of a type that does not exist. Beside the mistake, rustc reports neither the type nor what
+/// is done with it, so that the callers of `new` are no further mistakes.
+fn param_of_no_type(start: ParseStream<'_>) -> Option<Param> {
+    let name: Ident = start.parse().ok()?;
+    let unknown = Ident::new("__Unknown", name.span());
+    Some(Param { name, ty: parse_quote!(#unknown) })
 }
 
 impl Parse for Param {

@@ -39,9 +39,11 @@ pub(super) fn parse_node(
         }
         return Ok(Statement::Broken(BrokenStatement::default()));
     };
-    let broken = |ty, value| {
+    let broken = |ty: Option<Type>, value| {
+        let is_pool = ty.as_ref().is_some_and(|ty| PoolKind::of(ty).is_some());
+        let pool = is_pool.then(|| name.clone());
         let (node, parts) = (Some(name.clone()), NodeParts { ty, value });
-        Statement::Broken(BrokenStatement { node, parts })
+        Statement::Broken(BrokenStatement { node, pool, parts })
     };
     let ty = if input.peek(Token![:]) {
         input.parse::<Token![:]>()?;

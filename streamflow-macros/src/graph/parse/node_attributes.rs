@@ -4,14 +4,11 @@ use proc_macro2::Ident;
 use syn::Attribute;
 use syn::ext::IdentExt;
 
-use super::attribute::{OF_EDGES, OF_NODES, is_doc, reject_unknown_attribute};
+use super::attribute::{Place, is_doc, reject_attribute};
 use super::conditions::read_conditions;
 use super::on_failure::read_on_failure;
 use crate::diagnostic::Errors;
 use crate::graph::parts::{NodeAttributes, Streams};
-
-const FORMS: &str = "a node takes `#[streams(POOL)]`, `#[streams(none)]`, `#[worker(name)]`, `#[on_failure(…)]` and \
-                     conditions, as `#[when(count(n))]`";
 
 /// The attributes of a node.
 pub(super) fn read_node_attributes(
@@ -32,13 +29,8 @@ pub(super) fn read_node_attributes(
             errors.at(&attribute, "`#[on_failure]` is given twice; a node has one policy");
         } else if attribute.path().is_ident("on_failure") {
             node.on_failure = read_on_failure(&attribute, errors);
-        } else if let Some(of_edge) = OF_EDGES.iter().find(|name| attribute.path().is_ident(name)) {
-            errors.at(
-                &attribute,
-                format!("`#[{of_edge}]` is for edges: put it on the edge that it is about"),
-            );
         } else {
-            reject_unknown_attribute(&attribute, OF_NODES, FORMS, errors);
+            reject_attribute(&attribute, Place::Node, errors);
         }
     }
     node

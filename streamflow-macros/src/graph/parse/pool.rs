@@ -4,7 +4,7 @@ use proc_macro2::{Ident, TokenStream};
 use syn::parse::ParseStream;
 use syn::{Attribute, Expr, ExprPath, Token, Type, TypePath};
 
-use super::attribute::is_doc;
+use super::attribute::{Place, is_doc, reject_attribute};
 use super::value::parse_value;
 use crate::diagnostic::Errors;
 use crate::graph::parts::{Pool, PoolKind};
@@ -21,6 +21,12 @@ pub(super) fn parse_pool(
 ) -> syn::Result<Statement> {
     let docs = read_docs(attributes, errors);
     let statement: TokenStream = input.fork().parse()?;
+    let broken = |name| Statement::Broken(BrokenStatement { pool: name, ..Default::default() });
+    let name_only = |input: ParseStream<'_>| {
+        input.parse::<Token![const]>()?;
+        input.parse::<Ident>()
+    };
+    let written_name = name_only(&input.fork()).ok();
     let parsed = (|| {
         input.parse::<Token![const]>()?;
         let name: Ident = input.parse()?;
@@ -35,11 +41,11 @@ pub(super) fn parse_pool(
             statement,
             "a stream pool is written `const NAME: CudaStreamPool = CudaStreamPool::new()…;`",
         );
-        return Ok(Statement::Broken(BrokenStatement::default()));
+        return Ok(broken(written_name));
     };
     Ok(match parse_value(&statement, input, errors)? {
         Some(description) => Statement::Pool(Pool { is_let: false, docs, name, ty, description }),
-        None => Statement::Broken(BrokenStatement::default()),
+        None => broken(written_name),
     })
 }
 
@@ -50,7 +56,7 @@ pub(super) fn read_docs(attributes: Vec<Attribute>, errors: &mut Errors) -> Vec<
         if OF_RUSTC.iter().any(|name| attribute.path().is_ident(name)) || is_doc(&attribute) {
             docs.push(attribute);
         } else {
-            errors.at(&attribute, "a stream pool takes no attributes; its methods describe it");
+            reject_attribute(&attribute, Place::Pool, errors);
         }
     }
     docs

@@ -89,7 +89,7 @@ impl Plan {
 
 /// The plan of a graph.
 pub(crate) fn of_graph(graph: &mut dyn Graph) -> Result<Plan> {
-    let (name, default) = (graph.__name(), of_environment()?);
+    let (name, default) = (graph.__streamflow_name(), of_environment()?);
     let Some(facts) = facts(&mut graph.nodes()) else {
         let problem = "a graph has a plan only if `graph!` wrote it, with all its nodes";
         return Err(Error::Other(Failure::msg(problem)));

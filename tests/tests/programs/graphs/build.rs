@@ -26,10 +26,10 @@ enum Ports {
 impl Ports {
     fn of(kind: Kind) -> Self {
         match kind {
-            Kind::Work => Self::Work(Work::__ports()),
-            Kind::Unary => Self::Unary(Unary::__ports()),
-            Kind::Forward => Self::Forward(Forward::__ports()),
-            Kind::Merge => Self::Merge(Merge::__ports()),
+            Kind::Work => Self::Work(Work::__streamflow_ports()),
+            Kind::Unary => Self::Unary(Unary::__streamflow_ports()),
+            Kind::Forward => Self::Forward(Forward::__streamflow_ports()),
+            Kind::Merge => Self::Merge(Merge::__streamflow_ports()),
         }
     }
 }
@@ -173,7 +173,7 @@ impl Graph for Built {
 /// Builds the graph.
 pub(crate) fn build(flow: &Flow, platform: &Platform) -> Result<Built> {
     let first_on = platform.stream_pool("FIRST", &CudaStreamPool::new())?.allocate("first")?;
-    let mut clock = Clock::__ports();
+    let mut clock = Clock::__streamflow_ports();
     let mut ports: Vec<Ports> = flow.nodes.iter().map(|node| Ports::of(node.kind)).collect();
     for ports in &mut ports {
         if let Ports::Work(ports) = ports {
@@ -256,7 +256,7 @@ fn node<O: Operator>(
     platform: &Platform,
     options: NodeOptions<'_>,
 ) -> Result<Box<Node<O>>, Error> {
-    let mut node = operator.__node(name, platform, options)?;
+    let mut node = operator.__streamflow_node(name, platform, options)?;
     node.parts.ports = ports;
     Ok(node)
 }

@@ -10,6 +10,10 @@ graph! {
         #[cpy]
         camera.frame >> cast.src;
         #[streams(none)]
+        #[replay]
+        #[wen(count(3))]
+        #[count(3)]
+        #[allow(unused)]
         camera.frame >> again.src;
         #[copy]
         cast.dst >> _;

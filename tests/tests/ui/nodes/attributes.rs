@@ -16,11 +16,18 @@ graph! {
         let d: Camera = Camera::new(1, 1);
         #[streams = GPU]
         let e: Camera = Camera::new(1, 1);
+        #[count(3)]
+        #[replay]
+        #[input]
+        #[capcity(2)]
+        #[allow(unused)]
+        let f: Camera = Camera::new(1, 1);
         a.frame >> _;
         b.frame >> _;
         c.frame >> _;
         d.frame >> _;
         e.frame >> _;
+        f.frame >> _;
     }
 }
 

@@ -5,14 +5,14 @@ use streamflow_tests::stereo::Counter;
 graph! {
     pub struct App {
         let __sized: Counter = Counter::new();
-        let __platform: Counter = Counter::new();
+        let __streamflow: Counter = Counter::new();
         let MERMAID: Counter = Counter::new();
         let self: Counter = Counter::new();
         let counter: Counter = Counter::new();
         let r#counter: Counter = Counter::new();
 
         __sized.number >> _;
-        __platform.number >> _;
+        __streamflow.number >> _;
         MERMAID.number >> _;
         counter.number >> _;
     }

@@ -1,0 +1,294 @@
+//! Checks that all ports of a graph are connected, in constants as those of [`check`](super::check).
+//!
+//! An edge that is forgotten leaves an output and an input, in two nodes. It is one mistake, which is reported once, at the
+//! node with the output.
+
+use super::check::same;
+use crate::error::const_text::Text;
+use crate::port::PortInfo;
+
+/// The ports of a node, and which of them edges name.
+#[derive(Debug)]
+pub struct NodePorts {
+    /// The node's name.
+    pub node: &'static str,
+    /// The operator's name.
+    pub operator: &'static str,
+    /// The inputs of the operator.
+    pub inputs: &'static [PortInfo],
+    /// The outputs of the operator.
+    pub outputs: &'static [PortInfo],
+    /// All ports that edges name, on both sides.
+    pub named: &'static [&'static str],
+    /// Whether a condition of the node says when it runs without messages.
+    pub runs_without_messages: bool,
+}
+
+/// The ports of all nodes of a graph, which `graph!` writes.
+pub trait GraphPorts {
+    /// The nodes in the order of their declarations.
+    const NODES: &'static [NodePorts];
+}
+
+const fn contains(names: &[&str], name: &str) -> bool {
+    let mut i = 0;
+    while i < names.len() {
+        if same(names[i], name) {
+            return true;
+        }
+        i += 1;
+    }
+    false
+}
+
+/// Adds the ports that are not in `used`, as `` `node.a`, `node.b` ``. Returns the text and their number.
+const fn list_missing(
+    mut text: Text,
+    node: &str,
+    ports: &[PortInfo],
+    used: &[&str],
+) -> (Text, usize) {
+    let (mut i, mut missing) = (0, 0);
+    while i < ports.len() {
+        if is_missing(&ports[i], used) {
+            let separator = if missing > 0 { ", " } else { "" };
+            text = text.add(separator).add("`").add(node).add(".").add(ports[i].name).add("`");
+            missing += 1;
+        }
+        i += 1;
+    }
+    (text, missing)
+}
+
+/// Whether an edge names a port that the operator does not have. rustc reports that at the edge. A port that seems
+/// unconnected may be the one that this name means.
+const fn has_unknown(named: &[&str], inputs: &[PortInfo], outputs: &[PortInfo]) -> bool {
+    let mut i = 0;
+    while i < named.len() {
+        if !has(inputs, named[i]) && !has(outputs, named[i]) {
+            return true;
+        }
+        i += 1;
+    }
+    false
+}
+
+const fn has(ports: &[PortInfo], name: &str) -> bool {
+    let mut i = 0;
+    while i < ports.len() {
+        if same(ports[i].name, name) {
+            return true;
+        }
+        i += 1;
+    }
+    false
+}
+
+impl NodePorts {
+    const fn has_unknown(&self) -> bool {
+        has_unknown(self.named, self.inputs, self.outputs)
+    }
+
+    /// The only port of these that is required and not connected.
+    const fn only_missing(&self, ports: &'static [PortInfo]) -> Option<&'static PortInfo> {
+        let (mut i, mut found) = (0, None);
+        while i < ports.len() {
+            if is_missing(&ports[i], self.named) {
+                if found.is_some() {
+                    return None;
+                }
+                found = Some(&ports[i]);
+            }
+            i += 1;
+        }
+        found
+    }
+
+    const fn is_complete(&self, ports: &[PortInfo]) -> bool {
+        let mut i = 0;
+        while i < ports.len() {
+            if is_missing(&ports[i], self.named) {
+                return false;
+            }
+            i += 1;
+        }
+        true
+    }
+
+    /// The port at which a forgotten edge may begin, if nothing else of the node is unconnected.
+    const fn open_output(&self) -> Option<&'static PortInfo> {
+        match self.only_missing(self.outputs) {
+            Some(port) if self.is_complete(self.inputs) && !self.has_unknown() => Some(port),
+            _ => None,
+        }
+    }
+
+    /// The port at which a forgotten edge may end, if nothing else of the node is unconnected.
+    const fn open_input(&self) -> Option<&'static PortInfo> {
+        match self.only_missing(self.inputs) {
+            Some(port) if self.is_complete(self.outputs) && !self.has_unknown() => Some(port),
+            _ => None,
+        }
+    }
+}
+
+const fn is_missing(port: &PortInfo, named: &[&str]) -> bool {
+    !port.optional && !contains(named, port.name)
+}
+
+/// Which ports are meant.
+#[derive(Clone, Copy)]
+enum Side {
+    Output,
+    Input,
+}
+
+const fn open_port(node: &NodePorts, side: Side) -> Option<&'static PortInfo> {
+    match side {
+        Side::Output => node.open_output(),
+        Side::Input => node.open_input(),
+    }
+}
+
+/// The node and the port at the other end of the edge that is forgotten at this node: the first open output belongs to the
+/// first open input with the same message, as their types are written, and so on.
+const fn other_end(
+    nodes: &'static [NodePorts],
+    index: usize,
+    side: Side,
+) -> Option<(&'static NodePorts, &'static PortInfo)> {
+    let Some(port) = open_port(&nodes[index], side) else { return None };
+    let (mut before, mut i) = (0, 0);
+    while i < index {
+        if let Some(other) = open_port(&nodes[i], side)
+            && same_message(port, other)
+        {
+            before += 1;
+        }
+        i += 1;
+    }
+    let other_side = match side {
+        Side::Output => Side::Input,
+        Side::Input => Side::Output,
+    };
+    i = 0;
+    while i < nodes.len() {
+        if let Some(other) = open_port(&nodes[i], other_side)
+            && same_message(port, other)
+        {
+            if before == 0 {
+                return Some((&nodes[i], other));
+            }
+            before -= 1;
+        }
+        i += 1;
+    }
+    None
+}
+
+/// Whether the types are written alike, apart from `&T` and `Shared<T>`.
+const fn same_message(a: &PortInfo, b: &PortInfo) -> bool {
+    same(message(a.ty), message(b.ty))
+}
+
+const fn message(ty: &str) -> &str {
+    let bytes = ty.as_bytes();
+    if let [b'&', ..] = bytes {
+        return ty.split_at(1).1;
+    }
+    if let [b'S', b'h', b'a', b'r', b'e', b'd', b'<', .., b'>'] = bytes {
+        return ty.split_at(bytes.len() - 1).0.split_at(7).1;
+    }
+    ty
+}
+
+/// Checks that every required input of a node is connected.
+#[track_caller]
+pub const fn check_inputs(nodes: &'static [NodePorts], index: usize) {
+    let this = &nodes[index];
+    let NodePorts { node, operator, inputs, outputs, named, runs_without_messages } = *this;
+    let (names, missing) = list_missing(Text::new(), node, inputs, named);
+    // The node with the output reports an edge that is forgotten.
+    if missing > 0 && !this.has_unknown() && other_end(nodes, index, Side::Input).is_none() {
+        let noun = if missing > 1 { "inputs " } else { "input " };
+        let verb = if missing > 1 { " are" } else { " is" };
+        let text = Text::new()
+            .add(noun)
+            .add_text(&names)
+            .add(verb)
+            .add(" not connected; operator `")
+            .add(operator)
+            .add("` needs every input that is not `#[input(optional)]`");
+        let (outputs, unconsumed) = list_missing(Text::new(), node, outputs, named);
+        if named.is_empty() && unconsumed > 0 {
+            let noun = if unconsumed > 1 { "outputs " } else { "output " };
+            let verb = if unconsumed > 1 { " are" } else { " is" };
+            let text = text.add("; ").add(noun).add_text(&outputs).add(verb);
+            text.add(" never consumed either: no edge names the node").fail()
+        }
+        text.fail()
+    }
+    if !runs_without_messages && can_never_run(inputs, named) && !this.has_unknown() {
+        Text::new()
+            .add("node `")
+            .add(node)
+            .add("` never runs: all inputs of operator `")
+            .add(operator)
+            .add("` are `#[input(optional)]`, and none is connected; connect one, or remove the node")
+            .fail()
+    }
+}
+
+/// An operator with inputs runs for a message, and none can come.
+const fn can_never_run(inputs: &[PortInfo], named: &[&str]) -> bool {
+    let mut i = 0;
+    while i < inputs.len() {
+        if !inputs[i].optional || contains(named, inputs[i].name) {
+            return false;
+        }
+        i += 1;
+    }
+    !inputs.is_empty()
+}
+
+/// Checks that every output of a node is consumed or discarded.
+#[track_caller]
+pub const fn check_outputs(nodes: &'static [NodePorts], index: usize) {
+    let this = &nodes[index];
+    let NodePorts { node, operator, inputs, outputs, named, .. } = *this;
+    let (names, missing) = list_missing(Text::new(), node, outputs, named);
+    // `check_inputs` reports a node that no edge names.
+    let is_reported = named.is_empty() && !this.is_complete(inputs);
+    if missing == 0 || this.has_unknown() || is_reported {
+        return;
+    }
+    let noun = if missing > 1 { "outputs " } else { "output " };
+    let verb = if missing > 1 { " are" } else { " is" };
+    let them = if missing > 1 { "each" } else { "it" };
+    let text = Text::new()
+        .add(noun)
+        .add_text(&names)
+        .add(" of operator `")
+        .add(operator)
+        .add("`")
+        .add(verb)
+        .add(" never consumed");
+    let text = match (this.open_output(), other_end(nodes, index, Side::Output)) {
+        (Some(output), Some((other, input))) => text
+            .add(", and input `")
+            .add(other.node)
+            .add(".")
+            .add(input.name)
+            .add("` is not connected; write `")
+            .add(node)
+            .add(".")
+            .add(output.name)
+            .add(" >> ")
+            .add(other.node)
+            .add(".")
+            .add(input.name)
+            .add(";`, or connect each with another port"),
+        _ => text.add("; connect ").add(them).add(", or discard ").add(them).add(" with `>> _`"),
+    };
+    text.fail()
+}
