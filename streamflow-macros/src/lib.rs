@@ -106,6 +106,12 @@ use self::guard::guarded;
 /// `thread_index_y()`, which would be 0 in every thread; so does one without a size in z, for `thread_index_z()`. A size of 1
 /// is a size, and a block with several threads in that direction will do.
 ///
+/// A launch whose threads differ in y or z fails, of any kernel, if the body does not read the thread's place there:
+/// `[cols, rows]` for a body with `thread_index()` alone. All rows would do the same work, and a GPU would write the first
+/// `cols` elements of an image. The text of the body decides: `thread_index_y()`, `threadIdx.y` and `blockIdx.y` read it. A
+/// body with `asm`, `#include`, `##` or a whole `threadIdx` may read all, and no launch of it fails for this. Nothing is known
+/// of functions of a module, which `launch_function` launches.
+///
 /// Beyond that only the number of elements is compared, and not the shape of the grid. With `[rows, cols]` in place of
 /// `[cols, rows]` the product is the same, so the launch is accepted, and a GPU leaves elements unwritten. The simulator
 /// can't show this mistake, since its Rust body knows no threads. `compare_bodies` finds it on a GPU, if rows and columns

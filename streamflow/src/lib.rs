@@ -101,7 +101,7 @@ pub mod __private {
     pub use crate::graph::connected::{GraphPorts, NodePorts, check_inputs, check_outputs};
     pub use crate::graph::{Graph, GraphParts, RunState, finish};
     pub use crate::kernel::expansion::*;
-    pub use crate::kernel::{Coverage, Kernel, KernelInfo, ParamInfo, ParamKind, Passing};
+    pub use crate::kernel::{Axes, Coverage, Kernel, KernelInfo, ParamInfo, ParamKind, Passing};
     pub use crate::memory::{
         Allocator, DeviceSlice, Element, Scalar, Shared, Tensor, TensorView, TensorViewMut,
     };

@@ -6,7 +6,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use streamflow::kernel::{
-    Coverage, KernelInfo, ParamInfo, ParamKind, compile_checked_for, compile_for, nvrtc_version,
+    Axes, Coverage, KernelInfo, ParamInfo, ParamKind, compile_checked_for, compile_for,
+    nvrtc_version,
 };
 
 /// A kernel as the documentation writes it.
@@ -112,7 +113,7 @@ fn info(example: &Example) -> KernelInfo {
         generics: &[],
         threads: None,
         coverage: Coverage::Partial,
-        dimensions: 1,
+        axes: Axes::UNKNOWN,
         host: never_called,
     }
 }

@@ -1,4 +1,5 @@
-//! A launch whose grid is too small for the slices that its kernel writes is an error, on both platforms.
+//! A launch is an error, on both platforms, if its grid is too small for the slices that its kernel writes, or has other
+//! dimensions than the kernel's body reads.
 #![allow(missing_docs, reason = "a test binary")]
 
 use std::process::ExitCode;
@@ -20,6 +21,7 @@ fn main() -> ExitCode {
         .both("one_block_for_each_element_is_enough", block_per_row)
         .both("a_part_of_a_slice_takes_a_smaller_grid", part_of_a_slice)
         .both("a_body_that_reads_its_row_needs_a_grid_with_rows", without_rows)
+        .both("a_body_that_reads_no_row_needs_a_grid_without_rows", with_rows)
         .run()
 }
 
@@ -39,7 +41,7 @@ fn too_small(platform: &Platform) -> Result<(), Failed> {
     }
     // Nothing was launched, and the stream continues.
     check_equal(s.download_blocking(&data)?, vec![1.0; LEN])?;
-    for grid in [Grid::from(LEN + 5000), [LEN, 1].into(), Grid::blocks(32).threads(32)] {
+    for grid in [Grid::from(LEN + 5000), Grid::blocks(32).threads(32)] {
         s.launch::<fill>(grid, (&mut data, 3.0))?;
     }
     check_equal(s.download_blocking(&data)?, vec![3.0; LEN])?;
@@ -215,4 +217,42 @@ fn without_rows(platform: &Platform) -> Result<(), Failed> {
     let mut empty = platform.buffer::<i32>(0, &s)?;
     let none = platform.buffer::<i32>(0, &s)?;
     Ok(s.launch::<transpose>(0, (&mut empty, &none, 0, 0))?)
+}
+
+/// In a grid with rows, the threads of each row would do the same.
+fn with_rows(platform: &Platform) -> Result<(), Failed> {
+    let (s, rows, cols) = (stream(platform)?, 5_usize, 3_usize);
+    let mut out = platform.buffer::<f32>(rows * cols, &s)?;
+    s.launch::<fill>(rows * cols, (&mut out, 1.0))?;
+    let grids = [
+        Grid::from([cols, rows]),
+        [rows * cols, 1].into(),
+        [cols, rows, 1].into(),
+        Grid::blocks([1, 2]).threads(32),
+        Grid::blocks(1).threads([8, 4]),
+    ];
+    for grid in grids {
+        for (kernel, launched) in [
+            ("fill", s.launch::<fill>(grid, (&mut out, 2.0))),
+            ("count", s.launch::<count>(grid, (&mut out,))),
+            ("first", s.launch::<first>(grid, (&mut out, 2))),
+        ] {
+            let text = refused(launched)?;
+            let named = format!("kernel `{kernel}`");
+            check_text(&text, &[&named, &grid.to_string(), "in x alone", "`thread_index_y()`"])?;
+        }
+    }
+    let text = refused(s.launch::<fill>([cols, rows], (&mut out, 2.0)))?;
+    check_text(&text, &["3x5 elements", "launch it with a grid of 15,"])?;
+    // A matrix has no planes.
+    let input = platform.buffer::<i32>(rows * cols, &s)?;
+    let mut turned = platform.buffer::<i32>(rows * cols, &s)?;
+    let size = (rows as u32, cols as u32);
+    let planes = s.launch::<transpose>([cols, rows, 1], (&mut turned, &input, size.0, size.1));
+    let text = refused(planes)?;
+    check_text(&text, &["kernel `transpose`", "in x and y alone", "differ in z"])?;
+    // Nothing was launched, and an empty grid launches nothing.
+    check_equal(s.download_blocking(&out)?, vec![1.0; rows * cols])?;
+    s.launch::<first>([0, 2], (&mut out, 0))?;
+    check_equal(s.download_blocking(&out)?, vec![1.0; rows * cols])
 }

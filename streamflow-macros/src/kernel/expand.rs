@@ -150,7 +150,7 @@ fn info(kernel: &Kernel) -> TokenStream {
             generics: &[#((#names, <#type_params as ::streamflow::__private::Scalar>::CUDA),)*],
             threads: #threads,
             coverage: ::streamflow::__private::Coverage::#coverage,
-            dimensions: 1,
+            axes: ::streamflow::__private::Axes::UNKNOWN,
             host: __streamflow_host #turbofish,
         }
         .for_body()

@@ -114,7 +114,7 @@ pub(super) fn kernel_id(info: &KernelInfo) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::{Coverage, ParamInfo, ParamKind};
+    use crate::kernel::{Axes, Coverage, ParamInfo, ParamKind};
 
     unsafe fn host(_: crate::driver::HostArgs<'_>) {}
 
@@ -131,7 +131,7 @@ mod tests {
         generics: &[],
         threads: None,
         coverage: Coverage::Elementwise,
-        dimensions: 1,
+        axes: Axes::UNKNOWN,
         host,
     };
 

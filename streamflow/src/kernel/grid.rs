@@ -28,8 +28,8 @@ const MAX_THREADS: [u64; 3] = [1024, 1024, 64];
 /// Without [`threads`](Grid::threads) a block has the size that the kernel was written for
 /// (`#[kernel(threads(256), …)]`), or else the one that keeps the device busiest with this kernel. The last block
 /// may reach beyond the elements, so a kernel compares its index with the length. With zero elements or blocks
-/// nothing is launched. A grid that is too small for the slices that a kernel writes is refused: see *The grid* in the
-/// documentation of [`#[kernel]`](macro@crate::kernel).
+/// nothing is launched. A grid that is too small for the slices that a kernel writes is refused, and so is one with other
+/// dimensions than the CUDA body reads: see *The grid* in the documentation of [`#[kernel]`](macro@crate::kernel).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Grid {
     size: [u64; 3],
@@ -239,8 +239,33 @@ impl Grid {
         loaded: &LoadedKernel,
         fixed: Option<[u32; 3]>,
     ) -> bool {
+        self.has_dimension(axis) || self.block(loaded, fixed).is_none_or(|block| block[axis] > 1)
+    }
+
+    /// Whether the size has a number for an axis.
+    pub(super) fn has_dimension(&self, axis: usize) -> bool {
         axis < self.dimensions.into()
-            || self.block(loaded, fixed).is_none_or(|block| block[axis] > 1)
+    }
+
+    /// Whether there may be several threads along an axis.
+    pub(super) fn has_several_in(
+        &self,
+        axis: usize,
+        loaded: &LoadedKernel,
+        fixed: Option<[u32; 3]>,
+    ) -> bool {
+        self.size[axis] > 1 || self.block(loaded, fixed).is_none_or(|block| block[axis] > 1)
+    }
+
+    /// What to launch in place of a grid with a size along this axis, y or z, and along later ones.
+    #[cold]
+    pub(super) fn without(&self, axis: usize) -> String {
+        let product = self.size.iter().fold(1_u64, |product, size| product.saturating_mul(*size));
+        match (self.blocks, axis) {
+            (false, 1) => format!("launch it with a grid of {product}"),
+            (true, 1) => "launch it on `Grid::blocks(n)` with one number".to_owned(),
+            _ => "launch it with a size in x and y alone".to_owned(),
+        }
     }
 
     /// What to launch for this many elements. A kernel that is launched in several dimensions reads its index in each of

@@ -3,7 +3,7 @@
 use crate::driver::HostKernel;
 use crate::error::Result;
 
-use super::{Coverage, Passing, dimensions};
+use super::{Axes, Coverage, Passing};
 
 /// A kernel that `CudaStream::launch` takes: made by [`#[kernel]`](macro@crate::kernel).
 ///
@@ -54,16 +54,16 @@ pub struct KernelInfo {
     pub threads: Option<[u32; 3]>,
     /// Which grids write all elements of the `&mut` slices.
     pub coverage: Coverage,
-    /// In how many dimensions the CUDA body reads the index of its thread, see [`for_body`](Self::for_body).
-    pub dimensions: u8,
+    /// The axes along which the CUDA body reads the place of its thread, see [`for_body`](Self::for_body).
+    pub axes: Axes,
     /// The host body.
     pub host: HostKernel,
 }
 
 impl KernelInfo {
-    /// The same kernel, with the dimensions of its CUDA body.
+    /// The same kernel, with the axes that its CUDA body reads.
     pub const fn for_body(self) -> Self {
-        Self { dimensions: dimensions::dimensions(self.cuda), ..self }
+        Self { axes: Axes::of(self.cuda), ..self }
     }
 }
 

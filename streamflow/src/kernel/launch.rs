@@ -5,7 +5,7 @@ use std::panic::Location;
 use super::bounds::{self, Bounds};
 use super::remembered::{self, Checked};
 use super::state::KernelState;
-use super::{Coverage, Grid, IntoGrid, Kernel, KernelInfo, Passing, coverage, dimensions};
+use super::{Coverage, Grid, IntoGrid, Kernel, KernelInfo, Passing, axes, coverage};
 use crate::driver::{Launch, Note, SourceLocation};
 use crate::error::Result;
 use crate::memory::access::{self, Order, Use};
@@ -22,9 +22,9 @@ impl CudaStream {
     /// stays a `&Tensor`, which is a type error.
     ///
     /// # Errors
-    /// A requirement of the kernel that does not hold; an illegal grid, or one that is too small for the kernel's
-    /// `&mut` slices, as [`#[kernel]`](macro@crate::kernel) says under *The grid*; memory of another device or platform;
-    /// CUDA source that does not compile; the driver's.
+    /// A requirement of the kernel that does not hold; an illegal grid, one that is too small for the kernel's
+    /// `&mut` slices, or one with other dimensions than the CUDA body reads, as [`#[kernel]`](macro@crate::kernel) says under
+    /// *The grid*; memory of another device or platform; CUDA source that does not compile; the driver's.
     #[track_caller]
     #[inline(always)]
     pub fn launch<K: Kernel>(&self, grid: impl IntoGrid, args: K::Args<'_>) -> Result<()> {
@@ -116,8 +116,9 @@ fn check(
         return grid.refuse(info.name, &loaded, info.threads).map(|()| None);
     };
     if info.coverage == Coverage::Elementwise {
-        dimensions::check(kernel, info.dimensions, grid)?;
+        axes::check_read(kernel, info.axes, grid)?;
     }
+    axes::check_unread(kernel, info.axes, grid)?;
     // Checks of indices need a parameter more, which is made here.
     if is_plain {
         remembered::remember(info, grid, stream.timeline(), (&loaded, shape));

@@ -14,11 +14,11 @@
 //!   `a.data` of a view, and shared memory. On the
 //!   simulator the variable changes nothing: there a slice is a Rust slice, whose own check panics.
 
+mod axes;
 mod bounds;
 mod cache;
 mod compile;
 mod coverage;
-mod dimensions;
 #[doc(hidden)]
 pub mod expansion;
 pub(crate) mod find;
@@ -34,6 +34,8 @@ mod source;
 mod state;
 mod strided;
 
+#[doc(hidden)]
+pub use axes::Axes;
 use compile::load;
 pub(crate) use compile::supports;
 pub use compile::{compile_checked_for, compile_for, image_for, nvrtc_version};

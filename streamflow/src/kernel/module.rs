@@ -12,7 +12,8 @@ use crate::memory::access::Order;
 use crate::stream::{CudaStream, StreamTable};
 
 impl CudaStream {
-    /// Queues a function of a [`Module`], after all work that its arguments must come after.
+    /// Queues a function of a [`Module`], after all work that its arguments must come after. Which grids it needs is not
+    /// known, so any legal grid is launched.
     ///
     /// # Errors
     /// As for [`launch`](Self::launch).

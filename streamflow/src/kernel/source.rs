@@ -177,7 +177,7 @@ fn escaped(file: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::Coverage;
+    use crate::kernel::{Axes, Coverage};
 
     unsafe fn host(_: crate::driver::HostArgs<'_>) {}
 
@@ -195,7 +195,7 @@ mod tests {
         generics: &[("T", "float")],
         threads: None,
         coverage: Coverage::Elementwise,
-        dimensions: 1,
+        axes: Axes::UNKNOWN,
         host,
     };
 

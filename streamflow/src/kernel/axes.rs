@@ -1,0 +1,220 @@
+//! Along which axes a CUDA body reads the place of its thread.
+//!
+//! The simulator runs the Rust body once, whatever the grid, and would give right data for these launches, which a GPU
+//! makes wrong. So they are refused on both:
+//!
+//! - The grid has no size in y, and each thread writes the element at its `thread_index_y()`. That is 0 in every thread, so
+//!   most elements of an image stay unwritten. A body that loops, or that writes a part, may be right.
+//! - The grid has a size in y, and no thread reads its place in y. All threads of a column do the same then: `[cols, rows]`
+//!   writes the first `cols` elements of an image, each `rows` times.
+
+mod body;
+
+use super::Grid;
+use crate::driver::LoadedKernel;
+use crate::error::{Error, Result};
+
+/// The functions that return a thread's index, in x, y and z.
+const INDICES: [&str; 3] = ["thread_index", "thread_index_y", "thread_index_z"];
+const NAMES: [&str; 3] = ["x", "y", "z"];
+
+/// The axes along which a CUDA body reads the place of its thread, as far as its text tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Axes {
+    /// Those whose index the body contains.
+    indices: [bool; 3],
+    /// Those that the body may read in some way.
+    possible: [bool; 3],
+}
+
+impl Axes {
+    /// Nothing is known of the body. No grid is refused.
+    pub const UNKNOWN: Self = Self { indices: [false; 3], possible: [true; 3] };
+
+    const NONE: Self = Self { indices: [false; 3], possible: [false; 3] };
+
+    /// The axes of a body.
+    pub(super) const fn of(cuda: &str) -> Self {
+        body::axes(cuda)
+    }
+
+    /// Whether the body may read a place along a later axis, whose size needs one along this axis too.
+    fn reads_beyond(self, axis: usize) -> bool {
+        self.possible[axis..].contains(&true)
+    }
+}
+
+/// Refuses a launch whose threads are all at the same place along an axis whose index the kernel's body reads.
+/// `threads` is the block size that the kernel is written for.
+pub(super) fn check_read(
+    (name, loaded, threads): (&str, &LoadedKernel, Option<[u32; 3]>),
+    axes: Axes,
+    grid: &Grid,
+) -> Result<()> {
+    let is_missing = |axis: &usize| axes.indices[*axis] && !grid.extends_in(*axis, loaded, threads);
+    let Some(axis) = (1..3).rfind(is_missing) else { return Ok(()) };
+    let size = if axes.indices[2] { "[cols, rows, planes]" } else { "[cols, rows]" };
+    let (axis, index) = (NAMES[axis], INDICES[axis]);
+    let problem = format!(
+        "the grid has no size in {axis}, where `{index}()` of the kernel's body is 0 in every thread, so a GPU would \
+         leave elements unwritten; launch it with `{size}`, each of which may be 1"
+    );
+    Err(Error::Grid { kernel: name.into(), problem })
+}
+
+/// Refuses a launch whose threads differ along an axis that the kernel's body does not read.
+pub(super) fn check_unread(
+    (name, loaded, threads): (&str, &LoadedKernel, Option<[u32; 3]>),
+    axes: Axes,
+    grid: &Grid,
+) -> Result<()> {
+    let differ = |axis: &usize| match (axes.possible[*axis], axes.reads_beyond(*axis)) {
+        (true, _) => false,
+        // A size in z has one in x and one in y before it, which may be 1.
+        (false, true) => grid.has_several_in(*axis, loaded, threads),
+        // A body without a place is that of one thread.
+        (false, false) if *axis == 0 => false,
+        (false, false) => grid.extends_in(*axis, loaded, threads),
+    };
+    match (0..3).find(differ) {
+        None => Ok(()),
+        Some(axis) => {
+            Err(Error::Grid { kernel: name.into(), problem: needless(axes, axis, grid, threads) })
+        }
+    }
+}
+
+/// The error text for a grid with a size along an axis that the body does not read.
+#[cold]
+fn needless(axes: Axes, axis: usize, grid: &Grid, threads: Option<[u32; 3]>) -> String {
+    let read: Vec<_> = (0..3).filter(|axis| axes.possible[*axis]).map(|axis| NAMES[axis]).collect();
+    let read = match *read.as_slice() {
+        [] => "no place of its thread".to_owned(),
+        [first] => format!("the place of its thread in {first} alone"),
+        [first, second, ..] => format!("the place of its thread in {first} and {second} alone"),
+    };
+    let (name, index) = (NAMES[axis], INDICES[axis]);
+    let remedy = match (axes.reads_beyond(axis), grid.has_dimension(axis), threads) {
+        (true, ..) => format!("launch it with 1 in {name}, as the size and in `.threads(…)`"),
+        (false, true, _) => grid.without(axis),
+        (false, false, None) => format!("leave the size in {name} out of `.threads(…)`"),
+        (false, false, Some(_)) => {
+            format!("leave the size in {name} out of the kernel's option `threads(…)`")
+        }
+    };
+    format!(
+        "{grid} has threads that differ in {name}, but the kernel's body reads {read}, so a GPU would do the same work \
+         several times and might leave elements unwritten; {remedy}, or read `{index}()` in the body"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+    use crate::driver::{DeviceId, RawFunction};
+
+    const X: &str = "thread_index()";
+    const XY: &str = "thread_index() + thread_index_y()";
+    const XZ: &str = "thread_index() + thread_index_z()";
+    const XYZ: &str = "thread_index() + thread_index_y() + thread_index_z()";
+
+    fn launch(body: &str, threads: Option<[u32; 3]>, grid: impl Into<Grid>) -> String {
+        let function = RawFunction::new(DeviceId::default(), 0);
+        let loaded = LoadedKernel { function, block_size: 256, max_block_size: 1024 };
+        let (kernel, axes, grid) = (("blur", &loaded, threads), Axes::of(body), grid.into());
+        let checked =
+            check_read(kernel, axes, &grid).and_then(|()| check_unread(kernel, axes, &grid));
+        checked.map_or_else(|error| error.to_string(), |()| String::new())
+    }
+
+    fn expect(wrong: &str, parts: &[&str]) {
+        for part in ["`blur`"].iter().chain(parts) {
+            assert!(wrong.contains(part), "{part}: {wrong}");
+        }
+    }
+
+    #[test]
+    fn a_grid_extends_in_each_dimension_that_the_body_reads() {
+        for right in [
+            launch(X, None, 64),
+            launch(XY, None, [8, 8]),
+            // One row is a size, too.
+            launch(XY, None, [8, 1]),
+            launch(XYZ, None, [8, 8, 8]),
+            launch(XY, None, Grid::blocks([2, 3])),
+            // The threads of a block differ in y.
+            launch(XY, None, Grid::blocks(2).threads([32, 8])),
+            launch(XY, Some([16, 16, 1]), Grid::blocks(2)),
+            launch(XYZ, None, Grid::blocks([2, 3]).threads([8, 8, 4])),
+            launch(XZ, None, Grid::blocks(2).threads([8, 1, 8])),
+        ] {
+            assert_eq!(right, "");
+        }
+        for (wrong, missing, size) in [
+            (launch(XY, None, 64), "size in y, where `thread_index_y()`", "`[cols, rows]`"),
+            (launch(XY, Some([256, 1, 1]), Grid::blocks(2)), "size in y,", "`[cols, rows]`"),
+            (launch(XYZ, None, 64), "size in z,", "`[cols, rows, planes]`"),
+            (launch(XYZ, None, [8, 8]), "size in z, where `thread_index_z()`", "planes]`"),
+            (launch(XYZ, None, Grid::blocks(2).threads([8, 1, 8])), "size in y,", "planes]`"),
+        ] {
+            expect(&wrong, &[missing, size]);
+        }
+    }
+
+    #[test]
+    fn a_grid_extends_in_no_dimension_that_the_body_does_not_read() {
+        for right in [
+            // CUDA's variables, or a place that the text does not tell.
+            launch("blockIdx.y * cols + threadIdx.x", None, Grid::blocks([2, 3]).threads(32)),
+            launch("auto at = blockIdx;", None, [8, 8, 8]),
+            launch("threadIdx.z", Some([1, 1, 8]), Grid::blocks(1)),
+            launch("thread_index_y()", None, Grid::from([1, 64]).threads([1, 256])),
+            // Of one thread.
+            launch("", None, 1),
+            launch("out[0] = blockDim.x;", None, Grid::blocks(1).threads(32)),
+            launch(XZ, Some([8, 1, 8]), [64, 1, 64]),
+        ] {
+            assert_eq!(right, "");
+        }
+        let (x, xy) = ("in x alone", "in x and y alone");
+        for (wrong, parts) in [
+            (
+                launch(X, None, [320, 240]),
+                [x, "320x240 elements has threads that differ in y", "a grid of 76800,"],
+            ),
+            // The block of such a launch has several threads in y.
+            (launch(X, None, [64, 1]), [x, "`thread_index_y()`", "launch it with a grid of 64,"]),
+            (launch(X, None, [8, 4, 2]), [x, "differ in y", "launch it with a grid of 64,"]),
+            (launch("", None, [8, 8]), ["reads no place of its thread", "in y", "grid of 64,"]),
+            (launch(XY, None, [4, 3, 2]), [xy, "differ in z", "with a size in x and y alone,"]),
+            (
+                launch(X, None, Grid::blocks([2, 3])),
+                [x, "2x3 blocks", "`Grid::blocks(n)` with one number,"],
+            ),
+            (
+                launch(X, None, Grid::from(64).threads([32, 8])),
+                [x, "32x8 threads per block", "leave the size in y out of `.threads(…)`"],
+            ),
+            (
+                launch(X, Some([16, 16, 1]), 64),
+                [x, "differ in y", "leave the size in y out of the kernel's option `threads(…)`"],
+            ),
+            (
+                launch(XZ, None, [64, 1, 64]),
+                ["in x and z alone", "differ in y", "1 in y, as the size and in `.threads(…)`"],
+            ),
+            (
+                launch("threadIdx.y", None, Grid::blocks(1).threads([1, 2, 2])),
+                ["in y alone", "differ in z", "leave the size in z out"],
+            ),
+            (
+                launch("thread_index_y()", None, [8, 8]),
+                ["in y alone", "differ in x", "1 in x, as the size and in `.threads(…)`"],
+            ),
+        ] {
+            expect(&wrong, &parts);
+        }
+    }
+}

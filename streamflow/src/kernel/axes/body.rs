@@ -1,0 +1,272 @@
+//! The CUDA body as text, read while the kernel is compiled by rustc.
+
+use super::{Axes, INDICES};
+
+/// So many bytes of a body are looked at: the compiler reports constants that take long to compute.
+const MOST: usize = 64 << 10;
+
+/// CUDA's own variables with the place of a thread, which have a member for each axis.
+const VARIABLES: [&str; 2] = ["threadIdx", "blockIdx"];
+
+/// Names behind which any index may be: assembly, a header, and NVVM's and NVRTC's own functions.
+const OPAQUE: [&str; 4] = ["asm", "__asm", "__asm__", "include"];
+const OPAQUE_BEGINNINGS: [&str; 2] = ["__nvvm", "__cluster"];
+
+/// The axes of a body, with the names that it contains. Comments and literals don't count; what the preprocessor leaves
+/// out does.
+pub(super) const fn axes(cuda: &str) -> Axes {
+    let text = cuda.as_bytes();
+    let end = if text.len() < MOST { text.len() } else { MOST };
+    let mut axes = if end < text.len() { Axes::UNKNOWN } else { Axes::NONE };
+    let mut at = 0;
+    while at < end {
+        let next = if at + 1 < end { text[at + 1] } else { 0 };
+        at = match (text[at], next) {
+            (b'/', b'/') => after(text, at + 2, end, b"\n"),
+            (b'/', b'*') => after(text, at + 2, end, b"*/"),
+            (b'"', _) => after_literal(text, at + 1, end, b'"'),
+            (b'\'', _) => after_literal(text, at + 1, end, b'\''),
+            // The preprocessor joins names, also under the other spelling of `##`.
+            (b'#', b'#') | (b'%', b':') => {
+                axes.possible = Axes::UNKNOWN.possible;
+                at + 2
+            }
+            (byte, _) if is_in_name(byte) => {
+                let begin = at;
+                let mut at = at;
+                // The `'` in `1'000` belongs to the number.
+                while at < end && (is_in_name(text[at]) || is_separator(text, begin, at, end)) {
+                    at += 1;
+                }
+                axes = with_name(axes, text, (begin, at), end);
+                at
+            }
+            _ => at + 1,
+        };
+    }
+    axes
+}
+
+/// The same axes, and those that the name from `begin` to `at` adds.
+const fn with_name(mut axes: Axes, text: &[u8], (begin, at): (usize, usize), end: usize) -> Axes {
+    let next = if at < end { text[at] } else { 0 };
+    // A name may go on in the next line, and quotes within a raw literal are not its end.
+    let mut is_opaque = next == b'\\' || (next == b'"' && text[at - 1] == b'R');
+    // Most names begin with another letter.
+    match text[begin] {
+        b't' | b'b' => {
+            let mut axis = 0;
+            while axis < 3 {
+                if is_name(text, begin, at, INDICES[axis]) {
+                    axes.indices[axis] = true;
+                    axes.possible[axis] = true;
+                }
+                axis += 1;
+            }
+            let is_variable = is_name(text, begin, at, VARIABLES[0]);
+            if is_variable || is_name(text, begin, at, VARIABLES[1]) {
+                match member(text, at, end) {
+                    Some(axis) => axes.possible[axis] = true,
+                    None => is_opaque = true,
+                }
+            }
+        }
+        b'a' | b'i' | b'_' => {
+            let mut index = 0;
+            while index < OPAQUE.len() {
+                is_opaque = is_opaque || is_name(text, begin, at, OPAQUE[index]);
+                index += 1;
+            }
+            let mut index = 0;
+            while index < OPAQUE_BEGINNINGS.len() {
+                is_opaque =
+                    is_opaque || is_at(text, begin, at, OPAQUE_BEGINNINGS[index].as_bytes());
+                index += 1;
+            }
+        }
+        _ => {}
+    }
+    if is_opaque {
+        axes.possible = Axes::UNKNOWN.possible;
+    }
+    axes
+}
+
+/// The axis of `.x`, `.y` or `.z`; `None` if another text follows.
+const fn member(text: &[u8], at: usize, end: usize) -> Option<usize> {
+    let dot = after_space(text, at, end);
+    if dot >= end || text[dot] != b'.' {
+        return None;
+    }
+    let name = after_space(text, dot + 1, end);
+    if name >= end || (name + 1 < end && is_in_name(text[name + 1])) {
+        return None;
+    }
+    match text[name] {
+        b'x' => Some(0),
+        b'y' => Some(1),
+        b'z' => Some(2),
+        _ => None,
+    }
+}
+
+const fn after_space(text: &[u8], mut at: usize, end: usize) -> usize {
+    while at < end && text[at].is_ascii_whitespace() {
+        at += 1;
+    }
+    at
+}
+
+const fn is_in_name(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
+}
+
+/// Whether a `'` separates digits of the number that starts at `begin`.
+const fn is_separator(text: &[u8], begin: usize, at: usize, end: usize) -> bool {
+    text[at] == b'\'' && text[begin].is_ascii_digit() && at + 1 < end && is_in_name(text[at + 1])
+}
+
+/// Whether the text from `begin` to `end` is this name.
+const fn is_name(text: &[u8], begin: usize, end: usize, name: &str) -> bool {
+    end - begin == name.len() && is_at(text, begin, end, name.as_bytes())
+}
+
+const fn is_at(text: &[u8], at: usize, end: usize, part: &[u8]) -> bool {
+    let mut index = 0;
+    while index < part.len() {
+        if at + index >= end || text[at + index] != part[index] {
+            return false;
+        }
+        index += 1;
+    }
+    true
+}
+
+/// The place after the next `mark`, or the end.
+const fn after(text: &[u8], mut at: usize, end: usize, mark: &[u8]) -> usize {
+    while at < end && !is_at(text, at, end, mark) {
+        at += 1;
+    }
+    at + mark.len()
+}
+
+/// The place after the end of a literal.
+const fn after_literal(text: &[u8], mut at: usize, end: usize, quote: u8) -> usize {
+    while at < end && text[at] != quote {
+        at += if text[at] == b'\\' { 2 } else { 1 };
+    }
+    at + 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The axes of the indices that a body reads, and those that it may read.
+    fn found(cuda: &str) -> (String, String) {
+        let Axes { indices, possible } = axes(cuda);
+        let text = |axes: [bool; 3]| {
+            ["x", "y", "z"].iter().zip(axes).filter_map(|(axis, is)| is.then_some(*axis)).collect()
+        };
+        (text(indices), text(possible))
+    }
+
+    fn expect(cuda: &str, indices: &str, possible: &str) {
+        assert_eq!(found(cuda), (indices.to_owned(), possible.to_owned()), "{cuda:?}");
+    }
+
+    #[test]
+    fn names_of_indices_are_found() {
+        for (cuda, indices) in [
+            ("", ""),
+            ("out[thread_index()] = 1;", "x"),
+            ("auto y=thread_index_y();", "y"),
+            ("thread_index_y", "y"),
+            ("f(thread_index_z(), thread_index_y())", "yz"),
+            ("f(thread_index_y(), thread_index_z())", "yz"),
+            ("f(thread_index(), thread_index_z())", "xz"),
+            ("x = 1'000'000; y = thread_index_y();", "y"),
+            ("x = 'a' + '\\'' + '\\\\'; y = thread_index_y();", "y"),
+            ("a / b; y = thread_index_y(); // in rows", "y"),
+            ("/**/thread_index_y()/***/", "y"),
+        ] {
+            expect(cuda, indices, indices);
+        }
+    }
+
+    #[test]
+    fn members_of_cudas_variables_are_possible() {
+        for (cuda, possible) in [
+            ("if (threadIdx.x == 0) out[blockIdx.x] = 1;", "x"),
+            ("threadIdx.x", "x"),
+            ("blockIdx . y + threadIdx.\n\tz", "yz"),
+            ("blockDim.y * gridDim.z", ""),
+            ("threadIdx.xy", "xyz"),
+            ("threadIdx.", "xyz"),
+            ("dim3 place = blockIdx;", "xyz"),
+            ("threadIdx", "xyz"),
+            ("#define HERE(axis) threadIdx.axis\n", "xyz"),
+            ("my_threadIdx.y + threadIdxs.y", ""),
+        ] {
+            expect(cuda, "", possible);
+        }
+    }
+
+    #[test]
+    fn all_is_possible_where_the_text_does_not_tell() {
+        let long = format!("{} thread_index_y()", " ".repeat(MOST));
+        for cuda in [
+            "asm(\"mov.u32 %0, %%tid.y;\" : \"=r\"(y));",
+            "__asm__ volatile (\"\");",
+            "#define AT(axis) thread_index_##axis()\n",
+            "%:define AT(axis) thread_index_%:%:axis()\n",
+            "#include \"/rows.cuh\"\n",
+            "thread\\\n_index_y()",
+            "f(R\"(\")\", blockIdx.y)",
+            "__nvvm_read_ptx_sreg_tid_y()",
+            "__clusterIdx().y",
+            &long,
+        ] {
+            expect(cuda, "", "xyz");
+        }
+    }
+
+    #[test]
+    fn other_names_comments_and_literals_do_not_count() {
+        for other in [
+            "my_thread_index_y()",
+            "thread_index_yy()",
+            "thread_index_y2",
+            "2thread_index_y",
+            "// thread_index_y()",
+            "// thread_index_y()\n x;",
+            "a; /* thread_index_y()\n thread_index_z() */ b;",
+            "/* thread_index_y()",
+            "/*/ thread_index_y() */",
+            "assert(x && \"thread_index_y \\\" thread_index_z\")",
+            "c = '\"'; d = \"thread_index_y\"",
+            "\"thread_index_y",
+            "'\\",
+            "/",
+            "asmx + include_all + _asm + nvvm",
+            "// threadIdx, asm",
+        ] {
+            expect(other, "", "");
+        }
+    }
+
+    /// No text of few characters that matter makes it panic.
+    #[test]
+    fn each_short_text_is_read() {
+        let letters = ['/', '*', '"', '\'', '\\', '\n', '1', 'R', '#', 'ä'];
+        for number in 0..100_000_usize {
+            let digits = (0..5).map(|place| number / 10_usize.pow(place) % 10);
+            let text: String = digits.map(|digit| letters[digit]).collect();
+            assert_eq!(found(&text).0, "", "{text:?}");
+            let separate = format!("\n*/\"\n;{text}");
+            let with_index = found(&format!("{separate};thread_index_y"));
+            assert!(["", "y"].contains(&with_index.0.as_str()), "{text:?}");
+            found(&format!("threadIdx{text}"));
+        }
+    }
+}
