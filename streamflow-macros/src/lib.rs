@@ -406,8 +406,8 @@ pub fn graph(tokens: TokenStream) -> TokenStream {
 /// - `streams(fill, copy)`: the names of the streams that the operator allocates with
 ///   `cx.allocate_cuda_stream(io.fill)`, or in `start` with `streams.fill`. They are from the pool of its node. If an
 ///   input carries device data, the operator needs one stream more: the internal stream, which `receive_cuda_stream`
-///   returns. An operator without inputs has no internal stream, and sets the stream of each output with
-///   `set_cuda_stream`.
+///   returns. An operator without a device input has no internal stream, and sets the stream of each output of device
+///   data with `set_cuda_stream`; without it, `emit` does not compile.
 /// - `no_new`: the user writes the constructor. By default, the macro generates `new`, which takes the state's fields
 ///   in their order, without those that are marked `#[state]`. A struct with type parameters that no field uses also has a field `__streamflow_ports: PhantomData<…>`.
 /// - `stays`: `start`, `compute` and `stop` run on the thread that runs the graph: the caller of `run`, or the thread that

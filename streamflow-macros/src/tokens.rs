@@ -45,6 +45,27 @@ const MESSAGES: &[&str] = &[
     "f64",
 ];
 
+/// Those of them that have device data.
+const DEVICE: &[&str] = &["Tensor", "PitchedTensor", "Buffer", "Pinned"];
+
+/// Where the data of a message is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place {
+    Host,
+    Device,
+}
+
+/// The place of a message that comes with the library, by its name. Only rustc knows that of another type.
+pub(crate) fn place(ty: &Type) -> Option<Place> {
+    let Type::Path(path) = ty else { return None };
+    let last = path.path.segments.last()?.ident.to_string();
+    match last.as_str() {
+        name if DEVICE.contains(&name) => Some(Place::Device),
+        name if name == "HostData" || MESSAGES.contains(&name) => Some(Place::Host),
+        _ => None,
+    }
+}
+
 /// The elements that come with the library, as the `T` of a `Tensor<T>`, without those that have type arguments.
 const ELEMENTS: &[&str] =
     &["Bool8", "f16", "bf16", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "f32", "f64"];
@@ -250,6 +271,15 @@ mod tests {
         assert!(is_message(&parse_quote!(streamflow::Tensor<T>)));
         assert!(!is_message(&parse_quote!(HostData<Tensor<T>>)));
         assert!(!is_message(&parse_quote!([u8; 4])));
+    }
+
+    #[test]
+    fn places_are_known_by_the_names_of_messages() {
+        assert_eq!(place(&parse_quote!(streamflow::Tensor<T>)), Some(Place::Device));
+        assert_eq!(place(&parse_quote!(HostData<Tensor<T>>)), Some(Place::Host));
+        assert_eq!(place(&parse_quote!(u64)), Some(Place::Host));
+        assert_eq!(place(&parse_quote!(Detections)), None);
+        assert_eq!(place(&parse_quote!(Vec<Tensor<f32>>)), None);
     }
 
     #[test]

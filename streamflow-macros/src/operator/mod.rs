@@ -34,8 +34,8 @@
 //! | in `impl Ports for Blur_Ports` | a `visit` in `inputs` | a `visit` in `outputs` |
 //! | in the documentation of `Blur` | a row of the table | a row of the table |
 //!
-//! In an operator without an input, the field of `out` is an `Out<'t, Tensor<u8>, Unset>`: there is no internal stream,
-//! so the user sets the output's stream.
+//! In an operator without a device input, the field of `out` is an `Out<'t, Tensor<u8>, Unset>`: there is no internal
+//! stream, so the user sets the output's stream. `sending.rs` finds out whether that is so.
 
 mod check;
 mod checked;
@@ -53,6 +53,7 @@ mod params;
 mod parse;
 mod port_type;
 mod refused;
+mod sending;
 mod structs;
 #[cfg(test)]
 mod tests;

@@ -11,6 +11,7 @@ use super::generics::{
     find_unused_params, keep_needed_params, phantom_type, with_bounds_left_to_rustc,
 };
 use super::model::{Direction, Form, Operator, Port, Size};
+use super::sending::{Initial, initial_state};
 use crate::tokens::{is_message, mentions};
 
 /// The names of the generated types, and the parameters of each.
@@ -153,7 +154,6 @@ fn expand_io_struct(
     let tick = &names.tick;
     let params = &names.io_generics.params;
     let where_clause = with_bounds_left_to_rustc(&names.io_generics, &operator.ports).where_clause;
-    let source = operator.inputs().next().is_none();
     let fields = operator.ports.iter().map(|port| {
         let name = &port.ident;
         let docs = docs::write_port_docs(port);
@@ -170,17 +170,23 @@ fn expand_io_struct(
                 }
             }
             Direction::Output => {
-                // An operator without inputs has no internal stream, so the user must set the output's stream.
-                let unset = source.then(|| quote!(, ::streamflow::__private::Unset));
-                let field =
-                    |ty| quote!(pub #name: ::streamflow::__private::Out<#tick, #ty #unset>,);
-                if port.is_checked {
-                    let in_tick = field(checked_type_in_tick(port, tick));
-                    let shown = field(port.shown.to_token_stream());
-                    quote!(#[cfg(doc)] #docs #shown #[cfg(not(doc))] #docs #in_tick)
+                let in_tick = if port.is_checked {
+                    checked_type_in_tick(port, tick)
                 } else {
-                    let in_tick = field(type_in_tick(operator, port, tick));
-                    quote!(#docs #in_tick)
+                    type_in_tick(operator, port, tick)
+                };
+                let state = initial_state(operator, port);
+                let field = |ty, state: Option<TokenStream>| {
+                    quote!(pub #name: ::streamflow::__private::Out<#tick, #ty #state>,)
+                };
+                let left_to_rustc = matches!(state, Initial::LeftToRustc(_));
+                let shown_state = if left_to_rustc { None } else { state.argument() };
+                let shown = field(port.shown.to_token_stream(), shown_state);
+                let field = field(in_tick, state.argument());
+                if port.is_checked || left_to_rustc {
+                    quote!(#[cfg(doc)] #docs #shown #[cfg(not(doc))] #docs #field)
+                } else {
+                    quote!(#docs #field)
                 }
             }
         }

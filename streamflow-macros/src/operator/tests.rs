@@ -97,6 +97,43 @@ fn the_tick_has_a_field_per_port_and_stream() {
     assert_eq!(fields(&items, "BlurStreams"), ["fill: StreamName<'t>"]);
 }
 
+/// The types of the outputs of an operator with these ports.
+fn outputs(ports: proc_macro2::TokenStream) -> Vec<String> {
+    let (errors, items) = expanded(quote!(), quote!(struct A { #ports }));
+    assert_eq!(errors, Vec::<String>::new());
+    fields(&items, "AIo").into_iter().filter(|field| field.starts_with("out")).collect()
+}
+
+#[test]
+fn outputs_of_an_operator_with_host_inputs_have_no_stream_yet() {
+    let unset = ["out: Out<'t, Tensor<f32>, Unset>"];
+    let usual = ["out: Out<'t, Tensor<f32>>"];
+    for (ports, expected) in [
+        (quote!(#[input] a: &u64, #[output] out: Tensor<f32>), &unset),
+        (quote!(#[input(optional)] a: HostData<Vec<f32>>, #[output] out: Tensor<f32>), &unset),
+        (quote!(#[input(many)] a: Shared<Download<u8>>, #[output] out: Tensor<f32>), &unset),
+        (quote!(#[input] a: &u64, #[input] b: &Tensor<u8>, #[output] out: Tensor<f32>), &usual),
+        (quote!(#[input(optional)] a: Shared<Pinned<u8>>, #[output] out: Tensor<f32>), &usual),
+        (quote!(#[input] a: &Mask, #[input] b: Buffer<u8>, #[output] out: Tensor<f32>), &usual),
+    ] {
+        assert_eq!(&outputs(ports), expected);
+    }
+    assert_eq!(outputs(quote!(#[input] a: &u64, #[output] out: u64)), ["out: Out<'t, u64>"]);
+}
+
+#[test]
+fn rustc_finds_the_places_of_messages_that_the_macro_does_not_know() {
+    let found = outputs(
+        quote!(#[input] a: &Mask, #[input] b: Vec<u8>, #[input] c: &u8, #[output] out: Mask),
+    );
+    let place = |port| format!("<<A_{port} asInputPort>::Message asMessage>::Place");
+    let both = format!("<{} asPlace>::And<{}>", place("a"), place("b"));
+    // In the documentation, and for rustc.
+    assert_eq!(found[0], "out: Out<'t, Mask>");
+    assert_eq!(found[1], format!("out: Out<'t, <A_out asOutputPort>::Item, Unset<{both}>>"));
+    assert_eq!(found.len(), 2);
+}
+
 #[test]
 fn outputs_of_a_source_have_no_stream_yet() {
     let (_, items) = expanded(

@@ -9,7 +9,7 @@ use syn::parse::{Parse, ParseStream, Parser};
 use syn::punctuated::Punctuated;
 use syn::{Attribute, Item, Token, Type};
 
-use super::{ELEMENTS, MESSAGES};
+use super::{DEVICE, ELEMENTS, MESSAGES};
 
 const PAYLOADS: &str = include_str!("../../../streamflow/src/message/payloads.rs");
 const ELEMENT: [&str; 4] = [
@@ -44,15 +44,20 @@ fn names(list: &[&str]) -> BTreeSet<String> {
 }
 
 /// `#[…] [generics] Type, …` of `payload!`.
-struct Payload(Type);
+struct Payload {
+    ty: Type,
+    place: Type,
+}
 
 impl Parse for Payload {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         input.call(Attribute::parse_outer)?;
         let _generics: TokenTree = input.parse()?;
-        let payload = Payload(input.parse()?);
+        let ty = input.parse()?;
+        input.parse::<Token![,]>()?;
+        let place = input.parse()?;
         input.parse::<TokenStream>()?;
-        Ok(payload)
+        Ok(Payload { ty, place })
     }
 }
 
@@ -74,13 +79,23 @@ impl Parse for Row {
 fn the_known_messages_are_those_of_the_library() {
     let mut found = BTreeSet::new();
     for tokens in uses(PAYLOADS, "payload") {
-        found.extend(name(&syn::parse2::<Payload>(tokens).unwrap().0));
+        found.extend(name(&syn::parse2::<Payload>(tokens).unwrap().ty));
     }
     for tokens in uses(PAYLOADS, "host_payloads") {
         let types = Punctuated::<Type, Token![,]>::parse_terminated.parse2(tokens).unwrap();
         found.extend(types.iter().filter_map(name));
     }
     assert_eq!(names(MESSAGES), found);
+}
+
+#[test]
+fn the_known_device_messages_are_those_of_the_library() {
+    let payloads = uses(PAYLOADS, "payload").into_iter().map(|tokens| {
+        let Payload { ty, place } = syn::parse2(tokens).unwrap();
+        (name(&ty), name(&place).unwrap())
+    });
+    let found = payloads.filter(|(_, place)| place == "Device").filter_map(|(ty, _)| ty);
+    assert_eq!(names(DEVICE), found.collect());
 }
 
 /// A handwritten `impl` has other bounds than `Element` on its parameter, so the macros leave these types to rustc.

@@ -5,6 +5,7 @@
 //! [`message::order`](crate::message::order), in `message/visit.rs`.
 
 use std::fmt;
+use std::marker::PhantomData;
 
 use super::ends::SendingEnd;
 use super::info::OutputPort;
@@ -12,7 +13,7 @@ use super::outlet::Outlet;
 use crate::Result;
 use crate::context::{ExecutionContext, Stream};
 use crate::error::Error;
-use crate::message::{Device, EdgeStatus, Host, Message, Metadata};
+use crate::message::{CarriesStream, Device, EdgeStatus, Host, Message, Metadata, Place};
 use crate::stream::CudaStream;
 use crate::time::Timestamp;
 
@@ -83,13 +84,13 @@ impl<P: OutputPort> SendingEnd for Output<P> {
     }
 }
 
-/// State of an output: it sends on the operator's internal stream.
+/// State of an output: no stream is chosen yet. `P` is where the data of the operator's inputs is. With device data among
+/// it, the output sends on the internal stream. Of host data alone, or without inputs, there is no such stream.
 #[derive(Debug, Clone, Copy)]
-pub struct Internal(());
+pub struct Unset<P: Place = Host>(PhantomData<P>);
 
-/// State of an output of an operator without inputs, which has no internal stream: no stream is chosen yet.
-#[derive(Debug, Clone, Copy)]
-pub struct Unset(());
+/// State of an output: it sends on the operator's internal stream.
+pub type Internal = Unset<Device>;
 
 /// State of an output: it sends on a stream that was chosen.
 #[derive(Debug)]
@@ -101,12 +102,8 @@ pub trait Initial: Sized {
     const INITIAL: Self;
 }
 
-impl Initial for Internal {
-    const INITIAL: Self = Self(());
-}
-
-impl Initial for Unset {
-    const INITIAL: Self = Self(());
+impl<P: Place> Initial for Unset<P> {
+    const INITIAL: Self = Self(PhantomData);
 }
 
 /// States in which no stream was chosen yet.
@@ -118,17 +115,15 @@ impl Initial for Unset {
 pub trait Unchosen {}
 
 #[diagnostic::do_not_recommend]
-impl Unchosen for Internal {}
-#[diagnostic::do_not_recommend]
-impl Unchosen for Unset {}
+impl<P: Place> Unchosen for Unset<P> {}
 
 /// States in which data of a place can be sent.
 #[diagnostic::on_unimplemented(
     message = "device data is emitted without a stream",
-    label = "an operator without inputs has no internal stream",
-    note = "choose one: `.set_cuda_stream(&stream).emit(…)`"
+    label = "an operator without a device input has no internal stream",
+    note = "choose one: `.set_cuda_stream(&stream).emit(…)`; `#[operator(streams(name))]` declares a stream, and `cx.allocate_cuda_stream(io.name)?` returns it"
 )]
-pub trait Sends<Place> {
+pub trait Sends<P> {
     /// The stream to send on; none for host data.
     ///
     /// # Errors
@@ -153,7 +148,7 @@ impl<S> Sends<Host> for S {
 }
 
 #[diagnostic::do_not_recommend]
-impl Sends<Device> for Internal {
+impl<P: CarriesStream<()>> Sends<Device> for Unset<P> {
     #[inline]
     fn stream<'a>(
         &'a self,

@@ -1,0 +1,98 @@
+//! The stream on which an output sends, if the user sets none, as the state of the output's type.
+//!
+//! The internal stream comes with device data, so an operator whose inputs have host data alone has none, and an operator
+//! without inputs has none either. For outputs of these, `Unset` makes `emit` of device data without `set_cuda_stream` a
+//! type error.
+
+use proc_macro2::TokenStream;
+use quote::{ToTokens, quote};
+use syn::{GenericArgument, PathArguments, Type};
+
+use super::model::{Direction, Form, Operator, Port};
+use crate::tokens::{Place, mentions, place, ungrouped};
+
+/// The state in which an output begins a tick.
+pub(super) enum Initial {
+    /// The one that is left out: the internal stream, or none for an output of host data.
+    Usual,
+    /// There is no internal stream.
+    Unset,
+    /// rustc finds the places of the inputs' messages.
+    LeftToRustc(TokenStream),
+}
+
+impl Initial {
+    /// The last argument of `Out<…>`, with its comma.
+    pub(super) fn argument(&self) -> Option<TokenStream> {
+        match self {
+            Self::Usual => None,
+            Self::Unset => Some(quote!(, ::streamflow::__private::Unset)),
+            Self::LeftToRustc(place) => Some(quote!(, ::streamflow::__private::Unset<#place>)),
+        }
+    }
+}
+
+/// The state in which an output of the operator begins.
+pub(super) fn initial_state(operator: &Operator, output: &Port) -> Initial {
+    let mut inputs = operator.inputs().map(|input| (input, place(message(input)))).peekable();
+    if inputs.peek().is_none() {
+        return Initial::Unset;
+    }
+    if place(message(output)) == Some(Place::Host) {
+        return Initial::Usual;
+    }
+    let mut unknown = Vec::new();
+    for (input, place) in inputs {
+        match place {
+            Some(Place::Device) => return Initial::Usual,
+            Some(Place::Host) => {}
+            None => unknown.push(input),
+        }
+    }
+    // rustc knows the place of two as soon as the first one is a device.
+    unknown.sort_by_key(|input| depends_on_parameter(operator, input));
+    let places = unknown.into_iter().map(|input| place_of(operator, input));
+    let and = |a, b| quote!(<#a as ::streamflow::__private::Place>::And<#b>);
+    places.reduce(and).map_or(Initial::Unset, Initial::LeftToRustc)
+}
+
+/// Whether only an instance of the operator may have the place of an input's message.
+fn depends_on_parameter(operator: &Operator, input: &Port) -> bool {
+    let message = input.message.to_token_stream();
+    operator.generics.type_params().any(|param| mentions(message.clone(), &param.ident))
+}
+
+/// The place of an input's message. It names the port's own type, as the constants of the operator do, so that a mistake in
+/// the message is reported once. The types of a tick may have fewer parameters than that one has.
+fn place_of(operator: &Operator, input: &Port) -> TokenStream {
+    let (name, message) = (&input.port_type_name, &input.message);
+    let message = match operator.generics.params.is_empty() {
+        true => quote!(<#name as ::streamflow::__private::InputPort>::Message),
+        false => quote!(#message),
+    };
+    quote!(<#message as ::streamflow::__private::Message>::Place)
+}
+
+/// The message of a port, as the user wrote it.
+fn message(port: &Port) -> &Type {
+    let written = match ungrouped(&port.shown) {
+        Type::Reference(reference) => ungrouped(&reference.elem),
+        other => other,
+    };
+    match port.direction {
+        Direction::Input { form: Form::Shares, .. } => argument(written).unwrap_or(written),
+        _ => written,
+    }
+}
+
+/// `T` of `Shared<T>`.
+fn argument(ty: &Type) -> Option<&Type> {
+    let Type::Path(path) = ty else { return None };
+    let PathArguments::AngleBracketed(list) = &path.path.segments.last()?.arguments else {
+        return None;
+    };
+    list.args.iter().find_map(|argument| match argument {
+        GenericArgument::Type(ty) => Some(ungrouped(ty)),
+        _ => None,
+    })
+}
