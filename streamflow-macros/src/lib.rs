@@ -56,7 +56,9 @@ use self::guard::guarded;
 ///   a `PitchedTensor`. A view of another number of dimensions is refused.
 /// - Scalars by value: the element types, and `usize`.
 ///
-/// A type parameter must be bounded by `Element`; each instance is compiled separately.
+/// A type parameter must be bounded by `Element`; each instance is compiled separately. `instances(f32, f64)` names the
+/// instances that `testing::kernels()` compiles, `instances((u8, f32), (f32, u8))` those of a kernel with two type
+/// parameters. Launches have any instance.
 ///
 /// # The CUDA body
 /// Statements of CUDA C++, as a string literal or `include_str!("file.cu")`. They can use
@@ -85,8 +87,8 @@ use self::guard::guarded;
 /// - writes only to `&mut` slices and views,
 /// - and computes the same as the Rust body.
 ///
-/// Two functions of `streamflow::testing` test a CUDA body: `compile_kernel::<exp_linspace>()` compiles it, which needs
-/// NVRTC and no GPU, and `compare_bodies::<exp_linspace>(…)` compares both bodies on random input, on a GPU.
+/// Two functions of `streamflow::testing` test a CUDA body: `kernels()` compiles those of all kernels of the program, which
+/// needs NVRTC and no GPU, and `compare_bodies::<exp_linspace>(…)` compares both bodies on random input, on a GPU.
 ///
 /// # The block size
 /// `threads(256)`, or `threads(16, 16)` in two or three dimensions, is the only block size that the CUDA body supports,

@@ -101,7 +101,9 @@ pub mod __private {
     pub use crate::graph::connected::{GraphPorts, NodePorts, check_inputs, check_outputs};
     pub use crate::graph::{Graph, GraphParts, RunState, finish};
     pub use crate::kernel::expansion::*;
-    pub use crate::kernel::{Axes, Coverage, Kernel, KernelInfo, ParamInfo, ParamKind, Passing};
+    pub use crate::kernel::{
+        Axes, Coverage, KERNELS, Kernel, KernelInfo, ParamInfo, ParamKind, Passing, Registered,
+    };
     pub use crate::memory::{
         Allocator, DeviceSlice, Element, Scalar, Shared, Tensor, TensorView, TensorViewMut,
     };
@@ -123,4 +125,5 @@ pub mod __private {
     pub use crate::port::*;
     pub use crate::schedule::{Report, RunFor, Stepped, end_run, run, run_for, tick};
     pub use crate::stream::{CudaStreamPool, StreamPool};
+    pub use linkme;
 }

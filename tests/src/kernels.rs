@@ -15,30 +15,3 @@ pub use slow::{add_one, dot, fill, multiprocessor, slow_copy, slow_fill, spin};
 pub use two_bytes::{more_scalars, select, to_bf16};
 pub use typed::{axpy, number_in_rows, reverse, scalars, transpose};
 pub use views::{add_views, number_view, scale_view};
-
-use streamflow::kernel::{Kernel, KernelInfo};
-
-/// Every kernel of this package. A generic kernel is listed once per type.
-pub fn kernels() -> Vec<&'static KernelInfo> {
-    let mixing = vec![
-        mixing::make::INFO,
-        mixing::map::INFO,
-        mixing::join::INFO,
-        mixing::change::INFO,
-        mixing::both::INFO,
-        mixing::numbers::INFO,
-        mixing::from_numbers::INFO,
-    ];
-    [
-        slow::kernels(),
-        broken::kernels(),
-        typed::kernels(),
-        complex::kernels(),
-        two_bytes::kernels(),
-        views::kernels(),
-        mixing,
-        crate::stereo::kernels(),
-        crate::floor::kernels(),
-    ]
-    .concat()
-}

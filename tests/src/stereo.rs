@@ -1,7 +1,6 @@
 //! Operators for the tests' graphs: cameras, casts, a fusion, and a sink that shows the result.
 
 use crate::kernels::slow_fill;
-use streamflow::kernel::{Kernel, KernelInfo};
 use streamflow::prelude::*;
 
 /// Converts each byte to a float.
@@ -40,11 +39,6 @@ pub fn difference(depth: &mut [f32], left: &[f32], right: &[f32]) {
 ")]
 pub fn negate(data: &mut [f32]) {
     data.iter_mut().for_each(|x| *x = -*x);
-}
-
-/// The kernels of these operators.
-pub(crate) fn kernels() -> Vec<&'static KernelInfo> {
-    vec![bytes_to_floats::INFO, fill_bytes::INFO, difference::INFO, negate::INFO]
 }
 
 /// Makes frames of bytes, each full of `first` plus the tick.

@@ -12,7 +12,8 @@ use libtest_mimic::{Arguments, Failed, Trial};
 use streamflow::driver::DriverError;
 use streamflow::kernel;
 use streamflow::kernel::{
-    Kernel, KernelInfo, Strided, compile_checked_for, compile_for, image_for, nvrtc_version,
+    KERNELS, Kernel, KernelInfo, Strided, compile_checked_for, compile_for, image_for,
+    nvrtc_version,
 };
 use streamflow::memory::Element;
 use streamflow::memory::{Bool8, Complex};
@@ -43,7 +44,7 @@ fn floor(out: &mut [f32], a: &[f32], b: &[f32], cols: u32) {
 }
 
 // Each operation of halves with other numbers.
-#[kernel(unsafe cuda = r#"
+#[kernel(instances(f16), unsafe cuda = r#"
     __shared__ half tile[32];
     unsigned long long i = thread_index();
     if (i < out_len) {
@@ -63,7 +64,7 @@ fn halves<T: Element>(out: &mut [T], a: &[T], bias: f16) {
 }
 
 // Each operation of the upper halves of floats with other numbers.
-#[kernel(unsafe cuda = r#"
+#[kernel(instances(bf16), unsafe cuda = r#"
     __shared__ nv_bfloat16 tile[32];
     unsigned long long i = thread_index();
     if (i < out_len) {
@@ -82,7 +83,7 @@ fn upper_halves<T: Element>(out: &mut [T], a: &[T], bias: bf16) {
 }
 
 // Complex numbers with each other and with other numbers, also with short floats.
-#[kernel(unsafe cuda = r#"
+#[kernel(instances(Complex<f32>, Complex<f64>), unsafe cuda = r#"
     __shared__ complex<double> tile[32];
     typedef decltype(a[0].re) Part;
     unsigned long long i = thread_index();
@@ -110,7 +111,7 @@ fn complex_numbers<T: Element>(
     let _ = (out, flags, a, mask, h, s);
 }
 
-#[kernel(grid_stride, unsafe cuda = "
+#[kernel(instances(bf16, Complex<f32>, f16, f32, f64, i8, i64, u16), grid_stride, unsafe cuda = "
     for (unsigned long long i = thread_index(); i < data_len; i += thread_count())
         data[i] = data[i] * factor + T(1);
 ")]
@@ -157,7 +158,7 @@ fn pointers(out: &mut [f32], a: &[f32]) {
 }
 
 // Every use of a view, of plain elements and of structs,.
-#[kernel(partial, unsafe cuda = "
+#[kernel(instances(f32, f16, Complex<f32>), partial, unsafe cuda = "
     unsigned long long y = thread_index(); int x = threadIdx.x; unsigned z = 1; long w = 2;
     out(y, x) = a(y, x, z) + T(b(w));
     out[y] += a[y];
@@ -198,27 +199,19 @@ fn writes_to_input(a: &[f32], value: f32) {
     let _ = (a, value);
 }
 
-const KERNELS: &[(&str, &KernelInfo)] = &[
-    ("f32", exp_linspace::INFO),
-    ("file", floor::INFO),
-    ("half", halves::<f16>::INFO),
-    ("bfloat16", upper_halves::<bf16>::INFO),
-    ("complex64", complex_numbers::<Complex<f32>>::INFO),
-    ("complex128", complex_numbers::<Complex<f64>>::INFO),
-    ("generic_bf16", scale::<bf16>::INFO),
-    ("generic_complex64", scale::<Complex<f32>>::INFO),
-    ("generic_f16", scale::<f16>::INFO),
-    ("generic_f32", scale::<f32>::INFO),
-    ("generic_f64", scale::<f64>::INFO),
-    ("generic_i8", scale::<i8>::INFO),
-    ("generic_i64", scale::<i64>::INFO),
-    ("generic_u16", scale::<u16>::INFO),
-    ("views", strided::<f32>::INFO),
-    ("views_of_f16", strided::<f16>::INFO),
-    ("views_of_complex64", strided::<Complex<f32>>::INFO),
-    ("integers", integers::INFO),
-    ("pointers", pointers::INFO),
-];
+/// Kernels that do not compile.
+const WRONG: [&KernelInfo; 3] = [wrong::INFO, unbalanced::INFO, writes_to_input::INFO];
+
+/// The other kernels of this file, with a name for each instance.
+fn kernels() -> impl Iterator<Item = (String, &'static KernelInfo)> {
+    let all = KERNELS.iter().filter_map(|registered| registered.info.as_ref());
+    let own = all.filter(|info| info.file == file!() || info.file.ends_with(".cu"));
+    let right = own.filter(|info| WRONG.iter().all(|wrong| wrong.name != info.name));
+    right.map(|info| {
+        let types: String = info.generics.iter().map(|(_, cuda)| format!("<{cuda}>")).collect();
+        (format!("{}{types}", info.name), info)
+    })
+}
 
 fn compiles(info: &KernelInfo) -> Result<(), Failed> {
     for cc in ARCHITECTURES {
@@ -340,9 +333,8 @@ fn main() {
     }
     let required = std::env::var("STREAMFLOW_REQUIRE_NVRTC").is_ok_and(|value| value == "1");
     let skipped = missing.is_some() && !required;
-    let mut trials: Vec<Trial> = KERNELS
-        .iter()
-        .map(|&(name, info)| Trial::test(format!("compiles::{name}"), move || compiles(info)))
+    let mut trials: Vec<Trial> = kernels()
+        .map(|(name, info)| Trial::test(format!("compiles::{name}"), move || compiles(info)))
         .collect();
     let others: [(&str, Test); 6] = [
         ("errors_name_the_users_line", errors_name_the_users_line),

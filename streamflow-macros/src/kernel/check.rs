@@ -32,6 +32,25 @@ const RESERVED: &[&str] = &[
     "thread_index", "thread_index_y", "thread_index_z", "thread_count", "shared_bytes", "streamflow",
 ];
 
+/// Each instance has a type for each type parameter.
+fn reject_other_instances(options: &Options, generics: &Generics, errors: &mut Errors) {
+    let Some((instances, word)) = &options.instances else { return };
+    let params = generics.type_params().count();
+    if params == 0 {
+        errors.at(word, "`instances` is for a kernel with type parameters; leave it out");
+        return;
+    }
+    for types in instances.iter().filter(|types| types.len() != params) {
+        let s = if params == 1 { "" } else { "s" };
+        errors.at(
+            quote!(#(#types),*),
+            format!(
+                "an instance of this kernel has {params} type{s}, as many as it has parameters"
+            ),
+        );
+    }
+}
+
 /// Checks the function, and returns all of the kernel that is usable in spite of its mistakes.
 pub(super) fn kernel(options: Options, function: ItemFn, errors: &mut Errors) -> Kernel {
     let ItemFn { attrs, vis, sig, .. } = function;
@@ -42,6 +61,7 @@ pub(super) fn kernel(options: Options, function: ItemFn, errors: &mut Errors) ->
     let expandable = generics(&sig.generics, errors).limited_by(receiver(&sig, errors));
     let arguments = arguments(&sig, errors);
     reject_coverage_of_nothing(&options, &arguments, errors);
+    reject_other_instances(&options, &sig.generics, errors);
     let cfgs = attrs.iter().filter(|attr| attr.path().is_ident("cfg"));
     Kernel {
         options,

@@ -17,7 +17,41 @@ pub(super) fn kernel(kernel: &Kernel, sound: bool) -> TokenStream {
         Expandable::Kernel => implementation(kernel, sound),
     };
     let definition = definition(kernel);
-    quote!(#definition #implementation)
+    let registration =
+        (sound && kernel.expandable == Expandable::Kernel).then(|| registration(kernel));
+    quote!(#definition #implementation #registration)
+}
+
+/// The entries of the program's list of kernels: one, or one for each instance that the user named.
+fn registration(kernel: &Kernel) -> TokenStream {
+    let Kernel { name, cfgs, generics, options, .. } = kernel;
+    let of = |ty: TokenStream| {
+        quote!(::streamflow::__private::Registered::of(
+            <#ty as ::streamflow::__private::Kernel>::INFO
+        ))
+    };
+    let entries = match (&options.instances, generics.type_params().next()) {
+        (_, None) => vec![of(name.to_token_stream())],
+        (Some((instances, _)), Some(_)) => {
+            instances.iter().map(|types| of(quote!(#name<#(#types),*>))).collect()
+        }
+        (None, Some(_)) => {
+            let (text, (file, line)) = (name.unraw().to_string(), location(options.cuda.as_ref()));
+            vec![quote!(::streamflow::__private::Registered::generic(#text, #file, #line))]
+        }
+    };
+    let entries = entries.into_iter().map(|entry| {
+        quote! {
+            const _: () = {
+                #[::streamflow::__private::linkme::distributed_slice(
+                    ::streamflow::__private::KERNELS
+                )]
+                #[linkme(crate = ::streamflow::__private::linkme)]
+                static __KERNEL: ::streamflow::__private::Registered = #entry;
+            };
+        }
+    });
+    quote!(#(#cfgs #entries)*)
 }
 
 /// The type with the kernel's name. Its private field keeps users from making a value of it.

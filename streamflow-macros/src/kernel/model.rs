@@ -14,6 +14,8 @@ pub(super) struct Options {
     pub(super) requires: Vec<Expr>,
     /// The block size of `threads(…)`, in x, y and z.
     pub(super) threads: Option<[u32; 3]>,
+    /// The type arguments of each instance of `instances(…)`, with the word that the user wrote.
+    pub(super) instances: Option<(Vec<Vec<Type>>, Ident)>,
     /// `grid_stride` or `partial`, with the word that the user wrote.
     pub(super) coverage: Option<(Coverage, Ident)>,
 }

@@ -5,14 +5,14 @@ use quote::ToTokens;
 use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream, Parser};
 use syn::punctuated::Punctuated;
-use syn::{Expr, ItemFn, LitInt, Token, parenthesized, token};
+use syn::{Expr, ItemFn, LitInt, Token, Type, parenthesized, token};
 
 use super::model::{Coverage, Options};
 use crate::diagnostic::{Errors, similar};
 use crate::tokens::split;
 
-const FORMS: &str = "the options are `unsafe cuda = \"…\"`, `requires(…)`, `threads(…)`, `grid_stride` and `partial`";
-const OPTIONS: [&str; 5] = ["cuda", "requires", "threads", "grid_stride", "partial"];
+const FORMS: &str = "the options are `unsafe cuda = \"…\"`, `requires(…)`, `threads(…)`, `instances(…)`, `grid_stride` and `partial`";
+const OPTIONS: [&str; 6] = ["cuda", "requires", "threads", "instances", "grid_stride", "partial"];
 const CUDA_FORM: &str =
     "write `unsafe cuda = \"…\"`: with `unsafe`, the author vouches for the CUDA body";
 
@@ -76,6 +76,18 @@ pub(super) fn options(tokens: TokenStream, errors: &mut Errors) -> Options {
                         return Ok(());
                     }
                     options.threads = threads(&name, input, errors)?;
+                }
+                "instances" => {
+                    if safety.is_some() {
+                        errors.at(safety, "`instances` is not unsafe; leave `unsafe` out");
+                    }
+                    if options.instances.is_some() {
+                        errors.at(&name, "`instances` is given twice; name all types in one list");
+                        input.parse::<TokenStream>()?;
+                        return Ok(());
+                    }
+                    let named = instances(&name, input, errors)?;
+                    options.instances = Some((named, name.clone()));
                 }
                 word @ ("grid_stride" | "partial") => {
                     if safety.is_some() {
@@ -169,6 +181,33 @@ fn requires(
         errors.at(name, "`requires()` has no condition; write one, or leave it out");
     }
     conditions.parse_terminated(Expr::parse, Token![,])
+}
+
+/// `(f32, f16)`, or `((u8, f32), (f32, u8))` for a kernel with several type parameters
+fn instances(
+    name: &Ident,
+    input: ParseStream<'_>,
+    errors: &mut Errors,
+) -> syn::Result<Vec<Vec<Type>>> {
+    const FORM: &str = "`instances` takes the types of a generic kernel's instances, as `instances(f32, f16)`, or \
+                        `instances((u8, f32), (f32, u8))` for two type parameters";
+    if !input.peek(token::Paren) {
+        let mut all = name.to_token_stream();
+        all.extend(input.parse::<TokenStream>()?);
+        errors.at(all, FORM);
+        return Ok(Vec::new());
+    }
+    let types;
+    parenthesized!(types in input);
+    if types.is_empty() {
+        errors.at(name, FORM);
+    }
+    let types = types.parse_terminated(Type::parse, Token![,])?;
+    let of_one = |ty| match ty {
+        Type::Tuple(types) => types.elems.into_iter().collect(),
+        ty => vec![ty],
+    };
+    Ok(types.into_iter().map(of_one).collect())
 }
 
 /// `(x)`, `(x, y)` or `(x, y, z)`: a block that CUDA permits (CUDA programming guide, *Technical

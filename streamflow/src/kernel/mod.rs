@@ -29,6 +29,7 @@ mod loaded;
 mod module;
 mod nvrtc;
 mod passing;
+mod registered;
 mod remembered;
 mod source;
 mod state;
@@ -48,4 +49,6 @@ pub use info::{KernelInfo, ParamInfo, ParamKind};
 pub use module::{CompiledCode, Function, Module};
 #[doc(hidden)]
 pub use passing::Passing;
+#[doc(hidden)]
+pub use registered::{KERNELS, Registered};
 pub use strided::Strided;

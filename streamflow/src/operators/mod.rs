@@ -31,9 +31,6 @@ pub use reduce::Reduce;
 pub use resample::Resample;
 pub use window::Window;
 
-use crate::kernel::{Kernel, KernelInfo};
-use crate::memory::Complex;
-
 /// The kernels of this module.
 #[doc(hidden)]
 pub mod kernels {
@@ -41,17 +38,4 @@ pub mod kernels {
     pub use super::normalize::normalize;
     pub use super::resample::resample;
     pub use super::window::multiply_rows;
-}
-
-/// Information about the kernels of this module, for tools that compile or compare them all.
-#[doc(hidden)]
-pub fn kernels() -> Vec<&'static KernelInfo> {
-    vec![
-        kernels::convolve_2d::INFO,
-        kernels::multiply_rows::<f32>::INFO,
-        kernels::multiply_rows::<Complex<f32>>::INFO,
-        kernels::normalize::INFO,
-        kernels::resample::<f32>::INFO,
-        kernels::resample::<Complex<f32>>::INFO,
-    ]
 }

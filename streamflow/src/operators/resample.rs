@@ -121,6 +121,7 @@ fn greatest_common_divisor(mut a: usize, mut b: usize) -> usize {
 
 /// `out[row, m]` = the sum of `filter[k] * signals[row, (m * down + centre - k) / up]`, over all `k` where that is a sample.
 #[kernel(
+    instances(f32, crate::memory::Complex<f32>),
     requires(
         up > 0,
         down > 0,

@@ -112,6 +112,7 @@ impl<T: Element + Mul<f32, Output = T>> fmt::Debug for Window<T> {
 
 /// `signals[row, i] *= weights[i]`
 #[kernel(
+    instances(f32, crate::memory::Complex<f32>),
     requires(length == weights.len(), signals.is_empty() || signals.len() % length == 0),
     unsafe cuda = "
     unsigned long long n = thread_index();

@@ -1,9 +1,16 @@
-//! A test that a kernel's CUDA body compiles.
+//! Tests that the CUDA bodies of kernels compile.
+
+use std::num::NonZero;
+use std::panic::resume_unwind;
+use std::thread::{self, ScopedJoinHandle};
 
 use super::Outcome;
 use crate::driver::DriverError;
-use crate::error::Result;
-use crate::kernel::{Kernel, compile_checked_for, compile_for, nvrtc_version, supports};
+use crate::error::{Error, Result};
+use crate::kernel::{
+    KERNELS, Kernel, KernelInfo, Registered, compile_checked_for, compile_for, nvrtc_version,
+    supports,
+};
 
 /// Turing, Ampere, Hopper and Blackwell.
 const COMPUTE_CAPABILITIES: [(u32, u32); 4] = [(7, 5), (8, 0), (9, 0), (10, 0)];
@@ -45,19 +52,135 @@ pub fn compile_kernel<K: Kernel>() -> Result<Outcome> {
         Ok(version) => version,
         Err(missing) => return Outcome::without(missing, "STREAMFLOW_REQUIRE_NVRTC"),
     };
+    let compiled = compile(K::INFO)?;
+    concluded(&format!("`{}`", K::INFO.name), (major, minor), &compiled)
+}
+
+/// Compiles the CUDA bodies of all kernels of the program, for a test that no kernel can be missing from: those of its crate,
+/// and of the crates that it is linked of, this library among them.
+///
+/// Each is compiled as [`compile_kernel`] does. Of a generic kernel the instances are compiled that
+/// [`#[kernel(instances(f32, f16), …)]`](macro@crate::kernel) names. The outcome lists what was compiled, and the generic kernels without
+/// instances, which were not.
+///
+/// Cargo links a crate if the program names it: a test in a file of its own begins with `use my_kernels as _;`. The
+/// linker makes the list, so that a program which doesn't call this function has none of it.
+///
+/// ```
+/// use streamflow::prelude::*;
+///
+/// /// out[i] = a[i]
+/// #[kernel(instances(f32, f64), requires(out.len() == a.len()), unsafe cuda = "
+///     unsigned long long i = thread_index();
+///     if (i < out_len) out[i] = a[i];
+/// ")]
+/// fn copied<T: Element>(out: &mut [T], a: &[T]) {
+///     out.copy_from_slice(a);
+/// }
+///
+/// # fn main() -> Result<()> {
+/// // In a `#[test]`.
+/// println!("{}", streamflow::testing::kernels()?); // NVRTC 13.0 compiled `copied<float>`, `copied<double>`, … for 7.5, …
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// [`DriverError::Kernel`](crate::driver::DriverError::Kernel) with the messages of the compiler about each kernel that does not compile.
+pub fn kernels() -> Result<Outcome> {
+    compile_all(&KERNELS)
+}
+
+fn compile_all(kernels: &[Registered]) -> Result<Outcome> {
+    let version = match nvrtc_version() {
+        Ok(version) => version,
+        Err(missing) => return Outcome::without(missing, "STREAMFLOW_REQUIRE_NVRTC"),
+    };
+    let (mut names, mut failed, mut compiled) = (Vec::new(), Vec::new(), Vec::new());
+    let infos: Vec<&KernelInfo> = kernels.iter().filter_map(|one| one.info.as_ref()).collect();
+    for (info, result) in infos.iter().zip(compile_each(&infos)) {
+        match result {
+            Ok(targets) => compiled = targets,
+            Err(Error::Driver(DriverError::Kernel { message, .. })) => {
+                failed.push((info.name, message));
+            }
+            Err(other) => return Err(other),
+        }
+        names.push(format!("`{}`", name_of(info)));
+    }
+    if !failed.is_empty() {
+        let (names, messages): (Vec<_>, Vec<_>) = failed.into_iter().unzip();
+        let (kernel, message) = (names.join("`, `"), messages.join("\n"));
+        return Err(DriverError::Kernel { kernel, message }.into());
+    }
+    Ok(match concluded(&names.join(", "), version, &compiled)? {
+        Outcome::Passed(text) => Outcome::Passed(text + &left_out(kernels)),
+        other => other,
+    })
+}
+
+/// The generic kernels without instances, as the end of a text; nothing if there are none.
+fn left_out(kernels: &[Registered]) -> String {
+    let generic = kernels.iter().filter(|kernel| kernel.info.is_none());
+    let places = generic.map(|kernel| {
+        let Registered { name, file, line, .. } = kernel;
+        format!("`{name}` ({file}:{line})")
+    });
+    let places: Vec<_> = places.collect();
+    if places.is_empty() {
+        return String::new();
+    }
+    format!(
+        "; not compiled, since no instance is named: {}; name the types, as in `#[kernel(instances(f32), …)]`",
+        places.join(", ")
+    )
+}
+
+/// The results of all kernels, in their order. NVRTC compiles on as many threads as there are cores.
+fn compile_each(kernels: &[&KernelInfo]) -> Vec<Result<Vec<(u32, u32)>>> {
+    let threads = thread::available_parallelism().map_or(1, NonZero::get);
+    let part = kernels.len().div_ceil(threads).max(1);
+    thread::scope(|scope| {
+        let of_part = |part: &'_ [&KernelInfo]| part.iter().map(|info| compile(info)).collect();
+        let threads = kernels.chunks(part).map(|part| scope.spawn(move || of_part(part)));
+        // All are spawned before the first one is joined.
+        let threads: Vec<ScopedJoinHandle<'_, Vec<_>>> = threads.collect();
+        let results = threads.into_iter().map(|thread| match thread.join() {
+            Ok(results) => results,
+            Err(panic) => resume_unwind(panic),
+        });
+        results.flatten().collect()
+    })
+}
+
+/// Compiles a kernel, with and without checks, for the compute capabilities that the result has.
+fn compile(info: &KernelInfo) -> Result<Vec<(u32, u32)>> {
     let mut compiled = Vec::new();
     for target in COMPUTE_CAPABILITIES {
         if supports(target)? {
-            compile_for(K::INFO, target)?;
-            compile_checked_for(K::INFO, target)?;
+            compile_for(info, target)?;
+            compile_checked_for(info, target)?;
             compiled.push(target);
         }
     }
-    concluded(K::INFO.name, (major, minor), &compiled)
+    Ok(compiled)
 }
 
-/// The outcome of a kernel that `compiled` for these compute capabilities: without one, nothing was tried.
-fn concluded(kernel: &str, (major, minor): (u32, u32), compiled: &[(u32, u32)]) -> Result<Outcome> {
+/// The name of a kernel with its types, as `copied<float>`.
+fn name_of(info: &KernelInfo) -> String {
+    let types: Vec<_> = info.generics.iter().map(|(_, cuda)| *cuda).collect();
+    match types[..] {
+        [] => info.name.to_owned(),
+        _ => format!("{}<{}>", info.name, types.join(", ")),
+    }
+}
+
+/// The outcome of `kernels` that `compiled` for these compute capabilities: without one, nothing was tried.
+fn concluded(
+    kernels: &str,
+    (major, minor): (u32, u32),
+    compiled: &[(u32, u32)],
+) -> Result<Outcome> {
     let list = |targets: &[(u32, u32)]| {
         let each = targets.iter().map(|(major, minor)| format!("{major}.{minor}"));
         each.collect::<Vec<_>>().join(", ")
@@ -67,14 +190,14 @@ fn concluded(kernel: &str, (major, minor): (u32, u32), compiled: &[(u32, u32)]) 
         let known = list(&COMPUTE_CAPABILITIES);
         let what = format!("{compiler} compiles for none of the compute capabilities {known}");
         let remedy = format!(
-            "take another NVRTC, or compile `{kernel}` with `kernel::compile_for` for one that it supports"
+            "take another NVRTC, or compile {kernels} with `kernel::compile_for` for one that it supports"
         );
         return Outcome::without(
             DriverError::Unavailable { what, remedy }.into(),
             "STREAMFLOW_REQUIRE_NVRTC",
         );
     }
-    Ok(Outcome::Passed(format!("{compiler} compiled `{kernel}` for {}", list(compiled))))
+    Ok(Outcome::Passed(format!("{compiler} compiled {kernels} for {}", list(compiled))))
 }
 
 #[cfg(test)]
@@ -84,9 +207,17 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_generic_kernel_without_instances_is_listed() {
+        let kernels = [Registered::generic("cast", "src/main.rs", 7)];
+        let text = left_out(&kernels);
+        assert!(text.contains("not compiled") && text.contains("`cast` (src/main.rs:7)"), "{text}");
+        assert_eq!(left_out(&[]), "");
+    }
+
+    #[test]
     fn a_kernel_that_was_compiled_for_nothing_has_not_passed() {
         // With `STREAMFLOW_REQUIRE_NVRTC=1` it is an error.
-        match concluded("add", (19, 0), &[]) {
+        match concluded("`add`", (19, 0), &[]) {
             Ok(outcome) => {
                 let Outcome::Skipped(reason) = outcome else { unreachable!("{outcome}") };
                 assert!(reason.contains("NVRTC 19.0"), "{reason}");
@@ -94,7 +225,7 @@ mod tests {
             }
             Err(error) => assert!(error.to_string().contains("NVRTC 19.0"), "{error}"),
         }
-        let passed = concluded("add", (13, 0), &[(9, 0), (10, 0)]).unwrap();
+        let passed = concluded("`add`", (13, 0), &[(9, 0), (10, 0)]).unwrap();
         let text = "NVRTC 13.0 compiled `add` for 9.0, 10.0";
         assert_eq!(passed, Outcome::Passed(text.to_owned()));
     }

@@ -1,6 +1,6 @@
 //! Tools for tests of your kernels, operators and graphs.
 //!
-//! [`compile_kernel`] compiles a kernel's CUDA body, and [`compare_bodies`] compares it with the Rust body on random
+//! [`kernels`] compiles the CUDA bodies of all kernels, [`compile_kernel`] that of one, and [`compare_bodies`] compares it with the Rust body on random
 //! input. [`OperatorHarness`] runs one operator without a graph. [`explore`] runs a test under many of the orders in which a
 //! device may execute its work, and [`Explorer`] also under all of them, on the host simulator. [`scope`] spawns
 //! threads whose order is explored as well.
@@ -13,7 +13,7 @@
 //!
 //! ```
 //! use streamflow::prelude::*;
-//! use streamflow::testing::{Tolerance, compare_bodies, compile_kernel};
+//! use streamflow::testing::{self, Tolerance, compare_bodies};
 //!
 //! /// sum[i] = a[i] + b[i]
 //! #[kernel(requires(sum.len() == a.len(), sum.len() == b.len()), unsafe cuda = "
@@ -26,7 +26,7 @@
 //!
 //! // In a project each of them is in a `#[test]`.
 //! fn main() -> Result<()> {
-//!     println!("{}", compile_kernel::<add>()?); // NVRTC 13.0 compiled `add` for 7.5, 8.0, 9.0, 10.0
+//!     println!("{}", testing::kernels()?); // NVRTC 13.0 compiled `add`, … for 7.5, 8.0, 9.0, 10.0
 //!     let outcome = compare_bodies::<add>(Tolerance::EXACT, |draw| {
 //!         let n = draw.len(0..=5000);
 //!         let (a, b) = (draw.values(n, -1.0..=1.0), draw.values(n, -1.0..=1.0));
@@ -311,7 +311,7 @@ pub use crate::error::{
     BodyDifference, BodyFailure, BodyProblem, Exploration, Failing, KernelBody, Limit, Stopped,
 };
 pub use bodies::{Draw, Drawn, KernelValues, Tolerance, compare_bodies};
-pub use compiles::compile_kernel;
+pub use compiles::{compile_kernel, kernels};
 pub use explore::{Explorer, explore};
 pub use harness::{Emitted, OperatorHarness};
 pub use outcome::Outcome;

@@ -1,7 +1,6 @@
 //! The kernels of the tasks. Each thread reads one number of each input and writes one, so that a kernel is as short as one
 //! with a result can be. No number is ever 0.
 
-use streamflow::kernel::{Kernel, KernelInfo};
 use streamflow::prelude::*;
 
 use crate::kernels::mixing::step;
@@ -61,9 +60,4 @@ pub(super) fn absorb_on_host(data: &mut [u32], from: &[u32], tag: u32) {
     for (data, from) in data.iter_mut().zip(from) {
         *data = step(step(tag, *data), *from) | 1;
     }
-}
-
-/// All of them.
-pub fn kernels() -> Vec<&'static KernelInfo> {
-    vec![begin::INFO, take::INFO, absorb::INFO]
 }

@@ -6,6 +6,6 @@ pub mod patterns;
 mod plan;
 mod tasks;
 
-pub use kernels::{ELEMENTS, absorb, begin, kernels, take};
+pub use kernels::{ELEMENTS, absorb, begin, take};
 pub use plan::{Plan, SLOTS};
 pub use tasks::{Layout, TaskGraph, tag};

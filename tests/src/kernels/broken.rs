@@ -1,7 +1,6 @@
 //! Kernels that break their device, or that use indices out of bounds.
 #![allow(clippy::panic, reason = "a kernel breaks on the simulator by panicking")]
 
-use streamflow::kernel::{Kernel, KernelInfo};
 use streamflow::prelude::*;
 
 /// Writes to address 16, which is not allocated.
@@ -37,8 +36,4 @@ pub fn write_past_the_end(out: &mut [f32], value: f32) {
 ")]
 pub fn read_at(out: &mut [f32], input: &[f32], at: u64) {
     out[0] = input[at as usize];
-}
-
-pub(super) fn kernels() -> Vec<&'static KernelInfo> {
-    vec![write_to_nowhere::INFO, trap::INFO, write_past_the_end::INFO, read_at::INFO]
 }

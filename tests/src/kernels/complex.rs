@@ -1,7 +1,6 @@
 //! A kernel with the arithmetic of complex numbers.
 
 use num_complex::ComplexFloat;
-use streamflow::kernel::{Kernel, KernelInfo};
 use streamflow::memory::Complex;
 use streamflow::prelude::*;
 
@@ -28,6 +27,7 @@ impl Made for Complex<f64> {
 
 /// Each operation with two complex numbers and a real one.
 #[kernel(
+    instances(Complex<f32>, Complex<f64>),
     partial,
     requires(a.len() == b.len(), out.len() == RESULTS * a.len()),
     unsafe cuda = "
@@ -79,8 +79,4 @@ where
             ((y + x) * y - x) / y,
         ]);
     }
-}
-
-pub(super) fn kernels() -> Vec<&'static KernelInfo> {
-    vec![complex_math::<Complex<f32>>::INFO, complex_math::<Complex<f64>>::INFO]
 }

@@ -1,7 +1,6 @@
 //! Kernels that are slow on purpose. On a GPU they keep their stream busy for a number of clock cycles, so that a
 //! missing wait makes wrong data. The simulator does not need this: its seeds delay them.
 
-use streamflow::kernel::{Kernel, KernelInfo};
 use streamflow::prelude::*;
 
 /// Waits `cycles` clock cycles (about 1 500 000 in a millisecond) and does not write `out`.
@@ -85,16 +84,4 @@ pub fn dot(out: &mut [f32], a: &[f32], b: &[f32]) {
 pub fn multiprocessor(out: &mut [u32], cycles: u64) {
     let _ = cycles;
     out.fill(0);
-}
-
-pub(super) fn kernels() -> Vec<&'static KernelInfo> {
-    vec![
-        spin::INFO,
-        slow_fill::INFO,
-        slow_copy::INFO,
-        fill::INFO,
-        add_one::INFO,
-        dot::INFO,
-        multiprocessor::INFO,
-    ]
 }

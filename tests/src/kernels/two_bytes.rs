@@ -1,7 +1,6 @@
 //! Kernels with elements that Rust has no type for.
 
 use streamflow::f16;
-use streamflow::kernel::{Kernel, KernelInfo};
 use streamflow::memory::{Bool8, Complex, bf16};
 use streamflow::prelude::*;
 
@@ -87,8 +86,4 @@ pub fn more_scalars(
     let yes = if yes.get() { 1.0 } else { 0.0 };
     let (re, im) = (z.re.into(), z.im.into());
     out.copy_from_slice(&[re, im, w.re, w.im, b.into(), yes, u.into(), h.into()]);
-}
-
-pub(super) fn kernels() -> Vec<&'static KernelInfo> {
-    vec![to_bf16::INFO, select::INFO, more_scalars::INFO]
 }

@@ -3,12 +3,12 @@
 use std::ops::{Add, Mul};
 
 use streamflow::f16;
-use streamflow::kernel::{Kernel, KernelInfo};
 use streamflow::memory::{Complex, bf16};
 use streamflow::prelude::*;
 
 /// `out = a * x + y`.
 #[kernel(
+    instances(f16, bf16, Complex<f32>, Complex<f64>, f32, f64, i8, i16, i32, i64, u8, u16, u32, u64),
     requires(x.len() == out.len(), y.len() == out.len()),
     unsafe cuda = "
     unsigned long long i = thread_index();
@@ -109,27 +109,4 @@ pub fn reverse(out: &mut [u32], input: &[u32]) {
     for (out, input) in out.iter_mut().zip(input.iter().rev()) {
         *out = *input;
     }
-}
-
-pub(super) fn kernels() -> Vec<&'static KernelInfo> {
-    vec![
-        axpy::<f16>::INFO,
-        axpy::<bf16>::INFO,
-        axpy::<Complex<f32>>::INFO,
-        axpy::<Complex<f64>>::INFO,
-        axpy::<f32>::INFO,
-        axpy::<f64>::INFO,
-        axpy::<i8>::INFO,
-        axpy::<i16>::INFO,
-        axpy::<i32>::INFO,
-        axpy::<i64>::INFO,
-        axpy::<u8>::INFO,
-        axpy::<u16>::INFO,
-        axpy::<u32>::INFO,
-        axpy::<u64>::INFO,
-        scalars::INFO,
-        transpose::INFO,
-        number_in_rows::INFO,
-        reverse::INFO,
-    ]
 }

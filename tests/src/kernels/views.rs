@@ -2,12 +2,13 @@
 
 use std::ops::Mul;
 
-use streamflow::kernel::{Kernel, KernelInfo, Strided};
+use streamflow::kernel::Strided;
 use streamflow::memory::{Complex, bf16};
 use streamflow::prelude::*;
 
 /// `out[y, x] = factor * a[y, x]`. The grid is `[cols, rows]`.
 #[kernel(
+    instances(f32, bf16, Complex<f64>),
     requires(out.shape() == a.shape()),
     unsafe cuda = "
     unsigned long long x = thread_index(), y = thread_index_y();
@@ -55,14 +56,4 @@ pub fn number_view(out: &mut Strided<u32, 2>, from: u32) {
     for (i, at) in out.indices().enumerate() {
         out[at] = from + i as u32;
     }
-}
-
-pub(super) fn kernels() -> Vec<&'static KernelInfo> {
-    vec![
-        scale_view::<f32>::INFO,
-        scale_view::<bf16>::INFO,
-        scale_view::<Complex<f64>>::INFO,
-        add_views::INFO,
-        number_view::INFO,
-    ]
 }

@@ -38,7 +38,7 @@ numbers! {
 }
 
 /// Multiplies each number.
-#[kernel(unsafe cuda = "
+#[kernel(instances(f32, f64, crate::memory::Complex<f32>, crate::memory::Complex<f64>), unsafe cuda = "
     unsigned long long i = thread_index();
     if (i < data_len) data[i] = data[i] * factor;
 ")]
@@ -47,7 +47,7 @@ pub fn scale<Z: Number>(data: &mut [Z], factor: <Z as Number>::Real) {
 }
 
 /// Multiplies the numbers of a [`Layout`](super::Layout) alone: `count` in all, of `n0 * n1 * n2` in each transform.
-#[kernel(partial, requires(n0 > 0, n1 > 0, n2 > 0), unsafe cuda = "
+#[kernel(instances(f32, f64, crate::memory::Complex<f32>, crate::memory::Complex<f64>), partial, requires(n0 > 0, n1 > 0, n2 > 0), unsafe cuda = "
     unsigned long long i = thread_index();
     if (i >= count) return;
     unsigned long long z = i % n2, y = i / n2 % n1, x = i / n2 / n1 % n0, b = i / n2 / n1 / n0;

@@ -76,22 +76,3 @@ pub use plan::Planner;
 pub use real::Real;
 pub use stateless::{forward, forward_real, inverse, inverse_real};
 pub use to_real::InverseRealFft;
-
-use num_complex::Complex;
-
-use crate::kernel::{Kernel, KernelInfo};
-
-/// The kernels of this module, for tools that compile or compare them all.
-#[doc(hidden)]
-pub fn kernels() -> Vec<&'static KernelInfo> {
-    vec![
-        kernels::scale::<f32>::INFO,
-        kernels::scale::<f64>::INFO,
-        kernels::scale::<Complex<f32>>::INFO,
-        kernels::scale::<Complex<f64>>::INFO,
-        kernels::scale_embedded::<f32>::INFO,
-        kernels::scale_embedded::<f64>::INFO,
-        kernels::scale_embedded::<Complex<f32>>::INFO,
-        kernels::scale_embedded::<Complex<f64>>::INFO,
-    ]
-}

@@ -42,17 +42,3 @@ mod words;
 
 pub use philox::Philox;
 pub use real::Real;
-
-use crate::kernel::{Kernel, KernelInfo};
-
-/// The kernels of this module, for tools that compile or compare them all.
-#[doc(hidden)]
-pub fn kernels() -> Vec<&'static KernelInfo> {
-    vec![
-        kernels::random_u32::INFO,
-        kernels::uniform_f32::INFO,
-        kernels::uniform_f64::INFO,
-        kernels::normal_f32::INFO,
-        kernels::normal_f64::INFO,
-    ]
-}

@@ -2,7 +2,6 @@
 
 use crate::context::{ExecutionContext, Stream};
 use crate::error::Result;
-use crate::kernel::{Kernel, KernelInfo};
 use crate::library::is_simulated;
 use crate::memory::{Complex, DeviceSlice, Element};
 use streamflow_macros::kernel;
@@ -12,6 +11,7 @@ use streamflow_macros::kernel;
 ///
 /// `lower` is 1 if only the lower triangle counts.
 #[kernel(
+    instances(f32, f64, Complex<f32>, Complex<f64>),
     partial,
     requires(out.len() == a.len(), marks.len() * rows * columns == a.len()),
     unsafe cuda = "
@@ -45,7 +45,7 @@ pub fn take<T: Element>(
 }
 
 /// Copies the lower triangles of the matrices of a batch. What is above the diagonal of `out` stays as it is.
-#[kernel(partial, requires(out.len() == a.len(), n > 0), unsafe cuda = "
+#[kernel(instances(f32, f64), partial, requires(out.len() == a.len(), n > 0), unsafe cuda = "
     unsigned long long i = thread_index();
     if (i < out_len && i % n <= i / n % n) out[i] = a[i];
 ")]
@@ -58,7 +58,7 @@ pub fn copy_lower<T: Element>(out: &mut [T], a: &[T], n: usize) {
 }
 
 /// `out[column, row] = a[row, column]`, both in rows.
-#[kernel(requires(out.len() == a.len(), rows > 0, a.len() % rows == 0), unsafe cuda = "
+#[kernel(instances(f32, f64), requires(out.len() == a.len(), rows > 0, a.len() % rows == 0), unsafe cuda = "
     unsigned long long i = thread_index();
     if (i < out_len) out[i] = a[i % rows * (out_len / rows) + i / rows];
 ")]
@@ -70,7 +70,7 @@ pub fn transpose<T: Element>(out: &mut [T], a: &[T], rows: usize) {
 }
 
 /// The upper triangle of the first rows of a matrix in columns of `rows` elements, in rows; zeros below it.
-#[kernel(requires(out.len() == n * n, a.len() == n * rows), unsafe cuda = "
+#[kernel(instances(f32, f64), requires(out.len() == n * n, a.len() == n * rows), unsafe cuda = "
     unsigned long long i = thread_index();
     if (i >= out_len) return;
     unsigned long long row = i / n, column = i % n;
@@ -84,7 +84,7 @@ pub fn upper<T: Element>(out: &mut [T], a: &[T], n: usize, rows: usize, zero: T)
 }
 
 /// The first `k` columns of each matrix of a batch, in rows. The matrices have `n` rows and columns, and are in columns.
-#[kernel(requires(n > 0, k > 0, k <= n, a.len() % (n * n) == 0, out.len() == a.len() / n * k), unsafe cuda = "
+#[kernel(instances(f32, f64), requires(n > 0, k > 0, k <= n, a.len() % (n * n) == 0, out.len() == a.len() / n * k), unsafe cuda = "
     unsigned long long i = thread_index();
     if (i >= out_len) return;
     unsigned long long matrix = i / (n * k), row = i / k % n, column = i % k;
@@ -118,22 +118,4 @@ pub(super) fn warm_up_transpose<T: Element>(
     stream: &Stream<'_>,
 ) -> Result<()> {
     warm_up(cx, stream, |out, zero| stream.launch::<transpose<T>>(1, (out, zero, 1)))
-}
-
-/// Each kernel of each type.
-pub(super) fn all() -> Vec<&'static KernelInfo> {
-    vec![
-        take::<f32>::INFO,
-        take::<f64>::INFO,
-        take::<Complex<f32>>::INFO,
-        take::<Complex<f64>>::INFO,
-        copy_lower::<f32>::INFO,
-        copy_lower::<f64>::INFO,
-        transpose::<f32>::INFO,
-        transpose::<f64>::INFO,
-        upper::<f32>::INFO,
-        upper::<f64>::INFO,
-        leading_columns::<f32>::INFO,
-        leading_columns::<f64>::INFO,
-    ]
 }

@@ -101,11 +101,3 @@ pub use qr::{Qr, QrFactors};
 pub use stateless::{cholesky, eigen_blocking, qr, solve, solve_positive_definite, svd_blocking};
 pub use svd::{SingularValues, Svd};
 pub use system::{Factored, System};
-
-use crate::kernel::KernelInfo;
-
-/// The kernels of this module, for tools that compile or compare them all.
-#[doc(hidden)]
-pub fn kernels() -> Vec<&'static KernelInfo> {
-    kernels::all()
-}
