@@ -191,6 +191,7 @@ pub fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
 ///                | "boolean(" expression ")" | "asynchronous(" expression ")"
 ///                | "message_available(" input "," expression ")" | "expiring(" input "," duration ")"
 ///                | "multi_message([" input, … "]," ( "sum" | "each" ) "(" expression, … "))"
+///                | "same_sequence" [ "([" input, … "])" ]
 ///                | "room(" output ")" | "stream_done(" input ")" | "host_done(" input ")"
 ///                | "memory_available(" expression "," ( "bytes" | "blocks" ) "(" expression "))"
 /// duration       = 10ns | 10us | 10ms | 10s | expression
@@ -250,7 +251,7 @@ pub fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
 /// - `#[on_failure(stop)]`, the default: if a tick of the node fails, or panics, the run ends with the error.
 /// - `#[on_failure(skip)]`: the tick's messages are gone, also those of required inputs that it had not received yet. It
 ///   sends nothing, and the node goes on. Such a tick counts as a tick. An operator that joins the node's output with
-///   another branch of the same source must join by sequence number: `streamflow::guide::failures`.
+///   another branch of the same source needs `#[when(same_sequence)]`: `streamflow::guide::failures`.
 /// - `#[on_failure(restart(n, back_off))]`: a fresh operator takes the place of the one that failed. A tick that
 ///   received no message keeps them in their queues; otherwise they are gone, as with `skip`. The failed operator is stopped at once;
 ///   an error of its `stop` is logged. When the node has the messages for its next tick, and `back_off` (`10ms`, or a

@@ -5,6 +5,7 @@ mod conditions {
     pub(crate) mod allocations;
     pub(crate) mod batches;
     pub(crate) mod handles;
+    pub(crate) mod joins;
     pub(crate) mod memory;
     pub(crate) mod messages;
     pub(crate) mod operators;
@@ -18,7 +19,7 @@ mod conditions {
 use std::process::ExitCode;
 
 use conditions::{
-    allocations, batches, handles, memory, messages, own, python_ports, refused, time, wakes,
+    allocations, batches, handles, joins, memory, messages, own, python_ports, refused, time, wakes,
 };
 use streamflow_tests::allocations::Counting;
 use streamflow_tests::{Suite, child};
@@ -33,5 +34,5 @@ fn main() -> ExitCode {
     let suite = memory::add(messages::add(time::add(Suite::new())));
     let suite = refused::add(handles::add(suite));
     let suite = python_ports::add(wakes::add(own::add(suite)));
-    batches::add(allocations::add(suite)).run()
+    joins::add(batches::add(allocations::add(suite))).run()
 }

@@ -26,6 +26,8 @@ pub(super) enum ConditionKind {
     Sum { inputs: Vec<Ident>, sum: Expr },
     /// `multi_message([a, b], each(n, m))`
     Each { inputs: Vec<Ident>, each: Vec<Expr> },
+    /// `same_sequence`, `same_sequence([a, b])`
+    SameSequence(Vec<Ident>),
     /// `expiring(input, timeout)`
     Expiring { input: Ident, timeout: Time },
     /// `room(output)`
@@ -76,11 +78,12 @@ impl Condition {
     /// Equal for two conditions of which one is too many.
     pub(super) fn key(&self) -> String {
         use ConditionKind::{
-            Count, Expiring, HostDone, MessageAvailable, Periodic, Room, StreamDone,
+            Count, Expiring, HostDone, MessageAvailable, Periodic, Room, SameSequence, StreamDone,
         };
         match &self.kind {
             Count(_) => "count".into(),
             Periodic { .. } => "periodic".into(),
+            SameSequence(_) => "same_sequence".into(),
             MessageAvailable { input, .. } => format!("message_available({input}, …)"),
             Expiring { input, .. } => format!("expiring({input}, …)"),
             Room(output) => format!("room({output})"),
@@ -92,11 +95,13 @@ impl Condition {
 
     /// The inputs that it names.
     pub(super) fn inputs(&self) -> &[Ident] {
-        use ConditionKind::{Each, Expiring, HostDone, MessageAvailable, StreamDone, Sum};
+        use ConditionKind::{
+            Each, Expiring, HostDone, MessageAvailable, SameSequence, StreamDone, Sum,
+        };
         match &self.kind {
             MessageAvailable { input, .. } | Expiring { input, .. } => std::slice::from_ref(input),
             StreamDone(input) | HostDone(input) => std::slice::from_ref(input),
-            Sum { inputs, .. } | Each { inputs, .. } => inputs,
+            Sum { inputs, .. } | Each { inputs, .. } | SameSequence(inputs) => inputs,
             _ => &[],
         }
     }

@@ -75,7 +75,8 @@ pub struct ExecutionContext {
     finished: Cell<bool>,
     /// Whether this operator has called `stop_graph`.
     has_stopped_graph: Cell<bool>,
-    /// Whether something needs what the messages carry on: the node emits messages, or the run keeps statistics.
+    /// Whether something needs what the messages carry on: the node emits messages or joins them, or the run keeps
+    /// statistics.
     carries: bool,
     /// Whether `undeclared` or `defaults` has a stream. Most operators have none, and each hook checks this.
     has_others: Cell<bool>,
@@ -101,7 +102,7 @@ pub struct ExecutionContext {
     declared: Box<[OnceCell<CudaStream>]>,
     carried: Carried,
     stamps: StampClock,
-    /// The node's number, as the origin of messages, if the run keeps statistics.
+    /// The node's number in the run, as the origin of messages; `None` without a graph.
     number: Option<Origin>,
     /// In debug builds, what a plan expects of the node.
     prediction: Option<Box<Prediction>>,
@@ -371,7 +372,7 @@ impl ExecutionContext {
         }
     }
 
-    /// The node emits no message.
+    /// The node emits no message, and joins none.
     pub(crate) fn set_silent(&mut self) {
         self.carries = false;
     }
@@ -380,9 +381,13 @@ impl ExecutionContext {
         self.cell = Arc::new(NodeCell::new(&self.node, conditions));
     }
 
-    /// Numbers the node, for the statistics of a run.
+    /// Numbers the node, for a run.
     pub(crate) fn set_number(&mut self, number: Origin) {
         self.number = Some(number);
+    }
+
+    /// The statistics of a run need what received messages carry on.
+    pub(crate) fn carry(&mut self) {
         self.carries = true;
     }
 

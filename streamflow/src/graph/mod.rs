@@ -102,6 +102,7 @@
 pub mod check;
 #[doc(hidden)]
 pub mod connected;
+mod joined;
 pub(crate) mod plan;
 mod state;
 

@@ -7,7 +7,7 @@ use std::slice;
 
 use super::edges::Edges;
 use super::queue::{queue, queue_of_test};
-use super::{EdgeOptions, EdgeStatus, Envelope, Message, Metadata, Receiver, Sender, visit};
+use super::{EdgeOptions, EdgeStatus, Envelope, Mark, Message, Metadata, Receiver, Sender, visit};
 use crate::driver::Direction;
 use crate::error::{Error, Result};
 use crate::memory::{Recycler, Shared};
@@ -28,12 +28,18 @@ pub struct Inlet<T> {
     pub(crate) handled: Handled,
     /// Which messages this tick, or the next one, receives.
     stage: Stage,
+    /// Whether an edge may have none of them, since [`drop_older`](Self::drop_older) has dropped it.
+    has_gap: bool,
     /// The number of edges whose messages were handed out in this tick.
     handed_out: usize,
+    /// The mark of the first message that this tick received. It counts only where `handled` says that there is one.
+    mark: Mark,
     pub(crate) name: &'static str,
     recycler: Recycler<T>,
     /// Whether `flush` gets no message here.
     keeps: bool,
+    /// For [`Handled::Mixed`], the number of the first message with another one.
+    other: u64,
     /// For [`Handled::Oversized`], how many messages the tick asked for.
     asked: usize,
 }
@@ -82,6 +88,9 @@ impl<T> Inlet<T> {
             edges: Edges::new(),
             handed_out: 0,
             stage: Stage::One,
+            mark: Mark::NONE,
+            other: 0,
+            has_gap: false,
             recycler: Recycler::new(),
             handled: Handled::Untouched,
             keeps: false,
@@ -108,11 +117,39 @@ impl<T> Inlet<T> {
     /// Decides which messages the next tick receives: one of each edge. A condition waits for these alone.
     /// Messages that arrive meanwhile are for a later tick. Visits the point at which the device data of each is ready.
     pub(crate) fn stage(&mut self, visit: &mut dyn FnMut(Point)) {
+        self.hold();
+        self.batch().filter_map(|envelope| envelope.sent).for_each(visit);
+    }
+
+    fn hold(&mut self) {
         if self.stage != Stage::Staged {
             self.own_mut().for_each(Receiver::hold);
             self.stage = if self.has_message() { Stage::Staged } else { Stage::One };
+            self.has_gap = false;
+        } else if self.has_gap {
+            self.own_mut().filter(|edge| edge.message().is_none()).for_each(Receiver::hold);
+            let has_gap = self.own().any(|edge| edge.message().is_none());
+            self.has_gap = has_gap;
         }
-        self.batch().filter_map(|envelope| envelope.sent).for_each(visit);
+    }
+
+    /// Decides which messages the next tick receives, as [`stage`](Self::stage) does, and visits the mark of that of each edge:
+    /// `None` for an edge without one. What a feedback edge carries is of an earlier tick, and is left out.
+    pub(crate) fn heads(&mut self, visit: &mut dyn FnMut(Option<Mark>)) {
+        self.hold();
+        let edges = self.own().filter(|edge| !edge.is_feedback());
+        edges.for_each(|edge| visit(edge.message().map(|envelope| envelope.metadata.mark())));
+    }
+
+    /// Drops those [heads](Self::heads) that have a smaller number: no partner of theirs will come. It is called again after
+    /// a panic of a message.
+    pub(crate) fn drop_older(&mut self, than: u64) {
+        for edge in self.edges.iter_mut().filter(|edge| !edge.is_place() && !edge.is_feedback()) {
+            if edge.message().is_some_and(|head| head.metadata.mark().sequence() < than) {
+                self.has_gap = true;
+                edge.drop_held();
+            }
+        }
     }
 
     /// Takes one message of each edge.
@@ -132,6 +169,7 @@ impl<T> Inlet<T> {
     #[inline(never)]
     fn receive_each(&mut self) {
         let stage = std::mem::replace(&mut self.stage, Stage::One);
+        self.has_gap = false;
         let mut handled = Handled::Left;
         match stage {
             Stage::One | Stage::Staged => {}
@@ -215,6 +253,7 @@ impl<T> Inlet<T> {
 
     pub(crate) fn discard(&mut self) {
         self.receive();
+        self.mark = Mark::NONE;
         self.drop_batch();
     }
 
@@ -232,26 +271,55 @@ impl<T> Inlet<T> {
         }
     }
 
-    /// Visits the metadata of the messages that were received, and whether a feedback edge carried them.
+    /// Visits the metadata of the messages that were received, and whether a feedback edge carried them. Notes the mark of
+    /// the first one: what a feedback edge carries has none, since it is of an earlier tick.
     #[inline(always)]
-    pub(crate) fn metadata(&self, mut visit: impl FnMut(&Metadata, bool)) {
+    pub(crate) fn metadata(&mut self, mut visit: impl FnMut(&Metadata, bool)) {
         match &self.edges {
             Edges::One([edge]) => {
                 if let Some(envelope) = edge.message() {
-                    visit(&envelope.metadata, edge.is_feedback());
+                    let is_feedback = edge.is_feedback();
+                    self.mark = if is_feedback { Mark::NONE } else { envelope.metadata.mark() };
+                    visit(&envelope.metadata, is_feedback);
                 }
             }
             Edges::Several(_) => self.metadata_of_each(&mut visit),
         }
     }
 
+    /// As `metadata`. A message with another number than the first one, of the same origin, is a mixed tick. Of one edge, as in
+    /// a batch, the first message counts.
     #[inline(never)]
-    fn metadata_of_each(&self, visit: &mut dyn FnMut(&Metadata, bool)) {
+    fn metadata_of_each(&mut self, visit: &mut dyn FnMut(&Metadata, bool)) {
+        self.mark = Mark::NONE;
         for edge in &*self.edges {
-            if let Some(envelope) = edge.message() {
-                visit(&envelope.metadata, edge.is_feedback());
+            let Some(envelope) = edge.message() else { continue };
+            let (mark, is_feedback) = (envelope.metadata.mark(), edge.is_feedback());
+            visit(&envelope.metadata, is_feedback);
+            if is_feedback {
+                continue;
+            }
+            if self.mark.origin().is_none() {
+                self.mark = mark;
+            } else if mark.origin() == self.mark.origin()
+                && mark.sequence() != self.mark.sequence()
+                && self.handled == Handled::Taken
+                && !edge.is_place()
+            {
+                (self.handled, self.other) = (Handled::Mixed, mark.sequence());
             }
         }
+    }
+
+    /// The mark of the message that this tick received. It counts only after [`Handled::Taken`] and [`Handled::Mixed`].
+    #[inline]
+    pub(crate) fn mark(&self) -> Mark {
+        self.mark
+    }
+
+    /// After [`Handled::Mixed`], the number of the first message with another one than that of [`mark`](Self::mark).
+    pub(crate) fn other(&self) -> Option<u64> {
+        (self.handled == Handled::Mixed).then_some(self.other)
     }
 
     #[inline(always)]
@@ -382,6 +450,8 @@ pub enum Handled {
     Left,
     /// Its message was received or discarded.
     Taken,
+    /// Messages of one origin with different sequence numbers were received, at this input or at several.
+    Mixed,
     /// Nothing: it was neither received, left nor discarded.
     Untouched,
     /// It was received in a batch that its edge can't hold.
@@ -511,6 +581,44 @@ mod tests {
             let taken: Vec<u64> = (0..expected).map(|_| inlet.take()).collect();
             assert_eq!(taken, (0..expected as u64).collect::<Vec<_>>());
             hooks::clear();
+        }
+    }
+
+    fn numbered(edge: &mut Sender<u64>, number: u64) {
+        let mut metadata = Metadata::default();
+        metadata.set_sequence(number);
+        let message = Payload::One(number);
+        assert!(edge.push(Envelope { message, metadata, sent: None }).is_none());
+    }
+
+    fn sequences(inlet: &mut Inlet<u64>) -> Vec<Option<u64>> {
+        let mut found = Vec::new();
+        inlet.heads(&mut |head| found.push(head.map(|mark| mark.sequence())));
+        found
+    }
+
+    #[test]
+    fn a_message_without_a_partner_makes_room_and_the_next_one_is_staged() {
+        for policy in [Policy::BackPressure, Policy::Pop] {
+            let mut inlet = Inlet::<u64>::new("input");
+            let options = EdgeOptions::new("a >> b", 1, policy).unwrap();
+            let (mut one, mut other) = (inlet.connect(options), inlet.connect(options));
+            numbered(&mut one, 3);
+            numbered(&mut other, 5);
+            assert_eq!(sequences(&mut inlet), [Some(3), Some(5)]);
+            // The producer has no room yet, and its policy takes none of the messages that were compared.
+            assert!(one.is_full() && other.is_full());
+            inlet.drop_older(5);
+            assert!(!one.is_full() && other.is_full());
+            assert_eq!(sequences(&mut inlet), [None, Some(5)]);
+            numbered(&mut one, 5);
+            // A condition that waits for the data of the messages sees the new one, too.
+            inlet.stage(&mut |_| ());
+            assert_eq!(inlet.len(), 2);
+            inlet.receive();
+            assert_eq!((inlet.handled, inlet.take(), inlet.take()), (Handled::Taken, 5, 5));
+            let dropped: Vec<_> = inlet.edges().iter().map(|edge| edge.dropped_alone).collect();
+            assert_eq!(dropped, [1, 0]);
         }
     }
 }

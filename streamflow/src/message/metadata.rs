@@ -5,7 +5,7 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::stamp::Stamp;
+use super::stamp::{Mark, Stamp};
 use super::value::Value;
 use crate::time::Timestamp;
 
@@ -188,6 +188,12 @@ impl Drop for Values {
 }
 
 impl Metadata {
+    /// Which messages it belongs to.
+    #[inline]
+    pub(crate) fn mark(&self) -> Mark {
+        self.stamp.mark()
+    }
+
     /// When the data was acquired: the moment of the first `emit` of the tick in which the data began, by the platform's
     /// [clock](crate::time::Clock), to the microsecond, unless an operator has set another by
     /// [`Out::acquired`](crate::port::Out::acquired). So a source

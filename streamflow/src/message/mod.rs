@@ -42,6 +42,8 @@ pub use queue::{EdgeOptions, EdgeStatus, Policy};
 pub use receive::Many;
 #[doc(hidden)]
 pub use receive::{Read, Receive, ReceiveEach};
+#[doc(hidden)]
+pub use stamp::Mark;
 pub use value::Value;
 #[doc(hidden)]
 pub use visit::MemoryVisitor;

@@ -92,6 +92,8 @@ pub struct EdgeStatus {
     pub(crate) dropped_to_go_on: u64,
     /// How many messages its policy dropped in this run.
     pub dropped_by_policy: u64,
+    /// How many messages a condition of the consumer dropped in this run, since they had no partner.
+    pub(crate) dropped_alone: u64,
     /// How many messages waited when the run ended, and were dropped.
     pub dropped_at_end: u64,
 }
@@ -122,6 +124,8 @@ struct Edge {
     dropped_to_go_on: AtomicU64,
     /// How many messages the policy dropped in this run.
     dropped_by_policy: AtomicU64,
+    /// How many messages a condition of the consumer dropped in this run.
+    dropped_alone: AtomicU64,
     /// How many messages were dropped since the run ended before they were received.
     dropped_at_end: AtomicU64,
 }
@@ -161,6 +165,7 @@ impl Edge {
             gives_way: AtomicBool::new(false),
             dropped_to_go_on: AtomicU64::new(0),
             dropped_by_policy: AtomicU64::new(0),
+            dropped_alone: AtomicU64::new(0),
             dropped_at_end: AtomicU64::new(0),
         }
     }
@@ -170,6 +175,7 @@ impl Edge {
         self.gives_way.store(false, Ordering::Relaxed);
         self.dropped_to_go_on.store(0, Ordering::Relaxed);
         self.dropped_by_policy.store(0, Ordering::Relaxed);
+        self.dropped_alone.store(0, Ordering::Relaxed);
         self.dropped_at_end.store(0, Ordering::Relaxed);
     }
 
@@ -199,6 +205,7 @@ impl Edge {
             gives_way: self.gives_way(),
             dropped_to_go_on: self.dropped_to_go_on.load(Ordering::Relaxed),
             dropped_by_policy: self.dropped_by_policy.load(Ordering::Relaxed),
+            dropped_alone: self.dropped_alone.load(Ordering::Relaxed),
             dropped_at_end: self.dropped_at_end.load(Ordering::Relaxed),
         }
     }

@@ -10,6 +10,7 @@ pub(crate) mod condition;
 mod facts;
 mod flush;
 mod histogram;
+mod join;
 mod node;
 mod options;
 mod poll;

@@ -9,6 +9,7 @@ use std::{fmt, mem};
 use super::again::Again;
 use super::condition::Conditions;
 use super::facts::{EdgeFacts, NodeFacts};
+use super::join::{Joins, joins};
 use super::options::{NodeOptions, NodeStreams};
 use super::readiness::{Progress, Readiness, Step};
 use super::runner::{Hooks, NodeRunner, Work};
@@ -147,7 +148,7 @@ fn runner(
     };
     let mut cx =
         ExecutionContext::new(platform, name, on, streams, names.streams, options.single_stream);
-    if names.outputs.is_empty() {
+    if names.outputs.is_empty() && joins(names.inputs) == Joins::Nothing {
         cx.set_silent();
     }
     // A tick of an operator without ports does its work outside of the graph, and one that a condition paces uses that up.
@@ -255,9 +256,16 @@ pub trait AnyNode: Send {
     fn give_way(&mut self, edges: &[usize]) {
         let _ = edges;
     }
-    /// Keeps statistics in the run that begins now: numbers the node, as the origin of messages, and makes the
-    /// histograms. `paths` are those that end here, if the node is a sink.
-    fn keep_statistics(&mut self, number: NonZeroU32, paths: Option<&NodePaths>);
+    /// Numbers the node in the run that begins now, as the origin of messages.
+    fn set_number(&mut self, number: NonZeroU32);
+    /// Keeps statistics in the run that begins now: makes the histograms. `paths` are those that end here, if the node is a
+    /// sink.
+    fn keep_statistics(&mut self, paths: Option<&NodePaths>);
+    /// The condition that lets the node run for messages with equal numbers alone, as it is written, if it has one.
+    #[doc(hidden)]
+    fn pairs(&self) -> Option<&'static str> {
+        None
+    }
     /// What other threads see of it.
     fn cell(&self) -> &Arc<NodeCell>;
     /// Limits the ticks that it does in this run from now on, if it is a node without inputs; `None` ends that. Returns
@@ -384,8 +392,16 @@ impl<O: Compute + Send + 'static> AnyNode for Node<O> {
         self.runner.cx.set_planned(planned);
     }
 
-    fn keep_statistics(&mut self, number: NonZeroU32, paths: Option<&NodePaths>) {
-        self.runner.keep_statistics(number, paths);
+    fn set_number(&mut self, number: NonZeroU32) {
+        self.runner.cx.set_number(number);
+    }
+
+    fn keep_statistics(&mut self, paths: Option<&NodePaths>) {
+        self.runner.keep_statistics(paths);
+    }
+
+    fn pairs(&self) -> Option<&'static str> {
+        self.runner.pairs()
     }
 
     fn cell(&self) -> &Arc<NodeCell> {
@@ -528,6 +544,14 @@ impl<O: Compute + 'static> Work for Parts<O> {
     fn finish(&mut self) -> Handled {
         let mut handled = Handled::Left;
         self.ports.inputs(&mut visits::finish(&mut handled));
+        let joins = const { joins(O::INPUTS) };
+        if joins != Joins::Nothing {
+            let mut is_mixed = false;
+            self.ports.inputs(&mut visits::compare(joins, &mut is_mixed));
+            if is_mixed {
+                handled = handled.max(Handled::Mixed);
+            }
+        }
         handled
     }
 

@@ -10,6 +10,8 @@ pub enum Readiness {
     Waiting,
     /// A message is missing at an input, or room at an output, for the operator or for a condition.
     Blocked,
+    /// It has dropped messages that have no partner, and did not look further. Their producers may go on.
+    Dropped,
     /// It will not run again.
     Done,
 }
@@ -19,7 +21,7 @@ pub enum Readiness {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(usize)]
 pub enum Step {
-    /// It has run, and changed something.
+    /// It has run, and changed something; or it has dropped messages.
     Changed,
     /// It is not ready, or has run and changed nothing.
     Nothing,

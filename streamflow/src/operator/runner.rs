@@ -14,11 +14,11 @@ mod step;
 mod tick;
 
 use std::any::Any;
-use std::num::NonZeroU32;
 
 use self::status::port_statuses;
 use super::condition::{Conditions, NodePorts};
 use super::flush::{Flushed, Flushing};
+use super::join::Mixed;
 use super::poll::Poll;
 use super::readiness::{Progress, Readiness};
 use super::recovery::{OnFailure, Recovery};
@@ -113,6 +113,7 @@ pub(super) struct NodeRunner {
     /// Beside the count. Most nodes have none.
     conditions: Option<Box<Conditions>>,
     recovery: Recovery,
+    mixed: Mixed,
     /// Makes fresh operators, for a node with `#[on_failure(restart(…))]`.
     replacement: Option<Replacement>,
     poll: Poll,
@@ -151,6 +152,7 @@ impl NodeRunner {
             may_fault: false,
             started: false,
             recovery,
+            mixed: Mixed::default(),
             replacement: None,
             poll: Poll::default(),
             statistics: None,
@@ -200,9 +202,9 @@ impl NodeRunner {
         self.most = ticks.map_or(most, |ticks| most.min(self.cx.tick().saturating_add(ticks)));
     }
 
-    /// Begins the statistics of a run, in which the node has this number.
-    pub(super) fn keep_statistics(&mut self, number: NonZeroU32, paths: Option<&NodePaths>) {
-        self.cx.set_number(number);
+    /// Begins the statistics of a run.
+    pub(super) fn keep_statistics(&mut self, paths: Option<&NodePaths>) {
+        self.cx.carry();
         self.statistics = Some(Box::new(NodeStatistics::new(paths)));
         self.is_plain = false;
     }
@@ -218,6 +220,11 @@ impl NodeRunner {
     /// Whether a condition says when it runs without a message.
     pub(super) fn runs_without_messages(&self) -> bool {
         self.conditions.as_ref().is_some_and(|conditions| conditions.runs_without_messages())
+    }
+
+    /// The condition that lets it run for messages with equal numbers alone.
+    pub(super) fn pairs(&self) -> Option<&'static str> {
+        self.conditions.as_ref()?.pairs()
     }
 
     /// Whether it has something to do without any other node: see `AnyNode::has_work`.

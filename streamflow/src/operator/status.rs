@@ -1,6 +1,7 @@
 //! What a node is doing, for reports about a run.
 
 use super::flush::Flushing;
+use super::join::Pair;
 use super::recovery::OnFailure;
 use super::statistics::NodeTimes;
 use crate::message::EdgeStatus;
@@ -53,6 +54,9 @@ pub struct NodeStatus {
     pub parameters_omitted: u64,
     /// How many moments of a period have passed in this run without a tick.
     pub(crate) missed_periods: u64,
+    /// How many of its ticks were mixed, and the first pair of messages.
+    pub(crate) mixed: u64,
+    pub(crate) mixed_pair: Option<Pair>,
     /// What was measured, if the platform keeps statistics.
     pub(crate) times: Option<NodeTimes>,
 }
@@ -92,6 +96,8 @@ pub struct PortStatus {
     pub optional: bool,
     /// For an input, whether a condition waits for messages here.
     pub(crate) is_awaited: bool,
+    /// For an input, whether a condition drops messages here that have no partner at another one.
+    pub(crate) is_paired: bool,
     /// For an output, whether a tick of this run has emitted a message here; `false` for inputs.
     pub has_emitted: bool,
     /// Its edges, in the order in which they were connected.
@@ -125,12 +131,20 @@ impl NodeStatus {
             parameters: Vec::new(),
             parameters_omitted: 0,
             missed_periods: 0,
+            mixed: 0,
+            mixed_pair: None,
             times: None,
         }
     }
 }
 
 impl PortStatus {
+    /// A port with these edges of which nothing else is known.
+    pub(crate) fn new(name: &'static str, edges: Vec<EdgeStatus>) -> Self {
+        let (optional, is_awaited, is_paired, has_emitted) = (false, false, false, false);
+        Self { name, optional, is_awaited, is_paired, has_emitted, edges }
+    }
+
     /// Whether its node does not run without messages here. A condition that is one of several may let it.
     pub(crate) fn is_required(&self) -> bool {
         !self.optional || self.is_awaited

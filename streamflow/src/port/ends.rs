@@ -1,7 +1,7 @@
 //! Ports as a node sees them, independent of the types of their messages.
 
 use crate::error::{Error, Result};
-use crate::message::{EdgeStatus, Handled, InputState};
+use crate::message::{EdgeStatus, Handled, InputState, Mark};
 use crate::platform::Platform;
 use crate::stream::Point;
 use crate::time::Timestamp;
@@ -37,6 +37,16 @@ pub trait ReceivingEnd {
     /// # Errors
     /// The driver's, when it queries the downloads; [`Error::ForeignPlatform`].
     fn incomplete_download(&self, platform: &Platform) -> Result<Option<Point>>;
+    /// As [`stage`](Self::stage). It visits the mark of the message of each edge; `None` for an edge without one.
+    fn heads(&mut self, visit: &mut dyn FnMut(Option<Mark>));
+    /// Drops the [heads](Self::heads) with smaller numbers. It is called again after a panic of a message.
+    fn drop_older(&mut self, than: u64);
+    /// The mark of the message that this tick received, if it has received one.
+    fn mark(&self) -> Mark;
+    /// What this tick did with the input.
+    fn handled(&self) -> Handled;
+    /// After [`Handled::Mixed`], the number of the first message with another one than that of [`mark`](Self::mark).
+    fn other(&self) -> Option<u64>;
     /// Ends a tick: drops the received messages. Returns what the tick did with the input. An optional input need not
     /// be touched.
     fn finish(&mut self) -> Handled;

@@ -19,8 +19,8 @@ use super::stream_policy::{Adopted, AllocatedOrAdopted, FindStream, OrDefault, T
 use crate::context::{ExecutionContext, Stream, StreamPolicy, StreamRef, Synchronized};
 use crate::error::{Error, Result};
 use crate::message::{
-    CarriesStream, Description, EdgeStatus, Handled, Inlet, InputState, Many, Message, Metadata,
-    Plain, Receive, ReceiveEach,
+    CarriesStream, Description, EdgeStatus, Handled, Inlet, InputState, Many, Mark, Message,
+    Metadata, Plain, Receive, ReceiveEach,
 };
 use crate::platform::Platform;
 use crate::stream::Point;
@@ -101,6 +101,26 @@ impl<P: InputPort> ReceivingEnd for Input<P> {
 
     fn incomplete_download(&self, platform: &Platform) -> Result<Option<Point>> {
         self.inlet.incomplete_download(platform)
+    }
+
+    fn heads(&mut self, visit: &mut dyn FnMut(Option<Mark>)) {
+        self.inlet.heads(visit);
+    }
+
+    fn drop_older(&mut self, than: u64) {
+        self.inlet.drop_older(than);
+    }
+
+    fn mark(&self) -> Mark {
+        self.inlet.mark()
+    }
+
+    fn handled(&self) -> Handled {
+        self.inlet.handled
+    }
+
+    fn other(&self) -> Option<u64> {
+        self.inlet.other()
     }
 
     fn finish(&mut self) -> Handled {

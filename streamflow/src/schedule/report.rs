@@ -46,6 +46,10 @@ pub struct Report {
     pub nodes: Vec<NodeReport>,
     /// The messages that were sent and never received, by edge. Empty if there were none.
     pub dropped: Vec<Dropped>,
+    /// The nodes that have received messages of one source with different [sequence numbers](crate::message::Metadata::sequence)
+    /// in one tick. Empty if there were none. [`#[when(same_sequence)]`](crate::guide::conditions#messages-that-belong-together)
+    /// avoids them.
+    pub mixed: Vec<Mixed>,
     /// The waits that kept nodes from going on at the end of a run that has not stalled by it, since timing decides how far they come:
     /// nodes behind an edge whose policy drops messages, and nodes without an end of their own that serve these or optional
     /// inputs alone. Each is a chain of who waits for whom, as in [`Error::Stalled`](crate::Error::Stalled).
@@ -187,6 +191,26 @@ pub struct PathReport {
     pub summary: Summary,
 }
 
+/// A node with mixed ticks: one tick received messages of one source, at required inputs, with different sequence numbers, as a
+/// frame and the boxes of an earlier one.
+///
+/// Of an input with several edges, all messages are compared with the first one; of a batch, the first message counts. What
+/// comes over a `#[feedback]` edge is of an earlier tick, and does not count.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Mixed {
+    /// The node's name.
+    pub node: String,
+    /// How many of its ticks were mixed.
+    pub ticks: u64,
+    /// The node at which the data of the first such pair began.
+    pub source: String,
+    /// The inputs at which the pair was received: one name twice for an input with several edges.
+    pub inputs: [&'static str; 2],
+    /// The sequence numbers of the pair.
+    pub sequences: [u64; 2],
+}
+
 /// Messages of an edge that were sent and never received.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -209,6 +233,8 @@ pub enum DropReason {
     /// since no node needs its messages to go on: it leads to an optional input, or to a node behind an edge whose policy
     /// drops messages.
     GaveWay,
+    /// The consumer's condition `same_sequence` found no partner: the next message of another input had a larger number.
+    Alone,
     /// They waited when the run ended.
     RunEnded,
 }
@@ -270,6 +296,7 @@ impl Report {
             elapsed: run.elapsed(platform.clock()),
             nodes: at_end.iter().map(NodeReport::new).collect(),
             dropped: stopped.iter().flat_map(dropped).collect(),
+            mixed: at_end.iter().filter_map(|node| mixed(node, at_end)).collect(),
             waited: Vec::new(),
             parameters: parameters.collect(),
             parameters_omitted: at_end.iter().map(|node| node.parameters_omitted).sum(),
@@ -316,6 +343,14 @@ fn finished(nodes: &[NodeStatus]) -> Vec<String> {
         .collect()
 }
 
+/// The mixed ticks of a node.
+fn mixed(node: &NodeStatus, nodes: &[NodeStatus]) -> Option<Mixed> {
+    let pair = node.mixed_pair?;
+    let source = nodes.get(pair.origin).map(|source| source.name.clone()).unwrap_or_default();
+    let (node, ticks) = (node.name.clone(), node.mixed);
+    Some(Mixed { node, ticks, source, inputs: pair.inputs, sequences: pair.sequences })
+}
+
 /// The messages that a node was sent and never received.
 fn dropped(node: &NodeStatus) -> impl Iterator<Item = Dropped> {
     let edges = node.inputs.iter().flat_map(|input| &input.edges);
@@ -323,6 +358,7 @@ fn dropped(node: &NodeStatus) -> impl Iterator<Item = Dropped> {
         let reasons = [
             (edge.dropped_by_policy, DropReason::Policy(edge.policy)),
             (edge.dropped_to_go_on, DropReason::GaveWay),
+            (edge.dropped_alone, DropReason::Alone),
             (edge.dropped_at_end, DropReason::RunEnded),
         ];
         let reasons = reasons.into_iter().filter(|(messages, _)| *messages > 0);
@@ -363,6 +399,7 @@ impl fmt::Display for DropReason {
             Self::Policy(Policy::Reject) => write!(f, "policy `reject`"),
             Self::Policy(_) => write!(f, "its policy"),
             Self::GaveWay => write!(f, "the edge gave way, so that the run went on"),
+            Self::Alone => write!(f, "`same_sequence`: without a partner"),
             Self::RunEnded => write!(f, "the run ended"),
         }
     }
@@ -436,6 +473,17 @@ impl fmt::Display for Report {
         }
         for Dropped { edge, messages, reason } in &self.dropped {
             writeln!(f, "{edge:width$}  {messages:>12}  {reason}")?;
+        }
+        if !self.mixed.is_empty() {
+            writeln!(f, "{:width$}  {:>12}  first pair", "mixed", "ticks")?;
+        }
+        for Mixed { node, ticks, source, inputs, sequences } in &self.mixed {
+            let ([one, other], [of_one, of_other]) = (inputs, sequences);
+            writeln!(
+                f,
+                "{node:width$}  {ticks:>12}  `{one}` had number {of_one} of `{source}`, and `{other}` had {of_other} \
+                 (`#[when(same_sequence)]` waits for partners)"
+            )?;
         }
         if !self.waited.is_empty() {
             writeln!(f, "as timing decided, these waited at the end:")?;

@@ -64,6 +64,7 @@ impl Run {
         graph: &'static str,
         replay: Option<Replay>,
     ) -> Self {
+        statistics::number_nodes(nodes);
         if platform.has_statistics() {
             statistics::keep(nodes);
         }

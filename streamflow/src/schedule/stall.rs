@@ -17,8 +17,8 @@
 //! their handles were dropped, is stuck if a message waits for it.
 //!
 //! Some messages make no node stuck by waiting: those of a lossy edge (`pop`, `reject`) may be lost, those of a feedback
-//! edge are state, and one at an optional input may be left over, where the node lacks another one. No node is stuck that
-//! comes as far as timing lets it: one behind a lossy edge, and one without an end of its own that serves such nodes and
+//! edge are state, and one at an optional input may be left over, where the node lacks another one. So may a
+//! message that `same_sequence` compares: the condition drops what has no partner. No node is stuck that comes as far as timing lets it: one behind a lossy edge, and one without an end of its own that serves such nodes and
 //! optional inputs alone.
 //!
 //! What waits for a node that ended itself, by `finish` or by a condition, or at the limit of the run, and for nothing
@@ -149,7 +149,10 @@ impl<'a> Graph<'a> {
         {
             return true;
         }
-        let counted = status.inputs.iter().filter(|input| input.is_required() || !lacks_message);
+        // A message that lacks its partner is left over, too.
+        let counts =
+            |input: &&PortStatus| input.is_required() && !input.is_paired || !lacks_message;
+        let counted = status.inputs.iter().filter(counts);
         let mut edges = counted.flat_map(|input| &input.edges);
         edges.any(|edge| edge.waiting > 0 && !edge.is_lossy() && !edge.feedback)
     }

@@ -2,7 +2,7 @@
 //!
 //! Each node measures the host's time for its ticks. Each sink measures the age of the messages that it receives, apart
 //! for each node at which their data began. A message carries the number of that node in its metadata, so that a sink
-//! finds the histogram without a search by name.
+//! finds the histogram without a search by name. Each run numbers its nodes, since joins compare these numbers, too.
 //!
 //! A histogram takes 36 KiB. A pair of a source and a sink gets one if messages can get from one to the other. The
 //! first [`MOST_PATHS`] pairs are measured, which takes 36 MiB; the messages of others are counted together, and the
@@ -25,9 +25,16 @@ const SPARE: usize = 2;
 pub(super) fn keep(nodes: &mut [&mut dyn AnyNode]) {
     let statuses: Vec<NodeStatus> = nodes.iter_mut().map(|node| node.status()).collect();
     let paths = paths(&statuses, MOST_PATHS);
-    for ((index, node), paths) in nodes.iter_mut().enumerate().zip(paths) {
+    for (node, paths) in nodes.iter_mut().zip(paths) {
+        node.keep_statistics(paths.as_ref());
+    }
+}
+
+/// Numbers the nodes of a run, as the origins of messages.
+pub(super) fn number_nodes(nodes: &mut [&mut dyn AnyNode]) {
+    for (index, node) in nodes.iter_mut().enumerate() {
         if let Some(number) = number(index) {
-            node.keep_statistics(number, paths.as_ref());
+            node.set_number(number);
         }
     }
 }
@@ -116,12 +123,14 @@ mod tests {
             gives_way: false,
             dropped_to_go_on: 0,
             dropped_by_policy: 0,
+            dropped_alone: 0,
             dropped_at_end: 0,
         };
         PortStatus {
             name: "a port",
             optional,
             is_awaited: false,
+            is_paired: false,
             has_emitted: true,
             edges: edges.iter().map(edge).collect(),
         }

@@ -32,7 +32,8 @@ impl AnyNode for Waiter {
     fn has_work(&mut self) -> bool {
         true
     }
-    fn keep_statistics(&mut self, _: NonZeroU32, _: Option<&NodePaths>) {}
+    fn set_number(&mut self, _: NonZeroU32) {}
+    fn keep_statistics(&mut self, _: Option<&NodePaths>) {}
     fn bind_conditions(&mut self) -> Result<()> {
         Ok(())
     }

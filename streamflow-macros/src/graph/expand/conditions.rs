@@ -25,7 +25,7 @@ pub(super) fn make_conditions(node: &Node) -> Option<TokenStream> {
 fn make_condition(condition: &Condition) -> TokenStream {
     use ConditionKind::{
         Any, Asynchronous, Blocks, Boolean, Bytes, Count, Each, Expiring, HostDone,
-        MessageAvailable, Own, Periodic, Room, StreamDone, Sum,
+        MessageAvailable, Own, Periodic, Room, SameSequence, StreamDone, Sum,
     };
     let text = condition.text();
     let (function, args) = match &condition.kind {
@@ -52,6 +52,10 @@ fn make_condition(condition: &Condition) -> TokenStream {
             let inputs = inputs.iter().map(unraw_name);
             let each = each.iter().map(|number| typed(number, quote!(::core::primitive::usize)));
             ("messages_of_each", quote!(&[#(#inputs,)*], &[#(#each,)*]))
+        }
+        SameSequence(inputs) => {
+            let inputs = inputs.iter().map(unraw_name);
+            ("same_sequence", quote!(&[#(#inputs,)*]))
         }
         Expiring { input, timeout } => {
             let (input, timeout) = (unraw_name(input), duration(timeout));

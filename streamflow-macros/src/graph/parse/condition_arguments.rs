@@ -97,12 +97,8 @@ pub(super) fn read_duration(
     Some(Time::Literal(nanoseconds as u64))
 }
 
-/// `[a, b]`, and `sum(n)` or `each(n, m)`.
-pub(super) fn read_multi_message(
-    inputs: &Expr,
-    need: &Expr,
-    errors: &mut Errors,
-) -> Option<ConditionKind> {
+/// `[a, b]`
+pub(super) fn read_inputs(inputs: &Expr, errors: &mut Errors) -> Option<Vec<Ident>> {
     let Expr::Array(array) = inputs else { return None };
     let inputs: Vec<Ident> = array.elems.iter().map(read_port).collect::<Option<_>>()?;
     for (index, input) in inputs.iter().enumerate() {
@@ -111,6 +107,17 @@ pub(super) fn read_multi_message(
             return None;
         }
     }
+    Some(inputs)
+}
+
+/// `[a, b]`, and `sum(n)` or `each(n, m)`.
+pub(super) fn read_multi_message(
+    inputs: &Expr,
+    need: &Expr,
+    errors: &mut Errors,
+) -> Option<ConditionKind> {
+    let array = inputs;
+    let inputs = read_inputs(array, errors)?;
     if inputs.is_empty() {
         errors.at(array, "`multi_message` names at least one input");
         return None;

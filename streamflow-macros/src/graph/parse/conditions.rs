@@ -8,7 +8,8 @@ use syn::punctuated::Punctuated;
 use syn::{Attribute, Expr, ExprCall, Meta, Token};
 
 use super::condition_arguments::{
-    read_call, read_catch_up, read_count, read_duration, read_multi_message, read_number, read_port,
+    read_call, read_catch_up, read_count, read_duration, read_inputs, read_multi_message,
+    read_number, read_port,
 };
 use crate::diagnostic::{Errors, similar};
 use crate::graph::conditions::{CatchUp, Condition, ConditionKind};
@@ -36,6 +37,10 @@ pub(in crate::graph) const FORMS: &[(&str, &str)] = &[
         "multi_message",
         "takes inputs of this node, and how many messages: `multi_message([a, b], sum(n))`, \
          `multi_message([a, b], each(n, m))`",
+    ),
+    (
+        "same_sequence",
+        "takes nothing, or inputs of this node, two or more: `same_sequence`, `same_sequence([a, b])`",
     ),
     (
         "expiring",
@@ -174,6 +179,13 @@ fn read_condition(written: TokenStream, in_any: bool, errors: &mut Errors) -> Op
     if text == "any" {
         return read_any(call.to_token_stream(), args, in_any, errors);
     }
+    if text == "same_sequence" && in_any {
+        errors.at(
+            &call,
+            "`same_sequence` in `any` would drop messages also where another condition is enough; write it beside `any`",
+        );
+        return None;
+    }
     let before = errors.len();
     let Some(kind) = read_kind(&text, &args, errors) else {
         if errors.len() == before {
@@ -236,6 +248,14 @@ fn read_kind(
             ConditionKind::MessageAvailable { input, messages }
         }
         ("multi_message", [inputs, need]) => read_multi_message(inputs, need, errors)?,
+        ("same_sequence", []) => ConditionKind::SameSequence(Vec::new()),
+        ("same_sequence", [inputs]) => {
+            let inputs = read_inputs(inputs, errors)?;
+            if inputs.len() < 2 {
+                return None;
+            }
+            ConditionKind::SameSequence(inputs)
+        }
         ("expiring", [input, timeout]) => {
             let input = read_port(input)?;
             let timeout = read_duration(timeout, Some(NO_TIMEOUT), errors)?;

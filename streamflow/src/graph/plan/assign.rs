@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use super::{Planning, Wait, plan};
 use crate::context::{Budget, Chain, Planned, Prediction};
 use crate::error::{Error, Result};
-use crate::graph::{AnyNode, Graph};
+use crate::graph::{AnyNode, Graph, joined};
 use crate::operator::NodeFacts;
 use crate::stream::Assign;
 
@@ -21,6 +21,7 @@ const VARIABLE: &str = "STREAMFLOW_ASSIGN";
 pub fn finish(graph: &mut dyn Graph) -> Result<()> {
     let mut nodes = graph.nodes();
     nodes.iter_mut().try_for_each(|node| node.bind_conditions())?;
+    joined::check(&mut nodes)?;
     let default = of_environment()?;
     let is_planned = |assign: Option<Assign>| assign.unwrap_or(default) != Assign::PerOperator;
     let is_planned = nodes.iter().any(|node| is_planned(node.assign()));

@@ -135,6 +135,13 @@ impl<T> Receiver<T> {
         self.message().is_some()
     }
 
+    /// Drops the held message, since it has no partner. It is counted before the drop, which may panic.
+    pub(crate) fn drop_held(&mut self) {
+        self.release();
+        self.edge.dropped_alone.fetch_add(1, Ordering::Relaxed);
+        drop(self.take());
+    }
+
     /// The held message was not received: it is the first one that waits.
     pub(crate) fn put_back(&mut self) {
         match &mut self.messages {

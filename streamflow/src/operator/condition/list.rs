@@ -105,6 +105,18 @@ impl Conditions {
         self.all.iter().any(|entry| entry.term.awaits(input))
     }
 
+    /// Whether one of them drops messages at this input that have no partner at another one.
+    pub(in crate::operator) fn pair_messages(&self, input: usize) -> bool {
+        self.all.iter().any(|entry| entry.term.pairs(input))
+    }
+
+    /// The one that does, as it is written.
+    pub(in crate::operator) fn pairs(&self) -> Option<&'static str> {
+        // An operator has fewer inputs than that.
+        let pairs = |entry: &&Entry| (0..=u8::MAX).any(|input| entry.term.pairs(input.into()));
+        self.all.iter().find(pairs).map(|entry| entry.text)
+    }
+
     /// As they are written in `#[when(…)]`.
     pub(in crate::operator) fn texts(&self) -> Box<[&'static str]> {
         self.all.iter().map(|entry| entry.text).collect()
@@ -155,7 +167,15 @@ impl Conditions {
         own.clear();
         *lacking = None;
         let mut verdict = Verdict::Ready;
-        let mut at = Situation { ports, platform, now, tick, waits: own, needs_all: true };
+        let mut at = Situation {
+            ports,
+            platform,
+            now,
+            tick,
+            waits: own,
+            needs_all: true,
+            has_dropped: false,
+        };
         for (index, entry) in all.iter_mut().enumerate() {
             let one = entry.check(&mut at)?;
             if one == Verdict::Never {
@@ -166,6 +186,9 @@ impl Conditions {
                 *lacking = Some(index);
             }
             verdict = both;
+        }
+        if at.has_dropped {
+            return Ok(Readiness::Dropped);
         }
         if verdict == Verdict::Ready
             && let Some(index) = all.iter_mut().position(|entry| !entry.claim())

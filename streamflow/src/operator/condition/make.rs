@@ -9,6 +9,7 @@ use super::messages::{Expiring, Messages, Need};
 use super::own::Own;
 use super::periodic::Periodic;
 use super::room::Room;
+use super::same_sequence::SameSequence;
 use super::streams::{Awaited, Done};
 use super::{AsyncHandle, BooleanHandle, Condition, Conditions};
 use crate::memory::{Allocator, MemoryAmount};
@@ -59,6 +60,11 @@ pub fn expiring(text: &'static str, input: &'static str, timeout: Duration) -> E
 /// `room(output)`
 pub fn room(text: &'static str, output: &'static str) -> Entry {
     Entry::new(text, Room::new(output))
+}
+
+/// `same_sequence`, `same_sequence([a, b])`
+pub fn same_sequence(text: &'static str, inputs: &[&'static str]) -> Entry {
+    Entry::new(text, SameSequence::new(inputs))
 }
 
 /// `memory_available(allocator, bytes(n))`

@@ -12,6 +12,7 @@ mod messages;
 mod own;
 mod periodic;
 mod room;
+mod same_sequence;
 mod streams;
 mod term;
 

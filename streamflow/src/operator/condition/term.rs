@@ -39,6 +39,12 @@ pub(super) trait Term: Send + fmt::Debug {
         false
     }
 
+    /// Whether it drops messages at this input that have no partner at another one.
+    fn pairs(&self, input: usize) -> bool {
+        let _ = input;
+        false
+    }
+
     /// A run begins.
     fn start(&mut self, waker: &Waker) -> Result<()> {
         let _ = waker;
@@ -112,6 +118,8 @@ pub(in crate::operator) struct Situation<'a> {
     pub(in crate::operator) waits: &'a mut Waits,
     /// Whether all conditions must hold: then a wait for one point is enough.
     pub(in crate::operator) needs_all: bool,
+    /// Whether a condition has dropped messages: there is room for others.
+    pub(in crate::operator) has_dropped: bool,
 }
 
 impl Situation<'_> {

@@ -9,6 +9,7 @@ use crate::context::{Activity, ExecutionContext, RunControl};
 use crate::driver::report_in_drop;
 use crate::error::{Error, Failure, Result, caught_as_error, drop_all, forget};
 use crate::operator::flush::Flushing;
+use crate::operator::join::Mixed;
 use crate::operator::poll::Poll;
 
 impl NodeRunner {
@@ -30,6 +31,7 @@ impl NodeRunner {
         self.poll = Poll::default();
         self.flush = if hooks.flushes() { Flushing::Pending } else { Flushing::Never };
         (self.flush_ticks, self.has_failed_flush) = (0, false);
+        self.mixed = Mixed::default();
         if let Some(conditions) = &mut self.conditions {
             let started = conditions.start(&run.waker());
             started.map_err(|error| *self.failed("start", error.into()))?;

@@ -12,6 +12,7 @@ impl NodeRunner {
         let conditions = self.conditions.as_deref();
         for (index, input) in inputs.iter_mut().enumerate() {
             input.is_awaited = conditions.is_some_and(|all| all.await_messages(index));
+            input.is_paired = conditions.is_some_and(|all| all.pair_messages(index));
         }
         let ports = NodePorts { inputs: &inputs, outputs: &outputs, tick: self.cx.tick() };
         let unmet = conditions.filter(|_| !self.is_flushed_now());
@@ -41,6 +42,8 @@ impl NodeRunner {
             parameters: changes.kept.into(),
             parameters_omitted: changes.omitted,
             missed_periods: conditions.map_or(0, Conditions::missed),
+            mixed: self.mixed.ticks,
+            mixed_pair: self.mixed.first,
             times: self.statistics.as_ref().map(|statistics| statistics.times()),
         }
     }
@@ -51,12 +54,12 @@ pub(super) fn port_statuses(ports: &mut dyn Ports) -> (Vec<PortStatus>, Vec<Port
     let (mut inputs, mut outputs) = (Vec::new(), Vec::new());
     ports.inputs(&mut |input| {
         let (name, optional, edges) = (input.name(), input.is_optional(), input.edges());
-        inputs.push(PortStatus { name, optional, is_awaited: false, has_emitted: false, edges });
+        inputs.push(PortStatus { optional, ..PortStatus::new(name, edges) });
     });
     ports.outputs(&mut |output| {
         let (name, edges) = (output.name(), output.edges());
         let has_emitted = output.has_emitted();
-        outputs.push(PortStatus { name, optional: false, is_awaited: false, has_emitted, edges });
+        outputs.push(PortStatus { has_emitted, ..PortStatus::new(name, edges) });
     });
     (inputs, outputs)
 }

@@ -109,6 +109,7 @@ impl NodeRunner {
     ) -> Result<Option<Step>, Box<Error>> {
         let idle = match self.readiness_if(can_run, hooks, waits)? {
             Readiness::Ready => None,
+            Readiness::Dropped => return Ok(Some(Step::Changed)),
             Readiness::Waiting => Some(Activity::Waiting),
             Readiness::Blocked => Some(Activity::Blocked),
             Readiness::Done => Some(Activity::Done),
@@ -191,7 +192,7 @@ impl NodeRunner {
     /// A tick had nothing to send. What the node waits for now belongs to this pass.
     #[inline(never)]
     fn was_empty(&mut self, hooks: &mut dyn Hooks, waits: &mut Waits) -> Result<Step, Box<Error>> {
-        if self.readiness(hooks, waits)? == Readiness::Ready {
+        if matches!(self.readiness(hooks, waits)?, Readiness::Ready | Readiness::Dropped) {
             waits.at_once();
         }
         Ok(Step::Nothing)

@@ -85,8 +85,11 @@ impl NodeRunner {
             self.cx.leave();
         }
         let handled = hooks.finish();
-        if handled >= Handled::Untouched {
-            return Err(self.unhandled(hooks));
+        if handled > Handled::Taken {
+            if handled >= Handled::Untouched {
+                return Err(self.unhandled(hooks));
+            }
+            self.mixed.note(hooks.ports());
         }
         if !PLAIN
             && self.may_fault
@@ -102,7 +105,7 @@ impl NodeRunner {
             self.use_conditions()?;
         }
         self.cx.count_tick(Activity::Idle);
-        let changed = emitted || handled == Handled::Taken;
+        let changed = emitted || handled >= Handled::Taken;
         if PLAIN {
             return Ok(if changed || self.is_done() { Progress::Changed } else { self.idle });
         }
