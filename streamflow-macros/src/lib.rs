@@ -134,12 +134,13 @@ pub fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
     guarded(item.clone(), || kernel::kernel(options.into(), item.into()).into())
 }
 
-/// Declares a graph: its parameters, stream pools, operators and edges.
+/// Declares a graph: its parameters, stream pools, operators and edges. This one, with its operators, is the example
+/// `cuda_stream_pool`, in `examples/src/seed_graph.rs`; `streamflow::guide::tutorial` has a whole program to begin with.
 ///
 /// ```text
 /// graph! {
 ///     /// Two sources, multiplied and summed by row.
-///     pub struct CudaStreamApp(rows: usize, cols: usize, count: u64) {
+///     pub struct CudaStreamApp(rows: usize, cols: u32, count: u64, report: Report<f32>) {
 ///         const STREAMS: CudaStreamPool = CudaStreamPool::new().max_size(5).reserved_size(1);
 ///
 ///         #[streams(STREAMS)] #[when(count(count))]
@@ -149,14 +150,14 @@ pub fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
 ///         #[streams(STREAMS)]
 ///         let combine_and_sum: CombineAndSum = CombineAndSum::new();
 ///         #[streams(STREAMS)] #[when(stream_done(tensor))]
-///         let rx: PrintTensor = PrintTensor::new();
+///         let rx: DeliverTensor = DeliverTensor::new(report);
 ///
 ///         source1.image >> combine_and_sum.in1;
 ///         source2.image >> combine_and_sum.in2;
 ///         combine_and_sum.out >> rx.tensor;
 ///     }
 /// }
-/// // CudaStreamApp::new(&platform, 2160, 3840, 10)?.run()?;
+/// // CudaStreamApp::new(&platform, 2160, 3840, 10, report)?.run()?;
 /// ```
 ///
 /// The macro defines a struct with
@@ -371,7 +372,7 @@ pub fn graph(tokens: TokenStream) -> TokenStream {
 ///
 /// The port fields are declarations: the struct keeps only the other fields, its state. The macro adds
 /// - `CombineAndSumIo<'t>`, the ports and stream names in one tick, a field for each,
-/// - `CombineAndSumPorts`, the ports that a graph connects,
+/// - the type of the ports that a graph connects, a field for each, which code names as `<CombineAndSum as Operator>::Ports`,
 /// - `CombineAndSumStreams<'t>`, the stream names for `start`,
 /// - and an implementation of `streamflow::operator::Operator`, which describes the ports (names, types, documentation) and the
 ///   number of streams that the operator may take from its pool.
@@ -456,8 +457,10 @@ pub fn operator(options: TokenStream, item: TokenStream) -> TokenStream {
 /// }
 /// ```
 ///
-/// All fields must be messages. If a field has device data, the struct has device data, and an operator gets its value
-/// only together with a stream.
+/// All fields must be messages: tensors, buffers, `bool`, numbers, `String`, other structs and enums with this derive, and a `Vec`
+/// of any of these; `HostData<T>` is for any other type of the host. The trait `streamflow::Message` has an example of each, and
+/// the guide all types: `streamflow::guide::reading_sharing_taking`. If a field has device data, the struct has device data, and
+/// an operator gets its value only together with a stream.
 ///
 /// An enum is one of several messages. An input of this type takes each of them:
 ///

@@ -85,3 +85,16 @@ fn a_bare_line_is_found() {
     let root = ROOT.replacen("#[doc(inline)]\npub use kernel::Grid;", "pub use kernel::Grid;", 1);
     assert_eq!(bare(&root), ["Grid"]);
 }
+
+/// The graph on the page of `graph!` is the one of the examples.
+#[test]
+fn the_page_of_the_graph_macro_shows_a_graph_of_the_examples() {
+    let page = include_str!("../../streamflow-macros/src/lib.rs");
+    let example = include_str!("../../examples/src/seed_graph.rs");
+    let lines = page.lines().filter_map(|line| line.strip_prefix("///")).map(str::trim);
+    let graph = lines.skip_while(|line| *line != "graph! {").take_while(|line| *line != "```");
+    let statement = |line: &&str| line.starts_with("let ") || line.contains(" >> ");
+    let statements: Vec<_> = graph.filter(statement).collect();
+    assert_eq!(statements.len(), 7);
+    statements.iter().for_each(|statement| assert!(example.contains(statement), "{statement}"));
+}

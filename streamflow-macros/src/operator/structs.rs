@@ -46,7 +46,7 @@ pub(super) fn name_types(operator: &Operator) -> Names {
     let tick = if taken { "'streamflow" } else { "'t" };
     let io_unused = find_unused_params(&io_generics, &types).into_iter().cloned().collect();
     Names {
-        // As with the ports' own types: a user has no type of this name.
+        // As with the ports' own types: a user has no type of this name. Code names it as `<Count as Operator>::Ports`.
         ports: format_ident!("{name}_Ports", span = span),
         io: format_ident!("{name}Io", span = span),
         flush_io: format_ident!("{name}FlushIo", span = span),

@@ -58,9 +58,73 @@ pub(crate) use visit::{order, ready_point, report_port};
 /// What can travel along an edge.
 ///
 /// Derive it for structs whose fields are messages, and for enums whose variants have such fields: a message that is one
-/// of several, as a tensor or a video buffer. An enum has device data if one of its variants has. Wrap any other value that is only for the host in a
-/// [`HostData`]. A message borrows nothing and may move between threads. An operator that is generic in the message it
-/// takes has the bound `M: Message + for<'t> Receive<'t, Message = M>`.
+/// of several, as a tensor or a video buffer. An enum has device data if one of its variants has. `bool`, numbers, `String`,
+/// tensors and buffers are messages, and so is a `Vec` of messages; the guide has [all types](crate::guide::reading_sharing_taking#which-types-are-messages).
+/// Wrap any other value that is only for the host in a [`HostData`]. A message borrows nothing and may move between threads. An
+/// operator that is generic in the message it takes has the bound `M: Message + for<'t> Receive<'t, Message = M>`.
+///
+/// ```
+/// use streamflow::prelude::*;
+///
+/// /// A text, a list of tensors, or nothing.
+/// #[derive(Message)]
+/// enum Part {
+///     Title(String),
+///     Tiles { tiles: Vec<Tensor<f32>> },
+///     Nothing,
+/// }
+///
+/// #[operator(streams(work))]
+/// struct Parts {
+///     #[output] part: Part,
+/// }
+///
+/// impl Compute for Parts {
+///     fn compute(&mut self, io: PartsIo<'_>, cx: &ExecutionContext) -> Result<()> {
+///         let stream = cx.allocate_cuda_stream(io.work)?;
+///         let part = match cx.tick() {
+///             0 => Part::Title("tiles".to_owned()),
+///             1 => Part::Tiles { tiles: vec![cx.tensor([4, 4], &stream)?, cx.tensor([2, 2], &stream)?] },
+///             _ => Part::Nothing,
+///         };
+///         io.part.set_cuda_stream(&stream).emit(part)
+///     }
+/// }
+///
+/// #[operator]
+/// struct Show {
+///     #[input] part: &Part,
+///     seen: Vec<String>,
+/// }
+///
+/// impl Compute for Show {
+///     fn compute(&mut self, io: ShowIo<'_>, cx: &ExecutionContext) -> Result<()> {
+///         // One of the variants has device data, so the stream comes before each of them.
+///         let (part, _stream) = io.part.receive().receive_cuda_stream(cx)?;
+///         self.seen.push(match part {
+///             Part::Title(title) => title.clone(),
+///             Part::Tiles { tiles } => format!("{:?}", tiles.iter().map(|tile| tile.len()).collect::<Vec<_>>()),
+///             Part::Nothing => "nothing".to_owned(),
+///         });
+///         Ok(())
+///     }
+/// }
+///
+/// graph! {
+///     struct Shown {
+///         #[when(count(3))] let parts: Parts = Parts::new();
+///         let show: Show = Show::new(Vec::new());
+///         parts.part >> show.part;
+///     }
+/// }
+///
+/// # fn main() -> Result<()> {
+/// let mut graph = Shown::new(&Platform::host().build()?)?;
+/// graph.run()?;
+/// assert_eq!(graph.show().seen, ["tiles", "[16, 4]", "nothing"]);
+/// # Ok(())
+/// # }
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a message",
     label = "this type can't travel along an edge",

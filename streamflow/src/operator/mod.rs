@@ -86,7 +86,8 @@ pub trait Operator: Sized {
     /// Whether it is an operator. rustc reports a type that is none where `graph!` names this item.
     #[doc(hidden)]
     const __STREAMFLOW_IS_OPERATOR: bool = true;
-    /// Its ports, for edges.
+    /// Its ports, for edges: a struct with a field for each. Code names the type through this trait, as
+    /// `<CombineAndSum as Operator>::Ports`, and no name of its own is taken from the program.
     type Ports: Ports;
     /// Its ports during one tick, for [`Compute::compute`].
     type Io<'t>;
