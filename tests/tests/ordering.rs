@@ -4,12 +4,13 @@
 
 mod ordering {
     pub(crate) mod old_messages;
+    pub(crate) mod several_writers;
 }
 
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use ordering::old_messages;
+use ordering::{old_messages, several_writers};
 use streamflow::prelude::*;
 use streamflow::stream::StreamFlags;
 use streamflow_tests::layers::DropWaits;
@@ -30,6 +31,14 @@ fn main() -> ExitCode {
             1,
             10,
             |driver| without_waits(old_messages::received_with_a_late_one, driver),
+        )
+        .both(
+            "law7_a_message_written_on_two_streams_and_sent_on_a_third_is_right",
+            several_writers::arrives,
+        )
+        .control(
+            "law7_a_message_written_on_two_streams_and_sent_on_a_third_is_right",
+            several_writers::arrives_without_the_wait,
         )
         .both("law14_an_early_try_get_never_reads_incomplete_data", |platform| {
             check(old_messages::with_an_early_look(platform)?, || {
