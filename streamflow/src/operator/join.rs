@@ -5,7 +5,7 @@
 //! is [`visits::compare`](super::visits::compare), at the end of each tick of an operator that [joins] messages; here is what
 //! becomes of a difference. `#[when(same_sequence)]` (`condition/same_sequence.rs`) avoids them.
 
-use crate::message::{Handled, Mark};
+use crate::message::{Handled, Mark, Origin};
 use crate::port::{PortInfo, PortSize, Ports};
 
 /// Which inputs a node compares after each tick.
@@ -39,7 +39,12 @@ pub(super) const fn joins(inputs: &[PortInfo]) -> Joins {
 pub(super) struct Mixed {
     pub(super) ticks: u64,
     pub(super) first: Option<Pair>,
+    /// What the tick that is looked at has received. It is kept, so that a tick allocates nothing.
+    received: Vec<Received>,
 }
+
+/// The input, the origin and the sequence number of a message.
+type Received = (&'static str, Origin, u64);
 
 /// Two messages of one origin with different numbers, which a tick has received.
 #[derive(Debug, Clone, Copy)]
@@ -57,15 +62,16 @@ impl Mixed {
     #[cold]
     #[inline(never)]
     pub(super) fn note(&mut self, ports: &mut dyn Ports) {
-        let Some(pair) = mixed_pair(ports) else { return };
+        let Some(pair) = mixed_pair(ports, &mut self.received) else { return };
         self.ticks += 1;
         self.first.get_or_insert(pair);
     }
 }
 
 /// The first pair of messages that don't belong together, in the order of the inputs.
-fn mixed_pair(ports: &mut dyn Ports) -> Option<Pair> {
-    let (mut received, mut found) = (Vec::new(), None);
+fn mixed_pair(ports: &mut dyn Ports, received: &mut Vec<Received>) -> Option<Pair> {
+    let mut found = None;
+    received.clear();
     ports.inputs(&mut |input| {
         let has_received = matches!(input.handled(), Handled::Taken | Handled::Mixed);
         let mark: Mark = input.mark();
