@@ -35,6 +35,7 @@ mod tests;
 mod thread;
 mod thread_settings;
 mod times;
+mod work;
 mod workers;
 
 pub use calls::Stepped;

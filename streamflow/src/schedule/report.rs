@@ -52,7 +52,7 @@ pub struct Report {
     pub mixed: Vec<Mixed>,
     /// The waits that kept nodes from going on at the end of a run that has not stalled by it, since timing decides how far they come:
     /// nodes behind an edge whose policy drops messages, and nodes without an end of their own that serve these or optional
-    /// inputs alone. Each is a chain of who waits for whom, as in [`Error::Stalled`](crate::Error::Stalled).
+    /// inputs alone: also one that could run, of whose messages none would be taken any more. Each is a chain of who waits for whom, as in [`Error::Stalled`](crate::Error::Stalled).
     pub waited: Vec<String>,
     /// The values of parameters that the nodes have taken over, in the order of the nodes, and of the ticks of each
     /// node. The last 1000 of each node are kept.
@@ -77,7 +77,8 @@ pub struct Report {
 #[non_exhaustive]
 pub enum End {
     /// Each source has done as many ticks as its `count`, and no node can run any more. A source without a count stands still
-    /// where nothing but optional inputs, and nodes behind edges that drop messages, gets what it sends.
+    /// where nothing but optional inputs, and nodes behind edges that drop messages, gets what it sends: it ends with the last of
+    /// these nodes.
     SourcesDone,
     /// Some nodes ended by [`finish`](crate::ExecutionContext::finish), or since a condition of theirs can't hold again,
     /// and no other node can run without them.

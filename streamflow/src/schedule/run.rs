@@ -6,11 +6,12 @@ use std::sync::Arc;
 use super::greedy::{self, Pass, Position};
 use super::idle::Idle;
 use super::limit::{Limit, RunFor};
-use super::nodes::{Nodes, has_work, statuses};
+use super::nodes::{Nodes, statuses};
 use super::outcome::Outcome;
 use super::replay::Replay;
 use super::report::{End, Report, StoppedBy};
 use super::shared::Shared;
+use super::work::{self, Attendants, TICKS_BETWEEN};
 use super::workers::Workers;
 use super::{asleep, event_based, stall, statistics};
 use crate::context::{Activity, Command, RunControl, StopSource};
@@ -45,6 +46,10 @@ pub(super) struct Run {
     followed: Vec<Error>,
     /// `None` for a graph that doesn't ask for it.
     replay: Option<Box<Replay>>,
+    /// `None` before the first pass, and for a graph in which none may run for ever.
+    attendants: Option<Box<Attendants>>,
+    /// The number of passes in which a node has run, for a graph with attendants.
+    passes: u32,
 }
 
 /// What a pass means for the run.
@@ -84,6 +89,8 @@ impl Run {
             workers: None,
             followed: Vec::new(),
             replay: replay.map(Box::new),
+            attendants: None,
+            passes: 0,
         }
     }
 
@@ -101,6 +108,25 @@ impl Run {
     pub(super) fn limit(&mut self, nodes: Nodes<'_, '_>, limit: RunFor) {
         self.limit = limit.begin(nodes, self.platform.clock());
         self.limit.until().into_iter().for_each(|end| self.control.set_deadline(end));
+    }
+
+    /// Finds the attendants, when the limits of the nodes are set: a node with a limit has an end of its own.
+    fn find_attendants(&mut self, nodes: Nodes<'_, '_>) {
+        self.attendants = Attendants::new(statuses(nodes)).map(Box::new);
+    }
+
+    /// Whether the run goes on although no node can run, or none but attendants.
+    fn has_work(&mut self, nodes: Nodes<'_, '_>) -> bool {
+        work::goes_on(nodes.len(), &mut { nodes }, self.attendants.as_deref_mut())
+    }
+
+    /// Whether the run is over although nodes run: they are attendants, for which none is left.
+    fn serves_none(&mut self, nodes: Nodes<'_, '_>) -> bool {
+        if self.attendants.is_none() {
+            return false;
+        }
+        self.passes = self.passes.wrapping_add(1);
+        self.passes.is_multiple_of(TICKS_BETWEEN) && !self.has_work(nodes)
     }
 
     /// Makes one pass over the nodes, or what is left of it after a panic.
@@ -122,6 +148,7 @@ impl Run {
             return Ok(Passed::Ended(Outcome::Over));
         }
         Ok(match pass {
+            Pass::Ran if self.serves_none(nodes) => Passed::Ended(Outcome::Over),
             Pass::Ran => Passed::Ran,
             Pass::Nothing if waits.is_empty() => Passed::Ended(Outcome::Over),
             Pass::Nothing if !self.limit.is_over(self.platform.clock()) => Passed::Waits,
@@ -131,13 +158,16 @@ impl Run {
 
     /// Makes one pass, without waiting. Returns whether a node has run; `None` if the run is over.
     pub(super) fn step(&mut self, nodes: Nodes<'_, '_>) -> Result<Option<bool>> {
-        self.start(nodes)?;
+        if !self.has_started {
+            self.start(nodes)?;
+            self.find_attendants(nodes);
+        }
         while self.outcome.is_none() {
             let outcome = match self.control.command() {
                 Command::Stop(source) => Outcome::Stopped(source),
                 _ => match self.single_pass(nodes)? {
                     Passed::Ran => return Ok(Some(true)),
-                    Passed::Waits if has_work(nodes) => return Ok(Some(false)),
+                    Passed::Waits if self.has_work(nodes) => return Ok(Some(false)),
                     Passed::Waits => Outcome::Over,
                     Passed::Ended(outcome) => outcome,
                 },
@@ -176,6 +206,7 @@ impl Run {
 
     /// Runs the nodes until the run is over.
     fn run_nodes(&mut self, nodes: Nodes<'_, '_>, shared: Option<&Shared>) -> Result<Outcome> {
+        self.find_attendants(nodes);
         loop {
             let outcome = self.run_until_still(nodes, shared)?;
             if !self.goes_on(nodes, outcome) {
@@ -214,9 +245,11 @@ impl Run {
             limit: self.limit,
             races: self.is_watched.then_some(&mut self.races),
             shared,
+            attendants: self.attendants.take(),
         };
-        let (done, followed) = event_based::run(parts, nodes, workers);
+        let (done, followed, attendants) = event_based::run(parts, nodes, workers);
         self.followed = followed;
+        self.attendants = attendants;
         done
     }
 
@@ -255,7 +288,7 @@ impl Run {
                 }
                 match passed {
                     Passed::Ran => idle.end(),
-                    Passed::Waits if idle.looks_for_work() && !has_work(nodes) => {
+                    Passed::Waits if idle.looks_for_work() && !run.has_work(nodes) => {
                         return Ok(Outcome::Over);
                     }
                     Passed::Waits => {

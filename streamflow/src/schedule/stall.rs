@@ -22,14 +22,16 @@
 //! optional inputs alone.
 //!
 //! What waits for a node that ended itself, by `finish` or by a condition, or at the limit of the run, and for nothing
-//! else, is dropped and is no stall.
+//! else, is dropped and is no stall. The report names a source without an end all the same, and what it waited for.
 
 mod flush;
+mod serving;
 mod timing;
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
 pub(super) use self::flush::due;
+pub(super) use self::serving::{Attending, attending, may_go_on};
 use self::timing::Timing;
 use crate::message::EdgeStatus;
 use crate::operator::{Flushing, NodeStatus, PortStatus, UnmetCondition};
@@ -53,7 +55,8 @@ pub(super) fn find(nodes: &[NodeStatus]) -> Found {
     let timing = Timing::new(&graph);
     let mut excused = vec![None; nodes.len()];
     let waits = |node: &usize| {
-        graph.is_stuck(*node, &timing) && !graph.is_by_finish(*node, &timing, &mut excused)
+        graph.is_stuck(*node, &timing)
+            && (timing.attends(*node) || !graph.is_by_finish(*node, &timing, &mut excused))
     };
     let waiting = (0..nodes.len()).filter(waits);
     let (waited, stuck) = waiting.partition(|node| timing.decides(*node));
@@ -68,22 +71,6 @@ pub(super) fn giving_way(nodes: &[NodeStatus]) -> Vec<usize> {
     (0..nodes.len()).flat_map(|node| timing.kept_by(node, &graph)).collect()
 }
 
-/// Whether one of these nodes may run, when no node can run before what some wait for outside of the graph has happened. A
-/// node that is not among those may run only if others do that it waits for.
-pub(super) fn may_go_on(nodes: &[NodeStatus], some: &[usize]) -> bool {
-    let graph = Graph::new(nodes);
-    let mut may_run = vec![false; nodes.len()];
-    let mut has_grown = true;
-    while std::mem::take(&mut has_grown) {
-        for node in 0..nodes.len() {
-            if !may_run[node] && !nodes[node].is_done() && graph.is_served(node, &may_run) {
-                (may_run[node], has_grown) = (true, true);
-            }
-        }
-    }
-    some.iter().any(|node| may_run[*node])
-}
-
 /// What a node waits for.
 #[derive(Clone, Copy)]
 enum Blocker<'a> {
@@ -93,20 +80,25 @@ enum Blocker<'a> {
     Room(&'a EdgeStatus, usize),
     /// What a condition lacks, which this node would send or make.
     Condition(&'a UnmetCondition, usize),
+    /// That this node takes messages of this edge, for which alone an attendant runs.
+    Taker(&'a EdgeStatus, usize),
 }
 
 impl Blocker<'_> {
     /// The node that would end the wait.
     fn node(self) -> usize {
         match self {
-            Self::Message(_, node) | Self::Room(_, node) | Self::Condition(_, node) => node,
+            Self::Message(_, node)
+            | Self::Room(_, node)
+            | Self::Condition(_, node)
+            | Self::Taker(_, node) => node,
         }
     }
 
     fn is_message(self) -> bool {
         match self {
             Self::Message(..) => true,
-            Self::Room(..) => false,
+            Self::Room(..) | Self::Taker(..) => false,
             Self::Condition(condition, _) => !condition.is_room,
         }
     }
@@ -164,10 +156,22 @@ impl<'a> Graph<'a> {
     }
 
     /// The waits of a node at the end of a run, without those for room in edges that would give way for it: timing has
-    /// decided about these.
+    /// decided about these. An attendant that waits for nothing else, but perhaps for another one, lacks a node that takes its
+    /// messages.
     fn lasting_blockers(&self, node: usize, timing: &Timing) -> Vec<Blocker<'a>> {
         let mut blockers = self.blockers(node);
         blockers.retain(|blocker| !timing.is_passing(*blocker, self));
+        if !timing.attends(node) || self.nodes[node].is_done() {
+            return blockers;
+        }
+        let goes_on = |from: usize| timing.attends(from) && !self.nodes[from].is_done();
+        blockers.retain(|blocker| !blocker.is_message() || !goes_on(blocker.node()));
+        if blockers.is_empty() {
+            let edges = self.nodes[node].outputs.iter().flat_map(|output| &output.edges);
+            let taker =
+                |edge: &'a EdgeStatus| Some(Blocker::Taker(edge, *self.consumers.get(&edge.id)?));
+            blockers = edges.filter_map(taker).collect();
+        }
         blockers
     }
 
@@ -178,7 +182,7 @@ impl<'a> Graph<'a> {
         let any = |blocker: &&Blocker<'_>| match blocker {
             Blocker::Condition(..) => true,
             Blocker::Message(..) => !self.has_required(node),
-            Blocker::Room(..) => false,
+            Blocker::Room(..) | Blocker::Taker(..) => false,
         };
         let mut each = blockers.iter().filter(|blocker| !any(blocker));
         let mut one = blockers.iter().filter(any).peekable();
@@ -404,6 +408,7 @@ impl Graph<'_> {
                     edge.name, edge.waiting, edge.capacity
                 )
             }
+            Blocker::Taker(edge, _) => format!("a node that takes messages of `{}`", edge.name),
             Blocker::Condition(UnmetCondition { condition, lacks, has_some, .. }, _) => {
                 let remedy = if *has_some {
                     " (`any(…, expiring(…))` or `#[operator(flush)]` would also take the last ones)"

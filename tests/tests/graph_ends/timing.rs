@@ -22,7 +22,7 @@ pub(crate) fn add(suite: Suite) -> Suite {
 }
 
 /// Runs a graph on one thread, with workers, and with workers that take turns in the order of a seed.
-fn in_each_order<G: Graph + Runs>(
+pub(crate) fn in_each_order<G: Graph + Runs>(
     make: impl Fn(&Platform) -> Result<G, Error>,
     judge: impl Fn(&mut G, Result<Report, Error>) -> Result<(), Failed>,
 ) -> Result<(), Failed> {
@@ -41,19 +41,20 @@ fn in_each_order<G: Graph + Runs>(
 }
 
 /// A graph with the method `run` that `graph!` writes.
-trait Runs {
+pub(crate) trait Runs {
     fn run_once(&mut self) -> Result<Report, Error>;
 }
 
 macro_rules! runs {
     ($($graph:ident),*) => {$(
-        impl Runs for $graph {
+        impl $crate::graph_ends::timing::Runs for $graph {
             fn run_once(&mut self) -> Result<Report, Error> {
                 self.run()
             }
         }
     )*};
 }
+pub(crate) use runs;
 runs!(Late, Circle, Beside, WithoutEnd, Thinned);
 
 impl Runs for Sampled {
@@ -64,23 +65,23 @@ impl Runs for Sampled {
 }
 
 /// The messages of an edge that were not received: reasons and numbers.
-fn dropped(report: &Report, edge: &str) -> Vec<(DropReason, u64)> {
+pub(crate) fn dropped(report: &Report, edge: &str) -> Vec<(DropReason, u64)> {
     let of_edge = report.dropped.iter().filter(|dropped| dropped.edge == edge);
     of_edge.map(|Dropped { reason, messages, .. }| (*reason, *messages)).collect()
 }
 
-fn sum(dropped: &[(DropReason, u64)]) -> u64 {
+pub(crate) fn sum(dropped: &[(DropReason, u64)]) -> u64 {
     dropped.iter().map(|(_, messages)| messages).sum()
 }
 
 /// Takes a message of `o`, if there is one, with each of `a`.
 #[operator]
-struct Overlay {
+pub(crate) struct Overlay {
     #[input]
     a: &u64,
     #[input(optional)]
     o: &u64,
-    taken: u64,
+    pub(crate) taken: u64,
 }
 
 impl Compute for Overlay {
@@ -105,7 +106,7 @@ impl Compute for Takes {
 }
 
 #[operator]
-struct Join {
+pub(crate) struct Join {
     #[input]
     a: &u64,
     #[input]

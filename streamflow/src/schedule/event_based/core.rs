@@ -383,6 +383,33 @@ impl Core {
         !self.nodes.iter().any(is_held) && (0..self.nodes.len()).all(|node| self.claim(node))
     }
 
+    /// [Claims](Self::claim) each node that no worker holds, and notes which these are. Returns `false`, and claims none, if a
+    /// node beside this one, which the caller holds, is held or queued, and is no attendant.
+    pub(super) fn claim_beside(
+        &mut self,
+        held: NodeId,
+        is_attendant: &[bool],
+        claimed: &mut [bool],
+    ) -> bool {
+        let mut nodes = self.nodes.iter().enumerate().zip(is_attendant);
+        let is_quiet = nodes.all(|((index, node), attends)| {
+            *attends || index == held || node.state == State::Quiet
+        });
+        if is_quiet {
+            for (node, claimed) in claimed.iter_mut().enumerate() {
+                let is_held = matches!(self.nodes[node].state, State::Held { .. });
+                *claimed = !is_held && self.claim(node);
+            }
+        }
+        is_quiet
+    }
+
+    /// Gives the nodes back that [`claim_beside`](Self::claim_beside) has claimed.
+    pub(super) fn release_beside(&mut self, claimed: &[bool]) {
+        let claimed = claimed.iter().enumerate().filter(|(_, claimed)| **claimed);
+        claimed.for_each(|(node, _)| self.release(node));
+    }
+
     /// Gives all nodes back, which were claimed together.
     pub(super) fn release_all(&mut self) {
         (0..self.nodes.len()).for_each(|node| self.release(node));

@@ -16,9 +16,7 @@ use crate::error::{Error, Result};
 use crate::lock::locked;
 use crate::schedule::asleep;
 use crate::schedule::idle::Rest;
-use crate::schedule::nodes::can_work;
 use crate::schedule::outcome::Outcome;
-use crate::schedule::stall;
 use crate::time::Timestamp;
 
 /// The poller's turn of a worker.
@@ -167,16 +165,5 @@ impl Team<'_, '_> {
             tick: cell.word().ticks(),
             cause: Error::from(error).into(),
         }
-    }
-
-    /// Whether a node has something to do, now or later. No node is held.
-    fn has_work(&self) -> bool {
-        if self.nodes.iter().any(|node| can_work(&mut **locked(node))) {
-            return true;
-        }
-        let has_work = |node: &usize| locked(&self.nodes[*node]).has_work();
-        let some: Vec<_> = (0..self.nodes.len()).filter(has_work).collect();
-        let statuses = || self.nodes.iter().map(|node| locked(node).status()).collect::<Vec<_>>();
-        !some.is_empty() && stall::may_go_on(&statuses(), &some)
     }
 }

@@ -1,7 +1,7 @@
 //! What the workers of a run share.
 
 use std::sync::Mutex;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU32};
 
 use smallvec::SmallVec;
 
@@ -17,6 +17,7 @@ use crate::schedule::idle::Idle;
 use crate::schedule::limit::Limit;
 use crate::schedule::outcome::Outcome;
 use crate::schedule::shared::Shared;
+use crate::schedule::work::Attendants;
 use crate::stream::Point;
 use crate::sync::Arc;
 use crate::time::Timestamp;
@@ -37,6 +38,7 @@ pub(super) struct Team<'r, 'g> {
     /// If the driver is watched.
     pub(super) races: Option<Mutex<&'r mut RaceWatch>>,
     pub(super) shared: Option<&'r Shared>,
+    pub(super) attends: Attends,
     /// Whether a report is being made.
     pub(super) collects: AtomicBool,
     pub(super) collection: Mutex<Collection>,
@@ -86,6 +88,43 @@ pub(super) struct Collection {
     /// How many reports had been asked for when it was begun.
     pub(super) asked: u64,
     pub(super) statuses: Vec<Option<NodeStatus>>,
+}
+
+/// The attendants of a run, for its workers.
+pub(super) struct Attends {
+    /// By node, whether it is an attendant. Empty for a graph in which none may run for ever.
+    pub(super) all: Box<[bool]>,
+    /// In how many looks attendants have run.
+    pub(super) looks: AtomicU32,
+    /// Whether a worker is to ask whether the run is over.
+    pub(super) is_due: AtomicBool,
+    /// Taken out by the worker that asks.
+    pub(super) asked: Mutex<Option<Asked>>,
+}
+
+pub(super) struct Asked {
+    pub(super) attendants: Box<Attendants>,
+    /// Which nodes this worker has claimed.
+    pub(super) claimed: Box<[bool]>,
+}
+
+impl Attends {
+    pub(super) fn new(attendants: Option<Box<Attendants>>) -> Self {
+        let all: Box<[bool]> =
+            attendants.as_ref().map(|found| found.all().into()).unwrap_or_default();
+        let claimed = vec![false; all.len()].into();
+        let asked = attendants.map(|attendants| Asked { attendants, claimed });
+        Self {
+            all,
+            looks: AtomicU32::new(0),
+            is_due: AtomicBool::new(false),
+            asked: Mutex::new(asked),
+        }
+    }
+
+    pub(super) fn into_inner(self) -> Option<Box<Attendants>> {
+        locked(&self.asked).take().map(|asked| asked.attendants)
+    }
 }
 
 /// What the worker that polls has. Another one that polls later goes on with it.

@@ -99,6 +99,9 @@ impl protocol::Thread for Worker<'_, '_, '_> {
         let team = self.team;
         self.spin = Spin::default();
         turns::point("a worker has taken a node");
+        if team.stands_still(node) {
+            return Ok(Looked { again: true, ..Looked::default() });
+        }
         self.waits.clear();
         let raises = team.control.signal().raises();
         self.looks_at = Some((node, raises));
@@ -113,6 +116,7 @@ impl protocol::Thread for Worker<'_, '_, '_> {
             }
         }
         let found = self.found(node, step, raises);
+        team.stood(node, found);
         if found.again && step == Step::Nothing {
             // A source that has nothing to send lets other threads run.
             turns::yield_turn();

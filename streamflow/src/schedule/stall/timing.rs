@@ -4,7 +4,7 @@
 //! be. And of messages that come faster than they are taken, the policies `pop` and `reject` drop some. Nothing else does: a
 //! node waits until all its required inputs have messages and all its outputs have room, and no other node takes these away.
 //! So two ticks that are both possible give the same state in either order, and a run of such nodes has one final state
-//! (Kahn, *The semantics of a simple language for parallel programming*, 1974; with bounded queues, Parks, 1995). Two rules
+//! (Kahn, *The semantics of a simple language for parallel programming*, 1974; with bounded queues, Parks, 1995). Three rules
 //! keep what timing decides away from that state:
 //!
 //! 1. **No run ends at an edge that gives way.** When no node can run any more, and an edge of this list is all that a node
@@ -17,6 +17,14 @@
 //!      without `count`, or such a node feeds it; and nothing but optional inputs, thinned nodes and other attendants gets
 //!      what it sends.
 //! 2. **No thinned node and no attendant is stuck.** How far it comes is up to timing.
+//! 3. **No attendant keeps a run going.** An edge with `pop` or `reject` lets its producer run without room, so an attendant
+//!    behind such edges alone would run for ever. The run is over when each other node has ended, or waits for a message, or
+//!    room, that comes from no node that can run. So a consumer that has ended ends a run as it does without a policy: by its
+//!    `count`, by `finish`, by a handle that was closed, or since a node that it needs has ended.
+//!
+//!    A consumer that still takes messages keeps the run going, also beside one that has ended: the policy promises that no
+//!    consumer holds its producer up, and the tick at which a thinned node ends is up to timing, so it must decide about no
+//!    tick of the others. On an edge without a policy the producer waits for the consumer that has ended, as ever.
 //!
 //! Thus edges to optional inputs, thinned nodes and attendants prevent no tick of the other nodes, and cause none: those have one
 //! final state, and the verdict depends on it alone. In each order such an edge has the same number of sent messages, if
@@ -89,6 +97,11 @@ impl Timing {
         self.is_thinned[node] || self.is_attendant[node]
     }
 
+    /// Whether the node is an attendant.
+    pub(super) fn attends(&self, node: usize) -> bool {
+        self.is_attendant[node]
+    }
+
     /// Whether the edge leads to an optional input beside a required one.
     pub(super) fn is_optional(&self, edge: usize) -> bool {
         self.optional.contains(&edge)
@@ -108,7 +121,7 @@ impl Timing {
             match blocker {
                 Blocker::Room(edge, _) => edges.push(edge.id),
                 Blocker::Condition(unmet, _) => edges.extend(&unmet.edges),
-                Blocker::Message(..) => {}
+                Blocker::Message(..) | Blocker::Taker(..) => {}
             }
         }
         edges
