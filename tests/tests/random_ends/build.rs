@@ -9,7 +9,7 @@ use streamflow::__private::{
 use streamflow::graph::{
     AnyNode, Graph, Node, NodeOptions, NodeStreams, OnFailure, RunState, finish,
 };
-use streamflow::operator::Operator;
+use streamflow::operator::{AsyncHandle, Operator};
 use streamflow::prelude::*;
 
 use super::operators::{Core, Counts, Hold, Merge, One, Source, Two};
@@ -192,17 +192,18 @@ pub(crate) fn build(plan: &Plan, counts: &[Arc<Counts>], platform: &Platform) ->
     }
     let (params, single_stream) = (GraphParams::default(), SingleStream::new(0));
     let mut nodes: Vec<Box<dyn AnyNode>> = Vec::new();
+    let attends = plan.up_to_timing().attends;
     for (index, ((of, ports), counts)) in plan.nodes.iter().zip(ports).zip(counts).enumerate() {
         let options = NodeOptions {
             streams: NodeStreams::None,
             worker: None,
             count: of.count,
-            conditions: of.when.map(conditions),
+            conditions: of.when.map(conditions).transpose()?,
             on_failure: OnFailure::Stop,
             single_stream: &single_stream,
             params: &params,
         };
-        let (name, core) = (format!("n{index}"), Core::new(*of, counts.clone()));
+        let (name, core) = (format!("n{index}"), Core::new(*of, attends[index], counts.clone()));
         nodes.push(match ports {
             Ports::Source(ports) => node(Source::new(core), ports, &name, platform, options)?,
             Ports::One(ports) => node(One::new(core), ports, &name, platform, options)?,
@@ -218,14 +219,20 @@ pub(crate) fn build(plan: &Plan, counts: &[Arc<Counts>], platform: &Platform) ->
     Ok(built)
 }
 
-fn conditions(condition: When) -> streamflow::graph::Conditions {
-    when::all(vec![match condition {
+fn conditions(condition: When) -> Result<streamflow::graph::Conditions, Error> {
+    Ok(when::all(vec![match condition {
         When::Available(n) => when::message_available("message_available(a, n)", "a", n),
         When::Room => when::room("room(x)", "x"),
+        When::Credits(credits) => {
+            let handle = AsyncHandle::new();
+            (0..credits).try_for_each(|_| handle.notify())?;
+            handle.close();
+            when::asynchronous("asynchronous(credits)", &handle)
+        }
         When::Periodic => {
             when::periodic("periodic(1ms)", Duration::from_millis(1), when::CatchUp::Skip)
         }
-    }])
+    }]))
 }
 
 /// A node with ports that are connected already.

@@ -50,6 +50,7 @@ fn when(node: &NodePlan) -> String {
     let other = node.when.map(|when| match when {
         When::Available(n) => format!("message_available(a, {n})"),
         When::Room => "room(x)".to_owned(),
+        When::Credits(n) => format!("asynchronous(closed after {n})"),
         When::Periodic => "periodic(1ms)".to_owned(),
     });
     let all: Vec<_> = count.into_iter().chain(other).collect();

@@ -37,7 +37,37 @@ pub(crate) fn draw(seed: u64) -> Plan {
     for node in 0..plan.nodes.len() {
         limit(random, &mut plan, node);
     }
+    end_consumers(random, &mut plan);
     plan
+}
+
+/// Has sources without an end send over edges that drop messages, to consumers that end in each way.
+fn end_consumers(random: &mut Random, plan: &mut Plan) {
+    for index in 0..plan.edges.len() {
+        let EdgePlan { from, to, port, .. } = plan.edges[index];
+        let is_endless = plan.nodes[from].kind == Kind::Source && plan.nodes[from].count.is_none();
+        if is_endless && one_in(random, 2) {
+            plan.edges[index].policy = of(random, &[Policy::Pop, Policy::Reject]);
+        }
+        if !plan.edges[index].is_lossy() || port != Port::A {
+            continue;
+        }
+        let (ticks, consumer) = (1 + random.below(6) as u64, &mut plan.nodes[to]);
+        match random.below(4) {
+            0 => consumer.count = Some(ticks),
+            1 => consumer.finish = Some(ticks),
+            2 => consumer.when = Some(When::Credits(ticks)),
+            _ => {}
+        }
+    }
+    if !plan.up_to_timing().attends.contains(&true) {
+        return;
+    }
+    // A source that never waits lets no simulated time pass, and more than any number of its messages is too many.
+    let is_periodic = |node: &&mut NodePlan| node.when == Some(When::Periodic);
+    plan.nodes.iter_mut().filter(is_periodic).for_each(|node| node.when = None);
+    let faults = plan.edges.iter_mut().filter(|edge| edge.policy == Policy::Fault);
+    faults.for_each(|edge| edge.policy = Policy::BackPressure);
 }
 
 fn draw_node(random: &mut Random, kind: Kind) -> NodePlan {

@@ -10,8 +10,11 @@ use streamflow::testing::yield_now;
 
 use super::plan::{NodePlan, Port};
 
-/// A node that does so many ticks has no end.
+/// A node that does so many ticks has no end. One that does not keep its run going may do more.
 const ENDLESS: u64 = 60;
+
+/// So many messages come to a node from no nodes that have an end.
+const ENDLESS_MESSAGES: u64 = 4 * ENDLESS;
 
 /// The text of the error of such a node.
 pub(crate) const HAS_NO_END: &str = "this node has no end";
@@ -26,12 +29,14 @@ pub(crate) struct Counts {
 /// The work of an operator in a tick.
 pub(crate) struct Core {
     plan: NodePlan,
+    /// Whether it does not keep its run going.
+    attends: bool,
     counts: Arc<Counts>,
 }
 
 impl Core {
-    pub(crate) fn new(plan: NodePlan, counts: Arc<Counts>) -> Self {
-        Self { plan, counts }
+    pub(crate) fn new(plan: NodePlan, attends: bool, counts: Arc<Counts>) -> Self {
+        Self { plan, attends, counts }
     }
 
     fn begin(&self, cx: &ExecutionContext) -> Result<()> {
@@ -39,7 +44,7 @@ impl Core {
         if self.plan.finish == Some(cx.tick() + 1) {
             cx.finish();
         }
-        if cx.tick() < ENDLESS { Ok(()) } else { Err(Failure::msg(HAS_NO_END)) }
+        if self.attends || cx.tick() < ENDLESS { Ok(()) } else { Err(Failure::msg(HAS_NO_END)) }
     }
 
     fn takes_b(&self, cx: &ExecutionContext) -> bool {
@@ -213,6 +218,11 @@ impl Compute for Merge {
         (0..self.core.plan.slow).for_each(|_| yield_now());
         self.core.received(Port::O, io.o.receive().into_data().is_some());
         self.core.received(Port::P, io.p.receive().into_data().is_some());
-        Ok(())
+        let received = self.core.counts.received.iter().map(|count| count.load(Ordering::Relaxed));
+        if received.sum::<u64>() < ENDLESS_MESSAGES {
+            Ok(())
+        } else {
+            Err(Failure::msg(HAS_NO_END))
+        }
     }
 }

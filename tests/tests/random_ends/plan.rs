@@ -62,6 +62,8 @@ pub(crate) enum When {
     Room,
     /// Each millisecond of the simulated clock, with or without messages.
     Periodic,
+    /// So many credits of a handle that was closed, each with a message.
+    Credits(u64),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -113,6 +115,8 @@ pub(crate) struct Plan {
 pub(crate) struct UpToTiming {
     /// By node: how many ticks it does.
     pub(crate) ticks: Vec<bool>,
+    /// Of these, the nodes without an end of their own, which do not keep the run going.
+    pub(crate) attends: Vec<bool>,
     /// By edge: how many messages are received, dropped and left.
     pub(crate) edges: Vec<bool>,
 }
@@ -161,6 +165,6 @@ impl Plan {
             self.is_optional(edge) || edge.is_lossy() || ticks[edge.from] || ticks[edge.to]
         };
         let edges = self.edges.iter().map(is_up).collect();
-        UpToTiming { ticks, edges }
+        UpToTiming { ticks, attends, edges }
     }
 }

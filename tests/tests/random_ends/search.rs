@@ -44,9 +44,9 @@ fn print_total(graphs: u64, begun: Instant) {
 }
 
 fn check(seed: u64, nth: u64, plan: &Plan) -> Result<(), Failed> {
-    let Some(first) = fault(plan, &ways(seed, nth)) else { return Ok(()) };
+    let Some(first) = fault(plan, &ways(plan, seed, nth)) else { return Ok(()) };
     // Threads that run freely may need several runs.
-    let fails = |plan: &Plan| (nth..nth + 10).find_map(|nth| fault(plan, &ways(seed, nth)));
+    let fails = |plan: &Plan| (nth..nth + 10).find_map(|nth| fault(plan, &ways(plan, seed, nth)));
     let (least, text) = shrink(plan.clone(), first.clone(), SHRINK_TIME, fails);
     Err(Failed::msg(format!(
         "graph {seed} fails: {first}\nreproduce it with: {NAME}_SEED={seed}\n\n{}\n\nA smaller one fails: {text}\n\n{}",
@@ -65,6 +65,7 @@ pub(crate) fn known() -> Result<(), Failed> {
         beside_one_that_finishes(),
         around_an_optional_input(),
         beside_room_that_is_up_to_timing(),
+        for_nobody(),
     ];
     for (seed, plan) in plans.into_iter().enumerate() {
         (0..20).try_for_each(|nth| check(seed as u64, nth, &plan))?;
@@ -154,6 +155,20 @@ fn beside_room_that_is_up_to_timing() -> Plan {
         edge(2, 0, 4, Port::B),
     ];
     Plan { nodes, edges }
+}
+
+/// `n0` has no end, `n2` ends, and `n3` lacks messages of `n1`.
+fn for_nobody() -> Plan {
+    let mut nodes = vec![
+        node(Kind::Source, None, 0),
+        node(Kind::Source, Some(3), 1),
+        node(Kind::One, None, 1),
+        node(Kind::Two, None, 0),
+    ];
+    nodes[2].when = Some(When::Credits(2));
+    let lossy = |policy, to, port| EdgePlan { policy, ..edge(0, 0, to, port) };
+    let edges = vec![lossy(Policy::Pop, 2, Port::A), lossy(Policy::Reject, 3, Port::A)];
+    Plan { nodes, edges: [edges, vec![edge(1, 0, 3, Port::B)]].concat() }
 }
 
 /// How many messages of `n0` come to `n2` is up to timing, and so is how many of `n1` it takes.
