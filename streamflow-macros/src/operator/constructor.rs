@@ -62,7 +62,8 @@ fn expand_new(operator: &Operator, state: &[Field], has_phantom_field: bool) -> 
         let make = quote_spanned!(ty.span()=> <#ty as ::core::default::Default>::default());
         quote!(#cfgs #name: #make,)
     });
-    let phantom_field = has_phantom_field.then(|| quote!(__streamflow_ports: ::core::marker::PhantomData,));
+    let phantom_field =
+        has_phantom_field.then(|| quote!(__streamflow_ports: ::core::marker::PhantomData,));
     let text = if made.is_empty() {
         format!("Makes a `{ident}` from its state, in the order of its fields.")
     } else {
