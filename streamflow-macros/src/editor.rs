@@ -30,6 +30,10 @@ pub(crate) fn outline(
             names = true;
             left_out = Some(if is_word(&token, "fn") { quote!(loop {}) } else { quote!() });
         }
+        if matches!(&token, TokenTree::Punct(sign) if sign.as_char() == ';') {
+            // A struct without braces, or the signature of a function, ends here.
+            left_out = None;
+        }
         match token {
             TokenTree::Group(group) if group.delimiter() == Delimiter::Brace => {
                 let outlined = left_out.take().unwrap_or_else(|| outline(group.stream(), declared));

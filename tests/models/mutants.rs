@@ -533,8 +533,8 @@ const MUTANTS: &[Mutant] = &[
         invariant: "race 3",
         file: "driver/race/layer.rs",
         edits: &[(
-            "        unsafe { self.below.launch(stream, launch) }?;\n        let function = function_number(launch.function);\n        self.shared.work(stream, Action::Kernel, function, launch.accesses);\n        Ok(())\n",
-            "        let function = function_number(launch.function);\n        self.shared.work(stream, Action::Kernel, function, launch.accesses);\n        unsafe { self.below.launch(stream, launch) }\n",
+            "        unsafe { self.below.launch(stream, launch) }?;\n        let function = function_number(launch.function);\n        self.shared.work(stream, Action::Kernel, function, (launch.accesses, launch.rows));\n        Ok(())\n",
+            "        let function = function_number(launch.function);\n        self.shared.work(stream, Action::Kernel, function, (launch.accesses, launch.rows));\n        unsafe { self.below.launch(stream, launch) }\n",
         )],
         model: "driver::checker::threads::work_that_is_refused",
         expected: "a false report",

@@ -5,7 +5,7 @@ const ROOT: &str = include_str!("../../streamflow/src/lib.rs");
 
 /// All that a program gets by `use streamflow::prelude::*`. `PlatformOptions` is there for older programs, and
 /// `SpawnBorrowed` for its error.
-const PRELUDE: [&str; 26] = [
+const PRELUDE: [&str; 28] = [
     "Buffer",
     "Compute",
     "CudaStream",
@@ -15,6 +15,8 @@ const PRELUDE: [&str; 26] = [
     "Error",
     "ExecutionContext",
     "Failure",
+    "Flush",
+    "Flushed",
     "Grid",
     "HostData",
     "Message",

@@ -71,7 +71,7 @@ pub(crate) use handle::{
 };
 pub(crate) use kernel::{
     Access, AccessMode, Code, HostArgs, HostFunction, HostKernel, Image, KernelSource, Launch,
-    LoadedKernel, MAX_PARAMS, Param, Plain, Target,
+    LoadedKernel, MAX_PARAMS, Param, Plain, RowsAt, Target,
 };
 pub(crate) use layer::Layer;
 pub(crate) use library::{LibraryCall, LibraryCalls, LibraryError};
