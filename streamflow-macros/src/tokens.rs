@@ -79,9 +79,7 @@ pub(crate) fn is_message(ty: &Type) -> bool {
 
 /// Whether a type has the name of device data that comes with the library. Only rustc knows whether another type is some.
 pub(crate) fn is_device_data(ty: &Type) -> bool {
-    let Type::Path(path) = ty else { return false };
-    let names = ["Tensor", "PitchedTensor", "Buffer", "Pinned"];
-    path.path.segments.last().is_some_and(|last| names.iter().any(|name| last.ident == name))
+    place(ty) == Some(Place::Device)
 }
 
 /// Whether a type has the name of an element that comes with the library. Only rustc knows whether another type is one.

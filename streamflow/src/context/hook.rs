@@ -15,6 +15,14 @@ impl ExecutionContext {
         self.enter_plain()
     }
 
+    /// Called before a tick of `flush`. Its data goes on with the metadata of the tick before it.
+    pub(crate) fn enter_flush(&mut self) -> DriverResult<()> {
+        let carried = std::mem::take(&mut self.carried);
+        let entered = self.enter("flush");
+        self.carried = carried;
+        entered
+    }
+
     /// As [`enter`](Self::enter), if the driver uses no notes.
     #[inline]
     pub(crate) fn enter_plain(&mut self) -> DriverResult<()> {

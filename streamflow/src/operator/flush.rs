@@ -101,7 +101,7 @@ use crate::context::ExecutionContext;
 ///   flushes nothing: it also leaves the messages in its queues. End the sources, by `finish` or by a handle, to lose nothing. The
 ///   report [names](crate::schedule::NodeReport::unflushed) the nodes that were not flushed. A run whose *ticks* are
 ///   limited is not stopped, and flushes.
-/// - A run that fails or has stalled flushes nothing.
+/// - A run that fails flushes nothing, and one that has stalled flushes no node behind the one that is stuck.
 /// - An operator that has failed is not flushed: with `#[on_failure(restart(…))]` what it held is gone with it, and the fresh
 ///   one is flushed. A `flush` that fails ends the run, or by the policies `skip` and `restart` the flush alone.
 #[diagnostic::on_unimplemented(
@@ -122,7 +122,8 @@ pub trait Flush: FlushPorts {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
 pub enum Flushed {
-    /// It has more: `flush` is called again, in a further tick.
+    /// It has more: `flush` is called again, in a further tick. No `run_for` counts these ticks, so an operator that always
+    /// returns this goes on until the run is stopped.
     More,
     /// It holds nothing back any more. What this tick has emitted is sent.
     Done,

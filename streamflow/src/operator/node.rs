@@ -525,7 +525,9 @@ impl<O: Compute + 'static> Hooks for Parts<O> {
 
     fn flush(&mut self, is_first: bool, cx: &ExecutionContext) -> Result<Flushed, Failure> {
         self.params.take_over(&mut self.operator, cx.tick())?;
-        self.operator.__streamflow_flush(&mut self.ports, is_first, cx)
+        let flushed = self.operator.__streamflow_flush(&mut self.ports, is_first, cx)?;
+        self.check_params()?;
+        Ok(flushed)
     }
 
     fn has_inputs(&self) -> bool {
@@ -560,8 +562,9 @@ impl<O: Compute + 'static> Work for Parts<O> {
         if joins != Joins::Nothing {
             let mut is_mixed = false;
             self.ports.inputs(&mut visits::compare(joins, &mut is_mixed));
-            if is_mixed {
-                handled = handled.max(Handled::Mixed);
+            // Marks of inputs that received nothing are old: a tick that took no message is none of these.
+            if is_mixed && handled == Handled::Taken {
+                handled = Handled::Mixed;
             }
         }
         handled

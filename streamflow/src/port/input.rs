@@ -220,7 +220,8 @@ impl<'t, A: Receive<'t>, S> In<'t, A, S> {
             Some(envelope) => order(self.inlet, S::Policy::POLICY, cx, envelope.sent.into_iter()),
             None => order_each(self.inlet, S::Policy::POLICY, cx),
         };
-        let stream = stream.inspect_err(|error| self.note_lost("receive_cuda_stream", error))?;
+        let stream =
+            stream.inspect_err(|error| lost(self.cx, "receive_cuda_stream", self.inlet, error))?;
         self.report_received();
         Ok((A::open(self.inlet), stream))
     }
@@ -291,7 +292,7 @@ impl<'t, A: Receive<'t>, S> In<'t, A, S> {
         let (node, port) = (self.cx.node(), self.inlet.name);
         let mut sent = self.inlet.batch().filter_map(|envelope| envelope.sent);
         let ordered = sent.try_for_each(|point| after.check(point, node, port));
-        ordered.inspect_err(|error| self.note_lost("into_synchronized_data", error))?;
+        ordered.inspect_err(|error| lost(self.cx, "into_synchronized_data", self.inlet, error))?;
         self.report_received();
         Ok(A::open(self.inlet))
     }
@@ -337,17 +338,21 @@ impl<'t, A: Receive<'t>, S> In<'t, A, S> {
         A::open(self.inlet)
     }
 
-    #[cold]
-    fn note_lost(&self, call: &'static str, error: &Error) {
-        self.cx.note_lost(call, self.inlet.name, error.clone().into());
-    }
-
     /// Reports the memory of the received messages to the layers below, such as the race checker.
     fn report_received(&self) {
         let platform = self.cx.platform();
         if platform.is_watched() {
             self.inlet.report_batch(platform);
         }
+    }
+}
+
+/// A call at an input has failed. If a message was received there, it is lost.
+#[cold]
+#[inline(never)]
+pub(super) fn lost<T>(cx: &ExecutionContext, call: &'static str, inlet: &Inlet<T>, error: &Error) {
+    if inlet.has_message() {
+        cx.note_lost(call, inlet.name, error.clone().into());
     }
 }
 

@@ -12,7 +12,7 @@ use super::info::OutputPort;
 use super::outlet::Outlet;
 use crate::Result;
 use crate::context::{ExecutionContext, Stream};
-use crate::error::Error;
+use crate::error::{Error, Failure};
 use crate::message::{CarriesStream, Device, EdgeStatus, Host, Message, Metadata, Place};
 use crate::stream::CudaStream;
 use crate::time::Timestamp;
@@ -240,7 +240,7 @@ impl<'t, T: Message, S> Out<'t, T, S> {
         let (cx, port) = (self.cx, self.outlet.name);
         let emitted = self.try_emit(message, change);
         if let Err(error) = &emitted {
-            cx.note_lost("emit", port, error.clone());
+            lost(cx, port, error);
         }
         emitted
     }
@@ -261,6 +261,13 @@ impl<'t, T: Message, S> Out<'t, T, S> {
         self.cx.predict_sent(self.outlet.name, stream);
         Ok(())
     }
+}
+
+/// A message could not be sent, and is lost.
+#[cold]
+#[inline(never)]
+pub(super) fn lost(cx: &ExecutionContext, port: &'static str, error: &Failure) {
+    cx.note_lost("emit", port, error.clone());
 }
 
 /// Apart, so that the metadata of most messages is copied as a whole.

@@ -5,7 +5,7 @@
 use super::input::order_each;
 use super::output::stamp;
 use super::stream_policy::{Allocated, FindStream};
-use super::{In, Inlet, Internal, Out, Outlet};
+use super::{In, Inlet, Internal, Out, Outlet, input, output};
 use crate::context::ExecutionContext;
 use crate::error::Result;
 use crate::memory::Tensor;
@@ -41,20 +41,37 @@ pub fn without_states(
     inlet.receive();
     inlet.metadata(|metadata, is_state| of_input.note_metadata(metadata, is_state));
     let stream = match inlet.only() {
-        Some(envelope) => cx.receive_stream(Allocated::POLICY, envelope.sent.into_iter())?,
-        None => order_each(inlet, Allocated::POLICY, cx)?,
+        Some(envelope) => cx.receive_stream(Allocated::POLICY, envelope.sent.into_iter()),
+        None => order_each(inlet, Allocated::POLICY, cx),
     };
+    let stream =
+        stream.inspect_err(|error| input::lost(of_input, "receive_cuda_stream", inlet, error))?;
     let platform = of_input.platform();
     if platform.is_watched() {
         inlet.report_batch(platform);
     }
     let made = work(inlet.read(), &stream)?;
+    let name = outlet.name;
+    let emitted = emit((outlet, of_output), (acquired, sequence), made);
+    if let Err(error) = &emitted {
+        output::lost(of_output, name, error);
+    }
+    emitted
+}
+
+#[inline(always)]
+fn emit(
+    (outlet, of_output): (&mut Outlet<Tensor<u16>>, &ExecutionContext),
+    (acquired, sequence): (Option<Timestamp>, Option<u64>),
+    made: Tensor<u16>,
+) -> crate::Result<()> {
     let stream = of_output.sending_stream(outlet.name)?;
     let mut metadata = of_output.metadata();
     if acquired.is_some() | sequence.is_some() {
         stamp(&mut metadata, acquired, sequence);
     }
-    outlet.emit(made, metadata, Some(stream), of_output)
+    outlet.emit(made, metadata, Some(stream), of_output)?;
+    Ok(())
 }
 
 /// A control, with one call less.

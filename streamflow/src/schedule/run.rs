@@ -227,7 +227,10 @@ impl Run {
             return true;
         }
         let flushed = stall::due(&now);
-        flushed.iter().for_each(|due| nodes[due.node].begin_flush(&due.keep));
+        for due in &flushed {
+            self.attendants.iter_mut().for_each(|attendants| attendants.begin_flush(due.node));
+            nodes[due.node].begin_flush(&due.keep);
+        }
         !flushed.is_empty()
     }
 

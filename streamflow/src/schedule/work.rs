@@ -46,6 +46,11 @@ impl Attendants {
         Some(Self { graph, begin: nodes, answers: 0, ticks: 0 })
     }
 
+    /// A node whose `flush` begins is no attendant any more: it ends, and others wait for what it sends.
+    pub(super) fn begin_flush(&mut self, node: usize) {
+        self.graph.is_attendant[node] = false;
+    }
+
     /// By node, whether it is an attendant.
     pub(super) fn all(&self) -> &[bool] {
         &self.graph.is_attendant

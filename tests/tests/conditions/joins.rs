@@ -28,6 +28,7 @@ pub(crate) fn add(suite: Suite) -> Suite {
         .seeded("random_ways_are_joined_as_their_messages_say", random_ways)
         .both("a_tick_receives_the_pair_that_was_compared", pairs_in_explored_orders)
         .both("a_message_without_a_partner_that_panics_on_drop_fails_its_node", panics)
+        .both("a_tick_that_leaves_its_messages_after_a_mixed_one_changes_nothing", left)
         .both("messages_of_different_origins_are_an_error", other_origin)
         .both("a_join_without_a_common_source_is_refused", refused)
 }
@@ -278,6 +279,61 @@ fn no_room(platform: &Platform) -> Result<(), Failed> {
                          waits for a message of `half.found >> overlay.found`";
             check_text(&text, &[chain])
         },
+    )
+}
+
+/// Sends the number of its tick twice, once with the number of the next tick as its sequence.
+#[operator]
+struct Skewed {
+    #[output]
+    a: u64,
+    #[output]
+    b: u64,
+}
+
+impl Compute for Skewed {
+    fn compute(&mut self, io: SkewedIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        io.a.emit(cx.tick())?;
+        io.b.sequence(cx.tick() + 1).emit(cx.tick())
+    }
+}
+
+/// Receives in its first tick, and leaves its messages in all others.
+#[operator]
+struct Leaves {
+    #[input]
+    a: u64,
+    #[input]
+    b: u64,
+}
+
+impl Compute for Leaves {
+    fn compute(&mut self, io: LeavesIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        if cx.tick() > 0 {
+            io.a.leave();
+            io.b.leave();
+        } else {
+            io.a.receive().into_data();
+            io.b.receive().into_data();
+        }
+        Ok(())
+    }
+}
+
+graph! {
+    struct Left {
+        #[when(count(3))]
+        let skewed: Skewed = Skewed::new();
+        let leaves: Leaves = Leaves::new();
+        skewed.a >> leaves.a;
+        skewed.b >> leaves.b;
+    }
+}
+
+fn left(platform: &Platform) -> Result<(), Failed> {
+    each_way(
+        || Left::new(platform),
+        |done| check_text(&stalled(done)?, &["`leaves`, after", "runs, but leaves the message"]),
     )
 }
 

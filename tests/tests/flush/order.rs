@@ -15,6 +15,11 @@ pub(crate) fn add(suite: Suite) -> Suite {
         .plain("a_join_gets_what_a_node_before_it_flushes::host", joined)
         .plain("a_node_is_not_flushed_in_a_run_that_has_stalled_before_it::host", not_early)
         .plain("a_feedback_edge_holds_up_no_flush::host", around)
+        .plain(
+            "a_flush_of_a_node_that_has_ended_gets_nothing_of_a_source_that_goes_on::host",
+            ended,
+        )
+        .plain("what_a_flush_sends_goes_on_with_the_numbers_of_the_last_tick::host", paired)
         .plain("a_flush_that_finds_no_room_stalls_the_run::host", no_room)
 }
 
@@ -41,7 +46,65 @@ graph! {
         last.sum >> list.n;
     }
 }
-runs!(Delayed, Row, Joined, Early, Around, NoRoom);
+
+graph! {
+    struct Ended {
+        let count: Count = Count::new();
+        #[when(count(5))] let sum: SumOfFour = SumOfFour::new(Vec::new());
+        let list: List = List::new(Vec::new());
+        #[capacity(4)] #[policy(pop)] count.n >> sum.n;
+        sum.sum >> list.n;
+    }
+}
+
+/// Receives a number and a sum that goes with it.
+#[operator]
+struct Pairs {
+    #[input]
+    n: u64,
+    #[input]
+    sum: u64,
+    got: Vec<(u64, u64)>,
+}
+
+impl Compute for Pairs {
+    fn compute(&mut self, io: PairsIo<'_>, _: &ExecutionContext) -> Result<()> {
+        self.got.push((io.n.receive().into_data(), io.sum.receive().into_data()));
+        Ok(())
+    }
+}
+
+graph! {
+    struct Paired {
+        #[when(count(10))] let count: Count = Count::new();
+        let sum: SumOfFour = SumOfFour::new(Vec::new());
+        #[when(same_sequence)] let pairs: Pairs = Pairs::new(Vec::new());
+        #[capacity(8)] #[copy] count.n >> pairs.n;
+        #[copy] count.n >> sum.n;
+        sum.sum >> pairs.sum;
+    }
+}
+runs!(Delayed, Row, Joined, Early, Around, NoRoom, Ended, Paired);
+
+/// The source goes on while a node behind its edge is flushed: the flush gets what the node has held, and no more.
+fn ended() -> Result<(), Failed> {
+    in_each_order(Ended::new, |graph, done| {
+        let report = done?;
+        let got = std::mem::take(&mut graph.list_mut().got);
+        // Which five numbers came is up to the policy: the fifth alone is left for the flush.
+        check_equal(got.len(), 2)?;
+        check_equal(ticks(&report, "sum"), (6, 1))
+    })
+}
+
+/// The sum of the last two numbers goes with the last one.
+fn paired() -> Result<(), Failed> {
+    in_each_order(Paired::new, |graph, done| {
+        done?;
+        let got = std::mem::take(&mut graph.pairs_mut().got);
+        check_equal(got, vec![(3, 6), (7, 22), (9, 17)])
+    })
+}
 
 /// The edge has room for one message, so each tick of `flush` waits for one of the list.
 fn tick_by_tick() -> Result<(), Failed> {

@@ -72,6 +72,7 @@ static WHEN: List = List { name: "when", words: &[
     word("periodic", "interval: Duration", &[Value, Kind::Word(&PERIODIC)], ""),
     word("message_available", "input: Input, n: u64", &[Port, Value], ""),
     word("multi_message", "inputs: [Input; N], need: Need", &[Ports, Kind::Word(&NEED)], ""),
+    word("same_sequence", "inputs: [Input; N]", &[Ports], ""),
     word("expiring", "input: Input, timeout: Duration", &[Port, Value], ""),
     word("room", "output: Output", &[Port], ""),
     word("memory_available", "allocator: &Allocator, amount: Amount", &[Value, Kind::Word(&AMOUNT)], ""),

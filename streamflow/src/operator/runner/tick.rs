@@ -62,12 +62,15 @@ impl NodeRunner {
     ) -> Result<Progress, Box<Error>> {
         self.cx.show(Activity::Computing);
         self.reached = Reached::Hook;
-        let entered =
-            if PLAIN { self.cx.enter_plain() } else { self.cx.enter(self.hook_of_tick()) };
+        let is_flush = !PLAIN && self.is_flushed_now();
+        let entered = match is_flush {
+            true => self.cx.enter_flush(),
+            false if PLAIN => self.cx.enter_plain(),
+            false => self.cx.enter("compute"),
+        };
         if let Err(error) = entered {
             return Err(self.interrupted(hooks, Reached::Hook, driver(error)));
         }
-        let is_flush = !PLAIN && self.is_flushed_now();
         let called = if is_flush { self.call_flush(hooks) } else { hooks.compute(&self.cx) };
         if let Err(cause) = called {
             return Err(self.interrupted(hooks, Reached::Hook, cause));

@@ -7,7 +7,7 @@
 //!
 //! All nodes before one that is flushed stand still, so that what `flush` gets does not depend on timing. A producer that waits for
 //! room at the node, since the node has ended itself or waits for one that has, would go on with the room that `flush` makes. Its
-//! edge keeps its messages.
+//! edge keeps its messages, and so does that of an attendant (rule 3 of `timing.rs`), which goes on while the node is flushed.
 
 use std::collections::HashSet;
 
@@ -48,16 +48,19 @@ pub(in crate::schedule) fn due(nodes: &[NodeStatus]) -> Vec<Due> {
     };
     let all = due(&|_| true);
     let due = if all.is_empty() { due(&|edge| !timing.is_optional(edge.id)) } else { all };
-    due.into_iter().map(|node| Due { node, keep: graph.kept_for(node) }).collect()
+    due.into_iter().map(|node| Due { node, keep: graph.kept_for(node, &timing) }).collect()
 }
 
 impl Graph<'_> {
-    /// The edges to a node whose producers wait for room there, and for no message.
-    fn kept_for(&self, node: usize) -> Vec<usize> {
+    /// The edges to a node whose producers go on, or wait for room there, and for no message.
+    fn kept_for(&self, node: usize, timing: &Timing) -> Vec<usize> {
         let edges = self.nodes[node].inputs.iter().flat_map(|input| &input.edges);
         let goes_on = |edge: &&EdgeStatus| {
             let producer = self.producers.get(&edge.id).filter(|it| !self.nodes[**it].is_done());
             producer.is_some_and(|producer| {
+                if timing.attends(*producer) {
+                    return true;
+                }
                 let blockers = self.blockers(*producer);
                 let waits = blockers.iter().any(|blocker| blocker.node() == node);
                 waits && !blockers.iter().any(|blocker| blocker.is_message())

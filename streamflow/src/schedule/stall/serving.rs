@@ -66,5 +66,6 @@ pub(in crate::schedule) fn may_go_on(nodes: &[NodeStatus], some: &[usize]) -> bo
         may_run[node] && graph.blockers(node).iter().any(gets)
     };
     let has_work = all(&gets_work, has_work);
-    (0..nodes.len()).any(|node| has_work[node] && !timing.attends(node))
+    let keeps = |node: usize| !timing.attends(node) || nodes[node].is_flushed_now();
+    (0..nodes.len()).any(|node| has_work[node] && keeps(node))
 }
