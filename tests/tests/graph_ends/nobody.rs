@@ -3,7 +3,7 @@
 use streamflow::operator::AsyncHandle;
 use streamflow::prelude::*;
 use streamflow::schedule::{DropReason, Dropped, End, Report, Workers};
-use streamflow::testing::Explorer;
+use streamflow::testing::{Explorer, yield_now};
 use streamflow::time::Clock;
 use streamflow_tests::{Failed, Suite, check, check_equal, check_text};
 
@@ -16,6 +16,7 @@ pub(crate) fn add(suite: Suite) -> Suite {
         .plain("a_consumer_that_still_takes_keeps_a_run_going::host", still_takes)
         .plain("a_source_with_an_end_does_all_its_ticks_for_nobody::host", with_end)
         .plain("a_run_ends_behind_a_chain_and_beside_another_endless_source::host", far)
+        .plain("no_order_of_threads_keeps_a_node_behind_an_endless_source_from_its_ticks::host", in_turn)
         .plain("a_thread_beside_a_graph_ends_it_behind_pop::host", beside_a_thread)
 }
 
@@ -298,6 +299,67 @@ fn far() -> Result<(), Failed> {
         let waited = report.waited.join("\n");
         check_text(&waited, &["`source`, after", "`second`, after", "`far` has finished"])
     })
+}
+
+/// As many ticks as an order of threads needs for no run below.
+const TOO_MANY: u64 = 100_000;
+
+/// As [`Endless`], and fails when it has run for too long in place of others.
+#[operator]
+struct Eager {
+    #[output]
+    number: u64,
+}
+
+impl Compute for Eager {
+    fn compute(&mut self, io: EagerIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        if cx.tick() < TOO_MANY {
+            return io.number.emit(cx.tick());
+        }
+        Err(Failure::msg("the source runs in place of the others"))
+    }
+}
+
+/// Sends each number on, after others had time.
+#[operator]
+struct PassLater {
+    #[input]
+    i: &u64,
+    #[output]
+    o: u64,
+}
+
+impl Compute for PassLater {
+    fn compute(&mut self, io: PassLaterIo<'_>, _: &ExecutionContext) -> Result<()> {
+        let i = *io.i.receive().into_data();
+        (0..10).for_each(|_| yield_now());
+        io.o.emit(i)
+    }
+}
+
+graph! {
+    struct InTurn {
+        let source: Eager = Eager::new();
+        let pass: PassLater = PassLater::new();
+        let far: Sink = Sink::new(60, false);
+        let short: Sink = Sink::new(3, false);
+        #[policy(reject)] #[capacity(3)] source.number >> pass.i;
+        pass.o >> far.number;
+        #[policy(pop)] source.number >> short.number;
+    }
+}
+
+/// Some orders let a worker come to `pass` only while `source` stands still, since it is to be found out whether the run is over.
+fn in_turn() -> Result<(), Failed> {
+    for workers in 2..5 {
+        let explored = Explorer::new().seeds(64).run(|platform| {
+            let report = InTurn::new(platform)?.workers(workers)?.run()?;
+            let ticks = ["far", "short"].map(|node| report.ticks(node));
+            Ok(check_equal(ticks, [Some(60), Some(3)])?)
+        });
+        explored?.check()?;
+    }
+    Ok(())
 }
 
 /// Sends each number to a thread, which gives a credit for it.

@@ -8,6 +8,9 @@
 //! Each tick of an attendant has its consumers looked at, in vain if they have ended: a worker could find one held whenever it
 //! asks. So attendants stand still while an answer is due, unless a hook of another node runs: then the answer is that the run
 //! goes on, and an attendant goes on meanwhile, as its policy promises.
+//!
+//! Each attendant has one look before it stands still. Threads may come to it only while answers are due, and an attendant that
+//! stood still in all of these looks would never run.
 
 use std::sync::atomic::Ordering;
 
@@ -48,8 +51,10 @@ impl Team<'_, '_> {
     /// Begins a look at a node, which the calling worker holds. Returns whether the node is an attendant that does not run now,
     /// since an answer is due.
     pub(super) fn stands_still(&self, node: NodeId) -> bool {
-        let Attends { all, is_due, .. } = &self.attends;
-        let stands_still = is_due.load(Ordering::Relaxed) && all.get(node) == Some(&true);
+        let Attends { all, is_due, looked, .. } = &self.attends;
+        let stands_still = is_due.load(Ordering::Relaxed)
+            && all.get(node) == Some(&true)
+            && looked[node].swap(true, Ordering::Relaxed);
         if stands_still {
             self.ask(node);
             turns::yield_turn();
@@ -75,7 +80,7 @@ impl Team<'_, '_> {
     /// Ends the run if nobody is left for whom an attendant runs. There is no answer yet if a node beside `held` is to be
     /// looked at, unless a hook of one runs.
     fn ask(&self, held: NodeId) {
-        let Attends { all, is_due, asked, .. } = &self.attends;
+        let Attends { all, asked, .. } = &self.attends;
         let Some(mut question) = locked(asked).take() else { return };
         let Asked { attendants, claimed } = &mut question;
         let mut goes_on = true;
@@ -83,11 +88,11 @@ impl Team<'_, '_> {
             let mut seen = Seen { team: self, of: Some((held, claimed)) };
             goes_on = work::goes_on(self.nodes.len(), &mut seen, Some(attendants));
             self.board.change(|core| core.release_beside(claimed));
-            is_due.store(false, Ordering::Relaxed);
+            self.attends.answered();
         } else {
             let mut others = self.control.nodes().iter().zip(all).filter(|(_, attends)| !**attends);
             if others.any(|(cell, _)| cell.word().activity().hook().is_some()) {
-                is_due.store(false, Ordering::Relaxed);
+                self.attends.answered();
             }
         }
         *locked(asked) = Some(question);

@@ -1,7 +1,7 @@
 //! What the workers of a run share.
 
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU32};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use smallvec::SmallVec;
 
@@ -98,6 +98,8 @@ pub(super) struct Attends {
     pub(super) looks: AtomicU32,
     /// Whether a worker is to ask whether the run is over.
     pub(super) is_due: AtomicBool,
+    /// By node, whether an attendant was looked at while the answer is due.
+    pub(super) looked: Box<[AtomicBool]>,
     /// Taken out by the worker that asks.
     pub(super) asked: Mutex<Option<Asked>>,
 }
@@ -113,13 +115,21 @@ impl Attends {
         let all: Box<[bool]> =
             attendants.as_ref().map(|found| found.all().into()).unwrap_or_default();
         let claimed = vec![false; all.len()].into();
+        let looked = all.iter().map(|_| AtomicBool::new(false)).collect();
         let asked = attendants.map(|attendants| Asked { attendants, claimed });
         Self {
             all,
             looks: AtomicU32::new(0),
             is_due: AtomicBool::new(false),
+            looked,
             asked: Mutex::new(asked),
         }
+    }
+
+    /// No answer is due any more.
+    pub(super) fn answered(&self) {
+        self.looked.iter().for_each(|looked| looked.store(false, Ordering::Relaxed));
+        self.is_due.store(false, Ordering::Relaxed);
     }
 
     pub(super) fn into_inner(self) -> Option<Box<Attendants>> {
