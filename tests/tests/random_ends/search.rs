@@ -44,9 +44,9 @@ fn print_total(graphs: u64, begun: Instant) {
 }
 
 fn check(seed: u64, nth: u64, plan: &Plan) -> Result<(), Failed> {
-    let Some(first) = fault(plan, &ways(plan, seed, nth)) else { return Ok(()) };
+    let Some(first) = fault(plan, &ways(seed, nth)) else { return Ok(()) };
     // Threads that run freely may need several runs.
-    let fails = |plan: &Plan| (nth..nth + 10).find_map(|nth| fault(plan, &ways(plan, seed, nth)));
+    let fails = |plan: &Plan| (nth..nth + 10).find_map(|nth| fault(plan, &ways(seed, nth)));
     let (least, text) = shrink(plan.clone(), first.clone(), SHRINK_TIME, fails);
     Err(Failed::msg(format!(
         "graph {seed} fails: {first}\nreproduce it with: {NAME}_SEED={seed}\n\n{}\n\nA smaller one fails: {text}\n\n{}",

@@ -11,6 +11,9 @@
 //!
 //! Each attendant has one look before it stands still. Threads may come to it only while answers are due, and an attendant that
 //! stood still in all of these looks would never run.
+//!
+//! An attendant that another worker holds may run, as far as the asking worker knows. Unless a hook of it runs, its worker gives
+//! it back soon, and the answer waits for that: the worker could hold it, in vain, whenever somebody asks.
 
 use std::sync::atomic::Ordering;
 
@@ -20,8 +23,6 @@ use crate::graph::AnyNode;
 use crate::lock::locked;
 use crate::schedule::outcome::Outcome;
 use crate::schedule::work::{self, Look, TICKS_BETWEEN};
-use crate::sync::spin_loop;
-use crate::turns;
 
 /// The nodes of a team, of which the asking worker has all, or those that it has claimed.
 struct Seen<'s, 't, 'r, 'g> {
@@ -57,8 +58,6 @@ impl Team<'_, '_> {
             && looked[node].swap(true, Ordering::Relaxed);
         if stands_still {
             self.ask(node);
-            turns::yield_turn();
-            spin_loop();
         }
         stands_still
     }
@@ -78,7 +77,7 @@ impl Team<'_, '_> {
     }
 
     /// Ends the run if nobody is left for whom an attendant runs. There is no answer yet if a node beside `held` is to be
-    /// looked at, unless a hook of one runs.
+    /// looked at, unless a hook of one runs, or if it depends on an attendant that another worker looks at.
     fn ask(&self, held: NodeId) {
         let Attends { all, asked, .. } = &self.attends;
         let Some(mut question) = locked(asked).take() else { return };
@@ -87,8 +86,15 @@ impl Team<'_, '_> {
         if self.board.change(|core| core.claim_beside(held, all, claimed)) {
             let mut seen = Seen { team: self, of: Some((held, claimed)) };
             goes_on = work::goes_on(self.nodes.len(), &mut seen, Some(attendants));
+            let is_unknown = |node: NodeId| {
+                let is_held = node != held && !claimed[node];
+                is_held && self.control.nodes()[node].word().activity().hook().is_none()
+            };
+            let waits = goes_on && (0..all.len()).any(is_unknown);
             self.board.change(|core| core.release_beside(claimed));
-            self.attends.answered();
+            if !waits {
+                self.attends.answered();
+            }
         } else {
             let mut others = self.control.nodes().iter().zip(all).filter(|(_, attends)| !**attends);
             if others.any(|(cell, _)| cell.word().activity().hook().is_some()) {

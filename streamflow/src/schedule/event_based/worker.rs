@@ -1,6 +1,7 @@
 //! A worker's thread: what it does with the answers of the [`Board`](super::board::Board), for which it asks in
 //! [`protocol::work`].
 
+use std::cell::Cell;
 use std::sync::atomic::Ordering;
 
 use super::core::{Looked, NodeId, WorkerId};
@@ -29,6 +30,8 @@ struct Worker<'t, 'r, 'g> {
     waits: Waits,
     measured: Option<Succession>,
     spin: Spin,
+    /// Whether the node that it gives back stands still.
+    stands_still: Cell<bool>,
 }
 
 impl Team<'_, '_> {
@@ -41,6 +44,7 @@ impl Team<'_, '_> {
             waits: Waits::default(),
             measured: self.platform.has_statistics().then(Succession::begin),
             spin: Spin::default(),
+            stands_still: Cell::new(false),
         };
         let _is_worker = nap::enter(index);
         let mut looked = None;
@@ -67,6 +71,14 @@ impl protocol::Thread for Worker<'_, '_, '_> {
 
     fn obeys(&self, looked: &mut Option<(NodeId, Looked)>) -> Result<bool> {
         let team = self.team;
+        if self.stands_still.take() {
+            // Before others run: who asks whether the run is over needs the node.
+            if let Some((node, found)) = looked.take() {
+                team.board.change(|core| core.looked(self.index, node, found));
+            }
+            turns::yield_turn();
+            spin_loop();
+        }
         let command = team.control.command();
         if command != Command::Run || team.collects.load(Ordering::Acquire) {
             self.interrupt();
@@ -100,6 +112,7 @@ impl protocol::Thread for Worker<'_, '_, '_> {
         self.spin = Spin::default();
         turns::point("a worker has taken a node");
         if team.stands_still(node) {
+            self.stands_still.set(true);
             return Ok(Looked { again: true, ..Looked::default() });
         }
         self.waits.clear();
