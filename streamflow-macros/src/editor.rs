@@ -23,11 +23,12 @@ pub(crate) fn outline(
     items: TokenStream,
     declared: &dyn Fn(&Ident) -> Option<Span>,
 ) -> TokenStream {
-    let (mut names, mut left_out) = (false, None);
+    let (mut names, mut left_out, mut is_struct) = (false, None, false);
     let items = items.into_iter().map(|token| {
         let is_name = std::mem::take(&mut names);
         if is_word(&token, "fn") || is_word(&token, "struct") {
             names = true;
+            is_struct = is_word(&token, "struct");
             left_out = Some(if is_word(&token, "fn") { quote!(loop {}) } else { quote!() });
         }
         if matches!(&token, TokenTree::Punct(sign) if sign.as_char() == ';') {
@@ -35,6 +36,9 @@ pub(crate) fn outline(
             left_out = None;
         }
         match token {
+            TokenTree::Group(group) if is_struct && group.delimiter() == Delimiter::Parenthesis => {
+                regroup(&group, TokenStream::new(), away(group.span()))
+            }
             TokenTree::Group(group) if group.delimiter() == Delimiter::Brace => {
                 let outlined = left_out.take().unwrap_or_else(|| outline(group.stream(), declared));
                 regroup(&group, outlined, away(group.span()))

@@ -143,7 +143,7 @@ pub(crate) const CASES: &[Case] = &[
     ])),
     case("struct Stereo", "struct Ste|reo", Shows(&[
         "program", "pub struct Stereo {}",
-        "program", "pub struct StereoHandle {}",
+        "program", "pub struct StereoHandle()",
     ])),
     // Definitions.
     first_edge("left.fr|ame >> cast.src;", Leads("    frame: Tensor<u8>,")),
