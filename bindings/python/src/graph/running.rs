@@ -76,7 +76,7 @@ enum State {
     Runs(Box<dyn Joinable>),
     /// Another thread waits for the end.
     Joined,
-    Done(schedule::Report),
+    Done(Box<schedule::Report>),
     Failed(PyErr),
 }
 
@@ -101,7 +101,7 @@ impl Running {
     /// Looks for the end, at most for a time, without the interpreter lock. `None` if the run goes on.
     fn look(&self, py: Python<'_>, at_most: Duration) -> Option<PyResult<Report>> {
         let mut taken = match &mut *self.state() {
-            State::Done(report) => return Some(Ok(Report::new(report.clone()))),
+            State::Done(report) => return Some(Ok(Report::new((**report).clone()))),
             State::Failed(error) => return Some(Err(error.clone_ref(py))),
             state => std::mem::replace(state, State::Joined),
         };
@@ -118,7 +118,7 @@ impl Running {
         let (next, found) = match done {
             None => (taken, None),
             Some(Ok(report)) => {
-                (State::Done(report.clone()), Some((taken, Ok(Report::new(report)))))
+                (State::Done(Box::new(report.clone())), Some((taken, Ok(Report::new(report)))))
             }
             Some(Err(error)) => {
                 let error = failed(error);
