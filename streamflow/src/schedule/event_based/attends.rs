@@ -77,24 +77,23 @@ impl Team<'_, '_> {
     }
 
     /// Ends the run if nobody is left for whom an attendant runs. There is no answer yet if a node beside `held` is to be
-    /// looked at, unless a hook of one runs, or if it depends on an attendant that another worker looks at.
+    /// looked at, or another worker looks at an attendant; a node whose hook runs aside.
     fn ask(&self, held: NodeId) {
         let Attends { all, asked, .. } = &self.attends;
         let Some(mut question) = locked(asked).take() else { return };
         let Asked { attendants, claimed } = &mut question;
         let mut goes_on = true;
         if self.board.change(|core| core.claim_beside(held, all, claimed)) {
-            let mut seen = Seen { team: self, of: Some((held, claimed)) };
-            goes_on = work::goes_on(self.nodes.len(), &mut seen, Some(attendants));
             let is_unknown = |node: NodeId| {
                 let is_held = node != held && !claimed[node];
                 is_held && self.control.nodes()[node].word().activity().hook().is_none()
             };
-            let waits = goes_on && (0..all.len()).any(is_unknown);
-            self.board.change(|core| core.release_beside(claimed));
-            if !waits {
+            if !(0..all.len()).any(is_unknown) {
+                let mut seen = Seen { team: self, of: Some((held, claimed)) };
+                goes_on = work::goes_on(self.nodes.len(), &mut seen, Some(attendants));
                 self.attends.answered();
             }
+            self.board.change(|core| core.release_beside(claimed));
         } else {
             let mut others = self.control.nodes().iter().zip(all).filter(|(_, attends)| !**attends);
             if others.any(|(cell, _)| cell.word().activity().hook().is_some()) {
