@@ -15,7 +15,7 @@ pub(super) struct Stamp {
     mark: Mark,
 }
 
-/// The sequence number of a message and its origin: they say which messages belong together. The flags of a [`Stamp`] are
+/// The sequence number of a message and its origin: they say which messages belong together. The flags of a `Stamp` are
 /// here, too, so that 16 bytes are copied at once.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Mark {
