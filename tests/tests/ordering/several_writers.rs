@@ -119,8 +119,9 @@ pub(crate) fn arrives_without_the_wait(driver: Arc<dyn Driver>) -> Result<bool, 
     let unchecked = Platform::builder().race_check(false).driver(broken.clone())?;
     let right = is_right(&unchecked, &sends_on);
     let raced = !unchecked.take_races().is_empty();
-    if broken.dropped() < TICKS * 2 {
-        return Err(Failed::msg("the stream has not waited for both writers in each tick"));
+    // A GPU may be done with a writer before the stream would wait for it.
+    if broken.dropped() == 0 {
+        return Err(Failed::msg("the stream has waited for no writer"));
     }
     match right {
         Err(failure) if matches!(failure.downcast_ref(), Some(Error::Races(_))) => Ok(false),
