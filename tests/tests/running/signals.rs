@@ -1,12 +1,17 @@
-//! Whether a test can send SIGINT. The tests of the examples include this file: this crate depends on the examples, so they
+//! Whether a test can send signals. The tests of the examples include this file: this crate depends on the examples, so they
 //! can't depend on it.
 
-/// Whether this process, and so each program that it starts, ignores SIGINT: what a script starts with `&` does.
-pub(crate) fn ignores_interrupts() -> bool {
-    // Linux alone has this file. Elsewhere a test of Ctrl-C fails in such a script.
+/// The signals of `stop_on_signals`, with their numbers on Linux.
+const SIGNALS: [(&str, u32); 3] = [("SIGINT", 2), ("SIGHUP", 1), ("SIGTERM", 15)];
+
+/// A signal that this process ignores, and so each program that it starts: SIGINT, where a script has started it with `&`, or
+/// SIGHUP, by `nohup`.
+pub(crate) fn ignored() -> Option<&'static str> {
+    // Linux alone has this file. Elsewhere a test of the signal fails in such a script.
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    // SIGINT has number 2, so it is the second bit.
-    let mask = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
-    mask.is_some_and(|mask| mask & 2 != 0)
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"))?;
+    let mask = u64::from_str_radix(ignored.trim(), 16).ok()?;
+    // The first signal has number 1.
+    let found = SIGNALS.into_iter().find(|(_, number)| mask >> (number - 1) & 1 == 1);
+    found.map(|(name, _)| name)
 }

@@ -12,7 +12,7 @@ use streamflow_tests::stereo::Counter;
 use streamflow_tests::{Failed, Suite, check, check_equal, check_text, child};
 
 use super::gate::{Gated, Latch, gate};
-use super::signals::ignores_interrupts;
+use super::signals::ignored as ignored_here;
 
 const FIRST: &str = "first signal";
 const STOPS: &str = "stops";
@@ -66,8 +66,9 @@ fn unix(test: impl FnOnce() -> Result<(), Failed>) -> Result<Option<String>, Fai
     if cfg!(not(unix)) {
         return Ok(Some("there are no signals".into()));
     }
-    if ignores_interrupts() {
-        return Ok(Some("SIGINT is ignored, as in all that a script starts with `&`".into()));
+    if let Some(signal) = ignored_here() {
+        let why = format!("{signal} is ignored, as where a script uses `&` or `nohup`");
+        return Ok(Some(why));
     }
     test().map(|()| None)
 }
