@@ -19,6 +19,7 @@ pub(crate) fn add(suite: Suite) -> Suite {
             "a_flush_of_a_node_that_has_ended_gets_nothing_of_a_source_that_goes_on::host",
             ended,
         )
+        .plain("a_long_flush_of_a_node_behind_an_endless_source_is_not_cut_off::host", for_nobody)
         .plain("what_a_flush_sends_goes_on_with_the_numbers_of_the_last_tick::host", paired)
         .plain("a_flush_that_finds_no_room_stalls_the_run::host", no_room)
 }
@@ -44,6 +45,47 @@ graph! {
         first.sum >> middle.n;
         middle.out >> last.n;
         last.sum >> list.n;
+    }
+}
+
+/// How many messages `Tail` flushes: more than a scheduler lets such a node send before it asks whether anybody takes them.
+const TAIL: u64 = 600;
+
+/// Sends what comes, and `TAIL` messages more when it is flushed, one in a tick.
+#[operator(flush)]
+struct Tail {
+    #[input]
+    n: u64,
+    #[output]
+    out: u64,
+    flushed: u64,
+}
+
+impl Compute for Tail {
+    fn compute(&mut self, io: TailIo<'_>, _: &ExecutionContext) -> Result<()> {
+        self.flushed = 0;
+        io.out.emit(io.n.receive().into_data())
+    }
+}
+
+impl Flush for Tail {
+    fn flush(&mut self, io: TailFlushIo<'_>, _: &ExecutionContext) -> Result<Flushed> {
+        io.n.discard();
+        io.out.emit(self.flushed)?;
+        self.flushed += 1;
+        Ok(if self.flushed < TAIL { Flushed::More } else { Flushed::Done })
+    }
+}
+
+graph! {
+    struct ForNobody {
+        let count: Count = Count::new();
+        let tail: Tail = Tail::new(0);
+        #[when(count(5))] let sum: SumOfFour = SumOfFour::new(Vec::new());
+        let list: List = List::new(Vec::new());
+        count.n >> tail.n;
+        #[policy(pop)] tail.out >> sum.n;
+        sum.sum >> list.n;
     }
 }
 
@@ -84,7 +126,17 @@ graph! {
         sum.sum >> pairs.sum;
     }
 }
-runs!(Delayed, Row, Joined, Early, Around, NoRoom, Ended, Paired);
+runs!(Delayed, Row, Joined, Early, Around, NoRoom, ForNobody, Ended, Paired);
+
+/// Nobody takes what `Tail` flushes, and its flush is not cut off: that of `sum` begins after it.
+fn for_nobody() -> Result<(), Failed> {
+    in_each_order(ForNobody::new, |graph, done| {
+        let report = done?;
+        check_equal(std::mem::take(&mut graph.list_mut().got).len(), 2)?;
+        check_equal(ticks(&report, "sum"), (6, 1))?;
+        check_equal(ticks(&report, "tail").1, TAIL)
+    })
+}
 
 /// The source goes on while a node behind its edge is flushed: the flush gets what the node has held, and no more.
 fn ended() -> Result<(), Failed> {
