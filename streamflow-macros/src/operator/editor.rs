@@ -78,7 +78,7 @@ fn split_items(tokens: TokenStream) -> Vec<Vec<TokenTree>> {
     tokens.split_inclusive(ends).map(<[TokenTree]>::to_vec).collect()
 }
 
-/// One of the structs with the user's tokens. `None` for another item.
+/// Relocates a struct that has the user's tokens. `None` for another item.
 fn relocate_struct(item: &[TokenTree], operator: &str, written: &Words) -> Option<TokenStream> {
     let keyword = item.iter().position(|token| is_word(token, "struct"))?;
     let (before, [keyword, TokenTree::Ident(name), rest @ ..]) = item.split_at_checked(keyword)?

@@ -15,7 +15,7 @@ use crate::tokens::{Place, mentions, place, ungrouped};
 pub(super) enum Initial {
     /// The one that is left out: the internal stream, or none for an output of host data.
     Usual,
-    /// There is no internal stream.
+    /// The operator has no internal stream.
     Unset,
     /// rustc finds the places of the inputs' messages.
     LeftToRustc(TokenStream),

@@ -1,11 +1,11 @@
-//! What a hook gets stays on the hook's thread: its context, and with it its inputs and outputs, which refer to it.
+//! The context of a hook, and its inputs and outputs, which refer to the context, stay on the thread of the hook.
 //!
 //! The context is not `Sync` because of its cells. Without the impl here, rustc reports each of them. This impl of `Sync`
 //! never holds, so the context is no more `Sync` than without it. rustc reports its bound, which has a text of its own.
 
 use super::ExecutionContext;
 
-/// What several threads may use. No context is that.
+/// A value that several threads may use. No context is one.
 #[diagnostic::on_unimplemented(
     message = "the context, the inputs and the outputs of a hook stay on the thread that calls the hook",
     label = "this would use them on another thread",

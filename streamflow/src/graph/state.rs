@@ -1,4 +1,4 @@
-//! What a graph has beside its nodes. The run of a graph that is stepped is there, so that it lasts from one `tick` to the
+//! The parts of a graph beside its nodes. The run of a graph that is stepped is there, so that it lasts from one `tick` to the
 //! next.
 
 use std::any::Any;

@@ -140,7 +140,7 @@ mod tests {
         for right in [
             launch(X, None, 64),
             launch(XY, None, [8, 8]),
-            // One row is a size, too.
+            // A single row is a size, too.
             launch(XY, None, [8, 1]),
             launch(XYZ, None, [8, 8, 8]),
             launch(XY, None, Grid::blocks([2, 3])),

@@ -41,7 +41,7 @@ pub(super) fn read_edge_attributes(
             }
             _ => {
                 reject_attribute(attribute, Place::Edge, errors);
-                // It may be meant as `#[feedback]`, without which a cycle would be a mistake.
+                // The user may mean `#[feedback]`. Without that, a cycle would be a mistake.
                 edge.is_feedback = true;
             }
         }

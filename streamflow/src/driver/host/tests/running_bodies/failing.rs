@@ -18,7 +18,7 @@ fn failing(
     let waited = unsafe { bench.driver.synchronize_stream(stream) };
     let error = queued.and(waited).unwrap_err();
     assert_eq!(bench.peek(data), poisoned(POISON_ALLOCATED), "no result passes as right");
-    // It is returned once, and the device works.
+    // The error is returned once, and the device works.
     assert_eq!(bench.driver.sticky_error(), None);
     bench.set(other, more, 4);
     assert_eq!(bench.download(other, more), 4);
@@ -56,7 +56,7 @@ fn the_error_of_a_host_body_is_one_of_its_device_and_of_no_call_under_a_lock() {
     let other = bench.driver.create_stream(second, StreamOptions::default()).unwrap();
     bench.driver.bind(DEVICE).unwrap();
     let held = crate::lock::hold();
-    // It fails after the call.
+    // The body fails after the call.
     call(&bench, stream, &[], Box::new(|| Err("no convergence".into()))).unwrap();
     drop(held);
     bench.driver.catch_up();
