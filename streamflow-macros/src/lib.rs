@@ -56,9 +56,9 @@ use self::guard::guarded;
 ///   a `PitchedTensor`. A view of another number of dimensions is refused.
 /// - Scalars by value: the element types, and `usize`.
 ///
-/// A type parameter must be bounded by `Element`; each instance is compiled separately. `instances(f32, f64)` names the
-/// instances that `testing::kernels()` compiles, `instances((u8, f32), (f32, u8))` those of a kernel with two type
-/// parameters. Launches have any instance.
+/// A type parameter must be bounded by `Element`; each instance is compiled separately. `instances(f32, f64)` names
+/// instances that `testing::kernels()` compiles beside those that the program launches, `instances((u8, f32), (f32, u8))`
+/// those of a kernel with two type parameters. Launches have any instance.
 ///
 /// # The CUDA body
 /// Statements of CUDA C++, as a string literal or `include_str!("file.cu")`. They can use

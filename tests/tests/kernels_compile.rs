@@ -2,21 +2,24 @@
 //! NVRTC they are reported as skipped, unless `STREAMFLOW_REQUIRE_NVRTC=1`.
 #![allow(missing_docs, reason = "a test binary")]
 
+use std::ops::Mul;
 use std::process::ExitCode;
 
 use streamflow::f16;
-use streamflow::kernel::{KERNELS, KernelInfo};
+use streamflow::kernel::{KernelInfo, kernels};
 use streamflow::prelude::*;
 use streamflow::testing::{self, Outcome, compile_kernel};
 // Cargo links the package, whose kernels are then in the list.
 use streamflow_examples as _;
-use streamflow_tests::{Failed, Suite, check, check_error, check_text};
+use streamflow_tests::setup::stream;
+use streamflow_tests::{Failed, Suite, check, check_equal, check_error, check_text};
 
 const REQUIRE: &str = "STREAMFLOW_REQUIRE_NVRTC";
 
 fn main() -> ExitCode {
     Suite::new()
         .plain("the_list_has_the_kernels_of_each_crate", of_each_crate)
+        .both("an_instance_that_is_launched_is_in_the_list", launched)
         .optional("a_typing_error_is_reported_at_its_line", REQUIRE, || {
             typing_error(compile_kernel::<mistyped>())
         })
@@ -37,8 +40,8 @@ fn name(kernel: &KernelInfo) -> String {
 
 /// Kernels of this file, of the packages of tests and examples, and of the library, in modules that may be private.
 fn of_each_crate() -> Result<(), Failed> {
-    let named =
-        KERNELS.iter().map(|kernel| kernel.info.as_ref().map_or(kernel.name.to_owned(), name));
+    let all = kernels();
+    let named = all.iter().map(|kernel| kernel.info.as_ref().map_or(kernel.name.to_owned(), name));
     let named: Vec<String> = named.collect();
     for kernel in [
         "copy<float>",
@@ -55,18 +58,29 @@ fn of_each_crate() -> Result<(), Failed> {
         "resample<complex<float>>",
         "random_u32",
         "leading_columns<double>",
+        // Launched by an operator of a graph that nothing makes, and by a test, which may come later.
+        "times<float>",
+        "times<int>",
     ] {
         let found = named.iter().filter(|name| *name == kernel).count();
         check(found == 1, || format!("{found} times `{kernel}` in {named:?}"))?;
     }
-    let hidden = ["not_here", "copy<double>"];
+    let hidden = ["not_here", "copy<double>", "times<double>", "times"];
     check(hidden.iter().all(|name| !named.iter().any(|other| other == name)), || {
         format!("{named:?}")
     })?;
-    // Of no other generic kernel an instance is missing.
-    let generic = KERNELS.iter().filter(|kernel| kernel.info.is_none());
+    // Of no other generic kernel an instance is missing. Nothing launches one of this kernel.
+    let generic = all.iter().filter(|kernel| kernel.info.is_none());
     let generic: Vec<_> = generic.map(|kernel| (kernel.name, kernel.line)).collect();
     check(generic == [("cast", CAST_LINE)], || format!("{generic:?}"))
+}
+
+fn launched(platform: &Platform) -> Result<(), Failed> {
+    let s = stream(platform)?;
+    let (mut out, mut from) = (platform.buffer::<i32>(3, &s)?, platform.buffer::<i32>(3, &s)?);
+    s.upload_blocking(&[1, 2, 3], &mut from)?;
+    s.launch::<times<i32>>(3, (&mut out, &from, 5))?;
+    check_equal(s.download_blocking(&out)?, vec![5, 10, 15])
 }
 
 /// out[i] = from[i]
@@ -101,6 +115,64 @@ fn pair<A: Element, B: Element>(a: &mut [A], b: &mut [B]) {
 #[cfg(any())]
 #[kernel(unsafe cuda = "nothing")]
 fn not_here(out: &mut [f32]) {}
+
+/// Its instances are those that are launched.
+#[kernel(requires(out.len() == from.len()), unsafe cuda = "
+    unsigned long long i = thread_index();
+    if (i < out_len) out[i] = from[i] * by;
+")]
+fn times<T: Element + Mul<Output = T>>(out: &mut [T], from: &[T], by: T) {
+    for (out, from) in out.iter_mut().zip(from) {
+        *out = *from * by;
+    }
+}
+
+#[operator(streams(fill))]
+struct Ones {
+    #[output]
+    ones: Tensor<f32>,
+}
+
+impl Compute for Ones {
+    fn compute(&mut self, io: OnesIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let stream = cx.allocate_cuda_stream(io.fill)?;
+        io.ones.set_cuda_stream(&stream).emit(cx.tensor([4], &stream)?)
+    }
+}
+
+#[operator]
+struct Scale<T: Element + Mul<Output = T>> {
+    #[input]
+    from: &Tensor<T>,
+    #[output]
+    scaled: Tensor<T>,
+    by: T,
+}
+
+impl<T: Element + Mul<Output = T>> Compute for Scale<T> {
+    fn compute(&mut self, io: ScaleIo<'_, T>, cx: &ExecutionContext) -> Result<()> {
+        let (from, stream) = io.from.receive().receive_cuda_stream(cx)?;
+        let mut scaled = cx.tensor(from.shape(), &stream)?;
+        stream.launch::<times<T>>(from.len(), (&mut scaled, from, self.by))?;
+        io.scaled.emit(scaled)
+    }
+}
+
+graph! {
+    /// Nothing makes it.
+    struct Unused {
+        #[when(count(1))] let ones: Ones = Ones::new();
+        let scale: Scale<f32> = Scale::new(2.0);
+        ones.ones >> scale.from;
+        scale.scaled >> _;
+    }
+}
+
+/// Nothing calls it.
+#[expect(dead_code, reason = "no code of the program launches this instance")]
+fn uncalled(stream: &CudaStream, data: &mut Tensor<f64>, from: &Tensor<f64>) -> Result<()> {
+    Ok(stream.launch::<times<f64>>(from.len(), (data, from, 2.0))?)
+}
 
 const LINE: u32 = line!() + 3;
 /// Its CUDA body has a typing error.

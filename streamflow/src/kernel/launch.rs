@@ -5,7 +5,7 @@ use std::panic::Location;
 use super::bounds::{self, Bounds};
 use super::remembered::{self, Checked};
 use super::state::KernelState;
-use super::{Coverage, Grid, IntoGrid, Kernel, KernelInfo, Passing, axes, coverage};
+use super::{Coverage, Grid, IntoGrid, Kernel, KernelInfo, Passing, axes, coverage, launched};
 use crate::driver::{Launch, Note, SourceLocation};
 use crate::error::Result;
 use crate::memory::access::{self, Order, Use};
@@ -60,6 +60,7 @@ fn launch_typed<K: Kernel>(
     order: Order,
     location: SourceLocation,
 ) -> Result<()> {
+    launched::note::<K>();
     let mut passing = Passing::new();
     K::pass(args, &mut passing)?;
     launch_kernel(stream, K::INFO, grid, &mut passing, order, location)

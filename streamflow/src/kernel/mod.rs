@@ -25,6 +25,7 @@ pub(crate) mod find;
 mod grid;
 mod info;
 mod launch;
+mod launched;
 mod loaded;
 mod module;
 mod nvrtc;
@@ -46,6 +47,8 @@ pub use grid::{Dim3, Grid, IntoGrid};
 pub use info::Kernel;
 #[doc(hidden)]
 pub use info::{KernelInfo, ParamInfo, ParamKind};
+#[doc(hidden)]
+pub use launched::kernels;
 pub use module::{CompiledCode, Function, Module};
 #[doc(hidden)]
 pub use passing::Passing;

@@ -1,7 +1,6 @@
 //! The kernels of a program. `#[kernel]` adds each one to a list that the linker makes, so that a test can compile all.
 //!
-//! An entry is data: the CUDA body and the parameters, without the host body. No code runs to make the list. A program that
-//! never reads it has none of it, since the linker drops what nothing refers to.
+//! An entry is data: the CUDA body and the parameters, without the host body. No code runs to make the list.
 
 use super::KernelInfo;
 use crate::driver::HostArgs;
@@ -29,6 +28,13 @@ impl Registered {
         // Without the host body, which would then be in each program.
         let info = KernelInfo { host: no_host_body, ..*info };
         Self { name: info.name, file: info.file, line: info.line, info: Some(info) }
+    }
+
+    /// Whether the same code is compiled of both.
+    pub(super) fn is(&self, other: &Self) -> bool {
+        let code = |kernel: &Self| kernel.info.map(|info| (info.cuda, info.params, info.generics));
+        (self.name, self.file, self.line) == (other.name, other.file, other.line)
+            && code(self) == code(other)
     }
 
     /// A generic kernel of which no instance is named.

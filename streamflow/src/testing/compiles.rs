@@ -8,8 +8,7 @@ use super::Outcome;
 use crate::driver::DriverError;
 use crate::error::{Error, Result};
 use crate::kernel::{
-    KERNELS, Kernel, KernelInfo, Registered, compile_checked_for, compile_for, nvrtc_version,
-    supports,
+    self, Kernel, KernelInfo, Registered, compile_checked_for, compile_for, nvrtc_version, supports,
 };
 
 /// Turing, Ampere, Hopper and Blackwell.
@@ -59,12 +58,16 @@ pub fn compile_kernel<K: Kernel>() -> Result<Outcome> {
 /// Compiles the CUDA bodies of all kernels of the program, for a test that no kernel can be missing from: those of its crate,
 /// and of the crates that it is linked of, this library among them.
 ///
-/// Each is compiled as [`compile_kernel`] does. Of a generic kernel the instances are compiled that
-/// [`#[kernel(instances(f32, f16), …)]`](macro@crate::kernel) names. The outcome lists what was compiled, and the generic kernels without
-/// instances, which were not.
+/// Each is compiled as [`compile_kernel`] does. Of a generic kernel the instances are compiled that the program launches, and those
+/// that [`#[kernel(instances(f32, f16), …)]`](macro@crate::kernel) names. The outcome lists what was compiled, and the generic
+/// kernels without instances, which were not.
 ///
-/// Cargo links a crate if the program names it: a test in a file of its own begins with `use my_kernels as _;`. The
-/// linker makes the list, so that a program which doesn't call this function has none of it.
+/// A program launches an instance if the launch is part of its code, whether that runs or not. That is so for the operators of
+/// each graph that the tested crate defines, for example `scale::<f32>` for a node of the type `Scale<f32>`, and for all that
+/// its tests call. A graph of another crate counts if the program makes it. These launches are found on Linux, for x86-64 and
+/// AArch64.
+///
+/// Cargo links a crate if the program names it: a test in a file of its own begins with `use my_kernels as _;`.
 ///
 /// ```
 /// use streamflow::prelude::*;
@@ -88,7 +91,7 @@ pub fn compile_kernel<K: Kernel>() -> Result<Outcome> {
 /// # Errors
 /// [`DriverError::Kernel`](crate::driver::DriverError::Kernel) with the messages of the compiler about each kernel that does not compile.
 pub fn kernels() -> Result<Outcome> {
-    compile_all(&KERNELS)
+    compile_all(&kernel::kernels())
 }
 
 fn compile_all(kernels: &[Registered]) -> Result<Outcome> {
@@ -102,7 +105,7 @@ fn compile_all(kernels: &[Registered]) -> Result<Outcome> {
         match result {
             Ok(targets) => compiled = targets,
             Err(Error::Driver(DriverError::Kernel { message, .. })) => {
-                failed.push((info.name, message));
+                failed.push((name_of(info), message));
             }
             Err(other) => return Err(other),
         }
@@ -131,7 +134,7 @@ fn left_out(kernels: &[Registered]) -> String {
         return String::new();
     }
     format!(
-        "; not compiled, since no instance is named: {}; name the types, as in `#[kernel(instances(f32), …)]`",
+        "; not compiled, since no instance is launched or named: {}; name the types, as in `#[kernel(instances(f32), …)]`",
         places.join(", ")
     )
 }

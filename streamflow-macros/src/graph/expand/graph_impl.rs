@@ -67,6 +67,18 @@ pub(super) fn expand_graph_impl(graph: &Graph) -> TokenStream {
     }
 }
 
+/// A reference to the code of all operators, in the tests of the crate: it makes the kernels that they launch part of the program,
+/// so that `testing::kernels()` finds them also if no test makes the graph.
+pub(super) fn keep_for_tests(graph: &Graph) -> TokenStream {
+    let name = &graph.header.name;
+    quote! {
+        #[cfg(test)]
+        #[used]
+        static __STREAMFLOW_OPERATORS: fn(&mut #name) -> ::std::vec::Vec<&mut dyn ::streamflow::__private::AnyNode> =
+            <#name as ::streamflow::__private::Graph>::nodes;
+    }
+}
+
 /// Appends the nodes to `list` in the order in which they run, from the variables with their names.
 fn list_nodes(graph: &Graph, list: &Ident) -> TokenStream {
     let chunks = graph.order.chunks(chunk::SIZE).map(|indices| {

@@ -43,6 +43,7 @@ pub(super) fn expand_graph(mut graph: Graph) -> TokenStream {
     let condition_assertions = has_assertions.then(|| assertions::assert_conditions(graph));
     let pool_assertions = has_assertions.then(|| assertions::assert_pools(graph));
     let pool_use_assertions = has_assertions.then(|| assertions::assert_pool_uses(graph));
+    let operators = has_assertions.then(|| graph_impl::keep_for_tests(graph));
     let edge_assertions = has_assertions.then(|| assertions::assert_edges(graph));
     // The assertions of pools and edges name the pools' constants, which only the block has. The assertions of nodes
     // name nothing in the block, only the operators' types, so they are outside.
@@ -55,6 +56,7 @@ pub(super) fn expand_graph(mut graph: Graph) -> TokenStream {
             #pool_assertions
             #pool_use_assertions
             #edge_assertions
+            #operators
         };
         #checked
         #definition
