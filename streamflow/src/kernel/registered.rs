@@ -1,6 +1,7 @@
 //! The kernels of a program. `#[kernel]` adds each one to a list that the linker makes, so that a test can compile all.
 //!
-//! An entry is data: the CUDA body and the parameters, without the host body. No code runs to make the list.
+//! An entry is data: the CUDA body and the parameters, without the host body. No code runs to make the list. Each
+//! program has it, since the linker keeps what may be read by its section.
 
 use super::KernelInfo;
 use crate::driver::HostArgs;
