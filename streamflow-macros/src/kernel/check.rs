@@ -1,5 +1,7 @@
 //! Checks that a function can be a kernel, and finds its arguments.
 
+use std::collections::BTreeSet;
+
 use quote::{ToTokens, quote};
 use syn::ext::IdentExt;
 use syn::{
@@ -8,9 +10,9 @@ use syn::{
 };
 
 use super::argument::argument_type;
-use super::model::{Argument, ArgumentKind, Expandable, Kernel, Options};
+use super::model::{Argument, ArgumentKind, Expandable, Kernel, Options, instance_types};
 use crate::diagnostic::Errors;
-use crate::tokens::STANDARD_TRAITS;
+use crate::tokens::{STANDARD_TRAITS, spelled};
 
 /// `streamflow::driver::MAX_PARAMS`, minus the parameter that a launch with checked indices adds.
 const MAX_PARAMS: usize = 31;
@@ -40,14 +42,26 @@ fn reject_other_instances(options: &Options, generics: &Generics, errors: &mut E
         errors.at(word, "`instances` is for a kernel with type parameters; leave it out");
         return;
     }
-    for types in instances.iter().filter(|types| types.len() != params) {
-        let s = if params == 1 { "" } else { "s" };
-        errors.at(
-            quote!(#(#types),*),
-            format!(
-                "an instance of this kernel has {params} type{s}, as many as it has parameters"
-            ),
-        );
+    let mut known = BTreeSet::new();
+    for instance in instances {
+        let types = instance_types(instance);
+        if types.len() != params {
+            let s = if params == 1 { "" } else { "s" };
+            let text = "an instance of this kernel has";
+            errors.at(instance, format!("{text} {params} type{s}, as many as it has parameters"));
+            continue;
+        }
+        // rustc knows which of the types with a name are element types.
+        let elements = |ty: &Type| {
+            matches!(ty, Type::Path(_) | Type::Paren(_) | Type::Group(_) | Type::Macro(_))
+        };
+        for ty in types.into_iter().filter(|ty| !elements(ty)) {
+            let text = "an instance has element types, as `f32`, and not";
+            errors.at(ty, format!("{text} `{}`", spelled(ty)));
+        }
+        if !known.insert(spelled(instance)) {
+            errors.at(instance, "this instance is named twice; once is enough");
+        }
     }
 }
 

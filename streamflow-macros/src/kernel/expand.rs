@@ -6,8 +6,8 @@ use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{Expr, GenericParam, Lit, Type, parse_quote};
 
-use super::model::{Argument, ArgumentKind, Coverage, Expandable, Kernel};
-use crate::expression::{evaluate, written};
+use super::model::{Argument, ArgumentKind, Coverage, Expandable, Kernel, instance_types};
+use crate::expression::{evaluate, first_and_last, written};
 
 /// The whole expansion of a kernel. `sound`: the macro found no mistake.
 pub(super) fn kernel(kernel: &Kernel, sound: bool) -> TokenStream {
@@ -33,7 +33,7 @@ fn registration(kernel: &Kernel) -> TokenStream {
     let entries = match (&options.instances, generics.type_params().next()) {
         (_, None) => vec![of(name.to_token_stream())],
         (Some((instances, _)), Some(_)) => {
-            instances.iter().map(|types| of(quote!(#name<#(#types),*>))).collect()
+            instances.iter().map(|instance| of(instance_of(name, instance))).collect()
         }
         (None, Some(_)) => {
             let (text, (file, line)) = (name.unraw().to_string(), location(options.cuda.as_ref()));
@@ -52,6 +52,16 @@ fn registration(kernel: &Kernel) -> TokenStream {
         }
     });
     quote!(#(#cfgs #entries)*)
+}
+
+/// An instance of a generic kernel, underlined where its types are written.
+fn instance_of(name: &Ident, instance: &Type) -> TokenStream {
+    let types = instance_types(instance);
+    let (first, last) = first_and_last(instance);
+    let mut name = name.clone();
+    name.set_span(first);
+    let end = quote_spanned!(last=> >);
+    quote!(#name<#(#types),* #end)
 }
 
 /// The type with the kernel's name. Its private field keeps users from making a value of it.

@@ -1,7 +1,8 @@
 //! A kernel as data: the result of parse and check.
 
 use proc_macro2::{Ident, TokenStream};
-use syn::{Expr, Generics, Type, Visibility};
+use syn::punctuated::Punctuated;
+use syn::{Expr, Generics, Token, Type, Visibility};
 
 /// The options of `#[kernel(…)]`.
 #[derive(Default)]
@@ -14,10 +15,18 @@ pub(super) struct Options {
     pub(super) requires: Vec<Expr>,
     /// The block size of `threads(…)`, in x, y and z.
     pub(super) threads: Option<[u32; 3]>,
-    /// The type arguments of each instance of `instances(…)`, with the word that the user wrote.
-    pub(super) instances: Option<(Vec<Vec<Type>>, Ident)>,
+    /// The type of each instance of `instances(…)`, or a tuple of several types, with the word that the user wrote.
+    pub(super) instances: Option<(Punctuated<Type, Token![,]>, Ident)>,
     /// `grid_stride` or `partial`, with the word that the user wrote.
     pub(super) coverage: Option<(Coverage, Ident)>,
+}
+
+/// The type arguments of an instance.
+pub(super) fn instance_types(instance: &Type) -> Vec<&Type> {
+    match instance {
+        Type::Tuple(types) => types.elems.iter().collect(),
+        ty => vec![ty],
+    }
 }
 
 /// The options that say which grids write all elements. Without one a grid has a thread for each element.

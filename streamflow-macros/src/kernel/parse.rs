@@ -188,26 +188,26 @@ fn instances(
     name: &Ident,
     input: ParseStream<'_>,
     errors: &mut Errors,
-) -> syn::Result<Vec<Vec<Type>>> {
+) -> syn::Result<Punctuated<Type, Token![,]>> {
     const FORM: &str = "`instances` takes the types of a generic kernel's instances, as `instances(f32, f16)`, or \
                         `instances((u8, f32), (f32, u8))` for two type parameters";
     if !input.peek(token::Paren) {
         let mut all = name.to_token_stream();
         all.extend(input.parse::<TokenStream>()?);
         errors.at(all, FORM);
-        return Ok(Vec::new());
+        return Ok(Punctuated::new());
     }
     let types;
     parenthesized!(types in input);
     if types.is_empty() {
         errors.at(name, FORM);
     }
-    let types = types.parse_terminated(Type::parse, Token![,])?;
-    let of_one = |ty| match ty {
-        Type::Tuple(types) => types.elems.into_iter().collect(),
-        ty => vec![ty],
-    };
-    Ok(types.into_iter().map(of_one).collect())
+    let types: TokenStream = types.parse()?;
+    let parsed = Punctuated::parse_terminated.parse2(types.clone());
+    Ok(parsed.unwrap_or_else(|_| {
+        errors.at(types, FORM);
+        Punctuated::new()
+    }))
 }
 
 /// `(x)`, `(x, y)` or `(x, y, z)`: a block that CUDA permits (CUDA programming guide, *Technical
