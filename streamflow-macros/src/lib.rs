@@ -114,6 +114,11 @@ use self::guard::guarded;
 /// body with `asm`, `#include`, `##` or a whole `threadIdx` may read all, and no launch of it fails for this. Nothing is known
 /// of functions of a module, which `launch_function` launches.
 ///
+/// Threads that the body can't tell apart count once: a body with `threadIdx.x` and no `blockIdx.x` writes the elements of one
+/// block, however many the grid has. A body that declares `extern __shared__` and does not read `shared_bytes()` needs a grid
+/// with `.shared_bytes(…)`. Both are read from the text, too, and a body with a name that begins with `atomic` may tell all
+/// threads apart.
+///
 /// Beyond that only the number of elements is compared, and not the shape of the grid. With `[rows, cols]` in place of
 /// `[cols, rows]` the product is the same, so the launch is accepted, and a GPU leaves elements unwritten. The simulator
 /// can't show this mistake, since its Rust body knows no threads. `compare_bodies` finds it on a GPU, if rows and columns

@@ -1,5 +1,5 @@
-//! A launch is an error, on both platforms, if its grid is too small for the slices that its kernel writes, or has other
-//! dimensions than the kernel's body reads.
+//! A launch is an error, on both platforms, if its grid is too small for the slices that its kernel writes, has other
+//! dimensions than the kernel's body reads, or has no shared memory where the body has some.
 #![allow(missing_docs, reason = "a test binary")]
 
 use std::process::ExitCode;
@@ -22,6 +22,8 @@ fn main() -> ExitCode {
         .both("a_part_of_a_slice_takes_a_smaller_grid", part_of_a_slice)
         .both("a_body_that_reads_its_row_needs_a_grid_with_rows", without_rows)
         .both("a_body_that_reads_no_row_needs_a_grid_without_rows", with_rows)
+        .both("threads_that_a_body_cannot_tell_apart_count_once", alike)
+        .both("a_body_with_dynamic_shared_memory_needs_some", shared)
         .run()
 }
 
@@ -255,4 +257,69 @@ fn with_rows(platform: &Platform) -> Result<(), Failed> {
     check_equal(s.download_blocking(&out)?, vec![1.0; rows * cols])?;
     s.launch::<first>([0, 2], (&mut out, 0))?;
     check_equal(s.download_blocking(&out)?, vec![1.0; rows * cols])
+}
+
+/// Each block writes the same elements.
+#[kernel(unsafe cuda = "if (threadIdx.x < out_len) out[threadIdx.x] = 1.0f;")]
+fn by_thread(out: &mut [f32]) {
+    out.fill(1.0);
+}
+
+/// All threads of a block write the same element.
+#[kernel(unsafe cuda = "if (blockIdx.x < out_len) out[blockIdx.x] = 1.0f;")]
+fn by_block(out: &mut [f32]) {
+    out.fill(1.0);
+}
+
+fn alike(platform: &Platform) -> Result<(), Failed> {
+    let s = stream(platform)?;
+    let mut out = platform.buffer::<f32>(LEN, &s)?;
+    s.launch::<fill>(LEN, (&mut out, 0.0))?;
+    let mut short = platform.buffer::<f32>(64, &s)?;
+    for _ in 0..2 {
+        let text = refused(s.launch::<by_thread>(Grid::from(LEN).threads(64), (&mut out,)))?;
+        let parts = ["kernel `by_thread`", "64 elements of `out`", "is 1003", "not `blockIdx.x`"];
+        check_text(&text, &parts)?;
+        check_text(&text, &["all blocks write the same", "read `thread_index()`", "`partial`"])?;
+        let text = refused(s.launch::<by_block>(Grid::from(LEN).threads(64), (&mut out,)))?;
+        check_text(&text, &["kernel `by_block`", "write 16 elements", "not `threadIdx.x`"])?;
+        // Nothing was launched. A grid with a place for each element is right, also with threads that do the same.
+        check_equal(s.download_blocking(&out)?, vec![0.0; LEN])?;
+        s.launch::<by_thread>(Grid::from(64).threads(64), (&mut short,))?;
+        check_equal(s.download_blocking(&short)?, vec![1.0; 64])?;
+        s.fill_bytes(&mut short, 0)?;
+        s.launch::<by_thread>(Grid::blocks(3).threads(64), (&mut short,))?;
+        check_equal(s.download_blocking(&short)?, vec![1.0; 64])?;
+        let mut longer = platform.buffer::<f32>(65, &s)?;
+        let text = refused(s.launch::<by_thread>(Grid::blocks(3).threads(64), (&mut longer,)))?;
+        check_text(&text, &["kernel `by_thread`", "64 elements of `out`", "is 65"])?;
+    }
+    s.launch::<by_block>(Grid::blocks(LEN).threads(32), (&mut out,))?;
+    check_equal(s.download_blocking(&out)?, vec![1.0; LEN])
+}
+
+/// Reverses the elements of a block.
+#[kernel(requires(out.len() == input.len()), unsafe cuda = "
+    extern __shared__ float block[];
+    unsigned long long i = thread_index();
+    if (i < input_len) block[threadIdx.x] = input[i];
+    __syncthreads();
+    if (i < out_len) out[i] = block[out_len - 1 - threadIdx.x];
+")]
+fn reversed(out: &mut [f32], input: &[f32]) {
+    out.copy_from_slice(input);
+    out.reverse();
+}
+
+fn shared(platform: &Platform) -> Result<(), Failed> {
+    let s = stream(platform)?;
+    let mut input = platform.buffer::<f32>(3, &s)?;
+    s.upload_blocking(&[1.0, 2.0, 3.0], &mut input)?;
+    let mut out = platform.buffer::<f32>(3, &s)?;
+    let grid = Grid::from(3).threads(32);
+    let text = refused(s.launch::<reversed>(grid, (&mut out, &input)))?;
+    check_text(&text, &["kernel `reversed`", "`extern __shared__`", "add `.shared_bytes(…)`"])?;
+    s.launch::<reversed>(grid.shared_bytes(32 * 4), (&mut out, &input))?;
+    check_equal(s.download_blocking(&out)?, vec![3.0, 2.0, 1.0])?;
+    check_text(&refused(s.launch::<reversed>(grid, (&mut out, &input)))?, &["`reversed`"])
 }

@@ -7,6 +7,12 @@
 //!   most elements of an image stay unwritten. A body that loops, or that writes a part, may be right.
 //! - The grid has a size in y, and no thread reads its place in y. All threads of a column do the same then: `[cols, rows]`
 //!   writes the first `cols` elements of an image, each `rows` times.
+//! - Several blocks differ in x, and the body reads `threadIdx.x` alone, or the threads of a block do, and the body reads
+//!   `blockIdx.x` alone. Then the grid has [fewer places](covered) than threads, and too few for the elements.
+//! - The body has dynamic shared memory, and the launch gives none.
+//!
+//! A body that reads `threadIdx.y` is right on a grid without a size in y if it numbers the threads of a block, as
+//! `threadIdx.x + threadIdx.y * blockDim.x` does. So such a launch is not refused.
 
 mod body;
 
@@ -23,25 +29,107 @@ const NAMES: [&str; 3] = ["x", "y", "z"];
 pub struct Axes {
     /// Those whose index the body contains.
     indices: [bool; 3],
-    /// Those that the body may read in some way.
-    possible: [bool; 3],
+    /// Those along which the body may read the place of its thread in the block.
+    threads: [bool; 3],
+    /// Those along which the body may read the place of its block.
+    blocks: [bool; 3],
+    /// Whether the body declares dynamic shared memory.
+    has_extern: bool,
+    /// Whether the body may read the size of that memory.
+    may_ask_size: bool,
 }
 
 impl Axes {
     /// Nothing is known of the body. No grid is refused.
-    pub const UNKNOWN: Self = Self { indices: [false; 3], possible: [true; 3] };
+    pub const UNKNOWN: Self =
+        Self { threads: [true; 3], blocks: [true; 3], may_ask_size: true, ..Self::NONE };
 
-    const NONE: Self = Self { indices: [false; 3], possible: [false; 3] };
+    const NONE: Self = Self {
+        indices: [false; 3],
+        threads: [false; 3],
+        blocks: [false; 3],
+        has_extern: false,
+        may_ask_size: false,
+    };
 
     /// The axes of a body.
     pub(super) const fn of(cuda: &str) -> Self {
         body::axes(cuda)
     }
 
+    /// Whether the body may read a place along an axis in some way.
+    fn may_read(self, axis: usize) -> bool {
+        self.threads[axis] || self.blocks[axis]
+    }
+
     /// Whether the body may read a place along a later axis, whose size needs one along this axis too.
     fn reads_beyond(self, axis: usize) -> bool {
-        self.possible[axis..].contains(&true)
+        (axis..3).any(|axis| self.may_read(axis))
     }
+
+    /// Whether the body is wrong without dynamic shared memory.
+    fn needs_shared_bytes(self) -> bool {
+        self.has_extern && !self.may_ask_size
+    }
+}
+
+/// For how many elements a grid is, of which a kernel with one element for each thread writes no more. Threads that the
+/// body can't tell apart write the same element.
+pub(super) fn covered(
+    (loaded, threads): (&LoadedKernel, Option<[u32; 3]>),
+    axes: Axes,
+    grid: &Grid,
+) -> u64 {
+    let elements = grid.elements_covered(loaded, threads);
+    // A body without a place loops over the elements.
+    if !axes.reads_beyond(0) {
+        return elements;
+    }
+    let Some(per_axis) = grid.blocks_and_threads(loaded, threads) else { return elements };
+    let places = (0..3).fold(1_u64, |places, axis| {
+        let (blocks, threads) = per_axis[axis];
+        // An axis that the body does not read at all has an error of its own.
+        places.saturating_mul(match (axes.blocks[axis], axes.threads[axis]) {
+            (false, true) => blocks.min(1).saturating_mul(threads),
+            (true, false) => blocks.saturating_mul(threads.min(1)),
+            _ => blocks.saturating_mul(threads),
+        })
+    });
+    elements.min(places)
+}
+
+/// Which threads of a grid with fewer places than elements the body can't tell apart, for an error text.
+#[cold]
+pub(super) fn alike(
+    (loaded, threads): (&LoadedKernel, Option<[u32; 3]>),
+    axes: Axes,
+    grid: &Grid,
+) -> Option<String> {
+    let per_axis = grid.blocks_and_threads(loaded, threads)?;
+    (0..3).filter(|axis| axes.may_read(*axis)).find_map(|axis| {
+        let (blocks, threads) = per_axis[axis];
+        let (name, index) = (NAMES[axis], INDICES[axis]);
+        let (others, read, unread) = match (axes.blocks[axis], axes.threads[axis]) {
+            (false, _) if blocks > 1 => ("all blocks", "threadIdx", "blockIdx"),
+            (_, false) if threads > 1 => ("all threads of a block", "blockIdx", "threadIdx"),
+            _ => return None,
+        };
+        Some(format!(
+            "the kernel's body reads `{read}.{name}` and not `{unread}.{name}`, so {others} write the same elements; read \
+             `{index}()` in the body"
+        ))
+    })
+}
+
+/// Refuses a launch without dynamic shared memory of a kernel whose body has some.
+pub(super) fn check_shared_bytes(name: &str, axes: Axes, grid: &Grid) -> Result<()> {
+    if !axes.needs_shared_bytes() || grid.has_shared_bytes() {
+        return Ok(());
+    }
+    let problem = "it gives no shared memory, but the kernel's body declares `extern __shared__`, so a GPU would access \
+                   memory that the launch does not have; add `.shared_bytes(…)` to the grid, or read `shared_bytes()` in \
+                   the body";
+    Err(Error::Grid { kernel: name.into(), problem: problem.into() })
 }
 
 /// Refuses a launch whose threads are all at the same place along an axis whose index the kernel's body reads.
@@ -68,7 +156,7 @@ pub(super) fn check_unread(
     axes: Axes,
     grid: &Grid,
 ) -> Result<()> {
-    let differ = |axis: &usize| match (axes.possible[*axis], axes.reads_beyond(*axis)) {
+    let differ = |axis: &usize| match (axes.may_read(*axis), axes.reads_beyond(*axis)) {
         (true, _) => false,
         // A size in z has one in x and one in y before it, which may be 1.
         (false, true) => grid.has_several_in(*axis, loaded, threads),
@@ -87,7 +175,7 @@ pub(super) fn check_unread(
 /// The error text for a grid with a size along an axis that the body does not read.
 #[cold]
 fn needless(axes: Axes, axis: usize, grid: &Grid, threads: Option<[u32; 3]>) -> String {
-    let read: Vec<_> = (0..3).filter(|axis| axes.possible[*axis]).map(|axis| NAMES[axis]).collect();
+    let read: Vec<_> = (0..3).filter(|axis| axes.may_read(*axis)).map(|axis| NAMES[axis]).collect();
     let read = match *read.as_slice() {
         [] => "no place of its thread".to_owned(),
         [first] => format!("the place of its thread in {first} alone"),

@@ -4,7 +4,7 @@
 //! right data there, and leave elements unwritten on a GPU. So such a launch is refused on both.
 
 use super::passing::Longest;
-use super::{Grid, Passing};
+use super::{Axes, Grid, Passing, axes};
 use crate::driver::LoadedKernel;
 use crate::error::{Error, Result};
 
@@ -37,15 +37,15 @@ impl Coverage {
 /// kernel is written for.
 pub(super) fn check(
     (name, loaded, threads): (&str, &LoadedKernel, Option<[u32; 3]>),
-    coverage: Coverage,
+    (coverage, axes): (Coverage, Axes),
     grid: &Grid,
     passing: &Passing<'_>,
 ) -> Result<()> {
     let longest = passing.longest_written().len;
-    if longest <= coverage.most_written(grid.elements_covered(loaded, threads)) {
+    if longest <= coverage.most_written(axes::covered((loaded, threads), axes, grid)) {
         return Ok(());
     }
-    refuse((name, loaded, threads), coverage, grid, passing)
+    refuse((name, loaded, threads), (coverage, axes), grid, passing)
 }
 
 const OPTIONS: &str = "A kernel that loops over its elements has the option `grid_stride`, and one that \
@@ -55,7 +55,7 @@ const OPTIONS: &str = "A kernel that loops over its elements has the option `gri
 #[inline(never)]
 fn refuse(
     (name, loaded, threads): (&str, &LoadedKernel, Option<[u32; 3]>),
-    coverage: Coverage,
+    (coverage, axes): (Coverage, Axes),
     grid: &Grid,
     passing: &Passing<'_>,
 ) -> Result<()> {
@@ -64,7 +64,9 @@ fn refuse(
         grid.refuse(name, loaded, threads)?;
     }
     let Longest { len: longest, argument, is_view } = passing.longest_written();
-    let covered = grid.elements_covered(loaded, threads);
+    let covered = axes::covered((loaded, threads), axes, grid);
+    let is_small = grid.elements_covered(loaded, threads) < longest;
+    let alike = if is_small { None } else { axes::alike((loaded, threads), axes, grid) };
     let problem = match (coverage, covered) {
         (Coverage::GridStride, _) => format!(
             "it is empty, so nothing of `{argument}`, whose length is {longest}, would be written; launch it with at \
@@ -73,6 +75,10 @@ fn refuse(
         (_, 0) => format!(
             "it is empty, so nothing of `{argument}`, whose length is {longest}, would be written; launch it with a \
              grid of {longest}, or not at all. {OPTIONS}"
+        ),
+        _ if alike.is_some() => format!(
+            "a GPU would write {covered} elements of `{argument}`, whose length is {longest}: {}. {OPTIONS}",
+            alike.unwrap_or_default()
         ),
         _ => {
             // A part of a view has as many elements as its dimensions make.
@@ -110,7 +116,8 @@ mod tests {
         passing.read("read", &read);
         let function = RawFunction::new(DeviceId::default(), 0);
         let loaded = LoadedKernel { function, block_size: 256, max_block_size: 1024 };
-        let checked = check(("blur", &loaded, None), coverage, &grid.into(), &passing);
+        let checked =
+            check(("blur", &loaded, None), (coverage, Axes::UNKNOWN), &grid.into(), &passing);
         checked.map_err(|error| error.to_string())
     }
 

@@ -232,6 +232,21 @@ impl Grid {
         size.saturating_mul(self.block(loaded, fixed).map_or(0, product))
     }
 
+    /// The blocks along each axis, and the threads of one of them; `None` for a block that is refused.
+    pub(super) fn blocks_and_threads(
+        &self,
+        loaded: &LoadedKernel,
+        fixed: Option<[u32; 3]>,
+    ) -> Option<[(u64, u64); 3]> {
+        let block = self.block(loaded, fixed)?;
+        Some([0, 1, 2].map(|axis| (self.blocks_in(axis, block[axis]), block[axis])))
+    }
+
+    /// Whether a block has dynamic shared memory.
+    pub(super) fn has_shared_bytes(&self) -> bool {
+        self.shared_bytes > 0
+    }
+
     /// Whether threads may differ in their place along an axis, since the size has that dimension or the blocks do.
     pub(super) fn extends_in(
         &self,

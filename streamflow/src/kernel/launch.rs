@@ -111,7 +111,7 @@ fn check(
         passing.report(state.report(device)?);
     }
     let kernel = (info.name, &loaded, info.threads);
-    coverage::check(kernel, info.coverage, grid, passing)?;
+    coverage::check(kernel, (info.coverage, info.axes), grid, passing)?;
     passing.check(info.name)?;
     let Some(shape) = grid.shape(&loaded, info.threads) else {
         return grid.refuse(info.name, &loaded, info.threads).map(|()| None);
@@ -120,6 +120,7 @@ fn check(
         axes::check_read(kernel, info.axes, grid)?;
     }
     axes::check_unread(kernel, info.axes, grid)?;
+    axes::check_shared_bytes(info.name, info.axes, grid)?;
     // Checks of indices need a parameter more, which is made here.
     if is_plain {
         remembered::remember(info, grid, stream.timeline(), (&loaded, shape));

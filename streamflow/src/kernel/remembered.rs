@@ -4,7 +4,7 @@
 use std::cell::Cell;
 
 use super::grid::{Form, GridShape};
-use super::{Grid, KernelInfo};
+use super::{Grid, KernelInfo, axes};
 use crate::driver::{DeviceId, LoadedKernel, RawFunction};
 use crate::stream::{PlatformNumber, Timeline};
 
@@ -92,7 +92,7 @@ impl Place {
         platform: PlatformNumber,
         (loaded, shape): (&LoadedKernel, GridShape),
     ) {
-        let covered = grid.elements_covered(loaded, info.threads);
+        let covered = axes::covered((loaded, info.threads), info.axes, grid);
         self.kernel.set(Some(info));
         self.size.set(grid.size());
         self.most.set(info.coverage.most_written(covered));

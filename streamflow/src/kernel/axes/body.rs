@@ -8,9 +8,13 @@ const MOST: usize = 64 << 10;
 /// CUDA's own variables with the place of a thread, which have a member for each axis.
 const VARIABLES: [&str; 2] = ["threadIdx", "blockIdx"];
 
-/// Names behind which any index may be: assembly, a header, and NVVM's and NVRTC's own functions.
+/// Names behind which any index may be: assembly, a header, NVVM's and NVRTC's own functions, and numbers that a thread draws.
 const OPAQUE: [&str; 4] = ["asm", "__asm", "__asm__", "include"];
-const OPAQUE_BEGINNINGS: [&str; 2] = ["__nvvm", "__cluster"];
+const OPAQUE_BEGINNINGS: [&str; 4] = ["__nvvm", "__cluster", "atomic", "__nv_atomic"];
+
+/// The word before dynamic shared memory, and the function that returns its size.
+const EXTERN: &str = "extern";
+const SHARED_BYTES: &str = "shared_bytes";
 
 /// The axes of a body, with the names that it contains. Comments and literals don't count; what the preprocessor leaves
 /// out does.
@@ -28,7 +32,7 @@ pub(super) const fn axes(cuda: &str) -> Axes {
             (b'\'', _) => after_literal(text, at + 1, end, b'\''),
             // The preprocessor joins names, also under the other spelling of `##`.
             (b'#', b'#') | (b'%', b':') => {
-                axes.possible = Axes::UNKNOWN.possible;
+                axes = opaque(axes);
                 at + 2
             }
             (byte, _) if is_in_name(byte) => {
@@ -59,18 +63,22 @@ const fn with_name(mut axes: Axes, text: &[u8], (begin, at): (usize, usize), end
             while axis < 3 {
                 if is_name(text, begin, at, INDICES[axis]) {
                     axes.indices[axis] = true;
-                    axes.possible[axis] = true;
+                    axes.threads[axis] = true;
+                    axes.blocks[axis] = true;
                 }
                 axis += 1;
             }
             let is_variable = is_name(text, begin, at, VARIABLES[0]);
             if is_variable || is_name(text, begin, at, VARIABLES[1]) {
                 match member(text, at, end) {
-                    Some(axis) => axes.possible[axis] = true,
+                    Some(axis) if is_variable => axes.threads[axis] = true,
+                    Some(axis) => axes.blocks[axis] = true,
                     None => is_opaque = true,
                 }
             }
         }
+        b'e' if is_name(text, begin, at, EXTERN) => axes.has_extern = true,
+        b's' if is_name(text, begin, at, SHARED_BYTES) => axes.may_ask_size = true,
         b'a' | b'i' | b'_' => {
             let mut index = 0;
             while index < OPAQUE.len() {
@@ -86,10 +94,13 @@ const fn with_name(mut axes: Axes, text: &[u8], (begin, at): (usize, usize), end
         }
         _ => {}
     }
-    if is_opaque {
-        axes.possible = Axes::UNKNOWN.possible;
-    }
-    axes
+    if is_opaque { opaque(axes) } else { axes }
+}
+
+/// The same axes, and all that the text does not tell.
+const fn opaque(axes: Axes) -> Axes {
+    let Axes { threads, blocks, may_ask_size, .. } = Axes::UNKNOWN;
+    Axes { threads, blocks, may_ask_size, ..axes }
 }
 
 /// The axis of `.x`, `.y` or `.z`; `None` if another text follows.
@@ -164,11 +175,12 @@ mod tests {
 
     /// The axes of the indices that a body reads, and those that it may read.
     fn found(cuda: &str) -> (String, String) {
-        let Axes { indices, possible } = axes(cuda);
-        let text = |axes: [bool; 3]| {
-            ["x", "y", "z"].iter().zip(axes).filter_map(|(axis, is)| is.then_some(*axis)).collect()
-        };
-        (text(indices), text(possible))
+        let axes = axes(cuda);
+        (text(axes.indices), text([0, 1, 2].map(|axis| axes.may_read(axis))))
+    }
+
+    fn text(axes: [bool; 3]) -> String {
+        ["x", "y", "z"].iter().zip(axes).filter_map(|(axis, is)| is.then_some(*axis)).collect()
     }
 
     fn expect(cuda: &str, indices: &str, possible: &str) {
@@ -209,6 +221,34 @@ mod tests {
             ("my_threadIdx.y + threadIdxs.y", ""),
         ] {
             expect(cuda, "", possible);
+        }
+    }
+
+    #[test]
+    fn threads_and_blocks_are_apart() {
+        for (cuda, threads, blocks) in [
+            ("out[threadIdx.x] = 1;", "x", ""),
+            ("out[blockIdx.y * 3 + threadIdx.x] = 1;", "x", "y"),
+            ("out[thread_index_z() + threadIdx.x]", "xz", "z"),
+            ("out[atomicAdd(next, 1)] = threadIdx.x;", "xyz", "xyz"),
+        ] {
+            let found = axes(cuda);
+            let found = (text(found.threads), text(found.blocks));
+            assert_eq!(found, (threads.to_owned(), blocks.to_owned()), "{cuda}");
+        }
+    }
+
+    #[test]
+    fn dynamic_shared_memory_is_found() {
+        for (cuda, needs) in [
+            ("extern __shared__ float tile[]; tile[0] = 1;", true),
+            ("extern __shared__ float tile[]; if (shared_bytes() < 4) return;", false),
+            ("__shared__ float tile[4]; // extern", false),
+            ("#include \"/size.cuh\"\nextern __shared__ float tile[];", false),
+            ("external = 1;", false),
+            ("", false),
+        ] {
+            assert_eq!(axes(cuda).needs_shared_bytes(), needs, "{cuda}");
         }
     }
 
