@@ -3,9 +3,10 @@
 //! [`Suite`] runs one body on both platforms, and [`child`] runs one in a separate process. [`setup`] makes streams,
 //! data and recorded platforms. [`layers`] are drivers that are wrong on purpose. [`kernels`] are slow, broken or
 //! generic. [`allocations`] counts heap allocations. [`greedy`] is for tests of the order on one thread. [`floor`]
-//! has the task graphs of the benchmark of that name.
+//! has the task graphs of the benchmark of that name. [`built`] is a graph that is built at run time.
 
 pub mod allocations;
+pub mod built;
 pub mod child;
 pub mod floor;
 pub mod foreign;

@@ -4,13 +4,12 @@ use streamflow::__private::{
     EdgeOptions, GraphParams, Policy, SingleStream, begin, connect, connect_copy, connect_transfer,
     edge, when,
 };
-use streamflow::graph::{
-    AnyNode, Graph, Node, NodeOptions, NodeStreams, OnFailure, RunState, finish,
-};
+use streamflow::graph::{AnyNode, NodeOptions, NodeStreams, OnFailure};
 use streamflow::operator::Operator;
 use streamflow::platform::DeviceId;
 use streamflow::prelude::*;
 
+use streamflow_tests::built::{Built, node};
 use streamflow_tests::kernels::fill;
 
 use super::libraries::Plans;
@@ -169,34 +168,6 @@ fn wire(plan: &Plan, ports: &mut [Ports], node: usize) -> Result<()> {
     Ok(())
 }
 
-/// A graph that is built at run time.
-pub(crate) struct Built {
-    platform: Platform,
-    nodes: Vec<Box<dyn AnyNode>>,
-    /// The settings of its runs.
-    run: RunState,
-    /// Kept until the end, so that no node gets these streams.
-    _others: Vec<CudaStream>,
-}
-
-impl Graph for Built {
-    fn nodes(&mut self) -> Vec<&mut dyn AnyNode> {
-        self.nodes.iter_mut().map(|node| &mut **node as &mut dyn AnyNode).collect()
-    }
-
-    fn __streamflow_run(&mut self) -> Option<&mut RunState> {
-        Some(&mut self.run)
-    }
-
-    fn platform(&self) -> &Platform {
-        &self.platform
-    }
-
-    type Handle = ();
-
-    fn handle(&self) {}
-}
-
 /// Builds the graph. Its sources tick `ticks` times.
 pub(crate) fn build(plan: &Plan, ticks: usize, platform: &Platform) -> Result<Built> {
     let values = plan.values(ticks);
@@ -266,21 +237,5 @@ pub(crate) fn build(plan: &Plan, ticks: usize, platform: &Platform) -> Result<Bu
             (step, _) => return Err(Failure::msg(format!("{step:?} has other ports"))),
         });
     }
-    let mut built =
-        Built { platform: platform.clone(), nodes, run: RunState::default(), _others: others };
-    finish(&mut built)?;
-    Ok(built)
-}
-
-/// A node with ports that are connected already.
-fn node<O: Operator>(
-    operator: O,
-    ports: O::Ports,
-    name: &str,
-    platform: &Platform,
-    options: NodeOptions<'_>,
-) -> Result<Box<Node<O>>, Error> {
-    let mut node = operator.__streamflow_node(name, platform, options)?;
-    node.parts.ports = ports;
-    Ok(node)
+    Ok(Built::new(platform, nodes, others)?)
 }

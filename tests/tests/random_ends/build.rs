@@ -6,11 +6,10 @@ use std::time::Duration;
 use streamflow::__private::{
     EdgeOptions, GraphParams, Policy, SingleStream, begin, connect, connect_shared, edge, when,
 };
-use streamflow::graph::{
-    AnyNode, Graph, Node, NodeOptions, NodeStreams, OnFailure, RunState, finish,
-};
+use streamflow::graph::{AnyNode, NodeOptions, NodeStreams, OnFailure};
 use streamflow::operator::{AsyncHandle, Operator};
 use streamflow::prelude::*;
+use streamflow_tests::built::{Built, no_such_port, node};
 
 use super::operators::{Core, Counts, Hold, Merge, One, Source, Two};
 use super::plan::{EdgePlan, Kind, NodePlan, Plan, Port, When};
@@ -89,10 +88,6 @@ macro_rules! wire {
     };
 }
 
-fn no_such_port() -> Failure {
-    Failure::msg("an edge begins or ends at a port that does not exist")
-}
-
 fn wire(
     from: &mut Ports,
     to: &mut Ports,
@@ -146,31 +141,6 @@ pub(crate) fn edge_name(index: usize) -> &'static str {
     NAMES[index]
 }
 
-/// A graph that is built at run time.
-pub(crate) struct Built {
-    platform: Platform,
-    nodes: Vec<Box<dyn AnyNode>>,
-    run: RunState,
-}
-
-impl Graph for Built {
-    fn nodes(&mut self) -> Vec<&mut dyn AnyNode> {
-        self.nodes.iter_mut().map(|node| &mut **node as &mut dyn AnyNode).collect()
-    }
-
-    fn __streamflow_run(&mut self) -> Option<&mut RunState> {
-        Some(&mut self.run)
-    }
-
-    fn platform(&self) -> &Platform {
-        &self.platform
-    }
-
-    type Handle = ();
-
-    fn handle(&self) {}
-}
-
 /// Builds the graph. Its operators count in these.
 pub(crate) fn build(plan: &Plan, counts: &[Arc<Counts>], platform: &Platform) -> Result<Built> {
     let mut ports: Vec<Ports> = plan.nodes.iter().map(|node| Ports::of(node.kind)).collect();
@@ -214,9 +184,7 @@ pub(crate) fn build(plan: &Plan, counts: &[Arc<Counts>], platform: &Platform) ->
             Ports::Merge(ports) => node(Merge::new(core), ports, &name, platform, options)?,
         });
     }
-    let mut built = Built { platform: platform.clone(), nodes, run: RunState::default() };
-    finish(&mut built)?;
-    Ok(built)
+    Ok(Built::new(platform, nodes, Vec::new())?)
 }
 
 fn conditions(condition: When) -> Result<streamflow::graph::Conditions, Error> {
@@ -233,19 +201,6 @@ fn conditions(condition: When) -> Result<streamflow::graph::Conditions, Error> {
             when::periodic("periodic(1ms)", Duration::from_millis(1), when::CatchUp::Skip)
         }
     }]))
-}
-
-/// A node with ports that are connected already.
-fn node<O: Operator>(
-    operator: O,
-    ports: O::Ports,
-    name: &str,
-    platform: &Platform,
-    options: NodeOptions<'_>,
-) -> Result<Box<Node<O>>, Error> {
-    let mut node = operator.__streamflow_node(name, platform, options)?;
-    node.parts.ports = ports;
-    Ok(node)
 }
 
 /// The nodes with their counts, for a run.

@@ -10,8 +10,9 @@ use streamflow::prelude::*;
 use streamflow::schedule::{DropReason, End, Report, Schedule, Spawn, Stepped, Workers};
 use streamflow::testing::Explorer;
 use streamflow::time::Clock;
+use streamflow_tests::built::Built;
 
-use super::build::{Built, build, counts, edge_name};
+use super::build::{build, counts, edge_name};
 use super::operators::HAS_NO_END;
 use super::plan::Plan;
 

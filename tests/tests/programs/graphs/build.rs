@@ -4,9 +4,10 @@ use streamflow::__private::{
     EdgeOptions, GraphParams, Policy, SingleStream, begin, connect, connect_copy, connect_shared,
     edge, when,
 };
-use streamflow::graph::{AnyNode, Graph, Node, NodeOptions, NodeStreams, OnFailure, finish};
+use streamflow::graph::{AnyNode, NodeOptions, NodeStreams, OnFailure};
 use streamflow::operator::Operator;
 use streamflow::prelude::*;
+use streamflow_tests::built::{Built, no_such_port, node};
 
 use super::item::Item;
 use super::operators::{Clock, Forward, Merge, Unary, Work};
@@ -100,10 +101,6 @@ macro_rules! with_output {
     };
 }
 
-fn no_such_port() -> Failure {
-    Failure::msg("an edge begins or ends at a port that does not exist")
-}
-
 fn wire(
     from: &mut Ports,
     to: &mut Ports,
@@ -146,28 +143,6 @@ fn first(plan: &EdgePlan, to: &mut Ports, platform: &Platform, stream: &CudaStre
         (Port::Take, Ports::Work(ports)) => Ok(begin(&mut ports.take, item, platform)?),
         (port, to) => with_input!(to, port, input => Ok(begin(input, item, platform)?)),
     }
-}
-
-/// A graph that is built at run time.
-pub(crate) struct Built {
-    platform: Platform,
-    nodes: Vec<Box<dyn AnyNode>>,
-    /// Kept until the end, so that no node gets this stream.
-    _first: CudaStream,
-}
-
-impl Graph for Built {
-    fn nodes(&mut self) -> Vec<&mut dyn AnyNode> {
-        self.nodes.iter_mut().map(|node| &mut **node as &mut dyn AnyNode).collect()
-    }
-
-    fn platform(&self) -> &Platform {
-        &self.platform
-    }
-
-    type Handle = ();
-
-    fn handle(&self) {}
 }
 
 /// Builds the graph.
@@ -238,25 +213,10 @@ pub(crate) fn build(flow: &Flow, platform: &Platform) -> Result<Built> {
             Ports::Merge(ports) => node(Merge::new(core), ports, &name, platform, options)?,
         });
     }
-    let mut built = Built { platform: platform.clone(), nodes, _first: first_on };
-    finish(&mut built)?;
-    Ok(built)
+    Ok(Built::new(platform, nodes, vec![first_on])?)
 }
 
 /// Runs it and compares its nodes' downloads.
 pub(crate) fn run(flow: &Flow, platform: &Platform) -> Result<()> {
     Ok(streamflow::schedule::run(&mut build(flow, platform)?).map(drop)?)
-}
-
-/// A node with ports that are connected already.
-fn node<O: Operator>(
-    operator: O,
-    ports: O::Ports,
-    name: &str,
-    platform: &Platform,
-    options: NodeOptions<'_>,
-) -> Result<Box<Node<O>>, Error> {
-    let mut node = operator.__streamflow_node(name, platform, options)?;
-    node.parts.ports = ports;
-    Ok(node)
 }
