@@ -30,14 +30,15 @@ use crate::stream::CudaStream;
 ///     Ok(random.uniform(stream, y)?)
 /// }
 /// ```
-pub struct Philox<T: Real = f32> {
+pub struct Philox<T = f32> {
     seed: u64,
     offset: u64,
     drawn: u64,
     of: PhantomData<fn() -> T>,
 }
 
-impl<T: Real> Philox<T> {
+// Only what draws numbers needs a `Real`: of another type, it is one mistake for rustc.
+impl<T> Philox<T> {
     /// The generator of a seed, at offset 0.
     pub fn new(seed: u64) -> Self {
         Self { seed, offset: 0, drawn: 0, of: PhantomData }
@@ -68,7 +69,10 @@ impl<T: Real> Philox<T> {
     /// # Errors
     /// Memory of another device or platform; the driver's.
     #[track_caller]
-    pub fn uniform(&mut self, stream: &CudaStream, out: &mut DeviceSlice<T>) -> Result<()> {
+    pub fn uniform(&mut self, stream: &CudaStream, out: &mut DeviceSlice<T>) -> Result<()>
+    where
+        T: Real,
+    {
         let len = out.len();
         T::uniform(stream, out, self.start(len))?;
         self.advance(len);
@@ -88,7 +92,10 @@ impl<T: Real> Philox<T> {
         out: &mut DeviceSlice<T>,
         mean: T,
         deviation: T,
-    ) -> Result<()> {
+    ) -> Result<()>
+    where
+        T: Real,
+    {
         let len = out.len();
         T::normal(stream, out, self.start(len), (mean, deviation))?;
         self.advance(len);
@@ -100,7 +107,10 @@ impl<T: Real> Philox<T> {
     /// cuRAND has a state for each sequence. To begin at an offset, it takes words of all sequences before it, one counter
     /// each. The sequences of that round which come after the offset give their first four values to the caller. If these
     /// are `f64`, they take two counters, and are one counter ahead of the others from then on.
-    fn start(&self, len: usize) -> Start {
+    fn start(&self, len: usize) -> Start
+    where
+        T: Real,
+    {
         let (round, begin) = (self.offset / ROUND, self.offset % ROUND);
         // No overflow: both parts are below `ROUND`.
         let place = begin + self.drawn % ROUND;
@@ -139,7 +149,7 @@ impl Philox {
     }
 }
 
-impl<T: Real> Clone for Philox<T> {
+impl<T> Clone for Philox<T> {
     fn clone(&self) -> Self {
         Self { ..*self }
     }
