@@ -36,7 +36,25 @@ impl<O: Compute + Send + 'static> OperatorHarness<O> {
     ///
     /// # Errors
     /// The platform's; [`Error::Unexplored`] in a test that is explored, for a platform of its own.
+    #[cfg(doc)]
     pub fn new(platform: &Platform, operator: O) -> Result<Self> {
+        Self::begin(platform, operator)
+    }
+
+    /// As the documentation has it. The harness is inferred from the operator: if that is none, the harness has no type, about
+    /// which rustc is silent.
+    ///
+    /// # Errors
+    /// As above.
+    #[cfg(not(doc))]
+    pub fn new<Harness>(platform: &Platform, operator: O) -> Result<Harness>
+    where
+        O: Harnessed<Harness>,
+    {
+        operator.__streamflow_harness(platform)
+    }
+
+    fn begin(platform: &Platform, operator: O) -> Result<Self> {
         platform.begin_use()?;
         let size = O::STREAMS.max(1) as u32;
         let pool = platform.stream_pool("the harness", &CudaStreamPool::new().max_size(size))?;
@@ -230,6 +248,37 @@ fn check_edge<O: Compute, P: InputPort>(edge: usize) -> Result<()> {
 impl<O: Compute> fmt::Debug for OperatorHarness<O> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("OperatorHarness").field("node", &self.node).finish()
+    }
+}
+
+/// An operator that a harness runs, and the type of the harness. That it is a [`Compute`] is implied, so rustc reports one of both.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "a harness runs an operator, and `{Self}` is none",
+    label = "this is no operator",
+    note = "pass an operator itself, as `Blur::new()`: a struct that has both `#[operator]` and an `impl Compute`"
+)]
+pub trait Harnessed<Harness>: Compute {
+    /// The harness.
+    fn __streamflow_harness(self, platform: &Platform) -> Result<Harness>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<O: Compute + Send + 'static> Harnessed<OperatorHarness<O>> for O {
+    fn __streamflow_harness(self, platform: &Platform) -> Result<OperatorHarness<O>> {
+        OperatorHarness::begin(platform, self)
+    }
+}
+
+/// Nothing implements it.
+#[doc(hidden)]
+pub trait Nothing {}
+
+// With a second implementation, rustc infers the harness from the first one only if its bounds hold.
+#[diagnostic::do_not_recommend]
+impl<O: Compute + Nothing> Harnessed<()> for O {
+    fn __streamflow_harness(self, _: &Platform) -> Result<()> {
+        Ok(())
     }
 }
 
