@@ -17,7 +17,7 @@ pub(super) enum Initial {
     Usual,
     /// The operator has no internal stream.
     Unset,
-    /// rustc finds the places of the inputs' messages.
+    /// rustc finds the places of the messages.
     LeftToRustc(TokenStream),
 }
 
@@ -38,7 +38,8 @@ pub(super) fn initial_state(operator: &Operator, output: &Port) -> Initial {
     if inputs.peek().is_none() {
         return Initial::Unset;
     }
-    if place(message(output)) == Some(Place::Host) {
+    let sent = place(message(output));
+    if sent == Some(Place::Host) {
         return Initial::Usual;
     }
     let mut unknown = Vec::new();
@@ -53,7 +54,15 @@ pub(super) fn initial_state(operator: &Operator, output: &Port) -> Initial {
     unknown.sort_by_key(|input| depends_on_parameter(operator, input));
     let places = unknown.into_iter().map(|input| place_of(operator, input));
     let and = |a, b| quote!(<#a as ::streamflow::__private::Place>::And<#b>);
-    places.reduce(and).map_or(Initial::Unset, Initial::LeftToRustc)
+    match (places.reduce(and), sent) {
+        (None, Some(_)) => Initial::Unset,
+        (Some(places), Some(_)) => Initial::LeftToRustc(places),
+        (places, None) => {
+            let places = places.unwrap_or_else(|| quote!(::streamflow::__private::Host));
+            let sent = place_of(operator, output);
+            Initial::LeftToRustc(quote!(<#sent as ::streamflow::__private::Place>::Behind<#places>))
+        }
+    }
 }
 
 /// Whether only an instance of the operator may have the place of an input's message.
@@ -62,13 +71,16 @@ fn depends_on_parameter(operator: &Operator, input: &Port) -> bool {
     operator.generics.type_params().any(|param| mentions(message.clone(), &param.ident))
 }
 
-/// The place of an input's message. It names the port's own type, as the constants of the operator do, so that a mistake in
+/// The place of a port's message. It names the port's own type, as the constants of the operator do, so that a mistake in
 /// the message is reported once. The types of a tick may have fewer parameters than that one has.
-fn place_of(operator: &Operator, input: &Port) -> TokenStream {
-    let (name, message) = (&input.port_type_name, &input.message);
-    let message = match operator.generics.params.is_empty() {
-        true => quote!(<#name as ::streamflow::__private::InputPort>::Message),
-        false => quote!(#message),
+fn place_of(operator: &Operator, port: &Port) -> TokenStream {
+    let (name, message) = (&port.port_type_name, &port.message);
+    let message = match (operator.generics.params.is_empty(), port.direction) {
+        (true, Direction::Input { .. }) => {
+            quote!(<#name as ::streamflow::__private::InputPort>::Message)
+        }
+        (true, Direction::Output) => quote!(<#name as ::streamflow::__private::OutputPort>::Item),
+        (false, _) => quote!(#message),
     };
     quote!(<#message as ::streamflow::__private::Message>::Place)
 }

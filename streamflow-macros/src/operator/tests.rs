@@ -130,8 +130,16 @@ fn rustc_finds_the_places_of_messages_that_the_macro_does_not_know() {
     let both = format!("<{} asPlace>::And<{}>", place("a"), place("b"));
     // In the documentation, and for rustc.
     assert_eq!(found[0], "out: Out<'t, Mask>");
-    assert_eq!(found[1], format!("out: Out<'t, <A_out asOutputPort>::Item, Unset<{both}>>"));
+    let sent = "<<A_out asOutputPort>::Item asMessage>::Place";
+    let state = |inputs: &str| format!("Unset<<{sent} asPlace>::Behind<{inputs}>>");
+    let out = |state: &str| format!("out: Out<'t, <A_out asOutputPort>::Item, {state}>");
+    assert_eq!(found[1], out(&state(&both)));
     assert_eq!(found.len(), 2);
+    // Of host inputs alone, too: if the message is host data, the output is as any other one of host data.
+    let found = outputs(quote!(#[input] a: &u64, #[output] out: Mask));
+    assert_eq!(found, ["out: Out<'t, Mask>".to_owned(), out(&state("Host"))]);
+    let found = outputs(quote!(#[input] a: &Mask, #[output] out: Tensor<f32>));
+    assert_eq!(found[1], format!("out: Out<'t, Tensor<f32>, Unset<{}>>", place("a")));
 }
 
 #[test]

@@ -8,6 +8,10 @@
 pub trait Place: 'static {
     /// The place of this and `Other` together.
     type And<Other: Place>: Place;
+    /// The place that decides about an output of such messages, of an operator whose inputs have data in `Inputs`: device data needs
+    /// the internal stream, which comes with an input's device data, and host data is sent without a stream.
+    #[doc(hidden)]
+    type Behind<Inputs: Place>: Place;
     /// Whether there is device data.
     const IS_DEVICE: bool;
 }
@@ -22,11 +26,13 @@ pub enum Device {}
 
 impl Place for Host {
     type And<Other: Place> = Other;
+    type Behind<Inputs: Place> = Device;
     const IS_DEVICE: bool = false;
 }
 
 impl Place for Device {
     type And<Other: Place> = Self;
+    type Behind<Inputs: Place> = Inputs;
     const IS_DEVICE: bool = true;
 }
 
