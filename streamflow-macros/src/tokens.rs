@@ -6,7 +6,7 @@ mod library_types;
 
 use std::collections::HashSet;
 
-pub(crate) use self::held::held_types;
+pub(crate) use self::held::{check_host_data, held_types, names_device_data};
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote_spanned};
 use syn::{GenericArgument, Generics, PathArguments, Type};
@@ -48,6 +48,26 @@ const MESSAGES: &[&str] = &[
 /// Those of them that have device data.
 const DEVICE: &[&str] = &["Tensor", "PitchedTensor", "Buffer", "Pinned"];
 
+/// Names from these lists that types of other crates and of users have, too: `half::f16`, a `Timestamp` of a program. rustc finds
+/// out which type is meant.
+const AMBIGUOUS: &[&str] = &["Timestamp", "Metadata", "Bool8", "f16", "bf16"];
+
+/// The name of a type if it may be one of the library, as it is written: `Tensor<f32>`, `streamflow::Tensor<f32>`. A
+/// `Tensor` without an argument is the type of another crate, and so is one with a path, as `candle_core::Tensor`.
+fn name_in_library(ty: &Type) -> Option<&Ident> {
+    let Type::Path(path) = ty else { return None };
+    let (first, last) = (path.path.segments.first()?, path.path.segments.last()?);
+    let has_argument =
+        DEVICE.iter().chain(&["Download", "HostData"]).any(|name| last.ident == name);
+    let arguments = match &last.arguments {
+        PathArguments::None => 0,
+        PathArguments::AngleBracketed(list) => list.args.len(),
+        PathArguments::Parenthesized(_) => return None,
+    };
+    let is_ours = path.path.segments.len() == 1 || first.ident == "streamflow";
+    (is_ours && arguments == usize::from(has_argument)).then_some(&last.ident)
+}
+
 /// Where the data of a message is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
@@ -57,12 +77,11 @@ pub(crate) enum Place {
 
 /// The place of a message that comes with the library, by its name. Only rustc knows that of another type.
 pub(crate) fn place(ty: &Type) -> Option<Place> {
-    let Type::Path(path) = ty else { return None };
-    let last = path.path.segments.last()?.ident.to_string();
-    match last.as_str() {
-        name if DEVICE.contains(&name) => Some(Place::Device),
-        name if name == "HostData" || MESSAGES.contains(&name) => Some(Place::Host),
-        _ => None,
+    let name = name_in_library(ty)?;
+    match () {
+        () if DEVICE.iter().any(|known| name == known) => Some(Place::Device),
+        () if name == "HostData" || is_message(ty) => Some(Place::Host),
+        () => None,
     }
 }
 
@@ -70,11 +89,14 @@ pub(crate) fn place(ty: &Type) -> Option<Place> {
 const ELEMENTS: &[&str] =
     &["Bool8", "f16", "bf16", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "f32", "f64"];
 
-/// Whether a type has the name of a message that comes with the library. Only rustc knows whether another type is one.
+/// Whether a type has a name that only a message of the library has. Only rustc knows whether another type is one.
 pub(crate) fn is_message(ty: &Type) -> bool {
-    let Type::Path(path) = ty else { return false };
-    let last = path.path.segments.last().map(|last| last.ident.to_string());
-    last.is_some_and(|last| MESSAGES.contains(&last.as_str()))
+    name_in_library(ty).is_some_and(|name| is_listed(name, MESSAGES))
+}
+
+fn is_listed(name: &Ident, list: &[&str]) -> bool {
+    let is_in = |list: &[&str]| list.iter().any(|listed| name == listed);
+    is_in(list) && !is_in(AMBIGUOUS)
 }
 
 /// Whether a type has the name of device data that comes with the library. Only rustc knows whether another type is some.
@@ -82,7 +104,12 @@ pub(crate) fn is_device_data(ty: &Type) -> bool {
     place(ty) == Some(Place::Device)
 }
 
-/// Whether a type has the name of an element that comes with the library. Only rustc knows whether another type is one.
+/// Whether a type has a name that only an element of the library has. Only rustc knows whether another type is one.
+pub(crate) fn is_surely_element(ty: &Type) -> bool {
+    name_in_library(ty).is_some_and(|name| is_listed(name, ELEMENTS))
+}
+
+/// Whether a type has the name of an element that comes with the library, which another type may have, too.
 pub(crate) fn is_element(ty: &Type) -> bool {
     let Type::Path(path) = ty else { return false };
     path.path.get_ident().is_some_and(|name| ELEMENTS.iter().any(|element| name == element))
@@ -153,7 +180,7 @@ pub(crate) fn left_to_rustc<'a>(ty: &'a Type, generics: &Generics) -> Option<Lef
     }
     let element = element(ty)?;
     // The bounds of a type parameter are checked separately.
-    let known = is_element(element) || is_type_param(element, generics);
+    let known = is_surely_element(element) || is_type_param(element, generics);
     (!known).then_some(LeftToRustc::Element(element))
 }
 
@@ -269,6 +296,23 @@ mod tests {
         assert!(is_message(&parse_quote!(streamflow::Tensor<T>)));
         assert!(!is_message(&parse_quote!(HostData<Tensor<T>>)));
         assert!(!is_message(&parse_quote!([u8; 4])));
+    }
+
+    #[test]
+    fn a_name_that_other_types_have_is_not_known() {
+        let others: [Type; 7] = [
+            parse_quote!(Tensor),
+            parse_quote!(candle_core::Tensor<f32>),
+            parse_quote!(Tensor<B, 2>),
+            parse_quote!(Buffer),
+            parse_quote!(crate::String),
+            parse_quote!(Timestamp),
+            parse_quote!(Metadata),
+        ];
+        assert!(others.iter().all(|ty| !is_message(ty) && place(ty).is_none()));
+        assert_eq!(place(&parse_quote!(HostData)), None);
+        let half: Type = parse_quote!(f16);
+        assert!(is_element(&half) && !is_surely_element(&half));
     }
 
     #[test]

@@ -1,14 +1,14 @@
 //! The generated trait implementations of a message.
 
 use proc_macro2::TokenStream;
-use quote::{quote, quote_spanned};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{GenericParam, Generics, Lifetime, LifetimeParam, Member, Type, parse_quote};
 
 use super::fields::{List, Message, Shape};
 use super::lists::{fields_impl, names};
-use crate::tokens::{bounds_left_to_rustc, bounds_of_params};
+use crate::tokens::{bounds_left_to_rustc, bounds_of_params, check_host_data, mentions};
 
 /// The whole expansion. `sound`: the macro found no mistake.
 pub(super) fn message(message: &Message, sound: bool) -> TokenStream {
@@ -49,10 +49,15 @@ pub(super) fn message(message: &Message, sound: bool) -> TokenStream {
         quote_spanned!(ty.span()=> || <#ty as ::streamflow::__private::Message>::__STREAMFLOW_HAS_DOWNLOADS)
     });
     let fields_impl = fields_impl(message, &generics);
+    // A message within itself would depend on its own place.
+    let is_within = |ty: &Type| mentions(ty.to_token_stream(), ident);
+    let others = shape.types().into_iter().filter(|ty| !is_within(ty));
+    let host_data = check_host_data(others, &message.generics);
     let do_not_recommend = (!message.is_listed).then(|| quote!(#[diagnostic::do_not_recommend]));
     quote! {
         #[allow(trivial_bounds)]
         const _: () = {
+            #host_data
             #fields_impl
             #do_not_recommend
             impl #impl_generics ::streamflow::__private::Message for #ident #type_generics

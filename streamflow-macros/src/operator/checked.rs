@@ -12,7 +12,10 @@ use syn::spanned::Spanned;
 use syn::{GenericArgument, Ident, PathArguments, Type, parse_quote};
 
 use super::model::{Body, Direction, Form, Operator, Port};
-use crate::tokens::{LeftToRustc, held_types, is_element, is_message, left_to_rustc, mentions};
+use crate::tokens::{
+    LeftToRustc, check_host_data, is_message, is_surely_element, left_to_rustc, mentions,
+    names_device_data,
+};
 
 /// The constants and names of one operator.
 #[derive(Default)]
@@ -27,6 +30,8 @@ pub(super) struct Checks {
 pub(super) fn name_checked_types(operator: &mut Operator) -> Checks {
     let mut checks = Checks::default();
     if !operator.generics.params.is_empty() {
+        let messages = operator.ports.iter().map(|port| &port.message);
+        checks.others = check_host_data(messages, &operator.generics);
         return checks;
     }
     let (owner, cfgs) = (operator.ident.unraw(), operator.cfgs.clone());
@@ -116,23 +121,12 @@ fn check_port(
 /// The trait that says whether a type is a message. A type that holds other types is none if one of them is device data
 /// and the type hides it.
 fn check_message(ty: &Type) -> TokenStream {
-    let held: Vec<_> = held_types(ty).into_iter().filter(|ty| can_be_argument(ty)).collect();
     // The macro has replaced a type that it has refused.
     let is_replaced = mentions(ty.to_token_stream(), &format_ident!("__private"));
-    if held.is_empty() || is_replaced {
-        return quote!(IsMessage);
+    match names_device_data(ty).filter(|_| !is_replaced) {
+        Some(names_device_data) => quote!(IsOpenMessage<_, #names_device_data>),
+        None => quote!(IsMessage),
     }
-    quote! {
-        IsOpenMessage<_, {
-            use ::streamflow::__private::Otherwise as _;
-            false #(|| ::streamflow::__private::PortOf::<#held>::IS_DEVICE_DATA)*
-        }>
-    }
-}
-
-/// Whether a type can stand alone: one with a lifetime that is left out can't.
-fn can_be_argument(ty: &Type) -> bool {
-    matches!(ty, Type::Path(_)) && !ty.to_token_stream().to_string().contains(['&', '\''])
 }
 
 /// The check of a field that may hold a tick's stream. Its type gets the name.
@@ -211,8 +205,9 @@ fn surely_moves(ty: &Type) -> bool {
         Type::Tuple(tuple) => tuple.elems.iter().all(surely_moves),
         Type::Path(path) if path.qself.is_none() => {
             let Some(last) = path.path.segments.last() else { return false };
-            let known =
-                is_message(ty) || is_element(ty) || NAMES.iter().any(|name| last.ident == name);
+            let known = is_message(ty)
+                || is_surely_element(ty)
+                || NAMES.iter().any(|name| last.ident == name);
             known
                 && match &last.arguments {
                     PathArguments::None => true,

@@ -1,8 +1,10 @@
 //! The types of the values that a type holds, as far as its tokens say: `Tensor<f32>` of `HostData<Arc<Tensor<f32>>>`.
 
-use syn::{GenericArgument, PathArguments, Type};
+use proc_macro2::TokenStream;
+use quote::{ToTokens, quote, quote_spanned};
+use syn::{GenericArgument, Generics, PathArguments, Type};
 
-use super::ungrouped;
+use super::{mentions, ungrouped};
 
 /// Types of the standard library and of this one that hold values of their arguments.
 const CONTAINERS: &[&str] = &[
@@ -61,6 +63,54 @@ pub(crate) fn held_types(ty: &Type) -> Vec<&Type> {
         if held.is_empty() { vec![ungrouped(part)] } else { held }
     };
     parts.into_iter().flat_map(whole).collect()
+}
+
+/// An expression for whether a type that holds others names device data, which only rustc knows. `None` if it holds nothing.
+pub(crate) fn names_device_data(ty: &Type) -> Option<TokenStream> {
+    let held: Vec<_> = held_types(ty).into_iter().filter(|ty| can_be_argument(ty)).collect();
+    (!held.is_empty()).then(|| {
+        quote! {{
+            use ::streamflow::__private::Otherwise as _;
+            false #(|| ::streamflow::__private::PortOf::<#held>::IS_DEVICE_DATA)*
+        }}
+    })
+}
+
+/// A constant for each `HostData` among these types, which can't be evaluated if it hides device data. It is a message all the same,
+/// so this is another check than the bound that it is one. A bound would be reported at each use, too, and a type that depends on a
+/// parameter is left out, since no constant can.
+pub(crate) fn check_host_data<'a>(
+    types: impl Iterator<Item = &'a Type>,
+    generics: &Generics,
+) -> TokenStream {
+    let is_host_data = |ty: &Type| {
+        matches!(ty, Type::Path(path)
+            if path.path.segments.last().is_some_and(|last| last.ident == "HostData"))
+    };
+    let types = types.filter(|ty| is_host_data(ty) && !depends_on(ty, generics));
+    let constants = types.filter_map(|ty| {
+        let names_device_data = names_device_data(ty)?;
+        // rustc reports it at the type.
+        let end = ty.to_token_stream().into_iter().last()?.span();
+        let open = quote_spanned! {end=>
+            <::streamflow::__private::HostDataOf as ::streamflow::__private::IsOpenMessage<
+                #ty, #names_device_data
+            >>::__STREAMFLOW_IS
+        };
+        Some(quote!(const _: ::core::primitive::bool = #open;))
+    });
+    constants.collect()
+}
+
+fn depends_on(ty: &Type, generics: &Generics) -> bool {
+    let types = generics.type_params().map(|param| &param.ident);
+    let names = types.chain(generics.const_params().map(|param| &param.ident));
+    names.into_iter().any(|name| mentions(ty.to_token_stream(), name))
+}
+
+/// Whether a type can stand alone: one with a lifetime that is left out can't.
+fn can_be_argument(ty: &Type) -> bool {
+    matches!(ty, Type::Path(_)) && !ty.to_token_stream().to_string().contains(['&', '\''])
 }
 
 #[cfg(test)]

@@ -42,7 +42,7 @@ pub const fn exists<T>() -> bool {
 
 /// A port of this type.
 #[derive(Debug)]
-pub struct PortOf<T>(PhantomData<T>);
+pub struct PortOf<T: ?Sized>(PhantomData<T>);
 
 /// A message. The trait has no other trait above it, about which rustc would report a second error.
 pub trait IsMessage {
@@ -71,6 +71,12 @@ impl<T> IsOpenMessage<T, false> for PortOf<T> where Self: IsMessage {}
 #[diagnostic::do_not_recommend]
 impl<T: Message<Place = Device>> IsOpenMessage<T, true> for PortOf<T> {}
 
+/// A `HostData` that is a message by another bound.
+#[derive(Debug)]
+pub struct HostDataOf;
+
+impl<T> IsOpenMessage<T, false> for HostDataOf {}
+
 impl<T: Message> PortOf<T> {
     /// Whether this message is device data. For a type that is no message, rustc finds that of [`Otherwise`].
     pub const IS_DEVICE_DATA: bool = T::Place::IS_DEVICE;
@@ -82,7 +88,7 @@ pub trait Otherwise {
     const IS_DEVICE_DATA: bool = false;
 }
 
-impl<T> Otherwise for PortOf<T> {}
+impl<T: ?Sized> Otherwise for PortOf<T> {}
 
 /// An element of device memory, in the same way.
 pub trait IsElement {

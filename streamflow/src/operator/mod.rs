@@ -26,8 +26,8 @@ mod waits;
 pub use again::{Again, kept};
 #[doc(hidden)]
 pub use checked::{
-    Argument, Checked, CheckedNode, FieldType, Fits, IsElement, IsMessage, IsOpenMessage,
-    Otherwise, PortOf, State, exists,
+    Argument, Checked, CheckedNode, FieldType, Fits, HostDataOf, IsElement, IsMessage,
+    IsOpenMessage, Otherwise, PortOf, State, exists,
 };
 pub use condition::{Answer, AsyncHandle, BooleanHandle, Condition};
 #[doc(hidden)]
