@@ -1,15 +1,18 @@
 //! Reads `#[param]` and `#[param(range = 0.0..=1.0)]`.
 
 use proc_macro2::{Ident, TokenStream};
+use quote::quote;
 use syn::ext::IdentExt;
 use syn::parse::{ParseStream, Parser};
 use syn::{
-    Attribute, Expr, ExprLit, ExprRange, ExprUnary, Field, Lit, Meta, RangeLimits, Token, UnOp,
+    Attribute, Expr, ExprLit, ExprRange, ExprUnary, Field, Lit, Meta, RangeLimits, Token, Type,
+    UnOp,
 };
 
 use super::model::{Param, Range};
 use crate::diagnostic::{Errors, similar};
-use crate::tokens::split;
+use crate::expression::literal;
+use crate::tokens::{spelled, split};
 
 const FORMS: &str = "write `#[param]`, or `#[param(range = 0.0..=1.0)]`";
 const RANGE_FORMS: &str =
@@ -35,6 +38,7 @@ pub(super) fn take_param(field: &mut Field, errors: &mut Errors) -> Option<Param
         false
     });
     let range = found?;
+    let range = range.filter(|range| ends_may_fit(range, &field.ty, errors));
     let is_doc = |attr: &&Attribute| attr.path().is_ident("doc");
     let is_cfg = |attr: &&Attribute| attr.path().is_ident("cfg");
     let docs = field.attrs.iter().filter(is_doc).cloned().collect();
@@ -57,6 +61,7 @@ fn read_options(attr: &Attribute, errors: &mut Errors) -> Option<Range> {
         }
     };
     let mut range = None;
+    let mut unknown = false;
     for option in split(tokens) {
         let whole = option.clone();
         let mut one = |input: ParseStream<'_>| {
@@ -64,7 +69,11 @@ fn read_options(attr: &Attribute, errors: &mut Errors) -> Option<Range> {
             if name != "range" {
                 let hint = similar(&name.to_string(), &["range"]);
                 let hint = hint.map(|name| format!("did you mean `{name}`? ")).unwrap_or_default();
-                errors.at(&name, format!("unknown option `{name}`; {hint}{FORMS}"));
+                // Of `min = 0, max = 9`, the first says what to write.
+                if !unknown {
+                    errors.at(&name, format!("unknown option `{name}`; {hint}{FORMS}"));
+                }
+                unknown = true;
                 input.parse::<TokenStream>()?;
                 return Ok(());
             }
@@ -108,6 +117,44 @@ fn read_range(value: Expr, errors: &mut Errors) -> Option<Range> {
             errors.at(other, RANGE_FORMS);
             None
         }
+    }
+}
+
+/// Whether literal ends may be of the parameter's type. rustc would report each of them.
+fn ends_may_fit(range: &Range, ty: &Type, errors: &mut Errors) -> bool {
+    let Range { begin, end, .. } = range;
+    let is_one_of = |names: &[&str]| matches!(ty, Type::Path(path) if names.iter().any(|name| path.path.is_ident(name)));
+    let literals: Vec<&Lit> =
+        [begin, end].into_iter().flatten().filter_map(|end| unsigned(end)).collect();
+    let has = |wanted: fn(&Lit) -> bool| literals.iter().any(|literal| wanted(literal));
+    let (has_int, has_float) =
+        (has(|end| matches!(end, Lit::Int(_))), has(|end| matches!(end, Lit::Float(_))));
+    let name = spelled(ty);
+    let text = if is_one_of(&["String", "bool"]) {
+        format!("a range is of numbers, and `{name}` is none; remove the range")
+    } else if is_one_of(&["f32", "f64"]) && has_int {
+        format!(
+            "the ends of this range are of type `{name}`; write them with a point, as `0.0..=1.0`"
+        )
+    } else if is_one_of(INTEGERS) && has_float {
+        format!(
+            "the ends of this range are of type `{name}`; write them without a point, as `0..=10`"
+        )
+    } else {
+        return true;
+    };
+    errors.at(quote!(#begin #end), text);
+    false
+}
+
+const INTEGERS: &[&str] =
+    &["i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "i128", "u128", "isize", "usize"];
+
+/// The literal of a number that may have a sign.
+fn unsigned(value: &Expr) -> Option<&Lit> {
+    match value {
+        Expr::Unary(ExprUnary { op: UnOp::Neg(_), expr, .. }) => unsigned(expr),
+        other => literal(other),
     }
 }
 

@@ -65,11 +65,13 @@ pub(super) fn parse_options(tokens: TokenStream, errors: &mut Errors) -> Options
     for option in split(tokens) {
         let mut one = |input: ParseStream<'_>| {
             let name = input.call(Ident::parse_any)?;
-            let text = name.to_string();
+            let text = meant(&name, errors);
             let again = given.contains(&text);
             match text.as_str() {
                 "streams" | "no_new" | "stays" | "flush" if again => {
-                    errors.at(&name, format!("`{name}` is given twice"));
+                    if name == text {
+                        errors.at(&name, format!("`{name}` is given twice"));
+                    }
                     input.parse::<TokenStream>()?;
                     return Ok(());
                 }
@@ -87,14 +89,8 @@ pub(super) fn parse_options(tokens: TokenStream, errors: &mut Errors) -> Options
                 }
                 // For the library's own operators, which rustc shall not list in errors about a user's.
                 "unlisted" => options.unlisted = true,
-                written => {
-                    let hint = similar(written, &["streams", "no_new", "stays", "flush"])
-                        .map(|name| format!("did you mean `{name}`? "))
-                        .unwrap_or_default();
-                    errors.at(&name, format!("unknown option `{written}`; {hint}{FORMS}"));
-                    // The rest belongs to the unknown option.
-                    input.parse::<TokenStream>()?;
-                }
+                // The rest belongs to the unknown option.
+                _ => drop(input.parse::<TokenStream>()?),
             }
             given.push(text);
             Ok(())
@@ -105,6 +101,20 @@ pub(super) fn parse_options(tokens: TokenStream, errors: &mut Errors) -> Options
         }
     }
     options
+}
+
+/// The option that a name means. A misspelt one is reported, and taken as it is meant, so that the ports and streams exist of which
+/// the operator's code speaks.
+fn meant(name: &Ident, errors: &mut Errors) -> String {
+    const OPTIONS: &[&str] = &["streams", "no_new", "stays", "flush"];
+    let written = name.to_string();
+    if written == "unlisted" || OPTIONS.contains(&written.as_str()) {
+        return written;
+    }
+    let near = similar(&written, OPTIONS);
+    let hint = near.map(|name| format!("did you mean `{name}`? ")).unwrap_or_default();
+    errors.at(name, format!("unknown option `{written}`; {hint}{FORMS}"));
+    near.map_or(written, str::to_owned)
 }
 
 /// `(fill, copy)`
@@ -134,6 +144,10 @@ fn read_streams(
                     Some(word) => format!("a stream can't be named `{word}`; give it another name"),
                     None => format!("expected the name of a stream; {STREAMS_FORM}"),
                 };
+                // A name in quotes is that name.
+                let quoted = syn::parse2::<syn::LitStr>(part.clone()).ok();
+                let quoted = quoted.and_then(|text| text.parse::<Ident>().ok());
+                options.streams.extend(quoted.filter(|name| !options.streams.contains(name)));
                 errors.at(part, text);
             }
             Ok(stream) if options.streams.contains(&stream) => {

@@ -222,6 +222,11 @@ impl fmt::Debug for Shape {
 }
 
 /// A value that can be passed as a shape: an array or a slice of lengths, or one length.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no shape",
+    label = "not a list of lengths",
+    note = "write the lengths as `usize`, as `[rows, cols]`, or one length; another tensor's is `other.shape()`"
+)]
 pub trait IntoShape {
     /// The shape.
     ///

@@ -1,7 +1,11 @@
 //! A camera whose frames are brightened and added up, while a clock counts: the program that `mistakes.rs` edits.
+use std::sync::Arc;
 use std::time::Duration;
 
+use streamflow::library::random::Philox;
+use streamflow::port::Out;
 use streamflow::prelude::*;
+use streamflow::testing::OperatorHarness;
 
 #[kernel(
     unsafe cuda = "unsigned long long i = thread_index(); if (i < out_len) out[i] = image[i] * factor;",
@@ -98,6 +102,97 @@ impl<T: Element> Compute for Pass<T> {
     }
 }
 
+#[derive(Message)]
+pub struct Detections {
+    scores: Tensor<f32>,
+    labels: HostData<Vec<u64>>,
+}
+
+#[derive(Message)]
+pub struct Summary {
+    frames: u64,
+}
+
+/// Text of which there is one copy.
+#[operator]
+pub struct Label {
+    #[input]
+    text: &HostData<Option<Arc<str>>>,
+}
+
+impl Compute for Label {
+    fn compute(&mut self, io: LabelIo<'_>, _: &ExecutionContext) -> Result<()> {
+        println!("{:?}", io.text.receive().into_data().0);
+        Ok(())
+    }
+}
+
+/// Noise, with labels.
+#[operator(streams(fill))]
+pub struct Detect {
+    #[output]
+    found: Detections,
+    random: Philox,
+}
+
+impl Compute for Detect {
+    fn compute(&mut self, io: DetectIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let stream = cx.allocate_cuda_stream(io.fill)?;
+        let mut scores = cx.tensor([16], &stream)?;
+        self.random.uniform(&stream, &mut scores)?;
+        let labels = HostData(vec![1, 2]);
+        io.found.set_cuda_stream(&stream).emit(Detections { scores, labels })
+    }
+}
+
+/// Counts what it gets, and sends the number when all has come.
+#[operator(flush)]
+pub struct Collect {
+    #[input]
+    found: &Detections,
+    #[output]
+    summary: Summary,
+    #[param(range = 1..=9)]
+    step: u64,
+    #[state]
+    frames: u64,
+}
+
+impl Compute for Collect {
+    fn compute(&mut self, io: CollectIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let (found, stream) = io.found.receive().receive_cuda_stream(cx)?;
+        cx.download(&found.scores, &stream)?.wait_blocking()?;
+        self.frames += self.step;
+        Ok(())
+    }
+}
+
+impl Flush for Collect {
+    fn flush(&mut self, io: CollectFlushIo<'_>, _: &ExecutionContext) -> Result<Flushed> {
+        io.summary.emit(Summary { frames: self.frames })?;
+        Ok(Flushed::Done)
+    }
+}
+
+#[operator]
+pub struct Report {
+    #[input]
+    summary: &Summary,
+    #[output]
+    text: Summary,
+}
+
+impl Compute for Report {
+    fn compute(&mut self, io: ReportIo<'_>, _: &ExecutionContext) -> Result<()> {
+        let frames = io.summary.receive().into_data().frames;
+        send(io.text, frames)
+    }
+}
+
+fn send(out: Out<'_, Summary>, frames: u64) -> Result<()> {
+    out.emit(Summary { frames })
+}
+
 #[operator]
 pub struct Show {
     #[input]
@@ -151,7 +246,47 @@ graph! {
     }
 }
 
+graph! {
+    /// Noise, counted.
+    pub struct Noise(seed: u64) {
+        const NOISE: CudaStreamPool = CudaStreamPool::new();
+
+        #[streams(NOISE)]
+        #[when(count(3))]
+        let detect: Detect = Detect::new(Philox::new(seed));
+        #[streams(NOISE)]
+        let collect: Collect = Collect::new(1);
+        let report: Report = Report::new();
+
+        detect.found >> collect.found;
+        collect.summary >> report.summary;
+        report.text >> _;
+    }
+}
+
+/// Counts to four, without a graph.
+fn check_count(platform: &Platform) -> Result<()> {
+    let mut harness = OperatorHarness::new(platform, Count::new())?;
+    harness.push(|ports| &mut ports.before, 3)?;
+    harness.tick()?;
+    let counted = harness.take(|ports| &mut ports.number);
+    println!("{:?}", counted.map(|counted| *counted.message));
+    harness.stop()?;
+    Ok(())
+}
+
+fn noise(platform: &Platform) -> Result<()> {
+    let mut noise = Noise::new(platform, 7)?;
+    let params = noise.params();
+    params.collect().set_step(2)?;
+    let report = noise.run_for(Duration::from_secs(1))?;
+    println!("{} {report}", params.collect().step());
+    Ok(())
+}
+
 fn main() -> Result<()> {
+    check_count(&Platform::detect()?)?;
+    noise(&Platform::detect()?)?;
     let mut app = App::new(&Platform::detect()?, 16, 3)?;
     app.workers(2)?;
     let running = app.spawn()?;

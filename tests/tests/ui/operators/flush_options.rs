@@ -35,6 +35,15 @@ impl Flush for Twice {
 struct Misspelled {
     #[input]
     n: u64,
+    #[output]
+    sum: u64,
+}
+
+impl Flush for Misspelled {
+    fn flush(&mut self, io: MisspelledFlushIo<'_>, _: &ExecutionContext) -> Result<Flushed> {
+        io.sum.emit(1)?;
+        Ok(Flushed::Done)
+    }
 }
 
 #[operator(flush)]
