@@ -22,8 +22,9 @@ pub trait HostPayload: Send + Sync + 'static {}
 impl<T: Send + Sync + 'static> HostPayload for T {}
 
 /// Any value that is only for the host, as a message. Don't put device data into it: the data would travel without
-/// its stream. A port does not compile if the arguments of its type, as far as they are written there, are device data, also
-/// in an `Arc`, a tuple or another type of the standard library. A struct of your own is not looked into.
+/// its stream. A port, or a field of a message, does not compile if the arguments of its type, as far as they are written there, are
+/// device data, also in an `Arc`, a tuple or another type of the standard library. Of types of your own, messages are known to have
+/// device data, and others are not looked into.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct HostData<T>(pub T);
 

@@ -47,6 +47,7 @@ impl<O: Compute + Send + 'static> OperatorHarness<O> {
     /// # Errors
     /// As above.
     #[cfg(not(doc))]
+    #[allow(clippy::new_ret_no_self, reason = "the only harness that is made is `Self`")]
     pub fn new<Harness>(platform: &Platform, operator: O) -> Result<Harness>
     where
         O: Harnessed<Harness>,
