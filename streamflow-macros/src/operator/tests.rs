@@ -275,6 +275,8 @@ fn ports_with_mistakes_are_still_defined() {
             "maybe: In<'t, ::core::option::Option<&'t Tensor<f32>>>",
             "lent: In<'t, &'t Tensor<f32>>",
             "out: Out<'t, Tensor<f32>>",
+            // A misspelt option is taken as it is meant.
+            "x: StreamName<'t>",
         ]
     );
     assert_eq!(fields(&items, "Blur"), ["radius: usize"]);
