@@ -71,7 +71,7 @@ fn depends_on_parameter(operator: &Operator, input: &Port) -> bool {
     operator.generics.type_params().any(|param| mentions(message.clone(), &param.ident))
 }
 
-/// The place of a port's message. It names the port's own type, as the constants of the operator do, so that a mistake in
+/// The place of a port's message. The type names the port's own type, as the constants of the operator do, so that a mistake in
 /// the message is reported once. The types of a tick may have fewer parameters than that one has.
 fn place_of(operator: &Operator, port: &Port) -> TokenStream {
     let (name, message) = (&port.port_type_name, &port.message);

@@ -76,7 +76,7 @@ pub(crate) fn names_device_data(ty: &Type) -> Option<TokenStream> {
     })
 }
 
-/// A constant for each `HostData` among these types, which can't be evaluated if it hides device data. It is a message all the same,
+/// A constant for each `HostData` among these types, which can't be evaluated if it hides device data. `HostData` is a message all the same,
 /// so this is another check than the bound that it is one. A bound would be reported at each use, too, and a type that depends on a
 /// parameter is left out, since no constant can.
 pub(crate) fn check_host_data<'a>(
