@@ -709,6 +709,21 @@ pub enum Error {
         message: String,
     },
 
+    /// A call uses, sends or reads memory that a call of a hook was to write. That call has failed, and its hook has dropped
+    /// the error. [`DeviceSlice::assume_written`](crate::memory::DeviceSlice::assume_written) has the rule.
+    #[error(
+        "memory that `{node}` was to write is not written: a call for it has failed, and `{node}` has dropped its error; \
+         return the error, as with `?`, or overwrite the memory by a copy or a fill, or call `assume_written` if its old \
+         content is right: {cause}"
+    )]
+    Unwritten {
+        /// The node whose hook made the call that failed.
+        node: String,
+        /// The error of that call.
+        #[source]
+        cause: Box<Error>,
+    },
+
     /// A run ended with an error, and more errors followed while the graph was being stopped.
     #[error("{cause}; while the graph was being stopped, {} more followed: {}", errors(followed.len()), texts(followed))]
     Run {

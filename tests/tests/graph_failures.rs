@@ -9,6 +9,8 @@ mod log;
 mod messages;
 #[path = "graph_failures/stops.rs"]
 mod stops;
+#[path = "graph_failures/unwritten.rs"]
+mod unwritten;
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -32,7 +34,7 @@ fn main() -> ExitCode {
         .both("a_failed_constructor_returns_all_resources", constructor)
         .both("a_count_of_zero_is_an_error", count_zero)
         .both("a_missing_device_is_an_error", missing_device);
-    stops::add(kept::add(messages::add(suite))).run()
+    unwritten::add(stops::add(kept::add(messages::add(suite)))).run()
 }
 
 /// How an operator's hook ends.

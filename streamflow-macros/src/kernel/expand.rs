@@ -255,18 +255,6 @@ fn pass(kernel: &Kernel, args: &Ident, to: &Ident) -> TokenStream {
         _ => None,
     });
     let ranks: Vec<Expr> = ranks.collect();
-    let requires = ranks.iter().chain(&kernel.options.requires).map(|condition| {
-        let holds = evaluate(condition, quote_spanned!(condition.span()=> ::core::primitive::bool));
-        quote! {
-            if !#holds {
-                return ::core::result::Result::Err(::streamflow::__private::requirement(
-                    <Self as ::streamflow::__private::Kernel>::INFO,
-                    ::core::stringify!(#condition),
-                    #values,
-                ));
-            }
-        }
-    });
     let passes = kernel.arguments.iter().map(|argument| {
         let ident = &argument.ident;
         let name = ident.unraw().to_string();
@@ -278,10 +266,27 @@ fn pass(kernel: &Kernel, args: &Ident, to: &Ident) -> TokenStream {
             ArgumentKind::Scalar(_) | ArgumentKind::Wrong(_) => quote!(#to.scalar(#ident);),
         }
     });
+    let passes = quote!(#(#passes)*);
+    let refused = Ident::new("__refused", Span::mixed_site());
+    let requires = ranks.iter().chain(&kernel.options.requires).map(|condition| {
+        let holds = evaluate(condition, quote_spanned!(condition.span()=> ::core::primitive::bool));
+        quote! {
+            if !#holds {
+                let #refused = ::streamflow::__private::requirement(
+                    <Self as ::streamflow::__private::Kernel>::INFO,
+                    ::core::stringify!(#condition),
+                    #values,
+                );
+                // The arguments are what the kernel was to write.
+                #passes
+                return ::core::result::Result::Err(#refused);
+            }
+        }
+    });
     quote! {
         let (#(#idents,)*) = #args;
         #(#requires)*
-        #(#passes)*
+        #passes
         ::core::result::Result::Ok(())
     }
 }

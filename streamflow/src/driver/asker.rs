@@ -5,7 +5,15 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 thread_local! {
-    static CURRENT: Cell<Asker> = const { Cell::new(Asker(0)) };
+    static CURRENT: Cell<Hook> = const { Cell::new(Hook { node: Asker(0), has_failure: 0 }) };
+}
+
+/// The hook of a thread. Two numbers, which are written at once.
+#[derive(Debug, Clone, Copy)]
+struct Hook {
+    node: Asker,
+    /// 1 after a call that was to write memory has failed.
+    has_failure: u32,
 }
 
 /// A node, by the number of its name; or none.
@@ -49,12 +57,25 @@ impl Asker {
     /// From here on the calling thread runs a hook of this node, or none.
     #[inline(always)]
     pub(crate) fn enter(self) {
-        CURRENT.set(self);
+        CURRENT.set(Hook { node: self, has_failure: 0 });
     }
 
     /// The node whose hook the calling thread runs.
     #[inline]
     pub(crate) fn current() -> Self {
-        CURRENT.get()
+        CURRENT.get().node
+    }
+
+    /// A call of the hook has failed that was to write memory. Returns whether it is the first one.
+    #[cold]
+    pub(crate) fn note_failure() -> bool {
+        let before = CURRENT.get();
+        CURRENT.set(Hook { has_failure: 1, ..before });
+        before.has_failure == 0
+    }
+
+    /// Whether a call of the hook has failed that was to write memory.
+    pub(crate) fn has_failure() -> bool {
+        CURRENT.get().has_failure != 0
     }
 }

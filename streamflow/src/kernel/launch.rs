@@ -8,7 +8,7 @@ use super::state::KernelState;
 use super::{Coverage, Grid, IntoGrid, Kernel, KernelInfo, Passing, axes, coverage, launched};
 use crate::driver::{Launch, Note, SourceLocation};
 use crate::error::Result;
-use crate::memory::access::{self, Order, Use};
+use crate::memory::access::{self, Order};
 use crate::stream::CudaStream;
 
 impl CudaStream {
@@ -24,7 +24,8 @@ impl CudaStream {
     /// # Errors
     /// A requirement of the kernel that does not hold; an illegal grid, one that is too small for the kernel's
     /// `&mut` slices, or one with other dimensions than the CUDA body reads, as [`#[kernel]`](macro@crate::kernel) says under
-    /// *The grid*; memory of another device or platform; CUDA source that does not compile; the driver's.
+    /// *The grid*; memory of another device or platform; [`Error::Unwritten`](crate::Error::Unwritten) for memory that a call which
+    /// has failed was to write; CUDA source that does not compile; the driver's.
     #[track_caller]
     #[inline(always)]
     pub fn launch<K: Kernel>(&self, grid: impl IntoGrid, args: K::Args<'_>) -> Result<()> {
@@ -62,7 +63,10 @@ fn launch_typed<K: Kernel>(
 ) -> Result<()> {
     launched::note::<K>();
     let mut passing = Passing::new();
-    K::pass(args, &mut passing)?;
+    if let Err(error) = K::pass(args, &mut passing) {
+        passing.fail(&error);
+        return Err(error);
+    }
     launch_kernel(stream, K::INFO, grid, &mut passing, order, location)
 }
 
@@ -76,14 +80,17 @@ fn launch_kernel(
     location: SourceLocation,
 ) -> Result<()> {
     let timeline = &**stream.timeline();
-    timeline.ready()?;
+    access::prepared(timeline.ready(), passing.uses())?;
     let longest = passing.longest_written().len;
     let checked = match remembered::find(info, grid, timeline, longest) {
         Some(checked) => checked,
-        None => match check(stream, info, grid, passing)? {
-            Some(checked) => checked,
-            None => return Ok(()),
-        },
+        None => {
+            let checked = check(stream, info, grid, passing);
+            match access::prepared(checked, passing.uses())? {
+                Some(checked) => checked,
+                None => return Ok(()),
+            }
+        }
     };
     submit(stream, checked, passing, order, location)
 }
@@ -137,7 +144,7 @@ pub(super) fn submit(
     order: Order,
     location: SourceLocation,
 ) -> Result<()> {
-    passing.check(checked.name)?;
+    access::prepared(passing.check(checked.name), passing.uses())?;
     let launch = Launch {
         function: checked.function,
         name: checked.name,
@@ -148,9 +155,7 @@ pub(super) fn submit(
         accesses: passing.accesses(),
         rows: passing.rows(),
     };
-    let uses =
-        passing.blocks().map(|(block, access)| Use::new(block, access.mode, access.argument));
-    access::queue(stream, order, uses, || {
+    access::queue(stream, order, passing.uses(), || {
         stream.table().tell(&Note::At(location));
         let timeline = stream.timeline();
         // SAFETY: the parameters are the kernel's: `Kernel` is an unsafe trait that promises it, and so

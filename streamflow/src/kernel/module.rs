@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use super::launch::submit;
 use super::remembered::Checked;
-use super::{IntoGrid, Passing};
+use super::{Grid, IntoGrid, Passing};
 use crate::driver::{Code, DeviceId, Image, KernelSource, LoadedKernel, RawModule};
 use crate::error::{Error, Result};
-use crate::memory::access::Order;
+use crate::memory::access::{self, Order};
 use crate::stream::{CudaStream, StreamTable};
 
 impl CudaStream {
@@ -28,26 +28,32 @@ impl CudaStream {
         grid: impl IntoGrid,
         pass: impl FnOnce(&mut Passing<'a>),
     ) -> Result<()> {
-        if function.table.platform() != self.table().platform() {
-            return Err(Error::foreign("a function"));
-        }
-        if function.device != self.device() {
-            return Err(Error::WrongDevice {
-                what: format!("function `{}`", function.name),
-                memory: function.device,
-                stream: self.device(),
-            });
-        }
         let mut passing = Passing::new();
         pass(&mut passing);
-        self.timeline().ready()?;
-        let (name, loaded, grid) = (&*function.name, &function.loaded, grid.into());
-        passing.check(name)?;
-        let Some(shape) = grid.shape(loaded, None) else {
-            return grid.refuse(name, loaded, None);
-        };
-        let checked = Checked { function: loaded.function, name, shape };
-        submit(self, checked, &passing, Order::ByData, Location::caller())
+        let checked = function.checked(self, &grid.into());
+        match access::prepared(checked, passing.uses())? {
+            Some(checked) => submit(self, checked, &passing, Order::ByData, Location::caller()),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Function {
+    /// Checks the stream and the grid of a launch. `None` if nothing is to be launched.
+    fn checked(&self, stream: &CudaStream, grid: &Grid) -> Result<Option<Checked<'_>>> {
+        if self.table.platform() != stream.table().platform() {
+            return Err(Error::foreign("a function"));
+        }
+        if self.device != stream.device() {
+            let (what, memory) = (format!("function `{}`", self.name), self.device);
+            return Err(Error::WrongDevice { what, memory, stream: stream.device() });
+        }
+        stream.timeline().ready()?;
+        let (name, loaded) = (&*self.name, &self.loaded);
+        match grid.shape(loaded, None) {
+            Some(shape) => Ok(Some(Checked { function: loaded.function, name, shape })),
+            None => grid.refuse(name, loaded, None).map(|()| None),
+        }
     }
 }
 

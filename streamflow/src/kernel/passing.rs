@@ -3,7 +3,8 @@
 use arrayvec::ArrayVec;
 
 use crate::driver::{Access, AccessMode, DriverError, MAX_PARAMS, Param, Rows, RowsAt};
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::memory::access::{self, Use};
 use crate::memory::{Block, DeviceSlice, Scalar, TensorView, TensorViewMut};
 
 /// The most accesses with rows: each is a view's, which is three parameters at least.
@@ -118,8 +119,16 @@ impl<'a> Passing<'a> {
 
     /// The accesses, each with the block that it is in. A block can occur more than once.
     #[inline]
-    pub(super) fn blocks(&self) -> impl Iterator<Item = (&'a Block, &Access)> + Clone {
-        self.blocks.iter().copied().zip(self.accesses.iter())
+    pub(super) fn uses(&self) -> impl Iterator<Item = Use<'a>> + Clone {
+        let all = self.blocks.iter().copied().zip(self.accesses.iter());
+        all.map(|(block, access)| Use::new((block, access.range), access.mode, access.argument))
+    }
+
+    /// The launch has failed: what the kernel was to write is not written.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn fail(&self, error: &Error) {
+        access::fail(self.uses(), error);
     }
 
     /// The longest slice or view that the kernel writes.
@@ -184,7 +193,7 @@ impl<'a> Passing<'a> {
     }
 
     #[cold]
-    fn too_many(&self, kernel: &str) -> crate::Error {
+    fn too_many(&self, kernel: &str) -> Error {
         DriverError::too_many_params(kernel, self.params.len() + self.beyond).into()
     }
 }
@@ -246,7 +255,7 @@ mod tests {
                 Access { range: ranges[1], mode: AccessMode::Read, argument: "a", rows: None },
             ]
         );
-        assert_eq!(to.blocks().count(), 2);
+        assert_eq!(to.uses().count(), 2);
     }
 
     #[test]
@@ -255,7 +264,7 @@ mod tests {
         let a = memory::<f32>(0);
         let mut to = Passing::new();
         let error = scale::<f32>::pass((&mut out, &a, 0.5, 1), &mut to).unwrap_err();
-        assert!(to.params().is_empty(), "nothing is passed when a requirement fails");
+        assert_eq!(to.params().len(), 6, "what a refused kernel was to write is known");
         assert_eq!(
             error.to_string(),
             "kernel `scale` requires `bias as usize <= a.len()`, which these arguments break: \
@@ -265,7 +274,7 @@ mod tests {
         let mut to = Passing::new();
         scale::<f32>::pass((&mut out, &a, 0.5, 0), &mut to).unwrap();
         assert_eq!(to.params().len(), 6);
-        assert!(to.accesses().is_empty() && to.blocks().count() == 0);
+        assert!(to.accesses().is_empty() && to.uses().count() == 0);
     }
 
     #[test]

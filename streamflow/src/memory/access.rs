@@ -7,25 +7,39 @@ use std::convert::Infallible;
 use std::mem::ManuallyDrop;
 
 use super::Block;
-use crate::driver::AccessMode;
-use crate::error::Result;
+use crate::driver::{AccessMode, MemoryRange};
+use crate::error::{Error, Result};
 use crate::stream::CudaStream;
 
 /// One use of memory by work that will be queued.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Use<'a> {
     block: &'a Block,
+    range: MemoryRange,
     mode: AccessMode,
     /// For messages.
     what: &'static str,
     /// The memory may be on another device than the stream.
     peer: bool,
+    /// The work writes elements without reading any, so they need not be written before.
+    overwrites: bool,
 }
 
 impl<'a> Use<'a> {
     /// A use of memory on the stream's device. `what` is for messages.
-    pub(crate) fn new(block: &'a Block, mode: AccessMode, what: &'static str) -> Self {
-        Self { block, mode, what, peer: false }
+    #[inline(always)]
+    pub(crate) fn new(
+        (block, range): (&'a Block, MemoryRange),
+        mode: AccessMode,
+        what: &'static str,
+    ) -> Self {
+        Self { block, range, mode, what, peer: false, overwrites: false }
+    }
+
+    /// A write of memory on the stream's device that reads nothing, as those of copies and fills.
+    #[inline(always)]
+    pub(super) fn overwriting(memory: (&'a Block, MemoryRange), what: &'static str) -> Self {
+        Self { overwrites: true, ..Self::new(memory, AccessMode::Write, what) }
     }
 
     /// The same use in another way, or none. `choose` gets what it is called in messages, and the way of this one.
@@ -37,17 +51,26 @@ impl<'a> Use<'a> {
         Some(Self { mode: choose(self.what, self.mode)?, ..self })
     }
 
-    /// A use of memory on any device.
-    pub(super) fn peer(block: &'a Block, mode: AccessMode) -> Self {
-        Self { block, mode, what: "", peer: true }
+    /// A read of memory on any device.
+    pub(super) fn peer(memory: (&'a Block, MemoryRange)) -> Self {
+        Self { peer: true, ..Self::new(memory, AccessMode::Read, "") }
+    }
+
+    /// The work of this use is queued. If it overwrites all that a call which failed was to write, it is written now.
+    #[inline]
+    pub(super) fn end_mark(&self) {
+        if self.overwrites {
+            self.block.overwritten(self.range);
+        }
     }
 
     fn check(&self, stream: &CudaStream) -> Result<()> {
         if self.peer {
-            self.block.check_platform(stream)
+            self.block.check_platform(stream)?;
         } else {
-            self.block.check(stream, self.what)
+            self.block.check(stream, self.what)?;
         }
+        if self.overwrites { Ok(()) } else { self.block.check_written() }
     }
 }
 
@@ -97,7 +120,7 @@ pub(crate) enum Order {
 /// Queues work that uses memory on `stream`. `queue` is called once, unless this fails before.
 ///
 /// # Errors
-/// For memory of another device or platform; the driver's, when a wait fails; those of `queue`.
+/// For memory of another device or platform; [`Error::Unwritten`]; the driver's, when a wait fails; those of `queue`.
 #[inline]
 pub(crate) fn queue<R>(
     stream: &CudaStream,
@@ -105,10 +128,36 @@ pub(crate) fn queue<R>(
     uses: impl Uses,
     queue: impl FnOnce() -> Result<R>,
 ) -> Result<R> {
+    let written = uses.clone();
     let uses = begin(stream, order, uses)?;
     let queued = queue();
     uses.note();
+    if let Err(error) = &queued {
+        fail(written, error);
+    }
     queued
+}
+
+/// Passes on the result of a step that comes before [`queue`]. If it has failed, the work is not queued.
+#[inline]
+pub(crate) fn prepared<R, E: Into<Error>>(done: Result<R, E>, uses: impl Uses) -> Result<R> {
+    done.map_err(|error| {
+        let error = error.into();
+        fail(uses, &error);
+        error
+    })
+}
+
+/// Work was not queued: what it was to write is not written.
+#[cold]
+#[inline(never)]
+pub(crate) fn fail(uses: impl Uses, error: &Error) {
+    let Ok(()) = uses.try_each(|it| {
+        if it.mode == AccessMode::Write {
+            it.block.fail(it.range, error);
+        }
+        Ok::<(), Infallible>(())
+    });
 }
 
 /// The first step of [`queue`]: the stream comes after what each use must come after. The caller queues the work while it
@@ -125,7 +174,7 @@ pub(crate) fn begin<U: Uses>(
     // Fast path: most memory is the stream's own, or that of a message whose stream was received.
     let ready = |it: Use<'_>| if it.block.is_ready(stream, it.mode) { Ok(()) } else { Err(()) };
     if order == Order::ByCaller || uses.try_each(ready).is_err() {
-        prepare(stream, order, uses.clone())?;
+        prepare(stream, order, uses.clone()).inspect_err(|error| fail(uses.clone(), error))?;
     }
     crate::turns::point("the stream comes after what memory needs, and the work is not queued yet");
     Ok(NoteUses { stream, uses })

@@ -4,9 +4,12 @@ use std::cell::Cell;
 
 use super::Shape;
 use super::claims::Claims;
+use super::unwritten::FailedWrite;
 use crate::driver::{AccessMode, DeviceId, DriverResult, MemoryRange};
 use crate::error::{Error, Result};
+use crate::lock::locked;
 use crate::stream::{CudaStream, PlatformNumber, Point, StreamTable, Timeline};
+use crate::sync::Mutex;
 
 /// An allocation, of a device or of page-locked host memory.
 // In this order, so that everything but large shapes is in two cache lines: a block is mostly not in the cache when it is
@@ -20,6 +23,8 @@ pub(crate) struct Block {
     claims: Claims,
     /// The shape that its owner gave it. It is here so that owners are small: messages are moved often.
     shape: Shape,
+    /// The mark of a block with a write that has failed, as the claims say. Else it means nothing.
+    failed: Mutex<Option<Box<FailedWrite>>>,
 }
 
 impl Block {
@@ -28,7 +33,8 @@ impl Block {
     pub(super) const HOT_END: usize = std::mem::offset_of!(Self, shape) + Shape::FEW_BYTES;
 
     pub(crate) fn new(platform: PlatformNumber, device: DeviceId, range: MemoryRange) -> Self {
-        Self { platform, device, range, claims: Claims::new(), shape: Shape::SCALAR }
+        let (claims, failed) = (Claims::new(), Mutex::new(None));
+        Self { platform, device, range, claims, shape: Shape::SCALAR, failed }
     }
 
     pub(crate) fn device(&self) -> DeviceId {
@@ -80,6 +86,83 @@ impl Block {
     pub(crate) fn order(&self, stream: &CudaStream, mode: AccessMode) -> Result<()> {
         let (timeline, table) = (stream.timeline(), stream.table());
         self.claims.order(&**timeline, mode, |point| timeline.wait(table, point))
+    }
+
+    /// As [`order`](Self::order), of an access that needs the content.
+    ///
+    /// # Errors
+    /// [`Error::Unwritten`]; the driver's.
+    #[inline]
+    pub(crate) fn order_written(&self, stream: &CudaStream, mode: AccessMode) -> Result<()> {
+        if self.claims.is_ordered(&**stream.timeline(), mode) {
+            return Ok(());
+        }
+        self.check_written()?;
+        self.order(stream, mode)
+    }
+
+    /// Rejects memory that was to be written by a call that has failed.
+    ///
+    /// # Errors
+    /// [`Error::Unwritten`].
+    #[inline]
+    pub(crate) fn check_written(&self) -> Result<()> {
+        if self.claims.has_failed() { self.check_mark() } else { Ok(()) }
+    }
+
+    #[cold]
+    fn check_mark(&self) -> Result<()> {
+        let unwritten =
+            locked(&self.failed).as_ref().filter(|mark| !mark.has_ended()).map(|mark| mark.error());
+        match unwritten {
+            Some(error) => Err(error),
+            None => {
+                self.forget_mark();
+                Ok(())
+            }
+        }
+    }
+
+    /// A call has failed that was to write this range.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn fail(&self, range: MemoryRange, error: &Error) {
+        let Some(mark) = FailedWrite::new(range, error) else { return };
+        let before = locked(&self.failed).take();
+        let mark = match before {
+            Some(before) if self.claims.has_failed() => mark.after(*before),
+            _ => mark,
+        };
+        let _between = locked(&self.failed).replace(Box::new(mark));
+        self.claims.fail();
+    }
+
+    /// All elements of this range were written, if no call has failed that was to write other ones as well.
+    #[inline]
+    pub(crate) fn overwritten(&self, range: MemoryRange) {
+        if self.claims.has_failed() {
+            self.end_mark(range);
+        }
+    }
+
+    /// The block has a new owner, which no stream allocates it for. [`allocated_on`](Self::allocated_on) includes this.
+    #[inline]
+    pub(super) fn renew(&self) {
+        self.overwritten(self.range);
+    }
+
+    #[cold]
+    fn end_mark(&self, range: MemoryRange) {
+        let is_whole = locked(&self.failed).as_ref().is_none_or(|mark| mark.is_within(range));
+        if is_whole {
+            self.forget_mark();
+        }
+    }
+
+    fn forget_mark(&self) {
+        self.claims.forget_failure();
+        let mark = locked(&self.failed).take();
+        drop(mark);
     }
 
     /// Notes an access that was queued on `timeline` just now (rules 1 and 6 of `stream::order`).

@@ -119,6 +119,24 @@ impl Claims {
         writes.forget(stream.id(), |write| stream.implies(write));
         crate::turns::point("uses are forgotten, and the point is not taken yet");
         writes.replace(stream.open_point());
+        self.last_write.note_write(writes.only(), !reads.is_empty());
+    }
+
+    /// Whether a write has failed: no access is known to need no wait then.
+    #[inline]
+    pub(super) fn has_failed(&self) -> bool {
+        self.last_write.has_failed()
+    }
+
+    /// A write has failed.
+    pub(super) fn fail(&self) {
+        let _uses = self.uses.lock();
+        self.last_write.fail();
+    }
+
+    /// The write that has failed counts no more.
+    pub(super) fn forget_failure(&self) {
+        let Uses { writes, reads } = &*self.uses.lock();
         self.last_write.set(writes.only(), !reads.is_empty());
     }
 

@@ -34,10 +34,10 @@ impl CudaStream {
         target: &mut (impl CopyTarget<T> + ?Sized),
     ) -> Result<()> {
         let target = target.copy_target();
-        same_length("upload", source.len(), target.len())?;
+        let fits = same_length("upload", source.len(), target.len());
         let target = Side::of(&target.as_view());
-        let source = Side::host(Some(source.block()), source.range().address, &target);
-        self.copy_between::<T>(CopyKind::PinnedToDevice, source, target)
+        let source = Side::host(Some(source.block()), source.range(), &target);
+        self.copy_between::<T>(CopyKind::PinnedToDevice, source, target, fits)
     }
 
     /// Copies ordinary host memory to the device. Blocks until the host memory may be changed.
@@ -51,10 +51,10 @@ impl CudaStream {
         target: &mut (impl CopyTarget<T> + ?Sized),
     ) -> Result<()> {
         let target = target.copy_target();
-        same_length("upload", source.len(), target.len())?;
+        let fits = same_length("upload", source.len(), target.len());
         let target = Side::of(&target.as_view());
-        let source = Side::host(None, source.as_ptr() as u64, &target);
-        self.copy_between::<T>(CopyKind::PageableToDevice, source, target)
+        let source = Side::host(None, ordinary(source.as_ptr()), &target);
+        self.copy_between::<T>(CopyKind::PageableToDevice, source, target, fits)
     }
 
     /// Queues a copy within the device. Does not block.
@@ -64,7 +64,8 @@ impl CudaStream {
     ///
     /// # Errors
     /// [`Error::LengthMismatch`], [`Error::ShapeMismatch`]; [`Error::Strided`] for a side with gaps within a row, a run of
-    /// the last dimension, as a transposed view has: a kernel can copy these; the driver's.
+    /// the last dimension, as a transposed view has: a kernel can copy these; [`Error::Unwritten`] for a source that a call which
+    /// has failed was to write; the driver's.
     #[track_caller]
     pub fn copy<T: Element>(
         &self,
@@ -73,8 +74,8 @@ impl CudaStream {
     ) -> Result<()> {
         let target = target.copy_target();
         let (source, target) = (Side::of(&source.copy_source()), Side::of(&target.as_view()));
-        same_shape("copy", &source, &target)?;
-        self.copy_between::<T>(CopyKind::DeviceToDevice, source, target)
+        let fits = same_shape("copy", &source, &target);
+        self.copy_between::<T>(CopyKind::DeviceToDevice, source, target, fits)
     }
 
     /// Queues a copy of another device's memory to this stream's device: a peer copy, direct where the
@@ -93,10 +94,10 @@ impl CudaStream {
         if from == self.device() {
             return self.copy(source, target);
         }
-        same_length("copy", source.len(), target.len())?;
+        let fits = same_length("copy", source.len(), target.len());
         let source = Side { peer: true, ..Side::of(&source.copy_source()) };
         let target = Side::of(&target.copy_source());
-        self.copy_between::<T>(CopyKind::Peer { from, to: self.device() }, source, target)
+        self.copy_between::<T>(CopyKind::Peer { from, to: self.device() }, source, target, fits)
     }
 
     /// Queues a copy to the host, after all writes to `source`, on any stream. Does not block. The [`Download`] that it
@@ -115,7 +116,7 @@ impl CudaStream {
     /// ```
     ///
     /// # Errors
-    /// [`Error::WrongDevice`], [`Error::ForeignPlatform`]; the driver's.
+    /// [`Error::WrongDevice`], [`Error::ForeignPlatform`]; [`Error::Unwritten`], as for [`copy`](Self::copy); the driver's.
     #[track_caller]
     pub fn download<T: Element>(
         &self,
@@ -141,8 +142,9 @@ impl CudaStream {
                 source: elements.range(),
                 rows: None,
             };
-            let uses = [(elements.block(), AccessMode::Read), (pinned.block(), AccessMode::Write)];
-            self.copy_run(&copy, &uses.map(|(block, mode)| Use::new(block, mode, WHAT)))?;
+            let read = Use::new((elements.block(), elements.range()), AccessMode::Read, WHAT);
+            let written = Use::overwriting((pinned.block(), pinned.range()), WHAT);
+            self.copy_run(&copy, &[read, written])?;
             match shape {
                 Some(shape) => pinned.set_shape(shape),
                 None => pinned.set_shape(&Shape::of_slice(elements.len())),
@@ -172,10 +174,10 @@ impl CudaStream {
         target: &mut PinnedSlice<T>,
     ) -> Result<()> {
         let source = source.copy_source();
-        same_length("download", source.len(), target.len())?;
+        let fits = same_length("download", source.len(), target.len());
         let source = Side::of(&source);
-        let target = Side::host(Some(target.block()), target.range().address, &source);
-        self.copy_between::<T>(CopyKind::DeviceToPinned, source, target)
+        let target = Side::host(Some(target.block()), target.range(), &source);
+        self.copy_between::<T>(CopyKind::DeviceToPinned, source, target, fits)
     }
 
     /// Copies to ordinary host memory. Blocks until the copy is complete.
@@ -201,10 +203,10 @@ impl CudaStream {
         target: &mut [T],
     ) -> Result<()> {
         let source = source.copy_source();
-        same_length("download", source.len(), target.len())?;
+        let fits = same_length("download", source.len(), target.len());
         let source = Side::of(&source);
-        let host = Side::host(None, target.as_mut_ptr() as u64, &source);
-        self.copy_between::<T>(CopyKind::DeviceToPageable, source, host)?;
+        let host = Side::host(None, ordinary(target.as_mut_ptr()), &source);
+        self.copy_between::<T>(CopyKind::DeviceToPageable, source, host, fits)?;
         self.table().inspect(self.device())
     }
 
@@ -221,6 +223,25 @@ impl CudaStream {
         byte: u8,
     ) -> Result<()> {
         let target = target.copy_target().into_view();
+        let memory = (target.elements().block(), target.range());
+        let using = Use::overwriting(memory, "the memory to fill");
+        access::prepared(self.check_fill(&target), iter::once(using))?;
+        let location = Location::caller();
+        access::queue(self, Order::ByData, iter::once(using), || {
+            if target.is_empty() {
+                return Ok(());
+            }
+            self.table().tell(&Note::At(location));
+            let timeline = self.timeline();
+            // SAFETY: the range lies in a block that is alive; it is freed only after the use that
+            // is noted.
+            Ok(unsafe { timeline.driver().fill(timeline.raw(), target.range(), byte) }?)
+        })?;
+        using.end_mark();
+        Ok(())
+    }
+
+    fn check_fill<T: Element>(&self, target: &TensorView<'_, T>) -> Result<()> {
         if target.rows(AccessMode::Write).is_some() {
             return Err(Error::Strided {
                 shape: target.shape().to_vec(),
@@ -229,42 +250,34 @@ impl CudaStream {
                 remedy: "fill it by a kernel, which takes it as a `StridedMut`",
             });
         }
-        self.timeline().ready()?;
-        let block = target.elements().block();
-        let using = Use::new(block, AccessMode::Write, "the memory to fill");
-        access::queue(self, Order::ByData, iter::once(using), || {
-            if target.is_empty() {
-                return Ok(());
-            }
-            self.table().tell(&Note::At(Location::caller()));
-            let timeline = self.timeline();
-            // SAFETY: the range lies in a block that is alive; it is freed only after the use that
-            // is noted.
-            Ok(unsafe { timeline.driver().fill(timeline.raw(), target.range(), byte) }?)
-        })
+        Ok(self.timeline().ready()?)
     }
 
+    /// Queues a copy of one side to the other, if the caller has found that it `fits`.
     #[track_caller]
     fn copy_between<T: Element>(
         &self,
         kind: CopyKind,
         source: Side<'_>,
         target: Side<'_>,
+        fits: Result<()>,
     ) -> Result<()> {
+        let uses = uses(&source, &target);
+        access::prepared(fits, uses.iter().copied())?;
         if source.strides.is_none() && target.strides.is_none() {
             let bytes = (source.shape.count() * size_of::<T>()) as u64;
             let range = |address| MemoryRange { address, bytes };
-            let (to, from) = (range(target.address), range(source.address));
+            let (to, from) = (range(target.range.address), range(source.range.address));
             let copy = CopyOp { kind, target: to, source: from, rows: None };
-            return self.copy_run(&copy, &uses(&source, &target));
+            return self.copy_run(&copy, &uses);
         }
-        let plan = plan(&source, &target)?;
-        self.timeline().ready()?;
+        let plan = access::prepared(plan(&source, &target), uses.iter().copied())?;
+        access::prepared(self.timeline().ready(), uses.iter().copied())?;
         let location = Location::caller();
-        let uses = uses(&source, &target);
         access::queue(self, Order::ByData, uses.iter().copied(), || {
             let timeline = self.timeline();
-            let copies = plan.copies(kind, size_of::<T>(), source.address, target.address);
+            let copies =
+                plan.copies(kind, size_of::<T>(), source.range.address, target.range.address);
             for mut copy in copies.filter(|copy| copy.source.bytes > 0) {
                 if let Some(rows) = &mut copy.rows {
                     rows.target_is_padded = target.is_alone;
@@ -276,7 +289,11 @@ impl CudaStream {
                 unsafe { timeline.driver().copy(timeline.raw(), &copy) }?;
             }
             Ok(())
-        })
+        })?;
+        if target.is_alone {
+            uses.iter().for_each(Use::end_mark);
+        }
+        Ok(())
     }
 
     /// Queues a copy of elements that follow each other on both sides, for which no rows are planned. Both have the same
@@ -286,7 +303,7 @@ impl CudaStream {
     fn copy_run(&self, copy: &CopyOp, uses: &[Use<'_>]) -> Result<()> {
         let location = Location::caller();
         let timeline = self.timeline();
-        timeline.ready()?;
+        access::prepared(timeline.ready(), uses.iter().copied())?;
         access::queue(self, Order::ByData, uses.iter().copied(), || {
             if copy.source.bytes == 0 {
                 return Ok(());
@@ -294,8 +311,15 @@ impl CudaStream {
             self.table().tell(&Note::At(location));
             // SAFETY: as in `copy_between`: the callers have compared the lengths of both sides.
             Ok(unsafe { timeline.driver().copy(timeline.raw(), copy) }?)
-        })
+        })?;
+        uses.iter().for_each(Use::end_mark);
+        Ok(())
     }
+}
+
+/// Ordinary host memory, which has no block.
+fn ordinary<T>(first: *const T) -> MemoryRange {
+    MemoryRange { address: first as u64, bytes: 0 }
 }
 
 /// What is copied, in messages.
@@ -311,8 +335,8 @@ fn uses<'a>(source: &Side<'a>, target: &Side<'a>) -> ArrayVec<Use<'a>, 2> {
 struct Side<'a> {
     /// `None` for ordinary host memory: such copies block the host.
     block: Option<&'a Block>,
-    /// Of the first element.
-    address: u64,
+    /// From the first element to the last. Without a block it has no bytes.
+    range: MemoryRange,
     /// Of the elements that are copied, which the host has without gaps: then the shape is that of the other side.
     shape: Shape,
     /// `None` if the elements follow each other.
@@ -325,24 +349,34 @@ struct Side<'a> {
 
 impl<'a> Side<'a> {
     fn of<T: Element>(view: &TensorView<'a, T>) -> Self {
+        let (address, strides) = (view.address(), view.gaps());
+        // Fast path: a view with gaps alone needs its strides for this.
+        let range = match strides {
+            None => MemoryRange { address, bytes: Shape::bytes_of::<T>(view.len()) },
+            Some(_) => view.range(),
+        };
         Self {
             block: Some(view.elements().block()),
-            address: view.address(),
+            range,
             shape: view.dims(),
-            strides: view.gaps(),
+            strides,
             is_alone: view.is_alone(),
             peer: false,
         }
     }
 
     /// Host memory with the elements of `other`.
-    fn host(block: Option<&'a Block>, address: u64, other: &Side<'_>) -> Self {
-        Self { block, address, shape: other.shape, strides: None, is_alone: true, peer: false }
+    fn host(block: Option<&'a Block>, range: MemoryRange, other: &Side<'_>) -> Self {
+        Self { block, range, shape: other.shape, strides: None, is_alone: true, peer: false }
     }
 
     fn using(&self, mode: AccessMode) -> Option<Use<'a>> {
-        let block = self.block?;
-        Some(if self.peer { Use::peer(block, mode) } else { Use::new(block, mode, WHAT) })
+        let memory = (self.block?, self.range);
+        Some(match mode {
+            AccessMode::Read if self.peer => Use::peer(memory),
+            AccessMode::Read => Use::new(memory, mode, WHAT),
+            AccessMode::Write => Use::overwriting(memory, WHAT),
+        })
     }
 
     /// The strides, also if the elements follow each other.

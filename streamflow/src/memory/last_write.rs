@@ -14,12 +14,14 @@ use crate::sync::{AtomicU64, Ordering};
 #[derive(Debug)]
 pub(super) struct PackedLastWrite(AtomicU64);
 
-/// A word: the stream's number plus 1, a bit for a read since, and the record. 0 for no such write.
+/// A word: the stream's number plus 1, a bit for a read since, and the record. Without a stream: 0 for no such write, and
+/// another number if a write has failed (`unwritten.rs`).
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Word(u64);
 
 impl Word {
     const NONE: Self = Self(0);
+    const FAILED: Self = Self(1);
     const STREAM_AT: u32 = 44;
     const READ: u64 = 1 << (Self::STREAM_AT - 1);
 
@@ -71,6 +73,26 @@ impl PackedLastWrite {
         let Word(word) = self.word();
         if word != Word::NONE.0 {
             self.0.store(word | Word::READ, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether a write has failed.
+    #[inline]
+    pub(super) fn has_failed(&self) -> bool {
+        let Word(word) = self.word();
+        word != Word::NONE.0 && word >> Word::STREAM_AT == 0
+    }
+
+    /// A write has failed. To be called under the block's lock.
+    pub(super) fn fail(&self) {
+        self.0.store(Word::FAILED.0, Ordering::Relaxed);
+    }
+
+    /// As [`set`](Self::set), unless a write has failed.
+    #[inline]
+    pub(super) fn note_write(&self, only: Option<Point>, is_read: bool) {
+        if !self.has_failed() {
+            self.set(only, is_read);
         }
     }
 

@@ -60,6 +60,7 @@ mod tensor;
 mod tensor_view;
 #[cfg(test)]
 mod tests;
+mod unwritten;
 
 pub use allocator::Allocator;
 pub use any_tensor::AnyTensor;
@@ -95,3 +96,4 @@ pub use shared::Shared;
 pub use slice::{DeviceSlice, View, ViewMut};
 pub use tensor::Tensor;
 pub use tensor_view::{TensorView, TensorViewMut};
+pub(crate) use unwritten::hook_has_failed;

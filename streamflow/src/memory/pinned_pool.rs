@@ -150,6 +150,7 @@ impl PinnedPool {
         let made = self.make(bytes, turn)?;
         if !made.is_new {
             made.block.wait(&self.table, AccessMode::Write)?;
+            made.block.renew();
             self.touched(made.block.range(), AccessMode::Write, Location::caller());
         }
         Ok(made.block)
@@ -181,6 +182,7 @@ impl PinnedPool {
     /// Counts a block that was looked at as in use.
     fn hand_out(&self, block: Box<PooledBlock<Self>>) -> OwnedBlock<Self> {
         self.lock().used += block.range().bytes;
+        block.renew();
         OwnedBlock::new(block)
     }
 

@@ -82,6 +82,12 @@ impl<T: Element> PinnedSlice<T> {
         self.len == 0
     }
 
+    /// As [`DeviceSlice::assume_written`](super::DeviceSlice::assume_written), for memory that a
+    /// [`download_into`](crate::CudaStream::download_into) was to write.
+    pub fn assume_written(&mut self) {
+        self.block().overwritten(self.range());
+    }
+
     /// A part of the memory. `None` if the range is not within it.
     pub fn slice(&self, range: impl RangeBounds<usize>) -> Option<PinnedView<'_, T>> {
         Some(PinnedView { part: self.part(range)?, _source: PhantomData })
@@ -98,6 +104,7 @@ impl<T: Element> PinnedSlice<T> {
     /// The driver's, when the query fails; an error of earlier work may be reported here.
     #[track_caller]
     pub fn try_as_slice(&self) -> Result<Option<&[T]>> {
+        self.block().check_written()?;
         let complete = self.block().is_complete(self.table(), AccessMode::Read)?;
         if complete {
             self.table().inspect(self.block().device())?;
@@ -112,6 +119,7 @@ impl<T: Element> PinnedSlice<T> {
     /// The driver's, when the wait fails; an error of earlier work may be reported here.
     #[track_caller]
     pub fn as_slice_blocking(&self) -> Result<&[T]> {
+        self.block().check_written()?;
         self.block().synchronize(self.table(), AccessMode::Read)?;
         self.touched(AccessMode::Read, Location::caller());
         Ok(self.elements())
@@ -123,6 +131,7 @@ impl<T: Element> PinnedSlice<T> {
     /// As for [`as_slice_blocking`](Self::as_slice_blocking).
     #[track_caller]
     pub fn as_mut_slice_blocking(&mut self) -> Result<&mut [T]> {
+        self.block().check_written()?;
         self.block().synchronize(self.table(), AccessMode::Write)?;
         self.touched(AccessMode::Write, Location::caller());
         let start = self.address as *mut T;

@@ -48,9 +48,9 @@ impl CudaStream {
         mode: AccessMode,
         queue: impl FnOnce(u64) -> R,
     ) -> Result<R> {
-        self.timeline().bind()?;
         let (stream, range, location) = (self.timeline().raw(), memory.range(), Location::caller());
-        let using = Use::new(memory.block(), mode, "memory");
+        let using = Use::new((memory.block(), range), mode, "memory");
+        access::prepared(self.timeline().bind(), iter::once(using))?;
         access::queue(self, Order::ByData, iter::once(using), || {
             self.table().tell(&Note::ForeignAccess { stream, range, mode, location });
             let _other = current::other_code();

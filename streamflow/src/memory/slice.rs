@@ -146,6 +146,26 @@ impl<T> DeviceSlice<T> {
 }
 
 impl<T: Element> DeviceSlice<T> {
+    /// Vouches for the content of memory that a call of a hook was to write, and has not, since it failed. Until then the
+    /// memory can't be used, and not be sent ([`Error::Unwritten`]), so that a dropped error loses no data. A copy or a fill
+    /// that overwrites all of it has the same effect. Nothing happens if no call has failed.
+    ///
+    /// An operator calls it that handles the error, and is right with what the memory had before:
+    /// ```
+    /// # use streamflow::prelude::*;
+    /// # #[kernel(unsafe cuda = "unsigned long long i = thread_index(); if (i < sum_len) sum[i] += 1.0f;")]
+    /// # fn add_one(sum: &mut [f32]) { sum.iter_mut().for_each(|sum| *sum += 1.0); }
+    /// fn count(sums: &mut Tensor<f32>, stream: &Stream<'_>) {
+    ///     if stream.launch::<add_one>(sums.len(), (&mut *sums,)).is_err() {
+    ///         // The tick does not count.
+    ///         sums.assume_written();
+    ///     }
+    /// }
+    /// ```
+    pub fn assume_written(&mut self) {
+        self.block().overwritten(self.range());
+    }
+
     /// A part of the slice. `None` if the range is not within it.
     pub fn slice(&self, range: impl RangeBounds<usize>) -> Option<View<'_, T>> {
         Some(View { part: self.part(range)?, _source: PhantomData })

@@ -98,7 +98,7 @@ impl<'a> MemoryVisitor<'a> {
 #[inline(never)]
 fn ordered(block: &Block, stream: &CudaStream) -> Result<(), Box<Error>> {
     block.check(stream, "the message")?;
-    block.order(stream, AccessMode::Read)?;
+    block.order_written(stream, AccessMode::Read)?;
     Ok(())
 }
 

@@ -218,7 +218,8 @@ impl<'t, T: Message, S> Out<'t, T, S> {
     /// # Errors
     /// An error loses the message, so the tick fails with it, also if the operator drops the error.
     /// [`Error::NoStream`] for device data of an operator that received no stream in this or an earlier tick;
-    /// [`Error::WrongDevice`] and [`Error::ForeignPlatform`]; the driver's.
+    /// [`Error::WrongDevice`] and [`Error::ForeignPlatform`]; [`Error::Unwritten`] for memory that a call which has failed was to
+    /// write; the driver's.
     #[inline]
     pub fn emit(self, message: T) -> Result<()>
     where

@@ -63,6 +63,7 @@ use crate::stream::{CudaStream, Timeline};
 /// # Ok(())
 /// # }
 /// ```
+#[must_use = "nothing is called before `queue`"]
 #[derive(Debug)]
 pub struct Call<'a> {
     library: &'static str,
@@ -135,7 +136,7 @@ impl<'a> Call<'a> {
     }
 
     /// Declares that the work must not be captured in a CUDA graph, nor replayed with one.
-    #[must_use]
+    #[must_use = "it returns the call with this declaration"]
     #[inline]
     pub fn not_captured(self) -> Self {
         Self { is_captured: false, ..self }
@@ -191,7 +192,7 @@ impl<'a> Call<'a> {
             // SAFETY: the caller vouches for the same.
             return unsafe { self.queue_by_driver(stream, host, &device, location) };
         }
-        let timeline = ready(stream)?;
+        let timeline = access::prepared(ready(stream), self.uses())?;
         access::queue(stream, Order::ByData, self.uses(), || {
             device(timeline.raw()).map_err(|error| failed(timeline, self.function, error))
         })
@@ -210,7 +211,7 @@ impl<'a> Call<'a> {
         location: SourceLocation,
     ) -> Result<()> {
         if self.is_full {
-            return Err(self.too_many());
+            return access::prepared(Err(self.too_many()), self.uses());
         }
         let description = self.description.as_ref();
         let nothing = || (&[][..], &[][..], &[][..]);
@@ -224,7 +225,7 @@ impl<'a> Call<'a> {
             host: &host.0,
             device,
         };
-        let timeline = ready(stream)?;
+        let timeline = access::prepared(ready(stream), self.uses())?;
         access::queue(stream, Order::ByData, self.uses(), || {
             stream.table().tell(&Note::At(location));
             // SAFETY: the stream is alive. The caller vouches for the device's body. The host body touches what its

@@ -82,7 +82,7 @@ impl<'a> Claim<'a> {
     /// What a call is ordered by.
     #[inline(always)]
     pub(super) fn used(&self) -> Use<'a> {
-        Use::new(self.block, self.mode, self.argument)
+        Use::new((self.block, self.range), self.mode, self.argument)
     }
 
     /// What a driver reads: the access without its rows, and the rows.

@@ -73,17 +73,20 @@ pub(in crate::library) unsafe fn queue<'a, const CLAIMS: usize>(
         // SAFETY: the caller vouches for the same.
         return unsafe { queue_by_driver(needed, stream, host, operation, location) };
     }
-    let timeline = call::ready(stream)?;
     let (_, function) = operation.name();
-    let uses = operation.claims().map(|claim| call::taken(claim?.used(), function));
+    let written = operation.claims().map(|claim| call::taken(claim?.used(), function));
+    let timeline = access::prepared(call::ready(stream), Places(written))?;
     // The steps of `access::queue`, without its closure, whose `Result` would move the call's error.
-    let uses = access::begin(stream, Order::ByData, Places(uses))?;
+    let uses = access::begin(stream, Order::ByData, Places(written))?;
     // SAFETY: the stream comes after what the claims must come after, and they are noted after this, whatever it returns.
     let queued = unsafe { operation.call(timeline.raw()) };
     uses.note();
     match queued {
         Ok(()) => Ok(()),
-        Err(refused) => Err(call::failed(timeline, function, error(operation, refused))),
+        Err(refused) => {
+            let failed = Err(call::failed(timeline, function, error(operation, refused)));
+            access::prepared(failed, Places(written))
+        }
     }
 }
 

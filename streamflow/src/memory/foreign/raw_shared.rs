@@ -33,6 +33,6 @@ impl<T: Element> Shared<Tensor<T>> {
         let block = self.owned_block();
         block.check(stream, "the tensor")?;
         stream.timeline().ready()?;
-        block.order(stream, AccessMode::Write)
+        block.order_written(stream, AccessMode::Write)
     }
 }

@@ -9,6 +9,7 @@ use super::{Hooks, NodeRunner, Reached, Work, driver};
 use crate::context::Activity;
 use crate::driver::report_unless_refused;
 use crate::error::{Error, Failure, Result, caught_as_error, drop_all};
+use crate::memory::hook_has_failed;
 use crate::message::Handled;
 use crate::operator::poll::Poll;
 use crate::operator::readiness::Progress;
@@ -165,6 +166,7 @@ impl NodeRunner {
     /// Records the work of a hook that failed.
     #[cold]
     pub(super) fn close_after_failure(&self) {
+        hook_has_failed();
         // The hook's error came first. It may be why this was not tried.
         report_unless_refused("recording the work of a hook that failed", self.cx.close());
     }

@@ -60,6 +60,7 @@ mod slice;
 mod tensor;
 #[path = "../../../../streamflow/src/memory/tensor_view.rs"]
 mod tensor_view;
+mod unwritten;
 
 pub(crate) mod foreign;
 pub(crate) mod models;

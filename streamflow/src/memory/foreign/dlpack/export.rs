@@ -129,12 +129,15 @@ fn order(block: &OwnedBlock<MemoryPool>, mode: AccessMode, consumer: Consumer<'_
         Consumer::QueuesOn(stream) => {
             block.check(stream, "the tensor to export")?;
             stream.timeline().ready()?;
-            block.order(stream, mode)?;
+            block.order_written(stream, mode)?;
             let (stream, range, location) = (stream.raw(), block.range(), Location::caller());
             block.pool().table.tell(&Note::ForeignAccess { stream, range, mode, location });
             Ok(())
         }
-        Consumer::HostBlocking => block.synchronize(&block.pool().table, mode),
-        Consumer::Unordered => Ok(()),
+        Consumer::HostBlocking => {
+            block.check_written()?;
+            block.synchronize(&block.pool().table, mode)
+        }
+        Consumer::Unordered => block.check_written(),
     }
 }

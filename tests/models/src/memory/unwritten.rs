@@ -1,0 +1,29 @@
+//! No model has hooks, so no call marks memory.
+
+use crate::driver::MemoryRange;
+use crate::error::Error;
+
+#[derive(Debug)]
+pub(super) struct FailedWrite(());
+
+impl FailedWrite {
+    pub(super) fn new(_: MemoryRange, _: &Error) -> Option<Self> {
+        None
+    }
+
+    pub(super) fn after(self, earlier: Self) -> Self {
+        earlier
+    }
+
+    pub(super) fn has_ended(&self) -> bool {
+        true
+    }
+
+    pub(super) fn is_within(&self, _: MemoryRange) -> bool {
+        true
+    }
+
+    pub(super) fn error(&self) -> Error {
+        Error::foreign("memory without a mark")
+    }
+}

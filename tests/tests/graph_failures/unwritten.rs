@@ -1,0 +1,424 @@
+//! Calls that were to write memory fail, and the hook drops their errors: no data is lost silently.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use streamflow::context::Stream;
+use streamflow::library::matmul::Blas;
+use streamflow::memory::Pinned;
+use streamflow::prelude::*;
+use streamflow_tests::kernels::{add_one, fill, slow_copy};
+use streamflow_tests::layers::{CallKind, FailNth};
+use streamflow_tests::{Failed, Suite, check, check_equal, check_error, check_text};
+
+pub(crate) fn add(suite: Suite) -> Suite {
+    suite
+        .both("memory_of_a_failed_call_is_not_sent", sent)
+        .both("memory_of_a_refused_call_is_not_sent", refused)
+        .both("memory_of_a_failed_call_is_not_used", used)
+        .both("memory_of_a_call_that_failed_in_start_is_not_used_in_a_tick", kept)
+        .both("an_operator_that_handles_a_failed_call_goes_on", handled)
+        .both("a_call_whose_error_is_returned_marks_nothing", returned)
+        .both("a_failed_call_outside_of_a_hook_marks_nothing", outside)
+}
+
+/// The shape of all tensors.
+const SHAPE: [usize; 2] = [2, 4];
+const LEN: usize = 8;
+const TICKS: u64 = 3;
+
+/// What the calls of a tick work with.
+struct Memory<'t> {
+    stream: Stream<'t>,
+    cx: &'t ExecutionContext,
+    /// Full of 7.
+    host: Pinned<f32>,
+    /// Full of 5.
+    other: Tensor<f32>,
+    /// Full of 3.
+    target: Tensor<f32>,
+}
+
+impl<'t> Memory<'t> {
+    fn new(stream: Stream<'t>, cx: &'t ExecutionContext) -> Result<Self> {
+        let mut host = cx.pinned(LEN)?;
+        host.as_mut_slice_blocking()?.fill(7.0);
+        let (mut other, mut target) = (cx.tensor(SHAPE, &stream)?, cx.tensor(SHAPE, &stream)?);
+        stream.launch::<fill>(LEN, (&mut other, 5.0))?;
+        stream.launch::<fill>(LEN, (&mut target, 3.0))?;
+        Ok(Self { stream, cx, host, other, target })
+    }
+
+    /// The left half of the target's rows: a part with gaps.
+    fn copy_to_a_part(&mut self) -> Result<(), Error> {
+        let from = self.other.view().slice(1, 0..2);
+        let to = self.target.view_mut().slice(1, 0..2);
+        let (Some(from), Some(mut to)) = (from, to) else { return Ok(()) };
+        self.stream.copy(&from, &mut to)
+    }
+
+    fn add_by_a_library(&mut self) -> Result<(), Error> {
+        let mut blas = Blas::<f32>::on(self.cx, &self.stream)?;
+        blas.axpy(&self.stream, 2.0, &self.other, &mut self.target)
+    }
+}
+
+/// What an operator calls in tick 1.
+type Call = fn(&mut Memory<'_>) -> Result<(), Error>;
+
+/// Calls that fail in the driver: the kind of the driver's call, and the first and the last element of the target if it does
+/// not fail.
+const FAILING: &[(&str, CallKind, [f32; 2], Call)] = &[
+    ("upload", CallKind::Copy, [7.0; 2], |m| m.stream.upload(&m.host, &mut m.target)),
+    ("upload_blocking", CallKind::Copy, [2.0; 2], |m| {
+        m.stream.upload_blocking(&[2.0; LEN], &mut m.target)
+    }),
+    ("copy", CallKind::Copy, [5.0; 2], |m| m.stream.copy(&m.other, &mut m.target)),
+    ("copy_peer", CallKind::Copy, [5.0; 2], |m| m.stream.copy_peer(&m.other, &mut m.target)),
+    ("a part with gaps", CallKind::Copy, [5.0, 3.0], |m| m.copy_to_a_part()),
+    ("fill_bytes", CallKind::Fill, [0.0; 2], |m| m.stream.fill_bytes(&mut m.target, 0)),
+    ("launch", CallKind::Launch, [4.0; 2], |m| m.stream.launch::<add_one>(LEN, (&mut m.target,))),
+    ("a library", CallKind::CallLibrary, [13.0; 2], |m| m.add_by_a_library()),
+];
+
+/// Calls that are refused for their arguments.
+const REFUSED: &[(&str, Call)] = &[
+    ("too much memory to upload", |m| m.stream.upload_blocking(&[2.0; LEN + 1], &mut m.target)),
+    ("too little memory to upload", |m| {
+        let part = m.host.slice(1..).ok_or(Error::from(Failure::msg("no part")))?;
+        m.stream.upload(&part, &mut m.target)
+    }),
+    ("another length", |m| {
+        let source = m.cx.tensor::<f32>([LEN + 1], &m.stream)?;
+        m.stream.copy(&source, &mut m.target)
+    }),
+    ("a grid that is too small", |m| m.stream.launch::<add_one>(LEN - 1, (&mut m.target,))),
+    ("a requirement", |m| {
+        let source = m.cx.tensor::<f32>([LEN + 1], &m.stream)?;
+        m.stream.launch::<slow_copy>(LEN, (&mut m.target, &source, 0))
+    }),
+    ("gaps between columns", |m| {
+        let to = m.target.view_mut().slice(1, 0..2);
+        to.map_or(Ok(()), |mut to| m.stream.fill_bytes(&mut to, 0))
+    }),
+    ("memory of another platform", |m| {
+        let other = Platform::host().build()?;
+        let pool = other.stream_pool("other", &CudaStreamPool::new())?;
+        let source = other.tensor::<f32>(SHAPE, &pool.allocate("other")?)?;
+        m.stream.copy(&source, &mut m.target)
+    }),
+];
+
+/// What the operator does after the call has failed.
+type After = fn(&mut Memory<'_>, Result<(), Error>) -> Result<()>;
+
+/// The error is lost.
+fn drops(_: &mut Memory<'_>, _: Result<(), Error>) -> Result<()> {
+    Ok(())
+}
+
+/// Sends its target.
+#[operator(streams(work))]
+struct Calls {
+    #[output]
+    target: Tensor<f32>,
+    call: Call,
+    fails: Option<Arc<FailNth>>,
+    after: After,
+}
+
+impl Compute for Calls {
+    fn compute(&mut self, io: CallsIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let stream = cx.allocate_cuda_stream(io.work)?;
+        let mut memory = Memory::new(stream, cx)?;
+        if cx.tick() == 1 {
+            if let Some(fails) = &self.fails {
+                fails.fail_next();
+            }
+            let done = (self.call)(&mut memory);
+            (self.after)(&mut memory, done)?;
+        }
+        io.target.set_cuda_stream(&stream).emit(memory.target)
+    }
+}
+
+type Seen = Arc<Mutex<Vec<[f32; 2]>>>;
+
+/// Keeps the first and the last element of each tensor.
+#[operator]
+struct Downloads {
+    #[input]
+    tensor: &Tensor<f32>,
+    seen: Seen,
+}
+
+impl Compute for Downloads {
+    fn compute(&mut self, io: DownloadsIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let (tensor, stream) = io.tensor.receive().receive_cuda_stream(cx)?;
+        let all = cx.download(tensor, &stream)?.wait_blocking()?.to_vec();
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        seen.push([all[0], all[LEN - 1]]);
+        Ok(())
+    }
+}
+
+graph! {
+    struct Sends(call: Call, fails: Option<Arc<FailNth>>, after: After, seen: Seen) {
+        #[when(count(TICKS))] let calls: Calls = Calls::new(call, fails, after);
+        let downloads: Downloads = Downloads::new(seen);
+        calls.target >> downloads.tensor;
+    }
+}
+
+fn failing(platform: &Platform, kind: CallKind) -> Result<(Platform, Arc<FailNth>), Failed> {
+    let fails = Arc::new(FailNth::new(platform.driver().clone(), kind, u64::MAX));
+    Ok((Platform::builder().driver(fails.clone())?, fails))
+}
+
+/// The result of a run, and what has arrived.
+fn run(
+    platform: &Platform,
+    call: Call,
+    fails: Option<Arc<FailNth>>,
+    after: After,
+) -> Result<(Result<(), Error>, Vec<[f32; 2]>), Failed> {
+    let seen = Seen::default();
+    let done = Sends::new(platform, call, fails, after, seen.clone())?.run().map(drop);
+    let seen = seen.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    Ok((done, seen))
+}
+
+/// The run fails in tick 1, with both texts, and the memory of tick 1 has not arrived.
+fn check_lost(
+    name: &str,
+    (done, seen): (Result<(), Error>, Vec<[f32; 2]>),
+    texts: &[&str],
+) -> Result<(), Failed> {
+    let is_right = |error: &Error| matches!(error, Error::Operator { node, tick: 1, hook: "compute", .. } if node == "calls");
+    let text = check_error(name, done, is_right)?;
+    check_text(&text, &["memory that `calls` was to write is not written"])?;
+    check_text(&text, texts)?;
+    check(seen.iter().all(|it| *it == [3.0; 2]) && seen.len() < 2, || format!("{name}: {seen:?}"))
+}
+
+/// Which cases a platform has: a GPU's machine may have no libraries.
+fn cases(
+    platform: &Platform,
+) -> impl Iterator<Item = &'static (&'static str, CallKind, [f32; 2], Call)> {
+    let has_libraries = platform.is_simulated();
+    FAILING.iter().filter(move |(_, kind, ..)| has_libraries || *kind != CallKind::CallLibrary)
+}
+
+/// Without a failure all data arrives; else the tick fails at `emit`, and says why.
+fn sent(platform: &Platform) -> Result<(), Failed> {
+    for &(name, kind, written, call) in cases(platform) {
+        let (platform, fails) = failing(platform, kind)?;
+        let control = run(&platform, call, None, drops)?;
+        check_equal((name, control.0.is_ok()), (name, true))?;
+        check_equal((name, control.1), (name, vec![[3.0; 2], written, [3.0; 2]]))?;
+        let lost = run(&platform, call, Some(fails.clone()), drops)?;
+        check(fails.has_failed(), || format!("{name} makes no such call"))?;
+        check_lost(name, lost, &["INJECTED"])?;
+    }
+    Ok(())
+}
+
+fn refused(platform: &Platform) -> Result<(), Failed> {
+    for &(name, call) in REFUSED {
+        check_lost(name, run(platform, call, None, drops)?, &[])?;
+    }
+    Ok(())
+}
+
+/// Every use of the memory fails. A call that would write other memory with it does not lose that either.
+fn used(platform: &Platform) -> Result<(), Failed> {
+    const USES: &[(&str, After)] = &[
+        ("a launch that reads and writes", |m, _| {
+            Ok(m.stream.launch::<add_one>(LEN, (&mut m.target,))?)
+        }),
+        ("a launch whose error is dropped", |m, _| {
+            m.stream.launch::<add_one>(LEN, (&mut m.target,)).or(Ok(()))
+        }),
+        ("a copy", |m, _| Ok(m.stream.copy(&m.target, &mut m.other)?)),
+        ("a copy whose error is dropped, and its target is sent", |m, _| {
+            drop(m.stream.copy(&m.target, &mut m.other));
+            std::mem::swap(&mut m.target, &mut m.other);
+            Ok(())
+        }),
+        ("a download", |m, _| Ok(drop(m.cx.download(&m.target, &m.stream)?))),
+        ("a raw address", |m, _| Ok(m.stream.read_raw(&m.target, |_| ())?)),
+        ("a part that is overwritten", |m, _| {
+            let part = m.target.slice_mut(1..);
+            Ok(part.map_or(Ok(()), |mut part| m.stream.fill_bytes(&mut part, 0))?)
+        }),
+        ("page-locked memory that is read", |m, _| {
+            drop(m.stream.download_into(&m.target, &mut m.host));
+            Ok(m.host.as_slice_blocking().map(drop)?)
+        }),
+        ("page-locked memory that is sent on", |m, _| {
+            drop(m.stream.download_into(&m.target, &mut m.host));
+            drop(m.stream.upload(&m.host, &mut m.target));
+            Ok(())
+        }),
+    ];
+    let call: Call = |m| m.stream.upload(&m.host, &mut m.target);
+    for &(name, after) in USES {
+        let (platform, fails) = failing(platform, CallKind::Copy)?;
+        check_lost(name, run(&platform, call, Some(fails), after)?, &["INJECTED"])?;
+    }
+    Ok(())
+}
+
+/// Other memory is sent, the memory is written in full, or the operator vouches for it.
+fn handled(platform: &Platform) -> Result<(), Failed> {
+    const WAYS: &[(&str, f32, After)] = &[
+        ("other memory", 5.0, |m, done| {
+            if done.is_err() {
+                std::mem::swap(&mut m.target, &mut m.other);
+            }
+            Ok(())
+        }),
+        ("the same call again", 7.0, |m, _| Ok(m.stream.upload(&m.host, &mut m.target)?)),
+        ("a fill, and then a kernel", 1.0, |m, _| {
+            m.stream.fill_bytes(&mut m.target, 0)?;
+            Ok(m.stream.launch::<add_one>(LEN, (&mut m.target,))?)
+        }),
+        ("the old content", 4.0, |m, _| {
+            m.target.assume_written();
+            Ok(m.stream.launch::<add_one>(LEN, (&mut m.target,))?)
+        }),
+        ("the same memory with another owner", 7.0, |m, _| {
+            let source = m.cx.tensor::<f32>([1], &m.stream)?;
+            drop(m.stream.download_into(&source, &mut m.host));
+            drop(std::mem::replace(&mut m.host, m.cx.pinned(1)?));
+            let small = m.cx.tensor([1], &m.stream)?;
+            drop(std::mem::replace(&mut m.target, small));
+            (m.host, m.target) = (m.cx.pinned(LEN)?, m.cx.tensor(SHAPE, &m.stream)?);
+            m.host.as_mut_slice_blocking()?.fill(6.0);
+            m.stream.launch::<fill>(LEN, (&mut m.target, 6.0))?;
+            m.stream.launch::<add_one>(LEN, (&mut m.target,)).map_err(Failure::from)
+        }),
+        ("page-locked memory with its old content", 7.0, |m, _| {
+            m.target.assume_written();
+            let source = m.cx.tensor::<f32>([1], &m.stream)?;
+            drop(m.stream.download_into(&source, &mut m.host));
+            m.host.assume_written();
+            Ok(m.stream.upload(&m.host, &mut m.target)?)
+        }),
+    ];
+    let call: Call = |m| m.stream.upload(&m.host, &mut m.target);
+    for &(name, value, after) in WAYS {
+        let (platform, fails) = failing(platform, CallKind::Copy)?;
+        let (done, seen) = run(&platform, call, Some(fails.clone()), after)?;
+        check(done.is_ok() && fails.has_failed(), || format!("{name}: {done:?}"))?;
+        check_equal((name, seen), (name, vec![[3.0; 2], [value; 2], [3.0; 2]]))?;
+    }
+    Ok(())
+}
+
+/// Makes a table in `start`, and drops the error. Each tick sends a copy.
+#[operator(streams(work))]
+struct HasTable {
+    #[output]
+    table: Tensor<f32>,
+    kept: Option<Tensor<f32>>,
+    fails: Arc<FailNth>,
+}
+
+impl Compute for HasTable {
+    fn start(&mut self, streams: HasTableStreams<'_>, cx: &ExecutionContext) -> Result<()> {
+        let stream = cx.allocate_cuda_stream(streams.work)?;
+        let mut table = cx.tensor(SHAPE, &stream)?;
+        self.fails.fail_next();
+        drop(stream.upload_blocking(&[2.0; LEN], &mut table));
+        self.kept = Some(table);
+        Ok(())
+    }
+
+    fn compute(&mut self, io: HasTableIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let stream = cx.allocate_cuda_stream(io.work)?;
+        let mut table = cx.tensor(SHAPE, &stream)?;
+        if let Some(kept) = &self.kept {
+            drop(stream.copy(kept, &mut table));
+        }
+        io.table.set_cuda_stream(&stream).emit(table)
+    }
+}
+
+graph! {
+    struct Tables(fails: Arc<FailNth>, seen: Seen) {
+        #[when(count(TICKS))] let has_table: HasTable = HasTable::new(None, fails);
+        let downloads: Downloads = Downloads::new(seen);
+        has_table.table >> downloads.tensor;
+    }
+}
+
+fn kept(platform: &Platform) -> Result<(), Failed> {
+    let (platform, fails) = failing(platform, CallKind::Copy)?;
+    let seen = Seen::default();
+    let done = Tables::new(&platform, fails, seen.clone())?.run();
+    let is_right = |error: &Error| matches!(error, Error::Operator { node, tick: 0, hook: "compute", .. } if node == "has_table");
+    let text = check_error("a table that is not written", done, is_right)?;
+    check_text(&text, &["memory that `has_table` was to write is not written", "INJECTED"])?;
+    let seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
+    check(seen.is_empty(), || format!("{seen:?}"))
+}
+
+/// Counts up in its own memory. Tick 1 fails, and the count is as before.
+#[operator(streams(work))]
+struct Sums {
+    #[output]
+    sum: Tensor<f32>,
+    kept: Option<Tensor<f32>>,
+    fails: Arc<FailNth>,
+}
+
+impl Compute for Sums {
+    fn compute(&mut self, io: SumsIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let stream = cx.allocate_cuda_stream(io.work)?;
+        let kept = match self.kept.take() {
+            Some(kept) => kept,
+            None => {
+                let mut zeros = cx.tensor(SHAPE, &stream)?;
+                stream.fill_bytes(&mut zeros, 0)?;
+                zeros
+            }
+        };
+        if cx.tick() == 1 {
+            self.fails.fail_next();
+        }
+        let kept = self.kept.insert(kept);
+        stream.launch::<add_one>(LEN, (&mut *kept,))?;
+        let mut sum = cx.tensor(SHAPE, &stream)?;
+        stream.copy(kept, &mut sum)?;
+        io.sum.set_cuda_stream(&stream).emit(sum)
+    }
+}
+
+graph! {
+    struct Summed(fails: Arc<FailNth>, seen: Seen) {
+        #[when(count(TICKS))] #[on_failure(skip)] let sums: Sums = Sums::new(None, fails);
+        let downloads: Downloads = Downloads::new(seen);
+        sums.sum >> downloads.tensor;
+    }
+}
+
+fn returned(platform: &Platform) -> Result<(), Failed> {
+    let (platform, fails) = failing(platform, CallKind::Launch)?;
+    let seen = Seen::default();
+    let report = Summed::new(&platform, fails, seen.clone())?.run()?;
+    check_equal(report.nodes.iter().map(|node| node.failures).sum(), 1)?;
+    let seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
+    check_equal(seen.clone(), vec![[1.0; 2], [2.0; 2]])
+}
+
+/// The caller has the error alone, and decides.
+fn outside(platform: &Platform) -> Result<(), Failed> {
+    let (platform, fails) = failing(platform, CallKind::Launch)?;
+    let stream = platform.stream_pool("outside", &CudaStreamPool::new())?.allocate("outside")?;
+    let mut sum = platform.tensor(SHAPE, &stream)?;
+    stream.fill_bytes(&mut sum, 0)?;
+    fails.fail_next();
+    check(stream.launch::<add_one>(LEN, (&mut sum,)).is_err(), || "it did not fail".into())?;
+    stream.launch::<add_one>(LEN, (&mut sum,))?;
+    check_equal(stream.download_blocking(&sum)?, vec![1.0; LEN])
+}
