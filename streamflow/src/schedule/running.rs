@@ -167,11 +167,13 @@ impl<G: Graph + 'static> Running<G> {
     /// - SIGTERM: `kill`, a service manager, the end of a container;
     /// - SIGHUP: the terminal is closed.
     ///
-    /// Another one of them ends the process at once, without `stop` hooks. Its exit code is 128 and the number of the signal:
-    /// 130, 143 or 129. So does the first one when the run is over, since the program no longer gets it in another way.
+    /// Every run that called this is stopped, and so is every one that called [`stop_on_ctrl_c`](Self::stop_on_ctrl_c).
     ///
-    /// Every run that called this is stopped. Handlers that the program has are called as well; one that it sets later
-    /// takes the signal away from the library. A signal that the program ignores, as SIGHUP after `nohup` and SIGINT in all
+    /// Handlers that the program has are called as well. A signal that stops no run, as another one of them or the first one
+    /// when the run is over, has the effect that it had before the call. If the program had a handler, that is called (on
+    /// Linux; elsewhere the library does not know of it). Else the process ends at once, without `stop` hooks. Its exit code
+    /// is 128 and the number of the signal: 130, 143 or 129. A handler that the program sets later takes the signal away
+    /// from the library. A signal that the program ignores, as SIGHUP after `nohup` and SIGINT in all
     /// that a script starts with `&`, remains ignored, and the call logs that (on Linux; elsewhere such a signal stops the
     /// run). A system without these signals has Ctrl-C alone.
     ///
@@ -183,7 +185,7 @@ impl<G: Graph + 'static> Running<G> {
     }
 
     /// As [`stop_on_signals`](Self::stop_on_signals), for SIGINT alone: SIGTERM and SIGHUP end the process without `stop`
-    /// hooks.
+    /// hooks. Where another run of the process has called `stop_on_signals`, they stop this run as well.
     ///
     /// # Errors
     /// [`Error::CtrlC`] if the system refuses it.

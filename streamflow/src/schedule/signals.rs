@@ -1,6 +1,11 @@
-//! Signals that stop runs: the process has one thread that gets them, and a list of the runs that each of them stops.
+//! Signals that stop runs: the process has one thread that gets them, and a list of the runs that they stop.
+//!
+//! A signal that stops no run has the effect that it had before the library got it: a handler of the program's is called, as
+//! for each signal, and without one the process ends. So nothing is lost by a signal that the library keeps after the last run,
+//! or after a call that could not get another one. It does keep them: once `signal-hook` has a signal, it can't give it back.
 
 use std::fs;
+use std::mem;
 use std::process;
 use std::sync::{Arc, Mutex, Weak};
 
@@ -11,6 +16,7 @@ use crate::lock::locked;
 use crate::log;
 
 /// A signal that can stop a run.
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Signal {
     /// POSIX has it.
     number: i32,
@@ -30,28 +36,48 @@ pub(super) const ALL: [Signal; 3] = [
 ];
 
 impl Signal {
-    /// Its bit in a mask of signals, as the kernel has them.
+    /// Its bit in a mask of signals, as the kernel has them. Numbers beyond 64 have none.
     fn bit(&self) -> u64 {
-        1 << (self.number - 1)
+        1_u64.unbounded_shl((self.number - 1).unsigned_abs())
     }
 }
 
-static HANDLER: Mutex<Handler> =
-    Mutex::new(Handler { source: system::Source::new(), runs: Vec::new() });
+static HANDLER: Mutex<Handler> = Mutex::new(Handler {
+    source: system::Source::new(),
+    listened: 0,
+    handled: 0,
+    runs: Vec::new(),
+});
 
 struct Handler {
     source: system::Source,
-    /// Each run once, with a mask of the signals that stop it.
-    runs: Vec<(Weak<Shared>, u64)>,
+    /// The mask of the signals that the library gets.
+    listened: u64,
+    /// The mask of those for which the program had a handler before.
+    handled: u64,
+    /// Each run once that has asked for a signal.
+    runs: Vec<Weak<Shared>>,
 }
 
-/// Stops a run at the next one of these signals.
+impl Handler {
+    /// Gets a signal from now on.
+    fn listen(&mut self, signal: &Signal, caught: u64) -> Result<(), String> {
+        if self.listened & signal.bit() == 0 {
+            self.source.listen(signal.number)?;
+            self.listened |= signal.bit();
+            self.handled |= signal.bit() & caught;
+        }
+        Ok(())
+    }
+}
+
+/// Stops a run at the next one of these signals, or of those that another run has asked for.
 ///
 /// # Errors
-/// [`Error::CtrlC`].
+/// [`Error::CtrlC`]. The run is not stopped by any signal then.
 pub(super) fn stop(run: &Arc<Shared>, signals: &[Signal]) -> Result<()> {
     let _later = log::later();
-    let ignored = ignored();
+    let [ignored, caught] = ["SigIgn:", "SigCgt:"].map(mask);
     let mut handler = locked(&HANDLER);
     for signal in signals {
         if ignored & signal.bit() != 0 {
@@ -62,16 +88,14 @@ pub(super) fn stop(run: &Arc<Shared>, signals: &[Signal]) -> Result<()> {
                 );
             });
         } else {
-            let listened = handler.source.listen(signal.number);
+            let listened = handler.listen(signal, caught);
             listened.map_err(|problem| Error::CtrlC { problem })?;
         }
     }
-    let asked = signals.iter().fold(0, |mask, signal| mask | signal.bit());
-    handler.runs.retain(|(run, _)| run.upgrade().is_some_and(|run| !run.is_over()));
+    handler.runs.retain(|run| run.upgrade().is_some_and(|run| !run.is_over()));
     let run = Arc::downgrade(run);
-    match handler.runs.iter_mut().find(|(known, _)| known.ptr_eq(&run)) {
-        Some((_, mask)) => *mask |= asked,
-        None => handler.runs.push((run, asked)),
+    if !handler.runs.iter().any(|known| known.ptr_eq(&run)) {
+        handler.runs.push(run);
     }
     Ok(())
 }
@@ -80,27 +104,27 @@ pub(super) fn stop(run: &Arc<Shared>, signals: &[Signal]) -> Result<()> {
 fn arrived(number: i32) {
     let Some(signal) = ALL.into_iter().find(|signal| signal.number == number) else { return };
     let mut handler = locked(&HANDLER);
-    let stopped = handler.runs.extract_if(.., |(_, mask)| *mask & signal.bit() != 0);
-    let runs: Vec<_> = stopped.collect();
+    let runs = mem::take(&mut handler.runs);
+    let is_handled = handler.handled & signal.bit() != 0;
     drop(handler);
     let mut has_run = false;
-    for run in runs.iter().filter_map(|(run, _)| run.upgrade()).filter(|run| !run.is_over()) {
+    for run in runs.iter().filter_map(Weak::upgrade).filter(|run| !run.is_over()) {
         // Also one that is being stopped already: this is the first signal that it gets.
         has_run = true;
         run.control.stop(signal.source);
     }
-    if !has_run {
+    if !has_run && !is_handled {
         // As a shell reports a process that the signal has ended.
         process::exit(128 + number);
     }
 }
 
-/// The mask of the signals that the process ignores. `nohup` has it ignore SIGHUP, and a script SIGINT in what it starts with
-/// `&`: that is to go on. Linux alone tells it without a call of C. A signal that the library gets is not ignored.
-fn ignored() -> u64 {
+/// A mask of signals in the state of the process: those that it ignores, or those for which it has a handler. `nohup` has it
+/// ignore SIGHUP, and a script SIGINT in what it starts with `&`: that is to go on. Linux alone tells it without a call of C.
+fn mask(name: &str) -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or_default()
+    let mask = status.lines().find_map(|line| line.strip_prefix(name));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or_default()
 }
 
 #[cfg(unix)]
@@ -117,7 +141,7 @@ mod system {
             Self(None)
         }
 
-        /// Gets this signal from now on, beside the handlers that the program has.
+        /// Gets this signal from now on, once, beside the handlers that the program has.
         pub(super) fn listen(&mut self, number: i32) -> Result<(), String> {
             let thread = match &self.0 {
                 Some(thread) => thread,
@@ -139,21 +163,73 @@ mod system {
 /// Ctrl-C is all that such a system has.
 #[cfg(not(unix))]
 mod system {
-    /// Whether the handler of Ctrl-C is installed.
-    pub(super) struct Source(bool);
+    pub(super) struct Source(());
 
     impl Source {
         pub(super) const fn new() -> Self {
-            Self(false)
+            Self(())
         }
 
         pub(super) fn listen(&mut self, number: i32) -> Result<(), String> {
-            if number == super::INTERRUPT.number && !self.0 {
-                let set = ctrlc::try_set_handler(|| super::arrived(super::INTERRUPT.number));
-                set.map_err(|error| error.to_string())?;
-                self.0 = true;
+            if number != super::INTERRUPT.number {
+                return Ok(());
             }
-            Ok(())
+            let set = ctrlc::try_set_handler(|| super::arrived(super::INTERRUPT.number));
+            set.map_err(|error| error.to_string())
         }
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+    use std::env;
+    use std::process::Command;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::thread;
+
+    use super::*;
+    use crate::context::{Command as Next, RunControl};
+    use crate::time::Clock;
+
+    /// The number of no signal.
+    const REFUSED: Signal = Signal { number: 100, name: "none", source: StopSource::HangUp };
+
+    fn terminate() {
+        let me = process::id().to_string();
+        assert!(Command::new("kill").args(["-TERM", &me]).status().unwrap().success());
+    }
+
+    /// In a process of its own: the program's handler is called, and the process goes on, though the library has one of the
+    /// two signals.
+    #[test]
+    fn a_call_that_can_not_have_all_signals_changes_the_effect_of_none() {
+        const CHILD: &str = "STREAMFLOW_TEST_SIGNALS";
+        if env::var_os(CHILD).is_none() {
+            let name = "schedule::signals::tests::a_call_that_can_not_have_all_signals_changes_the_effect_of_none";
+            let mut child = Command::new(env::current_exe().unwrap());
+            let done = child.args(["--exact", name]).env(CHILD, "1").output().unwrap();
+            return assert!(done.status.success(), "{done:?}");
+        }
+        if mask("SigIgn:") & ALL[1].bit() != 0 {
+            return;
+        }
+        let called = Arc::new(AtomicBool::new(false));
+        signal_hook::flag::register(ALL[1].number, called.clone()).unwrap();
+        let run = || Arc::new(Shared::new("Graph", Arc::new(RunControl::default()), Clock::real()));
+        let (first, second) = (run(), run());
+        let refused = stop(&first, &[ALL[1], REFUSED]);
+        assert!(matches!(refused, Err(Error::CtrlC { .. })), "{refused:?}");
+        terminate();
+        while !called.load(Ordering::Relaxed) {
+            thread::yield_now();
+        }
+        // The library gets signals in order, so it has done with that one when this run is stopped.
+        stop(&second, &[ALL[1]]).unwrap();
+        terminate();
+        while second.control.command() != Next::Stop(StopSource::Terminate) {
+            thread::yield_now();
+        }
+        assert_eq!(first.control.command(), Next::Run);
     }
 }

@@ -19,6 +19,7 @@ const STOPS: &str = "stops";
 const SECOND: &str = "second signal";
 const INTERRUPT_ALONE: &str = "Ctrl-C alone";
 const IGNORED: &str = "ignored";
+const AFTER: &str = "after the run";
 const OTHER_HANDLER: &str = "another handler";
 
 /// The variable that `child` reads.
@@ -52,7 +53,14 @@ pub(crate) fn add(suite: Suite) -> Suite {
             unix(|| check_equal(ended(INTERRUPT_ALONE, "TERM")?.code(), None))
         })
         .optional("another_handler_of_ctrl_c_is_called_as_well", "", || {
-            unix(|| child::run(OTHER_HANDLER, &[]))
+            linux(|| child::run(OTHER_HANDLER, &[]))
+        })
+        .optional("a_signal_after_the_run_ends_a_process_without_a_handler", "", || {
+            unix(|| {
+                SIGNALS.into_iter().try_for_each(|(signal, code, _)| {
+                    check_equal((signal, ended(AFTER, signal)?.code()), (signal, Some(code)))
+                })
+            })
         })
         .optional("a_run_goes_on_where_a_signal_is_ignored", "", || {
             linux(|| {
@@ -114,6 +122,7 @@ pub(crate) fn in_child(role: &str) -> Result<(), Failed> {
         SECOND => hangs(),
         INTERRUPT_ALONE => interrupt_alone(),
         IGNORED => ignored(),
+        AFTER => after(),
         _ => other_handler(),
     }
 }
@@ -204,18 +213,26 @@ fn first() -> Result<(), Failed> {
     two.stop_on_ctrl_c()?;
     two.stop_on_signals()?;
     raise("TERM")?;
-    check_equal(two.join()?.end, End::Stopped { by: StoppedBy::Signal("SIGTERM") })?;
-    // Two runs of the same process get the next one.
-    let three = Endless::new(&platform)?.spawn()?;
-    three.stop_on_signals()?;
-    raise("INT")?;
-    for running in [one, three] {
-        check_equal(running.join()?.end, End::Stopped { by: StoppedBy::CtrlC })?;
+    let terminated = End::Stopped { by: StoppedBy::Signal("SIGTERM") };
+    // Also the one that had asked for Ctrl-C alone.
+    for running in [one, two] {
+        check_equal(running.join()?.end, terminated.clone())?;
     }
     check(!other.is_over(), || "a run was stopped that had not asked".into())?;
+    // After the end of the run that has asked for SIGTERM, too.
     other.stop_on_ctrl_c()?;
+    raise("TERM")?;
+    check_equal(other.join()?.end, terminated)?;
+    // Two runs get Ctrl-C.
+    let [three, four] = [(); 2].map(|()| Endless::new(&platform).and_then(Endless::spawn));
+    let (three, four) = (three?, four?);
+    three.stop_on_signals()?;
+    four.stop_on_ctrl_c()?;
     raise("INT")?;
-    check_equal(other.join()?.end, End::Stopped { by: StoppedBy::CtrlC })
+    for running in [three, four] {
+        check_equal(running.join()?.end, End::Stopped { by: StoppedBy::CtrlC })?;
+    }
+    Ok(())
 }
 
 /// Starts a child that ignores a signal: a shell hands that down.
@@ -268,14 +285,33 @@ fn interrupt_alone() -> Result<(), Failed> {
     Err(Failure::msg("the process goes on"))
 }
 
+fn after() -> Result<(), Failed> {
+    let running = Endless::new(&Platform::host().build()?)?.spawn()?;
+    running.stop_on_signals()?;
+    running.stop();
+    running.join()?;
+    raise(&named()?)?;
+    loop {
+        thread::park();
+    }
+}
+
+/// The process goes on after each signal: the program has a handler. The next run shows that, since the library gets the
+/// signals in order.
 fn other_handler() -> Result<(), Failed> {
     let (called, calls) = channel();
     // The test may have ended.
     ctrlc::set_handler(move || _ = called.send(())).map_err(Failure::msg)?;
     let platform = Platform::host().build()?;
-    let running = Endless::new(&platform)?.spawn()?;
-    running.stop_on_signals()?;
-    raise("INT")?;
-    calls.recv()?;
-    check_equal(running.join()?.end, End::Stopped { by: StoppedBy::CtrlC })
+    for _ in 0..2 {
+        let running = Endless::new(&platform)?.spawn()?;
+        running.stop_on_signals()?;
+        raise("INT")?;
+        calls.recv()?;
+        check_equal(running.join()?.end, End::Stopped { by: StoppedBy::CtrlC })?;
+        // The run is over.
+        raise("INT")?;
+        calls.recv()?;
+    }
+    Ok(())
 }
