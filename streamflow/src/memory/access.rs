@@ -21,8 +21,18 @@ pub(crate) struct Use<'a> {
     what: &'static str,
     /// The memory may be on another device than the stream.
     peer: bool,
-    /// The work writes elements without reading any, so they need not be written before.
-    overwrites: bool,
+    content: Content,
+}
+
+/// What a use has to do with the elements from before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Content {
+    /// The work may read them.
+    Needed,
+    /// The work overwrites them.
+    Overwritten,
+    /// The memory is a library's own: each call makes of it what it needs.
+    Scratch,
 }
 
 impl<'a> Use<'a> {
@@ -33,13 +43,20 @@ impl<'a> Use<'a> {
         mode: AccessMode,
         what: &'static str,
     ) -> Self {
-        Self { block, range, mode, what, peer: false, overwrites: false }
+        Self { block, range, mode, what, peer: false, content: Content::Needed }
     }
 
     /// A write of memory on the stream's device that reads nothing, as those of copies and fills.
     #[inline(always)]
     pub(super) fn overwriting(memory: (&'a Block, MemoryRange), what: &'static str) -> Self {
-        Self { overwrites: true, ..Self::new(memory, AccessMode::Write, what) }
+        Self { content: Content::Overwritten, ..Self::new(memory, AccessMode::Write, what) }
+    }
+
+    /// The same use of memory of a library's own, as a work area.
+    #[allow(dead_code, reason = "features with a library use it")]
+    #[inline(always)]
+    pub(crate) fn scratch(self) -> Self {
+        Self { content: Content::Scratch, ..self }
     }
 
     /// The same use in another way, or none. `choose` gets what it is called in messages, and the way of this one.
@@ -59,7 +76,7 @@ impl<'a> Use<'a> {
     /// The work of this use is queued. If it overwrites all that a call which failed was to write, it is written now.
     #[inline]
     pub(super) fn end_mark(&self) {
-        if self.overwrites {
+        if self.content == Content::Overwritten {
             self.block.overwritten(self.range);
         }
     }
@@ -70,7 +87,7 @@ impl<'a> Use<'a> {
         } else {
             self.block.check(stream, self.what)?;
         }
-        if self.overwrites { Ok(()) } else { self.block.check_written() }
+        if self.content == Content::Needed { self.block.check_written() } else { Ok(()) }
     }
 }
 
@@ -153,7 +170,7 @@ pub(crate) fn prepared<R, E: Into<Error>>(done: Result<R, E>, uses: impl Uses) -
 #[inline(never)]
 pub(crate) fn fail(uses: impl Uses, error: &Error) {
     let Ok(()) = uses.try_each(|it| {
-        if it.mode == AccessMode::Write {
+        if it.mode == AccessMode::Write && it.content != Content::Scratch {
             it.block.fail(it.range, error);
         }
         Ok::<(), Infallible>(())

@@ -175,12 +175,14 @@ fn failing(platform: &Platform, kind: CallKind) -> Result<(Platform, Arc<FailNth
 }
 
 /// The result of a run, and what has arrived.
+type Ran = (Result<(), Error>, Vec<[f32; 2]>);
+
 fn run(
     platform: &Platform,
     call: Call,
     fails: Option<Arc<FailNth>>,
     after: After,
-) -> Result<(Result<(), Error>, Vec<[f32; 2]>), Failed> {
+) -> Result<Ran, Failed> {
     let seen = Seen::default();
     let done = Sends::new(platform, call, fails, after, seen.clone())?.run().map(drop);
     let seen = seen.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -188,11 +190,7 @@ fn run(
 }
 
 /// The run fails in tick 1, with both texts, and the memory of tick 1 has not arrived.
-fn check_lost(
-    name: &str,
-    (done, seen): (Result<(), Error>, Vec<[f32; 2]>),
-    texts: &[&str],
-) -> Result<(), Failed> {
+fn check_lost(name: &str, (done, seen): Ran, texts: &[&str]) -> Result<(), Failed> {
     let is_right = |error: &Error| matches!(error, Error::Operator { node, tick: 1, hook: "compute", .. } if node == "calls");
     let text = check_error(name, done, is_right)?;
     check_text(&text, &["memory that `calls` was to write is not written"])?;
@@ -244,7 +242,7 @@ fn used(platform: &Platform) -> Result<(), Failed> {
             std::mem::swap(&mut m.target, &mut m.other);
             Ok(())
         }),
-        ("a download", |m, _| Ok(drop(m.cx.download(&m.target, &m.stream)?))),
+        ("a download", |m, _| Ok(m.cx.download(&m.target, &m.stream).map(drop)?)),
         ("a raw address", |m, _| Ok(m.stream.read_raw(&m.target, |_| ())?)),
         ("a part that is overwritten", |m, _| {
             let part = m.target.slice_mut(1..);
@@ -312,7 +310,21 @@ fn handled(platform: &Platform) -> Result<(), Failed> {
         check(done.is_ok() && fails.has_failed(), || format!("{name}: {done:?}"))?;
         check_equal((name, seen), (name, vec![[3.0; 2], [value; 2], [3.0; 2]]))?;
     }
-    Ok(())
+    if platform.is_simulated() { library(platform) } else { Ok(()) }
+}
+
+/// A library's own memory, as its work area, is not needed from one call to the next.
+fn library(platform: &Platform) -> Result<(), Failed> {
+    let twice: Call = |m| {
+        let mut blas = Blas::<f32>::on(m.cx, &m.stream)?;
+        drop(blas.axpy(&m.stream, 1.0, &m.other, &mut m.target));
+        m.target.assume_written();
+        blas.axpy(&m.stream, 2.0, &m.other, &mut m.target)
+    };
+    let (platform, fails) = failing(platform, CallKind::CallLibrary)?;
+    let (done, seen) = run(&platform, twice, Some(fails.clone()), |_, done| Ok(done?))?;
+    check(done.is_ok() && fails.has_failed(), || format!("{done:?}"))?;
+    check_equal(seen, vec![[3.0; 2], [13.0; 2], [3.0; 2]])
 }
 
 /// Makes a table in `start`, and drops the error. Each tick sends a copy.
