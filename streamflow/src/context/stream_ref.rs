@@ -40,6 +40,7 @@ impl StreamRef {
 
 /// A proof that work queued on [`target`](Self::target) comes after the streams that were passed to
 /// [`ExecutionContext::synchronize_streams`](crate::ExecutionContext::synchronize_streams).
+#[must_use = "pass it to `into_synchronized_data`"]
 #[derive(Debug, Clone)]
 pub struct Synchronized<'c> {
     target: Stream<'c>,

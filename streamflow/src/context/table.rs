@@ -52,6 +52,7 @@ use crate::memory::{Element, Tensor};
 /// ```
 ///
 /// The memory stays until the operator is dropped, also from one run to the next.
+#[must_use = "keep it in the operator, and upload it by `on`"]
 pub struct Table<T: Element> {
     values: Box<[T]>,
     shape: Option<Box<[usize]>>,
@@ -66,7 +67,7 @@ impl<T: Element> Table<T> {
     }
 
     /// Gives the tensor this shape. A shape with another number of elements is an error of [`on`](Self::on).
-    #[must_use]
+    #[must_use = "it returns the table with this shape"]
     pub fn reshape(self, shape: impl Into<Vec<usize>>) -> Self {
         Self { shape: Some(shape.into().into()), ..self }
     }

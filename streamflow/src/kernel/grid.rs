@@ -30,6 +30,7 @@ const MAX_THREADS: [u64; 3] = [1024, 1024, 64];
 /// may reach beyond the elements, so a kernel compares its index with the length. With zero elements or blocks
 /// nothing is launched. A grid that is too small for the slices that a kernel writes is refused, and so is one with other
 /// dimensions than the CUDA body reads: see *The grid* in the documentation of [`#[kernel]`](macro@crate::kernel).
+#[must_use = "pass it to a launch"]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Grid {
     size: [u64; 3],

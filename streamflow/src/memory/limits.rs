@@ -21,6 +21,7 @@ const GRANULE: u64 = 512;
 /// # Ok(())
 /// # }
 /// ```
+#[must_use = "pass it to the builder of a platform"]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MemoryOptions {
@@ -116,6 +117,7 @@ impl MemoryOptions {
 /// use streamflow::memory::MemoryLimits;
 /// const FRAMES: MemoryLimits = MemoryLimits::blocks(0, 4).checked();
 /// ```
+#[must_use = "it describes an allocator, and makes none"]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MemoryLimits {
     kind: Kind,
@@ -191,7 +193,7 @@ impl MemoryLimits {
     /// # Panics
     /// For a [mistake](Self#mistakes): in a constant, while compiling.
     #[track_caller]
-    #[must_use]
+    #[must_use = "it returns the checked limits"]
     pub const fn checked(self) -> Self {
         match self.problem("") {
             None => self,

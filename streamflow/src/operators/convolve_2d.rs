@@ -56,7 +56,7 @@ impl Convolve2d {
     }
 
     /// Takes pixels beyond the border as 0.
-    #[must_use]
+    #[must_use = "it returns the operator with this border"]
     pub fn zero_border(self) -> Self {
         Self { nearest: false, ..self }
     }

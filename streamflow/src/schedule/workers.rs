@@ -21,6 +21,7 @@ const MOST: usize = 1024;
 ///
 /// Each worker has its core and priority during a run; at the end the thread that called `run` gets its own ones back.
 /// Threads that a hook creates inherit both. Cores and priorities need Linux.
+#[must_use = "pass it to `workers` of a graph"]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Workers {
     /// `None`: the greedy scheduler.
@@ -46,21 +47,18 @@ impl Workers {
 
     /// The core of each of the shared workers, in their order: as many as there are workers. Linux numbers the cores
     /// from 0.
-    #[must_use]
     pub fn cores(mut self, cores: impl IntoIterator<Item = usize>) -> Self {
         self.cores = Some(cores.into_iter().collect());
         self
     }
 
     /// The priority of the shared workers.
-    #[must_use]
     pub const fn priority(mut self, priority: Priority) -> Self {
         self.priority = Some(priority);
         self
     }
 
     /// The options of the worker that nodes name by `#[worker(name)]`.
-    #[must_use]
     pub fn worker(mut self, name: &str, options: Worker) -> Self {
         self.named.push((name.to_owned(), options));
         self
@@ -159,6 +157,7 @@ impl From<usize> for Workers {
 /// let disk = Worker::new().core(3).priority(Priority::Fifo(50));
 /// # let _ = disk;
 /// ```
+#[must_use = "pass it to `Workers::worker`"]
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Worker(ThreadSettings);
 
@@ -169,14 +168,12 @@ impl Worker {
     }
 
     /// Its core, from 0.
-    #[must_use]
     pub const fn core(mut self, core: usize) -> Self {
         self.0.core = Some(core);
         self
     }
 
     /// Its priority.
-    #[must_use]
     pub const fn priority(mut self, priority: Priority) -> Self {
         self.0.priority = Some(priority);
         self

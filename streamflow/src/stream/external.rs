@@ -25,6 +25,7 @@ use crate::error::{Error, Result};
 ///
 /// Each wrapped stream takes 17 events. Wrap it once and keep the wrapper; wrapping the same stream again, after the
 /// first wrapper was dropped, takes no more.
+#[must_use = "it stands for the stream only as long as it lives"]
 pub struct ExternalStream<'a> {
     stream: CudaStream,
     _foreign: PhantomData<&'a ()>,

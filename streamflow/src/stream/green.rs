@@ -39,6 +39,7 @@ use crate::error::{Error, Result};
 /// const GREEN: CudaGreenContextPool = CudaGreenContextPool::new().sms_per_partition(&[8, 16]);
 /// const THIRD: CudaStreamPool = CudaStreamPool::new().on(GREEN.context(2)).checked();
 /// ```
+#[must_use = "it describes green contexts, and makes none"]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CudaGreenContextPool {
     pub(super) device: DeviceId,
@@ -122,7 +123,7 @@ impl CudaGreenContextPool {
     /// # Panics
     /// For a [mistake](Self#mistakes): in a constant, while compiling.
     #[track_caller]
-    #[must_use]
+    #[must_use = "it returns the checked pool"]
     pub const fn checked(self) -> Self {
         match self.problem("") {
             None => self,
@@ -209,6 +210,7 @@ impl Default for CudaGreenContextPool {
 
 /// Describes which partition of a [`CudaGreenContextPool`] a stream pool is on. Holoscan's `CudaGreenContext`. The live
 /// partition is a [`GreenContext`].
+#[must_use = "it names a green context, and makes none"]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CudaGreenContext {
     pub(super) pool: CudaGreenContextPool,

@@ -30,6 +30,7 @@ use crate::error::const_text::Text;
 ///   ```
 /// - the graph's `new`, for a `let` of a graph, and of `Platform::stream_pool`:
 ///   [`Error::PoolDescription`](crate::Error::PoolDescription), in the same words.
+#[must_use = "it describes a pool, and makes none"]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CudaStreamPool {
     pub(super) device: DeviceId,
@@ -140,7 +141,7 @@ impl CudaStreamPool {
     /// # Panics
     /// For a [mistake](Self#mistakes): in a constant, while compiling.
     #[track_caller]
-    #[must_use]
+    #[must_use = "it returns the checked pool"]
     pub const fn checked(self) -> Self {
         match self.problem("") {
             None => self,

@@ -13,6 +13,7 @@ use crate::error::{Error, Result};
 /// On the host simulator the time is simulated, by a fixed model of copy and compute engines. It repeats with the seed,
 /// and says nothing about the time on a GPU or on the host. See [`driver::host`](crate::driver::host). The
 /// [`Elapsed`] between two such moments says so where it is printed.
+#[must_use = "an event has no effect before it is compared with another one"]
 #[derive(Debug)]
 pub struct TimingEvent {
     event: OwnedEvent,

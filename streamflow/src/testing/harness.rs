@@ -24,6 +24,7 @@ const MOST_EDGES: usize = 1024;
 ///
 /// Device data is pushed on the harness's own [`stream`](Self::stream), so the operator must wait for it as in a graph.
 /// An emitted message comes with the point at which its data is ready.
+#[must_use = "the operator runs by `tick`"]
 pub struct OperatorHarness<O: Compute> {
     node: Box<Node<O>>,
     stream: CudaStream,

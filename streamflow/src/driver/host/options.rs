@@ -43,7 +43,7 @@ const DEFAULT_MEMORY: u64 = 8 << 30;
 
 /// Builds a [`HostDriver`]. See [`HostDriver::builder`].
 #[derive(Debug, Clone)]
-#[must_use]
+#[must_use = "call `build`"]
 pub struct HostBuilder {
     pub(super) devices: usize,
     pub(super) seed: u64,

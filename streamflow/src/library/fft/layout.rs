@@ -21,6 +21,7 @@ pub(in crate::library) const MOST: usize = 3;
 /// // Images of 480 rows of 640 within rows of 704, one after the other.
 /// let padded = Layout::embedded([480, 704]);
 /// ```
+#[must_use = "pass it to `input` or `output` of a plan"]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Layout {
     rank: usize,
@@ -45,14 +46,14 @@ impl Layout {
     }
 
     /// How far apart neighbours in the last dimension are: 1 without this call.
-    #[must_use]
+    #[must_use = "it returns the layout with this stride"]
     pub const fn stride(self, elements: usize) -> Self {
         Self { stride: elements, ..self }
     }
 
     /// How far apart the first elements of neighbouring transforms are: without this call, the array in which a transform
     /// is embedded, times the stride.
-    #[must_use]
+    #[must_use = "it returns the layout with this distance"]
     pub const fn distance(self, elements: usize) -> Self {
         Self { distance: Some(elements), ..self }
     }

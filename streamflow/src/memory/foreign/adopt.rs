@@ -17,6 +17,7 @@ use crate::stream::CudaStream;
 
 /// Memory that other code owns, to be used as a tensor: see
 /// [`Platform::adopt_tensor`](crate::Platform::adopt_tensor).
+#[must_use = "dropping it gives the memory back; pass it to `adopt_tensor`"]
 pub struct ForeignMemory {
     device: DeviceId,
     range: MemoryRange,

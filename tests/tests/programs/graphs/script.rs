@@ -173,7 +173,7 @@ impl Core {
             }
             Action::Synchronize => s.synchronize_blocking()?,
             Action::Timing => {
-                s.record_timing()?;
+                drop(s.record_timing()?);
             }
             Action::Raw => {
                 s.raw();

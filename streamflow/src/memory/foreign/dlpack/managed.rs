@@ -16,6 +16,7 @@ use crate::memory::foreign::reaper;
 
 /// A tensor of another library: a `DLManagedTensorVersioned`, or the older `DLManagedTensor`. It owns the structure:
 /// dropping it calls the structure's deleter, on a thread of its own.
+#[must_use = "dropping it gives the tensor back; pass it to `import_dlpack`"]
 pub struct DlTensor {
     raw: Raw,
     description: Description,
@@ -264,6 +265,7 @@ impl fmt::Debug for DlTensor {
 ///     Ok(platform.import_dlpack(given, After::Complete)?)
 /// }
 /// ```
+#[must_use = "dropping it ends the export; pass it on by `into_raw`"]
 #[derive(Debug)]
 pub struct DlExport(DlTensor);
 

@@ -62,6 +62,7 @@ use crate::turns;
 /// # Ok(())
 /// # }
 /// ```
+#[must_use = "the node ends when all its handles are dropped"]
 #[derive(Debug)]
 pub struct AsyncHandle(Arc<State>);
 

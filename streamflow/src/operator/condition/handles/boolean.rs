@@ -51,6 +51,7 @@ use crate::turns;
 /// # Ok(())
 /// # }
 /// ```
+#[must_use = "the node ends when all its handles are dropped"]
 #[derive(Debug)]
 pub struct BooleanHandle(Arc<State>);
 
