@@ -18,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
-# The largest difference over the median of the numbers, of which the first is much larger: 16 ulp times the steps of a
+# The largest difference over the median of the numbers, and the first one is much larger: 16 ulp times the steps of a
 # transform of 2^25 elements.
 TOLERANCES = {"complex128": 16 * 25 * 2.0**-53, "complex64": 16 * 25 * 2.0**-24}
 SHAPE, LARGE, SMALL, OWNED = (64, 256, 128), (512, 256, 256), (10, 20), (64, 128)

@@ -154,7 +154,7 @@ impl Overlap {
 }
 
 /// Queues all chunks on the streams in turn. Returns the time from the start of the first chunk to the end of the last.
-/// There is at least one stream.
+/// `streams` has at least one.
 fn time(chunks: &mut [Chunk], streams: &[CudaStream]) -> Result<Duration, Error> {
     let (first, others) = (&streams[0], &streams[1..]);
     let start = first.record_timing()?;

@@ -296,7 +296,7 @@ fn chunks_overlap_under_every_seed() {
         assert!(lines[1].starts_with("run 0: ") && lines[1].contains("simulated ms"), "{lines:?}");
         assert!(lines[2].contains("ratio "), "{lines:?}");
     }
-    // One chunk has nothing to overlap with.
+    // A single chunk has nothing to overlap with.
     let one = ticks(&run(0, &["--json", "--chunks", "1"]));
     assert_eq!((&one[0]["streams"], &one[0]["ratio"]), (&1.into(), &serde_json::json!(1.0)));
 }
@@ -447,7 +447,7 @@ fn the_report_flag_says_why_the_run_ended() {
         |line: &&str| matches!(line.split_whitespace().collect::<Vec<_>>()[..], [_, "4", _]);
     let ticks = report.lines().filter(is_row).count();
     assert_eq!(ticks, 4, "each node did 4 ticks:\n{report}");
-    // Statistics: of each node, and of the paths from both sources to the sink, of which one is the earlier.
+    // Statistics: of each node, and of the path to the sink from the source whose data is the earlier.
     for words in ["host time of a tick", "latency of a path", "p99", " → rx"] {
         assert!(report.contains(words), "{report}");
     }

@@ -63,7 +63,7 @@ struct Camera {
 
 impl Compute for Camera {
     fn compute(&mut self, io: CameraIo<'_>, cx: &ExecutionContext) -> Result<()> {
-        // There is one for each notice.
+        // Each notice stands for a full frame.
         let Frame { number, acquired, pixels } = self.buffers.full.recv()?;
         let stream = cx.allocate_cuda_stream(io.upload)?;
         let mut frame = cx.tensor([pixels.len()], &stream)?;

@@ -46,7 +46,7 @@ pub(crate) trait Sleeper: fmt::Debug + Send + Sync {
     fn is_over(&self) -> bool;
 }
 
-/// What a scheduler shall do next.
+/// The command to a scheduler: its next step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Command {
     /// Run the nodes.

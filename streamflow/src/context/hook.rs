@@ -1,4 +1,4 @@
-//! What the runner of a node does before and after each hook: binds the device, and records the streams.
+//! The steps before and after each hook: the runner of a node binds the device, and records the streams.
 
 use super::{Activity, ExecutionContext};
 use crate::driver::{Asker, DriverResult, Note};

@@ -1,5 +1,5 @@
-//! What an operator gets beside its ports. [`ExecutionContext`] is the second argument of each hook: it has the
-//! operator's streams, its memory, its node and its tick. A [`Stream`] is borrowed for one tick; [`OnStream`] keeps what
+//! The context of an operator: all that it gets beside its ports. [`ExecutionContext`] is the second argument of each hook: it
+//! has the operator's streams, its memory, its node and its tick. A [`Stream`] is borrowed for one tick; [`OnStream`] keeps what
 //! a stream needs for longer, [`Table`] keeps constants in device memory, and a [`Waker`] wakes the node from outside.
 
 mod activity;

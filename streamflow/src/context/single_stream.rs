@@ -7,9 +7,9 @@ use crate::stream::CudaStream;
 
 /// No stream is known yet.
 const NONE: u64 = u64::MAX;
-/// One is declared, and is not known yet.
+/// The only stream is declared, and is not known yet.
 const DECLARED: u64 = u64::MAX - 1;
-/// There are several streams. This is final.
+/// The graph has several streams. This is final.
 const SEVERAL: u64 = u64::MAX - 2;
 
 /// State that all nodes of a graph share: whether they have one stream alone, whose records no other stream needs.

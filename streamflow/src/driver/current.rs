@@ -6,7 +6,7 @@
 use std::cell::Cell;
 use std::marker::PhantomData;
 
-/// There is doubt until a device is bound again.
+/// The current device is in doubt until a device is bound again.
 const DOUBT: u32 = 1;
 /// For each piece of other code that runs now.
 const RUNNING: u32 = 2;

@@ -27,7 +27,7 @@ macro_rules! forward {
         /// # Safety
         /// The driver below answers the calls that are not overridden. The overridden ones keep the promises
         /// of [`Driver`]. A layer that makes calls fail keeps them: a failed call promises nothing. A
-        /// layer that drops waits does not, and its programs race. Such a layer is only for tests of
+        /// layer that drops waits does not, and its programs race. A layer of this kind is only for tests of
         /// ordering whose kernels compute plain numbers: then wrong numbers are the only consequence.
         #[allow(clippy::missing_safety_doc, reason = "the trait's text names the contracts")]
         pub unsafe trait Layer: Send + Sync + fmt::Debug {

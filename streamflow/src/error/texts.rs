@@ -28,7 +28,7 @@ pub(super) fn allocated_for(holders: &[(String, usize)]) -> String {
     format!(", allocated for the streams {each}; messages may have carried them elsewhere")
 }
 
-/// The pools of a device, of which each has a name, bytes in use and bytes that are free.
+/// The pools of a device. Each has a name, bytes in use and bytes that are free.
 pub(super) fn held_by(pools: &[(String, u64, u64)], total: u64) -> String {
     let used: u64 = pools.iter().map(|(_, used, _)| *used).sum();
     let each = pools.iter().map(|(name, used, free)| {

@@ -171,7 +171,7 @@ impl<'a> Passing<'a> {
 
     #[inline(always)]
     fn access(&mut self, access: Access, block: &'a Block) {
-        // There is room for one access per parameter. With more parameters the launch is refused.
+        // Each parameter has room for one access. With more parameters the launch is refused.
         if access.range.bytes == 0 || self.accesses.is_full() {
             return;
         }

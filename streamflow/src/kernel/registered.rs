@@ -38,7 +38,7 @@ impl Registered {
             && code(self) == code(other)
     }
 
-    /// A generic kernel of which no instance is named.
+    /// A generic kernel without a named instance.
     pub const fn generic(name: &'static str, file: &'static str, line: u32) -> Self {
         Self { name, file, line, info: None }
     }

@@ -395,7 +395,7 @@ impl<'a> Side<'a> {
     }
 }
 
-/// What to copy between two sides with the same number of elements, of which one has gaps.
+/// The copies between two sides with the same number of elements. One side has gaps.
 fn plan(source: &Side<'_>, target: &Side<'_>) -> Result<CopyPlan> {
     let (from, to) = (source.strides(), target.strides());
     CopyPlan::new(source.shape.dims(), &from, &to).ok_or_else(|| {

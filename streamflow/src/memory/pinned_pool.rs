@@ -156,7 +156,7 @@ impl PinnedPool {
         Ok(made.block)
     }
 
-    /// Such memory for a replayed tick: of its set.
+    /// Memory for the host in a replayed tick: of the tick's set.
     #[track_caller]
     fn for_host_in_turn(
         self: &Arc<Self>,
@@ -306,7 +306,7 @@ impl PinnedPool {
         freed
     }
 
-    /// Takes back a block, of which so many bytes were counted as in use.
+    /// Takes back a block. So many of its bytes were counted as in use.
     fn take_back(&self, block: Box<PooledBlock<Self>>, used: u64) {
         let bytes = block.range().bytes;
         let mut free = self.lock();

@@ -87,7 +87,7 @@ impl PoolUsage {
         self.taken = self.taken.saturating_add(bytes);
     }
 
-    /// The frees so far, all of which are queued.
+    /// The frees so far. All are queued.
     pub(super) fn queued_frees(&self) -> QueuedFrees {
         QueuedFrees { freed: self.freed, taken: self.taken }
     }

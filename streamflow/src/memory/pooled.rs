@@ -184,12 +184,12 @@ impl<P> SizeClass<P> {
         self.ready > 0
     }
 
-    /// The sets of replayed ticks, of which so many may be in flight.
+    /// The sets of replayed ticks. So many ticks may be in flight.
     fn sets(&mut self, ticks: usize) -> &mut Sets<Box<PooledBlock<P>>> {
         self.sets.get_or_insert_with(|| Box::new(Sets::new(ticks)))
     }
 
-    /// A free block for a [replayed tick](super::rotation), of which the uses may be unordered; `None` if a new one is to
+    /// A free block for a [replayed tick](super::rotation). The block's uses may be unordered; `None` if a new one is to
     /// be made.
     pub(super) fn take_in_turn(
         &mut self,

@@ -7,7 +7,7 @@
 //! takes the first block of its list and looks at nothing else. A block that comes back with uses on its own stream alone is
 //! ready at once; the others are looked at when none is ready, and the driver may be [queried](super::queries) about
 //! them. Else the stream would wait for the uses of the oldest free block.
-//! There are [many](MemoryOptions::small_in_flight) small blocks. On an H200 the three waits
+//! A pool keeps [many](MemoryOptions::small_in_flight) small blocks. On an H200 the three waits
 //! for memory in a tick of three small kernels and a copy were 3 to 4 % of it.
 
 use std::mem;

@@ -141,7 +141,7 @@ pub(super) struct Bounds {
 }
 
 impl<B: InTurns> Sets<B> {
-    /// A free block for a replayed tick, of which the uses may be unordered; `None` if a new one is to be made. `loose` are
+    /// A free block for a replayed tick. The block's uses may be unordered; `None` if a new one is to be made. `loose` are
     /// the blocks of no set.
     pub(super) fn take(
         &mut self,

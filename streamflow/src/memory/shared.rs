@@ -8,7 +8,8 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 /// write it. The last owner can take it: [`try_unwrap`](Self::try_unwrap).
 ///
 /// An operator that keeps what it sends, such as a running average, has an output `#[output] average: Shared<Tensor<f32>>`.
-/// It emits `Shared::new(image)` and keeps a clone. Such an output feeds inputs `&Tensor<f32>` and `Shared<Tensor<f32>>`.
+/// It emits `Shared::new(image)` and keeps a clone. An output of a shared tensor feeds inputs `&Tensor<f32>` and
+/// `Shared<Tensor<f32>>`.
 pub struct Shared<T> {
     /// `None` only while this is dropped or unwrapped.
     slot: Option<Arc<Slot<T>>>,

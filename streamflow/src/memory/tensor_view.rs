@@ -99,7 +99,7 @@ impl<'a, T> TensorView<'a, T> {
         self.elements.range().address + (self.offset * size_of::<T>()) as u64
     }
 
-    /// The memory of which this is a part.
+    /// The memory that this is a part of.
     pub(crate) fn elements(&self) -> &'a DeviceSlice<T> {
         self.elements
     }

@@ -7,12 +7,12 @@ use std::ops::{Deref, DerefMut};
 /// at it six times compares a tag each time, and no length.
 pub(crate) enum Edges<E> {
     One([E; 1]),
-    /// None, or more than one.
+    /// Any other number of edges.
     Several(Vec<E>),
 }
 
 impl<E> Edges<E> {
-    /// None yet.
+    /// No edge yet.
     pub(crate) fn new() -> Self {
         Self::Several(Vec::new())
     }

@@ -53,7 +53,7 @@ enum Stage {
     Staged,
     /// All that wait, in a tick of `flush`.
     All,
-    /// None, in a later tick of `flush`.
+    /// No message, in a later tick of `flush`.
     Nothing,
 }
 
@@ -435,7 +435,7 @@ impl<T: Message> Inlet<T> {
 /// Which messages wait at an input. Of several inputs the greatest counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum InputState {
-    /// None, and the operator may run without one.
+    /// No message, and the operator may run without one.
     Absent,
     /// Enough for a tick: a message; at a required input, one on every edge.
     Present,

@@ -16,7 +16,7 @@
 //! The host's own state is not examined. It is a function of the driver's answers, so programs must
 //! otherwise be deterministic. Where threads take [turns], whose turn it is is a choice like the others, and
 //! the key covers which thread got which answer, and the order of the turns. Data that the host reads from
-//! page-locked memory *while* a copy to it is under way is not part of the state. Such a read happens in
+//! page-locked memory *while* a copy to it is under way is not part of the state. A read of this kind happens in
 //! some run, since every choice of every state is made in one; but not in all runs that could follow it.
 //!
 //! A host that repeats a query, and only got "not yet" in between, stays in the same state: the number of

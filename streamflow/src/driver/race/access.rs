@@ -64,7 +64,7 @@ impl Access {
 /// The stream of an access by the host itself.
 pub(super) const HOST: u32 = u32::MAX;
 
-/// Two accesses of which the later one is wrong, or both.
+/// Two accesses. The later one is wrong, or both are.
 #[derive(Debug)]
 pub(super) struct Race {
     pub(super) kind: RaceKind,

@@ -45,7 +45,7 @@ impl Journal {
     /// not. Whether there was room, and no other call open.
     ///
     /// # Safety
-    /// The caller is the writer, of which there is one at a time.
+    /// The caller is the only writer at this time.
     #[inline(always)]
     pub(super) unsafe fn append(
         &self,

@@ -103,7 +103,7 @@ impl Uses {
         self.is_freed()
     }
 
-    /// An access to the piece, of which bytes are blank.
+    /// An access to the piece, which has blank bytes.
     #[cold]
     #[inline(never)]
     fn access_blank_piece(&mut self, access: &Access, found: &mut Findings) {

@@ -146,7 +146,7 @@ impl State {
         self.give_up(below, index)
     }
 
-    /// Sends the calls of a graph of which a kernel did not get its parameters.
+    /// Sends the calls of a graph after one of its kernels did not get its parameters.
     #[cold]
     fn not_set(
         &mut self,

@@ -14,7 +14,7 @@ impl<D: Driver> Replays for Replaying<D> {
         }
         self.on.store(true, Ordering::Relaxed);
         let began = self.with(|state, (thread, _)| {
-            // One pass at a time: that of another thread goes on. After a call that has failed nothing is held back.
+            // Only one pass is under way: that of another thread goes on. After a call that has failed nothing is held back.
             let is_free = state.pass.is_none() && state.lost.cause().is_none();
             if is_free {
                 state.is_eager = run.is_eager;

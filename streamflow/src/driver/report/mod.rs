@@ -26,7 +26,7 @@ pub enum RaceKind {
     Stale,
 }
 
-/// Two accesses to the same bytes, of which the later one is wrong: a race, a use after the free, or a read of what
+/// Two accesses to the same bytes. The later one is wrong: a race, a use after the free, or a read of what
 /// nobody wrote. Or the use of a handle after its object was destroyed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]

@@ -50,7 +50,7 @@ impl Sums {
         let new = Step { step: step.into(), most: most.into() };
         match self.0.binary_search_by_key(&new.step, |known| known.step) {
             Ok(at) => self.0[at].most += new.most,
-            // There are no more than two accesses' levels.
+            // The levels are those of two accesses at most.
             Err(at) if !self.0.is_full() => self.0.insert(at, new),
             Err(_) => {}
         }
@@ -85,7 +85,7 @@ impl Sums {
         self.split(low, high, tries)
     }
 
-    /// The fifth step of the [module](self). There are at least three steps, none of which is made 0 times.
+    /// The fifth step of the [module](self). The list has at least three steps, and each is made at least once.
     fn split(&self, low: i128, high: i128, tries: &mut u64) -> bool {
         // The multiples to try for the groups that begin with the step at `at`.
         let candidates = |at: usize| {

@@ -1,6 +1,6 @@
 use super::*;
 
-/// An array of random size, of which accesses are parts.
+/// An array of random size. Accesses are parts of it.
 struct Array {
     size: u64,
     /// The length of each dimension, and its stride in bytes; the innermost first.
@@ -148,7 +148,7 @@ fn any_levels_are_compared_exactly() {
     assert!(disjoint > 150 && overlapping > 150, "{disjoint} {overlapping}");
 }
 
-/// The two halves of each row of an image, of which each half has gaps of its own.
+/// The two halves of each row of an image. Each half has gaps of its own.
 #[test]
 fn large_parts_are_compared_without_counting_rows() {
     let rows = |levels: &[(u64, u64)]| {

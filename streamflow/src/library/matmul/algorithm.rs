@@ -38,7 +38,7 @@ pub(in crate::library) struct Chosen {
 }
 
 impl Chosen {
-    /// None yet.
+    /// No algorithm.
     pub(in crate::library) const NOTHING: Self = Self {
         version: 0,
         id: 0,

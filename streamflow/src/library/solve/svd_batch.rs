@@ -1,4 +1,4 @@
-//! Singular vectors of a batch, of which the library makes more than there are values.
+//! Singular vectors of a batch. The library makes more of them than the matrices have values.
 
 use super::Real;
 use super::kernels::{leading_columns, warm_up};
@@ -70,7 +70,7 @@ impl<T: Real> BatchVectors<T> {
         Matrices { count, rows, columns, is_lower: false }
     }
 
-    /// Finds the singular values of the copies of the matrices, of which there are some.
+    /// Finds the singular values of the copies of the matrices: of at least one.
     #[track_caller]
     pub(super) fn execute(
         &mut self,

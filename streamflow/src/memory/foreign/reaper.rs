@@ -17,7 +17,7 @@ use crate::caught::caught;
 use crate::error::{Error, Result};
 use crate::sync::{AtomicU8, Mutex, Ordering, Thread, park, park_timeout, spawn_forever, statics};
 
-/// Drops the owner of memory of which all uses are complete.
+/// Drops the owner of memory after its last use.
 struct GiveBack(Owner);
 
 impl Task for GiveBack {
@@ -100,7 +100,7 @@ pub(super) fn giving_back(owner: Owner) -> Box<Entry> {
     entry(GiveBack(owner))
 }
 
-/// Lets the thread drop the owner of memory of which all uses are complete. Does not wait.
+/// Lets the thread drop the owner of memory whose uses are all complete. Does not wait.
 pub(super) fn give_back_later(owner: Owner) {
     match start() {
         Ok(()) => add(giving_back(owner)),

@@ -97,7 +97,7 @@ fn a_slow_consumer_bounds_the_memory_of_replayed_ticks() {
     }
 }
 
-/// Twenty steps on one stream, each of which drops the memory of the step before.
+/// Twenty steps on one stream. Each drops the memory of the step before.
 #[test]
 fn a_replayed_tick_uses_memory_of_its_own_stream_again() {
     let mut ticks = ticks(MemoryOptions::new());

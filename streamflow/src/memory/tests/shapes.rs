@@ -100,7 +100,7 @@ fn a_view_without_gaps_in_its_order_is_contiguous() {
     let matrix = bench.platform.tensor::<u8>([5, 7], &stream).unwrap();
     let part = |dimension, range| matrix.view().slice(dimension, range).unwrap();
     assert!(matrix.view().is_contiguous() && part(0, 2..4).is_contiguous());
-    // One row, of which a part is taken; and no rows at all.
+    // A part of a single row; and no rows at all.
     assert!(part(0, 1..2).slice(1, 3..6).unwrap().is_contiguous());
     assert!(part(0, 5..5).transpose().is_contiguous());
     assert!(!part(1, 0..6).is_contiguous() && !matrix.view().transpose().is_contiguous());

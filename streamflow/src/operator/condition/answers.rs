@@ -39,7 +39,7 @@ impl Verdict {
         }
     }
 
-    /// One is enough.
+    /// The verdict of two conditions if either is enough.
     pub(super) fn or(self, other: Self) -> Self {
         use Verdict::{Blocked, Never, Ready, Until, Waiting};
         match (self, other) {

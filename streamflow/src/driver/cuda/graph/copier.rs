@@ -11,7 +11,7 @@ use crate::driver::{
     Code, CopyOp, DeviceId, DriverResult, Image, KernelSource, Launch, Param, RawFunction,
 };
 
-/// The threads of a block of that kernel, each of which copies a byte.
+/// The threads of a block of that kernel. Each copies a byte.
 const THREADS: u32 = 256;
 
 /// Copies `%p2` bytes from `%p1` to `%p0`.

@@ -1,4 +1,4 @@
-//! Exploring states finds the same outcomes as exploring every order, on random programs, most of which race.
+//! Exploring states finds the same outcomes as exploring every order, on random programs. Most of these race.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;

@@ -15,7 +15,7 @@ pub(in crate::driver::race) struct CallId(usize);
 /// What a call does when it has succeeded.
 #[derive(Debug, Clone, Copy)]
 enum Effect {
-    /// None: the slot is free.
+    /// No effect: the slot is free.
     Free,
     /// The event gets the clock.
     Record { stream: u32, epoch: u64 },

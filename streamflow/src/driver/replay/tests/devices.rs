@@ -9,7 +9,7 @@ use crate::driver::{
     DeviceId, Driver, DriverResult, MemorySource, RawEvent, RawStream, StreamOptions,
 };
 
-/// Fills memory of device 0 in passes, in the last of which `call` is made with an event and the default stream of
+/// Fills memory of device 0 in passes. In the last one `call` is made with an event and the default stream of
 /// device 1. Its handle is right only where that device is bound.
 fn beside(call: fn(&dyn Driver, RawEvent, RawStream) -> DriverResult<()>) -> DriverResult<()> {
     let [own, other] = [DeviceId(0), DeviceId(1)];

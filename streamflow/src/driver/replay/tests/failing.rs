@@ -15,7 +15,7 @@ fn learn(world: &mut World, pass: fn(&World)) {
     (0..3).for_each(|stream| world.finish(stream));
 }
 
-/// A pass whose calls were held back, and of which one fails when all are sent, since another call comes next.
+/// A pass whose calls were held back. One of them fails when all are sent, since another call comes next.
 fn fails(world: &mut World, which: u8, pass: fn(&World)) {
     let mut has_failed = false;
     world.run_pass(|world| {

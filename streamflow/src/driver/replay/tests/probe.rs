@@ -7,7 +7,7 @@ use crate::driver::{
     DeviceId, Driver, DriverError, DriverResult, Layer, LibraryCalls, RawEvent, RawStream,
 };
 
-/// The simulator, of which a call fails, or stops, when a test wants it.
+/// The simulator, with a call that fails, or stops, when a test sets that.
 #[derive(Debug)]
 pub(super) struct Probe {
     host: HostDriver,

@@ -118,7 +118,7 @@ impl World {
         self.driver.end(run).unwrap();
     }
 
-    /// As [`pass`](Self::pass), of which the end may fail.
+    /// As [`pass`](Self::pass), with an end that may fail.
     pub(super) fn run_pass(&mut self, calls: impl FnOnce(&Self)) {
         self.driver.begin(&mut self.run);
         calls(self);

@@ -66,7 +66,7 @@ impl Lt {
             check("cublasLtMatmulAlgoGetHeuristic", status)?;
         }
         found.truncate(if status == 0 { usize::try_from(count).unwrap_or(0) } else { 0 });
-        // Those of which the library says that they will not run.
+        // The library says of some algorithms that they will not run.
         found.retain(|found| found.state == 0);
         if found.is_empty() {
             return Err(no_algorithm(format!(

@@ -76,7 +76,7 @@ impl Dense {
         unsafe { call.queue_in_place(stream, host, run) }
     }
 
-    /// The eigenvalues of a symmetric matrix, of which the upper triangle is read, and its eigenvectors in the columns of
+    /// The eigenvalues of a symmetric matrix, given by its upper triangle, and its eigenvectors in the columns of
     /// `a`.
     #[track_caller]
     pub(in crate::library) fn syevd<T: Number>(

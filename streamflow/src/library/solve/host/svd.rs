@@ -109,7 +109,7 @@ fn directions((m, n): (usize, usize), a: &[f64], lengths: &[f64], order: &[usize
     found
 }
 
-/// A vector of length 1 that is orthogonal to all these columns of `m`, of which there are fewer than `m`.
+/// A vector of length 1 that is orthogonal to all these columns of `m` elements. The number of columns is less than `m`.
 fn axis_beside(m: usize, columns: &[f64], left_over: &[f64]) -> Vec<f64> {
     let mut axis = vec![0.0; m];
     let furthest = (0..m).max_by(|&a, &b| left_over[a].total_cmp(&left_over[b]));

@@ -104,7 +104,7 @@ impl DlTensor {
         unsafe { Self::describe(structure, &tensor, flags) }
     }
 
-    /// From a pointer to a `DLManagedTensor`, for example from a capsule with the name `dltensor`. Such a tensor has no
+    /// From a pointer to a `DLManagedTensor`, for example from a capsule with the name `dltensor`. This older form has no
     /// flags: it counts as writable.
     ///
     /// # Errors

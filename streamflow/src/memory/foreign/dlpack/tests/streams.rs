@@ -17,7 +17,7 @@ fn export(argument: Option<i64>) -> Result<Vec<StreamLabel>, Error> {
     let (recorder, platform, stream) = bench();
     let mut tensor: Tensor<f32> = platform.tensor([4], &stream)?;
     stream.fill_bytes(&mut tensor, 0)?;
-    // The consumer's streams, of which 3 is one.
+    // The consumer's streams. Stream 3 is one of them.
     let pool = platform.stream_pool("THEIRS", &CudaStreamPool::new())?;
     let theirs: Vec<_> = (0..4).map(|_| pool.allocate("a consumer")).collect::<Result<_, _>>()?;
     assert!(theirs.iter().any(|it| it.raw().handle() == 3));
