@@ -98,7 +98,6 @@ impl<'t> StreamName<'t> {
 ///     }
 /// }
 /// ```
-#[must_use = "keep it in the operator, and use it by `with`"]
 #[derive(Debug)]
 pub struct OnStream<H> {
     /// The number of the platform and that of the stream.

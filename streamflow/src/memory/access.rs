@@ -31,8 +31,8 @@ enum Content {
     Needed,
     /// The work overwrites them.
     Overwritten,
-    /// The memory is a library's own: each call makes of it what it needs.
-    Scratch,
+    /// A library writes it: such a use neither needs a mark nor makes one.
+    OfLibrary,
 }
 
 impl<'a> Use<'a> {
@@ -52,11 +52,12 @@ impl<'a> Use<'a> {
         Self { content: Content::Overwritten, ..Self::new(memory, AccessMode::Write, what) }
     }
 
-    /// The same use of memory of a library's own, as a work area.
+    /// The same use of memory that a library writes. A plan's own memory is among it, and a plan can be used again after a
+    /// failed call, so such a call marks nothing.
     #[allow(dead_code, reason = "features with a library use it")]
     #[inline(always)]
-    pub(crate) fn scratch(self) -> Self {
-        Self { content: Content::Scratch, ..self }
+    pub(crate) fn unmarked(self) -> Self {
+        Self { content: Content::OfLibrary, ..self }
     }
 
     /// The same use in another way, or none. `choose` gets what it is called in messages, and the way of this one.
@@ -170,7 +171,7 @@ pub(crate) fn prepared<R, E: Into<Error>>(done: Result<R, E>, uses: impl Uses) -
 #[inline(never)]
 pub(crate) fn fail(uses: impl Uses, error: &Error) {
     let Ok(()) = uses.try_each(|it| {
-        if it.mode == AccessMode::Write && it.content != Content::Scratch {
+        if it.mode == AccessMode::Write && it.content != Content::OfLibrary {
             it.block.fail(it.range, error);
         }
         Ok::<(), Infallible>(())

@@ -3,7 +3,6 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use streamflow::context::Stream;
-use streamflow::library::matmul::Blas;
 use streamflow::memory::Pinned;
 use streamflow::prelude::*;
 use streamflow_tests::kernels::{add_one, fill, slow_copy};
@@ -55,11 +54,6 @@ impl<'t> Memory<'t> {
         let (Some(from), Some(mut to)) = (from, to) else { return Ok(()) };
         self.stream.copy(&from, &mut to)
     }
-
-    fn add_by_a_library(&mut self) -> Result<(), Error> {
-        let mut blas = Blas::<f32>::on(self.cx, &self.stream)?;
-        blas.axpy(&self.stream, 2.0, &self.other, &mut self.target)
-    }
 }
 
 /// What an operator calls in tick 1.
@@ -77,7 +71,6 @@ const FAILING: &[(&str, CallKind, [f32; 2], Call)] = &[
     ("a part with gaps", CallKind::Copy, [5.0, 3.0], |m| m.copy_to_a_part()),
     ("fill_bytes", CallKind::Fill, [0.0; 2], |m| m.stream.fill_bytes(&mut m.target, 0)),
     ("launch", CallKind::Launch, [4.0; 2], |m| m.stream.launch::<add_one>(LEN, (&mut m.target,))),
-    ("a library", CallKind::CallLibrary, [13.0; 2], |m| m.add_by_a_library()),
 ];
 
 /// Calls that are refused for their arguments.
@@ -198,17 +191,9 @@ fn check_lost(name: &str, (done, seen): Ran, texts: &[&str]) -> Result<(), Faile
     check(seen.iter().all(|it| *it == [3.0; 2]) && seen.len() < 2, || format!("{name}: {seen:?}"))
 }
 
-/// Which cases a platform has: a GPU's machine may have no libraries.
-fn cases(
-    platform: &Platform,
-) -> impl Iterator<Item = &'static (&'static str, CallKind, [f32; 2], Call)> {
-    let has_libraries = platform.is_simulated();
-    FAILING.iter().filter(move |(_, kind, ..)| has_libraries || *kind != CallKind::CallLibrary)
-}
-
 /// Without a failure all data arrives; else the tick fails at `emit`, and says why.
 fn sent(platform: &Platform) -> Result<(), Failed> {
-    for &(name, kind, written, call) in cases(platform) {
+    for &(name, kind, written, call) in FAILING {
         let (platform, fails) = failing(platform, kind)?;
         let control = run(&platform, call, None, drops)?;
         check_equal((name, control.0.is_ok()), (name, true))?;
@@ -310,21 +295,7 @@ fn handled(platform: &Platform) -> Result<(), Failed> {
         check(done.is_ok() && fails.has_failed(), || format!("{name}: {done:?}"))?;
         check_equal((name, seen), (name, vec![[3.0; 2], [value; 2], [3.0; 2]]))?;
     }
-    if platform.is_simulated() { library(platform) } else { Ok(()) }
-}
-
-/// A library's own memory, as its work area, is not needed from one call to the next.
-fn library(platform: &Platform) -> Result<(), Failed> {
-    let twice: Call = |m| {
-        let mut blas = Blas::<f32>::on(m.cx, &m.stream)?;
-        drop(blas.axpy(&m.stream, 1.0, &m.other, &mut m.target));
-        m.target.assume_written();
-        blas.axpy(&m.stream, 2.0, &m.other, &mut m.target)
-    };
-    let (platform, fails) = failing(platform, CallKind::CallLibrary)?;
-    let (done, seen) = run(&platform, twice, Some(fails.clone()), |_, done| Ok(done?))?;
-    check(done.is_ok() && fails.has_failed(), || format!("{done:?}"))?;
-    check_equal(seen, vec![[3.0; 2], [13.0; 2], [3.0; 2]])
+    Ok(())
 }
 
 /// Makes a table in `start`, and drops the error. Each tick sends a copy.

@@ -127,18 +127,6 @@ impl<'a> Call<'a> {
         claim.address()
     }
 
-    /// As [`write`](Self::write), of memory of the plan's own, as a work area: no call needs what another one has left there.
-    #[allow(dead_code, reason = "features with a library use it")]
-    pub(super) fn scratch<T: Element>(
-        &mut self,
-        argument: &'static str,
-        slice: &'a mut DeviceSlice<T>,
-    ) -> u64 {
-        let claim = Claim::scratch(argument, slice);
-        self.claim(&claim);
-        claim.address()
-    }
-
     /// Passes a value to the host body.
     #[inline]
     pub fn value<T: Plain>(&mut self, value: T) {

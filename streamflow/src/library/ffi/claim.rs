@@ -14,8 +14,6 @@ pub(in crate::library) struct Claim<'a> {
     rows: Option<Rows>,
     /// Whether other operands may have elements between its own.
     is_view: bool,
-    /// Whether it is the plan's own, as a work area: what was there before a call is not needed.
-    is_scratch: bool,
 }
 
 #[allow(dead_code, reason = "features with a library use it")]
@@ -27,15 +25,7 @@ impl<'a> Claim<'a> {
         slice: &'a DeviceSlice<T>,
     ) -> Self {
         let (block, range) = (slice.block(), slice.range());
-        Self {
-            block,
-            range,
-            mode: AccessMode::Read,
-            argument,
-            rows: None,
-            is_view: false,
-            is_scratch: false,
-        }
+        Self { block, range, mode: AccessMode::Read, argument, rows: None, is_view: false }
     }
 
     /// Memory that the work writes, and perhaps reads.
@@ -45,15 +35,6 @@ impl<'a> Claim<'a> {
         slice: &'a mut DeviceSlice<T>,
     ) -> Self {
         Self { mode: AccessMode::Write, ..Self::read(argument, slice) }
-    }
-
-    /// As [`write`](Self::write), of memory of the plan's own, as a work area.
-    #[inline(always)]
-    pub(in crate::library) fn scratch<T: Element>(
-        argument: &'static str,
-        slice: &'a mut DeviceSlice<T>,
-    ) -> Self {
-        Self { is_scratch: true, ..Self::write(argument, slice) }
     }
 
     /// As [`read`](Self::read), of a view, which may have gaps. The host body gets it as
@@ -79,7 +60,7 @@ impl<'a> Claim<'a> {
         mode: AccessMode,
     ) -> Self {
         let (block, range, rows) = (view.elements().block(), view.range(), view.rows(mode));
-        Self { block, range, mode, argument, rows, is_view: true, is_scratch: false }
+        Self { block, range, mode, argument, rows, is_view: true }
     }
 
     /// The first byte's, for the device's body.
@@ -102,7 +83,7 @@ impl<'a> Claim<'a> {
     #[inline(always)]
     pub(super) fn used(&self) -> Use<'a> {
         let used = Use::new((self.block, self.range), self.mode, self.argument);
-        if self.is_scratch { used.scratch() } else { used }
+        if self.mode == AccessMode::Write { used.unmarked() } else { used }
     }
 
     /// What a driver reads: the access without its rows, and the rows.

@@ -222,7 +222,7 @@ fn queue<'a, T: MatmulElement>(
 ) -> Result<()> {
     let Rest { bias, work, alpha, beta } = rest;
     let (bias, bytes) = (bias.map(|bias| Claim::read("bias", bias)), work.len());
-    let work = Claim::scratch("work area", work);
+    let work = Claim::write("work area", work);
     let call = Multiply::<T> { lt: lt.as_deref(), matrices, bias, work, bytes, alpha, beta };
     // SAFETY: the library reads `a`, `b` and the bias, and writes `c`, which it reads if `beta` is not 0, and the work area:
     // all as claimed, on the stream that it gets.

@@ -80,6 +80,8 @@ impl<T: Real> Qr<T> {
             let Some((mut first, mut second)) = statuses.split_at_mut(1) else {
                 unreachable!("there are two for each matrix")
             };
+            // The kernel overwrites it.
+            self.turned.assume_written();
             stream.launch::<transpose<T>>(m * n, (&mut self.turned, a, m))?;
             let (turned, tau) = (&mut self.turned, &mut self.tau);
             self.dense.geqrf(stream, &self.factor, (m, n), turned, tau, &mut first)?;

@@ -119,6 +119,8 @@ impl<T: Real> Svd<T> {
                     dense.gesvd(stream, body, (n, m), copy, s, vt, u, statuses)?;
                 }
                 Vectors::Turned { u: left, vt: right } => {
+                    // The kernel overwrites it.
+                    copy.assume_written();
                     stream.launch::<transpose<T>>(m * n, (&mut *copy, a, m))?;
                     dense.gesvd(stream, body, (m, n), copy, s, left, right, statuses)?;
                     stream.launch::<transpose<T>>(m * k, (u, &*left, k))?;

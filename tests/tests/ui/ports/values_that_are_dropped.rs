@@ -1,5 +1,5 @@
 // Values that lose something when they are dropped, or that have no effect before a further call: a description, a builder, a
-// handle, a run, a copy, a future, a moment, a view, a value of a stream, a proof, an operator in a harness.
+// handle, a run, a copy, a future, a moment, a view, a proof, an operator in a harness.
 #![deny(unused_must_use)]
 use streamflow::memory::MemoryLimits;
 use streamflow::operator::{AsyncHandle, BooleanHandle};
@@ -46,7 +46,6 @@ pub fn in_a_tick(cx: &ExecutionContext, stream: &Stream<'_>, data: &Tensor<f32>)
     stream.download(data)?.into_future();
     stream.record_timing()?;
     data.view();
-    cx.on_stream(stream, |_| Ok(7))?;
     cx.synchronize_streams([], stream)?;
     Ok(())
 }

@@ -38,7 +38,7 @@ impl Handle {
         let matrices = at(a.write(&mut call, ["pointers", "a"]));
         let pivots = call.write("pivots", pivots) as *mut c_int;
         let statuses = call.write("statuses", statuses) as *mut c_int;
-        call.scratch("work", &mut self.work);
+        call.write("work", &mut self.work);
         let library = self.library.as_deref();
         let queue = |_: RawStream| {
             let raw = on(library, CALL, ON_HOST)?;
@@ -76,7 +76,7 @@ impl Handle {
         let matrices = at(lu.read(&mut call, ["pointers of lu", "lu"]));
         let pivots = call.read("pivots", pivots) as *const c_int;
         let sides = at(b.write(&mut call, ["pointers of b", "b"]));
-        call.scratch("work", &mut self.work);
+        call.write("work", &mut self.work);
         let library = self.library.as_deref();
         let queue = |_: RawStream| {
             let raw = on(library, CALL, ON_HOST)?;

@@ -33,7 +33,7 @@ impl Handle {
         const CALL: &str = "cublastrsm";
         let mut call = Call::on(stream, NAME, CALL);
         let (a, b) = (call.read("a", a), call.write("b", b));
-        call.scratch("work area", &mut self.work);
+        call.write("work area", &mut self.work);
         call.value(alpha);
         call.value(u64::from(is_lower));
         call.value(n as u64);
@@ -83,7 +83,7 @@ impl Handle {
         const CALL: &str = "cublassyrk";
         let mut call = Call::on(stream, NAME, CALL);
         let (a, c) = (call.read("a", a), call.write("c", c));
-        call.scratch("work area", &mut self.work);
+        call.write("work area", &mut self.work);
         call.value(alpha);
         call.value(beta);
         call.value(u64::from(is_lower));

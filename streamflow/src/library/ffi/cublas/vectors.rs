@@ -42,7 +42,7 @@ impl Handle {
         const CALL: &str = "cublasaxpy";
         let (mut call, n) = (Call::on(stream, NAME, CALL), y.len() as c_int);
         let (x, y) = (call.read("x", x), call.write("y", y));
-        call.scratch("work area", &mut self.work);
+        call.write("work area", &mut self.work);
         call.value(alpha);
         let library = self.library.as_deref();
         let queue = |_: RawStream| {
@@ -69,7 +69,7 @@ impl Handle {
         const CALL: &str = "cublasdot";
         let (mut call, n) = (Call::on(stream, NAME, CALL), x.len() as c_int);
         let (x, y, result) = (call.read("x", x), call.read("y", y), call.write("result", result));
-        call.scratch("work area", &mut self.work);
+        call.write("work area", &mut self.work);
         let library = self.library.as_deref();
         let queue = |_: RawStream| {
             let raw = on(library, CALL, ON_DEVICE)?;
@@ -93,7 +93,7 @@ impl Handle {
         const CALL: &str = "cublasnrm2";
         let (mut call, n) = (Call::on(stream, NAME, CALL), x.len() as c_int);
         let (x, result) = (call.read("x", x), call.write("result", result));
-        call.scratch("work area", &mut self.work);
+        call.write("work area", &mut self.work);
         let library = self.library.as_deref();
         let queue = |_: RawStream| {
             let raw = on(library, CALL, ON_DEVICE)?;
@@ -118,7 +118,7 @@ impl Handle {
         let (rows, cols) = (y.len() as c_int, x.len() as c_int);
         let mut call = Call::on(stream, NAME, CALL);
         let (a, x, y) = (call.read("a", a), call.read("x", x), call.write("y", y));
-        call.scratch("work area", &mut self.work);
+        call.write("work area", &mut self.work);
         call.value(alpha);
         call.value(beta);
         let library = self.library.as_deref();

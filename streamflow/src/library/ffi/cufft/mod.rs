@@ -137,7 +137,7 @@ impl<T: Real> Transforms<T> {
             }
             Input::InPlace => (None, "data"),
         };
-        let (handle, work) = (self.handle.as_deref(), Claim::scratch("work area", &mut self.work));
+        let (handle, work) = (self.handle.as_deref(), Claim::write("work area", &mut self.work));
         let call = Transform { handle, name, is_inverse, x, y: Claim::write(y, output), work };
         // SAFETY: the plan was made for this stream, since `Plan` checks it, and cuFFT queues its work there. It reads the
         // input, or overwrites it if that is claimed as written, and writes the output and the work area: all have at

@@ -73,7 +73,7 @@ impl Dense {
         fits(CALL, "statuses", statuses, Some(1))?;
         let (order, t, bytes) = (n as i64, T::DATA_TYPE, self.work.len());
         let mut call = not_captured(stream, CALL);
-        let work = at(call.scratch("work", &mut self.work));
+        let work = at(call.write("work", &mut self.work));
         let a = at(call.write("a", a));
         let pivots = call.write("pivots", pivots) as *mut i64;
         let status = call.write("statuses", statuses) as *mut c_int;
@@ -139,7 +139,7 @@ impl Dense {
         fits(CALL, "statuses", statuses, Some(1))?;
         let (order, t, bytes) = (n as i64, T::DATA_TYPE, self.work.len());
         let mut call = not_captured(stream, CALL);
-        let work = at(call.scratch("work", &mut self.work));
+        let work = at(call.write("work", &mut self.work));
         let a = at(call.write("a", a));
         let status = call.write("statuses", statuses) as *mut c_int;
         // SAFETY: as in `getrf`.

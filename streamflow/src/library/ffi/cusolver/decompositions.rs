@@ -30,7 +30,7 @@ impl Dense {
         fits(CALL, "status", status, Some(1))?;
         let (m, n, t, bytes) = (rows as i64, columns as i64, T::DATA_TYPE, self.work.len());
         let mut call = not_captured(stream, CALL);
-        let work = at(call.scratch("work", &mut self.work));
+        let work = at(call.write("work", &mut self.work));
         let a = at(call.write("a", a));
         let tau = at(call.write("tau", tau));
         let status = call.write("status", status) as *mut c_int;
@@ -63,7 +63,7 @@ impl Dense {
         let (m, n) = (rows as c_int, columns as c_int);
         let elements = self.work_elements::<T>();
         let mut call = not_captured(stream, CALL);
-        let work = at(call.scratch("work", &mut self.work));
+        let work = at(call.write("work", &mut self.work));
         let a = at(call.write("a", a));
         let tau = at(call.read("tau", tau));
         let status = call.write("status", status) as *mut c_int;
@@ -94,7 +94,7 @@ impl Dense {
         fits(CALL, "status", status, Some(1))?;
         let (n, t, bytes) = (n as i64, T::DATA_TYPE, self.work.len());
         let mut call = not_captured(stream, CALL);
-        let work = at(call.scratch("work", &mut self.work));
+        let work = at(call.write("work", &mut self.work));
         let a = at(call.write("a", a));
         let values = at(call.write("values", values));
         let status = call.write("status", status) as *mut c_int;
@@ -132,7 +132,7 @@ impl Dense {
         fits(CALL, "status", status, Some(1))?;
         let (m, n, t, bytes) = (rows as i64, columns as i64, T::DATA_TYPE, self.work.len());
         let mut call = not_captured(stream, CALL);
-        let work = at(call.scratch("work", &mut self.work));
+        let work = at(call.write("work", &mut self.work));
         let a = at(call.write("a", a));
         let s = at(call.write("s", s));
         let u = at(call.write("u", u));

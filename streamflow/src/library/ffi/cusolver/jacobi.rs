@@ -34,7 +34,7 @@ impl Dense {
         fits(CALL, "statuses", statuses, Some(count))?;
         let (n, batch, elements) = (n as c_int, count as c_int, self.work_elements::<T>());
         let mut call = not_captured(stream, CALL);
-        let work = at(call.scratch("work", &mut self.work));
+        let work = at(call.write("work", &mut self.work));
         let a = at(call.write("a", a));
         let values = at(call.write("values", values));
         let statuses = call.write("statuses", statuses) as *mut c_int;
@@ -73,7 +73,7 @@ impl Dense {
         let (m, n, batch) = (rows as c_int, columns as c_int, count as c_int);
         let elements = self.work_elements::<T>();
         let mut call = not_captured(stream, CALL);
-        let work = at(call.scratch("work", &mut self.work));
+        let work = at(call.write("work", &mut self.work));
         let a = at(call.write("a", a));
         let s = at(call.write("s", s));
         let u = at(call.write("u", u));

@@ -135,7 +135,7 @@ impl Prepared {
             a,
             operand: Claim::read("operand", operand),
             target: Claim::write("target", target),
-            work: Claim::scratch("prepared", &mut self.work),
+            work: Claim::write("prepared", &mut self.work),
         };
         // SAFETY: all memory that the function touches is claimed. The operands have the lengths of the product, and `new`
         // has prepared the work area.
