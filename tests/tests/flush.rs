@@ -12,7 +12,7 @@ mod flush {
 
 use std::process::ExitCode;
 
-use flush::operators::{Count, List, SumOfFour};
+use flush::operators::{Count, Delay, List, SumOfFour};
 use flush::{device, ends, failures, left, order};
 use streamflow::graph::Graph;
 use streamflow::prelude::*;
@@ -28,6 +28,7 @@ fn main() -> ExitCode {
         .both("a_run_that_is_stepped_flushes", stepped)
         .both("a_replayed_run_flushes", replayed)
         .both("a_harness_flushes", harness)
+        .both("a_tick_of_a_harness_between_two_flushes_calls_nothing", harness_between)
         .plain("a_run_flushes_in_each_order::host", || {
             in_each_order(|platform| Sums::new(platform, 10), |graph, done| judge(graph, &done?))
         })
@@ -97,6 +98,24 @@ fn judge(graph: &mut Sums, report: &Report) -> Result<(), Failed> {
     check(report.dropped.is_empty(), || format!("{report:?}"))?;
     check(report.nodes.iter().all(|node| !node.unflushed), || format!("{report:?}"))?;
     check_text(&report.to_string(), &["\nflush of         ticks\nsum                  1\n"])
+}
+
+/// Between two calls of `flush`, a tick calls nothing.
+fn harness_between(platform: &Platform) -> Result<(), Failed> {
+    let mut harness = OperatorHarness::new(platform, Delay::new(Vec::new(), false, 0))?;
+    for n in 0..3 {
+        harness.push(|ports| &mut ports.n, n)?;
+        check(harness.tick()?, || "the operator was not ready".to_owned())?;
+    }
+    for n in 0..3 {
+        check_equal(harness.flush()?, Flushed::More)?;
+        let flushes = harness.operator().flushes;
+        check_equal([harness.tick()?, harness.tick()?], [false; 2])?;
+        check_equal(harness.operator().flushes, flushes)?;
+        check_equal(harness.take(|ports| &mut ports.out).map(|out| *out.message), Some(n))?;
+    }
+    check_equal(harness.flush()?, Flushed::Done)?;
+    Ok(harness.stop()?)
 }
 
 /// In a second run as in the first one. Without anything held back, `flush` sends nothing.

@@ -460,6 +460,11 @@ impl<O: Compute + Send + 'static> Node<O> {
         self.runner.flush_unpublished(&mut self.parts)
     }
 
+    /// Whether `flush` was called in this run, so that no tick calls `compute` any more.
+    pub(crate) fn has_begun_flush(&self) -> bool {
+        self.runner.has_begun_flush()
+    }
+
     /// The handle that sets the operator's parameters.
     pub(crate) fn params(&self) -> &O::Params {
         self.parts.params.handle()

@@ -151,12 +151,15 @@ impl<O: Compute + Send + 'static> OperatorHarness<O> {
         Ok(())
     }
 
-    /// Lets the operator tick once if it is ready; `false` if it is not.
+    /// Lets the operator tick once, by `compute`, if it is ready; `false` if it is not, or [`flush`](Self::flush) was called.
     ///
     /// # Errors
     /// The operator's, as a graph would report it; [`Error::Races`].
     pub fn tick(&mut self) -> Result<bool> {
         self.start()?;
+        if self.node.has_begun_flush() {
+            return Ok(false);
+        }
         if self.node.readiness(&mut Waits::default()).map_err(|error| *error)? != Readiness::Ready {
             return Ok(false);
         }
@@ -168,8 +171,8 @@ impl<O: Compute + Send + 'static> OperatorHarness<O> {
     }
 
     /// Calls the operator's `flush` in a tick, as a graph does when the inputs have ended: the first call gets all messages that
-    /// were pushed and not received. Take what it emits before the next call. After [`Flushed::Done`], nothing is called,
-    /// and [`tick`](Self::tick) returns `false`, until [`stop`](Self::stop).
+    /// were pushed and not received. Take what it emits before the next call. After [`Flushed::Done`], nothing is called. From the
+    /// first call on, [`tick`](Self::tick) calls nothing and returns `false`. All this holds until [`stop`](Self::stop).
     ///
     /// # Errors
     /// As for [`tick`](Self::tick).

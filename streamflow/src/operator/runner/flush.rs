@@ -26,7 +26,7 @@ impl NodeRunner {
     }
 
     /// Whether no tick calls `compute` any more in this run.
-    pub(super) fn has_begun_flush(&self) -> bool {
+    pub(in crate::operator) fn has_begun_flush(&self) -> bool {
         matches!(self.flush, Flushing::GoesOn | Flushing::Over)
     }
 
