@@ -553,7 +553,7 @@ impl<O: Compute + 'static> Work for Parts<O> {
     fn compute(&mut self, cx: &ExecutionContext) -> Result<(), Failure> {
         self.params.take_over(&mut self.operator, cx.tick())?;
         let computed = self.operator.compute(O::__streamflow_io(&mut self.ports, cx), cx);
-        if O::Params::ANY && cx.tick() == 0 && computed.is_ok() {
+        if O::Params::ANY && computed.is_ok() && self.params.take_first() {
             return self.check_params();
         }
         computed

@@ -136,8 +136,8 @@ pub use node::{Exchange, OperatorParams, ParamMaker};
 /// - A program may change the field between runs by `cfar_mut()`. When a run begins, the handle gets the field's value,
 ///   unless a value was set that no tick had.
 /// - In a run the field is what was set. A hook that assigns it fails the run, with
-///   [`Error::ParamAssigned`](crate::Error::ParamAssigned): after `start`, after the first tick, before a tick that takes a
-///   value over, or after `stop`. What the operator itself changes is a field without `#[param]`, which begins with the
+///   [`Error::ParamAssigned`](crate::Error::ParamAssigned): after `start`, after the first tick, also that of an
+///   operator that took the place of one that had failed, before a tick that takes a value over, or after `stop`. What the operator itself changes is a field without `#[param]`, which begins with the
 ///   parameter's value.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't be a parameter",

@@ -32,7 +32,7 @@ pub trait OperatorParams<O>: Clone + Send + Sync + 'static {
         let handle = Self::of_operator(operator, &mut maker)?;
         let state = maker.state;
         graph.add(state.clone(), handle.clone(), maker.params);
-        Ok(NodeParams { handle, state: Some(state) })
+        Ok(NodeParams { handle, state: Some(state), is_first: true })
     }
     /// Passes each of them to `exchange`, with its field.
     fn each(&self, operator: &mut O, exchange: &mut Exchange<'_>);
@@ -46,7 +46,7 @@ impl<O> OperatorParams<O> for NoParams {
     }
 
     fn of_node(_: &O, _: &str, _: &GraphParams) -> Result<NodeParams<Self>> {
-        Ok(NodeParams { handle: Self, state: None })
+        Ok(NodeParams { handle: Self, state: None, is_first: true })
     }
 
     fn each(&self, _: &mut O, _: &mut Exchange<'_>) {}
@@ -126,6 +126,8 @@ pub struct NodeParams<P> {
     handle: P,
     /// `None` if there are no parameters.
     state: Option<Arc<NodeState>>,
+    /// Whether no tick of the operator has succeeded, in this run or since a fresh one took its place.
+    is_first: bool,
 }
 
 impl<P> NodeParams<P> {
@@ -138,10 +140,11 @@ impl<P> NodeParams<P> {
     ///
     /// # Errors
     /// [`Error::ParamOutOfRange`](crate::Error::ParamOutOfRange), for a field that the program has changed.
-    pub(crate) fn begin_run<O>(&self, operator: &mut O) -> Result<()>
+    pub(crate) fn begin_run<O>(&mut self, operator: &mut O) -> Result<()>
     where
         P: OperatorParams<O>,
     {
+        self.is_first = true;
         // Without the two functions, code for nothing would be compiled for each type of operator without parameters.
         if P::ANY { self.take_over_first(operator) } else { Ok(()) }
     }
@@ -177,7 +180,13 @@ impl<P> NodeParams<P> {
         Ok(())
     }
 
-    /// Called after `start`, after the first tick of a run and after `stop`: checks that no hook has assigned a
+    /// Whether the tick that has succeeded is the first one of the operator, in this run or since it took the place of another.
+    #[inline]
+    pub(crate) fn take_first(&mut self) -> bool {
+        std::mem::take(&mut self.is_first)
+    }
+
+    /// Called after `start`, after the first tick of an operator and after `stop`: checks that no hook has assigned a
     /// parameter. Other ticks are not followed by a check, since it writes the values as text.
     ///
     /// # Errors
@@ -215,10 +224,11 @@ impl<P> NodeParams<P> {
     }
 
     /// Gives an operator that replaces the node's own the values that were set.
-    pub(crate) fn restore<O>(&self, operator: &mut O)
+    pub(crate) fn restore<O>(&mut self, operator: &mut O)
     where
         P: OperatorParams<O>,
     {
+        self.is_first = true;
         if P::ANY {
             self.handle.each(operator, &mut Exchange { task: Task::Restore, done: Ok(()) });
         }

@@ -17,6 +17,10 @@ pub(crate) fn add(suite: Suite) -> Suite {
         .both("a_parameter_that_is_assigned_its_own_value_is_right", its_own_value)
         .both("a_parameter_that_is_no_number_is_right", no_number)
         .both("a_node_that_skips_failures_loses_its_first_tick_and_fails_at_the_end", skipped)
+        .both(
+            "a_parameter_that_the_first_tick_after_a_restart_assigns_fails_that_tick",
+            after_a_restart,
+        )
         .both("a_fresh_operator_after_a_restart_has_the_value_that_is_set_meanwhile", restarted)
 }
 
@@ -127,6 +131,44 @@ fn in_the_first_tick(platform: &Platform) -> Result<(), Failed> {
     let mut graph = Amplifier::new(platform, assigning(Place::Tick(0)))?;
     check_refused(graph.run(), ("1.5", "0.5"))?;
     check_equal(&graph.keep().kept, &Vec::new())
+}
+
+/// Fails in tick 0, and assigns its parameter in the next one, which the fresh operator does.
+#[operator]
+struct Fails {
+    #[output]
+    gain: f32,
+    #[param]
+    value: f32,
+}
+
+impl Compute for Fails {
+    fn compute(&mut self, io: FailsIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        match cx.tick() {
+            0 => return Err(Failure::msg("tick 0 fails")),
+            1 => self.value = 1.5,
+            _ => {}
+        }
+        io.gain.emit(self.value)
+    }
+}
+
+graph! {
+    struct Again {
+        #[when(count(9))] #[on_failure(restart(2, 1ms))]
+        let fails: Fails = Fails::new(0.5);
+        let keep: Keep = Keep::new(Vec::new());
+        fails.gain >> keep.gain;
+    }
+}
+
+/// The policy makes another operator of it, and what was assigned is sent by none.
+fn after_a_restart(platform: &Platform) -> Result<(), Failed> {
+    let mut graph = Again::new(platform)?;
+    let report = graph.run()?;
+    check_equal(&graph.keep().kept, &vec![0.5; 7])?;
+    let node = report.nodes.iter().find(|node| node.name == "fails");
+    check_equal(node.map(|node| (node.failures, node.restarts)), Some((2, 2)))
 }
 
 fn in_start(platform: &Platform) -> Result<(), Failed> {
