@@ -419,8 +419,8 @@ pub fn graph(tokens: TokenStream) -> TokenStream {
 ///   data with `set_cuda_stream`; without it, `emit` does not compile.
 /// - `no_new`: the user writes the constructor. By default, the macro generates `new`, which takes the state's fields
 ///   in their order, without those that are marked `#[state]`. A struct with type parameters that no field uses also has a field `__streamflow_ports: PhantomData<…>`.
-/// - `stays`: `start`, `compute` and `stop` run on the thread that runs the graph: the caller of `run`, or the thread that
-///   `spawn` makes. It is for libraries with state of their thread, and for windows that belong to the main thread. The
+/// - `stays`: `start`, `compute`, `flush` and `stop` run on the thread that runs the graph: the caller of `run`, or the thread
+///   that `spawn` makes. It is for libraries with state of their thread, and for windows that belong to the main thread. The
 ///   operator's state is `Send` nevertheless, since the graph may move before a run: what must not leave its thread is in a
 ///   `thread_local!`, which `start` fills and `stop` empties. Such an operator can't be on a `#[worker(…)]`.
 /// - `flush`: the operator holds messages back, and sends them when its inputs have ended. It has an input and an output, and

@@ -79,7 +79,7 @@ pub trait Operator: Sized {
     /// How many streams it may allocate from its pool: the declared ones, and an internal one if an input carries
     /// device data.
     const STREAMS: usize;
-    /// Whether `start`, `compute` and `stop` must run on the thread that runs the graph: `#[operator(stays)]`.
+    /// Whether all its hooks, `start`, `compute`, `flush` and `stop`, must run on the thread that runs the graph: `#[operator(stays)]`.
     const STAYS: bool = false;
     /// Whether it goes on sending when its inputs have ended: `#[operator(flush)]`.
     const FLUSHES: bool = false;
