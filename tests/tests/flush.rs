@@ -2,10 +2,12 @@
 #![allow(missing_docs, reason = "a test binary")]
 
 mod flush {
+    pub(crate) mod cut_off;
     pub(crate) mod device;
     pub(crate) mod ends;
     pub(crate) mod failures;
     pub(crate) mod left;
+    pub(crate) mod meanwhile;
     pub(crate) mod operators;
     pub(crate) mod order;
 }
@@ -13,7 +15,7 @@ mod flush {
 use std::process::ExitCode;
 
 use flush::operators::{Count, Delay, List, SumOfFour};
-use flush::{device, ends, failures, left, order};
+use flush::{cut_off, device, ends, failures, left, meanwhile, order};
 use streamflow::graph::Graph;
 use streamflow::prelude::*;
 use streamflow::schedule::{End, Report, Stepped, Workers};
@@ -23,7 +25,7 @@ use streamflow_tests::{Failed, Suite, check, check_equal, check_text};
 
 fn main() -> ExitCode {
     let suite = device::add(failures::add(left::add(order::add(ends::add(Suite::new())))));
-    suite
+    cut_off::add(meanwhile::add(suite))
         .both("what_an_operator_holds_back_is_sent_when_its_inputs_have_ended", sums)
         .both("a_run_that_is_stepped_flushes", stepped)
         .both("a_replayed_run_flushes", replayed)

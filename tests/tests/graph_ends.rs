@@ -3,6 +3,7 @@
 
 mod graph_ends {
     pub(crate) mod nobody;
+    pub(crate) mod operators;
     pub(crate) mod reports;
     pub(crate) mod stalls;
     pub(crate) mod statistics;

@@ -1,7 +1,7 @@
 //! The control of a run: the commands that end or pause it, the signal that wakes its scheduler, and what its nodes do.
 
 use std::fmt;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
@@ -29,6 +29,8 @@ pub struct RunControl {
     state: AtomicU8,
     signal: Arc<Signal>,
     nodes: Box<[Arc<NodeCell>]>,
+    /// How often a node has ended: its operator, or its `flush` after that.
+    ended: AtomicU32,
     /// The moment at which the `start` hooks had returned.
     begun: OnceLock<Timestamp>,
     /// The moment at which the time of the run is over, if it has one.
@@ -113,6 +115,18 @@ impl RunControl {
     #[inline]
     pub(crate) fn nodes(&self) -> &[Arc<NodeCell>] {
         &self.nodes
+    }
+
+    /// A node has ended.
+    #[cold]
+    pub(crate) fn note_end(&self) {
+        self.ended.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// How often a node has ended.
+    #[inline]
+    pub(crate) fn ended(&self) -> u32 {
+        self.ended.load(Ordering::Relaxed)
     }
 
     /// The command. Read once in each pass.

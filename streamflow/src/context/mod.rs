@@ -405,9 +405,13 @@ impl ExecutionContext {
         self.cell.set(self.tick.get(), activity, 0);
     }
 
-    /// As [`show`](Self::show), with the number of the condition that the node waits for; 0 for none.
+    /// Shows why the node does not run: this is `Done`, `Blocked` or `Waiting`. With the number of the condition that it waits
+    /// for; 0 for none.
     #[inline]
     pub(crate) fn show_waiting(&self, activity: Activity, condition: u8) {
+        if activity == Activity::Done && self.cell.word().activity() != Activity::Done {
+            self.run.note_end();
+        }
         self.cell.set(self.tick.get(), activity, condition);
     }
 

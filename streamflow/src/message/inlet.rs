@@ -502,12 +502,6 @@ impl<T> Inlet<T> {
         named.for_each(Receiver::give_way);
     }
 
-    /// Whether those of its edges that have these numbers are all full.
-    pub(crate) fn are_full(&self, edges: &[usize]) -> bool {
-        let mut named = self.own().map(Receiver::status).filter(|edge| edges.contains(&edge.id));
-        named.all(|edge| edge.is_full())
-    }
-
     /// `flush` gets no message here, if one of the edges has one of these numbers.
     pub(crate) fn keep(&mut self, edges: &[usize]) {
         let keeps = self.own().any(|edge| edges.contains(&edge.status().id));

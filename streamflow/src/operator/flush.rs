@@ -77,12 +77,12 @@ use crate::context::ExecutionContext;
 /// ```
 ///
 /// # When it is called
-/// When no node can run any more, the inputs of a node have ended if each node before it has: it has done its `count`, has called
-/// [`finish`](ExecutionContext::finish), or lacks messages of such nodes. A node that can run, or waits for the clock or another
-/// thread, puts that off, also in another part of the graph. Then `flush` is called, in one tick after another, until it returns
-/// [`Flushed::Done`]. A node that has called `finish` itself, or has done its `count`, is flushed as well. Of several nodes in a
-/// row the first is flushed first, and the next one computes what that sends before its own turn. After its `flush` a node runs
-/// no more in this run.
+/// When its inputs have ended, and it has computed what they sent, whatever the rest of the graph does. The inputs of a node have
+/// ended if each node before it has: it has done its `count`, has called [`finish`](ExecutionContext::finish), or lacks messages
+/// of such nodes. Then `flush` is called, in one tick after another, until it returns [`Flushed::Done`]. A node that has called
+/// `finish` itself, or has done its `count`, is flushed as well, when its producers have ended or stand still; those behind
+/// `pop` and `reject` may go on. Of several nodes in a row the first is flushed first, and the next one computes what that sends
+/// before its own turn. After its `flush` a node runs no more in this run.
 ///
 /// A tick of `flush` is one as that of `compute`: it has streams and statistics, it sends when it ends, and it begins when each
 /// output has room. Conditions of `#[when(…)]` do not apply to it. The report [counts](crate::schedule::NodeReport::flush_ticks)
@@ -92,7 +92,8 @@ use crate::context::ExecutionContext;
 /// The first tick gets the messages that wait at its inputs and were too few for `compute`: two for the condition
 /// `message_available(n, 4)`, or those of one input, when another has none. `io.n.receive()` takes all, as
 /// [`Many`](crate::port::Many). What it does not take is a [stall](crate::Error::Stalled), as without `flush`. In later ticks the
-/// inputs are empty, as is an input whose producer has not ended and waits for room, as behind a node that has called `finish`.
+/// inputs are empty, as is an input whose producer has not ended: it goes on, or waits for room, as behind a node that has called
+/// `finish`.
 /// The message of a `#[feedback]` edge is state, with which the next run begins: a `flush` that takes it sends
 /// one in its place.
 ///

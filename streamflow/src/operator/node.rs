@@ -256,12 +256,6 @@ pub trait AnyNode: Send {
     fn give_way(&mut self, edges: &[usize]) {
         let _ = edges;
     }
-    /// Whether those edges to its inputs that have these numbers are all full. It allocates nothing.
-    #[doc(hidden)]
-    fn are_full(&mut self, edges: &[usize]) -> bool {
-        let _ = edges;
-        true
-    }
     /// Numbers the node in the run that begins now, as the origin of messages.
     fn set_number(&mut self, number: NonZeroU32);
     /// Keeps statistics in the run that begins now: makes the histograms. `paths` are those that end here, if the node is a
@@ -356,7 +350,7 @@ impl<O: Compute + Send + 'static> AnyNode for Node<O> {
                 done => runner.end_unusual_step(parts, done, waits),
             };
         };
-        runner.cx.show(idle);
+        runner.cx.show_waiting(idle, 0);
         Ok(Step::Nothing)
     }
 
@@ -375,12 +369,6 @@ impl<O: Compute + Send + 'static> AnyNode for Node<O> {
 
     fn give_way(&mut self, edges: &[usize]) {
         self.parts.ports.inputs(&mut |input| input.give_way(edges));
-    }
-
-    fn are_full(&mut self, edges: &[usize]) -> bool {
-        let mut are_full = true;
-        self.parts.ports.inputs(&mut |input| are_full &= input.are_full(edges));
-        are_full
     }
 
     fn bind_conditions(&mut self) -> Result<()> {

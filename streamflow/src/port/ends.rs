@@ -25,8 +25,6 @@ pub trait ReceivingEnd {
     fn give_way(&self, edges: &[usize]);
     /// If one of its edges has one of these numbers, `flush` gets no message here.
     fn keep(&mut self, edges: &[usize]);
-    /// Whether those of its edges that have these numbers are all full.
-    fn are_full(&self, edges: &[usize]) -> bool;
     /// Begins a run. Each feedback edge must carry a message into it.
     ///
     /// # Errors

@@ -87,10 +87,6 @@ impl<P: InputPort> ReceivingEnd for Input<P> {
         self.inlet.give_way(edges);
     }
 
-    fn are_full(&self, edges: &[usize]) -> bool {
-        self.inlet.are_full(edges)
-    }
-
     fn keep(&mut self, edges: &[usize]) {
         self.inlet.keep(edges);
     }

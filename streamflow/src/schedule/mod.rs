@@ -12,6 +12,7 @@
 mod asleep;
 mod calls;
 mod choice;
+mod ends;
 mod event_based;
 mod greedy;
 mod handle;

@@ -9,3 +9,15 @@ pub(super) type Nodes<'a, 'g> = &'a mut [&'g mut dyn AnyNode];
 pub(super) fn statuses(nodes: Nodes<'_, '_>) -> Vec<NodeStatus> {
     nodes.iter_mut().map(|node| node.status()).collect()
 }
+
+/// The nodes of a run, as a scheduler has them.
+pub(super) trait Look {
+    /// Calls a function with a node. `None` if another worker has it.
+    fn look<R>(&mut self, node: usize, call: impl FnOnce(&mut dyn AnyNode) -> R) -> Option<R>;
+}
+
+impl Look for Nodes<'_, '_> {
+    fn look<R>(&mut self, node: usize, call: impl FnOnce(&mut dyn AnyNode) -> R) -> Option<R> {
+        self.get_mut(node).map(|node| call(&mut **node))
+    }
+}

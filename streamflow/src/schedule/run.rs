@@ -3,6 +3,7 @@
 use std::mem;
 use std::sync::Arc;
 
+use super::ends::{Asks, Ends};
 use super::greedy::{self, Pass, Position};
 use super::idle::Idle;
 use super::limit::{Limit, RunFor};
@@ -11,7 +12,7 @@ use super::outcome::Outcome;
 use super::replay::Replay;
 use super::report::{End, Report, StoppedBy};
 use super::shared::Shared;
-use super::work::{self, Attendants, TICKS_BETWEEN};
+use super::work;
 use super::workers::Workers;
 use super::{asleep, event_based, stall, statistics};
 use crate::context::{Activity, Command, RunControl, StopSource};
@@ -46,10 +47,8 @@ pub(super) struct Run {
     followed: Vec<Error>,
     /// `None` for a graph that doesn't ask for it.
     replay: Option<Box<Replay>>,
-    /// `None` before the first pass, and for a graph in which none may run for ever.
-    attendants: Option<Box<Attendants>>,
-    /// The number of passes in which a node has run, for a graph with attendants.
-    passes: u32,
+    /// `None` before the first pass, and for a graph in which nothing follows from the end of a node while others run.
+    ends: Option<Box<Ends>>,
 }
 
 /// What a pass means for the run.
@@ -89,8 +88,7 @@ impl Run {
             workers: None,
             followed: Vec::new(),
             replay: replay.map(Box::new),
-            attendants: None,
-            passes: 0,
+            ends: None,
         }
     }
 
@@ -110,23 +108,32 @@ impl Run {
         self.limit.until().into_iter().for_each(|end| self.control.set_deadline(end));
     }
 
-    /// Finds the attendants, when the limits of the nodes are set: a node with a limit has an end of its own.
-    fn find_attendants(&mut self, nodes: Nodes<'_, '_>) {
-        self.attendants = Attendants::new(statuses(nodes)).map(Box::new);
+    /// Finds what may follow from the end of nodes, when their limits are set: a node with a limit has an end of its own.
+    fn find_ends(&mut self, nodes: Nodes<'_, '_>) {
+        self.ends = Ends::new(statuses(nodes), &self.control).map(Box::new);
     }
 
     /// Whether the run goes on although no node can run, or none but attendants.
     fn has_work(&mut self, nodes: Nodes<'_, '_>) -> bool {
-        work::goes_on(nodes.len(), &mut { nodes }, self.attendants.as_deref_mut())
+        work::has_work(nodes.len(), &mut { nodes }, self.ends.as_deref_mut())
     }
 
-    /// Whether the run is over although nodes run: they are attendants, for which none is left.
-    fn serves_none(&mut self, nodes: Nodes<'_, '_>) -> bool {
-        if self.attendants.is_none() {
-            return false;
+    /// What follows from the end of nodes after a pass, in which a node has run or not.
+    fn follow(&mut self, nodes: Nodes<'_, '_>, ran: bool) -> Option<Passed> {
+        let ends = self.ends.as_mut()?;
+        let asks = ends.asks();
+        let may_be_over = asks.is_over || ran && ends.has_stalled();
+        let nodes = &mut { nodes };
+        if may_be_over && !work::goes_on(nodes.len(), nodes, Some(ends)) {
+            return Some(Passed::Ended(Outcome::Over));
         }
-        self.passes = self.passes.wrapping_add(1);
-        self.passes.is_multiple_of(TICKS_BETWEEN) && !self.has_work(nodes)
+        if asks.goes_on && ends.follow(nodes).any {
+            return Some(Passed::Ran);
+        }
+        if asks != Asks::default() {
+            ends.answered();
+        }
+        None
     }
 
     /// Makes one pass over the nodes, or what is left of it after a panic.
@@ -148,10 +155,11 @@ impl Run {
             return Ok(Passed::Ended(Outcome::Over));
         }
         Ok(match pass {
-            Pass::Ran if self.serves_none(nodes) => Passed::Ended(Outcome::Over),
-            Pass::Ran => Passed::Ran,
+            Pass::Ran => self.follow(nodes, true).unwrap_or(Passed::Ran),
             Pass::Nothing if waits.is_empty() => Passed::Ended(Outcome::Over),
-            Pass::Nothing if !self.limit.is_over(self.platform.clock()) => Passed::Waits,
+            Pass::Nothing if !self.limit.is_over(self.platform.clock()) => {
+                self.follow(nodes, false).unwrap_or(Passed::Waits)
+            }
             Pass::Nothing | Pass::TimeOver => Passed::Ended(Outcome::TimeOver),
         })
     }
@@ -160,7 +168,7 @@ impl Run {
     pub(super) fn step(&mut self, nodes: Nodes<'_, '_>) -> Result<Option<bool>> {
         if !self.has_started {
             self.start(nodes)?;
-            self.find_attendants(nodes);
+            self.find_ends(nodes);
         }
         while self.outcome.is_none() {
             let outcome = match self.control.command() {
@@ -206,7 +214,7 @@ impl Run {
 
     /// Runs the nodes until the run is over.
     fn run_nodes(&mut self, nodes: Nodes<'_, '_>, shared: Option<&Shared>) -> Result<Outcome> {
-        self.find_attendants(nodes);
+        self.find_ends(nodes);
         loop {
             let outcome = self.run_until_still(nodes, shared)?;
             if !self.goes_on(nodes, outcome) {
@@ -228,7 +236,7 @@ impl Run {
         }
         let flushed = stall::due(&now);
         for due in &flushed {
-            self.attendants.iter_mut().for_each(|attendants| attendants.begin_flush(due.node));
+            self.ends.iter_mut().for_each(|ends| ends.begin_flush(due.node));
             nodes[due.node].begin_flush(&due.keep);
         }
         !flushed.is_empty()
@@ -248,11 +256,11 @@ impl Run {
             limit: self.limit,
             races: self.is_watched.then_some(&mut self.races),
             shared,
-            attendants: self.attendants.take(),
+            ends: self.ends.take(),
         };
-        let (done, followed, attendants) = event_based::run(parts, nodes, workers);
+        let (done, followed, ends) = event_based::run(parts, nodes, workers);
         self.followed = followed;
-        self.attendants = attendants;
+        self.ends = ends;
         done
     }
 

@@ -4,7 +4,8 @@
 //! node is [due](flush). It has *ended*
 //! if every source is done and no message waits that a node should have taken. Else it has *stalled*: some node is stuck,
 //! and this file says which, and what it waits for. Both schedulers ask here, and the answer does not depend on the order
-//! in which they ran the nodes: `stall/timing.rs` says why.
+//! in which they ran the nodes: `stall/timing.rs` says why. While nodes run, an edge gives way and a `flush` is due as soon as that
+//! does not depend on them: [`meanwhile`].
 //!
 //! A node that is not done is stuck if
 //! - it has all messages that it needs, and an edge that it sends to is full; or
@@ -30,8 +31,8 @@ mod timing;
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
-pub(super) use self::flush::due;
-pub(super) use self::serving::{Attending, attending, may_go_on};
+pub(super) use self::flush::{due, flushed, meanwhile};
+pub(super) use self::serving::{Waits, may_go_on, waits};
 use self::timing::Timing;
 use crate::message::EdgeStatus;
 use crate::operator::{Flushing, NodeStatus, PortStatus, UnmetCondition};
@@ -175,8 +176,8 @@ impl<'a> Graph<'a> {
         blockers
     }
 
-    /// Whether these nodes are enough to end each wait of a node.
-    fn is_served(&self, node: usize, by: &[bool]) -> bool {
+    /// Whether enough of the waits of a node end, if these do.
+    fn is_served(&self, node: usize, ends: &dyn Fn(Blocker<'_>) -> bool) -> bool {
         let blockers = self.blockers(node);
         // A condition may need messages of one of several nodes, as does a node whose inputs are all optional.
         let any = |blocker: &&Blocker<'_>| match blocker {
@@ -186,8 +187,8 @@ impl<'a> Graph<'a> {
         };
         let mut each = blockers.iter().filter(|blocker| !any(blocker));
         let mut one = blockers.iter().filter(any).peekable();
-        each.all(|blocker| by[blocker.node()])
-            && (one.peek().is_none() || one.any(|blocker| by[blocker.node()]))
+        each.all(|blocker| ends(*blocker))
+            && (one.peek().is_none() || one.any(|blocker| ends(*blocker)))
     }
 
     /// Whether an edge leads to an input without which the node does not run.

@@ -1,5 +1,7 @@
 //! A source without an end, behind edges that drop messages: its run ends when nobody takes what it sends, as without a policy.
 
+use std::time::Duration;
+
 use streamflow::operator::AsyncHandle;
 use streamflow::prelude::*;
 use streamflow::schedule::{DropReason, Dropped, End, Report, Workers};
@@ -7,7 +9,8 @@ use streamflow::testing::{Explorer, yield_now};
 use streamflow::time::Clock;
 use streamflow_tests::{Failed, Suite, check, check_equal, check_text};
 
-use super::timing::{Join, Overlay, dropped, in_each_order, runs, sum};
+use super::operators::{Join, Overlay, Pass};
+use super::timing::{dropped, in_each_order, runs, sum};
 
 pub(crate) fn add(suite: Suite) -> Suite {
     suite
@@ -67,7 +70,7 @@ const NEVER: u64 = u64::MAX;
 
 /// The graphs of each way to end, behind one policy, with one kind of source.
 macro_rules! graphs {
-    ($module:ident, [$($policy:tt)*], [$($when:tt)*]) => {
+    ($module:ident, [$($policy:tt)*], [$($when:tt)*], $most:expr) => {
         mod $module {
             use super::*;
 
@@ -112,15 +115,18 @@ macro_rules! graphs {
             }
             runs!(Counted, Finished, Credited, Joined, Optional);
 
+            /// How many ticks the source does at most.
+            const MOST: u64 = $most;
+
             /// Each way to end, with the result and the text of the cause.
             pub(super) fn each() -> Result<(), Failed> {
                 let sink = || End::Finished { nodes: vec!["sink".to_owned()] };
                 let count = "`sink` is done: its `count` of 5 is reached";
                 let other = "`other` is done: its `count` of 5 is reached";
-                in_each_order(Counted::new, |_, done| ended(&done?, &End::SourcesDone, count))?;
+                in_each_order(Counted::new, |_, done| ended(&done?, &End::SourcesDone, count, MOST))?;
                 for fails in [false, true] {
                     let make = |platform: &Platform| Finished::new(platform, fails);
-                    in_each_order(make, |_, done| ended(&done?, &sink(), "`sink` has finished"))?;
+                    in_each_order(make, |_, done| ended(&done?, &sink(), "`sink` has finished", MOST))?;
                 }
                 for (closes, reason) in [(true, "closed"), (false, "dropped")] {
                     let make = |platform: &Platform| {
@@ -132,14 +138,14 @@ macro_rules! graphs {
                         }
                         Ok(graph)
                     };
-                    in_each_order(make, |_, done| ended(&done?, &sink(), reason))?;
+                    in_each_order(make, |_, done| ended(&done?, &sink(), reason, MOST))?;
                 }
-                in_each_order(Joined::new, |_, done| ended(&done?, &End::SourcesDone, other))?;
+                in_each_order(Joined::new, |_, done| ended(&done?, &End::SourcesDone, other, MOST))?;
                 in_each_order(Optional::new, |graph, done| {
                     let report = done?;
                     let lost = sum(&dropped(&report, "source.number >> sink.o"));
                     check_equal(Some(graph.overlay_taken() + lost), report.ticks("source"))?;
-                    left(&report, &End::SourcesDone, other)
+                    left(&report, &End::SourcesDone, other, MOST)
                 })
             }
 
@@ -152,10 +158,11 @@ macro_rules! graphs {
     };
 }
 
-graphs!(popped, [#[policy(pop)]], []);
-graphs!(rejected, [#[policy(reject)]], []);
-graphs!(popped_by_time, [#[policy(pop)]], [#[when(periodic(1ms))]]);
-graphs!(rejected_by_time, [#[policy(reject)] #[capacity(3)]], [#[when(periodic(1ms))]]);
+graphs!(popped, [#[policy(pop)]], [], FOR_EVER);
+graphs!(rejected, [#[policy(reject)]], [], FOR_EVER);
+graphs!(popped_by_time, [#[policy(pop)]], [#[when(periodic(1ms))]], 7);
+// A consumer that lacks other messages leaves those of the source.
+graphs!(rejected_by_time, [#[policy(reject)] #[capacity(9)]], [#[when(periodic(Duration::from_secs(10)))]], 7);
 
 fn each_end() -> Result<(), Failed> {
     popped::each()?;
@@ -164,9 +171,10 @@ fn each_end() -> Result<(), Failed> {
     rejected_by_time::each()
 }
 
-/// The run has ended so, and the report says that the source was left, and why.
-fn left(report: &Report, end: &End, cause: &str) -> Result<(), Failed> {
+/// The run has ended so, after so many ticks of the source at most, and the report says that the source was left, and why.
+fn left(report: &Report, end: &End, cause: &str, most: u64) -> Result<(), Failed> {
     check_equal(&report.end, end)?;
+    check(report.ticks("source").is_some_and(|ticks| ticks <= most), || report.to_string())?;
     check_equal(report.ticks("sink"), Some(5))?;
     let [waited] = &*report.waited else { return Err(Failed::msg(report)) };
     check_text(waited, &["`source`, after ", "waits for a node that takes messages of", cause])?;
@@ -174,8 +182,8 @@ fn left(report: &Report, end: &End, cause: &str) -> Result<(), Failed> {
 }
 
 /// And of each edge from the source, each message was received, dropped or left.
-fn ended(report: &Report, end: &End, cause: &str) -> Result<(), Failed> {
-    left(report, end, cause)?;
+fn ended(report: &Report, end: &End, cause: &str, most: u64) -> Result<(), Failed> {
+    left(report, end, cause, most)?;
     let of_source = |dropped: &&Dropped| dropped.edge.starts_with("source.number");
     let lost: u64 = report.dropped.iter().filter(of_source).map(|lost| lost.messages).sum();
     check_equal(report.ticks("source"), Some(5 + lost))
@@ -251,22 +259,6 @@ fn with_end() -> Result<(), Failed> {
         )?;
     }
     Ok(())
-}
-
-/// Sends each number on.
-#[operator]
-struct Pass {
-    #[input]
-    i: u64,
-    #[output]
-    o: u64,
-}
-
-impl Compute for Pass {
-    fn compute(&mut self, io: PassIo<'_>, _: &ExecutionContext) -> Result<()> {
-        let i = io.i.receive().into_data();
-        io.o.emit(i)
-    }
 }
 
 graph! {

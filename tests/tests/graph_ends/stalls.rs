@@ -6,6 +6,8 @@ use streamflow_tests::greedy::greedy;
 use streamflow_tests::stereo::Counter;
 use streamflow_tests::{Failed, Suite, check, check_text, stalled};
 
+use super::operators::{Join, Overlay, Pass, Takes, Twice};
+
 pub(crate) fn add(suite: Suite) -> Suite {
     suite
         .both("a_circle_of_waits_is_a_chain_back_to_its_begin", circle)
@@ -24,22 +26,6 @@ pub(crate) fn add(suite: Suite) -> Suite {
         .both("a_wide_and_long_stall_is_described_once", wide)
 }
 
-/// Sends each number to both outputs.
-#[operator]
-struct Twice {
-    #[output]
-    x: u64,
-    #[output]
-    y: u64,
-}
-
-impl Compute for Twice {
-    fn compute(&mut self, io: TwiceIo<'_>, cx: &ExecutionContext) -> Result<()> {
-        io.x.emit(cx.tick())?;
-        io.y.emit(cx.tick())
-    }
-}
-
 /// Sends odd numbers on.
 #[operator]
 struct Odd {
@@ -53,35 +39,6 @@ impl Compute for Odd {
     fn compute(&mut self, io: OddIo<'_>, _: &ExecutionContext) -> Result<()> {
         let number = io.number.receive().into_data();
         if number % 2 == 1 { io.odd.emit(number) } else { Ok(()) }
-    }
-}
-
-#[operator]
-struct Join {
-    #[input]
-    a: u64,
-    #[input]
-    b: u64,
-}
-
-impl Compute for Join {
-    fn compute(&mut self, io: JoinIo<'_>, _: &ExecutionContext) -> Result<()> {
-        io.a.discard();
-        io.b.discard();
-        Ok(())
-    }
-}
-
-#[operator]
-struct Discards {
-    #[input]
-    number: u64,
-}
-
-impl Compute for Discards {
-    fn compute(&mut self, io: DiscardsIo<'_>, _: &ExecutionContext) -> Result<()> {
-        io.number.discard();
-        Ok(())
     }
 }
 
@@ -140,7 +97,7 @@ fn no_partner(platform: &Platform) -> Result<(), Failed> {
 graph! {
     struct Counted(sent: u64, taken: u64) {
         #[when(count(sent))] let source: Counter = Counter::new();
-        #[when(count(taken))] let sink: Discards = Discards::new();
+        #[when(count(taken))] let sink: Takes = Takes::new();
         source.number >> sink.number;
     }
 }
@@ -233,24 +190,10 @@ impl Compute for Steps {
     }
 }
 
-#[operator]
-struct Pass {
-    #[input]
-    i: u64,
-    #[output]
-    o: u64,
-}
-
-impl Compute for Pass {
-    fn compute(&mut self, io: PassIo<'_>, _: &ExecutionContext) -> Result<()> {
-        io.o.emit(io.i.receive().into_data())
-    }
-}
-
 graph! {
     struct Loop(until: u64, taken: u64) {
         let steps: Steps = Steps::new(until);
-        #[when(count(taken))] let sink: Discards = Discards::new();
+        #[when(count(taken))] let sink: Takes = Takes::new();
         #[feedback(initial = 0)] steps.next >> steps.last;
         steps.x >> sink.number;
     }
@@ -278,7 +221,7 @@ graph! {
     struct BehindLossy() {
         #[when(count(100))] let numbers: Counter = Counter::new();
         let pass: Pass = Pass::new();
-        #[when(count(2))] let sink: Discards = Discards::new();
+        #[when(count(2))] let sink: Takes = Takes::new();
         #[policy(pop)] numbers.number >> pass.i;
         pass.o >> sink.number;
     }
@@ -374,30 +317,13 @@ impl Compute for Pair {
     }
 }
 
-/// Takes both at once.
-#[operator]
-struct Overlay {
-    #[input]
-    a: u64,
-    #[input(optional)]
-    b: u64,
-}
-
-impl Compute for Overlay {
-    fn compute(&mut self, io: OverlayIo<'_>, _: &ExecutionContext) -> Result<()> {
-        io.a.discard();
-        io.b.discard();
-        Ok(())
-    }
-}
-
 graph! {
     struct Optional() {
         #[when(count(2))] let a: Counter = Counter::new();
         #[when(count(3))] let b: Counter = Counter::new();
-        let overlay: Overlay = Overlay::new();
+        let overlay: Overlay = Overlay::new(0);
         a.number >> overlay.a;
-        b.number >> overlay.b;
+        b.number >> overlay.o;
     }
 }
 
@@ -409,7 +335,7 @@ fn optional(platform: &Platform) -> Result<(), Failed> {
     // With workers, more messages may be late, and the edge gives way for `b`.
     let report = greedy(Optional::new(platform)?)?.run()?;
     let [dropped] = &*report.dropped else { return Err(Failed::msg(format!("{report:?}"))) };
-    check((dropped.edge, dropped.messages) == ("b.number >> overlay.b", 1), || {
+    check((dropped.edge, dropped.messages) == ("b.number >> overlay.o", 1), || {
         format!("{report:?}")
     })
 }
@@ -468,7 +394,7 @@ graph! {
         #[when(count(9))] let s2: Counter = Counter::new();
         let all: Pass3 = Pass3::new();
         let tail: Pass = Pass::new();
-        #[when(count(1))] let sink: Discards = Discards::new();
+        #[when(count(1))] let sink: Takes = Takes::new();
         s0.number >> all.a;
         s1.number >> all.b;
         s2.number >> all.c;

@@ -10,12 +10,15 @@ use streamflow::time::{Clock, Timestamp};
 use streamflow_tests::stereo::Counter;
 use streamflow_tests::{Failed, Suite, check, check_equal, check_text, stalled};
 
+use super::operators::{Join, Overlay, Takes, Twice};
+
 pub(crate) fn add(suite: Suite) -> Suite {
     suite
         .plain("a_message_that_is_late_for_an_optional_input_stalls_no_run::host", late)
         .plain("a_hook_sleeps_as_long_after_an_edge_gave_way::host", sleeps_later)
         .plain("no_run_waits_in_a_circle_through_an_optional_input::host", circle)
         .plain("an_optional_input_excuses_no_stall_beside_it::host", beside)
+        .plain("a_condition_names_no_room_that_timing_decides_about::host", beside_room)
         .plain("a_source_without_an_end_stands_still_at_an_optional_input::host", without_end)
         .plain("a_node_of_a_lossy_edge_stalls_no_run_and_is_reported::host", thinned)
         .plain("a_node_that_runs_by_the_clock_hides_no_stall::host", sampled)
@@ -55,7 +58,7 @@ macro_rules! runs {
     )*};
 }
 pub(crate) use runs;
-runs!(Late, Circle, Beside, WithoutEnd, Thinned);
+runs!(Late, Circle, Beside, BesideRoom, WithoutEnd, Thinned);
 
 impl Runs for Sampled {
     fn run_once(&mut self) -> Result<Report, Error> {
@@ -72,69 +75,6 @@ pub(crate) fn dropped(report: &Report, edge: &str) -> Vec<(DropReason, u64)> {
 
 pub(crate) fn sum(dropped: &[(DropReason, u64)]) -> u64 {
     dropped.iter().map(|(_, messages)| messages).sum()
-}
-
-/// Takes a message of `o`, if there is one, with each of `a`.
-#[operator]
-pub(crate) struct Overlay {
-    #[input]
-    a: &u64,
-    #[input(optional)]
-    o: &u64,
-    pub(crate) taken: u64,
-}
-
-impl Compute for Overlay {
-    fn compute(&mut self, io: OverlayIo<'_>, _: &ExecutionContext) -> Result<()> {
-        io.a.discard();
-        self.taken += u64::from(io.o.receive().into_data().is_some());
-        Ok(())
-    }
-}
-
-#[operator]
-struct Takes {
-    #[input]
-    number: &u64,
-}
-
-impl Compute for Takes {
-    fn compute(&mut self, io: TakesIo<'_>, _: &ExecutionContext) -> Result<()> {
-        io.number.discard();
-        Ok(())
-    }
-}
-
-#[operator]
-pub(crate) struct Join {
-    #[input]
-    a: &u64,
-    #[input]
-    b: &u64,
-}
-
-impl Compute for Join {
-    fn compute(&mut self, io: JoinIo<'_>, _: &ExecutionContext) -> Result<()> {
-        io.a.discard();
-        io.b.discard();
-        Ok(())
-    }
-}
-
-/// Sends each number to both outputs.
-#[operator]
-struct Twice {
-    #[output]
-    x: u64,
-    #[output]
-    y: u64,
-}
-
-impl Compute for Twice {
-    fn compute(&mut self, io: TwiceIo<'_>, cx: &ExecutionContext) -> Result<()> {
-        io.x.emit(cx.tick())?;
-        io.y.emit(cx.tick())
-    }
 }
 
 /// Sends each number on, after others had time.
@@ -285,6 +225,37 @@ fn beside() -> Result<(), Failed> {
                      (1 of 1) → `join`, after 5 ticks, has the message of `b.number >> join.a`, but waits for a message of \
                      `c.number >> join.b`, which is empty → `c` is done: its `count` of 5 is reached\n";
         check_text(&text, &[chain])
+    })
+}
+
+graph! {
+    struct BesideRoom() {
+        #[when(count(5))] let a: Counter = Counter::new();
+        #[when(count(1))] let b: Counter = Counter::new();
+        #[when(room(o))] let slow: Slow = Slow::new();
+        let overlay: Overlay = Overlay::new(0);
+        let join: Join = Join::new();
+        a.number >> slow.i;
+        b.number >> overlay.a;
+        slow.o >> overlay.o;
+        b.number >> join.a;
+        slow.o >> join.b;
+    }
+}
+
+/// Whether the edge to `overlay` gives way, or is full at the end, is up to timing. Its condition names the room at `join` alone as
+/// what `slow` waits for.
+fn beside_room() -> Result<(), Failed> {
+    in_each_order(BesideRoom::new, |_, done| {
+        let text = stalled(done)?;
+        let chain = [
+            "`a`, after 3 of 5 ticks, waits for room in `a.number >> slow.i`, which is full (1 of 1) → `slow`, after 2 ticks, has \
+             the message of `a.number >> slow.i`, but waits for ",
+            "condition `room(o)` → `join`, after 1 tick, has the message of `slow.o >> join.b`, but waits for a message of \
+             `b.number >> join.a`, which is empty → `b` is done: its `count` of 1 is reached\n",
+        ];
+        check_text(&text, &chain)?;
+        check(!text.contains("`overlay`, after"), || text.clone())
     })
 }
 

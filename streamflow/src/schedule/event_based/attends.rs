@@ -1,9 +1,12 @@
-//! Attendants of a run with workers: rule 3 of `schedule/stall/timing.rs`.
+//! What follows from the end of nodes in a run with workers, while other nodes run: `schedule/ends.rs`.
 //!
-//! An attendant that never waits is always queued or held, so that the run is never still. After some of its ticks a worker
-//! asks whether the other nodes are quiet: none of them is held or queued, beside the one that this worker has looked at. Then
-//! it claims them, so that they stay quiet, and asks whether the run goes on. Other workers may run attendants meanwhile: what
-//! these send changes no answer that the run is over.
+//! A worker asks when it has looked at a node that can't run, and has given it back. It claims all nodes that no other worker holds,
+//! so that they stay as they are. The others may run, as far as it knows: their workers ask when they have given them back. A
+//! question that comes during another one is asked after that. So the last one comes when all nodes are there that stand still.
+//!
+//! The run is over if no node can run but attendants (rule 3 of `schedule/stall/timing.rs`), and then all other nodes are quiet:
+//! none of them is held or queued, beside the one that the asking worker has looked at. Other workers may run attendants
+//! meanwhile: what these send changes no answer that the run is over.
 //!
 //! Each tick of an attendant has its consumers looked at, in vain if they have ended: a worker could find one held whenever it
 //! asks. So attendants stand still while an answer is due, unless a hook of another node runs: then the answer is that the run
@@ -12,41 +15,61 @@
 //! Each attendant has one look before it stands still. Threads may come to it only while answers are due, and an attendant that
 //! stood still in all of these looks would never run.
 //!
-//! An attendant that another worker holds may run, as far as the asking worker knows. Unless a hook of it runs, its worker gives
-//! it back soon, and the answer waits for that: the worker could hold it, in vain, whenever somebody asks.
+//! A node that another worker holds may run, as far as the asking worker knows. Unless a hook of it runs, its worker gives it back
+//! soon, and the answer waits for that: the worker could hold it, in vain, whenever somebody asks.
 
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{Ordering, fence};
 
-use super::core::{Looked, NodeId};
+use super::core::{Core, Looked, NodeId};
 use super::team::{Asked, Attends, Team};
 use crate::graph::AnyNode;
 use crate::lock::locked;
+use crate::schedule::ends::{Asks, LOOKS_BETWEEN};
+use crate::schedule::nodes::Look;
 use crate::schedule::outcome::Outcome;
-use crate::schedule::work::{self, Look, TICKS_BETWEEN};
+use crate::schedule::work;
 
 /// The nodes of a team, of which the asking worker has all, or those that it has claimed.
 struct Seen<'s, 't, 'r, 'g> {
     team: &'t Team<'r, 'g>,
-    /// The node that it holds, and by node whether it has claimed it. `None`: no node is held.
-    of: Option<(NodeId, &'s [bool])>,
+    /// The node that it holds, if any, and by node whether it has claimed it. `None`: no node is held.
+    of: Option<(Option<NodeId>, &'s [bool])>,
 }
 
 impl Look for Seen<'_, '_, '_, '_> {
     fn look<R>(&mut self, node: NodeId, call: impl FnOnce(&mut dyn AnyNode) -> R) -> Option<R> {
-        let has = self.of.is_none_or(|(held, claimed)| node == held || claimed[node]);
+        let has = self.of.is_none_or(|(held, claimed)| held == Some(node) || claimed[node]);
         has.then(|| call(&mut **locked(&self.team.nodes[node])))
     }
 }
 
 impl Team<'_, '_> {
-    /// Whether a node has something to do, now or later. No node is held.
-    pub(super) fn has_work(&self) -> bool {
+    /// Ends the run if no node has something to do, now or later. Returns whether it does; `None` if another worker has a node.
+    pub(super) fn ends_without_work(&self) -> Option<bool> {
+        if !self.board.change(Core::claim_all) {
+            return None;
+        }
         let mut asked = locked(&self.attends.asked).take();
-        let attendants = asked.as_mut().map(|asked| &mut *asked.attendants);
+        let ends = asked.as_mut().map(|asked| &mut *asked.ends);
         let mut seen = Seen { team: self, of: None };
-        let goes_on = work::goes_on(self.nodes.len(), &mut seen, attendants);
-        *locked(&self.attends.asked) = asked;
-        goes_on
+        let has_work = work::has_work(self.nodes.len(), &mut seen, ends);
+        // Another worker that asks has it, and gives it back.
+        if asked.is_some() {
+            *locked(&self.attends.asked) = asked;
+        }
+        self.end_unless(has_work);
+        self.board.change(Core::release_all);
+        if self.attends.asks_again.load(Ordering::Relaxed) {
+            self.ask(None);
+        }
+        Some(!has_work)
+    }
+
+    /// Ends the run unless it goes on, before nodes that were claimed are given back: nobody begins a `flush` then.
+    fn end_unless(&self, goes_on: bool) {
+        if !goes_on {
+            self.end(Outcome::Over);
+        }
     }
 
     /// Begins a look at a node, which the calling worker holds. Returns whether the node is an attendant that does not run now,
@@ -57,42 +80,99 @@ impl Team<'_, '_> {
             && all.get(node) == Some(&true)
             && looked[node].swap(true, Ordering::Relaxed);
         if stands_still {
-            self.ask(node);
+            self.ask(Some(node));
         }
         stands_still
     }
 
-    /// Ends a look at a node, which the calling worker holds.
-    pub(super) fn stood(&self, node: NodeId, found: Looked) {
+    /// Ends a look at a node, which the calling worker holds. Returns whether it [asks](Self::ask) when it has given it back.
+    pub(super) fn stood(&self, node: NodeId, found: Looked) -> bool {
         let Attends { all, looks, is_due, .. } = &self.attends;
-        let Some(attends) = all.get(node) else { return };
-        if !attends {
-            if found == Looked::default() && is_due.load(Ordering::Relaxed) {
-                self.ask(node);
+        let Some(attends) = all.get(node) else { return false };
+        if found.changed {
+            if *attends {
+                let looks = looks.fetch_add(1, Ordering::Relaxed) + 1;
+                is_due.fetch_or(looks.is_multiple_of(LOOKS_BETWEEN), Ordering::Relaxed);
             }
-        } else if found.changed {
-            let looks = looks.fetch_add(1, Ordering::Relaxed) + 1;
-            is_due.fetch_or(looks.is_multiple_of(TICKS_BETWEEN), Ordering::Relaxed);
+            return false;
+        }
+        // Of two workers that ask after their looks, one sees what the other node shows.
+        fence(Ordering::SeqCst);
+        found == Looked::default() && (self.control.ended() > 0 || is_due.load(Ordering::Relaxed))
+    }
+
+    /// Finds out what follows from the end of nodes. The calling worker holds this node, or none.
+    pub(super) fn ask(&self, held: Option<NodeId>) {
+        let Attends { asked, is_due, asks_again, .. } = &self.attends;
+        let mut is_over = false;
+        let mut place = locked(asked);
+        while !is_over {
+            let Some(question) = &mut *place else {
+                // Another worker asks, which may not have seen what has changed since.
+                asks_again.store(true, Ordering::Relaxed);
+                return;
+            };
+            asks_again.store(false, Ordering::Relaxed);
+            let asks = question.ends.asks();
+            is_due.fetch_or(asks.is_over, Ordering::Relaxed);
+            let may_be_over = is_due.load(Ordering::Relaxed);
+            if !may_be_over && !asks.goes_on {
+                return;
+            }
+            let Some(mut question) = place.take() else { return };
+            drop(place);
+            is_over = may_be_over && self.is_over(held, asks, &mut question);
+            if !is_over && asks.goes_on {
+                self.follow(held, &mut question);
+            }
+            place = locked(asked);
+            *place = Some(question);
+            if !asks_again.load(Ordering::Relaxed) {
+                break;
+            }
         }
     }
 
-    /// Ends the run if nobody is left for whom an attendant runs. There is no answer yet if a node beside `held` is to be
-    /// looked at, or another worker looks at an attendant; a node whose hook runs aside.
-    fn ask(&self, held: NodeId) {
-        let Attends { all, asked, .. } = &self.attends;
-        let Some(mut question) = locked(asked).take() else { return };
-        let Asked { attendants, claimed } = &mut question;
+    /// Begins each `flush` that is due, and has edges give way.
+    fn follow(&self, held: Option<NodeId>, question: &mut Asked) {
+        let Asked { ends, claimed } = question;
+        // All nodes are given back when the run is over.
+        if !self.board.change(|core| !core.is_over() && core.claim_free(claimed)) {
+            return;
+        }
+        let followed = ends.follow(&mut Seen { team: self, of: Some((held, claimed)) });
+        self.board.change(|core| {
+            if followed.any {
+                (0..claimed.len()).for_each(|node| core.touch(node));
+            }
+            core.release_beside(claimed);
+        });
+        if followed.is_complete && !followed.any {
+            ends.answered();
+        }
+    }
+
+    /// Ends the run if nobody is left for whom an attendant runs, and returns whether it does. There is no answer yet if a node
+    /// beside `held` is to be looked at, or another worker looks at an attendant; a node whose hook runs aside.
+    fn is_over(&self, held: Option<NodeId>, asks: Asks, question: &mut Asked) -> bool {
+        let all = &self.attends.all;
+        let Asked { ends, claimed } = question;
         let mut goes_on = true;
         if self.board.change(|core| core.claim_beside(held, all, claimed)) {
             let is_unknown = |node: NodeId| {
-                let is_held = node != held && !claimed[node];
+                let is_held = held != Some(node) && !claimed[node];
                 is_held && self.control.nodes()[node].word().activity().hook().is_none()
             };
             if !(0..all.len()).any(is_unknown) {
                 let mut seen = Seen { team: self, of: Some((held, claimed)) };
-                goes_on = work::goes_on(self.nodes.len(), &mut seen, Some(attendants));
+                let is_asked = asks.is_over || ends.have_stood();
+                goes_on = !is_asked || work::goes_on(self.nodes.len(), &mut seen, Some(ends));
+                if goes_on && asks.is_over && !asks.goes_on {
+                    ends.answered();
+                }
                 self.attends.answered();
             }
+            self.end_unless(goes_on);
             self.board.change(|core| core.release_beside(claimed));
         } else {
             let mut others = self.control.nodes().iter().zip(all).filter(|(_, attends)| !**attends);
@@ -100,9 +180,6 @@ impl Team<'_, '_> {
                 self.attends.answered();
             }
         }
-        *locked(asked) = Some(question);
-        if !goes_on {
-            self.end(Outcome::Over);
-        }
+        !goes_on
     }
 }

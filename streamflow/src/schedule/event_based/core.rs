@@ -383,23 +383,29 @@ impl Core {
         !self.nodes.iter().any(is_held) && (0..self.nodes.len()).all(|node| self.claim(node))
     }
 
-    /// [Claims](Self::claim) each node that no worker holds, and notes which these are. Returns `false`, and claims none, if a
-    /// node beside this one, which the caller holds, is held or queued, and is no attendant.
+    /// [Claims](Self::claim) each node that no worker holds, and notes which these are. Returns whether there are any.
+    pub(super) fn claim_free(&mut self, claimed: &mut [bool]) -> bool {
+        for (node, claimed) in claimed.iter_mut().enumerate() {
+            let is_held = matches!(self.nodes[node].state, State::Held { .. });
+            *claimed = !is_held && self.claim(node);
+        }
+        claimed.contains(&true)
+    }
+
+    /// As [`claim_free`](Self::claim_free). Returns `false`, and claims none, if a
+    /// node beside this one, which the caller may hold, is held or queued, and is no attendant.
     pub(super) fn claim_beside(
         &mut self,
-        held: NodeId,
+        held: Option<NodeId>,
         is_attendant: &[bool],
         claimed: &mut [bool],
     ) -> bool {
         let mut nodes = self.nodes.iter().enumerate().zip(is_attendant);
         let is_quiet = nodes.all(|((index, node), attends)| {
-            *attends || index == held || node.state == State::Quiet
+            *attends || held == Some(index) || node.state == State::Quiet
         });
         if is_quiet {
-            for (node, claimed) in claimed.iter_mut().enumerate() {
-                let is_held = matches!(self.nodes[node].state, State::Held { .. });
-                *claimed = !is_held && self.claim(node);
-            }
+            self.claim_free(claimed);
         }
         is_quiet
     }

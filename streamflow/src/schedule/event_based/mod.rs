@@ -8,7 +8,7 @@
 //! | `protocol.rs` | in which order workers ask the board and sleep: what the models execute |
 //! | `worker.rs` | a worker's thread: commands, looks, spinning, parking |
 //! | `poller.rs` | what one idle worker does for all: it asks the device, the clock and other threads |
-//! | `attends.rs` | finds out when nobody takes what attendants send |
+//! | `attends.rs` | finds out what follows from the end of nodes while others run |
 //! | `nap.rs` | hooks that sleep in simulated time |
 //! | `collect.rs` | a report while the graph runs |
 //!
@@ -33,13 +33,13 @@ use self::board::Board;
 use self::core::Place;
 use self::nap::Naps;
 use self::team::{Attends, Collection, Ended, Poller, Team};
+use super::ends::Ends;
 use super::inside;
 use super::limit::Limit;
 use super::nodes::{Nodes, statuses};
 use super::outcome::Outcome;
 use super::shared::Shared;
 use super::thread_settings::Applied;
-use super::work::Attendants;
 use super::workers::Workers;
 use crate::context::RunControl;
 use crate::driver::race::RaceWatch;
@@ -56,17 +56,17 @@ pub(super) struct Parts<'r> {
     /// If the driver is watched.
     pub(super) races: Option<&'r mut RaceWatch>,
     pub(super) shared: Option<&'r Shared>,
-    pub(super) attendants: Option<Box<Attendants>>,
+    pub(super) ends: Option<Box<Ends>>,
 }
 
 /// Runs the nodes until the run is over. The calling thread is the first worker. Returns also the errors that other
-/// workers met after the first one, and gives the attendants back.
+/// workers met after the first one, and gives back what it remembers of the ends of nodes.
 pub(super) fn run(
     parts: Parts<'_>,
     nodes: Nodes<'_, '_>,
     workers: &Workers,
-) -> (Result<Outcome>, Vec<Error>, Option<Box<Attendants>>) {
-    let Parts { graph, control, platform, limit, races, shared, attendants } = parts;
+) -> (Result<Outcome>, Vec<Error>, Option<Box<Ends>>) {
+    let Parts { graph, control, platform, limit, races, shared, ends } = parts;
     let names = named(nodes);
     let places = places(nodes, workers.count(), &names);
     let (count, all) = (places.len(), workers.count() + names.len());
@@ -85,7 +85,7 @@ pub(super) fn run(
         waiting: Mutex::new((0..count).map(|_| Default::default()).collect()),
         races: races.map(Mutex::new),
         shared,
-        attends: Attends::new(attendants),
+        attends: Attends::new(ends),
         collects: false.into(),
         collection: Mutex::new(Collection::default()),
         ended: Mutex::new(Ended::default()),
@@ -121,8 +121,8 @@ pub(super) fn run(
         turn.iter().for_each(|turn| turn.join_scope(number));
     });
     let ended = team.ended.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-    let attendants = team.attends.into_inner();
-    (ended.first.unwrap_or(Ok(Outcome::Over)), ended.followed, attendants)
+    let ends = team.attends.into_inner();
+    (ended.first.unwrap_or(Ok(Outcome::Over)), ended.followed, ends)
 }
 
 /// Finds out whether the system permits what the workers need, and makes the calling thread the first of them, until the

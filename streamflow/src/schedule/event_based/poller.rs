@@ -50,9 +50,15 @@ impl protocol::Polls for Polling<'_, '_, '_, '_> {
             team.end(Outcome::TimeOver);
             return Pause::End;
         }
-        if is_still && naps_end.is_none() && poller.idle.looks_for_work() && !team.has_work() {
-            team.end(Outcome::Over);
-            return Pause::End;
+        if is_still && naps_end.is_none() && poller.idle.looks_for_work() {
+            match team.ends_without_work() {
+                Some(true) => return Pause::End,
+                Some(false) => {}
+                None => {
+                    poller.idle.end();
+                    return Pause::Again;
+                }
+            }
         }
         if let Some(until) = naps_end {
             poller.all.until(Timestamp(until));

@@ -13,11 +13,11 @@ use crate::error::{Error, Result, forget};
 use crate::graph::{AnyNode, NodeStatus, Waits};
 use crate::lock::locked;
 use crate::platform::Platform;
+use crate::schedule::ends::Ends;
 use crate::schedule::idle::Idle;
 use crate::schedule::limit::Limit;
 use crate::schedule::outcome::Outcome;
 use crate::schedule::shared::Shared;
-use crate::schedule::work::Attendants;
 use crate::stream::Point;
 use crate::sync::Arc;
 use crate::time::Timestamp;
@@ -90,38 +90,41 @@ pub(super) struct Collection {
     pub(super) statuses: Vec<Option<NodeStatus>>,
 }
 
-/// The attendants of a run, for its workers.
+/// The ends of nodes and the attendants of a run, for its workers.
 pub(super) struct Attends {
-    /// By node, whether it is an attendant. Empty for a graph in which none may run for ever.
+    /// By node, whether it is an attendant that may run for ever. Empty for a graph in which nothing follows from the end of a
+    /// node while others run.
     pub(super) all: Box<[bool]>,
     /// In how many looks attendants have run.
     pub(super) looks: AtomicU32,
-    /// Whether a worker is to ask whether the run is over.
+    /// Whether it is to be found out whether the run is over.
     pub(super) is_due: AtomicBool,
     /// By node, whether an attendant was looked at while the answer is due.
     pub(super) looked: Box<[AtomicBool]>,
+    /// Whether a worker would have asked while another one did.
+    pub(super) asks_again: AtomicBool,
     /// Taken out by the worker that asks.
     pub(super) asked: Mutex<Option<Asked>>,
 }
 
 pub(super) struct Asked {
-    pub(super) attendants: Box<Attendants>,
+    pub(super) ends: Box<Ends>,
     /// Which nodes this worker has claimed.
     pub(super) claimed: Box<[bool]>,
 }
 
 impl Attends {
-    pub(super) fn new(attendants: Option<Box<Attendants>>) -> Self {
-        let all: Box<[bool]> =
-            attendants.as_ref().map(|found| found.all().into()).unwrap_or_default();
+    pub(super) fn new(ends: Option<Box<Ends>>) -> Self {
+        let all = ends.as_ref().map(|ends| ends.attendants()).unwrap_or_default();
         let claimed = vec![false; all.len()].into();
         let looked = all.iter().map(|_| AtomicBool::new(false)).collect();
-        let asked = attendants.map(|attendants| Asked { attendants, claimed });
+        let asked = ends.map(|ends| Asked { ends, claimed });
         Self {
             all,
             looks: AtomicU32::new(0),
             is_due: AtomicBool::new(false),
             looked,
+            asks_again: AtomicBool::new(false),
             asked: Mutex::new(asked),
         }
     }
@@ -132,8 +135,8 @@ impl Attends {
         self.is_due.store(false, Ordering::Relaxed);
     }
 
-    pub(super) fn into_inner(self) -> Option<Box<Attendants>> {
-        locked(&self.asked).take().map(|asked| asked.attendants)
+    pub(super) fn into_inner(self) -> Option<Box<Ends>> {
+        locked(&self.asked).take().map(|asked| asked.ends)
     }
 }
 

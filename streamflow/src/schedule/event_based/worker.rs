@@ -32,6 +32,8 @@ struct Worker<'t, 'r, 'g> {
     spin: Spin,
     /// Whether the node that it gives back stands still.
     stands_still: Cell<bool>,
+    /// Whether it asks what follows from the end of nodes, when it has given its node back.
+    asks: Cell<bool>,
 }
 
 impl Team<'_, '_> {
@@ -45,6 +47,7 @@ impl Team<'_, '_> {
             measured: self.platform.has_statistics().then(Succession::begin),
             spin: Spin::default(),
             stands_still: Cell::new(false),
+            asks: Cell::new(false),
         };
         let _is_worker = nap::enter(index);
         let mut looked = None;
@@ -78,6 +81,12 @@ impl protocol::Thread for Worker<'_, '_, '_> {
             }
             turns::yield_turn();
             spin_loop();
+        }
+        if self.asks.take() {
+            if let Some((node, found)) = looked.take() {
+                team.board.change(|core| core.looked(self.index, node, found));
+            }
+            team.ask(None);
         }
         let command = team.control.command();
         if command != Command::Run || team.collects.load(Ordering::Acquire) {
@@ -129,7 +138,7 @@ impl protocol::Thread for Worker<'_, '_, '_> {
             }
         }
         let found = self.found(node, step, raises);
-        team.stood(node, found);
+        self.asks.set(team.stood(node, found));
         if found.again && step == Step::Nothing {
             // A source that has nothing to send lets other threads run.
             turns::yield_turn();

@@ -1,9 +1,11 @@
-//! Which nodes are flushed next, when no node can run any more.
+//! Which nodes are flushed next.
 //!
-//! The `flush` of a node is due if its inputs have ended: no node before it, along edges that are no feedback, is to be flushed
-//! first, and none is stuck. Then each of them is done, or waits for messages of such nodes. A run that has stalled before a node
-//! does not flush it: it would send what a run that goes on completes. Edges to optional inputs count as well, unless no `flush`
-//! could begin then: their messages decide about no tick.
+//! The `flush` of a node is due if its inputs have ended: neither it nor a node before it, along edges that are no feedback, runs
+//! again, none before it is to be flushed first, and none is stuck. Then each of them is done, or waits for messages of such nodes.
+//! Other parts of the graph may go on meanwhile, and so may a producer behind `pop` or `reject`: it never waits for the node, and
+//! the edge keeps its messages. A run that has stalled before a node does not flush it: it would send what a run
+//! that goes on completes. Edges to optional inputs count as well, unless no node can run any more and no `flush` could begin then:
+//! their messages decide about no tick.
 //!
 //! All nodes before one that is flushed stand still, so that what `flush` gets does not depend on timing. A producer that waits for
 //! room at the node, since the node has ended itself or waits for one that has, would go on with the room that `flush` makes. Its
@@ -11,7 +13,8 @@
 
 use std::collections::HashSet;
 
-use super::{Graph, Timing};
+use super::serving::grown;
+use super::{Blocker, Graph, Timing};
 use crate::message::EdgeStatus;
 use crate::operator::{Flushing, NodeStatus};
 
@@ -23,42 +26,98 @@ pub(in crate::schedule) struct Due {
     pub(in crate::schedule) keep: Vec<usize>,
 }
 
-/// Finds the nodes that are flushed next. None, if the run is over.
+/// Finds the nodes that are flushed next, when no node can run any more. None, if the run is over.
 pub(in crate::schedule) fn due(nodes: &[NodeStatus]) -> Vec<Due> {
-    let waits = |node: &NodeStatus| matches!(node.flush, Flushing::Pending | Flushing::GoesOn);
-    if !nodes.iter().any(|node| node.flush == Flushing::Pending) {
-        return Vec::new();
-    }
     let graph = Graph::new(nodes);
     let timing = Timing::new(&graph);
-    let mut excused = vec![None; nodes.len()];
-    let mut is_stuck = |node: usize| {
-        !timing.decides(node)
-            && graph.is_stuck(node, &timing)
-            && !graph.is_by_finish(node, &timing, &mut excused)
-    };
-    let holds_up: Vec<bool> =
-        nodes.iter().enumerate().map(|(node, of)| waits(of) || is_stuck(node)).collect();
-    let due = |counts: &dyn Fn(&EdgeStatus) -> bool| -> Vec<usize> {
-        let is_due = |node: &usize| {
-            nodes[*node].flush == Flushing::Pending
-                && graph.before(*node, counts).into_iter().all(|other| !holds_up[other])
+    let stand = vec![true; nodes.len()];
+    let all = graph.due(&timing, &stand, &|_, _| true);
+    if !all.is_empty() {
+        return all;
+    }
+    graph.due(&timing, &stand, &|edge, _| !timing.is_optional(edge.id))
+}
+
+/// As [`giving_way`](super::giving_way) and [`due`], while other nodes run: what does not depend on these. Of the nodes with
+/// `is_unknown` no more is known than that they may run.
+pub(in crate::schedule) fn meanwhile(
+    nodes: &[NodeStatus],
+    is_unknown: &[bool],
+) -> (Vec<usize>, Vec<Due>) {
+    let graph = Graph::new(nodes);
+    let timing = Timing::new(&graph);
+    let runs = |node: usize, found: &[bool]| {
+        // A `flush` sends messages, and makes no room for a node that waits for that alone.
+        let sends = |blocker: Blocker<'_>| {
+            blocker.is_message() && is_to_be_flushed(&nodes[blocker.node()])
+                || timing.is_passing(blocker, &graph)
         };
-        (0..nodes.len()).filter(is_due).collect()
+        let ends = |blocker: Blocker<'_>| found[blocker.node()] || sends(blocker);
+        !nodes[node].is_done() && graph.is_served(node, &ends)
     };
-    let all = due(&|_| true);
-    let due = if all.is_empty() { due(&|edge| !timing.is_optional(edge.id)) } else { all };
-    due.into_iter().map(|node| Due { node, keep: graph.kept_for(node, &timing) }).collect()
+    let may_run = grown(is_unknown.to_vec(), &runs);
+    let stand: Vec<bool> = may_run.into_iter().map(|may_run| !may_run).collect();
+    let waits = |node: &usize| !is_unknown[*node] && !nodes[*node].is_done();
+    let gives_way = |node: usize| {
+        let mut blockers = graph.blockers(node).into_iter();
+        blockers.all(|blocker| stand[blocker.node()])
+    };
+    let waiting = (0..nodes.len()).filter(waits).filter(|node| gives_way(*node));
+    let edges = waiting.flat_map(|node| timing.kept_by(node, &graph)).collect();
+    (edges, graph.due(&timing, &stand, &|edge, is_own| !is_own || !edge.is_lossy()))
+}
+
+/// The nodes that are to be flushed, each with those that must have ended before.
+pub(in crate::schedule) fn flushed(nodes: &[NodeStatus]) -> Vec<(usize, Box<[usize]>)> {
+    let graph = Graph::new(nodes);
+    let pending = (0..nodes.len()).filter(|node| nodes[*node].flush == Flushing::Pending);
+    let counts = |edge: &EdgeStatus, is_own: bool| !is_own || !edge.is_lossy();
+    pending.map(|node| (node, graph.before(node, &counts).into_iter().collect())).collect()
+}
+
+fn is_to_be_flushed(node: &NodeStatus) -> bool {
+    matches!(node.flush, Flushing::Pending | Flushing::GoesOn)
 }
 
 impl Graph<'_> {
+    /// The nodes whose `flush` is due, if these nodes run no more, along the edges that count. Each is told whether it leads to
+    /// the node itself.
+    fn due(
+        &self,
+        timing: &Timing,
+        stand: &[bool],
+        counts: &dyn Fn(&EdgeStatus, bool) -> bool,
+    ) -> Vec<Due> {
+        let nodes = self.nodes;
+        let mut excused = vec![None; nodes.len()];
+        let mut holds_up = |node: usize| {
+            is_to_be_flushed(&nodes[node])
+                || match stand[node] {
+                    true => {
+                        !timing.decides(node)
+                            && self.is_stuck(node, timing)
+                            && !self.is_by_finish(node, timing, &mut excused)
+                    }
+                    false => !timing.attends(node),
+                }
+        };
+        let holds_up: Vec<bool> = (0..nodes.len()).map(&mut holds_up).collect();
+        let is_due = |node: &usize| {
+            nodes[*node].flush == Flushing::Pending
+                && stand[*node]
+                && self.before(*node, counts).into_iter().all(|other| !holds_up[other])
+        };
+        let due = (0..nodes.len()).filter(is_due);
+        due.map(|node| Due { node, keep: self.kept_for(node, timing, stand) }).collect()
+    }
+
     /// The edges to a node whose producers go on, or wait for room there, and for no message.
-    fn kept_for(&self, node: usize, timing: &Timing) -> Vec<usize> {
+    fn kept_for(&self, node: usize, timing: &Timing, stand: &[bool]) -> Vec<usize> {
         let edges = self.nodes[node].inputs.iter().flat_map(|input| &input.edges);
         let goes_on = |edge: &&EdgeStatus| {
             let producer = self.producers.get(&edge.id).filter(|it| !self.nodes[**it].is_done());
             producer.is_some_and(|producer| {
-                if timing.attends(*producer) {
+                if timing.attends(*producer) || !stand[*producer] {
                     return true;
                 }
                 let blockers = self.blockers(*producer);
@@ -70,11 +129,11 @@ impl Graph<'_> {
     }
 
     /// The nodes from which edges that count lead to this one, through others too, without feedback.
-    fn before(&self, node: usize, counts: &dyn Fn(&EdgeStatus) -> bool) -> HashSet<usize> {
+    fn before(&self, node: usize, counts: &dyn Fn(&EdgeStatus, bool) -> bool) -> HashSet<usize> {
         let (mut before, mut left) = (HashSet::new(), vec![node]);
         while let Some(next) = left.pop() {
             let edges = self.nodes[next].inputs.iter().flat_map(|input| &input.edges);
-            let edges = edges.filter(|edge| !edge.feedback && counts(edge));
+            let edges = edges.filter(|edge| !edge.feedback && counts(edge, next == node));
             let producers = edges.filter_map(|edge| self.producers.get(&edge.id));
             left.extend(producers.filter(|producer| before.insert(**producer)));
         }

@@ -2,39 +2,57 @@
 
 use super::timing::Timing;
 use super::{Blocker, Graph};
-use crate::message::EdgeStatus;
 use crate::operator::NodeStatus;
 
-/// The attendants that `pop` and `reject` let run although nobody takes what they send: rule 3 of `timing.rs`.
-pub(in crate::schedule) struct Attending {
+/// Which nodes may wait for which, in any state of a run.
+pub(in crate::schedule) struct Waits {
     /// By node, whether it is an attendant.
     pub(in crate::schedule) is_attendant: Box<[bool]>,
-    /// The other nodes that attendants send to, with the numbers of the edges whose messages let them run.
-    pub(in crate::schedule) served: Box<[(usize, Box<[usize]>)]>,
+    /// Whether `pop` or `reject` may let an attendant run although nobody takes what it sends: rule 3 of `timing.rs`. Without such
+    /// an edge each attendant waits for room.
+    pub(in crate::schedule) may_run_for_ever: bool,
+    /// By node, those whose messages, or room, it may wait for.
+    pub(in crate::schedule) on: Box<[Box<[usize]>]>,
+    /// The edges that may give way, with the nodes at both ends.
+    pub(in crate::schedule) passing: Vec<(usize, [usize; 2])>,
 }
 
-/// The attendants of a graph. `None` if no edge from one of them may drop messages: then each of them waits for room.
-pub(in crate::schedule) fn attending(nodes: &[NodeStatus]) -> Option<Attending> {
+/// Which nodes of a graph may wait for which.
+pub(in crate::schedule) fn waits(nodes: &[NodeStatus]) -> Waits {
     let graph = Graph::new(nodes);
     let timing = Timing::new(&graph);
-    let is_attendant: Box<[bool]> = (0..nodes.len()).map(|node| timing.attends(node)).collect();
-    let of_attendant = |edge: &&EdgeStatus| {
-        graph.producers.get(&edge.id).is_some_and(|producer| is_attendant[*producer])
-    };
-    let edges = |node: usize| {
-        let edges = nodes[node].inputs.iter().flat_map(|input| &input.edges);
-        edges.filter(of_attendant)
-    };
-    if !(0..nodes.len()).flat_map(edges).any(EdgeStatus::is_lossy) {
-        return None;
+    let (mut on, mut passing, mut may_run_for_ever) =
+        (vec![Vec::new(); nodes.len()], vec![], false);
+    let edges = |node: &NodeStatus| node.inputs.clone().into_iter().flat_map(|input| input.edges);
+    for edge in nodes.iter().flat_map(edges) {
+        let ends = [&graph.producers, &graph.consumers].map(|all| all.get(&edge.id).copied());
+        let [Some(from), Some(to)] = ends else { continue };
+        if !edge.is_lossy() {
+            on[from].push(to);
+        }
+        if !timing.is_optional(edge.id) {
+            on[to].push(from);
+        }
+        if timing.gives_way(edge.id) && !edge.is_lossy() {
+            passing.push((edge.id, [from, to]));
+        }
+        may_run_for_ever |= edge.is_lossy() && timing.attends(from);
     }
-    let others = (0..nodes.len()).filter(|node| !is_attendant[*node]);
-    // No message at an optional input lets a node run.
-    let decides = |edge: &&EdgeStatus| !timing.is_optional(edge.id);
-    let ids = |node| edges(node).filter(decides).map(|edge| edge.id).collect::<Box<[_]>>();
-    let served = others.map(|node| (node, ids(node)));
-    let served = served.filter(|(_, edges)| !edges.is_empty()).collect();
-    Some(Attending { served, is_attendant })
+    let is_attendant = (0..nodes.len()).map(|node| timing.attends(node)).collect();
+    Waits { is_attendant, may_run_for_ever, on: on.into_iter().map(Into::into).collect(), passing }
+}
+
+/// A set of nodes with those that the rule adds, until it adds none.
+pub(super) fn grown(mut set: Vec<bool>, rule: &dyn Fn(usize, &[bool]) -> bool) -> Vec<bool> {
+    let mut has_grown = true;
+    while std::mem::take(&mut has_grown) {
+        for node in 0..set.len() {
+            if !set[node] && rule(node, &set) {
+                (set[node], has_grown) = (true, true);
+            }
+        }
+    }
+    set
 }
 
 /// Whether a run goes on in which these nodes have work, and no node can run but attendants and those that wait for something
@@ -42,19 +60,11 @@ pub(in crate::schedule) fn attending(nodes: &[NodeStatus]) -> Option<Attending> 
 pub(in crate::schedule) fn may_go_on(nodes: &[NodeStatus], some: &[usize]) -> bool {
     let graph = Graph::new(nodes);
     let timing = Timing::new(&graph);
-    let all = |rule: &dyn Fn(usize, &[bool]) -> bool, mut found: Vec<bool>| {
-        let mut has_grown = true;
-        while std::mem::take(&mut has_grown) {
-            for node in 0..nodes.len() {
-                if !found[node] && !nodes[node].is_done() && rule(node, &found) {
-                    (found[node], has_grown) = (true, true);
-                }
-            }
-        }
-        found
-    };
     let none = vec![false; nodes.len()];
-    let may_run = all(&|node, may_run| graph.is_served(node, may_run), none.clone());
+    let served = |node: usize, by: &[bool]| {
+        !nodes[node].is_done() && graph.is_served(node, &|blocker| by[blocker.node()])
+    };
+    let may_run = grown(none.clone(), &served);
     let mut has_work = none;
     some.iter().for_each(|node| has_work[*node] = may_run[*node]);
     // A node that waits for a message of an attendant that goes on is one for which the attendant runs.
@@ -63,9 +73,9 @@ pub(in crate::schedule) fn may_go_on(nodes: &[NodeStatus], some: &[usize]) -> bo
             let from = blocker.node();
             blocker.is_message() && timing.attends(from) && has_work[from]
         };
-        may_run[node] && graph.blockers(node).iter().any(gets)
+        !nodes[node].is_done() && may_run[node] && graph.blockers(node).iter().any(gets)
     };
-    let has_work = all(&gets_work, has_work);
+    let has_work = grown(has_work, &gets_work);
     let keeps = |node: usize| !timing.attends(node) || nodes[node].is_flushed_now();
     (0..nodes.len()).any(|node| has_work[node] && keeps(node))
 }

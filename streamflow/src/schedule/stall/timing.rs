@@ -7,8 +7,8 @@
 //! (Kahn, *The semantics of a simple language for parallel programming*, 1974; with bounded queues, Parks, 1995). Three rules
 //! keep what timing decides away from that state:
 //!
-//! 1. **No run ends at an edge that gives way.** When no node can run any more, and an edge of this list is all that a node
-//!    waits for, the edge *gives way*: it drops messages for which it has no room, the report counts them, and the run goes
+//! 1. **No run ends at an edge that gives way.** When no node can run any more, or none that a node waits for, and an edge of this
+//!    list is all that it waits for, the edge *gives way*: it drops messages for which it has no room, the report counts them, and the run goes
 //!    on.
 //!    - An edge to an *optional input* beside a required one. Its messages decide about no tick.
 //!    - An edge to a *thinned* node: each tick of the node needs messages of a lossy edge, perhaps through other nodes. How
@@ -105,6 +105,11 @@ impl Timing {
     /// Whether the edge leads to an optional input beside a required one.
     pub(super) fn is_optional(&self, edge: usize) -> bool {
         self.optional.contains(&edge)
+    }
+
+    /// Whether the edge may give way.
+    pub(super) fn gives_way(&self, edge: usize) -> bool {
+        self.edges.contains(&edge)
     }
 
     /// The edges that are all that this node waits for, and that may give way. Empty if it waits for something else.

@@ -1,0 +1,188 @@
+//! What follows from the end of nodes while others run: the `flush` of a node whose inputs have ended is due, an edge gives way to
+//! a node that stands still, or the run is over although attendants go on (rule 3 of `stall/timing.rs`).
+//!
+//! `stall` answers from the statuses of all nodes, which take memory. So a scheduler asks [`Ends::asks`] first, after each pass or
+//! look: by what the nodes show, it says whether there may be another answer than before. Until a node has ended, that is one load.
+//! Afterwards it is a look at the nodes concerned until one of them runs. An answer is due only when each of these has ended, or
+//! has found that it can't run and has a neighbour for which that is so.
+//!
+//! A run that has stalled in all nodes but attendants may have no node that has ended. So one of [`LOOKS_BETWEEN`] passes, or looks
+//! at attendants, asks without that, if no other node has run since the last of these.
+
+use std::sync::Arc;
+
+use super::nodes::Look;
+use super::stall::{self, Waits};
+use crate::context::{Activity, RunControl};
+use crate::graph::NodeStatus;
+use crate::operator::Flushing;
+
+/// In so many passes, or looks at attendants, a scheduler finds out whether any other node has run.
+pub(super) const LOOKS_BETWEEN: u32 = 256;
+
+/// What a run remembers of its nodes, to find what follows when some have ended. A graph in which nothing follows has none.
+pub(super) struct Ends {
+    control: Arc<RunControl>,
+    waits: Waits,
+    /// The nodes whose `flush` has not begun, each with those that must have ended before.
+    flushed: Vec<(usize, Box<[usize]>)>,
+    /// The nodes as they were at the begin, for those that another worker has.
+    begin: Vec<NodeStatus>,
+    /// By node, whether it seems to run no more.
+    stands: Box<[bool]>,
+    /// How many nodes had ended, and how many ticks those that stood had done, when that was last answered.
+    answered: Option<(u32, u64)>,
+    looks: u32,
+    /// How many ticks the nodes had done that are no attendants.
+    ticks: u64,
+}
+
+/// What may follow from the end of nodes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Asks {
+    /// The run may be over.
+    pub(super) is_over: bool,
+    /// A `flush` may be due, or an edge may give way.
+    pub(super) goes_on: bool,
+}
+
+/// What has followed.
+pub(super) struct Followed {
+    /// Whether nodes may run that could not before.
+    pub(super) any: bool,
+    /// Whether all nodes were seen.
+    pub(super) is_complete: bool,
+}
+
+impl Ends {
+    pub(super) fn new(nodes: Vec<NodeStatus>, control: &Arc<RunControl>) -> Option<Self> {
+        let (waits, flushed) = (stall::waits(&nodes), stall::flushed(&nodes));
+        let is_needed = !flushed.is_empty() || !waits.passing.is_empty() || waits.may_run_for_ever;
+        let stands = vec![false; nodes.len()].into();
+        let control = control.clone();
+        is_needed.then(|| Self {
+            control,
+            waits,
+            flushed,
+            begin: nodes,
+            stands,
+            answered: None,
+            looks: 0,
+            ticks: 0,
+        })
+    }
+
+    /// A node whose `flush` begins is no attendant any more: it ends, and others wait for what it sends.
+    pub(super) fn begin_flush(&mut self, node: usize) {
+        self.waits.is_attendant[node] = false;
+        self.begin[node].flush = Flushing::GoesOn;
+        self.flushed.retain(|(pending, _)| *pending != node);
+    }
+
+    /// Whether the node is an attendant that may run for ever.
+    pub(super) fn attends(&self, node: usize) -> bool {
+        self.waits.may_run_for_ever && self.waits.is_attendant[node]
+    }
+
+    /// By node, whether it [is such an attendant](Self::attends).
+    pub(super) fn attendants(&self) -> Box<[bool]> {
+        (0..self.stands.len()).map(|node| self.attends(node)).collect()
+    }
+
+    /// What is taken for the status of a node that another worker has: it waits for nothing.
+    pub(super) fn unseen(&self, node: usize) -> Option<NodeStatus> {
+        let status = self.begin.get(node)?.clone();
+        Some(NodeStatus { inputs: Vec::new(), unmet: Vec::new(), ..status })
+    }
+
+    /// Whether the run may be over, as no node can run but attendants. It counts as a pass.
+    pub(super) fn may_be_over(&mut self) -> bool {
+        !self.waits.may_run_for_ever || self.asks().is_over || self.has_stalled()
+    }
+
+    /// Counts a pass. Whether this is one in which the run may have stalled: no node but attendants has run for long.
+    pub(super) fn has_stalled(&mut self) -> bool {
+        self.looks = self.looks.wrapping_add(1);
+        self.looks.is_multiple_of(LOOKS_BETWEEN) && self.have_stood()
+    }
+
+    /// Whether no node but attendants has run since this was last called.
+    pub(super) fn have_stood(&mut self) -> bool {
+        let others = (0..self.stands.len()).filter(|node| !self.attends(*node));
+        let ticks = others.map(|node| self.control.nodes()[node].word().ticks()).sum();
+        std::mem::replace(&mut self.ticks, ticks) == ticks
+    }
+
+    /// What may follow now. Without memory, and by what the nodes show, so that `stall` may say that nothing does.
+    #[inline]
+    pub(super) fn asks(&mut self) -> Asks {
+        if self.control.ended() == 0 { Asks::default() } else { self.may_follow() }
+    }
+
+    #[inline(never)]
+    fn may_follow(&mut self) -> Asks {
+        let Self { control, waits, flushed, stands, .. } = self;
+        let (nodes, attends) = (control.nodes(), &waits.is_attendant);
+        let activity = |node: usize| nodes[node].word().activity();
+        let is_still = |node: usize| matches!(activity(node), Activity::Done | Activity::Blocked);
+        let holds = |node: usize, stands: &dyn Fn(usize) -> bool| attends[node] || stands(node);
+        let follows = |stands: &dyn Fn(usize) -> bool| Asks {
+            is_over: waits.may_run_for_ever && (0..nodes.len()).all(|node| holds(node, stands)),
+            goes_on: flushed.iter().any(|(node, before)| {
+                stands(*node) && before.iter().all(|node| holds(*node, stands))
+            }) || waits.passing.iter().any(|(_, [from, to])| {
+                activity(*from) == Activity::Blocked && stands(*from) && stands(*to)
+            }),
+        };
+        if follows(&is_still) == Asks::default() {
+            return Asks::default();
+        }
+        stands.iter_mut().enumerate().for_each(|(node, it)| *it = activity(node) == Activity::Done);
+        let mut has_grown = true;
+        while std::mem::take(&mut has_grown) {
+            for node in 0..stands.len() {
+                if !stands[node] && is_still(node) && waits.on[node].iter().any(|it| stands[*it]) {
+                    (stands[node], has_grown) = (true, true);
+                }
+            }
+        }
+        let follow = follows(&|node| stands[node]);
+        if follow != Asks::default() && self.answered == Some(self.state()) {
+            return Asks::default();
+        }
+        follow
+    }
+
+    /// How many nodes have ended, and how many ticks those have done that seem to run no more.
+    fn state(&self) -> (u32, u64) {
+        let nodes = self.control.nodes().iter().zip(&self.stands).filter(|(_, stands)| **stands);
+        (self.control.ended(), nodes.map(|(node, _)| node.word().ticks()).sum())
+    }
+
+    /// Nothing follows now, as `stall` has found by the statuses of all nodes.
+    pub(super) fn answered(&mut self) {
+        self.answered = Some(self.state());
+    }
+
+    /// Begins each `flush` that is due, and has edges give way.
+    pub(super) fn follow(&mut self, nodes: &mut impl Look) -> Followed {
+        let count = self.begin.len();
+        let (mut statuses, mut is_unknown) = (Vec::with_capacity(count), vec![false; count]);
+        for (node, is_unknown) in is_unknown.iter_mut().enumerate() {
+            let status = nodes.look(node, |node| node.status());
+            *is_unknown = status.is_none();
+            statuses.push(status.unwrap_or_else(|| self.begin[node].clone()));
+        }
+        let (edges, due) = stall::meanwhile(&statuses, &is_unknown);
+        if !edges.is_empty() {
+            (0..count).for_each(|node| _ = nodes.look(node, |node| node.give_way(&edges)));
+            self.waits.passing.retain(|(edge, _)| !edges.contains(edge));
+        }
+        for due in &due {
+            nodes.look(due.node, |node| node.begin_flush(&due.keep));
+            self.begin_flush(due.node);
+        }
+        let any = !edges.is_empty() || !due.is_empty();
+        Followed { any, is_complete: !is_unknown.contains(&true) }
+    }
+}

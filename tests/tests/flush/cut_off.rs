@@ -1,0 +1,202 @@
+//! A long flush behind an endless source ends, although nobody else keeps the run going.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::Duration;
+
+use streamflow::prelude::*;
+use streamflow::time::Clock;
+use streamflow_tests::{Failed, Suite, check_equal};
+
+use super::operators::{Count, List};
+use crate::{in_each_order, runs, ticks};
+
+pub(crate) fn add(suite: Suite) -> Suite {
+    suite
+        .plain("a_flush_that_waits_for_room_at_a_slow_node_is_not_cut_off::host", behind_slow)
+        .plain("a_flush_whose_hook_runs_for_long_is_not_cut_off::host", long_hook)
+}
+
+/// How many messages `Tail` flushes.
+const TAIL: u64 = 20;
+
+/// Sends what comes, and `TAIL` messages more when it is flushed, one in a tick.
+#[operator(flush)]
+struct Tail {
+    #[input]
+    n: u64,
+    #[output]
+    out: u64,
+    flushed: u64,
+}
+
+impl Compute for Tail {
+    fn compute(&mut self, io: TailIo<'_>, _: &ExecutionContext) -> Result<()> {
+        self.flushed = 0;
+        io.out.emit(io.n.receive().into_data())
+    }
+}
+
+impl Flush for Tail {
+    fn flush(&mut self, io: TailFlushIo<'_>, _: &ExecutionContext) -> Result<Flushed> {
+        io.n.discard();
+        io.out.emit(self.flushed)?;
+        self.flushed += 1;
+        Ok(if self.flushed < TAIL { Flushed::More } else { Flushed::Done })
+    }
+}
+
+/// Sends each number on.
+#[operator]
+struct Pass {
+    #[input]
+    i: u64,
+    #[output]
+    o: u64,
+}
+
+impl Compute for Pass {
+    fn compute(&mut self, io: PassIo<'_>, _: &ExecutionContext) -> Result<()> {
+        io.o.emit(io.i.receive().into_data())
+    }
+}
+
+#[operator]
+struct Join {
+    #[input]
+    a: &u64,
+    #[input]
+    b: &u64,
+}
+
+impl Compute for Join {
+    fn compute(&mut self, io: JoinIo<'_>, _: &ExecutionContext) -> Result<()> {
+        io.a.discard();
+        io.b.discard();
+        Ok(())
+    }
+}
+
+graph! {
+    struct BehindSlow {
+        let count: Count = Count::new();
+        #[when(periodic(Duration::from_millis(200)))] let other: Count = Count::new();
+        #[when(count(5))] let join: Join = Join::new();
+        let tail: Tail = Tail::new(0);
+        #[when(periodic(Duration::from_secs(1)))] let slow: Pass = Pass::new();
+        #[when(count(2))] let list: List = List::new(Vec::new());
+        count.n >> join.a;
+        #[policy(pop)] other.n >> join.b;
+        #[copy] count.n >> tail.n;
+        tail.out >> slow.i;
+        #[policy(pop)] slow.o >> list.n;
+    }
+}
+runs!(BehindSlow);
+
+/// `count` waits for `join`, which has ended, so `tail` is flushed. It waits for `slow`, that for the clock, and nobody takes what
+/// comes then.
+fn behind_slow() -> Result<(), Failed> {
+    in_each_order(BehindSlow::new, |graph, done| {
+        let report = done?;
+        check_equal(std::mem::take(&mut graph.list_mut().got).len(), 2)?;
+        check_equal(ticks(&report, "tail").1, TAIL)
+    })
+}
+
+/// How many ticks the source does while `flush` waits for it.
+const TICKS: u64 = 5_000;
+
+/// Sends its ticks. When the flush has begun, it counts down.
+#[operator]
+struct Tells {
+    #[output]
+    n: u64,
+    left: Arc<AtomicU64>,
+    tells: Sender<()>,
+}
+
+impl Compute for Tells {
+    fn compute(&mut self, io: TellsIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let left = self.left.load(Ordering::Relaxed);
+        if left > 0 {
+            self.left.store(left - 1, Ordering::Relaxed);
+            if left == 1 {
+                self.tells.send(())?;
+            }
+        }
+        io.n.emit(cx.tick())
+    }
+}
+
+/// Sends what comes. `flush` waits for another thread.
+#[operator(flush)]
+struct Waits {
+    #[input]
+    n: u64,
+    #[output]
+    out: u64,
+    left: Arc<AtomicU64>,
+    heard: Receiver<()>,
+}
+
+impl Compute for Waits {
+    fn compute(&mut self, io: WaitsIo<'_>, _: &ExecutionContext) -> Result<()> {
+        io.out.emit(io.n.receive().into_data())
+    }
+}
+
+impl Flush for Waits {
+    fn flush(&mut self, io: WaitsFlushIo<'_>, _: &ExecutionContext) -> Result<Flushed> {
+        io.n.discard();
+        self.left.store(TICKS, Ordering::Relaxed);
+        // For as long as a machine needs that does much else.
+        let heard = self.heard.recv_timeout(Duration::from_secs(60));
+        heard.map_err(|_| Failure::msg("the source goes on no more"))?;
+        io.out.emit(7)?;
+        Ok(Flushed::Done)
+    }
+}
+
+/// Sends its ticks, and finishes in the third one.
+#[operator]
+struct Finishes {
+    #[output]
+    n: u64,
+}
+
+impl Compute for Finishes {
+    fn compute(&mut self, io: FinishesIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        if cx.tick() == 2 {
+            cx.finish();
+        }
+        io.n.emit(cx.tick())
+    }
+}
+
+graph! {
+    struct LongHook(left: Arc<AtomicU64>, tells: Sender<()>, heard: Receiver<()>) {
+        let endless: Tells = Tells::new(left.clone(), tells);
+        #[when(count(1))] let short: List = List::new(Vec::new());
+        let source: Finishes = Finishes::new();
+        let waits: Waits = Waits::new(left, heard);
+        #[when(count(2))] let list: List = List::new(Vec::new());
+        #[policy(pop)] endless.n >> short.n;
+        #[capacity(3)] source.n >> waits.n;
+        #[policy(pop)] #[capacity(3)] waits.out >> list.n;
+    }
+}
+
+/// Another worker runs `endless` meanwhile, and asks often whether the run is over.
+fn long_hook() -> Result<(), Failed> {
+    for workers in [2, 4] {
+        let platform = Platform::host().clock(&Clock::simulated()).build()?;
+        let (tells, heard) = channel();
+        let mut graph = LongHook::new(&platform, Arc::default(), tells, heard)?;
+        let report = graph.workers(workers)?.run()?;
+        // When `list` has ended, nobody needs the third message of `source`.
+        check_equal((graph.list().got.len(), ticks(&report, "waits").1), (2, 1))?;
+    }
+    Ok(())
+}
