@@ -13,10 +13,11 @@ use streamflow_examples::png_io;
 use streamflow_examples::temporal::pattern;
 
 /// The programs of this file, and `radar`, which Ctrl-C ends, too.
-const PROGRAMS: [&str; 10] = [
+const PROGRAMS: [&str; 11] = [
     env!("CARGO_BIN_EXE_digits"),
     env!("CARGO_BIN_EXE_fields"),
     env!("CARGO_BIN_EXE_metadata"),
+    env!("CARGO_BIN_EXE_windows"),
     env!("CARGO_BIN_EXE_side_thread"),
     env!("CARGO_BIN_EXE_camera"),
     env!("CARGO_BIN_EXE_ctrl_c"),
@@ -61,6 +62,18 @@ fn every_seed_gives_the_same_output() {
             assert_eq!(lines(path, seed, &[]), first, "{path}, seed {seed}");
         }
     }
+}
+
+#[test]
+fn the_last_window_has_the_frames_that_are_left() {
+    let path = env!("CARGO_BIN_EXE_windows");
+    let frames = |count: &str| -> Vec<String> {
+        let lines = lines(path, 0, &["--count", count]);
+        lines.iter().map(|line| line.split(' ').nth(2).unwrap().to_owned()).collect()
+    };
+    assert_eq!(frames("10"), ["4", "4", "2"]);
+    assert_eq!(frames("8"), ["4", "4"]);
+    assert_eq!(frames("3"), ["3"]);
 }
 
 #[test]
