@@ -114,9 +114,9 @@ pub mod __private {
     pub use crate::operator::condition::{Conditions, make as when};
     pub use crate::operator::{
         Again, AnyNode, Argument, AsyncHandle, BooleanHandle, Checked, CheckedNode, Compute,
-        FieldType, Fits, Flush, FlushPorts, Flushed, HostDataOf, IsElement, IsMessage,
-        IsOpenMessage, Node, NodeOptions, NodeStreams, OnFailure, Operator, Otherwise, PortOf,
-        State, any_node, apart, evaluate, exists, kept, not_made, ports, restarting,
+        FieldType, Fits, Flush, Flushed, HostDataOf, IsElement, IsMessage, IsOpenMessage, Node,
+        NodeOptions, NodeStreams, OnFailure, Operator, Otherwise, PortOf, State, any_node, apart,
+        evaluate, exists, kept, not_made, ports, restarting,
     };
     pub use crate::param::{
         Exchange, GraphParams, Limits, NoParams, OperatorParams, ParamCell, ParamMaker,

@@ -107,6 +107,10 @@ fn expand_operator_impl(operator: &Operator, names: &Names) -> TokenStream {
         )
     });
     let flush = operator.options.flush.then(|| expand_flush(operator, names));
+    let flush_io = match (operator.options.flush, &names.flush_io) {
+        (true, flush_io) => quote!(#flush_io<#tick, #(#io_params,)*>),
+        (false, _) => quote!(()),
+    };
     let params = handle_type(operator);
     let state_checks = &operator.state_checks;
     let node = quote!(::std::boxed::Box<::streamflow::__private::Node<Self>>);
@@ -125,6 +129,7 @@ fn expand_operator_impl(operator: &Operator, names: &Names) -> TokenStream {
         #stays
         type Ports = #ports #type_generics;
         type Io<#tick> = #io<#tick, #(#io_params,)*>;
+        type FlushIo<#tick> = #flush_io;
         type StreamNames<#tick> = #streams<#tick>;
         type Params = #params;
         type __Checked = #checked;
@@ -160,18 +165,9 @@ fn expand_operator_impl(operator: &Operator, names: &Names) -> TokenStream {
     let begin = quote_spanned!(span=> impl);
     let operator_for = quote_spanned!(span=> ::streamflow::__private::Operator for);
     let items = braced(span, items);
-    let flush_ports = operator.options.flush.then(|| {
-        let flush_io = &names.flush_io;
-        quote! {
-            impl #impl_generics ::streamflow::__private::FlushPorts for #ident #type_generics #where_clause {
-                type FlushIo<#tick> = #flush_io<#tick, #(#io_params,)*>;
-            }
-        }
-    });
     quote! {
         #do_not_recommend
         #begin #impl_generics #operator_for #ident #type_generics #where_clause #items
-        #flush_ports
     }
 }
 

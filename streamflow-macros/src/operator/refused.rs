@@ -27,20 +27,12 @@ pub(super) fn expand_refused(operator: &Operator, mistake: TokenStream) -> Token
     let params: Vec<_> = params.collect();
     let (impl_generics, type_generics, where_clause) = operator.generics.split_for_impl();
     let name = ident.unraw().to_string();
-    let flush_io = operator.options.flush.then_some(&names.flush_io);
-    let ios = [Some(io), flush_io].into_iter().flatten().map(|io| {
+    let ios = [io, &names.flush_io].map(|io| {
         quote! {
             #cfgs
             #[doc(hidden)]
             #visibility type #io<#tick, #(#params = (),)*> = <::streamflow::__private::Fits<{ #mistaken }>
                 as ::streamflow::__private::Checked<(&#tick (), #(#params,)*)>>::Type;
-        }
-    });
-    let flush_ports = flush_io.map(|_| {
-        quote! {
-            impl #impl_generics ::streamflow::__private::FlushPorts for #ident #type_generics #where_clause {
-                type FlushIo<#tick> = Unknown;
-            }
         }
     });
     quote! {
@@ -66,6 +58,7 @@ pub(super) fn expand_refused(operator: &Operator, mistake: TokenStream) -> Token
                 const STREAMS: ::core::primitive::usize = 0;
                 type Ports = Unknown;
                 type Io<#tick> = Unknown;
+                type FlushIo<#tick> = Unknown;
                 type StreamNames<#tick> = Unknown;
                 type Params = Unknown;
                 type __Checked = Unknown;
@@ -87,7 +80,6 @@ pub(super) fn expand_refused(operator: &Operator, mistake: TokenStream) -> Token
                 }
             }
 
-            #flush_ports
         };
     }
 }

@@ -65,11 +65,14 @@ impl Names {
     }
 }
 
-/// The three structs, and the Io of `flush` for an operator that has it. Names that a user reads have the spans of the user's tokens.
+/// The three structs, and the Io of `flush`. Names that a user reads have the spans of the user's tokens.
 pub(super) fn expand_structs(operator: &Operator, names: &Names) -> TokenStream {
     let ports = expand_ports(operator, names);
     let io = expand_io(operator, names);
-    let flush_io = operator.options.flush.then(|| expand_flush_io(operator, names));
+    let flush_io = match operator.options.flush {
+        true => expand_flush_io(operator, names),
+        false => expand_no_flush_io(operator, names),
+    };
     let streams = expand_stream_names(operator, names);
     quote!(#ports #io #flush_io #streams)
 }
@@ -140,6 +143,33 @@ fn expand_flush_io(operator: &Operator, names: &Names) -> TokenStream {
         (ty, as_written)
     };
     expand_io_struct(operator, names, &names.flush_io, &text, input)
+}
+
+/// The name of the Io of `flush` for an operator that is not declared to have it. It stands for no type: where `impl Flush` uses
+/// it, rustc reports this text, and is silent about what is made of it.
+fn expand_no_flush_io(operator: &Operator, names: &Names) -> TokenStream {
+    let Operator { ident, visibility, cfgs, .. } = operator;
+    let Names { flush_io, streams, tick, .. } = names;
+    let name = ident.unraw();
+    let text = format!(
+        "`{name}` is not declared to be flushed, so its `flush` would never be called: write `#[operator(flush)]` on its definition"
+    );
+    // With defaults, since the user may write the Io without its parameters.
+    let params: Vec<_> = names.io_generics.type_params().map(|param| &param.ident).collect();
+    let panic = quote_spanned!(ident.span()=> ::core::panic!(#text));
+    quote! {
+        #cfgs
+        #[doc(hidden)]
+        #[allow(dead_code)]
+        #visibility type #flush_io<#tick, #(#params = (),)*> = <::streamflow::__private::Fits<{ <#streams<'static>>::__FLUSHES }>
+            as ::streamflow::__private::Checked<(&#tick (), #(#params,)*)>>::Type;
+
+        #cfgs
+        #[allow(dead_code)]
+        impl #streams<'_> {
+            const __FLUSHES: ::core::primitive::bool = #panic;
+        }
+    }
 }
 
 /// An Io. `input` gives the type that an input has in it, and the one that documentation shows, if that is another one.

@@ -110,7 +110,7 @@ use crate::context::ExecutionContext;
     label = "`#[operator(flush)]`, and no `flush`",
     note = "write `impl Flush for {Self}`, or remove the option `flush`"
 )]
-pub trait Flush: FlushPorts {
+pub trait Flush: Operator {
     /// Called in each tick after the last `compute` of a run, until it returns [`Flushed::Done`].
     ///
     /// # Errors
@@ -128,17 +128,6 @@ pub enum Flushed {
     More,
     /// It holds nothing back any more. What this tick has emitted is sent.
     Done,
-}
-
-/// The ports of an operator in a tick of its `flush`. `#[operator(flush)]` implements it.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` is not declared to be flushed",
-    label = "its `flush` would never be called",
-    note = "write `#[operator(flush)]` on the definition of `{Self}`"
-)]
-pub trait FlushPorts: Operator {
-    /// As [`Operator::Io`], with all messages that are left at each input.
-    type FlushIo<'t>;
 }
 
 /// How far the `flush` of a node is in a run.

@@ -33,7 +33,7 @@ pub use condition::{Answer, AsyncHandle, BooleanHandle, Condition};
 #[doc(hidden)]
 pub use facts::NodeFacts;
 pub(crate) use flush::Flushing;
-pub use flush::{Flush, FlushPorts, Flushed};
+pub use flush::{Flush, Flushed};
 #[doc(hidden)]
 pub use histogram::Summary;
 pub(crate) use node::node;
@@ -91,6 +91,9 @@ pub trait Operator: Sized {
     type Ports: Ports;
     /// Its ports during one tick, for [`Compute::compute`].
     type Io<'t>;
+    /// Its ports during one tick of [`Flush::flush`], with all messages that are left at each input; `()` for an operator that is
+    /// not [flushed](Self::FLUSHES).
+    type FlushIo<'t>;
     /// The names of its declared streams, for [`Compute::start`].
     type StreamNames<'t>;
     /// The handle that sets its parameters, as `CfarParams`; [`NoParams`](crate::param::NoParams) without any.
