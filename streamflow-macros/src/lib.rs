@@ -423,7 +423,7 @@ pub fn graph(tokens: TokenStream) -> TokenStream {
 ///   that `spawn` makes. It is for libraries with state of their thread, and for windows that belong to the main thread. The
 ///   operator's state is `Send` nevertheless, since the graph may move before a run: what must not leave its thread is in a
 ///   `thread_local!`, which `start` fills and `stop` empties. Such an operator can't be on a `#[worker(…)]`.
-/// - `flush`: the operator holds messages back, and sends them when its inputs have ended. It has an input and an output, and
+/// - `flush`: the operator holds messages back, and sends them when its inputs have ended. It has an input, and
 ///   implements `Flush` beside `Compute`. The macro adds `CombineAndSumFlushIo`, with all messages that are left at each input.
 ///
 /// # What does not compile
@@ -434,7 +434,7 @@ pub fn graph(tokens: TokenStream) -> TokenStream {
 /// - `#[param]` on a port, or on a type that is not a `Param`; a range that has no values,
 /// - `#[state]` on a port, on a type without `Default`, or with `no_new`,
 /// - a type parameter as a message without the bound `Message`, or as an element without the bound `Element`,
-/// - `flush` without `impl Flush`, without an input or without an output,
+/// - `flush` without `impl Flush` or without an input,
 /// - state that is not `Send`, as a tick's `Stream` (use an `OnStream` for a stream beyond the tick),
 /// - an operator without `impl Compute` in a graph.
 ///

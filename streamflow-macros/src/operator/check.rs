@@ -118,7 +118,8 @@ pub(super) fn check_operator(
     }
 }
 
-/// Reports an operator that has nothing to flush, or no end of its inputs at which it could.
+/// Reports an operator whose inputs have no end at which it could be flushed. Outputs are not asked for: it may send to another
+/// thread, a file or a program.
 fn check_flush(ident: &Ident, ports: &[Port], errors: &mut Errors) {
     let has = |is_output: bool| {
         ports.iter().any(|port| (port.direction == Direction::Output) == is_output)
@@ -130,15 +131,6 @@ fn check_flush(ident: &Ident, ports: &[Port], errors: &mut Errors) {
             format!(
                 "`flush` is called when the inputs have ended, and `{ident}` has none; remove `flush`: an operator \
                  without inputs sends until its `count` is reached, or until it calls `cx.finish()`"
-            ),
-        );
-    }
-    if has(false) && !has(true) {
-        errors.at(
-            ident,
-            format!(
-                "`flush` sends what an operator holds back, and `{ident}` has no output; remove `flush`, and do what is \
-                 left in `stop`"
             ),
         );
     }

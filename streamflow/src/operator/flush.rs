@@ -84,6 +84,9 @@ use crate::context::ExecutionContext;
 /// `pop` and `reject` may go on. Of several nodes in a row the first is flushed first, and the next one computes what that sends
 /// before its own turn. After its `flush` a node runs no more in this run.
 ///
+/// An operator without outputs may have a `flush` as well, if it hands on to another thread, a file or a program: its
+/// [`stop`](crate::Compute::stop) comes at the end of the run, and other parts of the graph may go on until then.
+///
 /// A tick of `flush` is one as that of `compute`: it has streams and statistics, it sends when it ends, and it begins when each
 /// output has room. Conditions of `#[when(…)]` do not apply to it. The report [counts](crate::schedule::NodeReport::flush_ticks)
 /// these ticks, which are among the node's ticks and beside its `count`.

@@ -13,6 +13,7 @@ pub(crate) fn add(suite: Suite) -> Suite {
         .plain("a_node_that_finishes_itself_is_flushed::host", finishes_itself)
         .plain("a_node_that_reaches_its_count_is_flushed::host", count_reached)
         .plain("a_condition_that_ends_a_node_lets_it_be_flushed::host", condition_ends)
+        .plain("an_operator_without_outputs_is_flushed::host", sink)
         .both("a_run_of_some_ticks_flushes", some_ticks)
         .both("a_run_that_is_stopped_flushes_nothing_and_says_so", stopped)
         .both("a_stepped_run_that_is_ended_early_flushes_nothing", ended_early)
@@ -194,4 +195,53 @@ fn unflushed(report: &Report) -> Result<(), Failed> {
     check(matches!(&named[..], [node] if node.name == "sum"), || format!("{report:?}"))?;
     check_equal(ticks(report, "sum").1, 0)?;
     check_text(&report.to_string(), &["0  not to its end: what the node held back is lost"])
+}
+
+/// Hands pairs of numbers to a list, as to another thread.
+#[operator(flush)]
+struct Pairs {
+    #[input]
+    n: u64,
+    held: Vec<u64>,
+    given: Vec<Vec<u64>>,
+}
+
+impl Compute for Pairs {
+    fn compute(&mut self, io: PairsIo<'_>, _: &ExecutionContext) -> Result<()> {
+        self.held.push(io.n.receive().into_data());
+        if self.held.len() == 2 {
+            self.given.push(std::mem::take(&mut self.held));
+        }
+        Ok(())
+    }
+
+    fn stop(&mut self, _: &ExecutionContext) -> Result<()> {
+        self.given.push(Vec::new());
+        Ok(())
+    }
+}
+
+impl Flush for Pairs {
+    fn flush(&mut self, _: PairsFlushIo<'_>, _: &ExecutionContext) -> Result<Flushed> {
+        self.given.push(std::mem::take(&mut self.held));
+        Ok(Flushed::Done)
+    }
+}
+
+graph! {
+    struct Sink {
+        #[when(count(5))] let count: Count = Count::new();
+        let pairs: Pairs = Pairs::new(Vec::new(), Vec::new());
+        count.n >> pairs.n;
+    }
+}
+runs!(Sink);
+
+/// Before its `stop`.
+fn sink() -> Result<(), Failed> {
+    in_each_order(Sink::new, |graph, done| {
+        let (report, given) = (done?, std::mem::take(&mut graph.pairs_mut().given));
+        check_equal(given, vec![vec![0, 1], vec![2, 3], vec![4], vec![]])?;
+        check_equal(ticks(&report, "pairs"), (6, 1))
+    })
 }
