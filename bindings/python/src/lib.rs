@@ -30,8 +30,8 @@ use pyo3::prelude::*;
 use streamflow::memory as library;
 
 pub use graph::{
-    Adopting, Ended, FromPython, Graph, Input, InputMessage, InputPort, Message, Output,
-    OutputMessage, OutputPort, Report, Running, ToPython,
+    Adopting, Ended, FlushToPython, FromPython, Graph, Input, InputMessage, InputPort, Message,
+    Output, OutputMessage, OutputPort, Report, Running, ToPython,
 };
 pub use platform::Platform;
 pub use stream::Stream;

@@ -190,7 +190,9 @@ fn take(queue: &Queue<u64>, turns: u32) -> Result<()> {
         let taken = until("a message", || match queue.take() {
             Found::Entry(taken) => Ok(Some(taken)),
             Found::Empty => Ok(None),
-            Found::Ended | Found::Closed => Err(Failure::msg("the port has ended")),
+            Found::Ended | Found::Flushed | Found::Closed => {
+                Err(Failure::msg("the port has ended"))
+            }
         })?;
         if taken != number {
             return Err(Failure::msg(format!("{taken} came in place of {number}")));

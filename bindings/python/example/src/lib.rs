@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 use streamflow::message::TensorMap;
 use streamflow::prelude::*;
 use streamflow::stream::CudaGreenContextPool;
-use streamflow_python::{FromPython, InputPort, OutputPort, ToPython, export};
+use streamflow_python::{FlushToPython, FromPython, InputPort, OutputPort, ToPython, export};
 
 use crate::boxes::{LabelledBoxes, Remap};
 use crate::detections::{Detections, Sum};
@@ -79,7 +79,8 @@ export! {
 }
 
 graph! {
-    /// A Python operator between two Rust operators.
+    /// A Python operator between two Rust operators. It may hold messages back, so the port of its input tells it when its input has
+    /// ended.
     struct AroundGraph(
         source: InputPort<Tensor<f32>>,
         emitted: InputPort<TensorMap>,
@@ -91,7 +92,7 @@ graph! {
         #[streams(STREAMS)] #[when(condition(source.ready()))]
         let pushed_source: FromPython<Tensor<f32>> = source.operator();
         #[streams(none)] #[when(condition(received.room()))]
-        let taken_received: ToPython<Tensor<f32>> = received.operator();
+        let taken_received: FlushToPython<Tensor<f32>> = received.flush_operator();
         #[streams(STREAMS)] #[when(condition(emitted.ready()))]
         let pushed_emitted: FromPython<TensorMap> = emitted.operator();
         #[streams(STREAMS)] #[when(stream_done(tensors))]
@@ -107,7 +108,8 @@ graph! {
 
 export! {
     /// A Python operator takes float32 images of shape (rows, columns, 3) from `received`, which are those of `source`, and
-    /// pushes a dict of tensors to `emitted`. They arrive at `result`, when their work is complete.
+    /// pushes a dict of tensors to `emitted`. They arrive at `result`, when their work is complete. When `source` was closed and
+    /// all its images were taken, `received` ends, and the operator can push what it has held back.
     pub class AroundPython of AroundGraph {
         inputs { source: Tensor<f32> [_, _, 3], capacity 2; emitted: TensorMap; }
         outputs { received: Tensor<f32>, capacity 2; result: TensorMap; }

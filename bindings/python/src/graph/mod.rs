@@ -14,7 +14,8 @@
 //! An operator written in Python would be a node of this module whose `compute` takes the interpreter lock and calls an
 //! object, with its ports' tensors and stream. It would need no other seam than these ports have: the two operators, the
 //! conversion of `message.rs`, and the streams of the context. It is not built: until then the code of such an operator
-//! takes from one port and pushes to another.
+//! takes from one port and pushes to another. One that holds messages back needs [`FlushToPython`] at its input, which says when
+//! they have to be sent: Rust's `flush`.
 
 mod class;
 mod export;
@@ -31,7 +32,7 @@ mod running;
 pub use class::{Graph, Maker};
 pub use input::Input;
 pub use message::{Adopting, InputMessage, OutputMessage};
-pub use operators::{FromPython, InputPort, OutputPort, ToPython};
+pub use operators::{FlushToPython, FromPython, InputPort, OutputPort, ToPython};
 pub use output::{Message, Output};
 pub use port::Ended;
 pub use report::Report;

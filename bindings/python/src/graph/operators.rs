@@ -1,6 +1,7 @@
 //! The operators at the ports of a graph, for messages from and to Python.
 //!
-//! They call no code of Python. So a graph never waits for the interpreter lock.
+//! They call no code of Python. So a graph never waits for the interpreter lock. An operator in Python is code between two ports:
+//! [`FlushToPython`] says when its inputs have ended.
 
 use std::fmt;
 use std::sync::Arc;
@@ -91,6 +92,15 @@ impl<M: Message<Place = Device>> OutputPort<M> {
         ToPython { ends: Ends(self.queue.clone()) }
     }
 
+    /// As [`operator`](Self::operator), for an operator in Python that holds messages back. When all nodes before it have ended, the
+    /// program learns it: `for tensor in graph.y` ends, although the run goes on. Then it sends what it has held back.
+    ///
+    /// The node has a [`Flush`], so the report [counts](streamflow::schedule::NodeReport::flush_ticks) a tick for it, and
+    /// [names](streamflow::schedule::NodeReport::unflushed) the node in a run that was stopped before.
+    pub fn flush_operator(&self) -> FlushToPython<M> {
+        FlushToPython { ends: Ends(self.queue.clone()) }
+    }
+
     /// The condition of that operator's node: `#[when(condition(y.room()))]`. It holds while the program has not taken
     /// all that the port has room for, and never again once the program has closed the port.
     pub fn room(&self) -> impl Condition + use<M> {
@@ -147,6 +157,21 @@ where
     }
 }
 
+/// Passes the message of a tick to Python. A macro, since each operator has an input of its own type.
+macro_rules! hand_over {
+    ($input:expr, $ends:expr, $cx:expr) => {{
+        let received = $input.receive();
+        let metadata = received.metadata();
+        let sequence = metadata.and_then(|metadata| metadata.sequence());
+        let values = metadata.into_iter().flat_map(|metadata| metadata.iter());
+        let metadata = values.map(|(name, value)| (name.to_owned(), value.clone())).collect();
+        let (message, stream) = received.receive_cuda_stream($cx)?;
+        let ready = stream.record()?;
+        let handed = $ends.0.hand_over(Taken { message, ready, metadata, sequence });
+        handed.map_err(|_| no_condition("room"))
+    }};
+}
+
 /// Passes what it receives to Python: [`OutputPort::operator`].
 #[operator(no_new, unlisted)]
 pub struct ToPython<M: Message<Place = Device>> {
@@ -159,20 +184,42 @@ pub struct ToPython<M: Message<Place = Device>> {
 #[diagnostic::do_not_recommend]
 impl<M: Message<Place = Device>> Compute for ToPython<M> {
     fn compute(&mut self, io: Self::Io<'_>, cx: &ExecutionContext) -> Result<()> {
-        let received = io.message.receive();
-        let metadata = received.metadata();
-        let sequence = metadata.and_then(|metadata| metadata.sequence());
-        let values = metadata.into_iter().flat_map(|metadata| metadata.iter());
-        let metadata = values.map(|(name, value)| (name.to_owned(), value.clone())).collect();
-        let (message, stream) = received.receive_cuda_stream(cx)?;
-        let ready = stream.record()?;
-        let handed = self.ends.0.hand_over(Taken { message, ready, metadata, sequence });
-        handed.map_err(|_| no_condition("room"))
+        hand_over!(io.message, self.ends, cx)
     }
 
     fn stop(&mut self, _: &ExecutionContext) -> Result<()> {
         self.ends.0.end();
         Ok(())
+    }
+}
+
+/// Passes what it receives to Python, and then that its inputs have ended: [`OutputPort::flush_operator`].
+#[operator(no_new, unlisted, flush)]
+pub struct FlushToPython<M: Message<Place = Device>> {
+    /// What Python takes.
+    #[input]
+    message: Shared<M>,
+    ends: Ends<Taken<M>>,
+}
+
+#[diagnostic::do_not_recommend]
+impl<M: Message<Place = Device>> Compute for FlushToPython<M> {
+    fn compute(&mut self, io: Self::Io<'_>, cx: &ExecutionContext) -> Result<()> {
+        hand_over!(io.message, self.ends, cx)
+    }
+
+    fn stop(&mut self, _: &ExecutionContext) -> Result<()> {
+        self.ends.0.end();
+        Ok(())
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<M: Message<Place = Device>> Flush for FlushToPython<M> {
+    /// It leaves no message: one is enough for `compute`.
+    fn flush(&mut self, _: Self::FlushIo<'_>, _: &ExecutionContext) -> Result<Flushed> {
+        self.ends.0.flushed();
+        Ok(Flushed::Done)
     }
 }
 

@@ -20,6 +20,8 @@ pub(crate) trait AnyOutput: Send + Sync {
     fn close(&self);
     fn describe(&self) -> String;
     fn waiting(&self) -> (usize, usize);
+    /// Whether the graph sends nothing more here, although its run goes on.
+    fn is_flushed(&self) -> bool;
 }
 
 impl<M: OutputMessage> AnyOutput for Arc<Queue<Taken<M>>> {
@@ -31,6 +33,7 @@ impl<M: OutputMessage> AnyOutput for Arc<Queue<Taken<M>>> {
                 Found::Entry(taken) => break taken,
                 Found::Closed => return Err(call.closed()),
                 Found::Ended => return Err(call.ended("nothing is left to take")),
+                Found::Flushed => return Err(call.flushed()),
                 Found::Empty if is_over => return Err(call.ended("nothing is left to take")),
                 Found::Empty => {}
             }
@@ -38,7 +41,7 @@ impl<M: OutputMessage> AnyOutput for Arc<Queue<Taken<M>>> {
             if self.phase() == Phase::New && run.handle().is_none() {
                 return Err(run.not_started(call.port.name, "it has no message"));
             }
-            call.wait(self, |len, _, phase| len > 0 || phase == Phase::Ended)?;
+            call.wait(self, |len, _, phase| len > 0 || !matches!(phase, Phase::New | Phase::Runs))?;
         };
         let (py, stream) = (call.py, &call.port.stream);
         // What Python queues on the port's stream comes after the message.
@@ -64,6 +67,10 @@ impl<M: OutputMessage> AnyOutput for Arc<Queue<Taken<M>>> {
 
     fn waiting(&self) -> (usize, usize) {
         (self.len(), self.capacity())
+    }
+
+    fn is_flushed(&self) -> bool {
+        self.phase() == Phase::Flushed
     }
 }
 
@@ -103,7 +110,7 @@ impl Message {
 /// An output of a graph: what the graph sends, Python takes here, in order.
 ///
 /// It is an attribute of the graph, under the name of the port. Iterating over it takes all messages until the graph has
-/// ended: `for tensor in graph.y: …`. A graph waits while an output is full; `close` ends that.
+/// ended: `for tensor in graph.y: …`. At an output for an operator in Python it ends when the inputs of that operator have. A graph waits while an output is full; `close` ends that.
 #[pyclass(frozen, module = "streamflow")]
 pub struct Output {
     pub(crate) port: Port,
@@ -141,7 +148,7 @@ impl Output {
     /// Raises
     /// ------
     /// Ended
-    ///     If the graph has ended and nothing is left, or the port was closed.
+    ///     If the graph has ended or sends nothing more here, and nothing is left, or the port was closed.
     /// TimeoutError
     ///     If there was no message in time.
     /// KeyboardInterrupt
@@ -175,11 +182,15 @@ impl Output {
         slf
     }
 
-    /// The next message; the iteration ends with the run. If the run has failed, this raises its error.
+    /// The next message; the iteration ends with the run, or, at an output for an operator in Python, with its inputs. If the run
+    /// has failed, this raises its error.
     fn __next__(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
         match self.take(py, None) {
             Ok(data) => Ok(Some(data)),
             Err(error) if error.is_instance_of::<Ended>(py) => {
+                if self.queue.is_flushed() {
+                    return Ok(None);
+                }
                 let run = &self.port.run;
                 match py.detach(|| run.why()) {
                     (true, _) if run.handle().is_some() => Err(error),

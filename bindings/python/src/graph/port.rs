@@ -101,6 +101,15 @@ impl<'a> Call<'a> {
         ))
     }
 
+    /// The exception of an output whose inputs have ended, while the run goes on.
+    pub(super) fn flushed(&self) -> PyErr {
+        Ended::new_err(format!(
+            "port `{}` of {}: nothing is left to take, since all nodes before it have ended; send what was held back, and close the \
+             inputs that it goes to",
+            self.port.name, self.port.run.class
+        ))
+    }
+
     pub(super) fn closed(&self) -> PyErr {
         Ended::new_err(format!("port `{}` of {} was closed", self.port.name, self.port.run.class))
     }

@@ -31,6 +31,8 @@ pub(crate) enum Phase {
     New,
     /// The graph runs.
     Runs,
+    /// The graph runs, and sends nothing more here.
+    Flushed,
     /// The graph has ended, and changes nothing any more.
     Ended,
 }
@@ -50,8 +52,10 @@ pub(crate) enum Found<E> {
     Entry(E),
     /// Nothing now.
     Empty,
-    /// Nothing, and nothing will come.
+    /// Nothing, and nothing will come: the run has ended.
     Ended,
+    /// Nothing, and nothing will come, though the run goes on.
+    Flushed,
     /// The program has closed the port before.
     Closed,
 }
@@ -108,7 +112,8 @@ impl<E> Queue<E> {
         match (state.is_closed, state.phase) {
             (true, _) => Found::Closed,
             (false, Phase::Ended) => Found::Ended,
-            (false, _) => Found::Empty,
+            (false, Phase::Flushed) => Found::Flushed,
+            (false, Phase::New | Phase::Runs) => Found::Empty,
         }
     }
 
@@ -138,6 +143,15 @@ impl<E> Queue<E> {
         let mut state = self.state();
         state.waker = Some(waker.clone());
         state.phase = Phase::Runs;
+        self.changed.notify_all();
+    }
+
+    /// The graph sends nothing more in this run.
+    pub(crate) fn flushed(&self) {
+        let mut state = self.state();
+        if state.phase == Phase::Runs {
+            state.phase = Phase::Flushed;
+        }
         self.changed.notify_all();
     }
 
