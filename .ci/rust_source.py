@@ -1,4 +1,5 @@
-"""Reads Rust files for `.ci/layers.py`: the paths that each module names, and their lines."""
+"""Reads Rust files for `.ci/layers.py` and `.ci/lines.py`: their code, without comments and tests, and the paths that each
+module names."""
 
 import re
 from pathlib import Path
@@ -25,8 +26,8 @@ def blank(text, start, end):
     return text[:start] + re.sub(r"[^\n]", " ", text[start:end]) + text[end:]
 
 
-def without_texts(text):
-    """The source without comments, strings and characters."""
+def without_texts(text, string=" "):
+    """The source without comments, strings and characters. Each character of a string becomes `string`."""
     out, at, size = [], 0, len(text)
     raw = re.compile(r'(?:b|c)?r(#*)"')
     char = re.compile(r"b?'(?:\\(?:u\{[^}]*\}|x..|.)|[^\\'\n])'")
@@ -62,7 +63,7 @@ def without_texts(text):
             out.append(text[at])
             at += 1
         else:
-            out.append(re.sub(r"[^\n]", " ", text[at:end]))
+            out.append(re.sub(r"\S", " " if text[at] == "/" else string, text[at:end]))
             at = end
     return "".join(out)
 
