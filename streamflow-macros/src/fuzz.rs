@@ -11,6 +11,8 @@ use std::str::FromStr;
 
 use proc_macro2::{Delimiter, Group, Ident, Literal, Punct, Spacing, Span, TokenStream, TokenTree};
 
+use crate::splitmix::SplitMix;
+
 /// A use of a macro.
 #[derive(Clone)]
 enum Use {
@@ -123,14 +125,11 @@ fn attribute(attribute: TokenStream, rest: &[TokenTree], uses: &mut Vec<Use>) {
     }
 }
 
-/// splitmix64.
-struct Random(u64);
+struct Random(SplitMix);
 
 impl Random {
     fn below(&mut self, n: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        ((z ^ (z >> 27)) % n as u64) as usize
+        self.0.below(n)
     }
 
     fn choose<'a, T>(&mut self, items: &'a [T]) -> &'a T {
@@ -239,7 +238,7 @@ fn check(before: &Use, after: &TokenStream) {
 }
 
 fn check_case(seed: u64, corpus: &[Use], others: &[TokenTree]) {
-    let mut random = Random(seed);
+    let mut random = Random(SplitMix::new(seed));
     let chosen = random.choose(corpus).clone();
     let garbled = chosen.map(|tokens| random.garble(tokens, others));
     let result = catch_unwind(AssertUnwindSafe(|| check(&garbled, &garbled.clone().expand())));

@@ -22,6 +22,10 @@ mod guard;
 mod kernel;
 mod message;
 mod operator;
+#[cfg(test)]
+#[allow(dead_code, reason = "the library's own generator, of which a part is used here")]
+#[path = "../../streamflow/src/splitmix.rs"]
+mod splitmix;
 mod tokens;
 mod written;
 

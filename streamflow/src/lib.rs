@@ -24,6 +24,7 @@ pub mod param;
 pub mod platform;
 pub mod port;
 pub mod schedule;
+mod splitmix;
 pub mod stream;
 mod sync;
 pub mod testing;

@@ -1,22 +1,28 @@
 //! Random test data that is the same in every run.
 
+#[allow(
+    dead_code,
+    unreachable_pub,
+    reason = "the library's own generator, of which a part is used here"
+)]
+#[path = "../../streamflow/src/splitmix.rs"]
+mod splitmix;
+
+use self::splitmix::SplitMix;
+
 /// A small generator, SplitMix64: good enough for test data, and the same on every machine.
 #[derive(Debug, Clone)]
-pub struct Random(u64);
+pub struct Random(SplitMix);
 
 impl Random {
     /// A generator with this seed.
     pub fn new(seed: u64) -> Self {
-        Self(seed)
+        Self(SplitMix::new(seed))
     }
 
     /// Any 64 bits.
     pub fn bits(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut x = self.0;
-        x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        x ^ (x >> 31)
+        self.0.bits()
     }
 
     /// A number in `0..n`; `n` is not 0.

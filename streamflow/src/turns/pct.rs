@@ -10,6 +10,7 @@
 //! is no random choice, so that runs without such a thread are as in the paper.
 
 use super::Order;
+use crate::splitmix::{SplitMix, mix};
 
 /// The number of steps whose order makes a fault: a step of one thread, a step of another in between, and the
 /// next step of the first.
@@ -25,8 +26,7 @@ const SCALES: std::ops::Range<u64> = 4..11;
 /// too. Each period with several threads counts as a run of its own.
 #[derive(Debug)]
 pub(crate) struct Pct {
-    /// The state of the generator.
-    random: u64,
+    random: SplitMix,
     step: u64,
     /// The steps at which the priority of the running thread falls.
     falls: [u64; DEPTH - 1],
@@ -38,19 +38,14 @@ pub(crate) struct Pct {
 
 impl Pct {
     pub(crate) fn new(seed: u64) -> Self {
-        let random = mix(seed ^ 0x7475_726e);
+        let random = SplitMix::new(mix(seed ^ 0x7475_726e));
         Self { random, step: 0, falls: [0; DEPTH - 1], priorities: Vec::new(), fallen: 0 }
-    }
-
-    fn draw(&mut self) -> u64 {
-        self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        mix(self.random)
     }
 
     fn priority(&mut self, thread: usize) -> u64 {
         while self.priorities.len() <= thread {
             // Above all priorities that have fallen.
-            let drawn = self.draw() | 1 << 63;
+            let drawn = self.random.bits() | 1 << 63;
             self.priorities.push(drawn);
         }
         self.priorities[thread]
@@ -79,16 +74,9 @@ impl Order for Pct {
     }
 
     fn begin(&mut self) {
-        let steps = 1 << (SCALES.start + self.draw() % (SCALES.end - SCALES.start));
-        let falls = [self.draw(), self.draw()];
+        let steps = 1 << (SCALES.start + self.random.bits() % (SCALES.end - SCALES.start));
+        let falls = [self.random.bits(), self.random.bits()];
         (self.step, self.falls) = (0, falls.map(|drawn| 1 + drawn % steps));
         self.priorities.clear();
     }
-}
-
-/// A number's bits, spread over all 64: the last step of splitmix64.
-const fn mix(value: u64) -> u64 {
-    let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    value ^ (value >> 31)
 }

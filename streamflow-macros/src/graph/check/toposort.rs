@@ -84,30 +84,18 @@ fn sort(consumers: &[Vec<usize>]) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::splitmix::SplitMix;
 
-    /// splitmix64: enough to shuffle, and the same in every run.
-    struct Random(u64);
-
-    impl Random {
-        fn below(&mut self, n: usize) -> usize {
-            self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-            let mut z = self.0;
-            z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-            z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-            ((z ^ (z >> 31)) % n as u64) as usize
-        }
-
-        fn shuffle<T>(&mut self, items: &mut [T]) {
-            for last in (1..items.len()).rev() {
-                items.swap(last, self.below(last + 1));
-            }
+    fn shuffle<T>(random: &mut SplitMix, items: &mut [T]) {
+        for last in (1..items.len()).rev() {
+            items.swap(last, random.below(last + 1));
         }
     }
 
     /// Edges that all lead upwards in some hidden order.
-    fn acyclic(random: &mut Random, nodes: usize, edges: usize) -> Vec<(usize, usize)> {
+    fn acyclic(random: &mut SplitMix, nodes: usize, edges: usize) -> Vec<(usize, usize)> {
         let mut hidden: Vec<usize> = (0..nodes).collect();
-        random.shuffle(&mut hidden);
+        shuffle(random, &mut hidden);
         (0..edges)
             .map(|_| {
                 let to = 1 + random.below(nodes - 1);
@@ -129,14 +117,14 @@ mod tests {
     #[test]
     fn every_node_comes_after_its_producers_in_any_order_of_the_edges() {
         for seed in 0..500 {
-            let random = &mut Random(seed);
+            let random = &mut SplitMix::new(seed);
             let nodes = 2 + random.below(30);
             let count = random.below(60);
             let mut edges = acyclic(random, nodes, count);
             let (first, cycles) = order(nodes, &edges);
             assert_eq!(cycles, [], "seed {seed}");
             assert_ordered(nodes, &first, &edges);
-            random.shuffle(&mut edges);
+            shuffle(random, &mut edges);
             let (second, _) = order(nodes, &edges);
             assert_eq!(first, second, "seed {seed}: the order of the edges decides nothing");
         }
@@ -146,7 +134,7 @@ mod tests {
     fn every_cycle_is_found_and_each_path_is_a_cycle() {
         let mut found = 0;
         for seed in 0..500 {
-            let random = &mut Random(seed);
+            let random = &mut SplitMix::new(seed);
             let nodes = 1 + random.below(12);
             let edges: Vec<_> =
                 (0..random.below(25)).map(|_| (random.below(nodes), random.below(nodes))).collect();
@@ -189,11 +177,11 @@ mod tests {
         };
         let (mut cyclic, mut acyclic) = (0, 0);
         for seed in 0..2000 {
-            let random = &mut Random(seed);
+            let random = &mut SplitMix::new(seed);
             let nodes = 1 + random.below(20);
             let mut edges: Vec<_> =
                 (0..random.below(30)).map(|_| (random.below(nodes), random.below(nodes))).collect();
-            random.shuffle(&mut edges);
+            shuffle(random, &mut edges);
             let whole = graph_of(nodes, &edges);
             let (order, cycles) = order(nodes, &edges);
             assert_eq!(!cycles.is_empty(), is_cyclic_directed(&whole), "seed {seed}");

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use super::free_list::FreeList;
 use super::memory::{ALIGNMENT, POISON_FREED, content, pointer, poison};
 use super::point::Point;
-use super::random::mix;
 use crate::driver::MemoryRange;
+use crate::splitmix::mix;
 
 /// Blocks of memory, handed out and taken back.
 ///

@@ -28,11 +28,11 @@ use std::hash::{DefaultHasher, Hasher};
 use super::body::Bodies;
 use super::chooser::{ChosenOrder, QUERY_COMPLETE, hash};
 use super::point::Point;
-use super::random::mix;
 use super::schedule::Locked;
 use super::sim::Sim;
 use super::{HostDriver, memory};
 use crate::driver::MemoryRange;
+use crate::splitmix::mix;
 use crate::turns;
 
 impl Sim {

@@ -6,11 +6,11 @@
 use super::HostDriver;
 use super::memory::content;
 use super::queue::{Device, Op};
-use super::random::mix;
 use super::refusal::invalid_value;
 use super::sim::Sim;
 use crate::driver::rows::overlap;
 use crate::driver::{CopyKind, CopyOp, CopyRows, DeviceId, DriverResult, MemoryRange, RawStream};
+use crate::splitmix::mix;
 
 impl HostDriver {
     /// [`Driver::copy`](crate::driver::Driver::copy).

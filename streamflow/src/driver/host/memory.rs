@@ -3,8 +3,8 @@
 use std::mem::MaybeUninit;
 use std::{ptr, slice};
 
-use super::random::mix;
 use crate::driver::MemoryRange;
+use crate::splitmix::mix;
 
 /// The content of newly allocated memory, as repeated 16-bit words: a NaN in `f16`, `f32` and `f64`, so that
 /// results computed from it are NaN, too.

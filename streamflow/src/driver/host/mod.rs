@@ -32,7 +32,6 @@ mod order;
 mod point;
 mod put_off;
 mod queue;
-pub(super) mod random;
 mod refusal;
 mod schedule;
 mod sim;

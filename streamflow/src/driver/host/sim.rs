@@ -12,10 +12,10 @@ use super::options::{HostBuilder, Policy, possible};
 use super::order::Order;
 use super::point::Point;
 use super::queue::{Device, Event, Function, Op, Queued, Running, Stream, StreamKind, reached};
-use super::random::{Random, mix};
 use super::variant::Variant;
 use crate::driver::asker::Asker;
 use crate::driver::{DeviceId, DriverError, DriverResult, GreenContext, LibraryBody};
+use crate::splitmix::{SplitMix, mix};
 
 #[derive(Debug)]
 pub(super) struct Sim {
@@ -23,7 +23,7 @@ pub(super) struct Sim {
     pub(super) number: u64,
     pub(super) policy: Policy,
     pub(super) variant: Variant,
-    pub(super) random: Random,
+    pub(super) random: SplitMix,
     /// Under the random policy a call executes nothing with a probability of `idle_odds / (idle_odds + 1)`.
     pub(super) idle_odds: usize,
     seed: u64,
@@ -70,7 +70,7 @@ impl Sim {
             number: SIMULATORS.fetch_add(1, Ordering::Relaxed),
             policy: options.policy.unwrap_or(Policy::of_seed(options.seed)),
             variant,
-            random: Random::new(options.seed),
+            random: SplitMix::new(options.seed),
             idle_odds: 1 + (mix(options.seed ^ 0x5eed) % 3) as usize,
             seed: options.seed,
             memory_limit: options.memory,

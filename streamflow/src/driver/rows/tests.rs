@@ -1,4 +1,5 @@
 use super::*;
+use crate::splitmix::SplitMix;
 
 /// An array of random size. Accesses are parts of it.
 struct Array {
@@ -48,14 +49,11 @@ impl Access {
     }
 }
 
-struct Random(u64);
+struct Random(SplitMix);
 
 impl Random {
     fn below(&mut self, limit: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 24) % limit
+        self.0.below(limit as usize) as u64
     }
 
     /// Up to 8 dimensions of some 1000 bytes in all, perhaps with padding.
@@ -107,7 +105,7 @@ fn compare(a: &Access, b: &Access) -> (bool, u64) {
 /// Pairs of parts of one array, and of two that have nothing in common.
 #[test]
 fn accesses_overlap_if_they_have_a_byte_in_common() {
-    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    let mut random = Random(SplitMix::new(76));
     let (mut disjoint, mut most) = ([0; 2], 0);
     for turn in 0..10_000 {
         let (one, other) = (random.array(), random.array());
@@ -128,7 +126,7 @@ fn accesses_overlap_if_they_have_a_byte_in_common() {
 /// Levels that are parts of no array: their rows lie in each other's gaps, or overlap.
 #[test]
 fn any_levels_are_compared_exactly() {
-    let mut random = Random(77);
+    let mut random = Random(SplitMix::new(77));
     let (mut disjoint, mut overlapping) = (0, 0);
     for _ in 0..6_000 {
         let mut access = || {

@@ -3,17 +3,14 @@
 
 use super::chains::cover;
 use super::reach::Reach;
+use crate::splitmix::SplitMix;
 
 /// A graph of up to 12 nodes, with each edge drawn by chance.
-fn draw(state: &mut u64) -> (usize, Vec<(usize, usize)>) {
-    let mut next = |below: u64| {
-        *state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (*state >> 33) % below
-    };
-    let nodes = 1 + next(12) as usize;
-    let chance = 1 + next(9);
+fn draw(random: &mut SplitMix) -> (usize, Vec<(usize, usize)>) {
+    let nodes = 1 + random.below(12);
+    let chance = 1 + random.below(9);
     let pairs = (0..nodes).flat_map(|to| (0..to).map(move |from| (from, to)));
-    let edges = pairs.filter(|_| next(10) < chance).collect();
+    let edges = pairs.filter(|_| random.below(10) < chance).collect();
     (nodes, edges)
 }
 
@@ -24,9 +21,9 @@ fn has_path(edges: &[(usize, usize)], from: usize, to: usize) -> bool {
 
 #[test]
 fn a_node_reaches_what_paths_lead_to() {
-    let mut state = 1;
+    let mut random = SplitMix::new(1);
     for _ in 0..100 {
-        let (nodes, edges) = draw(&mut state);
+        let (nodes, edges) = draw(&mut random);
         let reach = Reach::new(nodes, edges.iter().copied());
         for (from, to) in (0..nodes).flat_map(|a| (0..nodes).map(move |b| (a, b))) {
             assert_eq!(
@@ -53,9 +50,9 @@ fn width(members: &[usize], reach: &Reach) -> usize {
 
 #[test]
 fn the_chains_are_the_fewest_in_each_group() {
-    let mut state = 7;
+    let mut random = SplitMix::new(7);
     for round in 0..300 {
-        let (nodes, edges) = draw(&mut state);
+        let (nodes, edges) = draw(&mut random);
         let reach = Reach::new(nodes, edges.iter().copied());
         // One node of five has no chain, and the others are in two groups.
         let groups: Vec<_> = (0..nodes)

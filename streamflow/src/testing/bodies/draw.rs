@@ -7,6 +7,7 @@ use num_complex::Complex;
 
 use crate::driver::Plain;
 use crate::memory::Bool8;
+use crate::splitmix::SplitMix;
 #[cfg(feature = "half")]
 use crate::{f16, memory::bf16};
 
@@ -20,14 +21,14 @@ const EDGES: [usize; 29] = [
 #[derive(Debug)]
 pub struct Draw {
     seed: u64,
-    state: u64,
+    random: SplitMix,
     /// How many lengths were drawn.
     lengths: usize,
 }
 
 impl Draw {
     pub(super) fn new(seed: u64) -> Self {
-        Self { seed, state: seed, lengths: 0 }
+        Self { seed, random: SplitMix::new(seed), lengths: 0 }
     }
 
     /// A length in a range. Over the cases, the first length that is drawn has both ends of the range, 0, 1, odd
@@ -65,18 +66,9 @@ impl Draw {
         (0..len).map(|_| self.value(range.clone())).collect()
     }
 
-    /// The next 64 bits of splitmix64.
-    fn bits(&mut self) -> u64 {
-        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let bits = self.state;
-        let bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        bits ^ (bits >> 31)
-    }
-
     /// A number below `bound`, which is at most 2⁶⁴; 0 if that is 0.
     fn below(&mut self, bound: u128) -> u64 {
-        ((u128::from(self.bits()) * bound) >> 64) as u64
+        ((u128::from(self.random.bits()) * bound) >> 64) as u64
     }
 
     /// One of some special values, in one of 16 cases.
@@ -134,7 +126,7 @@ macro_rules! floats {
                     if let Some(special) = from.special(&[start, end, zero]) {
                         return special;
                     }
-                    let part = (from.bits() >> 11) as f64 / (1_u64 << 53) as f64;
+                    let part = (from.random.bits() >> 11) as f64 / (1_u64 << 53) as f64;
                     let drawn = $from($to(start) * (1.0 - part) + $to(end) * part);
                     // Rounding may lead beyond an end.
                     if drawn < start { start } else if drawn > end { end } else { drawn }

@@ -4,6 +4,7 @@ use std::f64::consts::TAU;
 
 use streamflow::library::fft::Real;
 use streamflow::memory::Complex;
+use streamflow_tests::random::Random;
 
 /// A complex number of the reference.
 pub(super) type C64 = Complex<f64>;
@@ -33,13 +34,7 @@ impl Tested for f64 {
 
 /// Numbers from -1 to 1, which both types have exactly.
 pub(super) fn numbers(count: usize, seed: u64) -> Vec<f64> {
-    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-    let draw = |_| {
-        state =
-            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        f64::from((state >> 44) as u32) / f64::from(1 << 19) - 1.0
-    };
-    (0..count).map(draw).collect()
+    Random::new(seed).floats(count).into_iter().map(f64::from).collect()
 }
 
 pub(super) fn complex_numbers(count: usize, seed: u64) -> Vec<C64> {

@@ -21,7 +21,6 @@ mod running_bodies;
 mod schedule;
 mod variants;
 
-use super::random::Random;
 use super::*;
 use crate::driver::{
     Access, AccessMode, Code, CopyKind, HostArgs, HostKernel, MAX_PARAMS, MemorySource, Param,

@@ -4,9 +4,9 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
-use super::super::random::Random;
 use super::*;
 use crate::Platform;
+use crate::splitmix::SplitMix;
 use crate::testing::Explorer;
 
 /// Tries every sequence of choices, one run after the other.
@@ -54,7 +54,7 @@ impl Odometer {
 /// A random program on two or three streams and two buffers. Its result depends on all answers and data that the
 /// host got, and its submissions depend on the earlier ones.
 fn program(driver: &dyn Driver, seed: u64) -> u64 {
-    let mut random = Random::new(seed);
+    let mut random = SplitMix::new(seed);
     let streams: Vec<_> = (0..2 + random.below(2))
         .map(|_| driver.create_stream(DEVICE, StreamOptions::default()).unwrap())
         .collect();

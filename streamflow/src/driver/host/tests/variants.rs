@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use super::*;
 use crate::driver::host::variant::Variant;
+use crate::splitmix::SplitMix;
 
 const PLAIN: u64 = 0;
 const REUSES_HANDLES: u64 = 1;
@@ -204,7 +205,7 @@ fn blocks_in_use_are_distinct_under_every_seed() {
         let bench = Bench::new(Policy::of_seed(seed), seed);
         let streams = [bench.stream(), bench.stream(), bench.stream()];
         let mut live: Vec<MemoryRange> = Vec::new();
-        let mut random = Random::new(seed);
+        let mut random = SplitMix::new(seed);
         for _ in 0..400 {
             let stream = streams[random.below(3)];
             match random.below(5) {

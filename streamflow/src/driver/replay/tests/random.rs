@@ -6,7 +6,7 @@ use std::thread;
 
 use super::SEEDS;
 use super::world::{World, mixed};
-use crate::driver::host::random::Random;
+use crate::splitmix::SplitMix;
 use crate::driver::replay::Omission;
 
 const STREAMS: usize = 3;
@@ -14,7 +14,7 @@ const CELLS: usize = 8;
 /// The first and the last event of each stream. Stream 0 has a ring of two, so that its waits are for different records.
 const EVENTS: [(usize, usize); STREAMS] = [(0, 2), (2, 3), (3, 4)];
 
-fn one_in(random: &mut Random, count: usize) -> bool {
+fn one_in(random: &mut SplitMix, count: usize) -> bool {
     random.below(count) == 0
 }
 
@@ -35,7 +35,7 @@ struct Step {
 }
 
 impl Step {
-    fn drawn(random: &mut Random) -> Self {
+    fn drawn(random: &mut SplitMix) -> Self {
         Self {
             stream: random.below(STREAMS),
             to: random.below(CELLS),
@@ -141,7 +141,7 @@ fn raise(clock: &mut Clock, to: Clock) {
 
 /// Runs a program, and returns whether its data is right.
 fn is_right(seed: u64, is_eager: bool, left_out: Option<Omission>) -> bool {
-    let random = &mut Random::new(seed);
+    let random = &mut SplitMix::new(seed);
     let mut world = World::new(seed % SEEDS, left_out);
     if is_eager {
         world.run.set_eager();

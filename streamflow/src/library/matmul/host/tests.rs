@@ -3,6 +3,7 @@
 use super::*;
 use crate::library::matmul::epilogue::Activation;
 use crate::memory::Complex;
+use crate::splitmix::SplitMix;
 
 /// What a product is made of, beside its numbers.
 #[derive(Debug, Clone, Copy)]
@@ -71,14 +72,8 @@ fn of_slices<T: MatmulElement>(
 
 /// Numbers in -1 to 1, by a generator.
 fn numbers(count: usize, seed: u64) -> Vec<f64> {
-    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-    let mut next = || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        (state >> 40) as f64 / f64::from(1 << 23) - 1.0
-    };
-    (0..count).map(|_| next()).collect()
+    let mut random = SplitMix::new(seed);
+    (0..count).map(|_| (random.bits() >> 40) as f64 / f64::from(1 << 23) - 1.0).collect()
 }
 
 /// The element in a row and a column of what the product takes.

@@ -6,17 +6,12 @@ mod rebuilt;
 mod systems;
 
 use crate::library::solve::element::Real;
+use crate::splitmix::SplitMix;
 
 /// Numbers in -1..1, the same in each run.
 fn numbers(count: usize, seed: u64) -> Vec<f64> {
-    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
-    let next = |_| {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        (state >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
-    };
-    (0..count).map(next).collect()
+    let mut random = SplitMix::new(seed);
+    (0..count).map(|_| (random.bits() >> 11) as f64 / (1_u64 << 52) as f64 - 1.0).collect()
 }
 
 /// The product of `a`, `m` by `k`, and `b`, `k` by `n`, all in columns.

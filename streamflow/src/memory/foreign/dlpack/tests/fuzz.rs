@@ -1,26 +1,10 @@
 //! Random structures: each one is imported or refused, and never read beyond its ends.
 
 use super::*;
+use crate::splitmix::SplitMix;
 
-/// A generator of numbers (SplitMix64).
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    fn below(&mut self, limit: u64) -> u64 {
-        self.next() % limit
-    }
-
-    fn of<T: Copy>(&mut self, values: &[T]) -> T {
-        values[self.below(values.len() as u64) as usize]
-    }
+fn one_of<T: Copy>(random: &mut SplitMix, values: &[T]) -> T {
+    values[random.below(values.len())]
 }
 
 const DIMS: [i64; 9] = [0, 1, 2, 3, 4, -1, i64::MIN, i64::MAX, 1 << 40];
@@ -28,31 +12,37 @@ const DIMS: [i64; 9] = [0, 1, 2, 3, 4, -1, i64::MIN, i64::MAX, 1 << 40];
 /// A structure whose fields are drawn, in half of the cases from the right ones. Its memory has room for 4 elements, and
 /// more are never said to be there with a right device and type.
 fn drawn(
-    random: &mut Random,
+    random: &mut SplitMix,
     memory: &mut [f32; 4],
     dims: &mut Vec<i64>,
     strides: &mut Vec<i64>,
 ) -> Plain {
-    let rank = random.of(&[0, 1, 2, 8, 9, -1, i32::MAX, i32::MIN]);
+    let rank = one_of(random, &[0, 1, 2, 8, 9, -1, i32::MAX, i32::MIN]);
     let numbers = usize::try_from(rank).unwrap_or(0).min(9);
-    *dims = (0..numbers).map(|_| random.of(&DIMS)).collect();
-    *strides = (0..numbers).map(|_| random.of(&DIMS)).collect();
+    *dims = (0..numbers).map(|_| one_of(random, &DIMS)).collect();
+    *strides = (0..numbers).map(|_| one_of(random, &DIMS)).collect();
     let fits =
         dims.iter().try_fold(1_i64, |count, dim| count.checked_mul(*dim)).is_some_and(|it| it <= 4);
-    let bytes = random.of(&[0, 0, 1, 4, u64::MAX]);
+    let bytes = one_of(random, &[0, 0, 1, 4, u64::MAX]);
     let is_inside = fits && bytes == 0;
     let kinds: &[i32] = if is_inside { &[1, 3] } else { &[0, 2, 4, 99, -1, i32::MAX] };
     Plain {
         data: if random.below(8) == 0 { std::ptr::null_mut() } else { memory.as_mut_ptr().cast() },
-        device: Device { kind: random.of(kinds), id: random.of(&[0, 0, 1, -1, i32::MAX]) },
+        device: Device {
+            kind: one_of(random, kinds),
+            id: one_of(random, &[0, 0, 1, -1, i32::MAX]),
+        },
         ndim: rank,
-        dtype: random.of(&[
-            FLOAT,
-            FLOAT,
-            DataType { code: 0, bits: 32, lanes: 1 },
-            DataType { code: 255, bits: 0, lanes: 0 },
-            DataType { code: 2, bits: 32, lanes: u16::MAX },
-        ]),
+        dtype: one_of(
+            random,
+            &[
+                FLOAT,
+                FLOAT,
+                DataType { code: 0, bits: 32, lanes: 1 },
+                DataType { code: 255, bits: 0, lanes: 0 },
+                DataType { code: 2, bits: 32, lanes: u16::MAX },
+            ],
+        ),
         shape: if random.below(8) == 0 { std::ptr::null_mut() } else { dims.as_mut_ptr() },
         strides: if random.below(2) == 0 { std::ptr::null_mut() } else { strides.as_mut_ptr() },
         byte_offset: bytes,
@@ -66,17 +56,20 @@ fn no_structure_makes_an_import_crash() {
     // The reaper reads a structure after its tensor was dropped, at a time of its own.
     let mut kept = Vec::new();
     for seed in 0..20_000 {
-        let random = &mut Random(seed);
+        let random = &mut SplitMix::new(seed);
         let mut memory = [1.0, 2.0, 3.0, 4.0];
         let (mut dims, mut strides) = (Vec::new(), Vec::new());
         let plain = drawn(random, &mut memory, &mut dims, &mut strides);
         let structures = Box::into_raw(Box::new((
             legacy(plain),
             ManagedVersioned {
-                version: Version { major: random.of(&[1, 1, 0, 2]), minor: random.of(&[0, 3, 9]) },
+                version: Version {
+                    major: one_of(random, &[1, 1, 0, 2]),
+                    minor: one_of(random, &[0, 3, 9]),
+                },
                 context: std::ptr::null_mut(),
                 deleter: None,
-                flags: random.of(&[0, abi::READ_ONLY, u64::MAX]),
+                flags: one_of(random, &[0, abi::READ_ONLY, u64::MAX]),
                 tensor: plain,
             },
         )));
