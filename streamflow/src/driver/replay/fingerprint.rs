@@ -1,8 +1,12 @@
 //! Numbers that traces share which are equal but for the bytes of parameters, and those of the latest traces.
 
+use std::hash::Hasher;
+
+use rustc_hash::FxHasher;
+
 use super::lane::MOST;
 use super::trace::{Trace, Work, part};
-use crate::driver::{Access, AccessMode, MemoryRange};
+use crate::driver::{AccessMode, MemoryRange};
 
 /// The latest traces that are remembered.
 const SEEN: usize = 64;
@@ -54,54 +58,42 @@ impl Seen {
 impl Trace {
     /// A number that traces share which are equal but for the bytes of parameters.
     fn fingerprint(&self) -> u64 {
-        let mut mix = Mix(0);
+        let mut hash = FxHasher::default();
         for call in &self.calls {
-            mix.add(call.stream.handle());
+            hash.write_u64(call.stream.handle());
             match call.work {
                 Work::Launch(kernel) => {
-                    mix.add(kernel.function.handle());
+                    hash.write_u64(kernel.function.handle());
                     let sizes = kernel.grid.iter().chain(&kernel.block);
-                    sizes.for_each(|size| mix.add(u64::from(*size)));
-                    mix.add(u64::from(kernel.shared_bytes));
+                    sizes.for_each(|size| hash.write_u64(u64::from(*size)));
+                    hash.write_u64(u64::from(kernel.shared_bytes));
                     let accesses = part(&self.accesses, kernel.accesses).iter();
-                    accesses.for_each(|access| mix.add_access(access));
+                    for access in accesses {
+                        add_range(&mut hash, access.range);
+                        hash.write_u64(u64::from(access.mode == AccessMode::Write));
+                    }
                 }
                 Work::Copy(copy) => {
                     let copy = &self.copies[copy as usize];
-                    mix.add_range(copy.source);
-                    mix.add_range(copy.target);
+                    add_range(&mut hash, copy.source);
+                    add_range(&mut hash, copy.target);
                 }
                 Work::Fill(range, byte) => {
-                    mix.add_range(range);
-                    mix.add(u64::from(byte));
+                    add_range(&mut hash, range);
+                    hash.write_u64(u64::from(byte));
                 }
-                Work::Recycle(range) => mix.add_range(range),
-                Work::Record(..) => mix.add(1),
-                Work::Wait(record) => mix.add(2 + u64::from(record)),
+                Work::Recycle(range) => add_range(&mut hash, range),
+                Work::Record(..) => hash.write_u64(1),
+                Work::Wait(record) => hash.write_u64(2 + u64::from(record)),
             }
         }
-        mix.0
+        hash.finish()
     }
 }
 
-/// Mixes numbers into one.
-struct Mix(u64);
-
-impl Mix {
-    fn add(&mut self, number: u64) {
-        let mixed = (self.0 ^ number).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        self.0 = mixed ^ (mixed >> 29);
-    }
-
-    fn add_range(&mut self, range: MemoryRange) {
-        self.add(range.address);
-        self.add(range.bytes);
-    }
-
-    fn add_access(&mut self, access: &Access) {
-        self.add_range(access.range);
-        self.add(u64::from(access.mode == AccessMode::Write));
-    }
+fn add_range(hash: &mut FxHasher, range: MemoryRange) {
+    hash.write_u64(range.address);
+    hash.write_u64(range.bytes);
 }
 
 #[cfg(all(test, not(loom)))]

@@ -79,7 +79,6 @@ mod entry;
 mod fingerprint;
 mod follow;
 mod footprint;
-mod handles;
 mod known;
 mod lane;
 mod layer;

@@ -1,6 +1,6 @@
 //! What is known of streams and events, by handle: each has a place of its own while it lives.
 
-use super::handles::ByHandle;
+use rustc_hash::FxHashMap;
 
 /// Objects of a driver.
 // In this order, so that what each call needs comes first.
@@ -8,13 +8,13 @@ use super::handles::ByHandle;
 #[repr(C)]
 pub(super) struct Objects<T> {
     list: Vec<T>,
-    places: ByHandle<u32>,
+    places: FxHashMap<u64, u32>,
     free: Vec<u32>,
 }
 
 impl<T> Default for Objects<T> {
     fn default() -> Self {
-        Self { places: ByHandle::default(), list: Vec::new(), free: Vec::new() }
+        Self { places: FxHashMap::default(), list: Vec::new(), free: Vec::new() }
     }
 }
 

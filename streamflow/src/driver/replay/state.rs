@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use rustc_hash::FxHashMap;
+
 use super::Omission;
 use super::cursor::{Cursor, Outside};
 use super::fingerprint::Seen;
-use super::handles::ByHandle;
 use super::lane::Lane;
 use super::lost::Lost;
 use super::mode::{Mode, Pass};
@@ -33,7 +34,7 @@ pub(super) struct State {
     pub(super) events: Objects<Event>,
     pub(super) streams: Objects<Stream>,
     pub(super) pass: Option<Pass>,
-    kernels: ByHandle<Kernel>,
+    kernels: FxHashMap<u64, Kernel>,
     /// The nodes of the run whose passes these are.
     pub(super) nodes: Arc<[Arc<str>]>,
     /// The calls of the segment, if they are not those of the trace at the cursor: held back, or sent and kept.

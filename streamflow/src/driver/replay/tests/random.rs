@@ -6,8 +6,8 @@ use std::thread;
 
 use super::SEEDS;
 use super::world::{World, mixed};
-use crate::splitmix::SplitMix;
 use crate::driver::replay::Omission;
+use crate::splitmix::SplitMix;
 
 const STREAMS: usize = 3;
 const CELLS: usize = 8;
