@@ -10,6 +10,7 @@ pub mod built;
 pub mod child;
 pub mod floor;
 pub mod foreign;
+pub mod frames;
 pub mod graph_runs;
 pub mod greedy;
 mod harness;

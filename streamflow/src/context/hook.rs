@@ -26,7 +26,7 @@ impl ExecutionContext {
     /// As [`enter`](Self::enter), if the driver uses no notes.
     #[inline]
     pub(crate) fn enter_plain(&mut self) -> DriverResult<()> {
-        if self.carries {
+        if self.notes {
             self.carried.clear();
         }
         self.asker.enter();

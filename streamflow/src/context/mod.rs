@@ -75,9 +75,12 @@ pub struct ExecutionContext {
     finished: Cell<bool>,
     /// Whether this operator has called `stop_graph`.
     has_stopped_graph: Cell<bool>,
-    /// Whether something needs what the messages carry on: the node emits messages or joins them, or the run keeps
-    /// statistics.
+    /// Whether something needs what the messages carry on: the node emits messages, or the run keeps statistics.
     carries: bool,
+    /// Whether ticks compare the messages that they receive.
+    compares: bool,
+    /// Whether the ticks of this run note something of the messages that they receive.
+    notes: bool,
     /// Whether `undeclared` or `defaults` has a stream. Most operators have none, and each hook checks this.
     has_others: Cell<bool>,
     device: DeviceId,
@@ -150,6 +153,8 @@ impl ExecutionContext {
             stamps: StampClock::new(platform.clock()),
             carried: Carried::default(),
             carries: true,
+            compares: false,
+            notes: true,
             number: None,
             finished: Cell::new(false),
             has_stopped_graph: Cell::new(false),
@@ -331,16 +336,22 @@ impl ExecutionContext {
         self.platform.streams()
     }
 
-    /// Whether something needs what received messages carry on.
-    #[inline]
-    pub(crate) fn carries(&self) -> bool {
+    /// From now on, whether ticks compare the messages that they receive.
+    pub(crate) fn compare(&mut self, compares: bool) {
+        self.compares = compares;
+    }
+
+    /// A run begins. Returns whether something needs what received messages carry on.
+    pub(crate) fn begin_notes(&mut self) -> bool {
+        self.notes = self.carries || self.compares;
+        self.carried.begin_run();
         self.carries
     }
 
-    /// Notes what a received message carries on. What a feedback edge carried `is_state`.
+    /// What is noted of the messages that a tick receives.
     #[inline]
-    pub(crate) fn note_metadata(&self, received: &Metadata, is_state: bool) {
-        self.carried.merge(received, is_state);
+    pub(crate) fn carried(&self) -> &Carried {
+        &self.carried
     }
 
     /// The metadata of a message that is emitted now.
@@ -372,7 +383,7 @@ impl ExecutionContext {
         }
     }
 
-    /// The node emits no message, and joins none.
+    /// The node emits no message.
     pub(crate) fn set_silent(&mut self) {
         self.carries = false;
     }

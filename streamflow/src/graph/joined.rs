@@ -1,68 +1,187 @@
-//! Whether a node with `#[when(same_sequence)]` can ever find messages that belong together: the ways to its inputs must have
-//! a node in common, at which their data may begin.
+//! Where the data of the messages that a node joins may begin, when all edges are connected.
+//!
+//! Messages of an input are compared in the run if those of another edge may begin at the same node: else they can't be
+//! a mixed tick. A node with `#[when(same_sequence)]` needs messages whose data begins at one node, the same in each tick.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use super::AnyNode;
 use crate::error::{Error, Result};
+use crate::message::EdgeStatus;
 use crate::operator::{NodeStatus, PortStatus};
 
-/// Checks all nodes with the condition, when all edges are connected.
+/// Tells each node which of its inputs it compares, and checks those with the condition.
 ///
 /// # Errors
-/// [`Error::ImpossibleCondition`], for the first node whose inputs have no source in common.
-pub(super) fn check(nodes: &mut [&mut dyn AnyNode]) -> Result<()> {
-    if nodes.iter().all(|node| node.pairs().is_none()) {
+/// [`Error::ImpossibleCondition`], for the first node whose inputs have no source in common, or several.
+pub(super) fn finish(nodes: &mut [&mut dyn AnyNode]) -> Result<()> {
+    let statuses: Vec<NodeStatus> = nodes.iter_mut().map(|node| node.status()).collect();
+    if !statuses.iter().any(|node| compared(node).nth(1).is_some()) {
         return Ok(());
     }
-    let statuses: Vec<NodeStatus> = nodes.iter_mut().map(|node| node.status()).collect();
-    let mut producers = HashMap::new();
-    for (index, status) in statuses.iter().enumerate() {
-        let edges = status.outputs.iter().flat_map(|output| &output.edges);
-        producers.extend(edges.map(|edge| (edge.id, index)));
-    }
-    for (node, status) in nodes.iter().zip(&statuses) {
-        let Some(condition) = node.pairs() else { continue };
-        let inputs = status.inputs.iter().filter(|input| input.is_paired);
-        let mut first: Option<(&str, HashSet<usize>)> = None;
-        for input in inputs {
-            let (name, way) = (input.name, before(input, &statuses, &producers));
-            let (first, common) = first.get_or_insert_with(|| (name, way.clone()));
-            common.retain(|node| way.contains(node));
-            if common.is_empty() {
-                let problem = format!(
-                    "no node sends to both `{first}` and `{name}`, directly or through others, so their numbers say \
-                     nothing about each other; name the inputs whose messages come from one source, \
-                     `same_sequence([a, b])`, or remove the condition"
-                );
-                let node = status.name.clone();
-                return Err(Error::ImpossibleCondition { node, condition, problem });
+    let ways = Ways::new(&statuses);
+    // Any node may discard what it receives, and begin anew. What gets from it to two edges has a source before it, which gets
+    // there, too.
+    let sources = ways.sources();
+    for (index, node) in nodes.iter_mut().enumerate() {
+        let of_edge = |edge| ways.of_edge(&sources, edge);
+        let edges: Vec<_> =
+            compared(&statuses[index]).map(|(at, edge)| (at, of_edge(edge))).collect();
+        let mut compares = vec![false; statuses[index].inputs.len()];
+        for (place, (at, one)) in edges.iter().enumerate() {
+            for (other_at, other) in &edges[place + 1..] {
+                if one.meets(other) {
+                    (compares[*at], compares[*other_at]) = (true, true);
+                }
             }
+        }
+        node.compare(&compares);
+        if let Some(condition) = node.pairs() {
+            let problem = ways.problem(index, &sources);
+            let node = statuses[index].name.clone();
+            problem.map_or(Ok(()), |problem| {
+                Err(Error::ImpossibleCondition { node, condition, problem })
+            })?;
         }
     }
     Ok(())
 }
 
-/// The nodes whose messages get to an input over each of its edges.
-fn before(
-    input: &PortStatus,
-    nodes: &[NodeStatus],
-    producers: &HashMap<usize, usize>,
-) -> HashSet<usize> {
-    let mut common: Option<HashSet<usize>> = None;
-    for edge in input.edges.iter().filter(|edge| !edge.feedback) {
-        let mut seen: HashSet<usize> = producers.get(&edge.id).copied().into_iter().collect();
-        let mut open: Vec<usize> = seen.iter().copied().collect();
-        while let Some(node) = open.pop() {
-            let edges = nodes[node].inputs.iter().flat_map(|input| &input.edges);
-            let edges = edges.filter(|edge| !edge.feedback);
-            let before = edges.filter_map(|edge| producers.get(&edge.id)).copied();
-            open.extend(before.filter(|node| seen.insert(*node)));
+/// The edges to the required inputs of a node, by the numbers of these inputs. What a feedback edge carries is of an earlier
+/// tick, and belongs to no other message.
+fn compared(node: &NodeStatus) -> impl Iterator<Item = (usize, &EdgeStatus)> {
+    let inputs = node.inputs.iter().enumerate().filter(|(_, input)| !input.optional);
+    let edges = inputs.flat_map(|(at, input)| input.edges.iter().map(move |edge| (at, edge)));
+    edges.filter(|(_, edge)| !edge.feedback)
+}
+
+/// Whether the node may run without a message that carries an acquisition time.
+fn is_source(node: &NodeStatus) -> bool {
+    compared(node).next().is_none()
+}
+
+/// The edges of a graph, backwards.
+struct Ways<'a> {
+    nodes: &'a [NodeStatus],
+    /// The nodes at which the edges begin, by the numbers of the edges.
+    producers: HashMap<usize, usize>,
+}
+
+impl<'a> Ways<'a> {
+    fn new(nodes: &'a [NodeStatus]) -> Self {
+        let mut producers = HashMap::new();
+        for (index, status) in nodes.iter().enumerate() {
+            let edges = status.outputs.iter().flat_map(|output| &output.edges);
+            producers.extend(edges.map(|edge| (edge.id, index)));
         }
-        match &mut common {
-            None => common = Some(seen),
-            Some(common) => common.retain(|node| seen.contains(node)),
+        Self { nodes, producers }
+    }
+
+    /// For each node, the sources whose data gets there.
+    fn sources(&self) -> Vec<Nodes> {
+        let count = self.nodes.len();
+        let mut reached = vec![Nodes::none(count); count];
+        // Producers come before consumers, except over feedback edges, which carry no data of this tick.
+        for (index, node) in self.nodes.iter().enumerate() {
+            if is_source(node) {
+                reached[index].add(index);
+            }
+            for edge in node.inputs.iter().flat_map(|input| &input.edges) {
+                if let Some(&from) = self.producers.get(&edge.id)
+                    && !edge.feedback
+                {
+                    let before = reached[from].clone();
+                    reached[index].unite(&before);
+                }
+            }
+        }
+        reached
+    }
+
+    fn of_edge<'r>(&self, reached: &'r [Nodes], edge: &EdgeStatus) -> &'r Nodes {
+        const NOWHERE: &Nodes = &Nodes(Vec::new());
+        self.producers.get(&edge.id).map_or(NOWHERE, |&from| &reached[from])
+    }
+
+    /// Why a node with the condition never finds messages that belong together, or by chance alone.
+    fn problem(&self, node: usize, sources: &[Nodes]) -> Option<String> {
+        let inputs = || self.nodes[node].inputs.iter().filter(|input| input.is_paired);
+        let edges = |input: &'a PortStatus| input.edges.iter().filter(|edge| !edge.feedback);
+        let mut first: Option<(&str, Nodes)> = None;
+        for input in inputs() {
+            for edge in edges(input) {
+                let of_edge = self.of_edge(sources, edge);
+                let (first, common) = first.get_or_insert_with(|| (input.name, of_edge.clone()));
+                common.keep(of_edge);
+                if common.list().next().is_none() {
+                    let second = input.name;
+                    return Some(format!(
+                        "no node sends to both `{first}` and `{second}`, directly or through others, so their numbers say \
+                         nothing about each other; name the inputs whose messages come from one source, \
+                         `same_sequence([a, b])`, or remove the condition"
+                    ));
+                }
+            }
+        }
+        for input in inputs() {
+            for edge in edges(input) {
+                let mut of_edge = self.of_edge(sources, edge).list();
+                let (Some(one), Some(other)) = (of_edge.next(), of_edge.next()) else { continue };
+                let joint = self.joint(sources, edge);
+                let name = |node: usize| &self.nodes[node].name;
+                let (port, one, other, joint) = (input.name, name(one), name(other), name(joint));
+                return Some(format!(
+                    "messages of `{port}` have numbers of `{one}` or of `{other}`, of whichever `{joint}` has the older data, so \
+                     which numbers are compared depends on timing; write the condition at a node before `{joint}`, whose \
+                     messages come from one source, or send a number of your own in the message and compare that: \
+                     streamflow::guide::failures"
+                ));
+            }
+        }
+        None
+    }
+
+    /// The node on the way to this edge at which data of several sources comes together.
+    fn joint(&self, sources: &[Nodes], edge: &EdgeStatus) -> usize {
+        let mut joint = self.producers.get(&edge.id).copied().unwrap_or_default();
+        let several = |node: &usize| sources[*node].list().nth(1).is_some();
+        loop {
+            let edges = self.nodes[joint].inputs.iter().flat_map(|input| &input.edges);
+            let edges = edges.filter(|edge| !edge.feedback);
+            let mut before = edges.filter_map(|edge| self.producers.get(&edge.id)).copied();
+            let Some(earlier) = before.find(several) else { return joint };
+            joint = earlier;
         }
     }
-    common.unwrap_or_default()
+}
+
+/// A set of nodes: a bit for each.
+#[derive(Clone)]
+struct Nodes(Vec<u64>);
+
+impl Nodes {
+    fn none(count: usize) -> Self {
+        Self(vec![0; count.div_ceil(64)])
+    }
+
+    fn add(&mut self, node: usize) {
+        self.0[node / 64] |= 1 << (node % 64);
+    }
+
+    fn unite(&mut self, other: &Self) {
+        self.0.iter_mut().zip(&other.0).for_each(|(word, other)| *word |= other);
+    }
+
+    fn keep(&mut self, other: &Self) {
+        self.0.iter_mut().zip(&other.0).for_each(|(word, other)| *word &= other);
+    }
+
+    fn meets(&self, other: &Self) -> bool {
+        self.0.iter().zip(&other.0).any(|(word, other)| word & other != 0)
+    }
+
+    /// The nodes in their order.
+    fn list(&self) -> impl Iterator<Item = usize> {
+        (0..self.0.len() * 64).filter(|node| self.0[node / 64] >> (node % 64) & 1 == 1)
+    }
 }

@@ -3,6 +3,7 @@
 use std::cell::{Cell, RefCell};
 
 use super::Metadata;
+use super::joined::{Joined, Noted, Pair};
 use super::metadata::Values;
 use super::stamp::{Origin, Stamp};
 use crate::time::Timestamp;
@@ -16,6 +17,7 @@ pub(crate) struct Carried {
     /// Most messages carry none.
     values: RefCell<Values>,
     has_values: Cell<bool>,
+    joined: Joined,
 }
 
 impl Default for Carried {
@@ -25,14 +27,21 @@ impl Default for Carried {
             is_blank: Cell::new(true),
             values: RefCell::default(),
             has_values: Cell::new(false),
+            joined: Joined::default(),
         }
     }
 }
 
 impl Carried {
+    /// A run begins.
+    pub(crate) fn begin_run(&mut self) {
+        self.joined.begin();
+    }
+
     /// A tick begins.
     #[inline]
     pub(crate) fn clear(&mut self) {
+        self.joined.clear();
         self.stamp.set(Stamp::default());
         self.is_blank.set(true);
         if self.has_values.replace(false) {
@@ -40,12 +49,34 @@ impl Carried {
         }
     }
 
-    /// Adds the metadata of a message. What a feedback edge carries `is_state`.
+    /// The mixed ticks of the run, and the first pair.
+    pub(crate) fn mixed(&self) -> (u64, Option<Pair>) {
+        self.joined.mixed()
+    }
+
+    /// Adds a message that an input has received. What a feedback edge carries `is_state`.
+    #[inline(always)]
+    pub(super) fn note(
+        &self,
+        received: &Metadata,
+        noted: Noted,
+        is_state: bool,
+        input: &&'static str,
+    ) {
+        if noted.carries() {
+            self.merge(received, is_state);
+        }
+        if noted.compares() && !is_state {
+            self.joined.add(received.mark(), input);
+        }
+    }
+
+    /// Adds the metadata of a message.
     #[inline]
-    pub(crate) fn merge(&self, received: &Metadata, is_state: bool) {
+    fn merge(&self, received: &Metadata, is_state: bool) {
         if !is_state && self.is_blank.replace(false) {
             self.stamp.set(received.stamp);
-        } else if !is_state {
+        } else if !is_state && !self.stamp.get().is_first(&received.stamp) {
             self.merge_stamp(&received.stamp);
         }
         if !received.values.is_empty() {

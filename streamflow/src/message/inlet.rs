@@ -7,7 +7,9 @@ use std::slice;
 
 use super::edges::Edges;
 use super::queue::{queue, queue_of_test};
-use super::{EdgeOptions, EdgeStatus, Envelope, Mark, Message, Metadata, Receiver, Sender, visit};
+use super::{
+    Carried, EdgeOptions, EdgeStatus, Envelope, Mark, Message, Noted, Receiver, Sender, visit,
+};
 use crate::driver::Direction;
 use crate::error::{Error, Result};
 use crate::memory::{Recycler, Shared};
@@ -32,14 +34,14 @@ pub struct Inlet<T> {
     has_gap: bool,
     /// The number of edges whose messages were handed out in this tick.
     handed_out: usize,
-    /// The mark of the first message that this tick received. It counts only where `handled` says that there is one.
-    mark: Mark,
+    /// What is noted of the messages of this run.
+    noted: Noted,
+    /// Whether they are compared.
+    pub(crate) compares: bool,
     pub(crate) name: &'static str,
     recycler: Recycler<T>,
     /// Whether `flush` gets no message here.
     keeps: bool,
-    /// For [`Handled::Mixed`], the number of the first message with another one.
-    other: u64,
     /// For [`Handled::Oversized`], how many messages the tick asked for.
     asked: usize,
 }
@@ -88,8 +90,8 @@ impl<T> Inlet<T> {
             edges: Edges::new(),
             handed_out: 0,
             stage: Stage::One,
-            mark: Mark::NONE,
-            other: 0,
+            noted: Noted::Metadata,
+            compares: false,
             has_gap: false,
             recycler: Recycler::new(),
             handled: Handled::Untouched,
@@ -138,7 +140,7 @@ impl<T> Inlet<T> {
     pub(crate) fn heads(&mut self, visit: &mut dyn FnMut(Option<Mark>)) {
         self.hold();
         let edges = self.own().filter(|edge| !edge.is_feedback());
-        edges.for_each(|edge| visit(edge.message().map(|envelope| envelope.metadata.mark())));
+        edges.for_each(|edge| visit(edge.message().map(|envelope| *envelope.metadata.mark())));
     }
 
     /// Drops those [heads](Self::heads) that have a smaller number: no partner of theirs will come. It is called again after
@@ -155,38 +157,58 @@ impl<T> Inlet<T> {
     /// Takes one message of each edge.
     #[inline]
     pub(crate) fn receive(&mut self) {
-        self.handled = Handled::Left;
-        match &mut self.edges {
-            Edges::One([edge]) if self.stage == Stage::One => {
-                if edge.receive() {
-                    self.handled = Handled::Taken;
-                }
+        self.receive_each(None);
+    }
+
+    /// As [`receive`](Self::receive), and notes what the run needs to know of the messages.
+    #[inline(always)]
+    pub(crate) fn receive_noted(&mut self, carried: &Carried) {
+        // Fast path: the only edge is a ring with a message.
+        if let Edges::One([edge]) = &mut self.edges
+            && self.stage == Stage::One
+            && let Some(first) = edge.receive_first()
+        {
+            self.handled = Handled::Taken;
+            if self.noted != Noted::Nothing {
+                carried.note(&first.metadata, self.noted, false, &self.name);
             }
-            _ => self.receive_each(),
+        } else {
+            self.receive_each(Some(carried));
         }
     }
 
     #[inline(never)]
-    fn receive_each(&mut self) {
+    fn receive_each(&mut self, carried: Option<&Carried>) {
         let stage = std::mem::replace(&mut self.stage, Stage::One);
         self.has_gap = false;
-        let mut handled = Handled::Left;
+        self.handled = Handled::Left;
         match stage {
             Stage::One | Stage::Staged => {}
-            Stage::All => return self.receive_all(),
+            Stage::All => {
+                self.receive_all();
+                return carried.into_iter().for_each(|carried| self.note(carried));
+            }
             Stage::Nothing => return,
         }
-        for edge in self.own_mut() {
+        let carried = carried.filter(|_| self.noted != Noted::Nothing);
+        for edge in self.edges.iter_mut().filter(|edge| !edge.is_place()) {
             let has_message = if stage == Stage::Staged { edge.release() } else { edge.receive() };
-            if has_message {
-                handled = Handled::Taken;
+            if !has_message {
+                continue;
+            }
+            self.handled = Handled::Taken;
+            if let Some(carried) = carried
+                && let Some(first) = edge.message()
+            {
+                carried.note(&first.metadata, self.noted, edge.is_feedback(), &self.name);
             }
         }
-        self.handled = handled;
     }
 
-    /// A tick of `flush` begins, in which [`receive`](Self::receive) takes all that is left, or nothing.
+    /// A tick of `flush` begins, in which [`receive`](Self::receive) takes all that is left, or nothing. What is left belongs
+    /// to different ticks, so it is not compared.
     pub(crate) fn begin_flush(&mut self, is_first: bool) {
+        self.noted = self.noted.alone();
         self.unstage();
         self.handled = Handled::Left;
         self.stage = if is_first && !self.keeps { Stage::All } else { Stage::Nothing };
@@ -253,7 +275,6 @@ impl<T> Inlet<T> {
 
     pub(crate) fn discard(&mut self) {
         self.receive();
-        self.mark = Mark::NONE;
         self.drop_batch();
     }
 
@@ -271,55 +292,14 @@ impl<T> Inlet<T> {
         }
     }
 
-    /// Visits the metadata of the messages that were received, and whether a feedback edge carried them. Notes the mark of
-    /// the first one: what a feedback edge carries has none, since it is of an earlier tick.
-    #[inline(always)]
-    pub(crate) fn metadata(&mut self, mut visit: impl FnMut(&Metadata, bool)) {
-        match &self.edges {
-            Edges::One([edge]) => {
-                if let Some(envelope) = edge.message() {
-                    let is_feedback = edge.is_feedback();
-                    self.mark = if is_feedback { Mark::NONE } else { envelope.metadata.mark() };
-                    visit(&envelope.metadata, is_feedback);
-                }
-            }
-            Edges::Several(_) => self.metadata_of_each(&mut visit),
-        }
-    }
-
-    /// As `metadata`. A message with another number than the first one, of the same origin, is a mixed tick. Of one edge, as in
-    /// a batch, the first message counts.
-    #[inline(never)]
-    fn metadata_of_each(&mut self, visit: &mut dyn FnMut(&Metadata, bool)) {
-        self.mark = Mark::NONE;
+    /// Notes what the run needs to know of the messages of a batch: those in places. The first one of them is compared.
+    pub(crate) fn note(&self, carried: &Carried) {
+        let mut noted = self.noted;
         for edge in &*self.edges {
             let Some(envelope) = edge.message() else { continue };
-            let (mark, is_feedback) = (envelope.metadata.mark(), edge.is_feedback());
-            visit(&envelope.metadata, is_feedback);
-            if is_feedback {
-                continue;
-            }
-            if self.mark.origin().is_none() {
-                self.mark = mark;
-            } else if mark.origin() == self.mark.origin()
-                && mark.sequence() != self.mark.sequence()
-                && self.handled == Handled::Taken
-                && !edge.is_place()
-            {
-                (self.handled, self.other) = (Handled::Mixed, mark.sequence());
-            }
+            carried.note(&envelope.metadata, noted, edge.is_feedback(), &self.name);
+            noted = self.noted.alone();
         }
-    }
-
-    /// The mark of the message that this tick received. It counts only after [`Handled::Taken`] and [`Handled::Mixed`].
-    #[inline]
-    pub(crate) fn mark(&self) -> Mark {
-        self.mark
-    }
-
-    /// After [`Handled::Mixed`], the number of the first message with another one than that of [`mark`](Self::mark).
-    pub(crate) fn other(&self) -> Option<u64> {
-        (self.handled == Handled::Mixed).then_some(self.other)
     }
 
     #[inline(always)]
@@ -450,8 +430,6 @@ pub enum Handled {
     Left,
     /// Its message was received or discarded.
     Taken,
-    /// Messages of one origin with different sequence numbers were received, at this input or at several.
-    Mixed,
     /// Nothing: it was neither received, left nor discarded.
     Untouched,
     /// It was received in a batch that its edge can't hold.
@@ -508,8 +486,8 @@ impl<T> Inlet<T> {
         self.keeps = keeps;
     }
 
-    pub(crate) fn begin_run(&mut self) -> Result<()> {
-        self.keeps = false;
+    pub(crate) fn begin_run(&mut self, carries: bool) -> Result<()> {
+        (self.keeps, self.noted) = (false, Noted::of(carries, self.compares));
         self.own().for_each(Receiver::begin_run);
         let lost = self.own().find(|edge| edge.is_feedback() && !edge.has_message());
         lost.map_or(Ok(()), |edge| Err(Error::FeedbackLost { edge: edge.name() }))
@@ -551,7 +529,7 @@ mod tests {
     #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
     use super::*;
-    use crate::message::{Payload, Policy};
+    use crate::message::{Metadata, Payload, Policy};
     use crate::turns::hooks;
 
     fn send(edge: &mut Sender<u64>, number: u64) {

@@ -190,7 +190,7 @@ impl Drop for Values {
 impl Metadata {
     /// Which messages it belongs to.
     #[inline]
-    pub(crate) fn mark(&self) -> Mark {
+    pub(crate) fn mark(&self) -> &Mark {
         self.stamp.mark()
     }
 

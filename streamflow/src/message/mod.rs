@@ -12,6 +12,7 @@ mod carried;
 mod describe;
 mod edges;
 mod inlet;
+mod joined;
 mod metadata;
 mod named;
 mod owners;
@@ -50,6 +51,7 @@ pub use visit::MemoryVisitor;
 
 pub(crate) use carried::Carried;
 pub(crate) use edges::Edges;
+pub(crate) use joined::{Noted, Pair};
 pub(crate) use payload::Envelope;
 pub(crate) use queue::{Receiver, Sender};
 pub(crate) use stamp::Origin;

@@ -26,10 +26,6 @@ pub struct Mark {
 }
 
 impl Mark {
-    /// A message that belongs to none.
-    pub(crate) const NONE: Self =
-        Self { sequence: 0, origin: None, is_timed: false, is_numbered: false };
-
     /// The sequence number; 0 without one.
     #[inline]
     pub(crate) fn sequence(&self) -> u64 {
@@ -40,6 +36,14 @@ impl Mark {
     #[inline]
     pub(crate) fn origin(&self) -> Option<Origin> {
         self.origin
+    }
+
+    /// Whether both messages have this number and this origin.
+    #[inline]
+    pub(super) fn is(&self, other: &Self) -> bool {
+        // The numbers of origins are compared as such, and not as options, which takes two more instructions.
+        let number = |mark: &Self| mark.origin.map_or(0, Origin::get);
+        self.sequence == other.sequence && number(self) == number(other)
     }
 }
 
@@ -72,8 +76,8 @@ impl Stamp {
     }
 
     #[inline]
-    pub(super) fn mark(&self) -> Mark {
-        self.mark
+    pub(super) fn mark(&self) -> &Mark {
+        &self.mark
     }
 
     /// The data begins here: nothing that was received in this tick has an acquisition time.
@@ -86,13 +90,18 @@ impl Stamp {
         }
     }
 
+    /// Whether it is the earlier one of two, or the same. Of most stamps this is all that has to be known to merge them. `false`
+    /// may also be an order that [`merge`](Self::merge) alone knows.
+    #[inline]
+    pub(super) fn is_first(&self, other: &Self) -> bool {
+        let order = (self.acquired, self.mark.sequence) <= (other.acquired, other.mark.sequence);
+        let is_complete = |stamp: &Self| stamp.mark.is_timed & stamp.mark.is_numbered;
+        order & is_complete(self) & is_complete(other)
+    }
+
     /// Keeps the earlier stamp of two.
     #[inline]
     pub(super) fn merge(&mut self, other: &Self) {
-        // Fast path: the data of the other one was acquired later.
-        if self.mark.is_timed & other.mark.is_timed & (self.acquired < other.acquired) {
-            return;
-        }
         if !self.mark.is_timed && !self.mark.is_numbered || other.key() < self.key() {
             *self = *other;
         }

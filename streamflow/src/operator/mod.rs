@@ -10,7 +10,6 @@ pub(crate) mod condition;
 mod facts;
 mod flush;
 mod histogram;
-mod join;
 mod node;
 mod options;
 mod poll;

@@ -9,7 +9,6 @@ use std::{fmt, mem};
 use super::again::Again;
 use super::condition::Conditions;
 use super::facts::{EdgeFacts, NodeFacts};
-use super::join::{Joins, joins};
 use super::options::{NodeOptions, NodeStreams};
 use super::readiness::{Progress, Readiness, Step};
 use super::runner::{Hooks, NodeRunner, Work};
@@ -148,7 +147,7 @@ fn runner(
     };
     let mut cx =
         ExecutionContext::new(platform, name, on, streams, names.streams, options.single_stream);
-    if names.outputs.is_empty() && joins(names.inputs) == Joins::Nothing {
+    if names.outputs.is_empty() {
         cx.set_silent();
     }
     // A tick of an operator without ports does its work outside of the graph, and one that a condition paces uses that up.
@@ -265,6 +264,11 @@ pub trait AnyNode: Send {
     #[doc(hidden)]
     fn pairs(&self) -> Option<&'static str> {
         None
+    }
+    /// Says for each of its inputs whether a tick compares their messages with those of others: see `graph/joined.rs`.
+    #[doc(hidden)]
+    fn compare(&mut self, inputs: &[bool]) {
+        let _ = inputs;
     }
     /// What other threads see of it.
     fn cell(&self) -> &Arc<NodeCell>;
@@ -402,6 +406,12 @@ impl<O: Compute + Send + 'static> AnyNode for Node<O> {
 
     fn pairs(&self) -> Option<&'static str> {
         self.runner.pairs()
+    }
+
+    fn compare(&mut self, inputs: &[bool]) {
+        self.runner.cx.compare(inputs.contains(&true));
+        let mut compares = inputs.iter();
+        self.parts.ports.inputs(&mut |input| input.compare(compares.next() == Some(&true)));
     }
 
     fn cell(&self) -> &Arc<NodeCell> {
@@ -551,15 +561,6 @@ impl<O: Compute + 'static> Work for Parts<O> {
     fn finish(&mut self) -> Handled {
         let mut handled = Handled::Left;
         self.ports.inputs(&mut visits::finish(&mut handled));
-        let joins = const { joins(O::INPUTS) };
-        if joins != Joins::Nothing {
-            let mut is_mixed = false;
-            self.ports.inputs(&mut visits::compare(joins, &mut is_mixed));
-            // Marks of inputs that received nothing are old: a tick that took no message is none of these.
-            if is_mixed && handled == Handled::Taken {
-                handled = Handled::Mixed;
-            }
-        }
         handled
     }
 

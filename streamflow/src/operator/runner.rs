@@ -18,7 +18,6 @@ use std::any::Any;
 use self::status::port_statuses;
 use super::condition::{Conditions, NodePorts};
 use super::flush::{Flushed, Flushing};
-use super::join::Mixed;
 use super::poll::Poll;
 use super::readiness::{Progress, Readiness};
 use super::recovery::{OnFailure, Recovery};
@@ -113,7 +112,6 @@ pub(super) struct NodeRunner {
     /// Beside the count. Most nodes have none.
     conditions: Option<Box<Conditions>>,
     recovery: Recovery,
-    mixed: Mixed,
     /// Makes fresh operators, for a node with `#[on_failure(restart(…))]`.
     replacement: Option<Replacement>,
     poll: Poll,
@@ -152,7 +150,6 @@ impl NodeRunner {
             may_fault: false,
             started: false,
             recovery,
-            mixed: Mixed::default(),
             replacement: None,
             poll: Poll::default(),
             statistics: None,

@@ -1,10 +1,10 @@
 //! What a node is doing, for reports about a run.
 
 use super::flush::Flushing;
-use super::join::Pair;
 use super::recovery::OnFailure;
 use super::statistics::NodeTimes;
 use crate::message::EdgeStatus;
+use crate::message::Pair;
 use crate::param::ParamChange;
 
 /// A node at one moment.

@@ -25,11 +25,13 @@ pub trait ReceivingEnd {
     fn give_way(&self, edges: &[usize]);
     /// If one of its edges has one of these numbers, `flush` gets no message here.
     fn keep(&mut self, edges: &[usize]);
-    /// Begins a run. Each feedback edge must carry a message into it.
+    /// Whether its messages are compared with those of other edges, in all runs from now on.
+    fn compare(&mut self, compares: bool);
+    /// Begins a run. The node may carry on what its messages carry. Each feedback edge must carry a message into it.
     ///
     /// # Errors
     /// [`Error::FeedbackLost`].
-    fn begin_run(&mut self) -> Result<()>;
+    fn begin_run(&mut self, carries: bool) -> Result<()>;
     /// Decides which messages the next tick receives, and visits the point at which the device data of each is ready.
     fn stage(&mut self, visit: &mut dyn FnMut(Point));
     /// The point at which a download in the [staged](Self::stage) messages is complete, for the first one that is not.
@@ -41,12 +43,8 @@ pub trait ReceivingEnd {
     fn heads(&mut self, visit: &mut dyn FnMut(Option<Mark>));
     /// Drops the [heads](Self::heads) with smaller numbers. It is called again after a panic of a message.
     fn drop_older(&mut self, than: u64);
-    /// The mark of the message that this tick received, if it has received one.
-    fn mark(&self) -> Mark;
-    /// What this tick did with the input.
-    fn handled(&self) -> Handled;
-    /// After [`Handled::Mixed`], the number of the first message with another one than that of [`mark`](Self::mark).
-    fn other(&self) -> Option<u64>;
+    /// Begins a tick, in which nothing was done with the input yet.
+    fn begin_tick(&mut self);
     /// Ends a tick: drops the received messages. Returns what the tick did with the input. An optional input need not
     /// be touched.
     fn finish(&mut self) -> Handled;

@@ -43,7 +43,7 @@ impl<P: InputPort> Input<P> {
 
     /// The input in one tick.
     pub fn io<'t>(&'t mut self, cx: &'t ExecutionContext) -> In<'t, P::Arg<'t>> {
-        self.inlet.handled = if P::OPTIONAL { Handled::Left } else { Handled::Untouched };
+        self.begin_tick();
         In { inlet: &mut self.inlet, cx, _state: PhantomData }
     }
 
@@ -91,8 +91,12 @@ impl<P: InputPort> ReceivingEnd for Input<P> {
         self.inlet.keep(edges);
     }
 
-    fn begin_run(&mut self) -> Result<()> {
-        self.inlet.begin_run()
+    fn compare(&mut self, compares: bool) {
+        self.inlet.compares = compares;
+    }
+
+    fn begin_run(&mut self, carries: bool) -> Result<()> {
+        self.inlet.begin_run(carries)
     }
 
     fn stage(&mut self, visit: &mut dyn FnMut(Point)) {
@@ -111,16 +115,9 @@ impl<P: InputPort> ReceivingEnd for Input<P> {
         self.inlet.drop_older(than);
     }
 
-    fn mark(&self) -> Mark {
-        self.inlet.mark()
-    }
-
-    fn handled(&self) -> Handled {
-        self.inlet.handled
-    }
-
-    fn other(&self) -> Option<u64> {
-        self.inlet.other()
+    #[inline(always)]
+    fn begin_tick(&mut self) {
+        self.inlet.handled = if P::OPTIONAL { Handled::Left } else { Handled::Untouched };
     }
 
     fn finish(&mut self) -> Handled {
@@ -164,10 +161,7 @@ impl<'t, A: Receive<'t>, S> In<'t, A, S> {
     where
         S: Unreceived,
     {
-        self.inlet.receive();
-        if self.cx.carries() {
-            self.inlet.metadata(|metadata, is_state| self.cx.note_metadata(metadata, is_state));
-        }
+        self.inlet.receive_noted(self.cx.carried());
         self.into_state()
     }
 

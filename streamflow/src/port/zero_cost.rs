@@ -38,8 +38,7 @@ pub fn without_states(
     cx: &ExecutionContext,
     work: Work,
 ) -> crate::Result<()> {
-    inlet.receive();
-    inlet.metadata(|metadata, is_state| of_input.note_metadata(metadata, is_state));
+    inlet.receive_noted(of_input.carried());
     let stream = match inlet.only() {
         Some(envelope) => cx.receive_stream(Allocated::POLICY, envelope.sent.into_iter()),
         None => order_each(inlet, Allocated::POLICY, cx),

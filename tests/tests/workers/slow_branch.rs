@@ -5,6 +5,7 @@ use std::time::Duration;
 use streamflow::prelude::*;
 use streamflow::schedule::Workers;
 use streamflow::time::Clock;
+use streamflow_tests::frames::Camera;
 use streamflow_tests::seen::{Seen, push_seen, take};
 use streamflow_tests::{Failed, Suite, check, check_equal};
 
@@ -18,18 +19,6 @@ pub(crate) fn add_to(suite: Suite) -> Suite {
 
 const TICKS: u64 = 600;
 const SLOW: Duration = Duration::from_millis(500);
-
-#[operator]
-struct Camera {
-    #[output]
-    frame: u64,
-}
-
-impl Compute for Camera {
-    fn compute(&mut self, io: CameraIo<'_>, cx: &ExecutionContext) -> Result<()> {
-        io.frame.emit(cx.tick())
-    }
-}
 
 /// Notes each number, and how late it came in milliseconds.
 #[operator]

@@ -13,7 +13,8 @@ use crate::stream::Assign;
 /// The assignment for each pool for which the program sets none.
 const VARIABLE: &str = "STREAMFLOW_ASSIGN";
 
-/// Ends the making of a graph whose edges are connected: checks the values of its conditions, and plans it.
+/// Ends the making of a graph whose edges are connected: checks the values of its conditions, finds
+/// which messages its nodes compare, and plans it.
 ///
 /// # Errors
 /// [`Error::ImpossibleCondition`], for the first that can never hold; [`Error::AssignVariable`].
@@ -21,7 +22,7 @@ const VARIABLE: &str = "STREAMFLOW_ASSIGN";
 pub fn finish(graph: &mut dyn Graph) -> Result<()> {
     let mut nodes = graph.nodes();
     nodes.iter_mut().try_for_each(|node| node.bind_conditions())?;
-    joined::check(&mut nodes)?;
+    joined::finish(&mut nodes)?;
     let default = of_environment()?;
     let is_planned = |assign: Option<Assign>| assign.unwrap_or(default) != Assign::PerOperator;
     let is_planned = nodes.iter().any(|node| is_planned(node.assign()));

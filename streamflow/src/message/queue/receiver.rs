@@ -164,6 +164,20 @@ impl<T> Receiver<T> {
         }
     }
 
+    /// As [`receive`](Self::receive), for a ring: the message; `None` for an empty ring and for other queues, of which nothing
+    /// is received.
+    #[inline(always)]
+    pub(crate) fn receive_first(&mut self) -> Option<&Envelope<T>> {
+        match &mut self.messages {
+            Messages::Ring { ring, has_first: has_first @ false } => {
+                let first = ring.first()?;
+                *has_first = true;
+                Some(first)
+            }
+            _ => None,
+        }
+    }
+
     #[inline(never)]
     fn receive_other(&mut self) -> bool {
         self.drop_message();

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::answers::Verdict;
 use super::term::{Ends, Lack, NodePorts, Situation, Term};
 use crate::context::Waker;
-use crate::error::{Error, Result};
+use crate::error::{Error, Failure, Result};
 use crate::operator::readiness::Readiness;
 use crate::operator::status::{EndedCondition, UnmetCondition};
 use crate::operator::waits::Waits;
@@ -28,6 +28,8 @@ pub struct Conditions {
     ended: Option<usize>,
     /// The one that decided that the node can't run, when they were last checked.
     lacking: Option<usize>,
+    /// Why the tick that they permit fails.
+    failure: Option<Failure>,
 }
 
 /// A condition, and how it is written.
@@ -87,6 +89,7 @@ impl Conditions {
             waits,
             ended: None,
             lacking: None,
+            failure: None,
         }
     }
 
@@ -162,7 +165,7 @@ impl Conditions {
         tick: u64,
         waits: &mut Waits,
     ) -> Result<Readiness> {
-        let Self { all, checked_at, waits: own, ended, lacking, .. } = self;
+        let Self { all, checked_at, waits: own, ended, lacking, failure, .. } = self;
         *checked_at = now;
         own.clear();
         *lacking = None;
@@ -175,6 +178,7 @@ impl Conditions {
             waits: own,
             needs_all: true,
             has_dropped: false,
+            failure: None,
         };
         for (index, entry) in all.iter_mut().enumerate() {
             let one = entry.check(&mut at)?;
@@ -187,7 +191,9 @@ impl Conditions {
             }
             verdict = both;
         }
-        if at.has_dropped {
+        let has_dropped = at.has_dropped;
+        *failure = at.failure;
+        if has_dropped {
             return Ok(Readiness::Dropped);
         }
         if verdict == Verdict::Ready
@@ -220,6 +226,11 @@ impl Conditions {
     /// node can run.
     pub(in crate::operator) fn lacking(&self) -> u8 {
         self.lacking.and_then(|index| u8::try_from(index + 1).ok()).unwrap_or_default()
+    }
+
+    /// Why the tick that they permit fails, if it does.
+    pub(in crate::operator) fn take_failure(&mut self) -> Option<Failure> {
+        self.failure.take()
     }
 
     /// By how much the tick that was permitted last began after its moment, if it had one.

@@ -4,11 +4,13 @@
 //! way has a larger number: numbers grow on each way, so no partner will come. Such messages are dropped, oldest first,
 //! until the numbers are equal. Which ones are dropped depends on the messages that come, and not on when they come.
 //!
+//! Messages whose data began at different nodes can't be compared: the tick that would receive them fails.
+//!
 //! The check holds the messages that it compares, so no queue's policy takes one away between the check and the tick.
 
 use super::answers::Verdict;
 use super::term::{Lack, NodePorts, Situation, Term, find};
-use crate::error::{Error, Failure, Result, drop_all};
+use crate::error::{Failure, Result, drop_all};
 use crate::message::Mark;
 
 /// The messages of some inputs have equal sequence numbers.
@@ -92,15 +94,16 @@ impl Term for SameSequence {
             let name = input.name();
             input.heads(&mut |head| heads.add(name, head));
         });
+        if heads.is_missing {
+            return Ok(Verdict::Blocked);
+        }
         if let (Some(other), Some((_, first))) = (heads.foreign, heads.first) {
-            return Err(Error::Other(Failure::msg(format!(
+            at.failure = Some(Failure::msg(format!(
                 "`same_sequence` compares the message of `{other}` with that of `{first}`, but their data began at different \
                  nodes, whose numbers say nothing about each other; name the inputs whose messages come from one source, \
                  `same_sequence([a, b])`"
-            ))));
-        }
-        if heads.is_missing {
-            return Ok(Verdict::Blocked);
+            )));
+            return Ok(Verdict::Ready);
         }
         if !heads.differ {
             return Ok(Verdict::Ready);

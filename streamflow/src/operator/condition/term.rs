@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::answers::Verdict;
 use crate::context::Waker;
-use crate::error::Result;
+use crate::error::{Failure, Result};
 use crate::operator::status::PortStatus;
 use crate::operator::waits::Waits;
 use crate::platform::Platform;
@@ -120,6 +120,8 @@ pub(in crate::operator) struct Situation<'a> {
     pub(in crate::operator) needs_all: bool,
     /// Whether a condition has dropped messages: there is room for others.
     pub(in crate::operator) has_dropped: bool,
+    /// Why the tick fails for which all conditions hold.
+    pub(in crate::operator) failure: Option<Failure>,
 }
 
 impl Situation<'_> {

@@ -138,7 +138,7 @@ impl NodeRunner {
         let (mut took, mut untouched) = (false, false);
         let _second = drop_all(|| {
             hooks.ports().inputs(&mut |input| match input.finish() {
-                Handled::Taken | Handled::Mixed | Handled::Oversized => took = true,
+                Handled::Taken | Handled::Oversized => took = true,
                 Handled::Untouched => untouched = true,
                 Handled::Left => {}
             });

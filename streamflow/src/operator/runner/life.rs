@@ -9,7 +9,6 @@ use crate::context::{Activity, ExecutionContext, RunControl};
 use crate::driver::report_in_drop;
 use crate::error::{Error, Failure, Result, caught_as_error, drop_all, forget};
 use crate::operator::flush::Flushing;
-use crate::operator::join::Mixed;
 use crate::operator::poll::Poll;
 
 impl NodeRunner {
@@ -18,10 +17,11 @@ impl NodeRunner {
         hooks: &mut dyn Hooks,
         run: &Arc<RunControl>,
     ) -> Result<()> {
+        let carries = self.cx.begin_notes();
         let mut checked = Ok(());
         hooks.ports().inputs(&mut |input| {
             if checked.is_ok() {
-                checked = input.begin_run();
+                checked = input.begin_run(carries);
             }
         });
         checked?;
@@ -31,7 +31,6 @@ impl NodeRunner {
         self.poll = Poll::default();
         self.flush = if hooks.flushes() { Flushing::Pending } else { Flushing::Never };
         (self.flush_ticks, self.has_failed_flush) = (0, false);
-        self.mixed = Mixed::default();
         if let Some(conditions) = &mut self.conditions {
             let started = conditions.start(&run.waker());
             started.map_err(|error| *self.failed("start", error.into()))?;

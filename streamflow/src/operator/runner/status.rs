@@ -17,6 +17,7 @@ impl NodeRunner {
         let ports = NodePorts { inputs: &inputs, outputs: &outputs, tick: self.cx.tick() };
         let unmet = conditions.filter(|_| !self.is_flushed_now());
         let unmet = unmet.map(|conditions| conditions.unmet(&ports)).unwrap_or_default();
+        let (mixed, mixed_pair) = self.cx.carried().mixed();
         let ended_by = conditions.and_then(Conditions::ended);
         NodeStatus {
             name: self.cx.node().to_owned(),
@@ -42,8 +43,8 @@ impl NodeRunner {
             parameters: changes.kept.into(),
             parameters_omitted: changes.omitted,
             missed_periods: conditions.map_or(0, Conditions::missed),
-            mixed: self.mixed.ticks,
-            mixed_pair: self.mixed.first,
+            mixed,
+            mixed_pair,
             times: self.statistics.as_ref().map(|statistics| statistics.times()),
         }
     }

@@ -91,7 +91,10 @@ impl NodeRunner {
         let can_run = self.may_tick(hooks);
         match self.begin_step(can_run, hooks, waits, until) {
             Ok(None) => {
-                let done = hooks.tick(self, true);
+                let done = match self.take_failure(hooks) {
+                    None => hooks.tick(self, true),
+                    Some(error) => Err(error),
+                };
                 self.end_step(hooks, done, waits)
             }
             Ok(Some(step)) => Ok(step),
@@ -130,6 +133,13 @@ impl NodeRunner {
             statistics.begin_tick(self.cx.platform().clock());
         }
         Ok(None)
+    }
+
+    /// The failure of the tick that would begin now, if its messages can't be received together: no hook is called.
+    fn take_failure(&mut self, hooks: &mut dyn Hooks) -> Option<Box<Error>> {
+        let failure = self.conditions.as_mut()?.take_failure()?;
+        hooks.ports().inputs(&mut |input| input.begin_tick());
+        Some(self.failed("readiness", failure))
     }
 
     fn end_step(

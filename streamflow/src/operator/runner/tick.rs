@@ -89,11 +89,8 @@ impl NodeRunner {
             self.cx.leave();
         }
         let handled = hooks.finish();
-        if handled > Handled::Taken {
-            if handled >= Handled::Untouched {
-                return Err(self.unhandled(hooks));
-            }
-            self.mixed.note(hooks.ports());
+        if handled >= Handled::Untouched {
+            return Err(self.unhandled(hooks));
         }
         if !PLAIN
             && self.may_fault

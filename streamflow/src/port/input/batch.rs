@@ -93,9 +93,7 @@ impl<'t, A: ReceiveEach<'t>, S> In<'t, A, S> {
         S: Unreceived,
     {
         self.inlet.receive_batch(at_most);
-        if self.cx.carries() {
-            self.inlet.metadata(|metadata, is_state| self.cx.note_metadata(metadata, is_state));
-        }
+        self.inlet.note(self.cx.carried());
         In { inlet: self.inlet, cx: self.cx, _state: PhantomData }
     }
 }
