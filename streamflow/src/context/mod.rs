@@ -341,10 +341,9 @@ impl ExecutionContext {
         self.compares = compares;
     }
 
-    /// A run begins. Returns whether something needs what received messages carry on.
+    /// The node starts. Returns whether something needs what received messages carry on.
     pub(crate) fn begin_notes(&mut self) -> bool {
         self.notes = self.carries || self.compares;
-        self.carried.begin_run();
         self.carries
     }
 
@@ -445,12 +444,17 @@ impl ExecutionContext {
         self.has_stopped_graph.get()
     }
 
-    /// Called when a run begins: it counts ticks from 0.
-    pub(crate) fn begin(&mut self, run: &Arc<RunControl>) {
+    /// The run whose hooks are called from now on.
+    pub(crate) fn set_run(&mut self, run: &Arc<RunControl>) {
         self.run = run.clone();
+    }
+
+    /// A run begins, in which the node has done no tick: they are counted from 0.
+    pub(crate) fn begin(&mut self) {
         self.tick.set(0);
         self.finished.set(false);
         self.has_stopped_graph.set(false);
+        self.carried.begin_run();
     }
 
     /// Blocks until all work of the operator's streams is complete.

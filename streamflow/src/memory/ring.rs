@@ -85,6 +85,11 @@ impl<T> Writer<T> {
         self.written.wrapping_sub(self.ring.read.load(Ordering::Acquire))
     }
 
+    /// How many values were written since the beginning. The count wraps around.
+    pub(crate) fn written(&self) -> usize {
+        self.written
+    }
+
     /// Whether there is no free slot.
     #[inline]
     pub(crate) fn is_full(&self) -> bool {
@@ -119,6 +124,11 @@ impl<T> Reader<T> {
     #[inline]
     pub(crate) fn waiting(&self) -> usize {
         self.ring.written.load(Ordering::Acquire).wrapping_sub(self.read)
+    }
+
+    /// How many values were read since the beginning. The count wraps around.
+    pub(crate) fn read(&self) -> usize {
+        self.read
     }
 
     /// Whether there is no value.

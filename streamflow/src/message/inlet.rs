@@ -278,6 +278,13 @@ impl<T> Inlet<T> {
         self.drop_batch();
     }
 
+    /// The tick has failed, and has not touched the input: its messages are gone with the tick.
+    pub(crate) fn drop_untaken(&mut self) {
+        self.receive();
+        self.own().for_each(Receiver::note_failed);
+        self.drop_batch();
+    }
+
     /// The messages that were received and not handed out yet, in the order of the edges.
     pub(crate) fn batch(&self) -> Batch<'_, T> {
         Batch(self.edges.iter())
@@ -476,19 +483,27 @@ impl<T> Inlet<T> {
 
     /// Those of its edges that have these numbers [give way](Receiver::give_way).
     pub(crate) fn give_way(&self, edges: &[usize]) {
-        let named = self.own().filter(|edge| edges.contains(&edge.status().id));
-        named.for_each(Receiver::give_way);
+        self.own().filter(|edge| edge.is_one_of(edges)).for_each(Receiver::give_way);
     }
 
     /// `flush` gets no message here, if one of the edges has one of these numbers.
     pub(crate) fn keep(&mut self, edges: &[usize]) {
-        let keeps = self.own().any(|edge| edges.contains(&edge.status().id));
+        let keeps = self.own().any(|edge| edge.is_one_of(edges));
         self.keeps = keeps;
     }
 
-    pub(crate) fn begin_run(&mut self, carries: bool) -> Result<()> {
-        (self.keeps, self.noted) = (false, Noted::of(carries, self.compares));
+    /// A run begins: messages are counted anew.
+    pub(crate) fn begin_run(&mut self) {
+        self.keeps = false;
         self.own().for_each(Receiver::begin_run);
+    }
+
+    /// The node starts. It may carry on what its messages carry. Each feedback edge must carry a message into a run.
+    ///
+    /// # Errors
+    /// [`Error::FeedbackLost`].
+    pub(crate) fn start(&mut self, carries: bool) -> Result<()> {
+        self.noted = Noted::of(carries, self.compares);
         let lost = self.own().find(|edge| edge.is_feedback() && !edge.has_message());
         lost.map_or(Ok(()), |edge| Err(Error::FeedbackLost { edge: edge.name() }))
     }
@@ -525,78 +540,4 @@ impl<T> Inlet<T> {
 }
 
 #[cfg(test)]
-mod tests {
-    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
-    use super::*;
-    use crate::message::{Metadata, Payload, Policy};
-    use crate::turns::hooks;
-
-    fn send(edge: &mut Sender<u64>, number: u64) {
-        assert!(edge.has_room());
-        let (message, metadata) = (Payload::One(number), Metadata::default());
-        assert!(edge.push(Envelope { message, metadata, sent: None }).is_none());
-    }
-
-    /// Another thread sends one more whenever the batch has taken one.
-    fn send_at_each_step(mut edge: Sender<u64>, number: u64) {
-        hooks::at("a batch has taken a message", move || {
-            send(&mut edge, number);
-            send_at_each_step(edge, number + 1);
-        });
-    }
-
-    #[test]
-    fn a_batch_has_the_messages_that_wait_when_it_is_received() {
-        for (at_most, expected) in [(0, 1), (2, 2), (3, 3), (9, 3)] {
-            let mut inlet = Inlet::new("numbers");
-            let options = EdgeOptions::new("edge", 3, Policy::BackPressure).unwrap();
-            let mut edge = inlet.connect(options);
-            (0..3).for_each(|number| send(&mut edge, number));
-            send_at_each_step(edge, 3);
-            inlet.receive_batch(at_most);
-            assert_eq!(inlet.len(), expected, "a batch of {at_most}");
-            let taken: Vec<u64> = (0..expected).map(|_| inlet.take()).collect();
-            assert_eq!(taken, (0..expected as u64).collect::<Vec<_>>());
-            hooks::clear();
-        }
-    }
-
-    fn numbered(edge: &mut Sender<u64>, number: u64) {
-        let mut metadata = Metadata::default();
-        metadata.set_sequence(number);
-        let message = Payload::One(number);
-        assert!(edge.push(Envelope { message, metadata, sent: None }).is_none());
-    }
-
-    fn sequences(inlet: &mut Inlet<u64>) -> Vec<Option<u64>> {
-        let mut found = Vec::new();
-        inlet.heads(&mut |head| found.push(head.map(|mark| mark.sequence())));
-        found
-    }
-
-    #[test]
-    fn a_message_without_a_partner_makes_room_and_the_next_one_is_staged() {
-        for policy in [Policy::BackPressure, Policy::Pop] {
-            let mut inlet = Inlet::<u64>::new("input");
-            let options = EdgeOptions::new("a >> b", 1, policy).unwrap();
-            let (mut one, mut other) = (inlet.connect(options), inlet.connect(options));
-            numbered(&mut one, 3);
-            numbered(&mut other, 5);
-            assert_eq!(sequences(&mut inlet), [Some(3), Some(5)]);
-            // The producer has no room yet, and its policy takes none of the messages that were compared.
-            assert!(one.is_full() && other.is_full());
-            inlet.drop_older(5);
-            assert!(!one.is_full() && other.is_full());
-            assert_eq!(sequences(&mut inlet), [None, Some(5)]);
-            numbered(&mut one, 5);
-            // A condition that waits for the data of the messages sees the new one, too.
-            inlet.stage(&mut |_| ());
-            assert_eq!(inlet.len(), 2);
-            inlet.receive();
-            assert_eq!((inlet.handled, inlet.take(), inlet.take()), (Handled::Taken, 5, 5));
-            let dropped: Vec<_> = inlet.edges().iter().map(|edge| edge.dropped_alone).collect();
-            assert_eq!(dropped, [1, 0]);
-        }
-    }
-}
+mod tests;

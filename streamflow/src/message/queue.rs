@@ -9,7 +9,7 @@ mod receiver;
 mod sender;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 pub(crate) use receiver::Receiver;
 pub(crate) use sender::Sender;
@@ -88,12 +88,18 @@ pub struct EdgeStatus {
     pub feedback: bool,
     /// Whether it has [given way](Receiver::give_way) in this run: it keeps its producer from running no more.
     pub(crate) gives_way: bool,
+    /// How many messages its producer published on it in this run, and how many waited on it when the run began.
+    pub(crate) sent: u64,
+    /// How many of them ticks of the consumer have taken.
+    pub(crate) received: u64,
     /// How many messages it dropped since then, without a policy for that.
     pub(crate) dropped_to_go_on: u64,
     /// How many messages its policy dropped in this run.
     pub dropped_by_policy: u64,
     /// How many messages a condition of the consumer dropped in this run, since they had no partner.
     pub(crate) dropped_alone: u64,
+    /// How many messages were dropped in this run since a tick of the consumer had failed, which had not taken them.
+    pub(crate) dropped_by_failure: u64,
     /// How many messages waited when the run ended, and were dropped.
     pub dropped_at_end: u64,
 }
@@ -121,13 +127,30 @@ struct Edge {
     options: EdgeOptions,
     /// Changed while no node runs.
     gives_way: AtomicBool,
+    /// How many messages a ring had passed on when this run began.
+    before: AtomicUsize,
     dropped_to_go_on: AtomicU64,
-    /// How many messages the policy dropped in this run.
-    dropped_by_policy: AtomicU64,
+    /// How many messages the policy refused in this run. Those that it dropped from the queue are counted there.
+    refused: AtomicU64,
     /// How many messages a condition of the consumer dropped in this run.
     dropped_alone: AtomicU64,
+    /// How many messages a failed tick of the consumer dropped in this run without having taken them.
+    dropped_by_failure: AtomicU64,
     /// How many messages were dropped since the run ended before they were received.
     dropped_at_end: AtomicU64,
+}
+
+/// The messages of a queue in this run: each is waiting, taken or popped. Those that found no room never were in it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Passed {
+    /// How many were put in, and how many waited when the run began.
+    put: u64,
+    /// How many the consumer's end has taken out.
+    taken: u64,
+    /// How many the policy `pop` has dropped.
+    popped: u64,
+    /// How many wait, those included that the consumer has not received yet.
+    waiting: usize,
 }
 
 /// A ring of more messages would take its memory before there are any.
@@ -163,19 +186,23 @@ impl Edge {
         Self {
             options,
             gives_way: AtomicBool::new(false),
+            before: AtomicUsize::new(0),
             dropped_to_go_on: AtomicU64::new(0),
-            dropped_by_policy: AtomicU64::new(0),
+            refused: AtomicU64::new(0),
             dropped_alone: AtomicU64::new(0),
+            dropped_by_failure: AtomicU64::new(0),
             dropped_at_end: AtomicU64::new(0),
         }
     }
 
-    /// A run begins: what was dropped is counted anew.
-    fn begin_run(&self) {
+    /// A run begins: messages are counted anew. A ring has passed on so many `before`.
+    fn begin_run(&self, before: usize) {
         self.gives_way.store(false, Ordering::Relaxed);
+        self.before.store(before, Ordering::Relaxed);
         self.dropped_to_go_on.store(0, Ordering::Relaxed);
-        self.dropped_by_policy.store(0, Ordering::Relaxed);
+        self.refused.store(0, Ordering::Relaxed);
         self.dropped_alone.store(0, Ordering::Relaxed);
+        self.dropped_by_failure.store(0, Ordering::Relaxed);
         self.dropped_at_end.store(0, Ordering::Relaxed);
     }
 
@@ -188,25 +215,47 @@ impl Edge {
     fn note_dropped(&self) {
         let dropped = match self.options.policy {
             Policy::BackPressure => &self.dropped_to_go_on,
-            Policy::Pop | Policy::Reject | Policy::Fault => &self.dropped_by_policy,
+            Policy::Pop | Policy::Reject | Policy::Fault => &self.refused,
         };
         dropped.fetch_add(1, Ordering::Relaxed);
     }
 
-    fn status(self: &Arc<Self>, waiting: usize) -> EdgeStatus {
+    /// The number of the edge: the same at both ends, and at no other edge.
+    fn id(self: &Arc<Self>) -> usize {
+        Arc::as_ptr(self).addr()
+    }
+
+    /// The messages of a ring in this run. `written` and `read` are its counts.
+    fn of_ring(&self, written: usize, read: usize) -> Passed {
+        let before = self.before.load(Ordering::Relaxed);
+        let since = |count: usize| count.wrapping_sub(before) as u64;
+        let (put, taken) = (since(written), since(read));
+        Passed { put, taken, popped: 0, waiting: written.wrapping_sub(read) }
+    }
+
+    fn status(self: &Arc<Self>, passed: Passed) -> EdgeStatus {
         let EdgeOptions { name, capacity, policy, feedback } = self.options;
+        let Passed { put, taken, popped, waiting } = passed;
+        let count = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        // Each is read once, so that the numbers fit together while the producer runs.
+        let (refused, gave_way) = (count(&self.refused), count(&self.dropped_to_go_on));
+        let (alone, failed) = (count(&self.dropped_alone), count(&self.dropped_by_failure));
+        let at_end = count(&self.dropped_at_end);
         EdgeStatus {
             name,
-            id: Arc::as_ptr(self).addr(),
+            id: self.id(),
             waiting,
             capacity,
             policy,
             feedback,
             gives_way: self.gives_way(),
-            dropped_to_go_on: self.dropped_to_go_on.load(Ordering::Relaxed),
-            dropped_by_policy: self.dropped_by_policy.load(Ordering::Relaxed),
-            dropped_alone: self.dropped_alone.load(Ordering::Relaxed),
-            dropped_at_end: self.dropped_at_end.load(Ordering::Relaxed),
+            sent: put + refused + gave_way,
+            received: taken.saturating_sub(alone + failed + at_end),
+            dropped_to_go_on: gave_way,
+            dropped_by_policy: refused + popped,
+            dropped_alone: alone,
+            dropped_by_failure: failed,
+            dropped_at_end: at_end,
         }
     }
 }

@@ -255,7 +255,7 @@ pub trait AnyNode: Send {
     fn give_way(&mut self, edges: &[usize]) {
         let _ = edges;
     }
-    /// Numbers the node in the run that begins now, as the origin of messages.
+    /// Begins a run, in which nothing was counted yet, and numbers the node in it, as the origin of messages.
     fn set_number(&mut self, number: NonZeroU32);
     /// Keeps statistics in the run that begins now: makes the histograms. `paths` are those that end here, if the node is a
     /// sink.
@@ -397,6 +397,7 @@ impl<O: Compute + Send + 'static> AnyNode for Node<O> {
     }
 
     fn set_number(&mut self, number: NonZeroU32) {
+        self.begin_run();
         self.runner.cx.set_number(number);
     }
 
@@ -443,6 +444,11 @@ impl<O: Compute + Send + 'static> AnyNode for Node<O> {
 }
 
 impl<O: Compute + Send + 'static> Node<O> {
+    /// Begins a run, in which nothing was counted yet.
+    pub(crate) fn begin_run(&mut self) {
+        self.runner.begin_run(&mut self.parts);
+    }
+
     /// Whether it can run now. If it waits for something outside of the graph, it adds that to `waits`.
     pub(crate) fn readiness(&mut self, waits: &mut Waits) -> Result<Readiness, Box<Error>> {
         self.runner.readiness(&mut self.parts, waits)

@@ -27,11 +27,13 @@ pub trait ReceivingEnd {
     fn keep(&mut self, edges: &[usize]);
     /// Whether its messages are compared with those of other edges, in all runs from now on.
     fn compare(&mut self, compares: bool);
-    /// Begins a run. The node may carry on what its messages carry. Each feedback edge must carry a message into it.
+    /// Begins a run, in which no message was counted yet.
+    fn begin_run(&mut self);
+    /// The node starts. It may carry on what its messages carry. Each feedback edge must carry a message into a run.
     ///
     /// # Errors
     /// [`Error::FeedbackLost`].
-    fn begin_run(&mut self, carries: bool) -> Result<()>;
+    fn start(&mut self, carries: bool) -> Result<()>;
     /// Decides which messages the next tick receives, and visits the point at which the device data of each is ready.
     fn stage(&mut self, visit: &mut dyn FnMut(Point));
     /// The point at which a download in the [staged](Self::stage) messages is complete, for the first one that is not.
@@ -50,8 +52,8 @@ pub trait ReceivingEnd {
     fn finish(&mut self) -> Handled;
     /// [`Error::BatchTooLarge`], if the tick asked for more messages than the edge holds.
     fn oversized(&self) -> Option<Error>;
-    /// Takes the messages of the tick, if it did not, and drops them.
-    fn discard(&mut self);
+    /// Drops the messages that a failed tick would have received here, had it touched the input.
+    fn drop_untaken(&mut self);
     /// Drops all messages, except those that a feedback edge carries into the next run.
     fn clear(&mut self);
 }

@@ -95,8 +95,12 @@ impl<P: InputPort> ReceivingEnd for Input<P> {
         self.inlet.compares = compares;
     }
 
-    fn begin_run(&mut self, carries: bool) -> Result<()> {
-        self.inlet.begin_run(carries)
+    fn begin_run(&mut self) {
+        self.inlet.begin_run();
+    }
+
+    fn start(&mut self, carries: bool) -> Result<()> {
+        self.inlet.start(carries)
     }
 
     fn stage(&mut self, visit: &mut dyn FnMut(Point)) {
@@ -128,8 +132,8 @@ impl<P: InputPort> ReceivingEnd for Input<P> {
         self.inlet.oversized()
     }
 
-    fn discard(&mut self) {
-        self.inlet.discard();
+    fn drop_untaken(&mut self) {
+        self.inlet.drop_untaken();
     }
 
     fn clear(&mut self) {

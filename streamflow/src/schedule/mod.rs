@@ -45,7 +45,9 @@ pub use calls::{end_run, run, run_for, tick};
 pub use choice::Schedule;
 pub use handle::RunHandle;
 pub use limit::RunFor;
-pub use report::{DropReason, Dropped, End, Mixed, NodeReport, PathReport, Report, StoppedBy};
+pub use report::{
+    DropReason, Dropped, EdgeReport, End, Mixed, NodeReport, PathReport, Report, StoppedBy,
+};
 #[doc(hidden)]
 pub use running::{OwnedGraph, SpawnBorrowed};
 pub use running::{Running, Spawn};

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::times::{self, Table};
 use crate::context::RunControl;
 use crate::driver::replay::ReplayReport;
-use crate::message::Policy;
+use crate::message::{EdgeStatus, Policy};
 use crate::operator::{NodeStatus, OnFailure, Summary};
 use crate::param::ParamChange;
 use crate::platform::Platform;
@@ -44,7 +44,9 @@ pub struct Report {
     pub elapsed: Duration,
     /// The nodes, producers before consumers.
     pub nodes: Vec<NodeReport>,
-    /// The messages that were sent and never received, by edge. Empty if there were none.
+    /// The messages of each edge, in the order of the consumers and of their inputs.
+    pub edges: Vec<EdgeReport>,
+    /// The messages that were sent and never received, by edge and reason. Empty if there were none.
     pub dropped: Vec<Dropped>,
     /// The nodes that have received messages of one source with different [sequence numbers](crate::message::Metadata::sequence)
     /// in one tick. Empty if there were none. [`#[when(same_sequence)]`](crate::guide::conditions#messages-that-belong-together)
@@ -212,6 +214,24 @@ pub struct Mixed {
     pub sequences: [u64; 2],
 }
 
+/// The messages of an edge: `sent` is the sum of `received`, `dropped` and `left`, however the run has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct EdgeReport {
+    /// `producer.output >> consumer.input`
+    pub edge: &'static str,
+    /// How many messages ticks of the producer sent. A tick that fails sends none. An edge with `#[feedback]` begins a run
+    /// with a message, which counts as well.
+    pub sent: u64,
+    /// How many ticks of the consumer took, by a call that receives or discards, those of failed ticks included.
+    pub received: u64,
+    /// How many were dropped while the run went on: [`Report::dropped`] has the reasons.
+    pub dropped: u64,
+    /// How many waited when the run ended; in a report so far, how many wait. Those of an edge with `#[feedback]` wait for the
+    /// next run, and the others are dropped.
+    pub left: u64,
+}
+
 /// Messages of an edge that were sent and never received.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -236,6 +256,9 @@ pub enum DropReason {
     GaveWay,
     /// The consumer's condition `same_sequence` found no partner: the next message of another input had a larger number.
     Alone,
+    /// A tick of the consumer failed before it took them, and its policy is `skip` or `restart`: they are dropped with the
+    /// messages that it had taken, so that those of several inputs stay together.
+    TickFailed,
     /// They waited when the run ended.
     RunEnded,
 }
@@ -250,6 +273,11 @@ impl Report {
     /// time has passed.
     pub fn ticks_per_second(&self, node: &str) -> Option<f64> {
         self.rate(self.ticks(node)?)
+    }
+
+    /// The messages of an edge, `producer.output >> consumer.input`; `None` if the graph has no edge of this name.
+    pub fn edge(&self, name: &str) -> Option<&EdgeReport> {
+        self.edges.iter().find(|report| report.edge == name)
     }
 
     fn rate(&self, ticks: u64) -> Option<f64> {
@@ -296,6 +324,7 @@ impl Report {
             end,
             elapsed: run.elapsed(platform.clock()),
             nodes: at_end.iter().map(NodeReport::new).collect(),
+            edges: stopped.iter().flat_map(edges).map(EdgeReport::new).collect(),
             dropped: stopped.iter().flat_map(dropped).collect(),
             mixed: at_end.iter().filter_map(|node| mixed(node, at_end)).collect(),
             waited: Vec::new(),
@@ -352,14 +381,33 @@ fn mixed(node: &NodeStatus, nodes: &[NodeStatus]) -> Option<Mixed> {
     Some(Mixed { node, ticks, source, inputs: pair.inputs, sequences: pair.sequences })
 }
 
+/// The edges to a node.
+fn edges(node: &NodeStatus) -> impl Iterator<Item = &EdgeStatus> {
+    node.inputs.iter().flat_map(|input| &input.edges)
+}
+
+impl EdgeReport {
+    fn new(edge: &EdgeStatus) -> Self {
+        let EdgeStatus { name, sent, received, waiting, dropped_at_end, .. } = *edge;
+        let while_it_went_on = [
+            edge.dropped_by_policy,
+            edge.dropped_to_go_on,
+            edge.dropped_alone,
+            edge.dropped_by_failure,
+        ];
+        let (dropped, left) = (while_it_went_on.iter().sum(), waiting as u64 + dropped_at_end);
+        Self { edge: name, sent, received, dropped, left }
+    }
+}
+
 /// The messages that a node was sent and never received.
 fn dropped(node: &NodeStatus) -> impl Iterator<Item = Dropped> {
-    let edges = node.inputs.iter().flat_map(|input| &input.edges);
-    edges.flat_map(|edge| {
+    edges(node).flat_map(|edge| {
         let reasons = [
             (edge.dropped_by_policy, DropReason::Policy(edge.policy)),
             (edge.dropped_to_go_on, DropReason::GaveWay),
             (edge.dropped_alone, DropReason::Alone),
+            (edge.dropped_by_failure, DropReason::TickFailed),
             (edge.dropped_at_end, DropReason::RunEnded),
         ];
         let reasons = reasons.into_iter().filter(|(messages, _)| *messages > 0);
@@ -401,6 +449,7 @@ impl fmt::Display for DropReason {
             Self::Policy(_) => write!(f, "its policy"),
             Self::GaveWay => write!(f, "the edge gave way, so that the run went on"),
             Self::Alone => write!(f, "`same_sequence`: without a partner"),
+            Self::TickFailed => write!(f, "a tick of the consumer failed before it took them"),
             Self::RunEnded => write!(f, "the run ended"),
         }
     }
@@ -470,10 +519,11 @@ impl fmt::Display for Report {
             writeln!(f, "{name:width$}  {ticks:>12}  tick(s) without `emit` on {outputs}")?;
         }
         if !self.dropped.is_empty() {
-            writeln!(f, "{:width$}  {:>12}  because", "edge", "dropped")?;
+            writeln!(f, "{:width$}  {:>12}  {:>9}  because", "edge", "dropped", "of sent")?;
         }
         for Dropped { edge, messages, reason } in &self.dropped {
-            writeln!(f, "{edge:width$}  {messages:>12}  {reason}")?;
+            let sent = self.edge(edge).map_or(*messages, |edge| edge.sent);
+            writeln!(f, "{edge:width$}  {messages:>12}  {sent:>9}  {reason}")?;
         }
         if !self.mixed.is_empty() {
             writeln!(f, "{:width$}  {:>12}  first pair", "mixed", "ticks")?;

@@ -30,7 +30,7 @@ pub(super) fn keep(nodes: &mut [&mut dyn AnyNode]) {
     }
 }
 
-/// Numbers the nodes of a run, as the origins of messages.
+/// Begins a run of each node, and numbers the nodes, as the origins of messages.
 pub(super) fn number_nodes(nodes: &mut [&mut dyn AnyNode]) {
     for (index, node) in nodes.iter_mut().enumerate() {
         if let Some(number) = number(index) {
@@ -121,9 +121,12 @@ mod tests {
             policy: Policy::BackPressure,
             feedback: id < 0,
             gives_way: false,
+            sent: 0,
+            received: 0,
             dropped_to_go_on: 0,
             dropped_by_policy: 0,
             dropped_alone: 0,
+            dropped_by_failure: 0,
             dropped_at_end: 0,
         };
         PortStatus {

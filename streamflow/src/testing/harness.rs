@@ -190,6 +190,7 @@ impl<O: Compute + Send + 'static> OperatorHarness<O> {
     fn start(&mut self) -> Result<()> {
         if !self.started {
             let nodes = [self.node.cell().clone()].into();
+            self.node.begin_run();
             self.node.start(&Arc::new(RunControl::new(nodes)))?;
             self.started = true;
         }

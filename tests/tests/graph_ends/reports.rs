@@ -126,8 +126,8 @@ fn table(platform: &Platform) -> Result<(), Failed> {
     has("the run ended: all sources are done")?;
     has("node ticks ticks/s")?;
     check(lines.iter().any(|line| line.starts_with("numbers 8 ")), || text.clone())?;
-    has("edge dropped because")?;
-    has("numbers.number >> popped.number 4 policy `pop`")
+    has("edge dropped of sent because")?;
+    has("numbers.number >> popped.number 4 8 policy `pop`")
 }
 
 /// Needs 25 ms for its first tick. The `start` and the `stop` hook need time, too.

@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use streamflow::prelude::*;
+use streamflow::schedule::{DropReason, Report};
 use streamflow::time::Timestamp;
 use streamflow_tests::{Failed, check};
 
@@ -232,4 +233,10 @@ pub(crate) fn check_operators(log: &Shared, expected: [usize; 4]) -> Result<(), 
     check(found == expected, || {
         format!("made, started, stopped, dropped: {found:?}, not {expected:?}")
     })
+}
+
+/// The edges with messages that were dropped with a failed tick that had not taken them, and how many.
+pub(crate) fn lost(report: &Report) -> Vec<(&'static str, u64)> {
+    let dropped = report.dropped.iter().filter(|of| of.reason == DropReason::TickFailed);
+    dropped.map(|of| (of.edge, of.messages)).collect()
 }

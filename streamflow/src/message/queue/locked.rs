@@ -5,6 +5,7 @@ use std::fmt;
 use std::mem;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use super::Passed;
 use crate::lock::Lock;
 use crate::message::Envelope;
 use crate::time::Timestamp;
@@ -19,6 +20,8 @@ pub(super) struct Locked<T> {
 struct Waiting<T> {
     /// Whether the consumer has taken out a message that it has not received yet. That message still takes room.
     held: bool,
+    /// The messages that have gone through the queue in this run, without those that wait.
+    passed: Passed,
     messages: VecDeque<Envelope<T>>,
 }
 
@@ -33,7 +36,20 @@ impl<T> Locked<T> {
     pub(super) fn new(capacity: usize) -> Self {
         // A queue of large capacity grows to the number of messages that it really holds.
         let messages = VecDeque::with_capacity(capacity.min(64));
-        Self { count: AtomicUsize::new(0), waiting: Lock::new(Waiting { held: false, messages }) }
+        let waiting = Waiting { held: false, passed: Passed::default(), messages };
+        Self { count: AtomicUsize::new(0), waiting: Lock::new(waiting) }
+    }
+
+    /// A run begins: messages are counted anew. Those that wait are sent in this run.
+    pub(super) fn begin_run(&self) {
+        let mut waiting = self.waiting.lock();
+        waiting.passed = Passed { put: self.count() as u64, ..Passed::default() };
+    }
+
+    /// The messages of the queue in this run.
+    pub(super) fn passed(&self) -> Passed {
+        let waiting = self.waiting.lock();
+        Passed { waiting: self.count(), ..waiting.passed }
     }
 
     /// How many messages wait, the held one included.
@@ -54,6 +70,7 @@ impl<T> Locked<T> {
 
     fn add(&self, waiting: &mut Waiting<T>, message: Envelope<T>) {
         waiting.messages.push_back(message);
+        waiting.passed.put += 1;
         self.change_count(|count| count + 1);
     }
 
@@ -74,6 +91,7 @@ impl<T> Locked<T> {
         // The held message is already the consumer's, and is not dropped.
         if waiting.messages.len() >= capacity {
             oldest = waiting.messages.pop_front();
+            waiting.passed.popped += 1;
             self.change_count(|count| count - 1);
         }
         self.add(&mut waiting, message);
@@ -85,9 +103,15 @@ impl<T> Locked<T> {
         let mut waiting = self.waiting.lock();
         let message = waiting.messages.pop_front();
         if message.is_some() {
-            self.change_count(|count| count - 1);
+            self.take(&mut waiting);
         }
         message
+    }
+
+    /// Called under the lock. A message makes room: it is the consumer's.
+    fn take(&self, waiting: &mut Waiting<T>) {
+        waiting.passed.taken += 1;
+        self.change_count(|count| count - 1);
     }
 
     /// Takes out the first message, and holds its room until the consumer has [received](Self::release) it. No policy
@@ -103,7 +127,7 @@ impl<T> Locked<T> {
     pub(super) fn release(&self) {
         let mut waiting = self.waiting.lock();
         if mem::take(&mut waiting.held) {
-            self.change_count(|count| count - 1);
+            self.take(&mut waiting);
         }
     }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use super::locked::Locked;
-use super::{Edge, EdgeStatus};
+use super::{Edge, EdgeStatus, Passed};
 use crate::memory::Reader;
 use crate::message::Envelope;
 use crate::time::Timestamp;
@@ -56,7 +56,14 @@ impl<T> Receiver<T> {
 
     /// A run begins.
     pub(crate) fn begin_run(&self) {
-        self.edge.begin_run();
+        match &self.messages {
+            Messages::Ring { ring, .. } => self.edge.begin_run(ring.read()),
+            Messages::Locked { queue, .. } => {
+                self.edge.begin_run(0);
+                queue.begin_run();
+            }
+            Messages::Place(_) => {}
+        }
     }
 
     /// From now on, until the run has ended, a message for which there is no room is dropped, and the producer does not
@@ -66,7 +73,20 @@ impl<T> Receiver<T> {
     }
 
     pub(crate) fn status(&self) -> EdgeStatus {
-        self.edge.status(self.waiting())
+        let passed = match &self.messages {
+            Messages::Ring { ring, .. } => {
+                let read = ring.read();
+                self.edge.of_ring(read.wrapping_add(ring.waiting()), read)
+            }
+            Messages::Locked { queue, .. } => queue.passed(),
+            Messages::Place(_) => Passed::default(),
+        };
+        self.edge.status(passed)
+    }
+
+    /// Whether its edge has one of these numbers.
+    pub(crate) fn is_one_of(&self, edges: &[usize]) -> bool {
+        edges.contains(&self.edge.id())
     }
 
     pub(crate) fn name(&self) -> &'static str {
@@ -140,6 +160,13 @@ impl<T> Receiver<T> {
         self.release();
         self.edge.dropped_alone.fetch_add(1, Ordering::Relaxed);
         drop(self.take());
+    }
+
+    /// The tick has failed without having taken the message that it could have received, which is dropped with it.
+    pub(crate) fn note_failed(&self) {
+        if self.message().is_some() {
+            self.edge.dropped_by_failure.fetch_add(1, Ordering::Relaxed);
+        }
     }
 
     /// The held message was not received: it is the first one that waits.

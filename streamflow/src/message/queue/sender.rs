@@ -30,16 +30,15 @@ impl<T> Sender<T> {
         Self { edge, messages: Messages::Locked(queue) }
     }
 
-    /// How many messages wait, those included that the consumer has not received yet.
-    fn waiting(&self) -> usize {
-        match &self.messages {
-            Messages::Ring(ring) => ring.waiting(),
-            Messages::Locked(queue) => queue.count(),
-        }
-    }
-
     pub(crate) fn status(&self) -> EdgeStatus {
-        self.edge.status(self.waiting())
+        let passed = match &self.messages {
+            Messages::Ring(ring) => {
+                let written = ring.written();
+                self.edge.of_ring(written, written.wrapping_sub(ring.waiting()))
+            }
+            Messages::Locked(queue) => queue.passed(),
+        };
+        self.edge.status(passed)
     }
 
     pub(crate) fn name(&self) -> &'static str {
@@ -129,11 +128,7 @@ impl<T> Sender<T> {
             }
             Policy::BackPressure | Policy::Fault | Policy::Reject => queue.push(message),
             Policy::Pop => {
-                let oldest = queue.push_and_pop(message, self.edge.options.capacity);
-                if oldest.is_some() {
-                    self.edge.note_dropped();
-                }
-                return oldest;
+                return queue.push_and_pop(message, self.edge.options.capacity);
             }
         }
         None

@@ -148,7 +148,7 @@ impl NodeRunner {
             let _third = drop_all(|| {
                 hooks.ports().inputs(&mut |input| {
                     if input.finish() == Handled::Untouched {
-                        input.discard();
+                        input.drop_untaken();
                     }
                 });
             });

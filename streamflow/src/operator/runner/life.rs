@@ -12,6 +12,18 @@ use crate::operator::flush::Flushing;
 use crate::operator::poll::Poll;
 
 impl NodeRunner {
+    /// A run begins, in which nothing was counted yet: also for its report, if another node fails to start.
+    pub(in crate::operator) fn begin_run(&mut self, hooks: &mut dyn Hooks) {
+        hooks.ports().inputs(&mut |input| input.begin_run());
+        hooks.ports().outputs(&mut |output| output.begin_run());
+        self.cx.begin();
+        self.poll = Poll::default();
+        self.flush = if hooks.flushes() { Flushing::Pending } else { Flushing::Never };
+        (self.flush_ticks, self.has_failed_flush) = (0, false);
+        self.recovery.begin();
+    }
+
+    /// Calls `start`, after [`begin_run`](Self::begin_run).
     pub(in crate::operator) fn start(
         &mut self,
         hooks: &mut dyn Hooks,
@@ -21,21 +33,18 @@ impl NodeRunner {
         let mut checked = Ok(());
         hooks.ports().inputs(&mut |input| {
             if checked.is_ok() {
-                checked = input.begin_run(carries);
+                checked = input.start(carries);
             }
         });
         checked?;
         self.may_fault = false;
         hooks.ports().outputs(&mut |output| self.may_fault |= output.may_fault());
-        self.cx.begin(run);
-        self.poll = Poll::default();
-        self.flush = if hooks.flushes() { Flushing::Pending } else { Flushing::Never };
-        (self.flush_ticks, self.has_failed_flush) = (0, false);
+        self.cx.set_run(run);
         if let Some(conditions) = &mut self.conditions {
             let started = conditions.start(&run.waker());
             started.map_err(|error| *self.failed("start", error.into()))?;
         }
-        if self.recovery.begin() {
+        if self.has_failed() {
             // The operator failed at the end of the run before.
             self.replace(hooks).map_err(|error| *error)?;
             self.recovery.note_replaced();
@@ -45,7 +54,6 @@ impl NodeRunner {
         let mut was_called = false;
         let started = self.hook("start", |cx| {
             was_called = true;
-            hooks.ports().outputs(&mut |output| output.begin_run());
             hooks.begin_run()?;
             hooks.start(cx)
         });

@@ -1,0 +1,132 @@
+//! The messages of an input, and the figures of its edges.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use super::*;
+use crate::message::{Metadata, Payload, Policy};
+use crate::turns::hooks;
+
+fn send(edge: &mut Sender<u64>, number: u64) {
+    assert!(edge.has_room());
+    let (message, metadata) = (Payload::One(number), Metadata::default());
+    assert!(edge.push(Envelope { message, metadata, sent: None }).is_none());
+}
+
+/// Another thread sends one more whenever the batch has taken one.
+fn send_at_each_step(mut edge: Sender<u64>, number: u64) {
+    hooks::at("a batch has taken a message", move || {
+        send(&mut edge, number);
+        send_at_each_step(edge, number + 1);
+    });
+}
+
+#[test]
+fn a_batch_has_the_messages_that_wait_when_it_is_received() {
+    for (at_most, expected) in [(0, 1), (2, 2), (3, 3), (9, 3)] {
+        let mut inlet = Inlet::new("numbers");
+        let options = EdgeOptions::new("edge", 3, Policy::BackPressure).unwrap();
+        let mut edge = inlet.connect(options);
+        (0..3).for_each(|number| send(&mut edge, number));
+        send_at_each_step(edge, 3);
+        inlet.receive_batch(at_most);
+        assert_eq!(inlet.len(), expected, "a batch of {at_most}");
+        let taken: Vec<u64> = (0..expected).map(|_| inlet.take()).collect();
+        assert_eq!(taken, (0..expected as u64).collect::<Vec<_>>());
+        hooks::clear();
+    }
+}
+
+/// The figures of the edge, from both of its ends: sent, received, dropped by its policy, and waiting.
+fn figures(inlet: &Inlet<u64>, sender: &Sender<u64>) -> (u64, u64, u64, usize) {
+    let of = |edge: EdgeStatus| (edge.sent, edge.received, edge.dropped_by_policy, edge.waiting);
+    assert_eq!(of(inlet.edges()[0]), of(sender.status()));
+    of(sender.status())
+}
+
+#[test]
+fn an_edge_counts_its_messages_in_each_form_of_its_queue() {
+    let plain = |capacity, policy| EdgeOptions::new("edge", capacity, policy).unwrap();
+    let forms = [
+        // By the form: how many of six messages are dropped, and whether the first run begins with a message.
+        (plain(2, Policy::Reject), 4, 0),
+        (plain(2, Policy::Pop), 4, 0),
+        (plain(100, Policy::Reject), 0, 0),
+        (plain(8, Policy::BackPressure), 0, 0),
+        (plain(100, Policy::BackPressure), 0, 0),
+        (plain(8, Policy::BackPressure).feedback(), 0, 1),
+    ];
+    for (options, dropped, initial) in forms {
+        let mut inlet = Inlet::new("numbers");
+        let mut sender = inlet.connect(options);
+        let envelope = |number| Envelope {
+            message: Payload::One(number),
+            metadata: Metadata::default(),
+            sent: None,
+        };
+        (0..initial).for_each(|_| inlet.push_last(envelope(9)));
+        for run in 0..3 {
+            // Messages that a feedback edge has kept are sent in this run.
+            let begins = inlet.waiting() as u64;
+            inlet.begin_run();
+            assert_eq!(figures(&inlet, &sender), (begins, 0, 0, begins as usize), "{options:?}");
+            (0..6).for_each(|number| drop(sender.push(envelope(number))));
+            let sent = 6 + begins;
+            assert_eq!(figures(&inlet, &sender), (sent, 0, dropped, (sent - dropped) as usize));
+            // A condition that holds a message has not received it.
+            inlet.stage(&mut |_| ());
+            assert_eq!(figures(&inlet, &sender).1, 0);
+            inlet.receive();
+            inlet.finish();
+            assert_eq!(figures(&inlet, &sender).1, 1);
+            // A failed tick drops the next one, which it has not received.
+            inlet.drop_untaken();
+            let failed = inlet.edges()[0].dropped_by_failure;
+            assert_eq!((figures(&inlet, &sender).1, failed), (1, 1));
+            inlet.stage(&mut |_| ());
+            inlet.clear();
+            let EdgeStatus { waiting, dropped_at_end: at_end, .. } = inlet.edges()[0];
+            let left = sent - dropped - 2;
+            let expected = if options.feedback { (left, 0) } else { (0, left) };
+            assert_eq!((waiting as u64, at_end), expected, "{options:?}, run {run}");
+            assert_eq!(figures(&inlet, &sender), (sent, 1, dropped, waiting));
+        }
+    }
+}
+
+fn numbered(edge: &mut Sender<u64>, number: u64) {
+    let mut metadata = Metadata::default();
+    metadata.set_sequence(number);
+    let message = Payload::One(number);
+    assert!(edge.push(Envelope { message, metadata, sent: None }).is_none());
+}
+
+fn sequences(inlet: &mut Inlet<u64>) -> Vec<Option<u64>> {
+    let mut found = Vec::new();
+    inlet.heads(&mut |head| found.push(head.map(|mark| mark.sequence())));
+    found
+}
+
+#[test]
+fn a_message_without_a_partner_makes_room_and_the_next_one_is_staged() {
+    for policy in [Policy::BackPressure, Policy::Pop] {
+        let mut inlet = Inlet::<u64>::new("input");
+        let options = EdgeOptions::new("a >> b", 1, policy).unwrap();
+        let (mut one, mut other) = (inlet.connect(options), inlet.connect(options));
+        numbered(&mut one, 3);
+        numbered(&mut other, 5);
+        assert_eq!(sequences(&mut inlet), [Some(3), Some(5)]);
+        // The producer has no room yet, and its policy takes none of the messages that were compared.
+        assert!(one.is_full() && other.is_full());
+        inlet.drop_older(5);
+        assert!(!one.is_full() && other.is_full());
+        assert_eq!(sequences(&mut inlet), [None, Some(5)]);
+        numbered(&mut one, 5);
+        // A condition that waits for the data of the messages sees the new one, too.
+        inlet.stage(&mut |_| ());
+        assert_eq!(inlet.len(), 2);
+        inlet.receive();
+        assert_eq!((inlet.handled, inlet.take(), inlet.take()), (Handled::Taken, 5, 5));
+        let dropped: Vec<_> = inlet.edges().iter().map(|edge| edge.dropped_alone).collect();
+        assert_eq!(dropped, [1, 0]);
+    }
+}
