@@ -27,6 +27,17 @@ impl<E> Edges<E> {
         edges.push(edge);
         *self = Self::Several(edges);
     }
+
+    /// Removes those for which this does not hold. The last one that is left is in place again.
+    pub(crate) fn retain(&mut self, holds: impl FnMut(&E) -> bool) {
+        let Self::Several(edges) = self else { return };
+        edges.retain(holds);
+        if edges.len() == 1
+            && let Some(edge) = edges.pop()
+        {
+            *self = Self::One([edge]);
+        }
+    }
 }
 
 impl<E> Deref for Edges<E> {
@@ -73,5 +84,9 @@ mod tests {
         }
         edges[3] = 7;
         assert_eq!(format!("{edges:?}"), "[0, 1, 2, 7]");
+        edges.retain(|number| *number != 1);
+        assert!(matches!(&edges, Edges::Several(left) if *left == [0, 2, 7]));
+        edges.retain(|number| *number == 2);
+        assert!(matches!(edges, Edges::One([2])));
     }
 }

@@ -40,8 +40,6 @@ pub struct Inlet<T> {
     pub(crate) compares: bool,
     pub(crate) name: &'static str,
     recycler: Recycler<T>,
-    /// Whether `flush` gets no message here.
-    keeps: bool,
     /// For [`Handled::Oversized`], how many messages the tick asked for.
     asked: usize,
 }
@@ -95,7 +93,6 @@ impl<T> Inlet<T> {
             has_gap: false,
             recycler: Recycler::new(),
             handled: Handled::Untouched,
-            keeps: false,
             asked: 0,
         }
     }
@@ -211,14 +208,17 @@ impl<T> Inlet<T> {
         self.noted = self.noted.alone();
         self.unstage();
         self.handled = Handled::Left;
-        self.stage = if is_first && !self.keeps { Stage::All } else { Stage::Nothing };
+        self.stage = if is_first { Stage::All } else { Stage::Nothing };
     }
 
-    /// Takes all messages that wait when this is called, in the order of the edges.
+    /// Takes all messages that wait when this is called, in the order of the edges. Some edges keep theirs.
     fn receive_all(&mut self) {
         let own = self.own().count();
         let mut place = own;
         for index in 0..own {
+            if self.edges[index].keeps() {
+                continue;
+            }
             for _ in 0..self.edges[index].waiting() {
                 self.edges[index].receive();
                 let Some(message) = self.edges[index].take() else { break };
@@ -486,15 +486,15 @@ impl<T> Inlet<T> {
         self.own().filter(|edge| edge.is_one_of(edges)).for_each(Receiver::give_way);
     }
 
-    /// `flush` gets no message here, if one of the edges has one of these numbers.
-    pub(crate) fn keep(&mut self, edges: &[usize]) {
-        let keeps = self.own().any(|edge| edge.is_one_of(edges));
-        self.keeps = keeps;
+    /// `flush` gets no message of those of its edges that have these numbers.
+    pub(crate) fn keep(&self, edges: &[usize]) {
+        self.own().filter(|edge| edge.is_one_of(edges)).for_each(Receiver::keep);
     }
 
-    /// A run begins: messages are counted anew.
+    /// A run begins: messages are counted anew. Places of a batch or of a `flush` are gone, so that an input with one edge is
+    /// read in the short way again.
     pub(crate) fn begin_run(&mut self) {
-        self.keeps = false;
+        self.edges.retain(|edge| !edge.is_place());
         self.own().for_each(Receiver::begin_run);
     }
 

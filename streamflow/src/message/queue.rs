@@ -127,6 +127,8 @@ struct Edge {
     options: EdgeOptions,
     /// Changed while no node runs.
     gives_way: AtomicBool,
+    /// Changed while no node runs.
+    keeps: AtomicBool,
     /// How many messages a ring had passed on when this run began.
     before: AtomicUsize,
     dropped_to_go_on: AtomicU64,
@@ -186,6 +188,7 @@ impl Edge {
         Self {
             options,
             gives_way: AtomicBool::new(false),
+            keeps: AtomicBool::new(false),
             before: AtomicUsize::new(0),
             dropped_to_go_on: AtomicU64::new(0),
             refused: AtomicU64::new(0),
@@ -198,6 +201,7 @@ impl Edge {
     /// A run begins: messages are counted anew. A ring has passed on so many `before`.
     fn begin_run(&self, before: usize) {
         self.gives_way.store(false, Ordering::Relaxed);
+        self.keeps.store(false, Ordering::Relaxed);
         self.before.store(before, Ordering::Relaxed);
         self.dropped_to_go_on.store(0, Ordering::Relaxed);
         self.refused.store(0, Ordering::Relaxed);

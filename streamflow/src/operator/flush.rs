@@ -95,8 +95,8 @@ use crate::context::ExecutionContext;
 /// The first tick gets the messages that wait at its inputs and were too few for `compute`: two for the condition
 /// `message_available(n, 4)`, or those of one input, when another has none. `io.n.receive()` takes all, as
 /// [`Many`](crate::port::Many). What it does not take is a [stall](crate::Error::Stalled), as without `flush`. In later ticks the
-/// inputs are empty, as is an input whose producer has not ended: it goes on, or waits for room, as behind a node that has called
-/// `finish`.
+/// inputs are empty. No message comes from an edge whose producer has not ended: it goes on, or waits for room, as behind a node
+/// that has called `finish`. The other edges of the input are emptied.
 /// The message of a `#[feedback]` edge is state, with which the next run begins: a `flush` that takes it sends
 /// one in its place.
 ///

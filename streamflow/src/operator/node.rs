@@ -244,7 +244,7 @@ pub trait AnyNode: Send {
     /// Whether it has something to do, now or later, without any other node: it is a source that is not done, or it has
     /// the messages for a tick. A run ends when no node has.
     fn has_work(&mut self) -> bool;
-    /// From now on its ticks call `flush`, if it has an operator to call. Inputs of edges with these numbers keep their messages.
+    /// From now on its ticks call `flush`, if it has an operator to call. Edges with these numbers keep their messages.
     #[doc(hidden)]
     fn begin_flush(&mut self, keep: &[usize]) {
         let _ = keep;

@@ -23,8 +23,8 @@ pub trait ReceivingEnd {
     /// From now on, until the run has ended, those of its edges that have these numbers drop messages for which they have
     /// no room, so that their producers need not wait.
     fn give_way(&self, edges: &[usize]);
-    /// If one of its edges has one of these numbers, `flush` gets no message here.
-    fn keep(&mut self, edges: &[usize]);
+    /// `flush` gets no message of those of its edges that have these numbers.
+    fn keep(&self, edges: &[usize]);
     /// Whether its messages are compared with those of other edges, in all runs from now on.
     fn compare(&mut self, compares: bool);
     /// Begins a run, in which no message was counted yet.

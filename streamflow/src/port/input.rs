@@ -87,7 +87,7 @@ impl<P: InputPort> ReceivingEnd for Input<P> {
         self.inlet.give_way(edges);
     }
 
-    fn keep(&mut self, edges: &[usize]) {
+    fn keep(&self, edges: &[usize]) {
         self.inlet.keep(edges);
     }
 

@@ -17,6 +17,7 @@ pub(crate) fn add(suite: Suite) -> Suite {
         .plain("the_rest_of_one_input_comes_to_flush::host", unpaired)
         .plain("flush_gets_each_message_of_several_edges_in_their_order::host", several)
         .plain("flush_lets_no_producer_go_on::host", goes_on)
+        .plain("an_edge_beside_one_whose_producer_waits_for_room_comes_to_flush::host", beside)
 }
 
 /// Sums of batches of four.
@@ -53,7 +54,7 @@ graph! {
         sum.sum >> list.n;
     }
 }
-runs!(Batched, Unpaired, Several, GoesOn);
+runs!(Batched, Unpaired, Several, GoesOn, Beside);
 
 fn batch() -> Result<(), Failed> {
     in_each_order(
@@ -178,10 +179,15 @@ struct Merge {
     #[output]
     n: u64,
     held: Vec<u64>,
+    /// Whether it finishes in its first tick.
+    finishes: bool,
 }
 
 impl Compute for Merge {
-    fn compute(&mut self, io: MergeIo<'_>, _: &ExecutionContext) -> Result<()> {
+    fn compute(&mut self, io: MergeIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        if self.finishes {
+            cx.finish();
+        }
         self.held.extend(io.all.receive().into_data());
         Ok(())
     }
@@ -203,7 +209,7 @@ graph! {
         #[when(count(4))] let a: Count = Count::new();
         #[when(count(1), periodic(Duration::from_millis(1)))] let b: Count = Count::new();
         #[when(count(3))] let c: Count = Count::new();
-        let merge: Merge = Merge::new(Vec::new());
+        let merge: Merge = Merge::new(Vec::new(), false);
         let list: List = List::new(Vec::new());
         #[capacity(4)] a.n >> merge.all;
         b.n >> merge.all;
@@ -217,5 +223,28 @@ fn several() -> Result<(), Failed> {
     in_each_order(Several::new, |graph, done| {
         done?;
         check_equal(std::mem::take(&mut graph.list_mut().got), vec![0, 0, 0, 1, 2, 3, 1, 2])
+    })
+}
+
+graph! {
+    struct Beside {
+        let endless: Count = Count::new();
+        #[when(count(3))] let counted: Count = Count::new();
+        let merge: Merge = Merge::new(Vec::new(), true);
+        let list: List = List::new(Vec::new());
+        #[capacity(2)] endless.n >> merge.all;
+        #[capacity(4)] counted.n >> merge.all;
+        merge.n >> list.n;
+    }
+}
+
+/// `merge` finishes in its first tick. `endless` would go on with room there, so its messages stay; those of `counted` are flushed.
+fn beside() -> Result<(), Failed> {
+    in_each_order(Beside::new, |graph, done| {
+        let report = done?;
+        check_equal(std::mem::take(&mut graph.list_mut().got), vec![0, 0, 1, 2])?;
+        let dropped: Vec<_> =
+            report.dropped.iter().map(|of| (of.edge, of.messages, of.reason)).collect();
+        check_equal(dropped, vec![("endless.n >> merge.all", 2, DropReason::RunEnded)])
     })
 }

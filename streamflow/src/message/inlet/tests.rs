@@ -36,6 +36,43 @@ fn a_batch_has_the_messages_that_wait_when_it_is_received() {
     }
 }
 
+#[test]
+fn an_input_with_one_edge_is_in_place_again_in_the_run_after_a_flush() {
+    let mut inlet = Inlet::new("numbers");
+    let options = EdgeOptions::new("edge", 3, Policy::BackPressure).unwrap();
+    let mut edge = inlet.connect(options);
+    for _ in 0..2 {
+        inlet.begin_run();
+        assert!(matches!(inlet.edges, Edges::One(_)));
+        (0..3).for_each(|number| send(&mut edge, number));
+        inlet.begin_flush(true);
+        inlet.receive();
+        assert_eq!((inlet.len(), inlet.take(), inlet.take()), (3, 0, 1));
+        inlet.finish();
+        inlet.clear();
+    }
+}
+
+#[test]
+fn flush_gets_no_message_of_an_edge_that_keeps_its_own_in_this_run() {
+    let mut inlet = Inlet::new("numbers");
+    let options = EdgeOptions::new("edge", 3, Policy::BackPressure).unwrap();
+    let mut edges = [inlet.connect(options), inlet.connect(options)];
+    for (kept, expected) in [(true, vec![7]), (false, vec![5, 7])] {
+        inlet.begin_run();
+        send(&mut edges[0], 5);
+        send(&mut edges[1], 7);
+        let first = inlet.edges()[0].id;
+        inlet.keep(if kept { std::slice::from_ref(&first) } else { &[] });
+        inlet.begin_flush(true);
+        inlet.receive();
+        let taken: Vec<u64> = (0..inlet.len()).map(|_| inlet.take()).collect();
+        assert_eq!((taken, inlet.waiting()), (expected, usize::from(kept)));
+        inlet.finish();
+        inlet.clear();
+    }
+}
+
 /// The figures of the edge, from both of its ends: sent, received, dropped by its policy, and waiting.
 fn figures(inlet: &Inlet<u64>, sender: &Sender<u64>) -> (u64, u64, u64, usize) {
     let of = |edge: EdgeStatus| (edge.sent, edge.received, edge.dropped_by_policy, edge.waiting);

@@ -72,6 +72,16 @@ impl<T> Receiver<T> {
         self.edge.gives_way.store(true, Ordering::Relaxed);
     }
 
+    /// From now on, until the run has ended, its messages are not for `flush`. No node runs.
+    pub(crate) fn keep(&self) {
+        self.edge.keeps.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether its messages are not for `flush`.
+    pub(crate) fn keeps(&self) -> bool {
+        self.edge.keeps.load(Ordering::Relaxed)
+    }
+
     pub(crate) fn status(&self) -> EdgeStatus {
         let passed = match &self.messages {
             Messages::Ring { ring, .. } => {
