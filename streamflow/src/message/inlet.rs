@@ -278,9 +278,11 @@ impl<T> Inlet<T> {
         self.drop_batch();
     }
 
-    /// The tick has failed, and has not touched the input: its messages are gone with the tick.
-    pub(crate) fn drop_untaken(&mut self) {
+    /// The tick has failed, and has not touched the input: its messages are gone with the tick. Notes that before they are
+    /// dropped, since that may panic.
+    pub(crate) fn drop_untaken(&mut self, any: &mut bool) {
         self.receive();
+        *any |= self.has_message();
         self.own().for_each(Receiver::note_failed);
         self.drop_batch();
     }
@@ -435,6 +437,8 @@ pub enum InputState {
 pub enum Handled {
     /// Its message was left in the queue, or there was none.
     Left,
+    /// Nothing: the input is optional, and was neither received, left nor discarded.
+    Ignored,
     /// Its message was received or discarded.
     Taken,
     /// Nothing: it was neither received, left nor discarded.

@@ -52,8 +52,8 @@ pub trait ReceivingEnd {
     fn finish(&mut self) -> Handled;
     /// [`Error::BatchTooLarge`], if the tick asked for more messages than the edge holds.
     fn oversized(&self) -> Option<Error>;
-    /// Drops the messages that a failed tick would have received here, had it touched the input.
-    fn drop_untaken(&mut self);
+    /// Drops the messages that a failed tick would have received here, had it touched the input. Notes whether there are any.
+    fn drop_untaken(&mut self, any: &mut bool);
     /// Drops all messages, except those that a feedback edge carries into the next run.
     fn clear(&mut self);
 }

@@ -121,7 +121,7 @@ impl<P: InputPort> ReceivingEnd for Input<P> {
 
     #[inline(always)]
     fn begin_tick(&mut self) {
-        self.inlet.handled = if P::OPTIONAL { Handled::Left } else { Handled::Untouched };
+        self.inlet.handled = if P::OPTIONAL { Handled::Ignored } else { Handled::Untouched };
     }
 
     fn finish(&mut self) -> Handled {
@@ -132,8 +132,8 @@ impl<P: InputPort> ReceivingEnd for Input<P> {
         self.inlet.oversized()
     }
 
-    fn drop_untaken(&mut self) {
-        self.inlet.drop_untaken();
+    fn drop_untaken(&mut self, any: &mut bool) {
+        self.inlet.drop_untaken(any);
     }
 
     fn clear(&mut self) {

@@ -1,7 +1,9 @@
 //! `#[on_failure(skip)]`
 
 use streamflow::prelude::*;
-use streamflow::schedule::Report;
+use streamflow::schedule::{Report, Workers};
+use streamflow_tests::greedy::greedy;
+use streamflow_tests::stereo::Counter;
 use streamflow_tests::{Failed, Suite, check, check_equal, check_error, check_text, stalled};
 
 use crate::numbers::{
@@ -12,6 +14,7 @@ use crate::numbers::{
 pub(crate) fn add(suite: Suite) -> Suite {
     suite
         .both("a_skipped_tick_loses_its_messages_and_no_others", skips)
+        .both("a_skipped_tick_loses_what_an_optional_input_would_have_received", optional)
         .both("without_the_policy_the_first_failure_ends_the_run", stops)
         .both("a_tick_that_fails_and_leaves_its_messages_is_not_repeated_for_ever", leaves)
         .both("a_source_that_fails_in_each_tick_does_its_count", source)
@@ -165,4 +168,49 @@ fn stalls(platform: &Platform) -> Result<(), Failed> {
         check(text.is_err(), || "a run without a failure stalls".into())?;
     }
     Ok(())
+}
+
+/// Fails in its second tick, after it has left the message at its input, or without.
+#[operator]
+struct Optional {
+    #[input(optional)]
+    number: &u64,
+    leaves: bool,
+}
+
+impl Compute for Optional {
+    fn compute(&mut self, io: OptionalIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        if cx.tick() == 1 {
+            if self.leaves {
+                io.number.leave();
+            }
+            return Err(Planned(1).into());
+        }
+        io.number.discard();
+        Ok(())
+    }
+}
+
+graph! {
+    struct OptionalSkips(leaves: bool) {
+        #[when(count(4))] let numbers: Counter = Counter::new();
+        #[on_failure(skip)] let optional: Optional = Optional::new(leaves);
+        numbers.number >> optional.number;
+    }
+}
+
+/// A message that the tick has left waits for the next one.
+fn optional(platform: &Platform) -> Result<(), Failed> {
+    let edge = "numbers.number >> optional.number";
+    let judge = |report: &Report, received, dropped| {
+        let all = if dropped > 0 { vec![(edge, dropped)] } else { Vec::new() };
+        check_equal(lost(report), all)?;
+        let counts = report.edge(edge).map(|of| (of.sent, of.received, of.dropped, of.left));
+        check_equal(counts, Some((4, received, dropped, 0)))
+    };
+    for workers in [Workers::none(), Workers::new(2)] {
+        let mut graph = OptionalSkips::new(platform, false)?;
+        judge(&graph.workers(workers)?.run()?, 3, 1)?;
+    }
+    judge(&greedy(OptionalSkips::new(platform, true)?)?.run()?, 4, 0)
 }

@@ -116,7 +116,7 @@ fn an_edge_counts_its_messages_in_each_form_of_its_queue() {
             inlet.finish();
             assert_eq!(figures(&inlet, &sender).1, 1);
             // A failed tick drops the next one, which it has not received.
-            inlet.drop_untaken();
+            inlet.drop_untaken(&mut false);
             let failed = inlet.edges()[0].dropped_by_failure;
             assert_eq!((figures(&inlet, &sender).1, failed), (1, 1));
             inlet.stage(&mut |_| ());

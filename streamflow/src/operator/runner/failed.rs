@@ -135,24 +135,22 @@ impl NodeRunner {
     /// that the messages of several inputs stay together. A tick that received none keeps them, unless `always` is set.
     /// Returns whether the tick took or lost a message.
     fn drop_inputs(&self, hooks: &mut dyn Hooks, always: bool) -> bool {
-        let (mut took, mut untouched) = (false, false);
+        let (mut took, mut dropped) = (false, false);
         let _second = drop_all(|| {
             hooks.ports().inputs(&mut |input| match input.finish() {
                 Handled::Taken | Handled::Oversized => took = true,
-                Handled::Untouched => untouched = true,
-                Handled::Left => {}
+                Handled::Untouched | Handled::Ignored | Handled::Left => {}
             });
         });
-        let discards = untouched && (always || took);
-        if discards {
+        if always || took {
             let _third = drop_all(|| {
                 hooks.ports().inputs(&mut |input| {
-                    if input.finish() == Handled::Untouched {
-                        input.drop_untaken();
+                    if matches!(input.finish(), Handled::Untouched | Handled::Ignored) {
+                        input.drop_untaken(&mut dropped);
                     }
                 });
             });
         }
-        took || discards
+        took || dropped
     }
 }
