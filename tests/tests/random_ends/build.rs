@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use streamflow::__private::{
-    EdgeOptions, GraphParams, Policy, SingleStream, begin, connect, connect_shared, edge, when,
+    EdgeOptions, GraphParams, Policy, SingleStream, begin, connect, connect_shared, edge,
+    restarting, when,
 };
 use streamflow::graph::{AnyNode, NodeOptions, NodeStreams, OnFailure};
 use streamflow::operator::{AsyncHandle, Operator};
@@ -12,7 +13,7 @@ use streamflow::prelude::*;
 use streamflow_tests::built::{Built, no_such_port, node};
 
 use super::operators::{Core, Counts, Hold, Merge, One, Source, Two};
-use super::plan::{EdgePlan, Kind, NodePlan, Plan, Port, When};
+use super::plan::{EdgePlan, Kind, NodePlan, Plan, Policies, Port, When};
 
 /// The ports of a node that is not built yet.
 #[allow(clippy::large_enum_variant, reason = "there are few values, for a short time")]
@@ -162,26 +163,34 @@ pub(crate) fn build(plan: &Plan, counts: &[Arc<Counts>], platform: &Platform) ->
     }
     let (params, single_stream) = (GraphParams::default(), SingleStream::new(0));
     let mut nodes: Vec<Box<dyn AnyNode>> = Vec::new();
-    let attends = plan.up_to_timing().attends;
+    // Where no edge drops messages, such a node stands still, or its run has no end.
+    let is_lossy = plan.edges.iter().any(EdgePlan::is_lossy);
+    let attends = plan.up_to_timing().attends.into_iter().map(|attends| attends && is_lossy);
+    let attends: Vec<_> = attends.collect();
     for (index, ((of, ports), counts)) in plan.nodes.iter().zip(ports).zip(counts).enumerate() {
         let options = NodeOptions {
             streams: NodeStreams::None,
             worker: None,
             count: of.count,
             conditions: of.when.map(conditions).transpose()?,
-            on_failure: OnFailure::Stop,
+            on_failure: match of.on_failure {
+                Policies::Stop => OnFailure::Stop,
+                Policies::Skip => OnFailure::Skip,
+                Policies::Restart => OnFailure::Restart { most: 9, back_off: Duration::ZERO },
+            },
             single_stream: &single_stream,
             params: &params,
         };
         let (name, core) = (format!("n{index}"), Core::new(*of, attends[index], counts.clone()));
         nodes.push(match ports {
-            Ports::Source(ports) => node(Source::new(core), ports, &name, platform, options)?,
-            Ports::One(ports) => node(One::new(core), ports, &name, platform, options)?,
+            Ports::Source(ports) => remade(core, Source::new, ports, &name, platform, options)?,
+            Ports::One(ports) => remade(core, One::new, ports, &name, platform, options)?,
             Ports::Hold(ports) => {
-                node(Hold::new(core, Default::default()), ports, &name, platform, options)?
+                let hold = |core| Hold::new(core, Default::default());
+                remade(core, hold, ports, &name, platform, options)?
             }
-            Ports::Two(ports) => node(Two::new(core), ports, &name, platform, options)?,
-            Ports::Merge(ports) => node(Merge::new(core), ports, &name, platform, options)?,
+            Ports::Two(ports) => remade(core, Two::new, ports, &name, platform, options)?,
+            Ports::Merge(ports) => remade(core, Merge::new, ports, &name, platform, options)?,
         });
     }
     Ok(Built::new(platform, nodes, Vec::new())?)
@@ -200,7 +209,25 @@ fn conditions(condition: When) -> Result<streamflow::graph::Conditions, Error> {
         When::Periodic => {
             when::periodic("periodic(1ms)", Duration::from_millis(1), when::CatchUp::Skip)
         }
+        When::SameSequence => when::same_sequence("same_sequence([a, b])", &["a", "b"]),
     }]))
+}
+
+/// A node with ports that are connected already, which makes its operator again after a failure.
+fn remade<O: Compute + Send + 'static>(
+    core: Core,
+    new: impl Fn(Core) -> O + Send + 'static,
+    ports: O::Ports,
+    name: &str,
+    platform: &Platform,
+    options: NodeOptions<'_>,
+) -> Result<Box<dyn AnyNode>, Error> {
+    let restarts = options.on_failure != OnFailure::Stop;
+    let mut node = Some(node(new(core.clone()), ports, name, platform, options)?);
+    if restarts && !restarting(&mut node, Box::new(move || Ok(new(core.clone())))) {
+        return Err(streamflow::__private::not_made(None));
+    }
+    node.map(|node| node as Box<dyn AnyNode>).ok_or_else(|| streamflow::__private::not_made(None))
 }
 
 /// The nodes with their counts, for a run.

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use streamflow::message::Policy;
 
 use super::build::edge_name;
-use super::plan::{Kind, NodePlan, Plan, When};
+use super::plan::{Kind, NodePlan, Plan, Policies, When};
 
 /// The text of the graph, in the syntax of `graph!`, with the operators of `random_ends/operators.rs`.
 pub(crate) fn print(plan: &Plan) -> String {
@@ -52,14 +52,21 @@ fn when(node: &NodePlan) -> String {
         When::Room => "room(x)".to_owned(),
         When::Credits(n) => format!("asynchronous(closed after {n})"),
         When::Periodic => "periodic(1ms)".to_owned(),
+        When::SameSequence => "same_sequence([a, b])".to_owned(),
     });
     let all: Vec<_> = count.into_iter().chain(other).collect();
-    if all.is_empty() { String::new() } else { format!("#[when({})] ", all.join(", ")) }
+    let when = if all.is_empty() { String::new() } else { format!("#[when({})] ", all.join(", ")) };
+    let on_failure = match node.on_failure {
+        Policies::Stop => "",
+        Policies::Skip => "#[on_failure(skip)] ",
+        Policies::Restart => "#[on_failure(restart(9, 0s))] ",
+    };
+    when + on_failure
 }
 
 /// The unusual things that the operator does.
 fn does(node: &NodePlan) -> String {
-    let NodePlan { kind, every: [x, y], takes, finish, holds, slow, .. } = node;
+    let NodePlan { kind, every: [x, y], takes, finish, stops, fails, holds, slow, .. } = node;
     let mut does = Vec::new();
     if (*x, *y) != (1, 1) {
         does.push(format!("emits x in each {x}. and y in each {y}. tick"));
@@ -71,6 +78,8 @@ fn does(node: &NodePlan) -> String {
         does.push(format!("holds {holds} messages for x back"));
     }
     does.extend(finish.map(|tick| format!("finishes in its {tick}. tick")));
+    does.extend(stops.map(|tick| format!("stops the graph in its {tick}. tick")));
+    does.extend(fails.map(|(tick, how)| format!("fails in its {tick}. tick, {how:?}")));
     if *slow > 0 {
         does.push(format!("yields {slow} times"));
     }

@@ -3,7 +3,7 @@
 use streamflow::message::Policy;
 use streamflow_tests::random::Random;
 
-use super::plan::{EdgePlan, Kind, NodePlan, Plan, Port, When};
+use super::plan::{EdgePlan, Fails, Kind, NodePlan, Plan, Policies, Port, When};
 
 /// More than any node sends.
 const LARGE: usize = 1000;
@@ -60,8 +60,13 @@ fn end_consumers(random: &mut Random, plan: &mut Plan) {
             _ => {}
         }
     }
-    if !plan.up_to_timing().attends.contains(&true) {
+    let attends = plan.up_to_timing().attends;
+    if !attends.contains(&true) {
         return;
+    }
+    // An attendant may do hundreds of ticks before the run finds out that nobody takes its messages.
+    for (node, _) in plan.nodes.iter_mut().zip(attends).filter(|(_, attends)| *attends) {
+        node.slow = node.slow.min(1);
     }
     // A source that never waits lets no simulated time pass, and more than any number of its messages is too many.
     let is_periodic = |node: &&mut NodePlan| node.when == Some(When::Periodic);
@@ -85,6 +90,16 @@ fn draw_node(random: &mut Random, kind: Kind) -> NodePlan {
         holds: of(random, &[0, 1, 2, 3, LARGE]),
         slow: of(random, &[0, 0, 0, 1, 3, 10]),
         when: None,
+        stops: (kind.has_outputs() && one_in(random, 40)).then(|| 1 + random.below(8) as u64),
+        fails: one_in(random, 8).then(|| {
+            let how = of(random, &[Fails::Early, Fails::Between, Fails::Late]);
+            (1 + random.below(6) as u64, how)
+        }),
+        // A run that ends at once says less about the other nodes.
+        on_failure: of(
+            random,
+            &[Policies::Stop, Policies::Skip, Policies::Restart, Policies::Restart],
+        ),
     }
 }
 
@@ -95,7 +110,12 @@ fn draw_edge(random: &mut Random, plan: &mut Plan, to: usize, port: Port) {
         to
     } else {
         let earlier: Vec<_> = (0..to).filter(|node| plan.nodes[*node].kind.has_outputs()).collect();
-        of(random, &earlier)
+        let any = of(random, &earlier);
+        let a = plan.inputs(to).find(|edge| edge.port == Port::A).map(|edge| edge.from);
+        let origin = a.filter(|_| port == Port::B).and_then(|from| plan.origin(from));
+        let partners: Vec<_> =
+            earlier.into_iter().filter(|node| plan.origin(*node) == origin).collect();
+        if origin.is_some() && one_in(random, 2) { of(random, &partners) } else { any }
     };
     let policies = [Policy::BackPressure; 8].into_iter();
     let policies: Vec<_> = policies.chain([Policy::Pop, Policy::Reject, Policy::Fault]).collect();
@@ -109,6 +129,10 @@ fn draw_edge(random: &mut Random, plan: &mut Plan, to: usize, port: Port) {
 
 /// Gives a node a condition that its edges permit.
 fn limit(random: &mut Random, plan: &mut Plan, node: usize) {
+    if plan.joins(node) && one_in(random, 2) {
+        plan.nodes[node].when = Some(When::SameSequence);
+        return;
+    }
     if !one_in(random, 5) {
         return;
     }

@@ -4,20 +4,20 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use streamflow::port::Out;
+use streamflow::port::{In, Out};
 use streamflow::prelude::*;
 use streamflow::testing::yield_now;
 
-use super::plan::{NodePlan, Port};
+use super::plan::{Fails, NodePlan, Port};
 
-/// A node that does so many ticks has no end. One that does not keep its run going may do more.
+/// A node that does so many ticks has no end, and stops the graph. One that does not keep its run going may do more.
 const ENDLESS: u64 = 60;
 
 /// So many messages come to a node from no nodes that have an end.
 const ENDLESS_MESSAGES: u64 = 4 * ENDLESS;
 
-/// The text of the error of such a node.
-pub(crate) const HAS_NO_END: &str = "this node has no end";
+/// The text of the error of a node whose plan says that it fails.
+pub(crate) const AS_PLANNED: &str = "this tick fails as planned";
 
 /// How many messages a node has sent at `x` and at `y`, and received at each input.
 #[derive(Debug, Default)]
@@ -27,6 +27,7 @@ pub(crate) struct Counts {
 }
 
 /// The work of an operator in a tick.
+#[derive(Clone)]
 pub(crate) struct Core {
     plan: NodePlan,
     /// Whether it does not keep its run going.
@@ -39,12 +40,29 @@ impl Core {
         Self { plan, attends, counts }
     }
 
+    fn fails(&self, cx: &ExecutionContext, how: Fails) -> bool {
+        self.plan.fails == Some((cx.tick() + 1, how))
+    }
+
+    /// Fails, if the plan says so.
+    fn fail(&self, cx: &ExecutionContext, how: Fails) -> Result<()> {
+        if self.fails(cx, how) { Err(Failure::msg(AS_PLANNED)) } else { Ok(()) }
+    }
+
+    /// Begins a tick, when the message of `a` was received.
     fn begin(&self, cx: &ExecutionContext) -> Result<()> {
         (0..self.plan.slow).for_each(|_| yield_now());
+        self.fail(cx, Fails::Between)?;
+        if self.plan.stops == Some(cx.tick() + 1) {
+            cx.stop_graph();
+        }
         if self.plan.finish == Some(cx.tick() + 1) {
             cx.finish();
         }
-        if self.attends || cx.tick() < ENDLESS { Ok(()) } else { Err(Failure::msg(HAS_NO_END)) }
+        if !self.attends && cx.tick() >= ENDLESS {
+            cx.stop_graph();
+        }
+        Ok(())
     }
 
     fn takes_b(&self, cx: &ExecutionContext) -> bool {
@@ -53,14 +71,46 @@ impl Core {
 
     fn sends(&self, cx: &ExecutionContext, out: usize) -> bool {
         let sends = cx.tick().is_multiple_of(self.plan.every[out]);
-        self.counts.sent[out].fetch_add(u64::from(sends), Ordering::Relaxed);
+        self.sent(cx, out, sends);
         sends
     }
 
+    /// Counts a message, unless its tick will fail.
+    fn sent(&self, cx: &ExecutionContext, out: usize, any: bool) {
+        let counts = u64::from(any && !self.fails(cx, Fails::Late));
+        self.counts.sent[out].fetch_add(counts, Ordering::Relaxed);
+    }
+
+    /// Takes the messages of the optional inputs.
+    fn take_optional<'t>(&self, o: In<'t, Option<&'t u64>>, p: In<'t, Option<&'t u64>>) {
+        self.received(Port::O, o.receive().into_data().is_some());
+        self.received(Port::P, p.receive().into_data().is_some());
+    }
+
+    /// Sends what came at `a`, and ends the tick.
+    fn end(&self, a: u64, x: Out<'_, u64>, y: Out<'_, u64>, cx: &ExecutionContext) -> Result<()> {
+        if self.sends(cx, 0) {
+            x.emit(a)?;
+        }
+        self.end_at_y(a, y, cx)
+    }
+
+    fn end_at_y(&self, a: u64, y: Out<'_, u64>, cx: &ExecutionContext) -> Result<()> {
+        if self.sends(cx, 1) {
+            y.emit(a)?;
+        }
+        self.fail(cx, Fails::Late)
+    }
+
     /// Sends the message that was held for the longest time.
-    fn send_held(&self, held: &mut VecDeque<u64>, x: Out<'_, u64>) -> Result<()> {
+    fn send_held(
+        &self,
+        held: &mut VecDeque<u64>,
+        x: Out<'_, u64>,
+        cx: &ExecutionContext,
+    ) -> Result<()> {
         let Some(first) = held.pop_front() else { return Ok(()) };
-        self.counts.sent[0].fetch_add(1, Ordering::Relaxed);
+        self.sent(cx, 0, true);
         x.emit(first)
     }
 
@@ -80,11 +130,15 @@ pub(crate) struct Source {
 
 impl Compute for Source {
     fn compute(&mut self, io: SourceIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        self.core.fail(cx, Fails::Early)?;
         self.core.begin(cx)?;
         if self.core.sends(cx, 0) {
             io.x.emit(cx.tick())?;
         }
-        if self.core.sends(cx, 1) { io.y.emit(cx.tick()) } else { Ok(()) }
+        if self.core.sends(cx, 1) {
+            io.y.emit(cx.tick())?;
+        }
+        self.core.fail(cx, Fails::Late)
     }
 }
 
@@ -105,16 +159,13 @@ pub(crate) struct One {
 
 impl Compute for One {
     fn compute(&mut self, io: OneIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        self.core.fail(cx, Fails::Early)?;
         // The room in the queue is free before others run.
         let a = *io.a.receive().into_data();
         self.core.received(Port::A, true);
         self.core.begin(cx)?;
-        self.core.received(Port::O, io.o.receive().into_data().is_some());
-        self.core.received(Port::P, io.p.receive().into_data().is_some());
-        if self.core.sends(cx, 0) {
-            io.x.emit(a)?;
-        }
-        if self.core.sends(cx, 1) { io.y.emit(a) } else { Ok(()) }
+        self.core.take_optional(io.o, io.p);
+        self.core.end(a, io.x, io.y, cx)
     }
 }
 
@@ -136,24 +187,25 @@ pub(crate) struct Hold {
 
 impl Compute for Hold {
     fn compute(&mut self, io: HoldIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        self.core.fail(cx, Fails::Early)?;
         // The room in the queue is free before others run.
         let a = *io.a.receive().into_data();
         self.core.received(Port::A, true);
         self.core.begin(cx)?;
-        self.core.received(Port::O, io.o.receive().into_data().is_some());
-        self.core.received(Port::P, io.p.receive().into_data().is_some());
+        self.core.take_optional(io.o, io.p);
         if cx.tick().is_multiple_of(self.core.plan.every[0]) {
             self.held.push_back(a);
         }
         if self.held.len() > self.core.plan.holds {
-            self.core.send_held(&mut self.held, io.x)?;
+            self.core.send_held(&mut self.held, io.x, cx)?;
         }
-        if self.core.sends(cx, 1) { io.y.emit(a) } else { Ok(()) }
+        self.core.end_at_y(a, io.y, cx)
     }
 }
 
 impl Flush for Hold {
-    fn flush(&mut self, io: HoldFlushIo<'_>, _: &ExecutionContext) -> Result<Flushed> {
+    fn flush(&mut self, io: HoldFlushIo<'_>, cx: &ExecutionContext) -> Result<Flushed> {
+        self.core.fail(cx, Fails::Early)?;
         (0..self.core.plan.slow).for_each(|_| yield_now());
         for a in io.a.receive().into_data() {
             self.core.received(Port::A, true);
@@ -161,7 +213,8 @@ impl Flush for Hold {
         }
         io.o.receive().into_data().for_each(|_| self.core.received(Port::O, true));
         io.p.receive().into_data().for_each(|_| self.core.received(Port::P, true));
-        self.core.send_held(&mut self.held, io.x)?;
+        self.core.send_held(&mut self.held, io.x, cx)?;
+        self.core.fail(cx, Fails::Late)?;
         Ok(if self.held.is_empty() { Flushed::Done } else { Flushed::More })
     }
 }
@@ -185,6 +238,7 @@ pub(crate) struct Two {
 
 impl Compute for Two {
     fn compute(&mut self, io: TwoIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        self.core.fail(cx, Fails::Early)?;
         // The room in the queue is free before others run.
         let a = *io.a.receive().into_data();
         self.core.received(Port::A, true);
@@ -195,12 +249,8 @@ impl Compute for Two {
         } else {
             io.b.leave();
         }
-        self.core.received(Port::O, io.o.receive().into_data().is_some());
-        self.core.received(Port::P, io.p.receive().into_data().is_some());
-        if self.core.sends(cx, 0) {
-            io.x.emit(a)?;
-        }
-        if self.core.sends(cx, 1) { io.y.emit(a) } else { Ok(()) }
+        self.core.take_optional(io.o, io.p);
+        self.core.end(a, io.x, io.y, cx)
     }
 }
 
@@ -214,15 +264,14 @@ pub(crate) struct Merge {
 }
 
 impl Compute for Merge {
-    fn compute(&mut self, io: MergeIo<'_>, _: &ExecutionContext) -> Result<()> {
+    fn compute(&mut self, io: MergeIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        self.core.fail(cx, Fails::Early)?;
         (0..self.core.plan.slow).for_each(|_| yield_now());
-        self.core.received(Port::O, io.o.receive().into_data().is_some());
-        self.core.received(Port::P, io.p.receive().into_data().is_some());
+        self.core.take_optional(io.o, io.p);
         let received = self.core.counts.received.iter().map(|count| count.load(Ordering::Relaxed));
-        if received.sum::<u64>() < ENDLESS_MESSAGES {
-            Ok(())
-        } else {
-            Err(Failure::msg(HAS_NO_END))
+        if received.sum::<u64>() >= ENDLESS_MESSAGES {
+            cx.stop_graph();
         }
+        self.core.fail(cx, Fails::Late)
     }
 }

@@ -64,6 +64,27 @@ pub(crate) enum When {
     Periodic,
     /// So many credits of a handle that was closed, each with a message.
     Credits(u64),
+    /// Equal sequence numbers at `a` and `b`.
+    SameSequence,
+}
+
+/// How far a tick comes that fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fails {
+    /// Before any message is received.
+    Early,
+    /// After the message of `a`, if there is one, and before any other.
+    Between,
+    /// After all messages are received and emitted.
+    Late,
+}
+
+/// The policy of a node for a tick that fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Policies {
+    Stop,
+    Skip,
+    Restart,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,11 +97,23 @@ pub(crate) struct NodePlan {
     pub(crate) takes: u64,
     /// The operator calls `finish` in its so-many-th tick.
     pub(crate) finish: Option<u64>,
+    /// The operator calls `stop_graph` in its so-many-th tick.
+    pub(crate) stops: Option<u64>,
+    /// The operator fails in its so-many-th tick.
+    pub(crate) fails: Option<(u64, Fails)>,
+    pub(crate) on_failure: Policies,
     /// So many messages for `x` the operator holds back until it is flushed.
     pub(crate) holds: usize,
     /// How often it lets other threads run, before it does anything.
     pub(crate) slow: u8,
     pub(crate) when: Option<When>,
+}
+
+impl NodePlan {
+    /// Whether one of its ticks ends the run, wherever the other nodes are.
+    pub(crate) fn ends_all(&self) -> bool {
+        self.stops.is_some() || self.fails.is_some() && self.on_failure == Policies::Stop
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -135,6 +168,31 @@ impl Plan {
         self.edges.iter().filter(move |edge| edge.from == node)
     }
 
+    /// The source whose ticks number all messages that the node sends, if there is one, whatever timing decides.
+    pub(crate) fn origin(&self, node: usize) -> Option<usize> {
+        match self.nodes[node].kind {
+            Kind::Source => Some(node),
+            // A tick of `flush` has received nothing: its messages begin there.
+            Kind::Hold | Kind::Merge => None,
+            Kind::One | Kind::Two => {
+                if self.inputs(node).any(|edge| self.is_optional(edge)) {
+                    return None;
+                }
+                let mut before = self.inputs(node).filter(|edge| !edge.is_feedback());
+                let first = self.origin(before.next()?.from)?;
+                before.all(|edge| self.origin(edge.from) == Some(first)).then_some(first)
+            }
+        }
+    }
+
+    /// Whether `a` and `b` of a node get messages of one source.
+    pub(crate) fn joins(&self, node: usize) -> bool {
+        let mut inputs = self.inputs(node).filter(|edge| matches!(edge.port, Port::A | Port::B));
+        let (Some(a), Some(b)) = (inputs.next(), inputs.next()) else { return false };
+        let origin = self.origin(a.from);
+        !b.is_feedback() && origin.is_some() && origin == self.origin(b.from)
+    }
+
     pub(crate) fn up_to_timing(&self) -> UpToTiming {
         let nodes = 0..self.nodes.len();
         let mut thinned = vec![false; nodes.len()];
@@ -161,8 +219,15 @@ impl Plan {
             }
         }
         let ticks: Vec<_> = nodes.map(|node| thinned[node] || attends[node]).collect();
+        // A node with optional inputs alone takes its messages in any number of ticks, so a tick of a given number may have any.
+        let fails =
+            |node: usize| self.nodes[node].kind == Kind::Merge && self.nodes[node].fails.is_some();
         let is_up = |edge: &EdgePlan| {
-            self.is_optional(edge) || edge.is_lossy() || ticks[edge.from] || ticks[edge.to]
+            self.is_optional(edge)
+                || edge.is_lossy()
+                || ticks[edge.from]
+                || ticks[edge.to]
+                || fails(edge.to)
         };
         let edges = self.edges.iter().map(is_up).collect();
         UpToTiming { ticks, attends, edges }

@@ -7,17 +7,17 @@ use std::time::Duration;
 
 use streamflow::graph::Graph;
 use streamflow::prelude::*;
-use streamflow::schedule::{DropReason, End, Report, Schedule, Spawn, Stepped, Workers};
+use streamflow::schedule::{EdgeReport, End, Report, Schedule, Spawn, Stepped, StoppedBy, Workers};
 use streamflow::testing::Explorer;
 use streamflow::time::Clock;
 use streamflow_tests::built::Built;
 
 use super::build::{build, counts, edge_name};
-use super::operators::HAS_NO_END;
+use super::operators::AS_PLANNED;
 use super::plan::Plan;
 
 /// For so long a run may go on that takes no turns.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A way to run a graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,19 +39,29 @@ pub(crate) enum Ended {
     Well(BTreeSet<String>),
     /// These nodes are stuck, or a node that is stuck waits for them.
     Stalled(BTreeSet<String>),
-    /// A node has done more ticks than any that has an end.
-    Endless,
+    /// A tick has failed, as planned.
+    Failed,
+    /// A node has stopped the graph, as planned, or since it has done more ticks than any that has an end.
+    Stopped,
     Other(String),
 }
 
-/// The messages of an edge.
+impl Ended {
+    /// Whether one tick has ended the run, wherever the other nodes were.
+    pub(crate) fn is_abrupt(&self) -> bool {
+        matches!(self, Self::Failed | Self::Stopped)
+    }
+}
+
+/// The messages of an edge, as the report has them, and as its operators have counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Messages {
     pub(crate) sent: u64,
     pub(crate) received: u64,
-    /// By a policy, or since the edge gave way.
     pub(crate) dropped: u64,
     pub(crate) left: u64,
+    /// Sent and received.
+    pub(crate) counted: [u64; 2],
 }
 
 /// The end of a run, its ticks and its messages.
@@ -66,10 +76,11 @@ impl fmt::Display for Seen {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { ended, ticks, edges } = self;
         write!(f, "{ended:?}, ticks {ticks:?}, messages:")?;
-        for (index, Messages { sent, received, dropped, left }) in edges.iter().enumerate() {
+        for (index, messages) in edges.iter().enumerate() {
+            let Messages { sent, received, dropped, left, counted } = messages;
             write!(
                 f,
-                "\n  {}: {sent} sent, {received} received, {dropped} dropped, {left} left",
+                "\n  {}: {sent} sent, {received} received, {dropped} dropped, {left} left; counted: {counted:?}",
                 edge_name(index)
             )?;
         }
@@ -77,22 +88,21 @@ impl fmt::Display for Seen {
     }
 }
 
-fn is_endless(error: &Error) -> bool {
-    error.to_string().contains(HAS_NO_END)
-}
-
 fn ended(done: Result<Report, Error>) -> Ended {
     match done {
         Ok(Report { end: End::SourcesDone, .. }) => Ended::Well(BTreeSet::new()),
         Ok(Report { end: End::Finished { nodes }, .. }) => Ended::Well(nodes.into_iter().collect()),
+        Ok(Report { end: End::Stopped { by: StoppedBy::StopGraph(_) }, .. }) => Ended::Stopped,
         Ok(report) => Ended::Other(format!("{:?}", report.end)),
         Err(Error::Stalled { chains }) => {
             let links = chains.iter().flat_map(|chain| chain.split(" → "));
             let names = links.filter_map(|link| link.split('`').nth(1)).map(str::to_owned);
             Ended::Stalled(names.collect())
         }
-        Err(error) if is_endless(&error) => Ended::Endless,
-        Err(error) => Ended::Other(error.to_string()),
+        Err(error) => match error.to_string() {
+            text if text.contains(AS_PLANNED) => Ended::Failed,
+            text => Ended::Other(text),
+        },
     }
 }
 
@@ -131,16 +141,15 @@ fn run_on(plan: &Plan, way: Way, platform: &Platform) -> Result<Seen> {
     let ticks = |node| report.ticks(&format!("n{node}")).unwrap_or_default();
     seen.ticks = (0..plan.nodes.len()).map(ticks).collect();
     for (index, edge) in plan.edges.iter().enumerate() {
-        let sent = counts[edge.from].sent[edge.out].load(Ordering::Relaxed);
-        let received = counts[edge.to].received[edge.port as usize].load(Ordering::Relaxed);
-        let mut messages = Messages { sent, received, ..Messages::default() };
-        for dropped in report.dropped.iter().filter(|dropped| dropped.edge == edge_name(index)) {
-            let place = match dropped.reason {
-                DropReason::RunEnded => &mut messages.left,
-                _ => &mut messages.dropped,
-            };
-            *place += dropped.messages;
-        }
+        let found = report.edge(edge_name(index)).copied();
+        let EdgeReport { sent, received, dropped, left, .. } =
+            found.ok_or_else(|| Failure::msg("an edge is not in the report"))?;
+        let counted = [
+            counts[edge.from].sent[edge.out].load(Ordering::Relaxed)
+                + u64::from(edge.is_feedback()),
+            counts[edge.to].received[edge.port as usize].load(Ordering::Relaxed),
+        ];
+        let messages = Messages { sent, received, dropped, left, counted };
         seen.edges.push(messages);
     }
     Ok(seen)

@@ -8,7 +8,7 @@ use streamflow_tests::{Failed, Search};
 use super::code;
 use super::draw::draw;
 use super::judge::{fault, ways};
-use super::plan::{EdgePlan, Kind, NodePlan, Plan, Port, When};
+use super::plan::{EdgePlan, Fails, Kind, NodePlan, Plan, Policies, Port, When};
 use super::shrink::shrink;
 
 /// The search's variables begin with this name.
@@ -66,6 +66,7 @@ pub(crate) fn known() -> Result<(), Failed> {
         around_an_optional_input(),
         beside_room_that_is_up_to_timing(),
         for_nobody(),
+        failing_before_it_receives(),
     ];
     for (seed, plan) in plans.into_iter().enumerate() {
         (0..20).try_for_each(|nth| check(seed as u64, nth, &plan))?;
@@ -74,7 +75,19 @@ pub(crate) fn known() -> Result<(), Failed> {
 }
 
 fn node(kind: Kind, count: Option<u64>, slow: u8) -> NodePlan {
-    NodePlan { kind, count, every: [1, 1], takes: 1, holds: 0, finish: None, slow, when: None }
+    NodePlan {
+        kind,
+        count,
+        every: [1, 1],
+        takes: 1,
+        finish: None,
+        stops: None,
+        fails: None,
+        on_failure: Policies::Stop,
+        holds: 0,
+        slow,
+        when: None,
+    }
 }
 
 fn edge(from: usize, out: usize, to: usize, port: Port) -> EdgePlan {
@@ -169,6 +182,15 @@ fn for_nobody() -> Plan {
     let lossy = |policy, to, port| EdgePlan { policy, ..edge(0, 0, to, port) };
     let edges = vec![lossy(Policy::Pop, 2, Port::A), lossy(Policy::Reject, 3, Port::A)];
     Plan { nodes, edges: [edges, vec![edge(1, 0, 3, Port::B)]].concat() }
+}
+
+/// `n2` fails with the last message, before it has received it. `n0` may run after that.
+fn failing_before_it_receives() -> Plan {
+    let source = |count| node(Kind::Source, Some(count), 0);
+    let mut merge = node(Kind::Merge, None, 0);
+    merge.fails = Some((4, Fails::Early));
+    merge.on_failure = Policies::Skip;
+    Plan { nodes: vec![source(1), source(4), merge], edges: vec![edge(1, 1, 2, Port::O)] }
 }
 
 /// How many messages of `n0` come to `n2` is up to timing, and so is how many of `n1` it takes.

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use streamflow::message::Policy;
 
-use super::plan::{Kind, Plan, Port, When};
+use super::plan::{Kind, Plan, Policies, Port, When};
 
 /// Graphs that are each a little smaller than this one.
 fn smaller(plan: &Plan) -> Vec<Plan> {
@@ -31,7 +31,7 @@ fn smaller(plan: &Plan) -> Vec<Plan> {
             fewer.nodes[index].count = Some(count.max(1));
             all.push(fewer);
         }
-        let mut simple = [node; 7];
+        let mut simple = [node; 10];
         simple[0].when = None;
         simple[1].finish = None;
         simple[2].slow = 0;
@@ -41,13 +41,20 @@ fn smaller(plan: &Plan) -> Vec<Plan> {
         if node.kind == Kind::Hold {
             simple[6].kind = Kind::One;
         }
+        simple[7].stops = None;
+        simple[8].fails = None;
+        simple[9].on_failure = Policies::Stop;
         all.extend(simple.map(|simple| {
             let mut other = plan.clone();
             other.nodes[index] = simple;
             other
         }));
     }
-    all.retain(|other| other != plan && other.nodes.len() > 1);
+    // A graph that is refused, or compares numbers of different sources, fails by itself.
+    let compares = |plan: &Plan, node: usize| plan.nodes[node].when == Some(When::SameSequence);
+    let is_sound =
+        |plan: &Plan| (0..plan.nodes.len()).all(|node| !compares(plan, node) || plan.joins(node));
+    all.retain(|other| other != plan && other.nodes.len() > 1 && is_sound(other));
     all
 }
 
