@@ -41,6 +41,8 @@ def test_messages_cross_a_graph_in_order(seed):
     assert [tensor.numpy().tolist() for tensor in taken] == [(3 * ramp(i)).tolist() for i in range(50)]
     assert report.end == "finished" and report.ticks == {"pushed_x": 50, "scale": 50, "taken_y": 50}
     assert report.dropped == [] and report.failures == {} and "pushed_x" in report.why
+    edges = ["pushed_x.message >> scale.x", "scale.y >> taken_y.message"]
+    assert report.edges == [(edge, 50, 50, 0, 0) for edge in edges] and report.mixed == []
     assert report.elapsed >= 0 and "the host simulator" in str(report)
     assert "pushed_x" in str(report) and "finished" in repr(report)
 

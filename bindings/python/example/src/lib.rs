@@ -7,6 +7,7 @@ mod boxes;
 mod detections;
 mod mistakes;
 mod print_tensors;
+mod skipped;
 
 use pyo3::prelude::*;
 use streamflow::message::TensorMap;
@@ -194,6 +195,7 @@ fn seed_graphs(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<AddDetections>()?;
     module.add_class::<OnGreenContext>()?;
     module.add_class::<RemapBoxes>()?;
+    module.add_class::<skipped::JoinSkipped>()?;
     module.add_class::<mistakes::NoReady>()?;
     module.add_class::<mistakes::NoRoom>()
 }

@@ -203,6 +203,28 @@ def test_a_failed_graph_raises_its_error_at_each_end(platform):
     assert running.report().end == "failed" and running.report().failures == {"add": 1}
 
 
+def test_a_join_that_mixes_frames_is_in_the_report(platform):
+    xp = library_of(platform)
+    app = sg.JoinSkipped(platform=platform)
+    with app.spawn() as running:
+        for _ in range(4):
+            app.frames.push(xp.zeros(3, xp.float32))
+        for _ in range(2):
+            app.joined.take()
+        running.finish()
+        report = running.join()
+    # The frames 0 and 1 were joined with the frames 1 and 3.
+    assert report.mixed == [("join", 2, "pushed_frames", ("frame", "passed"), (0, 1))]
+    # Two frames are left, since no partner comes.
+    assert report.edges == [
+        ("pushed_frames.message >> second.frame", 4, 4, 0, 0),
+        ("pushed_frames.message >> join.frame", 4, 2, 0, 2),
+        ("second.passed >> join.passed", 2, 2, 0, 0),
+        ("join.joined >> taken_joined.message", 2, 2, 0, 0),
+    ]
+    assert report.dropped == [("pushed_frames.message >> join.frame", 2, "the run ended")]
+
+
 @pytest.mark.parametrize(("graph", "name"), [(sg.NoReady, "ready"), (sg.NoRoom, "room")])
 def test_a_port_without_its_condition_fails_and_says_what_to_write(platform, graph, name):
     app = graph(platform=platform)

@@ -65,6 +65,27 @@ impl Report {
         Ok(failures)
     }
 
+    /// The messages of each edge: a list of (edge, sent, received, dropped, left). However the run has ended, `sent` is the sum
+    /// of the other three.
+    #[getter]
+    fn edges<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyTuple>>> {
+        let edges = self.inner.edges.iter();
+        let edges = edges.map(|it| (it.edge, it.sent, it.received, it.dropped, it.left));
+        edges.map(|it| it.into_pyobject(py)).collect()
+    }
+
+    /// The nodes that have received messages of one source with different numbers in one tick, as a frame with the boxes of an
+    /// earlier one: a list of (node, number of such ticks, source, two inputs, two numbers). The inputs and numbers are those
+    /// of the first such tick.
+    #[getter]
+    fn mixed<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyTuple>>> {
+        let mixed = self.inner.mixed.iter().map(|it| {
+            let ([one, other], [of_one, of_other]) = (it.inputs, it.sequences);
+            (&it.node, it.ticks, &it.source, (one, other), (of_one, of_other))
+        });
+        mixed.map(|it| it.into_pyobject(py)).collect()
+    }
+
     /// The messages that were sent and never received: a list of (edge, number of messages, reason).
     #[getter]
     fn dropped<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyTuple>>> {
