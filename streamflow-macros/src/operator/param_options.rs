@@ -130,8 +130,10 @@ fn ends_may_fit(range: &Range, ty: &Type, errors: &mut Errors) -> bool {
     let (has_int, has_float) =
         (has(|end| matches!(end, Lit::Int(_))), has(|end| matches!(end, Lit::Float(_))));
     let name = spelled(ty);
-    let text = if is_one_of(&["String", "bool"]) {
-        format!("a range is of numbers, and `{name}` is none; remove the range")
+    let text = if is_one_of(&["String"]) && !literals.is_empty() {
+        "the ends of this range are `String`s; write them as `\"a\".to_owned()..`".to_owned()
+    } else if is_one_of(&["bool"]) && (has_int || has_float) {
+        "a range is of numbers, and `bool` is none; remove the range".to_owned()
     } else if is_one_of(&["f32", "f64"]) && has_int {
         format!(
             "the ends of this range are of type `{name}`; write them with a point, as `0.0..=1.0`"
