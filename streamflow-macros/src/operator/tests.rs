@@ -344,7 +344,11 @@ fn an_item_that_is_not_a_struct_is_kept() {
     ] {
         let (errors, items) = expanded(quote!(), item);
         assert_eq!(errors.len(), 1, "{errors:?}");
-        assert_eq!(items.len(), 5, "the type, its ports, Io, streams, and what they implement");
+        assert_eq!(
+            items.len(),
+            7,
+            "the type, its ports, Io of both hooks, streams, and what they implement"
+        );
     }
 }
 
