@@ -964,12 +964,10 @@ pub(crate) const MISTAKES: &[Mistake] = &[
         5,
         "each operator reports the type of its port, and rustc the user's function that names `Out<'_, Summary>`",
     ),
-    several(
+    one(
         "the option flush forgotten",
         "#[operator(flush)]",
         "#[operator]",
-        "write `#[operator(flush)]` on the definition of `Collect`",
-        3,
-        "rustc reports the unknown `CollectFlushIo`, and the `impl Flush` at its type and at its method",
+        "`Collect` is not declared to be flushed",
     ),
 ];
