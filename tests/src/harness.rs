@@ -21,6 +21,8 @@ use libtest_mimic::{Arguments, Completion, Trial};
 use streamflow::prelude::*;
 use streamflow::schedule::Report;
 
+use crate::forms::Form;
+use crate::layers::gates::spread_streams;
 use crate::seeds;
 
 /// The variable that makes too few GPUs a failure.
@@ -113,6 +115,8 @@ impl<F: Fn(&Platform) -> Result<(), Failed> + Send + 'static> Body for F {}
 #[derive(Default)]
 pub struct Suite {
     trials: Vec<Trial>,
+    /// The forms in which the tests that are added don't run, each with the reason.
+    exceptions: Vec<(Form, &'static str)>,
 }
 
 impl fmt::Debug for Suite {
@@ -125,6 +129,34 @@ impl Suite {
     /// A suite without tests.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Adds tests that have nothing to show in a form. There each of them is reported as ignored, with the reason.
+    #[must_use]
+    pub fn except(
+        mut self,
+        form: Form,
+        reason: &'static str,
+        add: impl FnOnce(Self) -> Self,
+    ) -> Self {
+        self.exceptions.push((form, reason));
+        let mut suite = add(self);
+        suite.exceptions.pop();
+        suite
+    }
+
+    /// Adds a test that runs unless a form excludes it.
+    fn add(
+        &mut self,
+        name: String,
+        runner: impl FnOnce() -> Result<Completion, libtest_mimic::Failed> + Send + 'static,
+    ) {
+        let exceptions = self.exceptions.clone();
+        self.trials.push(Trial::ignorable_test(name, move || {
+            let excluded = exceptions.iter().find_map(|(form, reason)| form.excludes(reason));
+            // No variable makes this a failure: in this form the test can't run anywhere.
+            excluded.map_or_else(runner, |reason| skip("", &reason))
+        }));
     }
 
     /// Adds a body for both platforms.
@@ -162,37 +194,23 @@ impl Suite {
 
     /// Adds a body for several GPUs only.
     #[must_use]
-    pub fn cuda_devices(self, name: &str, count: usize, body: impl Body) -> Self {
-        self.cuda_devices_or(name, count, move |platform| body(platform).map(|()| None))
-    }
-
-    /// As [`cuda_devices`](Self::cuda_devices), with a body that may find out that it proves nothing here. It then returns
-    /// `Ok(Some(reason))`, and is reported as ignored.
-    #[must_use]
-    pub fn cuda_devices_or(
-        mut self,
-        name: &str,
-        count: usize,
-        body: impl Fn(&Platform) -> Result<Option<String>, Failed> + Send + 'static,
-    ) -> Self {
+    pub fn cuda_devices(mut self, name: &str, count: usize, body: impl Body) -> Self {
         let runner = move || match Platform::cuda() {
             Ok(platform) if platform.device_count() < count => {
                 let found = platform.device_count();
                 skip(REQUIRE_GPUS, &format!("it needs {count} GPUs, and there is {found}"))
             }
             Ok(platform) => {
-                let done = catch(|| {
-                    let reason = body(&platform)?;
-                    check_races(&platform).map(|()| reason)
-                });
-                match done.map_err(mimic)? {
-                    None => Ok(Completion::Completed),
-                    Some(reason) => skip("", &reason),
-                }
+                catch(|| {
+                    body(&platform)?;
+                    check_races(&platform)
+                })
+                .map_err(mimic)?;
+                Ok(Completion::Completed)
             }
             Err(missing) => skip("STREAMFLOW_REQUIRE_CUDA", &missing),
         };
-        self.trials.push(Trial::ignorable_test(format!("{name}::cuda"), runner));
+        self.add(format!("{name}::cuda"), runner);
         self
     }
 
@@ -205,8 +223,11 @@ impl Suite {
     ) -> Self {
         let name = format!("{name}::host");
         let label = name.clone();
-        let runner = move || under_seeds(&label, seeds::from_env()?, &body).map_err(mimic);
-        self.trials.push(Trial::test(name, runner));
+        let runner = move || {
+            under_seeds(&label, seeds::from_env()?, &body).map_err(mimic)?;
+            Ok(Completion::Completed)
+        };
+        self.add(name, runner);
         self
     }
 
@@ -234,7 +255,7 @@ impl Suite {
             None => Ok(Completion::Completed),
             Some(reason) => skip(require, &reason),
         };
-        self.trials.push(Trial::ignorable_test(name, runner));
+        self.add(name.to_owned(), runner);
         self
     }
 
@@ -245,13 +266,17 @@ impl Suite {
 
     /// Runs the tests that the command line selects, like any test binary.
     pub fn run(self) -> ExitCode {
-        libtest_mimic::run(&Arguments::from_args(), self.trials).exit_code()
+        self.run_with(&Arguments::from_args())
     }
 
     /// As [`run`](Self::run), one test at a time: for tests that count what the whole process does.
     pub fn run_one_at_a_time(self) -> ExitCode {
-        let arguments = Arguments { test_threads: Some(1), ..Arguments::from_args() };
-        libtest_mimic::run(&arguments, self.trials).exit_code()
+        self.run_with(&Arguments { test_threads: Some(1), ..Arguments::from_args() })
+    }
+
+    fn run_with(self, arguments: &Arguments) -> ExitCode {
+        spread_streams();
+        libtest_mimic::run(arguments, self.trials).exit_code()
     }
 }
 

@@ -1,6 +1,6 @@
 //! The code that streamflow's tests share.
 //!
-//! [`Suite`] runs one body on both platforms, and [`child`] runs one in a separate process. [`setup`] makes streams,
+//! [`Suite`] runs one body on both platforms, in the [`forms`] of the environment, and [`child`] runs one in a separate process. [`setup`] makes streams,
 //! data and recorded platforms. [`layers`] are drivers that are wrong on purpose. [`kernels`] are slow, broken or
 //! generic. [`allocations`] counts heap allocations. [`greedy`] is for tests of the order on one thread. [`floor`]
 //! has the task graphs of the benchmark of that name. [`built`] is a graph that is built at run time.
@@ -10,6 +10,7 @@ pub mod built;
 pub mod child;
 pub mod floor;
 pub mod foreign;
+pub mod forms;
 pub mod frames;
 pub mod graph_runs;
 pub mod greedy;

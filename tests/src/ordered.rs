@@ -3,13 +3,14 @@
 
 use std::sync::Arc;
 
-use streamflow::driver::host::HostDriver;
+use streamflow::driver::host::{HostDriver, Policy};
 use streamflow::driver::replay::Replaying;
 use streamflow::driver::{Driver, RawEvent, RawStream};
 use streamflow::memory::MemoryOptions;
 use streamflow::prelude::*;
 
-use crate::layers::DropWaits;
+use crate::forms::Form;
+use crate::layers::{DropWaits, Gates};
 use crate::{Failed, Suite, check};
 
 /// A program. It returns whether its data was right.
@@ -25,53 +26,43 @@ pub const MEMORY: MemoryOptions = MemoryOptions::new().in_flight(1).small_in_fli
 const CONTROL_SEEDS: u64 = 100;
 const MUST_SHOW: usize = 30;
 
-/// The number of runs of a control on a GPU. One of them must give wrong data.
-const CONTROL_TRIES: usize = 5;
-
 impl Suite {
     /// Adds a program for both platforms, and a control: the program without any wait between streams must give wrong
-    /// data. A control that gives right data fails as inconclusive.
+    /// data.
     #[must_use]
     pub fn ordered(self, name: &str, program: Program) -> Self {
-        self.right(name, program).control(name, move |driver| without_waits(program, driver))
-    }
-
-    /// As [`ordered`](Self::ordered), for a program whose control may be inconclusive on a GPU while graphs are replayed: a
-    /// tick that is one launch has other times, in which the work that nothing orders may still come in the right order.
-    /// `why` says which work that is. The simulator and the control without replay show the missing wait.
-    #[must_use]
-    pub fn ordered_unless_replayed(self, name: &str, why: &'static str, program: Program) -> Self {
-        let is_right = move |driver| without_waits(program, driver);
-        self.right(name, program)
-            .control_on_host(&format!("{name}_control"), 1, MUST_SHOW, is_right)
-            .cuda_devices_or(&format!("{name}_control"), 1, move |platform| {
-                match (inconclusive(platform, is_right)?, is_replayed()) {
-                    (Some(text), false) => Err(Failed::msg(text)),
-                    (Some(text), true) => Ok(Some(format!("{text}. With replay {why}"))),
-                    (None, _) => Ok(None),
-                }
-            })
+        self.right(name, program, move |driver| without_waits(program, driver))
     }
 
     /// As [`ordered`](Self::ordered), for order that does not come from a stream's wait. The control is `wrong`, a
     /// program without that order.
     #[must_use]
     pub fn contrasted(self, name: &str, program: Program, wrong: Program) -> Self {
-        self.right(name, program).control(name, move |driver| by_data(wrong, driver))
+        self.right(name, program, move |driver| by_data(wrong, driver))
     }
 
     /// As [`ordered`](Self::ordered), for order that comes from a condition, so that streams need not wait. The control
     /// is `wrong`, the program without the condition, and without waits.
     #[must_use]
     pub fn conditional(self, name: &str, program: Program, wrong: Program) -> Self {
-        self.right(name, program).control(name, move |driver| without_waits(wrong, driver))
+        self.right(name, program, move |driver| without_waits(wrong, driver))
     }
 
-    fn right(self, name: &str, program: Program) -> Self {
-        self.both(name, move |given| right(program, given))
+    fn right(
+        self,
+        name: &str,
+        program: Program,
+        is_right: impl Fn(Arc<dyn Driver>) -> Result<bool, Failed> + Send + Clone + 'static,
+    ) -> Self {
+        self.both(name, move |given| right(program, given)).control_of(
+            &format!("{name}_control"),
+            (1, MUST_SHOW),
+            Some(program),
+            is_right,
+        )
     }
 
-    /// Adds a control, `name_control`: `is_right` must return false for enough seeds.
+    /// Adds a control, `name_control`: `is_right` must return false.
     #[must_use]
     pub fn control(
         self,
@@ -81,8 +72,7 @@ impl Suite {
         self.control_on(&format!("{name}_control"), 1, MUST_SHOW, is_right)
     }
 
-    /// As [`control`](Self::control), with a full name and on several devices. On the simulator, `must_show` of 100
-    /// seeds must give wrong data.
+    /// As [`control`](Self::control), with a full name and on several devices.
     #[must_use]
     pub fn control_on(
         self,
@@ -91,60 +81,75 @@ impl Suite {
         must_show: usize,
         is_right: impl Fn(Arc<dyn Driver>) -> Result<bool, Failed> + Send + Clone + 'static,
     ) -> Self {
-        let on_gpu = is_right.clone();
-        self.control_on_host(name, devices, must_show, is_right).cuda_devices(
-            name,
-            devices,
-            move |platform| match inconclusive(platform, &on_gpu)? {
-                Some(text) => Err(Failed::msg(text)),
-                None => Ok(()),
-            },
-        )
+        self.control_of(name, (devices, must_show), None, is_right)
     }
 
-    fn control_on_host(
+    /// Adds a control. On both platforms `is_right` must return false behind [`Gates`], and `whole` true. On the simulator
+    /// `must_show` of 100 seeds must give wrong data, too.
+    fn control_of(
         self,
         name: &str,
-        devices: usize,
-        must_show: usize,
-        is_right: impl Fn(Arc<dyn Driver>) -> Result<bool, Failed> + Send + 'static,
+        (devices, must_show): (usize, usize),
+        whole: Option<Program>,
+        is_right: impl Fn(Arc<dyn Driver>) -> Result<bool, Failed> + Send + Clone + 'static,
     ) -> Self {
         // Replay puts graphs that share memory in order by itself, so that fewer seeds show a missing wait.
-        let must_show = if is_replayed() { must_show / 3 } else { must_show };
+        let must_show = if Form::Replayed.is_set() { must_show / 3 } else { must_show };
+        let on_gpu = is_right.clone();
         self.plain(&format!("{name}::host"), move || {
+            let host = || HostDriver::builder().devices(devices);
+            let lazy = host().seed(1).policy(Policy::Lazy).build();
+            shows(Arc::new(Replaying::new(lazy)), whole, &is_right)?;
             let mut shown = 0;
             for seed in 0..CONTROL_SEEDS {
-                let driver = HostDriver::builder().devices(devices).seed(seed).build();
+                let driver = host().seed(seed).build();
                 shown += usize::from(!is_right(Arc::new(Replaying::new(driver)))?);
             }
             check(shown >= must_show, || {
                 format!(
-                    "inconclusive: without the dependency, only {shown} of {CONTROL_SEEDS} seeds gave wrong \
-                     data"
+                    "without the dependency, only {shown} of {CONTROL_SEEDS} seeds gave wrong data"
                 )
             })
+        })
+        .cuda_devices(name, devices, move |platform| {
+            shows(platform.driver().clone(), whole, &on_gpu)
         })
     }
 }
 
-/// Runs a control on a GPU. Returns what it has found if the data was always right.
-fn inconclusive(
-    platform: &Platform,
+/// Fails unless the data of a control is wrong behind [`Gates`], and, if the control is a program without some of its order,
+/// the data of the whole program is right there.
+fn shows(
+    driver: Arc<dyn Driver>,
+    whole: Option<Program>,
     is_right: impl Fn(Arc<dyn Driver>) -> Result<bool, Failed>,
-) -> Result<Option<String>, Failed> {
-    for _ in 0..CONTROL_TRIES {
-        if !is_right(platform.driver().clone())? {
-            return Ok(None);
-        }
+) -> Result<(), Failed> {
+    let has_code = driver.works_alone();
+    let gates = Arc::new(Gates::new(driver)?);
+    if has_code {
+        // CUDA and the libraries load code, and may wait for the device meanwhile.
+        let _unheld = is_right(gates.clone())?;
+        let _opened = gates.open()?;
     }
-    Ok(Some(format!(
-        "inconclusive: without the dependency, the data was right {CONTROL_TRIES} times"
-    )))
-}
-
-/// Whether the environment has each graph replayed.
-fn is_replayed() -> bool {
-    std::env::var("STREAMFLOW_REPLAY").is_ok_and(|value| value != "0")
+    let behind = |is_right: &dyn Fn(Arc<dyn Driver>) -> Result<bool, Failed>| {
+        gates.close();
+        let right = is_right(gates.clone());
+        let opened = gates.open()?;
+        check(!opened.by_itself, || {
+            "a gate has opened by itself: the host has waited for work behind it in a way that `Gates` does not see"
+                .into()
+        })?;
+        Ok::<_, Failed>((right?, opened.within))
+    };
+    if let Some(whole) = whole {
+        let (right, _) = behind(&|driver| by_data(whole, driver))?;
+        check(right, || "behind gates, the data is wrong with the dependency, too".into())?;
+    }
+    let (right, waited_in) = behind(&is_right)?;
+    check(!right, || {
+        let why = waited_in.map(|call| format!("; `{call}` has waited for the device"));
+        format!("behind gates, the data is right without the dependency{}", why.unwrap_or_default())
+    })
 }
 
 /// A platform on any driver, with [`MEMORY`].
@@ -199,4 +204,78 @@ fn without_these(program: Program, broken: Arc<DropWaits>) -> Result<bool, Faile
 /// Those of [`without`].
 pub fn without_waits(program: Program, driver: Arc<dyn Driver>) -> Result<bool, Failed> {
     without_these(program, Arc::new(DropWaits::all(driver)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::foreign;
+    use crate::kernels::{fill, slow_copy};
+
+    fn lazy() -> Arc<dyn Driver> {
+        Arc::new(HostDriver::builder().seed(1).policy(Policy::Lazy).build())
+    }
+
+    /// A stream reads what another one writes. `between` runs after the reader's work is queued.
+    fn reads(platform: &Platform, between: impl FnOnce(&CudaStream) -> Result<()>) -> Result<bool> {
+        let pool = platform.stream_pool("POOL", &CudaStreamPool::new())?;
+        let (writer, reader) = (pool.allocate("writer")?, pool.allocate("reader")?);
+        let mut data = platform.buffer::<f32>(3, &writer)?;
+        let mut copy = platform.buffer::<f32>(3, &reader)?;
+        writer.launch::<fill>(3, (&mut data, 7.0))?;
+        reader.launch::<slow_copy>(3, (&mut copy, &data, 0))?;
+        between(&writer)?;
+        Ok(reader.download_blocking(&copy)? == [7.0; 3])
+    }
+
+    fn whole(platform: &Platform) -> Result<bool> {
+        reads(platform, |_| Ok(()))
+    }
+
+    /// The text of a control that shows nothing.
+    fn text(
+        driver: Arc<dyn Driver>,
+        whole: Option<Program>,
+        is_right: impl Fn(Arc<dyn Driver>) -> Result<bool, Failed>,
+    ) -> String {
+        shows(driver, whole, is_right).map_or_else(|failed| failed.to_string(), |()| String::new())
+    }
+
+    #[test]
+    fn a_missing_wait_shows_behind_gates() {
+        let control = |driver| without_waits(whole, driver);
+        assert_eq!(text(lazy(), Some(whole), control), "");
+        // The simulator executes at once here: the gates alone hold nothing back.
+        let eager = Arc::new(HostDriver::builder().seed(0).policy(Policy::Eager).build());
+        assert!(text(eager, None, control).starts_with("a gate has opened by itself"));
+    }
+
+    #[test]
+    fn a_control_whose_gate_opens_before_the_read_fails() {
+        // The host waits for the writer.
+        let early: Program = |platform| reads(platform, |on| Ok(on.synchronize_blocking()?));
+        let found = text(lazy(), Some(whole), |driver| {
+            // The reader executes after it: it is lazy, too.
+            without_waits(early, driver)
+        });
+        assert_eq!(found, "behind gates, the data is right without the dependency");
+    }
+
+    #[test]
+    fn a_program_that_is_wrong_with_its_waits_fails_its_control() {
+        let wrong: Program = |platform| Ok(!whole(platform)?);
+        let found = text(lazy(), Some(wrong), |driver| without_waits(whole, driver));
+        assert_eq!(found, "behind gates, the data is wrong with the dependency, too");
+    }
+
+    #[test]
+    fn a_wait_beside_the_gates_is_reported() {
+        let below = lazy();
+        let beside = below.clone();
+        let found = text(below, None, move |driver| {
+            let platform = platform(driver)?;
+            reads(&platform, |writer| Ok(foreign::synchronize_stream(&*beside, writer.raw())?))
+        });
+        assert!(found.starts_with("a gate has opened by itself"), "{found}");
+    }
 }

@@ -19,7 +19,7 @@ use streamflow_tests::foreign::{
     read_outside, use_shared, write_outside,
 };
 use streamflow_tests::kernels::{add_one, fill, slow_copy, slow_fill};
-use streamflow_tests::ordered::{Program, without_waits};
+use streamflow_tests::ordered::{self, Program, without_waits};
 use streamflow_tests::{Failed, Suite, check, check_equal};
 
 const LEN: usize = 1003;
@@ -39,7 +39,7 @@ const PROGRAMS: &[(&str, Program, usize)] = &[
 
 fn main() -> ExitCode {
     let suite = PROGRAMS.iter().fold(Suite::new(), |suite, &(name, program, shown)| {
-        suite.both(name, move |on| streamflow_tests::ordered::right(program, on)).control_on(
+        suite.both(name, move |on| ordered::right(program, on)).control_on(
             &format!("{name}_control"),
             1,
             shown,
@@ -236,13 +236,16 @@ fn exported(platform: &Platform) -> Result<bool> {
 
 /// The owner poisons its memory when it gets it back.
 fn dropped_while_read(platform: &Platform) -> Result<bool> {
-    let ours = ours(platform)?;
-    let mut copy = filled(platform, &ours, 0.0)?;
-    let memory = Outside::new(platform, LEN)?;
+    let platform = ordered::platform(platform.driver().clone())?;
+    let ours = ours(&platform)?;
+    let mut copy = filled(&platform, &ours, 0.0)?;
+    let memory = Outside::new(&platform, LEN)?;
     let returned = memory.returned();
-    let tensor = memory.adopt(platform, After::Complete)?;
+    let tensor = memory.adopt(&platform, After::Complete)?;
     ours.launch::<slow_copy>(LEN, (&mut copy, &tensor, SLOW))?;
     drop(tensor);
+    // On the simulator the end of the platform waits for memory that goes back.
+    drop(platform);
     // In the control the memory goes back while the kernel reads.
     while !returned.is_back() && !ours.is_complete()? {
         thread::sleep(Duration::from_millis(1));
@@ -275,6 +278,7 @@ fn reused(platform: &Platform) -> Result<bool> {
             break;
         }
     }
+    ours.synchronize_blocking()?;
     holds(&theirs, &result, 7.0)
 }
 

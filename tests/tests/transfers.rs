@@ -75,10 +75,11 @@ graph! {
 
         #[streams(NEAR)] #[when(count(count))]
         let source: SlowSource = SlowSource::new();
-        #[streams(NEAR)]
-        let here: Show = Show::new(Vec::new());
+        // The host waits for the copy before it waits for the producer.
         #[streams(FAR)]
         let there: Show = Show::new(Vec::new());
+        #[streams(NEAR)]
+        let here: Show = Show::new(Vec::new());
 
         #[transfer]
         source.image >> there.image;

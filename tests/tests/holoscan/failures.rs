@@ -10,11 +10,7 @@ use crate::operators::{LEN, SLOW, Seen, Tx, all, floats, push_seen};
 
 pub(crate) fn tests(suite: Suite) -> Suite {
     suite
-        .ordered_unless_replayed(
-            "n6_exception_handling",
-            "the hook that fails has its copy sent only then, after the slow kernel",
-            n6_exception_handling,
-        )
+        .ordered("n6_exception_handling", n6_exception_handling)
         .ordered("n10_memory_available", n10_memory_available)
 }
 

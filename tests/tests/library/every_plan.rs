@@ -287,6 +287,9 @@ fn two_streams(platform: &Platform, plans: &'static [MadePlan]) -> Result<bool> 
                 first.double(work, &y, &mut x)?;
                 is_right &= all(&other.download_blocking(&x)?, 4.0 * value);
             }
+            // A library may wait for the device while it makes the next plan.
+            work.synchronize_blocking()?;
+            other.synchronize_blocking()?;
         }
         Ok(is_right)
     })

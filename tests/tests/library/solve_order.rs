@@ -104,7 +104,7 @@ fn statuses(platform: &Platform) -> Result<bool> {
         let (mut a, b) = (upload(cx, &[2.0_f32], &[1, 1])?, cx.upload(&[6.0_f32])?);
         let mut x = Checked::new(cx.tensor([1], work)?, cx, work)?;
         plan.solve(work, &a, &b, &mut x)?;
-        other.synchronize_blocking()?;
+        work.synchronize_blocking()?;
         work.launch::<slow_fill>(1, (&mut a, 0.0, SLOW))?;
         plan.solve(work, &a, &b, &mut x)?;
         // Read on another stream: the check is that of the second call.

@@ -1,0 +1,237 @@
+//! The gates of one device: flags in page-locked memory, and what waits for them on the device.
+
+use std::collections::HashMap;
+use std::ffi::c_void;
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use streamflow::driver::{
+    Code, DeviceId, Driver, DriverResult, HostFunction, Image, KernelSource, Launch, MemoryRange,
+    Param, RawFunction, RawStream, StreamOptions,
+};
+
+use super::held::Gate;
+
+/// A gate opens by itself after this time, and the control then fails: without it, a wait that nobody sees would hang.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// So many streams of a device have gates, and so many bytes of page-locked memory are there for its programs.
+const FLAGS: usize = 4096;
+const RESERVE: u64 = 1 << 20;
+
+/// Page-locked memory is poisoned with this byte, and so is device memory: a NaN.
+pub(super) const POISON: u8 = 0xFF;
+
+/// Waits until the flag has the gate's number. A flag of its own says that a gate has waited too long.
+const PTX: &str = r"
+.version 6.3
+.target sm_75
+.address_size 64
+
+.visible .entry streamflow_gate(
+    .param .u64 flag_address,
+    .param .u64 late_address,
+    .param .u64 patience,
+    .param .u32 gate_number
+)
+{
+    .reg .pred %p;
+    .reg .b32 %number, %seen;
+    .reg .b64 %flag, %late, %limit, %start, %now;
+
+    ld.param.u64 %flag, [flag_address];
+    ld.param.u64 %late, [late_address];
+    ld.param.u64 %limit, [patience];
+    ld.param.u32 %number, [gate_number];
+    mov.u64 %start, %globaltimer;
+WAIT:
+    ld.acquire.sys.u32 %seen, [%flag];
+    setp.ge.u32 %p, %seen, %number;
+    @%p bra DONE;
+    ld.acquire.sys.u32 %seen, [%late];
+    setp.ne.u32 %p, %seen, 0;
+    @%p bra DONE;
+    nanosleep.u32 500;
+    mov.u64 %now, %globaltimer;
+    sub.u64 %now, %now, %start;
+    setp.lt.u64 %p, %now, %limit;
+    @%p bra WAIT;
+    mov.u32 %seen, 1;
+    st.release.sys.u32 [%late], %seen;
+DONE:
+    ret;
+}
+";
+
+/// The flags of a device.
+#[derive(Debug)]
+pub(super) struct Flags {
+    device: DeviceId,
+    memory: MemoryRange,
+    /// On a GPU: the kernel that waits.
+    waits: Option<RawFunction>,
+    /// Work that is no work of the program, and that no gate holds back.
+    own: RawStream,
+    reserve: MemoryRange,
+    reserved: AtomicUsize,
+    /// Page-locked memory that is freed last: freeing it waits for the device.
+    freed: Mutex<Vec<MemoryRange>>,
+}
+
+/// A gate on the simulator, whose work executes in calls alone: a gate that is closed by then has waited too long.
+struct HostGate {
+    flag: &'static AtomicU32,
+    late: &'static AtomicU32,
+    number: u32,
+}
+
+unsafe extern "C" fn wait_on_host(gate: *mut c_void) {
+    // SAFETY: `queue` made the box for this one call.
+    let gate = unsafe { Box::from_raw(gate.cast::<HostGate>()) };
+    if gate.flag.load(Ordering::Acquire) < gate.number {
+        gate.late.store(1, Ordering::Release);
+    }
+}
+
+impl Flags {
+    pub(super) fn new(below: &dyn Driver, device: DeviceId) -> DriverResult<Self> {
+        below.bind(device)?;
+        let memory = below.allocate_pinned(device, (FLAGS * size_of::<u32>()) as u64)?;
+        let reserve = below.allocate_pinned(device, RESERVE)?;
+        // SAFETY: both were just allocated, and no work uses them.
+        unsafe {
+            std::ptr::write_bytes(at::<u8>(memory.address), 0, FLAGS * size_of::<u32>());
+            std::ptr::write_bytes(at::<u8>(reserve.address), POISON, RESERVE as usize);
+        }
+        let own = below.create_stream(device, StreamOptions::default())?;
+        let waits = below.works_alone().then(|| load(below, device)).transpose()?;
+        let reserved = AtomicUsize::new(0);
+        let flags = Self { device, memory, waits, own, reserve, reserved, freed: Mutex::default() };
+        // The first launch may load code, for which CUDA waits for kernels.
+        flags.queue(below, own, Gate { device, flag: 1, number: 0 })?;
+        // SAFETY: the stream was made above.
+        unsafe { below.synchronize_stream(own) }?;
+        Ok(flags)
+    }
+
+    /// Flag 0 is that of gates that have waited too long.
+    fn flag(&self, index: usize) -> &'static AtomicU32 {
+        let address = self.memory.address + (index.min(FLAGS - 1) * size_of::<u32>()) as u64;
+        // SAFETY: the address is within the memory, which is initialised and freed last, after all work of the device.
+        unsafe { AtomicU32::from_ptr(at(address)) }
+    }
+
+    /// Queues a gate.
+    pub(super) fn queue(&self, below: &dyn Driver, on: RawStream, gate: Gate) -> DriverResult<()> {
+        let Some(function) = self.waits else {
+            let (flag, late) = (self.flag(gate.flag), self.flag(0));
+            let data = Box::into_raw(Box::new(HostGate { flag, late, number: gate.number })).cast();
+            // SAFETY: the stream is the caller's, and the box lives until the call.
+            return unsafe {
+                below.launch_host_function(on, HostFunction { call: wait_on_host, data })
+            };
+        };
+        let address = |index: usize| self.flag(index).as_ptr().expose_provenance() as u64;
+        let params = [
+            Param::new(address(gate.flag)),
+            Param::new(address(0)),
+            Param::new(PATIENCE.as_nanos() as u64),
+            Param::new(gate.number),
+        ];
+        let launch = Launch {
+            function,
+            name: "streamflow_gate",
+            grid: [1; 3],
+            block: [1; 3],
+            shared_bytes: 0,
+            params: &params,
+            accesses: &[],
+            rows: &[],
+        };
+        below.bind(self.device)?;
+        // SAFETY: the parameters are those of `PTX`, and the flags are freed after all work.
+        unsafe { below.launch(on, &launch) }
+    }
+
+    /// Opens a gate, and those of the stream before it.
+    pub(super) fn open(&self, gate: Gate) {
+        self.flag(gate.flag).fetch_max(gate.number, Ordering::Release);
+    }
+
+    /// Whether a gate has opened by itself since the last call of [`reset`](Self::reset).
+    pub(super) fn is_late(&self) -> bool {
+        self.flag(0).load(Ordering::Acquire) != 0
+    }
+
+    pub(super) fn reset(&self) {
+        self.flag(0).store(0, Ordering::Release);
+    }
+
+    /// Writes poison into memory that no work uses yet, and waits for that.
+    pub(super) fn poison(&self, below: &dyn Driver, range: MemoryRange) -> DriverResult<()> {
+        below.bind(self.device)?;
+        // SAFETY: the caller has allocated the range, and the stream lives as long as `self`.
+        unsafe {
+            below.fill(self.own, range, POISON)?;
+            below.synchronize_stream(self.own)
+        }
+    }
+
+    /// Page-locked memory from the reserve, which needs no call of CUDA; `None` if too little is left.
+    pub(super) fn take(&self, bytes: u64) -> Option<MemoryRange> {
+        let len = bytes.next_multiple_of(256) as usize;
+        let start = self.reserved.fetch_add(len, Ordering::Relaxed) as u64;
+        let fits = start + len as u64 <= RESERVE;
+        fits.then(|| MemoryRange { address: self.reserve.address + start, bytes })
+    }
+
+    /// Takes memory back, to free it last.
+    pub(super) fn give_back(&self, range: MemoryRange) {
+        let within = self.reserve.address..self.reserve.end();
+        if !within.contains(&range.address) {
+            self.freed.lock().unwrap_or_else(PoisonError::into_inner).push(range);
+        }
+    }
+
+    /// Waits for all work of the device. All gates are open.
+    pub(super) fn wait_for_device(&self, below: &dyn Driver) -> DriverResult<()> {
+        below.bind(self.device)?;
+        // SAFETY: the stream lives as long as `self`.
+        unsafe {
+            below.wait_for_device(self.own)?;
+            below.synchronize_stream(self.own)
+        }
+    }
+
+    /// Frees all memory, after all work of the device.
+    pub(super) fn free(&self, below: &dyn Driver) -> DriverResult<()> {
+        let freed = std::mem::take(&mut *self.freed.lock().unwrap_or_else(PoisonError::into_inner));
+        // SAFETY: the caller has waited for all work, and has dropped the programs that had the memory.
+        unsafe {
+            for range in freed.into_iter().chain([self.reserve, self.memory]) {
+                below.free_pinned(self.device, range)?;
+            }
+            below.destroy_stream(self.own)
+        }
+    }
+}
+
+/// A pointer to host memory of the driver.
+fn at<T>(address: u64) -> *mut T {
+    std::ptr::with_exposed_provenance_mut(address as usize)
+}
+
+/// The kernel. Its code is a module's, so that no tick with a gate is replayed.
+fn load(below: &dyn Driver, device: DeviceId) -> DriverResult<RawFunction> {
+    let name = "streamflow_gate";
+    // SAFETY: the image is text.
+    let module =
+        unsafe { below.load_module(device, name, &Image(PTX.trim_start().as_bytes().to_vec())) }?;
+    let source = KernelSource { name, entry: name, host: None, code: Code::Module(module) };
+    // SAFETY: the module was just loaded.
+    Ok(unsafe { below.load_kernel(device, &source) }?.function)
+}
+
+/// Compiled kernels by their device, name and code: code that is loaded once is there in the next run.
+pub(super) type Loaded<T> = Mutex<HashMap<(DeviceId, String, Vec<u8>), T>>;

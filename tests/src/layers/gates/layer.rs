@@ -1,0 +1,218 @@
+//! The calls of a driver behind gates.
+
+use streamflow::driver::{
+    Code, CopyOp, DeviceId, Driver, DriverResult, HostFunction, Image, KernelSource, Launch, Layer,
+    LibraryCall, LoadedKernel, MemoryRange, MemorySource, RawEvent, RawModule, RawStream,
+    StreamFlags, StreamOptions, Target,
+};
+
+use super::flags::POISON;
+use super::held::Point;
+use super::{Gates, lock};
+
+// SAFETY: work executes in the order of its stream, later than it could. "Not complete" promises nothing. Page-locked memory
+// from the reserve has one owner, and memory is freed after all work. Code that is loaded stays loaded.
+unsafe impl Layer for Gates {
+    fn below(&self) -> &dyn Driver {
+        &*self.below
+    }
+
+    fn create_stream(&self, device: DeviceId, options: StreamOptions) -> DriverResult<RawStream> {
+        let stream = self.below.create_stream(device, options)?;
+        let is_blocking = options.flags == StreamFlags::Blocking && options.green.is_none();
+        lock(&self.held).create_stream(stream, is_blocking);
+        Ok(stream)
+    }
+
+    unsafe fn destroy_stream(&self, stream: RawStream) -> DriverResult<()> {
+        lock(&self.held).destroy_stream(stream);
+        pass!([unsafe] self.below.destroy_stream(stream))
+    }
+
+    unsafe fn query_stream(&self, stream: RawStream) -> DriverResult<bool> {
+        if self.finds_closed(Point::Stream(stream)) {
+            return Ok(false);
+        }
+        pass!([unsafe] self.below.query_stream(stream))
+    }
+
+    unsafe fn synchronize_stream(&self, stream: RawStream) -> DriverResult<()> {
+        self.open_for(Point::Stream(stream));
+        pass!([unsafe] self.below.synchronize_stream(stream))
+    }
+
+    fn create_event(&self, device: DeviceId) -> DriverResult<RawEvent> {
+        let event = self.below.create_event(device)?;
+        lock(&self.held).create_event(event);
+        Ok(event)
+    }
+
+    fn create_timing_event(&self, device: DeviceId) -> DriverResult<RawEvent> {
+        let event = self.below.create_timing_event(device)?;
+        lock(&self.held).create_event(event);
+        Ok(event)
+    }
+
+    unsafe fn destroy_event(&self, event: RawEvent) -> DriverResult<()> {
+        lock(&self.held).destroy_event(event);
+        pass!([unsafe] self.below.destroy_event(event))
+    }
+
+    unsafe fn record_event(&self, event: RawEvent, stream: RawStream) -> DriverResult<()> {
+        pass!([unsafe] self.below.record_event(event, stream))?;
+        lock(&self.held).record(event, stream);
+        Ok(())
+    }
+
+    unsafe fn wait_event(&self, stream: RawStream, event: RawEvent) -> DriverResult<()> {
+        lock(&self.held).wait(stream, event);
+        pass!([unsafe] self.below.wait_event(stream, event))
+    }
+
+    unsafe fn query_event(&self, event: RawEvent) -> DriverResult<bool> {
+        if self.finds_closed(Point::Event(event)) {
+            return Ok(false);
+        }
+        pass!([unsafe] self.below.query_event(event))
+    }
+
+    unsafe fn synchronize_event(&self, event: RawEvent) -> DriverResult<()> {
+        self.open_for(Point::Event(event));
+        pass!([unsafe] self.below.synchronize_event(event))
+    }
+
+    unsafe fn allocate(
+        &self,
+        stream: RawStream,
+        bytes: u64,
+        source: MemorySource,
+    ) -> DriverResult<MemoryRange> {
+        let range = self.call(
+            "allocate",
+            None,
+            |below| pass!([unsafe] below.allocate(stream, bytes, source)),
+        )?;
+        // Memory of a device has what the program before left there. A race checker would not see that the host has waited
+        // for such memory.
+        if source == MemorySource::Unused && self.below.works_alone() && !self.below.watches() {
+            self.flags(stream.device()).poison(&*self.below, range)?;
+        }
+        Ok(range)
+    }
+
+    unsafe fn free(&self, stream: RawStream, range: MemoryRange) -> DriverResult<()> {
+        self.call("free", None, |below| pass!([unsafe] below.free(stream, range)))
+    }
+
+    unsafe fn recycle(&self, stream: RawStream, range: MemoryRange) -> DriverResult<()> {
+        pass!([unsafe] self.below.recycle(stream, range))?;
+        if !self.below.works_alone() || range.bytes == 0 {
+            return Ok(());
+        }
+        self.queue("fill", stream, |below| pass!([unsafe] below.fill(stream, range, POISON)))
+    }
+
+    unsafe fn wait_for_device(&self, stream: RawStream) -> DriverResult<()> {
+        lock(&self.held).wait_for_device(stream);
+        pass!([unsafe] self.below.wait_for_device(stream))
+    }
+
+    fn trim(&self, device: DeviceId, keep: u64) -> DriverResult<()> {
+        self.open_all();
+        self.call("trim", None, |below| below.trim(device, keep))
+    }
+
+    fn allocate_pinned(&self, device: DeviceId, bytes: u64) -> DriverResult<MemoryRange> {
+        if lock(&self.held).is_any_closed() {
+            if let Some(range) = self.flags(device).take(bytes) {
+                return Ok(range);
+            }
+            self.open_all();
+        }
+        self.call("allocate_pinned", None, |below| below.allocate_pinned(device, bytes))
+    }
+
+    unsafe fn free_pinned(&self, device: DeviceId, range: MemoryRange) -> DriverResult<()> {
+        self.flags(device).give_back(range);
+        Ok(())
+    }
+
+    unsafe fn copy(&self, stream: RawStream, copy: &CopyOp) -> DriverResult<()> {
+        self.hold(stream)?;
+        if copy.kind.blocks_host() {
+            self.open_for(Point::Stream(stream));
+        }
+        self.call("copy", Some(stream), |below| pass!([unsafe] below.copy(stream, copy)))
+    }
+
+    unsafe fn fill(&self, stream: RawStream, range: MemoryRange, byte: u8) -> DriverResult<()> {
+        self.queue("fill", stream, |below| pass!([unsafe] below.fill(stream, range, byte)))
+    }
+
+    unsafe fn load_module(
+        &self,
+        device: DeviceId,
+        name: &str,
+        image: &Image,
+    ) -> DriverResult<RawModule> {
+        let key = (device, name.to_owned(), image.0.clone());
+        self.loaded(
+            &self.modules,
+            key,
+            |below| pass!([unsafe] below.load_module(device, name, image)),
+        )
+    }
+
+    unsafe fn load_kernel(
+        &self,
+        device: DeviceId,
+        source: &KernelSource<'_>,
+    ) -> DriverResult<LoadedKernel> {
+        let name = format!("{} {}", source.name, source.entry);
+        match source.code {
+            // The simulator's body.
+            _ if !self.below.works_alone() => {
+                pass!([unsafe] self.below.load_kernel(device, source))
+            }
+            Code::Image(make) => {
+                let compute_capability = self.below.device_info(device)?.compute_capability;
+                let image = make(Target { compute_capability })?;
+                let key = (device, name, image.0.clone());
+                self.loaded(&self.kernels, key, |below| {
+                    let given = |_| Ok(image.clone());
+                    let source = KernelSource { code: Code::Image(&given), ..*source };
+                    pass!([unsafe] below.load_kernel(device, &source))
+                })
+            }
+            Code::Module(module) => {
+                let key = (device, name, module.handle().to_ne_bytes().to_vec());
+                self.loaded(
+                    &self.kernels,
+                    key,
+                    |below| pass!([unsafe] below.load_kernel(device, source)),
+                )
+            }
+        }
+    }
+
+    unsafe fn launch(&self, stream: RawStream, launch: &Launch<'_>) -> DriverResult<()> {
+        self.queue("launch", stream, |below| pass!([unsafe] below.launch(stream, launch)))
+    }
+
+    unsafe fn call_library(&self, stream: RawStream, call: &LibraryCall<'_>) -> DriverResult<()> {
+        self.queue(call.function, stream, |below| pass!([unsafe] below.call_library(stream, call)))
+    }
+
+    unsafe fn launch_host_function(
+        &self,
+        stream: RawStream,
+        function: HostFunction,
+    ) -> DriverResult<()> {
+        pass!([unsafe] self.below.launch_host_function(stream, function))?;
+        // The host may wait for the function, without a call.
+        if lock(&self.held).wakes(stream) {
+            self.open_for(Point::Stream(stream));
+        }
+        Ok(())
+    }
+}
