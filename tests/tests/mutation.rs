@@ -100,6 +100,7 @@ use std::env;
 use std::process::ExitCode;
 
 use mutation::drop_each::{Part, drop_each};
+use streamflow_tests::forms::Form;
 use streamflow_tests::{Failed, Suite};
 
 /// Every n-th dependency is dropped with the workers of the environment, so that this takes less than a minute.
@@ -128,10 +129,10 @@ fn with_workers() -> Result<(), Failed> {
 }
 
 fn main() -> ExitCode {
-    let mut suite = Suite::new();
-    if streamflow_tests::greedy::is_default() {
-        let name = "the_race_checker_and_the_data_show_each_dropped_dependency";
-        suite = suite.plain(name, greedy);
-    }
-    suite.plain("they_show_it_with_workers_that_take_turns", with_workers).run()
+    Suite::new()
+        .except(Form::Workers, "another run has the greedy scheduler", |suite| {
+            suite.plain("the_race_checker_and_the_data_show_each_dropped_dependency", greedy)
+        })
+        .plain("they_show_it_with_workers_that_take_turns", with_workers)
+        .run()
 }

@@ -21,8 +21,8 @@ use streamflow::driver::Call;
 use streamflow::prelude::*;
 use streamflow_examples::seed_app::{HandWired, Streams};
 use streamflow_tests::allocations::{self, Counting, count};
+use streamflow_tests::forms::Form;
 use streamflow_tests::graph_runs::{Example, OnTick};
-use streamflow_tests::greedy;
 use streamflow_tests::kernels::{add_one, fill};
 use streamflow_tests::setup::recorded;
 use streamflow_tests::stereo::Counter;
@@ -62,8 +62,8 @@ fn main() -> ExitCode {
 fn late() -> u64 {
     // With replay, calls that a seed makes rare come a second time late, and a graph of them has some 50 allocations. Several
     // such graphs are made where memory has many readers.
-    let is_replayed = std::env::var("STREAMFLOW_REPLAY").is_ok_and(|value| value != "0");
-    if greedy::is_default() && !is_replayed { 0 } else { 100 + 400 * u64::from(is_replayed) }
+    let is_replayed = Form::Replayed.is_set();
+    if !Form::Workers.is_set() && !is_replayed { 0 } else { 100 + 400 * u64::from(is_replayed) }
 }
 
 /// Runs with two ticks in flight, as the example does.
@@ -438,9 +438,9 @@ fn origins(platform: &Platform) -> Result<(), Failed> {
     no_allocations_within("several origins", |ticks, on_tick| {
         let report = Origins::new(&measured, ticks, on_tick)?.run()?;
         let counted = report.latency.iter().map(|path| path.summary.count).sum::<u64>();
-        let paths = if greedy::is_default() { 2..=2 } else { 2..=4 };
+        let paths = if Form::Workers.is_set() { 2..=4 } else { 2..=2 };
         check(paths.contains(&report.latency.len()), || format!("{report}"))?;
-        let sent = if greedy::is_default() { ticks..=ticks } else { ticks..=2 * ticks };
+        let sent = if Form::Workers.is_set() { ticks..=2 * ticks } else { ticks..=ticks };
         check(sent.contains(&counted), || format!("{report}"))
     })
 }

@@ -5,7 +5,7 @@ use streamflow::operator::{Answer, AsyncHandle, BooleanHandle, Condition};
 use streamflow::prelude::*;
 use streamflow::time::Timestamp;
 use streamflow_tests::allocations::{count, so_far_of_all};
-use streamflow_tests::greedy;
+use streamflow_tests::forms::Form;
 use streamflow_tests::{Failed, Suite, check, check_equal, child};
 
 use super::batches;
@@ -36,7 +36,7 @@ pub(crate) fn in_child() -> Result<(), Failed> {
 /// then.
 pub(super) fn check_none(warm: u64, last: u64) -> Result<(), Failed> {
     let made = last.saturating_sub(warm);
-    let late = if greedy::is_default() { 0 } else { 20 };
+    let late = if Form::Workers.is_set() { 20 } else { 0 };
     check(warm > 0 && last > 0 && made <= late, || format!("{made} allocations"))
 }
 

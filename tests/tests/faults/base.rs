@@ -9,7 +9,7 @@ use streamflow::driver::host::HostDriver;
 use streamflow::memory::MemoryOptions;
 use streamflow::prelude::*;
 use streamflow::time::Clock;
-use streamflow_tests::greedy;
+use streamflow_tests::forms::Form;
 use streamflow_tests::layers::faults::Injector;
 
 /// A driver for each trial.
@@ -82,6 +82,6 @@ impl Base {
 
     /// Whether a program makes the same calls in each run.
     pub(crate) fn repeats(self) -> bool {
-        matches!(self, Self::Host(_)) && greedy::is_default()
+        matches!(self, Self::Host(_)) && !Form::Workers.is_set()
     }
 }

@@ -1,6 +1,6 @@
 //! Whether a fault was reported: once, with the names of the call, of the error and of the node.
 
-use streamflow_tests::greedy;
+use streamflow_tests::forms::Form;
 use streamflow_tests::layers::faults::{Fault, INJECTED, Target, gives_back};
 
 /// How a trial ended, if it is explained.
@@ -55,7 +55,7 @@ impl Reports {
         for text in &reports {
             let has_names = text.contains(fault.function) && text.contains(fault.code.name);
             // From the first failure on, other workers' calls fail as well.
-            let may_be_other = fault.lasts && !greedy::is_default();
+            let may_be_other = fault.lasts && Form::Workers.is_set();
             let has_node = may_be_other || names_the_node(target, text, logged);
             if !(is_no_memory || has_names) || !has_node {
                 return Err(format!("call, error or node are missing: {text}"));

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use streamflow::driver::{Driver, DriverError};
 use streamflow::prelude::*;
-use streamflow_tests::greedy;
+use streamflow_tests::forms::Form;
 use streamflow_tests::layers::faults::{Fault, Injector, Live, Target};
 
 use crate::base::{Above, Base};
@@ -17,7 +17,7 @@ static TRIAL: Mutex<()> = Mutex::new(());
 
 /// Held by a trial: if graphs have workers, one trial is made at a time, so that each line of the log is its own.
 fn alone() -> Option<MutexGuard<'static, ()>> {
-    let has_workers = !greedy::is_default();
+    let has_workers = Form::Workers.is_set();
     log::IS_SHARED.store(has_workers, Ordering::Relaxed);
     has_workers.then(|| TRIAL.lock().unwrap_or_else(PoisonError::into_inner))
 }

@@ -1,10 +1,10 @@
 //! Decides whether the race checker and the data notice a mutation, or proves that it changes nothing.
 
-use std::env;
 use std::time::Duration;
 
 use streamflow::prelude::*;
 use streamflow::testing::Explorer;
+use streamflow_tests::forms::Form;
 
 use super::order::{Verdict, judge};
 use super::runs::{Mutation, Run, Subject, Trial};
@@ -111,7 +111,9 @@ pub(crate) fn notice(right: Trial<'_>, mutation: &Mutation, seeds: &mut [u64]) -
     match (reported.shown, wrong.shown) {
         (true, true) => Outcome::Noticed,
         (true, false) if more_seeds_show_it(data) => Outcome::Noticed,
-        (true, false) if is_planned() || is_replayed() => Outcome::CheckerAlone,
+        (true, false) if Form::Planned.is_set() || Form::ReplayedAlways.is_set() => {
+            Outcome::CheckerAlone
+        }
         (true, false) => match explore(data) {
             Explored { wrong: true, .. } => Outcome::Noticed,
             _ if is_noticed_in_another_form(right, mutation, seeds) => Outcome::SameData,
@@ -126,16 +128,6 @@ pub(crate) fn notice(right: Trial<'_>, mutation: &Mutation, seeds: &mut [u64]) -
             unnoticed(data, verdict, reported.times + wrong.times, unneeded)
         }
     }
-}
-
-/// Whether the environment plans the streams of the programs.
-fn is_planned() -> bool {
-    env::var("STREAMFLOW_ASSIGN").is_ok_and(|assign| assign.starts_with("planned"))
-}
-
-/// Whether the environment replays each pass of the programs.
-pub(crate) fn is_replayed() -> bool {
-    env::var("STREAMFLOW_REPLAY").is_ok_and(|mode| mode == "always")
 }
 
 fn more_seeds_show_it(data: Trial<'_>) -> bool {
@@ -180,7 +172,7 @@ fn unnoticed(trial: Trial<'_>, verdict: Verdict, times: u64, unneeded: Unneeded)
             _ => Outcome::OrdersNothing,
         };
     }
-    if is_planned() && !matches!(verdict, Verdict::Race(_)) {
+    if Form::Planned.is_set() && !matches!(verdict, Verdict::Race(_)) {
         return Outcome::SharesStream;
     }
     let found = explore(trial);

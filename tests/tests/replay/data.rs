@@ -4,6 +4,7 @@ use streamflow::driver::replay::ReplayReport;
 use streamflow::memory::MemoryOptions;
 use streamflow::prelude::*;
 use streamflow::schedule::Report;
+use streamflow_tests::forms::Form;
 use streamflow_tests::seen;
 use streamflow_tests::{Failed, Suite, check, check_equal, check_text};
 
@@ -15,7 +16,6 @@ pub(crate) fn add(suite: Suite) -> Suite {
         .both("many_rotations_of_buffers_are_replayed", rotations)
         .both("a_parameter_that_changes_once_is_set", change)
         .both("ticks_by_hand_are_replayed", by_hand)
-        .both("a_graph_that_does_not_ask_is_not_replayed", not_asked)
 }
 
 pub(crate) const TICKS: u64 = 80;
@@ -95,8 +95,7 @@ fn by_hand(platform: &Platform) -> Result<(), Failed> {
     check(replayed(&report)?.replayed > TICKS * 3 / 4, || report.to_string())
 }
 
-fn not_asked(platform: &Platform) -> Result<(), Failed> {
+pub(super) fn not_asked(platform: &Platform) -> Result<(), Failed> {
     let report = Plain::new(platform, 8, Got::default())?.run()?;
-    let is_asked = std::env::var("STREAMFLOW_REPLAY").is_ok_and(|value| value != "0");
-    check_equal(report.replay.is_some(), is_asked)
+    check_equal(report.replay.is_some(), Form::Replayed.is_set())
 }

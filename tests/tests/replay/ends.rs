@@ -7,35 +7,34 @@ use streamflow::driver::host::HostDriver;
 use streamflow::driver::replay::Replaying;
 use streamflow::prelude::*;
 use streamflow::schedule::{Report, Schedule};
+use streamflow_tests::forms::Form;
 use streamflow_tests::layers::{CallKind, FailNth};
 use streamflow_tests::seen;
 use streamflow_tests::{Failed, Suite, check, check_equal, check_text};
 
-use super::data::{Diamond, FEW, TICKS, few, replayed};
+use super::data::{Diamond, FEW, TICKS, few, not_asked, replayed};
 use super::nodes::*;
 
-/// Whether the environment has each pass become a graph, also one that comes for the first time.
-fn makes_each_graph_at_once() -> bool {
-    std::env::var("STREAMFLOW_REPLAY").is_ok_and(|value| value == "always")
+pub(crate) fn add(suite: Suite) -> Suite {
+    suite
+        .except(Form::ReplayedAlways, "its subject follows a pass without a graph", |suite| {
+            suite
+                .seeded("a_held_back_launch_that_fails_names_its_operator", held_back)
+                .seeded("a_graph_that_can_t_be_made_is_sent", not_made)
+                .both("grids_that_always_change_switch_replay_off", changing)
+        })
+        .seeded("a_graph_that_can_t_be_launched_is_sent", not_launched)
+        .both("a_handle_that_was_given_out_breaks_replay", given_out)
+        .both("two_graphs_in_turn_are_both_replayed", two_graphs)
 }
 
-pub(crate) fn add(suite: Suite) -> Suite {
-    let suite = if makes_each_graph_at_once() {
-        suite
-    } else {
-        // What these are about follows a pass without a graph.
-        suite
-            .seeded("a_held_back_launch_that_fails_names_its_operator", held_back)
-            .seeded("a_graph_that_can_t_be_made_is_sent", not_made)
-            .both("grids_that_always_change_switch_replay_off", changing)
-    };
+/// What replays nothing.
+pub(crate) fn add_others(suite: Suite) -> Suite {
     suite
-        .seeded("a_graph_that_can_t_be_launched_is_sent", not_launched)
+        .both("a_graph_that_does_not_ask_is_not_replayed", not_asked)
         .seeded("a_driver_that_does_not_replay_says_so", another_driver)
         .both("workers_switch_replay_off", workers)
         .both("a_node_that_goes_on_after_failures_switches_replay_off", on_failure)
-        .both("a_handle_that_was_given_out_breaks_replay", given_out)
-        .both("two_graphs_in_turn_are_both_replayed", two_graphs)
 }
 
 const NEVER: u64 = u64::MAX;
