@@ -12,7 +12,8 @@
 #   workers      hand-overs, and ticks with workers
 #   libraries    plans in turns with the libraries called by hand. Needs nvcc
 #   floor        ticks in turns with programs by hand, FLOOR_ARGS. Needs nvcc
-# The exit status is 1 if a part failed.
+# The exit status is 1 if a part failed. Several of these commands may run at the same time, on one GPU too: suites that take
+# all of its memory wait until they are alone.
 set -uo pipefail
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
 binaries="$(cd "$1" && pwd)" results="$(mkdir -p "$2" && cd "$2" && pwd)"
@@ -36,10 +37,16 @@ form() {
   esac
 }
 
+# Held by each suite that runs, and by those that take all memory of the device alone.
+export DEVICE_LOCK="${TMPDIR:-/tmp}/streamflow-device-memory.lock"
+
 # One test binary: a line, and the end of its output if it failed.
 one_suite() {
-  local name="$1" log status=0
-  log="$(timeout "${LIMIT:-150}" "./$name" cuda --test-threads=1 2>&1)" || status=$?
+  local name="$1" log status=0 how=--shared
+  case "$name" in
+    test-errors | test-free_memory) how=--exclusive ;;
+  esac
+  log="$(flock "$how" "$DEVICE_LOCK" timeout "${LIMIT:-150}" "./$name" cuda --test-threads=1 2>&1)" || status=$?
   echo "$name: exit $status, $(grep '^test result' <<<"$log" | tail -1)"
   [ "$status" = 0 ] || { grep -v ' \.\.\. ok$' <<<"$log" | tail -60 | sed 's/^/    /'; return 1; }
 }
