@@ -10,6 +10,7 @@ use streamflow::memory::MemoryOptions;
 use streamflow::prelude::*;
 
 use crate::forms::Form;
+use crate::layers::gates::Ended;
 use crate::layers::{DropWaits, Gates};
 use crate::{Failed, Suite, check};
 
@@ -128,26 +129,25 @@ fn shows(
     let gates = Arc::new(Gates::new(driver)?);
     if has_code {
         // CUDA and the libraries load code, and may wait for the device meanwhile.
-        let _unheld = is_right(gates.clone())?;
-        let _opened = gates.open()?;
+        let _unheld = gates.before(&is_right)?.with?;
     }
     let behind = |is_right: &dyn Fn(Arc<dyn Driver>) -> Result<bool, Failed>| {
-        gates.close();
-        let right = is_right(gates.clone());
-        let opened = gates.open()?;
-        check(!opened.by_itself, || {
+        let Ended { with, by_itself, waited, is_over } = gates.behind(is_right)?;
+        check(!by_itself, || {
             "a gate has opened by itself: the host has waited for work behind it in a way that `Gates` does not see"
                 .into()
         })?;
-        Ok::<_, Failed>((right?, opened.within))
+        let right = with?;
+        check(is_over, || "a run has ended, and something of it still has its driver".into())?;
+        Ok::<_, Failed>((right, waited))
     };
     if let Some(whole) = whole {
         let (right, _) = behind(&|driver| by_data(whole, driver))?;
         check(right, || "behind gates, the data is wrong with the dependency, too".into())?;
     }
-    let (right, waited_in) = behind(&is_right)?;
+    let (right, waited) = behind(&is_right)?;
     check(!right, || {
-        let why = waited_in.map(|call| format!("; `{call}` has waited for the device"));
+        let why = waited.map(|how| format!("; all gates have opened, since {how}"));
         format!("behind gates, the data is right without the dependency{}", why.unwrap_or_default())
     })
 }
@@ -208,6 +208,8 @@ pub fn without_waits(program: Program, driver: Arc<dyn Driver>) -> Result<bool, 
 
 #[cfg(test)]
 mod tests {
+    use std::thread;
+
     use super::*;
     use crate::foreign;
     use crate::kernels::{fill, slow_copy};
@@ -259,6 +261,25 @@ mod tests {
             without_waits(early, driver)
         });
         assert_eq!(found, "behind gates, the data is right without the dependency");
+    }
+
+    #[test]
+    fn races_of_a_control_are_none_of_its_test() {
+        let platform = Platform::builder().race_check(true).driver(lazy());
+        let Ok(platform) = platform else { unreachable!("the simulator needs nothing") };
+        let checked = platform.driver().clone();
+        let found = text(checked.clone(), Some(whole), |driver| {
+            let broken = Arc::new(DropWaits::all(driver));
+            let right = by_data(whole, broken.clone());
+            // As when another thread destroys a plan: the races are discarded late.
+            thread::spawn(move || {
+                (0..1000).for_each(|_| thread::yield_now());
+                drop(broken);
+            });
+            right
+        });
+        assert_eq!(found, "");
+        assert!(checked.take_races().is_empty());
     }
 
     #[test]

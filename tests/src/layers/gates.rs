@@ -3,16 +3,21 @@
 mod flags;
 mod held;
 mod layer;
+mod run;
+mod watch;
 
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use streamflow::driver::{DeviceId, Driver, DriverResult, LoadedKernel, RawModule, RawStream};
 
-use self::flags::{Flags, Loaded};
+use self::flags::{Flags, Loaded, PATIENCE};
 use self::held::{Held, Point};
+use self::run::Run;
+use self::watch::{Last, Opens, Quiet};
 
 /// Holds each piece of work back behind a *gate*, which opens when the host waits for this work, or for work that comes
 /// after it. So a stream that waits for another one on the device finds all of its work done, and a stream that should wait
@@ -32,24 +37,30 @@ pub struct Gates {
     modules: Loaded<RawModule>,
     /// Whether work is held back.
     is_holding: AtomicBool,
-    /// The first call that has waited for the device.
-    waited_in: Mutex<Option<&'static str>>,
+    /// The last call while work is held back.
+    last: Mutex<Last>,
+    /// The first wait of the host for which all gates have opened.
+    waited: Mutex<Option<String>>,
 }
 
-/// A call that takes longer waits for the device.
-const WAITS: Duration = Duration::from_millis(200);
+/// A look at the calls comes after this time.
+const LOOKS: Duration = Duration::from_millis(200);
 
-/// How the gates of a run have opened, beside the waits of the host.
+/// How a run has ended, and how its gates have opened beside the waits of the host that [`Gates`] sees.
 #[derive(Debug)]
-pub struct Opened {
+pub struct Ended<T> {
+    /// What the run has returned.
+    pub with: T,
     /// Whether one has opened by itself: the host has waited for work behind it in a way that [`Gates`] does not see.
     pub by_itself: bool,
-    /// A call of the driver that has waited for the device, so that all have opened.
-    pub within: Option<&'static str>,
+    /// The first wait of the host, in a call or outside of the driver, for which all gates have opened.
+    pub waited: Option<String>,
+    /// Whether nothing of the run uses its driver any more.
+    pub is_over: bool,
 }
 
 impl Gates {
-    /// Passes all calls to `below`, without gates until the first [`close`](Self::close).
+    /// Passes all calls to `below`, and holds nothing back but in [`behind`](Self::behind).
     ///
     /// # Errors
     /// Those of the driver.
@@ -72,28 +83,52 @@ impl Gates {
             kernels: Mutex::default(),
             modules: Mutex::default(),
             is_holding: AtomicBool::new(false),
-            waited_in: Mutex::default(),
+            last: Mutex::default(),
+            waited: Mutex::default(),
         })
     }
 
-    /// Holds back all later work.
-    pub fn close(&self) {
-        self.is_holding.store(true, Ordering::Release);
-    }
-
-    /// Opens all gates, holds back no later work, and waits for the device.
+    /// Holds back the work of `run`, on the driver that it gets. Ends as [`before`](Self::before).
     ///
     /// # Errors
     /// Those of the driver.
-    pub fn open(&self) -> DriverResult<Opened> {
+    pub fn behind<T>(
+        self: &Arc<Self>,
+        run: impl FnOnce(Arc<dyn Driver>) -> T,
+    ) -> DriverResult<Ended<T>> {
+        self.is_holding.store(true, Ordering::Release);
+        self.before(|driver| {
+            thread::scope(|scope| {
+                let (_ends, ended) = channel();
+                // The simulator executes what the host waits for.
+                if self.below.works_alone() {
+                    scope.spawn(|| self.watch(ended));
+                }
+                run(driver)
+            })
+        })
+    }
+
+    /// Calls `run`, whose work nothing holds back, opens all gates, and waits for the device, and until other threads have
+    /// dropped what they have of the run: the thread that destroys plans waits for the device in each of them.
+    ///
+    /// # Errors
+    /// Those of the driver.
+    pub fn before<T>(
+        self: &Arc<Self>,
+        run: impl FnOnce(Arc<dyn Driver>) -> T,
+    ) -> DriverResult<Ended<T>> {
+        let (driver, ended) = Run::new(self.clone());
+        let with = run(Arc::new(driver));
         self.is_holding.store(false, Ordering::Release);
         self.open_all();
         for device in &self.devices {
             device.wait_for_device(&*self.below)?;
         }
+        let is_over = ended.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Disconnected);
         let by_itself = self.devices.iter().any(Flags::is_late);
         self.devices.iter().for_each(Flags::reset);
-        Ok(Opened { by_itself, within: lock(&self.waited_in).take() })
+        Ok(Ended { with, by_itself, waited: lock(&self.waited).take(), is_over })
     }
 
     fn flags(&self, device: DeviceId) -> &Flags {
@@ -120,43 +155,39 @@ impl Gates {
         self.flags(gate.device).queue(&*self.below, stream, gate)
     }
 
-    /// Makes a call below. CUDA and libraries may wait in any call: for the stream that the call is about, or for the device.
-    /// Then the gates open for it.
+    /// Makes a call below.
     fn call<T>(
         &self,
         name: &'static str,
-        on: Option<RawStream>,
+        on: Option<Point>,
         call: impl FnOnce(&dyn Driver) -> T,
     ) -> T {
-        let may_wait = self.is_holding.load(Ordering::Acquire) && self.below.works_alone();
-        if !may_wait {
+        if !self.is_holding.load(Ordering::Acquire) {
             return call(&*self.below);
         }
-        let is_done = AtomicBool::new(false);
-        thread::scope(|scope| {
-            let watcher = scope.spawn(|| {
-                for point in [on.map(Point::Stream), None] {
-                    let end = Instant::now() + WAITS;
-                    while Instant::now() < end {
-                        thread::park_timeout(end.saturating_duration_since(Instant::now()));
-                        if is_done.load(Ordering::Acquire) {
-                            return;
-                        }
-                    }
-                    match point {
-                        Some(point) => self.open_for(point),
-                        None => {
-                            lock(&self.waited_in).get_or_insert(name);
-                            self.open_all();
-                        }
-                    }
+        let number = lock(&self.last).begin(name, on);
+        let result = call(&*self.below);
+        lock(&self.last).end(number);
+        result
+    }
+
+    /// Opens gates when the host makes no call. CUDA and libraries may wait in any call, for the stream that the call is
+    /// about, or for the device. Outside of the driver, a library waits while it makes or destroys a plan.
+    fn watch(&self, ended: Receiver<()>) {
+        let mut quiet = Quiet::default();
+        while ended.recv_timeout(LOOKS) == Err(RecvTimeoutError::Timeout) {
+            let last = *lock(&self.last);
+            // A statement of its own: opening locks, too.
+            let opens = quiet.look(&last, lock(&self.held).is_any_closed());
+            match opens {
+                None => {}
+                Some(Opens::For(point)) => self.open_for(point),
+                Some(Opens::All) => {
+                    lock(&self.waited).get_or_insert_with(|| last.to_string());
+                    self.open_all();
                 }
-            });
-            let result = call(&*self.below);
-            is_done.store(true, Ordering::Release);
-            watcher.thread().unpark();
-            result
-        })
+            }
+        }
     }
 
     /// Queues work behind a gate.
@@ -166,8 +197,10 @@ impl Gates {
         stream: RawStream,
         call: impl FnOnce(&dyn Driver) -> DriverResult<()>,
     ) -> DriverResult<()> {
-        self.hold(stream)?;
-        self.call(name, Some(stream), call)
+        self.call(name, Some(Point::Stream(stream)), |below| {
+            self.hold(stream)?;
+            call(below)
+        })
     }
 
     /// Whether a query is answered with "not complete".

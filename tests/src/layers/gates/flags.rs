@@ -14,7 +14,7 @@ use streamflow::driver::{
 use super::held::Gate;
 
 /// A gate opens by itself after this time, and the control then fails: without it, a wait that nobody sees would hang.
-const PATIENCE: Duration = Duration::from_secs(10);
+pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 
 /// So many streams of a device have gates, and so many bytes of page-locked memory are there for its programs.
 const FLAGS: usize = 4096;

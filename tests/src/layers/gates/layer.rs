@@ -18,7 +18,8 @@ unsafe impl Layer for Gates {
     }
 
     fn create_stream(&self, device: DeviceId, options: StreamOptions) -> DriverResult<RawStream> {
-        let stream = self.below.create_stream(device, options)?;
+        let stream =
+            self.call("create_stream", None, |below| below.create_stream(device, options))?;
         let is_blocking = options.flags == StreamFlags::Blocking && options.green.is_none();
         lock(&self.held).create_stream(stream, is_blocking);
         Ok(stream)
@@ -26,7 +27,7 @@ unsafe impl Layer for Gates {
 
     unsafe fn destroy_stream(&self, stream: RawStream) -> DriverResult<()> {
         lock(&self.held).destroy_stream(stream);
-        pass!([unsafe] self.below.destroy_stream(stream))
+        self.call("destroy_stream", None, |below| pass!([unsafe] below.destroy_stream(stream)))
     }
 
     unsafe fn query_stream(&self, stream: RawStream) -> DriverResult<bool> {
@@ -38,35 +39,43 @@ unsafe impl Layer for Gates {
 
     unsafe fn synchronize_stream(&self, stream: RawStream) -> DriverResult<()> {
         self.open_for(Point::Stream(stream));
-        pass!([unsafe] self.below.synchronize_stream(stream))
+        let on = Some(Point::Stream(stream));
+        self.call(
+            "synchronize_stream",
+            on,
+            |below| pass!([unsafe] below.synchronize_stream(stream)),
+        )
     }
 
     fn create_event(&self, device: DeviceId) -> DriverResult<RawEvent> {
-        let event = self.below.create_event(device)?;
+        let event = self.call("create_event", None, |below| below.create_event(device))?;
         lock(&self.held).create_event(event);
         Ok(event)
     }
 
     fn create_timing_event(&self, device: DeviceId) -> DriverResult<RawEvent> {
-        let event = self.below.create_timing_event(device)?;
+        let event =
+            self.call("create_timing_event", None, |below| below.create_timing_event(device))?;
         lock(&self.held).create_event(event);
         Ok(event)
     }
 
     unsafe fn destroy_event(&self, event: RawEvent) -> DriverResult<()> {
         lock(&self.held).destroy_event(event);
-        pass!([unsafe] self.below.destroy_event(event))
+        self.call("destroy_event", None, |below| pass!([unsafe] below.destroy_event(event)))
     }
 
     unsafe fn record_event(&self, event: RawEvent, stream: RawStream) -> DriverResult<()> {
-        pass!([unsafe] self.below.record_event(event, stream))?;
+        let on = Some(Point::Stream(stream));
+        self.call("record_event", on, |below| pass!([unsafe] below.record_event(event, stream)))?;
         lock(&self.held).record(event, stream);
         Ok(())
     }
 
     unsafe fn wait_event(&self, stream: RawStream, event: RawEvent) -> DriverResult<()> {
         lock(&self.held).wait(stream, event);
-        pass!([unsafe] self.below.wait_event(stream, event))
+        let on = Some(Point::Stream(stream));
+        self.call("wait_event", on, |below| pass!([unsafe] below.wait_event(stream, event)))
     }
 
     unsafe fn query_event(&self, event: RawEvent) -> DriverResult<bool> {
@@ -78,7 +87,8 @@ unsafe impl Layer for Gates {
 
     unsafe fn synchronize_event(&self, event: RawEvent) -> DriverResult<()> {
         self.open_for(Point::Event(event));
-        pass!([unsafe] self.below.synchronize_event(event))
+        let on = Some(Point::Event(event));
+        self.call("synchronize_event", on, |below| pass!([unsafe] below.synchronize_event(event)))
     }
 
     unsafe fn allocate(
@@ -105,7 +115,8 @@ unsafe impl Layer for Gates {
     }
 
     unsafe fn recycle(&self, stream: RawStream, range: MemoryRange) -> DriverResult<()> {
-        pass!([unsafe] self.below.recycle(stream, range))?;
+        let on = Some(Point::Stream(stream));
+        self.call("recycle", on, |below| pass!([unsafe] below.recycle(stream, range)))?;
         if !self.below.works_alone() || range.bytes == 0 {
             return Ok(());
         }
@@ -114,7 +125,8 @@ unsafe impl Layer for Gates {
 
     unsafe fn wait_for_device(&self, stream: RawStream) -> DriverResult<()> {
         lock(&self.held).wait_for_device(stream);
-        pass!([unsafe] self.below.wait_for_device(stream))
+        let on = Some(Point::Stream(stream));
+        self.call("wait_for_device", on, |below| pass!([unsafe] below.wait_for_device(stream)))
     }
 
     fn trim(&self, device: DeviceId, keep: u64) -> DriverResult<()> {
@@ -138,11 +150,12 @@ unsafe impl Layer for Gates {
     }
 
     unsafe fn copy(&self, stream: RawStream, copy: &CopyOp) -> DriverResult<()> {
-        self.hold(stream)?;
-        if copy.kind.blocks_host() {
-            self.open_for(Point::Stream(stream));
-        }
-        self.call("copy", Some(stream), |below| pass!([unsafe] below.copy(stream, copy)))
+        self.queue("copy", stream, |below| {
+            if copy.kind.blocks_host() {
+                self.open_for(Point::Stream(stream));
+            }
+            pass!([unsafe] below.copy(stream, copy))
+        })
     }
 
     unsafe fn fill(&self, stream: RawStream, range: MemoryRange, byte: u8) -> DriverResult<()> {
@@ -208,7 +221,12 @@ unsafe impl Layer for Gates {
         stream: RawStream,
         function: HostFunction,
     ) -> DriverResult<()> {
-        pass!([unsafe] self.below.launch_host_function(stream, function))?;
+        let on = Some(Point::Stream(stream));
+        self.call(
+            "launch_host_function",
+            on,
+            |below| pass!([unsafe] below.launch_host_function(stream, function)),
+        )?;
         // The host may wait for the function, without a call.
         if lock(&self.held).wakes(stream) {
             self.open_for(Point::Stream(stream));
