@@ -31,6 +31,8 @@ pub struct RunControl {
     nodes: Box<[Arc<NodeCell>]>,
     /// How often a node has ended: its operator, or its `flush` after that.
     ended: AtomicU32,
+    /// How many turns of nodes have dropped messages without a tick.
+    dropped: AtomicU32,
     /// The moment at which the `start` hooks had returned.
     begun: OnceLock<Timestamp>,
     /// The moment at which the time of the run is over, if it has one.
@@ -127,6 +129,16 @@ impl RunControl {
     #[inline]
     pub(crate) fn ended(&self) -> u32 {
         self.ended.load(Ordering::Relaxed)
+    }
+
+    /// A turn has dropped messages without a tick.
+    pub(crate) fn note_dropped(&self) {
+        self.dropped.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// How many turns have dropped messages without a tick. The number wraps around.
+    pub(crate) fn dropped(&self) -> u32 {
+        self.dropped.load(Ordering::Relaxed)
     }
 
     /// The command. Read once in each pass.

@@ -425,6 +425,12 @@ impl ExecutionContext {
         self.cell.set(self.tick.get(), activity, condition);
     }
 
+    /// A turn has dropped messages without a tick, and the node may run next.
+    pub(crate) fn show_dropped(&self) {
+        self.run.note_dropped();
+        self.show(Activity::Idle);
+    }
+
     /// Whether the run permits that the node begins a tick.
     #[inline]
     pub(crate) fn permits_ticks(&self) -> bool {

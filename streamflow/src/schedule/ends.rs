@@ -30,8 +30,9 @@ pub(super) struct Ends {
     begin: Vec<NodeStatus>,
     /// By node, whether it seems to run no more.
     stands: Box<[bool]>,
-    /// How many nodes had ended, and how many ticks those that stood had done, when that was last answered.
-    answered: Option<(u32, u64)>,
+    /// The [state](Self::note_state) of the last question, and that of the last question whose answer was that nothing follows.
+    asked: Box<[u64]>,
+    answered: Box<[u64]>,
     looks: u32,
     /// How many ticks the nodes had done that are no attendants.
     ticks: u64,
@@ -59,6 +60,7 @@ impl Ends {
         let (waits, flushed) = (stall::waits(&nodes), stall::flushed(&nodes));
         let is_needed = !flushed.is_empty() || !waits.passing.is_empty() || waits.may_run_for_ever;
         let stands = vec![false; nodes.len()].into();
+        let asked: Box<[u64]> = vec![0; nodes.len() + 2].into();
         let control = control.clone();
         is_needed.then(|| Self {
             control,
@@ -66,7 +68,8 @@ impl Ends {
             flushed,
             begin: nodes,
             stands,
-            answered: None,
+            answered: asked.clone(),
+            asked,
             looks: 0,
             ticks: 0,
         })
@@ -147,21 +150,28 @@ impl Ends {
             }
         }
         let follow = follows(&|node| stands[node]);
-        if follow != Asks::default() && self.answered == Some(self.state()) {
-            return Asks::default();
+        if follow != Asks::default() {
+            self.note_state();
+            if self.asked == self.answered {
+                return Asks::default();
+            }
         }
         follow
     }
 
-    /// How many nodes have ended, and how many ticks those have done that seem to run no more.
-    fn state(&self) -> (u32, u64) {
-        let nodes = self.control.nodes().iter().zip(&self.stands).filter(|(_, stands)| **stands);
-        (self.control.ended(), nodes.map(|(node, _)| node.word().ticks()).sum())
+    /// Notes which nodes seem to run no more, how many ticks each of these has done, how many nodes have ended, and how many
+    /// turns have dropped messages without a tick. The same answer comes until one of these has changed.
+    fn note_state(&mut self) {
+        let Self { control, stands, asked, .. } = self;
+        let nodes = control.nodes().iter().zip(stands.iter());
+        let ticks = nodes.map(|(node, stands)| if *stands { node.word().ticks() + 1 } else { 0 });
+        let counts = [control.ended().into(), control.dropped().into()];
+        asked.iter_mut().zip(ticks.chain(counts)).for_each(|(place, it)| *place = it);
     }
 
-    /// Nothing follows now, as `stall` has found by the statuses of all nodes.
+    /// Nothing followed at the last question, as `stall` has found by the statuses of the nodes: these were asked later.
     pub(super) fn answered(&mut self) {
-        self.answered = Some(self.state());
+        self.answered.copy_from_slice(&self.asked);
     }
 
     /// Begins each `flush` that is due, and has edges give way.

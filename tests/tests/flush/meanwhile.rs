@@ -17,6 +17,10 @@ pub(crate) fn add(suite: Suite) -> Suite {
         .plain("nodes_in_a_row_are_flushed_beside_a_branch_without_an_end::host", row)
         .plain("a_node_that_has_ended_is_flushed_while_its_source_goes_on::host", preview)
         .plain("a_join_that_has_lost_an_input_is_flushed_while_the_other_goes_on::host", joined)
+        .plain(
+            "a_join_that_drops_alone_messages_is_flushed_beside_a_branch_without_an_end::host",
+            alone,
+        )
         .plain("an_edge_gives_way_beside_a_branch_without_an_end::host", gives_way)
         .plain("a_hook_that_does_not_return_puts_no_flush_off::host", beside_a_hook)
         .plain("no_time_passes_before_a_flush_that_is_due::host", at_once)
@@ -288,6 +292,51 @@ fn joined() -> Result<(), Failed> {
     })
 }
 
+/// Sends the number 8 on, or all but it.
+#[operator]
+struct Picks {
+    #[input]
+    n: &u64,
+    #[output]
+    out: u64,
+    picks_eight: bool,
+}
+
+impl Compute for Picks {
+    fn compute(&mut self, io: PicksIo<'_>, _: &ExecutionContext) -> Result<()> {
+        let n = *io.n.receive().into_data();
+        if (n == 8) == self.picks_eight { io.out.emit(n) } else { Ok(()) }
+    }
+}
+
+graph! {
+    struct Alone {
+        let endless: Endless = Endless::new();
+        let eats: Eats = Eats::new();
+        #[when(count(9))] let count: Count = Count::new();
+        let others: Picks = Picks::new(false);
+        let eight: Picks = Picks::new(true);
+        #[when(same_sequence)] let sums: Sums = Sums::new(0);
+        let list: StopsAt = StopsAt::new(Vec::new(), 1);
+        endless.n >> eats.n;
+        count.n >> others.n;
+        count.n >> eight.n;
+        #[capacity(8)] others.out >> sums.a;
+        eight.out >> sums.b;
+        sums.sum >> list.n;
+    }
+}
+
+/// `sums` drops what has no partner, in turns without a tick, after its inputs have ended.
+fn alone() -> Result<(), Failed> {
+    in_each_order(Alone::new, |graph, done| {
+        let report = done?;
+        check_equal(std::mem::take(&mut graph.list_mut().got), vec![0])?;
+        check_equal(ticks(&report, "sums"), (1, 1))?;
+        stopped(&report)
+    })
+}
+
 /// Takes a number of `o`, if there is one, with each of `a`.
 #[operator]
 struct Overlay {
@@ -425,4 +474,4 @@ fn at_once() -> Result<(), Failed> {
     Ok(())
 }
 
-runs!(Popped, Rejected, Finishing, Joined, GivesWay);
+runs!(Popped, Rejected, Finishing, Joined, Alone, GivesWay);

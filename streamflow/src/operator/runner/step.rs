@@ -112,7 +112,10 @@ impl NodeRunner {
     ) -> Result<Option<Step>, Box<Error>> {
         let idle = match self.readiness_if(can_run, hooks, waits)? {
             Readiness::Ready => None,
-            Readiness::Dropped => return Ok(Some(Step::Changed)),
+            Readiness::Dropped => {
+                self.cx.show_dropped();
+                return Ok(Some(Step::Changed));
+            }
             Readiness::Waiting => Some(Activity::Waiting),
             Readiness::Blocked => Some(Activity::Blocked),
             Readiness::Done => Some(Activity::Done),
