@@ -51,7 +51,7 @@ pub(super) struct Asks {
 pub(super) struct Followed {
     /// Whether nodes may run that could not before.
     pub(super) any: bool,
-    /// Whether all nodes were seen.
+    /// Whether all nodes were seen that seem to run no more: the others ask when they do.
     pub(super) is_complete: bool,
 }
 
@@ -85,6 +85,11 @@ impl Ends {
     /// Whether the node is an attendant that may run for ever.
     pub(super) fn attends(&self, node: usize) -> bool {
         self.waits.may_run_for_ever && self.waits.is_attendant[node]
+    }
+
+    /// By node, whether it seemed to run no more at the last question that might have had an answer.
+    pub(super) fn stands(&self) -> &[bool] {
+        &self.stands
     }
 
     /// By node, whether it [is such an attendant](Self::attends).
@@ -193,6 +198,7 @@ impl Ends {
             self.begin_flush(due.node);
         }
         let any = !edges.is_empty() || !due.is_empty();
-        Followed { any, is_complete: !is_unknown.contains(&true) }
+        let is_complete = !is_unknown.iter().zip(&self.stands).any(|(it, stands)| *it && *stands);
+        Followed { any, is_complete }
     }
 }

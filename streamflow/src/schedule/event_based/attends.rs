@@ -2,7 +2,8 @@
 //!
 //! A worker asks when it has looked at a node that can't run, and has given it back. It claims all nodes that no other worker holds,
 //! so that they stay as they are. The others may run, as far as it knows: their workers ask when they have given them back. A
-//! question that comes during another one is asked after that. So the last one comes when all nodes are there that stand still.
+//! question that comes during another one is asked after that. A node that seems to stand still and is held is looked at again when
+//! it is given back, whoever holds it. So the last question comes when all nodes are there that stand still.
 //!
 //! The run is over if no node can run but attendants (rule 3 of `schedule/stall/timing.rs`), and then all other nodes are quiet:
 //! none of them is held or queued, beside the one that the asking worker has looked at. Other workers may run attendants
@@ -44,7 +45,8 @@ impl Look for Seen<'_, '_, '_, '_> {
 }
 
 impl Team<'_, '_> {
-    /// Ends the run if no node has something to do, now or later. Returns whether it does; `None` if another worker has a node.
+    /// Ends the run if no node has something to do, now or later. Returns whether it does; `None` if another worker has a node,
+    /// or if one is to be looked at now.
     pub(super) fn ends_without_work(&self) -> Option<bool> {
         if !self.board.change(Core::claim_all) {
             return None;
@@ -59,10 +61,12 @@ impl Team<'_, '_> {
         }
         self.end_unless(has_work);
         self.board.change(Core::release_all);
-        if self.attends.asks_again.load(Ordering::Relaxed) {
+        if has_work || self.attends.asks_again.load(Ordering::Relaxed) {
             self.ask(None);
         }
-        Some(!has_work)
+        // No time passes before what has followed, or before a look that another worker's question wants.
+        let is_still = !has_work || self.board.change(|core| core.is_still());
+        is_still.then_some(!has_work)
     }
 
     /// Ends the run unless it goes on, before nodes that were claimed are given back: nobody begins a `flush` then.
@@ -137,7 +141,8 @@ impl Team<'_, '_> {
     fn follow(&self, held: Option<NodeId>, question: &mut Asked) {
         let Asked { ends, claimed } = question;
         // All nodes are given back when the run is over.
-        if !self.board.change(|core| !core.is_over() && core.claim_free(claimed)) {
+        let wanted = |node: NodeId| ends.stands()[node];
+        if !self.board.change(|core| !core.is_over() && core.claim_free(claimed, wanted)) {
             return;
         }
         let followed = ends.follow(&mut Seen { team: self, of: Some((held, claimed)) });

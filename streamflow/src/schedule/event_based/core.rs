@@ -383,11 +383,16 @@ impl Core {
         !self.nodes.iter().any(is_held) && (0..self.nodes.len()).all(|node| self.claim(node))
     }
 
-    /// [Claims](Self::claim) each node that no worker holds, and notes which these are. Returns whether there are any.
-    pub(super) fn claim_free(&mut self, claimed: &mut [bool]) -> bool {
+    /// [Claims](Self::claim) each node that no worker holds, and notes which these are. Returns whether there are any. A held
+    /// node that is `wanted` is looked at again when it is given back.
+    pub(super) fn claim_free(
+        &mut self,
+        claimed: &mut [bool],
+        wanted: impl Fn(NodeId) -> bool,
+    ) -> bool {
         for (node, claimed) in claimed.iter_mut().enumerate() {
             let is_held = matches!(self.nodes[node].state, State::Held { .. });
-            *claimed = !is_held && self.claim(node);
+            *claimed = (!is_held || wanted(node)) && self.claim(node);
         }
         claimed.contains(&true)
     }
@@ -405,7 +410,7 @@ impl Core {
             *attends || held == Some(index) || node.state == State::Quiet
         });
         if is_quiet {
-            self.claim_free(claimed);
+            self.claim_free(claimed, |_| false);
         }
         is_quiet
     }
