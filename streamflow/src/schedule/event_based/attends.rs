@@ -125,9 +125,10 @@ impl Team<'_, '_> {
             }
             let Some(mut question) = place.take() else { return };
             drop(place);
-            is_over = may_be_over && self.is_over(held, asks, &mut question);
+            let over = if may_be_over { self.is_over(held, asks, &mut question) } else { None };
+            is_over = over == Some(true);
             if !is_over && asks.goes_on {
-                self.follow(held, &mut question);
+                self.follow(held, &mut question, !asks.is_over || over.is_some());
             }
             place = locked(asked);
             *place = Some(question);
@@ -137,8 +138,9 @@ impl Team<'_, '_> {
         }
     }
 
-    /// Begins each `flush` that is due, and has edges give way.
-    fn follow(&self, held: Option<NodeId>, question: &mut Asked) {
+    /// Begins each `flush` that is due, and has edges give way. `answers` says that nothing else was asked, or that it has an
+    /// answer.
+    fn follow(&self, held: Option<NodeId>, question: &mut Asked, answers: bool) {
         let Asked { ends, claimed } = question;
         // All nodes are given back when the run is over.
         let wanted = |node: NodeId| ends.stands()[node];
@@ -152,17 +154,17 @@ impl Team<'_, '_> {
             }
             core.release_beside(claimed);
         });
-        if followed.is_complete && !followed.any {
+        if answers && followed.is_complete && !followed.any {
             ends.answered();
         }
     }
 
-    /// Ends the run if nobody is left for whom an attendant runs, and returns whether it does. There is no answer yet if a node
-    /// beside `held` is to be looked at, or another worker looks at an attendant; a node whose hook runs aside.
-    fn is_over(&self, held: Option<NodeId>, asks: Asks, question: &mut Asked) -> bool {
+    /// Ends the run if nobody is left for whom an attendant runs, and returns whether it does. `None`: there is no answer yet,
+    /// since a node beside `held` is to be looked at, or another worker looks at an attendant; a node whose hook runs aside.
+    fn is_over(&self, held: Option<NodeId>, asks: Asks, question: &mut Asked) -> Option<bool> {
         let all = &self.attends.all;
         let Asked { ends, claimed } = question;
-        let mut goes_on = true;
+        let mut is_over = None;
         if self.board.change(|core| core.claim_beside(held, all, claimed)) {
             let is_unknown = |node: NodeId| {
                 let is_held = held != Some(node) && !claimed[node];
@@ -171,13 +173,14 @@ impl Team<'_, '_> {
             if !(0..all.len()).any(is_unknown) {
                 let mut seen = Seen { team: self, of: Some((held, claimed)) };
                 let is_asked = asks.is_over || ends.have_stood();
-                goes_on = !is_asked || work::goes_on(self.nodes.len(), &mut seen, Some(ends));
+                let goes_on = !is_asked || work::goes_on(self.nodes.len(), &mut seen, Some(ends));
+                is_over = Some(!goes_on);
                 if goes_on && asks.is_over && !asks.goes_on {
                     ends.answered();
                 }
                 self.attends.answered();
             }
-            self.end_unless(goes_on);
+            self.end_unless(is_over != Some(true));
             self.board.change(|core| core.release_beside(claimed));
         } else {
             let mut others = self.control.nodes().iter().zip(all).filter(|(_, attends)| !**attends);
@@ -185,6 +188,6 @@ impl Team<'_, '_> {
                 self.attends.answered();
             }
         }
-        !goes_on
+        is_over
     }
 }
