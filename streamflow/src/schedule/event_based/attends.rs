@@ -95,7 +95,7 @@ impl Team<'_, '_> {
         let Some(attends) = all.get(node) else { return false };
         if found.changed {
             if *attends {
-                let looks = looks.fetch_add(1, Ordering::Relaxed) + 1;
+                let looks = looks.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
                 is_due.fetch_or(looks.is_multiple_of(LOOKS_BETWEEN), Ordering::Relaxed);
             }
             return false;
