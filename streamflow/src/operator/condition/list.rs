@@ -192,7 +192,7 @@ impl Conditions {
             verdict = both;
         }
         let has_dropped = at.has_dropped;
-        *failure = at.failure;
+        *failure = at.failure.filter(|_| verdict == Verdict::Ready);
         if has_dropped {
             return Ok(Readiness::Dropped);
         }

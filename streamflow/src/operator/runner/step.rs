@@ -139,7 +139,11 @@ impl NodeRunner {
     }
 
     /// The failure of the tick that would begin now, if its messages can't be received together: no hook is called.
+    /// A tick of `flush` compares none.
     fn take_failure(&mut self, hooks: &mut dyn Hooks) -> Option<Box<Error>> {
+        if self.is_flushed_now() {
+            return None;
+        }
         let failure = self.conditions.as_mut()?.take_failure()?;
         hooks.ports().inputs(&mut |input| input.begin_tick());
         Some(self.failed("readiness", failure))

@@ -1,9 +1,10 @@
 //! Inputs whose messages can't be compared: refused where the graph is built, or a failed tick.
 
+use streamflow::operator::BooleanHandle;
 use streamflow::prelude::*;
 use streamflow::schedule::DropReason;
 use streamflow_tests::frames::{Camera, Half, Overlay, Renew};
-use streamflow_tests::seen::{Seen, take};
+use streamflow_tests::seen::{Seen, push_seen, take};
 use streamflow_tests::{Failed, Suite, check_equal, check_error, check_text};
 
 use super::mixed::Sum;
@@ -13,6 +14,7 @@ pub(super) fn add(suite: Suite) -> Suite {
     suite
         .both("messages_of_different_origins_are_an_error", other_origin)
         .both("a_tick_of_messages_of_different_origins_fails_by_the_policy", survived)
+        .both("a_flush_does_not_fail_with_messages_of_different_origins", flushed)
         .both("a_join_behind_a_join_of_two_sources_is_refused", ambiguous)
         .both("a_join_without_a_common_source_is_refused", refused)
 }
@@ -114,6 +116,61 @@ fn survived(platform: &Platform) -> Result<(), Failed> {
                 |error: &Error| matches!(error, Error::Operator { node, .. } if node == "overlay");
             check_text(&check_error("restarts", done, is_of_node)?, &["different nodes"])?;
             check_equal(take(&seen), vec![(0, 0)])
+        },
+    )
+}
+
+/// Notes how many messages wait when the inputs have ended.
+#[operator(flush)]
+struct Rest {
+    #[input]
+    frame: &u64,
+    #[input]
+    found: &u64,
+    seen: Seen<(u64, u64)>,
+}
+
+impl Compute for Rest {
+    fn compute(&mut self, io: RestIo<'_>, _: &ExecutionContext) -> Result<()> {
+        io.frame.discard();
+        io.found.discard();
+        Err(Failure::msg("the condition has ended"))
+    }
+}
+
+impl Flush for Rest {
+    fn flush(&mut self, io: RestFlushIo<'_>, _: &ExecutionContext) -> Result<Flushed> {
+        let frames = io.frame.receive().into_data().count() as u64;
+        let found = io.found.receive().into_data().count() as u64;
+        push_seen(&self.seen, (frames, found));
+        Ok(Flushed::Done)
+    }
+}
+
+graph! {
+    struct Flushing(seen: Seen<(u64, u64)>, off: BooleanHandle) {
+        #[when(count(3))]
+        let camera: Camera = Camera::new();
+        let renew: Renew = Renew::new();
+        #[when(same_sequence, boolean(off))]
+        let rest: Rest = Rest::new(seen);
+        camera.frame >> renew.frame;
+        #[capacity(3)]
+        camera.frame >> rest.frame;
+        #[capacity(3)]
+        renew.found >> rest.found;
+    }
+}
+
+/// No tick compares the messages that wait, since another condition has ended. Those are for `flush`.
+fn flushed(platform: &Platform) -> Result<(), Failed> {
+    let seen = Seen::default();
+    each_way(
+        || Flushing::new(platform, seen.clone(), BooleanHandle::new(false)),
+        |done| {
+            let report = done?;
+            check_equal(report.ticks("rest"), Some(1))?;
+            check_equal(take(&seen), vec![(3, 3)])
         },
     )
 }
