@@ -27,6 +27,8 @@ impl NodeRunner {
             statistics::interrupt();
         }
         let tick = self.cx.tick();
+        // A fresh operator would not change that messages can't be received together.
+        let is_refused = matches!(*error, Error::Operator { hook: "readiness", .. });
         let verdict = self.judge(&error, tick + 1);
         let error = self.undo(hooks, error);
         if verdict == Verdict::End {
@@ -34,7 +36,7 @@ impl NodeRunner {
         }
         forget(*error);
         self.end_failed_flush();
-        let took = self.drop_inputs(hooks, verdict == Verdict::GoOn);
+        let took = self.drop_inputs(hooks, verdict == Verdict::GoOn || is_refused);
         if verdict == Verdict::Replace {
             self.retire(hooks)?;
             // Its readiness says when the node goes on.
