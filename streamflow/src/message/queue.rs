@@ -125,9 +125,9 @@ impl EdgeStatus {
 #[derive(Debug)]
 struct Edge {
     options: EdgeOptions,
-    /// Changed while no node runs.
+    /// Set while no worker has the consumer; the producer may run, and sees it at a later message.
     gives_way: AtomicBool,
-    /// Changed while no node runs.
+    /// Set and read by the worker that has the consumer.
     keeps: AtomicBool,
     /// How many messages a ring had passed on when this run began.
     before: AtomicUsize,

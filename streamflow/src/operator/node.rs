@@ -250,7 +250,7 @@ pub trait AnyNode: Send {
         let _ = keep;
     }
     /// From now on, until the run has ended, those edges to its inputs that have these numbers drop messages for which they
-    /// have no room. No node runs.
+    /// have no room. The caller has this node; others may run.
     #[doc(hidden)]
     fn give_way(&mut self, edges: &[usize]) {
         let _ = edges;

@@ -250,8 +250,8 @@ pub struct Dropped {
 pub enum DropReason {
     /// The edge was full, and its policy is `pop` or `reject`.
     Policy(Policy),
-    /// The edge was full when no node could run any more, and its producer had ticks left or messages to take. The edge gave way,
-    /// since no node needs its messages to go on: it leads to an optional input, or to a node behind an edge whose policy
+    /// The edge was full when its consumer could not run any more, whatever other nodes do, and its producer had ticks left or
+    /// messages to take. The edge gave way, since no node needs its messages to go on: it leads to an optional input, or to a node behind an edge whose policy
     /// drops messages.
     GaveWay,
     /// The consumer's condition `same_sequence` found no partner: the next message of another input had a larger number.

@@ -67,12 +67,12 @@ impl<T> Receiver<T> {
     }
 
     /// From now on, until the run has ended, a message for which there is no room is dropped, and the producer does not
-    /// wait. No node runs.
+    /// wait. The caller has the consumer. The producer may run, and sees this at a later message.
     pub(crate) fn give_way(&self) {
         self.edge.gives_way.store(true, Ordering::Relaxed);
     }
 
-    /// From now on, until the run has ended, its messages are not for `flush`. No node runs.
+    /// From now on, until the run has ended, its messages are not for `flush`. The caller has the consumer.
     pub(crate) fn keep(&self) {
         self.edge.keeps.store(true, Ordering::Relaxed);
     }

@@ -415,7 +415,7 @@ impl Core {
         is_quiet
     }
 
-    /// Gives the nodes back that [`claim_beside`](Self::claim_beside) has claimed.
+    /// Gives the nodes back that [`claim_free`](Self::claim_free) or [`claim_beside`](Self::claim_beside) has claimed.
     pub(super) fn release_beside(&mut self, claimed: &[bool]) {
         let claimed = claimed.iter().enumerate().filter(|(_, claimed)| **claimed);
         claimed.for_each(|(node, _)| self.release(node));
