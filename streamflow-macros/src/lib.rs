@@ -263,8 +263,8 @@ pub fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
 ///   sends nothing, and the node goes on. Such a tick counts as a tick. An operator that joins the node's output with
 ///   another branch of the same source needs `#[when(same_sequence)]`: `streamflow::guide::failures`.
 /// - `#[on_failure(restart(n, back_off))]`: a fresh operator takes the place of the one that failed. A tick that
-///   received no message keeps them in their queues; otherwise they are gone, as with `skip`. The failed operator is stopped at once;
-///   an error of its `stop` is logged. When the node has the messages for its next tick, and `back_off` (`10ms`, or a
+///   received no message keeps them in their queues, unless `same_sequence` can't compare them; otherwise they are gone, as with
+///   `skip`. The failed operator is stopped at once; an error of its `stop` is logged. When the node has the messages for its next tick, and `back_off` (`10ms`, or a
 ///   `Duration`) has passed by the platform's clock, the operator's expression is evaluated again, and its `start` is
 ///   called. The queues, the node's streams, and the parameters that were set are kept. `n`, a `u32`, is how
 ///   many restarts there may be in a row, each after twice the wait of the one before, up to 64 times `back_off`. A
