@@ -23,7 +23,8 @@ pub(crate) struct Block {
     claims: Claims,
     /// The shape that its owner gave it. It is here so that owners are small: messages are moved often.
     shape: Shape,
-    /// The mark of a block with a write that has failed, as the claims say. Else it means nothing.
+    /// The mark of a block with a write that has failed, as the claims say. Else it means nothing. Both change under this lock,
+    /// which is taken before that of the claims.
     failed: Mutex<Option<Box<FailedWrite>>>,
 }
 
@@ -112,29 +113,37 @@ impl Block {
 
     #[cold]
     fn check_mark(&self) -> Result<()> {
-        let unwritten =
-            locked(&self.failed).as_ref().filter(|mark| !mark.has_ended()).map(|mark| mark.error());
-        match unwritten {
-            Some(error) => Err(error),
-            None => {
-                self.forget_mark();
-                Ok(())
+        // The mark is dropped without the lock: an error in it may be the program's.
+        let _ended = {
+            let mut failed = locked(&self.failed);
+            match &*failed {
+                Some(mark) if !mark.has_ended() => return Err(mark.error()),
+                _ => self.forget_mark(&mut failed),
             }
-        }
+        };
+        Ok(())
     }
 
     /// A call has failed that was to write this range.
     #[cold]
     #[inline(never)]
     pub(crate) fn fail(&self, range: MemoryRange, error: &Error) {
-        let Some(mark) = FailedWrite::new(range, error) else { return };
-        let before = locked(&self.failed).take();
-        let mark = match before {
-            Some(before) if self.claims.has_failed() => mark.after(*before),
-            _ => mark,
+        let Some(mark) = FailedWrite::new(range, error).map(Box::new) else { return };
+        // As in `check_mark`.
+        let _other = {
+            let mut failed = locked(&self.failed);
+            let is_marked = self.claims.has_failed();
+            match &mut *failed {
+                Some(earlier) if is_marked && !earlier.has_ended() => {
+                    earlier.extend_to(range);
+                    Some(mark)
+                }
+                _ => {
+                    self.claims.fail();
+                    failed.replace(mark)
+                }
+            }
         };
-        let _between = locked(&self.failed).replace(Box::new(mark));
-        self.claims.fail();
     }
 
     /// All elements of this range were written, if no call has failed that was to write other ones as well.
@@ -153,16 +162,18 @@ impl Block {
 
     #[cold]
     fn end_mark(&self, range: MemoryRange) {
-        let is_whole = locked(&self.failed).as_ref().is_none_or(|mark| mark.is_within(range));
-        if is_whole {
-            self.forget_mark();
-        }
+        // As in `check_mark`.
+        let _ended = {
+            let mut failed = locked(&self.failed);
+            let is_whole = failed.as_ref().is_none_or(|mark| mark.is_within(range));
+            if is_whole { self.forget_mark(&mut failed) } else { None }
+        };
     }
 
-    fn forget_mark(&self) {
+    /// Ends the mark, which the caller drops after it has unlocked `failed`.
+    fn forget_mark(&self, failed: &mut Option<Box<FailedWrite>>) -> Option<Box<FailedWrite>> {
         self.claims.forget_failure();
-        let mark = locked(&self.failed).take();
-        drop(mark);
+        failed.take()
     }
 
     /// Notes an access that was queued on `timeline` just now (rules 1 and 6 of `stream::order`).

@@ -10,6 +10,7 @@ mod downloads;
 mod freeing;
 mod given_back;
 mod logged;
+mod marks;
 mod pinned;
 mod queries;
 mod refused;

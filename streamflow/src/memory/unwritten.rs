@@ -63,14 +63,11 @@ impl FailedWrite {
         Some(Self { range, node, cause, returned: returned.ok()? })
     }
 
-    /// Adds an earlier mark of the same memory.
-    pub(super) fn after(self, earlier: Self) -> Self {
-        if earlier.has_ended() {
-            return self;
-        }
-        let address = self.range.address.min(earlier.range.address);
-        let bytes = self.range.end().max(earlier.range.end()) - address;
-        Self { range: MemoryRange { address, bytes }, ..earlier }
+    /// A later call has failed as well. The first error counts.
+    pub(super) fn extend_to(&mut self, range: MemoryRange) {
+        let address = self.range.address.min(range.address);
+        let bytes = self.range.end().max(range.end()) - address;
+        self.range = MemoryRange { address, bytes };
     }
 
     /// Whether the hook has returned an error.

@@ -1,0 +1,94 @@
+//! Marks of memory that is not written, by two threads that use parts of one block. `graph_failures` has the rules by data.
+
+use std::sync::Barrier;
+
+use super::*;
+use crate::Error;
+use crate::driver::Asker;
+
+const ROUNDS: usize = 5_000;
+
+/// How many calls a thread makes in a round, while the other one may make one.
+const CALLS: usize = 20;
+
+fn error() -> Error {
+    Error::Panicked { message: "INJECTED".into() }
+}
+
+/// Calls `first` and `second` at the same time, in many rounds, both in a hook. After each of them `is_right` holds.
+fn race(
+    block: &Block,
+    first: impl Fn(&Block) + Sync,
+    second: impl Fn(&Block) + Sync,
+    is_right: impl Fn(&Block) -> bool,
+) {
+    let barrier = Barrier::new(2);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            Asker::named("second").enter();
+            for _ in 0..ROUNDS {
+                barrier.wait();
+                second(block);
+                barrier.wait();
+            }
+        });
+        Asker::named("first").enter();
+        // All rounds, also after one that is wrong: the other thread waits for them.
+        let wrong = (0..ROUNDS).filter(|_| {
+            barrier.wait();
+            first(block);
+            barrier.wait();
+            !is_right(block)
+        });
+        assert_eq!(wrong.count(), 0);
+    });
+}
+
+/// A thread marks memory again. Another one that looks sees a mark at each moment.
+#[test]
+fn marked_memory_stays_marked_while_it_is_marked_again() {
+    let bench = bench(MemoryOptions::default());
+    let (stream, _) = bench.stream();
+    let buffer = bench.buffer(&stream);
+    let (block, range) = (buffer.block(), buffer.range());
+    let missed = AtomicUsize::new(0);
+    let mark = |block: &Block| (0..CALLS).for_each(|_| block.fail(range, &error()));
+    let look = |block: &Block| {
+        let is_free = block.check_written().is_ok();
+        missed.fetch_add(usize::from(is_free), Ordering::Relaxed);
+    };
+    Asker::named("first").enter();
+    block.fail(range, &error());
+    race(block, mark, look, |_| true);
+    assert_eq!(missed.into_inner(), 0);
+}
+
+/// A thread overwrites one half while another one fails to write the other half, so that half is marked afterwards.
+#[test]
+fn a_mark_that_ends_takes_no_later_one_with_it() {
+    let bench = bench(MemoryOptions::default());
+    let (stream, _) = bench.stream();
+    let buffer = bench.buffer(&stream);
+    let (block, range) = (buffer.block(), buffer.range());
+    let bytes = range.bytes / 2;
+    let left = MemoryRange { address: range.address, bytes };
+    let right = MemoryRange { address: range.address + bytes, bytes };
+    Asker::named("first").enter();
+    block.fail(left, &error());
+    let is_right = |block: &Block| {
+        block.overwritten(left);
+        let is_marked = block.check_written().is_err();
+        // The next round begins with a mark of the left half.
+        block.overwritten(range);
+        let has_ended = block.check_written().is_ok();
+        block.fail(left, &error());
+        is_marked && has_ended
+    };
+    let overwrite = |block: &Block| {
+        for _ in 0..CALLS {
+            block.overwritten(left);
+            block.fail(left, &error());
+        }
+    };
+    race(block, overwrite, |block| block.fail(right, &error()), is_right);
+}
