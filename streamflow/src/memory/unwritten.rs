@@ -4,7 +4,7 @@
 //! read it: each of these is an [`Error::Unwritten`], with the first error. So a dropped error is told where data would be
 //! lost by it, and an operator that sends other memory instead has handled it. A mark ends when
 //!
-//! - the hook returns an error: it has not dropped that;
+//! - the hook returns an error: it has not dropped that. A hook that returns `Ok` after it has lost a message has;
 //! - a copy or a fill overwrites all that was to be written;
 //! - the operator vouches for the content by [`assume_written`](super::DeviceSlice::assume_written);
 //! - the memory has a new owner.

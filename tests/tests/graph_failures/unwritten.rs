@@ -17,6 +17,7 @@ pub(crate) fn add(suite: Suite) -> Suite {
         .both("memory_of_a_call_that_failed_in_start_is_not_used_in_a_tick", kept)
         .both("an_operator_that_handles_a_failed_call_goes_on", handled)
         .both("a_call_whose_error_is_returned_marks_nothing", returned)
+        .both("a_hook_that_loses_a_message_has_dropped_its_other_errors_too", lost)
         .both("a_failed_call_outside_of_a_hook_marks_nothing", outside)
 }
 
@@ -346,13 +347,15 @@ fn kept(platform: &Platform) -> Result<(), Failed> {
     check(seen.is_empty(), || format!("{seen:?}"))
 }
 
-/// Counts up in its own memory. Tick 1 fails, and the count is as before.
+/// Counts up in its own memory. The call of tick 1 fails, and the count is as before.
 #[operator(streams(work))]
 struct Sums {
     #[output]
     sum: Tensor<f32>,
     kept: Option<Tensor<f32>>,
     fails: Arc<FailNth>,
+    /// Whether tick 1 drops the error, and that of an `emit` as well.
+    drops: bool,
 }
 
 impl Compute for Sums {
@@ -370,28 +373,44 @@ impl Compute for Sums {
             self.fails.fail_next();
         }
         let kept = self.kept.insert(kept);
-        stream.launch::<add_one>(LEN, (&mut *kept,))?;
+        let counted = stream.launch::<add_one>(LEN, (&mut *kept,));
         let mut sum = cx.tensor(SHAPE, &stream)?;
+        if self.drops && cx.tick() == 1 {
+            let short = cx.tensor::<f32>([1], &stream)?;
+            drop(stream.copy(&short, &mut sum));
+            drop(io.sum.set_cuda_stream(&stream).emit(sum));
+            return Ok(());
+        }
+        counted?;
         stream.copy(kept, &mut sum)?;
         io.sum.set_cuda_stream(&stream).emit(sum)
     }
 }
 
 graph! {
-    struct Summed(fails: Arc<FailNth>, seen: Seen) {
-        #[when(count(TICKS))] #[on_failure(skip)] let sums: Sums = Sums::new(None, fails);
+    struct Summed(fails: Arc<FailNth>, drops: bool, seen: Seen) {
+        #[when(count(TICKS))] #[on_failure(skip)] let sums: Sums = Sums::new(None, fails, drops);
         let downloads: Downloads = Downloads::new(seen);
         sums.sum >> downloads.tensor;
     }
 }
 
-fn returned(platform: &Platform) -> Result<(), Failed> {
+/// The number of ticks that fail, and what has arrived.
+fn summed(platform: &Platform, drops: bool) -> Result<(u64, Vec<[f32; 2]>), Failed> {
     let (platform, fails) = failing(platform, CallKind::Launch)?;
     let seen = Seen::default();
-    let report = Summed::new(&platform, fails, seen.clone())?.run()?;
-    check_equal(report.nodes.iter().map(|node| node.failures).sum(), 1)?;
-    let seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
-    check_equal(seen.clone(), vec![[1.0; 2], [2.0; 2]])
+    let report = Summed::new(&platform, fails, drops, seen.clone())?.run()?;
+    let seen = seen.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    Ok((report.nodes.iter().map(|node| node.failures).sum(), seen))
+}
+
+fn returned(platform: &Platform) -> Result<(), Failed> {
+    check_equal(summed(platform, false)?, (1, vec![[1.0; 2], [2.0; 2]]))
+}
+
+/// Tick 1 fails with the error of its `emit`. So nothing has told the error of its launch, and tick 2 does.
+fn lost(platform: &Platform) -> Result<(), Failed> {
+    check_equal(summed(platform, true)?, (2, vec![[1.0; 2]]))
 }
 
 /// The caller has the error alone, and decides.

@@ -118,7 +118,9 @@ impl NodeRunner {
     #[inline(never)]
     fn lost(&mut self, hooks: &mut dyn Hooks) -> Box<Error> {
         let cause = self.cx.take_lost().unwrap_or_else(|| Failure::msg("a message is lost"));
-        self.interrupted(hooks, Reached::Hook, cause)
+        // The hook has dropped the errors of its calls, so `hook_has_failed` is not called, and marks stay.
+        report_unless_refused("recording the work of a hook that lost a message", self.cx.close());
+        self.interrupted(hooks, Reached::Close, cause)
     }
 
     /// A tick failed: does what `compute` does after a hook, as far as the tick has not come.
