@@ -714,7 +714,7 @@ pub enum Error {
     #[error(
         "memory that `{node}` was to write is not written: a call for it has failed, and `{node}` has dropped its error; \
          return the error, as with `?`, or overwrite the memory by a copy or a fill, or call `assume_written` if its old \
-         content is right: {cause}"
+         content is right or a kernel overwrites all of it next: {cause}"
     )]
     Unwritten {
         /// The node whose hook made the call that failed.

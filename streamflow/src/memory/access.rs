@@ -88,7 +88,10 @@ impl<'a> Use<'a> {
         } else {
             self.block.check(stream, self.what)?;
         }
-        if self.content == Content::Needed { self.block.check_written() } else { Ok(()) }
+        match self.content {
+            Content::Needed => self.block.check_written(self.range),
+            Content::Overwritten | Content::OfLibrary => Ok(()),
+        }
     }
 }
 

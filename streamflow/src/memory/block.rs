@@ -89,7 +89,7 @@ impl Block {
         self.claims.order(&**timeline, mode, |point| timeline.wait(table, point))
     }
 
-    /// As [`order`](Self::order), of an access that needs the content.
+    /// As [`order`](Self::order), of an access that needs the content of the whole block.
     ///
     /// # Errors
     /// [`Error::Unwritten`]; the driver's.
@@ -98,26 +98,26 @@ impl Block {
         if self.claims.is_ordered(&**stream.timeline(), mode) {
             return Ok(());
         }
-        self.check_written()?;
+        self.check_written(self.range)?;
         self.order(stream, mode)
     }
 
-    /// Rejects memory that was to be written by a call that has failed.
+    /// Rejects a range of which a part was to be written by a call that has failed.
     ///
     /// # Errors
     /// [`Error::Unwritten`].
     #[inline]
-    pub(crate) fn check_written(&self) -> Result<()> {
-        if self.claims.has_failed() { self.check_mark() } else { Ok(()) }
+    pub(crate) fn check_written(&self, range: MemoryRange) -> Result<()> {
+        if self.claims.has_failed() { self.check_mark(range) } else { Ok(()) }
     }
 
     #[cold]
-    fn check_mark(&self) -> Result<()> {
+    fn check_mark(&self, range: MemoryRange) -> Result<()> {
         // The mark is dropped without the lock: an error in it may be the program's.
         let _ended = {
             let mut failed = locked(&self.failed);
             match &*failed {
-                Some(mark) if !mark.has_ended() => return Err(mark.error()),
+                Some(mark) if !mark.has_ended() => return mark.check(range),
                 _ => self.forget_mark(&mut failed),
             }
         };

@@ -104,7 +104,7 @@ impl<T: Element> PinnedSlice<T> {
     /// The driver's, when the query fails; an error of earlier work may be reported here.
     #[track_caller]
     pub fn try_as_slice(&self) -> Result<Option<&[T]>> {
-        self.block().check_written()?;
+        self.block().check_written(self.range())?;
         let complete = self.block().is_complete(self.table(), AccessMode::Read)?;
         if complete {
             self.table().inspect(self.block().device())?;
@@ -119,7 +119,7 @@ impl<T: Element> PinnedSlice<T> {
     /// The driver's, when the wait fails; an error of earlier work may be reported here.
     #[track_caller]
     pub fn as_slice_blocking(&self) -> Result<&[T]> {
-        self.block().check_written()?;
+        self.block().check_written(self.range())?;
         self.block().synchronize(self.table(), AccessMode::Read)?;
         self.touched(AccessMode::Read, Location::caller());
         Ok(self.elements())
@@ -131,7 +131,7 @@ impl<T: Element> PinnedSlice<T> {
     /// As for [`as_slice_blocking`](Self::as_slice_blocking).
     #[track_caller]
     pub fn as_mut_slice_blocking(&mut self) -> Result<&mut [T]> {
-        self.block().check_written()?;
+        self.block().check_written(self.range())?;
         self.block().synchronize(self.table(), AccessMode::Write)?;
         self.touched(AccessMode::Write, Location::caller());
         let start = self.address as *mut T;

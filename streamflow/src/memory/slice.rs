@@ -150,7 +150,8 @@ impl<T: Element> DeviceSlice<T> {
     /// memory can't be used, and not be sent ([`Error::Unwritten`]), so that a dropped error loses no data. A copy or a fill
     /// that overwrites all of it has the same effect. Nothing happens if no call has failed.
     ///
-    /// An operator calls it that handles the error, and is right with what the memory had before:
+    /// An operator calls it that handles the error, and is right with what the memory had before, or overwrites all of it by
+    /// another kernel:
     /// ```
     /// # use streamflow::prelude::*;
     /// # #[kernel(unsafe cuda = "unsigned long long i = thread_index(); if (i < sum_len) sum[i] += 1.0f;")]

@@ -19,7 +19,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::driver::{Asker, MemoryRange};
-use crate::error::Error;
+use crate::error::{Error, Result};
 
 thread_local! {
     /// Whether the hook that runs here has returned an error, for the marks that it has made. The one of an earlier hook
@@ -80,9 +80,16 @@ impl FailedWrite {
         written.address <= self.range.address && self.range.end() <= written.end()
     }
 
-    /// What a use of the memory returns.
-    pub(super) fn error(&self) -> Error {
-        Error::Unwritten { node: (*self.node).to_owned(), cause: Box::new(self.cause.clone()) }
+    /// Rejects a use of this range, if a part of it is not written.
+    ///
+    /// # Errors
+    /// [`Error::Unwritten`].
+    pub(super) fn check(&self, used: MemoryRange) -> Result<()> {
+        if !self.range.overlaps(used) {
+            return Ok(());
+        }
+        let (node, cause) = ((*self.node).to_owned(), Box::new(self.cause.clone()));
+        Err(Error::Unwritten { node, cause })
     }
 }
 

@@ -16,6 +16,7 @@ pub(crate) fn add(suite: Suite) -> Suite {
         .both("memory_of_a_failed_call_is_not_used", used)
         .both("memory_of_a_call_that_failed_in_start_is_not_used_in_a_tick", kept)
         .both("an_operator_that_handles_a_failed_call_goes_on", handled)
+        .both("the_other_half_of_memory_that_is_not_written_is_used", halves)
         .both("a_call_whose_error_is_returned_marks_nothing", returned)
         .both("a_hook_that_loses_a_message_has_dropped_its_other_errors_too", lost)
         .both("a_failed_call_outside_of_a_hook_marks_nothing", outside)
@@ -297,6 +298,63 @@ fn handled(platform: &Platform) -> Result<(), Failed> {
         check_equal((name, seen), (name, vec![[3.0; 2], [value; 2], [3.0; 2]]))?;
     }
     Ok(())
+}
+
+/// A call was to write the right half. The left half is used, and the right half is not.
+fn halves(platform: &Platform) -> Result<(), Failed> {
+    fn half(m: &mut Memory<'_>, is_right: bool) -> Result<(), Error> {
+        let Some((mut left, mut right)) = m.target.split_at_mut(LEN / 2) else { return Ok(()) };
+        let half = if is_right { &mut right } else { &mut left };
+        m.stream.launch::<add_one>(LEN / 2, (half,))
+    }
+    fn fill_right(m: &mut Memory<'_>) -> Result<(), Error> {
+        let right = m.target.slice_mut(LEN / 2..);
+        right.map_or(Ok(()), |mut right| m.stream.fill_bytes(&mut right, 0))
+    }
+    const LOST: &[(&str, After)] = &[
+        ("the half that is not written", |m, _| Ok(half(m, true)?)),
+        ("a part of both halves", |m, _| {
+            let part = m.target.slice_mut(1..LEN / 2 + 1);
+            Ok(part.map_or(Ok(()), |mut part| m.stream.launch::<add_one>(4, (&mut part,)))?)
+        }),
+        ("both halves are sent", |m, _| Ok(half(m, false)?)),
+    ];
+    let call: Call = |m| half(m, true);
+    for &(name, after) in LOST {
+        let (platform, fails) = failing(platform, CallKind::Launch)?;
+        check_lost(name, run(&platform, call, Some(fails), after)?, &["INJECTED"])?;
+    }
+    let used: After = |m, _| {
+        half(m, false)?;
+        Ok(fill_right(m)?)
+    };
+    let (with_failure, fails) = failing(platform, CallKind::Launch)?;
+    let (done, seen) = run(&with_failure, call, Some(fails), used)?;
+    check(done.is_ok(), || format!("{done:?}"))?;
+    check_equal(seen, vec![[3.0; 2], [4.0, 0.0], [3.0; 2]])?;
+
+    // The same for page-locked memory, also for the host.
+    let call: Call = |m| {
+        let (from, to) = (m.other.slice(LEN / 2..), m.host.slice_mut(LEN / 2..));
+        let (Some(from), Some(mut to)) = (from, to) else { return Ok(()) };
+        m.stream.download_into(&from, &mut to)
+    };
+    let used: After = |m, _| {
+        let (from, to) = (m.host.slice(..LEN / 2), m.target.slice_mut(..LEN / 2));
+        let (Some(from), Some(mut to)) = (from, to) else { return Ok(()) };
+        m.stream.upload(&from, &mut to)?;
+        if from.as_slice_blocking()? != [7.0; LEN / 2] {
+            return Err(Failure::msg("other data"));
+        }
+        match m.host.as_slice_blocking() {
+            Err(Error::Unwritten { .. }) => Ok(()),
+            other => Err(Failure::msg(format!("{other:?}"))),
+        }
+    };
+    let (with_failure, fails) = failing(platform, CallKind::Copy)?;
+    let (done, seen) = run(&with_failure, call, Some(fails), used)?;
+    check(done.is_ok(), || format!("{done:?}"))?;
+    check_equal(seen, vec![[3.0; 2], [7.0, 3.0], [3.0; 2]])
 }
 
 /// Makes a table in `start`, and drops the error. Each tick sends a copy.

@@ -54,7 +54,7 @@ fn marked_memory_stays_marked_while_it_is_marked_again() {
     let missed = AtomicUsize::new(0);
     let mark = |block: &Block| (0..CALLS).for_each(|_| block.fail(range, &error()));
     let look = |block: &Block| {
-        let is_free = block.check_written().is_ok();
+        let is_free = block.check_written(range).is_ok();
         missed.fetch_add(usize::from(is_free), Ordering::Relaxed);
     };
     Asker::named("first").enter();
@@ -77,10 +77,10 @@ fn a_mark_that_ends_takes_no_later_one_with_it() {
     block.fail(left, &error());
     let is_right = |block: &Block| {
         block.overwritten(left);
-        let is_marked = block.check_written().is_err();
+        let is_marked = block.check_written(range).is_err();
         // The next round begins with a mark of the left half.
         block.overwritten(range);
-        let has_ended = block.check_written().is_ok();
+        let has_ended = block.check_written(range).is_ok();
         block.fail(left, &error());
         is_marked && has_ended
     };

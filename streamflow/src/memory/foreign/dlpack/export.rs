@@ -135,9 +135,9 @@ fn order(block: &OwnedBlock<MemoryPool>, mode: AccessMode, consumer: Consumer<'_
             Ok(())
         }
         Consumer::HostBlocking => {
-            block.check_written()?;
+            block.check_written(block.range())?;
             block.synchronize(&block.pool().table, mode)
         }
-        Consumer::Unordered => block.check_written(),
+        Consumer::Unordered => block.check_written(block.range()),
     }
 }
