@@ -170,15 +170,17 @@ impl<G: Graph + 'static> Running<G> {
     /// Every run that called this is stopped, and so is every one that called [`stop_on_ctrl_c`](Self::stop_on_ctrl_c).
     ///
     /// Handlers that the program has are called as well. A signal that stops no run, as another one of them or the first one
-    /// when the run is over, has the effect that it had before the call. If the program had a handler, that is called (on
+    /// when the run is over, has the effect that it had before the process called this first. If the program had a handler
+    /// then, that is called (on
     /// Linux; elsewhere the library does not know of it). Else the process ends at once, without `stop` hooks. Its exit code
-    /// is 128 and the number of the signal: 130, 143 or 129. A handler that the program sets later takes the signal away
-    /// from the library. A signal that the program ignores, as SIGHUP after `nohup` and SIGINT in all
+    /// is 128 and the number of the signal: 130, 143 or 129. So a program sets its handlers before the first call: a later
+    /// one takes the signal away from the library, or, if it is set by `signal-hook`, does not keep the process from its
+    /// end. A signal that the program ignores, as SIGHUP after `nohup` and SIGINT in all
     /// that a script starts with `&`, remains ignored, and the call logs that (on Linux; elsewhere such a signal stops the
     /// run). A system without these signals has Ctrl-C alone.
     ///
     /// # Errors
-    /// [`Error::CtrlC`] if the system refuses it.
+    /// [`Error::CtrlC`] if the system refuses it. The signals of an earlier call still stop the run then.
     #[cfg(feature = "ctrlc")]
     pub fn stop_on_signals(&self) -> Result<()> {
         super::signals::stop(&self.owner.handle.shared, &super::signals::ALL)

@@ -1,7 +1,8 @@
 //! Signals that stop runs: the process has one thread that gets them, and a list of the runs that they stop.
 //!
-//! A signal that stops no run has the effect that it had before the library got it: a handler of the program's is called, as
-//! for each signal, and without one the process ends. So nothing is lost by a signal that the library keeps after the last run,
+//! A signal that stops no run has the effect that it had before the library got it: a handler that the program had at that
+//! moment is called, as for each signal, and without one the process ends. A later handler does not count: either it
+//! takes the signal away from the library, or `signal-hook` calls it too, and then the process ends. So nothing is lost by a signal that the library keeps after the last run,
 //! or after a call that could not get another one. It does keep them: once `signal-hook` has a signal, it can't give it back.
 
 use std::fs;
@@ -74,7 +75,8 @@ impl Handler {
 /// Stops a run at the next one of these signals, or of those that another run has asked for.
 ///
 /// # Errors
-/// [`Error::CtrlC`]. The run is not stopped by any signal then.
+/// [`Error::CtrlC`]. The list of runs is as before then: an earlier call of the same run counts, and without one no signal
+/// stops the run.
 pub(super) fn stop(run: &Arc<Shared>, signals: &[Signal]) -> Result<()> {
     let _later = log::later();
     let [ignored, caught] = ["SigIgn:", "SigCgt:"].map(mask);
