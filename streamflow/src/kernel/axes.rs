@@ -127,8 +127,8 @@ pub(super) fn check_shared_bytes(name: &str, axes: Axes, grid: &Grid) -> Result<
         return Ok(());
     }
     let problem = "it gives no shared memory, but the kernel's body declares `extern __shared__`, so a GPU would access \
-                   memory that the launch does not have; add `.shared_bytes(…)` to the grid, or read `shared_bytes()` in \
-                   the body";
+                   memory that the launch does not have; add `.shared_bytes(…)` to the grid; a body that uses the memory \
+                   only in some launches asks `shared_bytes()` for its size";
     Err(Error::Grid { kernel: name.into(), problem: problem.into() })
 }
 

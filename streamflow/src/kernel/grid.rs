@@ -157,7 +157,9 @@ impl Grid {
         self
     }
 
-    /// Bytes of dynamic shared memory per block (`extern __shared__`).
+    /// Bytes of dynamic shared memory per block (`extern __shared__`). Without it there are none, and a launch of a kernel whose
+    /// CUDA body declares such memory is an [`Error::Grid`]. A body that uses the memory only in some launches asks
+    /// `shared_bytes()` for its size, as in `if (shared_bytes() > 0)`: then 0 bytes are right.
     pub fn shared_bytes(mut self, bytes: usize) -> Self {
         self.shared_bytes = bytes as u64;
         self

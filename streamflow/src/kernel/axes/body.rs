@@ -12,9 +12,20 @@ const VARIABLES: [&str; 2] = ["threadIdx", "blockIdx"];
 const OPAQUE: [&str; 4] = ["asm", "__asm", "__asm__", "include"];
 const OPAQUE_BEGINNINGS: [&str; 4] = ["__nvvm", "__cluster", "atomic", "__nv_atomic"];
 
-/// The word before dynamic shared memory, and the function that returns its size.
+/// The words of a declaration of dynamic shared memory, and the function that returns its size.
 const EXTERN: &str = "extern";
+const SHARED: &str = "__shared__";
 const SHARED_BYTES: &str = "shared_bytes";
+
+/// The words that the declaration has so far.
+struct Declaration {
+    is_extern: bool,
+    is_shared: bool,
+}
+
+impl Declaration {
+    const EMPTY: Self = Self { is_extern: false, is_shared: false };
+}
 
 /// The axes of a body, with the names that it contains. Comments and literals don't count; what the preprocessor leaves
 /// out does.
@@ -22,6 +33,7 @@ pub(super) const fn axes(cuda: &str) -> Axes {
     let text = cuda.as_bytes();
     let end = if text.len() < MOST { text.len() } else { MOST };
     let mut axes = if end < text.len() { Axes::UNKNOWN } else { Axes::NONE };
+    let mut declaration = Declaration::EMPTY;
     let mut at = 0;
     while at < end {
         let next = if at + 1 < end { text[at + 1] } else { 0 };
@@ -42,8 +54,12 @@ pub(super) const fn axes(cuda: &str) -> Axes {
                 while at < end && (is_in_name(text[at]) || is_separator(text, begin, at, end)) {
                     at += 1;
                 }
-                axes = with_name(axes, text, (begin, at), end);
+                axes = with_name(axes, &mut declaration, text, (begin, at), end);
                 at
+            }
+            (b';' | b'{' | b'}', _) => {
+                declaration = Declaration::EMPTY;
+                at + 1
             }
             _ => at + 1,
         };
@@ -52,7 +68,13 @@ pub(super) const fn axes(cuda: &str) -> Axes {
 }
 
 /// The same axes, and those that the name from `begin` to `at` adds.
-const fn with_name(mut axes: Axes, text: &[u8], (begin, at): (usize, usize), end: usize) -> Axes {
+const fn with_name(
+    mut axes: Axes,
+    declaration: &mut Declaration,
+    text: &[u8],
+    (begin, at): (usize, usize),
+    end: usize,
+) -> Axes {
     let next = if at < end { text[at] } else { 0 };
     // A name may go on in the next line, and quotes within a raw literal are not its end.
     let mut is_opaque = next == b'\\' || (next == b'"' && text[at - 1] == b'R');
@@ -77,8 +99,9 @@ const fn with_name(mut axes: Axes, text: &[u8], (begin, at): (usize, usize), end
                 }
             }
         }
-        b'e' if is_name(text, begin, at, EXTERN) => axes.has_extern = true,
+        b'e' if is_name(text, begin, at, EXTERN) => declaration.is_extern = true,
         b's' if is_name(text, begin, at, SHARED_BYTES) => axes.may_ask_size = true,
+        b'_' if is_name(text, begin, at, SHARED) => declaration.is_shared = true,
         b'a' | b'i' | b'_' => {
             let mut index = 0;
             while index < OPAQUE.len() {
@@ -94,6 +117,7 @@ const fn with_name(mut axes: Axes, text: &[u8], (begin, at): (usize, usize), end
         }
         _ => {}
     }
+    axes.has_extern = axes.has_extern || (declaration.is_extern && declaration.is_shared);
     if is_opaque { opaque(axes) } else { axes }
 }
 
@@ -245,7 +269,13 @@ mod tests {
             ("extern __shared__ float tile[]; if (shared_bytes() < 4) return;", false),
             ("__shared__ float tile[4]; // extern", false),
             ("#include \"/size.cuh\"\nextern __shared__ float tile[];", false),
+            ("extern \"C\" __shared__ float tile[];", true),
+            ("extern __align__(16) /* of a float4 */ __shared__ float4 tile[];", true),
+            ("__shared__ extern float tile[];", true),
             ("external = 1;", false),
+            ("extern __device__ float table[4]; __shared__ float tile[4];", false),
+            ("__shared__ float tile[4]; extern __constant__ float scale;", false),
+            ("{ extern \"C\" { } __shared__ float tile[4]; }", false),
             ("", false),
         ] {
             assert_eq!(axes(cuda).needs_shared_bytes(), needs, "{cuda}");
