@@ -35,7 +35,7 @@ pub fn kernels() -> Vec<Registered> {
 ))]
 mod section {
     use std::arch::asm;
-    use std::slice;
+    use std::{ptr, slice};
 
     use crate::kernel::{Kernel, Registered};
 
@@ -84,9 +84,12 @@ mod section {
         }
         let (begin, end) = (&raw const BEGIN, &raw const END);
         let count = (end.addr() - begin.addr()) / size_of::<Entry>();
+        // A pointer derived from `BEGIN`, which has no bytes, may read none. The entries belong to the assembler's section, whose
+        // memory counts as exposed.
+        let first = ptr::with_exposed_provenance::<Entry>(begin.expose_provenance());
         // SAFETY: the section begins and ends there. It has pointers to `entry` and zeros, one after the other, that
         // nothing changes.
-        let entries = unsafe { slice::from_raw_parts(begin.cast::<Entry>(), count) };
+        let entries = unsafe { slice::from_raw_parts(first, count) };
         entries.iter().flatten().map(|entry| entry())
     }
 }
