@@ -1,7 +1,7 @@
 //! No model has hooks, so no call marks memory.
 
 use crate::driver::MemoryRange;
-use crate::error::Error;
+use crate::error::{Error, Result};
 
 #[derive(Debug)]
 pub(super) struct FailedWrite(());
@@ -11,9 +11,7 @@ impl FailedWrite {
         None
     }
 
-    pub(super) fn after(self, earlier: Self) -> Self {
-        earlier
-    }
+    pub(super) fn extend_to(&mut self, _: MemoryRange) {}
 
     pub(super) fn has_ended(&self) -> bool {
         true
@@ -23,7 +21,7 @@ impl FailedWrite {
         true
     }
 
-    pub(super) fn error(&self) -> Error {
-        Error::foreign("memory without a mark")
+    pub(super) fn check(&self, _: MemoryRange) -> Result<()> {
+        Ok(())
     }
 }
