@@ -16,9 +16,7 @@ use super::statistics::NodePaths;
 use super::status::NodeStatus;
 use super::waits::Waits;
 use super::{Compute, Flushed, Operator, visits};
-use crate::context::{
-    Activity, ExecutionContext, NodeCell, Planned, Prediction, RunControl, Streams,
-};
+use crate::context::{ExecutionContext, NodeCell, Planned, Prediction, RunControl, Streams};
 use crate::error::{Error, Failure, Result, caught_as_error};
 use crate::message::{Handled, InputState};
 use crate::param::{NodeParams, OperatorParams, ParamChanges};
@@ -225,22 +223,12 @@ pub trait AnyNode: Send {
     }
     /// Runs a tick, if it is ready for one: calls `compute` and sends the messages that it emitted. If it waits for
     /// something outside of the graph, it adds that to `waits`. It begins no tick when the run is paused or ends, and
-    /// none at the moment `until` or later. A panic of the operator goes on to the caller, who calls `panicked`.
+    /// none at the moment `until` or later.
     ///
     /// # Errors
     /// The operator's, with node, hook and tick; [`Error::Unhandled`]; the driver's, when it queries how far a stream
     /// is. Then nothing was sent. They are in a box, since a small result returns in registers.
     fn step(&mut self, waits: &mut Waits, until: Option<Timestamp>) -> Result<Step, Box<Error>>;
-    /// Ends a [`step`](Self::step) that has panicked with this error: after a panic of the operator or of a message, it
-    /// does what `step` does after an error of the operator.
-    ///
-    /// # Errors
-    /// The operator's, with node, hook and tick; the panic as it is, if it has another cause.
-    #[doc(hidden)]
-    fn panicked(&mut self, panic: Box<Error>, waits: &mut Waits) -> Result<Step, Box<Error>> {
-        let _ = waits;
-        Err(panic)
-    }
     /// Whether it has something to do, now or later, without any other node: it is a source that is not done, or it has
     /// the messages for a tick. A run ends when no node has.
     fn has_work(&mut self) -> bool;
@@ -338,28 +326,8 @@ impl<O: Compute + Send + 'static> AnyNode for Node<O> {
 
     fn step(&mut self, waits: &mut Waits, until: Option<Timestamp>) -> Result<Step, Box<Error>> {
         let Self { parts, runner } = self;
-        if !runner.is_plain() || until.is_some() {
-            return runner.step_with_extras(parts, waits, until);
-        }
-        // What `step_with_extras` does, without what few nodes have.
-        let idle = if runner.is_done() {
-            Activity::Done
-        } else if !runner.can_run(parts) {
-            Activity::Blocked
-        } else if !runner.cx.permits_ticks() {
-            return Ok(Step::Interrupted);
-        } else {
-            return match runner.compute::<Parts<O>, true>(parts, true) {
-                Ok(Progress::Changed) => Ok(Step::Changed),
-                done => runner.end_unusual_step(parts, done, waits),
-            };
-        };
-        runner.cx.show_waiting(idle, 0);
-        Ok(Step::Nothing)
-    }
-
-    fn panicked(&mut self, panic: Box<Error>, waits: &mut Waits) -> Result<Step, Box<Error>> {
-        self.runner.panicked(&mut self.parts, panic, waits)
+        let done = caught_as_error(|| runner.step(parts, waits, until));
+        done.unwrap_or_else(|panic| runner.panicked(parts, panic, waits))
     }
 
     fn has_work(&mut self) -> bool {
@@ -521,7 +489,7 @@ impl<O: Compute + 'static> Hooks for Parts<O> {
     }
 
     fn tick(&mut self, runner: &mut NodeRunner, publish: bool) -> Result<Progress, Box<Error>> {
-        runner.compute::<Self, false>(self, publish)
+        runner.tick(self, publish)
     }
 
     fn ports(&mut self) -> &mut dyn Ports {

@@ -42,7 +42,7 @@ pub(super) trait Hooks {
     /// Whether the inputs have the messages that the operator needs. An operator with optional inputs alone runs for any
     /// message. Without a message it would run for ever, unless a condition says when it runs.
     fn messages(&mut self) -> InputState;
-    /// Runs a tick: [`NodeRunner::compute`], compiled for this type.
+    /// Runs a tick: [`NodeRunner::tick`], compiled for this type.
     fn tick(&mut self, runner: &mut NodeRunner, publish: bool) -> Result<Progress, Box<Error>>;
     /// All ports.
     fn ports(&mut self) -> &mut dyn Ports;
@@ -91,8 +91,9 @@ pub(super) type Replacement = Box<dyn FnMut(&mut dyn Any) -> Result<(), Failure>
 pub(super) struct NodeRunner {
     /// How many ticks it may do in this run: its `count`, or less if the run has a limit.
     most: u64,
-    /// Whether the node has nothing that few nodes have: see [`settle`](Self::settle). A tick checks this alone.
-    is_plain: bool,
+    /// Whether something beside the ports and the end decides about the next tick, or follows it: see
+    /// [`settle`](Self::settle).
+    has_extras: bool,
     /// How far the tick that runs has come, for the case that it panics.
     reached: Reached,
     /// What a tick means that took no message and sent none.
@@ -153,7 +154,7 @@ impl NodeRunner {
             replacement: None,
             poll: Poll::default(),
             statistics: None,
-            is_plain: false,
+            has_extras: false,
             reached: Reached::Nothing,
             flush: Flushing::Never,
             flush_ticks: 0,
@@ -166,20 +167,11 @@ impl NodeRunner {
         self.worker
     }
 
-    /// Finds out whether the next tick is like that of most nodes: without conditions beside the count, without `flush`, without
-    /// statistics, without an edge that may refuse a message, without a layer that uses notes, after a tick that neither
-    /// failed nor had nothing to send. Called when a run starts, and after everything that can change this.
+    /// Finds out whether the next tick has extras: conditions beside the count, statistics, and what follows a tick that failed
+    /// or had nothing to send. Called when a run starts, and after everything that can change this.
     fn settle(&mut self) {
-        let is_watched = self.cx.platform().is_watched();
-        let has_extras = self.conditions.is_some() || self.statistics.is_some();
-        let has_extras = has_extras || self.may_fault || is_watched || self.has_begun_flush();
-        self.is_plain = !has_extras && !self.poll.is_counting() && !self.has_failed();
-    }
-
-    /// Whether its readiness depends on the ports and its end alone.
-    #[inline]
-    pub(super) fn is_plain(&self) -> bool {
-        self.is_plain
+        let is_measured = self.conditions.is_some() || self.statistics.is_some();
+        self.has_extras = is_measured || self.poll.is_counting() || self.has_failed();
     }
 
     /// Whether it will not run again.
@@ -203,7 +195,7 @@ impl NodeRunner {
     pub(super) fn keep_statistics(&mut self, paths: Option<&NodePaths>) {
         self.cx.carry();
         self.statistics = Some(Box::new(NodeStatistics::new(paths)));
-        self.is_plain = false;
+        self.settle();
     }
 
     /// Notes by how much a tick began after the moment at which it was due, if it was due at one.

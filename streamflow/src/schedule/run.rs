@@ -4,7 +4,7 @@ use std::mem;
 use std::sync::Arc;
 
 use super::ends::{Asks, Ends};
-use super::greedy::{self, Pass, Position};
+use super::greedy::{self, Pass};
 use super::idle::Idle;
 use super::limit::{Limit, RunFor};
 use super::nodes::{Nodes, statuses};
@@ -136,27 +136,21 @@ impl Run {
         None
     }
 
-    /// Makes one pass over the nodes, or what is left of it after a panic.
+    /// Makes one pass over the nodes.
     #[inline]
-    fn pass(
-        &mut self,
-        nodes: Nodes<'_, '_>,
-        at: &mut Position,
-        waits: &mut Waits,
-    ) -> Result<Passed> {
-        if at.is_at_begin() {
-            waits.clear();
-        }
+    fn pass(&mut self, nodes: Nodes<'_, '_>) -> Result<Passed> {
+        self.waits.clear();
+        let until = self.limit.until();
         let pass = match &mut self.replay {
-            None => greedy::pass(nodes, at, self.limit.until(), waits, |_| ())?,
-            Some(replay) => replayed(replay, nodes, at, self.limit.until(), waits)?,
+            None => greedy::pass(nodes, until, &mut self.waits, |_| ())?,
+            Some(replay) => replayed(replay, nodes, until, &mut self.waits)?,
         };
         if self.is_watched && self.races.look() {
             return Ok(Passed::Ended(Outcome::Over));
         }
         Ok(match pass {
             Pass::Ran => self.follow(nodes, true).unwrap_or(Passed::Ran),
-            Pass::Nothing if waits.is_empty() => Passed::Ended(Outcome::Over),
+            Pass::Nothing if self.waits.is_empty() => Passed::Ended(Outcome::Over),
             Pass::Nothing if !self.limit.is_over(self.platform.clock()) => {
                 self.follow(nodes, false).unwrap_or(Passed::Waits)
             }
@@ -173,7 +167,7 @@ impl Run {
         while self.outcome.is_none() {
             let outcome = match self.control.command() {
                 Command::Stop(source) => Outcome::Stopped(source),
-                _ => match self.single_pass(nodes)? {
+                _ => match self.pass(nodes)? {
                     Passed::Ran => return Ok(Some(true)),
                     Passed::Waits if self.has_work(nodes) => return Ok(Some(false)),
                     Passed::Waits => Outcome::Over,
@@ -185,23 +179,6 @@ impl Run {
             }
         }
         Ok(None)
-    }
-
-    /// Calls a function that makes passes, as [`greedy::caught`] does.
-    fn caught<R>(
-        &mut self,
-        nodes: Nodes<'_, '_>,
-        mut passes: impl FnMut(&mut Self, Nodes<'_, '_>, &mut Position, &mut Waits) -> Result<R>,
-    ) -> Result<R> {
-        let mut waits = mem::take(&mut self.waits);
-        let done =
-            greedy::caught(nodes, |nodes, at, waits| passes(self, nodes, at, waits), &mut waits);
-        self.waits = waits;
-        done
-    }
-
-    fn single_pass(&mut self, nodes: Nodes<'_, '_>) -> Result<Passed> {
-        self.caught(nodes, Self::pass)
     }
 
     /// The threads that run what is left of the run.
@@ -270,51 +247,47 @@ impl Run {
         let mut idle = Idle::new(&platform, &control);
         let measured = platform.has_statistics().then(Succession::begin);
         let interrupt = || measured.iter().for_each(Succession::interrupt);
-        self.caught(nodes, |run, nodes, at, waits| {
-            loop {
-                if at.is_at_begin() {
-                    // Before the command is read and the conditions are checked, so that a change of them ends the sleep.
-                    idle.begin_pass();
-                    match control.command() {
-                        Command::Run => {}
-                        Command::Pause => {
-                            if !idle.pause(&control) {
-                                return Err(asleep::paused());
-                            }
-                            interrupt();
-                            continue;
-                        }
-                        Command::Report => {
-                            run.publish(nodes, shared);
-                            interrupt();
-                            continue;
-                        }
-                        Command::Stop(source) => return Ok(Outcome::Stopped(source)),
+        loop {
+            // Before the command is read and the conditions are checked, so that a change of them ends the sleep.
+            idle.begin_pass();
+            match control.command() {
+                Command::Run => {}
+                Command::Pause => {
+                    if !idle.pause(&control) {
+                        return Err(asleep::paused());
                     }
-                    turns::point("a command was read");
+                    interrupt();
+                    continue;
                 }
-                let passed = run.pass(nodes, at, waits)?;
-                if run.is_watched {
+                Command::Report => {
+                    self.publish(nodes, shared);
+                    interrupt();
+                    continue;
+                }
+                Command::Stop(source) => return Ok(Outcome::Stopped(source)),
+            }
+            turns::point("a command was read");
+            let passed = self.pass(nodes)?;
+            if self.is_watched {
+                interrupt();
+            }
+            match passed {
+                Passed::Ran => idle.end(),
+                Passed::Waits if idle.looks_for_work() && !self.has_work(nodes) => {
+                    return Ok(Outcome::Over);
+                }
+                Passed::Waits => {
+                    if let Limit::Until(moment) = self.limit {
+                        self.waits.until(moment);
+                    }
+                    if !idle.wait(&self.waits)? {
+                        return Err(asleep::waiting(&control));
+                    }
                     interrupt();
                 }
-                match passed {
-                    Passed::Ran => idle.end(),
-                    Passed::Waits if idle.looks_for_work() && !run.has_work(nodes) => {
-                        return Ok(Outcome::Over);
-                    }
-                    Passed::Waits => {
-                        if let Limit::Until(moment) = run.limit {
-                            waits.until(moment);
-                        }
-                        if !idle.wait(waits)? {
-                            return Err(asleep::waiting(&control));
-                        }
-                        interrupt();
-                    }
-                    Passed::Ended(outcome) => return Ok(outcome),
-                }
+                Passed::Ended(outcome) => return Ok(outcome),
             }
-        })
+        }
     }
 
     /// Makes a report of the run so far.
@@ -434,14 +407,11 @@ impl Run {
 fn replayed(
     replay: &mut Replay,
     nodes: Nodes<'_, '_>,
-    at: &mut Position,
     until: Option<Timestamp>,
     waits: &mut Waits,
 ) -> Result<Pass> {
-    if at.is_at_begin() {
-        replay.begin();
-    }
-    let done = greedy::pass(nodes, at, until, waits, |node| replay.at(node));
+    replay.begin();
+    let done = greedy::pass(nodes, until, waits, |node| replay.at(node));
     let ended = replay.end();
     match done {
         Ok(pass) => ended.map(|()| pass),

@@ -2,10 +2,12 @@
 //!
 //! What depends on the operator's type is compiled for each type. That is the tick alone, and what decides about it.
 
-use super::{Hooks, NodeRunner};
+use super::{Hooks, NodeRunner, Reached, Work};
 use crate::context::Activity;
 use crate::error::Error;
 use crate::message::InputState;
+use crate::operator::flush::Flushing;
+use crate::operator::poll::Poll;
 use crate::operator::readiness::{Progress, Readiness, Step};
 use crate::operator::waits::Waits;
 use crate::time::Timestamp;
@@ -29,30 +31,20 @@ impl NodeRunner {
     }
 
     /// Whether it can run now. If it waits for something outside of the graph, it adds that to `waits`.
-    pub(in crate::operator) fn readiness(
+    #[inline(always)]
+    pub(in crate::operator) fn readiness<H: Hooks>(
         &mut self,
-        hooks: &mut dyn Hooks,
+        hooks: &mut H,
         waits: &mut Waits,
     ) -> Result<Readiness, Box<Error>> {
-        let can_run = self.may_tick(hooks);
-        self.readiness_if(can_run, hooks, waits)
-    }
-
-    /// As `readiness`. `can_run` says whether the ports are ready.
-    fn readiness_if(
-        &mut self,
-        can_run: bool,
-        hooks: &mut dyn Hooks,
-        waits: &mut Waits,
-    ) -> Result<Readiness, Box<Error>> {
+        self.lacking = 0;
         if self.has_ended() {
             return Ok(Readiness::Done);
         }
-        self.lacking = 0;
-        if !can_run {
+        if !self.may_tick(hooks) {
             return Ok(Readiness::Blocked);
         }
-        if self.is_plain() { Ok(Readiness::Ready) } else { self.is_let(hooks, waits) }
+        if self.has_extras { self.is_let(hooks, waits) } else { Ok(Readiness::Ready) }
     }
 
     /// Whether a node with messages and room can run now: an earlier tick and the conditions decide.
@@ -80,101 +72,86 @@ impl NodeRunner {
         self.check_conditions(hooks.ports(), waits)
     }
 
-    /// A turn of any node, in any run: see `AnyNode::step`.
-    #[inline(never)]
-    pub(in crate::operator) fn step_with_extras<H: Hooks>(
+    /// A node's turn in a pass: see `AnyNode::step`.
+    #[inline(always)]
+    pub(in crate::operator) fn step<H: Work>(
         &mut self,
         hooks: &mut H,
         waits: &mut Waits,
         until: Option<Timestamp>,
     ) -> Result<Step, Box<Error>> {
-        let can_run = self.may_tick(hooks);
-        match self.begin_step(can_run, hooks, waits, until) {
-            Ok(None) => {
-                let done = match self.take_failure(hooks) {
-                    None => hooks.tick(self, true),
-                    Some(error) => Err(error),
-                };
-                self.end_step(hooks, done, waits)
-            }
-            Ok(Some(step)) => Ok(step),
-            Err(error) => Err(error),
-        }
-    }
-
-    /// Begins a turn. Returns what becomes of it if it has no tick.
-    fn begin_step(
-        &mut self,
-        can_run: bool,
-        hooks: &mut dyn Hooks,
-        waits: &mut Waits,
-        until: Option<Timestamp>,
-    ) -> Result<Option<Step>, Box<Error>> {
-        let idle = match self.readiness_if(can_run, hooks, waits)? {
-            Readiness::Ready => None,
+        match self.readiness(hooks, waits)? {
+            Readiness::Ready => {}
             Readiness::Dropped => {
                 self.cx.show_dropped();
-                return Ok(Some(Step::Changed));
+                return Ok(Step::Changed);
             }
-            Readiness::Waiting => Some(Activity::Waiting),
-            Readiness::Blocked => Some(Activity::Blocked),
-            Readiness::Done => Some(Activity::Done),
-        };
-        if let Some(activity) = idle {
-            self.cx.show_waiting(activity, self.lacking);
-            return Ok(Some(Step::Nothing));
+            Readiness::Waiting => return Ok(self.idles(Activity::Waiting)),
+            Readiness::Blocked => return Ok(self.idles(Activity::Blocked)),
+            Readiness::Done => return Ok(self.idles(Activity::Done)),
         }
         if !self.cx.permits_ticks() {
-            return Ok(Some(Step::Interrupted));
+            return Ok(Step::Interrupted);
         }
         if let Some(end) = until
             && self.cx.now() >= end
         {
-            return Ok(Some(Step::TimeOver));
+            return Ok(Step::TimeOver);
         }
         if let Some(statistics) = &mut self.statistics {
             statistics.begin_tick(self.cx.platform().clock());
         }
-        Ok(None)
+        let done = match self.take_failure(hooks) {
+            None => self.tick(hooks, true),
+            Some(error) => Err(error),
+        };
+        match done {
+            Ok(Progress::Changed) if !self.has_extras => Ok(Step::Changed),
+            done => self.end_step(hooks, done, waits),
+        }
     }
 
     /// The failure of the tick that would begin now, if its messages can't be received together: no hook is called.
     /// A tick of `flush` compares none.
+    #[inline]
     fn take_failure(&mut self, hooks: &mut dyn Hooks) -> Option<Box<Error>> {
-        if self.is_flushed_now() {
-            return None;
-        }
-        let failure = self.conditions.as_mut()?.take_failure()?;
+        let conditions = self.conditions.as_mut()?;
+        let failure = conditions.take_failure().filter(|_| self.flush != Flushing::GoesOn)?;
         hooks.ports().inputs(&mut |input| input.begin_tick());
         Some(self.failed("readiness", failure))
     }
 
+    /// Ends a turn without a tick, in which the node does this.
+    #[inline]
+    fn idles(&self, activity: Activity) -> Step {
+        self.cx.show_waiting(activity, self.lacking);
+        Step::Nothing
+    }
+
+    /// Ends a turn whose tick has failed or changed nothing, and each one of a node with extras.
+    #[inline(never)]
     fn end_step(
         &mut self,
         hooks: &mut dyn Hooks,
         done: Result<Progress, Box<Error>>,
         waits: &mut Waits,
     ) -> Result<Step, Box<Error>> {
-        if self.statistics.is_some() {
-            self.measure(done.is_ok());
+        if let Some(statistics) = &mut self.statistics {
+            // The end of the tick is also the moment at which the messages have arrived.
+            let data = if done.is_ok() { self.cx.received() } else { None };
+            statistics.note_tick(self.cx.now(), data);
         }
-        let progress = self.end_unusual(hooks, done)?;
-        self.stepped(hooks, progress, waits)
-    }
-
-    /// Ends a tick without extras that has failed, or that changed nothing.
-    #[inline(never)]
-    pub(in crate::operator) fn end_unusual_step(
-        &mut self,
-        hooks: &mut dyn Hooks,
-        done: Result<Progress, Box<Error>>,
-        waits: &mut Waits,
-    ) -> Result<Step, Box<Error>> {
-        if matches!(done, Ok(Progress::Unchanged)) {
-            return Ok(Step::Nothing);
+        let progress = done.or_else(|error| self.fail(hooks, error));
+        match progress {
+            Ok(Progress::Empty) => self.poll.note_empty(self.cx.now()),
+            _ => self.poll = Poll::default(),
         }
-        let progress = self.end_unusual(hooks, done)?;
-        self.stepped(hooks, progress, waits)
+        self.settle();
+        match progress? {
+            Progress::Changed => Ok(Step::Changed),
+            Progress::Unchanged => Ok(Step::Nothing),
+            Progress::Empty => self.was_empty(hooks, waits),
+        }
     }
 
     /// Ends a turn whose tick has panicked: the policy decides as after an error.
@@ -186,30 +163,18 @@ impl NodeRunner {
         panic: Box<Error>,
         waits: &mut Waits,
     ) -> Result<Step, Box<Error>> {
-        if self.reached == super::Reached::Nothing {
+        if self.reached == Reached::Nothing {
             return Err(panic);
         }
         let error = self.interrupted(hooks, self.reached, (*panic).into());
         self.end_step(hooks, Err(error), waits)
     }
 
-    fn stepped(
-        &mut self,
-        hooks: &mut dyn Hooks,
-        progress: Progress,
-        waits: &mut Waits,
-    ) -> Result<Step, Box<Error>> {
-        match progress {
-            Progress::Changed => Ok(Step::Changed),
-            Progress::Unchanged => Ok(Step::Nothing),
-            Progress::Empty => self.was_empty(hooks, waits),
-        }
-    }
-
     /// A tick had nothing to send. What the node waits for now belongs to this pass.
     #[inline(never)]
     fn was_empty(&mut self, hooks: &mut dyn Hooks, waits: &mut Waits) -> Result<Step, Box<Error>> {
-        if matches!(self.readiness(hooks, waits)?, Readiness::Ready | Readiness::Dropped) {
+        let may_tick = !self.has_ended() && self.may_tick(hooks);
+        if may_tick && matches!(self.is_let(hooks, waits)?, Readiness::Ready | Readiness::Dropped) {
             waits.at_once();
         }
         Ok(Step::Nothing)

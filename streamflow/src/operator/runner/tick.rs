@@ -1,6 +1,6 @@
 //! Law 8: What a tick sends is sent when it ends.
 //!
-//! A tick: `compute`, and what follows it until the messages are sent.
+//! A tick: `compute` or `flush`, and what follows it until the messages are sent.
 //!
 //! A message that a tick emitted waits in its output's `Outlet` until `compute` has succeeded; then `Work::publish`
 //! pushes it to the queues of its edges.
@@ -11,36 +11,9 @@ use crate::driver::report_unless_refused;
 use crate::error::{Error, Failure, Result, caught_as_error, drop_all};
 use crate::memory::hook_has_failed;
 use crate::message::Handled;
-use crate::operator::poll::Poll;
 use crate::operator::readiness::Progress;
 
 impl NodeRunner {
-    /// Applies the policy after a failure, and counts the ticks that had nothing to send.
-    #[inline(never)]
-    pub(super) fn end_unusual(
-        &mut self,
-        hooks: &mut dyn Hooks,
-        done: Result<Progress, Box<Error>>,
-    ) -> Result<Progress, Box<Error>> {
-        let done = done.or_else(|error| self.fail(hooks, error));
-        match done {
-            Ok(Progress::Empty) => self.poll.note_empty(self.cx.now()),
-            _ => self.poll = Poll::default(),
-        }
-        self.settle();
-        done
-    }
-
-    /// Notes a tick in the statistics, at its end.
-    #[inline(never)]
-    pub(super) fn measure(&mut self, succeeded: bool) {
-        if let Some(statistics) = &mut self.statistics {
-            // The end of the tick is also the moment at which the messages have arrived.
-            let data = if succeeded { self.cx.received() } else { None };
-            statistics.note_tick(self.cx.now(), data);
-        }
-    }
-
     /// Calls `compute`. The messages that it emitted stay in the outputs, unless the tick failed.
     pub(in crate::operator) fn tick_unpublished(&mut self, hooks: &mut dyn Hooks) -> Result<()> {
         let done = caught_as_error(|| hooks.tick(self, false));
@@ -49,26 +22,21 @@ impl NodeRunner {
         done.map(drop).map_err(|error| *self.undo(hooks, error))
     }
 
-    /// Calls `compute`, ends the tick of the inputs and, with `publish`, pushes the emitted messages to the edges.
-    /// Returns what the tick changed. `PLAIN` says that [`is_plain`](Self::is_plain) is set. If the tick did not end with
-    /// [`Progress::Changed`], the caller calls [`end_unusual_step`](Self::end_unusual_step).
+    /// Calls `compute` or `flush`, ends the tick of the inputs and, with `publish`, pushes the emitted messages to the edges.
+    /// Returns what the tick changed.
     ///
-    /// The hook may panic, and so may the messages that are dropped after it. The scheduler catches panics, once for
-    /// all ticks that succeed: to catch them here would take a sixth of the instructions of a small operator's tick.
+    /// The hook may panic, and so may the messages that are dropped after it: the caller ends such a tick with
+    /// [`interrupted`](Self::interrupted).
     #[inline(always)]
-    pub(in crate::operator) fn compute<H: Work, const PLAIN: bool>(
+    pub(in crate::operator) fn tick<H: Work>(
         &mut self,
         hooks: &mut H,
         publish: bool,
     ) -> Result<Progress, Box<Error>> {
         self.cx.show(Activity::Computing);
         self.reached = Reached::Hook;
-        let is_flush = !PLAIN && self.is_flushed_now();
-        let entered = match is_flush {
-            true => self.cx.enter_flush(),
-            false if PLAIN => self.cx.enter_plain(),
-            false => self.cx.enter("compute"),
-        };
+        let is_flush = self.is_flushed_now();
+        let entered = if is_flush { self.cx.enter_flush() } else { self.cx.enter("compute") };
         if let Err(error) = entered {
             return Err(self.interrupted(hooks, Reached::Hook, driver(error)));
         }
@@ -85,15 +53,12 @@ impl NodeRunner {
         // A plan knows nothing of `flush`.
         self.cx.predict_end(!is_flush);
         self.reached = Reached::Messages;
-        if !PLAIN {
-            self.cx.leave();
-        }
+        self.cx.leave();
         let handled = hooks.finish();
         if handled >= Handled::Untouched {
             return Err(self.unhandled(hooks));
         }
-        if !PLAIN
-            && self.may_fault
+        if self.may_fault
             && let Some(full) = full_edge(hooks)
         {
             return Err(self.interrupted(hooks, Reached::Messages, full.into()));
@@ -101,15 +66,10 @@ impl NodeRunner {
         self.reached = Reached::Sending;
         let emitted = publish && hooks.publish();
         self.reached = Reached::Nothing;
-        if !PLAIN {
-            // If a condition fails here, `undo` counts the tick.
-            self.use_conditions()?;
-        }
+        // If a condition fails here, `undo` counts the tick.
+        self.use_conditions()?;
         self.cx.count_tick(Activity::Idle);
         let changed = emitted || handled >= Handled::Taken;
-        if PLAIN {
-            return Ok(if changed || self.is_done() { Progress::Changed } else { self.idle });
-        }
         Ok(if changed || self.has_ended() { Progress::Changed } else { self.idle() })
     }
 
@@ -184,6 +144,11 @@ impl NodeRunner {
     /// Uses up what the conditions permitted: a tick is over.
     #[inline]
     fn use_conditions(&mut self) -> Result<(), Box<Error>> {
+        if self.conditions.is_none() { Ok(()) } else { self.use_each() }
+    }
+
+    #[inline(never)]
+    fn use_each(&mut self) -> Result<(), Box<Error>> {
         if self.has_begun_flush() {
             return Ok(());
         }

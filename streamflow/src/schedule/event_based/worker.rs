@@ -25,8 +25,6 @@ use crate::turns;
 struct Worker<'t, 'r, 'g> {
     team: &'t Team<'r, 'g>,
     index: WorkerId,
-    /// The node that it looks at, and how often the run's signal was raised before.
-    looks_at: Option<(NodeId, u64)>,
     waits: Waits,
     measured: Option<Succession>,
     spin: Spin,
@@ -42,7 +40,6 @@ impl Team<'_, '_> {
         let mut worker = Worker {
             team: self,
             index,
-            looks_at: None,
             waits: Waits::default(),
             measured: self.platform.has_statistics().then(Succession::begin),
             spin: Spin::default(),
@@ -51,20 +48,11 @@ impl Team<'_, '_> {
         };
         let _is_worker = nap::enter(index);
         let mut looked = None;
-        loop {
-            worker.spin = Spin::default();
-            let run = || protocol::work(&self.board, index, &mut looked, &mut worker);
-            let panic = match caught_as_error(run) {
-                Ok(Ok(())) => return,
-                Ok(Err(error)) => return self.fail(error),
-                Err(panic) => panic,
-            };
-            let Some((node, raises)) = worker.looks_at.take() else { return self.fail(*panic) };
-            let stepped = locked(&self.nodes[node]).panicked(panic, &mut worker.waits);
-            match stepped {
-                Ok(step) => looked = Some((node, worker.found(node, step, raises))),
-                Err(error) => return self.fail(*error),
-            }
+        let run = || protocol::work(&self.board, index, &mut looked, &mut worker);
+        // A panic that is no hook's is a mistake of this library. The other workers end, too.
+        let done = caught_as_error(run).unwrap_or_else(|panic| Err(*panic));
+        if let Err(error) = done {
+            self.fail(error);
         }
     }
 }
@@ -126,9 +114,7 @@ impl protocol::Thread for Worker<'_, '_, '_> {
         }
         self.waits.clear();
         let raises = team.control.signal().raises();
-        self.looks_at = Some((node, raises));
         let step = locked(&team.nodes[node]).step(&mut self.waits, team.limit.until());
-        self.looks_at = None;
         let step = step.map_err(|error| *error)?;
         turns::point("a worker has looked at a node");
         if let Some(races) = &team.races {
@@ -179,8 +165,7 @@ impl Worker<'_, '_, '_> {
         self.measured.iter().for_each(Succession::interrupt);
     }
 
-    /// What a look has found, also one whose tick has panicked. What the node waits for is noted for the worker that polls:
-    /// nothing else wakes the node.
+    /// What a look has found. What the node waits for is noted for the worker that polls: nothing else wakes the node.
     fn found(&mut self, node: NodeId, step: Step, raises: u64) -> Looked {
         match step {
             Step::Changed | Step::Nothing => {}
