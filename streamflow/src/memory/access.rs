@@ -3,9 +3,6 @@
 //! First the stream waits for what each use must come after. Then the work is queued. Then the uses are noted, with a
 //! point from after that. `stream::order` has the rules, and why this order of the three steps is the right one.
 
-use std::convert::Infallible;
-use std::mem::ManuallyDrop;
-
 use super::Block;
 use crate::driver::{AccessMode, MemoryRange};
 use crate::error::{Error, Result};
@@ -95,40 +92,6 @@ impl<'a> Use<'a> {
     }
 }
 
-/// The uses of one piece of work.
-// Loops, since these are compiled into the caller; an iterator's methods may stay calls.
-pub(crate) trait Uses: Clone {
-    /// Visits all, until an error.
-    fn try_each<E>(&self, visit: impl FnMut(Use<'_>) -> Result<(), E>) -> Result<(), E>;
-}
-
-impl<'a, I: Iterator<Item = Use<'a>> + Clone> Uses for I {
-    #[inline(always)]
-    fn try_each<E>(&self, mut visit: impl FnMut(Use<'_>) -> Result<(), E>) -> Result<(), E> {
-        for used in self.clone() {
-            visit(used)?;
-        }
-        Ok(())
-    }
-}
-
-/// Uses at places that are known when this is compiled. As long as nothing takes their address, each place has code of its
-/// own, for its own access, and is never written to memory.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Places<'a, const PLACES: usize>(pub(crate) [Option<Use<'a>>; PLACES]);
-
-impl<const PLACES: usize> Uses for Places<'_, PLACES> {
-    #[inline(always)]
-    fn try_each<E>(&self, mut visit: impl FnMut(Use<'_>) -> Result<(), E>) -> Result<(), E> {
-        for used in &self.0 {
-            if let Some(used) = *used {
-                visit(used)?;
-            }
-        }
-        Ok(())
-    }
-}
-
 /// How work gets ordered after what its uses must come after.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Order {
@@ -143,25 +106,31 @@ pub(crate) enum Order {
 /// # Errors
 /// For memory of another device or platform; [`Error::Unwritten`]; the driver's, when a wait fails; those of `queue`.
 #[inline]
-pub(crate) fn queue<R>(
+pub(crate) fn queue<'a, R>(
     stream: &CudaStream,
     order: Order,
-    uses: impl Uses,
+    uses: impl Iterator<Item = Use<'a>> + Clone,
     queue: impl FnOnce() -> Result<R>,
 ) -> Result<R> {
-    let written = uses.clone();
-    let uses = begin(stream, order, uses)?;
-    let queued = queue();
-    uses.note();
-    if let Err(error) = &queued {
-        fail(written, error);
+    // Fast path: most memory is the stream's own, or that of a message whose stream was received.
+    let is_ready =
+        order == Order::ByData && uses.clone().all(|it| it.block.is_ready(stream, it.mode));
+    if !is_ready {
+        prepared(prepare(stream, order, uses.clone()), uses.clone())?;
     }
-    queued
+    crate::turns::point("the stream comes after what memory needs, and the work is not queued yet");
+    let noted = NoteUses { stream, uses: uses.clone() };
+    let queued = queue();
+    drop(noted);
+    prepared(queued, uses)
 }
 
-/// Passes on the result of a step that comes before [`queue`]. If it has failed, the work is not queued.
+/// Passes on the result of a step. If it has failed, the work is not queued.
 #[inline]
-pub(crate) fn prepared<R, E: Into<Error>>(done: Result<R, E>, uses: impl Uses) -> Result<R> {
+pub(crate) fn prepared<'a, R, E: Into<Error>>(
+    done: Result<R, E>,
+    uses: impl Iterator<Item = Use<'a>>,
+) -> Result<R> {
     done.map_err(|error| {
         let error = error.into();
         fail(uses, &error);
@@ -172,76 +141,39 @@ pub(crate) fn prepared<R, E: Into<Error>>(done: Result<R, E>, uses: impl Uses) -
 /// Work was not queued: what it was to write is not written.
 #[cold]
 #[inline(never)]
-pub(crate) fn fail(uses: impl Uses, error: &Error) {
-    let Ok(()) = uses.try_each(|it| {
-        if it.mode == AccessMode::Write && it.content != Content::OfLibrary {
-            it.block.fail(it.range, error);
-        }
-        Ok::<(), Infallible>(())
-    });
-}
-
-/// The first step of [`queue`]: the stream comes after what each use must come after. The caller queues the work while it
-/// has what this returns, and then [`note`](NoteUses::note)s the uses.
-///
-/// # Errors
-/// For memory of another device or platform; the driver's, when a wait fails.
-#[inline(always)]
-pub(crate) fn begin<U: Uses>(
-    stream: &CudaStream,
-    order: Order,
-    uses: U,
-) -> Result<NoteUses<'_, U>> {
-    // Fast path: most memory is the stream's own, or that of a message whose stream was received.
-    let ready = |it: Use<'_>| if it.block.is_ready(stream, it.mode) { Ok(()) } else { Err(()) };
-    if order == Order::ByCaller || uses.try_each(ready).is_err() {
-        prepare(stream, order, uses.clone()).inspect_err(|error| fail(uses.clone(), error))?;
-    }
-    crate::turns::point("the stream comes after what memory needs, and the work is not queued yet");
-    Ok(NoteUses { stream, uses })
+pub(crate) fn fail<'a>(uses: impl Iterator<Item = Use<'a>>, error: &Error) {
+    let written =
+        uses.filter(|it| it.mode == AccessMode::Write && it.content != Content::OfLibrary);
+    written.for_each(|it| it.block.fail(it.range, error));
 }
 
 /// Checks all uses, and then orders the stream after what each must come after.
 #[cold]
 #[inline(never)]
-fn prepare(stream: &CudaStream, order: Order, uses: impl Uses) -> Result<()> {
-    uses.try_each(|it| it.check(stream))?;
+fn prepare<'a>(
+    stream: &CudaStream,
+    order: Order,
+    mut uses: impl Iterator<Item = Use<'a>> + Clone,
+) -> Result<()> {
+    uses.clone().try_for_each(|it| it.check(stream))?;
     match order {
-        Order::ByData => uses.try_each(|it| it.block.order(stream, it.mode)),
+        Order::ByData => uses.try_for_each(|it| it.block.order(stream, it.mode)),
         Order::ByCaller => Ok(()),
     }
 }
 
-/// Notes the uses after the work was queued; also if queuing failed or unwound.
-#[must_use]
+/// Notes the uses when it is dropped: after the work was queued, also if queuing failed or unwound.
 #[derive(Debug)]
-pub(crate) struct NoteUses<'s, U: Uses> {
+struct NoteUses<'s, 'a, U: Iterator<Item = Use<'a>> + Clone> {
     stream: &'s CudaStream,
     uses: U,
 }
 
-impl<U: Uses> NoteUses<'_, U> {
-    /// Notes them: the work is queued, or queuing it has failed.
-    // Apart from `drop`, which is then the code of unwinding alone: work that can't unwind has none.
+impl<'a, U: Iterator<Item = Use<'a>> + Clone> Drop for NoteUses<'_, 'a, U> {
     #[inline(always)]
-    pub(crate) fn note(self) {
-        ManuallyDrop::new(self).note_all();
-    }
-
-    #[inline(always)]
-    fn note_all(&self) {
+    fn drop(&mut self) {
         crate::turns::point("the work is queued, and its uses are not noted yet");
         let timeline = self.stream.timeline();
-        let Ok(()) = self.uses.try_each(|it| {
-            it.block.note(timeline, it.mode);
-            Ok::<(), Infallible>(())
-        });
-    }
-}
-
-impl<U: Uses> Drop for NoteUses<'_, U> {
-    #[cold]
-    fn drop(&mut self) {
-        self.note_all();
+        self.uses.clone().for_each(|it| it.block.note(timeline, it.mode));
     }
 }

@@ -98,11 +98,7 @@ impl<'a> Call<'a> {
     }
 
     #[inline(always)]
-    pub(super) fn needed(
-        needed: LibraryCalls,
-        library: &'static str,
-        function: &'static str,
-    ) -> Self {
+    fn needed(needed: LibraryCalls, library: &'static str, function: &'static str) -> Self {
         let description = (needed == LibraryCalls::Whole).then(Description::new);
         let uses = ArrayVec::new_const();
         let is_unseen = needed == LibraryCalls::Unseen;
@@ -203,7 +199,7 @@ impl<'a> Call<'a> {
     /// # Safety
     /// As for [`queue`](Self::queue).
     #[inline(never)]
-    pub(super) unsafe fn queue_by_driver(
+    unsafe fn queue_by_driver(
         &self,
         stream: &CudaStream,
         host: &HostBody,
@@ -267,14 +263,14 @@ impl<'a> Call<'a> {
 
 /// The use as the runtime takes it: another one only in tests.
 #[inline(always)]
-pub(super) fn taken<'a>(used: Use<'a>, function: &'static str) -> Option<Use<'a>> {
+fn taken<'a>(used: Use<'a>, function: &'static str) -> Option<Use<'a>> {
     used.chosen(|argument, mode| claims::taken(function, argument, mode))
 }
 
 /// The stream's timeline, with its device current. It binds the device only if the hook has bound another one or has run
 /// other code since.
 #[inline(always)]
-pub(super) fn ready(stream: &CudaStream) -> Result<&Timeline> {
+fn ready(stream: &CudaStream) -> Result<&Timeline> {
     let timeline = &**stream.timeline();
     timeline.ready_for_library()?;
     Ok(timeline)
@@ -283,7 +279,7 @@ pub(super) fn ready(stream: &CudaStream) -> Result<&Timeline> {
 /// The error of a function that was called without the driver.
 #[cold]
 #[inline(never)]
-pub(super) fn failed(timeline: &Timeline, function: &'static str, error: LibraryError) -> Error {
+fn failed(timeline: &Timeline, function: &'static str, error: LibraryError) -> Error {
     // SAFETY: the stream is alive.
     unsafe { timeline.driver().library_failed(timeline.raw(), function, error) }.into()
 }
@@ -305,16 +301,16 @@ pub fn check(
     status: i32,
     name_of: impl FnOnce(i32) -> &'static str,
 ) -> Result<(), LibraryError> {
-    if status == 0 { Ok(()) } else { Err(error(library, call, status, name_of)) }
+    if status == 0 { Ok(()) } else { Err(failure(library, call, status, name_of(status))) }
 }
 
-/// The error of a library's function, for a status that is not 0.
-pub(super) fn error(
+#[cold]
+fn failure(
     library: &'static str,
     call: &'static str,
     status: i32,
-    name_of: impl FnOnce(i32) -> &'static str,
+    name: &'static str,
 ) -> LibraryError {
     let remedy = format!("see the documentation of {library} for this status");
-    LibraryError { library, call, status, name: name_of(status), remedy }
+    LibraryError { library, call, status, name, remedy }
 }

@@ -10,11 +10,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use self::algorithms::no_algorithm;
 use self::parts::{Owned, handle, layout};
-use self::table::{CublasLt, NAME, Pointer, check, error};
+use self::table::{CublasLt, NAME, Pointer, check};
+use super::call::no_handle;
 use super::claim::Claim;
-use super::operation::{self, Operation, Refused, accepted};
 use super::scalar::Scalar;
-use crate::driver::{DriverResult, LibraryError, RawStream};
+use crate::driver::{DriverResult, RawStream};
 use crate::error::Result;
 use crate::library::matmul::algorithm::Chosen;
 use crate::library::matmul::element::MatmulElement;
@@ -223,52 +223,17 @@ fn queue<'a, T: MatmulElement>(
     let Rest { bias, work, alpha, beta } = rest;
     let (bias, bytes) = (bias.map(|bias| Claim::read("bias", bias)), work.len());
     let work = Claim::write("work area", work);
-    let call = Multiply::<T> { lt: lt.as_deref(), matrices, bias, work, bytes, alpha, beta };
-    // SAFETY: the library reads `a`, `b` and the bias, and writes `c`, which it reads if `beta` is not 0, and the work area:
-    // all as claimed, on the stream that it gets.
-    unsafe { operation::queue(stream, host, call) }
-}
-
-/// A call of `cublasLtMatmul`.
-#[derive(Debug, Clone, Copy)]
-struct Multiply<'a, T: MatmulElement> {
-    lt: Option<&'a Lt>,
-    /// `a`, `b` and `c`.
-    matrices: [Claim<'a>; 3],
-    bias: Option<Claim<'a>>,
-    work: Claim<'a>,
-    /// The length of the work area.
-    bytes: usize,
-    alpha: T::Scale,
-    beta: T::Scale,
-}
-
-impl<'a, T: MatmulElement> Operation<'a, 5> for Multiply<'a, T> {
-    #[inline(always)]
-    fn name(&self) -> (&'static str, &'static str) {
-        (NAME, MATMUL)
-    }
-
-    #[inline(always)]
-    fn claims(&self) -> [Option<Claim<'a>>; 5] {
-        let [a, b, c] = self.matrices;
-        [Some(a), Some(b), Some(c), self.bias, Some(self.work)]
-    }
-
-    #[inline(always)]
-    fn add_values(&self, to: &mut Call<'a>) {
-        to.value(self.alpha);
-        to.value(self.beta);
-    }
-
-    #[inline(always)]
-    unsafe fn call(&self, stream: RawStream) -> Result<(), Refused> {
-        let lt = self.lt.ok_or(Refused::NoHandle)?;
-        if let Some(bias) = &self.bias {
-            accepted(SET, lt.set_bias(bias.address()))?;
+    let mut call = Call::on(stream, NAME, MATMUL);
+    call.value(alpha);
+    call.value(beta);
+    matrices.iter().chain(&bias).chain([&work]).for_each(|claim| call.claim(claim));
+    let multiply = |stream: RawStream| {
+        let lt = lt.as_deref().ok_or_else(|| no_handle(NAME, MATMUL))?;
+        if let Some(bias) = &bias {
+            check(SET, lt.set_bias(bias.address()))?;
         }
-        let [a, b, c] = self.matrices.map(|matrix| matrix.address() as *mut c_void);
-        let (alpha, beta) = (Scalar::new(self.alpha), Scalar::new(self.beta));
+        let [a, b, c] = matrices.map(|matrix| matrix.address() as *mut c_void);
+        let (alpha, beta) = (Scalar::new(alpha), Scalar::new(beta));
         // SAFETY: handle, descriptions and algorithm are alive and fit each other. The operands have the layouts of the
         // descriptions, and the work area is as large as the algorithm needs; all are claimed. The scales are of the
         // description's scale type, aligned for it, and are read before the call returns.
@@ -287,15 +252,14 @@ impl<'a, T: MatmulElement> Operation<'a, 5> for Multiply<'a, T> {
                 c,
                 lt.c.0,
                 &lt.algorithm.data,
-                self.work.address() as *mut c_void,
-                self.bytes,
+                work.address() as *mut c_void,
+                bytes,
                 stream.handle() as *mut c_void,
             )
         };
-        accepted(MATMUL, status)
-    }
-
-    fn error(function: &'static str, status: c_int) -> LibraryError {
-        error(function, status)
-    }
+        check(MATMUL, status)
+    };
+    // SAFETY: the library reads `a`, `b` and the bias, and writes `c`, which it reads if `beta` is not 0, and the work area:
+    // all as claimed, on the stream that it gets.
+    unsafe { call.queue_in_place(stream, host, multiply) }
 }

@@ -13,8 +13,6 @@ pub(super) mod elements;
 mod find;
 pub(super) mod host_body;
 #[allow(dead_code, reason = "features with a library use it")]
-mod operation;
-#[allow(dead_code, reason = "features with a library use it")]
 mod room;
 #[cfg(any(feature = "matmul", feature = "sparse"))]
 mod scalar;

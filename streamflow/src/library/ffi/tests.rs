@@ -4,16 +4,12 @@
 
 use std::sync::Arc;
 
-use std::ffi::c_int;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::call::{self, Call};
-use super::claim::Claim;
-use super::operation::{self, Operation, Refused, accepted};
 use crate::driver::host::HostDriver;
 use crate::driver::{
-    CopyKind, CopyOp, DeviceId, Driver, DriverResult, Layer, LibraryCalls, LibraryError,
-    MemoryRange, RawStream,
+    CopyKind, CopyOp, DeviceId, Driver, DriverResult, Layer, LibraryCalls, MemoryRange, RawStream,
 };
 use crate::error::Result;
 use crate::library::HostBody;
@@ -47,47 +43,6 @@ unsafe impl Layer for PassedOver {
 
 const LEN: usize = 64;
 
-/// How a copy is queued.
-#[derive(Debug, Clone, Copy)]
-enum How {
-    ByCall,
-    /// As an operation whose function returns this status.
-    AsOperation(c_int),
-}
-
-const ALL: [How; 3] = [How::ByCall, How::AsOperation(0), How::AsOperation(7)];
-
-/// A function that copies, and then returns a status.
-#[derive(Debug, Clone, Copy)]
-struct Copying<'a> {
-    driver: &'a PassedOver,
-    on: &'a CudaStream,
-    x: Claim<'a>,
-    y: Claim<'a>,
-    status: c_int,
-}
-
-impl<'a> Operation<'a, 3> for Copying<'a> {
-    fn name(&self) -> (&'static str, &'static str) {
-        ("a library", "copy")
-    }
-
-    fn claims(&self) -> [Option<Claim<'a>>; 3] {
-        [Some(self.x), None, Some(self.y)]
-    }
-
-    fn add_values(&self, _: &mut Call<'a>) {}
-
-    unsafe fn call(&self, _: RawStream) -> Result<(), Refused> {
-        self.driver.copy_bytes(self.on, self.x.address(), self.y.address());
-        accepted("copy", self.status)
-    }
-
-    fn error(function: &'static str, status: c_int) -> LibraryError {
-        call::error("a library", function, status, |_| "REFUSED")
-    }
-}
-
 impl PassedOver {
     /// A copy that no use of memory is noted for, right after a record, as another thread may make one. That record does not
     /// cover the copy, so a use that was noted before would be lost.
@@ -106,32 +61,23 @@ impl PassedOver {
     }
 }
 
-/// Queues a copy. The function of a library does it; nothing is copied if the driver gets the call.
+/// Queues a copy by a function that returns this status; nothing is copied if the driver gets the call.
 fn queue(
-    how: How,
+    status: i32,
     driver: &PassedOver,
     stream: &CudaStream,
     x: &Buffer<u8>,
     y: &mut Buffer<u8>,
 ) -> Result<()> {
     let body = HostBody::new("copy", |_| Ok(()));
-    match how {
-        How::ByCall => {
-            let mut call = Call::on(stream, "a library", "copy");
-            let (x, y) = (call.read("x", x), call.write("y", y));
-            let device = |_: RawStream| {
-                driver.copy_bytes(stream, x, y);
-                Ok(())
-            };
-            // SAFETY: `x` is read and `y` is written, as claimed.
-            unsafe { call.queue_in_place(stream, &body, device) }
-        }
-        How::AsOperation(status) => {
-            let (x, y) = (Claim::read("x", x), Claim::write("y", y));
-            // SAFETY: as above; the record of the call touches no claimed memory.
-            unsafe { operation::queue(stream, &body, Copying { driver, on: stream, x, y, status }) }
-        }
-    }
+    let mut call = Call::on(stream, "a library", "copy");
+    let (x, y) = (call.read("x", x), call.write("y", y));
+    let device = |_: RawStream| {
+        driver.copy_bytes(stream, x, y);
+        call::check("a library", "copy", status, |_| "REFUSED")
+    };
+    // SAFETY: `x` is read and `y` is written, as claimed; the record of the call touches no claimed memory.
+    unsafe { call.queue_in_place(stream, &body, device) }
 }
 
 fn passed_over(seed: u64) -> (Arc<PassedOver>, Platform) {
@@ -143,7 +89,7 @@ fn passed_over(seed: u64) -> (Arc<PassedOver>, Platform) {
 
 /// One stream fills `x`, another one copies it to `y` by a call of a library, and the first one reads `y`. Returns that. If `x`
 /// is filled again before, that comes after the call by the claim of `x` alone, and else the read by the claim of `y`.
-fn copied(how: How, seed: u64, fills_again: bool) -> Vec<u8> {
+fn copied(status: i32, seed: u64, fills_again: bool) -> Vec<u8> {
     let (driver, platform) = passed_over(seed);
     let pool = platform.stream_pool("POOL", &CudaStreamPool::new()).unwrap();
     let [first, second] = ["first", "second"].map(|name| pool.allocate(name).unwrap());
@@ -151,9 +97,8 @@ fn copied(how: How, seed: u64, fills_again: bool) -> Vec<u8> {
     let mut y: Buffer<u8> = platform.buffer(LEN, &first).unwrap();
     first.fill_bytes(&mut y, 1).unwrap();
     first.fill_bytes(&mut x, 7).unwrap();
-    let queued = queue(how, &driver, &second, &x, &mut y);
-    let is_refused = matches!(how, How::AsOperation(7));
-    assert_eq!(queued.is_err(), is_refused, "{how:?}");
+    let queued = queue(status, &driver, &second, &x, &mut y);
+    assert_eq!(queued.is_err(), status != 0, "{status}");
     if let Err(error) = queued {
         assert!(error.to_string().contains("REFUSED (7)"), "{error}");
     }
@@ -165,11 +110,11 @@ fn copied(how: How, seed: u64, fills_again: bool) -> Vec<u8> {
 
 #[test]
 fn a_call_that_no_driver_needs_is_ordered_by_its_claims() {
-    for how in ALL {
+    for status in [0, 7] {
         for seed in 0..64 {
             for fills_again in [false, true] {
-                let found = copied(how, seed, fills_again);
-                assert_eq!(found, [7; LEN], "{how:?}, seed {seed}, {fills_again}");
+                let found = copied(status, seed, fills_again);
+                assert_eq!(found, [7; LEN], "{status}, seed {seed}, {fills_again}");
             }
         }
     }
@@ -178,7 +123,7 @@ fn a_call_that_no_driver_needs_is_ordered_by_its_claims() {
 /// A wait would make it current as well: here none is needed.
 #[test]
 fn a_function_is_called_with_its_streams_device_current() {
-    for how in ALL {
+    for status in [0, 7] {
         let (driver, platform) = passed_over(0);
         let stream = platform.stream_pool("POOL", &CudaStreamPool::new()).unwrap();
         let stream = stream.allocate("work").unwrap();
@@ -186,6 +131,6 @@ fn a_function_is_called_with_its_streams_device_current() {
         let mut y: Buffer<u8> = platform.buffer(LEN, &stream).unwrap();
         platform.default_stream(device(1)).unwrap().timeline().bind().unwrap();
         assert_eq!(driver.bound.load(Ordering::Relaxed), 1);
-        let _ = queue(how, &driver, &stream, &x, &mut y);
+        let _ = queue(status, &driver, &stream, &x, &mut y);
     }
 }

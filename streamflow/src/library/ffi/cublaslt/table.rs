@@ -55,11 +55,6 @@ pub(super) fn check(call: &'static str, status: c_int) -> Result<(), LibraryErro
     crate::library::check(NAME, call, status, status_name)
 }
 
-/// The error of a function.
-pub(super) fn error(call: &'static str, status: c_int) -> LibraryError {
-    crate::library::ffi::call::error(NAME, call, status, status_name)
-}
-
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;

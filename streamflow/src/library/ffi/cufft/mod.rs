@@ -6,11 +6,10 @@ use std::ffi::{c_int, c_longlong, c_void};
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use self::table::{Cufft, Execute, ExecuteBoth, NAME, check, error, name_of, type_of};
-use super::call::Call;
+use self::table::{Cufft, Execute, ExecuteBoth, NAME, check, name_of, type_of};
+use super::call::{Call, no_handle};
 use super::claim::Claim;
 use super::host_body::HostBody;
-use super::operation::{self, Operation, Refused, accepted};
 use super::room::with_room;
 use crate::context::{ExecutionContext, Stream};
 use crate::driver::{DriverError, LibraryError, RawStream};
@@ -137,12 +136,22 @@ impl<T: Real> Transforms<T> {
             }
             Input::InPlace => (None, "data"),
         };
+        let y = Claim::write(y, output);
         let (handle, work) = (self.handle.as_deref(), Claim::write("work area", &mut self.work));
-        let call = Transform { handle, name, is_inverse, x, y: Claim::write(y, output), work };
+        let mut call = Call::on(stream, NAME, name);
+        call.value(u8::from(is_inverse));
+        call.value(u8::from(x.is_none()));
+        x.iter().chain([&y, &work]).for_each(|claim| call.claim(claim));
+        let transform = |_: RawStream| {
+            let handle = handle.ok_or_else(|| no_handle(NAME, name))?;
+            let (x, y) = (x.as_ref().unwrap_or(&y).address(), y.address());
+            // SAFETY: the operands have the elements of the plan, and this stream's work may use them.
+            check(name, unsafe { handle.execute(x, y, is_inverse) })
+        };
         // SAFETY: the plan was made for this stream, since `Plan` checks it, and cuFFT queues its work there. It reads the
         // input, or overwrites it if that is claimed as written, and writes the output and the work area: all have at
         // least the plan's bytes, and are claimed.
-        unsafe { operation::queue(stream, &self.body, call) }
+        unsafe { call.queue_in_place(stream, &self.body, transform) }
     }
 
     /// Checks that memory has the elements of one side. cuFFT loads pairs of real numbers.
@@ -168,52 +177,6 @@ impl<T: Real> Transforms<T> {
             return Ok(());
         };
         Err(Error::Operand { call, argument, problem })
-    }
-}
-
-/// A call of cuFFT.
-#[derive(Debug, Clone, Copy)]
-struct Transform<'a> {
-    /// `None` on the simulator.
-    handle: Option<&'a Handle>,
-    /// The function's.
-    name: &'static str,
-    is_inverse: bool,
-    /// `None` in place.
-    x: Option<Claim<'a>>,
-    y: Claim<'a>,
-    work: Claim<'a>,
-}
-
-impl<'a> Operation<'a, 3> for Transform<'a> {
-    #[inline(always)]
-    fn name(&self) -> (&'static str, &'static str) {
-        (NAME, self.name)
-    }
-
-    #[inline(always)]
-    fn claims(&self) -> [Option<Claim<'a>>; 3] {
-        [self.x, Some(self.y), Some(self.work)]
-    }
-
-    #[inline(always)]
-    fn add_values(&self, to: &mut Call<'a>) {
-        to.value(u8::from(self.is_inverse));
-        to.value(u8::from(self.x.is_none()));
-    }
-
-    #[inline(always)]
-    unsafe fn call(&self, _: RawStream) -> Result<(), Refused> {
-        let handle = self.handle.ok_or(Refused::NoHandle)?;
-        let y = self.y.address();
-        let x = self.x.map_or(y, |x| x.address());
-        // SAFETY: the operands have the elements of the plan, and this stream's work may use them.
-        let status = unsafe { handle.execute(x, y, self.is_inverse) };
-        accepted(self.name, status)
-    }
-
-    fn error(function: &'static str, status: c_int) -> LibraryError {
-        error(function, status)
     }
 }
 

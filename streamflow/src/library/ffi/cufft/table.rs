@@ -62,11 +62,6 @@ pub(super) fn check(call: &'static str, status: c_int) -> Result<(), LibraryErro
     call::check(NAME, call, status, status_name)
 }
 
-/// The error of a function.
-pub(super) fn error(call: &'static str, status: c_int) -> LibraryError {
-    call::error(NAME, call, status, status_name)
-}
-
 /// The names of `cufftResult`, of CUDA 12 and 13.
 fn status_name(status: c_int) -> &'static str {
     match status {

@@ -7,7 +7,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::table::{CuSparse, Opaque, check};
 use crate::driver::{DriverError, LibraryError, RawStream};
 use crate::error::Result;
-use crate::library::ffi::operation::{Refused, accepted};
 
 /// `CUSPARSE_INDEX_32I`
 const INDEX_32: c_int = 2;
@@ -194,8 +193,8 @@ impl Descriptors {
     pub(super) unsafe fn multiply(
         &self,
         factors: Factors,
-        (operand, target, work): (u64, u64, u64),
-    ) -> Result<(), Refused> {
+        [operand, target, work]: [u64; 3],
+    ) -> Result<(), LibraryError> {
         let Self { table: it, handle, matrix, product, .. } = *self;
         let (right, result) = (self.right.descriptor, self.result.descriptor);
         let Factors { alpha, beta } = factors;
@@ -210,21 +209,21 @@ impl Descriptors {
                     let status = (it.spmv)(
                         handle, AS_IT_IS, alpha, matrix, right, beta, result, t, DEFAULT, work,
                     );
-                    accepted("cusparseSpMV", status)
+                    check("cusparseSpMV", status)
                 }
                 Some(_) => {
                     let status = (it.spmm)(
                         handle, AS_IT_IS, AS_IT_IS, alpha, matrix, right, beta, result, t, DEFAULT,
                         work,
                     );
-                    accepted("cusparseSpMM", status)
+                    check("cusparseSpMM", status)
                 }
             }
         }
     }
 
     /// Writes the address of a dense operand into its descriptor, if another one is there.
-    fn set(&self, dense: &Dense, address: u64) -> Result<(), Refused> {
+    fn set(&self, dense: &Dense, address: u64) -> Result<(), LibraryError> {
         if dense.address.load(Ordering::Relaxed) == address {
             return Ok(());
         }
@@ -233,7 +232,7 @@ impl Descriptors {
             Some(_) => ("cusparseDnMatSetValues", self.table.set_dense),
         };
         // SAFETY: the descriptor is alive, and only keeps the address.
-        accepted(call, unsafe { set(dense.descriptor, address as *mut c_void) })?;
+        check(call, unsafe { set(dense.descriptor, address as *mut c_void) })?;
         dense.address.store(address, Ordering::Relaxed);
         Ok(())
     }

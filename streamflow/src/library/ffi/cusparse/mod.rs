@@ -3,16 +3,13 @@
 mod descriptors;
 mod table;
 
-use std::ffi::c_int;
-
 use self::descriptors::{Addresses, Descriptors, Factors, Product};
-use self::table::{NAME, error};
+use self::table::NAME;
 use super::claim::Claim;
-use super::operation::{self, Operation, Refused};
 use super::room::with_room;
 use super::scalar::Scalar;
 use crate::context::{ExecutionContext, Stream};
-use crate::driver::{DriverError, LibraryError, RawStream};
+use crate::driver::{DriverError, RawStream};
 use crate::error::{Error, Result};
 use crate::library::ffi::call::{Call, no_handle};
 use crate::library::ffi::host_body::HostBody;
@@ -128,18 +125,26 @@ impl Prepared {
             let problem = "does not fit its plan".to_owned();
             return Err(Error::Operand { call: self.function, argument: "operand", problem });
         }
-        let call = Multiply {
-            descriptors: self.library.as_deref(),
-            name: self.function,
-            accumulates: self.accumulates,
-            a,
-            operand: Claim::read("operand", operand),
-            target: Claim::write("target", target),
-            work: Claim::write("prepared", &mut self.work),
+        let name = self.function;
+        let (descriptors, accumulates) = (self.library.as_deref(), self.accumulates);
+        let operands = [
+            Claim::read("operand", operand),
+            Claim::write("target", target),
+            Claim::write("prepared", &mut self.work),
+        ];
+        let mut call = Call::on(stream, NAME, name);
+        matrix(a).iter().chain(&operands).for_each(|claim| call.claim(claim));
+        let multiply = |_: RawStream| {
+            let descriptors = descriptors.ok_or_else(|| no_handle(NAME, name))?;
+            let addresses = operands.map(|operand| operand.address());
+            with_factors::<T, _>(accumulates, |factors| {
+                // SAFETY: all memory is claimed. The operands have the lengths of the product, and `new` has prepared the work
+                // area.
+                unsafe { descriptors.multiply(factors, addresses) }
+            })
         };
-        // SAFETY: all memory that the function touches is claimed. The operands have the lengths of the product, and `new`
-        // has prepared the work area.
-        unsafe { operation::queue(stream, host, call) }
+        // SAFETY: all memory that the function touches is claimed.
+        unsafe { call.queue_in_place(stream, host, multiply) }
     }
 }
 
@@ -151,50 +156,6 @@ fn matrix<T: SparseElement>(a: &Csr<T>) -> [Claim<'_>; 3] {
         Claim::read("columns", a.columns()),
         Claim::read("values", a.values()),
     ]
-}
-
-/// A call of a product.
-#[derive(Debug, Clone, Copy)]
-struct Multiply<'a, T: SparseElement> {
-    /// `None` on the simulator.
-    descriptors: Option<&'a Descriptors>,
-    /// The function's.
-    name: &'static str,
-    accumulates: bool,
-    a: &'a Csr<T>,
-    operand: Claim<'a>,
-    target: Claim<'a>,
-    work: Claim<'a>,
-}
-
-impl<'a, T: SparseElement> Operation<'a, 6> for Multiply<'a, T> {
-    #[inline(always)]
-    fn name(&self) -> (&'static str, &'static str) {
-        (NAME, self.name)
-    }
-
-    #[inline(always)]
-    fn claims(&self) -> [Option<Claim<'a>>; 6] {
-        let [offsets, columns, values] = matrix(self.a);
-        [offsets, columns, values, self.operand, self.target, self.work].map(Some)
-    }
-
-    #[inline(always)]
-    fn add_values(&self, _: &mut Call<'a>) {}
-
-    #[inline(always)]
-    unsafe fn call(&self, _: RawStream) -> Result<(), Refused> {
-        let descriptors = self.descriptors.ok_or(Refused::NoHandle)?;
-        let operands = (self.operand.address(), self.target.address(), self.work.address());
-        with_factors::<T, _>(self.accumulates, |factors| {
-            // SAFETY: the caller vouches for the same.
-            unsafe { descriptors.multiply(factors, operands) }
-        })
-    }
-
-    fn error(function: &'static str, status: c_int) -> LibraryError {
-        error(function, status)
-    }
 }
 
 /// Calls a function with the addresses of the factors, 1 and 0 or 1, on the host.

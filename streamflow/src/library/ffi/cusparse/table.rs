@@ -48,7 +48,7 @@ pub(super) fn check(call: &'static str, status: c_int) -> Result<(), LibraryErro
 }
 
 /// The error of a function, with the status's name.
-pub(super) fn error(call: &'static str, status: c_int) -> LibraryError {
+fn error(call: &'static str, status: c_int) -> LibraryError {
     let name = match status {
         1 => "CUSPARSE_STATUS_NOT_INITIALIZED",
         2 => "CUSPARSE_STATUS_ALLOC_FAILED",
