@@ -10,7 +10,6 @@ mod hook_thread;
 mod planned;
 mod prediction;
 mod single_stream;
-mod stamp_clock;
 mod stream;
 mod stream_policy;
 mod stream_ref;
@@ -39,7 +38,6 @@ pub(crate) use planned::{Budget, Chain};
 pub use prediction::Prediction;
 #[doc(hidden)]
 pub use single_stream::SingleStream;
-use stamp_clock::StampClock;
 pub use stream::{OnStream, Stream, StreamName};
 pub(crate) use stream_policy::StreamPolicy;
 pub use stream_ref::{StreamRef, Synchronized};
@@ -67,7 +65,7 @@ pub(crate) enum Streams {
 }
 
 /// What an operator gets in each hook beside its ports: streams, memory, its node and its tick.
-// In this order: the ticks of most nodes use the fields down to `stamps` alone, which are in few cache lines. Of a graph
+// In this order: the ticks of most nodes use the fields down to `carried` alone, which are in few cache lines. Of a graph
 // with many nodes the cache holds no more.
 #[repr(C)]
 pub struct ExecutionContext {
@@ -104,7 +102,6 @@ pub struct ExecutionContext {
     /// The declared streams, in the order of `names`, allocated at their first use.
     declared: Box<[OnceCell<CudaStream>]>,
     carried: Carried,
-    stamps: StampClock,
     /// The node's number in the run, as the origin of messages; `None` without a graph.
     number: Option<Origin>,
     /// In debug builds, what a plan expects of the node.
@@ -150,7 +147,6 @@ impl ExecutionContext {
             lost: OnceCell::new(),
             on_default: Cell::new(None),
             tick: Cell::new(0),
-            stamps: StampClock::new(platform.clock()),
             carried: Carried::default(),
             carries: true,
             compares: false,
@@ -365,7 +361,7 @@ impl ExecutionContext {
     /// The data begins here. At the first `emit`, and once per tick: all messages that a tick emits have one time.
     #[inline(never)]
     fn begin_data(&self) {
-        let now = self.stamps.now(self.platform.clock());
+        let now = self.platform.clock().now();
         self.carried.begin(now, self.tick(), self.number);
     }
 

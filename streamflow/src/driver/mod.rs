@@ -11,7 +11,6 @@ mod asker;
 mod blocking;
 pub mod cuda;
 pub(crate) mod current;
-mod cycles;
 mod error;
 mod foreign_stream;
 pub mod graph;
@@ -37,7 +36,6 @@ mod signal;
 
 pub(crate) use asker::Asker;
 pub(crate) use blocking::BlockingLaunches;
-pub(crate) use cycles::Cycles;
 pub use error::{DriverError, Sticky};
 pub(crate) use error::{first_error, report_in_drop, report_unless_refused};
 pub use green::{Coscheduling, GreenContext, SmSizes};
