@@ -10,9 +10,6 @@ pub(super) const ENTRIES: usize = 8;
 #[cfg(loom)]
 pub(super) const ENTRIES: usize = 2;
 
-/// Whether no raised entry is lost. In a model the form of release builds is executed.
-const LOSES_NONE: bool = cfg!(all(debug_assertions, not(loom)));
-
 /// A clock at one moment.
 pub(super) type Snapshot = [Entry; ENTRIES];
 
@@ -59,11 +56,8 @@ impl Entry {
 /// For some streams, the latest record that was waited for.
 ///
 /// A new entry replaces another stream's, which is forgotten. Several threads may read and raise it without a lock: each
-/// entry is a statement by itself and stays true, and a lost one costs a wait that was not needed. So two threads that make
-/// one stream wait, as where an operator works on a stream that it has adopted, may leave the lower of their entries.
-///
-/// Debug builds compare a clock with what a plan expects (`context::prediction`), and there no raised entry is lost: a locked
-/// instruction for each of the eight entries of a merge would be a third of a tick of a small operator.
+/// entry is a statement by itself and stays true. No entry falls, whatever the threads do that make one stream wait, as where
+/// an operator works on a stream that it has adopted.
 #[derive(Debug)]
 #[repr(align(64))]
 pub(super) struct Clock([AtomicU64; ENTRIES]);
@@ -83,14 +77,8 @@ impl Clock {
     /// Notes a wait that the driver has taken.
     #[inline]
     pub(super) fn raise(&self, stream: u32, record: u64) {
-        self.raise_as::<LOSES_NONE>(stream, record);
-    }
-
-    /// As [`raise`](Self::raise). `LOSES_NONE` says that no entry falls, whatever other threads do.
-    #[inline]
-    pub(super) fn raise_as<const LOSES_NONE: bool>(&self, stream: u32, record: u64) {
         let entry = Entry::new(stream, record);
-        raise::<LOSES_NONE>(&self.0[entry.stream() as usize % ENTRIES], entry);
+        raise(&self.0[entry.stream() as usize % ENTRIES], entry);
     }
 
     /// Writes what the stream has waited for by now.
@@ -113,14 +101,14 @@ impl Clock {
         covered[record.stream() as usize % ENTRIES] = record;
         // An entry of another clock is at the same index.
         for (place, entry) in self.0.iter().zip(&*covered) {
-            raise::<LOSES_NONE>(place, *entry);
+            raise(place, *entry);
         }
     }
 }
 
 /// Raises the entry at its place: it replaces one of another stream, and an earlier one. [`Entry::NONE`] replaces none.
 #[inline]
-fn raise<const LOSES_NONE: bool>(place: &AtomicU64, entry: Entry) {
+fn raise(place: &AtomicU64, entry: Entry) {
     let mut before = place.load(Ordering::Relaxed);
     loop {
         let after = if entry == Entry::NONE { before } else { entry.0 };
@@ -128,9 +116,6 @@ fn raise<const LOSES_NONE: bool>(place: &AtomicU64, entry: Entry) {
         // The numbers of two streams at one place differ by two or more, so their words by more than a record.
         if before.wrapping_sub(after) <= Entry::RECORD {
             return;
-        }
-        if !LOSES_NONE {
-            return place.store(after, Ordering::Release);
         }
         match place.compare_exchange(before, after, Ordering::Release, Ordering::Relaxed) {
             Ok(_) => return,
