@@ -180,9 +180,14 @@ impl Suite {
 
     fn host_devices(self, name: &str, count: usize, body: impl Body) -> Self {
         self.seeded(name, move |seed| {
-            let platform = Platform::host().seed(seed).devices(count).race_check(true).build()?;
-            body(&platform)?;
-            check_races(&platform)
+            // With the race checker, and without it, as most programs run.
+            for check in [true, false] {
+                let platform = Platform::host().seed(seed).devices(count).race_check(check);
+                let platform = platform.build()?;
+                body(&platform)?;
+                check_races(&platform)?;
+            }
+            Ok(())
         })
     }
 

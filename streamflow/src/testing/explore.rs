@@ -79,8 +79,11 @@ impl Explorer {
     }
 
     /// Whether the [race checker](crate::driver::race) runs. A test with a race then fails, even if its data is right,
-    /// unless it has taken the race by [`Platform::take_races`]. By default it runs, in release builds as well; the
-    /// variable `STREAMFLOW_RACE_CHECK=0` turns it off.
+    /// unless it has taken the race by [`Platform::take_races`].
+    ///
+    /// By default each seed runs twice, in release builds as well: with the checker, and without it, as most programs run.
+    /// The variable `STREAMFLOW_RACE_CHECK`, 1 or 0, or this method leaves one of the two. An exhaustive exploration runs with
+    /// the checker by default.
     pub const fn race_check(mut self, check: bool) -> Self {
         self.race_check = Some(check);
         self
@@ -135,13 +138,15 @@ impl Explorer {
             None => (self.first_seed, self.count()?),
         };
         let mut found = Exploration::default();
-        for seed in (first..=u64::MAX).take(usize::try_from(count).unwrap_or(usize::MAX)) {
+        let seeds = (first..=u64::MAX).take(usize::try_from(count).unwrap_or(usize::MAX));
+        let checks = self.checks();
+        for (seed, check) in seeds.flat_map(|seed| checks.iter().map(move |check| (seed, check))) {
             found.runs += 1;
             let turns = Turns::new(Box::new(Pct::new(seed)));
             let driver = HostDriver::builder().devices(self.devices).seed(seed);
             let driver = driver.turns(turns.clone()).build();
             let done = taking_turns(&turns, || {
-                let platform = self.builder().driver(Arc::new(Replaying::new(driver)))?;
+                let platform = platform_builder(*check).driver(Arc::new(Replaying::new(driver)))?;
                 judged(&turns, &platform, &mut test, || ())
             });
             if let Err(cause) = done {
@@ -226,13 +231,13 @@ impl Explorer {
         Ok(Exploration { runs: 1, failing, ..Exploration::default() })
     }
 
-    fn builder(&self) -> PlatformBuilder {
-        let builder = Platform::builder().clock(&Clock::simulated());
+    /// With which checkers a seed runs: with one, without, or as the variable says.
+    fn checks(&self) -> &'static [Option<bool>] {
         match self.race_check {
-            Some(check) => builder.race_check(check),
-            // The variable decides.
-            None if env::var_os(RACE_CHECK).is_some() => builder,
-            None => builder.race_check(true),
+            Some(true) => &[Some(true)],
+            Some(false) => &[Some(false)],
+            None if env::var_os(RACE_CHECK).is_some() => &[None],
+            None => &[Some(true), Some(false)],
         }
     }
 
@@ -248,11 +253,22 @@ impl Explorer {
         let driver = Arc::new(builder.build_chosen(Box::new(chooser)));
         switches.choose_with(&driver);
         let done = taking_turns(&turns, || {
-            let platform = self.builder().driver(Arc::new(Replaying::over(driver.clone())))?;
+            let check = self.checks().first().copied().flatten();
+            let platform =
+                platform_builder(check).driver(Arc::new(Replaying::over(driver.clone())))?;
             // What comes after the test, as dropping the platform, is not part of it.
             judged(&turns, &platform, &mut test, || driver.end_choices())
         });
         (done, turns.threads())
+    }
+}
+
+/// A platform with or without a race checker; `None`: as the variable says.
+fn platform_builder(check: Option<bool>) -> PlatformBuilder {
+    let builder = Platform::builder().clock(&Clock::simulated());
+    match check {
+        Some(check) => builder.race_check(check),
+        None => builder,
     }
 }
 
