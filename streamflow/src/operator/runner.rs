@@ -11,6 +11,8 @@ mod flush;
 mod life;
 mod status;
 mod step;
+#[cfg(all(test, not(loom)))]
+mod tests;
 mod tick;
 
 use std::any::Any;
