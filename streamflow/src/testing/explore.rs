@@ -27,7 +27,8 @@ const STATES: usize = 1_000_000;
 /// preemption more multiplies the number of orders.
 const PREEMPTIONS: u32 = 2;
 
-/// Runs a test under 64 seeds of the simulator, as [`Explorer::run`] does. A failing seed is an error.
+/// Runs a test under 64 seeds of the simulator, each with the race checker and without it, as [`Explorer::run`] does. A failing
+/// seed is an error.
 ///
 /// The test is run on the platform that it is given: one that uses another platform fails, since its orders would not be
 /// explored. It fails by a race as well, with or without a graph, unless it has taken the race by
@@ -119,7 +120,8 @@ impl Explorer {
         self
     }
 
-    /// Runs the test under one seed after the other, each on a platform of its own, until one fails.
+    /// Runs the test under one seed after the other, with the race checker and then without it, each on a platform of its own,
+    /// until one fails.
     /// With `STREAMFLOW_TEST_SEED=n` it runs under that seed alone.
     ///
     /// A test fails by an error or by a panic, and by what it has left at its end: work that fails when it is executed,
