@@ -20,7 +20,7 @@ const INTERNAL: &[&str] = &[
     "EdgeTarget",
     "InputPort",
     "NodeOptions",
-    "Limits",
+    "`Limits",
     "OperatorParams",
     "Outlet",
     "ParamMaker",

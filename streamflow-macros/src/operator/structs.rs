@@ -152,7 +152,7 @@ fn expand_no_flush_io(operator: &Operator, names: &Names) -> TokenStream {
     let Names { flush_io, streams, tick, .. } = names;
     let name = ident.unraw();
     let text = format!(
-        "`{name}` is not declared to be flushed, so its `flush` would never be called: write `#[operator(flush)]` on its definition"
+        "`{name}` is not declared to be flushed, so its `flush` would never be called; write `#[operator(flush)]` on its definition"
     );
     // With defaults, since the user may write the Io without its parameters.
     let params: Vec<_> = names.io_generics.type_params().map(|param| &param.ident).collect();
