@@ -161,13 +161,13 @@ fn expand_no_flush_io(operator: &Operator, names: &Names) -> TokenStream {
         #cfgs
         #[doc(hidden)]
         #[allow(dead_code)]
-        #visibility type #flush_io<#tick, #(#params = (),)*> = <::streamflow::__private::Fits<{ <#streams<'static>>::__FLUSHES }>
+        #visibility type #flush_io<#tick, #(#params = (),)*> = <::streamflow::__private::Fits<{ <#streams<'static>>::IS_FLUSHED }>
             as ::streamflow::__private::Checked<(&#tick (), #(#params,)*)>>::Type;
 
         #cfgs
         #[allow(dead_code)]
         impl #streams<'_> {
-            const __FLUSHES: ::core::primitive::bool = #panic;
+            const IS_FLUSHED: ::core::primitive::bool = #panic;
         }
     }
 }

@@ -38,9 +38,9 @@ fn fails(test: Test<'_>, parts: &[&str]) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Both kinds of exploration of a test pass.
+/// Both kinds of exploration of a test pass, with the race checker: the tests look at its reports.
 fn passes(test: Test<'_>) -> Result<(), Failed> {
-    Explorer::new().seeds(3).run(test)?.check()?;
+    Explorer::new().seeds(3).race_check(true).run(test)?.check()?;
     Ok(Explorer::new().run_exhaustively(test)?.check()?)
 }
 

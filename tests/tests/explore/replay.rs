@@ -29,11 +29,16 @@ pub(crate) fn seeds() -> Result<(), Failed> {
         found.check()?;
         Ok::<_, Failed>(found.runs)
     };
-    check(runs(Explorer::new().seeds(5))? == 5, || "not five runs".into())?;
+    // Each with the race checker, and without it.
+    check(runs(Explorer::new().seeds(5))? == 10, || "not two runs for each of five seeds".into())?;
+    for checked in [true, false] {
+        let found = runs(Explorer::new().seeds(5).race_check(checked))?;
+        check(found == 5, || "not five runs".into())?;
+    }
     // A test without a run has not passed.
     let none = Explorer::new().seeds(0).run(fine);
     check_error("no seeds", none, |error| error.to_string().contains("0 seeds"))?;
-    check(runs(Explorer::new().first_seed(u64::MAX).seeds(3))? == 1, || {
+    check(runs(Explorer::new().first_seed(u64::MAX).seeds(3))? == 2, || {
         "a run beyond the last seed".into()
     })?;
 
@@ -47,7 +52,7 @@ pub(crate) fn seeds() -> Result<(), Failed> {
         let found = Explorer::new().first_seed(first).seeds(100).run(race)?;
         let seed = found.failing.as_ref().and_then(|failing| failing.seed);
         check(seed.is_some() && seed == smallest(first), || format!("from {first}: {found}"))?;
-        check(seed == Some(first + found.runs - 1), || found.to_string())?;
+        check(seed == Some(first + (found.runs - 1) / 2), || found.to_string())?;
     }
     Ok(())
 }
@@ -95,8 +100,8 @@ pub(crate) fn child(role: &str) -> Result<(), Failed> {
     match role {
         "fails by seeds" => fails(&Explorer::new().run(race)?, SEED),
         "fails exhaustively" => fails(&Explorer::new().run_exhaustively(race)?, SCHEDULE),
-        "passes by seeds" => passes(&Explorer::new().run(race)?),
-        "passes exhaustively" => passes(&Explorer::new().run_exhaustively(race)?),
+        "passes by seeds" => passes(&Explorer::new().run(race)?, 2),
+        "passes exhaustively" => passes(&Explorer::new().run_exhaustively(race)?, 1),
         "runs three seeds" => three_seeds(),
         "another test's schedule" => refused(Explorer::new().run_exhaustively(race), SCHEDULE),
         "a bad seed" => refused(explore(fine), SEED),
@@ -106,18 +111,14 @@ pub(crate) fn child(role: &str) -> Result<(), Failed> {
     }
 }
 
-fn once(found: &Exploration) -> Result<(), Failed> {
-    check(found.runs == 1, || found.to_string())
-}
-
-fn passes(found: &Exploration) -> Result<(), Failed> {
+fn passes(found: &Exploration, runs: u64) -> Result<(), Failed> {
     found.check()?;
-    once(found)
+    check(found.runs == runs, || found.to_string())
 }
 
 /// The selected run fails as before, and its error gives the same variable.
 fn fails(found: &Exploration, variable: &str) -> Result<(), Failed> {
-    once(found)?;
+    check(found.runs == 1, || found.to_string())?;
     let Some(failing) = &found.failing else { return Err(Failed::msg(found)) };
     check(failing.cause == Error::Other(Failure::msg("the data is wrong")), || found.to_string())?;
     let value = std::env::var(variable)?;
@@ -126,9 +127,9 @@ fn fails(found: &Exploration, variable: &str) -> Result<(), Failed> {
 
 /// The variable's number of seeds applies to tests that set none.
 fn three_seeds() -> Result<(), Failed> {
-    check(Explorer::new().run(fine)?.runs == 3, || "not three runs".into())?;
-    check(Explorer::new().seeds(2).run(fine)?.runs == 2, || {
-        "not the two runs that the test sets".into()
+    check(Explorer::new().run(fine)?.runs == 6, || "not two runs of three seeds".into())?;
+    check(Explorer::new().seeds(2).run(fine)?.runs == 4, || {
+        "not two runs of the two seeds that the test sets".into()
     })
 }
 

@@ -285,6 +285,7 @@ fn failed(timeline: &Timeline, function: &'static str, error: LibraryError) -> E
 }
 
 /// The error of a plan without a handle of the library. No call reaches it: the simulator runs no function of a library.
+#[allow(dead_code, reason = "features with a library use it")]
 #[cold]
 pub(super) fn no_handle(library: &'static str, call: &'static str) -> LibraryError {
     let remedy = "make the plan on this platform".to_owned();
