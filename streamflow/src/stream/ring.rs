@@ -222,7 +222,12 @@ mod tests {
                 let mut ring = Ring::default();
                 let mut events = [0; RING];
                 for number in begin..begin + 200 {
+                    let slots = ring.slots;
+                    let oldest = u64::saturating_sub(number, slots.into()).max(begin);
                     let slot = record(&mut ring, number);
+                    // A ring that grows loses none of its records.
+                    let keeps_all = (oldest..number).all(|number| ring.holds(number));
+                    assert!(ring.slots == slots || keeps_all, "{lag}, {begin}, {number}");
                     events[slot] = number;
                     let asked = number.saturating_sub(lag);
                     let found = covering(&mut ring, asked.max(begin)).unwrap();
