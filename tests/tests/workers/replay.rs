@@ -120,7 +120,7 @@ const SEEDS: usize = 24;
 /// The orders of all seeds.
 fn orders(workers: &Workers) -> Result<Vec<Order>, Failed> {
     let mut orders = Vec::new();
-    let explorer = Explorer::new().seeds(SEEDS as u64);
+    let explorer = Explorer::new().seeds(SEEDS as u64).race_check(true);
     let explored = explorer.run(|platform| {
         orders.push(order(platform, workers)?);
         Ok(())
