@@ -37,10 +37,11 @@ impl NodeRunner {
         hooks: &mut H,
         waits: &mut Waits,
     ) -> Result<Readiness, Box<Error>> {
-        self.lacking = 0;
+        // A node that is done keeps the condition that has ended it.
         if self.has_ended() {
             return Ok(Readiness::Done);
         }
+        self.lacking = 0;
         if !self.may_tick(hooks) {
             return Ok(Readiness::Blocked);
         }
