@@ -233,8 +233,8 @@ const MUTANTS: &[Mutant] = &[
         file: "memory/access.rs",
         edits: &[
             (
-                "    let queued = queue();\n    uses.note();\n",
-                "    uses.note();\n    let queued = queue();\n",
+                "    let queued = queue();\n    drop(noted);\n",
+                "    drop(noted);\n    let queued = queue();\n",
             ),
         ],
         model: "memory::pools::a_use_during_a_record",
