@@ -23,7 +23,7 @@ mod kernel;
 mod message;
 mod operator;
 #[cfg(test)]
-#[allow(dead_code, reason = "the library's own generator, of which a part is used here")]
+#[allow(dead_code, reason = "a part of the library's own generator is used here")]
 #[path = "../../streamflow/src/splitmix.rs"]
 mod splitmix;
 mod tokens;

@@ -1,10 +1,6 @@
 //! Random test data that is the same in every run.
 
-#[allow(
-    dead_code,
-    unreachable_pub,
-    reason = "the library's own generator, of which a part is used here"
-)]
+#[allow(dead_code, unreachable_pub, reason = "a part of the library's own generator is used here")]
 #[path = "../../streamflow/src/splitmix.rs"]
 mod splitmix;
 

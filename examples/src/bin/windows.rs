@@ -11,7 +11,7 @@ use streamflow::prelude::*;
 use streamflow_examples::cli::{self, PlatformArgs};
 use streamflow_examples::temporal::{Camera, accumulate, fade, reference};
 
-/// Averages frames over windows, the last of which is not full.
+/// Averages frames over windows. The last window is not full.
 #[derive(Debug, Parser)]
 #[command(version)]
 struct Args {

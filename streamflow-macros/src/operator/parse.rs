@@ -103,8 +103,8 @@ pub(super) fn parse_options(tokens: TokenStream, errors: &mut Errors) -> Options
     options
 }
 
-/// The option that a name means. A misspelt one is reported, and taken as it is meant, so that the ports and streams exist of which
-/// the operator's code speaks.
+/// The option that a name means. A misspelt one is reported, and taken as it is meant, so that the operator's code finds its ports
+/// and streams.
 fn meant(name: &Ident, errors: &mut Errors) -> String {
     const OPTIONS: &[&str] = &["streams", "no_new", "stays", "flush"];
     let written = name.to_string();

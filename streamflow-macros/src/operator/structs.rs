@@ -146,7 +146,7 @@ fn expand_flush_io(operator: &Operator, names: &Names) -> TokenStream {
 }
 
 /// The name of the Io of `flush` for an operator that is not declared to have it. It stands for no type: where `impl Flush` uses
-/// it, rustc reports this text, and is silent about what is made of it.
+/// it, rustc reports this text, and no further error about values of that type.
 fn expand_no_flush_io(operator: &Operator, names: &Names) -> TokenStream {
     let Operator { ident, visibility, cfgs, .. } = operator;
     let Names { flush_io, streams, tick, .. } = names;

@@ -343,7 +343,7 @@ impl ExecutionContext {
         self.carries
     }
 
-    /// What is noted of the messages that a tick receives.
+    /// The notes about the messages that a tick receives.
     #[inline]
     pub(crate) fn carried(&self) -> &Carried {
         &self.carried

@@ -73,8 +73,8 @@ impl Axes {
     }
 }
 
-/// For how many elements a grid is, of which a kernel with one element for each thread writes no more. Threads that the
-/// body can't tell apart write the same element.
+/// The most elements that a kernel with one element for each thread writes with a grid. Threads that the body can't tell apart
+/// write the same element.
 pub(super) fn covered(
     (loaded, threads): (&LoadedKernel, Option<[u32; 3]>),
     axes: Axes,

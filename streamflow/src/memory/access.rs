@@ -21,7 +21,7 @@ pub(crate) struct Use<'a> {
     content: Content,
 }
 
-/// What a use has to do with the elements from before.
+/// The need of a use for the elements from before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Content {
     /// The work may read them.

@@ -102,7 +102,7 @@ impl Block {
         self.order(stream, mode)
     }
 
-    /// Rejects a range of which a part was to be written by a call that has failed.
+    /// Rejects a range if a call has failed that was to write a part of it.
     ///
     /// # Errors
     /// [`Error::Unwritten`].

@@ -34,7 +34,7 @@ pub struct Inlet<T> {
     has_gap: bool,
     /// The number of edges whose messages were handed out in this tick.
     handed_out: usize,
-    /// What is noted of the messages of this run.
+    /// The parts of this run's messages that are noted.
     noted: Noted,
     /// Whether they are compared.
     pub(crate) compares: bool,

@@ -10,7 +10,7 @@ use std::cell::{Cell, RefCell};
 
 use super::stamp::Mark;
 
-/// What is noted of the messages that an input receives.
+/// The parts of messages that an input notes as it receives them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Noted {
     /// Nothing: the node sends no messages, and joins none here.

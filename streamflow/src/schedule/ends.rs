@@ -47,7 +47,7 @@ pub(super) struct Asks {
     pub(super) goes_on: bool,
 }
 
-/// What has followed.
+/// The outcome of a question.
 pub(super) struct Followed {
     /// Whether nodes may run that could not before.
     pub(super) any: bool,
@@ -97,7 +97,7 @@ impl Ends {
         (0..self.stands.len()).map(|node| self.attends(node)).collect()
     }
 
-    /// What is taken for the status of a node that another worker has: it waits for nothing.
+    /// The assumed status of a node that another worker has: it waits for nothing.
     pub(super) fn unseen(&self, node: usize) -> Option<NodeStatus> {
         let status = self.begin.get(node)?.clone();
         Some(NodeStatus { inputs: Vec::new(), unmet: Vec::new(), ..status })

@@ -9,7 +9,7 @@ use streamflow::prelude::*;
 use streamflow::time::Clock;
 use streamflow_tests::{Failed, Suite, check_equal};
 
-use super::operators::{Count, List};
+use super::operators::{Count, Finishes, List, Tail};
 use crate::{in_each_order, runs, ticks};
 
 pub(crate) fn add(suite: Suite) -> Suite {
@@ -20,32 +20,6 @@ pub(crate) fn add(suite: Suite) -> Suite {
 
 /// How many messages `Tail` flushes.
 const TAIL: u64 = 20;
-
-/// Sends what comes, and `TAIL` messages more when it is flushed, one in a tick.
-#[operator(flush)]
-struct Tail {
-    #[input]
-    n: u64,
-    #[output]
-    out: u64,
-    flushed: u64,
-}
-
-impl Compute for Tail {
-    fn compute(&mut self, io: TailIo<'_>, _: &ExecutionContext) -> Result<()> {
-        self.flushed = 0;
-        io.out.emit(io.n.receive().into_data())
-    }
-}
-
-impl Flush for Tail {
-    fn flush(&mut self, io: TailFlushIo<'_>, _: &ExecutionContext) -> Result<Flushed> {
-        io.n.discard();
-        io.out.emit(self.flushed)?;
-        self.flushed += 1;
-        Ok(if self.flushed < TAIL { Flushed::More } else { Flushed::Done })
-    }
-}
 
 /// Sends each number on.
 #[operator]
@@ -83,7 +57,7 @@ graph! {
         let count: Count = Count::new();
         #[when(periodic(Duration::from_millis(200)))] let other: Count = Count::new();
         #[when(count(5))] let join: Join = Join::new();
-        let tail: Tail = Tail::new(0);
+        let tail: Tail = Tail::new(TAIL);
         #[when(periodic(Duration::from_secs(1)))] let slow: Pass = Pass::new();
         #[when(count(2))] let list: List = List::new(Vec::new());
         count.n >> join.a;
@@ -159,27 +133,11 @@ impl Flush for Waits {
     }
 }
 
-/// Sends its ticks, and finishes in the third one.
-#[operator]
-struct Finishes {
-    #[output]
-    n: u64,
-}
-
-impl Compute for Finishes {
-    fn compute(&mut self, io: FinishesIo<'_>, cx: &ExecutionContext) -> Result<()> {
-        if cx.tick() == 2 {
-            cx.finish();
-        }
-        io.n.emit(cx.tick())
-    }
-}
-
 graph! {
     struct LongHook(left: Arc<AtomicU64>, tells: Sender<()>, heard: Receiver<()>) {
         let endless: Tells = Tells::new(left.clone(), tells);
         #[when(count(1))] let short: List = List::new(Vec::new());
-        let source: Finishes = Finishes::new();
+        let source: Finishes = Finishes::new(2);
         let waits: Waits = Waits::new(left, heard);
         #[when(count(2))] let list: List = List::new(Vec::new());
         #[policy(pop)] endless.n >> short.n;

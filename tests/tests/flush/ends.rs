@@ -4,7 +4,7 @@ use streamflow::prelude::*;
 use streamflow::schedule::{End, Report, StoppedBy};
 use streamflow_tests::{Failed, Suite, check, check_equal, check_text};
 
-use super::operators::{Count, List, SumOfFour};
+use super::operators::{Count, Finishes, List, SumOfFour};
 use crate::{in_each_order, runs, ticks};
 
 pub(crate) fn add(suite: Suite) -> Suite {
@@ -17,22 +17,6 @@ pub(crate) fn add(suite: Suite) -> Suite {
         .both("a_run_of_some_ticks_flushes", some_ticks)
         .both("a_run_that_is_stopped_flushes_nothing_and_says_so", stopped)
         .both("a_stepped_run_that_is_ended_early_flushes_nothing", ended_early)
-}
-
-/// As `Count`, and finishes in its tenth tick.
-#[operator]
-struct Finishes {
-    #[output]
-    n: u64,
-}
-
-impl Compute for Finishes {
-    fn compute(&mut self, io: FinishesIo<'_>, cx: &ExecutionContext) -> Result<()> {
-        if cx.tick() == 9 {
-            cx.finish();
-        }
-        io.n.emit(cx.tick())
-    }
 }
 
 /// Keeps all numbers until its seventh tick, in which it finishes.
@@ -64,7 +48,7 @@ impl Flush for FinishesItself {
 
 graph! {
     struct SourceFinishes {
-        let count: Finishes = Finishes::new();
+        let count: Finishes = Finishes::new(9);
         let sum: SumOfFour = SumOfFour::new(Vec::new());
         let list: List = List::new(Vec::new());
         count.n >> sum.n;

@@ -15,6 +15,51 @@ impl Compute for Count {
     }
 }
 
+/// Sends the number of its tick, and finishes in tick `last`.
+#[operator]
+pub(crate) struct Finishes {
+    #[output]
+    n: u64,
+    last: u64,
+}
+
+impl Compute for Finishes {
+    fn compute(&mut self, io: FinishesIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        if cx.tick() == self.last {
+            cx.finish();
+        }
+        io.n.emit(cx.tick())
+    }
+}
+
+/// Sends what comes, and so many messages `more` when it is flushed, one in a tick.
+#[operator(flush)]
+pub(crate) struct Tail {
+    #[input]
+    n: u64,
+    #[output]
+    out: u64,
+    more: u64,
+    #[state]
+    flushed: u64,
+}
+
+impl Compute for Tail {
+    fn compute(&mut self, io: TailIo<'_>, _: &ExecutionContext) -> Result<()> {
+        self.flushed = 0;
+        io.out.emit(io.n.receive().into_data())
+    }
+}
+
+impl Flush for Tail {
+    fn flush(&mut self, io: TailFlushIo<'_>, _: &ExecutionContext) -> Result<Flushed> {
+        io.n.discard();
+        io.out.emit(self.flushed)?;
+        self.flushed += 1;
+        Ok(if self.flushed < self.more { Flushed::More } else { Flushed::Done })
+    }
+}
+
 /// Keeps what comes.
 #[operator]
 pub(crate) struct List {

@@ -5,7 +5,7 @@ use std::cell::Cell;
 use streamflow::prelude::*;
 use streamflow_tests::{Failed, Suite, check_equal, check_text, stalled};
 
-use super::operators::{Count, Delay, List, SumOfFour};
+use super::operators::{Count, Delay, List, SumOfFour, Tail};
 use crate::{in_each_order, runs, ticks};
 
 pub(crate) fn add(suite: Suite) -> Suite {
@@ -51,36 +51,10 @@ graph! {
 /// How many messages `Tail` flushes: more than a scheduler lets such a node send before it asks whether anybody takes them.
 const TAIL: u64 = 600;
 
-/// Sends what comes, and `TAIL` messages more when it is flushed, one in a tick.
-#[operator(flush)]
-struct Tail {
-    #[input]
-    n: u64,
-    #[output]
-    out: u64,
-    flushed: u64,
-}
-
-impl Compute for Tail {
-    fn compute(&mut self, io: TailIo<'_>, _: &ExecutionContext) -> Result<()> {
-        self.flushed = 0;
-        io.out.emit(io.n.receive().into_data())
-    }
-}
-
-impl Flush for Tail {
-    fn flush(&mut self, io: TailFlushIo<'_>, _: &ExecutionContext) -> Result<Flushed> {
-        io.n.discard();
-        io.out.emit(self.flushed)?;
-        self.flushed += 1;
-        Ok(if self.flushed < TAIL { Flushed::More } else { Flushed::Done })
-    }
-}
-
 graph! {
     struct ForNobody {
         let count: Count = Count::new();
-        let tail: Tail = Tail::new(0);
+        let tail: Tail = Tail::new(TAIL);
         #[when(count(5))] let sum: SumOfFour = SumOfFour::new(Vec::new());
         let list: List = List::new(Vec::new());
         count.n >> tail.n;

@@ -54,7 +54,7 @@ graph! {
 }
 
 export! {
-    /// Joins each frame with the frames of which one in two was skipped, as they come.
+    /// Joins each frame with the frames that are left when every second one is skipped, as they come.
     pub class JoinSkipped of SkippedGraph {
         inputs { frames: Tensor<f32>; }
         outputs { joined: Tensor<f32>; }

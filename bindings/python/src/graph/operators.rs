@@ -175,7 +175,7 @@ macro_rules! hand_over {
 /// Passes what it receives to Python: [`OutputPort::operator`].
 #[operator(no_new, unlisted)]
 pub struct ToPython<M: Message<Place = Device>> {
-    /// What Python takes.
+    /// Messages for Python.
     #[input]
     message: Shared<M>,
     ends: Ends<Taken<M>>,
@@ -196,7 +196,7 @@ impl<M: Message<Place = Device>> Compute for ToPython<M> {
 /// Passes what it receives to Python, and then that its inputs have ended: [`OutputPort::flush_operator`].
 #[operator(no_new, unlisted, flush)]
 pub struct FlushToPython<M: Message<Place = Device>> {
-    /// What Python takes.
+    /// Messages for Python.
     #[input]
     message: Shared<M>,
     ends: Ends<Taken<M>>,
@@ -216,7 +216,7 @@ impl<M: Message<Place = Device>> Compute for FlushToPython<M> {
 
 #[diagnostic::do_not_recommend]
 impl<M: Message<Place = Device>> Flush for FlushToPython<M> {
-    /// It leaves no message: one is enough for `compute`.
+    /// No message is left for it, since `compute` runs for each.
     fn flush(&mut self, _: Self::FlushIo<'_>, _: &ExecutionContext) -> Result<Flushed> {
         self.ends.0.flushed();
         Ok(Flushed::Done)
