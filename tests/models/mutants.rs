@@ -996,7 +996,7 @@ const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "sleep_without_its_mark",
         invariant: "workers 5",
-        file: "schedule/event_based/core.rs",
+        file: "schedule/event_based/core/wakes.rs",
         edits: &[("        self.workers[worker] = Doing::Polls { sleeps: true };\n", "")],
         model: "workers::protocols::a_queue_between_two_workers",
         expected: "deadlock",
@@ -1004,7 +1004,7 @@ const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "version_that_is_not_compared",
         invariant: "workers 5",
-        file: "schedule/event_based/core.rs",
+        file: "schedule/event_based/core/wakes.rs",
         edits: &[("if self.version != version || self.has_news_for(worker)", "if self.has_news_for(worker)")],
         model: "workers::protocols::waits_of_two_workers_during_a_completion",
         expected: "deadlock",
@@ -1044,7 +1044,7 @@ const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "clock_that_moves_beside_a_hook",
         invariant: "workers 5",
-        file: "schedule/event_based/core.rs",
+        file: "schedule/event_based/core/wakes.rs",
         edits: &[("            && self.held == self.workers.iter().filter(|doing| naps(doing)).count()\n", "")],
         model: "workers::protocols::a_moment_and_a_nap",
         expected: "a moment comes before what happens earlier",
@@ -1052,7 +1052,7 @@ const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "nap_of_the_last_worker_that_nobody_ends",
         invariant: "workers 4",
-        file: "schedule/event_based/core.rs",
+        file: "schedule/event_based/core/wakes.rs",
         edits: &[("                None => return self.is_still() && !self.workers.contains(&Doing::Looks),", "                None => return false,")],
         model: "workers::protocols::naps_of_all_workers",
         expected: "deadlock",

@@ -30,7 +30,7 @@ impl ExecutionContext {
             self.carried.clear();
         }
         self.asker.enter();
-        self.on_default.set(None);
+        self.streams.on_default.set(None);
         let device = self.device();
         self.driver.bind(device)?;
         note_bound(self.table().platform(), device);
@@ -47,50 +47,7 @@ impl ExecutionContext {
     #[inline]
     pub(crate) fn close(&self) -> DriverResult<()> {
         Asker::default().enter();
-        if self.single_stream.holds() {
-            return Ok(());
-        }
-        if self.has_others.get() {
-            return self.close_own();
-        }
-        // Most operators have one stream: the internal one, that of a plan, or as a source the one that they declare.
-        match (self.internal.get(), &self.planned, &*self.declared) {
-            (Some(stream), _, []) => stream.timeline().close(),
-            (None, Some(planned), []) => planned.close(),
-            (None, None, [declared]) => {
-                declared.get().map_or(Ok(()), |stream| stream.timeline().close())
-            }
-            _ => self.close_own(),
-        }
-    }
-
-    #[inline(never)]
-    fn close_own(&self) -> DriverResult<()> {
-        // A chain of iterators would cost more in each hook than these loops.
-        if let Some(stream) = self.internal.get() {
-            stream.timeline().close()?;
-        } else if let Some(planned) = &self.planned {
-            planned.close()?;
-        }
-        for cell in &self.declared {
-            if let Some(stream) = cell.get() {
-                stream.timeline().close()?;
-            }
-        }
-        if self.has_others.get() { self.close_others() } else { Ok(()) }
-    }
-
-    #[inline(never)]
-    fn close_others(&self) -> DriverResult<()> {
-        for (_, (_, stream)) in &self.undeclared {
-            stream.timeline().close()?;
-        }
-        for stream in self.default_streams() {
-            // The handle of a default stream names no device, and the hook may have bound another.
-            stream.timeline().bind()?;
-            stream.timeline().close()?;
-        }
-        Ok(())
+        self.streams.close()
     }
 
     /// A call of this hook at a port has failed, and a message is lost by that. The hook fails then, also if the operator drops

@@ -7,6 +7,7 @@ mod cached;
 mod control;
 mod hook;
 mod hook_thread;
+mod own_streams;
 mod planned;
 mod prediction;
 mod single_stream;
@@ -31,6 +32,8 @@ pub use control::Waker;
 pub(crate) use control::{Command, Sleeper, StopSource};
 #[doc(hidden)]
 pub use control::{RunControl, RunPhase};
+use own_streams::OwnStreams;
+pub(crate) use own_streams::Streams;
 #[doc(hidden)]
 pub use planned::Planned;
 pub(crate) use planned::{Budget, Chain};
@@ -54,16 +57,6 @@ use crate::platform::Platform;
 use crate::stream::{CudaStream, StreamPool, StreamTable};
 use crate::time::Timestamp;
 
-/// Where the streams of a node come from.
-#[derive(Debug, Clone)]
-pub(crate) enum Streams {
-    Pool(StreamPool),
-    /// A pool of `use_default_stream`: every stream is the default stream of the node's device.
-    Default,
-    /// `#[streams(none)]`: an adopting node. It has no pool, and adopts the first stream that it receives.
-    Adopt,
-}
-
 /// What an operator gets in each hook beside its ports: streams, memory, its node and its tick.
 // In this order: the ticks of most nodes use the fields down to `carried` alone, which are in few cache lines. Of a graph
 // with many nodes the cache holds no more.
@@ -79,9 +72,6 @@ pub struct ExecutionContext {
     compares: bool,
     /// Whether the ticks of this run note something of the messages that they receive.
     notes: bool,
-    /// Whether `undeclared` or `defaults` has a stream. Most operators have none, and each hook checks this.
-    has_others: Cell<bool>,
-    device: DeviceId,
     /// The error of the first call of this hook with which a message was lost.
     lost: OnceCell<Box<Failure>>,
     platform: Platform,
@@ -91,30 +81,15 @@ pub struct ExecutionContext {
     cell: Arc<NodeCell>,
     /// The whole graph's.
     run: Arc<RunControl>,
-    streams: Streams,
-    /// The whole graph's.
-    single_stream: SingleStream,
-    /// The device on whose default stream this tick works, if it found no other stream.
-    on_default: Cell<Option<DeviceId>>,
-    internal: OnceCell<CudaStream>,
-    /// The streams that a plan gives it, unless `internal` has a stream of its own.
-    planned: Option<Box<Planned>>,
-    /// The declared streams, in the order of `names`, allocated at their first use.
-    declared: Box<[OnceCell<CudaStream>]>,
+    streams: OwnStreams,
     carried: Carried,
     /// The node's number in the run, as the origin of messages; `None` without a graph.
     number: Option<Origin>,
     /// In debug builds, what a plan expects of the node.
     prediction: Option<Box<Prediction>>,
-    /// The names of the declared streams.
-    names: &'static [&'static str],
     /// The node's name in its graph.
     node: String,
     asker: Asker,
-    /// The streams that the operator named in a hook, without declaring them.
-    undeclared: boxcar::Vec<(String, CudaStream)>,
-    /// The default streams that it used, by device. An operator that adopts streams may use those of several devices.
-    defaults: Box<[OnceCell<CudaStream>]>,
     /// Plans of stateless library calls.
     cached: Cached,
 }
@@ -131,21 +106,17 @@ impl ExecutionContext {
         Self {
             platform: platform.clone(),
             driver: platform.driver().clone(),
-            device,
             node: node.to_owned(),
             asker: Asker::named(node),
-            streams,
-            single_stream: single_stream.clone(),
-            internal: OnceCell::new(),
-            planned: None,
+            streams: OwnStreams::new(
+                device,
+                streams,
+                names,
+                single_stream,
+                platform.device_count(),
+            ),
             prediction: None,
-            names,
-            declared: names.iter().map(|_| OnceCell::new()).collect(),
-            undeclared: boxcar::Vec::new(),
-            defaults: (0..platform.device_count()).map(|_| OnceCell::new()).collect(),
-            has_others: Cell::new(false),
             lost: OnceCell::new(),
-            on_default: Cell::new(None),
             tick: Cell::new(0),
             carried: Carried::default(),
             carries: true,
@@ -168,11 +139,7 @@ impl ExecutionContext {
     /// The device of this operator's streams. An operator that adopts a stream is on device 0 until it has one, and
     /// in a tick whose messages were sent on a default stream on the device of that stream.
     pub fn device(&self) -> DeviceId {
-        match (&self.streams, self.internal.get()) {
-            (Streams::Adopt, Some(adopted)) => adopted.device(),
-            (Streams::Adopt, None) => self.on_default.get().unwrap_or(self.device),
-            (Streams::Pool(_) | Streams::Default, _) => self.device,
-        }
+        self.streams.device()
     }
 
     /// The conditions of the node beside its count, as they are written in `#[when(…)]`.
@@ -367,15 +334,12 @@ impl ExecutionContext {
 
     /// Gives the node a place in a plan, before its first hook.
     pub(crate) fn set_planned(&mut self, planned: Planned) {
-        self.planned = Some(Box::new(planned));
+        self.streams.planned = Some(Box::new(planned));
     }
 
     /// The pool of its streams.
     pub(crate) fn pool(&self) -> Option<&StreamPool> {
-        match &self.streams {
-            Streams::Pool(pool) => Some(pool),
-            Streams::Default | Streams::Adopt => None,
-        }
+        self.streams.pool()
     }
 
     /// The node emits no message.
@@ -461,16 +425,7 @@ impl ExecutionContext {
 
     /// Blocks until all work of the operator's streams is complete.
     pub(crate) fn synchronize_blocking(&self) -> Result<()> {
-        let declared = self.declared.iter().filter_map(OnceCell::get);
-        let planned = self.planned.iter().flat_map(|planned| planned.all());
-        let mut own = self.internal.get().into_iter().chain(planned).chain(declared);
-        own.try_for_each(CudaStream::synchronize_blocking)?;
-        self.undeclared.iter().try_for_each(|(_, (_, stream))| stream.synchronize_blocking())?;
-        self.default_streams().try_for_each(CudaStream::synchronize_blocking)
-    }
-
-    fn default_streams(&self) -> impl Iterator<Item = &CudaStream> {
-        self.defaults.iter().filter_map(OnceCell::get)
+        self.streams.synchronize_blocking()
     }
 }
 

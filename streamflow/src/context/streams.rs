@@ -32,21 +32,21 @@ impl ExecutionContext {
     /// # Errors
     /// As for [`allocate_cuda_stream`](Self::allocate_cuda_stream).
     pub fn allocate_cuda_stream_named(&self, name: &str) -> Result<Stream<'_>> {
-        if let Some(index) = self.names.iter().position(|declared| *declared == name) {
+        if let Some(index) = self.streams.names.iter().position(|declared| *declared == name) {
             return self.declared_stream(index);
         }
-        if matches!(self.streams, Streams::Default) {
-            return self.default_stream_of(self.device);
+        if matches!(self.streams.from, Streams::Default) {
+            return self.default_stream_of(self.streams.device);
         }
-        let known = self.undeclared.iter().find(|(_, (known, _))| known == name);
+        let known = self.streams.undeclared.iter().find(|(_, (known, _))| known == name);
         if let Some((_, (_, stream))) = known {
             return Ok(Stream::new(stream));
         }
         let stream = self.allocate(name)?;
-        self.single_stream.use_undeclared(&stream);
-        let index = self.undeclared.push((name.to_owned(), stream));
-        self.has_others.set(true);
-        Ok(Stream::new(&self.undeclared[index].1))
+        self.streams.single.use_undeclared(&stream);
+        let index = self.streams.undeclared.push((name.to_owned(), stream));
+        self.streams.has_others.set(true);
+        Ok(Stream::new(&self.streams.undeclared[index].1))
     }
 
     /// The internal stream, which `receive_cuda_stream` gives in `compute`. It is allocated from the node's pool, unless it
@@ -57,19 +57,19 @@ impl ExecutionContext {
     /// # Errors
     /// [`Error::PoolExhausted`]; [`Error::NoPool`] for an adopting node, whose stream comes with its messages.
     pub fn internal_stream(&self) -> Result<Stream<'_>> {
-        if matches!(self.streams, Streams::Default) {
-            return self.default_stream_of(self.device);
+        if matches!(self.streams.from, Streams::Default) {
+            return self.default_stream_of(self.streams.device);
         }
-        if let Some(planned) = &self.planned
-            && self.internal.get().is_none()
+        if let Some(planned) = &self.streams.planned
+            && self.streams.internal.get().is_none()
         {
             if self.is_in_tick() || planned.has_stream() {
                 return self.planned_stream(planned, &mut iter::empty());
             }
             planned.leave();
         }
-        if self.internal.get().is_none() {
-            let stream = match &self.streams {
+        if self.streams.internal.get().is_none() {
+            let stream = match &self.streams.from {
                 Streams::Pool(pool) => pool.allocate(self.node.clone())?,
                 Streams::Default | Streams::Adopt => {
                     return Err(Error::NoPool {
@@ -78,27 +78,27 @@ impl ExecutionContext {
                     });
                 }
             };
-            self.single_stream.use_declared(&stream);
-            let _first = self.internal.set(stream);
+            self.streams.single.use_declared(&stream);
+            let _first = self.streams.internal.set(stream);
         }
-        stored(&self.internal)
+        stored(&self.streams.internal)
     }
 
     fn declared_stream(&self, index: usize) -> Result<Stream<'_>> {
-        if matches!(self.streams, Streams::Default) {
-            return self.default_stream_of(self.device);
+        if matches!(self.streams.from, Streams::Default) {
+            return self.default_stream_of(self.streams.device);
         }
-        let cell = &self.declared[index];
+        let cell = &self.streams.declared[index];
         if cell.get().is_none() {
-            let stream = self.allocate(self.names[index])?;
-            self.single_stream.use_declared(&stream);
+            let stream = self.allocate(self.streams.names[index])?;
+            self.streams.single.use_declared(&stream);
             let _first = cell.set(stream);
         }
         stored(cell)
     }
 
     fn allocate(&self, name: &str) -> Result<CudaStream> {
-        match &self.streams {
+        match &self.streams.from {
             Streams::Pool(pool) => pool.allocate(format!("{}.{name}", self.node)),
             Streams::Default | Streams::Adopt => {
                 Err(Error::NoPool { node: self.node.clone(), stream: name.to_owned() })
@@ -156,12 +156,12 @@ impl ExecutionContext {
     }
 
     fn default_stream_of(&self, device: DeviceId) -> Result<Stream<'_>> {
-        let stream = &self.defaults[device.index()];
+        let stream = &self.streams.defaults[device.index()];
         if stream.get().is_none() {
             let default = self.platform.default_stream(device)?;
-            self.single_stream.use_undeclared(&default);
+            self.streams.single.use_undeclared(&default);
             let _first = stream.set(default);
-            self.has_others.set(true);
+            self.streams.has_others.set(true);
         }
         stored(stream)
     }
@@ -173,7 +173,7 @@ impl ExecutionContext {
         policy: StreamPolicy,
         sent: impl Iterator<Item = Point> + Clone,
     ) -> Result<Stream<'_>> {
-        let stream = match self.internal.get() {
+        let stream = match self.streams.internal.get() {
             Some(stream) => Stream::new(stream),
             None => self.find_internal(policy, &mut sent.clone())?,
         };
@@ -205,17 +205,17 @@ impl ExecutionContext {
         policy: StreamPolicy,
         sent: &mut dyn Iterator<Item = Point>,
     ) -> Result<Stream<'_>> {
-        if matches!(self.streams, Streams::Default) {
-            self.on_default.set(Some(self.device));
-            return self.default_stream_of(self.device);
+        if matches!(self.streams.from, Streams::Default) {
+            self.streams.on_default.set(Some(self.streams.device));
+            return self.default_stream_of(self.streams.device);
         }
-        if let Some(planned) = &self.planned {
+        if let Some(planned) = &self.streams.planned {
             if planned.has_stream() || policy.allocate && !policy.adopt {
                 return self.planned_stream(planned, sent);
             }
             planned.leave();
         }
-        let allocated = match &self.streams {
+        let allocated = match &self.streams.from {
             // Without an error: the pool may be exhausted in every tick.
             Streams::Pool(pool) if policy.allocate && policy.adopt => {
                 pool.allocate_if_free(&self.node)?
@@ -230,20 +230,20 @@ impl ExecutionContext {
         {
             if !self.table().is_default(point.stream()) {
                 found = Some(self.platform.stream_of(point));
-            } else if matches!(self.streams, Streams::Adopt) {
+            } else if matches!(self.streams.from, Streams::Adopt) {
                 default = default.or(Some(self.table().timeline(point.stream()).device()));
             }
         }
         match (found, default.or(policy.or_default.then(|| self.device()))) {
             (Some(stream), _) => {
-                self.single_stream.use_declared(&stream);
-                let _first = self.internal.set(stream);
-                stored(&self.internal)
+                self.streams.single.use_declared(&stream);
+                let _first = self.streams.internal.set(stream);
+                stored(&self.streams.internal)
             }
             (None, Some(device)) => {
                 // All ports of a tick give one stream.
-                let device = self.on_default.get().unwrap_or(device);
-                self.on_default.set(Some(device));
+                let device = self.streams.on_default.get().unwrap_or(device);
+                self.streams.on_default.set(Some(device));
                 self.default_stream_of(device)
             }
             (None, None) => Err(self.nothing_to_adopt(policy)),
@@ -256,7 +256,7 @@ impl ExecutionContext {
         planned: &'a Planned,
         sent: &mut dyn Iterator<Item = Point>,
     ) -> Result<Stream<'a>> {
-        let is_new = |stream: &CudaStream| self.single_stream.use_declared(stream);
+        let is_new = |stream: &CudaStream| self.streams.single.use_declared(stream);
         planned.choose(self.tick(), sent, &is_new).map(Stream::new)
     }
 
@@ -266,7 +266,7 @@ impl ExecutionContext {
     }
 
     fn nothing_to_adopt(&self, policy: StreamPolicy) -> Error {
-        let exhausted = match &self.streams {
+        let exhausted = match &self.streams.from {
             Streams::Pool(pool) if policy.allocate => Some(pool.name().to_owned()),
             _ => None,
         };
@@ -276,10 +276,10 @@ impl ExecutionContext {
     /// The stream on which an output sends: the internal one, or the default stream of this tick.
     #[inline]
     pub(crate) fn sending_stream(&self, port: &str) -> Result<&CudaStream> {
-        match (self.internal.get(), &self.planned) {
+        match (self.streams.internal.get(), &self.streams.planned) {
             (Some(stream), _) => Ok(stream),
             // An input has chosen it.
-            (None, Some(planned)) if self.on_default.get().is_none() => {
+            (None, Some(planned)) if self.streams.on_default.get().is_none() => {
                 match planned.chosen(self.tick()) {
                     Some(stream) => Ok(stream),
                     None => self.sending_stream_of_tick(port),
@@ -291,16 +291,16 @@ impl ExecutionContext {
 
     #[inline(never)]
     fn sending_stream_of_tick(&self, port: &str) -> Result<&CudaStream> {
-        let on_default = self.on_default.get();
-        let default = on_default.and_then(|device| self.defaults[device.index()].get());
+        let on_default = self.streams.on_default.get();
+        let default = on_default.and_then(|device| self.streams.defaults[device.index()].get());
         let missing = || Error::NoStream { node: self.node.clone(), port: port.to_owned() };
         if let Some(stream) = default {
             return Ok(stream);
         }
-        match &self.planned {
+        match &self.streams.planned {
             // The stream of this tick, also if a tick before has received on another one.
             Some(planned) if planned.has_stream() => {
-                let is_new = |stream: &CudaStream| self.single_stream.use_declared(stream);
+                let is_new = |stream: &CudaStream| self.streams.single.use_declared(stream);
                 planned.choose(self.tick(), &mut iter::empty(), &is_new)
             }
             _ => Err(missing()),

@@ -5,6 +5,7 @@
 //! `node.rs` is an operator in a graph, and `runner.rs` calls its hooks.
 
 mod again;
+mod any_node;
 mod checked;
 pub(crate) mod condition;
 mod facts;
@@ -24,6 +25,8 @@ mod waits;
 #[doc(hidden)]
 pub use again::{Again, kept};
 #[doc(hidden)]
+pub use any_node::AnyNode;
+#[doc(hidden)]
 pub use checked::{
     Argument, Checked, CheckedNode, FieldType, Fits, HostDataOf, IsElement, IsMessage,
     IsOpenMessage, Otherwise, PortOf, State, exists,
@@ -36,8 +39,7 @@ pub use flush::{Flush, Flushed};
 #[doc(hidden)]
 pub use histogram::Summary;
 pub(crate) use node::node;
-#[doc(hidden)]
-pub use node::{AnyNode, Node, any_node, apart, evaluate, not_made, ports, restarting};
+pub use node::{Node, any_node, apart, evaluate, not_made, ports, restarting};
 #[doc(hidden)]
 pub use options::{NodeOptions, NodeStreams};
 #[doc(hidden)]

@@ -1,0 +1,121 @@
+//! Who sleeps and who is woken: parked workers, the poller, and hooks that sleep in simulated time.
+
+use super::{Core, Doing, WorkerId};
+
+impl Core {
+    /// Wakes a worker, if it sleeps.
+    pub(super) fn wake(&mut self, worker: WorkerId) {
+        match &mut self.workers[worker] {
+            doing @ Doing::Parked => *doing = Doing::Looks,
+            Doing::Polls { sleeps } if *sleeps => *sleeps = false,
+            Doing::Naps(_) if self.is_over => {}
+            _ => return,
+        }
+        self.wakes.push(worker);
+    }
+
+    pub(super) fn wake_poller(&mut self) {
+        if let Some(poller) = self.poller {
+            self.wake(poller);
+        }
+    }
+
+    /// Wakes a shared worker, if a node is queued for them and all of them work or sleep.
+    pub(super) fn wake_for_queue(&mut self) {
+        if self.queue.is_empty() {
+            return;
+        }
+        let shared = &self.workers[..self.shared];
+        let is_awake =
+            |doing: &Doing| matches!(doing, Doing::Looks | Doing::Polls { sleeps: false });
+        if shared.iter().any(is_awake) {
+            return;
+        }
+        let parked = shared.iter().position(|doing| *doing == Doing::Parked);
+        let sleeping = || shared.iter().position(|doing| matches!(doing, Doing::Polls { .. }));
+        if let Some(worker) = parked.or_else(sleeping) {
+            self.wake(worker);
+        }
+    }
+
+    /// Nobody polls, and the worker that could have has a node to run: another one that has nothing to do polls from now on.
+    pub(super) fn hand_over_poll(&mut self) {
+        let is_needed =
+            self.waiting > 0 || self.workers.iter().any(|it| matches!(it, Doing::Naps(_)));
+        let is_free = |doing: &Doing| matches!(doing, Doing::Parked | Doing::Looks);
+        if is_needed && let Some(free) = self.workers.iter().position(is_free) {
+            self.wake(free);
+        }
+    }
+
+    /// Whether the poller may sleep: there is nothing for it to run, and it has seen this version of what nodes wait for. It
+    /// is woken from now on.
+    pub(in super::super) fn may_sleep(&mut self, worker: WorkerId, version: u64) -> bool {
+        if self.version != version || self.has_news_for(worker) {
+            return false;
+        }
+        self.workers[worker] = Doing::Polls { sleeps: true };
+        true
+    }
+
+    /// The poller has slept.
+    pub(in super::super) fn awake(&mut self, worker: WorkerId) {
+        self.workers[worker] = Doing::Polls { sleeps: false };
+    }
+
+    /// Whether nothing happens before a moment comes: no hook runs, each node that is queued is for workers that nap, and no
+    /// node is claimed, which may have been queued.
+    pub(in super::super) fn is_still(&self) -> bool {
+        let naps = |doing: &Doing| matches!(doing, Doing::Naps(_));
+        let shared_nap = || self.workers[..self.shared].iter().all(naps);
+        let mut own = self.own.iter().zip(&self.workers);
+        !self.is_over
+            && self.held == self.workers.iter().filter(|doing| naps(doing)).count()
+            && (self.queue.is_empty() || shared_nap())
+            && own.all(|(queue, doing)| queue.is_empty() || naps(doing))
+    }
+
+    /// The hook that the worker calls sleeps in simulated time. Returns whether the worker moves the clock itself, since
+    /// nobody else can.
+    pub(in super::super) fn nap(&mut self, worker: WorkerId, until: u64) -> bool {
+        self.workers[worker] = Doing::Naps(until);
+        self.version += 1;
+        match self.poller {
+            Some(poller) => self.wake(poller),
+            None => match self.workers.iter().position(|doing| *doing == Doing::Parked) {
+                Some(parked) => self.wake(parked),
+                None => return self.is_still() && !self.workers.contains(&Doing::Looks),
+            },
+        }
+        false
+    }
+
+    /// The earliest moment at which a nap ends.
+    pub(in super::super) fn nap_ends(&self) -> Option<u64> {
+        let ends = self.workers.iter().filter_map(|doing| match doing {
+            Doing::Naps(until) => Some(*until),
+            _ => None,
+        });
+        ends.min()
+    }
+
+    /// Ends the naps that end at this moment, or before.
+    pub(in super::super) fn end_naps(&mut self, now: u64) {
+        for worker in 0..self.workers.len() {
+            if matches!(self.workers[worker], Doing::Naps(until) if until <= now) {
+                self.workers[worker] = Doing::Works;
+                self.wakes.push(worker);
+            }
+        }
+    }
+
+    /// Whether the worker naps.
+    pub(in super::super) fn naps(&self, worker: WorkerId) -> bool {
+        matches!(self.workers[worker], Doing::Naps(_))
+    }
+
+    /// The worker ends its nap, since the run ends.
+    pub(in super::super) fn get_up(&mut self, worker: WorkerId) {
+        self.workers[worker] = Doing::Works;
+    }
+}
