@@ -45,17 +45,17 @@
 //! | `stream::order`, rule 1: the point of a use is taken before its work | `memory::tests::access::a_use_is_noted_with_a_point_from_after_its_work` |
 //! | rule 1: a use is not noted when queuing it unwinds | `memory::tests::access::work_that_was_queued_before_a_panic_is_noted` |
 //! | rule 2: the number of records is raised after the driver has recorded | `stream::tests::order::a_record_that_is_under_way_does_not_count` |
-//! | rule 3: a record's slot is prepared after the record | `stream::tests::order::a_wait_that_is_queued_during_a_record_is_not_covered` |
-//! | rule 4: the clock is raised, or what the record covers is merged, before the driver has taken the wait | `stream::tests::order::a_wait_that_the_driver_refused_is_made_again` |
-//! | rule 4: a record that was overwritten needs no wait | `stream::tests::waits::events_that_were_used_again_are_never_too_early` |
-//! | rule 5: a wait is also omitted for the record after the awaited one | `stream::tests::waits::a_wait_that_is_implied_makes_no_call`, and others |
-//! | rule 5: a wait implies what the other stream has waited for *by now* | `stream::tests::waits::a_wait_that_is_implied_by_a_third_stream_makes_no_call` |
-//! | rule 5: the work that a wait implies is not noted | the same test |
-//! | rule 6: the point is taken before the uses that it covers are forgotten | `memory::tests::access::a_use_that_the_stream_came_after_too_late_is_kept` |
-//! | rule 6: `Claims::note_write` forgets all reads | the same test, `memory::tests::access::two_unordered_uses_are_both_kept` |
-//! | rule 7: a failed record stands for the work that it would cover | `stream::tests::order::a_record_that_failed_covers_nothing` |
-//! | rule 8: `found_complete` counts the slot's current record as complete | `stream::tests::order::what_an_overwritten_record_covers_is_not_taken_for_complete` |
-//! | rule 8: the record after a complete one counts as complete | `stream::tests::complete::work_that_is_known_to_be_complete_needs_no_wait`, and others |
+//! | rule 2: a record's slot is prepared after the record | `stream::tests::order::a_wait_that_is_queued_during_a_record_is_not_covered` |
+//! | rule 3: the clock is raised, or what the record covers is merged, before the driver has taken the wait | `stream::tests::order::a_wait_that_the_driver_refused_is_made_again` |
+//! | rule 3: a record that was overwritten needs no wait | `stream::tests::waits::events_that_were_used_again_are_never_too_early` |
+//! | rule 4: a wait is also omitted for the record after the awaited one | `stream::tests::waits::a_wait_that_is_implied_makes_no_call`, and others |
+//! | rule 4: a wait implies what the other stream has waited for *by now* | `stream::tests::waits::a_wait_that_is_implied_by_a_third_stream_makes_no_call` |
+//! | rule 4: the work that a wait implies is not noted | the same test |
+//! | rule 4: the point is taken before the uses that it covers are forgotten | `memory::tests::access::a_use_that_the_stream_came_after_too_late_is_kept` |
+//! | rule 4: `Claims::note_write` forgets all reads | the same test, `memory::tests::access::two_unordered_uses_are_both_kept` |
+//! | rule 3: a failed record stands for the work that it would cover | `stream::tests::order::a_record_that_failed_covers_nothing` |
+//! | rule 5: `found_complete` counts the slot's current record as complete | `stream::tests::order::what_an_overwritten_record_covers_is_not_taken_for_complete` |
+//! | rule 5: the record after a complete one counts as complete | `stream::tests::complete::work_that_is_known_to_be_complete_needs_no_wait`, and others |
 //! | a thread that relies on work that another thread found complete does not declare it | `stream::tests::complete::relying_on_what_another_thread_found_complete_is_no_race`, `stream::tests::complete::a_record_that_another_thread_finds_complete_during_a_query_is_no_race` |
 //! | `Clock::get` takes another stream's entry | `stream::clock::tests::a_stream_that_takes_the_place_of_another_makes_it_forgotten` |
 //! | `Timeline::reattach` does not wait | `stream::tests::external::a_stream_with_the_handle_of_a_detached_one_comes_after_it` |

@@ -176,7 +176,7 @@ impl Block {
         failed.take()
     }
 
-    /// Notes an access that was queued on `timeline` just now (rules 1 and 6 of `stream::order`).
+    /// Notes an access that was queued on `timeline` just now (rules 1 and 4 of `stream::order`).
     #[inline]
     pub(super) fn note(&self, timeline: &Timeline, mode: AccessMode) {
         self.claims.note(timeline, mode);

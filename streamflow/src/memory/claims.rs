@@ -92,7 +92,7 @@ impl Claims {
         all.filter(|point| !stream.implies(*point)).take(WAITS).collect()
     }
 
-    /// Notes an access that was queued on `stream` just now (rules 1 and 6 of `stream::order`).
+    /// Notes an access that was queued on `stream` just now (rules 1 and 4 of `stream::order`).
     #[inline]
     pub(super) fn note(&self, stream: &impl Ordered, mode: AccessMode) {
         match mode {

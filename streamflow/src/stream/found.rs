@@ -16,7 +16,7 @@ const KEPT: usize = 2;
 const MOST: usize = 512;
 
 /// Notes that the host has found a record of `own` complete, and so everything that it covers, and what the records that it
-/// covers cover (rule 8 of [`order`](super::order)). `records` has the records of each stream.
+/// covers cover (rule 5 of [`order`](super::order)). `records` has the records of each stream.
 ///
 /// A clock has few entries, so a record of a long chain of streams covers only the last of them by itself. Each record is
 /// looked at once at most, since it is known to be complete from then on. What has no room is forgotten, and queried later.

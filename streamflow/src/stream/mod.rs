@@ -52,6 +52,7 @@ mod pool;
 mod progress;
 mod records;
 mod ring;
+mod seen;
 mod table;
 #[cfg(test)]
 mod tests;

@@ -7,7 +7,7 @@
 //! a new owner (`memory::{pool, pinned}`), a message's stream that is received and `synchronize_streams` (`context`),
 //! the stream that watches for the host (`stream::wakeup`), and [`CudaStream::wait`](super::CudaStream::wait). Every
 //! wait for a point is made here: `memory::{claims, last_write, reuse}` skip one only by [`Timeline::comes_after`], or by a mark at
-//! the use (rule 5), and `context::stream_ref` only checks that waits were made. No wait is deferred: when `wait`
+//! the use (rule 4), and `context::stream_ref` only checks that waits were made. No wait is deferred: when `wait`
 //! returns, the driver has taken it. `Timeline::reattach` makes one more wait, and never skips it;
 //! so does `Timeline::wait_borrowed`, for an event of other code.
 //!
@@ -23,40 +23,38 @@
 //!    unwound, since part of it may have been queued. Until the call returns, Rust's borrows keep all conflicting uses
 //!    away from the memory, so no other use needs the note earlier.
 //!    `memory::tests::access::a_use_is_noted_with_a_point_from_after_its_work`
-//! 2. **A point does not count on a record that was begun before the point was taken.** The number of records is raised
-//!    before the driver records. The driver takes the calls for a stream one after the other, as under a lock (a promise
-//!    of [`Driver`](crate::driver::Driver)). So either the work was queued before the record, or the thread that queued it
-//!    sees the record's number when it takes its point, on every processor.
-//!    `stream::tests::order::a_record_that_is_under_way_does_not_count`
-//! 3. **What a record covers is copied before the driver records**: everything that the stream had waited for by then. A
-//!    wait that another thread queues during the record is not covered by it.
+//! 2. **A record covers what came before it began.** A point that is taken later does not count on it: the number of
+//!    records is raised before the driver records. The driver takes the calls for a stream one after the other, as under a
+//!    lock (a promise of [`Driver`](crate::driver::Driver)). So either the work was queued before the record, or the thread
+//!    that queued it sees the record's number when it takes its point, on every processor. A wait that another thread
+//!    queues during the record is not covered: what the stream had waited for is copied before the driver records.
+//!    `stream::tests::order::a_record_that_is_under_way_does_not_count`,
 //!    `stream::tests::order::a_wait_that_is_queued_during_a_record_is_not_covered`
-//! 4. **A stream's clock is raised after the driver has taken the wait**, by that record and what it covers; or for a
-//!    record that was found complete, where no wait is needed. If the event meanwhile holds a later record, the wait gets
-//!    longer, and never shorter.
+//! 3. **Only a call that the driver has taken counts.** A stream's clock is raised after the driver has taken the wait, by
+//!    that record and what it covers; or for a record that was found complete, where no wait is needed. If the event
+//!    meanwhile holds a later record, the wait gets longer, and never shorter. A record that failed covers nothing, and a
+//!    later one that succeeded stands in for it: the event keeps its record from before (a promise of
+//!    [`Driver::record_event`](crate::driver::Driver::record_event)).
 //!    `stream::tests::order::a_wait_that_the_driver_refused_is_made_again`,
-//!    `stream::tests::waits::events_that_were_used_again_are_never_too_early`
-//! 5. **A wait is skipped only if** the point is on the same stream; or the clock says that a wait for that record, a
-//!    later one of that stream, or a record that covers it was *issued*; or it is among the stream's latest waits; or a mark
-//!    at the use says that this stream has waited for it; or that record was found complete.
+//!    `stream::tests::waits::events_that_were_used_again_are_never_too_early`,
+//!    `stream::tests::order::a_record_that_failed_covers_nothing`
+//! 4. **A wait is skipped, and a use is forgotten for a later one, only if the stream is known to come after it**: the
+//!    point is on the same stream; or the clock says that a wait for that record, a later one of that stream, or a record
+//!    that covers it was *issued*; or it is among the stream's latest waits; or a mark at the use says that this stream has
+//!    waited for it. A wait is also skipped for a record that was found complete. A use is forgotten only if its stream came
+//!    after it before the later use's point was taken: another thread may make the stream wait at any time, and that wait
+//!    is behind the point.
 //!    `stream::tests::waits::a_wait_that_is_implied_by_a_third_stream_makes_no_call`,
 //!    `stream::tests::waits::a_wait_that_the_clock_has_forgotten_makes_no_call`,
-//!    `memory::tests::access::a_write_waits_once_for_each_of_many_readers`
-//! 6. **A use is forgotten for a later one only if** the later one's stream had come after it before the later one's
-//!    point was taken: the clock says so, or a mark at the use. Another thread may make the stream wait at any time, and
-//!    that wait is behind the point.
 //!    `memory::tests::access::a_use_that_the_stream_came_after_too_late_is_kept`,
 //!    `memory::tests::access::a_write_waits_once_for_each_of_many_readers`
-//! 7. **A record that failed covers nothing**; a later one that succeeded stands in for it. The event keeps its record
-//!    from before (a promise of [`Driver::record_event`](crate::driver::Driver::record_event)).
-//!    `stream::tests::order::a_record_that_failed_covers_nothing`
-//! 8. **Complete means that the driver answered so** when the host queried a record: then that record and what it covers
+//! 5. **Complete means that the driver answered so** when the host queried a record: then that record and what it covers
 //!    are complete, and what these records cover themselves, as long as they are in their rings. It also means all that was queued on a stream before the host synchronised with the stream. While the
 //!    host is more records ahead than a ring has, it queries one record that is kept until it is complete.
 //!    `stream::tests::order::what_an_overwritten_record_covers_is_not_taken_for_complete`,
 //!    `stream::tests::order::one_answer_is_about_a_whole_chain_of_streams`,
 //!    `stream::tests::order::overwritten_records_are_found_complete_while_the_stream_goes_on`
-//! 9. **A detached stream is not recorded any more**: its owner may have destroyed it. The last record is made, and the
+//! 6. **A detached stream is not recorded any more**: its owner may have destroyed it. The last record is made, and the
 //!    stream is marked as detached, under one lock.
 //!    `stream::tests::external::a_detached_stream_is_not_recorded`
 //!
@@ -84,7 +82,7 @@ impl Timeline {
     /// Whether work queued here now is already ordered after that record of a stream.
     #[inline]
     pub(crate) fn comes_after(&self, stream: u32, record: u64) -> bool {
-        self.seen().comes_after(stream, record)
+        stream == self.id() || self.seen.has(stream, record)
     }
 
     /// Makes work queued here from now on come after `point`, unless it does already.
@@ -109,7 +107,7 @@ impl Timeline {
         if table.is_watched() {
             return self.rely_on_record(other, table, number);
         }
-        self.seen.raise(stream, number);
+        self.seen.note_complete(stream, number);
         Ok(())
     }
 
@@ -117,19 +115,20 @@ impl Timeline {
     #[inline(never)]
     fn rely_on_record(&self, other: &Self, table: &StreamTable, number: u64) -> DriverResult<()> {
         other.rely(table, number, Some(self));
-        self.seen.raise(other.id(), number);
+        self.seen.note_complete(other.id(), number);
         Ok(())
     }
 
     #[inline(never)]
     fn wait_for_record(&self, other: &Self, number: u64) -> DriverResult<()> {
-        let seen = self.seen();
-        if seen.has_waited(other.id(), number) {
+        if self.seen.has_waited(other.id(), number) {
             return Ok(());
         }
         let mut record = Record::default();
         match other.covering(number, &mut record, || other.bind_to_record_for(self)) {
-            Ok(event) => seen.wait(other.id(), &mut record, || self.wait_for_event(event)),
+            Ok(event) => {
+                self.seen.wait(self.id(), other.id(), &mut record, || self.wait_for_event(event))
+            }
             // Binds the caller's own device again.
             Err(error) => self.ready().and(Err(error)),
         }

@@ -104,7 +104,7 @@ impl Timeline {
         }
     }
 
-    /// Notes that the host has found a record complete, and so everything that it covers (rule 8 of
+    /// Notes that the host has found a record complete, and so everything that it covers (rule 5 of
     /// [`order`](super::order)).
     fn found_complete(&self, table: &StreamTable, record: &Record) {
         found_complete(&self.records, record, |stream| &table.timeline(stream).records);

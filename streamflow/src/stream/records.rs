@@ -2,8 +2,9 @@
 //! calls no driver: each call is a parameter, so that [models](crate::sync) can execute it. [`order`](super::order) has
 //! the rules that are cited here.
 
-use super::clock::{Clock, Snapshot};
+use super::clock::Snapshot;
 use super::ring::{Record, Ring};
+use super::seen::Seen;
 use crate::lock::{Held, Lock};
 use crate::sync::{AtomicBool, AtomicU64, Ordering};
 use std::hint::cold_path;
@@ -87,7 +88,7 @@ impl Records {
     /// also if another thread has begun that record, which is made when this returns. `call` records the event of a slot.
     pub(super) fn close<E>(
         &self,
-        seen: &Clock,
+        seen: &Seen,
         call: impl FnOnce(usize) -> Result<(), E>,
     ) -> Result<(), E> {
         if !self.is_open() {
@@ -122,7 +123,7 @@ impl Records {
     /// no record covers. `call` records the event of a slot.
     pub(super) fn record<E>(
         &self,
-        seen: &Clock,
+        seen: &Seen,
         call: impl FnOnce(usize) -> Result<(), E>,
     ) -> Result<Option<u64>, E> {
         self.record_locked(&mut self.lock(), seen, call)
@@ -131,7 +132,7 @@ impl Records {
     fn record_locked<E>(
         &self,
         ring: &mut Ring,
-        seen: &Clock,
+        seen: &Seen,
         call: impl FnOnce(usize) -> Result<(), E>,
     ) -> Result<Option<u64>, E> {
         if self.is_detached() {
@@ -143,7 +144,7 @@ impl Records {
         self.recording.store(true, Ordering::Release);
         let number = self.begin();
         crate::turns::point("a record has its number, and is not made yet");
-        // By rule 3, before the driver records: a wait that is queued later is not covered.
+        // By rule 2, before the driver records: a wait that is queued later is not covered.
         let slot = ring.clear(number);
         seen.snapshot(ring.covered(slot));
         if let Err(error) = call(slot) {
@@ -180,14 +181,14 @@ impl Records {
     /// last record is in the ring.
     pub(super) fn record_outside_the_ring<E>(
         &self,
-        seen: &Clock,
+        seen: &Seen,
         call: impl FnOnce() -> Result<(), E>,
     ) -> Result<Option<Record>, E> {
         let _ring = self.lock();
         if self.is_detached() {
             return Ok(None);
         }
-        // By rule 3, before the driver records.
+        // By rule 2, before the driver records.
         let mut record = Record { number: self.recorded(), ..Record::default() };
         seen.snapshot(&mut record.covered);
         call()?;
@@ -201,7 +202,7 @@ impl Records {
         &self,
         number: u64,
         found: &mut Record,
-        seen: &Clock,
+        seen: &Seen,
         prepare: impl FnOnce() -> Result<(), E>,
         call: impl FnOnce(usize) -> Result<(), E>,
     ) -> Result<bool, E> {
@@ -219,7 +220,7 @@ impl Records {
         &self,
         ring: &mut Ring,
         found: &mut Record,
-        seen: &Clock,
+        seen: &Seen,
         prepare: impl FnOnce() -> Result<(), E>,
         call: impl FnOnce(usize) -> Result<(), E>,
     ) -> Result<bool, E> {
@@ -234,10 +235,10 @@ impl Records {
     }
 
     /// Makes the last record, and marks the stream as detached under the same lock: no thread records it afterwards
-    /// (rule 9). `None` as for [`record`](Self::record).
+    /// (rule 6). `None` as for [`record`](Self::record).
     pub(super) fn detach<E>(
         &self,
-        seen: &Clock,
+        seen: &Seen,
         call: impl FnOnce(usize) -> Result<(), E>,
     ) -> Result<Option<u64>, E> {
         let mut ring = self.lock();

@@ -9,11 +9,10 @@ use std::borrow::Cow;
 use std::cell::Cell;
 use std::sync::Arc;
 
-use super::clock::Clock;
-use super::latest::LatestWaits;
-use super::ordered::{Ordered, Seen};
+use super::ordered::Ordered;
 use super::records::Records;
 use super::ring::{self, Record};
+use super::seen::Seen;
 use super::{PlatformNumber, Point};
 use crate::driver::current;
 use crate::driver::{
@@ -46,8 +45,7 @@ pub(crate) struct Timeline {
     pub(super) records: Records,
     pub(super) host_record: HostRecord,
     /// What this stream has waited for.
-    pub(super) seen: Clock,
-    latest: LatestWaits,
+    pub(super) seen: Seen,
     options: StreamOptions,
     /// The current label, or the last one, for messages.
     label: Lock<Cow<'static, str>>,
@@ -94,8 +92,7 @@ impl Timeline {
             stream,
             records: Records::new(),
             label: Lock::default(),
-            seen: Clock::new(),
-            latest: LatestWaits::new(),
+            seen: Seen::new(),
             events,
             host_record: HostRecord { record: Lock::default(), event: host_event },
         }
@@ -193,12 +190,6 @@ impl Timeline {
     /// The point of the next record, which nobody takes: so no record is made for it.
     pub(crate) fn next_point(&self) -> Point {
         self.point(self.recorded() + 1)
-    }
-
-    /// What this stream has waited for, with its number.
-    #[inline]
-    pub(super) fn seen(&self) -> Seen<'_> {
-        Seen { id: self.id, clock: &self.seen, latest: &self.latest }
     }
 
     /// A point of this stream.
@@ -355,7 +346,7 @@ impl Ordered for Timeline {
 
     #[inline]
     fn comes_after(&self, stream: u32, record: u64) -> bool {
-        self.seen().comes_after(stream, record)
+        Self::comes_after(self, stream, record)
     }
 
     #[inline]

@@ -1,4 +1,4 @@
-//! Uses of memory by several threads: rules 1 and 6 of `stream::order`, and which uses may be forgotten. The steps of a
+//! Uses of memory by several threads: rules 1 and 4 of `stream::order`, and which uses may be forgotten. The steps of a
 //! second thread are done by the same thread at a named point, as in `stream::tests::order`.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};

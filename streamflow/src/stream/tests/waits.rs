@@ -80,8 +80,10 @@ fn the_example_of_the_readme() {
     let mut x = bench.platform.buffer::<u8>(9, &a).unwrap();
     let mut y = bench.platform.buffer::<u8>(9, &b).unwrap();
     let mut z = bench.platform.buffer::<u8>(9, &b).unwrap();
-    let clock =
-        |stream: &CudaStream, of: &CudaStream| stream.timeline().seen.get(of.timeline().id());
+    let clock = |stream: &CudaStream, of: &CudaStream| {
+        let (seen, of) = (&stream.timeline().seen, of.timeline().id());
+        (1..9).rfind(|record| seen.has(of, *record)).unwrap_or(0)
+    };
     let clocks = || (clock(&a, &b), clock(&b, &a));
     bench.records_and_waits();
     a.fill_bytes(&mut x, 1).unwrap();

@@ -18,6 +18,8 @@ mod progress;
 mod records;
 #[path = "../../../../streamflow/src/stream/ring.rs"]
 mod ring;
+#[path = "../../../../streamflow/src/stream/seen.rs"]
+mod seen;
 #[path = "../../../../streamflow/src/stream/table.rs"]
 mod table;
 #[path = "../../../../streamflow/src/stream/timeline.rs"]

@@ -2,12 +2,11 @@
 
 use std::sync::Mutex as Plain;
 
-use super::clock::Clock;
 use super::found::found_complete;
-use super::latest::LatestWaits;
-use super::ordered::{Ordered, Seen};
+use super::ordered::Ordered;
 use super::records::Records;
 use super::ring::{RING, Record};
+use super::seen::Seen;
 use super::{PlatformNumber, Point};
 use crate::explore::{Observed, plain};
 use crate::sync::Mutex;
@@ -41,18 +40,13 @@ pub(crate) struct World {
 
 struct Stream {
     records: Records,
-    clock: Clock,
-    latest: LatestWaits,
+    seen: Seen,
 }
 
 impl World {
     pub(crate) fn new() -> Self {
         Self {
-            streams: [(); STREAMS].map(|()| Stream {
-                records: Records::new(),
-                clock: Clock::new(),
-                latest: LatestWaits::new(),
-            }),
+            streams: [(); STREAMS].map(|()| Stream { records: Records::new(), seen: Seen::new() }),
             queues: [(); STREAMS].map(|()| Mutex::new([0; STREAMS])),
             events: Default::default(),
             done: Plain::default(),
@@ -134,18 +128,18 @@ impl World {
     }
 
     pub(crate) fn record(&self, stream: usize) -> Result<Option<u64>, Refused> {
-        let Stream { records, clock, .. } = &self.streams[stream];
-        records.record(clock, |slot| self.record_event(stream, slot))
+        let Stream { records, seen } = &self.streams[stream];
+        records.record(seen, |slot| self.record_event(stream, slot))
     }
 
     pub(crate) fn close(&self, stream: usize) -> Result<(), Refused> {
-        let Stream { records, clock, .. } = &self.streams[stream];
-        records.close(clock, |slot| self.record_event(stream, slot))
+        let Stream { records, seen } = &self.streams[stream];
+        records.close(seen, |slot| self.record_event(stream, slot))
     }
 
     pub(crate) fn detach(&self, stream: usize) -> Result<(), Refused> {
-        let Stream { records, clock, .. } = &self.streams[stream];
-        let last = records.detach(clock, |slot| self.record_event(stream, slot))?;
+        let Stream { records, seen } = &self.streams[stream];
+        let last = records.detach(seen, |slot| self.record_event(stream, slot))?;
         records.set_detached(last.is_some());
         Ok(())
     }
@@ -156,23 +150,24 @@ impl World {
             return Ok(());
         }
         if self.streams[of].records.is_complete(point.record) {
-            self.streams[stream].clock.raise(point.stream, point.record);
+            self.streams[stream].seen.note_complete(point.stream, point.record);
             return Ok(());
         }
-        if on.seen().has_waited(point.stream, point.record) {
+        if self.streams[stream].seen.has_waited(point.stream, point.record) {
             return Ok(());
         }
         let mut record = self.covering(point)?;
         let slot = record.slot;
-        on.seen().wait(point.stream, &mut record, || self.wait_event(stream, of, slot))
+        let call = || self.wait_event(stream, of, slot);
+        self.streams[stream].seen.wait(on.id(), point.stream, &mut record, call)
     }
 
     fn covering(&self, point: Point) -> Result<Record, Refused> {
         let of = point.stream as usize;
-        let Stream { records, clock, .. } = &self.streams[of];
+        let Stream { records, seen } = &self.streams[of];
         let call = |slot| self.record_event(of, slot);
         let mut found = Record::default();
-        let is_found = records.covering(point.record, &mut found, clock, || Ok(()), call)?;
+        let is_found = records.covering(point.record, &mut found, seen, || Ok(()), call)?;
         if is_found { Ok(found) } else { Err(Refused) }
     }
 
@@ -191,7 +186,8 @@ impl World {
     /// Whether the stream's notes say that it comes after a point. If so, it must be true at once.
     pub(crate) fn implies(&self, stream: usize, point: Point) -> bool {
         let on = On(self, stream);
-        let implies = on.implies(point) || on.seen().latest.has(point.stream, point.record);
+        let seen = &self.streams[stream].seen;
+        let implies = on.implies(point) || seen.has_latest(point.stream, point.record);
         if implies {
             let queue = *self.queues[stream].lock().unwrap();
             self.assert_covers(&queue, point.stream, point.record, "a wait is skipped too early");
@@ -218,11 +214,11 @@ impl World {
     }
 
     fn check_ring(&self, stream: usize) {
-        let Stream { records, clock, .. } = &self.streams[stream];
+        let Stream { records, seen } = &self.streams[stream];
         for number in 1..=records.recorded() {
             let none = |_| Err(Refused);
             let mut record = Record::default();
-            if records.covering(number, &mut record, clock, || Err(Refused), none) != Ok(true) {
+            if records.covering(number, &mut record, seen, || Err(Refused), none) != Ok(true) {
                 continue;
             }
             let event = *self.events[stream][record.slot].get();
@@ -248,20 +244,13 @@ impl World {
 /// A stream of a world.
 pub(crate) struct On<'a>(pub(crate) &'a World, pub(crate) usize);
 
-impl<'a> On<'a> {
-    fn seen(&self) -> Seen<'a> {
-        let Stream { clock, latest, .. } = &self.0.streams[self.1];
-        Seen { id: self.1 as u32, clock, latest }
-    }
-}
-
 impl Ordered for On<'_> {
     fn id(&self) -> u32 {
         self.1 as u32
     }
 
     fn comes_after(&self, stream: u32, record: u64) -> bool {
-        self.seen().comes_after(stream, record)
+        stream == self.id() || self.0.streams[self.1].seen.has(stream, record)
     }
 
     fn open_point(&self) -> Point {
