@@ -4,7 +4,6 @@
 //! queues.
 
 use std::fmt;
-use std::mem::take;
 
 use super::edge_copy::EdgeCopy;
 use crate::context::ExecutionContext;
@@ -22,8 +21,6 @@ use crate::stream::CudaStream;
 pub struct Outlet<T: Message> {
     /// Most outputs have one.
     edges: Edges<OutgoingEdge<T::Item>>,
-    /// Whether the message that this tick emitted is in the slot of its only edge.
-    is_in_slot: bool,
     /// Whether a tick of this run has emitted here.
     pub(super) has_emitted: bool,
     /// Whether at most one edge begins here, and it does not copy.
@@ -32,7 +29,7 @@ pub struct Outlet<T: Message> {
     /// How many edges get the message itself, and not a copy.
     readers: usize,
     recycler: Recycler<T::Item>,
-    /// The message that this tick emitted, until the tick ends, unless it is in the slot of its edge.
+    /// The message that this tick emitted, until the tick ends.
     pending: Option<Envelope<T::Item>>,
     /// What edges have dropped, until all edges have their messages.
     evicted: Vec<Envelope<T::Item>>,
@@ -59,7 +56,6 @@ impl<T: Message> Outlet<T> {
             readers: 0,
             is_unshared: true,
             pending: None,
-            is_in_slot: false,
             recycler: Recycler::new(),
             has_emitted: false,
             evicted: Vec::new(),
@@ -88,30 +84,9 @@ impl<T: Message> Outlet<T> {
             message::order(&message, stream)?;
             message::report_port(&message, cx.platform(), self.name, Direction::Outward);
         }
-        if let Edges::One([OutgoingEdge { queue, copy: None }]) = &mut self.edges
-            && let Some(slot) = queue.slot()
-        {
-            // Written to its final place.
-            let sent = stream.map(|stream| stream.timeline().open_point());
-            *slot = Some(Envelope { message: message.into_payload(), metadata, sent });
-            self.is_in_slot = true;
-            return Ok(());
-        }
-        self.emit_aside(message.into_payload(), metadata, stream, cx)
-    }
-
-    /// Keeps a message that is not in its final place yet.
-    #[inline(never)]
-    fn emit_aside(
-        &mut self,
-        message: Payload<T::Item>,
-        metadata: Metadata,
-        stream: Option<&CudaStream>,
-        cx: &ExecutionContext,
-    ) -> Result<(), Failure> {
         // If all edges copy, no consumer waits for the message itself, and it needs no point.
         let sent = stream.filter(|_| self.is_unshared).map(|stream| stream.timeline().open_point());
-        self.pending = Some(Envelope { message, metadata, sent });
+        self.pending = Some(Envelope { message: message.into_payload(), metadata, sent });
         if self.is_unshared { Ok(()) } else { self.share_and_copy(stream, cx) }
     }
 
@@ -174,51 +149,36 @@ impl<T: Message> Outlet<T> {
     /// takes it out.
     #[inline]
     pub(super) fn publish(&mut self) -> bool {
-        if self.is_in_slot
-            && let Edges::One([edge]) = &mut self.edges
-        {
-            self.is_in_slot = false;
-            edge.queue.send();
-            return true;
+        let Some(message) = self.pending.take() else {
+            self.drop_evicted();
+            return false;
+        };
+        match &mut self.edges {
+            // What the edge drops is dropped here, after it was counted.
+            Edges::One([OutgoingEdge { queue, copy: None }]) => drop(queue.push(message)),
+            _ => self.publish_to_each(message),
         }
-        self.publish_aside()
+        true
     }
 
-    #[inline(never)]
-    fn publish_aside(&mut self) -> bool {
-        let emitted = self.pending.is_some();
-        self.publish_to_each();
-        emitted
-    }
-
-    fn publish_to_each(&mut self) {
+    /// What an edge drops is kept until all edges have their messages: its `Drop` is the user's.
+    fn publish_to_each(&mut self, message: Envelope<T::Item>) {
         let mut readers = self.readers;
-        if self.pending.is_some() {
-            for OutgoingEdge { queue, copy } in &mut *self.edges {
-                // What an edge drops is kept until all edges have their messages: its `Drop` is the user's.
-                if let Some(copy) = copy {
-                    copy.made = copy.made.take().and_then(|message| queue.push(message));
-                    continue;
-                }
-                // A message with several readers is shared; the last of them gets the handle itself.
-                readers -= 1;
-                match &self.pending {
-                    Some(envelope) if readers > 0 => match queue.slot() {
-                        Some(slot) => {
-                            *slot = None;
-                            *slot = envelope.for_another_reader();
-                            queue.send();
-                        }
-                        None => {
-                            let message = envelope.for_another_reader();
-                            self.evicted.extend(message.and_then(|message| queue.push(message)));
-                        }
-                    },
-                    _ => self.pending = self.pending.take().and_then(|message| queue.push(message)),
-                }
+        let mut message = Some(message);
+        for OutgoingEdge { queue, copy } in &mut *self.edges {
+            if let Some(copy) = copy {
+                self.evicted.extend(copy.made.take().and_then(|message| queue.push(message)));
+                continue;
             }
+            // A message with several readers is shared; the last of them gets the handle itself.
+            readers -= 1;
+            let next = match &message {
+                Some(message) if readers > 0 => message.for_another_reader(),
+                _ => message.take(),
+            };
+            self.evicted.extend(next.and_then(|message| queue.push(message)));
         }
-        self.pending = None;
+        self.evicted.extend(message);
         self.drop_evicted();
     }
 
@@ -244,11 +204,6 @@ impl<T: Message> Outlet<T> {
 
     pub(super) fn cancel(&mut self) {
         self.pending = None;
-        if take(&mut self.is_in_slot)
-            && let Some(slot) = self.edges.first_mut().and_then(|edge| edge.queue.slot())
-        {
-            *slot = None;
-        }
         self.drop_evicted();
         for copy in self.edges.iter_mut().filter_map(|edge| edge.copy.as_mut()) {
             copy.made = None;

@@ -81,6 +81,7 @@ impl<T> Sender<T> {
 
     /// Adds a message by the edge's policy. Returns the message if the edge drops it. Before, the node has checked
     /// [`has_room`](Self::has_room) and [`would_fault`](Self::would_fault).
+    #[inline]
     pub(crate) fn push(&mut self, message: Envelope<T>) -> Option<Envelope<T>> {
         match &mut self.messages {
             Messages::Ring(ring) => {
@@ -93,24 +94,6 @@ impl<T> Sender<T> {
                 None
             }
             Messages::Locked(_) => self.push_locked(message),
-        }
-    }
-
-    /// The place of the next message, if it can be written there before it is [sent](Self::send): the queue is a ring and
-    /// has room.
-    #[inline]
-    pub(crate) fn slot(&mut self) -> Option<&mut Option<Envelope<T>>> {
-        match &mut self.messages {
-            Messages::Ring(ring) => ring.slot(),
-            Messages::Locked(_) => None,
-        }
-    }
-
-    /// Adds the message in [`slot`](Self::slot).
-    #[inline]
-    pub(crate) fn send(&mut self) {
-        if let Messages::Ring(ring) = &mut self.messages {
-            ring.send();
         }
     }
 
