@@ -276,12 +276,38 @@ const MUTANTS: &[Mutant] = &[
         file: "memory/room.rs",
         edits: &[
             (
-                "ready.and_then(|()| timeline.wait(&self.table, freed))",
-                "ready",
+                "let on = if source == MemorySource::Freed { &self.reclaim } else { timeline };",
+                "let on = timeline;",
             ),
         ],
         model: "memory::pools::a_block_in_the_room_of_others",
         expected: "memory is allocated before the frees",
+    },
+    Mutant {
+        name: "room_on_a_stream_of_a_user",
+        invariant: "memory 9",
+        file: "memory/room.rs",
+        edits: &[
+            (
+                "let on = if source == MemorySource::Freed { &self.reclaim } else { timeline };",
+                "if source == MemorySource::Freed {\n            timeline.wait(&self.table, self.reclaim.open_point())?;\n        }\n        let on = timeline;",
+            ),
+        ],
+        model: "memory::pools::a_block_in_the_room_of_others",
+        expected: "room is taken on a stream of a user",
+    },
+    Mutant {
+        name: "room_without_a_wait_for_its_allocation",
+        invariant: "memory 9",
+        file: "memory/room.rs",
+        edits: &[
+            (
+                "let waited = timeline.wait(&self.table, self.reclaim.open_point());",
+                "let waited: Result<()> = Ok(());",
+            ),
+        ],
+        model: "memory::pools::a_block_in_the_room_of_others",
+        expected: "an access does not come after",
     },
     Mutant {
         name: "room_before_the_frees_of_another_thread",

@@ -4,13 +4,15 @@
 
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use streamflow::driver::host::HostDriver;
-use streamflow::driver::{Call, Recorder};
+use streamflow::driver::race::RaceChecker;
+use streamflow::driver::{Call, RawStream, Recorder};
 use streamflow::memory::{Allocator, MemoryLimits, MemoryOptions};
 use streamflow::prelude::*;
 use streamflow_tests::kernels::{fill, slow_copy, slow_fill};
-use streamflow_tests::layers::{CallKind, FailNth};
+use streamflow_tests::layers::{CallKind, DropWaits, FailNth};
 use streamflow_tests::ordered::without_waits;
 use streamflow_tests::setup::recorded;
 use streamflow_tests::stereo::Show;
@@ -28,9 +30,12 @@ fn main() -> ExitCode {
         .both("a_full_allocator_names_its_holders", full)
         .both("free_memory_of_other_sizes_makes_room", other_sizes)
         .both("a_failed_free_does_not_count_as_room", no_room)
+        .both("a_block_whose_calls_fail_gives_its_room_back", given_back)
+        .plain("a_block_in_the_room_of_others_is_ordered_after_its_allocation", checked_room)
         .both("a_block_is_recycled_after_a_slow_read_on_another_stream", slow_reader)
         .control("a_block_is_recycled", |driver| without_waits(slow_read_is_ordered, driver))
         .both("a_sink_keeps_its_block_until_it_has_read", graph)
+        .both("ticks_of_other_sizes_take_the_room_of_the_ones_before", sizes)
         .both("tensors_outlive_their_allocator", outlives)
         .seeded("free_memory_above_the_threshold_is_returned_to_the_driver", threshold)
         .seeded("a_warm_block_pool_makes_no_allocation", warm)
@@ -141,6 +146,61 @@ fn no_room(on: &Platform) -> Result<(), Failed> {
     Ok(())
 }
 
+/// Each call that makes a block in the room of others fails in turn. The allocation is an error, and the next one finds all
+/// of the room.
+fn given_back(on: &Platform) -> Result<(), Failed> {
+    let kinds = [CallKind::WaitEvent, CallKind::RecordEvent, CallKind::Free, CallKind::Allocate];
+    for kind in kinds {
+        for nth in 0.. {
+            let failing = Arc::new(FailNth::new(on.driver().clone(), kind, u64::MAX));
+            let platform = Platform::builder().driver(failing.clone())?;
+            let Bench { a, b } = bench(&platform)?;
+            let limits = MemoryLimits::stream_ordered().max_size(2 * BYTES);
+            let allocator = platform.allocator("ROOM", device(0), limits)?;
+            let mut both = [allocator.tensor::<f32>([LEN], &a)?, allocator.tensor([LEN], &a)?];
+            both.iter_mut().try_for_each(|data| b.launch::<fill>(LEN, (data, 1.0)))?;
+            drop(both);
+            failing.fail_nth(nth);
+            let made = allocator.tensor::<f32>([2 * LEN], &a);
+            if !failing.has_failed() {
+                check(nth > 0, || format!("no call of {}", kind.name()))?;
+                break;
+            }
+            check_text(&check_error(kind.name(), made, |_| true)?, &[kind.name(), "INJECTED"])?;
+            amounts(&allocator, 0, 0)?;
+            let mut two = allocator.tensor::<f32>([2 * LEN], &a)?;
+            a.launch::<fill>(2 * LEN, (&mut two, 9.0))?;
+            let found = a.download_blocking(&two)?;
+            check(found.iter().all(|&value| value == 9.0), || format!("{found:?}"))?;
+        }
+    }
+    Ok(())
+}
+
+/// The memory is that of the stream that has allocated it until the block's own stream waits for that one.
+fn checked_room() -> Result<(), Failed> {
+    for drops in [false, true] {
+        let program = Arc::new(AtomicU64::new(u64::MAX));
+        let of = program.clone();
+        let checker = Arc::new(RaceChecker::new(Arc::new(HostDriver::builder().build())));
+        let filter = move |stream: RawStream, _| drops && stream.handle() == of.load(Relaxed);
+        let driver = Arc::new(DropWaits::when(checker, filter));
+        let platform = Platform::builder().driver(driver.clone())?;
+        let Bench { a, .. } = bench(&platform)?;
+        program.store(a.raw().handle(), Relaxed);
+        let limits = MemoryLimits::stream_ordered().max_size(2 * BYTES);
+        let allocator = platform.allocator("ROOM", device(0), limits)?;
+        drop(allocator.tensor::<f32>([LEN], &a)?);
+        let mut two = allocator.tensor::<f32>([2 * LEN], &a)?;
+        a.launch::<fill>(2 * LEN, (&mut two, 9.0))?;
+        let (races, dropped) = (platform.take_races(), driver.dropped());
+        check((races.is_empty(), dropped) == (!drops, u64::from(drops)), || {
+            format!("{dropped} waits were dropped: {races}")
+        })?;
+    }
+    Ok(())
+}
+
 /// Free blocks of another size are freed after their last reads.
 fn other_sizes(platform: &Platform) -> Result<(), Failed> {
     let Bench { a, b } = bench(platform)?;
@@ -192,13 +252,16 @@ struct BlockSource {
     #[output]
     image: Tensor<f32>,
     blocks: Allocator,
+    /// The lengths of the images, in turn.
+    lens: [usize; 2],
 }
 
 impl Compute for BlockSource {
     fn compute(&mut self, io: BlockSourceIo<'_>, cx: &ExecutionContext) -> Result<()> {
         let stream = cx.allocate_cuda_stream(io.work)?;
-        let mut image = self.blocks.tensor([LEN], &stream)?;
-        stream.launch::<fill>(LEN, (&mut image, cx.tick() as f32 + 1.0))?;
+        let len = self.lens[cx.tick() as usize % 2];
+        let mut image = self.blocks.tensor([len], &stream)?;
+        stream.launch::<fill>(len, (&mut image, cx.tick() as f32 + 1.0))?;
         io.image.set_cuda_stream(&stream).emit(image)
     }
 }
@@ -215,19 +278,19 @@ struct SlowSink {
 impl Compute for SlowSink {
     fn compute(&mut self, io: SlowSinkIo<'_>, cx: &ExecutionContext) -> Result<()> {
         let (image, stream) = io.image.receive().receive_cuda_stream(cx)?;
-        let mut copy = cx.tensor([LEN], &stream)?;
-        stream.launch::<slow_copy>(LEN, (&mut copy, &image, SLOW / 10))?;
+        let mut copy = cx.tensor([image.len()], &stream)?;
+        stream.launch::<slow_copy>(image.len(), (&mut copy, &image, SLOW / 10))?;
         drop(image);
         io.copy.emit(copy)
     }
 }
 
 graph! {
-    struct Blocks(blocks: Allocator, count: u64) {
+    struct Blocks(blocks: Allocator, lens: [usize; 2], count: u64) {
         const POOL: CudaStreamPool = CudaStreamPool::new().max_size(3);
 
         #[streams(POOL)] #[when(count(count))]
-        let source: BlockSource = BlockSource::new(blocks);
+        let source: BlockSource = BlockSource::new(blocks, lens);
         #[streams(POOL)]
         let sink: SlowSink = SlowSink::new();
         #[streams(POOL)]
@@ -241,7 +304,7 @@ graph! {
 fn graph(platform: &Platform) -> Result<(), Failed> {
     for count in [1, 2, 3] {
         let blocks = platform.allocator("BLOCKS", device(0), MemoryLimits::blocks(BYTES, count))?;
-        let mut graph = Blocks::new(platform, blocks.clone(), 5)?;
+        let mut graph = Blocks::new(platform, blocks.clone(), [LEN; 2], 5)?;
         let done = graph.run();
         if count == 1 && done.is_err() {
             // If the scheduler runs ahead, one image waits at the sink while the next one is allocated.
@@ -258,6 +321,18 @@ fn graph(platform: &Platform) -> Result<(), Failed> {
         amounts(&blocks, 0, blocks.reserved())?;
     }
     Ok(())
+}
+
+/// Two images of one size don't fit beside one of the other, so that each tick frees and allocates.
+fn sizes(platform: &Platform) -> Result<(), Failed> {
+    let limits = MemoryLimits::stream_ordered().max_size(3 * BYTES);
+    let room = platform.allocator("ROOM", device(0), limits)?;
+    let mut graph = Blocks::new(platform, room.clone(), [LEN, 2 * LEN], 12)?;
+    graph.run()?;
+    let seen: Vec<f32> = graph.show().seen().iter().map(|(value, _)| *value).collect();
+    let expected: Vec<f32> = (1..=12).map(|tick| tick as f32).collect();
+    check(seen == expected, || format!("{seen:?}"))?;
+    amounts(&room, 0, room.reserved())
 }
 
 fn outlives(platform: &Platform) -> Result<(), Failed> {
@@ -288,7 +363,7 @@ fn threshold(seed: u64) -> Result<(), Failed> {
 fn warm(seed: u64) -> Result<(), Failed> {
     let (recorder, platform) = recorded(Arc::new(HostDriver::builder().seed(seed).build()))?;
     let blocks = platform.allocator("BLOCKS", device(0), MemoryLimits::blocks(BYTES, 3))?;
-    let mut graph = Blocks::new(&platform, blocks, 20)?;
+    let mut graph = Blocks::new(&platform, blocks, [LEN; 2], 20)?;
     graph.run()?;
     recorder.clear();
     graph.run()?;

@@ -19,6 +19,8 @@ mod libraries;
 mod library;
 #[path = "faults/log.rs"]
 mod log;
+#[path = "cuda_driver/memory_streams.rs"]
+mod memory_streams;
 #[path = "cuda_driver/plan_calls.rs"]
 mod plan_calls;
 #[path = "cuda_driver/program.rs"]
@@ -38,11 +40,12 @@ fn main() -> ExitCode {
     if let Some(role) = child::role() {
         return child::play(&role, |role| match role {
             libraries::ROLE => libraries::play(),
+            memory_streams::ROLE => memory_streams::play(),
             plan_calls::ROLE => plan_calls::play(),
             _ => program::play_twice(),
         });
     }
-    let tests: [(&str, Test); 10] = [
+    let tests: [(&str, Test); 13] = [
         ("a_program_on_the_fake_is_right_and_gives_everything_back", trials::clean),
         ("each_call_of_the_cuda_driver_fails_with_each_documented_error", trials::each_call),
         ("a_function_that_the_library_lacks_is_named", trials::each_missing_function),
@@ -52,6 +55,9 @@ fn main() -> ExitCode {
         ("a_function_of_a_library_that_fails_is_one_error_of_its_operator", plan_calls::failing),
         ("a_library_without_memory_gets_what_pools_have_free", plan_calls::short),
         ("libraries_are_found_where_a_toolkit_and_wheels_have_them", plan_calls::installed),
+        ("no_stream_with_work_allocates_or_frees_memory", memory_streams::working),
+        ("control_memory_is_used_without_a_wait_for_its_allocation", memory_streams::unordered),
+        ("control_a_stream_that_works_and_frees_is_counted", memory_streams::counted),
         ("a_context_that_is_lost_in_a_call_of_a_library_is_one_error", plan_calls::lost),
     ];
     let suite = tests.into_iter().fold(Suite::new(), |suite, (name, test)| {

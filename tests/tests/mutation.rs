@@ -60,7 +60,9 @@
 //! | `Clock::get` takes another stream's entry | `stream::clock::tests::a_stream_that_takes_the_place_of_another_makes_it_forgotten` |
 //! | `Timeline::reattach` does not wait | `stream::tests::external::a_stream_with_the_handle_of_a_detached_one_comes_after_it` |
 //! | `PackedLastWrite::is_before` does not check for reads | `memory::tests::access::a_write_waits_for_a_read_after_the_only_write` |
-//! | `MemoryPool::make_room` does not wait for the frees | `memory::tests::room::a_block_that_needs_the_room_of_others_comes_after_their_frees` |
+//! | `MemoryPool::make_block` allocates in the room of others on the block's stream | `memory::tests::room::a_block_that_needs_the_room_of_others_comes_after_their_frees`, `no_stream_with_work_allocates_or_frees_memory` (`cuda_driver.rs`) |
+//! | `MemoryPool::make_block`: the block's stream does not wait for such an allocation | the same tests |
+//! | `StreamTable::return_memory_stream` gives the stream to the program | `memory::tests::room::a_stream_on_which_memory_was_freed_never_works_for_the_program`, `no_stream_with_work_allocates_or_frees_memory` (`cuda_driver.rs`) |
 //! | `MemoryPool::release` does not wait before it frees | `memory::tests::freeing::a_drop_makes_no_stream_of_a_user_wait` |
 //! | `MemoryPool::hand_over`: `allocated_on` before `wait_for_uses` | `memory::tests::reuse::memory_that_is_free_in_stream_order_is_preferred` |
 //! | `PinnedPool::for_stream`: `allocated_on` before `wait_for_uses` | `memory::tests::downloads::a_download_that_was_dropped_does_not_write_into_the_next` |

@@ -25,8 +25,8 @@ use super::pool_state::{PoolState, PoolUsage};
 use super::pooled::{BlockPool, OwnedBlock, PoolHandle, PooledBlock, Reused};
 use super::rotation::Turn;
 use crate::driver::{
-    DeviceId, DriverResult, Listeners, MemorySource, Note, StreamOptions, first_error,
-    is_inside_a_body, report_in_drop, report_unless_refused,
+    DeviceId, DriverResult, Listeners, MemorySource, Note, first_error, is_inside_a_body,
+    report_in_drop, report_unless_refused,
 };
 use crate::error::{Error, Result};
 use crate::lock::{Held, Lock};
@@ -34,7 +34,7 @@ use crate::stream::{CudaStream, PlatformNumber, StreamTable, Timeline};
 use crate::sync::Mutex;
 
 /// What fails, in the log.
-const FREEING: &str = "freeing device memory";
+pub(super) const FREEING: &str = "freeing device memory";
 
 /// A block of device memory, with its pool.
 pub(super) type DeviceBlock = Box<PooledBlock<MemoryPool>>;
@@ -87,7 +87,7 @@ impl MemoryPool {
             limits,
             options,
             release_threshold: limits.kept_at_most(options.release_threshold),
-            reclaim: table.take(device, StreamOptions::default())?,
+            reclaim: table.take_for_memory(device)?,
             ordinal: table.driver().device_info(device)?.ordinal,
             border: Border::default(),
             state: Lock::default(),
@@ -213,7 +213,7 @@ impl MemoryPool {
     ///
     /// If the reclaim stream can't be made to wait for the uses, the host waits for them: the block has no owner any
     /// more, so nothing else would free it.
-    fn release(&self, block: &mut Block) -> Result<()> {
+    pub(super) fn release(&self, block: &mut Block) -> Result<()> {
         let driver = self.table.driver();
         if driver.sticky_error().is_some() {
             return Ok(());
@@ -319,7 +319,7 @@ impl BlockPool for MemoryPool {
 impl Drop for MemoryPool {
     fn drop(&mut self) {
         self.finish_returning();
-        self.table.return_stream(self.reclaim.clone());
+        self.table.return_memory_stream(self.reclaim.clone());
     }
 }
 

@@ -10,11 +10,11 @@ use std::sync::Arc;
 
 use super::Block;
 use super::platform_pools::{DevicePool, Pools, give_back_free};
-use super::pool::{DeviceBlock, MemoryPool};
+use super::pool::{DeviceBlock, FREEING, MemoryPool};
 use super::pool_state::{PoolState, PoolUsage, QueuedFrees};
 use super::pooled::{OwnedBlock, PooledBlock, Reused};
 use super::rotation::Turn;
-use crate::driver::{DriverError, DriverResult, MemoryRange, MemorySource};
+use crate::driver::{DriverError, DriverResult, MemoryRange, MemorySource, first_error};
 use crate::error::{Error, Result};
 use crate::lock::{self, locked};
 use crate::log;
@@ -121,13 +121,10 @@ impl MemoryPool {
         drop(state);
         // So that the driver can reuse their memory for the new block.
         let released = self.release_each(to_release);
-        let freed = self.reclaim.open_point();
         let bound = timeline.bind();
-        let ready = released.and(bound.map_err(Error::from));
-        let waited = ready.and_then(|()| timeline.wait(&self.table, freed));
         drop((alone, held));
         self.table.driver().catch_up();
-        if let Err(error) = waited {
+        if let Err(error) = released.and(bound.map_err(Error::from)) {
             self.undo_reservation(timeline, bytes);
             return Err(error);
         }
@@ -164,15 +161,25 @@ impl MemoryPool {
         source: MemorySource,
     ) -> Result<DeviceBlock> {
         let driver = self.table.driver();
+        // The memory may be that of frees which are not done, and the reclaim stream comes after them. On a stream of CUDA
+        // that has allocated, each record and each wait costs more, for good: so the program's stream does not allocate.
+        let on = if source == MemorySource::Freed { &self.reclaim } else { timeline };
         // SAFETY: the timeline owns its stream.
-        let allocate = || unsafe { driver.allocate(timeline.raw(), bytes, source) };
+        let allocate = || unsafe { driver.allocate(on.raw(), bytes, source) };
         let range = match allocate() {
             Err(DriverError::OutOfMemory { .. }) => self.allocate_out_of_memory(bytes, allocate)?,
             other => other?,
         };
-        let mut block = Block::new(self.table.platform(), self.device(), range);
+        let block = Block::new(self.table.platform(), self.device(), range);
+        let mut block = PooledBlock::new(block, timeline.id(), self);
+        if source == MemorySource::Freed {
+            let waited = timeline.wait(&self.table, self.reclaim.open_point());
+            if waited.is_err() {
+                first_error(FREEING, waited, self.release(&mut block))?;
+            }
+        }
         block.allocated_on(timeline);
-        Ok(PooledBlock::new(block, timeline.id(), self))
+        Ok(block)
     }
 
     /// An allocation for which the driver has no memory: it matters more than free memory, of any pool of the device.

@@ -39,6 +39,8 @@ pub(crate) struct StreamTable {
     timelines: boxcar::Vec<Arc<Timeline>>,
     /// Streams that belong to no pool.
     idle: Lock<Vec<Arc<Timeline>>>,
+    /// Streams that belong to no pool, and on which memory was allocated or freed.
+    idle_of_memory: Lock<Vec<Arc<Timeline>>>,
     /// Locked while a stream gets its number.
     numbering: Lock<()>,
     attached: OnceLock<Box<dyn Attached>>,
@@ -57,6 +59,7 @@ impl StreamTable {
             platform: NonZero::<u32>::MIN.saturating_add(PLATFORMS.fetch_add(1, Ordering::Relaxed)),
             timelines: boxcar::Vec::new(),
             idle: Lock::default(),
+            idle_of_memory: Lock::default(),
             numbering: Lock::default(),
             attached: OnceLock::new(),
             beside: OnceLock::new(),
@@ -164,23 +167,39 @@ impl StreamTable {
         device: DeviceId,
         options: StreamOptions,
     ) -> DriverResult<Arc<Timeline>> {
-        if let Some(idle) = self.take_idle(device, options) {
-            return Ok(idle);
-        }
-        let stream = OwnedStream::create(&self.driver, device, options)?;
-        Ok(self.add(Parts::new(stream, options)?))
+        self.take_of(&self.idle, device, options)
     }
 
-    fn take_idle(&self, device: DeviceId, options: StreamOptions) -> Option<Arc<Timeline>> {
-        let mut idle = self.idle.lock();
+    /// A stream on which memory is allocated and freed, and that does nothing else, also when it was taken back: on such a
+    /// stream of CUDA each record and each wait costs more, for good.
+    pub(crate) fn take_for_memory(&self, device: DeviceId) -> DriverResult<Arc<Timeline>> {
+        self.take_of(&self.idle_of_memory, device, StreamOptions::default())
+    }
+
+    fn take_of(
+        &self,
+        idle: &Lock<Vec<Arc<Timeline>>>,
+        device: DeviceId,
+        options: StreamOptions,
+    ) -> DriverResult<Arc<Timeline>> {
         let fits = |t: &Arc<Timeline>| t.device() == device && t.options() == options;
-        let index = idle.iter().position(fits)?;
-        Some(idle.swap_remove(index))
+        let mut streams = idle.lock();
+        if let Some(index) = streams.iter().position(fits) {
+            return Ok(streams.swap_remove(index));
+        }
+        drop(streams);
+        let stream = OwnedStream::create(&self.driver, device, options)?;
+        Ok(self.add(Parts::new(stream, options)?))
     }
 
     /// Takes a stream back that its pool no longer needs.
     pub(crate) fn return_stream(&self, timeline: Arc<Timeline>) {
         self.idle.lock().push(timeline);
+    }
+
+    /// As [`return_stream`](Self::return_stream), for a stream that was [taken for memory](Self::take_for_memory).
+    pub(crate) fn return_memory_stream(&self, timeline: Arc<Timeline>) {
+        self.idle_of_memory.lock().push(timeline);
     }
 
     /// Adds an external stream.

@@ -140,11 +140,14 @@ exports! {
     fn cuCtxSetCurrent(context: usize) { set_current(context); }
     fn cuCtxSynchronize() {
         current()?;
-        state().order.add(Order::HostWaitsForDevice);
+        let mut state = state();
+        state.allocations.host_waits_for_all();
+        state.order.add(Order::HostWaitsForDevice);
     }
     fn cuCtxRecordEvent(_context: usize, event: Handle) {
         let mut state = state();
         state.check("event", number(event))?;
+        state.allocations.record_all(number(event));
         state.order.add(Order::RecordsDevice { event: number(event) });
     }
     fn cuCtxGetStreamPriorityRange(least: To<c_int>, greatest: To<c_int>) {
@@ -165,11 +168,13 @@ exports! {
         state.find_stream(number(stream))?;
         state.order.add(Order::HostAsks { stream: number(stream) });
         state.order.check_complete()?;
+        state.allocations.host_waits(number(stream));
     }
     fn cuStreamSynchronize(stream: Handle) {
         let mut state = state();
+        state.find_stream(number(stream))?;
         // Nothing holds allocations, and a wait for them orders no work.
-        if state.wait_for(number(stream))? {
+        if state.allocations.host_waits(number(stream)) {
             state.order.add(Order::HostWaits { stream_or_event: number(stream) });
             drop(state);
             wait_while_held();
@@ -179,6 +184,7 @@ exports! {
         let mut state = state();
         state.check_stream(number(stream))?;
         state.check("event", number(event))?;
+        state.allocations.wait(number(stream), number(event));
         state.order.add(Order::Waits { stream: number(stream), event: number(event) });
     }
     fn cuEventCreate(event: To<u64>, _flags: c_uint) { *event = state().make("event")?; }
@@ -187,16 +193,19 @@ exports! {
         let mut state = state();
         state.check_stream(number(stream))?;
         state.check("event", number(event))?;
+        state.allocations.record(number(event), number(stream));
         state.order.add(Order::Records { event: number(event), stream: number(stream) });
     }
     fn cuEventQuery(event: Handle) {
         let mut state = state();
         state.check("event", number(event))?;
         state.order.check_complete()?;
+        state.allocations.host_waits_for_event(number(event));
     }
     fn cuEventSynchronize(event: Handle) {
         let mut state = state();
         state.check("event", number(event))?;
+        state.allocations.host_waits_for_event(number(event));
         state.order.add(Order::HostWaits { stream_or_event: number(event) });
         drop(state);
         wait_while_held();
@@ -225,51 +234,46 @@ exports! {
         *address = state.allocate_on(number(stream), bytes)?;
     }
     fn cuMemFreeAsync(address: u64, stream: Handle) {
-        let mut state = state();
-        state.check_stream(number(stream))?;
-        state.free("device memory", address)?;
+        state().free_on(number(stream), address)?;
     }
     fn cuMemHostAlloc(address: To<u64>, bytes: usize, _flags: c_uint) {
         *address = state().allocate("page-locked memory", bytes)?;
     }
     fn cuMemFreeHost(address: Handle) { state().free("page-locked memory", number(address))?; }
     fn cuMemcpyHtoDAsync_v2(target: u64, source: *const u8, bytes: usize, stream: Handle) {
-        state().check_use(number(stream), target)?;
+        state().check_work(number(stream), [target])?;
         ptr::copy(source, at::<u8>(target), bytes);
     }
     fn cuMemcpyDtoHAsync_v2(target: *mut u8, source: u64, bytes: usize, stream: Handle) {
-        state().check_use(number(stream), source)?;
+        state().check_work(number(stream), [source])?;
         ptr::copy(at::<u8>(source), target, bytes);
     }
     fn cuMemcpyDtoDAsync_v2(target: u64, source: u64, bytes: usize, stream: Handle) {
-        for memory in [source, target] {
-            state().check_use(number(stream), memory)?;
-        }
+        state().check_work(number(stream), [source, target])?;
         ptr::copy(at::<u8>(source), at::<u8>(target), bytes);
     }
     fn cuMemcpyPeerAsync(
         target: u64, to: usize, source: u64, from: usize, bytes: usize, stream: Handle,
     ) {
-        for memory in [source, target] {
-            state().check_use(number(stream), memory)?;
-        }
+        state().check_work(number(stream), [source, target])?;
         check_device(to as c_int - context_of(0) as c_int)?;
         check_device(from as c_int - context_of(0) as c_int)?;
         ptr::copy(at::<u8>(source), at::<u8>(target), bytes);
     }
     fn cuMemcpy2DAsync_v2(copy: *const Copy2D, stream: Handle) {
-        state().check_stream(number(stream))?;
         let Copy2D { source, target, width, height } = &*copy;
+        let sides = [source.memory()?, target.memory()?];
+        state().check_work(number(stream), sides.map(|side| number(side.cast())))?;
         if width > &source.pitch || width > &target.pitch {
             return Err(INVALID_VALUE);
         }
-        let (from, to) = (source.memory()?, target.memory()?);
+        let [from, to] = sides;
         for row in 0..*height {
             ptr::copy(from.add(row * source.pitch), to.add(row * target.pitch), *width);
         }
     }
     fn cuMemsetD8Async(target: u64, byte: u8, bytes: usize, stream: Handle) {
-        state().check_use(number(stream), target)?;
+        state().check_work(number(stream), [target])?;
         ptr::write_bytes(at::<u8>(target), byte, bytes);
     }
     fn cuDeviceCanAccessPeer(can: To<c_int>, device: c_int, peer: c_int) {
@@ -320,7 +324,7 @@ exports! {
         _shared: c_uint, stream: Handle, params: *mut *mut c_void, _extra: *mut *mut c_void,
     ) {
         let mut state = state();
-        state.check_stream(number(stream))?;
+        state.check_work(number(stream), [*(*params).cast::<u64>()])?;
         state.check("module", number(function))?;
         add(params);
     }
@@ -378,9 +382,9 @@ exports! {
     }
     fn cuGraphLaunch(exec: Handle, stream: Handle) {
         let mut state = state();
-        state.check_stream(number(stream))?;
         state.check("executable graph", number(exec))?;
         let work = state.graphs.get(&number(exec)).cloned().unwrap_or_default();
+        state.check_work(number(stream), work.iter().flat_map(|(_, work)| work.memory()))?;
         work.iter().for_each(|(_, work)| work.run());
     }
     fn cuLaunchHostFunc(

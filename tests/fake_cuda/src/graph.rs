@@ -114,6 +114,15 @@ impl Work {
         Self::Add([first, second, u64::from(unsafe { *last.cast::<u32>() })])
     }
 
+    /// Where the memory that it uses begins.
+    pub(crate) fn memory(&self) -> [u64; 2] {
+        match *self {
+            Self::Add([data, ..]) => [data; 2],
+            Self::Copy { from, to, .. } => [from.0, to.0],
+            Self::Fill(Fill { target, .. }) => [target; 2],
+        }
+    }
+
     pub(crate) fn run(&self) {
         match *self {
             Self::Add([data, len, value]) => {

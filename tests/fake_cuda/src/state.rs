@@ -27,8 +27,8 @@ const ALIGNMENT: usize = 256;
 /// No allocation is larger.
 const MEMORY: usize = 1 << 30;
 
-/// What the log says of a stream that has allocations and other work.
-const ALLOCATED_IN_ORDER: &str = "in-order";
+/// What the log says of a stream that has work, and on which memory was allocated or freed.
+const MEMORY_IN_ORDER: &str = "in-order";
 
 thread_local! {
     /// The current context; 0 if there is none.
@@ -69,7 +69,7 @@ pub(crate) struct State {
     next: u64,
     log: Option<File>,
     pub(crate) order: Orders,
-    allocations: Allocations,
+    pub(crate) allocations: Allocations,
     /// The work of each graph, and of each executable one, with the number of its node.
     pub(crate) graphs: BTreeMap<u64, Vec<(u64, Work)>>,
     /// The graph that each executable one was instantiated from.
@@ -171,38 +171,55 @@ impl State {
         if stream <= 2 { current().map(drop) } else { self.check("stream", stream) }
     }
 
-    /// Notes work on a stream, which is refused if it is not alive.
+    /// Notes a call for a stream that is neither work nor an allocation. It is refused if the stream is not alive.
     pub(crate) fn check_stream(&mut self, stream: u64) -> Result<(), i32> {
         self.find_stream(stream)?;
-        if self.allocations.work(stream) {
-            self.note(ALLOCATED_IN_ORDER);
-        }
+        self.allocations.call(stream);
         Ok(())
     }
 
-    /// As [`check_stream`](Self::check_stream), for work that uses memory.
-    pub(crate) fn check_use(&mut self, stream: u64, memory: u64) -> Result<(), i32> {
-        self.check_stream(stream)?;
+    /// Notes work on a stream: a kernel, a copy or a fill, which uses this memory.
+    pub(crate) fn check_work(
+        &mut self,
+        stream: u64,
+        memory: impl IntoIterator<Item = u64>,
+    ) -> Result<(), i32> {
+        self.find_stream(stream)?;
+        if self.allocations.work(stream) {
+            self.note(MEMORY_IN_ORDER);
+        }
+        memory.into_iter().for_each(|memory| self.note_use(stream, memory));
+        Ok(())
+    }
+
+    fn note_use(&mut self, stream: u64, memory: u64) {
         if !self.allocations.may_use(stream, memory) {
             self.note(&format!("wrong: {memory:#x} is used before its allocation"));
         }
-        Ok(())
     }
 
     /// Allocates in the order of a stream.
     pub(crate) fn allocate_on(&mut self, stream: u64, bytes: usize) -> Result<u64, i32> {
         self.find_stream(stream)?;
         let address = self.allocate("device memory", bytes)?;
-        if self.allocations.allocate(stream, address, bytes as u64) {
-            self.note(ALLOCATED_IN_ORDER);
-        }
+        self.allocations.allocate(stream, address, bytes as u64);
+        self.note_memory(stream);
         Ok(address)
     }
 
-    /// The host waits for a stream. Returns whether it waits for work.
-    pub(crate) fn wait_for(&mut self, stream: u64) -> Result<bool, i32> {
-        self.find_stream(stream)?;
-        Ok(self.allocations.wait(stream))
+    /// Frees in the order of a stream.
+    pub(crate) fn free_on(&mut self, stream: u64, address: u64) -> Result<(), i32> {
+        self.check_stream(stream)?;
+        self.note_use(stream, address);
+        self.free("device memory", address)?;
+        self.note_memory(stream);
+        Ok(())
+    }
+
+    fn note_memory(&mut self, stream: u64) {
+        if self.allocations.changes(stream) {
+            self.note(MEMORY_IN_ORDER);
+        }
     }
 
     /// The context in which a stream was made.

@@ -40,8 +40,8 @@ pub(crate) struct Log {
     pub(crate) live: BTreeMap<String, i64>,
     /// Handles and memory that were used wrongly.
     pub(crate) wrong: Vec<String>,
-    /// How many streams have allocations and other work.
-    pub(crate) allocated_in_order: usize,
+    /// How many streams have work, and allocations or frees of memory.
+    pub(crate) memory_in_order: usize,
 }
 
 impl Log {
@@ -57,7 +57,7 @@ impl Log {
                 "+" => *log.live.entry(rest).or_default() += 1,
                 "-" => *log.live.entry(rest).or_default() -= 1,
                 "wrong:" => log.wrong.push(rest),
-                "in-order" => log.allocated_in_order += 1,
+                "in-order" => log.memory_in_order += 1,
                 _ => {}
             }
             let has_fired = log.has_fired;
@@ -82,21 +82,26 @@ impl Log {
 
 /// Runs the program with the library of a folder, where it also puts its log.
 pub(crate) fn run(library: &Path, scratch: &Path, fault: Option<&Fault>) -> Result<Log, Failed> {
-    let path = scratch.join("log");
-    fs::write(&path, "")?;
-    let text = |path: &Path| path.to_string_lossy().into_owned();
     let fault = fault.map(|Fault { function, nth, code }| {
         let lasts = if code.is_sticky() { "lost" } else { "once" };
         format!("{function} {nth} {} {} {lasts}", code.number, code.name)
     });
-    child::run(
-        "program",
-        &[
-            ("LD_LIBRARY_PATH", &text(library)),
-            (LOG, &text(&path)),
-            ("STREAMFLOW_FAKE_CUDA_FAULT", &fault.unwrap_or_default()),
-            ("STREAMFLOW_BLOCKING_LAUNCHES", "0"),
-        ],
-    )?;
+    let fault = ("STREAMFLOW_FAKE_CUDA_FAULT", &*fault.unwrap_or_default());
+    run_as("program", library, scratch, &[fault])
+}
+
+/// As [`run`], in another role and with variables of its own.
+pub(crate) fn run_as(
+    role: &str,
+    library: &Path,
+    scratch: &Path,
+    variables: &[(&str, &str)],
+) -> Result<Log, Failed> {
+    let path = scratch.join("log");
+    fs::write(&path, "")?;
+    let text = |path: &Path| path.to_string_lossy().into_owned();
+    let (library, log) = (text(library), text(&path));
+    let all = [("LD_LIBRARY_PATH", &*library), (LOG, &*log), ("STREAMFLOW_BLOCKING_LAUNCHES", "0")];
+    child::run(role, &[&all[..], variables].concat())?;
     Ok(Log::parse(&fs::read_to_string(&path)?))
 }

@@ -113,6 +113,7 @@ impl Pool {
         source: MemorySource,
     ) -> DriverResult<MemoryRange> {
         match source {
+            // The caller's stream has no work of the program.
             // SAFETY: the caller's contract.
             MemorySource::Freed => unsafe { self.allocate_on(stream, bytes) },
             MemorySource::Unused => {

@@ -2,8 +2,8 @@
 
 use super::*;
 
-/// A driver that reuses the freed memory does so in the order of streams. So the new block's stream comes after the
-/// frees, else the driver would have to take more memory than the pool's limit.
+/// A driver that reuses the freed memory does so in the order of streams. So the new block is allocated after the frees, on
+/// their stream, else the driver would have to take more memory than the pool's limit; and its own stream comes after that.
 #[test]
 fn a_block_that_needs_the_room_of_others_comes_after_their_frees() {
     let bench = bench(MemoryOptions::default());
@@ -30,9 +30,9 @@ fn a_block_that_needs_the_room_of_others_comes_after_their_frees() {
         matches!(call, Call::WaitEvent { stream, event }
             if *stream == of_a && Some(*event) == recorded)
     };
-    let allocate = at(&|call| matches!(call, Call::Allocate { .. }));
+    let allocate = at(&|call| matches!(call, Call::Allocate { stream, .. } if *stream == reclaim));
     assert!(
-        free < record && record < at(&is_wait) && at(&is_wait) < allocate,
+        free < allocate && allocate < record && record < at(&is_wait),
         "{}",
         bench.recorder.text()
     );
@@ -100,4 +100,23 @@ fn the_room_of_blocks_whose_frees_are_done_is_taken_without_a_wait() {
     recorder.clear();
     let _second = allocator.buffer::<u8>(4 << 10, &b).unwrap();
     assert_eq!(recorder.count(is_wait), 0, "{}", recorder.text());
+}
+
+/// On a stream of CUDA on which memory was freed, each record and each wait costs more, for good.
+#[test]
+fn a_stream_on_which_memory_was_freed_never_works_for_the_program() {
+    let bench = bench(MemoryOptions::default());
+    let (a, _) = bench.stream();
+    for _ in 0..3 {
+        let limits = MemoryLimits::stream_ordered().max_size(4096);
+        let allocator = bench.platform.allocator("ROOM", device(0), limits).unwrap();
+        drop(allocator.buffer::<u8>(4096, &a).unwrap());
+        drop(allocator);
+    }
+    let calls = bench.recorder.calls();
+    let freed_on = calls.iter().filter(|call| matches!(call, Call::Free { .. }));
+    let freed_on: Vec<_> = freed_on.filter_map(Call::stream).collect();
+    assert!(freed_on.len() == 3 && freed_on.iter().all(|stream| *stream == freed_on[0]));
+    let later: Vec<_> = (0..8).map(|_| bench.stream().1).collect();
+    assert!(!later.contains(&freed_on[0]), "{}", bench.recorder.text());
 }

@@ -481,11 +481,16 @@ unsafe impl Driver for Device {
         &self,
         stream: RawStream,
         bytes: u64,
-        _: MemorySource,
+        source: MemorySource,
     ) -> DriverResult<MemoryRange> {
         self.called();
+        let is_of_user = plain(&self.settings).of_users.contains(&stream.handle());
         let before = self.queue(stream);
-        Ok(self.allocate_at(slot(stream), &before, bytes, None))
+        let range = self.allocate_at(slot(stream), &before, bytes, None);
+        if source == MemorySource::Freed && is_of_user {
+            self.report("room is taken on a stream of a user");
+        }
+        Ok(range)
     }
 
     unsafe fn free(&self, stream: RawStream, range: MemoryRange) -> DriverResult<()> {

@@ -114,7 +114,10 @@ pub(crate) fn a_block_in_the_room_of_others() {
             drop(both);
             ((), ())
         },
-        |memory, ()| drop(memory.buffer(&memory.b, 2)),
+        |memory, ()| {
+            let mut both = memory.buffer(&memory.b, 2);
+            memory.b.fill_bytes(&mut both, 1).unwrap();
+        },
         |memory, ()| {
             memory.b.record().unwrap();
         },
