@@ -41,6 +41,15 @@ impl ApiCalls {
         WORDS.iter().any(|word| self.function.contains(word))
     }
 
+    /// Whether a library has allocated or freed memory in the order of a stream. streamflow itself calls
+    /// `cuMemAllocFromPoolAsync` and `cuMemFreeAsync`, neither of them through the runtime API.
+    pub fn is_in_stream_order(&self) -> bool {
+        let is_runtime = ["Malloc", "Free"].iter().any(|word| self.function.contains(word));
+        let is_async = self.function.contains("Async");
+        self.function.starts_with("cuMemAllocAsync")
+            || self.function.starts_with("cuda") && is_runtime && is_async
+    }
+
     /// Whether the function waits for the device.
     pub fn is_synchronization(&self) -> bool {
         let is_copy = ["Memcpy", "Memset"].iter().any(|word| self.function.contains(word));
@@ -184,6 +193,30 @@ mod tests {
         assert!(allocations.iter().all(|name| of(name) == (true, false)));
         assert!(synchronizations.iter().all(|name| of(name) == (false, true)));
         assert!(neither.iter().all(|name| of(name) == (false, false)));
+    }
+
+    #[test]
+    fn memory_in_the_order_of_a_stream_is_known() {
+        let is_found = |function: &&str| {
+            ApiCalls { function: (*function).to_owned(), count: 1 }.is_in_stream_order()
+        };
+        let of_libraries = [
+            "cuMemAllocAsync",
+            "cuMemAllocAsync_ptsz",
+            "cudaMallocAsync_v11020",
+            "cudaMallocFromPoolAsync_ptsz_v11020",
+            "cudaFreeAsync_v11020",
+        ];
+        let others = [
+            "cuMemAllocFromPoolAsync",
+            "cuMemFreeAsync",
+            "cuMemAlloc_v2",
+            "cudaMalloc_v3020",
+            "cudaFree_v3020",
+            "cudaMemcpyAsync_v3020",
+        ];
+        assert!(of_libraries.iter().all(is_found));
+        assert!(!others.iter().any(|function| is_found(&function)));
     }
 
     #[test]
