@@ -4,6 +4,7 @@ use clap::Parser;
 use streamflow::prelude::*;
 use streamflow_examples::cli::Usage;
 
+use crate::company::Company;
 use crate::workloads::{self, MODES, Mode, Workload};
 
 /// Measures what a tick costs beyond the same work wired by hand.
@@ -33,6 +34,14 @@ pub(crate) struct Flags {
     /// turns with the program by hand that it is compared with
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = positive)]
     pub(crate) processes: usize,
+    /// Measure each workload and mode alone, and then beside graphs that live in the same process and run between its turns:
+    /// `planned twin`, `replayed twin`, `chain 16`, `stencils`, `three graphs`, which are the first three. Each company has a
+    /// process of its own. The column `over alone` is the ratio beside them, over the ratio alone; needs a GPU
+    #[arg(long, value_name = "COMPANY", conflicts_with_all = ["host_only", "calls", "profile"])]
+    pub(crate) beside: Vec<String>,
+    /// The company of this process
+    #[arg(long, hide = true)]
+    company: Option<String>,
     /// Measure the host's part alone, also where there is a GPU
     #[arg(long)]
     pub(crate) host_only: bool,
@@ -80,7 +89,7 @@ impl Flags {
         let is_chosen = |name: &str| self.workload.iter().any(|text| name.contains(text.as_str()));
         // A whole name means that workload alone.
         let whole = |name: &str| self.workload.iter().any(|text| text == name);
-        if self.run_once.is_some() {
+        if self.run_once.is_some() || self.company.is_some() {
             list.retain(|workload| whole(&workload.name));
         } else if !self.workload.is_empty() {
             list.retain(|workload| is_chosen(&workload.name));
@@ -104,13 +113,23 @@ impl Flags {
         Ok(MODES.iter().filter(is_chosen).collect())
     }
 
-    /// The flags of several processes: of the programs by hand, and of each mode beside the program that it is compared with.
+    /// What lives in this process beside what is measured.
+    pub(crate) fn company(&self) -> Result<Option<&'static Company>> {
+        self.company.as_deref().map(Company::find).transpose()
+    }
+
+    /// The flags of several processes: of the programs by hand, and of each mode beside the program that it is compared with;
+    /// or of each workload and mode beside each company.
     /// A process has one graph of a workload, as a program has. Each further one has streams and memory of its own, and with
     /// them CUDA's calls take longer.
-    pub(crate) fn of_processes(&self, modes: &[&Mode]) -> Vec<Vec<String>> {
-        let of = |mode: &str| {
+    pub(crate) fn of_processes(
+        &self,
+        workloads: &[Workload],
+        modes: &[&Mode],
+    ) -> Result<Vec<Vec<String>>> {
+        let of = |workloads: &[String], mode: &str| {
             let mut flags = vec!["--turns".to_owned(), self.turns.to_string()];
-            for name in &self.workload {
+            for name in workloads {
                 flags.extend(["--workload".to_owned(), name.clone()]);
             }
             flags.extend(["--mode".to_owned(), mode.to_owned()]);
@@ -118,6 +137,22 @@ impl Flags {
             flags.extend(self.host_only.then(|| "--host-only".to_owned()));
             flags
         };
-        [BY_HAND].into_iter().chain(modes.iter().map(|mode| mode.name)).map(of).collect()
+        if self.beside.is_empty() {
+            let modes = [BY_HAND].into_iter().chain(modes.iter().map(|mode| mode.name));
+            return Ok(modes.map(|mode| of(&self.workload, mode)).collect());
+        }
+        let companies = self.beside.iter().map(|name| Company::find(name));
+        let companies = companies.collect::<Result<Vec<_>>>()?;
+        let mut lists = Vec::new();
+        for workload in workloads {
+            for mode in modes {
+                for company in &companies {
+                    let mut flags = of(std::slice::from_ref(&workload.name), mode.name);
+                    flags.extend(["--company".to_owned(), company.name.to_owned()]);
+                    lists.push(flags);
+                }
+            }
+        }
+        Ok(lists)
     }
 }

@@ -8,6 +8,7 @@
 #![allow(missing_docs, clippy::print_stdout, clippy::print_stderr, reason = "a benchmark")]
 
 mod calls;
+mod company;
 mod counts;
 mod cpp;
 mod expect;
@@ -29,7 +30,7 @@ use std::process::ExitCode;
 use clap::Parser;
 use indicatif::ProgressBar;
 use streamflow::prelude::*;
-use streamflow_examples::cli;
+use streamflow_examples::cli::{self, Usage};
 use streamflow_examples::progress;
 use streamflow_tests::allocations::Counting;
 
@@ -73,11 +74,14 @@ fn measure(flags: &Flags) -> Result<()> {
         return profiles(flags, &workloads, &modes);
     }
     let platform = if flags.host_only { Platform::host().build()? } else { Platform::detect()? };
+    if platform.name() == "host" && !flags.beside.is_empty() {
+        return Err(Usage("`--beside` needs a GPU".into()).into());
+    }
     if !flags.json {
         title(flags, &platform)?;
     }
-    if flags.processes > 1 {
-        let lists = flags.of_processes(&modes);
+    if flags.processes > 1 || !flags.beside.is_empty() {
+        let lists = flags.of_processes(&workloads, &modes)?;
         let bar = progress::bar((flags.processes * lists.len()) as u64);
         let rows = table::of_processes(flags.processes, &lists, &bar)?;
         bar.finish_and_clear();
@@ -89,9 +93,13 @@ fn measure(flags: &Flags) -> Result<()> {
         host_rows(flags, &workloads, &modes, &mut printer)
     } else {
         let gpu = OnGpu { floor: cpp::compile()?, platform };
-        let bar = progress::bar(((flags.turns + 1) * workloads.len()) as u64);
-        for workload in &workloads {
-            let rows = gpu.rows(workload, &modes, (flags.turns, flags.ticks), &bar)?;
+        let company = flags.company()?;
+        let rounds = 1 + usize::from(company.is_some());
+        let bar = progress::bar((rounds * (flags.turns + 1) * workloads.len()) as u64);
+        for (before, workload) in workloads.iter().enumerate() {
+            let size = (flags.turns, flags.ticks);
+            let mut rows = gpu.rows(workload, &modes, company, size, &bar)?;
+            rows.iter_mut().for_each(|row| row.after(before));
             printer.print(&bar, &rows);
         }
         bar.finish_and_clear();

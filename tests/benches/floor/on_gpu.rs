@@ -5,10 +5,11 @@ use streamflow::prelude::*;
 use streamflow_tests::floor::Layout;
 use streamflow_tests::foreign::floor::Floor;
 
+use crate::company::Company;
 use crate::cpp::Cpp;
 use crate::forms::{self, Form};
 use crate::table::{self, Row};
-use crate::turns::{Size, quantile, ratio, take_turns};
+use crate::turns::{Size, Times, quantile, ratio, take_turns};
 use crate::workloads::{Mode, Workload};
 
 /// The tasks that a batch runs, and those whose latency is measured in a turn.
@@ -22,11 +23,12 @@ pub(crate) struct OnGpu {
 }
 
 impl OnGpu {
-    /// The rows of a workload.
+    /// The rows of a workload: alone, and then with the company, if there is any.
     pub(crate) fn rows(
         &self,
         workload: &Workload,
         modes: &[&Mode],
+        company: Option<&Company>,
         (turns, ticks): (usize, Option<u64>),
         bar: &ProgressBar,
     ) -> Result<Vec<Row>> {
@@ -54,7 +56,15 @@ impl OnGpu {
             latencies: if workload.has_kernels() { by_size(LATE_TASKS, 2, 12) } else { 0 },
             check: true,
         };
-        let times = take_turns(&mut list, size, bar)?;
+        // By the index of a form, that of the program by hand that it is compared with.
+        let peers: Vec<usize> = (0..list.len())
+            .map(|index| {
+                let mode = index.checked_sub(layouts.len()).map(|mode| modes[mode]);
+                let peer = mode.map(|mode| peer(workload, mode));
+                peer.and_then(|peer| layouts.iter().position(|layout| *layout == peer)).unwrap_or(0)
+            })
+            .collect();
+        let times = take_turns(&mut list, &mut [], size, bar)?;
         for form in list.iter().filter(|_| workload.has_kernels()) {
             // What was not replayed says why.
             let share = table::replayed(&**form);
@@ -63,38 +73,59 @@ impl OnGpu {
                 bar.suspend(|| eprintln!("{name}, {form}: {report}"));
             }
         }
-        let parts = workload.parts() as f64;
-        let rows = list.iter().zip(&times).enumerate().map(|(index, (form, own))| {
-            let peer = match index.checked_sub(layouts.len()) {
-                None => 0,
-                Some(mode) => {
-                    let peer = peer(workload, modes[mode]);
-                    layouts.iter().position(|layout| *layout == peer).unwrap_or(0)
-                }
+        let mut rows = table_of(workload, &list, &peers, &times);
+        if let Some(company) = company {
+            let mut others = company.forms(&self.platform, workload)?;
+            let beside = take_turns(&mut list, &mut others, size, bar)?;
+            let more = table_of(workload, &list, &peers, &beside);
+            let over_alone = |index: usize| {
+                let over = |times: &[Times]| ratio(&times[index].host, &times[peers[index]].host);
+                (peers[index] != index).then(|| Some(over(&beside)? / over(&times)?)).flatten()
             };
-            let other = &times[peer];
-            let each = |seconds: Option<f64>| seconds.map(|it| it * 1e6 / parts);
-            let late = |q| quantile(&own.latency, q).map(|it| it * 1e6);
-            let p50 = |latency: &[f64]| quantile(latency, 0.5);
-            let quotient = (peer != index).then_some(());
-            let numbers = [
-                ("host us", each(quantile(&own.host, 0.5))),
-                ("wall us", each(quantile(&own.wall, 0.5))),
-                ("latency p50", late(0.5)),
-                ("latency p99", late(0.99)),
-                ("host ratio", quotient.and_then(|()| ratio(&own.host, &other.host))),
-                ("wall ratio", quotient.and_then(|()| ratio(&own.wall, &other.wall))),
-                (
-                    "p50 ratio",
-                    quotient.and_then(|()| Some(p50(&own.latency)? / p50(&other.latency)?)),
-                ),
-                ("replayed %", table::replayed(&**form)),
-            ];
-            let name = quotient.map(|()| list[peer].name());
-            Row::new(&workload.name, form.name(), name, &numbers)
-        });
-        Ok(rows.collect())
+            rows.iter_mut().for_each(|row| row.add(OVER_ALONE, None));
+            rows.extend(more.into_iter().enumerate().map(|(index, row)| {
+                let mut row = row.beside([company.name.to_owned()]);
+                row.add(OVER_ALONE, over_alone(index));
+                row
+            }));
+        }
+        Ok(rows)
     }
+}
+
+/// The column of the quotient of two ratios: in company, over alone.
+const OVER_ALONE: &str = "over alone";
+
+/// A row for each form.
+fn table_of(
+    workload: &Workload,
+    list: &[Box<dyn Form>],
+    peers: &[usize],
+    times: &[Times],
+) -> Vec<Row> {
+    let parts = workload.parts() as f64;
+    let rows = list.iter().zip(times).enumerate().map(|(index, (form, own))| {
+        let peer = peers[index];
+        let other = &times[peer];
+        let each = |seconds: Option<f64>| seconds.map(|it| it * 1e6 / parts);
+        let late = |q| quantile(&own.latency, q).map(|it| it * 1e6);
+        let p50 = |latency: &[f64]| quantile(latency, 0.5);
+        let quotient = (peer != index).then_some(());
+        let numbers = [
+            ("host us", each(quantile(&own.host, 0.5))),
+            ("wall us", each(quantile(&own.wall, 0.5))),
+            ("latency p50", late(0.5)),
+            ("latency p99", late(0.99)),
+            ("host ratio", quotient.and_then(|()| ratio(&own.host, &other.host))),
+            ("wall ratio", quotient.and_then(|()| ratio(&own.wall, &other.wall))),
+            ("p50 ratio", quotient.and_then(|()| Some(p50(&own.latency)? / p50(&other.latency)?))),
+            ("replayed %", table::replayed(&**form)),
+        ];
+        let name = quotient.map(|()| list[peer].name());
+        let row = Row::new(&workload.name, form.name(), name, &numbers);
+        row.beside(table::others(list, peers, index))
+    });
+    rows.collect()
 }
 
 /// The program by hand that a mode is compared with. The first one has a stream for each operator, and the last one the

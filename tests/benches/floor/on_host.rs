@@ -75,9 +75,13 @@ impl OnHost {
         let operators = workload.operators() as f64;
         let ticks = ticks.unwrap_or_else(|| (OPERATORS / workload.operators()).max(2) as u64);
         let size = Size { turns, ticks, latencies: 0, check: false };
-        let times = self.null.off(|| take_turns(&mut forms, size, bar))?;
+        let times = self.null.off(|| take_turns(&mut forms, &mut [], size, bar))?;
         let mut rows = Vec::new();
-        for (form, own) in forms.iter_mut().zip(&times) {
+        // Each is compared with the program by hand.
+        let others: Vec<_> = (0..forms.len())
+            .map(|index| table::others(&forms, &vec![0; forms.len()], index))
+            .collect();
+        for ((form, own), others) in forms.iter_mut().zip(&times).zip(others) {
             let each = |seconds: Option<f64>| seconds.map(|it| it * 1e9 / operators);
             let more =
                 (!std::ptr::eq(own, &times[0])).then(|| difference(&own.host, &times[0].host));
@@ -90,7 +94,7 @@ impl OnHost {
                 ("alloc a tick", allocations),
                 ("replayed %", table::replayed(&**form)),
             ];
-            rows.push(Row::new(&workload.name, form.name(), None, &numbers));
+            rows.push(Row::new(&workload.name, form.name(), None, &numbers).beside(others));
         }
         // Memory and streams are given back to a driver that is on.
         drop(forms);

@@ -1,7 +1,7 @@
 // What a record of an event and a wait for one cost when streams have a history of stream-ordered allocations.
 //
 // In one line; each process measures one mode with so many streams:
-// nvcc -O2 -x c pool_history.c -o pool_history -lcuda; for mode in 0 1 2 3 4 5 6 7 8; do ./pool_history $mode 256; done
+// nvcc -O2 -x c pool_history.c -o pool_history -lcuda; for mode in 0 1 2 3 4 5 6 7 8 9 10 11; do ./pool_history $mode 256; done
 //
 // Each stream waits for the stream before it and records, then for the one 16 before it. The times are the least of nine
 // runs of 20,000 such tasks, in ns a task.
@@ -29,6 +29,9 @@ static const char *const modes[] = {
     "cuMemAlloc",
     "an allocation of each stream, then cuCtxSynchronize",
     "allocated by another stream, the host waits, freed on its own stream",
+    "freed by another stream, which waits for it",
+    "freed and allocated by another stream, and each waits for the other",
+    "the same, by way of a third stream",
 };
 
 static double now(void) {
@@ -37,7 +40,13 @@ static double now(void) {
   return time.tv_sec * 1e9 + time.tv_nsec;
 }
 
-static void allocate(int mode, CUmemoryPool pool, CUstream stream, CUstream other, CUevent event) {
+// `to` waits for all work of `from`.
+static void order(CUstream from, CUstream to, CUevent event) {
+  CK(cuEventRecord(event, from));
+  CK(cuStreamWaitEvent(to, event, 0));
+}
+
+static void allocate(int mode, CUmemoryPool pool, CUstream stream, CUstream other, CUstream third, CUevent event) {
   CUdeviceptr memory;
   switch (mode) {
     case 1: case 2: case 7:
@@ -49,13 +58,22 @@ static void allocate(int mode, CUmemoryPool pool, CUstream stream, CUstream othe
       break;
     case 4:
       CK(cuMemAllocFromPoolAsync(&memory, BYTES, pool, other));
-      CK(cuEventRecord(event, other));
-      CK(cuStreamWaitEvent(stream, event, 0));
+      order(other, stream, event);
       break;
     case 5: case 8:
       CK(cuMemAllocFromPoolAsync(&memory, BYTES, pool, other));
       CK(cuStreamSynchronize(other));
       if (mode == 8) CK(cuMemFreeAsync(memory, stream));
+      break;
+    case 9: case 10: case 11:
+      CK(cuMemAllocFromPoolAsync(&memory, BYTES, pool, other));
+      CK(cuStreamSynchronize(other));
+      order(stream, other, event);
+      CK(cuMemFreeAsync(memory, other));
+      if (mode == 9) break;
+      CK(cuMemAllocFromPoolAsync(&memory, BYTES, pool, other));
+      if (mode == 11) order(other, third, event);
+      order(mode == 11 ? third : other, stream, event);
       break;
     case 6:
       CK(cuMemAlloc(&memory, BYTES));
@@ -66,7 +84,7 @@ static void allocate(int mode, CUmemoryPool pool, CUstream stream, CUstream othe
 int main(int count, char **arguments) {
   if (count != 3) return fprintf(stderr, "usage: pool_history MODE STREAMS\n"), 2;
   int mode = atoi(arguments[1]), n = atoi(arguments[2]);
-  if (mode < 0 || mode > 8 || n < 16) return fprintf(stderr, "a mode from 0 to 8, and at least 16 streams\n"), 2;
+  if (mode < 0 || mode > 11 || n < 16) return fprintf(stderr, "a mode from 0 to 11, and at least 16 streams\n"), 2;
   CUdevice device;
   CUcontext context;
   CK(cuInit(0));
@@ -86,14 +104,15 @@ int main(int count, char **arguments) {
     CK(cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES, &off));
   }
 
-  CUstream other, *streams = malloc(n * sizeof *streams);
+  CUstream other, third, *streams = malloc(n * sizeof *streams);
   CUevent event, *events = malloc(n * EVENTS * sizeof *events);
   if (!streams || !events) return fprintf(stderr, "no memory\n"), 1;
   CK(cuStreamCreate(&other, CU_STREAM_NON_BLOCKING));
+  CK(cuStreamCreate(&third, CU_STREAM_NON_BLOCKING));
   CK(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
   for (int i = 0; i < n; i++) CK(cuStreamCreate(&streams[i], CU_STREAM_NON_BLOCKING));
   for (int i = 0; i < n * EVENTS; i++) CK(cuEventCreate(&events[i], CU_EVENT_DISABLE_TIMING));
-  for (int i = 0; i < n; i++) allocate(mode, pool, streams[i], other, event);
+  for (int i = 0; i < n; i++) allocate(mode, pool, streams[i], other, third, event);
   if (mode == 7) CK(cuCtxSynchronize());
 
   double best[2] = {1e18, 1e18};

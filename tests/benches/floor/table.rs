@@ -13,12 +13,17 @@ use crate::turns::quantile;
 /// A number of a row, with the name of its column.
 pub(crate) type Number = (&'static str, Option<f64>);
 
+/// The company of a form in a process that has nothing but it and the one that it is compared with.
+const ALONE: &str = "alone";
+
 /// A line of the table.
 pub(crate) struct Row {
     pub(crate) workload: String,
     pub(crate) form: String,
     /// The form that the ratios are over.
     pub(crate) peer: String,
+    /// Which other graphs and programs live in the process.
+    pub(crate) company: String,
     pub(crate) numbers: Vec<(String, Option<f64>)>,
 }
 
@@ -28,12 +33,39 @@ impl Row {
             workload: workload.into(),
             form: form.into(),
             peer: peer.unwrap_or_default().into(),
+            company: ALONE.into(),
             numbers: numbers.iter().map(|(name, number)| ((*name).into(), *number)).collect(),
         }
     }
 
+    /// Names more of the company.
+    pub(crate) fn beside(mut self, names: impl IntoIterator<Item = String>) -> Self {
+        for name in names {
+            self.company = match &*self.company {
+                ALONE => format!("beside: {name}"),
+                others => format!("{others}, {name}"),
+            };
+        }
+        self
+    }
+
+    /// Says that so many workloads were measured in the process before.
+    pub(crate) fn after(&mut self, workloads: usize) {
+        match workloads {
+            0 => {}
+            1 => self.company += ", after another workload",
+            more => self.company += &format!(", after {more} other workloads"),
+        }
+    }
+
     fn is_of(&self, other: &Self) -> bool {
-        (&self.workload, &self.form) == (&other.workload, &other.form)
+        let key = |row: &Self| [&row.workload, &row.form, &row.company].map(String::clone);
+        key(self) == key(other)
+    }
+
+    /// Adds a number.
+    pub(crate) fn add(&mut self, column: &str, number: Option<f64>) {
+        self.numbers.push((column.into(), number));
     }
 
     /// Replaces a number.
@@ -59,11 +91,11 @@ impl Row {
         if is_first {
             print!("{:<21} {:<15}", "workload", "form");
             self.numbers.iter().for_each(|(name, _)| print!(" {name:>12}"));
-            println!("  ratios over");
+            println!("  {:<15} company", "ratios over");
         }
         print!("{:<21} {:<15}", self.workload, self.form);
         self.numbers.iter().for_each(|(_, number)| print!(" {:>12}", text(*number)));
-        println!("{}{}", if self.peer.is_empty() { "" } else { "  " }, self.peer);
+        println!("  {:<15} {}", self.peer, self.company);
     }
 
     fn json(&self) -> Value {
@@ -72,7 +104,8 @@ impl Row {
         // The order of columns is that of the names' list, since a map has none.
         let columns: Vec<&String> = self.numbers.iter().map(|(name, _)| name).collect();
         json!({
-            "workload": self.workload, "form": self.form, "peer": self.peer, "columns": columns, "numbers": numbers,
+            "workload": self.workload, "form": self.form, "peer": self.peer, "company": self.company,
+            "columns": columns, "numbers": numbers,
         })
     }
 
@@ -88,9 +121,23 @@ impl Row {
             workload: text("workload")?,
             form: text("form")?,
             peer: text("peer")?,
+            company: text("company")?,
             numbers: numbers.collect::<Option<_>>()?,
         })
     }
+}
+
+/// The company of a form: all others but the one that it is compared with, or, for a program by hand, the only one that is
+/// compared with it. By the index of a form, `peers` has that which it is compared with; a program by hand has its own.
+pub(crate) fn others(list: &[Box<dyn Form>], peers: &[usize], index: usize) -> Vec<String> {
+    let mut compared = (0..list.len()).filter(|at| *at != index && peers[*at] == index);
+    let partner = match (peers[index] == index, compared.next(), compared.next()) {
+        (false, ..) => peers[index],
+        (true, Some(only), None) => only,
+        (true, ..) => index,
+    };
+    let others = (0..list.len()).filter(|at| *at != index && *at != partner);
+    others.map(|at| list[at].name().to_owned()).collect()
 }
 
 /// How many of a hundred passes of the last batch were replayed, without those that are too small to gain.
@@ -152,6 +199,7 @@ fn median(form: &[Row]) -> Row {
         workload: first.workload.clone(),
         form: first.form.clone(),
         peer: peer.cloned().unwrap_or_default(),
+        company: first.company.clone(),
         numbers: numbers.collect(),
     }
 }

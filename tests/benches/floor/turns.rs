@@ -3,6 +3,7 @@
 use indicatif::ProgressBar;
 use streamflow::prelude::*;
 
+use crate::company;
 use crate::forms::Form;
 
 /// How much each turn of a workload runs.
@@ -26,20 +27,25 @@ pub(crate) struct Times {
     pub(crate) latency: Vec<f64>,
 }
 
-/// Runs the forms in turns. The first turn warms up and is not counted.
+/// Runs the forms in turns, and their company before each turn. The first turn warms up and is not counted.
 pub(crate) fn take_turns(
     forms: &mut [Box<dyn Form>],
+    company: &mut [Box<dyn Form>],
     size: Size,
     bar: &ProgressBar,
 ) -> Result<Vec<Times>> {
     let mut times: Vec<Times> = forms.iter().map(|_| Times::default()).collect();
     for turn in 0..=size.turns {
+        // Values of an earlier turn or of another tick are wrong ones.
+        let salt = 1 + (turn * 1_000_003) as u32;
+        for other in &mut *company {
+            other.batch(salt, company::TICKS)?;
+            other.check()?;
+        }
         for place in 0..forms.len() {
             // Each form begins as many turns as the others.
             let index = (turn + place) % forms.len();
             let (form, times) = (&mut forms[index], &mut times[index]);
-            // Values of an earlier turn or of another tick are wrong ones.
-            let salt = 1 + (turn * 1_000_003) as u32;
             let (host, wall) = form.batch(salt, size.ticks)?;
             if size.check {
                 form.check()?;

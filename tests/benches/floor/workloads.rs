@@ -4,6 +4,7 @@ use streamflow::prelude::*;
 use streamflow::stream::Assign;
 use streamflow_tests::floor::{Layout, TaskGraph};
 
+use crate::company::COMPANIES;
 use crate::graphs::{self, Make};
 
 /// A way in which streamflow runs a graph, and the program by hand that it is compared with.
@@ -159,4 +160,5 @@ pub(crate) fn all() -> Vec<Workload> {
 pub(crate) fn print_all() {
     all().iter().for_each(|workload| println!("workload: {}", workload.name));
     MODES.iter().for_each(|mode| println!("mode: {}", mode.name));
+    COMPANIES.iter().for_each(|company| println!("company: {}", company.name));
 }
