@@ -22,6 +22,7 @@ mod library {
     pub(crate) mod solve_refused;
     pub(crate) mod solve_systems;
     pub(crate) mod sparse;
+    pub(crate) mod unwritten;
 }
 
 use std::process::ExitCode;
@@ -29,7 +30,7 @@ use std::process::ExitCode;
 use library::{
     every_plan, extremes, fft, forgotten, graphs, lines, matmul, operators, random, random_oracle,
     seam, solve_batches, solve_decompositions, solve_errors, solve_order, solve_refused,
-    solve_systems, sparse,
+    solve_systems, sparse, unwritten,
 };
 use streamflow_tests::Suite;
 
@@ -44,6 +45,6 @@ fn main() -> ExitCode {
     let suite = solve_refused::add(solve_errors::add(suite));
     let suite = solve_order::add(suite);
     let suite = extremes::add(sparse::add(suite));
-    let suite = every_plan::add(graphs::add(lines::add(fft::add(suite))));
+    let suite = unwritten::add(every_plan::add(graphs::add(lines::add(fft::add(suite)))));
     suite.run()
 }

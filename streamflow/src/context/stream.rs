@@ -112,7 +112,7 @@ impl<H> OnStream<H> {
     }
 
     /// The value, for what needs no stream.
-    #[cfg(feature = "matmul")]
+    #[cfg(any(feature = "matmul", feature = "solve"))]
     pub(crate) fn value(&self) -> &H {
         &self.value
     }

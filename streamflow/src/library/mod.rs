@@ -7,6 +7,9 @@
 //! On the simulator the same call runs a [`HostBody`], with the same conventions and the same errors, and no library of
 //! NVIDIA is needed.
 //!
+//! If a call fails, its target is not written, as that of a launch is not
+//! ([the rule](crate::guide::failures#errors-that-an-operator-drops)), and the plan can be used again.
+//!
 //! A [`Call`] is for a library of your own.
 
 #[doc(hidden)]
@@ -22,6 +25,7 @@ pub mod random;
 pub mod solve;
 #[cfg(feature = "sparse")]
 pub mod sparse;
+mod target;
 
 use crate::context::OnStream;
 use crate::error::Result;

@@ -28,8 +28,8 @@ enum Content {
     Needed,
     /// The work overwrites them.
     Overwritten,
-    /// A library writes it: such a use neither needs a mark nor makes one.
-    OfLibrary,
+    /// A call of a plan: it neither minds a mark nor makes one.
+    OfPlan,
 }
 
 impl<'a> Use<'a> {
@@ -49,12 +49,18 @@ impl<'a> Use<'a> {
         Self { content: Content::Overwritten, ..Self::new(memory, AccessMode::Write, what) }
     }
 
-    /// The same use of memory that a library writes. A plan's own memory is among it, and a plan can be used again after a
-    /// failed call, so such a call marks nothing.
+    /// The same use of memory that a call of a plan writes. Most is the plan's own, where no call needs what an earlier one
+    /// has left, and `library::target` has the rule for the caller's.
     #[allow(dead_code, reason = "features with a library use it")]
     #[inline(always)]
     pub(crate) fn unmarked(self) -> Self {
-        Self { content: Content::OfLibrary, ..self }
+        Self { content: Content::OfPlan, ..self }
+    }
+
+    /// The same use of memory that is the caller's, with its marks.
+    #[inline(always)]
+    pub(crate) fn marked(self) -> Self {
+        Self { content: Content::Needed, ..self }
     }
 
     /// The same use in another way, or none. `choose` gets what it is called in messages, and the way of this one.
@@ -87,7 +93,7 @@ impl<'a> Use<'a> {
         }
         match self.content {
             Content::Needed => self.block.check_written(self.range),
-            Content::Overwritten | Content::OfLibrary => Ok(()),
+            Content::Overwritten | Content::OfPlan => Ok(()),
         }
     }
 }
@@ -142,8 +148,7 @@ pub(crate) fn prepared<'a, R, E: Into<Error>>(
 #[cold]
 #[inline(never)]
 pub(crate) fn fail<'a>(uses: impl Iterator<Item = Use<'a>>, error: &Error) {
-    let written =
-        uses.filter(|it| it.mode == AccessMode::Write && it.content != Content::OfLibrary);
+    let written = uses.filter(|it| it.mode == AccessMode::Write && it.content != Content::OfPlan);
     written.for_each(|it| it.block.fail(it.range, error));
 }
 

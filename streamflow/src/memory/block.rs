@@ -102,6 +102,13 @@ impl Block {
         self.order(stream, mode)
     }
 
+    /// Whether a call has failed that was to write a part of it.
+    #[allow(dead_code, reason = "features with a library use it")]
+    #[inline]
+    pub(crate) fn is_marked(&self) -> bool {
+        self.claims.has_failed()
+    }
+
     /// Rejects a range if a call has failed that was to write a part of it.
     ///
     /// # Errors

@@ -147,8 +147,9 @@ impl<T> DeviceSlice<T> {
 
 impl<T: Element> DeviceSlice<T> {
     /// Vouches for the content of memory that a call of a hook was to write, and has not, since it failed. Until then the
-    /// memory can't be used, and not be sent ([`Error::Unwritten`]), so that a dropped error loses no data. A copy or a fill
-    /// that overwrites all of it has the same effect. Nothing happens if no call has failed.
+    /// memory can't be used, and not be sent ([`Error::Unwritten`]), so that a dropped error loses no data. A copy, a fill or
+    /// a function of [`library`](crate::library) that overwrites all of it has the same effect. Nothing happens if no call has
+    /// failed.
     ///
     /// An operator calls it that handles the error, and is right with what the memory had before, or overwrites all of it by
     /// another kernel:

@@ -90,7 +90,7 @@ impl<'a, T> TensorView<'a, T> {
     }
 
     /// Whether nothing but padding is between the elements.
-    pub(super) fn is_alone(&self) -> bool {
+    pub(crate) fn is_alone(&self) -> bool {
         self.is_alone
     }
 

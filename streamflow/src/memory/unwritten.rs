@@ -5,13 +5,13 @@
 //! lost by it, and an operator that sends other memory instead has handled it. A mark ends when
 //!
 //! - the hook returns an error: it has not dropped that. A hook that returns `Ok` after it has lost a message has;
-//! - a copy or a fill overwrites all that was to be written;
+//! - a copy, a fill or a function of `library` overwrites all that was to be written;
 //! - the operator vouches for the content by [`assume_written`](super::DeviceSlice::assume_written);
 //! - the memory has a new owner.
 //!
 //! Outside of hooks the caller has the error alone, and nothing is marked.
 //!
-//! Marks cost nothing where nothing fails. A marked block has a word of its only write that matches no stream
+//! Marks cost launches and copies nothing where nothing fails. A marked block has a word of its only write that matches no stream
 //! (`last_write.rs`), so each use of it takes the slow path, where marks are checked.
 
 use std::cell::RefCell;

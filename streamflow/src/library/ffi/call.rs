@@ -112,7 +112,8 @@ impl<'a> Call<'a> {
         claim.address()
     }
 
-    /// Claims memory that the work writes, and perhaps reads. Returns its address, for the device's body.
+    /// Claims memory that the work writes, and perhaps reads: if the call fails, it is
+    /// [not written](crate::guide::failures#errors-that-an-operator-drops). Returns its address, for the device's body.
     pub fn write<T: Element>(
         &mut self,
         argument: &'static str,
@@ -143,7 +144,8 @@ impl<'a> Call<'a> {
     /// this thread, before this returns; the simulator runs `host` in stream order.
     ///
     /// # Errors
-    /// Memory of another device or platform; more than [`MAX_CLAIMS`] claims; the error of `device`; the driver's.
+    /// Memory of another device or platform; more than [`MAX_CLAIMS`] claims; [`Error::Unwritten`] for memory that a call which
+    /// has failed was to write; the error of `device`; the driver's.
     ///
     /// # Safety
     /// `device` queues work on the stream that it gets, and on no other. That work touches the claimed memory as claimed,
@@ -155,6 +157,8 @@ impl<'a> Call<'a> {
         host: &HostBody,
         device: impl FnMut(RawStream) -> Result<(), LibraryError>,
     ) -> Result<()> {
+        // All of its claims are of the caller's memory.
+        self.uses.iter_mut().for_each(|used| *used = used.marked());
         // Unlike NVIDIA's libraries, the caller's may bind another device.
         let _other = current::other_code();
         // A call that was begun without a stream.

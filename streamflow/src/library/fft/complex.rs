@@ -11,6 +11,7 @@ use crate::context::{ExecutionContext, Stream};
 use crate::error::Result;
 use crate::library::Plan;
 use crate::library::ffi::cufft::Input;
+use crate::library::target::written;
 use crate::memory::{DeviceSlice, Element, IntoShape};
 
 /// Fourier transforms of complex numbers, forwards and inversely: cuFFT's `C2C` and `Z2Z`.
@@ -42,7 +43,8 @@ where
         x: &DeviceSlice<Complex<T>>,
         y: &mut DeviceSlice<Complex<T>>,
     ) -> Result<()> {
-        self.lend(stream)?.transform(stream, false, x, y)
+        let fft = written(self.lend(stream), y)?;
+        written(fft.transform(stream, false, x, y), y)
     }
 
     /// Transforms `x` inversely, into `y`, otherwise as [`forward`](Self::forward).
@@ -56,7 +58,8 @@ where
         x: &DeviceSlice<Complex<T>>,
         y: &mut DeviceSlice<Complex<T>>,
     ) -> Result<()> {
-        self.lend(stream)?.transform(stream, true, x, y)
+        let fft = written(self.lend(stream), y)?;
+        written(fft.transform(stream, true, x, y), y)
     }
 
     /// Transforms memory forwards in its place, otherwise as [`forward`](Self::forward). Both layouts of the plan must be
@@ -70,7 +73,8 @@ where
         stream: &Stream<'_>,
         data: &mut DeviceSlice<Complex<T>>,
     ) -> Result<()> {
-        self.lend(stream)?.transform_in_place(stream, false, data)
+        let fft = written(self.lend(stream), data)?;
+        written(fft.transform_in_place(stream, false, data), data)
     }
 
     /// Transforms memory inversely in its place, otherwise as [`forward_in_place`](Self::forward_in_place).
@@ -83,7 +87,8 @@ where
         stream: &Stream<'_>,
         data: &mut DeviceSlice<Complex<T>>,
     ) -> Result<()> {
-        self.lend(stream)?.transform_in_place(stream, true, data)
+        let fft = written(self.lend(stream), data)?;
+        written(fft.transform_in_place(stream, true, data), data)
     }
 }
 

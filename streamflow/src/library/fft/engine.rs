@@ -12,6 +12,7 @@ use crate::context::{ExecutionContext, Stream};
 use crate::error::{Error, Result};
 use crate::library::ffi::cufft::{Input, Transforms};
 use crate::library::is_simulated;
+use crate::library::target::{begins, needs};
 use crate::memory::{Buffer, DeviceSlice, Element};
 use crate::stream::CudaStream;
 
@@ -60,6 +61,10 @@ where
         }
         from.check(call, "x", input.len())?;
         to.check(call, "y", output.len())?;
+        if let Input::Overwritten(x) = &input {
+            needs(&**x)?;
+        }
+        begins(output, !to.is_dense)?;
         self.transforms.execute(stream, is_inverse, input, output)
     }
 
@@ -89,6 +94,7 @@ where
             Kind::ToReal => input,
         };
         side.check(call, "data", data.len())?;
+        needs(data)?;
         self.transforms.execute(stream, is_inverse, Input::<T>::InPlace, data)
     }
 

@@ -11,6 +11,7 @@ use crate::context::{ExecutionContext, Stream};
 use crate::error::Result;
 use crate::library::Plan;
 use crate::library::ffi::cufft::Input;
+use crate::library::target::written;
 use crate::memory::{DeviceSlice, Element, IntoShape};
 
 /// Forward transforms of real numbers: cuFFT's `R2C` and `D2Z`.
@@ -51,7 +52,8 @@ where
         x: &DeviceSlice<T>,
         y: &mut DeviceSlice<Complex<T>>,
     ) -> Result<()> {
-        self.lend(stream)?.transform(stream, x, y)
+        let fft = written(self.lend(stream), y)?;
+        written(fft.transform(stream, x, y), y)
     }
 
     /// Transforms rows of real numbers in their place, as [`in_place`](Planner::in_place) says. The memory is that of the
@@ -65,8 +67,8 @@ where
         stream: &Stream<'_>,
         data: &mut DeviceSlice<Complex<T>>,
     ) -> Result<()> {
-        let RealFft(engine) = self.lend(stream)?;
-        engine.transform_in_place(stream, false, data)?;
+        let RealFft(engine) = written(self.lend(stream), data)?;
+        written(engine.transform_in_place(stream, false, data), data)?;
         engine.normalize(stream, false, Output::Complex(data))
     }
 }

@@ -11,6 +11,7 @@ use crate::context::{ExecutionContext, Stream};
 use crate::error::Result;
 use crate::library::Plan;
 use crate::library::ffi::cufft::Input;
+use crate::library::target::written;
 use crate::memory::{DeviceSlice, Element, IntoShape};
 
 /// Inverse transforms to real numbers: cuFFT's `C2R` and `Z2D`.
@@ -52,7 +53,8 @@ where
         x: &mut DeviceSlice<Complex<T>>,
         y: &mut DeviceSlice<T>,
     ) -> Result<()> {
-        self.lend(stream)?.transform(stream, x, y)
+        let fft = written(self.lend(stream), y)?;
+        written(fft.transform(stream, x, y), y)
     }
 
     /// Transforms a spectrum in its place, into rows of real numbers, as [`in_place`](Planner::in_place) says. The memory is
@@ -66,8 +68,8 @@ where
         stream: &Stream<'_>,
         data: &mut DeviceSlice<Complex<T>>,
     ) -> Result<()> {
-        let InverseRealFft(engine) = self.lend(stream)?;
-        engine.transform_in_place(stream, true, data)?;
+        let InverseRealFft(engine) = written(self.lend(stream), data)?;
+        written(engine.transform_in_place(stream, true, data), data)?;
         engine.normalize(stream, true, Output::Complex(data))
     }
 }

@@ -6,6 +6,7 @@ use super::triangle_bodies;
 use crate::context::{ExecutionContext, Stream};
 use crate::error::{Error, Result};
 use crate::library::ffi::cublas::Handle;
+use crate::library::target::{begins, needs, overwrites, written};
 use crate::library::{BodyError, HostBody, Operands, Plan};
 use crate::memory::{DeviceSlice, Tensor};
 
@@ -59,12 +60,16 @@ impl<T: BlasElement> Plan<Blas<T>> {
         x: &DeviceSlice<T>,
         y: &mut DeviceSlice<T>,
     ) -> Result<()> {
-        let blas = self.lend(stream)?;
-        same("Blas::axpy", "x", x.len(), "y", y.len())?;
+        let checked = self.lend(stream).and_then(|blas| {
+            same("Blas::axpy", "x", x.len(), "y", y.len())?;
+            needs(y)?;
+            Ok(blas)
+        });
+        let blas = written(checked, y)?;
         if y.is_empty() {
             return Ok(());
         }
-        blas.handle.axpy(stream, &blas.axpy, (alpha, x), y)
+        written(blas.handle.axpy(stream, &blas.axpy, (alpha, x), y), y)
     }
 
     /// Queues the dot product of two vectors, into one element. That of empty vectors is 0.
@@ -80,13 +85,17 @@ impl<T: BlasElement> Plan<Blas<T>> {
         y: &DeviceSlice<T>,
         result: &mut DeviceSlice<T>,
     ) -> Result<()> {
-        let blas = self.lend(stream)?;
-        same("Blas::dot", "x", x.len(), "y", y.len())?;
-        one("Blas::dot", result.len())?;
+        let checked = self.lend(stream).and_then(|blas| {
+            same("Blas::dot", "x", x.len(), "y", y.len())?;
+            one("Blas::dot", result.len())?;
+            Ok(blas)
+        });
+        let blas = written(checked, result)?;
         if x.is_empty() {
             return stream.fill_bytes(result, 0);
         }
-        blas.handle.dot(stream, &blas.dot, (x, y), result)
+        overwrites(result);
+        written(blas.handle.dot(stream, &blas.dot, (x, y), result), result)
     }
 
     /// Queues the Euclidean norm of a vector, into one element. That of an empty vector is 0.
@@ -100,13 +109,17 @@ impl<T: BlasElement> Plan<Blas<T>> {
         x: &DeviceSlice<T>,
         result: &mut DeviceSlice<T>,
     ) -> Result<()> {
-        let blas = self.lend(stream)?;
-        same("Blas::norm", "x", x.len(), "x", x.len())?;
-        one("Blas::norm", result.len())?;
+        let checked = self.lend(stream).and_then(|blas| {
+            same("Blas::norm", "x", x.len(), "x", x.len())?;
+            one("Blas::norm", result.len())?;
+            Ok(blas)
+        });
+        let blas = written(checked, result)?;
         if x.is_empty() {
             return stream.fill_bytes(result, 0);
         }
-        blas.handle.nrm2(stream, &blas.norm, x, result)
+        overwrites(result);
+        written(blas.handle.nrm2(stream, &blas.norm, x, result), result)
     }
 
     /// Queues `y = alpha a x + beta y`, for a matrix `a` of `[m, n]`, `n` elements of `x` and `m` of `y`. If `beta` is 0, `y`
@@ -123,18 +136,22 @@ impl<T: BlasElement> Plan<Blas<T>> {
         (beta, y): (T, &mut DeviceSlice<T>),
     ) -> Result<()> {
         const CALL: &str = "Blas::gemv";
-        let blas = self.lend(stream)?;
-        let [m, n] = dimensions(CALL, "a", a)?;
-        same(CALL, "x", x.len(), "a's columns", n)?;
-        same(CALL, "y", y.len(), "a's rows", m)?;
-        if n == 0 {
-            let problem = "has no columns; fill `y` instead".to_owned();
-            return Err(Error::Operand { call: CALL, argument: "a", problem });
-        }
-        if m == 0 {
+        let checked = self.lend(stream).and_then(|blas| {
+            let [m, n] = dimensions(CALL, "a", a)?;
+            same(CALL, "x", x.len(), "a's columns", n)?;
+            same(CALL, "y", y.len(), "a's rows", m)?;
+            if n == 0 {
+                let problem = "has no columns; fill `y` instead".to_owned();
+                return Err(Error::Operand { call: CALL, argument: "a", problem });
+            }
+            begins(y, beta != T::ZERO)?;
+            Ok(blas)
+        });
+        let blas = written(checked, y)?;
+        if y.is_empty() {
             return Ok(());
         }
-        blas.handle.gemv(stream, &blas.gemv, (alpha, a, x), (beta, y))
+        written(blas.handle.gemv(stream, &blas.gemv, (alpha, a, x), (beta, y)), y)
     }
 }
 

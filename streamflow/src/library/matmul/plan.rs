@@ -11,6 +11,7 @@ use crate::context::{ExecutionContext, Stream};
 use crate::driver::DriverError;
 use crate::error::Result;
 use crate::library::ffi::cublaslt::{self, Lt, Product, Rest};
+use crate::library::target::{begins, failed};
 use crate::library::{HostBody, Plan, is_simulated};
 use crate::memory::{
     Buffer, CopySource, CopyTarget, DeviceSlice, Shape, TRUSTED, TensorView, TensorViewMut,
@@ -118,6 +119,7 @@ impl<T: MatmulElement, E> Matmul<T, E> {
             && let Some(c) = c.whole_mut(shape_c, TRUSTED)
             && problem.is_aligned([a.range().address, b.range().address, c.range().address])
         {
+            begins(c, beta != T::ZERO)?;
             let rest = Rest { bias, work, alpha, beta };
             let (lt, body) = (self.lt.as_mut(), &self.body);
             return cublaslt::multiply_whole(lt, body, stream, [a, b], c, rest);
@@ -142,6 +144,7 @@ impl<T: MatmulElement, E> Matmul<T, E> {
             return Ok(());
         }
         let (alpha, beta, work) = (self.alpha, self.beta, &mut self.work);
+        begins(&c.as_view(), beta != T::ZERO || !c.as_view().is_alone())?;
         let rest = Rest { bias, work, alpha, beta };
         cublaslt::multiply(self.lt.as_mut(), &self.body, stream, Product { a, b, c, rest })
     }
@@ -163,7 +166,11 @@ impl<T: MatmulElement> Plan<Matmul<T>> {
         b: &(impl CopySource<T> + ?Sized),
         c: &mut (impl CopyTarget<T> + ?Sized),
     ) -> Result<()> {
-        self.lend(stream)?.multiply(stream, a, b, None, c)
+        let done = match self.lend(stream) {
+            Ok(plan) => plan.multiply(stream, a, b, None, c),
+            Err(error) => Err(error),
+        };
+        product_written(done, c)
     }
 }
 
@@ -182,7 +189,11 @@ impl<T: EpilogueElement> Plan<Matmul<T, Bias>> {
         bias: &DeviceSlice<T>,
         c: &mut (impl CopyTarget<T> + ?Sized),
     ) -> Result<()> {
-        self.lend(stream)?.multiply(stream, a, b, Some(bias), c)
+        let done = match self.lend(stream) {
+            Ok(plan) => plan.multiply(stream, a, b, Some(bias), c),
+            Err(error) => Err(error),
+        };
+        product_written(done, c)
     }
 }
 
@@ -207,6 +218,15 @@ impl<T: MatmulElement, E> Plan<Matmul<T, E>> {
         (plan.alpha, plan.beta) = (alpha, beta);
         Ok(())
     }
+}
+
+/// As [`written`](crate::library::target::written). A view of `c` is made only if the call has failed.
+#[inline(always)]
+fn product_written<T: MatmulElement>(
+    done: Result<()>,
+    c: &mut (impl CopyTarget<T> + ?Sized),
+) -> Result<()> {
+    done.map_err(|error| failed(error, &c.copy_target().as_view()))
 }
 
 /// A stored algorithm of cuBLASLt.

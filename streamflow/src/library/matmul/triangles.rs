@@ -5,6 +5,7 @@ use super::numbers::BlasElement;
 use crate::context::Stream;
 use crate::error::{Error, Result};
 use crate::library::Plan;
+use crate::library::target::{needs, written};
 use crate::memory::Tensor;
 
 /// A half of a square matrix, with its diagonal. The other half is neither read nor written.
@@ -37,15 +38,19 @@ impl<T: BlasElement> Plan<Blas<T>> {
         b: &mut Tensor<T>,
     ) -> Result<()> {
         const CALL: &str = "Blas::trsm";
-        let blas = self.lend(stream)?;
-        let ([n, columns], [rows, m]) = (matrix(CALL, "a", a)?, matrix(CALL, "b", b)?);
-        equal(CALL, ("a", "columns", columns), ("a", "rows", n))?;
-        equal(CALL, ("b", "rows", rows), ("a", "rows", n))?;
+        let checked = self.lend(stream).and_then(|blas| {
+            let ([n, columns], [rows, m]) = (matrix(CALL, "a", a)?, matrix(CALL, "b", b)?);
+            equal(CALL, ("a", "columns", columns), ("a", "rows", n))?;
+            equal(CALL, ("b", "rows", rows), ("a", "rows", n))?;
+            needs(b)?;
+            Ok((blas, (n, m)))
+        });
+        let (blas, sizes) = written(checked, b)?;
         if b.is_empty() {
             return Ok(());
         }
         let a = (alpha, &**a, triangle.is_lower());
-        blas.handle.trsm(stream, &blas.trsm, a, (n, m), b)
+        written(blas.handle.trsm(stream, &blas.trsm, a, sizes, b), b)
     }
 
     /// Queues `c = alpha a aᵀ + beta c` for one triangle of `c`, which has `[n, n]`, and `a` of `[n, k]`. If `beta` is 0, `c` is not
@@ -61,19 +66,24 @@ impl<T: BlasElement> Plan<Blas<T>> {
         (beta, c, triangle): (T, &mut Tensor<T>, Triangle),
     ) -> Result<()> {
         const CALL: &str = "Blas::syrk";
-        let blas = self.lend(stream)?;
-        let ([n, k], [rows, columns]) = (matrix(CALL, "a", a)?, matrix(CALL, "c", c)?);
-        equal(CALL, ("c", "rows", rows), ("a", "rows", n))?;
-        equal(CALL, ("c", "columns", columns), ("a", "rows", n))?;
-        if k == 0 {
-            let problem = "has no columns; fill `c` instead".to_owned();
-            return Err(Error::Operand { call: CALL, argument: "a", problem });
-        }
-        if n == 0 {
+        let checked = self.lend(stream).and_then(|blas| {
+            let ([n, k], [rows, columns]) = (matrix(CALL, "a", a)?, matrix(CALL, "c", c)?);
+            equal(CALL, ("c", "rows", rows), ("a", "rows", n))?;
+            equal(CALL, ("c", "columns", columns), ("a", "rows", n))?;
+            if k == 0 {
+                let problem = "has no columns; fill `c` instead".to_owned();
+                return Err(Error::Operand { call: CALL, argument: "a", problem });
+            }
+            // The other triangle stays, also if `beta` is 0.
+            needs(c)?;
+            Ok((blas, (n, k)))
+        });
+        let (blas, sizes) = written(checked, c)?;
+        if c.is_empty() {
             return Ok(());
         }
-        let c = (beta, &mut **c, triangle.is_lower());
-        blas.handle.syrk(stream, &blas.syrk, (alpha, a), (n, k), c)
+        let half = (beta, &mut **c, triangle.is_lower());
+        written(blas.handle.syrk(stream, &blas.syrk, (alpha, a), sizes, half), c)
     }
 }
 

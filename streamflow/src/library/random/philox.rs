@@ -9,6 +9,7 @@ use super::real::sealed::Start;
 use super::words::ROUND;
 use crate::error::Result;
 use crate::kernel::Grid;
+use crate::library::target::overwrites;
 use crate::memory::DeviceSlice;
 use crate::stream::CudaStream;
 
@@ -74,6 +75,7 @@ impl<T> Philox<T> {
         T: Real,
     {
         let len = out.len();
+        overwrites(out);
         T::uniform(stream, out, self.start(len))?;
         self.advance(len);
         Ok(())
@@ -97,6 +99,7 @@ impl<T> Philox<T> {
         T: Real,
     {
         let len = out.len();
+        overwrites(out);
         T::normal(stream, out, self.start(len), (mean, deviation))?;
         self.advance(len);
         Ok(())
@@ -143,6 +146,7 @@ impl Philox {
     pub fn fill_u32(&mut self, stream: &CudaStream, out: &mut DeviceSlice<u32>) -> Result<()> {
         let len = out.len();
         let Start { grid, seed, counter, place, .. } = self.start(len);
+        overwrites(out);
         stream.launch::<random_u32>(grid, (out, seed, counter, place))?;
         self.advance(len);
         Ok(())

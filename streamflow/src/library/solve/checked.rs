@@ -4,8 +4,10 @@ use super::layout::LONGEST;
 use super::outcome::{self, Origin};
 use super::{CheckedDownload, Factor};
 use crate::context::{ExecutionContext, Stream};
+use crate::driver::MemoryRange;
 use crate::error::{Error, Result};
-use crate::memory::{Buffer, CopySource, View};
+use crate::library::target::{Target, needs, overwrites};
+use crate::memory::{Block, Buffer, CopySource, View};
 use crate::message::HostData;
 use crate::stream::CudaStream;
 use streamflow_macros::Message;
@@ -15,7 +17,8 @@ use streamflow_macros::Message;
 /// The host does not wait for the status. Work of the device goes on with the [value](Self::on_device), the status
 /// travels with what comes of it ([`then`](Self::then), messages), and the `Err` comes where the host opens the result:
 /// at [`download`](Self::download), when the copy is read, or at [`open_blocking`](Self::open_blocking). So a result
-/// can't be read on the host without its check.
+/// can't be read on the host without its check. After a call that has failed it is
+/// [not written](crate::guide::failures#errors-that-an-operator-drops), also if an earlier call had written it.
 ///
 /// It is made before the solver writes it, so that a solver allocates nothing:
 ///
@@ -138,8 +141,10 @@ impl<V> Checked<V> {
     /// The solver's call.
     ///
     /// # Errors
-    /// [`Error::Unsolvable`](crate::Error::Unsolvable): there was none, or it has failed.
+    /// [`Error::Unsolvable`](crate::Error::Unsolvable): there was none, or it has failed; [`Error::Unwritten`]: it has failed,
+    /// and its hook has dropped the error.
     fn computed_by(&self) -> Result<Origin> {
+        needs(&*self.statuses)?;
         self.origin.0.ok_or_else(outcome::not_computed)
     }
 
@@ -156,9 +161,13 @@ impl<V> Checked<V> {
         self.statuses.len() / 2
     }
 
-    /// The memory that a solver writes, and the statuses beside it. Until [`computed`](Self::computed) the result can't
+    /// The memory that a solver overwrites, and the statuses beside it. Until [`computed`](Self::computed) the result can't
     /// be opened.
-    pub(super) fn parts_mut(&mut self) -> (&mut V, &mut Buffer<i32>) {
+    pub(super) fn parts_mut(&mut self) -> (&mut V, &mut Buffer<i32>)
+    where
+        V: Target,
+    {
+        overwrites(self);
         self.origin = HostData(None);
         (&mut self.value, &mut self.statuses)
     }
@@ -166,6 +175,12 @@ impl<V> Checked<V> {
     /// A solver has queued its work.
     pub(super) fn computed(&mut self, origin: Origin) {
         self.origin = HostData(Some(origin));
+    }
+}
+
+impl<V: Target> Target for Checked<V> {
+    fn parts(&self) -> impl Iterator<Item = (&Block, MemoryRange)> {
+        self.value.parts().chain((*self.statuses).parts())
     }
 }
 

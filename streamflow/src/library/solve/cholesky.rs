@@ -14,6 +14,7 @@ use crate::context::{ExecutionContext, Stream};
 use crate::error::Result;
 use crate::library::Plan;
 use crate::library::ffi::cusolver::{Batch, Dense, Need};
+use crate::library::target::{needs, written};
 use crate::memory::{Buffer, DeviceSlice, Tensor};
 use crate::stream::CudaStream;
 
@@ -81,7 +82,8 @@ impl<T: Real> Plan<Cholesky<T>> {
         stream: &Stream<'_>,
         a: &mut Checked<Tensor<T>>,
     ) -> Result<()> {
-        self.lend(stream)?.factor_in_place(stream, a)
+        let solver = written(self.lend(stream), a)?;
+        written(solver.factor_in_place(stream, a), a)
     }
 }
 
@@ -95,6 +97,7 @@ impl<T: Real> Cholesky<T> {
     ) -> Result<()> {
         self.common.sizes.check_matrix(CALL, a.on_device().shape())?;
         self.common.sizes.check_statuses(CALL, "a", a.matrices())?;
+        needs(a.on_device())?;
         let (matrices, statuses) = a.parts_mut();
         if self.common.sizes.is_empty() {
             stream.fill_bytes(statuses, 0)?;

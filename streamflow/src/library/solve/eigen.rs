@@ -9,10 +9,12 @@ use super::planner::sealed::Made;
 use super::taken::Matrices;
 use super::{Checked, Real, layout};
 use crate::context::{ExecutionContext, Stream};
+use crate::driver::MemoryRange;
 use crate::error::Result;
 use crate::library::ffi::cusolver::{Dense, Need};
+use crate::library::target::{Target, written};
 use crate::library::{HostBody, Plan};
-use crate::memory::Tensor;
+use crate::memory::{Block, Tensor};
 use crate::stream::CudaStream;
 use streamflow_macros::Message;
 
@@ -41,6 +43,12 @@ pub struct Eigenpairs<T: Real> {
     pub values: Tensor<T>,
     /// `[n, n]`: row `i` is the eigenvector of value `i`, of length 1.
     pub vectors: Tensor<T>,
+}
+
+impl<T: Real> Target for Eigenpairs<T> {
+    fn parts(&self) -> impl Iterator<Item = (&Block, MemoryRange)> {
+        self.values.parts().chain(self.vectors.parts())
+    }
 }
 
 impl<T: Real> Eigen<T> {
@@ -134,7 +142,8 @@ impl<T: Real> Plan<Eigen<T>> {
         a: &Tensor<T>,
         out: &mut Checked<Eigenpairs<T>>,
     ) -> Result<()> {
-        self.lend(stream)?.execute(stream, a, out)
+        let solver = written(self.lend(stream), out)?;
+        written(solver.execute(stream, a, out), out)
     }
 }
 

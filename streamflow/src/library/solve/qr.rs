@@ -7,10 +7,12 @@ use super::planner::Planner;
 use super::planner::sealed::Made;
 use super::{Checked, Real, layout};
 use crate::context::{ExecutionContext, Stream};
+use crate::driver::MemoryRange;
 use crate::error::{Error, Result};
 use crate::library::ffi::cusolver::{Dense, Need};
+use crate::library::target::{Target, written};
 use crate::library::{HostBody, Plan, is_simulated};
-use crate::memory::{Buffer, Tensor};
+use crate::memory::{Block, Buffer, Tensor};
 use crate::stream::CudaStream;
 use streamflow_macros::Message;
 
@@ -41,6 +43,12 @@ pub struct QrFactors<T: Real> {
     pub q: Tensor<T>,
     /// `[n, n]`, with zeros below the diagonal.
     pub r: Tensor<T>,
+}
+
+impl<T: Real> Target for QrFactors<T> {
+    fn parts(&self) -> impl Iterator<Item = (&Block, MemoryRange)> {
+        self.q.parts().chain(self.r.parts())
+    }
 }
 
 impl<T: Real> Qr<T> {
@@ -119,7 +127,8 @@ impl<T: Real> Plan<Qr<T>> {
         a: &Tensor<T>,
         out: &mut Checked<QrFactors<T>>,
     ) -> Result<()> {
-        self.lend(stream)?.execute(stream, a, out)
+        let solver = written(self.lend(stream), out)?;
+        written(solver.execute(stream, a, out), out)
     }
 }
 

@@ -8,10 +8,12 @@ use super::planner::sealed::Made;
 use super::svd_batch::BatchVectors;
 use super::{Checked, Real, layout};
 use crate::context::{ExecutionContext, Stream};
+use crate::driver::MemoryRange;
 use crate::error::Result;
 use crate::library::ffi::cusolver::{Dense, Need};
+use crate::library::target::{Target, written};
 use crate::library::{HostBody, Plan};
-use crate::memory::{Buffer, Tensor};
+use crate::memory::{Block, Buffer, Tensor};
 use crate::stream::CudaStream;
 use streamflow_macros::Message;
 
@@ -58,6 +60,12 @@ pub struct SingularValues<T: Real> {
     pub s: Tensor<T>,
     /// `[k, n]`, whose rows are orthonormal.
     pub vt: Tensor<T>,
+}
+
+impl<T: Real> Target for SingularValues<T> {
+    fn parts(&self) -> impl Iterator<Item = (&Block, MemoryRange)> {
+        self.u.parts().chain(self.s.parts()).chain(self.vt.parts())
+    }
 }
 
 impl<T: Real> Svd<T> {
@@ -172,7 +180,8 @@ impl<T: Real> Plan<Svd<T>> {
         a: &Tensor<T>,
         out: &mut Checked<SingularValues<T>>,
     ) -> Result<()> {
-        self.lend(stream)?.execute(stream, a, out)
+        let solver = written(self.lend(stream), out)?;
+        written(solver.execute(stream, a, out), out)
     }
 }
 

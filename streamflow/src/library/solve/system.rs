@@ -8,6 +8,7 @@ use super::{Checked, Factor};
 use crate::context::Stream;
 use crate::error::Result;
 use crate::library::Plan;
+use crate::library::target::written;
 use crate::memory::{DeviceSlice, Tensor};
 use crate::stream::CudaStream;
 
@@ -79,7 +80,8 @@ impl<S: System> Plan<S> {
         b: &Tensor<S::Element>,
         x: &mut Checked<Tensor<S::Element>>,
     ) -> Result<()> {
-        solve(self.lend(stream)?, stream, a, b, x)
+        let solver = written(self.lend(stream), x)?;
+        written(solve(solver, stream, a, b, x), x)
     }
 
     /// Factors a copy of `a`, which the plan keeps: the plan that this returns solves with it. Its shape is as for
@@ -99,11 +101,41 @@ impl<S: System> Plan<Factored<S>> {
     /// Factors another matrix in the place of the last one. Allocates nothing.
     ///
     /// # Errors
-    /// As for [`Plan::solve`]. After an error that is not about the shape, the plan has no matrix until the next call
-    /// of this succeeds.
+    /// As for [`Plan::solve`]. After an error that is about the shape or the stream, the plan has the matrix from before, if the
+    /// hook returns the error. After another error, or one that the hook drops, it has none until the next call of this
+    /// succeeds.
     #[track_caller]
     pub fn refactor(&mut self, stream: &Stream<'_>, a: &Tensor<S::Element>) -> Result<()> {
-        let Factored { solver, is_whole } = self.lend(stream)?;
+        let done = match self.lend(stream) {
+            Ok(factored) => factored.refactor(stream, a),
+            Err(error) => Err(error),
+        };
+        // Each solution needs them.
+        written(done, &*self.value().solver.common().statuses)
+    }
+
+    /// Solves `A x = b` with the matrix that was factored last. Allocates nothing. The shapes are as for
+    /// [`Plan::solve`], and the check of `x` is that of the matrix.
+    ///
+    /// # Errors
+    /// As for [`Plan::solve`]; [`Error::Unsolvable`](crate::Error::Unsolvable) or [`Error::Unwritten`](crate::Error::Unwritten) if the
+    /// last [`refactor`](Self::refactor) has failed.
+    #[track_caller]
+    pub fn solve(
+        &mut self,
+        stream: &Stream<'_>,
+        b: &Tensor<S::Element>,
+        x: &mut Checked<Tensor<S::Element>>,
+    ) -> Result<()> {
+        let factored = written(self.lend(stream), x)?;
+        written(factored.solve(stream, b, x), x)
+    }
+}
+
+impl<S: System> Factored<S> {
+    #[track_caller]
+    fn refactor(&mut self, stream: &CudaStream, a: &Tensor<S::Element>) -> Result<()> {
+        let Self { solver, is_whole } = self;
         check_matrix(solver, a)?;
         // A part of its calls may be queued when one fails.
         *is_whole = false;
@@ -112,19 +144,14 @@ impl<S: System> Plan<Factored<S>> {
         Ok(())
     }
 
-    /// Solves `A x = b` with the matrix that was factored last. Allocates nothing. The shapes are as for
-    /// [`Plan::solve`], and the check of `x` is that of the matrix.
-    ///
-    /// # Errors
-    /// As for [`Plan::solve`]; [`Error::Unsolvable`](crate::Error::Unsolvable) if the last [`refactor`](Self::refactor) has failed.
     #[track_caller]
-    pub fn solve(
+    fn solve(
         &mut self,
-        stream: &Stream<'_>,
+        stream: &CudaStream,
         b: &Tensor<S::Element>,
         x: &mut Checked<Tensor<S::Element>>,
     ) -> Result<()> {
-        let Factored { solver, is_whole } = self.lend(stream)?;
+        let Self { solver, is_whole } = self;
         let origin = solver.origin();
         check_result(&solver.common().sizes, origin.call, b, x)?;
         let (value, statuses) = x.parts_mut();

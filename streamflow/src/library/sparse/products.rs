@@ -7,6 +7,7 @@ use super::{Csr, SparseElement};
 use crate::context::{ExecutionContext, Stream};
 use crate::error::{Error, Result};
 use crate::library::ffi::cusparse::{PREPARED, Prepared};
+use crate::library::target::{begins, written};
 use crate::library::{HostBody, Plan};
 use crate::memory::Tensor;
 use crate::stream::CudaStream;
@@ -159,6 +160,7 @@ impl<T: SparseElement> Product<T> {
             if self.right.is_some() { ("B", "C") } else { ("x", "y") };
         self.check(operand_name, operand.shape(), columns)?;
         self.check(target_name, target.shape(), rows)?;
+        begins(target, self.accumulates)?;
         match &mut self.prepared {
             Some(prepared) => prepared.multiply(stream, &self.body, a, operand, target),
             None if self.accumulates => Ok(()),
@@ -234,7 +236,8 @@ impl<T: SparseElement> Plan<SpMv<T>> {
         x: &Tensor<T>,
         y: &mut Tensor<T>,
     ) -> Result<()> {
-        self.lend(stream)?.0.execute(stream, a, x, y)
+        let SpMv(product) = written(self.lend(stream), y)?;
+        written(product.execute(stream, a, x, y), y)
     }
 }
 
@@ -251,6 +254,7 @@ impl<T: SparseElement> Plan<SpMm<T>> {
         b: &Tensor<T>,
         c: &mut Tensor<T>,
     ) -> Result<()> {
-        self.lend(stream)?.0.execute(stream, a, b, c)
+        let SpMm(product) = written(self.lend(stream), c)?;
+        written(product.execute(stream, a, b, c), c)
     }
 }

@@ -66,6 +66,8 @@ fn layouts(platform: &Platform) -> Result<(), Failed> {
             "`Matmul`: `bias` begins at a multiple of 4 bytes and not of 16, which the plan's algorithm may need; copy it \
              into a tensor of its own, or plan with `.alignment(4)`",
         )?;
+        // No call has changed it.
+        c.assume_written();
         check_equal(work.download_blocking(&c)?, vec![5.0; 32])?;
         plan.execute(work, &a, &b, &bias, &mut c)?;
         check_equal(work.download_blocking(&c)?, vec![17.0; 32])?;
@@ -135,6 +137,8 @@ fn other_stream(platform: &Platform) -> Result<(), Failed> {
         let mut c = tensor(cx, work, &[2, 2], &[5.0; 4])?;
         let is_other = |error: &Error| matches!(error, Error::OtherStream { .. });
         check_error("another stream", plan.execute(other, &x, &x, &mut c), is_other)?;
+        // No call has changed it.
+        c.assume_written();
         check_equal(work.download_blocking(&c)?, vec![5.0; 4])?;
         plan.execute(work, &x, &x, &mut c)?;
         check_equal(work.download_blocking(&c)?, vec![2.0; 4])
@@ -150,6 +154,8 @@ fn failing(platform: &Platform) -> Result<(), Failed> {
         let mut c = tensor(cx, work, &[2, 2], &[5.0; 4])?;
         let text = check_error("the call", plan.execute(work, &x, &x, &mut c), |_| true)?;
         check_text(&text, &["call_library", "INJECTED"])?;
+        // No call has changed it.
+        c.assume_written();
         check_equal(work.download_blocking(&c)?, vec![5.0; 4])?;
         plan.execute(work, &x, &x, &mut c)?;
         check_equal(work.download_blocking(&c)?, vec![2.0; 4])
