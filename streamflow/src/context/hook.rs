@@ -26,7 +26,8 @@ impl ExecutionContext {
     /// As [`enter`](Self::enter), if the driver uses no notes.
     #[inline]
     pub(crate) fn enter_plain(&mut self) -> DriverResult<()> {
-        if self.notes {
+        self.carried.clear_marks();
+        if self.carries {
             self.carried.clear();
         }
         self.asker.enter();

@@ -68,10 +68,6 @@ pub struct ExecutionContext {
     has_stopped_graph: Cell<bool>,
     /// Whether something needs what the messages carry on: the node emits messages, or the run keeps statistics.
     carries: bool,
-    /// Whether ticks compare the messages that they receive.
-    compares: bool,
-    /// Whether the ticks of this run note something of the messages that they receive.
-    notes: bool,
     /// The error of the first call of this hook with which a message was lost.
     lost: OnceCell<Box<Failure>>,
     platform: Platform,
@@ -120,8 +116,6 @@ impl ExecutionContext {
             tick: Cell::new(0),
             carried: Carried::default(),
             carries: true,
-            compares: false,
-            notes: true,
             number: None,
             finished: Cell::new(false),
             has_stopped_graph: Cell::new(false),
@@ -299,14 +293,8 @@ impl ExecutionContext {
         self.platform.streams()
     }
 
-    /// From now on, whether ticks compare the messages that they receive.
-    pub(crate) fn compare(&mut self, compares: bool) {
-        self.compares = compares;
-    }
-
-    /// The node starts. Returns whether something needs what received messages carry on.
-    pub(crate) fn begin_notes(&mut self) -> bool {
-        self.notes = self.carries || self.compares;
+    /// Whether something needs what received messages carry on.
+    pub(crate) fn carries(&self) -> bool {
         self.carries
     }
 

@@ -3,7 +3,7 @@
 use std::cell::{Cell, RefCell};
 
 use super::Metadata;
-use super::joined::{Joined, Noted, Pair};
+use super::joined::{Input, Joined, Pair};
 use super::metadata::Values;
 use super::stamp::{Origin, Stamp};
 use crate::time::Timestamp;
@@ -38,10 +38,15 @@ impl Carried {
         self.joined.begin();
     }
 
-    /// A tick begins.
+    /// A tick begins: forgets the messages of the tick before it.
+    #[inline]
+    pub(crate) fn clear_marks(&self) {
+        self.joined.clear();
+    }
+
+    /// A tick begins: forgets what the messages of the tick before it carried on.
     #[inline]
     pub(crate) fn clear(&mut self) {
-        self.joined.clear();
         self.stamp.set(Stamp::default());
         self.is_blank.set(true);
         if self.has_values.replace(false) {
@@ -54,26 +59,35 @@ impl Carried {
         self.joined.mixed()
     }
 
-    /// Adds a message that an input has received. What a feedback edge carries `is_state`.
+    /// Adds a message that an input has received, if the node `compares` it and `carries` on what it carries. That of a feedback
+    /// edge `is_state`: it is of an earlier tick, and belongs to no other message.
     #[inline(always)]
     pub(super) fn note(
         &self,
         received: &Metadata,
-        noted: Noted,
         is_state: bool,
-        input: &&'static str,
+        compares: bool,
+        carries: bool,
+        input: &Input,
     ) {
-        if noted.carries() {
-            self.merge(received, is_state);
+        if compares && !is_state && !self.has_joined(received, input) {
+            self.joined.add_other(received.mark(), input);
         }
-        if noted.compares() && !is_state {
-            self.joined.add(received.mark(), input);
+        if carries {
+            self.merge(received, is_state);
         }
     }
 
-    /// Adds the metadata of a message.
+    /// Compares a message with the first one of the tick. `false` if the message is another one: then it is not added.
+    #[inline(always)]
+    #[must_use]
+    pub(super) fn has_joined(&self, received: &Metadata, input: &Input) -> bool {
+        self.joined.add(received.mark(), input)
+    }
+
+    /// Adds the metadata of a message that an input has received. What a feedback edge carries `is_state`.
     #[inline]
-    fn merge(&self, received: &Metadata, is_state: bool) {
+    pub(super) fn merge(&self, received: &Metadata, is_state: bool) {
         if !is_state && self.is_blank.replace(false) {
             self.stamp.set(received.stamp);
         } else if !is_state && !self.stamp.get().is_first(&received.stamp) {

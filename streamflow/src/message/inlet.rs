@@ -8,7 +8,8 @@ use std::slice;
 use super::edges::Edges;
 use super::queue::{queue, queue_of_test};
 use super::{
-    Carried, EdgeOptions, EdgeStatus, Envelope, Mark, Message, Noted, Receiver, Sender, visit,
+    Carried, EdgeOptions, EdgeStatus, Envelope, Input, Mark, Message, Metadata, Receiver, Sender,
+    visit,
 };
 use crate::driver::Direction;
 use crate::error::{Error, Result};
@@ -34,11 +35,11 @@ pub struct Inlet<T> {
     has_gap: bool,
     /// The number of edges whose messages were handed out in this tick.
     handed_out: usize,
-    /// The parts of this run's messages that are noted.
-    noted: Noted,
-    /// Whether they are compared.
+    /// Whether something needs what the messages of this run carry on.
+    carries: bool,
+    /// Whether a tick compares them with others.
     pub(crate) compares: bool,
-    pub(crate) name: &'static str,
+    pub(crate) name: Input,
     recycler: Recycler<T>,
     /// For [`Handled::Oversized`], how many messages the tick asked for.
     asked: usize,
@@ -82,13 +83,13 @@ impl<T> Clone for Batch<'_, T> {
 }
 
 impl<T> Inlet<T> {
-    pub(crate) fn new(name: &'static str) -> Self {
+    pub(crate) fn new(name: Input) -> Self {
         Self {
             name,
             edges: Edges::new(),
             handed_out: 0,
             stage: Stage::One,
-            noted: Noted::Metadata,
+            carries: true,
             compares: false,
             has_gap: false,
             recycler: Recycler::new(),
@@ -166,8 +167,10 @@ impl<T> Inlet<T> {
             && let Some(first) = edge.receive_first()
         {
             self.handled = Handled::Taken;
-            if self.noted != Noted::Nothing {
-                carried.note(&first.metadata, self.noted, false, &self.name);
+            if self.compares && !carried.has_joined(&first.metadata, &self.name) {
+                self.note_all(carried, true);
+            } else if self.carries {
+                carried.merge(&first.metadata, false);
             }
         } else {
             self.receive_each(Some(carried));
@@ -183,29 +186,37 @@ impl<T> Inlet<T> {
             Stage::One | Stage::Staged => {}
             Stage::All => {
                 self.receive_all();
-                return carried.into_iter().for_each(|carried| self.note(carried));
+                // What is left belongs to different ticks, so it is not compared.
+                return carried.into_iter().for_each(|carried| self.note_all(carried, false));
             }
             Stage::Nothing => return,
         }
-        let carried = carried.filter(|_| self.noted != Noted::Nothing);
-        for edge in self.edges.iter_mut().filter(|edge| !edge.is_place()) {
-            let has_message = if stage == Stage::Staged { edge.release() } else { edge.receive() };
-            if !has_message {
-                continue;
+        let Self { edges, handled, name, carries, compares, .. } = self;
+        // A loop for each kind of input: a test within it would cost each message.
+        match carried {
+            _ if stage == Stage::Staged => {
+                of_each(edges, handled, Receiver::release, |first, is_state| {
+                    if let Some(carried) = carried {
+                        carried.note(first, is_state, *compares, *carries, name);
+                    }
+                })
             }
-            self.handled = Handled::Taken;
-            if let Some(carried) = carried
-                && let Some(first) = edge.message()
-            {
-                carried.note(&first.metadata, self.noted, edge.is_feedback(), &self.name);
+            Some(carried) if *carries => {
+                of_each(edges, handled, Receiver::receive, |first, is_state| {
+                    carried.note(first, is_state, *compares, true, name);
+                })
             }
+            Some(carried) if *compares => {
+                of_each(edges, handled, Receiver::receive, |first, is_state| {
+                    carried.note(first, is_state, true, false, name);
+                })
+            }
+            _ => of_each(edges, handled, Receiver::receive, |_, _| {}),
         }
     }
 
-    /// A tick of `flush` begins, in which [`receive`](Self::receive) takes all that is left, or nothing. What is left belongs
-    /// to different ticks, so it is not compared.
+    /// A tick of `flush` begins, in which [`receive`](Self::receive) takes all that is left, or nothing.
     pub(crate) fn begin_flush(&mut self, is_first: bool) {
-        self.noted = self.noted.alone();
         self.unstage();
         self.handled = Handled::Left;
         self.stage = if is_first { Stage::All } else { Stage::Nothing };
@@ -269,7 +280,7 @@ impl<T> Inlet<T> {
     /// [`Error::BatchTooLarge`], if this tick asked for more messages than the edge holds.
     pub(crate) fn oversized(&self) -> Option<Error> {
         let edge = self.edges.first().filter(|_| self.handled == Handled::Oversized)?;
-        let (port, at_most) = (self.name, self.asked);
+        let (port, at_most) = (*self.name, self.asked);
         Some(Error::BatchTooLarge { port, at_most, edge: edge.name(), capacity: edge.capacity() })
     }
 
@@ -301,13 +312,20 @@ impl<T> Inlet<T> {
         }
     }
 
-    /// Notes what the run needs to know of the messages of a batch: those in places. The first one of them is compared.
+    /// Notes what the run needs to know of the messages of a batch, of which the first one is compared.
     pub(crate) fn note(&self, carried: &Carried) {
-        let mut noted = self.noted;
+        self.note_all(carried, self.compares);
+    }
+
+    /// Notes what the run needs to know of the messages that were received: of the first one, if it `compares` it, also which one
+    /// it is.
+    #[inline(never)]
+    fn note_all(&self, carried: &Carried, mut compares: bool) {
         for edge in &*self.edges {
             let Some(envelope) = edge.message() else { continue };
-            carried.note(&envelope.metadata, noted, edge.is_feedback(), &self.name);
-            noted = self.noted.alone();
+            let compares = std::mem::replace(&mut compares, false);
+            let (first, is_state) = (&envelope.metadata, edge.is_feedback());
+            carried.note(first, is_state, compares, self.carries, &self.name);
         }
     }
 
@@ -396,6 +414,26 @@ impl<T> Inlet<T> {
                 unreachable!("`{}` takes a message that may have other owners", self.name)
             }
             None => unreachable!("`{}` was opened without a message", self.name),
+        }
+    }
+}
+
+/// Takes one message of each edge by `take`, and passes its metadata to `note`, with whether a feedback edge carried it.
+#[inline(always)]
+fn of_each<T>(
+    edges: &mut [Receiver<T>],
+    handled: &mut Handled,
+    take: impl Fn(&mut Receiver<T>) -> Option<&Envelope<T>>,
+    note: impl Fn(&Metadata, bool),
+) {
+    for edge in edges {
+        if edge.is_place() {
+            continue;
+        }
+        let is_feedback = edge.is_feedback();
+        if let Some(first) = take(edge) {
+            *handled = Handled::Taken;
+            note(&first.metadata, is_feedback);
         }
     }
 }
@@ -507,7 +545,7 @@ impl<T> Inlet<T> {
     /// # Errors
     /// [`Error::FeedbackLost`].
     pub(crate) fn start(&mut self, carries: bool) -> Result<()> {
-        self.noted = Noted::of(carries, self.compares);
+        self.carries = carries;
         let lost = self.own().find(|edge| edge.is_feedback() && !edge.has_message());
         lost.map_or(Ok(()), |edge| Err(Error::FeedbackLost { edge: edge.name() }))
     }

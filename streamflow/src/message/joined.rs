@@ -8,50 +8,7 @@
 
 use std::cell::{Cell, RefCell};
 
-use super::stamp::Mark;
-
-/// The parts of messages that an input notes as it receives them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Noted {
-    /// Nothing: the node sends no messages, and joins none here.
-    Nothing,
-    /// What the messages that the node sends carry on.
-    Metadata,
-    /// That, and which messages they are.
-    All,
-    /// Which messages they are: the node sends none.
-    Mark,
-}
-
-impl Noted {
-    /// Whether the node `carries` on what it receives, and `compares` the messages of this input.
-    pub(crate) fn of(carries: bool, compares: bool) -> Self {
-        match (carries, compares) {
-            (false, false) => Self::Nothing,
-            (true, false) => Self::Metadata,
-            (true, true) => Self::All,
-            (false, true) => Self::Mark,
-        }
-    }
-
-    /// The same without comparison.
-    pub(super) fn alone(self) -> Self {
-        match self {
-            Self::Nothing | Self::Mark => Self::Nothing,
-            Self::Metadata | Self::All => Self::Metadata,
-        }
-    }
-
-    #[inline]
-    pub(super) fn carries(self) -> bool {
-        matches!(self, Self::Metadata | Self::All)
-    }
-
-    #[inline]
-    pub(super) fn compares(self) -> bool {
-        self >= Self::All
-    }
-}
+use super::stamp::{Mark, Origin};
 
 /// Two messages of one origin with different numbers, which a tick has received.
 #[derive(Debug, Clone, Copy)]
@@ -64,31 +21,51 @@ pub(crate) struct Pair {
     pub(crate) sequences: [u64; 2],
 }
 
+/// The name of an input, as one word.
+pub(crate) type Input = &'static &'static str;
+
 /// The mixed ticks of a node in a run, and the messages that its tick has received.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Joined {
-    seen: Cell<Seen>,
-    /// The first message of each origin, in the order in which they were received.
-    known: [Cell<Known>; 4],
-    /// Those of further origins.
-    more: RefCell<Vec<Known>>,
+    /// The first message of the tick: its sequence number, its origin and its input. Before it there is no origin. A message
+    /// that a test pushes has none, and is not compared.
+    // In fields of their own, which take fewer instructions than a value that is copied as a whole.
+    sequence: Cell<u64>,
+    origin: Cell<Option<Origin>>,
+    input: Cell<Input>,
+    /// How many of `known` are of this tick; [`MIXED`] if it is mixed.
+    others: Cell<u32>,
+    /// The first message of each other origin, in the order in which they were received. Those of an earlier tick stay until their
+    /// places are used again.
+    known: RefCell<Vec<Known>>,
     ticks: Cell<u64>,
+    /// The first pair of the run.
     first: Cell<Option<Pair>>,
 }
 
-/// What a tick has seen.
-#[derive(Debug, Clone, Copy, Default)]
-struct Seen {
-    /// How many places of `known` are this tick's.
-    origins: u8,
-    is_mixed: bool,
-}
+/// A tick that is mixed once is not compared any more.
+const MIXED: u32 = u32::MAX;
 
 /// A message that a tick has received, and its input.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 struct Known {
-    mark: Mark,
-    input: &'static str,
+    sequence: u64,
+    origin: Origin,
+    input: Input,
+}
+
+impl Default for Joined {
+    fn default() -> Self {
+        Self {
+            sequence: Cell::default(),
+            origin: Cell::default(),
+            input: Cell::new(&""),
+            others: Cell::default(),
+            known: RefCell::default(),
+            ticks: Cell::default(),
+            first: Cell::default(),
+        }
+    }
 }
 
 impl Joined {
@@ -100,7 +77,8 @@ impl Joined {
     /// A tick begins.
     #[inline]
     pub(super) fn clear(&self) {
-        self.seen.set(Seen::default());
+        self.origin.set(None);
+        self.others.set(0);
     }
 
     /// The mixed ticks of the run, and the first pair.
@@ -108,74 +86,56 @@ impl Joined {
         (self.ticks.get(), self.first.get())
     }
 
-    /// Adds a message of the tick.
-    #[inline]
-    pub(super) fn add(&self, mark: &Mark, input: &&'static str) {
-        if self.seen.get().origins == 0 {
-            self.known[0].set(Known { mark: *mark, input });
-            self.seen.set(Seen { origins: 1, is_mixed: false });
-        } else if !self.known[0].get().mark.is(mark) {
-            self.add_other(mark, input);
+    /// Adds a message of the tick if it is the first one, or has its number and its origin. Most messages do. Returns `false`
+    /// for another one, which [`add_other`](Self::add_other) adds.
+    #[inline(always)]
+    #[must_use]
+    pub(super) fn add(&self, mark: &Mark, input: &Input) -> bool {
+        if self.origin.get().is_some() {
+            // The numbers of origins are compared as such, and not as options, which takes two more instructions.
+            let number = |origin: Option<Origin>| origin.map_or(0, Origin::get);
+            return self.sequence.get() == mark.sequence()
+                && number(self.origin.get()) == number(mark.origin());
         }
+        self.sequence.set(mark.sequence());
+        self.origin.set(mark.origin());
+        self.input.set(*input);
+        true
     }
 
     /// Adds a message that is not of the tick's first message's origin and number.
     #[inline(never)]
-    fn add_other(&self, mark: &Mark, input: &'static str) {
-        let message = Known { mark: *mark, input };
-        let seen = self.seen.get();
-        for known in &self.known[..usize::from(seen.origins).min(self.known.len())] {
-            let known = known.get();
-            if known.mark.origin() == message.mark.origin() {
-                if known.mark.sequence() != message.mark.sequence() {
-                    self.mix(known, message);
-                }
-                return;
-            }
+    pub(super) fn add_other(&self, mark: &Mark, input: Input) {
+        let (Some(first), Some(origin)) = (self.origin.get(), mark.origin()) else { return };
+        let others = self.others.get();
+        if others == MIXED {
+            return;
         }
-        let Some(place) = self.known.get(usize::from(seen.origins)) else {
-            return self.add_more(message);
-        };
-        place.set(message);
-        self.seen.set(Seen { origins: seen.origins + 1, ..seen });
-    }
-
-    /// As `add_other`, if all places of `known` have other origins.
-    #[cold]
-    #[inline(never)]
-    fn add_more(&self, message: Known) {
-        let mut more = self.more.borrow_mut();
-        let seen = self.seen.get();
-        if usize::from(seen.origins) == self.known.len() {
-            // They are of an earlier tick. Their memory is used again.
-            more.clear();
-            self.seen.set(Seen { origins: seen.origins + 1, ..seen });
-        }
-        let known = more.iter().find(|known| known.mark.origin() == message.mark.origin());
-        match known.copied() {
-            Some(known) if known.mark.sequence() != message.mark.sequence() => {
-                self.mix(known, message);
-            }
+        let first = Known { sequence: self.sequence.get(), origin: first, input: self.input.get() };
+        let message = Known { sequence: mark.sequence(), origin, input };
+        let mut known = self.known.borrow_mut();
+        known.truncate(others as usize);
+        let mut all = std::iter::once(&first).chain(&*known);
+        match all.find(|known| known.origin == origin) {
+            Some(known) if known.sequence != message.sequence => self.mix(known, &message),
             Some(_) => {}
-            None => more.push(message),
+            None => {
+                known.push(message);
+                self.others.set(others + 1);
+            }
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn mix(&self, known: Known, message: Known) {
-        // Messages that a test pushes have no origin.
-        let Some(origin) = message.mark.origin() else { return };
-        let seen = self.seen.get();
-        if !seen.is_mixed {
-            self.seen.set(Seen { is_mixed: true, ..seen });
-            self.ticks.set(self.ticks.get() + 1);
-        }
+    fn mix(&self, known: &Known, message: &Known) {
+        self.others.set(MIXED);
+        self.ticks.set(self.ticks.get() + 1);
         if self.first.get().is_none() {
             self.first.set(Some(Pair {
-                origin: origin.get() as usize - 1,
-                inputs: [known.input, message.input],
-                sequences: [known.mark.sequence(), message.mark.sequence()],
+                origin: message.origin.get() as usize - 1,
+                inputs: [*known.input, *message.input],
+                sequences: [known.sequence, message.sequence],
             }));
         }
     }
@@ -184,13 +144,15 @@ impl Joined {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::message::stamp::{Origin, Stamp};
+    use crate::message::stamp::Stamp;
     use crate::time::Timestamp;
 
-    fn mark(origin: u32, sequence: u64) -> Mark {
+    fn add(joined: &Joined, origin: u32, sequence: u64, input: Input) {
         let mut stamp = Stamp::default();
         stamp.begin(Timestamp(0), sequence, Origin::new(origin));
-        *stamp.mark()
+        if !joined.add(stamp.mark(), &input) {
+            joined.add_other(stamp.mark(), input);
+        }
     }
 
     /// The first pair of a tick that does not belong together: the later message comes first, and of it the first partner.
@@ -218,9 +180,9 @@ mod tests {
                 (0..digit(8)).map(|_| (digit(origins) as u32, u64::from(digit(6) == 0))).collect();
             joined.begin();
             // A tick before it leaves nothing behind.
-            (1..=6).for_each(|origin| joined.add(&mark(origin, 9), &"before"));
+            (1..=6).for_each(|origin| add(&joined, origin, 9, &"before"));
             joined.clear();
-            tick.iter().for_each(|&(origin, number)| joined.add(&mark(origin, number), &"input"));
+            tick.iter().for_each(|&(origin, number)| add(&joined, origin, number, &"input"));
             let expected = first_pair(&tick);
             let (ticks, pair) = joined.mixed();
             let found = pair.map(|pair| (pair.origin as u32 + 1, pair.sequences));
@@ -235,7 +197,7 @@ mod tests {
         let joined = Joined::default();
         for tick in 0..3 {
             joined.clear();
-            (tick..tick + 3).for_each(|number| joined.add(&mark(2, number), &"input"));
+            (tick..tick + 3).for_each(|number| add(&joined, 2, number, &"input"));
         }
         let (ticks, pair) = joined.mixed();
         assert_eq!((ticks, pair.map(|pair| (pair.origin, pair.sequences))), (3, Some((1, [0, 1]))));

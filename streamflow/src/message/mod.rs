@@ -51,7 +51,7 @@ pub use visit::MemoryVisitor;
 
 pub(crate) use carried::Carried;
 pub(crate) use edges::Edges;
-pub(crate) use joined::{Noted, Pair};
+pub(crate) use joined::{Input, Pair};
 pub(crate) use payload::Envelope;
 pub(crate) use queue::{Receiver, Sender};
 pub(crate) use stamp::Origin;

@@ -37,14 +37,6 @@ impl Mark {
     pub(crate) fn origin(&self) -> Option<Origin> {
         self.origin
     }
-
-    /// Whether both messages have this number and this origin.
-    #[inline]
-    pub(super) fn is(&self, other: &Self) -> bool {
-        // The numbers of origins are compared as such, and not as options, which takes two more instructions.
-        let number = |mark: &Self| mark.origin.map_or(0, Origin::get);
-        self.sequence == other.sequence && number(self) == number(other)
-    }
 }
 
 impl Stamp {

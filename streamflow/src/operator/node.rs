@@ -278,7 +278,6 @@ impl<O: Compute + Send + 'static> AnyNode for Node<O> {
     }
 
     fn compare(&mut self, inputs: &[bool]) {
-        self.runner.cx.compare(inputs.contains(&true));
         let mut compares = inputs.iter();
         self.parts.ports.inputs(&mut |input| input.compare(compares.next() == Some(&true)));
     }

@@ -38,7 +38,7 @@ impl<P: InputPort> Input<P> {
     /// An input without edges.
     #[allow(clippy::new_without_default, reason = "made by generated code alone")]
     pub fn new() -> Self {
-        Self { inlet: Inlet::new(P::NAME) }
+        Self { inlet: Inlet::new(const { &P::NAME }) }
     }
 
     /// The input in one tick.
@@ -283,7 +283,7 @@ impl<'t, A: Receive<'t>, S> In<'t, A, S> {
         S: HasMessage,
         <A::Message as Message>::Place: CarriesStream<A::Message>,
     {
-        let (node, port) = (self.cx.node(), self.inlet.name);
+        let (node, port) = (self.cx.node(), *self.inlet.name);
         let mut sent = self.inlet.batch().filter_map(|envelope| envelope.sent);
         let ordered = sent.try_for_each(|point| after.check(point, node, port));
         ordered.inspect_err(|error| lost(self.cx, "into_synchronized_data", self.inlet, error))?;

@@ -23,7 +23,7 @@ fn send_at_each_step(mut edge: Sender<u64>, number: u64) {
 #[test]
 fn a_batch_has_the_messages_that_wait_when_it_is_received() {
     for (at_most, expected) in [(0, 1), (2, 2), (3, 3), (9, 3)] {
-        let mut inlet = Inlet::new("numbers");
+        let mut inlet = Inlet::new(&"numbers");
         let options = EdgeOptions::new("edge", 3, Policy::BackPressure).unwrap();
         let mut edge = inlet.connect(options);
         (0..3).for_each(|number| send(&mut edge, number));
@@ -38,7 +38,7 @@ fn a_batch_has_the_messages_that_wait_when_it_is_received() {
 
 #[test]
 fn an_input_with_one_edge_is_in_place_again_in_the_run_after_a_flush() {
-    let mut inlet = Inlet::new("numbers");
+    let mut inlet = Inlet::new(&"numbers");
     let options = EdgeOptions::new("edge", 3, Policy::BackPressure).unwrap();
     let mut edge = inlet.connect(options);
     for _ in 0..2 {
@@ -55,7 +55,7 @@ fn an_input_with_one_edge_is_in_place_again_in_the_run_after_a_flush() {
 
 #[test]
 fn flush_gets_no_message_of_an_edge_that_keeps_its_own_in_this_run() {
-    let mut inlet = Inlet::new("numbers");
+    let mut inlet = Inlet::new(&"numbers");
     let options = EdgeOptions::new("edge", 3, Policy::BackPressure).unwrap();
     let mut edges = [inlet.connect(options), inlet.connect(options)];
     for (kept, expected) in [(true, vec![7]), (false, vec![5, 7])] {
@@ -93,7 +93,7 @@ fn an_edge_counts_its_messages_in_each_form_of_its_queue() {
         (plain(8, Policy::BackPressure).feedback(), 0, 1),
     ];
     for (options, dropped, initial) in forms {
-        let mut inlet = Inlet::new("numbers");
+        let mut inlet = Inlet::new(&"numbers");
         let mut sender = inlet.connect(options);
         let envelope = |number| Envelope {
             message: Payload::One(number),
@@ -146,7 +146,7 @@ fn sequences(inlet: &mut Inlet<u64>) -> Vec<Option<u64>> {
 #[test]
 fn a_message_without_a_partner_makes_room_and_the_next_one_is_staged() {
     for policy in [Policy::BackPressure, Policy::Pop] {
-        let mut inlet = Inlet::<u64>::new("input");
+        let mut inlet = Inlet::<u64>::new(&"input");
         let options = EdgeOptions::new("a >> b", 1, policy).unwrap();
         let (mut one, mut other) = (inlet.connect(options), inlet.connect(options));
         numbered(&mut one, 3);

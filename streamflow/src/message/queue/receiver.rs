@@ -156,13 +156,13 @@ impl<T> Receiver<T> {
         }
     }
 
-    /// The held message was received. Returns whether there is one.
-    pub(crate) fn release(&self) -> bool {
+    /// The held message was received. Returns it.
+    pub(crate) fn release(&mut self) -> Option<&Envelope<T>> {
         // The room in a ring is free when the message is handed out or dropped, which is in this tick.
         if let Messages::Locked { queue, .. } = &self.messages {
             queue.release();
         }
-        self.message().is_some()
+        self.message()
     }
 
     /// Drops the held message, since it has no partner. It is counted before the drop, which may panic.
@@ -189,13 +189,14 @@ impl<T> Receiver<T> {
     }
 
     /// The consumer's message becomes the first one that waits. A message that a failed tick has left is dropped.
-    /// Returns whether there is one.
+    /// Returns it.
     #[inline]
-    pub(crate) fn receive(&mut self) -> bool {
-        match &mut self.messages {
-            Messages::Ring { ring, has_first: has_first @ false } => {
-                *has_first = !ring.is_empty();
-                *has_first
+    pub(crate) fn receive(&mut self) -> Option<&Envelope<T>> {
+        match self.messages {
+            Messages::Ring { ref ring, has_first: ref mut has_first @ false } => {
+                let first = ring.first()?;
+                *has_first = true;
+                Some(first)
             }
             _ => self.receive_other(),
         }
@@ -216,14 +217,14 @@ impl<T> Receiver<T> {
     }
 
     #[inline(never)]
-    fn receive_other(&mut self) -> bool {
+    fn receive_other(&mut self) -> Option<&Envelope<T>> {
         self.drop_message();
         match &mut self.messages {
             Messages::Ring { ring, has_first } => *has_first = !ring.is_empty(),
             Messages::Locked { queue, message } => **message = queue.pop(),
             Messages::Place(_) => {}
         }
-        self.message().is_some()
+        self.message()
     }
 
     /// The consumer's message.

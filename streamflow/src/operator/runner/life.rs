@@ -29,7 +29,7 @@ impl NodeRunner {
         hooks: &mut dyn Hooks,
         run: &Arc<RunControl>,
     ) -> Result<()> {
-        let carries = self.cx.begin_notes();
+        let carries = self.cx.carries();
         let mut checked = Ok(());
         hooks.ports().inputs(&mut |input| {
             if checked.is_ok() {
