@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use super::*;
-use crate::message::{Metadata, Payload, Policy};
+use crate::message::{Origin, Payload, Policy};
 use crate::turns::hooks;
 
 fn send(edge: &mut Sender<u64>, number: u64) {
@@ -165,5 +165,62 @@ fn a_message_without_a_partner_makes_room_and_the_next_one_is_staged() {
         assert_eq!((inlet.handled, inlet.take(), inlet.take()), (Handled::Taken, 5, 5));
         let dropped: Vec<_> = inlet.edges().iter().map(|edge| edge.dropped_alone).collect();
         assert_eq!(dropped, [1, 0]);
+    }
+}
+
+/// Sends a message of a tick of a source, whose data begins at that moment.
+fn begun(edge: &mut Sender<u64>, at: Timestamp, number: u64) {
+    let mut metadata = Metadata::default();
+    metadata.stamp.begin(at, number, Origin::new(1));
+    let message = Payload::One(number);
+    assert!(edge.push(Envelope { message, metadata, sent: None }).is_none());
+}
+
+/// A tick of two inputs, of which the first one has several edges. The last message has another number, or the same.
+fn carried_of_ticks(policy: Policy, edges: usize, modes: [bool; 4]) -> Carried {
+    let [compares, carries, is_staged, is_other] = modes;
+    let mut inlets = [Inlet::new(&"left"), Inlet::new(&"right")];
+    let options = EdgeOptions::new("edge", 1, policy).unwrap();
+    let mut senders: Vec<_> = (0..edges).map(|_| inlets[0].connect(options)).collect();
+    senders.push(inlets[1].connect(options));
+    inlets.iter_mut().for_each(|inlet| {
+        inlet.compares = compares;
+        inlet.start(carries).unwrap();
+    });
+    let mut carried = Carried::default();
+    for tick in [5, 6] {
+        carried.clear_marks();
+        carried.clear();
+        for (index, sender) in senders.iter_mut().enumerate() {
+            let number = if is_other && index == edges { tick + 1 } else { tick };
+            begun(sender, Timestamp(tick), number);
+        }
+        for inlet in &mut inlets {
+            if is_staged {
+                inlet.stage(&mut |_| ());
+            }
+            inlet.receive_noted(&carried);
+            assert_eq!(inlet.finish(), Handled::Taken);
+        }
+    }
+    carried
+}
+
+#[test]
+fn messages_are_compared_and_carried_on_in_each_way_in_which_a_tick_receives_them() {
+    let policies = [Policy::BackPressure, Policy::Pop];
+    for (policy, edges) in policies.into_iter().flat_map(|policy| [1, 2, 3].map(|n| (policy, n))) {
+        for bits in 0..16 {
+            let modes = [1, 2, 4, 8].map(|bit| bits & bit != 0);
+            let [compares, carries, _, is_other] = modes;
+            let carried = carried_of_ticks(policy, edges, modes);
+            let pair = (compares && is_other).then_some((0, ["left", "right"], [5, 6]));
+            let mixed = (if pair.is_some() { 2 } else { 0 }, pair);
+            let (ticks, first) = carried.mixed();
+            let first = first.map(|pair| (pair.origin, pair.inputs, pair.sequences));
+            assert_eq!((ticks, first), mixed, "{policy:?}, {edges} edges, {modes:?}");
+            let number = carries.then_some(6);
+            assert_eq!(carried.metadata().sequence(), number, "{policy:?}, {edges}, {modes:?}");
+        }
     }
 }
