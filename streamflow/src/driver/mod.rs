@@ -180,7 +180,9 @@ pub struct StreamOptions {
 /// - A stream executes its work in order, and after the records that
 ///   [`wait_event`](Driver::wait_event) made it wait for.
 /// - Calls of several threads for one stream or one event take effect one after the other, as under a lock: the thread of
-///   a later call sees all that the thread of an earlier one had written before its call.
+///   a later call sees all that the thread of an earlier one had written before its call. If a thread records or
+///   synchronises a stream while another one queues work there, that holds for what it has written before a sequentially
+///   consistent fence before its call: a driver that [replays](replay) takes some calls without a lock.
 /// - Work that a query or a synchronisation reports as complete has executed, and the host sees what it
 ///   wrote.
 /// - A copy that [blocks the host](CopyKind::blocks_host) no longer touches host memory once the call has

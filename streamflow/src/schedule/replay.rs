@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::context::NodeCell;
 use crate::driver::replay::{ReplayReport, ReplayRun};
+use crate::driver::report_in_drop;
 use crate::error::{Error, Result};
 use crate::graph::{AnyNode, Graph};
 use crate::operator::OnFailure;
@@ -56,6 +57,7 @@ impl Replay {
         self.run.switch_off(
             "workers run the graph; only passes of the one-thread scheduler are replayed",
         );
+        report_in_drop("ending the replay of a run", self.leave());
     }
 
     /// A pass begins. Returns whether it is replayed.
@@ -91,8 +93,26 @@ impl Replay {
         }
     }
 
+    /// There are no more passes.
+    ///
+    /// # Errors
+    /// As for [`end`](Self::end), and of a question whether work is complete.
+    pub(super) fn leave(&mut self) -> Result<()> {
+        let Self { run, platform, .. } = self;
+        match platform.driver().replays() {
+            Some(driver) => Ok(driver.leave(run)?),
+            None => Ok(()),
+        }
+    }
+
     pub(super) fn report(&self) -> ReplayReport {
         self.run.report()
+    }
+}
+
+impl Drop for Replay {
+    fn drop(&mut self) {
+        report_in_drop("ending the replay of a run", self.leave());
     }
 }
 

@@ -371,6 +371,7 @@ impl Run {
             }
         }
         if self.platform.driver().sticky_error().is_none() {
+            followed.extend(self.replay.as_mut().and_then(|replay| replay.leave().err()));
             followed.extend(self.in_progress.give_back().err());
         }
         if self.races.look() {

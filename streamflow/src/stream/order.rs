@@ -26,8 +26,9 @@
 //! 2. **A record covers what came before it began.** A point that is taken later does not count on it: the number of
 //!    records is raised before the driver records. The driver takes the calls for a stream one after the other, as under a
 //!    lock (a promise of [`Driver`](crate::driver::Driver)). So either the work was queued before the record, or the thread
-//!    that queued it sees the record's number when it takes its point, on every processor. A wait that another thread
-//!    queues during the record is not covered: what the stream had waited for is copied before the driver records.
+//!    that queued it sees the record's number when it takes its point, on every processor. Where a thread records a stream
+//!    of another one, that promise asks for a fence between the number and the call. A wait that another thread queues
+//!    during the record is not covered: what the stream had waited for is copied before the driver records.
 //!    `stream::tests::order::a_record_that_is_under_way_does_not_count`,
 //!    `stream::tests::order::a_wait_that_is_queued_during_a_record_is_not_covered`
 //! 3. **Only a call that the driver has taken counts.** A stream's clock is raised after the driver has taken the wait, by

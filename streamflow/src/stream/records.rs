@@ -6,7 +6,7 @@ use super::clock::Snapshot;
 use super::ring::{Record, Ring};
 use super::seen::Seen;
 use crate::lock::{Held, Lock};
-use crate::sync::{AtomicBool, AtomicU64, Ordering};
+use crate::sync::{AtomicBool, AtomicU64, Ordering, fence};
 use std::hint::cold_path;
 
 /// The records of one stream.
@@ -81,7 +81,10 @@ impl Records {
     /// A record number without an event, for all that was queued so far: only where the host is about to wait for it.
     pub(super) fn number_without_event(&self) -> u64 {
         let _ring = self.lock();
-        self.begin()
+        let number = self.begin();
+        // By rule 2.
+        fence(Ordering::SeqCst);
+        number
     }
 
     /// Makes a record if a point was taken since the last one. Later waits for such points then wait for no later work:
@@ -225,7 +228,11 @@ impl Records {
         call: impl FnOnce(usize) -> Result<(), E>,
     ) -> Result<bool, E> {
         prepare()?;
-        let made = self.record_locked(ring, seen, call)?;
+        let made = self.record_locked(ring, seen, |slot| {
+            // By rule 2: another thread may queue work of the stream meanwhile.
+            fence(Ordering::SeqCst);
+            call(slot)
+        })?;
         Ok(made.is_some_and(|number| ring.covering(number, found)))
     }
 

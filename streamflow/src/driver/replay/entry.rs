@@ -86,7 +86,10 @@ impl<D: Driver> Replaying<D> {
 
     /// Takes a call that a trace can have, and that is not simply the next one. Returns whether it is sent now; then its stream is ready for it.
     fn take(&self, stream: RawStream, given: Given<'_>) -> DriverResult<Taken> {
-        let taken = self.with_bodies(|state, who| self.take_in(state, who, stream, given));
+        let taken = self.with_bodies(|state, who| {
+            self.rest_by_now(state);
+            self.take_in(state, who, stream, given)
+        });
         taken.unwrap_or(Ok(Taken::Send))
     }
 
@@ -208,11 +211,22 @@ impl<D: Driver> Replaying<D> {
         disturbed.unwrap_or(Ok(()))
     }
 
-    /// After such a call.
-    pub(super) fn disturbed(&self, stream: RawStream) {
+    /// After a call for a stream that was made directly, or that no trace can have. A run may have begun meanwhile.
+    #[inline]
+    pub(super) fn queued<R>(&self, stream: RawStream, done: R) -> R {
         if self.is_on() {
-            self.with(|state, _| state.stream(stream).dirty = true);
+            self.note_queued(stream);
         }
+        done
+    }
+
+    #[cold]
+    fn note_queued(&self, stream: RawStream) {
+        self.with(|state, _| {
+            if state.keeps(Omission::Meanwhile) {
+                state.stream(stream).dirty = true;
+            }
+        });
     }
 
     /// Before the host asks or waits. `launch` is the launch whose end is asked for.
@@ -222,6 +236,7 @@ impl<D: Driver> Replaying<D> {
         ask: impl Fn(&mut State, u64) -> DriverResult<R>,
     ) -> DriverResult<Option<R>> {
         let answered = self.with_bodies(|state, (thread, _)| {
+            self.rest_by_now(state);
             state.before_answer(&self.below, thread)?;
             match launch(state) {
                 0 => Ok(None),
@@ -240,6 +255,28 @@ impl<D: Driver> Replaying<D> {
         }
         self.with(|state, _| state.note_complete(list));
         Ok(())
+    }
+
+    /// Turns the switch off after the last run, if all launches are complete.
+    pub(super) fn rest(&self, state: &mut State) -> DriverResult<()> {
+        if state.is_resting && state.rest(&self.below)? {
+            state.is_resting = false;
+            self.switch.turn_off();
+        }
+        Ok(())
+    }
+
+    /// As [`rest`](Self::rest), at a call of somebody else, who does not get the error. The end of the next run tries again.
+    #[inline]
+    fn rest_by_now(&self, state: &mut State) {
+        if state.is_resting
+            && let Err(error) = self.rest(state)
+        {
+            state.is_resting = false;
+            log::write(move || {
+                tracing::warn!(%error, "graphs of runs that have ended could not be asked for their progress: calls stay slower");
+            });
+        }
     }
 
     /// The launch with work of a stream that the stream itself does not wait for.

@@ -40,9 +40,8 @@ unsafe impl<D: Driver> Layer for Replaying<D> {
     }
 
     unsafe fn destroy_stream(&self, stream: RawStream) -> DriverResult<()> {
-        let is_on = self.is_on();
         let forgotten: Option<DriverResult<()>> = self.with(|state, who| {
-            if is_on {
+            if self.is_on() {
                 state.disturb(&self.below, who, "a stream that is destroyed", None)?;
                 state.settle(&self.below, stream)?;
             }
@@ -141,7 +140,7 @@ unsafe impl<D: Driver> Layer for Replaying<D> {
             return unsafe { self.wait_or_hold(stream, event) };
         }
         // SAFETY: the caller's contract.
-        unsafe { self.below.wait_event(stream, event) }
+        self.queued(stream, unsafe { self.below.wait_event(stream, event) })
     }
 
     unsafe fn query_event(&self, event: RawEvent) -> DriverResult<bool> {
@@ -182,17 +181,13 @@ unsafe impl<D: Driver> Layer for Replaying<D> {
     ) -> DriverResult<MemoryRange> {
         self.disturb(Some(stream), "an allocation of device memory", None)?;
         // SAFETY: the caller's contract.
-        let range = unsafe { self.below.allocate(stream, bytes, source) };
-        self.disturbed(stream);
-        range
+        self.queued(stream, unsafe { self.below.allocate(stream, bytes, source) })
     }
 
     unsafe fn free(&self, stream: RawStream, range: MemoryRange) -> DriverResult<()> {
         self.disturb(Some(stream), "a free of device memory", None)?;
         // SAFETY: the caller's contract.
-        let freed = unsafe { self.below.free(stream, range) };
-        self.disturbed(stream);
-        freed
+        self.queued(stream, unsafe { self.below.free(stream, range) })
     }
 
     #[inline]
@@ -206,7 +201,7 @@ unsafe impl<D: Driver> Layer for Replaying<D> {
             return self.send_or_hold(stream, Given::Recycle(range), send);
         }
         // SAFETY: the caller's contract.
-        unsafe { self.below.recycle(stream, range) }
+        self.queued(stream, unsafe { self.below.recycle(stream, range) })
     }
 
     unsafe fn adopt(&self, device: DeviceId, range: MemoryRange) -> DriverResult<()> {
@@ -218,15 +213,13 @@ unsafe impl<D: Driver> Layer for Replaying<D> {
     unsafe fn disown(&self, stream: RawStream, range: MemoryRange) -> DriverResult<()> {
         self.disturb(Some(stream), "memory of other code", None)?;
         // SAFETY: the caller's contract.
-        unsafe { self.below.disown(stream, range) }
+        self.queued(stream, unsafe { self.below.disown(stream, range) })
     }
 
     unsafe fn wait_for_device(&self, stream: RawStream) -> DriverResult<()> {
         self.disturb(Some(stream), "a wait for the whole device", None)?;
         // SAFETY: the caller's contract.
-        let waited = unsafe { self.below.wait_for_device(stream) };
-        self.disturbed(stream);
-        waited
+        self.queued(stream, unsafe { self.below.wait_for_device(stream) })
     }
 
     unsafe fn free_pinned(&self, device: DeviceId, range: MemoryRange) -> DriverResult<()> {
@@ -246,7 +239,7 @@ unsafe impl<D: Driver> Layer for Replaying<D> {
             return self.send_or_hold(stream, Given::Copy(copy), send);
         }
         // SAFETY: the caller's contract.
-        unsafe { self.below.copy(stream, copy) }
+        self.queued(stream, unsafe { self.below.copy(stream, copy) })
     }
 
     unsafe fn fill(&self, stream: RawStream, range: MemoryRange, byte: u8) -> DriverResult<()> {
@@ -259,7 +252,7 @@ unsafe impl<D: Driver> Layer for Replaying<D> {
             return self.send_or_hold(stream, Given::Fill(range, byte), send);
         }
         // SAFETY: the caller's contract.
-        unsafe { self.below.fill(stream, range, byte) }
+        self.queued(stream, unsafe { self.below.fill(stream, range, byte) })
     }
 
     unsafe fn load_kernel(
@@ -285,7 +278,7 @@ unsafe impl<D: Driver> Layer for Replaying<D> {
             return self.send_or_hold(stream, Given::Launch(launch), send);
         }
         // SAFETY: the caller's contract.
-        unsafe { self.below.launch(stream, launch) }
+        self.queued(stream, unsafe { self.below.launch(stream, launch) })
     }
 
     // No call of a library is compared: each is sent, after what is held back.
@@ -305,9 +298,7 @@ unsafe impl<D: Driver> Layer for Replaying<D> {
         };
         self.disturb(Some(stream), what, Some(Omission::Libraries))?;
         // SAFETY: the caller's contract.
-        let called = unsafe { self.below.call_library(stream, call) };
-        self.disturbed(stream);
-        called
+        self.queued(stream, unsafe { self.below.call_library(stream, call) })
     }
 
     unsafe fn launch_host_function(
@@ -317,8 +308,6 @@ unsafe impl<D: Driver> Layer for Replaying<D> {
     ) -> DriverResult<()> {
         self.disturb(Some(stream), "a host function", Some(Omission::HostFunctions))?;
         // SAFETY: the caller's contract.
-        let queued = unsafe { self.below.launch_host_function(stream, function) };
-        self.disturbed(stream);
-        queued
+        self.queued(stream, unsafe { self.below.launch_host_function(stream, function) })
     }
 }

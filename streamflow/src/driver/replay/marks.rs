@@ -12,8 +12,12 @@ impl<D: Driver> Replays for Replaying<D> {
         if run.is_off() {
             return false;
         }
-        self.on.store(true, Ordering::Relaxed);
         let began = self.with(|state, (thread, _)| {
+            if !std::mem::replace(&mut run.has_begun, true) {
+                state.runs += 1;
+                state.is_resting = false;
+                self.switch.turn_on();
+            }
             // Only one pass is under way: that of another thread goes on. After a call that has failed nothing is held back.
             let is_free = state.pass.is_none() && state.lost.cause().is_none();
             if is_free {
@@ -45,6 +49,25 @@ impl<D: Driver> Replays for Replaying<D> {
         self.tick.end();
         let done = self.with_bodies(|state, _| state.end_pass(&self.below)).transpose()?;
         run.note(done.unwrap_or_default());
-        Ok(())
+        if run.is_off() { self.leave(run) } else { Ok(()) }
+    }
+
+    fn leave(&self, run: &mut ReplayRun) -> DriverResult<()> {
+        // What is left of a pass, after an error or a panic.
+        let ended = self.end(run);
+        if !run.has_begun {
+            return ended;
+        }
+        let left = self.with_bodies(|state, _| {
+            state.runs -= 1;
+            if state.runs > 0 {
+                return Ok(());
+            }
+            state.is_resting = true;
+            let rested = self.rest(state);
+            rested.and(state.failed.take().map_or(Ok(()), Err))
+        });
+        run.has_begun = left.is_none();
+        ended.and(left.unwrap_or(Ok(())))
     }
 }

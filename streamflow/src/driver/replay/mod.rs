@@ -2,7 +2,7 @@
 //!
 //! [`Replaying`] wraps a driver. The platforms that [`PlatformBuilder`](crate::platform::PlatformBuilder) makes have it
 //! directly above CUDA or the simulator, below the race checker and all other layers: those see each call, as it was
-//! asked for. While no graph replays, a call costs one load and a branch more.
+//! asked for. While no run replays, a call costs a load or two and a branch more (`switch.rs`).
 //!
 //! # A segment
 //!
@@ -93,6 +93,7 @@ mod report;
 mod sending;
 mod shared_driver;
 mod state;
+mod switch;
 #[cfg(all(test, not(loom)))]
 mod tests;
 mod tick;
@@ -107,15 +108,16 @@ pub use tick::ReplayedTick;
 
 use self::lost::Lost;
 use self::state::State;
-use super::{Driver, DriverResult};
+use self::switch::Switch;
+use super::{Driver, DriverResult, report_in_drop};
 use crate::lock::Lock;
-use crate::sync::{AtomicBool, AtomicU64, Ordering};
+use crate::sync::AtomicU64;
 
 /// A driver whose passes can be replayed. See the [module](self).
 pub struct Replaying<D: Driver> {
     below: D,
-    /// Whether a graph has asked for replay. Then calls may be held back, and records be those of a graph's launch.
-    on: AtomicBool,
+    /// Whether calls may be held back, and records be those of a graph's launch.
+    switch: Switch,
     tick: Arc<ReplayedTick>,
     /// The node whose hook runs in the pass.
     node: AtomicU64,
@@ -146,7 +148,7 @@ impl<D: Driver> Replaying<D> {
         let state = State::default();
         Self {
             below,
-            on: AtomicBool::new(false),
+            switch: Switch::default(),
             tick: Arc::default(),
             node: AtomicU64::new(0),
             lost: state.lost.clone(),
@@ -174,7 +176,7 @@ impl<D: Driver> Replaying<D> {
 
     #[inline]
     fn is_on(&self) -> bool {
-        self.on.load(Ordering::Relaxed)
+        self.switch.is_on()
     }
 }
 
@@ -182,7 +184,10 @@ impl<D: Driver> Drop for Replaying<D> {
     fn drop(&mut self) {
         // After a sticky error nothing is given back.
         if self.sticky_error().is_none() {
-            self.state.get_mut().destroy(&self.below);
+            let state = self.state.get_mut();
+            let failed = state.failed.take().map_or(Ok(()), Err);
+            report_in_drop("a driver that replays is dropped", failed);
+            state.destroy(&self.below);
         }
     }
 }
@@ -237,6 +242,12 @@ pub enum Omission {
     Lost,
     /// Rule 4, for the other lanes.
     OtherLanes,
+    /// Rule 4, for what was sent while no run replayed.
+    SentMeanwhile,
+    /// Rule 2, for what was recorded while no run replayed.
+    RecordedMeanwhile,
+    /// Rule 4, for a call of another thread that a run does not see when it begins.
+    Meanwhile,
     /// Rule 5.
     Conflicts,
     /// Held-back calls are not sent before another thread's.
@@ -272,4 +283,11 @@ pub trait Replays: Send + Sync + fmt::Debug {
     /// The first of a call that was held back.
     #[doc(hidden)]
     fn end(&self, run: &mut ReplayRun) -> DriverResult<()>;
+
+    /// The run makes no more passes. The host has waited for its work, unless the run has failed.
+    ///
+    /// # Errors
+    /// The first of a call that was held back, or of a question whether its work is complete.
+    #[doc(hidden)]
+    fn leave(&self, run: &mut ReplayRun) -> DriverResult<()>;
 }

@@ -39,6 +39,11 @@ impl<T> Objects<T> {
         self.list.get(place as usize)
     }
 
+    /// All objects, and what is left of those that were removed.
+    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
+        self.list.iter_mut()
+    }
+
     #[inline]
     pub(super) fn at_mut(&mut self, place: u32) -> Option<&mut T> {
         self.list.get_mut(place as usize)

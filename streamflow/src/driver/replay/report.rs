@@ -81,6 +81,8 @@ pub struct ReplayRun {
     pub(super) off: Option<Cow<'static, str>>,
     /// Passes without any launch of a graph, in a row.
     in_vain: u64,
+    /// Whether it counts as one that replays.
+    pub(super) has_begun: bool,
     pub(super) is_in_pass: bool,
     pub(super) is_eager: bool,
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::Omission;
+use super::bound;
 use super::cursor::{Cursor, Outside};
 use super::fingerprint::Seen;
 use super::lane::Lane;
@@ -13,7 +14,8 @@ use super::mode::{Mode, Pass};
 use super::objects::Objects;
 use super::trace::Trace;
 use crate::driver::{
-    DeviceId, Driver, DriverError, RawEvent, RawFunction, RawStream, StreamFlags, StreamOptions,
+    DeviceId, Driver, DriverError, DriverResult, RawEvent, RawFunction, RawStream, StreamFlags,
+    StreamOptions,
 };
 
 /// The state of a driver that replays.
@@ -51,6 +53,10 @@ pub(super) struct State {
     pub(super) omission: Option<Omission>,
     /// Whether a segment is a graph when it comes for the first time.
     pub(super) is_eager: bool,
+    /// How many runs replay.
+    pub(super) runs: u32,
+    /// Whether the last of them has ended, and launches of it may be incomplete: the [switch](super::switch) is still on.
+    pub(super) is_resting: bool,
     /// How many threads wait for lanes, without the lock: meanwhile no lane is destroyed.
     pub(super) waiting: u32,
     /// Traces that came once.
@@ -192,6 +198,28 @@ impl State {
         if let Some(known) = self.events.get_mut(event.handle()) {
             known.launch = 0;
         }
+    }
+
+    /// Makes ready for calls that are made without this state, as the [switch](super::switch) needs it. Returns `false`, and
+    /// changes nothing that counts, while a run replays, a launch may be incomplete, or calls are refused.
+    pub(super) fn rest(&mut self, below: &dyn Driver) -> DriverResult<bool> {
+        let is_refused = self.lost.cause().is_some() || below.sticky_error().is_some();
+        if self.runs > 0 || is_refused {
+            return Ok(false);
+        }
+        for lane in &mut self.lanes {
+            bound::bind(below, lane.stream.device())?;
+            if !lane.is_empty(below)? {
+                return Ok(false);
+            }
+            lane.completed = lane.last;
+        }
+        let is_dirty = self.keeps(Omission::SentMeanwhile);
+        self.streams.iter_mut().for_each(|stream| stream.dirty = is_dirty);
+        if self.keeps(Omission::RecordedMeanwhile) {
+            self.events.iter_mut().for_each(|event| event.launch = 0);
+        }
+        Ok(true)
     }
 
     /// Destroys the lanes and the rest that this layer made.

@@ -12,6 +12,7 @@ mod order;
 mod probe;
 mod random;
 mod sent;
+mod switch;
 mod world;
 
 use super::Omission;

@@ -11,10 +11,12 @@ use crate::driver::{
 #[derive(Debug)]
 pub(super) struct Probe {
     host: HostDriver,
-    /// What the next wait or record does.
+    /// What the next wait, record or query of a stream does.
     pub(super) fails: AtomicU8,
     /// Whether a host's wait for an event goes on.
     pub(super) gate: AtomicU8,
+    /// Whether a stream's wait for an event goes on: it stops before it is made.
+    pub(super) wait_gate: AtomicU8,
     /// Whether it needs nothing of a library's call, as a device's driver.
     pub(super) is_passed_over: AtomicBool,
 }
@@ -22,14 +24,16 @@ pub(super) struct Probe {
 /// For `Probe::fails`.
 pub(super) const FAILS_WAIT: u8 = 1;
 pub(super) const FAILS_RECORD: u8 = 2;
-/// For `Probe::gate`: the next wait stops, and has stopped.
+pub(super) const FAILS_QUERY: u8 = 3;
+/// For the gates: the next wait stops, and has stopped.
 pub(super) const CLOSED: u8 = 1;
 pub(super) const REACHED: u8 = 2;
 
 impl Probe {
     pub(super) fn new(host: HostDriver) -> Self {
         let is_passed_over = AtomicBool::new(false);
-        Self { host, fails: AtomicU8::new(0), gate: AtomicU8::new(0), is_passed_over }
+        let [fails, gate, wait_gate] = [(); 3].map(|()| AtomicU8::new(0));
+        Self { host, fails, gate, wait_gate, is_passed_over }
     }
 
     fn fails(&self, which: u8) -> DriverResult<()> {
@@ -43,6 +47,14 @@ impl Probe {
             }),
             Err(_) => Ok(()),
         }
+    }
+}
+
+/// Stops at a gate that is closed, until a test opens it.
+fn stop(gate: &AtomicU8) {
+    let closed = gate.compare_exchange(CLOSED, REACHED, Ordering::AcqRel, Ordering::Acquire);
+    while closed.is_ok() && gate.load(Ordering::Acquire) == REACHED {
+        std::thread::yield_now();
     }
 }
 
@@ -61,8 +73,15 @@ unsafe impl Layer for Probe {
 
     unsafe fn wait_event(&self, stream: RawStream, event: RawEvent) -> DriverResult<()> {
         self.fails(FAILS_WAIT)?;
+        stop(&self.wait_gate);
         // SAFETY: the caller's contract.
         unsafe { self.host.wait_event(stream, event) }
+    }
+
+    unsafe fn query_stream(&self, stream: RawStream) -> DriverResult<bool> {
+        self.fails(FAILS_QUERY)?;
+        // SAFETY: the caller's contract.
+        unsafe { self.host.query_stream(stream) }
     }
 
     unsafe fn record_event(&self, event: RawEvent, stream: RawStream) -> DriverResult<()> {
@@ -72,11 +91,7 @@ unsafe impl Layer for Probe {
     }
 
     unsafe fn synchronize_event(&self, event: RawEvent) -> DriverResult<()> {
-        let closed =
-            self.gate.compare_exchange(CLOSED, REACHED, Ordering::AcqRel, Ordering::Acquire);
-        while closed.is_ok() && self.gate.load(Ordering::Acquire) == REACHED {
-            std::thread::yield_now();
-        }
+        stop(&self.gate);
         // SAFETY: the caller's contract.
         unsafe { self.host.synchronize_event(event) }
     }

@@ -6,7 +6,7 @@ use std::thread;
 
 use super::SEEDS;
 use super::world::{World, mixed};
-use crate::driver::replay::Omission;
+use crate::driver::replay::{Omission, ReplayRun, Replays};
 use crate::splitmix::SplitMix;
 
 const STREAMS: usize = 3;
@@ -143,14 +143,16 @@ fn raise(clock: &mut Clock, to: Clock) {
 fn is_right(seed: u64, is_eager: bool, left_out: Option<Omission>) -> bool {
     let random = &mut SplitMix::new(seed);
     let mut world = World::new(seed % SEEDS, left_out);
-    if is_eager {
-        world.run.set_eager();
-    }
     let templates: Vec<Vec<Step>> = (0..1 + random.below(3))
         .map(|_| (0..2 + random.below(4)).map(|_| Step::drawn(random)).collect())
         .collect();
     let mut done = Done::default();
-    let mut which = 0;
+    // Two runs whose passes alternate, and that end and begin again: calls are made directly in between.
+    let mut runs = [std::mem::take(&mut world.run), ReplayRun::default()];
+    if is_eager {
+        runs.iter_mut().for_each(ReplayRun::set_eager);
+    }
+    let (mut which, mut run) = (0, 0);
     for _ in 0..8 + random.below(40) {
         if one_in(random, 3) {
             which = random.below(templates.len());
@@ -166,7 +168,7 @@ fn is_right(seed: u64, is_eager: bool, left_out: Option<Omission>) -> bool {
             .then(|| (random.below(steps.len() + 1), random.below(4), one_in(random, 2)));
         // A call that another thread makes meanwhile.
         let foreign = one_in(random, 12).then(|| random.below(steps.len() + 1));
-        world.pass(|world| {
+        world.pass_of(&mut runs[run], |world| {
             for (place, step) in steps.iter().enumerate() {
                 if let Some((at, event, waits)) = asks
                     && at == place
@@ -184,6 +186,15 @@ fn is_right(seed: u64, is_eager: bool, left_out: Option<Omission>) -> bool {
                 }
             }
         });
+        if one_in(random, 6) {
+            if one_in(random, 2) {
+                (0..STREAMS).for_each(|stream| world.finish(stream));
+            }
+            world.driver.leave(&mut runs[run]).unwrap();
+        }
+        if one_in(random, 6) {
+            run = 1 - run;
+        }
         // Outside of the passes.
         while one_in(random, 4) {
             done.step(&world, Step::drawn(random));
@@ -229,6 +240,8 @@ fn random_programs_find_each_missing_rule() {
         Answers,
         EarlierLaunches,
         SentBefore,
+        SentMeanwhile,
+        RecordedMeanwhile,
         RecordsOutside,
         RecordedAgain,
         RecordedAgainSent,

@@ -125,6 +125,11 @@ impl World {
         self.has_ended_well = self.driver.end(&mut self.run).is_ok();
     }
 
+    /// Ends the run.
+    pub(super) fn leave(&mut self) {
+        self.driver.leave(&mut self.run).unwrap();
+    }
+
     pub(super) fn report(&self) -> ReplayReport {
         self.run.report()
     }

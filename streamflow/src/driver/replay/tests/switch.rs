@@ -1,0 +1,225 @@
+//! Calls while no run replays, and beside a run that begins or ends.
+
+use std::sync::atomic::Ordering;
+use std::thread;
+
+use super::probe::{CLOSED, FAILS_QUERY, REACHED};
+use super::world::{World, mixed, two_kernels};
+use super::{SEEDS, needs};
+use crate::driver::Driver;
+use crate::driver::replay::{Omission, ReplayRun, Replays};
+
+fn other_run() -> ReplayRun {
+    ReplayRun::new(["other".into()].into_iter())
+}
+
+/// What is in cells 0 and 1 after so many times `two_kernels`.
+fn after(times: u64) -> (u64, u64) {
+    (0..times).fold((0, 0), |(first, second), _| {
+        let first = mixed(first, first, 5);
+        (first, mixed(second, first, 1))
+    })
+}
+
+fn cells(world: &World) -> (u64, u64) {
+    (world.now(0), world.now(1))
+}
+
+/// Runs a graph to its end.
+fn finished_run(world: &mut World, pass: fn(&World)) {
+    (0..5).for_each(|_| world.pass(pass));
+    (0..3).for_each(|stream| world.finish(stream));
+    world.leave();
+    assert!(!world.driver.is_on());
+}
+
+/// The launches of a second run come after what was sent since the first one.
+#[test]
+fn what_is_sent_while_no_run_replays_comes_before_later_launches() {
+    needs(Omission::SentMeanwhile, |world| {
+        finished_run(world, two_kernels);
+        two_kernels(world);
+        world.pass(two_kernels);
+        world.finish(0);
+        cells(world) == after(7)
+    });
+}
+
+/// The event holds a record of a launch of the first run, and then one of stream 2, which the second run waits for.
+#[test]
+fn what_is_recorded_while_no_run_replays_is_waited_for() {
+    needs(Omission::RecordedMeanwhile, |world| {
+        finished_run(world, |world| {
+            two_kernels(world);
+            world.record(2, 0);
+        });
+        let before = world.now(0);
+        world.mix(2, 2, 2, 7);
+        world.record(2, 2);
+        world.pass(|world| {
+            world.wait(0, 2);
+            world.mix(0, 0, 2, 5);
+            world.mix(0, 1, 0, 1);
+        });
+        world.finish(0);
+        world.now(0) == mixed(before, mixed(0, 0, 7), 5)
+    });
+}
+
+/// A thread is in the middle of a wait, which it makes directly, when a run begins. The run launches a graph that has work
+/// of the stream before the wait is made; its next graph relies on the wait.
+#[test]
+fn a_wait_that_a_run_does_not_see_when_it_begins_comes_before_its_later_launches() {
+    let writes = |world: &World| {
+        world.mix(1, 4, 4, 5);
+        world.mix(1, 5, 4, 1);
+    };
+    let reads = |world: &World| {
+        world.mix(1, 0, 2, 5);
+        world.mix(1, 1, 0, 1);
+    };
+    for rule in [None, Some(Omission::Meanwhile)] {
+        let wrong = (0..SEEDS).filter(|seed| {
+            let mut world = World::new(*seed, rule);
+            for _ in 0..5 {
+                world.pass(writes);
+                world.pass(reads);
+            }
+            finished_run(&mut world, writes);
+            let before = world.now(0);
+            world.mix(2, 2, 2, 7);
+            world.record(2, 2);
+            let mut run = other_run();
+            let gate = &world.driver.below().wait_gate;
+            gate.store(CLOSED, Ordering::Release);
+            thread::scope(|scope| {
+                let waits = scope.spawn(|| {
+                    world.bind();
+                    world.wait(1, 2);
+                });
+                while gate.load(Ordering::Acquire) != REACHED {
+                    thread::yield_now();
+                }
+                world.pass_of(&mut run, writes);
+                gate.store(0, Ordering::Release);
+                waits.join().unwrap();
+            });
+            world.pass_of(&mut run, reads);
+            assert_eq!(run.report().replayed, 2, "seed {seed}: {}", run.report());
+            world.finish(1);
+            world.now(0) != mixed(before, mixed(0, 0, 7), 5)
+        });
+        let wrong = wrong.count();
+        assert_eq!(wrong > 0, rule.is_some(), "{rule:?}: wrong data under {wrong} seeds");
+    }
+}
+
+/// A record of a launch is no record of CUDA: a wait for it is none, unless the launch is complete.
+#[test]
+fn calls_are_made_directly_only_when_all_launches_are_complete() {
+    let mut later = 0;
+    for seed in 0..SEEDS {
+        let mut world = World::new(seed, None);
+        let recorded = |world: &World| {
+            two_kernels(world);
+            world.record(0, 0);
+        };
+        (0..5).for_each(|_| world.pass(recorded));
+        // The host has not waited.
+        world.leave();
+        later += u32::from(world.driver.is_on());
+        world.wait(1, 0);
+        world.mix(1, 2, 1, 3);
+        world.finish(1);
+        assert_eq!(world.now(2), mixed(0, after(5).1, 3), "seed {seed}");
+        // The first submission that finds the launches complete is the last one that asks.
+        world.finish(0);
+        world.mix(1, 2, 1, 3);
+        world.finish(1);
+        world.mix(1, 2, 1, 3);
+        assert!(!world.driver.is_on(), "seed {seed}");
+    }
+    assert!(later > 0, "each launch is complete at once");
+}
+
+#[test]
+fn calls_are_made_directly_when_the_last_run_has_ended() {
+    let mut world = World::new(0, None);
+    let mut other = other_run();
+    world.pass(two_kernels);
+    world.pass_of(&mut other, two_kernels);
+    world.finish(0);
+    world.leave();
+    assert!(world.driver.is_on());
+    world.driver.leave(&mut other).unwrap();
+    assert!(!world.driver.is_on());
+    // The end of a run counts once.
+    world.pass(two_kernels);
+    world.driver.leave(&mut other).unwrap();
+    assert!(world.driver.is_on());
+    world.finish(0);
+    world.leave();
+    assert!(!world.driver.is_on());
+}
+
+/// None of its passes was replayed: the rest of its calls is made directly.
+#[test]
+fn a_run_that_gives_up_replays_no_more() {
+    let mut world = World::new(0, None);
+    let mut passes = 0;
+    while !world.run.is_off() {
+        world.pass(|world| world.mix(0, 0, 0, 5));
+        world.finish(0);
+        passes += 1;
+        assert!(passes < 1000);
+    }
+    world.mix(0, 0, 0, 5);
+    world.finish(0);
+    assert!(!world.driver.is_on(), "{}", world.report());
+}
+
+#[test]
+fn a_run_that_ends_in_a_pass_sends_what_is_held_back() {
+    for seed in 0..SEEDS {
+        let mut world = World::new(seed, None);
+        (0..5).for_each(|_| world.pass(two_kernels));
+        world.driver.begin(&mut world.run);
+        two_kernels(&world);
+        world.leave();
+        world.finish(0);
+        assert_eq!(cells(&world), after(6), "seed {seed}");
+        world.mix(1, 2, 2, 0);
+        world.finish(1);
+        world.mix(1, 2, 2, 0);
+        assert!(!world.driver.is_on(), "seed {seed}");
+    }
+}
+
+/// The end of the run returns the error of a question that fails. A later call asks once more.
+#[test]
+fn a_question_that_fails_is_told_and_asked_again() {
+    let mut world = World::new(0, None);
+    let fails = |world: &World| world.driver.below().fails.store(FAILS_QUERY, Ordering::Release);
+    for calls in [1, 2] {
+        (0..5).for_each(|_| world.pass(two_kernels));
+        world.finish(0);
+        fails(&world);
+        let error = world.driver.leave(&mut world.run).unwrap_err();
+        assert!(error.to_string().contains("a test wants it"), "{error}");
+        assert!(world.driver.is_on());
+        if calls == 2 {
+            // This call succeeds. The error is in the log, and nobody asks until another run has ended.
+            fails(&world);
+            world.mix(1, 2, 2, 0);
+            world.finish(1);
+            world.mix(1, 2, 2, 0);
+            assert!(world.driver.is_on());
+            world.pass(two_kernels);
+            (0..2).for_each(|stream| world.finish(stream));
+            world.leave();
+        } else {
+            world.mix(1, 2, 2, 0);
+        }
+        assert!(!world.driver.is_on());
+    }
+}
