@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use streamflow::driver::Driver;
 use streamflow::driver::host::HostDriver;
 use streamflow::driver::replay::Replaying;
+use streamflow::driver::{Driver, LibraryCalls};
 use streamflow::prelude::*;
 use streamflow::schedule::{Report, Schedule};
 use streamflow_tests::forms::Form;
-use streamflow_tests::layers::{CallKind, FailNth};
+use streamflow_tests::layers::{CallKind, FailNth, PassedOver};
 use streamflow_tests::seen;
 use streamflow_tests::{Failed, Suite, check, check_equal, check_text};
 
@@ -22,10 +22,12 @@ pub(crate) fn add(suite: Suite) -> Suite {
                 .seeded("a_held_back_launch_that_fails_names_its_operator", held_back)
                 .seeded("a_graph_that_can_t_be_made_is_sent", not_made)
                 .both("grids_that_always_change_switch_replay_off", changing)
+                .seeded("a_run_that_gives_up_leaves_calls_direct", given_up)
         })
         .seeded("a_graph_that_can_t_be_launched_is_sent", not_launched)
         .both("a_handle_that_was_given_out_breaks_replay", given_out)
         .both("two_graphs_in_turn_are_both_replayed", two_graphs)
+        .seeded("calls_are_direct_again_when_runs_have_ended", direct_again)
 }
 
 /// What replays nothing.
@@ -239,5 +241,59 @@ fn two_graphs(platform: &Platform) -> Result<(), Failed> {
         check_equal(seen::all(got), vec![expected(TICKS, NEVER)])?;
         check(replayed(report)?.replayed > TICKS / 4, || report.to_string())?;
     }
+    Ok(())
+}
+
+/// A platform with its driver, which shows whether calls are made directly.
+fn passed_over(seed: u64) -> Result<(Platform, Arc<dyn Driver>), Failed> {
+    let host = Arc::new(HostDriver::builder().seed(seed).build());
+    let driver = Arc::new(Replaying::over(Arc::new(PassedOver(host))));
+    Ok((Platform::builder().memory(FEW).driver(driver.clone())?, driver))
+}
+
+fn check_direct(driver: &Arc<dyn Driver>, is_direct: bool, when: &str) -> Result<(), Failed> {
+    let found = driver.library_calls();
+    check((found == LibraryCalls::Unseen) == is_direct, || format!("{when}: {found:?}"))
+}
+
+/// By `run`, by ticks, by an error, and where the graph is dropped in the middle of a run.
+fn direct_again(seed: u64) -> Result<(), Failed> {
+    let (platform, driver) = passed_over(seed)?;
+    check_direct(&driver, true, "before the first run")?;
+    for _ in 0..2 {
+        let got = Got::default();
+        let report = Diamond::new(&platform, TICKS, NEVER, got.clone())?.run()?;
+        check_equal(seen::all(&got), vec![expected(TICKS, NEVER)])?;
+        check(replayed(&report)?.replayed > TICKS / 2, || report.to_string())?;
+        check_direct(&driver, true, "after a run")?;
+    }
+    let mut graph = Diamond::new(&platform, NEVER, NEVER, Got::default())?;
+    let mut other = Diamond::new(&platform, NEVER, NEVER, Got::default())?;
+    for _ in 0..TICKS {
+        graph.tick()?;
+        other.tick()?;
+    }
+    graph.end_run()?;
+    check_direct(&driver, false, "while another run replays")?;
+    drop(other);
+    let got = Got::default();
+    Handing::new(&platform, TICKS, NEVER, got)?.run()?;
+    check_direct(&driver, true, "after a graph was dropped, and a later run")?;
+    let blocks = |tick| if tick < TICKS { 1 } else { usize::MAX };
+    check(Widening::new(&platform, NEVER, blocks, Got::default())?.run().is_err(), || {
+        "such a grid is accepted".into()
+    })?;
+    check_direct(&driver, true, "after an error")
+}
+
+fn given_up(seed: u64) -> Result<(), Failed> {
+    let (platform, driver) = passed_over(seed)?;
+    let blocks = |tick| 1 + tick as usize;
+    let mut graph = Widening::new(&platform, NEVER, blocks, Got::default())?;
+    for _ in 0..200 {
+        graph.tick()?;
+    }
+    check_direct(&driver, true, "after 128 passes in vain")?;
+    graph.end_run()?;
     Ok(())
 }

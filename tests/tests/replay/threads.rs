@@ -4,16 +4,19 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 
 use streamflow::prelude::*;
+use streamflow::testing::{Explorer, scope};
+use streamflow_tests::kernels::{add_one, fill};
 use streamflow_tests::seen;
 use streamflow_tests::{Failed, Suite, check, check_equal};
 
-use super::data::{few, replayed};
+use super::data::{Diamond, few, replayed};
 use super::nodes::*;
 
 pub(crate) fn add(suite: Suite) -> Suite {
     suite
         .both("a_thread_reads_memory_of_a_pass_that_is_held_back", |platform| run(platform, true))
         .both("a_thread_reads_memory_beside_passes", |platform| run(platform, false))
+        .plain("runs_begin_and_end_beside_a_thread", explored)
 }
 
 const TICKS: u64 = 160;
@@ -129,4 +132,37 @@ fn run(platform: &Platform, waits: bool) -> Result<(), Failed> {
         .map(|(_, passes)| passes)
         .sum();
     check(!waits || interrupted > 0, || report.to_string())
+}
+
+/// Enough that most ticks of a run are replayed.
+const SHORT: u64 = 24;
+
+/// Three runs begin to replay and end, while a thread makes streams wait for each other, and frees and takes memory of the
+/// same pools.
+fn runs_beside_a_thread(platform: &Platform) -> Result<()> {
+    let platform = &few(platform)?;
+    let pool = platform.stream_pool("SIDE", &CudaStreamPool::new())?;
+    let (a, b) = (pool.allocate("a")?, pool.allocate("b")?);
+    scope(|scope| {
+        let other = scope.spawn(move || {
+            (0..SHORT as u8).try_for_each(|time| {
+                let value = f32::from(time);
+                let len = 4 + usize::from(time);
+                let mut data = platform.buffer::<f32>(len, &a)?;
+                a.launch::<fill>(len, (&mut data, value))?;
+                b.launch::<add_one>(len, (&mut data,))?;
+                Ok(check_equal(b.download_blocking(&data)?, vec![value + 1.0; len])?)
+            })
+        });
+        let runs = (0..3).try_for_each(|_| {
+            let got = Got::default();
+            Diamond::new(platform, SHORT, u64::MAX, got.clone())?.run()?;
+            Ok(check_equal(seen::all(&got), vec![expected(SHORT, u64::MAX)])?)
+        });
+        other.join().map_err(|_| Failure::msg("the thread panicked"))?.and(runs)
+    })
+}
+
+fn explored() -> Result<(), Failed> {
+    Ok(Explorer::new().seeds(12).run(runs_beside_a_thread)?.check()?)
 }

@@ -38,6 +38,14 @@ impl<D: Driver> Drop for Waiting<'_, D> {
     }
 }
 
+/// What becomes of a call.
+pub(super) enum Looked<R> {
+    /// It is held back.
+    Held,
+    /// It is made directly.
+    Beside(R),
+}
+
 /// The number of the calling thread.
 fn thread() -> u64 {
     THREAD.try_with(|mark| std::ptr::from_ref(mark).addr() as u64).unwrap_or_default()
@@ -75,13 +83,28 @@ impl<D: Driver> Replaying<D> {
         Some(done)
     }
 
-    /// Whether a call is the next one of the trace that this thread follows: then it is held back. `compare` gets the state
-    /// and the node that asks. It makes no driver call.
+    /// What becomes of a call, at a look at the state: it is the next one of the trace that this thread follows and so held
+    /// back, or it is beside all passes. `None` for a call that takes the long way.
+    ///
+    /// `compare` gets the state and the node that asks, and makes no driver call. `beside` makes the call if nothing may come
+    /// between this look and the call.
     #[inline]
-    pub(super) fn is_next(&self, compare: impl FnOnce(&mut State, u32) -> bool) -> bool {
+    pub(super) fn look<R>(
+        &self,
+        stream: RawStream,
+        compare: impl FnOnce(&mut State, u32) -> bool,
+        beside: impl FnOnce(&mut State) -> Option<R>,
+    ) -> Option<Looked<R>> {
         // Another thread has the state, or this is a call from inside of another one: the long way.
-        let Some(mut state) = self.state.try_lock() else { return false };
-        state.follower == thread() && compare(&mut state, self.node.load(Ordering::Relaxed) as u32)
+        let mut state = self.state.try_lock()?;
+        if state.follower == thread() {
+            let node = self.node.load(Ordering::Relaxed) as u32;
+            return compare(&mut state, node).then_some(Looked::Held);
+        }
+        if !state.is_beside(Some(stream)) {
+            return None;
+        }
+        beside(&mut state).map(Looked::Beside)
     }
 
     /// Takes a call that a trace can have, and that is not simply the next one. Returns whether it is sent now; then its stream is ready for it.
@@ -108,10 +131,26 @@ impl<D: Driver> Replaying<D> {
         Ok(taken)
     }
 
-    /// Holds back a call that is not simply the next one, or sends it.
+    /// Holds back a call that queues work, or sends it.
+    #[inline]
+    pub(super) fn send_or_hold(
+        &self,
+        stream: RawStream,
+        is_next: impl FnOnce(&mut State, u32) -> bool,
+        given: Given<'_>,
+        send: impl FnOnce() -> DriverResult<()>,
+    ) -> DriverResult<()> {
+        match self.look(stream, is_next, |_| Some(())) {
+            Some(Looked::Held) => Ok(()),
+            Some(Looked::Beside(())) => self.queued(stream, send()),
+            None => self.take_long(stream, given, send),
+        }
+    }
+
+    /// The same, of a call that takes the long way.
     #[cold]
     #[inline(never)]
-    pub(super) fn send_or_hold(
+    fn take_long(
         &self,
         stream: RawStream,
         given: Given<'_>,
@@ -201,7 +240,8 @@ impl<D: Driver> Replaying<D> {
         what: &'static str,
         rule: Option<Omission>,
     ) -> DriverResult<()> {
-        if !self.is_on() {
+        let is_beside = || self.state.try_lock().is_some_and(|state| state.is_beside(stream));
+        if !self.is_on() || is_beside() {
             return Ok(());
         }
         let disturbed = self.with(|state, who| {
@@ -220,13 +260,14 @@ impl<D: Driver> Replaying<D> {
         done
     }
 
-    #[cold]
+    #[inline(never)]
     fn note_queued(&self, stream: RawStream) {
-        self.with(|state, _| {
-            if state.keeps(Omission::Meanwhile) {
-                state.stream(stream).dirty = true;
+        match self.state.try_lock() {
+            Some(mut state) => state.note_queued(stream),
+            None => {
+                self.with(|state, _| state.note_queued(stream));
             }
-        });
+        }
     }
 
     /// Before the host asks or waits. `launch` is the launch whose end is asked for.
@@ -235,6 +276,12 @@ impl<D: Driver> Replaying<D> {
         launch: impl Fn(&mut State) -> u64,
         ask: impl Fn(&mut State, u64) -> DriverResult<R>,
     ) -> DriverResult<Option<R>> {
+        if let Some(mut state) = self.state.try_lock()
+            && state.is_beside(None)
+            && launch(&mut state) == 0
+        {
+            return Ok(None);
+        }
         let answered = self.with_bodies(|state, (thread, _)| {
             self.rest_by_now(state);
             state.before_answer(&self.below, thread)?;

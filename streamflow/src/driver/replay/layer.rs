@@ -1,6 +1,7 @@
 //! The driver calls of a [`Replaying`].
 
 use super::bound;
+use super::entry::Looked;
 use super::state::State;
 use super::trace::Given;
 use super::{Omission, Replaying, Replays};
@@ -120,11 +121,22 @@ unsafe impl<D: Driver> Layer for Replaying<D> {
     #[inline]
     unsafe fn record_event(&self, event: RawEvent, stream: RawStream) -> DriverResult<()> {
         if self.is_on() {
-            if self.is_next(|state, node| state.is_next_record(node, stream, event)) {
-                return Ok(());
-            }
-            // SAFETY: the caller's contract.
-            return unsafe { self.record_or_hold(event, stream) };
+            let is_next = |state: &mut State, node| state.is_next_record(node, stream, event);
+            // Under the lock: the thread of a pass may hold back another record of the event.
+            let beside = |state: &mut State| {
+                // SAFETY: the caller's contract.
+                let done = unsafe { self.below.record_event(event, stream) };
+                if done.is_ok() {
+                    state.note_recorded(event);
+                }
+                Some(done)
+            };
+            return match self.look(stream, is_next, beside) {
+                Some(Looked::Held) => Ok(()),
+                Some(Looked::Beside(done)) => done,
+                // SAFETY: the caller's contract.
+                None => unsafe { self.record_or_hold(event, stream) },
+            };
         }
         // SAFETY: the caller's contract.
         unsafe { self.below.record_event(event, stream) }
@@ -133,11 +145,18 @@ unsafe impl<D: Driver> Layer for Replaying<D> {
     #[inline]
     unsafe fn wait_event(&self, stream: RawStream, event: RawEvent) -> DriverResult<()> {
         if self.is_on() {
-            if self.is_next(|state, node| state.is_next_wait(node, stream, event)) {
-                return Ok(());
-            }
-            // SAFETY: the caller's contract.
-            return unsafe { self.wait_or_hold(stream, event) };
+            let is_next = |state: &mut State, node| state.is_next_wait(node, stream, event);
+            let beside = |state: &mut State| {
+                let is_sent = state.launch_of(event) == 0;
+                // SAFETY: the caller's contract.
+                is_sent.then(|| unsafe { self.below.wait_event(stream, event) })
+            };
+            return match self.look(stream, is_next, beside) {
+                Some(Looked::Held) => Ok(()),
+                Some(Looked::Beside(done)) => done,
+                // SAFETY: the caller's contract.
+                None => unsafe { self.wait_or_hold(stream, event) },
+            };
         }
         // SAFETY: the caller's contract.
         self.queued(stream, unsafe { self.below.wait_event(stream, event) })
@@ -193,12 +212,10 @@ unsafe impl<D: Driver> Layer for Replaying<D> {
     #[inline]
     unsafe fn recycle(&self, stream: RawStream, range: MemoryRange) -> DriverResult<()> {
         if self.is_on() {
-            if self.is_next(|state, node| state.is_next_recycle(node, stream, range)) {
-                return Ok(());
-            }
+            let is_next = |state: &mut State, node| state.is_next_recycle(node, stream, range);
             // SAFETY: the caller's contract.
             let send = || unsafe { self.below.recycle(stream, range) };
-            return self.send_or_hold(stream, Given::Recycle(range), send);
+            return self.send_or_hold(stream, is_next, Given::Recycle(range), send);
         }
         // SAFETY: the caller's contract.
         self.queued(stream, unsafe { self.below.recycle(stream, range) })
@@ -231,12 +248,10 @@ unsafe impl<D: Driver> Layer for Replaying<D> {
     #[inline]
     unsafe fn copy(&self, stream: RawStream, copy: &CopyOp) -> DriverResult<()> {
         if self.is_on() {
-            if self.is_next(|state, node| state.is_next_copy(node, stream, copy)) {
-                return Ok(());
-            }
+            let is_next = |state: &mut State, node| state.is_next_copy(node, stream, copy);
             // SAFETY: the caller's contract.
             let send = || unsafe { self.below.copy(stream, copy) };
-            return self.send_or_hold(stream, Given::Copy(copy), send);
+            return self.send_or_hold(stream, is_next, Given::Copy(copy), send);
         }
         // SAFETY: the caller's contract.
         self.queued(stream, unsafe { self.below.copy(stream, copy) })
@@ -244,12 +259,10 @@ unsafe impl<D: Driver> Layer for Replaying<D> {
 
     unsafe fn fill(&self, stream: RawStream, range: MemoryRange, byte: u8) -> DriverResult<()> {
         if self.is_on() {
-            if self.is_next(|state, node| state.is_next_fill(node, stream, range, byte)) {
-                return Ok(());
-            }
+            let is_next = |state: &mut State, node| state.is_next_fill(node, stream, range, byte);
             // SAFETY: the caller's contract.
             let send = || unsafe { self.below.fill(stream, range, byte) };
-            return self.send_or_hold(stream, Given::Fill(range, byte), send);
+            return self.send_or_hold(stream, is_next, Given::Fill(range, byte), send);
         }
         // SAFETY: the caller's contract.
         self.queued(stream, unsafe { self.below.fill(stream, range, byte) })
@@ -270,12 +283,10 @@ unsafe impl<D: Driver> Layer for Replaying<D> {
     #[inline]
     unsafe fn launch(&self, stream: RawStream, launch: &Launch<'_>) -> DriverResult<()> {
         if self.is_on() {
-            if self.is_next(|state, node| state.is_next_launch(node, stream, launch)) {
-                return Ok(());
-            }
+            let is_next = |state: &mut State, node| state.is_next_launch(node, stream, launch);
             // SAFETY: the caller's contract.
             let send = || unsafe { self.below.launch(stream, launch) };
-            return self.send_or_hold(stream, Given::Launch(launch), send);
+            return self.send_or_hold(stream, is_next, Given::Launch(launch), send);
         }
         // SAFETY: the caller's contract.
         self.queued(stream, unsafe { self.below.launch(stream, launch) })

@@ -200,6 +200,26 @@ impl State {
         }
     }
 
+    /// Whether a call, for a stream or for none, needs nothing of this state and changes nothing of it: no pass is under way,
+    /// and the stream comes after each launch that has work of it. Then it counts as one that something was sent to: only a
+    /// launch with work of it ends that.
+    #[inline]
+    pub(super) fn is_beside(&self, stream: Option<RawStream>) -> bool {
+        let is_idle = self.pass.is_none() && !self.is_resting && self.lost.cause().is_none();
+        let is_clear = |stream| {
+            let known = self.streams.get(stream_key(stream));
+            known.is_some_and(|known| known.tail <= known.joined)
+        };
+        is_idle && stream.is_none_or(is_clear)
+    }
+
+    /// Notes that something was sent to a stream directly.
+    pub(super) fn note_queued(&mut self, stream: RawStream) {
+        if self.keeps(Omission::Meanwhile) {
+            self.stream(stream).dirty = true;
+        }
+    }
+
     /// Makes ready for calls that are made without this state, as the [switch](super::switch) needs it. Returns `false`, and
     /// changes nothing that counts, while a run replays, a launch may be incomplete, or calls are refused.
     pub(super) fn rest(&mut self, below: &dyn Driver) -> DriverResult<bool> {
@@ -209,10 +229,9 @@ impl State {
         }
         for lane in &mut self.lanes {
             bound::bind(below, lane.stream.device())?;
-            if !lane.is_empty(below)? {
+            if !lane.is_complete(below, lane.last)? {
                 return Ok(false);
             }
-            lane.completed = lane.last;
         }
         let is_dirty = self.keeps(Omission::SentMeanwhile);
         self.streams.iter_mut().for_each(|stream| stream.dirty = is_dirty);

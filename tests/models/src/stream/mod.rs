@@ -20,6 +20,8 @@ mod records;
 mod ring;
 #[path = "../../../../streamflow/src/stream/seen.rs"]
 mod seen;
+#[path = "../../../../streamflow/src/driver/replay/switch.rs"]
+mod switch;
 #[path = "../../../../streamflow/src/stream/table.rs"]
 mod table;
 #[path = "../../../../streamflow/src/stream/timeline.rs"]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use loom::thread;
 
 use super::clock::Clock;
-use super::{Refused, World};
+use super::{Point, Refused, World};
 use crate::explore::{execute, explore};
 
 const A: usize = 0;
@@ -39,6 +39,30 @@ pub(crate) fn work_during_a_record() {
             world.record(A).unwrap();
         },
     );
+}
+
+/// Work is held back by a run that begins to replay, while another thread records the stream for work before it.
+#[test]
+pub(crate) fn a_record_while_a_run_begins_to_replay() {
+    beside_a_pass(|world, before| world.wait(B, before).unwrap());
+}
+
+/// The same, while another thread waits for the stream.
+#[test]
+pub(crate) fn a_synchronisation_while_a_run_begins_to_replay() {
+    beside_a_pass(|world, _| world.synchronize(A));
+}
+
+fn beside_a_pass(call: fn(&World, Point)) {
+    explore(move || {
+        let world = Arc::new(World::replaying());
+        let before = world.work(A);
+        let other = world.clone();
+        let thread = thread::spawn(move || call(&other, before));
+        world.pass(A, 2);
+        thread.join().unwrap();
+        world.check();
+    });
 }
 
 /// Two threads queue work on one stream, and a third stream waits for the first point.

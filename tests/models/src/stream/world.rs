@@ -7,6 +7,7 @@ use super::ordered::Ordered;
 use super::records::Records;
 use super::ring::{RING, Record};
 use super::seen::Seen;
+use super::switch::Switch;
 use super::{PlatformNumber, Point};
 use crate::explore::{Observed, plain};
 use crate::sync::Mutex;
@@ -36,6 +37,16 @@ pub(crate) struct World {
     destroyed: Observed<[bool; STREAMS]>,
     /// How many calls the driver refuses.
     refusals: Plain<u32>,
+    /// For a driver that replays.
+    replay: Option<Replay>,
+}
+
+/// A driver that replays, above the one that keeps the truth.
+#[derive(Default)]
+struct Replay {
+    switch: Switch,
+    /// The state: how many pieces of work of each stream are held back.
+    held: Mutex<Before>,
 }
 
 struct Stream {
@@ -53,7 +64,13 @@ impl World {
             points: Plain::default(),
             destroyed: Observed::default(),
             refusals: Plain::default(),
+            replay: None,
         }
+    }
+
+    /// With a driver that replays.
+    pub(crate) fn replaying() -> Self {
+        Self { replay: Some(Replay::default()), ..Self::new() }
     }
 
     /// The driver refuses its next record or wait.
@@ -77,7 +94,43 @@ impl World {
         *queue
     }
 
+    /// Makes a call, as a driver that replays: while a run replays, behind what it holds back.
+    fn behind_held<R>(&self, call: impl FnOnce() -> R) -> R {
+        match &self.replay {
+            Some(replay) if replay.switch.is_on() => {
+                let mut held = replay.held.lock().unwrap();
+                self.send(&mut held);
+                call()
+            }
+            _ => call(),
+        }
+    }
+
+    fn send(&self, held: &mut Before) {
+        for (stream, held) in held.iter_mut().enumerate() {
+            (0..std::mem::take(held)).for_each(|_| {
+                self.queue(stream);
+            });
+        }
+    }
+
+    /// A pass of a run that replays: the driver holds back work of a stream, whose number this is there.
+    pub(crate) fn pass(&self, stream: usize, work: u64) {
+        let Replay { switch, held } = self.replay.as_ref().unwrap();
+        {
+            let mut held = held.lock().unwrap();
+            switch.turn_on();
+            held[stream] += 1;
+        }
+        self.take(stream, work);
+        self.send(&mut held.lock().unwrap());
+    }
+
     fn record_event(&self, stream: usize, slot: usize) -> Result<(), Refused> {
+        self.behind_held(|| self.make_record(stream, slot))
+    }
+
+    fn make_record(&self, stream: usize, slot: usize) -> Result<(), Refused> {
         let queue = self.queues[stream].lock().unwrap();
         assert!(!self.destroyed.get()[stream], "a destroyed stream is recorded");
         if self.is_refused() {
@@ -130,6 +183,18 @@ impl World {
     pub(crate) fn record(&self, stream: usize) -> Result<Option<u64>, Refused> {
         let Stream { records, seen } = &self.streams[stream];
         records.record(seen, |slot| self.record_event(stream, slot))
+    }
+
+    /// The host waits for a stream.
+    pub(crate) fn synchronize(&self, stream: usize) {
+        let Stream { records, .. } = &self.streams[stream];
+        let number = records.number_without_event();
+        self.behind_held(|| {
+            let queue = *self.queues[stream].lock().unwrap();
+            let mut done = plain(&self.done);
+            *done = std::array::from_fn(|index| done[index].max(queue[index]));
+        });
+        records.set_complete(number);
     }
 
     pub(crate) fn close(&self, stream: usize) -> Result<(), Refused> {

@@ -11,7 +11,7 @@ use crate::driver::{
 #[derive(Debug)]
 pub(super) struct Probe {
     host: HostDriver,
-    /// What the next wait, record or query of a stream does.
+    /// What the next wait, record or query of an event does.
     pub(super) fails: AtomicU8,
     /// Whether a host's wait for an event goes on.
     pub(super) gate: AtomicU8,
@@ -78,10 +78,10 @@ unsafe impl Layer for Probe {
         unsafe { self.host.wait_event(stream, event) }
     }
 
-    unsafe fn query_stream(&self, stream: RawStream) -> DriverResult<bool> {
+    unsafe fn query_event(&self, event: RawEvent) -> DriverResult<bool> {
         self.fails(FAILS_QUERY)?;
         // SAFETY: the caller's contract.
-        unsafe { self.host.query_stream(stream) }
+        unsafe { self.host.query_event(event) }
     }
 
     unsafe fn record_event(&self, event: RawEvent, stream: RawStream) -> DriverResult<()> {

@@ -6,7 +6,6 @@ use std::thread;
 use super::probe::{CLOSED, FAILS_QUERY, REACHED};
 use super::world::{World, mixed, two_kernels};
 use super::{SEEDS, needs};
-use crate::driver::Driver;
 use crate::driver::replay::{Omission, ReplayRun, Replays};
 
 fn other_run() -> ReplayRun {
@@ -200,26 +199,29 @@ fn a_run_that_ends_in_a_pass_sends_what_is_held_back() {
 fn a_question_that_fails_is_told_and_asked_again() {
     let mut world = World::new(0, None);
     let fails = |world: &World| world.driver.below().fails.store(FAILS_QUERY, Ordering::Release);
-    for calls in [1, 2] {
+    let ends = |world: &mut World| {
         (0..5).for_each(|_| world.pass(two_kernels));
-        world.finish(0);
-        fails(&world);
+        fails(world);
         let error = world.driver.leave(&mut world.run).unwrap_err();
         assert!(error.to_string().contains("a test wants it"), "{error}");
         assert!(world.driver.is_on());
-        if calls == 2 {
-            // This call succeeds. The error is in the log, and nobody asks until another run has ended.
-            fails(&world);
-            world.mix(1, 2, 2, 0);
-            world.finish(1);
-            world.mix(1, 2, 2, 0);
-            assert!(world.driver.is_on());
-            world.pass(two_kernels);
-            (0..2).for_each(|stream| world.finish(stream));
-            world.leave();
-        } else {
-            world.mix(1, 2, 2, 0);
-        }
-        assert!(!world.driver.is_on());
-    }
+    };
+    let calls = |world: &World| {
+        (0..2).for_each(|stream| world.finish(stream));
+        world.mix(1, 2, 2, 0);
+    };
+    ends(&mut world);
+    calls(&world);
+    assert!(!world.driver.is_on());
+    ends(&mut world);
+    // This launch succeeds. The error is in the log, and nobody asks until another run has ended.
+    fails(&world);
+    world.mix(1, 2, 2, 0);
+    assert_eq!(world.driver.below().fails.load(Ordering::Acquire), 0, "nobody has asked");
+    calls(&world);
+    assert!(world.driver.is_on());
+    world.pass(two_kernels);
+    world.finish(0);
+    world.leave();
+    assert!(!world.driver.is_on());
 }
