@@ -2,7 +2,8 @@
 //!
 //! [`Replaying`] wraps a driver. The platforms that [`PlatformBuilder`](crate::platform::PlatformBuilder) makes have it
 //! directly above CUDA or the simulator, below the race checker and all other layers: those see each call, as it was
-//! asked for. While no run replays, a call costs a load or two and a branch more (`switch.rs`).
+//! asked for. While no run replays, a call costs a relaxed load and a branch more, and twice that if it queues something
+//! (`switch.rs`).
 //!
 //! # A segment
 //!

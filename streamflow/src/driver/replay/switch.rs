@@ -1,35 +1,39 @@
 //! Whether calls go through the state, or directly to the driver below.
 //!
-//! # Off
+//! # The invariant
 //!
-//! While the switch is off, no call needs the state, and no call makes it wrong: no run replays, no call is held back, each
+//! While the switch is off, no call needs the state, and none makes it wrong: no run replays, no call is held back, each
 //! launch of a graph is complete, no event holds a record of a launch, and each stream counts as one that something was sent
-//! to. So a call costs a relaxed load and is made directly.
+//! to. So a call costs a relaxed load.
 //!
-//! The switch goes on where a run begins its first pass. It goes off where the last run has ended, once all launches are
-//! complete ([`State::rest`](super::state::State::rest)): at the end of that run, or at a later call. Both happen under the
-//! lock of the state.
+//! The switch goes on where a run begins its first pass. It goes off once the last run has ended and all launches are
+//! complete ([`State::rest`](super::state::State::rest)): at the end of that run, or at a later call that asks again. A run
+//! that gives up has ended. Both changes are made under the lock of the state.
+//!
+//! Between the passes of runs that replay, a call takes one look at the state. It is made directly if its stream comes after
+//! all launches that have work of it ([`State::is_beside`](super::state::State::is_beside)).
 //!
 //! # A call of another thread while the switch goes on
 //!
-//! Such a call has found the switch off and may not be made yet. The run does not wait for it, since a call can block: on a
-//! full queue, or until a device is idle. The call is in order all the same:
+//! The call has found the switch off and may not be made yet. The run does not wait for it, since a call can block: on a full
+//! queue, or until a device is idle. The call is in order all the same:
 //!
-//! - Whatever a thread knows of a pass, it knows from a message or by a lock. So it sees that the switch is on, and a call
-//!   that was begun before depends on nothing of the pass.
-//! - A kernel, a copy or a fill is queued by the thread that has the stream: `CudaStream` is not `Sync`. The pass uses this
+//! - Whatever a thread knows of a pass, it knows by a message or a lock, and so it sees the switch on. A call that was begun
+//!   before depends on nothing of the pass.
+//! - A kernel, a copy or a fill is queued by the thread that has the stream: `CudaStream` is not `Sync`. A pass can use this
 //!   stream only after it was handed over, and so after the call.
-//! - Several threads make one stream wait, and free memory on it: that on which a pool frees. Each call that queues something
-//!   looks at the switch again when it is made, and notes that something was sent to its stream. If a launch has asked for
-//!   that stream's work before the call, the call sees the switch, since the driver below takes the calls for a stream one
-//!   after the other; else the launch comes after the call.
-//! - Another thread than that of the pass may record its stream. The number of the record is stored first, and then the switch
-//!   is read; the run sets the switch first, and then reads the number for what it queues. A sequentially consistent fence
-//!   is between the two steps of both threads. So the thread finds the switch on, or the run sees the number and counts on
-//!   a later record: rule 2 of [`stream::order`](crate::stream), and a promise that [`Driver`](crate::driver::Driver) has
-//!   from its callers.
+//! - Several threads may make one stream wait, and allocate and free on it: the one of a memory pool. Each call that queues
+//!   something looks at the switch again when it is made, and notes that something was sent to its stream. If a launch has
+//!   asked for that stream's work before the call, the call sees the switch, since the driver below takes the calls for a
+//!   stream one after the other; else the launch comes after the call.
+//! - A thread may record, or synchronise, a stream whose owner has work held back. It stores the number of the record, and
+//!   then reads the switch; the run sets the switch, and then reads the number for what it queues. Both threads make a
+//!   sequentially consistent fence in between. So the call finds the switch on, or the run counts on a later record: rule 2
+//!   of [`stream::order`](crate::stream), with a promise of [`Driver`](crate::driver::Driver).
 //!
-//! A call that finds the switch on although it is off by now goes through the state, which is right at any time.
+//! The same holds for a call that has found itself beside all passes when a pass begins. A record and a wait are then made
+//! under the lock of the state. A call that finds the switch on although it is off by now goes through the state, which is
+//! right at any time.
 
 use crate::sync::{AtomicBool, Ordering, fence};
 
