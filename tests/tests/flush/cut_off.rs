@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use streamflow::prelude::*;
 use streamflow::time::Clock;
+use streamflow_tests::relays::{Join, Pass};
 use streamflow_tests::{Failed, Suite, check_equal};
 
 use super::operators::{Count, Finishes, List, Tail};
@@ -20,37 +21,6 @@ pub(crate) fn add(suite: Suite) -> Suite {
 
 /// How many messages `Tail` flushes.
 const TAIL: u64 = 20;
-
-/// Sends each number on.
-#[operator]
-struct Pass {
-    #[input]
-    i: u64,
-    #[output]
-    o: u64,
-}
-
-impl Compute for Pass {
-    fn compute(&mut self, io: PassIo<'_>, _: &ExecutionContext) -> Result<()> {
-        io.o.emit(io.i.receive().into_data())
-    }
-}
-
-#[operator]
-struct Join {
-    #[input]
-    a: &u64,
-    #[input]
-    b: &u64,
-}
-
-impl Compute for Join {
-    fn compute(&mut self, io: JoinIo<'_>, _: &ExecutionContext) -> Result<()> {
-        io.a.discard();
-        io.b.discard();
-        Ok(())
-    }
-}
 
 graph! {
     struct BehindSlow {

@@ -7,9 +7,10 @@ use streamflow::prelude::*;
 use streamflow::schedule::{DropReason, Dropped, End, Report, Workers};
 use streamflow::testing::{Explorer, yield_now};
 use streamflow::time::Clock;
+use streamflow_tests::relays::{Join, Pass};
 use streamflow_tests::{Failed, Suite, check, check_equal, check_text};
 
-use super::operators::{Join, Overlay, Pass};
+use super::operators::Overlay;
 use super::timing::{dropped, in_each_order, runs, sum};
 
 pub(crate) fn add(suite: Suite) -> Suite {

@@ -36,23 +36,6 @@ impl Compute for Overlay {
     }
 }
 
-/// Takes a message of each input.
-#[operator]
-pub(crate) struct Join {
-    #[input]
-    a: &u64,
-    #[input]
-    b: &u64,
-}
-
-impl Compute for Join {
-    fn compute(&mut self, io: JoinIo<'_>, _: &ExecutionContext) -> Result<()> {
-        io.a.discard();
-        io.b.discard();
-        Ok(())
-    }
-}
-
 /// Takes each number.
 #[operator]
 pub(crate) struct Takes {
@@ -64,21 +47,5 @@ impl Compute for Takes {
     fn compute(&mut self, io: TakesIo<'_>, _: &ExecutionContext) -> Result<()> {
         io.number.discard();
         Ok(())
-    }
-}
-
-/// Sends each number on.
-#[operator]
-pub(crate) struct Pass {
-    #[input]
-    i: u64,
-    #[output]
-    o: u64,
-}
-
-impl Compute for Pass {
-    fn compute(&mut self, io: PassIo<'_>, _: &ExecutionContext) -> Result<()> {
-        let i = io.i.receive().into_data();
-        io.o.emit(i)
     }
 }

@@ -3,10 +3,11 @@
 use streamflow::prelude::*;
 use streamflow::schedule::End;
 use streamflow_tests::greedy::greedy;
+use streamflow_tests::relays::{Join, Pass};
 use streamflow_tests::stereo::Counter;
 use streamflow_tests::{Failed, Suite, check, check_text, stalled};
 
-use super::operators::{Join, Overlay, Pass, Takes, Twice};
+use super::operators::{Overlay, Takes, Twice};
 
 pub(crate) fn add(suite: Suite) -> Suite {
     suite

@@ -7,10 +7,11 @@ use streamflow::prelude::*;
 use streamflow::schedule::{DropReason, Dropped, End, Report, Workers};
 use streamflow::testing::{Explorer, yield_now};
 use streamflow::time::{Clock, Timestamp};
+use streamflow_tests::relays::Join;
 use streamflow_tests::stereo::Counter;
 use streamflow_tests::{Failed, Suite, check, check_equal, check_text, stalled};
 
-use super::operators::{Join, Overlay, Takes, Twice};
+use super::operators::{Overlay, Takes, Twice};
 
 pub(crate) fn add(suite: Suite) -> Suite {
     suite
