@@ -60,10 +60,10 @@ impl Compute for Eats {
 
 /// Keeps what comes, and stops the graph when it has so much.
 #[operator]
-struct StopsAt {
+pub(crate) struct StopsAt {
     #[input]
     n: u64,
-    got: Vec<u64>,
+    pub(crate) got: Vec<u64>,
     most: usize,
 }
 
@@ -78,7 +78,7 @@ impl Compute for StopsAt {
 }
 
 /// The list has stopped the run, and each flush was before that.
-fn stopped(report: &Report) -> Result<(), Failed> {
+pub(crate) fn stopped(report: &Report) -> Result<(), Failed> {
     let by = StoppedBy::StopGraph("list".to_owned());
     check_equal(&report.end, &End::Stopped { by })?;
     check(report.nodes.iter().all(|node| !node.unflushed), || report.to_string())

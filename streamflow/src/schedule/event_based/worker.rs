@@ -125,6 +125,7 @@ impl protocol::Thread for Worker<'_, '_, '_> {
         }
         let found = self.found(node, step, raises);
         self.asks.set(team.stood(node, found));
+        turns::point("a worker gives a node back");
         if found.again && step == Step::Nothing {
             // A source that has nothing to send lets other threads run.
             turns::yield_turn();
