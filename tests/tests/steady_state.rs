@@ -2,6 +2,8 @@
 //! only launches, copies, records, waits and queries.
 #![allow(missing_docs, reason = "a test binary")]
 
+#[path = "steady_state/ends.rs"]
+mod ends;
 #[path = "transfers/leaves.rs"]
 mod leaves;
 #[path = "steady_state/many.rs"]
@@ -53,6 +55,7 @@ fn main() -> ExitCode {
         .devices("law12_transfers_and_policies_make_no_heap_allocations", 2, transfers)
         .both("law12_paths_of_several_origins_make_no_heap_allocations", origins)
         .both("law12_memory_with_many_readers_makes_no_heap_allocations", many_readers)
+        .both("law12_nodes_that_have_ended_make_no_heap_allocations", ends::ends)
         .host("law12_many_workers_and_waiting_nodes_make_no_heap_allocations", many_workers)
         .run_one_at_a_time()
 }

@@ -146,14 +146,7 @@ impl Ends {
             return Asks::default();
         }
         stands.iter_mut().enumerate().for_each(|(node, it)| *it = activity(node) == Activity::Done);
-        let mut has_grown = true;
-        while std::mem::take(&mut has_grown) {
-            for node in 0..stands.len() {
-                if !stands[node] && is_still(node) && waits.on[node].iter().any(|it| stands[*it]) {
-                    (stands[node], has_grown) = (true, true);
-                }
-            }
-        }
+        waits.grow(stands, is_still);
         let follow = follows(&|node| stands[node]);
         if follow != Asks::default() {
             self.note_state();

@@ -2,7 +2,7 @@
 
 use super::timing::Timing;
 use super::{Blocker, Graph};
-use crate::operator::NodeStatus;
+use crate::operator::{NodeStatus, UnmetCondition};
 
 /// Which nodes may wait for which, in any state of a run.
 pub(in crate::schedule) struct Waits {
@@ -12,9 +12,36 @@ pub(in crate::schedule) struct Waits {
     /// an edge each attendant waits for room.
     pub(in crate::schedule) may_run_for_ever: bool,
     /// By node, those whose messages, or room, it may wait for.
-    pub(in crate::schedule) on: Box<[Box<[usize]>]>,
+    on: Box<[On]>,
     /// The edges that may give way, with the nodes at both ends.
     pub(in crate::schedule) passing: Vec<(usize, [usize; 2])>,
+}
+
+/// The nodes that a node may wait for.
+#[derive(Clone, Default)]
+struct On {
+    /// It runs no more if one of these does not.
+    each: Vec<usize>,
+    /// It runs no more if none of these does: a message of one is enough.
+    any: Vec<usize>,
+}
+
+impl Waits {
+    /// Adds the nodes that run no more since these don't, of those that are still.
+    pub(in crate::schedule) fn grow(&self, stands: &mut [bool], is_still: impl Fn(usize) -> bool) {
+        let mut has_grown = true;
+        while std::mem::take(&mut has_grown) {
+            for (node, on) in self.on.iter().enumerate() {
+                let lacks = |stands: &[bool]| {
+                    let lacks_all = !on.any.is_empty() && on.any.iter().all(|it| stands[*it]);
+                    lacks_all || on.each.iter().any(|it| stands[*it])
+                };
+                if !stands[node] && is_still(node) && lacks(stands) {
+                    (stands[node], has_grown) = (true, true);
+                }
+            }
+        }
+    }
 }
 
 /// Which nodes of a graph may wait for which.
@@ -22,16 +49,19 @@ pub(in crate::schedule) fn waits(nodes: &[NodeStatus]) -> Waits {
     let graph = Graph::new(nodes);
     let timing = Timing::new(&graph);
     let (mut on, mut passing, mut may_run_for_ever) =
-        (vec![Vec::new(); nodes.len()], vec![], false);
+        (vec![On::default(); nodes.len()], vec![], false);
+    let takes_any: Vec<_> = (0..nodes.len()).map(|node| graph.takes_any(node)).collect();
     let edges = |node: &NodeStatus| node.inputs.clone().into_iter().flat_map(|input| input.edges);
     for edge in nodes.iter().flat_map(edges) {
         let ends = [&graph.producers, &graph.consumers].map(|all| all.get(&edge.id).copied());
         let [Some(from), Some(to)] = ends else { continue };
         if !edge.is_lossy() {
-            on[from].push(to);
+            on[from].each.push(to);
         }
-        if !timing.is_optional(edge.id) {
-            on[to].push(from);
+        if takes_any[to] && !edge.feedback {
+            on[to].any.push(from);
+        } else if !timing.is_optional(edge.id) {
+            on[to].each.push(from);
         }
         if timing.gives_way(edge.id) && !edge.is_lossy() {
             passing.push((edge.id, [from, to]));
@@ -39,7 +69,18 @@ pub(in crate::schedule) fn waits(nodes: &[NodeStatus]) -> Waits {
         may_run_for_ever |= edge.is_lossy() && timing.attends(from);
     }
     let is_attendant = (0..nodes.len()).map(|node| timing.attends(node)).collect();
-    Waits { is_attendant, may_run_for_ever, on: on.into_iter().map(Into::into).collect(), passing }
+    Waits { is_attendant, may_run_for_ever, on: on.into(), passing }
+}
+
+impl Graph<'_> {
+    /// Whether a message of any input lets a node run, at the begin of a run: all inputs are optional, and no condition waits for
+    /// messages of some of them. A condition shows that as long as nothing waits at the inputs.
+    fn takes_any(&self, node: usize) -> bool {
+        let awaits = |unmet: &UnmetCondition| !unmet.is_room && !unmet.edges.is_empty();
+        !self.has_required(node)
+            && self.waiting(node).next().is_none()
+            && !self.nodes[node].unmet.iter().any(awaits)
+    }
 }
 
 /// A set of nodes with those that the rule adds, until it adds none.
