@@ -11,9 +11,10 @@
 
 use std::sync::Arc;
 
+use super::following::{Asks, Following};
 use super::nodes::Look;
-use super::stall::{self, Waits};
-use crate::context::{Activity, RunControl};
+use super::stall;
+use crate::context::RunControl;
 use crate::graph::NodeStatus;
 use crate::operator::Flushing;
 
@@ -23,9 +24,7 @@ pub(super) const LOOKS_BETWEEN: u32 = 256;
 /// What a run remembers of its nodes, to find what follows when some have ended. A graph in which nothing follows has none.
 pub(super) struct Ends {
     control: Arc<RunControl>,
-    waits: Waits,
-    /// The nodes whose `flush` has not begun, each with those that must have ended before.
-    flushed: Vec<(usize, Box<[usize]>)>,
+    following: Arc<Following>,
     /// The nodes as they were at the begin, for those that another worker has.
     begin: Vec<NodeStatus>,
     /// By node, whether it seems to run no more.
@@ -38,15 +37,6 @@ pub(super) struct Ends {
     ticks: u64,
 }
 
-/// What may follow from the end of nodes.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Asks {
-    /// The run may be over.
-    pub(super) is_over: bool,
-    /// A `flush` may be due, or an edge may give way.
-    pub(super) goes_on: bool,
-}
-
 /// The outcome of a question.
 pub(super) struct Followed {
     /// Whether nodes may run that could not before.
@@ -57,15 +47,12 @@ pub(super) struct Followed {
 
 impl Ends {
     pub(super) fn new(nodes: Vec<NodeStatus>, control: &Arc<RunControl>) -> Option<Self> {
-        let (waits, flushed) = (stall::waits(&nodes), stall::flushed(&nodes));
-        let is_needed = !flushed.is_empty() || !waits.passing.is_empty() || waits.may_run_for_ever;
+        let following = Arc::new(Following::new(&nodes, control)?);
         let stands = vec![false; nodes.len()].into();
         let asked: Box<[u64]> = vec![0; nodes.len() + 2].into();
-        let control = control.clone();
-        is_needed.then(|| Self {
-            control,
-            waits,
-            flushed,
+        Some(Self {
+            control: control.clone(),
+            following,
             begin: nodes,
             stands,
             answered: asked.clone(),
@@ -75,26 +62,25 @@ impl Ends {
         })
     }
 
-    /// A node whose `flush` begins is no attendant any more: it ends, and others wait for what it sends.
+    /// What may follow, for all workers.
+    pub(super) fn following(&self) -> &Arc<Following> {
+        &self.following
+    }
+
+    /// The `flush` of a node begins.
     pub(super) fn begin_flush(&mut self, node: usize) {
-        self.waits.is_attendant[node] = false;
+        self.following.begin_flush(node);
         self.begin[node].flush = Flushing::GoesOn;
-        self.flushed.retain(|(pending, _)| *pending != node);
     }
 
     /// Whether the node is an attendant that may run for ever.
     pub(super) fn attends(&self, node: usize) -> bool {
-        self.waits.may_run_for_ever && self.waits.is_attendant[node]
+        self.following.attends(node)
     }
 
     /// By node, whether it seemed to run no more at the last question that might have had an answer.
     pub(super) fn stands(&self) -> &[bool] {
         &self.stands
-    }
-
-    /// By node, whether it [is such an attendant](Self::attends).
-    pub(super) fn attendants(&self) -> Box<[bool]> {
-        (0..self.stands.len()).map(|node| self.attends(node)).collect()
     }
 
     /// The assumed status of a node that another worker has: it waits for nothing.
@@ -105,7 +91,7 @@ impl Ends {
 
     /// Whether the run may be over, as no node can run but attendants. It counts as a pass.
     pub(super) fn may_be_over(&mut self) -> bool {
-        !self.waits.may_run_for_ever || self.asks().is_over || self.has_stalled()
+        !self.following.may_run_for_ever() || self.asks().is_over || self.has_stalled()
     }
 
     /// Counts a pass. Whether this is one in which the run may have stalled: no node but attendants has run for long.
@@ -124,37 +110,19 @@ impl Ends {
     /// What may follow now. Without memory, and by what the nodes show, so that `stall` may say that nothing does.
     #[inline]
     pub(super) fn asks(&mut self) -> Asks {
-        if self.control.ended() == 0 { Asks::default() } else { self.may_follow() }
+        if self.following.may_follow() { self.asks_now() } else { Asks::default() }
     }
 
     #[inline(never)]
-    fn may_follow(&mut self) -> Asks {
-        let Self { control, waits, flushed, stands, .. } = self;
-        let (nodes, attends) = (control.nodes(), &waits.is_attendant);
-        let activity = |node: usize| nodes[node].word().activity();
-        let is_still = |node: usize| matches!(activity(node), Activity::Done | Activity::Blocked);
-        let holds = |node: usize, stands: &dyn Fn(usize) -> bool| attends[node] || stands(node);
-        let follows = |stands: &dyn Fn(usize) -> bool| Asks {
-            is_over: waits.may_run_for_ever && (0..nodes.len()).all(|node| holds(node, stands)),
-            goes_on: flushed.iter().any(|(node, before)| {
-                stands(*node) && before.iter().all(|node| holds(*node, stands))
-            }) || waits.passing.iter().any(|(_, [from, to])| {
-                activity(*from) == Activity::Blocked && stands(*from) && stands(*to)
-            }),
-        };
-        if follows(&is_still) == Asks::default() {
-            return Asks::default();
-        }
-        stands.iter_mut().enumerate().for_each(|(node, it)| *it = activity(node) == Activity::Done);
-        waits.grow(stands, is_still);
-        let follow = follows(&|node| stands[node]);
-        if follow != Asks::default() {
+    fn asks_now(&mut self) -> Asks {
+        let asks = self.following.asks(&mut self.stands);
+        if asks != Asks::default() {
             self.note_state();
             if self.asked == self.answered {
                 return Asks::default();
             }
         }
-        follow
+        asks
     }
 
     /// Notes which nodes seem to run no more, how many ticks each of these has done, how many nodes have ended, and how many
@@ -184,7 +152,7 @@ impl Ends {
         let (edges, due) = stall::meanwhile(&statuses, &is_unknown);
         if !edges.is_empty() {
             (0..count).for_each(|node| _ = nodes.look(node, |node| node.give_way(&edges)));
-            self.waits.passing.retain(|(edge, _)| !edges.contains(edge));
+            self.following.give_way(&edges);
         }
         for due in &due {
             nodes.look(due.node, |node| node.begin_flush(&due.keep));

@@ -14,6 +14,7 @@ mod calls;
 mod choice;
 mod ends;
 mod event_based;
+mod following;
 mod greedy;
 mod handle;
 mod idle;

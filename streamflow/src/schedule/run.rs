@@ -3,7 +3,9 @@
 use std::mem;
 use std::sync::Arc;
 
-use super::ends::{Asks, Ends};
+use super::ends::Ends;
+use super::following::Asks;
+
 use super::greedy::{self, Pass};
 use super::idle::Idle;
 use super::limit::{Limit, RunFor};

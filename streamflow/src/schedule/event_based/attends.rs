@@ -25,10 +25,12 @@ use super::core::{Core, Looked, NodeId};
 use super::team::{Asked, Attends, Team};
 use crate::graph::AnyNode;
 use crate::lock::locked;
-use crate::schedule::ends::{Asks, LOOKS_BETWEEN};
+use crate::schedule::ends::LOOKS_BETWEEN;
+use crate::schedule::following::Asks;
 use crate::schedule::nodes::Look;
 use crate::schedule::outcome::Outcome;
 use crate::schedule::work;
+use crate::turns;
 
 /// The nodes of a team, of which the asking worker has all, or those that it has claimed.
 struct Seen<'s, 't, 'r, 'g> {
@@ -79,9 +81,9 @@ impl Team<'_, '_> {
     /// Begins a look at a node, which the calling worker holds. Returns whether the node is an attendant that does not run now,
     /// since an answer is due.
     pub(super) fn stands_still(&self, node: NodeId) -> bool {
-        let Attends { all, is_due, looked, .. } = &self.attends;
+        let Attends { following, is_due, looked, .. } = &self.attends;
         let stands_still = is_due.load(Ordering::Relaxed)
-            && all.get(node) == Some(&true)
+            && following.as_ref().is_some_and(|following| following.attends(node))
             && looked[node].swap(true, Ordering::Relaxed);
         if stands_still {
             self.ask(Some(node));
@@ -91,10 +93,10 @@ impl Team<'_, '_> {
 
     /// Ends a look at a node, which the calling worker holds. Returns whether it [asks](Self::ask) when it has given it back.
     pub(super) fn stood(&self, node: NodeId, found: Looked) -> bool {
-        let Attends { all, looks, is_due, .. } = &self.attends;
-        let Some(attends) = all.get(node) else { return false };
+        let Attends { following, looks, is_due, .. } = &self.attends;
+        let Some(following) = following else { return false };
         if found.changed {
-            if *attends {
+            if following.attends(node) {
                 let looks = looks.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
                 is_due.fetch_or(looks.is_multiple_of(LOOKS_BETWEEN), Ordering::Relaxed);
             }
@@ -102,11 +104,12 @@ impl Team<'_, '_> {
         }
         // Of two workers that ask after their looks, one sees what the other node shows.
         fence(Ordering::SeqCst);
-        found == Looked::default() && (self.control.ended() > 0 || is_due.load(Ordering::Relaxed))
+        found == Looked::default() && (is_due.load(Ordering::Relaxed) || following.may_follow())
     }
 
     /// Finds out what follows from the end of nodes. The calling worker holds this node, or none.
     pub(super) fn ask(&self, held: Option<NodeId>) {
+        turns::point("a worker asks what follows from the end of nodes");
         let Attends { asked, is_due, asks_again, .. } = &self.attends;
         let mut is_over = false;
         let mut place = locked(asked);
@@ -162,15 +165,15 @@ impl Team<'_, '_> {
     /// Ends the run if nobody is left for whom an attendant runs, and returns whether it does. `None`: there is no answer yet,
     /// since a node beside `held` is to be looked at, or another worker looks at an attendant; a node whose hook runs aside.
     fn is_over(&self, held: Option<NodeId>, asks: Asks, question: &mut Asked) -> Option<bool> {
-        let all = &self.attends.all;
         let Asked { ends, claimed } = question;
         let mut is_over = None;
-        if self.board.change(|core| core.claim_beside(held, all, claimed)) {
+        let attends = |node: NodeId| ends.attends(node);
+        if self.board.change(|core| core.claim_beside(held, attends, claimed)) {
             let is_unknown = |node: NodeId| {
                 let is_held = held != Some(node) && !claimed[node];
                 is_held && self.control.nodes()[node].word().activity().hook().is_none()
             };
-            if !(0..all.len()).any(is_unknown) {
+            if !(0..self.nodes.len()).any(is_unknown) {
                 let mut seen = Seen { team: self, of: Some((held, claimed)) };
                 let is_asked = asks.is_over || ends.have_stood();
                 let goes_on = !is_asked || work::goes_on(self.nodes.len(), &mut seen, Some(ends));
@@ -183,8 +186,8 @@ impl Team<'_, '_> {
             self.end_unless(is_over != Some(true));
             self.board.change(|core| core.release_beside(claimed));
         } else {
-            let mut others = self.control.nodes().iter().zip(all).filter(|(_, attends)| !**attends);
-            if others.any(|(cell, _)| cell.word().activity().hook().is_some()) {
+            let runs = |node: NodeId| self.control.nodes()[node].word().activity().hook().is_some();
+            if (0..self.nodes.len()).any(|node| !attends(node) && runs(node)) {
                 self.attends.answered();
             }
         }

@@ -404,12 +404,12 @@ impl Core {
     pub(super) fn claim_beside(
         &mut self,
         held: Option<NodeId>,
-        is_attendant: &[bool],
+        attends: impl Fn(NodeId) -> bool,
         claimed: &mut [bool],
     ) -> bool {
-        let mut nodes = self.nodes.iter().enumerate().zip(is_attendant);
-        let is_quiet = nodes.all(|((index, node), attends)| {
-            *attends || held == Some(index) || node.state == State::Quiet
+        let mut nodes = self.nodes.iter().enumerate();
+        let is_quiet = nodes.all(|(index, node)| {
+            attends(index) || held == Some(index) || node.state == State::Quiet
         });
         if is_quiet {
             self.claim_free(claimed, |_| false);

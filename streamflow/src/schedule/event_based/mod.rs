@@ -85,7 +85,7 @@ pub(super) fn run(
         waiting: Mutex::new((0..count).map(|_| Default::default()).collect()),
         races: races.map(Mutex::new),
         shared,
-        attends: Attends::new(ends),
+        attends: Attends::new(ends, count),
         collects: false.into(),
         collection: Mutex::new(Collection::default()),
         ended: Mutex::new(Ended::default()),

@@ -14,6 +14,7 @@ use crate::graph::{AnyNode, NodeStatus, Waits};
 use crate::lock::locked;
 use crate::platform::Platform;
 use crate::schedule::ends::Ends;
+use crate::schedule::following::Following;
 use crate::schedule::idle::Idle;
 use crate::schedule::limit::Limit;
 use crate::schedule::outcome::Outcome;
@@ -92,9 +93,8 @@ pub(super) struct Collection {
 
 /// The ends of nodes and the attendants of a run, for its workers.
 pub(super) struct Attends {
-    /// By node, whether it is an attendant that may run for ever. Empty for a graph in which nothing follows from the end of a
-    /// node while others run.
-    pub(super) all: Box<[bool]>,
+    /// `None` for a graph in which nothing follows from the end of a node while others run.
+    pub(super) following: Option<Arc<Following>>,
     /// In how many looks attendants have run.
     pub(super) looks: AtomicU32,
     /// Whether it is to be found out whether the run is over.
@@ -114,13 +114,14 @@ pub(super) struct Asked {
 }
 
 impl Attends {
-    pub(super) fn new(ends: Option<Box<Ends>>) -> Self {
-        let all = ends.as_ref().map(|ends| ends.attendants()).unwrap_or_default();
-        let claimed = vec![false; all.len()].into();
-        let looked = all.iter().map(|_| AtomicBool::new(false)).collect();
+    pub(super) fn new(ends: Option<Box<Ends>>, nodes: usize) -> Self {
+        let following = ends.as_ref().map(|ends| ends.following().clone());
+        let count = if ends.is_some() { nodes } else { 0 };
+        let looked = (0..count).map(|_| AtomicBool::new(false)).collect();
+        let claimed = vec![false; count].into();
         let asked = ends.map(|ends| Asked { ends, claimed });
         Self {
-            all,
+            following,
             looks: AtomicU32::new(0),
             is_due: AtomicBool::new(false),
             looked,
