@@ -10,13 +10,14 @@ mod flush {
     pub(crate) mod left;
     pub(crate) mod meanwhile;
     pub(crate) mod operators;
+    pub(crate) mod optional;
     pub(crate) mod order;
 }
 
 use std::process::ExitCode;
 
 use flush::operators::{Count, Delay, List, SumOfFour};
-use flush::{cut_off, device, ends, failures, held, left, meanwhile, order};
+use flush::{cut_off, device, ends, failures, held, left, meanwhile, optional, order};
 use streamflow::graph::Graph;
 use streamflow::prelude::*;
 use streamflow::schedule::{End, Report, Stepped, Workers};
@@ -26,7 +27,7 @@ use streamflow_tests::{Failed, Suite, check, check_equal, check_text};
 
 fn main() -> ExitCode {
     let suite = device::add(failures::add(left::add(order::add(ends::add(Suite::new())))));
-    held::add(cut_off::add(meanwhile::add(suite)))
+    optional::add(held::add(cut_off::add(meanwhile::add(suite))))
         .both("what_an_operator_holds_back_is_sent_when_its_inputs_have_ended", sums)
         .both("a_run_that_is_stepped_flushes", stepped)
         .both("a_replayed_run_flushes", replayed)

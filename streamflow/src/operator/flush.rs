@@ -81,7 +81,9 @@ use crate::context::ExecutionContext;
 /// ended if each node before it has: it has done its `count`, has called [`finish`](ExecutionContext::finish), or lacks messages
 /// of such nodes. Then `flush` is called, in one tick after another, until it returns [`Flushed::Done`]. A node that has called
 /// `finish` itself, or has done its `count`, is flushed as well, when its producers have ended or stand still; those behind
-/// `pop` and `reject` may go on. Of several nodes in a row the first is flushed first, and the next one computes what that sends
+/// `pop` and `reject` may go on. An optional input counts as another one does: a source without an end puts the flush off, until
+/// the limit of the run's ticks ends it, unless the edge has `#[policy(pop)]` or `#[policy(reject)]`.
+/// Of several nodes in a row the first is flushed first, and the next one computes what that sends
 /// before its own turn. After its `flush` a node runs no more in this run.
 ///
 /// An operator without outputs may have a `flush` as well, if it hands on to another thread, a file or a program: its

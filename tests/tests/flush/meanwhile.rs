@@ -31,7 +31,7 @@ const FOR_EVER: u64 = 3_000_000;
 
 /// Sends its ticks, and fails when the run does not end.
 #[operator]
-struct Endless {
+pub(crate) struct Endless {
     #[output]
     n: u64,
 }
@@ -46,7 +46,7 @@ impl Compute for Endless {
 }
 
 #[operator]
-struct Eats {
+pub(crate) struct Eats {
     #[input]
     n: &u64,
 }
