@@ -2,7 +2,9 @@
 #![allow(missing_docs, reason = "a test binary")]
 
 mod graph_ends {
+    pub(crate) mod counting;
     pub(crate) mod edges;
+    pub(crate) mod failed;
     pub(crate) mod nobody;
     pub(crate) mod operators;
     pub(crate) mod reports;
@@ -15,7 +17,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use graph_ends::{edges, nobody, reports, stalls, statistics, timing};
+use graph_ends::{edges, failed, nobody, reports, stalls, statistics, timing};
 use streamflow::message::{Metadata, Value};
 use streamflow::prelude::*;
 use streamflow::testing::OperatorHarness;
@@ -26,8 +28,8 @@ use streamflow_tests::stereo::Counter;
 use streamflow_tests::{Failed, Suite, check, check_error, check_text, stalled};
 
 fn main() -> ExitCode {
-    let suite = edges::add(nobody::add(timing::add(reports::add(stalls::add(Suite::new())))));
-    statistics::add(suite)
+    let suite = nobody::add(timing::add(reports::add(stalls::add(Suite::new()))));
+    statistics::add(failed::add(edges::add(suite)))
         .both("a_message_that_is_left_forever_stalls_the_run", left_forever)
         .both("an_unhandled_message_is_an_error", not_handled)
         .both("sources_of_different_counts_stall_their_join", different_counts)
