@@ -4,6 +4,8 @@
 
 #[path = "steady_state/ends.rs"]
 mod ends;
+#[path = "steady_state/late_readers.rs"]
+mod late_readers;
 #[path = "transfers/leaves.rs"]
 mod leaves;
 #[path = "steady_state/many.rs"]
@@ -56,6 +58,10 @@ fn main() -> ExitCode {
         .both("law12_paths_of_several_origins_make_no_heap_allocations", origins)
         .both("law12_memory_with_many_readers_makes_no_heap_allocations", many_readers)
         .both("law12_nodes_that_have_ended_make_no_heap_allocations", ends::ends)
+        .plain(
+            "law12_readers_that_come_late_make_no_heap_allocations::host",
+            late_readers::late_readers,
+        )
         .host("law12_many_workers_and_waiting_nodes_make_no_heap_allocations", many_workers)
         .run_one_at_a_time()
 }

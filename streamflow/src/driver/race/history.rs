@@ -14,6 +14,9 @@ const MAX_FREED: usize = 1024;
 /// How many port uses are remembered per allocation.
 const MAX_PORT_USES: usize = 8;
 
+/// For how many reads each allocation has room at first.
+const READS: usize = 8;
+
 /// Slots of the cache that finds an allocation by an address in it.
 const CACHE_SLOTS: usize = 256;
 
@@ -54,6 +57,8 @@ pub(super) struct History {
     by_address: Vec<(u64, u32)>,
     /// The addresses of freed blocks, the oldest first.
     freed: VecDeque<u64>,
+    /// For how many reads each allocation has room.
+    reads: usize,
     /// Addresses that were searched for last, and the blocks that contain them.
     cache: Box<[(u64, u32); CACHE_SLOTS]>,
 }
@@ -65,6 +70,7 @@ impl History {
             vacant_indices: Vec::new(),
             by_address: Vec::new(),
             freed: VecDeque::new(),
+            reads: READS,
             cache: Box::new([NO_BLOCK; CACHE_SLOTS]),
         }
     }
@@ -76,7 +82,7 @@ impl History {
             return;
         }
         self.remove(range);
-        let (uses, port_uses) = (Uses::new(range), PortUses::default());
+        let (uses, port_uses) = (Uses::new(range, self.reads), PortUses::default());
         let block = Block { range, uses, port_uses, left_after: Clock::default() };
         let index = match self.vacant_indices.pop() {
             Some(index) => {
@@ -90,6 +96,23 @@ impl History {
         };
         let position = self.by_address.partition_point(|(start, _)| *start < range.address);
         self.by_address.insert(position, (range.address, index));
+    }
+
+    /// If one allocation had more reads at once than there was room for, makes room for as many in each. Memory is used again in
+    /// an order that depends on the device, so another allocation may have so many reads after many ticks.
+    #[inline(always)]
+    pub(super) fn make_room(&mut self, most_reads: usize) {
+        if most_reads > self.reads {
+            self.make_more_room(most_reads);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn make_more_room(&mut self, most_reads: usize) {
+        self.reads = most_reads.next_power_of_two();
+        let in_use = self.blocks.iter_mut().filter(|block| !block.uses.is_freed());
+        in_use.for_each(|block| block.uses.make_room(self.reads));
     }
 
     /// Whether a range lies within an allocation that was not freed.
@@ -159,7 +182,7 @@ impl History {
                 self.freed.retain(|freed| *freed != start);
             }
             block.range = MemoryRange::default();
-            block.uses = Uses::new(MemoryRange::default());
+            block.uses = Uses::new(MemoryRange::default(), 0);
             let cached = self.cache.iter_mut().filter(|(_, known)| *known == index);
             cached.for_each(|known| *known = NO_BLOCK);
             self.by_address.remove(position - 1);
@@ -283,6 +306,26 @@ mod tests {
             history.access(&access, rows, &origin, &clock, &mut found);
         }
         found.races.iter().map(|race| race.kind).collect()
+    }
+
+    /// On a GPU, memory is used again later than on the simulator, so some of it gets its readers after many ticks.
+    #[test]
+    fn memory_has_room_for_as_many_reads_as_other_memory_had() {
+        let mut history = History::new();
+        let other = MemoryRange { address: WHOLE.end(), bytes: 4096 };
+        let later = MemoryRange { address: other.end(), bytes: 4096 };
+        [WHOLE, other].into_iter().for_each(|range| history.allocate(range));
+        let mut found = Findings::default();
+        for stream in 0..9 {
+            let origin = Origin { epoch: 1, tick: 0, stream, site: 0 };
+            let mode = AccessMode::Read;
+            let access = driver::Access { range: WHOLE, mode, argument: "", rows: None };
+            history.access(&access, NO_ROWS, &origin, &[], &mut found);
+            history.make_room(found.most_reads);
+        }
+        history.allocate(later);
+        let room = |range: MemoryRange| history.find_uncached(range).map(|it| it.uses.room());
+        assert_eq!([WHOLE, other, later].map(room), [Some(16); 3]);
     }
 
     #[test]

@@ -140,6 +140,7 @@ impl State {
         for (access, rows) in accesses {
             self.history.access(&access, rows, &origin, clock, &mut self.found);
         }
+        self.history.make_room(self.found.most_reads);
         if !self.found.races.is_empty() {
             self.report();
         }

@@ -36,13 +36,13 @@ pub(super) struct Uses {
 }
 
 impl Uses {
-    /// Of an allocation without accesses.
-    pub(super) fn new(whole: MemoryRange) -> Self {
+    /// Of an allocation without accesses, with room for so many reads.
+    pub(super) fn new(whole: MemoryRange, reads: usize) -> Self {
         // All work comes after epoch 0.
         let origin = Origin { epoch: 0, tick: 0, stream: 0, site: 0 };
         let whole_write =
             Access { range: whole, mode: AccessMode::Write, argument: "", rows: None, origin };
-        let (piece, others) = (MemoryRange::default(), Vec::with_capacity(8));
+        let (piece, others) = (MemoryRange::default(), Vec::with_capacity(reads));
         Self {
             piece,
             in_parts: false,
@@ -54,6 +54,17 @@ impl Uses {
             blank: Blank::default(),
             freed: None,
         }
+    }
+
+    /// Makes room for so many reads of the piece.
+    pub(super) fn make_room(&mut self, reads: usize) {
+        self.others.reserve(reads.saturating_sub(self.others.len()));
+    }
+
+    /// For how many reads there is room.
+    #[cfg(test)]
+    pub(super) fn room(&self) -> usize {
+        self.others.capacity()
     }
 
     /// From now on the content is not defined: the memory was allocated or passed to a new owner.
@@ -257,6 +268,9 @@ impl Uses {
             found.forgotten += 1;
         }
         self.others.push(access);
+        if !self.in_parts {
+            found.most_reads = found.most_reads.max(self.others.len());
+        }
     }
 }
 
