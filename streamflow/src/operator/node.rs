@@ -227,7 +227,7 @@ impl<O: Compute + Send + 'static> AnyNode for Node<O> {
     fn step(&mut self, waits: &mut Waits, until: Option<Timestamp>) -> Result<Step, Box<Error>> {
         let Self { parts, runner } = self;
         let done = caught_as_error(|| runner.step(parts, waits, until));
-        done.unwrap_or_else(|panic| runner.panicked(parts, panic, waits))
+        done.unwrap_or_else(|panic| runner.end_panicked_step(parts, panic, waits))
     }
 
     fn has_work(&mut self) -> bool {

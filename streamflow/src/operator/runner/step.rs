@@ -155,20 +155,18 @@ impl NodeRunner {
         }
     }
 
-    /// Ends a turn whose tick has panicked: the policy decides as after an error.
+    /// Ends a turn that has panicked: the policy decides about a tick as after an error.
     #[cold]
     #[inline(never)]
-    pub(in crate::operator) fn panicked(
+    pub(in crate::operator) fn end_panicked_step(
         &mut self,
         hooks: &mut dyn Hooks,
         panic: Box<Error>,
         waits: &mut Waits,
     ) -> Result<Step, Box<Error>> {
-        if self.reached == Reached::Nothing {
-            return Err(panic);
-        }
-        let error = self.interrupted(hooks, self.reached, (*panic).into());
-        self.end_step(hooks, Err(error), waits)
+        let in_tick = self.reached != Reached::Nothing;
+        let error = self.panicked(hooks, panic);
+        if in_tick { self.end_step(hooks, Err(error), waits) } else { Err(error) }
     }
 
     /// A tick had nothing to send. What the node waits for now belongs to this pass.

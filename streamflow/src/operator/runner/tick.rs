@@ -17,16 +17,15 @@ impl NodeRunner {
     /// Calls `compute`. The messages that it emitted stay in the outputs, unless the tick failed.
     pub(in crate::operator) fn tick_unpublished(&mut self, hooks: &mut dyn Hooks) -> Result<()> {
         let done = caught_as_error(|| hooks.tick(self, false));
-        let done = done
-            .unwrap_or_else(|panic| Err(self.interrupted(hooks, self.reached, (*panic).into())));
+        let done = done.unwrap_or_else(|panic| Err(self.panicked(hooks, panic)));
         done.map(drop).map_err(|error| *self.undo(hooks, error))
     }
 
     /// Calls `compute` or `flush`, ends the tick of the inputs and, with `publish`, pushes the emitted messages to the edges.
     /// Returns what the tick changed.
     ///
-    /// The hook may panic, and so may the messages that are dropped after it: the caller ends such a tick with
-    /// [`interrupted`](Self::interrupted).
+    /// The hook may panic, and so may the messages that are dropped after it: the caller catches that, and ends such a tick with
+    /// [`panicked`](Self::panicked).
     #[inline(always)]
     pub(in crate::operator) fn tick<H: Work>(
         &mut self,
@@ -83,10 +82,19 @@ impl NodeRunner {
         self.interrupted(hooks, Reached::Close, cause)
     }
 
+    /// Ends a tick that has panicked. A panic beside a tick is the error itself.
+    #[cold]
+    pub(super) fn panicked(&mut self, hooks: &mut dyn Hooks, panic: Box<Error>) -> Box<Error> {
+        match self.reached {
+            Reached::Nothing => panic,
+            reached => self.interrupted(hooks, reached, (*panic).into()),
+        }
+    }
+
     /// A tick failed: does what `compute` does after a hook, as far as the tick has not come.
     #[cold]
     #[inline(never)]
-    pub(super) fn interrupted(
+    fn interrupted(
         &mut self,
         hooks: &mut dyn Hooks,
         reached: Reached,
@@ -98,7 +106,6 @@ impl NodeRunner {
             self.close_after_failure();
         }
         // In what follows, the panic hook has printed a second panic, and `cause` came first.
-
         let _second = drop_all(|| drop(self.cx.take_lost()));
         match reached {
             Reached::Hook | Reached::Close => {
