@@ -5,7 +5,7 @@
 #
 # BINARIES has every test binary as test-NAME, every benchmark as bench-NAME, and the programs by their names.
 # RESULTS gets a text file for each part. The parts:
-#   suites:FORM  tests whose names have `cuda`, JOBS binaries at a time (8 if unset). FORM is a name of `form` below
+#   suites:FORM  tests whose names have `cuda`, JOBS suites at a time (8 if unset). FORM is a name of `form` below
 #   soak:SECONDS `edges` with 4 workers, over and over, its memory every 20 s, and `overlap` beside it
 #   trace        calls of CUDA's API below libraries' plans. Needs gcc and CUPTI
 #   nvmath       the programs of nvmath-python's page about streams. Needs that package, or CuPy
@@ -40,26 +40,41 @@ form() {
 # Held by each suite that runs, and by those that take all memory of the device alone.
 export DEVICE_LOCK="${TMPDIR:-/tmp}/streamflow-device-memory.lock"
 
-# One test binary: a line, and the end of its output if it failed.
+# The suites of a test binary that have tests for a GPU.
+suites_of() { "./$1" --list | sed -nE 's/^([a-z0-9_]+)::.*::cuda: test$/\1/p' | sort -u; }
+
+# One suite of a test binary: a line, and the end of its output if it failed. A binary takes one filter, so the other
+# suites are skipped by their names. `all`: a binary without suites.
 one_suite() {
-  local name="$1" log status=0 how=--shared
-  case "$name" in
-    test-errors | test-free_memory) how=--exclusive ;;
+  local binary="$1" suite="$2" log status=0 how=--shared filter=::cuda other skips=()
+  case "$suite" in
+    errors | free_memory) how=--exclusive ;;
+    all) filter=cuda ;;
   esac
-  log="$(flock "$how" "$DEVICE_LOCK" timeout "${LIMIT:-150}" "./$name" cuda --test-threads=1 2>&1)" || status=$?
-  echo "$name: exit $status, $(grep '^test result' <<<"$log" | tail -1)"
+  for other in $(suites_of "$binary" | grep -vx "$suite"); do skips+=(--skip "$other::"); done
+  log="$(flock "$how" "$DEVICE_LOCK" timeout "${LIMIT:-150}" "./$binary" "$filter" --test-threads=1 "${skips[@]}" 2>&1)" || status=$?
+  echo "$binary $suite: exit $status, $(grep '^test result' <<<"$log" | tail -1)"
   [ "$status" = 0 ] || { grep -v ' \.\.\. ok$' <<<"$log" | tail -60 | sed 's/^/    /'; return 1; }
 }
-export -f one_suite
+export -f one_suite suites_of
+
+# Each test binary with each of its suites.
+each_suite() {
+  local binary names
+  for binary in test-*; do
+    names="$(suites_of "$binary")"
+    sed "s/^/$binary /" <<<"${names:-all}"
+  done
+}
 
 suites() {
-  local variables names
+  local variables pairs
   variables="$(form "$1")" || { echo "there is no form $1" >&2; return 2; }
-  # Those of two GPUs, of compilers, and what has a part of its own.
-  names="$(cd "$binaries" && ls | grep '^test-' | grep -vE 'ui|api_trace|nvmath|kernels_compile')"
+  # But those of compilers, and what has a part of its own.
+  pairs="$(cd "$binaries" && each_suite | grep -vE 'ui|api_trace|nvmath|kernels_compile')"
   echo "variables: $variables"
   # shellcheck disable=SC2086 # Each variable is a word.
-  (cd "$binaries" && env $variables xargs -P "${JOBS:-8}" -I{} bash -c 'one_suite {}' <<<"$names")
+  (cd "$binaries" && env $variables xargs -P "${JOBS:-8}" -I{} bash -c 'one_suite {}' <<<"$pairs")
 }
 
 # Checks the values of each measurement itself.
@@ -108,7 +123,7 @@ trace() {
   gcc -O2 -shared -fPIC "-I$cuda/include" "-I$(dirname "$header")" "$here/api_trace/api_trace.c" -o "$scratch/libapi_trace.so" \
     "$cupti" "-Wl,-rpath,$(dirname "$cupti")" || return
   cd "$binaries" || return
-  CUDA_INJECTION64_PATH="$scratch/libapi_trace.so" STREAMFLOW_REQUIRE_API_TRACE=1 ./test-api_trace cuda
+  CUDA_INJECTION64_PATH="$scratch/libapi_trace.so" STREAMFLOW_REQUIRE_API_TRACE=1 ./test-alone api_trace::
 }
 
 nvmath() {
@@ -116,7 +131,7 @@ nvmath() {
   ! python3 -c 'import nvmath' || package=nvmath
   echo "package: $package"
   python3 "$here/../examples/numpy/nvmath_streams.py" run "$scratch/nvmath" "$package" || return
-  STREAMFLOW_NVMATH_RESULTS="$scratch/nvmath" "$binaries/test-nvmath_results" cuda
+  STREAMFLOW_NVMATH_RESULTS="$scratch/nvmath" "$binaries/test-alone" nvmath_results::
 }
 
 # In several processes, since the speed of a process differs from that of the next one.

@@ -1,18 +1,7 @@
 //! Runs test bodies in separate processes: for state that outlives a test, as a dead CUDA context, or that is read
 //! once, as an environment variable.
 //!
-//! The test binary runs itself again. Its `main` calls [`role`] first:
-//!
-//! ```no_run
-//! # use std::process::ExitCode;
-//! # use streamflow_tests::{Failed, Suite, child};
-//! fn main() -> ExitCode {
-//!     match child::role() {
-//!         Some(role) => child::play(&role, |_role| Ok(())),
-//!         None => Suite::new().plain("name", || child::run("role", &[])).run(),
-//!     }
-//! }
-//! ```
+//! The test binary runs itself again, and its [`Binary`](crate::Binary) calls the function that plays the roles of a suite.
 
 use std::env;
 use std::io::{self, Read, Write};
@@ -24,7 +13,7 @@ use streamflow::prelude::*;
 
 use crate::{Failed, check};
 
-/// The environment variable with the role of the process.
+/// The environment variable with the suite and the role of the process: `suite::role`.
 const ROLE: &str = "STREAMFLOW_TEST_CHILD";
 
 /// The line that a child prints after its body has passed and has dropped everything that it made.
@@ -33,14 +22,21 @@ const DONE: &str = "streamflow-test-child: done";
 /// The time limit: a child that runs longer hangs. Compiling a few kernels takes much less.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// The role of this process. `None` for the test binary itself.
-pub fn role() -> Option<String> {
-    env::var(ROLE).ok()
+/// The suite and the role of this process. `None` for the test binary itself.
+pub(crate) fn role() -> Option<(String, String)> {
+    let value = env::var(ROLE).ok()?;
+    let (suite, role) = value.split_once("::")?;
+    Some((suite.to_owned(), role.to_owned()))
+}
+
+/// The variable that makes a process of this binary play a role of a suite.
+pub fn variable(suite: &str, role: &str) -> (&'static str, String) {
+    (ROLE, format!("{suite}::{role}"))
 }
 
 /// The child's side: runs a body, prints its result, and returns the exit code.
-pub fn play(role: &str, body: impl FnOnce(&str) -> Result<(), Failed>) -> ExitCode {
-    let (line, code) = match body(role) {
+pub(crate) fn play(body: impl FnOnce() -> Result<(), Failed>) -> ExitCode {
+    let (line, code) = match body() {
         Ok(()) => (DONE.to_owned(), ExitCode::SUCCESS),
         Err(failed) => (format!("failed: {failed}"), ExitCode::FAILURE),
     };
@@ -49,14 +45,14 @@ pub fn play(role: &str, body: impl FnOnce(&str) -> Result<(), Failed>) -> ExitCo
     code
 }
 
-/// The parent's side: runs this binary again in a role, with more environment variables. It passes if the child prints
+/// The parent's side: runs this binary again in a role of a suite, with more environment variables. It passes if the child prints
 /// that its body passed *and* then exits with code 0, within the time limit.
 ///
 /// # Errors
 /// How the child ended, with its stdout and stderr.
-pub fn run(role: &str, variables: &[(&str, &str)]) -> Result<(), Failed> {
+pub fn run(suite: &str, role: &str, variables: &[(&str, &str)]) -> Result<(), Failed> {
     let mut child = Command::new(env::current_exe()?)
-        .env(ROLE, role)
+        .envs([variable(suite, role)])
         .envs(variables.iter().copied())
         .stdin(Stdio::null())
         .stdout(Stdio::piped())

@@ -1,7 +1,7 @@
 //! Runs one test body on both platforms.
 //!
-//! A body runs on the host simulator under several seeds, as one test `name::host`, and on a GPU as
-//! `name::cuda`. Without a GPU, `name::cuda` is reported as ignored, with the reason, and never as
+//! A body runs on the host simulator under several seeds, as one test `suite::name::host`, and on a GPU as
+//! `suite::name::cuda`. Without a GPU, that is reported as ignored, with the reason, and never as
 //! passed. The race checker runs always on the simulator, and on a GPU in debug builds or with
 //! `STREAMFLOW_RACE_CHECK=1`. A body with a race fails.
 //!
@@ -21,6 +21,7 @@ use libtest_mimic::{Arguments, Completion, Trial};
 use streamflow::prelude::*;
 use streamflow::schedule::Report;
 
+use crate::child;
 use crate::forms::Form;
 use crate::layers::gates::spread_streams;
 use crate::seeds;
@@ -111,17 +112,71 @@ pub trait Body: Fn(&Platform) -> Result<(), Failed> + Send + 'static {}
 
 impl<F: Fn(&Platform) -> Result<(), Failed> + Send + 'static> Body for F {}
 
-/// The tests of one binary. Its `main` builds a suite and returns the exit code of [`run`](Suite::run).
+type Tests = fn() -> Suite;
+type Child = fn(&str) -> Result<(), Failed>;
+
+/// The suites of one test binary. Each test is called by its suite and its name: `suite::name::host`.
+#[derive(Debug, Default)]
+pub struct Binary {
+    suites: Vec<(&'static str, Tests)>,
+    children: Vec<(&'static str, Child)>,
+}
+
+impl Binary {
+    /// A binary without suites.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a suite.
+    #[must_use]
+    pub fn suite(mut self, name: &'static str, suite: Tests) -> Self {
+        self.suites.push((name, suite));
+        self
+    }
+
+    /// Says what plays the roles of a suite, in [`child`] processes.
+    #[must_use]
+    pub fn children(mut self, suite: &'static str, play: Child) -> Self {
+        self.children.push((suite, play));
+        self
+    }
+
+    /// Runs the tests that the command line selects, like any test binary.
+    pub fn run(self) -> ExitCode {
+        self.run_with(&Arguments::from_args())
+    }
+
+    /// As [`run`](Self::run), one test at a time: for tests that count what the whole process does.
+    pub fn run_one_at_a_time(self) -> ExitCode {
+        self.run_with(&Arguments { test_threads: Some(1), ..Arguments::from_args() })
+    }
+
+    fn run_with(self, arguments: &Arguments) -> ExitCode {
+        if let Some((suite, role)) = child::role() {
+            let play = self.children.iter().find(|(name, _)| *name == suite);
+            let missing = || Err(Failed::msg(format!("no children of {suite}")));
+            return child::play(|| play.map_or_else(missing, |(_, play)| play(&role)));
+        }
+        spread_streams();
+        let trials = self.suites.into_iter().flat_map(|(name, suite)| suite().trials(name));
+        libtest_mimic::run(arguments, trials.collect()).exit_code()
+    }
+}
+
+type Runner = Box<dyn FnOnce() -> Result<Completion, libtest_mimic::Failed> + Send>;
+
+/// Tests of one subject.
 #[derive(Default)]
 pub struct Suite {
-    trials: Vec<Trial>,
+    tests: Vec<(String, Runner)>,
     /// The forms in which the tests that are added don't run, each with the reason.
     exceptions: Vec<(Form, &'static str)>,
 }
 
 impl fmt::Debug for Suite {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.trials.iter().map(Trial::name)).finish()
+        f.debug_list().entries(self.names()).finish()
     }
 }
 
@@ -152,11 +207,12 @@ impl Suite {
         runner: impl FnOnce() -> Result<Completion, libtest_mimic::Failed> + Send + 'static,
     ) {
         let exceptions = self.exceptions.clone();
-        self.trials.push(Trial::ignorable_test(name, move || {
+        let runner = move || {
             let excluded = exceptions.iter().find_map(|(form, reason)| form.excludes(reason));
             // No variable makes this a failure: in this form the test can't run anywhere.
             excluded.map_or_else(runner, |reason| skip("", &reason))
-        }));
+        };
+        self.tests.push((name, Box::new(runner)));
     }
 
     /// Adds a body for both platforms.
@@ -266,22 +322,12 @@ impl Suite {
 
     /// The names of the tests so far, each with its platform: `name::host`.
     pub fn names(&self) -> Vec<String> {
-        self.trials.iter().map(|trial| trial.name().to_owned()).collect()
+        self.tests.iter().map(|(name, _)| name.clone()).collect()
     }
 
-    /// Runs the tests that the command line selects, like any test binary.
-    pub fn run(self) -> ExitCode {
-        self.run_with(&Arguments::from_args())
-    }
-
-    /// As [`run`](Self::run), one test at a time: for tests that count what the whole process does.
-    pub fn run_one_at_a_time(self) -> ExitCode {
-        self.run_with(&Arguments { test_threads: Some(1), ..Arguments::from_args() })
-    }
-
-    fn run_with(self, arguments: &Arguments) -> ExitCode {
-        spread_streams();
-        libtest_mimic::run(arguments, self.trials).exit_code()
+    fn trials(self, suite: &'static str) -> impl Iterator<Item = Trial> {
+        let tests = self.tests.into_iter();
+        tests.map(move |(name, runner)| Trial::ignorable_test(format!("{suite}::{name}"), runner))
     }
 }
 

@@ -34,7 +34,8 @@ pub mod stereo;
 pub mod tensors;
 
 pub use harness::{
-    Failed, Suite, check, check_close, check_equal, check_error, check_races, check_text, stalled,
+    Binary, Failed, Suite, check, check_close, check_equal, check_error, check_races, check_text,
+    stalled,
 };
 pub use search::Search;
 pub use seeds::from_env as seeds_from_env;

@@ -1,8 +1,6 @@
 //! Allocators with limits: their sizes, their errors, and that memory is recycled only after all its uses on all
 //! streams. Initial and maximum sizes are tested in `holoscan/memory.rs`.
-#![allow(missing_docs, reason = "a test binary")]
 
-use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -23,7 +21,7 @@ const LEN: usize = 1003;
 const BYTES: u64 = 4096;
 const SLOW: u64 = 20_000_000;
 
-fn main() -> ExitCode {
+pub(crate) fn suite() -> Suite {
     Suite::new()
         .both("an_exhausted_block_pool_counts_the_blocks_of_each_holder", counted_blocks)
         .both("an_allocation_larger_than_a_block_is_an_error", small_block)
@@ -40,7 +38,6 @@ fn main() -> ExitCode {
         .seeded("free_memory_above_the_threshold_is_returned_to_the_driver", threshold)
         .seeded("a_warm_block_pool_makes_no_allocation", warm)
         .seeded("pinned_blocks_whose_free_failed_stay_in_the_pool", page_locked)
-        .run()
 }
 
 struct Bench {

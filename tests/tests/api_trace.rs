@@ -2,10 +2,8 @@
 //! it by a trace of CUDA's API, which also has the calls that the libraries make.
 //!
 //! The trace needs a GPU and a process that was started with it: `tests/api_trace/api_trace.c` says how.
-#![allow(missing_docs, reason = "a test binary")]
 #![allow(clippy::print_stdout, reason = "the trace is a result")]
 
-use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
 
 use streamflow::driver::Call;
@@ -21,7 +19,7 @@ use streamflow_tests::{Failed, Suite, check};
 const WARM_UP: u64 = 20;
 const TICKS: u64 = 100;
 
-fn main() -> ExitCode {
+pub(crate) fn suite() -> Suite {
     Suite::new()
         .both("plans_make_no_resources_in_steady_ticks", |platform| {
             let (log, _) = run(platform, None, Extra::Nothing)?;
@@ -36,7 +34,6 @@ fn main() -> ExitCode {
             finds("the log", count(&log, Call::blocks_host))
         })
         .optional("below_the_log_libraries_neither_allocate_nor_wait::cuda", REQUIRE, traced)
-        .run_one_at_a_time()
 }
 
 /// The variable that makes a missing trace a failure.

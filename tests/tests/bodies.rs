@@ -9,25 +9,17 @@
     reason = "a test binary, whose bodies panic on purpose"
 )]
 
-#[path = "bodies/deeds.rs"]
 mod deeds;
-#[path = "bodies/failing.rs"]
 mod failing;
-#[path = "bodies/graphs.rs"]
 mod graphs;
-#[path = "bodies/random.rs"]
 mod random;
-#[path = "bodies/stuck.rs"]
 mod stuck;
 
-use std::process::ExitCode;
+use streamflow_tests::Suite;
 
-use streamflow_tests::{Suite, child};
+pub(crate) use stuck::play as in_child;
 
-fn main() -> ExitCode {
-    if let Some(role) = child::role() {
-        return child::play(&role, stuck::play);
-    }
+pub(crate) fn suite() -> Suite {
     Suite::new()
         .plain("bodies_that_misbehave_leave_right_data::host", graphs::on_one_thread)
         .plain("bodies_that_misbehave_leave_right_data_with_workers::host", graphs::with_workers)
@@ -40,5 +32,4 @@ fn main() -> ExitCode {
         .plain("a_body_that_waits_for_its_caller_is_told_of::host", stuck::told)
         .plain("a_body_keeps_the_turn_and_is_reported::host", stuck::keeps_the_turn)
         .plain("random_bodies_leave_right_data::host", random::programs)
-        .run()
 }

@@ -1,8 +1,5 @@
 //! Indices out of range with `STREAMFLOW_CHECK_BOUNDS=1`. The variable is read once, so that each test has its own
 //! process.
-#![allow(missing_docs, reason = "a test binary")]
-
-use std::process::ExitCode;
 
 use streamflow::driver::{Call, DriverError};
 use streamflow::prelude::*;
@@ -14,25 +11,19 @@ const LEN: usize = 1003;
 
 const CHECKED: &[(&str, &str)] = &[("STREAMFLOW_CHECK_BOUNDS", "1")];
 
-fn main() -> ExitCode {
-    if let Some(role) = child::role() {
-        return child::play(&role, in_child);
-    }
-    ["write", "read", "drop"]
-        .iter()
-        .fold(Suite::new(), |suite, what| {
-            let name = match *what {
-                "drop" => "reports_are_freed_after_the_kernels".to_owned(),
-                _ => format!("{what}_out_of_bounds_is_reported"),
-            };
-            suite
-                .seeded(&name, move |seed| child::run(&format!("{seed} {what}"), CHECKED))
-                .cuda(&name, move |_| child::run(&format!("cuda {what}"), CHECKED))
-        })
-        .run()
+pub(crate) fn suite() -> Suite {
+    ["write", "read", "drop"].iter().fold(Suite::new(), |suite, what| {
+        let name = match *what {
+            "drop" => "reports_are_freed_after_the_kernels".to_owned(),
+            _ => format!("{what}_out_of_bounds_is_reported"),
+        };
+        suite
+            .seeded(&name, move |seed| child::run("bounds", &format!("{seed} {what}"), CHECKED))
+            .cuda(&name, move |_| child::run("bounds", &format!("cuda {what}"), CHECKED))
+    })
 }
 
-fn in_child(role: &str) -> Result<(), Failed> {
+pub(crate) fn in_child(role: &str) -> Result<(), Failed> {
     let (name, what) = role.split_once(' ').ok_or_else(|| Failed::msg("no role"))?;
     let platform = child::platform(name)?;
     if what == "drop" {

@@ -1,7 +1,4 @@
 //! CUDA source with a mistake, and modules that were compiled elsewhere.
-#![allow(missing_docs, reason = "a test binary")]
-
-use std::process::ExitCode;
 
 use streamflow::driver::{Call, DriverError};
 use streamflow::kernel::{Kernel, compile_checked_for, compile_for, nvrtc_version};
@@ -10,7 +7,7 @@ use streamflow_tests::kernels::fill;
 use streamflow_tests::setup::{recorded, stream};
 use streamflow_tests::{Failed, Suite, check, check_error, check_text, foreign};
 
-fn main() -> ExitCode {
+pub(crate) fn suite() -> Suite {
     Suite::new()
         .both("an_error_in_cuda_source_names_the_users_line", cuda_source_with_an_error)
         .optional(
@@ -22,7 +19,6 @@ fn main() -> ExitCode {
         .cuda("invalid_modules_are_an_error", bad_modules)
         .cuda("modules_are_loaded_once", modules_are_loaded_once)
         .host("compiled_code_needs_a_gpu", compiled_code_needs_a_gpu)
-        .run()
 }
 
 /// A kernel with a mistake in the second line of its CUDA body.

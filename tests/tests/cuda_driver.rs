@@ -9,42 +9,33 @@
 //!
 //! A call fails with one sticky error, and with `STREAMFLOW_FAULTS=all` with each. `STREAMFLOW_FAULTS=table` prints the
 //! fault table.
-#![allow(missing_docs, reason = "a test binary")]
 
-#[path = "cuda_driver/judge.rs"]
 mod judge;
-#[path = "cuda_driver/libraries.rs"]
 mod libraries;
-#[path = "cuda_driver/library.rs"]
 mod library;
-#[path = "faults/log.rs"]
-mod log;
-#[path = "cuda_driver/memory_streams.rs"]
 mod memory_streams;
-#[path = "cuda_driver/plan_calls.rs"]
 mod plan_calls;
-#[path = "cuda_driver/program.rs"]
 mod program;
-#[path = "cuda_driver/trial.rs"]
 mod trial;
-#[path = "cuda_driver/trials.rs"]
 mod trials;
 
-use std::process::ExitCode;
+use streamflow_tests::{Failed, Suite};
 
-use streamflow_tests::{Failed, Suite, child};
+use super::faults::log;
 
 type Test = fn() -> Result<(), Failed>;
 
-fn main() -> ExitCode {
-    if let Some(role) = child::role() {
-        return child::play(&role, |role| match role {
-            libraries::ROLE => libraries::play(),
-            memory_streams::ROLE => memory_streams::play(),
-            plan_calls::ROLE => plan_calls::play(),
-            _ => program::play_twice(),
-        });
+/// The child's side.
+pub(crate) fn in_child(role: &str) -> Result<(), Failed> {
+    match role {
+        libraries::ROLE => libraries::play(),
+        memory_streams::ROLE => memory_streams::play(),
+        plan_calls::ROLE => plan_calls::play(),
+        _ => program::play_twice(),
     }
+}
+
+pub(crate) fn suite() -> Suite {
     let tests: [(&str, Test); 13] = [
         ("a_program_on_the_fake_is_right_and_gives_everything_back", trials::clean),
         ("each_call_of_the_cuda_driver_fails_with_each_documented_error", trials::each_call),
@@ -66,5 +57,5 @@ fn main() -> ExitCode {
             None => test().map(|()| None),
         })
     });
-    suite.plain("control_wrong_reports_are_found", judge::controls).run()
+    suite.plain("control_wrong_reports_are_found", judge::controls)
 }

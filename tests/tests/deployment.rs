@@ -1,7 +1,4 @@
 //! Graphs whose pools, partitions, devices and default stream are values of the run: arguments of the graph's `new`.
-#![allow(missing_docs, reason = "a test binary")]
-
-use std::process::ExitCode;
 
 use streamflow::driver::{Call, StreamLabel};
 use streamflow::prelude::*;
@@ -13,7 +10,7 @@ use streamflow_tests::setup::recorded;
 use streamflow_tests::stereo::{Camera, Cast, Show};
 use streamflow_tests::{Failed, Suite, check, check_close, check_equal, check_error, check_text};
 
-fn main() -> ExitCode {
+pub(crate) fn suite() -> Suite {
     Suite::new()
         .both("a_pool_has_the_size_that_the_graph_was_given", sizes)
         .both("a_wrong_value_is_an_error_of_new_in_the_words_of_a_constant", wrong_values)
@@ -24,7 +21,6 @@ fn main() -> ExitCode {
         .both("a_pool_of_the_default_stream_gives_that_stream", live_default)
         .devices("devices_come_from_the_graphs_parameters", 2, devices)
         .devices("an_edge_between_devices_is_an_error_of_new", 2, no_transfer)
-        .run()
 }
 
 graph! {

@@ -1,7 +1,5 @@
 //! Graphs over several devices: which data may cross, and which devices a platform must have.
-#![allow(missing_docs, reason = "a test binary")]
 
-use std::process::ExitCode;
 use std::sync::Arc;
 
 use streamflow::driver::host::HostDriver;
@@ -15,7 +13,7 @@ use streamflow_tests::stereo::{Camera, Cast, Show};
 use streamflow_tests::tensors::{LEN, SLOW, Sink, Tx};
 use streamflow_tests::{Failed, Suite, check, check_error, check_text};
 
-fn main() -> ExitCode {
+pub(crate) fn suite() -> Suite {
     Suite::new()
         .seeded("host_data_may_cross_devices", |seed| host_data(&devices(seed, 2)?))
         .seeded("a_graph_with_a_missing_device_is_an_error", |seed| {
@@ -40,7 +38,6 @@ fn main() -> ExitCode {
             order_after_a_library_switches_devices,
         )
         .seeded("a_hook_may_end_without_a_context", without_a_context)
-        .run()
 }
 
 fn devices(seed: u64, count: usize) -> Result<Platform> {

@@ -1,9 +1,7 @@
 //! Kernels for every element type against a wider reference, and every shape of grid, on both platforms. Outputs are
 //! filled with 0xFF bytes before: NaN in each float type.
-#![allow(missing_docs, reason = "a test binary")]
 
 use std::fmt::Debug;
-use std::process::ExitCode;
 
 use streamflow::f16;
 use streamflow::memory::{Bool8, Complex, bf16};
@@ -20,7 +18,7 @@ use streamflow_tests::{Failed, Suite, check, check_error};
 /// Zero, sizes around a warp and a block, and larger ones that are multiples of neither.
 const SIZES: [usize; 8] = [0, 1, 31, 33, 255, 257, 1003, 10_007];
 
-fn main() -> ExitCode {
+pub(crate) fn suite() -> Suite {
     Suite::new()
         .both("axpy_of_f16", axpy_is_near::<f16>)
         .both("axpy_of_bf16", axpy_is_near::<bf16>)
@@ -46,7 +44,6 @@ fn main() -> ExitCode {
         .both("empty_tensors_and_grids_work", empty_tensors)
         .both("a_kernel_on_a_view_writes_only_the_view", views)
         .both("strided_views_are_an_error_for_kernels", strided_views)
-        .run()
 }
 
 fn poisoned<T: Element>(platform: &Platform, len: usize, s: &CudaStream) -> Result<Tensor<T>> {

@@ -1,14 +1,9 @@
 //! Bad input to streams and memory: a clear error that names the objects, no effect, and everything usable afterwards.
-#![allow(missing_docs, reason = "a test binary")]
 
-mod errors {
-    pub(crate) mod fallback;
-}
+mod fallback;
 
-use std::process::ExitCode;
 use std::sync::Arc;
 
-use errors::fallback;
 use streamflow::driver::Call;
 use streamflow::driver::host::HostDriver;
 use streamflow::graph::{AnyNode, Graph};
@@ -18,12 +13,11 @@ use streamflow::schedule::{Priority, Worker, Workers};
 use streamflow_tests::kernels::{add_one, fill, slow_copy};
 use streamflow_tests::layers::{CallKind, FailNth};
 use streamflow_tests::setup::{recorded, stream};
-use streamflow_tests::{Failed, Suite, check, check_error, check_text, child, foreign};
+use streamflow_tests::{Failed, Suite, check, check_error, check_text, foreign};
 
-fn main() -> ExitCode {
-    if let Some(role) = child::role() {
-        return child::play(&role, fallback::in_child);
-    }
+pub(crate) use fallback::in_child;
+
+pub(crate) fn suite() -> Suite {
     fallback::add(Suite::new())
         .both("an_exhausted_pool_names_its_holders_and_recovers", exhausted_pool)
         .both("missing_devices_are_named", missing_devices)
@@ -43,7 +37,6 @@ fn main() -> ExitCode {
         .seeded("free_pooled_memory_makes_room_for_an_allocation", pooled_memory_makes_room)
         .seeded("a_graph_by_hand_says_why_it_takes_no_workers", workers_of_a_graph_by_hand)
         .seeded("workers_that_a_graph_cannot_have_are_an_error", impossible_workers)
-        .run()
 }
 
 fn host(seed: u64) -> Result<Platform> {

@@ -1,9 +1,7 @@
 //! The examples as graphs against their references, on both platforms. The host runs ahead of the device.
-#![allow(missing_docs, reason = "a test binary")]
 
 use std::fmt;
 use std::io::Cursor;
-use std::process::ExitCode;
 use std::sync::{Arc, OnceLock};
 
 use streamflow::driver::host::{HostDriver, Policy};
@@ -27,7 +25,7 @@ const ASTRONAUT: &[u8] = include_bytes!("../../examples/data/astronaut.png");
 
 const IMAGES: [(u32, u32); 5] = [(1, 1), (1, 7), (5, 1), (17, 31), (67, 33)];
 
-fn main() -> ExitCode {
+pub(crate) fn suite() -> Suite {
     Suite::new()
         .both("seed_graph_is_near_f64", seed_graph)
         .both("ticks_in_flight_keep_their_values", ticks_in_flight)
@@ -36,7 +34,6 @@ fn main() -> ExitCode {
         .both("temporal_filter_is_near_f64", temporal_filter)
         .plain("sources_run_ahead_of_a_waiting_sink::lazy", ahead_on_the_host)
         .cuda("sources_run_ahead_of_a_waiting_sink", |platform| ahead(platform.driver()))
-        .run()
 }
 
 /// Checks that there are `count` ticks, in order.

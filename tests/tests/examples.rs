@@ -1,10 +1,8 @@
 //! The examples' kernels and workloads against `f64`, on both platforms.
 //!
 //! Outputs are filled with NaN before, so that an element that a kernel does not write is NaN.
-#![allow(missing_docs, reason = "a test binary")]
 
 use std::io::Cursor;
-use std::process::ExitCode;
 use std::sync::OnceLock;
 
 use streamflow::prelude::*;
@@ -27,7 +25,7 @@ const SIZES: [usize; 9] = [1, 2, 31, 33, 255, 257, 1000, 4099, 100_003];
 const IMAGES: [(u32, u32); 8] =
     [(1, 1), (1, 7), (5, 1), (2, 2), (3, 4), (17, 31), (33, 9), (257, 67)];
 
-fn main() -> ExitCode {
+pub(crate) fn suite() -> Suite {
     Suite::new()
         .both("exp_linspace_is_near_f64", exp_linspace)
         .both("multiply_sum_rows_is_near_f64", multiply_sum_rows)
@@ -37,7 +35,6 @@ fn main() -> ExitCode {
         .both("ticks_in_flight_keep_their_values", ticks_in_flight)
         .both("edges_of_random_images_are_near_f64", edges_of_random_images)
         .both("edges_of_a_photograph_are_near_f64", edges_of_a_photograph)
-        .run()
 }
 
 /// A tensor of NaN.

@@ -1,30 +1,27 @@
 //! Exploration of schedules, by seeds and exhaustively. It finds missing edges, reports no right program, and claims
 //! completeness only where it has visited all states.
-#![allow(missing_docs, clippy::panic, reason = "a test binary; panics are part of what is tested")]
+#![allow(clippy::panic, reason = "panics are part of what is tested")]
 
-mod explore {
-    pub(crate) mod counts;
-    pub(crate) mod edges;
-    pub(crate) mod judged;
-    pub(crate) mod limits;
-    pub(crate) mod plans;
-    pub(crate) mod replay;
-    pub(crate) mod seed_application;
-    pub(crate) mod threads;
+mod counts;
+mod edges;
+mod judged;
+mod limits;
+mod plans;
+mod replay;
+mod seed_application;
+mod threads;
+
+use streamflow_tests::{Failed, Suite, races};
+
+/// The child's side.
+pub(crate) fn in_child(role: &str) -> Result<(), Failed> {
+    match role {
+        "two threads" => threads::child(),
+        other => replay::child(other),
+    }
 }
 
-use std::process::ExitCode;
-
-use explore::{counts, edges, judged, limits, plans, replay, seed_application, threads};
-use streamflow_tests::{Suite, child, races};
-
-fn main() -> ExitCode {
-    if let Some(role) = child::role() {
-        return child::play(&role, |role| match role {
-            "two threads" => threads::child(),
-            other => replay::child(other),
-        });
-    }
+pub(crate) fn suite() -> Suite {
     let suite = races::ALL.iter().fold(Suite::new(), |suite, &(name, program)| {
         suite
             .plain(&format!("{name}_is_right_in_every_state"), move || edges::right(program))
@@ -68,5 +65,4 @@ fn main() -> ExitCode {
         .plain("a_race_that_a_test_has_not_taken_fails_it", judged::races)
         .plain("work_that_a_test_leaves_may_fail_it", judged::work_that_is_left)
         .plain("a_panic_of_a_scoped_thread_behaves_as_in_std", threads::panics)
-        .run()
 }

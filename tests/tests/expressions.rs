@@ -1,9 +1,7 @@
 //! Expressions that the macros take: each can end early by `return` or `?`, and that ends the expression alone.
-#![allow(missing_docs, reason = "a test binary")]
 
 use std::cell::Cell;
 use std::num::ParseIntError;
-use std::process::ExitCode;
 use std::time::Duration;
 
 use streamflow::memory::{Allocator, MemoryLimits};
@@ -14,13 +12,12 @@ use streamflow_tests::seen::{Seen, all, push_seen, take};
 use streamflow_tests::stereo::{Camera, Counter};
 use streamflow_tests::{Failed, Suite, check, check_equal, check_error};
 
-fn main() -> ExitCode {
+pub(crate) fn suite() -> Suite {
     Suite::new()
         .both("an_early_end_of_a_requirement_ends_no_launch", requirements)
         .both("an_early_end_of_an_expression_of_a_graph_ends_that_alone", graphs)
         .both("an_early_end_of_a_condition_of_a_graph_ends_that_alone", conditions)
         .both("an_expression_sees_no_names_of_the_macros", names)
-        .run()
 }
 
 /// How an expression ends.

@@ -1,9 +1,7 @@
 //! Borrowed external streams: they are ordered by data and by points, and may be destroyed at any time. Two hazards of
 //! libraries with streams (nvmath's *Stream Semantics*) do not exist here: memory that is dropped while another stream
 //! reads it, and a plan that is made on one stream and executed on another.
-#![allow(missing_docs, reason = "a test binary")]
 
-use std::process::ExitCode;
 use std::sync::Arc;
 
 use streamflow::driver::Call;
@@ -28,14 +26,13 @@ const PROGRAMS: &[(&str, Program)] = &[
     ("uses_outlive_a_destroyed_stream", destroyed),
 ];
 
-fn main() -> ExitCode {
+pub(crate) fn suite() -> Suite {
     let suite =
         PROGRAMS.iter().fold(Suite::new(), |suite, &(name, program)| suite.ordered(name, program));
     suite
         .both("a_missing_device_is_an_error", missing)
         .both("work_of_a_stream_that_could_not_be_detached_is_an_error", not_left)
         .seeded("borrowing_a_stream_again_makes_no_events", again)
-        .run()
 }
 
 fn ours(platform: &Platform) -> Result<CudaStream> {

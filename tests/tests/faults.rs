@@ -8,33 +8,21 @@
 //!
 //! `STREAMFLOW_FAULTS=table` prints the fault table, and `STREAMFLOW_FAULTS=all` makes each call fail with each error, and
 //! prints it as well. `STREAMFLOW_FAULTS=few` makes the first call of each kind fail in two ways, for slow tools.
-#![allow(missing_docs, reason = "a test binary")]
 
-#[path = "faults/base.rs"]
 mod base;
-#[path = "faults/by_library.rs"]
 mod by_library;
-#[path = "faults/controls.rs"]
 mod controls;
-#[path = "faults/log.rs"]
-mod log;
-#[path = "faults/plan.rs"]
+pub(crate) mod log;
 mod plan;
-#[path = "faults/reports.rs"]
 mod reports;
-#[path = "faults/table.rs"]
 mod table;
-#[path = "faults/trial.rs"]
 mod trial;
-#[path = "faults/watchdog.rs"]
 mod watchdog;
-#[path = "faults/world.rs"]
 mod world;
 
-use std::process::ExitCode;
 use std::{env, io::Write};
 
-use streamflow_tests::{Failed, Suite, check, child};
+use streamflow_tests::{Failed, Suite, check};
 
 use base::{Base, Way};
 use plan::{Extent, Seen};
@@ -43,17 +31,19 @@ use trial::Trial;
 use watchdog::Watchdog;
 use world::World;
 
-fn main() -> ExitCode {
-    if let Some(role) = child::role() {
-        return child::play(&role, |_| controls::hang());
-    }
+/// The child's side.
+pub(crate) fn in_child(_: &str) -> Result<(), Failed> {
+    controls::hang()
+}
+
+pub(crate) fn suite() -> Suite {
     let suite = World::ALL.into_iter().fold(Suite::new(), |suite, world| {
         let name = format!("each_call_of_{}_fails_with_each_documented_error", world.name());
         suite
             .plain(&format!("{name}::host"), move || on_host(world))
             .cuda(&name, move |_| on_cuda(world))
     });
-    controls::add(suite).run()
+    controls::add(suite)
 }
 
 const HOSTS: [Base; 3] =

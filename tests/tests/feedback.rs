@@ -1,7 +1,4 @@
 //! Feedback edges, whose messages arrive in the next tick.
-#![allow(missing_docs, reason = "a test binary")]
-
-use std::process::ExitCode;
 
 use streamflow::prelude::*;
 use streamflow::stream::Assign;
@@ -13,13 +10,12 @@ use streamflow_tests::{Failed, Suite, check, check_error, check_text};
 const LEN: usize = 1003;
 const SLOW: u64 = 5_000_000;
 
-fn main() -> ExitCode {
+pub(crate) fn suite() -> Suite {
     Suite::new()
         .both("host_data_travels_round_a_cycle", numbers_go_round)
         .ordered("an_image_travels_round_a_cycle", image_goes_round)
         .ordered("a_node_changes_its_own_feedback_in_place", in_place)
         .both("running_again_after_a_failure_lost_feedback_is_an_error", lost)
-        .run()
 }
 
 /// Fibonacci numbers, by two feedback edges.

@@ -1,23 +1,17 @@
 //! Operators that hold messages back, and send them when their inputs have ended: `#[operator(flush)]`.
-#![allow(missing_docs, reason = "a test binary")]
 
-mod flush {
-    pub(crate) mod cut_off;
-    pub(crate) mod device;
-    pub(crate) mod ends;
-    pub(crate) mod failures;
-    pub(crate) mod held;
-    pub(crate) mod left;
-    pub(crate) mod meanwhile;
-    pub(crate) mod operators;
-    pub(crate) mod optional;
-    pub(crate) mod order;
-}
+mod cut_off;
+mod device;
+mod ends;
+mod failures;
+mod held;
+mod left;
+mod meanwhile;
+mod operators;
+mod optional;
+mod order;
 
-use std::process::ExitCode;
-
-use flush::operators::{Count, Delay, List, SumOfFour};
-use flush::{cut_off, device, ends, failures, held, left, meanwhile, optional, order};
+use operators::{Count, Delay, List, SumOfFour};
 use streamflow::graph::Graph;
 use streamflow::prelude::*;
 use streamflow::schedule::{End, Report, Stepped, Workers};
@@ -25,7 +19,7 @@ use streamflow::testing::{Explorer, OperatorHarness};
 use streamflow::time::Clock;
 use streamflow_tests::{Failed, Suite, check, check_equal, check_text};
 
-fn main() -> ExitCode {
+pub(crate) fn suite() -> Suite {
     let suite = device::add(failures::add(left::add(order::add(ends::add(Suite::new())))));
     optional::add(held::add(cut_off::add(meanwhile::add(suite))))
         .both("what_an_operator_holds_back_is_sent_when_its_inputs_have_ended", sums)
@@ -36,7 +30,6 @@ fn main() -> ExitCode {
         .plain("a_run_flushes_in_each_order::host", || {
             in_each_order(|platform| Sums::new(platform, 10), |graph, done| judge(graph, &done?))
         })
-        .run()
 }
 
 /// Runs a graph on one thread, with workers, and with workers that take turns in the order of a seed.
@@ -66,16 +59,16 @@ pub(crate) trait Runs {
     fn run_once(&mut self) -> Result<Report, Error>;
 }
 
-#[macro_export]
 macro_rules! runs {
     ($($graph:ident),*) => {$(
-        impl $crate::Runs for $graph {
+        impl $crate::flush::Runs for $graph {
             fn run_once(&mut self) -> Result<streamflow::schedule::Report, Error> {
                 self.run()
             }
         }
     )*};
 }
+pub(crate) use runs;
 runs!(Sums);
 
 /// How many ticks a node did, and how many of them flushed it.

@@ -1,9 +1,7 @@
 //! Memory across the border, in both directions: ordered by streams and events, used until its last use, and given back
 //! under no lock.
-#![allow(missing_docs, reason = "a test binary")]
 
 use std::panic::resume_unwind;
-use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -37,7 +35,7 @@ const PROGRAMS: &[(&str, Program, usize)] = &[
     ("lent_memory_is_reused_after_the_work_of_other_code", reused, 10),
 ];
 
-fn main() -> ExitCode {
+pub(crate) fn suite() -> Suite {
     let suite = PROGRAMS.iter().fold(Suite::new(), |suite, &(name, program, shown)| {
         suite.both(name, move |on| ordered::right(program, on)).control_on(
             &format!("{name}_control"),
@@ -59,7 +57,6 @@ fn main() -> ExitCode {
         .cuda("an_exchange_there_and_back_is_ordered", |_| {
             there_and_back(Arc::new(CudaDriver::new()?))
         })
-        .run()
 }
 
 /// Other code gets a tensor, writes it on a stream of its own, and gives it back for another stream of ours. Between its

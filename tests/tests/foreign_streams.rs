@@ -1,9 +1,7 @@
 //! Streams and events of other libraries, known by their handles: an operator works on such a stream, a library works on a
 //! stream of an operator, and both are ordered by data, points and events. Times are measured between two points of such
 //! streams.
-#![allow(missing_docs, reason = "a test binary")]
 
-use std::process::ExitCode;
 use std::time::Duration;
 
 use streamflow::memory::DeviceSlice;
@@ -24,7 +22,7 @@ const PROGRAMS: &[(&str, Program)] = &[
     ("an_event_of_other_code_orders_both_directions", by_events),
 ];
 
-fn main() -> ExitCode {
+pub(crate) fn suite() -> Suite {
     let suite =
         PROGRAMS.iter().fold(Suite::new(), |suite, &(name, program)| suite.ordered(name, program));
     suite
@@ -34,7 +32,6 @@ fn main() -> ExitCode {
         .cuda("numbers_that_are_no_handles_are_refused", no_handles)
         .devices("the_device_of_a_handle_is_found", 2, finds_device)
         .devices("an_event_of_another_device_is_not_recorded", 2, event_elsewhere)
-        .run()
 }
 
 fn ours(platform: &Platform, on: DeviceId) -> Result<CudaStream> {

@@ -1,7 +1,5 @@
 //! Memory that nobody uses: how much of it stays, when it is given back, and that it is there for all pools of a device.
-#![allow(missing_docs, reason = "a test binary")]
 
-use std::process::ExitCode;
 use std::sync::Arc;
 
 use streamflow::driver::host::HostDriver;
@@ -14,7 +12,7 @@ use streamflow_tests::{Failed, Suite, check, check_equal, check_error, check_tex
 
 const MIB: usize = 1 << 20;
 
-fn main() -> ExitCode {
+pub(crate) fn suite() -> Suite {
     Suite::new()
         .both("downloads_of_many_sizes_hold_little_page_locked_memory", many_downloads)
         .both("tensors_of_many_sizes_hold_little_device_memory", many_tensors)
@@ -32,7 +30,6 @@ fn main() -> ExitCode {
         .both("parts_of_page_locked_memory_are_uploaded_and_downloaded_into", parts)
         .both("parts_of_page_locked_memory_keep_their_bounds", bounds)
         .both("a_part_of_page_locked_memory_is_sent", sent)
-        .run()
 }
 
 /// A recorder that starts with the platform's own pools.

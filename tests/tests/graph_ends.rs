@@ -1,23 +1,18 @@
 //! How graphs end, and how a tick must handle its messages.
-#![allow(missing_docs, reason = "a test binary")]
 
-mod graph_ends {
-    pub(crate) mod counting;
-    pub(crate) mod edges;
-    pub(crate) mod failed;
-    pub(crate) mod nobody;
-    pub(crate) mod operators;
-    pub(crate) mod reports;
-    pub(crate) mod stalls;
-    pub(crate) mod statistics;
-    pub(crate) mod timing;
-}
+mod counting;
+mod edges;
+mod failed;
+mod nobody;
+mod operators;
+mod reports;
+mod stalls;
+mod statistics;
+mod timing;
 
-use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use graph_ends::{edges, failed, nobody, reports, stalls, statistics, timing};
 use streamflow::message::{Metadata, Value};
 use streamflow::prelude::*;
 use streamflow::testing::OperatorHarness;
@@ -27,7 +22,7 @@ use streamflow_tests::kernels::slow_fill;
 use streamflow_tests::stereo::Counter;
 use streamflow_tests::{Failed, Suite, check, check_error, check_text, stalled};
 
-fn main() -> ExitCode {
+pub(crate) fn suite() -> Suite {
     let suite = nobody::add(timing::add(reports::add(stalls::add(Suite::new()))));
     statistics::add(failed::add(edges::add(suite)))
         .both("a_message_that_is_left_forever_stalls_the_run", left_forever)
@@ -37,7 +32,6 @@ fn main() -> ExitCode {
         .both("adopting_without_a_stream_is_an_error", nothing_to_adopt)
         .both("an_emitted_message_carries_the_metadata_of_all_inputs", metadata)
         .both("take_returns_only_messages_of_the_last_tick", harness)
-        .run()
 }
 
 /// Leaves its first message until a second one arrives, which may never happen.

@@ -1,18 +1,12 @@
 //! Graphs that fail, stop, or can't be built: the error names the node, and all resources are returned.
-#![allow(missing_docs, reason = "a test binary")]
 
-#[path = "graph_failures/kept.rs"]
 mod kept;
 #[path = "faults/log.rs"]
 mod log;
-#[path = "graph_failures/messages.rs"]
 mod messages;
-#[path = "graph_failures/stops.rs"]
 mod stops;
-#[path = "graph_failures/unwritten.rs"]
 mod unwritten;
 
-use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -23,7 +17,7 @@ use streamflow_tests::kernels::{add_one, fill};
 use streamflow_tests::setup::recorded;
 use streamflow_tests::{Failed, Suite, check, check_error, check_text};
 
-fn main() -> ExitCode {
+pub(crate) fn suite() -> Suite {
     // The test causes these panics, and the harness reports any other.
     std::panic::set_hook(Box::new(|_| ()));
     let suite = Suite::new()
@@ -34,7 +28,7 @@ fn main() -> ExitCode {
         .both("a_failed_constructor_returns_all_resources", constructor)
         .both("a_count_of_zero_is_an_error", count_zero)
         .both("a_missing_device_is_an_error", missing_device);
-    unwritten::add(stops::add(kept::add(messages::add(suite)))).run()
+    unwritten::add(stops::add(kept::add(messages::add(suite))))
 }
 
 /// How an operator's hook ends.

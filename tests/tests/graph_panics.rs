@@ -1,9 +1,7 @@
 //! Wherever user code panics, the run ends with an error, every started operator is stopped, and no message is left.
-#![allow(missing_docs, reason = "a test binary")]
 #![allow(clippy::panic, reason = "the test is about panics")]
 
 use std::panic::panic_any;
-use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -13,7 +11,7 @@ use streamflow_tests::greedy::greedy;
 use streamflow_tests::seen::{self, Seen, push_seen};
 use streamflow_tests::{Failed, Suite, check, check_equal, check_error, check_text};
 
-fn main() -> ExitCode {
+pub(crate) fn suite() -> Suite {
     // The test causes these panics, and the harness reports any other.
     std::panic::set_hook(Box::new(|_| ()));
     Suite::new()
@@ -21,7 +19,6 @@ fn main() -> ExitCode {
         .both("a_panic_anywhere_is_an_error_of_the_operator_harness", in_the_harness)
         .seeded("a_panic_in_a_kernel_ends_the_run_with_an_error", in_a_kernel)
         .both("a_panic_of_a_message_that_an_edge_drops_keeps_no_message_back", evicted)
-        .run()
 }
 
 /// The place of a panic. Messages panic when they are dropped, which happens at different places.

@@ -1,11 +1,6 @@
 //! Graphs of `graph!`, run on both platforms.
-#![allow(missing_docs, reason = "a test binary")]
 
-mod graphs {
-    pub(crate) mod named_workers;
-}
-
-use std::process::ExitCode;
+mod named_workers;
 
 use streamflow::graph::Graph;
 use streamflow::prelude::*;
@@ -13,7 +8,7 @@ use streamflow_tests::greedy::greedy;
 use streamflow_tests::stereo::{Camera, Cast, Counter, Fuse, Invert, Show};
 use streamflow_tests::{Failed, Suite, check_equal, check_error, check_text};
 
-fn main() -> ExitCode {
+pub(crate) fn suite() -> Suite {
     Suite::new()
         .both("two_cameras_are_fused", stereo)
         .both("an_output_feeds_several_inputs", fan_out)
@@ -27,10 +22,9 @@ fn main() -> ExitCode {
         .both("a_count_of_zero_is_an_error", count_zero)
         .both("a_graph_can_run_twice", run_twice)
         .both("each_run_counts_its_ticks_from_0", ticks_of_each_run)
-        .both("nodes_know_their_worker", graphs::named_workers::nodes_know_their_worker)
+        .both("nodes_know_their_worker", named_workers::nodes_know_their_worker)
         .plain("diagrams_show_nodes_edges_and_pools", diagrams)
         .plain("producers_precede_consumers_in_declaration_order", order)
-        .run()
 }
 
 graph! {

@@ -1,10 +1,8 @@
 //! Green contexts: sizes of partitions, the multiprocessors that kernels use, and order between partitions and the rest
 //! of the device. `holoscan/green.rs` tests how they are made. Sizes are multiples of 8, which every device of compute
 //! capability 7.0 or later supports.
-#![allow(missing_docs, reason = "a test binary")]
 
 use std::collections::BTreeSet;
-use std::process::ExitCode;
 use std::sync::Arc;
 
 use streamflow::driver::host::HostDriver;
@@ -22,7 +20,7 @@ const SLOW: u64 = 20_000_000;
 
 /// Two partitions. The default is the leftover.
 const GREEN: CudaGreenContextPool = CudaGreenContextPool::new().sms_per_partition(&[8, 16]);
-fn main() -> ExitCode {
+pub(crate) fn suite() -> Suite {
     Suite::new()
         .both("legal_sizes_are_queried_from_the_device", sizes)
         .both("coscheduling_decides_which_sizes_are_legal", coscheduling)
@@ -35,7 +33,6 @@ fn main() -> ExitCode {
         .seeded("pools_and_graphs_share_one_division_of_a_device", once)
         .both("pools_with_another_default_share_a_division", another_default)
         .seeded("a_second_device_can_be_divided", second_device)
-        .run()
 }
 
 fn sizes(platform: &Platform) -> Result<(), Failed> {

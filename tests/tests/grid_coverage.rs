@@ -1,8 +1,5 @@
 //! A launch is an error, on both platforms, if its grid is too small for the slices that its kernel writes, has other
 //! dimensions than the kernel's body reads, or has no shared memory where the body has some.
-#![allow(missing_docs, reason = "a test binary")]
-
-use std::process::ExitCode;
 
 use streamflow::prelude::*;
 use streamflow_tests::kernels::{fill, number_in_rows, transpose};
@@ -11,7 +8,7 @@ use streamflow_tests::{Failed, Suite, check, check_equal, check_error, check_tex
 
 const LEN: usize = 1003;
 
-fn main() -> ExitCode {
+pub(crate) fn suite() -> Suite {
     Suite::new()
         .both("a_grid_that_is_too_small_is_refused", too_small)
         .both("a_launch_like_an_earlier_one_is_checked_for_its_own_slices", again)
@@ -24,7 +21,6 @@ fn main() -> ExitCode {
         .both("a_body_that_reads_no_row_needs_a_grid_without_rows", with_rows)
         .both("threads_that_a_body_cannot_tell_apart_count_once", alike)
         .both("a_body_with_dynamic_shared_memory_needs_some", shared)
-        .run()
 }
 
 fn refused(launched: Result<(), Error>) -> Result<String, Failed> {

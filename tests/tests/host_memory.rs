@@ -1,11 +1,9 @@
 //! Short ways between ordinary host memory and a device: `upload`, `download` of a stream, downloads that are awaited,
 //! and tables of constants.
-#![allow(missing_docs, reason = "a test binary")]
 #![allow(clippy::panic, reason = "a test is about panics")]
 
 use std::future::{Future, IntoFuture};
 use std::pin::pin;
-use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
@@ -23,7 +21,7 @@ use streamflow_tests::setup::{recorded, stream};
 use streamflow_tests::stereo::Camera;
 use streamflow_tests::{Failed, Suite, check, check_equal, check_error, check_text};
 
-fn main() -> ExitCode {
+pub(crate) fn suite() -> Suite {
     Suite::new()
         .both("an_upload_has_its_values_on_every_stream", uploads)
         .both("an_upload_of_nothing_is_empty", empty)
@@ -41,7 +39,6 @@ fn main() -> ExitCode {
         .both("a_table_is_uploaded_once_and_read_in_each_tick", table)
         .both("a_table_of_a_wrong_shape_is_an_error_of_the_operator", wrong_shape)
         .devices("a_table_is_on_the_device_of_its_operator", 2, table_there)
-        .run()
 }
 
 const LEN: usize = 1003;

@@ -1,8 +1,6 @@
 //! `Inspect`, a sink for any message: it prints names, types, shapes, devices, streams and metadata, and no data.
-#![allow(missing_docs, reason = "a test binary")]
 
 use std::io::{self, Write};
-use std::process::ExitCode;
 
 use streamflow::driver::Call;
 use streamflow::f16;
@@ -16,7 +14,7 @@ use streamflow_tests::setup::recorded;
 use streamflow_tests::stereo::Camera;
 use streamflow_tests::{Failed, Suite, check, check_equal, check_error, check_text};
 
-fn main() -> ExitCode {
+pub(crate) fn suite() -> Suite {
     Suite::new()
         .both("a_message_of_several_fields_is_printed_with_its_attributes", fields)
         .both("named_values_of_the_metadata_are_printed", metadata)
@@ -24,7 +22,6 @@ fn main() -> ExitCode {
         .both("a_message_on_the_default_stream_is_printed_as_such", on_default)
         .both("looking_at_a_message_makes_no_driver_call", no_calls)
         .both("a_writer_that_fails_ends_the_run", failing_writer)
-        .run()
 }
 
 /// A writer to a list that the test reads.

@@ -1,9 +1,7 @@
 //! Every CUDA kernel of the repository compiles for Turing, Ampere, Hopper and Blackwell. The tests need NVRTC, and no GPU. Without
 //! NVRTC they are reported as skipped, unless `STREAMFLOW_REQUIRE_NVRTC=1`.
-#![allow(missing_docs, reason = "a test binary")]
 
 use std::ops::Mul;
-use std::process::ExitCode;
 
 use streamflow::f16;
 use streamflow::kernel::{KernelInfo, kernels};
@@ -16,7 +14,7 @@ use streamflow_tests::{Failed, Suite, check, check_equal, check_error, check_tex
 
 const REQUIRE: &str = "STREAMFLOW_REQUIRE_NVRTC";
 
-fn main() -> ExitCode {
+pub(crate) fn suite() -> Suite {
     Suite::new()
         .plain("the_list_has_the_kernels_of_each_crate", of_each_crate)
         .both("an_instance_that_is_launched_is_in_the_list", launched)
@@ -29,7 +27,6 @@ fn main() -> ExitCode {
         .optional("an_instance_of_a_generic_kernel_compiles", REQUIRE, || {
             Ok(skipped(compile_kernel::<cast<f32>>()?).or(skipped(compile_kernel::<cast<f16>>()?)))
         })
-        .run()
 }
 
 /// The name of a kernel with its types.

@@ -1,7 +1,5 @@
 //! Streams that an operator manages itself: by hand, by name, and set on an output.
-#![allow(missing_docs, reason = "a test binary")]
 
-use std::process::ExitCode;
 use std::sync::Arc;
 
 use streamflow::prelude::*;
@@ -13,7 +11,7 @@ use streamflow_tests::seen::{self, all, push_seen};
 use streamflow_tests::tensors::{LEN, SLOW, Sink, Tx, holds};
 use streamflow_tests::{Failed, Suite, check, check_error, check_text};
 
-fn main() -> ExitCode {
+pub(crate) fn suite() -> Suite {
     Suite::new()
         .ordered("streams_can_be_synchronized_by_hand", by_hand)
         .both("data_of_a_stream_that_was_not_synchronized_is_an_error", left_out)
@@ -23,7 +21,6 @@ fn main() -> ExitCode {
             "set_cuda_stream_on_one_output_leaves_the_other_on_the_internal_stream",
             one_output_set,
         )
-        .run()
 }
 
 type Seen = seen::Seen<bool>;

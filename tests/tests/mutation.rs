@@ -79,29 +79,25 @@
 //! | the race checker keeps the accesses to memory that comes back from other code, or forgets all of them | `race/bare/border.rs`, `an_exchange_there_and_back_is_ordered` (`foreign_memory.rs`) |
 //! | the race checker begins no epoch when other code gets memory | `a_use_on_the_other_codes_stream_since_is_no_dependency` (`race/bare/border.rs`) |
 //! | the scheduler ends each run at once | `a_graph_may_be_defined_in_a_function` (`graphs.rs`), and others |
-#![allow(missing_docs, reason = "a test binary")]
 
-mod mutation {
-    pub(crate) mod build;
-    pub(crate) mod drop_each;
-    pub(crate) mod graphs;
-    pub(crate) mod libraries;
-    pub(crate) mod notice;
-    pub(crate) mod operators;
-    pub(crate) mod order;
-    pub(crate) mod plan;
-    pub(crate) mod random;
-    pub(crate) mod remembered;
-    pub(crate) mod runs;
-    pub(crate) mod same_data;
-    pub(crate) mod threads;
-    pub(crate) mod unneeded;
-}
+mod build;
+mod drop_each;
+mod graphs;
+mod libraries;
+mod notice;
+mod operators;
+mod order;
+mod plan;
+mod random;
+mod remembered;
+mod runs;
+mod same_data;
+mod threads;
+mod unneeded;
 
 use std::env;
-use std::process::ExitCode;
 
-use mutation::drop_each::{Part, drop_each};
+use drop_each::{Part, drop_each};
 use streamflow_tests::forms::Form;
 use streamflow_tests::{Failed, Suite};
 
@@ -130,11 +126,10 @@ fn with_workers() -> Result<(), Failed> {
     drop_each(Part { workers: Some(count), programs, mutations })
 }
 
-fn main() -> ExitCode {
+pub(crate) fn suite() -> Suite {
     Suite::new()
         .except(Form::Workers, "another run has the greedy scheduler", |suite| {
             suite.plain("the_race_checker_and_the_data_show_each_dropped_dependency", greedy)
         })
         .plain("they_show_it_with_workers_that_take_turns", with_workers)
-        .run()
 }

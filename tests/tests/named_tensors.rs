@@ -1,7 +1,4 @@
 //! The tensors of a message by name, for code that finds them at run time: of a struct, and of a `TensorMap`.
-#![allow(missing_docs, reason = "a test binary")]
-
-use std::process::ExitCode;
 
 use streamflow::memory::{Bool8, Pinned, PitchedTensor};
 use streamflow::message::{Description, TensorMap, Value};
@@ -11,7 +8,7 @@ use streamflow_tests::seen::{Seen, push_seen, take};
 use streamflow_tests::setup::{stream, uploaded};
 use streamflow_tests::{Failed, Suite, check, check_equal, check_error, check_text};
 
-fn main() -> ExitCode {
+pub(crate) fn suite() -> Suite {
     Suite::new()
         .both("a_description_has_the_layout_of_each_tensor", described)
         .both("tensors_of_a_message_are_found_by_name", found)
@@ -20,7 +17,6 @@ fn main() -> ExitCode {
         .both("a_struct_is_made_of_named_tensors", made)
         .both("a_struct_is_not_made_of_wrong_tensors", not_made)
         .both("a_map_travels_with_its_metadata_and_in_order", travels)
-        .run()
 }
 
 #[derive(Debug, Message)]

@@ -3,11 +3,9 @@
 //! `examples/numpy/nvmath_streams.py` writes its results to a directory, which `STREAMFLOW_NVMATH_RESULTS` names. It says
 //! which numbers the operands have. Here an operand is uploaded, transformed on one stream of an operator and, for
 //! `device_stateless`, back on another one.
-#![allow(missing_docs, reason = "a test binary")]
 #![allow(clippy::print_stdout, reason = "the differences are a result")]
 
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::{env, fs};
 
 use streamflow::library::fft::{Fft, Layout, Real};
@@ -37,7 +35,7 @@ const PROGRAMS: [(&str, u64, f64); 10] = [
 /// Of double and single precision: 16 ulp for each of 25 steps, relative to the median.
 const TOLERANCES: [f64; 2] = [16.0 * 25.0 / (1_u64 << 53) as f64, 16.0 * 25.0 / (1 << 24) as f64];
 
-fn main() -> ExitCode {
+pub(crate) fn suite() -> Suite {
     // On the simulator only where the directory is named: the transforms are large.
     Suite::new()
         .optional("results_equal_nvmath_pythons::cuda", "STREAMFLOW_REQUIRE_CUDA", || {
@@ -49,7 +47,6 @@ fn main() -> ExitCode {
         .optional("results_equal_nvmath_pythons::host", "", || {
             with_results(|results| all(&Platform::host().build()?, results).map(|()| None))
         })
-        .run_one_at_a_time()
 }
 
 fn with_results(

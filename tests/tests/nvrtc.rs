@@ -5,10 +5,8 @@
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use half::{bf16, f16};
-use libtest_mimic::{Arguments, Failed, Trial};
 use streamflow::driver::DriverError;
 use streamflow::kernel;
 use streamflow::kernel::{
@@ -17,6 +15,9 @@ use streamflow::kernel::{
 };
 use streamflow::memory::Element;
 use streamflow::memory::{Bool8, Complex};
+use streamflow_tests::{Failed, Suite, child};
+
+const REQUIRE: &str = "STREAMFLOW_REQUIRE_NVRTC";
 
 type Test = fn() -> Result<(), Failed>;
 
@@ -218,14 +219,15 @@ fn compiles(info: &KernelInfo) -> Result<(), Failed> {
         for (mode, image) in
             [("unchecked", compile_for(info, cc)), ("checked", compile_checked_for(info, cc))]
         {
-            let image = image.map_err(|error| format!("{mode} for {cc:?}: {error}"))?;
+            let image =
+                image.map_err(|error| Failed::msg(format!("{mode} for {cc:?}: {error}")))?;
             // A CUBIN is an ELF file. It must contain the kernel under the name that is loaded.
             if !image.0.starts_with(b"\x7fELF") {
-                return Err(format!("{mode} for {cc:?}: no CUBIN").into());
+                return Err(Failed::msg(format!("{mode} for {cc:?}: no CUBIN")));
             }
             let entry = format!("{}\0", info.entry);
             if !image.0.windows(entry.len()).any(|bytes| bytes == entry.as_bytes()) {
-                return Err(format!("{mode} for {cc:?}: no `{}` in it", info.entry).into());
+                return Err(Failed::msg(format!("{mode} for {cc:?}: no `{}` in it", info.entry)));
             }
         }
     }
@@ -244,7 +246,7 @@ fn compile_error(info: &KernelInfo) -> String {
 }
 
 fn expect(text: &str, part: &str) -> Result<(), Failed> {
-    if text.contains(part) { Ok(()) } else { Err(format!("no `{part}` in: {text}").into()) }
+    if text.contains(part) { Ok(()) } else { Err(Failed::msg(format!("no `{part}` in: {text}"))) }
 }
 
 fn errors_name_the_users_line() -> Result<(), Failed> {
@@ -264,11 +266,11 @@ fn errors_in_included_files_name_that_file() -> Result<(), Failed> {
 }
 
 fn newer_devices_get_ptx() -> Result<(), Failed> {
-    let image = compile_for(exp_linspace::INFO, (99, 9)).map_err(|error| error.to_string())?;
+    let image = compile_for(exp_linspace::INFO, (99, 9))?;
     let text = std::str::from_utf8(&image.0)?;
     expect(text, ".entry exp_linspace_kernel")?;
     if !text.ends_with('\0') {
-        return Err("PTX must end with NUL for the driver".into());
+        return Err(Failed::msg("PTX must end with NUL for the driver"));
     }
     Ok(())
 }
@@ -283,23 +285,17 @@ fn a_nul_in_the_source_is_an_error() -> Result<(), Failed> {
     expect(&compile_error(&info), "NUL")
 }
 
-/// With this variable the binary is the child process of a test: it loads one image through the caches.
-const CHILD: &str = "STREAMFLOW_TEST_CACHED_IMAGE";
-
-fn child() -> ! {
-    let images = [(); 2].map(|()| image_for(exp_linspace::INFO, (9, 0)).unwrap());
+/// The child's side: it loads one image through the caches.
+pub(crate) fn in_child(_: &str) -> Result<(), Failed> {
+    let images = [image_for(exp_linspace::INFO, (9, 0))?, image_for(exp_linspace::INFO, (9, 0))?];
     assert_eq!(images[0], images[1]);
-    assert_eq!(images[0], compile_for(exp_linspace::INFO, (9, 0)).unwrap());
-    std::process::exit(0)
+    assert_eq!(images[0], compile_for(exp_linspace::INFO, (9, 0))?);
+    Ok(())
 }
 
 /// Runs the child with a cache directory, and returns the directory's files with their inodes.
 fn files_after_child(dir: &Path) -> Result<Vec<(PathBuf, u64)>, Failed> {
-    let mut command = Command::new(std::env::current_exe()?);
-    let output = command.env(CHILD, "1").env("STREAMFLOW_CACHE_DIR", dir).output()?;
-    if !output.status.success() {
-        return Err(String::from_utf8_lossy(&output.stderr).into_owned().into());
-    }
+    child::run("nvrtc", "cache", &[("STREAMFLOW_CACHE_DIR", &dir.to_string_lossy())])?;
     let entries = std::fs::read_dir(dir)?.collect::<Result<Vec<_>, _>>()?;
     entries.iter().map(|entry| Ok((entry.path(), entry.metadata()?.ino()))).collect()
 }
@@ -308,34 +304,22 @@ fn code_is_cached_on_disk_and_damaged_files_are_replaced() -> Result<(), Failed>
     let dir = tempfile::tempdir()?;
     let first = files_after_child(dir.path())?;
     let [(path, _)] = first.as_slice() else {
-        return Err(format!("one file was expected: {first:?}").into());
+        return Err(Failed::msg(format!("one file was expected: {first:?}")));
     };
     let whole = std::fs::read(path)?;
     // Every write makes a new file, so that the same inode means that the file was read and valid.
     if files_after_child(dir.path())? != first {
-        return Err("the file was written again".into());
+        return Err(Failed::msg("the file was written again"));
     }
     std::fs::write(path, &whole[..whole.len() / 2])?;
     let replaced = files_after_child(dir.path())?;
     if replaced == first || std::fs::read(path)? != whole {
-        return Err(format!("the damaged file was not replaced: {replaced:?}").into());
+        return Err(Failed::msg(format!("the damaged file was not replaced: {replaced:?}")));
     }
     Ok(())
 }
 
-fn main() {
-    if std::env::var_os(CHILD).is_some() {
-        child();
-    }
-    let missing = nvrtc_version().err();
-    if let Some(reason) = &missing {
-        eprintln!("NVRTC cannot be used: {reason}");
-    }
-    let required = std::env::var("STREAMFLOW_REQUIRE_NVRTC").is_ok_and(|value| value == "1");
-    let skipped = missing.is_some() && !required;
-    let mut trials: Vec<Trial> = kernels()
-        .map(|(name, info)| Trial::test(format!("compiles::{name}"), move || compiles(info)))
-        .collect();
+pub(crate) fn suite() -> Suite {
     let others: [(&str, Test); 6] = [
         ("errors_name_the_users_line", errors_name_the_users_line),
         ("errors_in_included_files_name_that_file", errors_in_included_files_name_that_file),
@@ -347,8 +331,21 @@ fn main() {
             code_is_cached_on_disk_and_damaged_files_are_replaced,
         ),
     ];
-    trials.extend(others.map(|(name, test)| Trial::test(name, test)));
-    let kind = if skipped { "skipped: no NVRTC" } else { "" };
-    let trials = trials.into_iter().map(|t| t.with_ignored_flag(skipped).with_kind(kind)).collect();
-    libtest_mimic::run(&Arguments::from_args(), trials).exit();
+    let suite = others.into_iter().fold(Suite::new(), |suite, (name, test)| {
+        suite.optional(name, REQUIRE, move || where_there_is_nvrtc(test))
+    });
+    kernels().fold(suite, |suite, (name, info)| {
+        let name = format!("compiles::{name}");
+        suite.optional(&name, REQUIRE, move || where_there_is_nvrtc(|| compiles(info)))
+    })
+}
+
+/// Runs a test, or says why NVRTC can't be used.
+fn where_there_is_nvrtc(
+    test: impl FnOnce() -> Result<(), Failed>,
+) -> Result<Option<String>, Failed> {
+    match nvrtc_version() {
+        Ok(_) => test().map(|()| None),
+        Err(missing) => Ok(Some(missing.to_string())),
+    }
 }

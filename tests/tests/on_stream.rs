@@ -1,8 +1,5 @@
 //! `OnStream`: values that are made on a stream in `start` and live longer than a tick. They can be used only with that
 //! stream.
-#![allow(missing_docs, reason = "a test binary")]
-
-use std::process::ExitCode;
 
 use streamflow::context::OnStream;
 use streamflow::driver::RawStream;
@@ -11,12 +8,11 @@ use streamflow::testing::OperatorHarness;
 use streamflow_tests::kernels::{add_one, fill};
 use streamflow_tests::{Failed, Suite, check, check_error, check_text};
 
-fn main() -> ExitCode {
+pub(crate) fn suite() -> Suite {
     Suite::new()
         .both("a_value_made_in_start_can_be_used_in_compute", used)
         .both("using_a_value_with_another_stream_is_an_error", other_stream)
         .both("start_returns_the_error_of_the_constructor", unmakeable)
-        .run()
 }
 
 /// A value such as a library's plan: it has the raw stream and its own memory.

@@ -1,15 +1,9 @@
 //! The code of `#[operator]` and `#[derive(Message)]`, used through `OperatorHarness`.
-#![allow(missing_docs, reason = "a test binary")]
 
-mod operators {
-    pub(crate) mod acquired;
-    pub(crate) mod messages;
-    pub(crate) mod sequence;
-}
+mod acquired;
+mod messages;
+mod sequence;
 
-use std::process::ExitCode;
-
-use operators::{acquired, messages, sequence};
 use streamflow::f16;
 use streamflow::operator::Operator;
 use streamflow::port::{PortInfo, PortSize};
@@ -21,7 +15,7 @@ use streamflow_tests::operators::{
 use streamflow_tests::setup::uploaded;
 use streamflow_tests::{Failed, Suite, check, check_equal};
 
-fn main() -> ExitCode {
+pub(crate) fn suite() -> Suite {
     Suite::new()
         .plain("constants_describe_ports_and_streams", constants)
         .plain("operators_and_messages_may_be_defined_in_a_function", inside_of_a_function)
@@ -41,7 +35,6 @@ fn main() -> ExitCode {
         .both("of_many_messages_the_earliest_gives_the_sequence_number", sequence::many)
         .devices("copies_and_transfers_keep_the_sequence_number", 2, sequence::copies)
         .both("feedback_does_not_pass_on_a_sequence_number", sequence::feedback)
-        .run()
 }
 
 fn names_of(ports: &[PortInfo]) -> Vec<&str> {

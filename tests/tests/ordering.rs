@@ -1,23 +1,18 @@
 //! Laws 7 and 9: data carries its ordering, on both platforms. Each program has a control: without the waits between
 //! streams, its data is wrong.
-#![allow(missing_docs, reason = "a test binary")]
 
-mod ordering {
-    pub(crate) mod old_messages;
-    pub(crate) mod several_writers;
-}
+mod old_messages;
+mod several_writers;
 
-use std::process::ExitCode;
 use std::sync::Arc;
 
-use ordering::{old_messages, several_writers};
 use streamflow::prelude::*;
 use streamflow::stream::StreamFlags;
 use streamflow_tests::layers::DropWaits;
 use streamflow_tests::ordered::{right, without_waits};
 use streamflow_tests::{Failed, Suite, check, races};
 
-fn main() -> ExitCode {
+pub(crate) fn suite() -> Suite {
     let suite = races::ALL
         .iter()
         .fold(Suite::new(), |suite, &(name, program)| suite.ordered(name, program));
@@ -52,7 +47,6 @@ fn main() -> ExitCode {
         .control("blocking_streams_are_ordered_with_the_default_stream", |driver| {
             barrier(driver, StreamFlags::NonBlocking)
         })
-        .run()
 }
 
 /// Whether the default stream's barrier alone keeps the order.

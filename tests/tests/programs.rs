@@ -3,59 +3,53 @@
 //!
 //! - `STREAMFLOW_PROGRAMS_SECONDS=n` runs programs for `n` seconds, and not the first 8,000.
 //! - `STREAMFLOW_PROGRAMS_SEED=n` runs only program `n`, in many ways, to reproduce a failure.
-#![allow(missing_docs, reason = "a test binary")]
 
-mod programs {
-    pub(crate) mod claims;
-    pub(crate) mod code;
-    pub(crate) mod count;
-    pub(crate) mod pieces;
-    pub(crate) mod program;
-    pub(crate) mod search;
-    pub(crate) mod shrink;
-    pub(crate) mod graphs {
-        mod build;
-        mod calls;
-        mod code;
-        mod draw;
-        mod generate;
-        mod item;
-        mod known;
-        mod libraries;
-        mod operators;
-        mod plan;
-        mod script;
-        mod shrink;
+mod claims;
+mod code;
+mod count;
+mod pieces;
+mod program;
+mod search;
+mod shrink;
+mod graphs {
+    mod build;
+    mod calls;
+    mod code;
+    mod draw;
+    mod generate;
+    mod item;
+    mod known;
+    mod libraries;
+    mod operators;
+    mod plan;
+    mod script;
+    mod shrink;
 
-        pub(crate) use build::run;
-        pub(crate) use code::{ITEM, LIBRARIES, print};
-        pub(crate) use generate::flow as draw;
-        pub(crate) use known::left_out_wait;
-        pub(crate) use plan::Flow;
-        pub(crate) use shrink::smaller;
-    }
-    pub(crate) mod threads {
-        mod code;
-        mod generate;
-        mod plan;
-        mod run;
-        mod shrink;
+    pub(crate) use build::run;
+    pub(crate) use code::{ITEM, LIBRARIES, print};
+    pub(crate) use generate::flow as draw;
+    pub(crate) use known::left_out_wait;
+    pub(crate) use plan::Flow;
+    pub(crate) use shrink::smaller;
+}
+mod threads {
+    mod code;
+    mod generate;
+    mod plan;
+    mod run;
+    mod shrink;
 
-        pub(crate) use code::print;
-        pub(crate) use generate::threads as draw;
-        pub(crate) use plan::Threads;
-        pub(crate) use run::run;
-        pub(crate) use shrink::smaller;
-    }
+    pub(crate) use code::print;
+    pub(crate) use generate::threads as draw;
+    pub(crate) use plan::Threads;
+    pub(crate) use run::run;
+    pub(crate) use shrink::smaller;
 }
 
-use std::process::ExitCode;
-
-use programs::{claims, search};
 use streamflow_tests::Suite;
 use streamflow_tests::forms::Form;
 
-fn main() -> ExitCode {
+pub(crate) fn suite() -> Suite {
     let why = "a claim is left out on the thread that runs the graph";
     Suite::new()
         .except(Form::Workers, why, |suite| {
@@ -64,5 +58,4 @@ fn main() -> ExitCode {
         .plain("random_programs_give_the_data_of_sequential_execution::host", search::simulated)
         .plain("programs_that_once_failed_give_right_data::host", search::known)
         .cuda("random_programs_give_the_data_of_sequential_execution", search::on_a_gpu)
-        .run()
 }

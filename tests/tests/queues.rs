@@ -1,7 +1,4 @@
 //! Queues of edges: capacities and policies. Inputs with several producers.
-#![allow(missing_docs, reason = "a test binary")]
-
-use std::process::ExitCode;
 
 use streamflow::prelude::*;
 use streamflow::schedule::Report;
@@ -14,7 +11,7 @@ use streamflow_tests::{Failed, Suite, check, check_equal, check_error, check_tex
 const LEN: usize = 1003;
 const SLOW: u64 = 5_000_000;
 
-fn main() -> ExitCode {
+pub(crate) fn suite() -> Suite {
     Suite::new()
         .both("each_policy_keeps_its_messages_in_order", policies)
         .both("a_full_queue_with_policy_fault_ends_the_run", fault)
@@ -22,7 +19,6 @@ fn main() -> ExitCode {
         .ordered("memory_of_dropped_messages_is_recycled_after_their_writes", dropped)
         .both("pop_does_not_drop_an_awaited_message", awaited)
         .both("an_input_of_many_receives_the_messages_of_each_edge", many)
-        .run()
 }
 
 /// Leaves messages in the queue for `leaves` ticks, then receives one per tick.

@@ -1,10 +1,8 @@
 //! The guide's page about the reports of the race checker: its programs are those of `tests/src/foreign/reports.rs`, its
 //! reports are what these programs print, and the right programs have none.
-#![allow(missing_docs, reason = "a test binary")]
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use streamflow::prelude::*;
 use streamflow_tests::foreign::reports;
@@ -19,12 +17,11 @@ const PROGRAMS: [[(&str, Program); 2]; 3] = [
     [("stale", reports::stale), ("destroyed_last", reports::destroyed_last)],
 ];
 
-fn main() -> ExitCode {
+pub(crate) fn suite() -> Suite {
     Suite::new()
         .plain("each_report_of_the_page_is_what_its_program_prints", reports_match)
         .plain("each_program_of_the_page_is_the_one_that_was_run", programs_match)
         .plain("the_right_programs_of_the_page_have_no_report", right_ones)
-        .run()
 }
 
 fn root() -> PathBuf {

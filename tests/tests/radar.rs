@@ -1,10 +1,7 @@
 //! The program `radar` as a graph against its truth, against `f64`, and against NumPy, on both platforms.
-#![allow(missing_docs, reason = "a test binary")]
 
-#[path = "radar/by_transforms.rs"]
 mod by_transforms;
 
-use std::process::ExitCode;
 use std::sync::OnceLock;
 use std::sync::mpsc::channel;
 use std::time::Duration;
@@ -23,7 +20,7 @@ const NUMPY: &str = include_str!("../../examples/numpy/radar.json");
 /// So low that the noise of a single map is above it in some cells, and that of the mean is not.
 const LOW: f32 = 2.0;
 
-fn main() -> ExitCode {
+pub(crate) fn suite() -> Suite {
     Suite::new()
         .both("each_map_has_all_targets_and_nothing_else", truth)
         .both("with_an_infinite_threshold_nothing_is_found", infinite)
@@ -32,7 +29,6 @@ fn main() -> ExitCode {
         .both("control::with_a_wrong_filter_targets_are_missing", wrong_filter)
         .plain("a_slow_disk_gets_the_newest_map::host", || slow_disk(&Platform::host().build()?))
         .cuda("a_slow_disk_gets_the_newest_map", slow_disk)
-        .run()
 }
 
 /// What a run has found in each tick, and the maps that it wrote, by their numbers.

@@ -1,10 +1,7 @@
 //! How an operator gets its internal stream, and what happens if there is none.
-#![allow(missing_docs, reason = "a test binary")]
 
-#[path = "receive/uses.rs"]
 mod uses;
 
-use std::process::ExitCode;
 use std::sync::Arc;
 
 use streamflow::driver::{Call, Driver, StreamLabel};
@@ -17,7 +14,7 @@ use streamflow_tests::setup::recorded;
 use streamflow_tests::tensors::{LEN, SLOW, Sink, Tx, holds};
 use streamflow_tests::{Failed, Suite, check, check_error, check_text};
 
-fn main() -> ExitCode {
+pub(crate) fn suite() -> Suite {
     let suite = Suite::new()
         .ordered("or_adopt_adopts_a_stream_when_the_pool_is_exhausted", |platform| {
             adopts(platform, Receiving::OrAdopt)
@@ -31,7 +28,7 @@ fn main() -> ExitCode {
         .both("no_stream_to_adopt_is_an_error_that_suggests_or_default", no_stream)
         .both("the_default_stream_waits_only_with_sync_to_default", to_default)
         .both("receive_returns_the_error_of_a_failed_wait", failing_wait);
-    uses::add(suite).run()
+    uses::add(suite)
 }
 
 #[derive(Clone, Copy, PartialEq)]

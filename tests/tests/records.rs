@@ -1,8 +1,6 @@
 //! Law 8: at the end of a hook its work is recorded, if another stream may need it. Some of a graph's streams are known
 //! while compiling, the others when they are first used.
-#![allow(missing_docs, reason = "a test binary")]
 
-use std::process::ExitCode;
 use std::sync::Arc;
 
 use streamflow::driver::{Call, Recorder};
@@ -15,13 +13,12 @@ use streamflow_tests::{Failed, Suite, check};
 
 const TICKS: usize = 4;
 
-fn main() -> ExitCode {
+pub(crate) fn suite() -> Suite {
     Suite::new()
         .both("a_default_stream_beside_a_declared_stream_is_recorded", beside)
         .both("a_stream_named_at_run_time_is_recorded", named)
         .both("a_declared_stream_is_recorded_once_another_node_uses_a_default_stream", another_node)
         .both("a_graph_with_only_one_default_stream_records_nothing", default_alone)
-        .run()
 }
 
 /// The stream of a source that declares none.

@@ -1,6 +1,5 @@
 //! Where two parts of a run meet: restarts and parameters, statistics and restarts, conditions and failures, handles and
 //! later runs.
-#![allow(missing_docs, reason = "a test binary")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 use std::fmt;
@@ -14,9 +13,62 @@ use streamflow::operator::{Answer, AsyncHandle, Condition};
 use streamflow::prelude::*;
 use streamflow::schedule::{Activity, Stepped};
 use streamflow::time::{Clock, Timestamp};
+use streamflow_tests::Suite;
 use streamflow_tests::greedy::greedy;
 use streamflow_tests::seen::{Seen, all, push_seen};
 use streamflow_tests::stereo::Counter;
+
+pub(crate) fn suite() -> Suite {
+    let tests: [(&str, fn()); 11] = [
+        (
+            "a_node_that_lacks_one_of_two_notices_keeps_none",
+            a_node_that_lacks_one_of_two_notices_keeps_none,
+        ),
+        (
+            "a_run_with_a_simulated_clock_sleeps_while_it_waits_for_a_thread",
+            a_run_with_a_simulated_clock_sleeps_while_it_waits_for_a_thread,
+        ),
+        (
+            "a_tick_whose_condition_panics_is_counted_once",
+            a_tick_whose_condition_panics_is_counted_once,
+        ),
+        (
+            "values_that_a_failed_tick_did_not_take_over_are_taken_over_by_the_next",
+            values_that_a_failed_tick_did_not_take_over_are_taken_over_by_the_next,
+        ),
+        (
+            "the_time_of_a_restart_is_not_that_of_a_tick",
+            the_time_of_a_restart_is_not_that_of_a_tick,
+        ),
+        (
+            "an_operator_that_failed_does_not_come_back_if_no_other_can_be_made",
+            an_operator_that_failed_does_not_come_back_if_no_other_can_be_made,
+        ),
+        (
+            "an_operator_without_restarts_left_is_a_fresh_one_in_the_next_run",
+            an_operator_without_restarts_left_is_a_fresh_one_in_the_next_run,
+        ),
+        (
+            "an_error_that_panics_when_it_is_dropped_does_not_leave_the_drop_of_a_run",
+            an_error_that_panics_when_it_is_dropped_does_not_leave_the_drop_of_a_run,
+        ),
+        ("the_status_shows_the_hooks_of_a_restart", the_status_shows_the_hooks_of_a_restart),
+        (
+            "the_status_of_a_run_that_is_over_is_not_that_of_the_next_run",
+            the_status_of_a_run_that_is_over_is_not_that_of_the_next_run,
+        ),
+        (
+            "a_silent_source_runs_seldom_also_beside_a_busy_one",
+            a_silent_source_runs_seldom_also_beside_a_busy_one,
+        ),
+    ];
+    tests.into_iter().fold(Suite::new(), |suite, (name, test)| {
+        suite.plain(name, move || {
+            test();
+            Ok(())
+        })
+    })
+}
 
 fn simulated() -> Platform {
     Platform::host().clock(&Clock::simulated()).build().unwrap()
@@ -99,7 +151,6 @@ graph! {
     }
 }
 
-#[test]
 fn a_node_that_lacks_one_of_two_notices_keeps_none() {
     let (platform, one, two) = (simulated(), AsyncHandle::new(), AsyncHandle::new());
     one.notify().unwrap();
@@ -139,7 +190,6 @@ graph! {
     }
 }
 
-#[test]
 fn a_run_with_a_simulated_clock_sleeps_while_it_waits_for_a_thread() {
     const WAKES: u64 = 50;
     let (checks, holds) = (Arc::<AtomicU64>::default(), Arc::<AtomicBool>::default());
@@ -190,7 +240,6 @@ graph! {
     }
 }
 
-#[test]
 fn a_tick_whose_condition_panics_is_counted_once() {
     let seen = Seen::default();
     let report = Ticked::new(&simulated(), Panics(0), seen.clone()).unwrap().run().unwrap();
@@ -236,7 +285,6 @@ graph! {
     }
 }
 
-#[test]
 fn values_that_a_failed_tick_did_not_take_over_are_taken_over_by_the_next() {
     let seen = Seen::default();
     let mut graph = Adjusting::new(&simulated(), seen.clone()).unwrap();
@@ -287,7 +335,6 @@ graph! {
     }
 }
 
-#[test]
 fn the_time_of_a_restart_is_not_that_of_a_tick() {
     let builder = Platform::builder().clock(&Clock::simulated()).statistics(true);
     let platform = builder.race_check(false).host().unwrap();
@@ -307,7 +354,6 @@ graph! {
     }
 }
 
-#[test]
 fn an_operator_that_failed_does_not_come_back_if_no_other_can_be_made() {
     let (plan, seen) = (Arc::<Plan>::default(), Seen::default());
     let mut graph = Remade::new(&simulated(), plan.clone(), seen.clone()).unwrap();
@@ -328,7 +374,6 @@ graph! {
     }
 }
 
-#[test]
 fn an_operator_without_restarts_left_is_a_fresh_one_in_the_next_run() {
     let (plan, seen) = (Arc::<Plan>::default(), Seen::default());
     let mut graph = NotRemade::new(&simulated(), plan.clone(), seen.clone()).unwrap();
@@ -377,7 +422,6 @@ graph! {
     }
 }
 
-#[test]
 fn an_error_that_panics_when_it_is_dropped_does_not_leave_the_drop_of_a_run() {
     let (to, from) = mpsc::channel();
     let running = Failing::new(&simulated(), to).unwrap().spawn().unwrap();
@@ -429,7 +473,6 @@ graph! {
     }
 }
 
-#[test]
 fn the_status_shows_the_hooks_of_a_restart() {
     let ((tells, told), (go, waits)) = (mpsc::channel(), mpsc::channel());
     let waits = Arc::new(std::sync::Mutex::new(waits));
@@ -452,7 +495,6 @@ graph! {
     }
 }
 
-#[test]
 fn the_status_of_a_run_that_is_over_is_not_that_of_the_next_run() {
     let running = Plain::new(&simulated()).unwrap().spawn().unwrap();
     let handle = running.handle();
@@ -488,7 +530,6 @@ graph! {
 }
 
 /// It is asked 64 times at once, then after 1, 2, 4, … µs, and then once in a millisecond.
-#[test]
 fn a_silent_source_runs_seldom_also_beside_a_busy_one() {
     let report =
         Beside::new(&simulated(), Seen::default()).unwrap().run_for(Duration::from_millis(10));

@@ -3,15 +3,11 @@
 //!
 //! Each row of the table is a child process with a time limit, which tries the ends of the range, the numbers beside them,
 //! and the largest ones. So a row that hangs, that is killed for its memory, or that panics is a failure with its name.
-#![allow(missing_docs, reason = "a test binary")]
 #![allow(clippy::unit_arg, reason = "a row is one expression, which gives up what it makes")]
 #![allow(clippy::print_stdout, reason = "a child prints the number that it tries")]
 
-mod sizes {
-    pub(crate) mod graphs;
-}
+mod graphs;
 
-use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -27,7 +23,7 @@ use streamflow::time::{Clock, Timestamp};
 use streamflow_tests::kernels::fill;
 use streamflow_tests::{Failed, Suite, check, child};
 
-use sizes::graphs::{self, Many, One, Three};
+use graphs::{Many, One, Three};
 
 /// A number that a program gives.
 struct Row {
@@ -232,17 +228,21 @@ const ROWS: &[Row] = &[
     }),
 ];
 
-fn main() -> ExitCode {
-    if let Some(role) = child::role() {
-        return child::play(&role, |name| match ROWS.iter().find(|row| row.name == name) {
-            Some(row) => row.run(),
-            None => Err(Failed::msg(format!("no row is called {name}"))),
-        });
+/// The child's side.
+pub(crate) fn in_child(role: &str) -> Result<(), Failed> {
+    match ROWS.iter().find(|row| row.name == role) {
+        Some(row) => row.run(),
+        None => Err(Failed::msg(format!("no row is called {role}"))),
     }
+}
+
+pub(crate) fn suite() -> Suite {
     let each = |suite: Suite, row: &'static Row| {
-        suite.plain(&format!("the_number_is_checked_{}", row.name), || child::run(row.name, &[]))
+        suite.plain(&format!("the_number_is_checked_{}", row.name), || {
+            child::run("sizes", row.name, &[])
+        })
     };
-    ROWS.iter().fold(Suite::new(), each).run()
+    ROWS.iter().fold(Suite::new(), each)
 }
 
 /// A platform whose device has so little memory that none of the large numbers fits.

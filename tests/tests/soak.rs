@@ -1,13 +1,10 @@
 //! A short form of the soak, `cargo bench -p streamflow-tests --bench soak`: no message is lost without a trace, and a
 //! seed repeats a run.
-#![allow(missing_docs, reason = "a test binary")]
-
-use std::process::ExitCode;
 
 use streamflow_tests::{Failed, Suite, check, check_equal, soak};
 
-fn main() -> ExitCode {
-    Suite::new().seeded("a_long_run_loses_no_message_and_a_seed_repeats_it", short).run()
+pub(crate) fn suite() -> Suite {
+    Suite::new().seeded("a_long_run_loses_no_message_and_a_seed_repeats_it", short)
 }
 
 fn short(seed: u64) -> Result<(), Failed> {

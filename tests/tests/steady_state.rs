@@ -1,6 +1,5 @@
 //! Law 12: after warm-up a tick makes no allocation on the host or a device, no stream and no event. The driver gets
 //! only launches, copies, records, waits and queries.
-#![allow(missing_docs, reason = "a test binary")]
 
 #[path = "steady_state/ends.rs"]
 mod ends;
@@ -8,23 +7,18 @@ mod ends;
 mod late_readers;
 #[path = "transfers/leaves.rs"]
 mod leaves;
-#[path = "steady_state/many.rs"]
 mod many;
-#[path = "steady_state/readers.rs"]
 mod readers;
-#[path = "steady_state/replayed.rs"]
 mod replayed;
-#[path = "steady_state/with_plans.rs"]
 mod with_plans;
 
-use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use streamflow::driver::Call;
 use streamflow::prelude::*;
 use streamflow_examples::seed_app::{HandWired, Streams};
-use streamflow_tests::allocations::{self, Counting, count};
+use streamflow_tests::allocations::{self, count};
 use streamflow_tests::forms::Form;
 use streamflow_tests::graph_runs::{Example, OnTick};
 use streamflow_tests::kernels::{add_one, fill};
@@ -37,13 +31,10 @@ use leaves::Leaves;
 use replayed::replayed;
 use with_plans::{plans_make_no_heap_allocations, plans_make_no_resources};
 
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
-
 const WARM_UP: usize = 200;
 const TICKS: usize = 1000;
 
-fn main() -> ExitCode {
+pub(crate) fn suite() -> Suite {
     Suite::new()
         .both("law12_warm_ticks_make_no_resources", no_resources_are_made)
         .both("law12_warm_ticks_make_no_heap_allocations", no_heap_allocations)
@@ -63,7 +54,6 @@ fn main() -> ExitCode {
             late_readers::late_readers,
         )
         .host("law12_many_workers_and_waiting_nodes_make_no_heap_allocations", many_workers)
-        .run_one_at_a_time()
 }
 
 /// How many resources may be made after the warm-up. With workers, the most messages that are alive at once, and the most

@@ -1,9 +1,7 @@
 //! A device with a sticky error, each time in its own process. The first call that meets the error returns it, later
 //! calls return that they were not tried, and dropping everything neither panics, blocks nor aborts (law 11, and law 9
 //! after a sticky error).
-#![allow(missing_docs, reason = "a test binary")]
 
-use std::process::ExitCode;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -25,22 +23,18 @@ const SCENARIOS: [&str; 5] = ["download", "synchronize", "trap", "unnoticed", BL
 /// Each launch waits for its kernel.
 const BLOCKING: &str = "blocking";
 
-fn main() -> ExitCode {
-    if let Some(role) = child::role() {
-        return child::play(&role, in_child);
-    }
-    let suite = SCENARIOS.iter().fold(Suite::new(), |suite, scenario| {
+pub(crate) fn suite() -> Suite {
+    SCENARIOS.iter().fold(Suite::new(), |suite, scenario| {
         let name = format!("law11_a_sticky_error_neither_hangs_nor_aborts_{scenario}");
         suite
             .seeded(&name, move |seed| run(&format!("{seed} {scenario}")))
             .cuda(&name, move |_| run(&format!("cuda {scenario}")))
-    });
-    suite.run()
+    })
 }
 
 fn run(role: &str) -> Result<(), Failed> {
     let blocks = if role.ends_with(BLOCKING) { "1" } else { "0" };
-    child::run(role, &[("STREAMFLOW_BLOCKING_LAUNCHES", blocks)])
+    child::run("sticky", role, &[("STREAMFLOW_BLOCKING_LAUNCHES", blocks)])
 }
 
 /// One of each resource, to be dropped after the error.
@@ -79,7 +73,7 @@ fn world(platform: Platform) -> Result<World> {
     Ok(World { platform, pool, a, b, shared, kept, pinned, early, in_flight, victim })
 }
 
-fn in_child(role: &str) -> Result<(), Failed> {
+pub(crate) fn in_child(role: &str) -> Result<(), Failed> {
     let (name, scenario) = role.split_once(' ').ok_or_else(|| Failed::msg("no scenario"))?;
     let mut world = world(child::platform(name)?)?;
     // Leave a free block in the memory pool whose use still runs on the other stream.

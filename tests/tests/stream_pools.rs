@@ -1,21 +1,17 @@
 //! Stream pools on both platforms: sizes, devices, priorities, flags, and holders.
-#![allow(missing_docs, reason = "a test binary")]
-
-use std::process::ExitCode;
 
 use streamflow::prelude::*;
 use streamflow_tests::kernels::slow_fill;
 use streamflow_tests::setup::recorded;
 use streamflow_tests::{Failed, Suite, check, check_error, check_text};
 
-fn main() -> ExitCode {
+pub(crate) fn suite() -> Suite {
     Suite::new()
         .both("an_exhausted_pool_names_its_holders", exhausted)
         .both("a_dropped_stream_is_allocated_again_without_a_wait", reused)
         .both("priorities_are_clamped_to_the_range_of_the_device", priorities)
         .devices("each_device_has_its_own_streams", 2, devices)
         .both("a_pool_on_a_missing_device_is_an_error", missing)
-        .run()
 }
 
 fn exhausted(platform: &Platform) -> Result<(), Failed> {

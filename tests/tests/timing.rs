@@ -1,7 +1,5 @@
 //! Timing events: the duration of work on the device.
-#![allow(missing_docs, reason = "a test binary")]
 
-use std::process::ExitCode;
 use std::time::Duration;
 
 use streamflow::platform::DeviceId;
@@ -14,7 +12,7 @@ fn len(platform: &Platform) -> usize {
     if platform.name() == "host" { 1 << 14 } else { 1 << 20 }
 }
 
-fn main() -> ExitCode {
+pub(crate) fn suite() -> Suite {
     Suite::new()
         .both("more_work_takes_more_time", takes_time)
         .both("the_duration_excludes_time_of_the_host", device_clock)
@@ -24,7 +22,6 @@ fn main() -> ExitCode {
         .devices("a_duration_between_two_devices_is_an_error", 2, two_devices)
         .plain("a_seed_reproduces_its_durations", repeats)
         .plain("a_duration_between_two_platforms_is_an_error", two_platforms)
-        .run()
 }
 
 fn stream(platform: &Platform, on: DeviceId) -> Result<CudaStream> {

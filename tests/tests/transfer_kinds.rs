@@ -1,12 +1,7 @@
 //! `#[transfer]` together with other options of edges and nodes: an adopting node, default streams, a policy that
 //! drops, feedback. The data is right, and each call of the driver that needs its device bound on the calling thread
 //! has it bound.
-#![allow(missing_docs, reason = "a test binary")]
 
-#[path = "transfers/operators.rs"]
-mod operators;
-
-use std::process::ExitCode;
 use std::sync::Arc;
 
 use streamflow::prelude::*;
@@ -19,7 +14,7 @@ use streamflow_tests::stereo::Show;
 use streamflow_tests::tensors::{LEN, SLOW, Tx, holds};
 use streamflow_tests::{Failed, Suite, check};
 
-use operators::{AddOne, SlowSource};
+use super::transfers::operators::{AddOne, SlowSource};
 
 type Program = fn(&Platform) -> Result<bool>;
 
@@ -30,11 +25,11 @@ const PROGRAMS: &[(&str, Program)] = &[
     ("a_feedback_edge_can_transfer", transfer_on_a_feedback_edge),
 ];
 
-fn main() -> ExitCode {
+pub(crate) fn suite() -> Suite {
     let add = |suite: Suite, &(name, program): &(&str, Program)| {
         suite.devices(name, 2, move |on| data_is_right(on, program))
     };
-    PROGRAMS.iter().fold(Suite::new(), add).run()
+    PROGRAMS.iter().fold(Suite::new(), add)
 }
 
 /// Checks the data of a program that runs with one freed block in flight: the next allocation of its size takes the

@@ -1,15 +1,10 @@
 //! `#[transfer]`: edges from one device to another copy in the right order. Each ordering has a control without one
 //! kind of waits, whose data must be wrong.
-#![allow(missing_docs, reason = "a test binary")]
 
-#[path = "transfers/bound_device.rs"]
 mod bound_device;
-#[path = "transfers/leaves.rs"]
 mod leaves;
-#[path = "transfers/operators.rs"]
-mod operators;
+pub(crate) mod operators;
 
-use std::process::ExitCode;
 use std::sync::Arc;
 
 use streamflow::driver::host::HostDriver;
@@ -29,7 +24,7 @@ use operators::{AddOne, SlowSource};
 /// How many of a control's 100 seeds must show the missing edge.
 const MUST_SHOW: usize = 15;
 
-fn main() -> ExitCode {
+pub(crate) fn suite() -> Suite {
     let suite = Suite::new()
         .devices("a_transfer_waits_for_a_slow_producer", 2, |on| right(slow_producer, on))
         .devices("the_producer_reuses_its_memory_after_the_copy", 2, |on| right(reuse, on))
@@ -47,12 +42,9 @@ fn main() -> ExitCode {
         .seeded("a_transfer_is_one_peer_copy", one_copy)
         .seeded("the_end_of_a_run_waits_for_unreceived_copies", unreceived)
         .seeded("a_warm_transfer_makes_no_stream_event_or_memory", warm);
-    CONTROLS
-        .iter()
-        .fold(suite, |suite, &(name, program, drops)| {
-            suite.control_on(name, 2, MUST_SHOW, move |driver| without(program, driver, drops))
-        })
-        .run()
+    CONTROLS.iter().fold(suite, |suite, &(name, program, drops)| {
+        suite.control_on(name, 2, MUST_SHOW, move |driver| without(program, driver, drops))
+    })
 }
 
 const CONTROLS: &[(&str, Program, Drops)] = &[

@@ -1,6 +1,7 @@
 //! The guide's tutorial: its blocks are the program `tutorial/program.rs`, whose tests run here, and its mistake is a fixture
 //! of `ui/tutorial`. `TRYBUILD=overwrite` writes rustc's text into the page, as it does for the fixture.
-#![allow(missing_docs, clippy::print_stdout, clippy::unwrap_used, clippy::panic, reason = "a test")]
+#![allow(clippy::print_stdout, clippy::unwrap_used, clippy::panic, reason = "a test")]
+#![allow(dead_code, reason = "nothing calls the program's `main`")]
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -2,20 +2,12 @@
 //! one the Rust bodies alone run, and the tests are reported as skipped, unless `STREAMFLOW_REQUIRE_CUDA=1`.
 //!
 //! Controls: kernels whose bodies differ on purpose, which a GPU must show.
-#![allow(missing_docs, reason = "a test binary")]
 
-#[path = "two_bodies/controls.rs"]
 mod controls;
-#[path = "two_bodies/examples.rs"]
 mod examples;
-#[path = "two_bodies/of_libraries.rs"]
 mod of_libraries;
-#[path = "two_bodies/of_solvers.rs"]
 mod of_solvers;
-#[path = "two_bodies/of_tests.rs"]
 mod of_tests;
-
-use std::process::ExitCode;
 
 use streamflow::kernel::{KERNELS, Kernel, KernelInfo};
 use streamflow::prelude::*;
@@ -31,11 +23,11 @@ const REQUIRE: &str = "STREAMFLOW_REQUIRE_CUDA";
 const OTHERS: [&KernelInfo; 4] =
     [trap::INFO, write_to_nowhere::INFO, write_past_the_end::INFO, multiprocessor::INFO];
 
-fn main() -> ExitCode {
+pub(crate) fn suite() -> Suite {
     let bodies =
         of_solvers::add(of_libraries::add(of_tests::add(examples::add(Bodies::default()))));
     let compared = bodies.compared;
-    controls::add(bodies.suite).plain("every_kernel_is_compared", move || complete(&compared)).run()
+    controls::add(bodies.suite).plain("every_kernel_is_compared", move || complete(&compared))
 }
 
 /// The tests of the kernels that are compared.
@@ -76,8 +68,10 @@ fn name(info: &KernelInfo) -> String {
 
 fn complete(compared: &[String]) -> Result<(), Failed> {
     let others = OTHERS.map(name);
-    // The controls are kernels of this package's test, and not of a library.
-    let of_libraries = KERNELS.iter().filter(|kernel| !kernel.file.ends_with("controls.rs"));
+    // The controls and the other suite of this binary have kernels of their own, which no library has.
+    let is_own =
+        |file: &str| ["controls.rs", "kernels_compile.rs"].iter().any(|own| file.ends_with(own));
+    let of_libraries = KERNELS.iter().filter(|kernel| !is_own(kernel.file));
     let all = of_libraries.map(|kernel| kernel.info.as_ref().map_or(kernel.name.to_owned(), name));
     let missing: Vec<String> =
         all.filter(|name| !compared.contains(name) && !others.contains(name)).collect();

@@ -3,22 +3,16 @@
 //! wait for another thread that does. And destructors of a thread's variables, in which the library may be called as well.
 //!
 //! Where a lock is held, or a variable is gone, the process hangs or is aborted: so each test is a process of its own.
-#![allow(missing_docs, reason = "a test binary")]
 #![allow(clippy::panic, reason = "a test is about panics")]
 
-mod users_code {
-    pub(crate) mod debug;
-    pub(crate) mod lines;
-    pub(crate) mod parameters;
-    pub(crate) mod thread_ends;
-    pub(crate) mod wakers;
-    pub(crate) mod workers;
-}
-
-use std::process::ExitCode;
+mod debug;
+mod lines;
+mod parameters;
+mod thread_ends;
+mod wakers;
+mod workers;
 
 use streamflow_tests::{Failed, Suite, child};
-use users_code::{debug, lines, parameters, thread_ends, wakers, workers};
 
 type Body = fn() -> Result<(), Failed>;
 
@@ -41,15 +35,19 @@ const ALL: &[(&str, Body)] = &[
     ("a_test_is_explored_while_its_thread_ends", thread_ends::explored),
 ];
 
-fn main() -> ExitCode {
-    if let Some(role) = child::role() {
-        let body = ALL.iter().find(|(name, _)| *name == role).map(|(_, body)| *body);
-        let missing = || Err(Failed::msg(format!("no role: {role}")));
-        return child::play(&role, |_| body.map_or_else(missing, |body| body()));
+/// The child's side.
+pub(crate) fn in_child(role: &str) -> Result<(), Failed> {
+    match ALL.iter().find(|(name, _)| *name == role) {
+        Some((_, body)) => body(),
+        None => Err(Failed::msg(format!("no role: {role}"))),
     }
-    let tests = ALL.iter().fold(Suite::new(), |suite, &(name, _)| {
+}
+
+pub(crate) fn suite() -> Suite {
+    ALL.iter().fold(Suite::new(), |suite, &(name, _)| {
         // One that no setting of the library has, so that reading it writes a line.
-        suite.plain(name, move || child::run(name, &[("STREAMFLOW_CHECK_BOUNDS", "weird")]))
-    });
-    tests.run()
+        suite.plain(name, move || {
+            child::run("users_code", name, &[("STREAMFLOW_CHECK_BOUNDS", "weird")])
+        })
+    })
 }

@@ -1,8 +1,5 @@
 //! A message that is one of several: an enum with `#[derive(Message)]`. The laws hold for each variant: its device data
 //! is behind a stream, and it is read, shared, taken, copied and sent to another device like a tensor.
-#![allow(missing_docs, reason = "a test binary")]
-
-use std::process::ExitCode;
 
 use streamflow::memory::DeviceSlice;
 use streamflow::message::Description;
@@ -11,13 +8,12 @@ use streamflow_tests::kernels::{slow_copy, slow_fill};
 use streamflow_tests::seen::{Seen, push_seen, take};
 use streamflow_tests::{Failed, Suite, check_equal};
 
-fn main() -> ExitCode {
+pub(crate) fn suite() -> Suite {
     Suite::new()
         .ordered("each_variant_is_read_after_its_writer", read_in_order)
         .both("each_variant_is_shared_copied_and_taken", forms)
         .devices("each_variant_is_transferred", 2, transferred)
         .both("a_description_names_the_variant_and_its_fields", described)
-        .run()
 }
 
 /// A frame of a video: two planes and what is known about them.

@@ -1,8 +1,6 @@
 //! Copies of views with gaps: uploads, downloads and copies of pitched tensors and of parts of tensors. Each element is in
 //! its place, and nothing beside the view is written.
-#![allow(missing_docs, reason = "a test binary")]
 
-use std::process::ExitCode;
 use std::sync::Arc;
 
 use streamflow::memory::{
@@ -14,7 +12,7 @@ use streamflow_tests::layers::ShortRows;
 use streamflow_tests::setup::{stream, uploaded};
 use streamflow_tests::{Failed, Suite, check_equal, check_error, check_text};
 
-fn main() -> ExitCode {
+pub(crate) fn suite() -> Suite {
     Suite::new()
         .both("rows_are_copied_between_all_forms_of_memory", |platform| {
             let shapes = [[1, 1, 1], [3, 4, 5], [2, 1, 7], [4, 3, 1], [0, 3, 2], [2, 3, 0]];
@@ -31,7 +29,6 @@ fn main() -> ExitCode {
         .both("a_copy_of_another_shape_or_of_rows_with_gaps_is_refused", refused)
         .both("memory_behind_pointers_is_copied", pointers)
         .ordered("a_copy_of_rows_waits_for_the_work_on_its_memory", ordered)
-        .run()
 }
 
 fn none() -> Failed {

@@ -1,8 +1,5 @@
 //! Strided views of tensors, dense or with padded rows, in kernels: each element by its data, and nothing beside them is
 //! written.
-#![allow(missing_docs, reason = "a test binary")]
-
-use std::process::ExitCode;
 
 use streamflow::memory::{Complex, PitchedTensor, TensorView, bf16};
 use streamflow::prelude::*;
@@ -11,7 +8,7 @@ use streamflow_tests::kernels::{add_views, fill, number_view, scale_view};
 use streamflow_tests::setup::{stream, uploaded};
 use streamflow_tests::{Failed, Suite, check, check_equal, check_error, check_races, check_text};
 
-fn main() -> ExitCode {
+pub(crate) fn suite() -> Suite {
     Suite::new()
         .both("a_kernel_reads_and_writes_views_in_any_order", any_order)
         .both("a_kernel_writes_only_the_elements_of_its_view", only_the_view)
@@ -25,7 +22,6 @@ fn main() -> ExitCode {
         .both("columns_that_nothing_orders_are_no_race", columns)
         .both("parts_of_three_dimensions_race_where_they_overlap", parts)
         .both("a_view_waits_for_the_work_on_its_memory", ordered)
-        .run()
 }
 
 fn numbers(n: usize) -> Vec<f32> {

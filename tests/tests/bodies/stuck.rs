@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use streamflow::prelude::*;
 use streamflow::testing::{Explorer, scope};
 use streamflow_tests::kernels::fill;
-use streamflow_tests::{Failed, check, check_text};
+use streamflow_tests::{Failed, check, check_text, child};
 
 /// What the bodies below lock.
 static LOCKED: Mutex<u32> = Mutex::new(0);
@@ -55,7 +55,7 @@ pub(crate) fn play(_: &str) -> Result<(), Failed> {
 /// Standard error tells of a body that its own caller keeps from ending, and of nothing else.
 pub(crate) fn told() -> Result<(), Failed> {
     let mut child = Command::new(std::env::current_exe()?)
-        .env("STREAMFLOW_TEST_CHILD", "holds")
+        .envs([child::variable("bodies", "holds")])
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
         .spawn()?;

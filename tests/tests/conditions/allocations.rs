@@ -19,7 +19,7 @@ const TEST: &str = "ALLOCATIONS_TEST";
 pub(crate) fn add(suite: Suite) -> Suite {
     ["conditions", "batches"].into_iter().fold(suite, |suite, test| {
         suite.seeded(&format!("{test}_make_no_heap_allocations"), move |seed| {
-            child::run(ROLE, &[(TEST, test), (SEED, &seed.to_string())])
+            child::run("conditions", ROLE, &[(TEST, test), (SEED, &seed.to_string())])
         })
     })
 }

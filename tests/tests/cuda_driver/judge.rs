@@ -6,7 +6,7 @@ use std::fmt;
 use streamflow_tests::layers::faults::{Code, documented};
 use streamflow_tests::{Failed, check};
 
-use crate::trial::{Fault, Log, Round};
+use super::trial::{Fault, Log, Round};
 
 /// How a trial ended, if it is explained.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -10,7 +10,7 @@ use streamflow::library::sparse::{Csr, SpMv};
 use streamflow::prelude::*;
 use streamflow_tests::{Failed, check_equal, check_error, check_text, child};
 
-use crate::library;
+use super::library;
 
 /// The role of the processes.
 pub(crate) const ROLE: &str = "libraries";
@@ -122,5 +122,5 @@ fn run(
         ("STREAMFLOW_LIBRARY_DIR", &*libraries),
         (EXPECTED, expected),
     ];
-    child::run(ROLE, &variables)
+    child::run("cuda_driver", ROLE, &variables)
 }

@@ -15,8 +15,8 @@ use streamflow_tests::greedy::greedy;
 use streamflow_tests::layers::DropWaits;
 use streamflow_tests::{Failed, check, check_equal};
 
-use crate::library;
-use crate::trial::{self, LOG, Log};
+use super::library;
+use super::trial::{self, LOG, Log};
 
 /// The role of the processes.
 pub(crate) const ROLE: &str = "memory streams";

@@ -17,7 +17,7 @@ use streamflow_tests::layers::Unlaunched;
 use streamflow_tests::{Failed, check, check_error, check_text, child};
 
 use self::rows::{ROWS, Row};
-use crate::library;
+use super::library;
 
 /// The role of the process.
 pub(crate) const ROLE: &str = "plan calls";
@@ -303,5 +303,5 @@ fn run_with((variable, below): Place, more: &[(&str, &str)]) -> Result<(), Faile
     let mut variables: Vec<_> = others.map(|name| (name, "")).to_vec();
     variables.extend([("LD_LIBRARY_PATH", &*cuda), (variable, &*root), (LOG, &*log)]);
     variables.extend(more);
-    child::run(ROLE, &variables)
+    child::run("cuda_driver", ROLE, &variables)
 }

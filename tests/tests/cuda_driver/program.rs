@@ -12,8 +12,8 @@ use streamflow::stream::CudaGreenContextPool;
 use streamflow_tests::foreign;
 use streamflow_tests::{Failed, check_equal};
 
-use crate::log;
-use crate::trial::LOG;
+use super::log;
+use super::trial::LOG;
 
 const LEN: usize = 1003;
 

@@ -102,6 +102,6 @@ pub(crate) fn run_as(
     let text = |path: &Path| path.to_string_lossy().into_owned();
     let (library, log) = (text(library), text(&path));
     let all = [("LD_LIBRARY_PATH", &*library), (LOG, &*log), ("STREAMFLOW_BLOCKING_LAUNCHES", "0")];
-    child::run(role, &[&all[..], variables].concat())?;
+    child::run("cuda_driver", role, &[&all[..], variables].concat())?;
     Ok(Log::parse(&fs::read_to_string(&path)?))
 }

@@ -11,9 +11,9 @@ use std::thread;
 use streamflow_tests::layers::faults::{INTERNAL, STICKY, documented};
 use streamflow_tests::{Failed, check, check_equal};
 
-use crate::judge::{Ending, judge};
-use crate::library;
-use crate::trial::{self, Fault, Log};
+use super::judge::{Ending, judge};
+use super::library;
+use super::trial::{self, Fault, Log};
 
 /// Functions of features that an old driver may lack: their absence is an error of the first use.
 const OPTIONAL: &[&str] = &[

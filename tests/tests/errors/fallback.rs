@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::process::Command;
 
 use streamflow::prelude::*;
-use streamflow_tests::{Failed, Suite, check, check_equal};
+use streamflow_tests::{Failed, Suite, check, check_equal, child};
 use tracing::field::{Field, Visit};
 use tracing::level_filters::LevelFilter;
 use tracing::span::{Attributes, Id, Record};
@@ -32,8 +32,7 @@ pub(crate) fn add(suite: Suite) -> Suite {
 /// What a process prints on standard output and on standard error.
 fn outputs(role: &str) -> Result<(String, String), Failed> {
     let mut command = Command::new(env::current_exe()?);
-    // The variable that `child` reads, and one that hides all GPUs.
-    command.env("STREAMFLOW_TEST_CHILD", role).env("CUDA_VISIBLE_DEVICES", "");
+    command.envs([child::variable("errors", role)]).env("CUDA_VISIBLE_DEVICES", "");
     let output = command.output()?;
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));

@@ -64,10 +64,10 @@ pub(crate) fn seed() -> Result<(), Failed> {
     let Some((SEED, value)) = failing.replay.split_once('=') else {
         return Err(Failed::msg(&failing.replay));
     };
-    child::run("fails by seeds", &[(SEED, value)])?;
+    child::run("explore", "fails by seeds", &[(SEED, value)])?;
     // Seed 0, eager execution, hides the missing edge.
-    child::run("passes by seeds", &[(SEED, "0")])?;
-    child::run("runs three seeds", &[(SEEDS, "3")])
+    child::run("explore", "passes by seeds", &[(SEED, "0")])?;
+    child::run("explore", "runs three seeds", &[(SEEDS, "3")])
 }
 
 pub(crate) fn schedule() -> Result<(), Failed> {
@@ -77,20 +77,20 @@ pub(crate) fn schedule() -> Result<(), Failed> {
     let Some((SCHEDULE, value)) = failing.replay.split_once('=') else {
         return Err(Failed::msg(&failing.replay));
     };
-    child::run("fails exhaustively", &[(SCHEDULE, value)])?;
-    child::run("passes exhaustively", &[(SCHEDULE, "-")])?;
-    child::run("another test's schedule", &[(SCHEDULE, "3:1,100000:1")])?;
-    child::run("another test's schedule", &[(SCHEDULE, "0:99")])
+    child::run("explore", "fails exhaustively", &[(SCHEDULE, value)])?;
+    child::run("explore", "passes exhaustively", &[(SCHEDULE, "-")])?;
+    child::run("explore", "another test's schedule", &[(SCHEDULE, "3:1,100000:1")])?;
+    child::run("explore", "another test's schedule", &[(SCHEDULE, "0:99")])
 }
 
 pub(crate) fn bad_variables() -> Result<(), Failed> {
     for value in ["", "five", "-1", "1.5", "99999999999999999999", "3 4"] {
-        child::run("a bad seed", &[(SEED, value)])?;
-        child::run("bad seeds", &[(SEEDS, value)])?;
+        child::run("explore", "a bad seed", &[(SEED, value)])?;
+        child::run("explore", "bad seeds", &[(SEEDS, value)])?;
     }
-    child::run("bad seeds", &[(SEEDS, "0")])?;
+    child::run("explore", "bad seeds", &[(SEEDS, "0")])?;
     for value in ["", "5", "1:", "1:2,", "a:b"] {
-        child::run("a bad schedule", &[(SCHEDULE, value)])?;
+        child::run("explore", "a bad schedule", &[(SCHEDULE, value)])?;
     }
     Ok(())
 }

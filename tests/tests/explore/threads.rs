@@ -87,7 +87,7 @@ pub(crate) fn found_exhaustively() -> Result<(), Failed> {
     let Some((variable, value)) = failing.replay.split_once('=') else {
         return Err(Failed::msg(&failing.replay));
     };
-    child::run("two threads", &[(variable, value)])
+    child::run("explore", "two threads", &[(variable, value)])
 }
 
 /// Runs a schedule in a child process.

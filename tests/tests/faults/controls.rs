@@ -8,11 +8,11 @@ use streamflow::driver::Driver;
 use streamflow_tests::layers::faults::{Fault, How, Mishandles, Target, functions};
 use streamflow_tests::{Failed, Suite, check, check_equal, check_text, child};
 
-use crate::base::{Above, Base, Way};
-use crate::reports::Ending;
-use crate::trial::{self, Trial};
-use crate::watchdog::{HANGS, Watchdog};
-use crate::world::World;
+use super::base::{Above, Base, Way};
+use super::reports::Ending;
+use super::trial::{self, Trial};
+use super::watchdog::{HANGS, Watchdog};
+use super::world::World;
 
 /// The role of a process whose trial hangs.
 pub(crate) const HANGING: &str = "a trial that hangs";
@@ -72,7 +72,9 @@ fn wrong() -> Result<(), Failed> {
 
 /// In its own process, which the watchdog ends.
 fn hangs() -> Result<(), Failed> {
-    let Err(ended) = child::run(HANGING, &[]) else { return Err(Failed::msg("it did not hang")) };
+    let Err(ended) = child::run("faults", HANGING, &[]) else {
+        return Err(Failed::msg("it did not hang"));
+    };
     check_text(
         &ended.to_string(),
         &[&format!("exit code {HANGS}"), "a trial hangs", "the trial's name"],

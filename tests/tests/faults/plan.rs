@@ -6,7 +6,7 @@ use std::sync::Arc;
 use streamflow_tests::layers::faults::{Fault, STICKY, Target, functions};
 use streamflow_tests::random::Random;
 
-use crate::trial::Clean;
+use super::trial::Clean;
 
 /// The calls that may have an effect and fail all the same. A call that makes something, a record and a host function
 /// have none, by the contract of the driver.

@@ -5,7 +5,7 @@ use std::fmt;
 
 use streamflow_tests::layers::faults::{Fault, Target};
 
-use crate::reports::Ending;
+use super::reports::Ending;
 
 /// The trials of a function.
 #[derive(Debug, Default)]

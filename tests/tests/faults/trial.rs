@@ -8,10 +8,10 @@ use streamflow::prelude::*;
 use streamflow_tests::forms::Form;
 use streamflow_tests::layers::faults::{Fault, Injector, Live, Target};
 
-use crate::base::{Above, Base};
-use crate::log;
-use crate::reports::{Ending, Reports};
-use crate::world::{Results, World, take};
+use super::base::{Above, Base};
+use super::log;
+use super::reports::{Ending, Reports};
+use super::world::{Results, World, take};
 
 static TRIAL: Mutex<()> = Mutex::new(());
 

@@ -10,7 +10,7 @@ use streamflow_examples::seed_app::{HandWired, Streams};
 use streamflow_examples::seed_graph::CudaStreamApp;
 use streamflow_tests::foreign::CopyLibrary;
 
-use crate::by_library::ByLibrary;
+use super::by_library::ByLibrary;
 
 /// What a program has reported: tick and elements, as bits.
 pub(crate) type Results = Arc<Mutex<Vec<(u64, Vec<u32>)>>>;

@@ -11,7 +11,7 @@ use streamflow_tests::relays::{Join, Pass};
 use streamflow_tests::{Failed, Suite, check_equal};
 
 use super::operators::{Count, Finishes, List, Tail};
-use crate::{in_each_order, runs, ticks};
+use super::{in_each_order, runs, ticks};
 
 pub(crate) fn add(suite: Suite) -> Suite {
     suite

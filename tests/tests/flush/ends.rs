@@ -5,7 +5,7 @@ use streamflow::schedule::{End, Report, StoppedBy};
 use streamflow_tests::{Failed, Suite, check, check_equal, check_text};
 
 use super::operators::{Count, Finishes, List, SumOfFour};
-use crate::{in_each_order, runs, ticks};
+use super::{in_each_order, runs, ticks};
 
 pub(crate) fn add(suite: Suite) -> Suite {
     suite

@@ -6,7 +6,7 @@ use streamflow::prelude::*;
 use streamflow_tests::{Failed, Suite, check_equal, check_error, check_text};
 
 use super::operators::{Count, List};
-use crate::{in_each_order, runs, ticks};
+use super::{in_each_order, runs, ticks};
 
 pub(crate) fn add(suite: Suite) -> Suite {
     suite

@@ -8,7 +8,7 @@ use streamflow_tests::{Failed, Suite, check_equal};
 
 use super::meanwhile::{StopsAt, stopped};
 use super::operators::Tail;
-use crate::ticks;
+use super::ticks;
 
 pub(crate) fn add(suite: Suite) -> Suite {
     suite.plain("a_node_that_is_held_during_a_question_is_flushed::host", held)

@@ -8,7 +8,7 @@ use streamflow::schedule::DropReason;
 use streamflow_tests::{Failed, Suite, check_equal, check_text, stalled};
 
 use super::operators::{Count, List};
-use crate::{in_each_order, runs, ticks};
+use super::{in_each_order, runs, ticks};
 
 pub(crate) fn add(suite: Suite) -> Suite {
     suite

@@ -9,7 +9,7 @@ use streamflow::time::{Clock, Timestamp};
 use streamflow_tests::{Failed, Suite, check, check_equal};
 
 use super::operators::{Count, Delay, SumOfFour};
-use crate::{in_each_order, runs, ticks};
+use super::{in_each_order, runs, ticks};
 
 pub(crate) fn add(suite: Suite) -> Suite {
     suite

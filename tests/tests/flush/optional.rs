@@ -7,7 +7,7 @@ use streamflow_tests::{Failed, Suite, check_equal};
 
 use super::meanwhile::{Eats, Endless, StopsAt, stopped};
 use super::operators::{Count, List};
-use crate::{in_each_order, runs, ticks};
+use super::{in_each_order, runs, ticks};
 
 pub(crate) fn add(suite: Suite) -> Suite {
     suite

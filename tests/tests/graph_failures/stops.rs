@@ -10,7 +10,7 @@ use streamflow_tests::kernels::{fill, trap};
 use streamflow_tests::layers::{CallKind, FailNth};
 use streamflow_tests::{Failed, Suite, check, check_equal, check_error, check_text};
 
-use crate::log;
+use super::log;
 
 /// On the simulator alone: on a GPU the sticky error would be that of the whole process.
 pub(crate) fn add(suite: Suite) -> Suite {

@@ -5,9 +5,9 @@ use streamflow::prelude::*;
 use streamflow_tests::kernels::{dot, slow_fill};
 use streamflow_tests::{Failed, Suite, check};
 
-use crate::gxf::Rx;
-use crate::operators::{LEN, SLOW, Seen, Tx, all, floats, push_seen};
-use crate::python::Ping;
+use super::gxf::Rx;
+use super::operators::{LEN, SLOW, Seen, Tx, all, floats, push_seen};
+use super::python::Ping;
 
 pub(crate) fn tests(suite: Suite) -> Suite {
     suite

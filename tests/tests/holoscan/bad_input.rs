@@ -8,8 +8,8 @@ use streamflow::prelude::*;
 use streamflow_tests::layers::{CallKind, FailNth, NotYet};
 use streamflow_tests::{Failed, Suite, check, check_error, check_text, child};
 
-use crate::gxf::Rx;
-use crate::operators::{SLOW, Seen, Tx, all, holds, push_seen};
+use super::gxf::Rx;
+use super::operators::{SLOW, Seen, Tx, all, holds, push_seen};
 
 /// The role of the child process without a GPU.
 pub(crate) const NO_GPU: &str = "no GPU";
@@ -21,7 +21,9 @@ pub(crate) fn tests(suite: Suite) -> Suite {
         .both("a_device_that_cannot_be_bound_ends_the_run", |on| fails(on, CallKind::Bind, "bind"))
         .both("a_failed_host_function_ends_the_run", host_function_fails)
         .ordered("a_stream_named_internal_is_an_ordinary_stream", named_internal)
-        .plain("a_missing_gpu_is_an_error", || child::run(NO_GPU, &[("CUDA_VISIBLE_DEVICES", "")]))
+        .plain("a_missing_gpu_is_an_error", || {
+            child::run("holoscan", NO_GPU, &[("CUDA_VISIBLE_DEVICES", "")])
+        })
 }
 
 graph! {

@@ -9,7 +9,7 @@ use streamflow::prelude::*;
 use streamflow_tests::Suite;
 use streamflow_tests::layers::Blind;
 
-use crate::operators::{FlagTx, SLOW, Seen, all, push_seen, unchecked};
+use super::operators::{FlagTx, SLOW, Seen, all, push_seen, unchecked};
 
 pub(crate) fn tests(suite: Suite) -> Suite {
     suite

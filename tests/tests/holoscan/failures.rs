@@ -5,8 +5,8 @@ use streamflow::prelude::*;
 use streamflow_tests::Suite;
 use streamflow_tests::kernels::{slow_copy, slow_fill};
 
-use crate::gxf::Rx;
-use crate::operators::{LEN, SLOW, Seen, Tx, all, floats, push_seen};
+use super::gxf::Rx;
+use super::operators::{LEN, SLOW, Seen, Tx, all, floats, push_seen};
 
 pub(crate) fn tests(suite: Suite) -> Suite {
     suite

@@ -3,7 +3,7 @@
 use streamflow::prelude::*;
 use streamflow_tests::Suite;
 
-use crate::operators::{SLOW, Seen, Tx, all, holds, number, push_seen};
+use super::operators::{SLOW, Seen, Tx, all, holds, number, push_seen};
 
 pub(crate) fn tests(suite: Suite) -> Suite {
     suite.ordered("s6_entity_forwarding_stream", s6_entity_forwarding_stream)

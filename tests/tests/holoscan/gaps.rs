@@ -12,7 +12,7 @@ use streamflow_tests::kernels::{slow_copy, slow_fill, write_to_nowhere};
 use streamflow_tests::layers::{Blind, NotYet};
 use streamflow_tests::{Failed, Suite, check, check_error, check_text, child, stalled};
 
-use crate::operators::{FlagTx, LEN, SLOW, Seen, Tx, all, holds, push_seen, unchecked};
+use super::operators::{FlagTx, LEN, SLOW, Seen, Tx, all, holds, push_seen, unchecked};
 
 pub(crate) fn tests(suite: Suite) -> Suite {
     suite
@@ -23,8 +23,10 @@ pub(crate) fn tests(suite: Suite) -> Suite {
             |platform| late(platform, |p, b, s| LateUnconditional::new(p, b, s)?.run().map(drop)),
         )
         .both("gap_a_run_can_end_while_a_condition_waits", teardown)
-        .seeded("gap_a_poisoned_stream_ends_the_run", |seed| child::run(&seed.to_string(), &[]))
-        .cuda("gap_a_poisoned_stream_ends_the_run", |_| child::run("cuda", &[]))
+        .seeded("gap_a_poisoned_stream_ends_the_run", |seed| {
+            child::run("holoscan", &seed.to_string(), &[])
+        })
+        .cuda("gap_a_poisoned_stream_ends_the_run", |_| child::run("holoscan", "cuda", &[]))
         .ordered("gap_block_recycled_while_a_sink_reads_it", used_again)
         .ordered("gap_a_consumer_on_the_default_stream_waits_for_its_data", on_default)
         .ordered("gap_a_second_run_gives_right_data", second_run)

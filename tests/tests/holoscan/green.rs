@@ -9,8 +9,8 @@ use streamflow::prelude::*;
 use streamflow::stream::{CudaGreenContext, CudaGreenContextPool};
 use streamflow_tests::Suite;
 
-use crate::operators::{SLOW, Seen, Tx, all, handed_on, push_seen};
-use crate::python::ExternalRx;
+use super::operators::{SLOW, Seen, Tx, all, handed_on, push_seen};
+use super::python::ExternalRx;
 
 pub(crate) fn tests(suite: Suite) -> Suite {
     suite

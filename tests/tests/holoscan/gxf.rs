@@ -4,7 +4,7 @@ use streamflow::prelude::*;
 use streamflow_tests::kernels::slow_fill;
 use streamflow_tests::{Failed, Suite, check, check_error, check_text};
 
-use crate::operators::{LEN, SLOW, Seen, Tx, all, floats, handed_on, push_seen, value};
+use super::operators::{LEN, SLOW, Seen, Tx, all, floats, handed_on, push_seen, value};
 
 pub(crate) fn tests(suite: Suite) -> Suite {
     suite

@@ -8,7 +8,7 @@ use streamflow::prelude::*;
 use streamflow_tests::Suite;
 use streamflow_tests::kernels::{slow_copy, slow_fill};
 
-use crate::operators::{LEN, SLOW, Seen, all, push_seen};
+use super::operators::{LEN, SLOW, Seen, all, push_seen};
 
 pub(crate) fn tests(suite: Suite) -> Suite {
     suite

@@ -8,8 +8,8 @@ use streamflow_tests::greedy::greedy;
 use streamflow_tests::kernels::{add_one, slow_copy, slow_fill};
 use streamflow_tests::{Suite, stalled};
 
-use crate::gxf::Rx;
-use crate::operators::{LEN, SLOW, Seen, Tx, all, floats, push_seen, value};
+use super::gxf::Rx;
+use super::operators::{LEN, SLOW, Seen, Tx, all, floats, push_seen, value};
 
 pub(crate) fn tests(suite: Suite) -> Suite {
     suite

@@ -8,7 +8,7 @@ use streamflow_tests::setup::recorded;
 use streamflow_tests::stereo::Counter;
 use streamflow_tests::{Failed, Suite, check, foreign};
 
-use crate::operators::{LEN, SLOW, Seen, Tx, all, holds, push_seen};
+use super::operators::{LEN, SLOW, Seen, Tx, all, holds, push_seen};
 
 pub(crate) fn tests(suite: Suite) -> Suite {
     suite

@@ -9,8 +9,8 @@ use streamflow::prelude::*;
 use streamflow_tests::Suite;
 use streamflow_tests::greedy::greedy;
 
-use crate::gxf::Rx;
-use crate::operators::{SLOW, Seen, Tx, all, floats, push_seen, value};
+use super::gxf::Rx;
+use super::operators::{SLOW, Seen, Tx, all, floats, push_seen, value};
 
 pub(crate) fn tests(suite: Suite) -> Suite {
     suite

@@ -6,7 +6,7 @@ use streamflow::prelude::*;
 use streamflow::schedule::{Priority, Worker, Workers};
 use streamflow_tests::{Failed, Suite, check, check_equal};
 
-use crate::operators::{Seen, all, push_seen};
+use super::operators::{Seen, all, push_seen};
 
 pub(crate) fn tests(suite: Suite) -> Suite {
     suite.both("n20_realtime_threads", n20_realtime_threads)

@@ -5,7 +5,7 @@ use streamflow_tests::Suite;
 use streamflow_tests::kernels::slow_fill;
 use streamflow_tests::stereo::Counter;
 
-use crate::operators::{LEN, SLOW, Seen, all, holds, number, push_seen};
+use super::operators::{LEN, SLOW, Seen, all, holds, number, push_seen};
 
 pub(crate) fn tests(suite: Suite) -> Suite {
     suite

@@ -6,7 +6,7 @@ use streamflow::stream::Assign;
 use streamflow_tests::Suite;
 use streamflow_tests::kernels::slow_copy;
 
-use crate::operators::{LEN, SLOW, Seen, Tx, all, holds, number, push_seen};
+use super::operators::{LEN, SLOW, Seen, Tx, all, holds, number, push_seen};
 
 pub(crate) fn tests(suite: Suite) -> Suite {
     suite

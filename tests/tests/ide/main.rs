@@ -15,16 +15,18 @@ use std::process::ExitCode;
 use cases::{Answer, CASES, Case};
 use program::PROGRAM;
 use server::Server;
-use streamflow_tests::{Failed, Suite, check, check_equal};
+use streamflow_tests::{Binary, Failed, Suite, check, check_equal};
 
 fn main() -> ExitCode {
-    Suite::new()
-        .optional(
-            "an_editor_answers_what_the_users_tokens_mean",
-            "STREAMFLOW_REQUIRE_RUST_ANALYZER",
-            all,
-        )
-        .run()
+    Binary::new().suite("ide", suite).run()
+}
+
+fn suite() -> Suite {
+    Suite::new().optional(
+        "an_editor_answers_what_the_users_tokens_mean",
+        "STREAMFLOW_REQUIRE_RUST_ANALYZER",
+        all,
+    )
 }
 
 fn all() -> Result<Option<String>, Failed> {

@@ -5,7 +5,7 @@ use streamflow::prelude::*;
 use streamflow::time::{Clock, Timestamp};
 use streamflow_tests::{Failed, Suite, check, check_equal, check_error, check_text};
 
-use crate::numbers::{
+use super::numbers::{
     Camera, Fault, Filter, Keep, Log, Numbers, Planned, Shared, check_operators, locked, log, lost,
     without,
 };

@@ -6,7 +6,7 @@ use streamflow_tests::greedy::greedy;
 use streamflow_tests::stereo::Counter;
 use streamflow_tests::{Failed, Suite, check, check_equal, check_error, check_text, stalled};
 
-use crate::numbers::{
+use super::numbers::{
     Camera, Fault, Filter, Keep, Numbers, Planned, Shared, check_operators, locked, log, lost,
     without,
 };

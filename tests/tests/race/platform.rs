@@ -9,17 +9,17 @@ const VARIABLE: &str = "STREAMFLOW_RACE_CHECK";
 pub(super) fn add(suite: Suite) -> Suite {
     suite
         .plain("the_environment_enables_the_race_checker_by_default", || {
-            child::run("on", &[(VARIABLE, "1")])?;
-            child::run("off", &[(VARIABLE, "0")])
+            child::run("race", "on", &[(VARIABLE, "1")])?;
+            child::run("race", "off", &[(VARIABLE, "0")])
         })
         .plain("an_invalid_race_check_variable_is_an_error", || {
-            child::run("invalid", &[(VARIABLE, "yes")])?;
-            child::run("invalid", &[(VARIABLE, "")])
+            child::run("race", "invalid", &[(VARIABLE, "yes")])?;
+            child::run("race", "invalid", &[(VARIABLE, "")])
         })
         .plain("a_driver_gets_only_one_race_checker", one_checker)
 }
 
-pub(super) fn in_child(role: &str) -> Result<(), Failed> {
+pub(crate) fn in_child(role: &str) -> Result<(), Failed> {
     let by_default = Platform::host().build();
     if role == "invalid" {
         let Err(error) = by_default else { return Err(Failed::msg("no error")) };

@@ -12,7 +12,7 @@ pub(crate) const ROLE: &str = "leaks";
 
 pub(crate) fn add(suite: Suite) -> Suite {
     suite
-        .plain("runs_that_are_dropped_leave_no_memory", || child::run(ROLE, &[]))
+        .plain("runs_that_are_dropped_leave_no_memory", || child::run("running", ROLE, &[]))
         .plain("runs_that_are_dropped_leave_no_stream", streams)
 }
 

@@ -22,8 +22,6 @@ const IGNORED: &str = "ignored";
 const AFTER: &str = "after the run";
 const OTHER_HANDLER: &str = "another handler";
 
-/// The variable that `child` reads.
-const ROLE: &str = "STREAMFLOW_TEST_CHILD";
 /// The variable with the signal that a child sends to itself.
 const SIGNAL: &str = "STREAMFLOW_TEST_SIGNAL";
 
@@ -40,7 +38,7 @@ pub(crate) fn add(suite: Suite) -> Suite {
             unix(|| SIGNALS.into_iter().try_for_each(|(signal, _, by)| stops(signal, &by)))
         })
         .optional("the_first_signal_stops_every_run_that_asked_for_it", "", || {
-            unix(|| child::run(FIRST, &[]))
+            unix(|| child::run("running", FIRST, &[]))
         })
         .optional("another_signal_ends_the_process_with_its_exit_code", "", || {
             unix(|| {
@@ -53,7 +51,7 @@ pub(crate) fn add(suite: Suite) -> Suite {
             unix(|| check_equal(ended(INTERRUPT_ALONE, "TERM")?.code(), None))
         })
         .optional("another_handler_of_ctrl_c_is_called_as_well", "", || {
-            linux(|| child::run(OTHER_HANDLER, &[]))
+            linux(|| child::run("running", OTHER_HANDLER, &[]))
         })
         .optional("a_signal_after_the_run_ends_a_process_without_a_handler", "", || {
             unix(|| {
@@ -106,7 +104,7 @@ fn named() -> Result<String, Failed> {
 
 fn begin(role: &str, signal: &str) -> Command {
     let mut command = Command::new(env::current_exe().unwrap_or_default());
-    command.env(ROLE, role).env(SIGNAL, signal).stderr(Stdio::null());
+    command.envs([child::variable("running", role)]).env(SIGNAL, signal).stderr(Stdio::null());
     command
 }
 
@@ -240,7 +238,8 @@ fn in_shell_that_ignores(signal: &str) -> Result<(), Failed> {
     let me = env::current_exe()?;
     let script = format!("trap '' {signal}; exec \"$0\"");
     let mut shell = Command::new("sh");
-    shell.args(["-c", &script, &me.to_string_lossy()]).env(ROLE, IGNORED).env(SIGNAL, signal);
+    shell.args(["-c", &script, &me.to_string_lossy()]).env(SIGNAL, signal);
+    shell.envs([child::variable("running", IGNORED)]);
     check_equal((signal, shell.stdout(Stdio::null()).status()?.code()), (signal, Some(0)))
 }
 

@@ -9,7 +9,7 @@ use streamflow::testing::OperatorHarness;
 use streamflow::time::Clock;
 use streamflow_tests::check;
 
-use crate::small;
+use super::small;
 
 /// An input with one edge.
 #[operator]

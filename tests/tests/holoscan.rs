@@ -1,6 +1,5 @@
 //! NVIDIA's tests of Holoscan's stream handling, by ID. Each checks *data* behind a slow kernel and has a control. The
 //! table is in README.md.
-#![allow(missing_docs, reason = "a test binary")]
 
 mod awaited;
 mod bad_input;
@@ -22,17 +21,17 @@ mod statistics;
 mod streams;
 mod table;
 
-use std::process::ExitCode;
+use streamflow_tests::{Failed, Suite};
 
-use streamflow_tests::{Suite, child};
-
-fn main() -> ExitCode {
-    if let Some(role) = child::role() {
-        return child::play(&role, |role| match role {
-            bad_input::NO_GPU => bad_input::without_gpu(),
-            role => gaps::in_child(role),
-        });
+/// The child's side.
+pub(crate) fn in_child(role: &str) -> Result<(), Failed> {
+    match role {
+        bad_input::NO_GPU => bad_input::without_gpu(),
+        role => gaps::in_child(role),
     }
+}
+
+pub(crate) fn suite() -> Suite {
     let groups = [
         streams::tests,
         forwarding::tests,
@@ -53,5 +52,5 @@ fn main() -> ExitCode {
         bad_input::tests,
     ];
     let suite = groups.into_iter().fold(Suite::new(), |suite, tests| tests(suite));
-    table::tests(suite).run()
+    table::tests(suite)
 }

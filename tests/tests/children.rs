@@ -1,0 +1,35 @@
+//! What could end, hang or poison a process: most tests are processes of their own.
+#![allow(missing_docs, reason = "a test binary")]
+
+mod bounds;
+mod compiled_code;
+mod cuda_driver;
+mod faults;
+mod nvrtc;
+mod sizes;
+mod sticky;
+mod users_code;
+
+use std::process::ExitCode;
+
+use streamflow_tests::Binary;
+
+fn main() -> ExitCode {
+    Binary::new()
+        .suite("bounds", bounds::suite)
+        .suite("compiled_code", compiled_code::suite)
+        .suite("cuda_driver", cuda_driver::suite)
+        .suite("faults", faults::suite)
+        .suite("nvrtc", nvrtc::suite)
+        .suite("sizes", sizes::suite)
+        .suite("sticky", sticky::suite)
+        .suite("users_code", users_code::suite)
+        .children("bounds", bounds::in_child)
+        .children("cuda_driver", cuda_driver::in_child)
+        .children("faults", faults::in_child)
+        .children("nvrtc", nvrtc::in_child)
+        .children("sizes", sizes::in_child)
+        .children("sticky", sticky::in_child)
+        .children("users_code", users_code::in_child)
+        .run()
+}

@@ -1,0 +1,45 @@
+//! Graphs that deliver data: edges, streams, conditions, races. They run in each form.
+#![allow(missing_docs, reason = "a test binary")]
+
+mod conditions;
+mod devices;
+pub mod graphs;
+mod holoscan;
+mod ordering;
+mod queues;
+mod race;
+mod race_page;
+mod receive;
+mod records;
+mod seams;
+mod transfer_kinds;
+mod transfers;
+
+use std::process::ExitCode;
+
+use streamflow_tests::Binary;
+use streamflow_tests::allocations::Counting;
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+fn main() -> ExitCode {
+    Binary::new()
+        .suite("conditions", conditions::suite)
+        .suite("devices", devices::suite)
+        .suite("graphs", graphs::suite)
+        .suite("holoscan", holoscan::suite)
+        .suite("ordering", ordering::suite)
+        .suite("queues", queues::suite)
+        .suite("race", race::suite)
+        .suite("race_page", race_page::suite)
+        .suite("receive", receive::suite)
+        .suite("records", records::suite)
+        .suite("seams", seams::suite)
+        .suite("transfer_kinds", transfer_kinds::suite)
+        .suite("transfers", transfers::suite)
+        .children("conditions", conditions::in_child)
+        .children("holoscan", holoscan::in_child)
+        .children("race", race::in_child)
+        .run()
+}

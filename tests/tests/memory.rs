@@ -1,0 +1,38 @@
+//! Memory, streams and the functions of libraries, without a graph for the most part.
+#![allow(missing_docs, reason = "a test binary")]
+
+mod allocators;
+mod elements;
+mod external_streams;
+mod foreign_memory;
+mod foreign_streams;
+mod green_contexts;
+mod grid_coverage;
+mod host_memory;
+mod library;
+mod stream_pools;
+mod timing;
+mod view_copies;
+mod views;
+
+use std::process::ExitCode;
+
+use streamflow_tests::Binary;
+
+fn main() -> ExitCode {
+    Binary::new()
+        .suite("allocators", allocators::suite)
+        .suite("elements", elements::suite)
+        .suite("external_streams", external_streams::suite)
+        .suite("foreign_memory", foreign_memory::suite)
+        .suite("foreign_streams", foreign_streams::suite)
+        .suite("green_contexts", green_contexts::suite)
+        .suite("grid_coverage", grid_coverage::suite)
+        .suite("host_memory", host_memory::suite)
+        .suite("library", library::suite)
+        .suite("stream_pools", stream_pools::suite)
+        .suite("timing", timing::suite)
+        .suite("view_copies", view_copies::suite)
+        .suite("views", views::suite)
+        .run()
+}

@@ -1,0 +1,29 @@
+//! How runs go, how they end, and how they fail. They run in each form.
+#![allow(missing_docs, reason = "a test binary")]
+
+mod graph_ends;
+mod graph_failures;
+mod graph_panics;
+mod on_failure;
+mod running;
+mod workers;
+
+use std::process::ExitCode;
+
+use streamflow_tests::Binary;
+use streamflow_tests::allocations::Counting;
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+fn main() -> ExitCode {
+    Binary::new()
+        .suite("graph_ends", graph_ends::suite)
+        .suite("graph_failures", graph_failures::suite)
+        .suite("graph_panics", graph_panics::suite)
+        .suite("on_failure", on_failure::suite)
+        .suite("running", running::suite)
+        .suite("workers", workers::suite)
+        .children("running", running::in_child)
+        .run()
+}

@@ -1,0 +1,26 @@
+//! Random programs, explorations and mutations.
+#![allow(missing_docs, reason = "a test binary")]
+
+mod bodies;
+mod explore;
+mod mutation;
+mod programs;
+mod random_ends;
+mod soak;
+
+use std::process::ExitCode;
+
+use streamflow_tests::Binary;
+
+fn main() -> ExitCode {
+    Binary::new()
+        .suite("bodies", bodies::suite)
+        .suite("explore", explore::suite)
+        .suite("mutation", mutation::suite)
+        .suite("programs", programs::suite)
+        .suite("random_ends", random_ends::suite)
+        .suite("soak", soak::suite)
+        .children("bodies", bodies::in_child)
+        .children("explore", explore::in_child)
+        .run()
+}

@@ -1,0 +1,16 @@
+//! What needs the sources: expected texts of the compiler, pages of the guide, generated code. And tests that the standard harness runs.
+#![allow(missing_docs, reason = "a test binary")]
+
+mod determinism;
+mod doc_kernels;
+mod kernel_bodies;
+mod one_mistake;
+pub mod pedantic;
+mod silent_outputs;
+mod simulator_page;
+mod static_facts;
+mod surface;
+mod tutorial;
+mod ui;
+mod ui_texts;
+mod zero_cost;
