@@ -170,8 +170,8 @@ impl StreamTable {
         self.take_of(&self.idle, device, options)
     }
 
-    /// A stream on which memory is allocated and freed, and that does nothing else, also when it was taken back: on such a
-    /// stream of CUDA each record and each wait costs more, for good.
+    /// A stream on which memory is allocated and freed. It never works for the program, also when it was taken back: on such
+    /// a stream of CUDA each record and each wait costs more, for good.
     pub(crate) fn take_for_memory(&self, device: DeviceId) -> DriverResult<Arc<Timeline>> {
         self.take_of(&self.idle_of_memory, device, StreamOptions::default())
     }
