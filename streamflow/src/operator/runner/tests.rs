@@ -1,6 +1,8 @@
 //! What a tick has done before its messages are sent.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod each_kind;
+
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 

@@ -1,0 +1,222 @@
+//! Operators of each kind, whose work is shown by the data of a sink behind them.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+use crate::prelude::*;
+
+pub(super) const LEN: usize = 4;
+
+/// `image[i] = value`
+#[kernel(unsafe cuda = "unsigned long long i = thread_index(); if (i < image_len) image[i] = value;")]
+pub(super) fn set(image: &mut [u32], value: u32) {
+    image.fill(value);
+}
+
+/// `sum[i] = sum[i] * factor + image[i]`
+#[kernel(requires(sum.len() == image.len()), unsafe cuda = "
+    unsigned long long i = thread_index();
+    if (i < sum_len) sum[i] = sum[i] * factor + image[i];
+")]
+pub(super) fn fold(sum: &mut [u32], image: &[u32], factor: u32) {
+    for (sum, image) in sum.iter_mut().zip(image) {
+        *sum = sum.wrapping_mul(factor).wrapping_add(*image);
+    }
+}
+
+/// Fills an image with the number of its tick.
+#[operator(streams(work))]
+pub(super) struct Sets {
+    #[output]
+    image: Tensor<u32>,
+}
+
+impl Compute for Sets {
+    fn compute(&mut self, io: SetsIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let stream = cx.allocate_cuda_stream(io.work)?;
+        let mut image = cx.tensor([LEN], &stream)?;
+        stream.launch::<set>(LEN, (&mut image, cx.tick() as u32))?;
+        io.image.set_cuda_stream(&stream).emit(image)
+    }
+}
+
+/// Adds `more`.
+#[operator]
+pub(super) struct Adds {
+    #[input]
+    image: &Tensor<u32>,
+    #[output]
+    out: Tensor<u32>,
+    more: u32,
+}
+
+impl Compute for Adds {
+    fn compute(&mut self, io: AddsIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let (image, stream) = io.image.receive().receive_cuda_stream(cx)?;
+        let mut out = cx.tensor([LEN], &stream)?;
+        stream.launch::<set>(LEN, (&mut out, self.more))?;
+        stream.launch::<fold>(LEN, (&mut out, image, 1))?;
+        io.out.emit(out)
+    }
+}
+
+/// Adds both images; the second one counts three times.
+#[operator]
+pub(super) struct Joins {
+    #[input]
+    one: &Tensor<u32>,
+    #[input]
+    other: &Tensor<u32>,
+    #[output]
+    out: Tensor<u32>,
+}
+
+impl Compute for Joins {
+    fn compute(&mut self, io: JoinsIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let (one, other) = (io.one.receive(), io.other.receive());
+        let (one, stream) = one.receive_cuda_stream(cx)?;
+        let (other, _) = other.receive_cuda_stream(cx)?;
+        let mut out = cx.tensor([LEN], &stream)?;
+        stream.launch::<set>(LEN, (&mut out, 0))?;
+        stream.launch::<fold>(LEN, (&mut out, other, 1))?;
+        stream.launch::<fold>(LEN, (&mut out, one, 3))?;
+        io.out.emit(out)
+    }
+}
+
+/// Adds all images.
+#[operator]
+pub(super) struct Many {
+    #[input(many)]
+    images: &Tensor<u32>,
+    #[output]
+    out: Tensor<u32>,
+}
+
+impl Compute for Many {
+    fn compute(&mut self, io: ManyIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let (images, stream) = io.images.receive().receive_cuda_stream(cx)?;
+        let mut out = cx.tensor([LEN], &stream)?;
+        stream.launch::<set>(LEN, (&mut out, 0))?;
+        for image in images {
+            stream.launch::<fold>(LEN, (&mut out, image, 1))?;
+        }
+        io.out.emit(out)
+    }
+}
+
+/// Runs for any message, and adds 5 to each.
+#[operator]
+pub(super) struct Maybe {
+    #[input(optional)]
+    image: &Tensor<u32>,
+    #[output]
+    out: Tensor<u32>,
+}
+
+impl Compute for Maybe {
+    fn compute(&mut self, io: MaybeIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let (image, stream) = io.image.receive().receive_cuda_stream(cx)?;
+        let mut out = cx.tensor([LEN], &stream)?;
+        stream.launch::<set>(LEN, (&mut out, 5))?;
+        if let Some(image) = image {
+            stream.launch::<fold>(LEN, (&mut out, image, 1))?;
+        }
+        io.out.emit(out)
+    }
+}
+
+/// Sends the sum of all images when its input has ended, and then one image more.
+#[operator(flush)]
+pub(super) struct Rests {
+    #[input]
+    image: &Tensor<u32>,
+    #[output]
+    out: Tensor<u32>,
+    #[state]
+    sum: Option<Tensor<u32>>,
+}
+
+impl Compute for Rests {
+    fn compute(&mut self, io: RestsIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let (image, stream) = io.image.receive().receive_cuda_stream(cx)?;
+        if self.sum.is_none() {
+            let mut sum = cx.tensor([LEN], &stream)?;
+            stream.launch::<set>(LEN, (&mut sum, 0))?;
+            self.sum = Some(sum);
+        }
+        let Some(sum) = &mut self.sum else { return Ok(()) };
+        Ok(stream.launch::<fold>(LEN, (sum, image, 1))?)
+    }
+}
+
+impl Flush for Rests {
+    fn flush(&mut self, io: RestsFlushIo<'_>, cx: &ExecutionContext) -> Result<Flushed> {
+        io.image.discard();
+        if let Some(sum) = self.sum.take() {
+            io.out.emit(sum)?;
+            return Ok(Flushed::More);
+        }
+        let stream = cx.internal_stream()?;
+        let mut last = cx.tensor([LEN], &stream)?;
+        stream.launch::<set>(LEN, (&mut last, 7))?;
+        io.out.emit(last)?;
+        Ok(Flushed::Done)
+    }
+}
+
+/// What the sinks have found, by row.
+pub(super) type Rows = Arc<Mutex<BTreeMap<&'static str, u32>>>;
+
+/// Folds all images, and downloads the result at the end.
+#[operator]
+pub(super) struct Folds {
+    #[input]
+    image: &Tensor<u32>,
+    row: &'static str,
+    rows: Rows,
+    #[state]
+    sum: Option<Tensor<u32>>,
+}
+
+impl Compute for Folds {
+    fn compute(&mut self, io: FoldsIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let (image, stream) = io.image.receive().receive_cuda_stream(cx)?;
+        if self.sum.is_none() {
+            let mut sum = cx.tensor([LEN], &stream)?;
+            stream.launch::<set>(LEN, (&mut sum, 0))?;
+            self.sum = Some(sum);
+        }
+        let Some(sum) = &mut self.sum else { return Ok(()) };
+        Ok(stream.launch::<fold>(LEN, (sum, image, 31))?)
+    }
+
+    fn stop(&mut self, cx: &ExecutionContext) -> Result<()> {
+        let Some(sum) = self.sum.take() else { return Ok(()) };
+        let pool = cx.platform().stream_pool("STOP", &CudaStreamPool::new())?;
+        let sum = cx.platform().download(&sum, &pool.allocate("the sum")?)?;
+        let sum = sum.wait_blocking()?.to_vec();
+        assert_eq!(sum, [sum[0]; LEN]);
+        self.rows.lock().unwrap().insert(self.row, sum[0]);
+        Ok(())
+    }
+}
+
+/// Adds 6, on the thread of the run.
+#[operator(stays)]
+pub(super) struct Stays {
+    #[input]
+    image: &Tensor<u32>,
+    #[output]
+    out: Tensor<u32>,
+}
+
+impl Compute for Stays {
+    fn compute(&mut self, io: StaysIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let (image, stream) = io.image.receive().receive_cuda_stream(cx)?;
+        let mut out = cx.tensor([LEN], &stream)?;
+        stream.launch::<set>(LEN, (&mut out, 6))?;
+        stream.launch::<fold>(LEN, (&mut out, image, 1))?;
+        io.out.emit(out)
+    }
+}
