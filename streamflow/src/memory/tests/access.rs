@@ -166,6 +166,23 @@ fn a_write_waits_for_a_read_after_the_only_write() {
     assert_eq!(b.download_blocking(&copy).unwrap(), [1; LEN]);
 }
 
+/// A stream reads one half and another one writes the other half, without an order. The next write waits for that read, which
+/// the only write does not come after.
+#[test]
+fn a_write_waits_for_a_read_beside_the_only_write() {
+    let bench = bench(MemoryOptions::default());
+    let ((a, _), (b, _)) = (bench.stream(), bench.stream());
+    let buffer = bench.buffer(&a);
+    let block = buffer.block();
+    block.note(b.timeline(), Read);
+    block.note(a.timeline(), Write);
+    bench.recorder.clear();
+    block.order(&a, Read).unwrap();
+    assert_eq!(bench.count(is_wait), 0);
+    block.order(&a, Write).unwrap();
+    assert_eq!(bench.count(is_wait), 1);
+}
+
 /// More readers than a stream's clock has room for. The first write waits for each of them, and forgets them all.
 #[test]
 fn a_write_waits_once_for_each_of_many_readers() {

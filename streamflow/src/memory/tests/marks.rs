@@ -4,7 +4,8 @@ use std::sync::Barrier;
 
 use super::*;
 use crate::Error;
-use crate::driver::Asker;
+use crate::driver::{AccessMode, Asker};
+use crate::memory::access::{self, Order, Use};
 
 const ROUNDS: usize = 5_000;
 
@@ -91,4 +92,26 @@ fn a_mark_that_ends_takes_no_later_one_with_it() {
         }
     };
     race(block, overwrite, |block| block.fail(right, &error()), is_right);
+}
+
+/// A call that may read what it writes needs what a failed one was to write. One that overwrites it does not, and neither
+/// does a library's, whose own memory is among what it writes.
+#[test]
+fn work_that_may_read_memory_that_is_not_written_is_refused() {
+    let bench = bench(MemoryOptions::default());
+    let (stream, _) = bench.stream();
+    let buffer = bench.buffer(&stream);
+    let memory = (buffer.block(), buffer.range());
+    Asker::named("first").enter();
+    memory.0.fail(memory.1, &error());
+    for (used, is_refused) in [
+        (Use::new(memory, AccessMode::Read, "it"), true),
+        (Use::new(memory, AccessMode::Write, "it"), true),
+        (Use::overwriting(memory, "it"), false),
+        (Use::new(memory, AccessMode::Write, "it").unmarked(), false),
+    ] {
+        let queued = access::queue(&stream, Order::ByData, [used].into_iter(), || Ok(()));
+        let is_unwritten = matches!(queued, Err(Error::Unwritten { .. }));
+        assert_eq!((queued.is_err(), is_unwritten), (is_refused, is_refused), "{used:?}");
+    }
 }

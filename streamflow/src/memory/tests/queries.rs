@@ -255,3 +255,27 @@ fn page_locked_memory_is_queried_without_the_lock_of_its_pool() {
     drop(pinned());
     assert_eq!(driver.dropped.load(Ordering::Relaxed), 1);
 }
+
+/// Blocks whose uses are on one stream. That the first use is complete says nothing of the later ones.
+#[test]
+fn a_use_after_a_complete_one_is_not_taken_for_complete() {
+    let bench = bench(in_flight(4));
+    let ((a, _), (b, _)) = (bench.stream(), bench.stream());
+    let mut copies = bench.platform.buffer::<u8>(4 * LEN, &b).unwrap();
+    let mut after_the_first = None;
+    for tick in 0..4 {
+        let mut data = bench.buffer(&a);
+        a.fill_bytes(&mut data, tick as u8).unwrap();
+        b.copy(&data, &mut copies.slice_mut(tick * LEN..(tick + 1) * LEN).unwrap()).unwrap();
+        drop(data);
+        after_the_first.get_or_insert_with(|| b.record().unwrap());
+    }
+    bench.platform.streams().synchronize(after_the_first.unwrap()).unwrap();
+    let mut taken = [(); 4].map(|()| bench.buffer(&a));
+    taken.iter_mut().for_each(|data| a.fill_bytes(data, 9).unwrap());
+    a.synchronize_blocking().unwrap();
+    let found = b.download_blocking(&copies).unwrap();
+    for (tick, part) in found.chunks(LEN).enumerate() {
+        assert!(part.iter().all(|byte| *byte == tick as u8), "copy {tick} has {}", part[0]);
+    }
+}

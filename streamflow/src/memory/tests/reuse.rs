@@ -121,3 +121,21 @@ fn the_example_of_the_readme() {
     assert_eq!((calls(), next()), ([0, 0, 0, 1], steps(1, 1)));
     assert_eq!(b.download_blocking(&y).unwrap(), [7; LEN]);
 }
+
+/// The stream of an allocation has waited for all uses by the owner before, so no use of the new owner waits for them again.
+#[test]
+fn a_new_owner_has_no_uses_of_the_one_before() {
+    let bench = bench(in_flight(1));
+    let [a, b, c] = [(); 3].map(|()| bench.stream().0);
+    let mut copy = bench.buffer(&b);
+    let mut data = bench.buffer(&a);
+    let address = data.range().address;
+    a.fill_bytes(&mut data, 1).unwrap();
+    b.copy(&data, &mut copy).unwrap();
+    drop(data);
+    let mut data = bench.buffer(&a);
+    assert_eq!(data.range().address, address, "the same memory");
+    bench.recorder.clear();
+    c.fill_bytes(&mut data, 2).unwrap();
+    assert_eq!(bench.count(is_wait), 1, "for the allocation on `a` alone");
+}

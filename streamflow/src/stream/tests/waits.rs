@@ -265,3 +265,19 @@ fn the_hosts_own_record_is_kept_until_it_is_complete() {
     assert!(points.iter().all(|&point| b.table().is_complete(point).unwrap()));
     assert_eq!((bench.fills(), bench.records_and_waits().0), (40, 0));
 }
+
+/// One record covers all points that were taken since the last one, and none is made without such a point.
+#[test]
+fn a_stream_is_recorded_once_for_all_points_since_the_last_record() {
+    let bench = bench(Policy::Lazy);
+    let stream = bench.stream();
+    let timeline = stream.timeline();
+    for points in [0, 1, 0, 0, 2, 3, 0] {
+        let taken: Vec<_> = (0..points).map(|_| timeline.open_point()).collect();
+        bench.recorder.clear();
+        timeline.close().unwrap();
+        timeline.close().unwrap();
+        assert_eq!(bench.records_and_waits().0, usize::from(points > 0), "{points} points");
+        assert!(taken.iter().all(|point| point.record() == timeline.recorded()));
+    }
+}
