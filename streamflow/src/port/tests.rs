@@ -8,7 +8,7 @@ use crate::context::{ExecutionContext, SingleStream, Streams};
 use crate::driver::host::{HostDriver, LogAction, Policy};
 use crate::driver::{Driver, DriverResult, Layer, RawEvent, RawStream};
 use crate::memory::Buffer;
-use crate::message::{Envelope, Metadata};
+use crate::message::{EdgeOptions, Envelope, Inlet, Metadata};
 use crate::stream::{CudaStream, CudaStreamPool};
 use crate::turns::hooks;
 use crate::{Platform, device};
@@ -52,8 +52,8 @@ fn bench() -> Bench {
 }
 
 impl Bench {
-    /// Writes a message and sends it.
-    fn send(&self) -> Envelope<Buffer<u8>> {
+    /// Writes a message and emits it.
+    fn emit(&self, outlet: &mut Outlet<Buffer<u8>>) {
         let mut data = self.platform.buffer::<u8>(3, &self.writer).unwrap();
         self.writer.fill_bytes(&mut data, 7).unwrap();
         let single_stream = SingleStream::new(0);
@@ -66,8 +66,13 @@ impl Bench {
             &[],
             &single_stream,
         );
-        let mut outlet = Outlet::<Buffer<u8>>::new("out");
         outlet.emit(data, Metadata::default(), Some(&self.sender), &cx).unwrap();
+    }
+
+    /// Writes a message and sends it.
+    fn send(&self) -> Envelope<Buffer<u8>> {
+        let mut outlet = Outlet::new("out");
+        self.emit(&mut outlet);
         outlet.take_pending().unwrap()
     }
 
@@ -97,4 +102,24 @@ fn a_record_from_before_a_message_was_ordered_does_not_cover_it() {
     hooks::at(WAITING, move || assert!(again.record().is_ok()));
     let message = bench.send();
     assert!(hooks::are_done() && bench.is_written_before(&message));
+}
+
+/// The same holds where several consumers share the message.
+#[test]
+fn each_consumer_gets_the_point_at_which_its_message_is_ready() {
+    for consumers in 1..=3 {
+        for looks in 0..consumers {
+            let bench = bench();
+            let mut outlet = Outlet::new("out");
+            let mut inlets: Vec<_> = (0..consumers).map(|_| Inlet::new("in")).collect();
+            for inlet in &mut inlets {
+                outlet.connect(inlet.connect(EdgeOptions::plain("edge")), None);
+            }
+            bench.emit(&mut outlet);
+            assert!(outlet.publish());
+            inlets[looks].receive();
+            let message = inlets[looks].only().unwrap();
+            assert!(bench.is_written_before(message), "{looks} of {consumers}");
+        }
+    }
 }

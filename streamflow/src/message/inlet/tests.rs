@@ -224,3 +224,74 @@ fn messages_are_compared_and_carried_on_in_each_way_in_which_a_tick_receives_the
         }
     }
 }
+
+/// The consumer already has the message that a condition holds: it takes no room, and no policy drops it.
+#[test]
+fn a_held_message_takes_no_room_on_an_edge_that_pops() {
+    let mut inlet = Inlet::new(&"numbers");
+    let mut edge = inlet.connect(EdgeOptions::new("edge", 2, Policy::Pop).unwrap());
+    (0..2).for_each(|number| send(&mut edge, number));
+    inlet.stage(&mut |_| ());
+    send(&mut edge, 2);
+    assert_eq!(edge.status().dropped_by_policy, 0);
+    let next = |inlet: &mut Inlet<u64>| {
+        inlet.receive();
+        let taken = inlet.take();
+        inlet.finish();
+        taken
+    };
+    assert_eq!([(); 3].map(|()| next(&mut inlet)), [0, 1, 2]);
+}
+
+/// `flush` gets all messages in their order, also if a condition held the first of them.
+#[test]
+fn a_held_message_is_the_first_again_when_it_is_put_back() {
+    for policy in [Policy::BackPressure, Policy::Pop] {
+        let mut inlet = Inlet::new(&"numbers");
+        let mut edge = inlet.connect(EdgeOptions::new("edge", 3, policy).unwrap());
+        (0..3).for_each(|number| send(&mut edge, number));
+        inlet.stage(&mut |_| ());
+        inlet.begin_flush(true);
+        inlet.receive();
+        assert_eq!([(); 3].map(|()| inlet.take()), [0, 1, 2], "{policy:?}");
+    }
+}
+
+/// A condition that lets messages expire counts from the first one of all edges, whether it is held or waits.
+#[test]
+fn the_oldest_message_is_that_of_all_edges() {
+    for policy in [Policy::BackPressure, Policy::Pop] {
+        let mut inlet = Inlet::<u64>::new(&"numbers");
+        let options = EdgeOptions::new("edge", 2, policy).unwrap();
+        let mut edges = [7, 3, 5].map(|acquired| (inlet.connect(options), acquired));
+        assert_eq!(inlet.oldest(), None);
+        for (edge, acquired) in &mut edges {
+            let mut metadata = Metadata::default();
+            metadata.set_acquired(Timestamp(*acquired));
+            let message = Payload::One(0);
+            assert!(edge.push(Envelope { message, metadata, sent: None }).is_none());
+        }
+        assert_eq!(inlet.oldest(), Some(Timestamp(3)));
+        inlet.stage(&mut |_| ());
+        assert_eq!(inlet.oldest(), Some(Timestamp(3)));
+    }
+}
+
+/// The producer goes on in each form of the queue, and the message that has no room is counted.
+#[test]
+fn an_edge_that_gives_way_has_room_and_drops_what_it_can_t_hold() {
+    for capacity in [1, 100] {
+        let mut inlet = Inlet::new(&"numbers");
+        let options = EdgeOptions::new("edge", capacity, Policy::BackPressure).unwrap();
+        let mut edge = inlet.connect(options);
+        (0..capacity as u64).for_each(|number| send(&mut edge, number));
+        assert!(!edge.has_room() && edge.lacks_room());
+        inlet.give_way(&[inlet.edges()[0].id]);
+        assert!(edge.has_room() && !edge.lacks_room());
+        let (message, metadata) = (Payload::One(500), Metadata::default());
+        assert!(edge.push(Envelope { message, metadata, sent: None }).is_some());
+        assert_eq!((inlet.edges()[0].dropped_to_go_on, inlet.waiting()), (1, capacity));
+        inlet.begin_run();
+        assert!(!edge.has_room());
+    }
+}
