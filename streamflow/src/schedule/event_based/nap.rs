@@ -59,3 +59,19 @@ impl protocol::Moves for Clock {
         Clock::advance_to(self, Timestamp(moment));
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_inside_of_a_hook_leaves_the_thread_its_worker() {
+        let outer = enter(3);
+        let inner = enter(0);
+        assert_eq!(WORKER.get(), Some(0));
+        drop(inner);
+        assert_eq!(WORKER.get(), Some(3));
+        drop(outer);
+        assert_eq!(WORKER.get(), None);
+    }
+}

@@ -196,3 +196,53 @@ impl Team<'_, '_> {
         self.control.signal().nudge();
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+    use super::*;
+
+    fn error(message: &str) -> Error {
+        Error::Panicked { message: message.into() }
+    }
+
+    /// The errors of a run in their order, and those that nobody needs.
+    fn errors(failures: &[(&str, bool)]) -> (Vec<String>, Vec<String>) {
+        let mut ended = Ended::default();
+        let fail = |(text, is_refusal): &(&str, bool)| ended.fail(error(text), *is_refusal);
+        let unneeded: Vec<_> = failures.iter().filter_map(fail).collect();
+        let text = |error: &Error| match error {
+            Error::Panicked { message } => message.to_string(),
+            other => other.to_string(),
+        };
+        let first = ended.first.unwrap().unwrap_err();
+        let all = [&first].into_iter().chain(&ended.followed).map(text).collect();
+        (all, unneeded.iter().map(text).collect())
+    }
+
+    /// A call that was refused fails because of another error, whichever worker is first.
+    #[test]
+    fn each_error_of_a_worker_is_kept_but_for_calls_that_were_refused() {
+        let list = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
+        assert_eq!(
+            errors(&[("a", false), ("b", false), ("c", false)]),
+            (list(&["a", "b", "c"]), list(&[]))
+        );
+        assert_eq!(
+            errors(&[("a", false), ("r", true), ("b", false)]),
+            (list(&["a", "b"]), list(&["r"]))
+        );
+        assert_eq!(
+            errors(&[("r", true), ("a", false), ("b", false)]),
+            (list(&["a", "b"]), list(&["r"]))
+        );
+        assert_eq!(errors(&[("r", true), ("q", true)]), (list(&["r"]), list(&["q"])));
+    }
+
+    #[test]
+    fn an_error_after_a_good_end_is_the_end() {
+        let mut ended = Ended { first: Some(Ok(Outcome::Over)), ..Ended::default() };
+        assert!(ended.fail(error("a"), false).is_none());
+        assert!(ended.first.unwrap().is_err() && ended.followed.is_empty());
+    }
+}

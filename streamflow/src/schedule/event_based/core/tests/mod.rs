@@ -85,3 +85,36 @@ fn a_busy_worker_asks_for_nodes_that_wait() {
     // After each three looks: one more than there are nodes.
     assert_eq!((looks, checks), (15, 5));
 }
+
+/// A node that has run and changed nothing is looked at after each change: also of a node that is not its neighbour, and one
+/// that comes while it is looked at.
+#[test]
+fn a_node_that_changed_nothing_is_looked_at_after_each_change() {
+    let restless = Looked { restless: true, ..Looked::default() };
+    let changed = Looked { changed: true, ..Looked::default() };
+    let mut core = Core::new(vec![place(None), place(None)], 1, 1);
+    assert_eq!(core.next(0, true), Next::Look(0));
+    core.looked(0, 0, restless);
+    assert_eq!(core.next(0, true), Next::Look(1));
+    core.looked(0, 1, changed);
+    assert_eq!(core.next(0, true), Next::Look(0));
+    let mut core = Core::new(vec![place(None), place(None)], 2, 2);
+    assert_eq!(core.next(0, true), Next::Look(0));
+    assert_eq!(core.next(1, true), Next::Look(1));
+    core.looked(1, 1, changed);
+    core.looked(0, 0, restless);
+    assert_eq!([core.next(0, true), core.next(1, true)], [Next::Look(1), Next::Look(0)]);
+}
+
+/// A worker that alone may run a node, which always has work, also runs the nodes that it shares with others.
+#[test]
+fn a_worker_with_a_node_of_its_own_runs_what_was_queued_first() {
+    let again = Looked { again: true, ..Looked::default() };
+    let mut core = Core::new(vec![place(Some(0)), place(None)], 1, 1);
+    for _ in 0..4 {
+        for node in [0, 1] {
+            assert_eq!(core.next(0, true), Next::Look(node));
+            core.looked(0, node, again);
+        }
+    }
+}
