@@ -57,3 +57,27 @@ impl ReplayedTick {
         self.now.store(NONE, Ordering::Relaxed);
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    /// The number of ticks changes nothing.
+    #[test]
+    fn the_ticks_of_a_run_have_no_number_of_an_earlier_run() {
+        let replayed = ReplayedTick::default();
+        let mut above = 0;
+        for ticks in [1, 5, ROUND, ROUND + 1, 1] {
+            let first = replayed.of_new_run();
+            assert!(first >= above && first % ROUND == 0, "{first}, after {above}");
+            for tick in 0..ticks {
+                replayed.begin(first);
+                replayed.set(tick);
+                assert_eq!(replayed.get(), Some(first + tick));
+                replayed.end();
+                assert_eq!(replayed.get(), None);
+            }
+            above = first + ticks;
+        }
+    }
+}

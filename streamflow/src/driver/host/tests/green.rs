@@ -56,3 +56,26 @@ fn times_need_complete_records() {
         assert!(bench.driver.elapsed(start, never).is_err());
     }
 }
+
+/// Work behind a wait begins when the record is complete, as on a device, however early its own stream is.
+#[test]
+fn work_behind_a_wait_begins_after_the_record() {
+    let bench = Bench::new(Policy::Eager, 0);
+    let [producer, consumer] = [(); 2].map(|()| bench.stream());
+    let data = bench.buffer(producer);
+    let [start, made, done] = [(); 3].map(|()| bench.driver.create_timing_event(DEVICE).unwrap());
+    unsafe {
+        bench.driver.record_event(start, producer).unwrap();
+        (0..10).for_each(|_| bench.driver.fill(producer, data, 1).unwrap());
+        bench.driver.record_event(made, producer).unwrap();
+        bench.driver.wait_event(consumer, made).unwrap();
+        bench.driver.record_event(done, consumer).unwrap();
+        bench.driver.synchronize_stream(consumer).unwrap();
+        let (to_made, to_done) = (
+            bench.driver.elapsed(start, made).unwrap(),
+            bench.driver.elapsed(start, done).unwrap(),
+        );
+        assert!(to_made > 0.0);
+        assert_eq!(to_done, to_made);
+    }
+}
