@@ -8,19 +8,15 @@ use super::lane::MOST;
 use super::trace::{Trace, Work, part};
 use crate::driver::{AccessMode, MemoryRange};
 
-/// The latest traces that are remembered.
-const SEEN: usize = 64;
-
-/// A trace that comes again after more others than this is too rare for a graph: passes have a few each, and
-/// there may be as many rotations as lanes.
-const RECENT: u64 = 8 * MOST as u64;
+/// The latest traces that are remembered. One that comes again after more others is too rare for a graph: passes have a few
+/// each, and there may be as many rotations as lanes.
+const SEEN: usize = 2 * MOST;
 
 /// The latest traces that are those of no lane, by their fingerprints. It has a fixed size: ticks that never repeat
 /// allocate nothing.
 #[derive(Debug)]
 pub(super) struct Seen {
-    /// Each with its number among those that were noted; 0 for none.
-    latest: [(u64, u64); SEEN],
+    latest: [Option<u64>; SEEN],
     next: usize,
     /// How many were noted. Segments that gain nothing don't count: a node that polls for its stream has any number.
     noted: u64,
@@ -28,7 +24,7 @@ pub(super) struct Seen {
 
 impl Default for Seen {
     fn default() -> Self {
-        Self { latest: [(0, 0); SEEN], next: 0, noted: 0 }
+        Self { latest: [None; SEEN], next: 0, noted: 0 }
     }
 }
 
@@ -42,14 +38,12 @@ impl Seen {
     /// are taken for one, which makes a graph too early.
     pub(super) fn note(&mut self, trace: &Trace) -> bool {
         self.noted += 1;
-        let (fingerprint, noted) = (trace.fingerprint(), self.noted);
-        let same = |(known, last): &&mut (u64, u64)| *last > 0 && *known == fingerprint;
-        if let Some(entry) = self.latest.iter_mut().find(same) {
-            let is_recent = noted - entry.1 <= RECENT;
-            entry.1 = if is_recent { 0 } else { noted };
-            return is_recent;
+        let fingerprint = Some(trace.fingerprint());
+        if let Some(known) = self.latest.iter_mut().find(|known| **known == fingerprint) {
+            *known = None;
+            return true;
         }
-        self.latest[self.next] = (fingerprint, noted);
+        self.latest[self.next] = fingerprint;
         self.next = (self.next + 1) % SEEN;
         false
     }
@@ -116,8 +110,8 @@ mod tests {
         assert!(!seen.note(&trace(16)));
         assert!(seen.note(&trace(8)));
         assert!(!seen.note(&trace(8)), "it was forgotten");
-        // Two traces in turn leave the place of the third one.
-        for turn in 0..RECENT {
+        // Each second one of these is known, and takes no place.
+        for turn in 0..2 * SEEN as u64 {
             seen.note(&trace(24 + turn % 2 * 8));
         }
         assert!(!seen.note(&trace(16)), "too late");
