@@ -78,6 +78,16 @@
 //! | the race checker keeps the old accesses of memory that is allocated again | `memory_that_the_driver_allocates_again_does_not_race` (`race/bare/host.rs`) |
 //! | the race checker keeps the accesses to memory that comes back from other code, or forgets all of them | `race/bare/border.rs`, `an_exchange_there_and_back_is_ordered` (`foreign_memory.rs`) |
 //! | the race checker begins no epoch when other code gets memory | `a_use_on_the_other_codes_stream_since_is_no_dependency` (`race/bare/border.rs`) |
+//! | `Records::close` records a stream without a new point | `stream::tests::waits::a_stream_is_recorded_once_for_all_points_since_the_last_record` |
+//! | `Ring` grows at any number, or never | `stream::ring::tests::a_ring_grows_when_overwritten_records_are_asked_for_and_each_record_keeps_its_slot` |
+//! | `PackedLastWrite::set` drops that the memory was read | `memory::tests::access::a_write_waits_for_a_read_beside_the_only_write` |
+//! | `Claims::allocated_on` keeps the reads of the owner before | `memory::tests::reuse::a_new_owner_has_no_uses_of_the_one_before` |
+//! | `KnownOrder` takes all uses on a stream for complete when one is | `memory::tests::queries::a_use_after_a_complete_one_is_not_taken_for_complete` |
+//! | memory that is written is not checked for a mark of a failed write | `memory::tests::marks::work_that_may_read_memory_that_is_not_written_is_refused` |
+//! | a message that several consumers share is sent without its point | `port::tests::each_consumer_gets_the_point_at_which_its_message_is_ready` |
+//! | a message is sent before the record of its tick | `operator::runner::tests::a_message_is_sent_after_the_record_of_its_tick` |
+//! | the work of `start` is not recorded when `start` ends | `operator::runner::tests::hooks::the_work_of_start_is_recorded_when_start_ends` |
+//! | a tick does nothing, of any kind of node, in any form | `operator::runner::tests::each_kind` |
 //! | the scheduler ends each run at once | `a_graph_may_be_defined_in_a_function` (`graphs.rs`), and others |
 
 mod build;
