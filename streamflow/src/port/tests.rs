@@ -111,7 +111,7 @@ fn each_consumer_gets_the_point_at_which_its_message_is_ready() {
         for looks in 0..consumers {
             let bench = bench();
             let mut outlet = Outlet::new("out");
-            let mut inlets: Vec<_> = (0..consumers).map(|_| Inlet::new("in")).collect();
+            let mut inlets: Vec<_> = (0..consumers).map(|_| Inlet::new(&"in")).collect();
             for inlet in &mut inlets {
                 outlet.connect(inlet.connect(EdgeOptions::plain("edge")), None);
             }
