@@ -3,14 +3,14 @@
 //! A tick is compiled for each type of operator: calls through a table would be a sixth of the instructions of a small
 //! operator's tick. The rest does not depend on the operator's type, and is compiled once.
 //!
-//! `tick.rs` has `compute` and what follows it, `life.rs` the other hooks. An error of a hook becomes an
+//! `tick.rs` has a node's turn: `compute` and what is before and after it. `life.rs` has the other hooks. An error of a hook becomes an
 //! [`Error::Operator`] in `failed`; the scheduler (`schedule/greedy.rs`) gets it.
 
 mod failed;
+mod failed_tick;
 mod flush;
 mod life;
 mod status;
-mod step;
 #[cfg(all(test, not(loom)))]
 mod tests;
 mod tick;

@@ -14,12 +14,12 @@
 //! 2. `port/outlet.rs`: `Outlet::emit` makes that stream wait for all work that wrote the message
 //!    (`message/visit.rs`), and keeps the message in an `Envelope` (`message/payload.rs`), with the *point* on the
 //!    stream at which its data is ready.
-//! 3. `operator/runner/tick.rs`: when the operator's `compute` has returned, `NodeRunner::compute` records an event on each
-//!    stream that the operator used (`close` in `context/hook.rs`; in a graph with one stream alone no event is needed).
+//! 3. `operator/runner/tick.rs`: when the operator's `compute` has returned, `NodeRunner::tick` records an event on each
+//!    stream that the operator used (`close` in `context/own_streams.rs`; in a graph with one stream alone no event is needed).
 //!    Then it publishes: `Outlet::publish` pushes the message to the queues of its edges (`message/queue.rs`). After an error
 //!    it drops the message instead.
 //! 4. `schedule/greedy.rs`: the scheduler finds the consumer ready, since its inputs have messages (`can_run` in
-//!    `operator/runner/step.rs`), and calls its tick. `Parts::compute` in `operator/node.rs` calls the operator's `__streamflow_io`,
+//!    `operator/runner/tick.rs`), and calls its tick. `Parts::compute` in `operator/node.rs` calls the operator's `__streamflow_io`,
 //!    which makes an `In` of each `Input`; `#[operator]` generates it (`streamflow-macros/src/operator/expand.rs`).
 //! 5. `port/input.rs`: `In::receive` takes the message from the queue (`message/inlet.rs`).
 //! 6. `port/input.rs`: `In::receive_cuda_stream` passes the point to `receive_stream` in `context/streams.rs`, which

@@ -1,24 +1,122 @@
 //! Law 8: What a tick sends is sent when it ends.
 //!
-//! A tick: `compute` or `flush`, and what follows it until the messages are sent.
+//! A node's turn in a pass of the scheduler, from top to bottom: whether the node can run, `compute` or `flush`, what follows
+//! it until the messages are sent, and what becomes of the turn. `failed_tick.rs` ends a tick that fails.
 //!
 //! A message that a tick emitted waits in its output's `Outlet` until `compute` has succeeded; then `Work::publish`
 //! pushes it to the queues of its edges.
+//!
+//! What depends on the operator's type is compiled for each type. That is the tick alone, and what decides about it.
 
+use super::failed_tick::full_edge;
 use super::{Hooks, NodeRunner, Reached, Work, driver};
 use crate::context::Activity;
-use crate::driver::report_unless_refused;
-use crate::error::{Error, Failure, Result, caught_as_error, drop_all};
-use crate::memory::hook_has_failed;
-use crate::message::Handled;
-use crate::operator::readiness::Progress;
+use crate::error::{Error, Result, caught_as_error};
+use crate::message::{Handled, InputState};
+use crate::operator::flush::Flushing;
+use crate::operator::poll::Poll;
+use crate::operator::readiness::{Progress, Readiness, Step};
+use crate::operator::waits::Waits;
+use crate::time::Timestamp;
 
 impl NodeRunner {
-    /// Calls `compute`. The messages that it emitted stay in the outputs, unless the tick failed.
-    pub(in crate::operator) fn tick_unpublished(&mut self, hooks: &mut dyn Hooks) -> Result<()> {
-        let done = caught_as_error(|| hooks.tick(self, false));
-        let done = done.unwrap_or_else(|panic| Err(self.panicked(hooks, panic)));
-        done.map(drop).map_err(|error| *self.undo(hooks, error))
+    /// A node's turn in a pass: see `AnyNode::step`.
+    #[inline(always)]
+    pub(in crate::operator) fn step<H: Work>(
+        &mut self,
+        hooks: &mut H,
+        waits: &mut Waits,
+        until: Option<Timestamp>,
+    ) -> Result<Step, Box<Error>> {
+        match self.readiness(hooks, waits)? {
+            Readiness::Ready => {}
+            Readiness::Dropped => {
+                self.cx.show_dropped();
+                return Ok(Step::Changed);
+            }
+            Readiness::Waiting => return Ok(self.idles(Activity::Waiting)),
+            Readiness::Blocked => return Ok(self.idles(Activity::Blocked)),
+            Readiness::Done => return Ok(self.idles(Activity::Done)),
+        }
+        if !self.cx.permits_ticks() {
+            return Ok(Step::Interrupted);
+        }
+        if let Some(end) = until
+            && self.cx.now() >= end
+        {
+            return Ok(Step::TimeOver);
+        }
+        if let Some(statistics) = &mut self.statistics {
+            statistics.begin_tick(self.cx.platform().clock());
+        }
+        let done = match self.take_failure(hooks) {
+            None => self.tick(hooks, true),
+            Some(error) => Err(error),
+        };
+        match done {
+            Ok(Progress::Changed) if !self.has_extras => Ok(Step::Changed),
+            done => self.end_step(hooks, done, waits),
+        }
+    }
+
+    /// Whether the inputs have the messages that the operator needs, and the outputs have room.
+    #[inline(always)]
+    pub(in crate::operator) fn can_run<H: Hooks + ?Sized>(&self, hooks: &mut H) -> bool {
+        hooks.has_room()
+            && match hooks.messages() {
+                InputState::Present => true,
+                InputState::Absent => self.runs_without_messages(),
+                InputState::Missing => false,
+            }
+    }
+
+    /// Whether the ports are ready for the next tick. One of `flush` needs room alone.
+    #[inline(always)]
+    fn may_tick<H: Hooks + ?Sized>(&self, hooks: &mut H) -> bool {
+        if self.is_flushed_now() { hooks.has_room() } else { self.can_run(hooks) }
+    }
+
+    /// Whether it can run now. If it waits for something outside of the graph, it adds that to `waits`.
+    #[inline(always)]
+    pub(in crate::operator) fn readiness<H: Hooks>(
+        &mut self,
+        hooks: &mut H,
+        waits: &mut Waits,
+    ) -> Result<Readiness, Box<Error>> {
+        // A node that is done keeps the condition that has ended it.
+        if self.has_ended() {
+            return Ok(Readiness::Done);
+        }
+        self.lacking = 0;
+        if !self.may_tick(hooks) {
+            return Ok(Readiness::Blocked);
+        }
+        if self.has_extras { self.is_let(hooks, waits) } else { Ok(Readiness::Ready) }
+    }
+
+    /// Whether a node with messages and room can run now: an earlier tick and the conditions decide.
+    #[inline(never)]
+    fn is_let(
+        &mut self,
+        hooks: &mut dyn Hooks,
+        waits: &mut Waits,
+    ) -> Result<Readiness, Box<Error>> {
+        if let Some(due) = self.poll.due()
+            && (self.is_flushed_now()
+                || !hooks.has_inputs()
+                || hooks.messages() == InputState::Absent)
+            && self.cx.now() < due
+        {
+            waits.until(due);
+            return Ok(Readiness::Waiting);
+        }
+        if self.has_failed() && !self.recover(hooks, waits)? {
+            return Ok(Readiness::Waiting);
+        }
+        if self.conditions.is_none() || self.is_flushed_now() {
+            return Ok(Readiness::Ready);
+        }
+        self.check_conditions(hooks.ports(), waits)
     }
 
     /// Calls `compute` or `flush`, ends the tick of the inputs and, with `publish`, pushes the emitted messages to the edges.
@@ -72,85 +170,9 @@ impl NodeRunner {
         Ok(if changed || self.has_ended() { Progress::Changed } else { self.idle() })
     }
 
-    /// `compute` has succeeded, but a call of it has failed with which a message was lost.
-    #[cold]
-    #[inline(never)]
-    fn lost(&mut self, hooks: &mut dyn Hooks) -> Box<Error> {
-        let cause = self.cx.take_lost().unwrap_or_else(|| Failure::msg("a message is lost"));
-        // The hook has dropped the errors of its calls, so `hook_has_failed` is not called, and marks stay.
-        report_unless_refused("recording the work of a hook that lost a message", self.cx.close());
-        self.interrupted(hooks, Reached::Close, cause)
-    }
-
-    /// Ends a tick that has panicked. A panic beside a tick is the error itself.
-    #[cold]
-    pub(super) fn panicked(&mut self, hooks: &mut dyn Hooks, panic: Box<Error>) -> Box<Error> {
-        match self.reached {
-            Reached::Nothing => panic,
-            reached => self.interrupted(hooks, reached, (*panic).into()),
-        }
-    }
-
-    /// A tick failed: does what `compute` does after a hook, as far as the tick has not come.
-    #[cold]
-    #[inline(never)]
-    fn interrupted(
-        &mut self,
-        hooks: &mut dyn Hooks,
-        reached: Reached,
-        cause: Failure,
-    ) -> Box<Error> {
-        self.reached = Reached::Nothing;
-        self.cx.predict_end(false);
-        if reached == Reached::Hook {
-            self.close_after_failure();
-        }
-        // In what follows, the panic hook has printed a second panic, and `cause` came first.
-        let _second = drop_all(|| drop(self.cx.take_lost()));
-        match reached {
-            Reached::Hook | Reached::Close => {
-                self.cx.leave();
-                let _second = drop_all(|| {
-                    hooks.ports().inputs(&mut |input| {
-                        input.finish();
-                    });
-                });
-            }
-            // A message that an edge has dropped has panicked. Some edges have their messages, so all get them.
-            Reached::Sending => {
-                let _second = drop_all(|| {
-                    hooks.ports().outputs(&mut |output| {
-                        output.publish();
-                    });
-                });
-            }
-            Reached::Messages | Reached::Nothing => {}
-        }
-        self.failed(self.hook_of_tick(), cause)
-    }
-
-    /// Records the work of a hook that failed.
-    #[cold]
-    pub(super) fn close_after_failure(&self) {
-        hook_has_failed();
-        // The hook's error came first. It may be why this was not tried.
-        report_unless_refused("recording the work of a hook that failed", self.cx.close());
-    }
-
-    /// Drops the messages of a tick that failed: it sends nothing.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn undo(&mut self, hooks: &mut dyn Hooks, error: Box<Error>) -> Box<Error> {
-        // A panic while dropping a message is not returned: the panic hook has printed it, and `error` came first.
-        let _second = self.cancel(hooks);
-        let _third = self.use_conditions();
-        self.cx.count_tick(Activity::Failed);
-        error
-    }
-
     /// Uses up what the conditions permitted: a tick is over.
     #[inline]
-    fn use_conditions(&mut self) -> Result<(), Box<Error>> {
+    pub(super) fn use_conditions(&mut self) -> Result<(), Box<Error>> {
         if self.conditions.is_none() { Ok(()) } else { self.use_each() }
     }
 
@@ -167,34 +189,77 @@ impl NodeRunner {
         used.map_err(|error| self.failed("readiness", error.into()))
     }
 
-    /// Drops the messages that were emitted and not pushed to the edges.
-    pub(in crate::operator) fn cancel(&self, hooks: &mut dyn Hooks) -> Result<()> {
-        let cancelled = drop_all(|| hooks.ports().outputs(&mut |output| output.cancel()));
-        cancelled.map_err(|panic| *self.failed(self.hook_of_tick(), (*panic).into()))
+    /// The failure of the tick that would begin now, if its messages can't be received together: no hook is called.
+    /// A tick of `flush` compares none.
+    #[inline]
+    fn take_failure(&mut self, hooks: &mut dyn Hooks) -> Option<Box<Error>> {
+        let conditions = self.conditions.as_mut()?;
+        let failure = conditions.take_failure().filter(|_| self.flush != Flushing::GoesOn)?;
+        hooks.ports().inputs(&mut |input| input.begin_tick());
+        Some(self.failed("readiness", failure))
     }
 
+    /// Ends a turn without a tick, in which the node does this.
+    #[inline]
+    fn idles(&self, activity: Activity) -> Step {
+        self.cx.show_waiting(activity, self.lacking);
+        Step::Nothing
+    }
+
+    /// Ends a turn whose tick has failed or changed nothing, and each one of a node with extras.
+    #[inline(never)]
+    fn end_step(
+        &mut self,
+        hooks: &mut dyn Hooks,
+        done: Result<Progress, Box<Error>>,
+        waits: &mut Waits,
+    ) -> Result<Step, Box<Error>> {
+        if let Some(statistics) = &mut self.statistics {
+            // The end of the tick is also the moment at which the messages have arrived.
+            let data = if done.is_ok() { self.cx.received() } else { None };
+            statistics.note_tick(self.cx.now(), data);
+        }
+        let progress = done.or_else(|error| self.fail(hooks, error));
+        match progress {
+            Ok(Progress::Empty) => self.poll.note_empty(self.cx.now()),
+            _ => self.poll = Poll::default(),
+        }
+        self.settle();
+        match progress? {
+            Progress::Changed => Ok(Step::Changed),
+            Progress::Unchanged => Ok(Step::Nothing),
+            Progress::Empty => self.was_empty(hooks, waits),
+        }
+    }
+
+    /// Ends a turn that has panicked: the policy decides about a tick as after an error.
     #[cold]
     #[inline(never)]
-    fn unhandled(&mut self, hooks: &mut dyn Hooks) -> Box<Error> {
-        self.reached = Reached::Nothing;
-        self.cx.predict_end(false);
-        let (node, mut untouched, mut oversized) = (self.cx.node().to_owned(), None, None);
-        hooks.ports().inputs(&mut |input| {
-            if input.finish() == Handled::Untouched {
-                untouched = untouched.or(Some(input.name()));
-            }
-            oversized = oversized.take().or_else(|| input.oversized());
-        });
-        let port = untouched.unwrap_or_default();
-        self.failed("compute", oversized.unwrap_or(Error::Unhandled { node, port }).into())
+    pub(in crate::operator) fn end_panicked_step(
+        &mut self,
+        hooks: &mut dyn Hooks,
+        panic: Box<Error>,
+        waits: &mut Waits,
+    ) -> Result<Step, Box<Error>> {
+        let in_tick = self.reached != Reached::Nothing;
+        let error = self.panicked(hooks, panic);
+        if in_tick { self.end_step(hooks, Err(error), waits) } else { Err(error) }
     }
-}
 
-/// The error of the first edge with the policy `fault` that has no room for an emitted message. There is none if the
-/// consumer has made room since the operator was found ready.
-#[cold]
-fn full_edge(hooks: &mut dyn Hooks) -> Option<Error> {
-    let mut full = None;
-    hooks.ports().outputs(&mut |output| full = full.take().or_else(|| output.full()));
-    full
+    /// A tick had nothing to send. What the node waits for now belongs to this pass.
+    #[inline(never)]
+    fn was_empty(&mut self, hooks: &mut dyn Hooks, waits: &mut Waits) -> Result<Step, Box<Error>> {
+        let may_tick = !self.has_ended() && self.may_tick(hooks);
+        if may_tick && matches!(self.is_let(hooks, waits)?, Readiness::Ready | Readiness::Dropped) {
+            waits.at_once();
+        }
+        Ok(Step::Nothing)
+    }
+
+    /// Calls `compute`. The messages that it emitted stay in the outputs, unless the tick failed.
+    pub(in crate::operator) fn tick_unpublished(&mut self, hooks: &mut dyn Hooks) -> Result<()> {
+        let done = caught_as_error(|| hooks.tick(self, false));
+        let done = done.unwrap_or_else(|panic| Err(self.panicked(hooks, panic)));
+        done.map(drop).map_err(|error| *self.undo(hooks, error))
+    }
 }

@@ -1,0 +1,117 @@
+//! The end of a tick that fails: as much as is left of it is done, and it sends nothing.
+
+use super::{Hooks, NodeRunner, Reached};
+use crate::context::Activity;
+use crate::driver::report_unless_refused;
+use crate::error::{Error, Failure, Result, drop_all};
+use crate::memory::hook_has_failed;
+use crate::message::Handled;
+
+impl NodeRunner {
+    /// `compute` has succeeded, but a call of it has failed with which a message was lost.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn lost(&mut self, hooks: &mut dyn Hooks) -> Box<Error> {
+        let cause = self.cx.take_lost().unwrap_or_else(|| Failure::msg("a message is lost"));
+        // The hook has dropped the errors of its calls, so `hook_has_failed` is not called, and marks stay.
+        report_unless_refused("recording the work of a hook that lost a message", self.cx.close());
+        self.interrupted(hooks, Reached::Close, cause)
+    }
+
+    /// Ends a tick that has panicked. A panic beside a tick is the error itself.
+    #[cold]
+    pub(super) fn panicked(&mut self, hooks: &mut dyn Hooks, panic: Box<Error>) -> Box<Error> {
+        match self.reached {
+            Reached::Nothing => panic,
+            reached => self.interrupted(hooks, reached, (*panic).into()),
+        }
+    }
+
+    /// A tick failed: does what `compute` does after a hook, as far as the tick has not come.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn interrupted(
+        &mut self,
+        hooks: &mut dyn Hooks,
+        reached: Reached,
+        cause: Failure,
+    ) -> Box<Error> {
+        self.reached = Reached::Nothing;
+        self.cx.predict_end(false);
+        if reached == Reached::Hook {
+            self.close_after_failure();
+        }
+        // In what follows, the panic hook has printed a second panic, and `cause` came first.
+        let _second = drop_all(|| drop(self.cx.take_lost()));
+        match reached {
+            Reached::Hook | Reached::Close => {
+                self.cx.leave();
+                let _second = drop_all(|| {
+                    hooks.ports().inputs(&mut |input| {
+                        input.finish();
+                    });
+                });
+            }
+            // A message that an edge has dropped has panicked. Some edges have their messages, so all get them.
+            Reached::Sending => {
+                let _second = drop_all(|| {
+                    hooks.ports().outputs(&mut |output| {
+                        output.publish();
+                    });
+                });
+            }
+            Reached::Messages | Reached::Nothing => {}
+        }
+        self.failed(self.hook_of_tick(), cause)
+    }
+
+    /// Records the work of a hook that failed.
+    #[cold]
+    pub(super) fn close_after_failure(&self) {
+        hook_has_failed();
+        // The hook's error came first. It may be why this was not tried.
+        report_unless_refused("recording the work of a hook that failed", self.cx.close());
+    }
+
+    /// Drops the messages of a tick that failed: it sends nothing.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn undo(&mut self, hooks: &mut dyn Hooks, error: Box<Error>) -> Box<Error> {
+        // A panic while dropping a message is not returned: the panic hook has printed it, and `error` came first.
+        let _second = self.cancel(hooks);
+        let _third = self.use_conditions();
+        self.cx.count_tick(Activity::Failed);
+        error
+    }
+
+    /// Drops the messages that were emitted and not pushed to the edges.
+    pub(in crate::operator) fn cancel(&self, hooks: &mut dyn Hooks) -> Result<()> {
+        let cancelled = drop_all(|| hooks.ports().outputs(&mut |output| output.cancel()));
+        cancelled.map_err(|panic| *self.failed(self.hook_of_tick(), (*panic).into()))
+    }
+
+    #[cold]
+    #[inline(never)]
+    pub(super) fn unhandled(&mut self, hooks: &mut dyn Hooks) -> Box<Error> {
+        self.reached = Reached::Nothing;
+        self.cx.predict_end(false);
+        let (node, mut untouched, mut oversized) = (self.cx.node().to_owned(), None, None);
+        hooks.ports().inputs(&mut |input| {
+            if input.finish() == Handled::Untouched {
+                untouched = untouched.or(Some(input.name()));
+            }
+            oversized = oversized.take().or_else(|| input.oversized());
+        });
+        let port = untouched.unwrap_or_default();
+        self.failed("compute", oversized.unwrap_or(Error::Unhandled { node, port }).into())
+    }
+}
+
+/// The error of the first edge with the policy `fault` that has no room for an emitted message. There is none if the
+/// consumer has made room since the operator was found ready.
+#[cold]
+pub(super) fn full_edge(hooks: &mut dyn Hooks) -> Option<Error> {
+    let mut full = None;
+    hooks.ports().outputs(&mut |output| full = full.take().or_else(|| output.full()));
+    full
+}
