@@ -2,8 +2,8 @@
 //!
 //! A worker asks when it has looked at a node that can't run, and has given it back. It claims all nodes that no other worker holds,
 //! so that they stay as they are. The others may run, as far as it knows: their workers ask when they have given them back. A
-//! question that comes during another one is asked after that. A node that seems to stand still and is held is looked at again when
-//! it is given back, whoever holds it. So the last question comes when all nodes are there that stand still.
+//! question that comes during another one is asked after that. Of a node that seems to stand still and is held, the worker asks
+//! once more when it has given it back. So the last question comes when all nodes are there that stand still.
 //!
 //! The run is over if no node can run but attendants (rule 3 of `schedule/stall/timing.rs`), and then all other nodes are quiet:
 //! none of them is held or queued, beside the one that the asking worker has looked at. Other workers may run attendants
@@ -66,7 +66,7 @@ impl Team<'_, '_> {
         if has_work || self.attends.asks_again.load(Ordering::Relaxed) {
             self.ask(None);
         }
-        // No time passes before what has followed, or before a look that another worker's question wants.
+        // No time passes before what has followed.
         let is_still = !has_work || self.board.change(|core| core.is_still());
         is_still.then_some(!has_work)
     }
@@ -107,6 +107,15 @@ impl Team<'_, '_> {
         found == Looked::default() && (is_due.load(Ordering::Relaxed) || following.may_follow())
     }
 
+    /// Asks once more if a question has missed the node that the calling worker held before. Now it holds another one, or none.
+    pub(super) fn ask_after(&self, before: Option<NodeId>, held: Option<NodeId>) {
+        let missed = before.and_then(|before| self.attends.missed.get(before));
+        if missed.is_some_and(|it| it.load(Ordering::Relaxed) && it.swap(false, Ordering::Relaxed))
+        {
+            self.ask(held);
+        }
+    }
+
     /// Finds out what follows from the end of nodes. The calling worker holds this node, or none.
     pub(super) fn ask(&self, held: Option<NodeId>) {
         turns::point("a worker asks what follows from the end of nodes");
@@ -145,9 +154,14 @@ impl Team<'_, '_> {
     /// answer.
     fn follow(&self, held: Option<NodeId>, question: &mut Asked, answers: bool) {
         let Asked { ends, claimed } = question;
+        // Before the node is given back, which is a change of the board, too.
+        let misses = |node: NodeId| {
+            if ends.stands()[node] && held != Some(node) {
+                self.attends.missed[node].store(true, Ordering::Relaxed);
+            }
+        };
         // All nodes are given back when the run is over.
-        let wanted = |node: NodeId| ends.stands()[node];
-        if !self.board.change(|core| !core.is_over() && core.claim_free(claimed, wanted)) {
+        if !self.board.change(|core| !core.is_over() && core.claim_free(claimed, misses)) {
             return;
         }
         let followed = ends.follow(&mut Seen { team: self, of: Some((held, claimed)) });

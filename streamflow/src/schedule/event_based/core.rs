@@ -385,16 +385,15 @@ impl Core {
         !self.nodes.iter().any(is_held) && (0..self.nodes.len()).all(|node| self.claim(node))
     }
 
-    /// [Claims](Self::claim) each node that no worker holds, and notes which these are. Returns whether there are any. A held
-    /// node that is `wanted` is looked at again when it is given back.
-    pub(super) fn claim_free(
-        &mut self,
-        claimed: &mut [bool],
-        wanted: impl Fn(NodeId) -> bool,
-    ) -> bool {
+    /// [Claims](Self::claim) each node that no worker holds, and notes which these are. Returns whether there are any. `misses` is
+    /// called with each other one.
+    pub(super) fn claim_free(&mut self, claimed: &mut [bool], misses: impl Fn(NodeId)) -> bool {
         for (node, claimed) in claimed.iter_mut().enumerate() {
             let is_held = matches!(self.nodes[node].state, State::Held { .. });
-            *claimed = (!is_held || wanted(node)) && self.claim(node);
+            if is_held {
+                misses(node);
+            }
+            *claimed = !is_held && self.claim(node);
         }
         claimed.contains(&true)
     }
@@ -412,7 +411,7 @@ impl Core {
             attends(index) || held == Some(index) || node.state == State::Quiet
         });
         if is_quiet {
-            self.claim_free(claimed, |_| false);
+            self.claim_free(claimed, |_| ());
         }
         is_quiet
     }

@@ -101,6 +101,8 @@ pub(super) struct Attends {
     pub(super) is_due: AtomicBool,
     /// By node, whether an attendant was looked at while the answer is due.
     pub(super) looked: Box<[AtomicBool]>,
+    /// By node, whether a question has missed it, since it was held: its worker asks once more when it has given it back.
+    pub(super) missed: Box<[AtomicBool]>,
     /// Whether a worker would have asked while another one did.
     pub(super) asks_again: AtomicBool,
     /// Taken out by the worker that asks.
@@ -117,14 +119,15 @@ impl Attends {
     pub(super) fn new(ends: Option<Box<Ends>>, nodes: usize) -> Self {
         let following = ends.as_ref().map(|ends| ends.following().clone());
         let count = if ends.is_some() { nodes } else { 0 };
-        let looked = (0..count).map(|_| AtomicBool::new(false)).collect();
+        let none = || (0..count).map(|_| AtomicBool::new(false)).collect();
         let claimed = vec![false; count].into();
         let asked = ends.map(|ends| Asked { ends, claimed });
         Self {
             following,
             looks: AtomicU32::new(0),
             is_due: AtomicBool::new(false),
-            looked,
+            looked: none(),
+            missed: none(),
             asks_again: AtomicBool::new(false),
             asked: Mutex::new(asked),
         }

@@ -30,6 +30,8 @@ struct Worker<'t, 'r, 'g> {
     spin: Spin,
     /// Whether the node that it gives back stands still.
     stands_still: Cell<bool>,
+    /// The node that it held last.
+    held: Cell<Option<NodeId>>,
     /// Whether it asks what follows from the end of nodes, when it has given its node back.
     asks: Cell<bool>,
 }
@@ -44,6 +46,7 @@ impl Team<'_, '_> {
             measured: self.platform.has_statistics().then(Succession::begin),
             spin: Spin::default(),
             stands_still: Cell::new(false),
+            held: Cell::new(None),
             asks: Cell::new(false),
         };
         let _is_worker = nap::enter(index);
@@ -91,6 +94,8 @@ impl protocol::Thread for Worker<'_, '_, '_> {
                 _ => {}
             }
             team.collect();
+            // A question may have missed a node that a report has claimed.
+            team.ask(None);
             if command == Command::Pause && !self.pause() {
                 return Err(asleep::paused());
             }
@@ -108,6 +113,7 @@ impl protocol::Thread for Worker<'_, '_, '_> {
         let team = self.team;
         self.spin = Spin::default();
         turns::point("a worker has taken a node");
+        self.holds(Some(node));
         if team.stands_still(node) {
             self.stands_still.set(true);
             return Ok(Looked { again: true, ..Looked::default() });
@@ -134,23 +140,27 @@ impl protocol::Thread for Worker<'_, '_, '_> {
     }
 
     fn poll(&mut self) -> Result<()> {
+        self.holds(None);
         self.team.poll(self.index)?;
         self.interrupt();
         Ok(())
     }
 
     fn check(&mut self) -> Result<()> {
+        self.holds(None);
         self.team.check()?;
         self.interrupt();
         Ok(())
     }
 
     fn spin(&mut self, epoch: u64) {
+        self.holds(None);
         self.spin.wait(self.team, epoch);
         self.interrupt();
     }
 
     fn park(&mut self, bell: &Signal, seen: u64) -> Result<()> {
+        self.holds(None);
         if !bell.sleep(seen, LONG) {
             return Err(asleep::waiting(self.team.control));
         }
@@ -161,6 +171,11 @@ impl protocol::Thread for Worker<'_, '_, '_> {
 }
 
 impl Worker<'_, '_, '_> {
+    /// It has given back the node that it held last, and holds this one.
+    fn holds(&self, node: Option<NodeId>) {
+        self.team.ask_after(self.held.replace(node), node);
+    }
+
     /// The time of the next node does not begin where the one before has ended.
     fn interrupt(&self) {
         self.measured.iter().for_each(Succession::interrupt);
