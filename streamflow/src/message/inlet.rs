@@ -39,6 +39,8 @@ pub struct Inlet<T> {
     carries: bool,
     /// Whether a tick compares them with others.
     pub(crate) compares: bool,
+    /// Whether that is all that they are needed for, as at a sink.
+    is_compared_alone: bool,
     pub(crate) name: Input,
     recycler: Recycler<T>,
     /// For [`Handled::Oversized`], how many messages the tick asked for.
@@ -91,6 +93,7 @@ impl<T> Inlet<T> {
             stage: Stage::One,
             carries: true,
             compares: false,
+            is_compared_alone: false,
             has_gap: false,
             recycler: Recycler::new(),
             handled: Handled::Untouched,
@@ -167,10 +170,16 @@ impl<T> Inlet<T> {
             && let Some(first) = edge.receive_first()
         {
             self.handled = Handled::Taken;
-            if self.compares && !carried.has_joined(&first.metadata, &self.name) {
-                self.note_all(carried, true);
+            if self.is_compared_alone {
+                if !carried.has_joined(&first.metadata, &self.name) {
+                    self.note_all(carried, true);
+                }
             } else if self.carries {
-                carried.merge(&first.metadata, false);
+                if self.compares && !carried.has_joined(&first.metadata, &self.name) {
+                    self.note_all(carried, true);
+                } else {
+                    carried.merge(&first.metadata, false);
+                }
             }
         } else {
             self.receive_each(Some(carried));
@@ -183,7 +192,8 @@ impl<T> Inlet<T> {
         self.has_gap = false;
         self.handled = Handled::Left;
         match stage {
-            Stage::One | Stage::Staged => {}
+            Stage::One => {}
+            Stage::Staged => return self.receive_staged(carried),
             Stage::All => {
                 self.receive_all();
                 // What is left belongs to different ticks, so it is not compared.
@@ -191,14 +201,12 @@ impl<T> Inlet<T> {
             }
             Stage::Nothing => return,
         }
-        let Self { edges, handled, name, carries, compares, .. } = self;
+        let Self { edges, handled, name, carries, compares, is_compared_alone, .. } = self;
         // A loop for each kind of input: a test within it would cost each message.
         match carried {
-            _ if stage == Stage::Staged => {
-                of_each(edges, handled, Receiver::release, |first, is_state| {
-                    if let Some(carried) = carried {
-                        carried.note(first, is_state, *compares, *carries, name);
-                    }
+            Some(carried) if *is_compared_alone => {
+                of_each(edges, handled, Receiver::receive, |first, is_state| {
+                    carried.note(first, is_state, true, false, name);
                 })
             }
             Some(carried) if *carries => {
@@ -206,13 +214,19 @@ impl<T> Inlet<T> {
                     carried.note(first, is_state, *compares, true, name);
                 })
             }
-            Some(carried) if *compares => {
-                of_each(edges, handled, Receiver::receive, |first, is_state| {
-                    carried.note(first, is_state, true, false, name);
-                })
-            }
             _ => of_each(edges, handled, Receiver::receive, |_, _| {}),
         }
+    }
+
+    /// Takes the messages that were [staged](Self::stage).
+    #[inline(never)]
+    fn receive_staged(&mut self, carried: Option<&Carried>) {
+        let Self { edges, handled, name, carries, compares, .. } = self;
+        of_each(edges, handled, Receiver::release, |first, is_state| {
+            if let Some(carried) = carried {
+                carried.note(first, is_state, *compares, *carries, name);
+            }
+        });
     }
 
     /// A tick of `flush` begins, in which [`receive`](Self::receive) takes all that is left, or nothing.
@@ -545,7 +559,7 @@ impl<T> Inlet<T> {
     /// # Errors
     /// [`Error::FeedbackLost`].
     pub(crate) fn start(&mut self, carries: bool) -> Result<()> {
-        self.carries = carries;
+        (self.carries, self.is_compared_alone) = (carries, self.compares && !carries);
         let lost = self.own().find(|edge| edge.is_feedback() && !edge.has_message());
         lost.map_or(Ok(()), |edge| Err(Error::FeedbackLost { edge: edge.name() }))
     }
