@@ -32,6 +32,7 @@ pub mod setup;
 pub mod soak;
 pub mod stereo;
 pub mod tensors;
+mod tier;
 
 pub use harness::{
     Binary, Failed, Suite, check, check_close, check_equal, check_error, check_races, check_text,
@@ -39,3 +40,4 @@ pub use harness::{
 };
 pub use search::Search;
 pub use seeds::from_env as seeds_from_env;
+pub use tier::Tier;

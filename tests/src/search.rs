@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use crate::Failed;
 use crate::seeds::variable;
+use crate::{Failed, Tier};
 
 /// The cases of a test that draws them. Each has a number, its seed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,14 +17,16 @@ pub enum Search {
 }
 
 impl Search {
-    /// The search that the environment selects: `{name}_SEED=n` one case, `{name}_SECONDS=n` a time, and neither `count` cases.
+    /// The search that the environment selects: `{name}_SEED=n` one case, `{name}_SECONDS=n` a time, and neither `count`
+    /// cases, or a part of them in the fast [`Tier`].
     ///
     /// # Errors
     /// A variable that is not valid.
     pub fn from_env(name: &str, count: u64) -> Result<Self, Failed> {
+        let cases = Tier::from_env()?.cases(count);
         let number = |part| variable(&format!("{name}_{part}")).map_err(Failed::msg);
         let seconds = number("SECONDS")?.map(|seconds| Self::For(Duration::from_secs(seconds)));
-        Ok(number("SEED")?.map(Self::One).or(seconds).unwrap_or(Self::Count(count)))
+        Ok(number("SEED")?.map(Self::One).or(seconds).unwrap_or(Self::Count(cases)))
     }
 
     /// The seeds of the cases. The time of [`For`](Self::For) begins here.
@@ -48,6 +50,7 @@ mod tests {
         assert_eq!(Search::One(7).seeds().collect::<Vec<_>>(), [7]);
         assert_eq!(Search::Count(3).seeds().collect::<Vec<_>>(), [0, 1, 2]);
         assert_eq!(Search::For(Duration::ZERO).seeds().next(), None);
-        assert_eq!(Search::from_env("NOT_SET", 5).ok(), Some(Search::Count(5)));
+        let cases = Tier::from_env().map(|tier| tier.cases(80));
+        assert_eq!(Search::from_env("NOT_SET", 80).ok(), cases.map(Search::Count).ok());
     }
 }

@@ -1,7 +1,7 @@
 //! Random programs. Each is safe code, so that each must give the data of sequential execution, in whatever order the
 //! device executes its work.
 //!
-//! - `STREAMFLOW_PROGRAMS_SECONDS=n` runs programs for `n` seconds, and not the first 8,000.
+//! - `STREAMFLOW_PROGRAMS_SECONDS=n` runs programs for `n` seconds, and not the first 8,000 (1,000 in the fast tier).
 //! - `STREAMFLOW_PROGRAMS_SEED=n` runs only program `n`, in many ways, to reproduce a failure.
 
 mod claims;
