@@ -216,7 +216,7 @@ mod tests {
             "cudaMemcpyAsync_v3020",
         ];
         assert!(of_libraries.iter().all(is_found));
-        assert!(!others.iter().any(|function| is_found(&function)));
+        assert!(!others.iter().any(is_found));
     }
 
     #[test]
