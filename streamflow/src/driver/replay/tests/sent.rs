@@ -7,7 +7,8 @@ use super::world::{World, mixed};
 use super::{SEEDS, needs};
 use crate::driver::replay::Omission;
 use crate::driver::{
-    Access, AccessMode, Driver, HostArgs, HostFunction, LibraryBody, LibraryCall, Param,
+    Access, AccessMode, CopyKind, CopyOp, Driver, HostArgs, HostFunction, LibraryBody, LibraryCall,
+    Param,
 };
 
 /// Two kernels, on stream 0: cell 0 changes in each pass, and cell 1 with it.
@@ -231,4 +232,42 @@ fn calls_are_sent_before_a_library_s() {
         );
         world.now(2) == after([5; 6]).1
     });
+}
+
+/// Fills cell `to` with a byte, and copies cell `from` to cell `copied`, in order on stream 0.
+fn fill_and_copy(world: &World, (to, byte): (usize, u8), (from, copied): (usize, usize)) {
+    let copy = CopyOp {
+        kind: CopyKind::DeviceToDevice,
+        target: world.cells[copied].range(),
+        source: world.cells[from].range(),
+        rows: None,
+    };
+    // SAFETY: a live stream, and memory that lives as long as the driver.
+    unsafe {
+        world.driver.fill(world.streams[0], world.cells[to].range(), byte).unwrap();
+        world.driver.copy(world.streams[0], &copy).unwrap();
+    }
+}
+
+/// A call that differs from the next one of the trace that is followed, in its memory or its byte, is another call.
+#[test]
+fn another_fill_or_copy_is_another_call() {
+    let same = ((0, 1), (0, 1));
+    for (fill, copy) in [((0, 2), same.1), ((2, 1), same.1), (same.0, (3, 1)), (same.0, (0, 4))] {
+        for seed in 0..SEEDS {
+            let mut world = World::new(seed, None);
+            (0..5).for_each(|_| world.pass(|world| fill_and_copy(world, same.0, same.1)));
+            assert!(world.replayed() > 0, "{}", world.report());
+            world.mix(0, 3, 3, 7);
+            let mut expected = [0; 8];
+            (expected[0], expected[1], expected[3]) =
+                (u64::from_ne_bytes([1; 8]), u64::from_ne_bytes([1; 8]), mixed(0, 0, 7));
+            world.pass(|world| fill_and_copy(world, fill, copy));
+            expected[fill.0] = u64::from_ne_bytes([fill.1; 8]);
+            expected[copy.1] = expected[copy.0];
+            world.finish(0);
+            let found = [0, 1, 2, 3, 4, 5, 6, 7].map(|cell| world.now(cell));
+            assert_eq!(found, expected, "{fill:?}, {copy:?}, seed {seed}");
+        }
+    }
 }
