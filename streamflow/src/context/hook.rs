@@ -20,6 +20,7 @@ impl ExecutionContext {
         let carried = std::mem::take(&mut self.carried);
         let entered = self.enter("flush");
         self.carried = carried;
+        self.carried.clear_marks();
         entered
     }
 

@@ -41,10 +41,26 @@ impl<T: Element> Target for TensorView<'_, T> {
     }
 }
 
-/// Passes on the result of a step of a call. If it has failed, the target is not written.
+/// Passes on the result of a step of a call. If it has failed, the target is not written; if the call has overwritten all of it,
+/// earlier marks end.
 #[inline(always)]
 pub(super) fn written<R>(done: Result<R>, target: &(impl Target + ?Sized)) -> Result<R> {
-    done.map_err(|error| failed(error, target))
+    match done {
+        Ok(done) => {
+            ended(target);
+            Ok(done)
+        }
+        Err(error) => Err(failed(error, target)),
+    }
+}
+
+/// A step of a call has succeeded.
+#[inline(always)]
+pub(super) fn ended(target: &(impl Target + ?Sized)) {
+    target
+        .parts()
+        .filter(|(block, _)| block.is_marked())
+        .for_each(|(block, _)| block.end_overwrite());
 }
 
 /// A step of a call has failed, so the target is not written.
@@ -65,10 +81,11 @@ pub(super) fn needs(target: &(impl Target + ?Sized)) -> Result<()> {
     target.parts().try_for_each(|(block, range)| block.check_written(range))
 }
 
-/// A call begins that overwrites all of its target.
+/// A call begins that overwrites all of its target. [`written`] ends it.
 #[inline(always)]
 pub(super) fn overwrites(target: &(impl Target + ?Sized)) {
-    target.parts().for_each(|(block, range)| block.overwritten(range));
+    let parts = target.parts().filter(|(block, _)| block.is_marked());
+    parts.for_each(|(block, range)| block.begin_overwrite(range));
 }
 
 /// A call begins that needs what its target has, or overwrites all of it.

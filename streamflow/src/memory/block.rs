@@ -161,6 +161,27 @@ impl Block {
         }
     }
 
+    /// A call of a library begins that overwrites all of this range: its success ends a mark, and its failure leaves it.
+    #[allow(dead_code, reason = "features with a library use it")]
+    #[cold]
+    pub(crate) fn begin_overwrite(&self, range: MemoryRange) {
+        if let Some(mark) = locked(&self.failed).as_mut() {
+            mark.begin_overwrite(range);
+        }
+    }
+
+    /// A call that has [begun to overwrite](Self::begin_overwrite) has succeeded.
+    #[allow(dead_code, reason = "features with a library use it")]
+    #[cold]
+    pub(crate) fn end_overwrite(&self) {
+        // As in `check_mark`.
+        let _ended = {
+            let mut failed = locked(&self.failed);
+            let is_over = failed.as_ref().is_some_and(|mark| mark.is_overwritten());
+            if is_over { self.forget_mark(&mut failed) } else { None }
+        };
+    }
+
     /// The block has a new owner, which no stream allocates it for. [`allocated_on`](Self::allocated_on) includes this.
     #[inline]
     pub(super) fn renew(&self) {

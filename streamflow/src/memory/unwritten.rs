@@ -38,6 +38,8 @@ pub(super) struct FailedWrite {
     cause: Error,
     /// Whether the hook has returned an error.
     returned: Arc<AtomicBool>,
+    /// Whether a call of a library that overwrites all of the range has begun: the mark ends if it succeeds.
+    is_overwritten: bool,
 }
 
 impl FailedWrite {
@@ -60,7 +62,7 @@ impl FailedWrite {
             }
             error => error.clone(),
         };
-        Some(Self { range, node, cause, returned: returned.ok()? })
+        Some(Self { range, node, cause, returned: returned.ok()?, is_overwritten: false })
     }
 
     /// A later call has failed as well. The first error counts.
@@ -68,6 +70,17 @@ impl FailedWrite {
         let address = self.range.address.min(range.address);
         let bytes = self.range.end().max(range.end()) - address;
         self.range = MemoryRange { address, bytes };
+        self.is_overwritten = false;
+    }
+
+    /// A call begins that overwrites all of this range. Until it fails or succeeds, the mark rejects nothing.
+    pub(super) fn begin_overwrite(&mut self, range: MemoryRange) {
+        self.is_overwritten |= self.is_within(range);
+    }
+
+    /// Whether a call that overwrites all has begun.
+    pub(super) fn is_overwritten(&self) -> bool {
+        self.is_overwritten
     }
 
     /// Whether the hook has returned an error.
@@ -85,7 +98,7 @@ impl FailedWrite {
     /// # Errors
     /// [`Error::Unwritten`].
     pub(super) fn check(&self, used: MemoryRange) -> Result<()> {
-        if !self.range.overlaps(used) {
+        if self.is_overwritten || !self.range.overlaps(used) {
             return Ok(());
         }
         let (node, cause) = ((*self.node).to_owned(), Box::new(self.cause.clone()));

@@ -69,7 +69,7 @@ where
     ) -> Result<()> {
         let RealFft(engine) = written(self.lend(stream), data)?;
         written(engine.transform_in_place(stream, false, data), data)?;
-        engine.normalize(stream, false, Output::Complex(data))
+        written(engine.normalize(stream, false, Output::Complex(&mut *data)), data)
     }
 }
 

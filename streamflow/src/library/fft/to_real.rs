@@ -70,7 +70,7 @@ where
     ) -> Result<()> {
         let InverseRealFft(engine) = written(self.lend(stream), data)?;
         written(engine.transform_in_place(stream, true, data), data)?;
-        engine.normalize(stream, true, Output::Complex(data))
+        written(engine.normalize(stream, true, Output::Complex(&mut *data)), data)
     }
 }
 

@@ -11,7 +11,7 @@ use crate::context::{ExecutionContext, Stream};
 use crate::driver::DriverError;
 use crate::error::Result;
 use crate::library::ffi::cublaslt::{self, Lt, Product, Rest};
-use crate::library::target::{begins, failed};
+use crate::library::target::{begins, ended, failed};
 use crate::library::{HostBody, Plan, is_simulated};
 use crate::memory::{
     Buffer, CopySource, CopyTarget, DeviceSlice, Shape, TRUSTED, TensorView, TensorViewMut,
@@ -122,9 +122,13 @@ impl<T: MatmulElement, E> Matmul<T, E> {
             begins(c, beta != T::ZERO)?;
             let rest = Rest { bias, work, alpha, beta };
             let (lt, body) = (self.lt.as_mut(), &self.body);
-            return cublaslt::multiply_whole(lt, body, stream, [a, b], c, rest);
+            cublaslt::multiply_whole(lt, body, stream, [a, b], c, rest)?;
+            ended(c);
+            return Ok(());
         }
-        self.multiply_views(stream, (a.copy_source(), b.copy_source(), c.copy_target()), bias)
+        self.multiply_views(stream, (a.copy_source(), b.copy_source(), c.copy_target()), bias)?;
+        ended(&c.copy_target().as_view());
+        Ok(())
     }
 
     /// As [`multiply`](Self::multiply), of views, apart from the fast path.

@@ -9,7 +9,7 @@ use super::real::sealed::Start;
 use super::words::ROUND;
 use crate::error::Result;
 use crate::kernel::Grid;
-use crate::library::target::overwrites;
+use crate::library::target::{overwrites, written};
 use crate::memory::DeviceSlice;
 use crate::stream::CudaStream;
 
@@ -76,7 +76,8 @@ impl<T> Philox<T> {
     {
         let len = out.len();
         overwrites(out);
-        T::uniform(stream, out, self.start(len))?;
+        let done = T::uniform(stream, out, self.start(len));
+        written(done, out)?;
         self.advance(len);
         Ok(())
     }
@@ -100,7 +101,8 @@ impl<T> Philox<T> {
     {
         let len = out.len();
         overwrites(out);
-        T::normal(stream, out, self.start(len), (mean, deviation))?;
+        let done = T::normal(stream, out, self.start(len), (mean, deviation));
+        written(done, out)?;
         self.advance(len);
         Ok(())
     }
@@ -147,7 +149,8 @@ impl Philox {
         let len = out.len();
         let Start { grid, seed, counter, place, .. } = self.start(len);
         overwrites(out);
-        stream.launch::<random_u32>(grid, (out, seed, counter, place))?;
+        let done = stream.launch::<random_u32>(grid, (&mut *out, seed, counter, place));
+        written(done, out)?;
         self.advance(len);
         Ok(())
     }

@@ -6,6 +6,7 @@ use super::*;
 use crate::Error;
 use crate::driver::{AccessMode, Asker};
 use crate::memory::access::{self, Order, Use};
+use crate::memory::hook_has_failed;
 
 const ROUNDS: usize = 5_000;
 
@@ -114,4 +115,36 @@ fn work_that_may_read_memory_that_is_not_written_is_refused() {
         let is_unwritten = matches!(queued, Err(Error::Unwritten { .. }));
         assert_eq!((queued.is_err(), is_unwritten), (is_refused, is_refused), "{used:?}");
     }
+}
+
+/// A later hook overwrites the memory by a call of a library, which fails, and returns the error: the memory has still never
+/// been written, and the first error is told.
+#[test]
+fn a_call_that_overwrites_memory_ends_a_mark_by_its_success_alone() {
+    let bench = bench(MemoryOptions::default());
+    let (stream, _) = bench.stream();
+    let buffer = bench.buffer(&stream);
+    let (block, range) = (buffer.block(), buffer.range());
+    let half = MemoryRange { bytes: range.bytes / 2, ..range };
+    Asker::named("first").enter();
+    block.fail(range, &error());
+    Asker::named("second").enter();
+    block.begin_overwrite(range);
+    assert!(block.check_written(range).is_ok());
+    block.fail(range, &error());
+    hook_has_failed();
+    let told = block.check_written(range);
+    assert!(matches!(told, Err(Error::Unwritten { node, .. }) if node == "first"));
+    // Half of it is overwritten, and so the mark stays.
+    block.begin_overwrite(half);
+    block.end_overwrite();
+    assert!(block.check_written(range).is_err());
+    block.begin_overwrite(range);
+    block.end_overwrite();
+    assert!(block.check_written(range).is_ok());
+    // A call that fails later has a mark of its own.
+    Asker::named("third").enter();
+    block.fail(range, &error());
+    hook_has_failed();
+    assert!(block.check_written(range).is_ok());
 }
