@@ -3,8 +3,9 @@
 //!
 //! `stall` answers from the statuses of all nodes, which take memory. So a scheduler asks [`Ends::asks`] first, after each pass or
 //! look: by what the nodes show, it says whether there may be another answer than before. Until a node has ended, that is one load.
-//! Afterwards it is a look at the nodes concerned until one of them runs (`following.rs`), which workers take without a lock. An answer is due only when each of these has ended, or
-//! has found that it can't run and has a neighbour for which that is so.
+//! Afterwards it is a look at the nodes concerned until one of them runs (`following.rs`), which workers take without a lock.
+//! An answer is due only when each of these has ended, or has found that it can't run and has a neighbour for which that is
+//! so.
 //!
 //! A run that has stalled in all nodes but attendants may have no node that has ended. So one of [`LOOKS_BETWEEN`] passes, or looks
 //! at attendants, asks without that, if no other node has run since the last of these.

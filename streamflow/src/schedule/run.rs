@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use super::ends::Ends;
 use super::following::Asks;
-
 use super::greedy::{self, Pass};
 use super::idle::Idle;
 use super::limit::{Limit, RunFor};

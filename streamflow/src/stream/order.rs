@@ -11,7 +11,7 @@
 //! returns, the driver has taken it. `Timeline::reattach` makes one more wait, and never skips it;
 //! so does `Timeline::wait_borrowed`, for an event of other code.
 //!
-//! What calls no driver is in [`ordered`](super::ordered) and [`records`](super::records): `tests/models` executes it in
+//! The parts that call no driver are [`seen`](super::seen), [`ordered`](super::ordered) and [`records`](super::records): `tests/models` executes them in
 //! every interleaving of two threads, for each rule with an edit that breaks it.
 //!
 //! # The rules

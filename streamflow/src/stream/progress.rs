@@ -173,7 +173,7 @@ impl StreamTable {
         }
         // A default stream's handle names no device.
         timeline.bind()?;
-        timeline.close()
+        timeline.close_beside()
     }
 
     /// Blocks until the work before `point`, which is of this platform, is complete.

@@ -20,6 +20,7 @@ use crate::driver::{
     OwnedEvents, OwnedStream, RawEvent, RawStream, Signal, StreamOptions,
 };
 use crate::lock::Lock;
+use crate::sync::{Ordering, fence};
 
 thread_local! {
     /// The device that a stream bound last on this thread. Other libraries may have bound another one since.
@@ -209,6 +210,16 @@ impl Timeline {
     pub(crate) fn close(&self) -> DriverResult<()> {
         // Once in each tick, so in place.
         self.records.close(&self.seen, |slot| self.stream.record(self.events.get(slot)))
+    }
+
+    /// As [`close`](Self::close), on a thread that may not have the stream.
+    #[inline(never)]
+    pub(super) fn close_beside(&self) -> DriverResult<()> {
+        self.records.close(&self.seen, |slot| {
+            // By rule 2: another thread may queue work of the stream meanwhile.
+            fence(Ordering::SeqCst);
+            self.stream.record(self.events.get(slot))
+        })
     }
 
     #[inline(never)]

@@ -107,7 +107,8 @@ impl<D: Driver> Replaying<D> {
         beside(&mut state).map(Looked::Beside)
     }
 
-    /// Takes a call that a trace can have, and that is not simply the next one. Returns whether it is sent now; then its stream is ready for it.
+    /// Takes a call that a trace can have, and that is not simply the next one. Returns whether it is sent now; then its stream
+    /// is ready for it.
     fn take(&self, stream: RawStream, given: Given<'_>) -> DriverResult<Taken> {
         let taken = self.with_bodies(|state, who| {
             self.rest_by_now(state);

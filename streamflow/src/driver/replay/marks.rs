@@ -4,8 +4,11 @@ use std::sync::Arc;
 
 use super::report::ReplayRun;
 use super::{ReplayedTick, Replaying, Replays};
-use crate::driver::{Driver, DriverResult};
+use crate::driver::{Driver, DriverResult, first_error};
 use crate::sync::Ordering;
+
+/// What fails, in the log.
+const ENDING: &str = "ending the replay of a run";
 
 impl<D: Driver> Replays for Replaying<D> {
     fn begin(&self, run: &mut ReplayRun) -> bool {
@@ -65,9 +68,9 @@ impl<D: Driver> Replays for Replaying<D> {
             }
             state.is_resting = true;
             let rested = self.rest(state);
-            rested.and(state.failed.take().map_or(Ok(()), Err))
+            first_error(ENDING, rested, state.failed.take().map_or(Ok(()), Err))
         });
         run.has_begun = left.is_none();
-        ended.and(left.unwrap_or(Ok(())))
+        first_error(ENDING, ended, left.unwrap_or(Ok(())))
     }
 }

@@ -221,10 +221,10 @@ impl State {
     }
 
     /// Makes ready for calls that are made without this state, as the [switch](super::switch) needs it. Returns `false`, and
-    /// changes nothing that counts, while a run replays, a launch may be incomplete, or calls are refused.
+    /// changes nothing that counts, while a run replays, a pass is left over, a launch may be incomplete, or calls are refused.
     pub(super) fn rest(&mut self, below: &dyn Driver) -> DriverResult<bool> {
         let is_refused = self.lost.cause().is_some() || below.sticky_error().is_some();
-        if self.runs > 0 || is_refused {
+        if self.runs > 0 || self.pass.is_some() || is_refused {
             return Ok(false);
         }
         for lane in &mut self.lanes {

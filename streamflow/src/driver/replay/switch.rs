@@ -32,7 +32,7 @@
 //!   of [`stream::order`](crate::stream), with a promise of [`Driver`](crate::driver::Driver).
 //!
 //! The same holds for a call that has found itself beside all passes when a pass begins. A record and a wait are then made
-//! under the lock of the state. A call that finds the switch on although it is off by now goes through the state, which is
+//! under the lock of the state, and the pass waits for that. A call that finds the switch on although it is off by now goes through the state, which is
 //! right at any time.
 
 use crate::sync::{AtomicBool, Ordering, fence};
@@ -44,7 +44,8 @@ pub(super) struct Switch(AtomicBool);
 impl Switch {
     #[inline]
     pub(super) fn is_on(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+        // After the last launch was found complete: what that has written is read.
+        self.0.load(Ordering::Acquire)
     }
 
     /// A run begins to replay. The state is locked.
@@ -56,6 +57,6 @@ impl Switch {
 
     /// The state is at rest, and locked.
     pub(super) fn turn_off(&self) {
-        self.0.store(false, Ordering::Relaxed);
+        self.0.store(false, Ordering::Release);
     }
 }

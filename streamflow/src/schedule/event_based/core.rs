@@ -398,8 +398,8 @@ impl Core {
         claimed.contains(&true)
     }
 
-    /// As [`claim_free`](Self::claim_free). Returns `false`, and claims none, if a
-    /// node beside this one, which the caller may hold, is held or queued, and is no attendant.
+    /// As [`claim_free`](Self::claim_free), if each node is quiet, is an attendant, or is the one that the caller holds. Returns
+    /// `false`, and claims none, if another node is held or queued.
     pub(super) fn claim_beside(
         &mut self,
         held: Option<NodeId>,
