@@ -23,7 +23,7 @@ use streamflow::driver::{
 };
 
 pub use declared::{
-    AddOne, Axpy, Declaration, Fill, Misdeclared, SlowCopy, declarations, take_claims_by,
+    AddOne, Axpy, Claim, Declaration, Fill, Misdeclared, SlowCopy, declarations, leave_claim_out,
 };
 pub use dependency::{Dependency, DependencyKind};
 use dependency::{Names, Visit};

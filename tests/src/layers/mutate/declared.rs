@@ -4,14 +4,14 @@
 //! The runtime gets the wrong declaration. For a kernel, the layer replaces it with the accesses that follow from the
 //! parameters, so that a checker below sees what the kernel touches. A call reaches the layer with its own claims.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use streamflow::driver::{Access, AccessMode, Launch, MemoryRange};
 use streamflow::kernel::{Kernel, KernelInfo, ParamKind, Passing};
-use streamflow::library::claims::{self, TakeClaim};
+use streamflow::library::claims;
 use streamflow::memory::DeviceSlice;
 use streamflow::prelude::*;
 
@@ -67,6 +67,7 @@ struct Current {
 
 thread_local! {
     static CURRENT: RefCell<Current> = RefCell::default();
+    static LEFT_OUT: Cell<Option<Claim>> = const { Cell::new(None) };
 }
 
 /// Calls `run` on this thread with one wrong declaration, also of launches by the threads that enter nodes of a
@@ -76,7 +77,7 @@ pub fn declarations<T>(
     wrong: Option<&Declaration>,
     run: impl FnOnce() -> T,
 ) -> (T, BTreeSet<Declaration>, u64) {
-    take_claims_by(claimed);
+    take_claims();
     let of_run = OfRun { wrong: wrong.cloned(), ..OfRun::default() };
     let of_run = Arc::new(Mutex::new(of_run));
     CURRENT.set(Current { of_run: of_run.clone(), ..Current::default() });
@@ -87,11 +88,20 @@ pub fn declarations<T>(
     (done, seen, times)
 }
 
-/// Has a function decide about each claim of the process: the first one that is passed stays. Returns whether the build asks
-/// it.
-pub fn take_claims_by(take: TakeClaim) -> bool {
+/// The function and the argument of a claim.
+pub type Claim = (&'static str, &'static str);
+
+/// Leaves a claim out of each call that this thread makes, from now on; `None` ends that. Returns whether the build can: release
+/// builds have no claims that can be left out.
+pub fn leave_claim_out(claim: Option<Claim>) -> bool {
+    LEFT_OUT.set(claim);
+    take_claims()
+}
+
+/// From now on, [`claimed`] decides about each claim of the process.
+fn take_claims() -> bool {
     // SAFETY: tests make claims wrong on the simulator alone.
-    unsafe { claims::take_claims_by(take) }
+    unsafe { claims::take_claims_by(claimed) }
 }
 
 /// The declarations of the run that the calling thread is in.
@@ -125,6 +135,9 @@ fn declared(kernel: &'static str, argument: &'static str, mode: AccessMode) -> O
 
 /// How the runtime takes a claim of a call.
 fn claimed(function: &'static str, argument: &'static str, mode: AccessMode) -> Option<AccessMode> {
+    if LEFT_OUT.get() == Some((function, argument)) {
+        return None;
+    }
     match declared(function, argument, mode) {
         None => Some(mode),
         Some(Misdeclared::AsRead) => Some(AccessMode::Read),
