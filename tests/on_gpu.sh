@@ -43,15 +43,20 @@ export DEVICE_LOCK="${TMPDIR:-/tmp}/streamflow-device-memory.lock"
 # The suites of a test binary that have tests for a GPU.
 suites_of() { "./$1" --list | sed -nE 's/^([a-z0-9_]+)::.*::cuda: test$/\1/p' | sort -u; }
 
-# One suite of a test binary: a line, and the end of its output if it failed. A binary takes one filter, so the other
-# suites are skipped by their names. `all`: a binary without suites.
+# A suite of a test binary: a line, and the end of its output if it failed. A binary takes one filter, which is the suite, so its
+# tests of the host are skipped by their names. `all`: a binary without suites.
 one_suite() {
-  local binary="$1" suite="$2" log status=0 how=--shared filter=::cuda other skips=()
+  local binary="$1" suite="$2" log status=0 how=--shared filter="$2::" other skips=()
   case "$suite" in
     errors | free_memory) how=--exclusive ;;
-    all) filter=cuda ;;
   esac
-  for other in $(suites_of "$binary" | grep -vx "$suite"); do skips+=(--skip "$other::"); done
+  if [ "$suite" = all ]; then
+    filter=cuda
+  else
+    for other in $("./$binary" "$filter" --list | sed -n 's/: test$//p' | grep -vE "^$suite::.*::cuda$"); do
+      skips+=(--skip "$other")
+    done
+  fi
   log="$(flock "$how" "$DEVICE_LOCK" timeout "${LIMIT:-150}" "./$binary" "$filter" --test-threads=1 "${skips[@]}" 2>&1)" || status=$?
   echo "$binary $suite: exit $status, $(grep '^test result' <<<"$log" | tail -1)"
   [ "$status" = 0 ] || { grep -v ' \.\.\. ok$' <<<"$log" | tail -60 | sed 's/^/    /'; return 1; }
