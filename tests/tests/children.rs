@@ -1,4 +1,4 @@
-//! What could end, hang or poison a process: most tests are processes of their own.
+//! Tests that could end, hang or poison a process, most in processes of their own, and kernels that are wrong on purpose.
 #![allow(missing_docs, reason = "a test binary")]
 
 mod bounds;
@@ -8,6 +8,7 @@ mod faults;
 mod nvrtc;
 mod sizes;
 mod sticky;
+mod two_bodies;
 mod users_code;
 
 use std::process::ExitCode;
@@ -23,6 +24,7 @@ fn main() -> ExitCode {
         .suite("nvrtc", nvrtc::suite)
         .suite("sizes", sizes::suite)
         .suite("sticky", sticky::suite)
+        .suite("two_bodies", two_bodies::suite)
         .suite("users_code", users_code::suite)
         .children("bounds", bounds::in_child)
         .children("cuda_driver", cuda_driver::in_child)
