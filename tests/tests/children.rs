@@ -1,4 +1,4 @@
-//! Tests that could end, hang or poison a process, most in processes of their own, and kernels that are wrong on purpose.
+//! Tests that could end, hang or poison a process, most in processes of their own.
 #![allow(missing_docs, reason = "a test binary")]
 
 mod bounds;
@@ -8,7 +8,6 @@ mod faults;
 mod nvrtc;
 mod sizes;
 mod sticky;
-mod two_bodies;
 mod users_code;
 
 use std::process::ExitCode;
@@ -24,7 +23,6 @@ fn main() -> ExitCode {
         .suite("nvrtc", nvrtc::suite)
         .suite("sizes", sizes::suite)
         .suite("sticky", sticky::suite)
-        .suite("two_bodies", two_bodies::suite)
         .suite("users_code", users_code::suite)
         .children("bounds", bounds::in_child)
         .children("cuda_driver", cuda_driver::in_child)

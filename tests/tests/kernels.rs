@@ -1,5 +1,4 @@
-//! All kernels of a program compile. The list is that of the binary, so no other suite is in it: one has a kernel that is wrong on
-//! purpose.
+//! All kernels of a program compile. The list is that of the binary, so no other suite is in it.
 #![allow(missing_docs, reason = "a test binary")]
 
 mod kernels_compile;
