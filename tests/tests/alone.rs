@@ -1,4 +1,4 @@
-//! What counts in the whole process or takes all memory of the device: one test at a time.
+//! Tests that count in the whole process or take all memory of the device: one at a time.
 #![allow(missing_docs, reason = "a test binary")]
 
 mod api_trace;

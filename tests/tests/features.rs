@@ -1,4 +1,4 @@
-//! What operators and graphs can do, each subject by itself, and the graphs of the examples.
+//! Features of operators and graphs, each by itself, and the graphs of the examples.
 #![allow(missing_docs, reason = "a test binary")]
 
 mod deployment;

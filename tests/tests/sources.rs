@@ -1,4 +1,5 @@
-//! What needs the sources: expected texts of the compiler, pages of the guide, generated code. And tests that the standard harness runs.
+//! Tests that need the sources: expected texts of the compiler, pages of the guide, generated code. The standard harness runs
+//! them.
 #![allow(missing_docs, reason = "a test binary")]
 
 mod determinism;

@@ -13,7 +13,7 @@ pub(crate) enum Streams {
     Pool(StreamPool),
     /// A pool of `use_default_stream`: every stream is the default stream of the node's device.
     Default,
-    /// `#[streams(none)]`: an adopting node. It has no pool, and adopts the first stream that it receives.
+    /// `#[streams(none)]`: an adopting node without a pool, which adopts the first stream that it receives.
     Adopt,
 }
 

@@ -96,7 +96,7 @@ impl<T> Writer<T> {
         self.waiting() == self.slots as usize
     }
 
-    /// The next slot; `None` if there is no free one. It may have a value that was not [sent](Self::send).
+    /// The next slot; `None` if there is no free one. Its value is [sent](Self::send) next.
     #[inline]
     pub(crate) fn slot(&mut self) -> Option<&mut Option<T>> {
         if self.is_full() {

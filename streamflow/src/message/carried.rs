@@ -85,7 +85,7 @@ impl Carried {
         self.joined.add(received.mark(), input)
     }
 
-    /// Adds the metadata of a message that an input has received. What a feedback edge carries `is_state`.
+    /// Adds the metadata of a message that an input has received. A message of a feedback edge `is_state`.
     #[inline]
     pub(super) fn merge(&self, received: &Metadata, is_state: bool) {
         if !is_state && self.is_blank.replace(false) {

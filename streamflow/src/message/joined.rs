@@ -27,8 +27,8 @@ pub(crate) type Input = &'static &'static str;
 /// The mixed ticks of a node in a run, and the messages that its tick has received.
 #[derive(Debug)]
 pub(crate) struct Joined {
-    /// The first message of the tick: its sequence number, its origin and its input. Before it there is no origin. A message
-    /// that a test pushes has none, and is not compared.
+    /// The first message of the tick: its sequence number, its origin and its input. Without an origin, as before the first
+    /// message, the next message replaces it.
     // In fields of their own, which take fewer instructions than a value that is copied as a whole.
     sequence: Cell<u64>,
     origin: Cell<Option<Origin>>,
@@ -43,8 +43,11 @@ pub(crate) struct Joined {
     first: Cell<Option<Pair>>,
 }
 
-/// A tick that is mixed once is not compared any more.
+/// The count of a mixed tick, whose further messages are not compared.
 const MIXED: u32 = u32::MAX;
+
+/// How many further origins have room from the begin. More of them are rare, and make room when they come first.
+const ORIGINS: usize = 4;
 
 /// A message that a tick has received, and its input.
 #[derive(Debug, Clone, Copy)]
@@ -61,7 +64,7 @@ impl Default for Joined {
             origin: Cell::default(),
             input: Cell::new(&""),
             others: Cell::default(),
-            known: RefCell::default(),
+            known: RefCell::new(Vec::with_capacity(ORIGINS)),
             ticks: Cell::default(),
             first: Cell::default(),
         }
@@ -71,7 +74,10 @@ impl Default for Joined {
 impl Joined {
     /// A run begins.
     pub(super) fn begin(&mut self) {
-        *self = Self::default();
+        // Its room stays: the first message of another origin may come late.
+        let mut known = self.known.take();
+        known.clear();
+        *self = Self { known: RefCell::new(known), ..Self::default() };
     }
 
     /// A tick begins.

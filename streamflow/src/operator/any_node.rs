@@ -1,4 +1,4 @@
-//! What a scheduler calls of a node.
+//! The calls that a scheduler makes of a node.
 
 use std::num::NonZeroU32;
 use std::sync::Arc;

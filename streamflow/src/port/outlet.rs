@@ -66,6 +66,8 @@ impl<T: Message> Outlet<T> {
         self.readers += usize::from(copy.is_none());
         let copy = copy.map(|how| Box::new(OwnCopy { how, made: None }));
         self.edges.push(OutgoingEdge { queue, copy });
+        // Each edge may drop a message in a tick, the first of them late.
+        self.evicted.reserve(self.edges.len() + 1);
         self.is_unshared = self.readers == 1 && self.edges.len() == 1;
     }
 
@@ -154,14 +156,14 @@ impl<T: Message> Outlet<T> {
             return false;
         };
         match &mut self.edges {
-            // What the edge drops is dropped here, after it was counted.
+            // A message that the edge drops is dropped here, after it was counted.
             Edges::One([OutgoingEdge { queue, copy: None }]) => drop(queue.push(message)),
             _ => self.publish_to_each(message),
         }
         true
     }
 
-    /// What an edge drops is kept until all edges have their messages: its `Drop` is the user's.
+    /// A message that an edge drops is kept until all edges have their messages: its `Drop` is the user's.
     fn publish_to_each(&mut self, message: Envelope<T::Item>) {
         let mut readers = self.readers;
         let mut message = Some(message);

@@ -1,4 +1,4 @@
-//! What may follow from the end of nodes, by what the nodes show. The workers of a run read it without a lock and without memory.
+//! The consequences of the end of nodes, by what the nodes show. The workers of a run read it without a lock and without memory.
 
 #[cfg(test)]
 mod tests;
@@ -10,7 +10,7 @@ use super::stall::{self, Waits};
 use crate::context::{Activity, RunControl};
 use crate::graph::NodeStatus;
 
-/// What may follow in a run, and what has followed.
+/// The consequences that are open in a run, and those that have come.
 pub(super) struct Following {
     control: Arc<RunControl>,
     waits: Waits,
@@ -22,7 +22,7 @@ pub(super) struct Following {
     gives_way: Box<[AtomicBool]>,
 }
 
-/// What may follow from the end of nodes.
+/// Consequences of the end of nodes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Asks {
     /// The run may be over.
@@ -78,7 +78,7 @@ impl Following {
         self.follows(&|node| self.is_still(node)) != Asks::default()
     }
 
-    /// What may follow, when something [may](Self::may_follow). Notes by node whether it seems to run no more.
+    /// The consequences, when there [may](Self::may_follow) be some. Notes by node whether it seems to run no more.
     pub(super) fn asks(&self, stands: &mut [bool]) -> Asks {
         let is_done = |node| self.activity(node) == Activity::Done;
         stands.iter_mut().enumerate().for_each(|(node, stands)| *stands = is_done(node));
@@ -86,7 +86,7 @@ impl Following {
         self.follows(&|node| stands[node])
     }
 
-    /// What may follow, if these nodes run no more.
+    /// The consequences, if these nodes run no more.
     fn follows(&self, stands: &dyn Fn(usize) -> bool) -> Asks {
         let holds = |node: usize| self.is_attendant(node) || stands(node);
         let is_due = |(node, before): &(usize, Box<[usize]>)| {

@@ -1,4 +1,4 @@
-//! What one stream knows of others: the waits that the driver has taken for it, and what they imply.
+//! The knowledge of one stream about others: the waits that the driver has taken for it, and their consequences.
 
 use super::clock::{Clock, Entry, Snapshot};
 use super::latest::LatestWaits;

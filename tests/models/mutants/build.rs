@@ -59,6 +59,7 @@ impl Module {
 /// Writes the modules of a mutant, and adds its declaration to `modules`.
 fn write_mutant(mutant: &Mutant, out: &Path, modules: &mut String) {
     let Mutant { name, model, .. } = mutant;
+    let src = Path::new("src");
     let lib = fs::read_to_string("src/lib.rs").unwrap();
     // The declarations of the modules.
     let begin = lib.find("#[path").unwrap();
@@ -67,7 +68,7 @@ fn write_mutant(mutant: &Mutant, out: &Path, modules: &mut String) {
     for declaration in lib[begin..end].split_inclusive(";\n").filter(|it| it.contains("mod ")) {
         let declared = declaration.trim_end().trim_end_matches(';').rsplit("mod ").next();
         let mut module = Module { name: declared.unwrap().to_owned(), ..Module::default() };
-        module.declaration = changed(mutant, Path::new("src"), declaration, out, &mut module);
+        module.declaration = changed(mutant, (src, src), declaration, out, &mut module);
         own.push(module);
     }
     let is_edited = own.iter().any(|module| module.is_edited);
@@ -156,11 +157,17 @@ fn unneeded_by(model: &str) -> &'static [&'static str] {
 }
 
 /// The source of a file within the mutant. Writes the modules that it declares.
-fn changed(mutant: &Mutant, folder: &Path, text: &str, out: &Path, within: &mut Module) -> String {
+fn changed(
+    mutant: &Mutant,
+    (beside, folder): (&Path, &Path),
+    text: &str,
+    out: &Path,
+    within: &mut Module,
+) -> String {
     let (mut source, mut path) = (String::new(), None);
     for line in text.lines().filter(|line| !line.starts_with("#![doc")) {
         if let Some(quoted) = line.strip_prefix("#[path = \"") {
-            path = quoted.strip_suffix("\"]").map(|path| folder.join(path));
+            path = quoted.strip_suffix("\"]").map(|path| beside.join(path));
             continue;
         }
         if let Some(quoted) =
@@ -231,11 +238,11 @@ fn write_file(mutant: &Mutant, file: &Path, out: &Path, within: &mut Module) -> 
     let text = fs::read_to_string(file).unwrap();
     let name = file.to_str().unwrap().rsplit_once("streamflow/src/").map_or("", |(_, name)| name);
     let text = edited(mutant, name, text, within);
-    let folder = file.parent().unwrap();
-    // The modules of `order.rs` are in `order`; a file with a path of its own declares none.
-    let inner = folder.join(file.file_stem().unwrap());
-    let folder = if file.ends_with("mod.rs") { folder } else { &inner };
-    let source = changed(mutant, folder, &text, out, within);
+    let beside = file.parent().unwrap();
+    // The modules of `order.rs` are in `order`, and the paths of its modules begin beside it.
+    let inner = beside.join(file.file_stem().unwrap());
+    let folder = if file.ends_with("mod.rs") { beside } else { &inner };
+    let source = changed(mutant, (beside, folder), &text, out, within);
     let name = file.to_str().unwrap().replace("../", "").replace('/', "-");
     let written = out.join(mutant.name).join(name);
     fs::create_dir_all(written.parent().unwrap()).unwrap();

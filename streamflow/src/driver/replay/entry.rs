@@ -38,11 +38,11 @@ impl<D: Driver> Drop for Waiting<'_, D> {
     }
 }
 
-/// What becomes of a call.
+/// The outcome of a look at the state, for a call.
 pub(super) enum Looked<R> {
-    /// It is held back.
+    /// The call is held back.
     Held,
-    /// It is made directly.
+    /// The call is made directly.
     Beside(R),
 }
 
@@ -83,7 +83,7 @@ impl<D: Driver> Replaying<D> {
         Some(done)
     }
 
-    /// What becomes of a call, at a look at the state: it is the next one of the trace that this thread follows and so held
+    /// The outcome of a look at the state, for a call: it is the next one of the trace that this thread follows and so held
     /// back, or it is beside all passes. `None` for a call that takes the long way.
     ///
     /// `compare` gets the state and the node that asks, and makes no driver call. `beside` makes the call if nothing may come

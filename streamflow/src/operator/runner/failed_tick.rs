@@ -1,4 +1,4 @@
-//! The end of a tick that fails: as much as is left of it is done, and it sends nothing.
+//! The end of a tick that fails: its streams are recorded, its messages are dropped, and it sends nothing.
 
 use super::{Hooks, NodeRunner, Reached};
 use crate::context::Activity;

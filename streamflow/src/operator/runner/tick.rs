@@ -6,7 +6,7 @@
 //! A message that a tick emitted waits in its output's `Outlet` until `compute` has succeeded; then `Work::publish`
 //! pushes it to the queues of its edges.
 //!
-//! What depends on the operator's type is compiled for each type. That is the tick alone, and what decides about it.
+//! The tick, and the decision whether it begins, are compiled for each type of operator; all else once.
 
 use super::failed_tick::full_edge;
 use super::{Hooks, NodeRunner, Reached, Work, driver};

@@ -13,6 +13,12 @@ impl FailedWrite {
 
     pub(super) fn extend_to(&mut self, _: MemoryRange) {}
 
+    pub(super) fn begin_overwrite(&mut self, _: MemoryRange) {}
+
+    pub(super) fn is_overwritten(&self) -> bool {
+        true
+    }
+
     pub(super) fn has_ended(&self) -> bool {
         true
     }

@@ -1,4 +1,4 @@
-//! What a tick that fails leaves, and that one which handles no message fails.
+//! The state that a failed tick leaves, and ticks that fail since they handle no message.
 
 use std::sync::atomic::AtomicU64;
 
