@@ -1,7 +1,7 @@
 //! Memory of the caller that a call of a library writes.
 //!
 //! If such a call fails, at whatever step, its whole target is marked as not written, as that of a launch is
-//! (`memory::unwritten`). A call that overwrites all of its target ends earlier marks of it; another one refuses them. Where
+//! (`memory::unwritten`). A call that overwrites all of its target ends earlier marks of it when it succeeds; another one refuses them. Where
 //! nothing fails, that is a load and a comparison for each target.
 //!
 //! The claims of a plan's calls have nothing to do with marks: most are of memory of the plan, as work areas, where no call
@@ -94,10 +94,6 @@ pub(super) fn overwrites(target: &(impl Target + ?Sized)) {
 /// As for [`needs`].
 #[inline(always)]
 pub(super) fn begins(target: &(impl Target + ?Sized), is_needed: bool) -> Result<()> {
-    // Fast path: whether the target is needed is not asked.
-    if !target.parts().any(|(block, _)| block.is_marked()) {
-        return Ok(());
-    }
     if is_needed {
         return needs(target);
     }

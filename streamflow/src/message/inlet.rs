@@ -196,7 +196,7 @@ impl<T> Inlet<T> {
             Stage::Staged => return self.receive_staged(carried),
             Stage::All => {
                 self.receive_all();
-                // What is left belongs to different ticks, so it is not compared.
+                // The remaining messages belong to different ticks, so they are not compared.
                 return carried.into_iter().for_each(|carried| self.note_all(carried, false));
             }
             Stage::Nothing => return,

@@ -65,7 +65,7 @@ pub trait AnyNode: Send {
     fn compare(&mut self, inputs: &[bool]) {
         let _ = inputs;
     }
-    /// What other threads see of it.
+    /// The state of the node that other threads see.
     fn cell(&self) -> &Arc<NodeCell>;
     /// Limits the ticks that it does in this run from now on, if it is a node without inputs; `None` ends that. Returns
     /// whether it is such a node.
@@ -80,7 +80,7 @@ pub trait AnyNode: Send {
     fn assign(&self) -> Option<Assign> {
         None
     }
-    /// What a plan needs to know of it; `None` for a node that `graph!` did not make.
+    /// The facts that a plan needs; `None` for a node that `graph!` did not make.
     #[doc(hidden)]
     fn facts(&mut self) -> Option<NodeFacts> {
         None
@@ -100,7 +100,7 @@ pub trait AnyNode: Send {
     /// # Errors
     /// The operator's, with node, hook and tick.
     fn start(&mut self, run: &Arc<RunControl>) -> Result<()>;
-    /// What the node is doing, for reports. It allocates.
+    /// The state of the node, for reports. The call allocates.
     fn status(&mut self) -> NodeStatus;
     /// Calls `stop` if `start` was called, and drops all waiting messages.
     ///

@@ -56,7 +56,7 @@ impl<D: Driver> Replays for Replaying<D> {
     }
 
     fn leave(&self, run: &mut ReplayRun) -> DriverResult<()> {
-        // What is left of a pass, after an error or a panic.
+        // The rest of a pass, after an error or a panic.
         let ended = self.end(run);
         if !run.has_begun {
             return ended;
