@@ -30,6 +30,7 @@ pub(crate) fn add(suite: Suite) -> Suite {
         .both("a_library_call_refuses_operands_that_are_not_written", operands)
         .both("a_result_whose_solver_has_failed_is_not_opened", opened)
         .both("a_library_call_whose_error_is_returned_marks_nothing", returned)
+        .both("a_product_that_succeeds_ends_the_mark_of_an_earlier_tick", later)
 }
 
 /// The tick fails at `emit`, whichever call of the driver has failed. After the same call again it fails only if that needs
@@ -145,5 +146,37 @@ fn returned(platform: &Platform) -> Result<(), Failed> {
             check_equal(harness.stream().download_blocking(&sum.message)?, vec![wanted; N])?;
         }
     }
+    Ok(harness.stop()?)
+}
+
+/// A product fails and its error is dropped, one writes the same memory, and one fails whose error is returned: the memory is
+/// that of the second tick.
+fn later(platform: &Platform) -> Result<(), Failed> {
+    let mut kept = None;
+    let make: Make<Tensor<f32>> = Box::new(move |cx, s, other| {
+        let (plan, a, c) = match &mut kept {
+            Some(kept) => kept,
+            none => {
+                let plan: Plan<Matmul<f32>> = Matmul::plan(1, 1, 1).on(cx, s)?;
+                none.insert((plan, cx.upload(&[2.0])?.reshape([1, 1])?, cx.tensor([1, 1], s)?))
+            }
+        };
+        let mut sent = cx.tensor([1, 1], s)?;
+        match cx.tick() {
+            0 => drop(plan.execute(other, &*a, &*a, c)),
+            1 => plan.execute(s, &*a, &*a, c)?,
+            2 => plan.execute(other, &*a, &*a, c)?,
+            _ => s.copy(&*c, &mut sent)?,
+        }
+        Ok(sent)
+    });
+    let mut harness = OperatorHarness::new(platform, Sends::new(make))?;
+    let mut sent = None;
+    for succeeds in [true, true, false, true] {
+        check_equal(harness.tick().is_ok(), succeeds)?;
+        sent = harness.take(|ports| &mut ports.target);
+    }
+    let sent = sent.ok_or_else(|| Failed::msg("nothing was sent"))?;
+    check_equal(harness.stream().download_blocking(&sent.message)?, vec![4.0])?;
     Ok(harness.stop()?)
 }
