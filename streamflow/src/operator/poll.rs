@@ -22,12 +22,6 @@ pub(super) struct Poll {
 }
 
 impl Poll {
-    /// Whether the last tick sent nothing.
-    #[inline]
-    pub(super) fn is_counting(&self) -> bool {
-        self.in_a_row > 0
-    }
-
     /// When the node runs again, if it has to wait.
     #[inline]
     pub(super) fn due(&self) -> Option<Timestamp> {

@@ -93,9 +93,6 @@ pub(super) type Replacement = Box<dyn FnMut(&mut dyn Any) -> Result<(), Failure>
 pub(super) struct NodeRunner {
     /// How many ticks it may do in this run: its `count`, or less if the run has a limit.
     most: u64,
-    /// Whether something beside the ports and the end decides about the next tick, or follows it: see
-    /// [`settle`](Self::settle).
-    has_extras: bool,
     /// How far the tick that runs has come, for the case that it panics.
     reached: Reached,
     /// What a tick means that took no message and sent none.
@@ -156,7 +153,6 @@ impl NodeRunner {
             replacement: None,
             poll: Poll::default(),
             statistics: None,
-            has_extras: false,
             reached: Reached::Nothing,
             flush: Flushing::Never,
             flush_ticks: 0,
@@ -167,13 +163,6 @@ impl NodeRunner {
     /// The worker on which it runs, if a name binds it to one.
     pub(super) fn worker(&self) -> Option<&'static str> {
         self.worker
-    }
-
-    /// Finds out whether the next tick has extras: conditions beside the count, statistics, and what follows a tick that failed
-    /// or had nothing to send. Called when a run starts, and after everything that can change this.
-    fn settle(&mut self) {
-        let is_measured = self.conditions.is_some() || self.statistics.is_some();
-        self.has_extras = is_measured || self.poll.is_counting() || self.has_failed();
     }
 
     /// Whether it will not run again.
@@ -197,7 +186,6 @@ impl NodeRunner {
     pub(super) fn keep_statistics(&mut self, paths: Option<&NodePaths>) {
         self.cx.carry();
         self.statistics = Some(Box::new(NodeStatistics::new(paths)));
-        self.settle();
     }
 
     /// Notes by how much a tick began after the moment at which it was due, if it was due at one.

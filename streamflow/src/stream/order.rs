@@ -105,18 +105,8 @@ impl Timeline {
             return self.wait_for_record(other, number);
         }
         // This thread or another one found it complete.
-        if table.is_watched() {
-            return self.rely_on_record(other, table, number);
-        }
-        self.seen.note_complete(stream, number);
-        Ok(())
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn rely_on_record(&self, other: &Self, table: &StreamTable, number: u64) -> DriverResult<()> {
         other.rely(table, number, Some(self));
-        self.seen.note_complete(other.id(), number);
+        self.seen.note_complete(stream, number);
         Ok(())
     }
 

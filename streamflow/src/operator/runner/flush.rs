@@ -15,7 +15,6 @@ impl NodeRunner {
             if self.has_failed() {
                 self.end_failed_flush();
             }
-            self.settle();
         }
     }
 

@@ -60,7 +60,6 @@ impl NodeRunner {
         self.started = was_called;
         started.map_err(|error| *error)?;
         self.cx.show(Activity::Idle);
-        self.settle();
         Ok(())
     }
 

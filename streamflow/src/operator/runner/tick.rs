@@ -53,8 +53,14 @@ impl NodeRunner {
             None => self.tick(hooks, true),
             Some(error) => Err(error),
         };
+        if self.statistics.is_some() {
+            self.note_statistics(done.is_ok());
+        }
         match done {
-            Ok(Progress::Changed) if !self.has_extras => Ok(Step::Changed),
+            Ok(Progress::Changed) => {
+                self.poll = Poll::default();
+                Ok(Step::Changed)
+            }
             done => self.end_step(hooks, done, waits),
         }
     }
@@ -91,11 +97,11 @@ impl NodeRunner {
         if !self.may_tick(hooks) {
             return Ok(Readiness::Blocked);
         }
-        if self.has_extras { self.is_let(hooks, waits) } else { Ok(Readiness::Ready) }
+        self.is_let(hooks, waits)
     }
 
     /// Whether a node with messages and room can run now: an earlier tick and the conditions decide.
-    #[inline(never)]
+    #[inline]
     fn is_let(
         &mut self,
         hooks: &mut dyn Hooks,
@@ -206,7 +212,17 @@ impl NodeRunner {
         Step::Nothing
     }
 
-    /// Ends a turn whose tick has failed or changed nothing, and each one of a node with extras.
+    /// Notes the tick that ends now.
+    #[inline(never)]
+    fn note_statistics(&mut self, succeeded: bool) {
+        if let Some(statistics) = &mut self.statistics {
+            // The end of the tick is also the moment at which the messages have arrived.
+            let data = if succeeded { self.cx.received() } else { None };
+            statistics.note_tick(self.cx.now(), data);
+        }
+    }
+
+    /// Ends a turn whose tick has failed or changed nothing.
     #[inline(never)]
     fn end_step(
         &mut self,
@@ -214,17 +230,11 @@ impl NodeRunner {
         done: Result<Progress, Box<Error>>,
         waits: &mut Waits,
     ) -> Result<Step, Box<Error>> {
-        if let Some(statistics) = &mut self.statistics {
-            // The end of the tick is also the moment at which the messages have arrived.
-            let data = if done.is_ok() { self.cx.received() } else { None };
-            statistics.note_tick(self.cx.now(), data);
-        }
         let progress = done.or_else(|error| self.fail(hooks, error));
         match progress {
             Ok(Progress::Empty) => self.poll.note_empty(self.cx.now()),
             _ => self.poll = Poll::default(),
         }
-        self.settle();
         match progress? {
             Progress::Changed => Ok(Step::Changed),
             Progress::Unchanged => Ok(Step::Nothing),
@@ -243,7 +253,11 @@ impl NodeRunner {
     ) -> Result<Step, Box<Error>> {
         let in_tick = self.reached != Reached::Nothing;
         let error = self.panicked(hooks, panic);
-        if in_tick { self.end_step(hooks, Err(error), waits) } else { Err(error) }
+        if !in_tick {
+            return Err(error);
+        }
+        self.note_statistics(false);
+        self.end_step(hooks, Err(error), waits)
     }
 
     /// A tick had nothing to send. What the node waits for now belongs to this pass.
