@@ -19,7 +19,7 @@ use streamflow::memory::Element;
 use streamflow::prelude::*;
 use streamflow::testing::OperatorHarness;
 use streamflow_tests::layers::{CallKind, FailNth};
-use streamflow_tests::{Failed, Suite, check_equal, check_error};
+use streamflow_tests::{Failed, Suite, check, check_equal, check_error};
 
 use super::in_tick::in_tick;
 use attempts::{Make, N, Sends};
@@ -173,7 +173,8 @@ fn later(platform: &Platform) -> Result<(), Failed> {
     let mut harness = OperatorHarness::new(platform, Sends::new(make))?;
     let mut sent = None;
     for succeeds in [true, true, false, true] {
-        check_equal(harness.tick().is_ok(), succeeds)?;
+        let done = harness.tick();
+        check(done.is_ok() == succeeds, || format!("not {succeeds}: {done:?}"))?;
         sent = harness.take(|ports| &mut ports.target);
     }
     let sent = sent.ok_or_else(|| Failed::msg("nothing was sent"))?;
