@@ -20,10 +20,10 @@ const CLAIMS: [Claim; 8] = [
 /// How many programs are tried for each claim.
 const PROGRAMS: u64 = 100;
 
-/// Leaves each claim out in turn. Release builds have no claims that can be left out.
-pub(crate) fn each_is_needed() -> Result<(), Failed> {
+/// Leaves each claim out in turn.
+pub(crate) fn each_is_needed() -> Result<Option<String>, Failed> {
     if !leave_claim_out(None) {
-        return Ok(());
+        return Ok(Some("claims are left out in builds with debug assertions alone".into()));
     }
     let programs: Vec<_> = (0..PROGRAMS)
         .map(|seed| (seed, Program::of_seed(seed)))
@@ -41,5 +41,5 @@ pub(crate) fn each_is_needed() -> Result<(), Failed> {
             format!("no program shows that {claim:?} is left out: {found:?}")
         })?;
     }
-    Ok(())
+    Ok(None)
 }
