@@ -129,7 +129,7 @@ fn draw_edge(random: &mut Random, plan: &mut Plan, to: usize, port: Port) {
 
 /// Gives a node a condition that its edges permit.
 fn limit(random: &mut Random, plan: &mut Plan, node: usize) {
-    if plan.joins(node) && one_in(random, 2) {
+    if plan.joins(node) && one_in(random, 2) && !plan.loses_partners(node) {
         plan.nodes[node].when = Some(When::SameSequence);
         return;
     }

@@ -193,6 +193,19 @@ impl Plan {
         !b.is_feedback() && origin.is_some() && origin == self.origin(b.from)
     }
 
+    /// Whether messages of both inputs that a node compares may be lost on their way. Each edge can then lose the partner of
+    /// what the other one holds, for as long as the source runs.
+    pub(crate) fn loses_partners(&self, node: usize) -> bool {
+        let mut compared = self.inputs(node).filter(|edge| matches!(edge.port, Port::A | Port::B));
+        compared.all(|edge| self.is_thinned(edge))
+    }
+
+    /// Whether a message may be lost at an edge, or before it. Only a node's own edge leads back.
+    fn is_thinned(&self, edge: &EdgePlan) -> bool {
+        let mut before = self.inputs(edge.from).filter(|it| !it.is_feedback());
+        edge.is_lossy() || before.any(|it| !self.is_optional(it) && self.is_thinned(it))
+    }
+
     pub(crate) fn up_to_timing(&self) -> UpToTiming {
         let nodes = 0..self.nodes.len();
         let mut thinned = vec![false; nodes.len()];

@@ -50,10 +50,12 @@ fn smaller(plan: &Plan) -> Vec<Plan> {
             other
         }));
     }
-    // A graph that is refused, or compares numbers of different sources, fails by itself.
+    // A graph that is refused, compares numbers of different sources, or loses partners for ever, fails by itself.
     let compares = |plan: &Plan, node: usize| plan.nodes[node].when == Some(When::SameSequence);
-    let is_sound =
-        |plan: &Plan| (0..plan.nodes.len()).all(|node| !compares(plan, node) || plan.joins(node));
+    let is_sound = |plan: &Plan| {
+        (0..plan.nodes.len())
+            .all(|node| !compares(plan, node) || plan.joins(node) && !plan.loses_partners(node))
+    };
     all.retain(|other| other != plan && other.nodes.len() > 1 && is_sound(other));
     all
 }
