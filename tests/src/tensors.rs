@@ -1,4 +1,4 @@
-//! Operators that make tensors slowly, and operators that check them.
+//! Operators that make tensors slowly, and operators that check or note them.
 
 use streamflow::prelude::*;
 
@@ -85,4 +85,47 @@ impl Compute for Sink {
         push_seen(&self.seen, named == self.named && holds(cx, image, &stream, cx.tick() as f32)?);
         Ok(())
     }
+}
+
+/// Notes each tensor's [`value`].
+#[operator]
+#[derive(Debug)]
+pub struct Rx {
+    /// The tensor to note.
+    #[input]
+    image: &Tensor<f32>,
+    seen: Seen<f32>,
+}
+
+impl Compute for Rx {
+    fn compute(&mut self, io: RxIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let (image, stream) = io.image.receive().receive_cuda_stream(cx)?;
+        push_seen(&self.seen, value(cx, image, &stream)?);
+        Ok(())
+    }
+}
+
+/// A tensor's value, read with a copy on `stream` alone. It is NaN unless all elements are equal.
+///
+/// # Errors
+/// Those of the driver.
+pub fn value(cx: &ExecutionContext, image: &Tensor<f32>, stream: &Stream<'_>) -> Result<f32> {
+    let values = cx.download(image, stream)?;
+    let values = values.wait_blocking()?;
+    let same = values.iter().all(|&x| x == values[0]);
+    Ok(if same { values[0] } else { f32::NAN })
+}
+
+/// The numbers as tensor values.
+#[must_use]
+pub fn floats(values: impl Iterator<Item = usize>) -> Vec<f32> {
+    values.map(|value| value as f32).collect()
+}
+
+/// The stream's number, the same as in a message's `StreamRef`.
+///
+/// # Errors
+/// Those of the driver.
+pub fn stream_number(stream: &Stream<'_>) -> Result<u32> {
+    Ok(stream.record()?.stream())
 }

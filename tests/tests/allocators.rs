@@ -1,5 +1,7 @@
 //! Allocators with limits: their sizes, their errors, and that memory is recycled only after all its uses on all
-//! streams. Initial and maximum sizes are tested in `holoscan/memory.rs`.
+//! streams.
+
+mod limits;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -22,7 +24,7 @@ const BYTES: u64 = 4096;
 const SLOW: u64 = 20_000_000;
 
 pub(crate) fn suite() -> Suite {
-    Suite::new()
+    limits::add(Suite::new())
         .both("an_exhausted_block_pool_counts_the_blocks_of_each_holder", counted_blocks)
         .both("an_allocation_larger_than_a_block_is_an_error", small_block)
         .both("a_full_allocator_names_its_holders", full)

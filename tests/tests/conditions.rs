@@ -1,7 +1,11 @@
 //! Conditions: when a node runs. Most graphs run on a simulated clock, so that each tick has an exact time.
 
 mod allocations;
+mod arrival;
+mod awaited_data;
+mod awaited_ports;
 mod batches;
+mod ended;
 mod handles;
 mod joins;
 mod memory;
@@ -12,17 +16,23 @@ mod python_ports;
 mod refused;
 mod time;
 mod wakes;
+mod with_data;
 
 use streamflow_tests::{Failed, Suite};
 
 /// The child's side.
-pub(crate) fn in_child(_: &str) -> Result<(), Failed> {
-    allocations::in_child()
+pub(crate) fn in_child(role: &str) -> Result<(), Failed> {
+    match role {
+        allocations::ROLE => allocations::in_child(),
+        platform => ended::in_child(platform),
+    }
 }
 
 pub(crate) fn suite() -> Suite {
     let suite = memory::add(messages::add(time::add(Suite::new())));
     let suite = refused::add(handles::add(suite));
     let suite = python_ports::add(wakes::add(own::add(suite)));
-    joins::add(batches::add(allocations::add(suite)))
+    let suite = joins::add(batches::add(allocations::add(suite)));
+    let suite = awaited_data::add(awaited_ports::add(arrival::add(suite)));
+    with_data::add(ended::add(suite))
 }

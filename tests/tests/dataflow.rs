@@ -4,7 +4,6 @@
 mod conditions;
 mod devices;
 pub mod graphs;
-mod holoscan;
 mod ordering;
 mod queues;
 mod race;
@@ -28,7 +27,6 @@ fn main() -> ExitCode {
         .suite("conditions", conditions::suite)
         .suite("devices", devices::suite)
         .suite("graphs", graphs::suite)
-        .suite("holoscan", holoscan::suite)
         .suite("ordering", ordering::suite)
         .suite("queues", queues::suite)
         .suite("race", race::suite)
@@ -39,7 +37,6 @@ fn main() -> ExitCode {
         .suite("transfer_kinds", transfer_kinds::suite)
         .suite("transfers", transfers::suite)
         .children("conditions", conditions::in_child)
-        .children("holoscan", holoscan::in_child)
         .children("race", race::in_child)
         .run()
 }

@@ -1,9 +1,11 @@
 //! Graphs that fail, stop, or can't be built: the error names the node, and all resources are returned.
 
+mod calls;
 mod kept;
 #[path = "faults/log.rs"]
 mod log;
 mod messages;
+mod queued_work;
 mod stops;
 mod unwritten;
 
@@ -28,7 +30,8 @@ pub(crate) fn suite() -> Suite {
         .both("a_failed_constructor_returns_all_resources", constructor)
         .both("a_count_of_zero_is_an_error", count_zero)
         .both("a_missing_device_is_an_error", missing_device);
-    unwritten::add(stops::add(kept::add(messages::add(suite))))
+    let suite = unwritten::add(stops::add(kept::add(messages::add(suite))));
+    queued_work::add(calls::add(suite))
 }
 
 /// How an operator's hook ends.

@@ -1,5 +1,6 @@
 //! Graphs of `graph!`, run on both platforms.
 
+mod device_data;
 mod named_workers;
 
 use streamflow::graph::Graph;
@@ -9,7 +10,7 @@ use streamflow_tests::stereo::{Camera, Cast, Counter, Fuse, Invert, Show};
 use streamflow_tests::{Failed, Suite, check_equal, check_error, check_text};
 
 pub(crate) fn suite() -> Suite {
-    Suite::new()
+    device_data::add(Suite::new())
         .both("two_cameras_are_fused", stereo)
         .both("an_output_feeds_several_inputs", fan_out)
         .both("nodes_and_edges_may_be_declared_in_any_order", backwards)

@@ -1,6 +1,7 @@
 //! Green contexts: sizes of partitions, the multiprocessors that kernels use, and order between partitions and the rest
-//! of the device. `holoscan/green.rs` tests how they are made. Sizes are multiples of 8, which every device of compute
-//! capability 7.0 or later supports.
+//! of the device. Sizes are multiples of 8, which every device of compute capability 7.0 or later supports.
+
+mod made;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -21,7 +22,7 @@ const SLOW: u64 = 20_000_000;
 /// Two partitions. The default is the leftover.
 const GREEN: CudaGreenContextPool = CudaGreenContextPool::new().sms_per_partition(&[8, 16]);
 pub(crate) fn suite() -> Suite {
-    Suite::new()
+    made::add(Suite::new())
         .both("legal_sizes_are_queried_from_the_device", sizes)
         .both("coscheduling_decides_which_sizes_are_legal", coscheduling)
         .both("a_wrong_size_lists_the_legal_ones", wrong_sizes)

@@ -1,5 +1,7 @@
 //! Queues of edges: capacities and policies. Inputs with several producers.
 
+mod with_data;
+
 use streamflow::prelude::*;
 use streamflow::schedule::Report;
 use streamflow_tests::greedy::greedy;
@@ -12,7 +14,7 @@ const LEN: usize = 1003;
 const SLOW: u64 = 5_000_000;
 
 pub(crate) fn suite() -> Suite {
-    Suite::new()
+    with_data::add(Suite::new())
         .both("each_policy_keeps_its_messages_in_order", policies)
         .both("a_full_queue_with_policy_fault_ends_the_run", fault)
         .both("a_capacity_of_zero_is_an_error", capacity_zero)

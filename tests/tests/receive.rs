@@ -1,5 +1,9 @@
 //! How an operator gets its internal stream, and what happens if there is none.
 
+mod in_start;
+mod other_streams;
+mod ports;
+mod sent_on;
 mod uses;
 
 use std::sync::Arc;
@@ -28,7 +32,8 @@ pub(crate) fn suite() -> Suite {
         .both("no_stream_to_adopt_is_an_error_that_suggests_or_default", no_stream)
         .both("the_default_stream_waits_only_with_sync_to_default", to_default)
         .both("receive_returns_the_error_of_a_failed_wait", failing_wait);
-    uses::add(suite)
+    let suite = sent_on::add(ports::add(uses::add(suite)));
+    other_streams::add(in_start::add(suite))
 }
 
 #[derive(Clone, Copy, PartialEq)]

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use streamflow::driver::{Call, Recorder};
 use streamflow::prelude::*;
 use streamflow_tests::kernels::fill;
-use streamflow_tests::seen::{self, Seen, push_seen};
+use streamflow_tests::seen::{self, Seen, all, push_seen};
 use streamflow_tests::setup::recorded;
+use streamflow_tests::stereo::Counter;
 use streamflow_tests::tensors::LEN;
 use streamflow_tests::{Failed, Suite, check};
 
@@ -19,6 +20,7 @@ pub(crate) fn suite() -> Suite {
         .both("a_stream_named_at_run_time_is_recorded", named)
         .both("a_declared_stream_is_recorded_once_another_node_uses_a_default_stream", another_node)
         .both("a_graph_with_only_one_default_stream_records_nothing", default_alone)
+        .both("a_graph_of_host_data_makes_no_call_of_the_driver", host_data)
 }
 
 /// The stream of a source that declares none.
@@ -174,4 +176,40 @@ fn default_alone(on: &Platform) -> Result<(), Failed> {
         Ok(DefaultAlone::new(platform, calls, seen)?.run().map(drop)?)
     })?;
     check(seen == [false; TICKS], || format!("{seen:?}"))
+}
+
+#[operator]
+struct PingRx {
+    #[input]
+    number: u64,
+    seen: Seen<u64>,
+}
+
+impl Compute for PingRx {
+    fn compute(&mut self, io: PingRxIo<'_>, _: &ExecutionContext) -> Result<()> {
+        push_seen(&self.seen, io.number.receive().into_data());
+        Ok(())
+    }
+}
+
+graph! {
+    /// A graph with only host data.
+    struct Ping(seen: Seen<u64>) {
+        #[when(count(10))]
+        let tx: Counter = Counter::new();
+        let rx: PingRx = PingRx::new(seen);
+        tx.number >> rx.number;
+    }
+}
+
+/// An operator without device data owns no stream.
+fn host_data(platform: &Platform) -> Result<(), Failed> {
+    let (recorder, platform) = recorded(platform.driver().clone())?;
+    recorder.clear();
+    let seen = Seen::default();
+    Ping::new(&platform, seen.clone())?.run()?;
+    let calls = recorder.calls();
+    let other = calls.iter().find(|call| !matches!(call, Call::Bind { .. }));
+    check(other.is_none(), || format!("a graph of host data made a call: {other:?}"))?;
+    check(all(&seen) == (0..10).collect::<Vec<_>>(), || format!("{seen:?}"))
 }

@@ -4,6 +4,7 @@
 
 mod determinism;
 mod doc_kernels;
+mod holoscan;
 mod kernel_bodies;
 mod one_mistake;
 pub mod pedantic;

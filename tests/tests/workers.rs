@@ -3,6 +3,7 @@
 mod attacks;
 mod places;
 mod polling;
+mod priorities;
 mod replay;
 mod shared_memory;
 mod slow_branch;
@@ -12,5 +13,5 @@ use streamflow_tests::Suite;
 pub(crate) fn suite() -> Suite {
     let suite = slow_branch::add_to(Suite::new());
     let suite = polling::add_to(replay::add_to(places::add_to(suite)));
-    attacks::add_to(shared_memory::add_to(suite))
+    priorities::add_to(attacks::add_to(shared_memory::add_to(suite)))
 }

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::process::Command;
 
 use streamflow::prelude::*;
-use streamflow_tests::{Failed, Suite, check, check_equal, child};
+use streamflow_tests::{Failed, Suite, check, check_equal, check_error, check_text, child};
 use tracing::field::{Field, Visit};
 use tracing::level_filters::LevelFilter;
 use tracing::span::{Attributes, Id, Record};
@@ -16,6 +16,7 @@ const ALONE: &str = "without a subscriber";
 const WARNINGS: &str = "a subscriber of warnings";
 const ERRORS: &str = "a subscriber of errors";
 const ASKED: &str = "the simulator was asked for";
+const CUDA: &str = "CUDA was asked for";
 
 const LINE: &str = "the platform is the host simulator: no GPU can be used: ";
 
@@ -24,6 +25,9 @@ pub(crate) fn add(suite: Suite) -> Suite {
         .plain("a_fallback_is_a_line_on_standard_error", || on_stderr(ALONE))
         .plain("a_subscriber_that_takes_no_warnings_leaves_it_there", || on_stderr(ERRORS))
         .plain("a_subscriber_takes_the_line_from_standard_error", taken)
+        .plain("a_missing_gpu_is_an_error", || {
+            child::run("errors", CUDA, &[("CUDA_VISIBLE_DEVICES", "")])
+        })
         .plain("the_simulator_that_was_asked_for_is_no_fallback", || {
             check_equal(outputs(ASKED)?.1, String::new())
         })
@@ -58,6 +62,10 @@ fn taken() -> Result<(), Failed> {
 
 pub(crate) fn in_child(role: &str) -> Result<(), Failed> {
     match role {
+        CUDA => {
+            let text = check_error("no GPU", Platform::cuda(), |_| true)?;
+            return check_text(&text, &["CUDA", "host simulator"]);
+        }
         WARNINGS => tracing::subscriber::set_global_default(Lines(LevelFilter::WARN))?,
         ERRORS => tracing::subscriber::set_global_default(Lines(LevelFilter::ERROR))?,
         ASKED => return check_equal(Platform::host().build()?.name(), "host"),

@@ -1,24 +1,18 @@
-//! N1–N5: queues and inputs of many, `test_rx_tx_queue_policy.py`,
-//! `test_application_with_repeated_emit_on_same_port.py`, `multi_receiver_queue_policy_test.cpp` and
-//! `multi_receiver_operator_ping_app.cpp`.
-//!
-//! Holoscan's tests count numbers. Here each message is a tensor behind a slow kernel, and the next owner of a dropped
-//! message's memory waits for its write.
+//! Queues of tensors behind slow kernels: which messages arrive, and that the next owner of a dropped message's memory waits for
+//! its write.
 
 use streamflow::prelude::*;
 use streamflow_tests::Suite;
 use streamflow_tests::greedy::greedy;
+use streamflow_tests::seen::{Seen, all, push_seen};
+use streamflow_tests::tensors::{Rx, SLOW, Tx, floats, value};
 
-use super::gxf::Rx;
-use super::operators::{SLOW, Seen, Tx, all, floats, push_seen, value};
-
-pub(crate) fn tests(suite: Suite) -> Suite {
+pub(super) fn add(suite: Suite) -> Suite {
     suite
-        .ordered("n1_output_queue_policy", n1_output_queue_policy)
-        .ordered("n2_queue_policy_settings", n2_queue_policy_settings)
-        .ordered("n3_capacities_and_one_too_many", n3_capacities_and_one_too_many)
-        .ordered("n4_multi_receiver_queue_policy", n4_multi_receiver_queue_policy)
-        .ordered("n5_multi_receiver_sizes", n5_multi_receiver_sizes)
+        .ordered("a_policy_belongs_to_one_edge", one_edge)
+        .ordered("a_full_queue_of_tensors_drops_by_its_policy", one_too_many)
+        .ordered("each_edge_of_an_input_has_its_own_policy", edges_of_one_input)
+        .ordered("an_input_with_a_size_loses_no_message", sized)
 }
 
 /// The ticks in which a message is received. In other ticks it stays in the queue.
@@ -93,19 +87,6 @@ fn is_full<T>(run: Result<T, Error>, edge: &str, capacity: usize) -> bool {
     })
 }
 
-/// Two messages are sent for each one received, and the queue holds one: `pop` keeps the odd ones, `reject` the even
-/// ones, and the error of `fault` names the full edge.
-fn n1_output_queue_policy(platform: &Platform) -> Result<bool> {
-    let odd = Takes::Odd;
-    let pops = seen_by(|seen| greedy(Pops::new(platform, 20, 1, odd, seen)?)?.run().map(drop))?;
-    let rejects =
-        seen_by(|seen| greedy(Rejects::new(platform, 20, 1, odd, seen)?)?.run().map(drop))?;
-    let faults = greedy(Faults::new(platform, 20, 1, odd, Seen::default())?)?.run();
-    Ok(pops == floats((1..20).step_by(2))
-        && rejects == floats((0..20).step_by(2))
-        && is_full(faults, "tx.image >> rx.image", 1))
-}
-
 graph! {
     struct Branches(fast: Seen<f32>, slow: Seen<f32>) {
         #[when(count(30))] let tx: Tx = Tx::new(0.0, true, SLOW / 8);
@@ -119,7 +100,7 @@ graph! {
 
 /// A policy belongs to one edge: the branch that receives every twelfth message does not delay the other one, and gets
 /// the newest message each time.
-fn n2_queue_policy_settings(platform: &Platform) -> Result<bool> {
+fn one_edge(platform: &Platform) -> Result<bool> {
     let (fast, slow) = (Seen::default(), Seen::default());
     greedy(Branches::new(platform, fast.clone(), slow.clone())?)?.run()?;
     Ok(all(&fast) == floats(0..30) && all(&slow) == [0.0, 12.0, 24.0])
@@ -127,7 +108,7 @@ fn n2_queue_policy_settings(platform: &Platform) -> Result<bool> {
 
 /// While the queue has room, no policy drops a message. With one message more, `pop` drops the first, `reject` the
 /// last, and `fault` is an error.
-fn n3_capacities_and_one_too_many(platform: &Platform) -> Result<bool> {
+fn one_too_many(platform: &Platform) -> Result<bool> {
     let mut right = true;
     for room in [1, 2, 5] {
         let (count, fits) = (room as u64 + 3, Takes::From(room as u64 - 1));
@@ -199,7 +180,7 @@ queues!(ManyRejects, reject);
 queues!(ManyFaults, fault);
 
 /// On an input of many, each edge has its own queue and its own policy, and the error names the full edge.
-fn n4_multi_receiver_queue_policy(platform: &Platform) -> Result<bool> {
+fn edges_of_one_input(platform: &Platform) -> Result<bool> {
     let pops = seen_by(|seen| greedy(ManyPops::new(platform, seen)?)?.run().map(drop))?;
     let rejects = seen_by(|seen| greedy(ManyRejects::new(platform, seen)?)?.run().map(drop))?;
     let faults = greedy(ManyFaults::new(platform, Seen::default())?)?.run();
@@ -240,7 +221,7 @@ graph! {
 }
 
 /// Ten ticks of two messages each, in the order of the edges. No message is lost at the input with a size.
-fn n5_multi_receiver_sizes(platform: &Platform) -> Result<bool> {
+fn sized(platform: &Platform) -> Result<bool> {
     let seen = Seen::default();
     TwoSizes::new(platform, seen.clone())?.run()?;
     let tick = |n: usize| floats([n, 100 + n, n, 100 + n].into_iter());

@@ -1,5 +1,4 @@
-//! N9, N10, N12, N15, N19: conditions of nodes, and how they are combined. Holoscan's tests count ticks; these check the
-//! data, and each has a control with other conditions.
+//! Conditions of nodes, and how they are combined, by the data of tensors behind slow kernels. Each control has other conditions.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,18 +8,18 @@ use streamflow::memory::{Allocator, MemoryLimits};
 use streamflow::operator::AsyncHandle;
 use streamflow::prelude::*;
 use streamflow_tests::greedy::greedy;
+use streamflow_tests::kernels::slow_fill;
+use streamflow_tests::seen::{Seen, all, push_seen};
+use streamflow_tests::tensors::{LEN, Rx, SLOW, Tx, floats, value};
 use streamflow_tests::{Suite, stalled};
 
-use super::gxf::Rx;
-use super::operators::{LEN, SLOW, Seen, Tx, all, floats, push_seen, value};
-
-pub(crate) fn tests(suite: Suite) -> Suite {
+pub(super) fn add(suite: Suite) -> Suite {
     suite
-        .contrasted("n9_any_of_two_conditions", n9_any, n9_both)
-        .contrasted("n10_gate_on_free_blocks", n10_gate, n10_no_gate)
-        .contrasted("n12_given_message_condition", n12_given, n12_default)
-        .contrasted("n15_asynchronous_condition", n15_asynchronous, n15_free)
-        .contrasted("n19_queue_of_five", n19_default, n19_given)
+        .contrasted("either_of_two_conditions_permits_a_tick", any, both)
+        .contrasted("a_gate_opens_when_a_block_is_given_back", gate, no_gate)
+        .contrasted("a_number_of_messages_is_awaited", two_messages, each_message)
+        .contrasted("a_notice_permits_a_tick_of_the_sender_or_the_receiver", asynchronous, free)
+        .contrasted("the_capacity_of_a_queue_changes_no_condition", by_default, five_messages)
 }
 
 /// Two optional inputs.
@@ -68,14 +67,14 @@ fn is_all_of_both(seen: &Seen<f32>) -> bool {
     seen == [0.0, 1.0, 2.0, 3.0, 100.0, 101.0]
 }
 
-fn n9_any(platform: &Platform) -> Result<bool> {
+fn any(platform: &Platform) -> Result<bool> {
     let seen = Seen::default();
     Any::new(platform, seen.clone())?.run()?;
     Ok(is_all_of_both(&seen))
 }
 
 /// The control: both must hold, so that two messages of the first source are left.
-fn n9_both(platform: &Platform) -> Result<bool> {
+fn both(platform: &Platform) -> Result<bool> {
     let seen = Seen::default();
     stalled(Both::new(platform, seen.clone())?.run())?;
     Ok(is_all_of_both(&seen))
@@ -93,10 +92,7 @@ impl Compute for FromBlocks {
     fn compute(&mut self, io: FromBlocksIo<'_>, cx: &ExecutionContext) -> Result<()> {
         let stream = cx.allocate_cuda_stream(io.tx)?;
         let mut image = self.blocks.tensor([LEN], &stream)?;
-        stream.launch::<streamflow_tests::kernels::slow_fill>(
-            LEN,
-            (&mut image, cx.tick() as f32, SLOW / 4),
-        )?;
+        stream.launch::<slow_fill>(LEN, (&mut image, cx.tick() as f32, SLOW / 4))?;
         io.image.set_cuda_stream(&stream).emit(image)
     }
 }
@@ -126,7 +122,7 @@ fn blocks(platform: &Platform, count: u64) -> Result<Allocator> {
 }
 
 /// A gate that can never open is an error before the run: no operator computes.
-fn n10_gate(platform: &Platform) -> Result<bool> {
+fn gate(platform: &Platform) -> Result<bool> {
     let (seen, none) = (Seen::default(), Seen::default());
     Gated::new(platform, blocks(platform, 1)?, seen.clone())?.run()?;
     let refused = Impossible::new(platform, blocks(platform, 2)?, none.clone());
@@ -135,7 +131,7 @@ fn n10_gate(platform: &Platform) -> Result<bool> {
     Ok(is_refused && all(&seen) == floats(0..6))
 }
 
-fn n10_no_gate(platform: &Platform) -> Result<bool> {
+fn no_gate(platform: &Platform) -> Result<bool> {
     let seen = Seen::default();
     match Ungated::new(platform, blocks(platform, 1)?, seen.clone())?.run() {
         Ok(_) => Ok(all(&seen) == floats(0..6)),
@@ -156,10 +152,7 @@ impl Compute for Counted {
     fn compute(&mut self, io: CountedIo<'_>, cx: &ExecutionContext) -> Result<()> {
         let stream = cx.allocate_cuda_stream(io.tx)?;
         let mut image = cx.tensor([LEN], &stream)?;
-        stream.launch::<streamflow_tests::kernels::slow_fill>(
-            LEN,
-            (&mut image, cx.tick() as f32, SLOW / 4),
-        )?;
+        stream.launch::<slow_fill>(LEN, (&mut image, cx.tick() as f32, SLOW / 4))?;
         self.sent.fetch_add(1, Ordering::Relaxed);
         io.image.set_cuda_stream(&stream).emit(image)
     }
@@ -202,13 +195,13 @@ queued!(OfTwo, #[when(message_available(image, 2))]);
 queued!(OfFive, #[when(message_available(image, 5))]);
 
 /// A node of a queue of five runs for each message, without a warning, unless a condition asks for more.
-fn n19_default(platform: &Platform) -> Result<bool> {
+fn by_default(platform: &Platform) -> Result<bool> {
     let seen = Seen::default();
     greedy(Default::new(platform, Arc::default(), seen.clone())?)?.run()?;
     Ok(all(&seen) == [(0.0, 1), (1.0, 2), (2.0, 3), (3.0, 4), (4.0, 5)])
 }
 
-fn n19_given(platform: &Platform) -> Result<bool> {
+fn five_messages(platform: &Platform) -> Result<bool> {
     let seen = Seen::default();
     stalled(OfFive::new(platform, Arc::default(), seen.clone())?.run())?;
     let seen = all(&seen);
@@ -222,13 +215,13 @@ fn is_two_at_a_time(seen: &Seen<(f32, u64)>) -> bool {
     all(seen) == [(0.0, 2), (1.0, 3), (2.0, 4), (3.0, 5)]
 }
 
-fn n12_given(platform: &Platform) -> Result<bool> {
+fn two_messages(platform: &Platform) -> Result<bool> {
     let seen = Seen::default();
     stalled(greedy(OfTwo::new(platform, Arc::default(), seen.clone())?)?.run())?;
     Ok(is_two_at_a_time(&seen))
 }
 
-fn n12_default(platform: &Platform) -> Result<bool> {
+fn each_message(platform: &Platform) -> Result<bool> {
     let seen = Seen::default();
     greedy(Default::new(platform, Arc::default(), seen.clone())?)?.run()?;
     Ok(is_two_at_a_time(&seen))
@@ -276,7 +269,7 @@ fn notified(
     Ok(all(&seen) == floats(0..5))
 }
 
-fn n15_asynchronous(platform: &Platform) -> Result<bool> {
+fn asynchronous(platform: &Platform) -> Result<bool> {
     Ok(notified(platform, |platform, tx, _, seen| {
         NotifiedTx::new(platform, tx, seen)?.run().map(drop).map_err(Failure::from)
     })? && notified(platform, |platform, _, rx, seen| {
@@ -286,7 +279,7 @@ fn n15_asynchronous(platform: &Platform) -> Result<bool> {
     })?)
 }
 
-fn n15_free(platform: &Platform) -> Result<bool> {
+fn free(platform: &Platform) -> Result<bool> {
     notified(platform, |platform, _, _, seen| {
         NotifiedNone::new(platform, seen)?.run().map(drop).map_err(Failure::from)
     })

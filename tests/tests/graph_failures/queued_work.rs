@@ -1,17 +1,13 @@
-//! N6, N10: `exception_handling.cpp` and `test_memory_available_condition.py`: a failing hook, and missing memory.
+//! A hook that fails while work is queued.
 
-use streamflow::memory::{Allocator, MemoryLimits};
 use streamflow::prelude::*;
 use streamflow_tests::Suite;
-use streamflow_tests::kernels::{slow_copy, slow_fill};
+use streamflow_tests::kernels::slow_copy;
+use streamflow_tests::seen::{Seen, push_seen};
+use streamflow_tests::tensors::{LEN, SLOW, Tx};
 
-use super::gxf::Rx;
-use super::operators::{LEN, SLOW, Seen, Tx, all, floats, push_seen};
-
-pub(crate) fn tests(suite: Suite) -> Suite {
-    suite
-        .ordered("n6_exception_handling", n6_exception_handling)
-        .ordered("n10_memory_available", n10_memory_available)
+pub(super) fn add(suite: Suite) -> Suite {
+    suite.ordered("work_that_was_queued_before_a_failure_completes", completes)
 }
 
 /// Fails in one hook while a copy of its received data is queued.
@@ -57,7 +53,7 @@ graph! {
 
 /// A failing hook ends the run with an error that names operator and hook. Queued work still completes, and its memory
 /// is recycled in order: all runs are on one platform.
-fn n6_exception_handling(platform: &Platform) -> Result<bool> {
+fn completes(platform: &Platform) -> Result<bool> {
     let mut right = true;
     for (hook, ticks) in [("start", 0), ("compute", 3), ("stop", 5), ("none", 5)] {
         let copies = Seen::default();
@@ -76,47 +72,4 @@ fn n6_exception_handling(platform: &Platform) -> Result<bool> {
         }
     }
     Ok(right)
-}
-
-/// Needs two blocks at once.
-#[operator(streams(work))]
-struct TwoBlocks {
-    #[output]
-    image: Tensor<f32>,
-    blocks: Allocator,
-}
-
-impl Compute for TwoBlocks {
-    fn compute(&mut self, io: TwoBlocksIo<'_>, cx: &ExecutionContext) -> Result<()> {
-        let stream = cx.allocate_cuda_stream(io.work)?;
-        let mut first = self.blocks.tensor([LEN], &stream)?;
-        let mut image = self.blocks.tensor([LEN], &stream)?;
-        stream.launch::<slow_fill>(LEN, (&mut first, cx.tick() as f32, SLOW / 8))?;
-        stream.launch::<slow_copy>(LEN, (&mut image, &first, 0))?;
-        io.image.set_cuda_stream(&stream).emit(image)
-    }
-}
-
-graph! {
-    struct Blocks(blocks: Allocator, seen: Seen<f32>) {
-        #[when(count(5))] let tx: TwoBlocks = TwoBlocks::new(blocks);
-        let rx: Rx = Rx::new(seen);
-        tx.image >> rx.image;
-    }
-}
-
-/// No condition waits for free blocks. With enough blocks the ticks run. With too few, Holoscan stops by deadlock
-/// without a tick; here the error gives the number of blocks needed.
-fn n10_memory_available(platform: &Platform) -> Result<bool> {
-    let (seen, none) = (Seen::default(), Seen::default());
-    let blocks = |count| {
-        platform.allocator("BLOCKS", device(0), MemoryLimits::blocks(4 * LEN as u64, count))
-    };
-    Blocks::new(platform, blocks(3)?, seen.clone())?.run()?;
-    let run = Blocks::new(platform, blocks(1)?, none.clone())?.run();
-    let is_right = run.is_err_and(|error| {
-        let text = error.to_string();
-        ["`tx`", "`BLOCKS`", "all 1", "at least 2"].iter().all(|part| text.contains(part))
-    });
-    Ok(is_right && all(&none).is_empty() && all(&seen) == floats(0..5))
 }

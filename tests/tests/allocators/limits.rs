@@ -1,24 +1,21 @@
-//! M1–M3: `tests/system/cuda_allocators.cpp`.
-//!
-//! Holoscan's tests allocate, query the pool's size, and free. Here the memory is written slowly, read on another
-//! stream, freed while it is being read, and recycled in the next tick.
+//! Sizes of allocators in a graph: memory is written slowly, read on another stream, freed while it is being read, and recycled
+//! in the next tick.
 
 use streamflow::memory::{Allocator, MemoryLimits};
 use streamflow::prelude::*;
 use streamflow_tests::Suite;
 use streamflow_tests::kernels::{slow_copy, slow_fill};
+use streamflow_tests::seen::{Seen, all, push_seen};
+use streamflow_tests::tensors::{Rx, floats};
 
-use super::operators::{LEN, SLOW, Seen, all, push_seen};
+use super::{BYTES, LEN, SLOW};
 
-pub(crate) fn tests(suite: Suite) -> Suite {
+pub(super) fn add(suite: Suite) -> Suite {
     suite
-        .ordered("m1_stream_ordered_allocator_with_stream_pool", m1_stream_ordered_allocator)
-        .ordered("m2_rmm_allocator_with_stream_pool", m2_rmm_allocator)
-        .ordered("m3_stream_ordered_allocator_no_stream_pool", m3_no_stream_pool)
+        .ordered("a_block_that_is_recycled_keeps_the_size_of_its_pool", recycled)
+        .ordered("memory_of_the_default_stream_is_recycled_in_order", without_streams)
+        .ordered("too_few_blocks_are_an_error_with_the_number_needed", too_few)
 }
-
-/// The size of `LEN` elements in a pool.
-const BYTES: u64 = 4096;
 
 /// Used and reserved bytes while a tensor exists, and after its drop.
 type Amounts = [(u64, u64); 2];
@@ -95,20 +92,15 @@ fn are_ticks(seen: &Seen<Download<f32>>) -> Result<bool> {
     Ok(right)
 }
 
-/// Initial size 1 KB, maximum 32 MB, release threshold 4 MB: one block of 4096 bytes is enough for ten ticks.
-fn m1_stream_ordered_allocator(platform: &Platform) -> Result<bool> {
-    let limits = MemoryLimits::stream_ordered()
-        .initial_size(1 << 10)
-        .max_size(32 << 20)
-        .release_threshold(4 << 20);
-    let reserved = platform.allocator("M1", device(0), limits)?.reserved();
-    Ok(reserved == 1 << 10 && allocates(platform, limits, [(BYTES, BYTES), (0, BYTES)])?)
-}
-
-/// Initial size 16 KB, maximum 32 MB: the pool keeps its initial size.
-fn m2_rmm_allocator(platform: &Platform) -> Result<bool> {
-    let limits = MemoryLimits::stream_ordered().initial_size(16 << 10).max_size(32 << 20);
-    allocates(platform, limits, [(BYTES, 16 << 10), (0, 16 << 10)])
+/// One block is enough for ten ticks. The pool keeps an initial size that is larger.
+fn recycled(platform: &Platform) -> Result<bool> {
+    let limits = MemoryLimits::stream_ordered().max_size(32 << 20);
+    let (small, large) = (limits.initial_size(1 << 10), limits.initial_size(16 << 10));
+    let small = small.release_threshold(4 << 20);
+    let reserved = platform.allocator("SMALL", device(0), small)?.reserved();
+    Ok((reserved == 1 << 10)
+        & allocates(platform, small, [(BYTES, BYTES), (0, BYTES)])?
+        & allocates(platform, large, [(BYTES, 16 << 10), (0, 16 << 10)])?)
 }
 
 /// Without a stream pool there is no stream to allocate on, which is an error. Memory on the default stream is still
@@ -142,12 +134,54 @@ graph! {
     }
 }
 
-fn m3_no_stream_pool(platform: &Platform) -> Result<bool> {
-    let allocator = platform.allocator("M3", device(0), MemoryLimits::blocks(BYTES, 2))?;
+fn without_streams(platform: &Platform) -> Result<bool> {
+    let allocator = platform.allocator("BLOCKS", device(0), MemoryLimits::blocks(BYTES, 2))?;
     let (refusals, seen) = (Seen::default(), Seen::default());
     WithoutPool::new(platform, allocator, refusals.clone(), seen.clone())?.run()?;
     let refusals = all(&refusals);
     let is_named =
         |text: &String| ["`no_pool`", "`#[streams(none)]`"].iter().all(|x| text.contains(x));
     Ok(refusals.len() == 10 && refusals.iter().all(is_named) && are_ticks(&seen)?)
+}
+
+/// Needs two blocks at once.
+#[operator(streams(work))]
+struct TwoBlocks {
+    #[output]
+    image: Tensor<f32>,
+    blocks: Allocator,
+}
+
+impl Compute for TwoBlocks {
+    fn compute(&mut self, io: TwoBlocksIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let stream = cx.allocate_cuda_stream(io.work)?;
+        let mut first = self.blocks.tensor([LEN], &stream)?;
+        let mut image = self.blocks.tensor([LEN], &stream)?;
+        stream.launch::<slow_fill>(LEN, (&mut first, cx.tick() as f32, SLOW / 8))?;
+        stream.launch::<slow_copy>(LEN, (&mut image, &first, 0))?;
+        io.image.set_cuda_stream(&stream).emit(image)
+    }
+}
+
+graph! {
+    struct TwoAtOnce(blocks: Allocator, seen: Seen<f32>) {
+        #[when(count(5))] let tx: TwoBlocks = TwoBlocks::new(blocks);
+        let rx: Rx = Rx::new(seen);
+        tx.image >> rx.image;
+    }
+}
+
+/// No condition waits for free blocks. With enough blocks the ticks run.
+fn too_few(platform: &Platform) -> Result<bool> {
+    let (seen, none) = (Seen::default(), Seen::default());
+    let blocks = |count| {
+        platform.allocator("BLOCKS", device(0), MemoryLimits::blocks(4 * LEN as u64, count))
+    };
+    TwoAtOnce::new(platform, blocks(3)?, seen.clone())?.run()?;
+    let run = TwoAtOnce::new(platform, blocks(1)?, none.clone())?.run();
+    let is_right = run.is_err_and(|error| {
+        let text = error.to_string();
+        ["`tx`", "`BLOCKS`", "all 1", "at least 2"].iter().all(|part| text.contains(part))
+    });
+    Ok(is_right && all(&none).is_empty() && all(&seen) == floats(0..5))
 }

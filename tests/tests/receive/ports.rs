@@ -1,4 +1,4 @@
-//! S1–S5: `tests/system/cuda_stream.cpp`.
+//! Inputs of one and of many messages: which stream each port gives, and that the data of all ports is ordered on it.
 
 use streamflow::context::StreamRef;
 use streamflow::prelude::*;
@@ -6,15 +6,16 @@ use streamflow::stream::Assign;
 use streamflow_tests::Suite;
 use streamflow_tests::kernels::slow_copy;
 
-use super::operators::{LEN, SLOW, Seen, Tx, all, holds, number, push_seen};
+use streamflow_tests::seen::{Seen, all, push_seen};
+use streamflow_tests::tensors::{LEN, SLOW, Tx, holds, stream_number};
 
-pub(crate) fn tests(suite: Suite) -> Suite {
+pub(super) fn add(suite: Suite) -> Suite {
     suite
-        .ordered("s1_dual_rx", s1_dual_rx)
-        .ordered("s2_multi_rx", s2_multi_rx)
-        .ordered("s3_size_five_rx", s3_size_five_rx)
-        .ordered("s4_single_source_two_sinks", s4_single_source_two_sinks)
-        .ordered("s5_default_stream_pool", s5_default_stream_pool)
+        .ordered("two_ports_are_ordered_on_one_stream", two_ports)
+        .ordered("messages_of_three_producers_are_ordered", three_producers)
+        .ordered("messages_without_a_stream_are_ordered_too", without_streams)
+        .ordered("two_sinks_of_a_pool_keep_streams_of_their_own", two_sinks)
+        .ordered("a_receiver_without_a_pool_has_streams_of_its_own", own_pool)
 }
 
 /// `FormatConverterOp`, reduced to its use of streams.
@@ -110,7 +111,7 @@ dual!(DualWithDefaultPools,);
 /// Two sources, two converters, two ports. Each port's stream is on device 0 and not the default stream, and
 /// `receive_cuda_streams` gives one. Eight combinations: the sources' streams, the converters' pool, and whether the
 /// receiver allocates.
-fn s1_dual_rx(platform: &Platform) -> Result<bool> {
+fn two_ports(platform: &Platform) -> Result<bool> {
     let seen = Seen::default();
     for (own, allocate) in [(true, true), (true, false), (false, true), (false, false)] {
         DualWithPool::new(platform, own, allocate, seen.clone())?.run()?;
@@ -141,7 +142,7 @@ impl Compute for MultiRx {
             // In the order of the edges.
             right &= holds(cx, image, &stream, 100.0 * edge as f32 + cx.tick() as f32)?;
         }
-        push_seen(&self.seen, (number(&stream)?, right));
+        push_seen(&self.seen, (stream_number(&stream)?, right));
         Ok(())
     }
 }
@@ -159,7 +160,7 @@ graph! {
 }
 
 /// Three producers of one port: three streams, three messages, ten ticks.
-fn s2_multi_rx(platform: &Platform) -> Result<bool> {
+fn three_producers(platform: &Platform) -> Result<bool> {
     let seen = Seen::default();
     Multi::new(platform, seen.clone())?.run()?;
     let seen = all(&seen);
@@ -205,7 +206,7 @@ graph! {
 
 /// Five producers of a port of size five, two of them without a stream: five answers, three streams. Holoscan does not
 /// order the other two; here they carry the point of their last write.
-fn s3_size_five_rx(platform: &Platform) -> Result<bool> {
+fn without_streams(platform: &Platform) -> Result<bool> {
     let seen = Seen::default();
     SizeFive::new(platform, seen.clone())?.run()?;
     Ok(all(&seen) == [true; 10])
@@ -225,7 +226,7 @@ graph! {
 }
 
 /// Two sinks with one pool have two internal streams, and each keeps its own.
-fn s4_single_source_two_sinks(platform: &Platform) -> Result<bool> {
+fn two_sinks(platform: &Platform) -> Result<bool> {
     let (one, other) = (Seen::default(), Seen::default());
     TwoSinks::new(platform, one.clone(), other.clone())?.run()?;
     let (one, other) = (all(&one), all(&other));
@@ -277,7 +278,7 @@ graph! {
 }
 
 /// A receiver without a named pool has its own: internal, upstream, extra and default stream are four streams.
-fn s5_default_stream_pool(platform: &Platform) -> Result<bool> {
+fn own_pool(platform: &Platform) -> Result<bool> {
     let seen = Seen::default();
     DefaultPool::new(platform, seen.clone())?.run()?;
     Ok(all(&seen) == [true; 5])

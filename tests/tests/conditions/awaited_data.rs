@@ -1,34 +1,27 @@
-//! X4–X8: GXF's tests of conditions on streams, events and buffers, `cuda/tests`.
+//! `stream_done` of products on the device, of messages without a stream, and of buffers in one queue.
 
 use streamflow::memory::Pinned;
 use streamflow::prelude::*;
+use streamflow_tests::Suite;
 use streamflow_tests::kernels::{dot, slow_fill};
-use streamflow_tests::{Failed, Suite, check};
+use streamflow_tests::seen::{Seen, all, push_seen};
+use streamflow_tests::tensors::{LEN, Rx, SLOW, Tx, floats};
 
-use super::gxf::Rx;
-use super::operators::{LEN, SLOW, Seen, Tx, all, floats, push_seen};
-use super::python::Ping;
-
-pub(crate) fn tests(suite: Suite) -> Suite {
+pub(super) fn add(suite: Suite) -> Suite {
     suite
-        .ordered("x4_x5_x7_dot_product", x4_x5_x7_dot_product)
-        .both("x6_ping_without_callback", x6_ping_without_callback)
+        .ordered("an_awaited_product_is_read_without_a_wait", dot_product)
         .conditional(
-            "x6_messages_without_a_stream",
+            "messages_without_a_stream_are_awaited",
+            |platform| without_a_stream(|seen| Unnamed::new(platform, seen)?.run().map(drop)),
             |platform| {
-                x6_messages_without_a_stream(|seen| Unnamed::new(platform, seen)?.run().map(drop))
-            },
-            |platform| {
-                x6_messages_without_a_stream(|seen| {
-                    UnnamedUnconditional::new(platform, seen)?.run().map(drop)
-                })
+                without_a_stream(|seen| UnnamedUnconditional::new(platform, seen)?.run().map(drop))
             },
         )
         .conditional(
-            "x8_buffers",
-            |platform| x8_buffers(|seen| Buffers::new(platform, seen)?.run().map(drop)),
+            "awaited_buffers_of_two_streams_are_complete",
+            |platform| two_streams(|seen| Buffers::new(platform, seen)?.run().map(drop)),
             |platform| {
-                x8_buffers(|seen| BuffersUnconditional::new(platform, seen)?.run().map(drop))
+                two_streams(|seen| BuffersUnconditional::new(platform, seen)?.run().map(drop))
             },
         )
 }
@@ -118,17 +111,10 @@ graph! {
 
 /// A hundred dot products, each equal to the host's. The host reads them without a wait after the condition: a message
 /// in pinned memory carries the stream of its copy.
-fn x4_x5_x7_dot_product(platform: &Platform) -> Result<bool> {
+fn dot_product(platform: &Platform) -> Result<bool> {
     let seen = Seen::default();
     DotProducts::new(platform, 100, seen.clone())?.run()?;
     Ok(all(&seen) == [true; 100])
-}
-
-/// Host data waits for no stream. A condition on it does not compile (`ui/conditions`).
-fn x6_ping_without_callback(platform: &Platform) -> Result<(), Failed> {
-    let seen = Seen::default();
-    Ping::new(platform, seen.clone())?.run()?;
-    check(all(&seen).len() == 10, || format!("{seen:?}"))
 }
 
 macro_rules! unnamed {
@@ -147,8 +133,8 @@ macro_rules! unnamed {
 unnamed!(Unnamed, #[when(stream_done(image))]);
 unnamed!(UnnamedUnconditional,);
 
-/// Messages without a stream pass the condition: in GXF at once, here once their last write is complete.
-fn x6_messages_without_a_stream(run: impl FnOnce(Seen<f32>) -> Result<(), Error>) -> Result<bool> {
+/// Messages without a stream pass the condition once their last write is complete.
+fn without_a_stream(run: impl FnOnce(Seen<f32>) -> Result<(), Error>) -> Result<bool> {
     let seen = Seen::default();
     run(seen.clone())?;
     Ok(all(&seen) == floats(1..11))
@@ -209,7 +195,7 @@ buffers!(Buffers, #[when(stream_done(data))]);
 buffers!(BuffersUnconditional,);
 
 /// Buffers of two streams in one queue, a slow one before a fast one.
-fn x8_buffers(run: impl FnOnce(Seen<bool>) -> Result<(), Error>) -> Result<bool> {
+fn two_streams(run: impl FnOnce(Seen<bool>) -> Result<(), Error>) -> Result<bool> {
     let seen = Seen::default();
     run(seen.clone())?;
     Ok(all(&seen) == [true; 6])

@@ -1,44 +1,43 @@
-//! C1–C9: `tests/system/cuda_stream_condition.cpp`, and its Python twin.
-//!
-//! Holoscan's tests count ticks. Here each message is pinned memory to which a slow kernel's result is being copied.
-//! The receiver reads the bytes without a wait or a query, so that a tick that comes too early reads old bytes. The
-//! control is the same graph without the condition.
+//! `stream_done`: each message is pinned memory to which a slow kernel's result is being copied. The receiver reads the bytes
+//! without a wait or a query, so that a tick that comes too early reads old bytes. The control is the same graph without the
+//! condition.
 
 use streamflow::memory::Pinned;
 use streamflow::prelude::*;
 use streamflow_tests::Suite;
+use streamflow_tests::flags::{FlagTx, unchecked};
 use streamflow_tests::layers::Blind;
+use streamflow_tests::seen::{Seen, all, push_seen};
+use streamflow_tests::tensors::SLOW;
 
-use super::operators::{FlagTx, SLOW, Seen, all, push_seen, unchecked};
-
-pub(crate) fn tests(suite: Suite) -> Suite {
+pub(super) fn add(suite: Suite) -> Suite {
     suite
         .contrasted(
-            "c1_single_input_port",
+            "an_awaited_message_is_complete",
             |platform| run(platform, 1, |p, b, s| Single::new(p, b, s)?.run().map(drop)),
             |platform| {
                 run(platform, 1, |p, b, s| SingleUnconditional::new(p, b, s)?.run().map(drop))
             },
         )
         .contrasted(
-            "c2_c8_c9_dual_input_ports",
+            "two_awaited_ports_are_complete",
             |platform| run(platform, 2, |p, b, s| Dual::new(p, b, s)?.run().map(drop)),
             |platform| run(platform, 2, |p, b, s| DualUnconditional::new(p, b, s)?.run().map(drop)),
         )
         .contrasted(
-            "c2_c8_c9_dual_input_ports_in_two_attributes",
+            "ports_awaited_by_two_attributes_are_complete",
             |platform| run(platform, 2, |p, b, s| DualTwice::new(p, b, s)?.run().map(drop)),
             |platform| run(platform, 2, |p, b, s| DualHalf::new(p, b, s)?.run().map(drop)),
         )
         .contrasted(
-            "c3_c5_multi_receiver_port",
+            "all_messages_of_an_awaited_port_are_complete",
             |platform| run(platform, 3, |p, b, s| Multi::new(p, b, s)?.run().map(drop)),
             |platform| {
                 run(platform, 3, |p, b, s| MultiUnconditional::new(p, b, s)?.run().map(drop))
             },
         )
         .contrasted(
-            "c4_c7_mixed_ports",
+            "awaited_ports_of_both_kinds_are_complete",
             |platform| run(platform, 3, |p, b, s| Mixed::new(p, b, s)?.run().map(drop)),
             |platform| run(platform, 3, |p, b, s| MixedHalf::new(p, b, s)?.run().map(drop)),
         )

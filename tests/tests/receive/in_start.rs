@@ -1,20 +1,19 @@
-//! A1–A3: `tests/system/cuda_stream_alloc_in_start.cpp`.
+//! Streams that an operator allocates in `start`.
 
 use streamflow::prelude::*;
 use streamflow_tests::Suite;
 use streamflow_tests::kernels::slow_fill;
+use streamflow_tests::seen::{Seen, all, push_seen};
 use streamflow_tests::stereo::Counter;
+use streamflow_tests::tensors::{LEN, SLOW, holds, stream_number};
 
-use super::operators::{LEN, SLOW, Seen, all, holds, number, push_seen};
-
-pub(crate) fn tests(suite: Suite) -> Suite {
+pub(super) fn add(suite: Suite) -> Suite {
     suite
-        .ordered("a1_named_arg", a1_named_arg)
-        .ordered("a2_positional_resource", a2_positional_resource)
-        .ordered("a3_default_pool", a3_default_pool)
+        .ordered("a_stream_of_start_is_that_of_compute_in_each_run", with_pool)
+        .ordered("a_stream_of_start_needs_no_pool", without_pool)
 }
 
-/// `StreamAllocInStartOp`: it has a stream before its first tick. `image` is written on that stream and read on another
+/// It has a stream before its first tick. `image` is written on that stream and read on another
 /// one.
 #[operator(streams(test_stream))]
 struct AllocInStart {
@@ -32,7 +31,7 @@ impl Compute for AllocInStart {
         let found = cx.allocate_cuda_stream_named("found while running")?;
         let same = stream.raw() == again.raw() && found.raw() != stream.raw();
         push_seen(&self.seen, same && stream.device() == device(0));
-        self.in_start = Some(number(&stream)?);
+        self.in_start = Some(stream_number(&stream)?);
         Ok(())
     }
 
@@ -42,7 +41,7 @@ impl Compute for AllocInStart {
         let found = cx.allocate_cuda_stream_named("found while running")?;
         let mut image = cx.tensor([LEN], &stream)?;
         stream.launch::<slow_fill>(LEN, (&mut image, value, SLOW))?;
-        let same = self.in_start == Some(number(&stream)?);
+        let same = self.in_start == Some(stream_number(&stream)?);
         push_seen(&self.seen, same && holds(cx, &image, &found, value)?);
         Ok(())
     }
@@ -70,16 +69,9 @@ alloc_in_start!(
 );
 alloc_in_start!(WithoutPool, {});
 
-/// A stream that is allocated in `start` is on device 0, is cached by its name, and is still valid in `compute`. The
-/// node has a named pool.
-fn a1_named_arg(platform: &Platform) -> Result<bool> {
-    let seen = Seen::default();
-    WithPool::new(platform, seen.clone())?.run()?;
-    Ok(all(&seen) == [true; 4])
-}
-
-/// There is only one way to name a pool. Instead, a second run gives the same result.
-fn a2_positional_resource(platform: &Platform) -> Result<bool> {
+/// A stream that is allocated in `start` is on device 0, is cached by its name, and is still valid in `compute`. So it is in
+/// a second run.
+fn with_pool(platform: &Platform) -> Result<bool> {
     let seen = Seen::default();
     let mut graph = WithPool::new(platform, seen.clone())?;
     graph.run()?;
@@ -87,8 +79,8 @@ fn a2_positional_resource(platform: &Platform) -> Result<bool> {
     Ok(all(&seen) == [true; 8])
 }
 
-/// As A1, without a named pool.
-fn a3_default_pool(platform: &Platform) -> Result<bool> {
+/// The node has no named pool.
+fn without_pool(platform: &Platform) -> Result<bool> {
     let seen = Seen::default();
     WithoutPool::new(platform, seen.clone())?.run()?;
     Ok(all(&seen) == [true; 4])

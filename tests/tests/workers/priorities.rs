@@ -1,15 +1,14 @@
-//! N20: operators on real-time threads, `tests/system/realtime_ping_app.cpp.
+//! Operators on real-time threads.
 
 use std::fs;
 
 use streamflow::prelude::*;
 use streamflow::schedule::{Priority, Worker, Workers};
+use streamflow_tests::seen::{Seen, all, push_seen};
 use streamflow_tests::{Failed, Suite, check, check_equal};
 
-use super::operators::{Seen, all, push_seen};
-
-pub(crate) fn tests(suite: Suite) -> Suite {
-    suite.both("n20_realtime_threads", n20_realtime_threads)
+pub(super) fn add_to(suite: Suite) -> Suite {
+    suite.both("the_nodes_of_a_worker_have_its_priority", priorities)
 }
 
 const TICKS: u64 = 10;
@@ -62,9 +61,9 @@ graph! {
     }
 }
 
-/// Each node of the worker has its priority, where the system permits it. Elsewhere Holoscan goes on without it; here the
-/// run is an error, before a hook is called.
-fn n20_realtime_threads(platform: &Platform) -> Result<(), Failed> {
+/// Each node of the worker has its priority, where the system permits it. Elsewhere the run is an error, before a hook is
+/// called.
+fn priorities(platform: &Platform) -> Result<(), Failed> {
     for (priority, expected) in
         [(Priority::Fifo(1), Some([1, 1])), (Priority::RoundRobin(2), Some([2, 2]))]
     {

@@ -1,0 +1,43 @@
+//! Messages in pinned memory, which a test reads without a wait.
+
+use std::sync::Arc;
+
+use streamflow::memory::Pinned;
+use streamflow::prelude::*;
+
+use crate::kernels::slow_fill;
+use crate::layers::Blind;
+use crate::tensors::LEN;
+
+/// Sends the copy of a tensor full of `first + tick`, made in `cycles`, to pinned memory. The message is complete when the
+/// copy is.
+#[operator(streams(tx))]
+#[derive(Debug)]
+pub struct FlagTx {
+    /// The copy.
+    #[output]
+    flag: Pinned<f32>,
+    first: f32,
+    cycles: u64,
+}
+
+impl Compute for FlagTx {
+    fn compute(&mut self, io: FlagTxIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let stream = cx.allocate_cuda_stream(io.tx)?;
+        let mut image = cx.tensor([LEN], &stream)?;
+        let value = self.first + cx.tick() as f32;
+        stream.launch::<slow_fill>(LEN, (&mut image, value, self.cycles))?;
+        let flag = cx.download(&image, &stream)?.into_pinned();
+        io.flag.set_cuda_stream(&stream).emit(flag)
+    }
+}
+
+/// A platform without a race checker, on which a test can read memory without a wait. A checker would report the race
+/// before the data shows it.
+///
+/// # Errors
+/// Those of the driver.
+pub fn unchecked(blind: &Blind) -> Result<Platform> {
+    let builder = Platform::builder().race_check(false);
+    Ok(builder.driver(Arc::new(blind.clone()))?)
+}
