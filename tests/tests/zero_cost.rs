@@ -27,36 +27,28 @@ fn beyond(one: &Calls, other: &Calls) -> Vec<String> {
     one.iter().filter(more).map(|(name, count)| format!("{count} × {name}")).collect()
 }
 
-/// The assembly of the library with `port::zero_cost`, optimised, in its own directory.
+/// The assembly of the library with `port::zero_cost`, optimised. It is built beside the tests, so that the crates that it uses
+/// are there already.
 fn assembly() -> String {
-    let root = Path::new(env!("CARGO_TARGET_TMPDIR")).join("zero_cost");
+    let root = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("../Cargo.toml");
+    let assembly = root.join("tmp/zero_cost.s");
     let output = Command::new(cargo)
-        .args([
-            "rustc",
-            "--quiet",
-            "--offline",
-            "--package",
-            "streamflow",
-            "--lib",
-            "--manifest-path",
-        ])
+        .args(["rustc", "--quiet", "--offline", "--package", "streamflow", "--lib"])
+        .args(["--crate-type", "staticlib", "--manifest-path"])
         .arg(manifest)
         .arg("--target-dir")
-        .arg(&root)
-        .args(["--", "--cfg", "streamflow_zero_cost", "--emit", "asm"])
+        .arg(root)
+        .args(["--", "--cfg", "streamflow_zero_cost"])
+        .arg(format!("--emit=asm={}", assembly.display()))
         .args(["-C", "opt-level=3", "-C", "codegen-units=1", "-C", "debuginfo=0"])
         // The checks of debug builds are no cost of a release build.
         .args(["-C", "debug-assertions=off"])
         .output()
         .unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let entries = fs::read_dir(root.join("debug/deps")).unwrap().map(Result::unwrap);
-    let files = entries.filter(|entry| entry.file_name().to_string_lossy().ends_with(".s"));
-    // The directory may also have files of other compilers.
-    let newest = files.max_by_key(|entry| entry.metadata().unwrap().modified().unwrap());
-    fs::read_to_string(newest.unwrap().path()).unwrap()
+    fs::read_to_string(assembly).unwrap()
 }
 
 /// The calls between the label of a function of `zero_cost` and its end.

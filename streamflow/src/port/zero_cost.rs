@@ -32,8 +32,8 @@ pub fn with_states<'t>(
 /// The same tick without states: no type keeps these lines in their order.
 #[inline(never)]
 pub fn without_states(
-    (inlet, of_input): (&mut Inlet<Tensor<u16>>, &ExecutionContext),
-    (outlet, of_output): (&mut Outlet<Tensor<u16>>, &ExecutionContext),
+    (inlet, of_input): Input<'_>,
+    (outlet, of_output): Output<'_>,
     (acquired, sequence): (Option<Timestamp>, Option<u64>),
     cx: &ExecutionContext,
     work: Work,
@@ -60,7 +60,7 @@ pub fn without_states(
 
 #[inline(always)]
 fn emit(
-    (outlet, of_output): (&mut Outlet<Tensor<u16>>, &ExecutionContext),
+    (outlet, of_output): Output<'_>,
     (acquired, sequence): (Option<Timestamp>, Option<u64>),
     made: Tensor<u16>,
 ) -> crate::Result<()> {
@@ -77,7 +77,7 @@ fn emit(
 #[inline(never)]
 pub fn without_metadata(
     inlet: &mut Inlet<Tensor<u16>>,
-    (outlet, of_output): (&mut Outlet<Tensor<u16>>, &ExecutionContext),
+    (outlet, of_output): Output<'_>,
     cx: &ExecutionContext,
     work: Work,
 ) -> crate::Result<()> {
@@ -88,3 +88,27 @@ pub fn without_metadata(
     let stream = of_output.sending_stream(outlet.name)?;
     outlet.emit(made, of_output.metadata(), Some(stream), of_output)
 }
+
+/// The module is compiled into a static library, which exports no name, so that nothing but these functions and what they call
+/// is optimized.
+#[used]
+static KEPT: (WithStates, WithoutStates, WithoutMetadata) =
+    (with_states, without_states, without_metadata);
+
+type Input<'t> = (&'t mut Inlet<Tensor<u16>>, &'t ExecutionContext);
+type Output<'t> = (&'t mut Outlet<Tensor<u16>>, &'t ExecutionContext);
+type WithStates = for<'t> fn(
+    In<'t, &'t Tensor<u16>>,
+    Out<'t, Tensor<u16>, Internal>,
+    &'t ExecutionContext,
+    Work,
+) -> crate::Result<()>;
+type WithoutStates = fn(
+    Input<'_>,
+    Output<'_>,
+    (Option<Timestamp>, Option<u64>),
+    &ExecutionContext,
+    Work,
+) -> crate::Result<()>;
+type WithoutMetadata =
+    fn(&mut Inlet<Tensor<u16>>, Output<'_>, &ExecutionContext, Work) -> crate::Result<()>;
