@@ -11,8 +11,10 @@ mod locks;
 mod order;
 mod probe;
 mod random;
+mod replaced;
 mod sent;
 mod switch;
+mod threads;
 mod world;
 
 use super::Omission;

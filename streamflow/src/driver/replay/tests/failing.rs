@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 use std::thread;
 
 use super::SEEDS;
-use super::probe::{CLOSED, FAILS_RECORD, FAILS_WAIT, REACHED};
+use super::probe::{CLOSED, FAILS_GRAPH, FAILS_RECORD, FAILS_WAIT, REACHED};
 use super::world::{World, mixed, two_kernels};
 use crate::driver::replay::Omission;
 use crate::driver::{Driver, DriverError, DriverResult, MemorySource};
@@ -143,6 +143,63 @@ fn a_held_back_call_that_fails_is_the_last_one() {
         });
         there.join().unwrap();
     });
+}
+
+/// Stream 0 waits for stream 1 in a pass whose graph can't be launched. Stream 2 waits for both, for an earlier launch of
+/// stream 0, whose lane has made its mark before that wait. So this mark says nothing of stream 1.
+#[test]
+fn a_launch_that_fails_leaves_no_order_behind() {
+    let writes = |world: &World| {
+        world.mix(1, 2, 2, 7);
+        world.mix(1, 3, 2, 1);
+        world.record(2, 1);
+    };
+    let first = |event: usize| {
+        move |world: &World| {
+            two_kernels(world);
+            world.record(event, 0);
+        }
+    };
+    // Its lane comes after that of stream 0, by its mark.
+    let behind = |world: &World| {
+        world.wait(1, 0);
+        world.mix(1, 6, 0, 7);
+        world.mix(1, 7, 6, 1);
+        world.record(3, 1);
+    };
+    let reads = |world: &World| {
+        world.wait(2, 0);
+        world.wait(2, 2);
+        world.mix(2, 4, 3, 5);
+        world.mix(2, 5, 4, 1);
+    };
+    for seed in 0..SEEDS {
+        let mut world = World::new(seed, None);
+        for _ in 0..5 {
+            world.pass(writes);
+            world.pass(first(0));
+            world.pass(behind);
+            world.pass(reads);
+            (0..3).for_each(|stream| world.finish(stream));
+        }
+        let before = [2, 3, 4].map(|cell| world.now(cell));
+        let replayed = world.replayed();
+        world.pass(writes);
+        world.pass(first(0));
+        world.pass(behind);
+        world.driver.below().fails.store(FAILS_GRAPH, Ordering::Release);
+        world.pass(|world| {
+            world.wait(0, 2);
+            world.wait(0, 3);
+            first(1)(world);
+        });
+        assert_eq!(world.replayed(), replayed + 3, "seed {seed}: {}", world.report());
+        world.pass(reads);
+        assert_eq!(world.replayed(), replayed + 4, "seed {seed}: {}", world.report());
+        world.finish(2);
+        let written = mixed(before[1], mixed(before[0], before[0], 7), 1);
+        assert_eq!(world.now(4), mixed(before[2], written, 5), "seed {seed}");
+    }
 }
 
 #[test]

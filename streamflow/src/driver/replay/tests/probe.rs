@@ -1,39 +1,51 @@
 //! A simulator that fails or stops when a test wants it.
 
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 
+use crate::driver::graph::GraphNode;
 use crate::driver::host::HostDriver;
 use crate::driver::{
-    DeviceId, Driver, DriverError, DriverResult, Layer, LibraryCalls, RawEvent, RawStream,
+    DeviceId, Driver, DriverError, DriverResult, Launch, Layer, LibraryCalls, RawEvent, RawGraph,
+    RawStream,
 };
 
 /// The simulator, with a call that fails, or stops, when a test sets that.
 #[derive(Debug)]
 pub(super) struct Probe {
     host: HostDriver,
-    /// What the next wait, record or query of an event does.
+    /// The call that fails next.
     pub(super) fails: AtomicU8,
     /// Whether a host's wait for an event goes on.
     pub(super) gate: AtomicU8,
     /// Whether a stream's wait for an event goes on: it stops before it is made.
     pub(super) wait_gate: AtomicU8,
+    /// Whether the launch of a kernel goes on: it stops before it is made.
+    pub(super) launch_gate: AtomicU8,
     /// Whether it needs nothing of a library's call, as a device's driver.
     pub(super) is_passed_over: AtomicBool,
+    /// How many graphs were made.
+    pub(super) graphs: AtomicU64,
+    /// How often a stream was made to wait for an event.
+    pub(super) waits: AtomicU64,
+    /// Whether each question whether work is complete is answered by no, as of a device that is behind.
+    pub(super) is_behind: AtomicBool,
 }
 
 /// For `Probe::fails`.
 pub(super) const FAILS_WAIT: u8 = 1;
 pub(super) const FAILS_RECORD: u8 = 2;
 pub(super) const FAILS_QUERY: u8 = 3;
+pub(super) const FAILS_GRAPH: u8 = 4;
 /// For the gates: the next wait stops, and has stopped.
 pub(super) const CLOSED: u8 = 1;
 pub(super) const REACHED: u8 = 2;
 
 impl Probe {
     pub(super) fn new(host: HostDriver) -> Self {
-        let is_passed_over = AtomicBool::new(false);
-        let [fails, gate, wait_gate] = [(); 3].map(|()| AtomicU8::new(0));
-        Self { host, fails, gate, wait_gate, is_passed_over }
+        let [is_passed_over, is_behind] = [(); 2].map(|()| AtomicBool::new(false));
+        let [fails, gate, wait_gate, launch_gate] = [(); 4].map(|()| AtomicU8::new(0));
+        let [graphs, waits] = [(); 2].map(|()| AtomicU64::new(0));
+        Self { host, fails, gate, wait_gate, launch_gate, is_passed_over, graphs, waits, is_behind }
     }
 
     fn fails(&self, which: u8) -> DriverResult<()> {
@@ -73,6 +85,7 @@ unsafe impl Layer for Probe {
 
     unsafe fn wait_event(&self, stream: RawStream, event: RawEvent) -> DriverResult<()> {
         self.fails(FAILS_WAIT)?;
+        self.waits.fetch_add(1, Ordering::Relaxed);
         stop(&self.wait_gate);
         // SAFETY: the caller's contract.
         unsafe { self.host.wait_event(stream, event) }
@@ -80,8 +93,19 @@ unsafe impl Layer for Probe {
 
     unsafe fn query_event(&self, event: RawEvent) -> DriverResult<bool> {
         self.fails(FAILS_QUERY)?;
+        if self.is_behind.load(Ordering::Relaxed) {
+            return Ok(false);
+        }
         // SAFETY: the caller's contract.
         unsafe { self.host.query_event(event) }
+    }
+
+    unsafe fn query_stream(&self, stream: RawStream) -> DriverResult<bool> {
+        if self.is_behind.load(Ordering::Relaxed) {
+            return Ok(false);
+        }
+        // SAFETY: the caller's contract.
+        unsafe { self.host.query_stream(stream) }
     }
 
     unsafe fn record_event(&self, event: RawEvent, stream: RawStream) -> DriverResult<()> {
@@ -94,5 +118,27 @@ unsafe impl Layer for Probe {
         stop(&self.gate);
         // SAFETY: the caller's contract.
         unsafe { self.host.synchronize_event(event) }
+    }
+
+    unsafe fn launch(&self, stream: RawStream, launch: &Launch<'_>) -> DriverResult<()> {
+        stop(&self.launch_gate);
+        // SAFETY: the caller's contract.
+        unsafe { self.host.launch(stream, launch) }
+    }
+
+    unsafe fn create_graph(
+        &self,
+        device: DeviceId,
+        nodes: &[GraphNode<'_>],
+    ) -> DriverResult<RawGraph> {
+        self.graphs.fetch_add(1, Ordering::Relaxed);
+        // SAFETY: the caller's contract.
+        unsafe { self.host.create_graph(device, nodes) }
+    }
+
+    unsafe fn launch_graph(&self, graph: RawGraph, stream: RawStream) -> DriverResult<()> {
+        self.fails(FAILS_GRAPH)?;
+        // SAFETY: the caller's contract.
+        unsafe { self.host.launch_graph(graph, stream) }
     }
 }

@@ -1,0 +1,49 @@
+//! Which lane makes way for a new one.
+
+use std::sync::atomic::Ordering;
+
+use super::world::World;
+use crate::driver::replay::lane::MOST;
+
+/// More rotations of buffers than there are lanes.
+const ROTATIONS: usize = MOST + 8;
+
+/// A pass of each rotation: each has two cells of its own order.
+fn rotate(world: &mut World, finish: bool) {
+    let pairs = (0..64).map(|index| (index % 8, index / 8)).filter(|(one, two)| one != two);
+    for (one, two) in pairs.take(ROTATIONS) {
+        world.pass(|world| {
+            world.mix(0, one, two, 1);
+            world.mix(0, two, one, 1);
+        });
+        if finish {
+            world.finish(0);
+        }
+    }
+}
+
+fn graphs(world: &World) -> u64 {
+    world.driver.below().graphs.load(Ordering::Relaxed)
+}
+
+/// A graph for each of too many rotations would be made in each round, and launched never.
+#[test]
+fn a_lane_that_is_launched_now_and_then_is_not_replaced() {
+    let mut world = World::new(0, None);
+    (0..4).for_each(|_| rotate(&mut world, true));
+    assert_eq!(graphs(&world), MOST as u64, "{}", world.report());
+}
+
+/// The end of its work would be waited for, with the state locked.
+#[test]
+fn a_lane_with_work_on_the_device_is_not_replaced() {
+    let mut world = World::new(0, None);
+    world.run.set_eager();
+    world.driver.below().is_behind.store(true, Ordering::Relaxed);
+    rotate(&mut world, false);
+    assert_eq!(graphs(&world), MOST as u64, "{}", world.report());
+    world.finish(0);
+    world.driver.below().is_behind.store(false, Ordering::Relaxed);
+    rotate(&mut world, false);
+    assert!(graphs(&world) > MOST as u64, "{}", world.report());
+}
