@@ -121,11 +121,6 @@ impl State {
     ) -> DriverResult<Taken> {
         self.lost.usable(lost::name_of(&given))?;
         if self.yield_to(below, thread)? {
-            if let Given::Record(event, _) = given
-                && let Some(known) = self.events.get_mut(event.handle())
-            {
-                known.segment = 0;
-            }
             return Ok(Taken::Send);
         }
         let Some(mode) = self.mode_of(thread) else { return Ok(Taken::Send) };
