@@ -5,7 +5,7 @@ use std::cell::Cell;
 use super::bound;
 use super::mode::Taken;
 use super::outside::Awaited;
-use super::state::State;
+use super::state::{Sent, State};
 use super::trace::Given;
 use super::{Omission, Replaying};
 use crate::driver::{Driver, DriverResult, RawEvent, RawStream};
@@ -226,7 +226,7 @@ impl<D: Driver> Replaying<D> {
     fn sent(&self, stream: RawStream, done: DriverResult<()>) -> DriverResult<()> {
         self.with(|state, (thread, _)| {
             // Again: another thread may have launched a graph during the call.
-            state.stream(stream).dirty = true;
+            state.stream(stream).sent = Sent::Something;
             if done.is_err() {
                 state.spoil(thread);
             }

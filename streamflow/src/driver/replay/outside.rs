@@ -2,7 +2,7 @@
 
 use super::Omission;
 use super::lane::Lanes;
-use super::state::State;
+use super::state::{Sent, State};
 use crate::driver::{Driver, DriverResult, RawEvent, RawStream};
 
 /// What the host has to wait for.
@@ -12,7 +12,7 @@ impl State {
     /// Orders what is sent to a stream from now on after the launches that have work of it, and notes that something is.
     pub(super) fn settle(&mut self, below: &dyn Driver, stream: RawStream) -> DriverResult<()> {
         let known = self.stream(stream);
-        known.dirty = true;
+        known.sent = Sent::Something;
         let (tail, joined) = (known.tail, known.joined);
         if tail > joined && self.keeps(Omission::SentAfterLaunches) {
             self.join(below, stream)?;
@@ -88,8 +88,7 @@ impl State {
         let mut has_border = false;
         for place in 0..self.lanes[index].streams.len() {
             let (before, at) = self.lanes[index].streams[place];
-            let is_dirty = self.streams.at(at).is_none_or(|known| known.dirty);
-            if !is_dirty || !self.keeps(Omission::SentBefore) {
+            if !self.keeps(Omission::SentBefore) || !self.has_sent_work(below, before, at)? {
                 continue;
             }
             // SAFETY: the streams of a lane are live: a call for each was just asked for. The event is this layer's.
@@ -129,11 +128,27 @@ impl State {
             for place in 0..self.lanes[index].streams.len() {
                 let (_, at) = self.lanes[index].streams[place];
                 if let Some(known) = self.streams.at_mut(at) {
-                    known.dirty = false;
+                    known.sent = Sent::Nothing;
                 }
             }
         }
         self.order_after(below, index, after)
+    }
+
+    /// Whether a stream has work that was sent to it, and that the lanes don't come after. At the begin of a run most streams
+    /// have none, and a question costs the device nothing.
+    fn has_sent_work(
+        &mut self,
+        below: &dyn Driver,
+        stream: RawStream,
+        at: u32,
+    ) -> DriverResult<bool> {
+        let Some(known) = self.streams.at_mut(at) else { return Ok(true) };
+        // SAFETY: the caller makes calls for the stream, so it is live.
+        if known.sent == Sent::Perhaps && unsafe { below.query_stream(stream) }? {
+            known.sent = Sent::Nothing;
+        }
+        Ok(known.sent != Sent::Nothing)
     }
 
     /// The launch that the latest record of the event at this place belongs to, with its lane; 0 if the record was sent.

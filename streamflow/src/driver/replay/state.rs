@@ -71,13 +71,21 @@ pub(super) struct Stream {
     pub(super) tail: u64,
     /// What is sent to it comes after all launches up to this one.
     pub(super) joined: u64,
-    /// Whether something was sent to it that the lanes don't come after.
-    pub(super) dirty: bool,
+    pub(super) sent: Sent,
+}
+
+/// What was sent to a stream that the lanes don't come after.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sent {
+    Nothing,
+    /// Something, unless the stream has no work: while no run replayed, nobody has noted it.
+    Perhaps,
+    Something,
 }
 
 impl Default for Stream {
     fn default() -> Self {
-        Self { is_plain: false, tail: 0, joined: 0, dirty: true }
+        Self { is_plain: false, tail: 0, joined: 0, sent: Sent::Something }
     }
 }
 
@@ -216,7 +224,7 @@ impl State {
     /// Notes that something was sent to a stream directly.
     pub(super) fn note_queued(&mut self, stream: RawStream) {
         if self.keeps(Omission::Meanwhile) {
-            self.stream(stream).dirty = true;
+            self.stream(stream).sent = Sent::Something;
         }
     }
 
@@ -233,8 +241,9 @@ impl State {
                 return Ok(false);
             }
         }
-        let is_dirty = self.keeps(Omission::SentMeanwhile);
-        self.streams.iter_mut().for_each(|stream| stream.dirty = is_dirty);
+        if self.keeps(Omission::SentMeanwhile) {
+            self.streams.iter_mut().for_each(|stream| stream.sent = Sent::Perhaps);
+        }
         if self.keeps(Omission::RecordedMeanwhile) {
             self.events.iter_mut().for_each(|event| event.launch = 0);
         }

@@ -3,8 +3,9 @@
 //! # The invariant
 //!
 //! While the switch is off, no call needs the state, and none makes it wrong: no run replays, no call is held back, each
-//! launch of a graph is complete, no event holds a record of a launch, and each stream counts as one that something was sent
-//! to. So a call costs a relaxed load.
+//! launch of a graph is complete, no event holds a record of a launch, and each stream counts as one that something may have
+//! been sent to. So a call costs a relaxed load. The first launch of a run asks the driver whether a stream has work, and
+//! orders itself after the streams that have: an order costs the device a record and a wait for each stream.
 //!
 //! The switch goes on where a run begins its first pass. It goes off once the last run has ended and all launches are
 //! complete ([`State::rest`](super::state::State::rest)): at the end of that run, or at a later call that asks again. A run
@@ -24,8 +25,8 @@
 //!   stream only after it was handed over, and so after the call.
 //! - Several threads may make one stream wait, and allocate and free on it: the one of a memory pool. Each call that queues
 //!   something looks at the switch again when it is made, and notes that something was sent to its stream. If a launch has
-//!   asked for that stream's work before the call, the call sees the switch, since the driver below takes the calls for a
-//!   stream one after the other; else the launch comes after the call.
+//!   recorded the stream, or asked for its work, before the call, the call sees the switch, since the driver below takes the
+//!   calls for a stream one after the other; else the launch comes after the call.
 //! - A thread may record, or synchronise, a stream whose owner has work held back. It stores the number of the record, and
 //!   then reads the switch; the run sets the switch, and then reads the number for what it queues. Both threads make a
 //!   sequentially consistent fence in between. So the call finds the switch on, or the run counts on a later record: rule 2

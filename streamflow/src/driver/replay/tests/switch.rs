@@ -44,6 +44,33 @@ fn what_is_sent_while_no_run_replays_comes_before_later_launches() {
     });
 }
 
+/// An order costs the device a record and a wait for each stream. A stream of a trace gets one where it has work.
+#[test]
+fn the_first_launch_of_a_run_waits_for_no_stream_without_work() {
+    let mut world = World::new(0, None);
+    let pass = |world: &World| {
+        two_kernels(world);
+        world.mix(1, 2, 2, 5);
+        world.mix(2, 3, 3, 5);
+    };
+    finished_run(&mut world, pass);
+    let waits = |world: &World| world.driver.below().waits.load(Ordering::Relaxed);
+    let begins = |world: &mut World| {
+        let (before, replayed) = (waits(world), world.replayed());
+        world.pass(pass);
+        assert_eq!(world.replayed(), replayed + 1, "{}", world.report());
+        waits(world) - before
+    };
+    assert_eq!(begins(&mut world), 0);
+    (0..3).for_each(|stream| world.finish(stream));
+    world.leave();
+    // From here on the device is behind.
+    world.driver.below().is_behind.store(true, Ordering::Relaxed);
+    world.mix(1, 2, 2, 5);
+    assert_eq!(begins(&mut world), 3, "one for each stream, which may have work");
+    assert_eq!(begins(&mut world), 0);
+}
+
 /// The event holds a record of a launch of the first run, and then one of stream 2, which the second run waits for.
 #[test]
 fn what_is_recorded_while_no_run_replays_is_waited_for() {
