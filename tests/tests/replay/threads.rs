@@ -3,8 +3,10 @@
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 
+use streamflow::driver::replay::ReplayReport;
 use streamflow::prelude::*;
 use streamflow::testing::{Explorer, scope};
+use streamflow_tests::forms::Form;
 use streamflow_tests::kernels::{add_one, fill};
 use streamflow_tests::seen;
 use streamflow_tests::{Failed, Suite, check, check_equal};
@@ -17,6 +19,9 @@ pub(crate) fn add(suite: Suite) -> Suite {
         .both("a_thread_reads_memory_of_a_pass_that_is_held_back", |platform| run(platform, true))
         .both("a_thread_reads_memory_beside_passes", |platform| run(platform, false))
         .plain("runs_begin_and_end_beside_a_thread", explored)
+        .except(Form::Replayed, "its subject is a graph that is not replayed", |suite| {
+            suite.both("a_graph_of_another_thread_leaves_passes_whole", beside)
+        })
 }
 
 const TICKS: u64 = 160;
@@ -124,14 +129,87 @@ fn run(platform: &Platform, waits: bool) -> Result<(), Failed> {
     check_equal(seen::all(&got), vec![vec![fold; LEN]])?;
     let replay = replayed(&report)?;
     check(replay.replayed > WARM, || report.to_string())?;
+    check(!waits || interrupted(replay) > 0, || report.to_string())
+}
+
+/// The passes that a call of another thread has ended.
+fn interrupted(replay: &ReplayReport) -> u64 {
     let text = "another thread used the device meanwhile";
-    let interrupted: u64 = replay
-        .broken_by
-        .iter()
-        .filter(|(reason, _)| reason.what == text)
-        .map(|(_, passes)| passes)
-        .sum();
-    check(!waits || interrupted > 0, || report.to_string())
+    let found = replay.broken_by.iter().filter(|(reason, _)| reason.what == text);
+    found.map(|(_, passes)| passes).sum()
+}
+
+/// Folds each image. Within its hook, after its launch, a tick of another graph runs on another thread.
+#[operator]
+struct Lend {
+    #[input]
+    image: &Tensor<u32>,
+    to: Sender<()>,
+    back: Receiver<()>,
+    state: Option<Tensor<u32>>,
+}
+
+impl Compute for Lend {
+    fn compute(&mut self, io: LendIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let (image, stream) = io.image.receive().receive_cuda_stream(cx)?;
+        if self.state.is_none() {
+            self.state = Some(cx.upload(&[0; LEN])?);
+        }
+        let Some(state) = &mut self.state else { return Ok(()) };
+        stream.launch::<folded>(LEN, (state, image))?;
+        self.to.send(())?;
+        Ok(self.back.recv()?)
+    }
+}
+
+graph! {
+    #[replay]
+    struct Lending(to: Sender<()>, back: Receiver<()>) {
+        #[when(count(TICKS))] let source: Source = Source::new(None);
+        let lend: Lend = Lend::new(to, back, None);
+        source.image >> lend.image;
+    }
+}
+
+graph! {
+    struct Beside(got: Got) {
+        let source: Source = Source::new(None);
+        let fold: Fold = Fold::new(None, got);
+        source.image >> fold.image;
+    }
+}
+
+/// Each pass is held back while a whole tick of a graph that is not replayed runs on another thread.
+fn beside(platform: &Platform) -> Result<(), Failed> {
+    let platform = few(platform)?;
+    let (to, asked) = channel();
+    let (back, answers) = channel();
+    let got = Got::default();
+    let mut graph = Lending::new(&platform, to, answers)?;
+    let mut other = Beside::new(&platform, got.clone())?;
+    // What is made once is made.
+    (0..WARM).try_for_each(|_| other.tick().map(drop))?;
+    let (report, ended) = thread::scope(|scope| {
+        let runs = scope.spawn(move || -> Result<()> {
+            while let Ok(()) = asked.recv() {
+                other.tick()?;
+                back.send(())?;
+            }
+            Ok(other.end_run().map(drop)?)
+        });
+        let report = graph.run();
+        // Its sender goes with it, and so the other thread ends.
+        drop(graph);
+        (report, runs.join())
+    });
+    let report = report?;
+    ended.map_err(|_| Failed::msg("the other graph panicked"))??;
+    let fold = (0..WARM + TICKS)
+        .fold(0_u32, |fold, tick| fold.wrapping_mul(31).wrapping_add(image_of(tick)));
+    check_equal(seen::all(&got), vec![vec![fold; LEN]])?;
+    let replay = replayed(&report)?;
+    check_equal(interrupted(replay), 0)?;
+    check(replay.replayed > TICKS * 3 / 4, || report.to_string())
 }
 
 /// Enough that most ticks of a run are replayed.

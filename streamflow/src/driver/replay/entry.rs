@@ -4,7 +4,6 @@ use std::cell::Cell;
 
 use super::bound;
 use super::mode::Taken;
-use super::outside::Awaited;
 use super::state::{Sent, State};
 use super::trace::Given;
 use super::{Omission, Replaying};
@@ -29,15 +28,6 @@ impl Drop for Call {
     }
 }
 
-/// A thread that waits for lanes, until this is dropped, also if the wait unwinds.
-struct Waiting<'a, D: Driver>(&'a Replaying<D>);
-
-impl<D: Driver> Drop for Waiting<'_, D> {
-    fn drop(&mut self) {
-        self.0.with(|state, _| state.waiting -= 1);
-    }
-}
-
 /// The outcome of a look at the state, for a call.
 pub(super) enum Looked<R> {
     /// The call is held back.
@@ -47,7 +37,7 @@ pub(super) enum Looked<R> {
 }
 
 /// The number of the calling thread.
-fn thread() -> u64 {
+pub(super) fn thread() -> u64 {
     THREAD.try_with(|mark| std::ptr::from_ref(mark).addr() as u64).unwrap_or_default()
 }
 
@@ -97,11 +87,12 @@ impl<D: Driver> Replaying<D> {
     ) -> Option<Looked<R>> {
         // Another thread has the state, or this is a call from inside of another one: the long way.
         let mut state = self.state.try_lock()?;
-        if state.follower == thread() {
+        let thread = thread();
+        if state.follower == thread {
             let node = self.node.load(Ordering::Relaxed) as u32;
             return compare(&mut state, node).then_some(Looked::Held);
         }
-        if !state.is_beside(Some(stream)) {
+        if !state.is_beside(thread, Some(stream)) {
             return None;
         }
         beside(&mut state).map(Looked::Beside)
@@ -241,12 +232,31 @@ impl<D: Driver> Replaying<D> {
         what: &'static str,
         rule: Option<Omission>,
     ) -> DriverResult<()> {
-        let is_beside = || self.state.try_lock().is_some_and(|state| state.is_beside(stream));
-        if !self.is_on() || is_beside() {
+        let is_beside = |state: &State, thread| state.is_beside(thread, stream);
+        self.disturb_unless(is_beside, stream, what, rule)
+    }
+
+    /// Before a call that waits for all work of the device: also for what is held back of other streams.
+    pub(super) fn disturb_all(&self, stream: RawStream, what: &'static str) -> DriverResult<()> {
+        let is_beside = |state: &State, thread| {
+            state.is_beside(thread, None) && state.is_beside(thread, Some(stream))
+        };
+        self.disturb_unless(is_beside, Some(stream), what, None)
+    }
+
+    fn disturb_unless(
+        &self,
+        is_beside: impl Fn(&State, u64) -> bool,
+        stream: Option<RawStream>,
+        what: &'static str,
+        rule: Option<Omission>,
+    ) -> DriverResult<()> {
+        if !self.is_on() || self.state.try_lock().is_some_and(|state| is_beside(&state, thread())) {
             return Ok(());
         }
         let disturbed = self.with(|state, who| {
-            state.disturb(&self.below, who, what, rule)?;
+            let is_beside = is_beside(state, who.0);
+            state.disturb(&self.below, who, what, rule, is_beside)?;
             stream.map_or(Ok(()), |stream| state.settle(&self.below, stream))
         });
         disturbed.unwrap_or(Ok(()))
@@ -271,40 +281,6 @@ impl<D: Driver> Replaying<D> {
         }
     }
 
-    /// Before the host asks or waits. `launch` is the launch whose end is asked for.
-    pub(super) fn answer<R>(
-        &self,
-        launch: impl Fn(&mut State) -> u64,
-        ask: impl Fn(&mut State, u64) -> DriverResult<R>,
-    ) -> DriverResult<Option<R>> {
-        if let Some(mut state) = self.state.try_lock()
-            && state.is_beside(None)
-            && launch(&mut state) == 0
-        {
-            return Ok(None);
-        }
-        let answered = self.with_bodies(|state, (thread, _)| {
-            self.rest_by_now(state);
-            state.before_answer(&self.below, thread)?;
-            match launch(state) {
-                0 => Ok(None),
-                number => ask(state, number).map(Some),
-            }
-        });
-        answered.unwrap_or(Ok(None))
-    }
-
-    /// Waits for what the host must wait for, without the lock. [`State::awaited`] has counted this thread.
-    pub(super) fn wait_for(&self, list: &Awaited) -> DriverResult<()> {
-        let _waiting = Waiting(self);
-        for &(_, _, event) in list {
-            // SAFETY: a lane's event. No lane is destroyed while a thread waits for one.
-            unsafe { self.below.synchronize_event(event) }?;
-        }
-        self.with(|state, _| state.note_complete(list));
-        Ok(())
-    }
-
     /// Turns the switch off after the last run, if all launches are complete.
     pub(super) fn rest(&self, state: &mut State) -> DriverResult<()> {
         if state.is_resting && state.rest(&self.below)? {
@@ -316,7 +292,7 @@ impl<D: Driver> Replaying<D> {
 
     /// As [`rest`](Self::rest), at a call of somebody else, who does not get the error. The end of the next run tries again.
     #[inline]
-    fn rest_by_now(&self, state: &mut State) {
+    pub(super) fn rest_by_now(&self, state: &mut State) {
         if state.is_resting
             && let Err(error) = self.rest(state)
         {
@@ -325,11 +301,5 @@ impl<D: Driver> Replaying<D> {
                 tracing::warn!(%error, "graphs of runs that have ended could not be asked for their progress: calls stay slower");
             });
         }
-    }
-
-    /// The launch with work of a stream that the stream itself does not wait for.
-    pub(super) fn open_launch(state: &mut State, stream: RawStream) -> u64 {
-        let known = state.stream(stream);
-        if known.tail > known.joined { known.tail } else { 0 }
     }
 }

@@ -1,5 +1,6 @@
 //! The driver calls of a [`Replaying`].
 
+use super::answer::Asked;
 use super::bound;
 use super::entry::Looked;
 use super::state::State;
@@ -43,7 +44,7 @@ unsafe impl<D: Driver> Layer for Replaying<D> {
     unsafe fn destroy_stream(&self, stream: RawStream) -> DriverResult<()> {
         let forgotten: Option<DriverResult<()>> = self.with(|state, who| {
             if self.is_on() {
-                state.disturb(&self.below, who, "a stream that is destroyed", None)?;
+                state.disturb(&self.below, who, "a stream that is destroyed", None, false)?;
                 state.settle(&self.below, stream)?;
             }
             // Under the same lock, so that nothing is held back in between. Before the call: another thread may get the same
@@ -59,7 +60,7 @@ unsafe impl<D: Driver> Layer for Replaying<D> {
     unsafe fn hand_out(&self, stream: RawStream) {
         self.with(|state, who| {
             let what = "a stream whose handle other code gets";
-            let mut ready = state.disturb(&self.below, who, what, None);
+            let mut ready = state.disturb(&self.below, who, what, None, false);
             if ready.is_ok() && Self::open_launch(state, stream) != 0 {
                 // The caller needs no context for a handle, and the wait does.
                 let is_bound = bound::bind(&self.below, stream.device());
@@ -77,9 +78,8 @@ unsafe impl<D: Driver> Layer for Replaying<D> {
 
     unsafe fn query_stream(&self, stream: RawStream) -> DriverResult<bool> {
         if self.is_on() {
-            let launch = |state: &mut State| Self::open_launch(state, stream);
             let ask = |state: &mut State, number| state.is_complete(&self.below, number);
-            if self.answer(launch, ask)? == Some(false) {
+            if self.answer(Asked::Stream(stream), ask)? == Some(false) {
                 return Ok(false);
             }
         }
@@ -89,9 +89,8 @@ unsafe impl<D: Driver> Layer for Replaying<D> {
 
     unsafe fn synchronize_stream(&self, stream: RawStream) -> DriverResult<()> {
         if self.is_on() {
-            let launch = |state: &mut State| Self::open_launch(state, stream);
             let list = |state: &mut State, number| state.awaited(&self.below, number);
-            if let Some(list) = self.answer(launch, list)? {
+            if let Some(list) = self.answer(Asked::Stream(stream), list)? {
                 self.wait_for(&list)?;
             }
         }
@@ -124,6 +123,9 @@ unsafe impl<D: Driver> Layer for Replaying<D> {
             let is_next = |state: &mut State, node| state.is_next_record(node, stream, event);
             // Under the lock: the thread of a pass may hold back another record of the event.
             let beside = |state: &mut State| {
+                if !state.spares(event) {
+                    return None;
+                }
                 // SAFETY: the caller's contract.
                 let done = unsafe { self.below.record_event(event, stream) };
                 if done.is_ok() {
@@ -147,9 +149,8 @@ unsafe impl<D: Driver> Layer for Replaying<D> {
         if self.is_on() {
             let is_next = |state: &mut State, node| state.is_next_wait(node, stream, event);
             let beside = |state: &mut State| {
-                let is_sent = state.launch_of(event) == 0;
                 // SAFETY: the caller's contract.
-                is_sent.then(|| unsafe { self.below.wait_event(stream, event) })
+                state.is_sent(event).then(|| unsafe { self.below.wait_event(stream, event) })
             };
             return match self.look(stream, is_next, beside) {
                 Some(Looked::Held) => Ok(()),
@@ -164,9 +165,8 @@ unsafe impl<D: Driver> Layer for Replaying<D> {
 
     unsafe fn query_event(&self, event: RawEvent) -> DriverResult<bool> {
         if self.is_on() {
-            let launch = |state: &mut State| state.launch_of(event);
             let ask = |state: &mut State, number| state.is_complete(&self.below, number);
-            if let Some(complete) = self.answer(launch, ask)? {
+            if let Some(complete) = self.answer(Asked::Event(event), ask)? {
                 return Ok(complete);
             }
         }
@@ -176,9 +176,8 @@ unsafe impl<D: Driver> Layer for Replaying<D> {
 
     unsafe fn synchronize_event(&self, event: RawEvent) -> DriverResult<()> {
         if self.is_on() {
-            let launch = |state: &mut State| state.launch_of(event);
             let list = |state: &mut State, number| state.awaited(&self.below, number);
-            if let Some(list) = self.answer(launch, list)? {
+            if let Some(list) = self.answer(Asked::Event(event), list)? {
                 return self.wait_for(&list);
             }
         }
@@ -234,7 +233,7 @@ unsafe impl<D: Driver> Layer for Replaying<D> {
     }
 
     unsafe fn wait_for_device(&self, stream: RawStream) -> DriverResult<()> {
-        self.disturb(Some(stream), "a wait for the whole device", None)?;
+        self.disturb_all(stream, "a wait for the whole device")?;
         // SAFETY: the caller's contract.
         self.queued(stream, unsafe { self.below.wait_for_device(stream) })
     }

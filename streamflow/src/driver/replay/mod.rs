@@ -61,8 +61,14 @@
 //! All held-back calls are sent before a call that does not belong to a trace: a library's, a host function, an allocation
 //! or a free, a copy that blocks, a stream or event that other code made or that has options, a stream whose handle was
 //! given to other code, another device; then the rest of the pass goes as without replay. So it does when another thread
-//! submits, asks or waits. The end of the pass, a query and a synchronisation end the segment, so that its calls are
-//! sent, by one launch or one by one, before the answer.
+//! makes a call that may depend on what is held back. The end of the pass, a query and a synchronisation end the segment, so
+//! that its calls are sent, by one launch or one by one, before the answer.
+//!
+//! A call of another thread is *beside* the pass if no pass has had a call of its stream, and the event that it waits for or
+//! asks for holds a record that was sent. Nothing that is held back is before such a call: work depends on work of another
+//! stream by a record alone, and its memory is in order by the contract of [`Launch`](super::Launch). An event that a held-back
+//! wait is for is not recorded beside the pass, since the wait would be for the later record. A wait for the whole device is
+//! never beside a pass.
 //!
 //! A held-back call that fails when it is sent returns its error, with the operator that asked for it, to the call that
 //! made it be sent, and again at the end of the pass: the run fails. It had succeeded for its caller, who may have passed
@@ -72,6 +78,7 @@
 //!
 //! Each rule has a test in `tests/tests/replay`, which fails without it: see [`Omission`].
 
+mod answer;
 mod bound;
 mod cursor;
 mod edges;

@@ -141,10 +141,11 @@ impl State {
         if let Some(known) = lane.outside.get_mut(outside as usize)
             && (known.place, known.node) == (place, node)
             && (known.stream, known.event) == (stream, event)
-            && let Some(event) = self.events.at(known.at)
+            && let Some(event) = self.events.at_mut(known.at)
             && event.raw == Some(known.event)
             && event.segment != self.segment
         {
+            event.waited = self.segment;
             known.launched = (event.launch, event.lane);
             self.cursor.outside += 1;
             return true;
@@ -174,6 +175,7 @@ impl State {
 
     /// Holds back a wait for a record from outside of the segment, beside the trace that is followed.
     pub(super) fn hold_outside(&mut self, wait: Outside) {
+        self.note_waited(wait.at);
         let Some(lane) = self.lanes.get_mut(self.cursor.lane as usize) else { return };
         let place = self.cursor.outside as usize;
         match lane.outside.get_mut(place) {

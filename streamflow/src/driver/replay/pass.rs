@@ -99,13 +99,15 @@ impl State {
         }
     }
 
-    /// Another thread than that of the pass makes a call: sends what is held back. Returns whether the thread is another.
-    fn yield_to(&mut self, below: &dyn Driver, thread: u64) -> DriverResult<bool> {
+    /// Another thread than that of the pass makes a call: sends what is held back, unless the call is beside that. Returns
+    /// whether the thread is another.
+    fn yield_to(&mut self, below: &dyn Driver, thread: u64, is_beside: bool) -> DriverResult<bool> {
         let Some(pass) = &self.pass else { return Ok(true) };
         if pass.thread == thread {
             return Ok(false);
         }
-        if pass.mode.holds() && self.is_holding() && self.keeps(Omission::Threads) {
+        let yields = !is_beside && self.keeps(Omission::Threads);
+        if yields && pass.mode.holds() && self.is_holding() {
             self.interrupt(below, "another thread used the device meanwhile", None)?;
         }
         Ok(true)
@@ -120,7 +122,13 @@ impl State {
         given: Given<'_>,
     ) -> DriverResult<Taken> {
         self.lost.usable(lost::name_of(&given))?;
-        if self.yield_to(below, thread)? {
+        let is_beside = self.is_beside(thread, Some(stream))
+            && match given {
+                Given::Record(event, _) => self.spares(event),
+                Given::Wait(event, _) => self.is_sent(event),
+                _ => true,
+            };
+        if self.yield_to(below, thread, is_beside)? {
             return Ok(Taken::Send);
         }
         let Some(mode) = self.mode_of(thread) else { return Ok(Taken::Send) };
@@ -128,6 +136,7 @@ impl State {
         if mode == Mode::Send {
             return Ok(Taken::Send);
         }
+        self.stream(stream).is_in_passes = true;
         let given = match given {
             Given::Wait(event, _) => match self.events.get(event.handle()) {
                 Some(known) if known.segment == self.segment => Given::Wait(event, known.place),
@@ -207,7 +216,10 @@ impl State {
         }
         match mode {
             Mode::Follow => self.hold_outside(wait),
-            _ => self.outside.push(wait),
+            _ => {
+                self.note_waited(wait.at);
+                self.outside.push(wait);
+            }
         }
         Ok(Taken::Held)
     }
@@ -259,9 +271,10 @@ impl State {
         (thread, node): (u64, u32),
         what: &'static str,
         rule: Option<Omission>,
+        is_beside: bool,
     ) -> DriverResult<()> {
         self.lost.usable(what)?;
-        if self.yield_to(below, thread)? || rule.is_some_and(|rule| !self.keeps(rule)) {
+        if self.yield_to(below, thread, is_beside)? || rule.is_some_and(|rule| !self.keeps(rule)) {
             return Ok(());
         }
         self.note_work();
@@ -272,9 +285,14 @@ impl State {
     }
 
     /// The host asks or waits for something next.
-    pub(super) fn before_answer(&mut self, below: &dyn Driver, thread: u64) -> DriverResult<()> {
+    pub(super) fn before_answer(
+        &mut self,
+        below: &dyn Driver,
+        thread: u64,
+        is_beside: bool,
+    ) -> DriverResult<()> {
         self.lost.usable("an answer to the host")?;
-        if self.yield_to(below, thread)? || !self.keeps(Omission::Answered) {
+        if self.yield_to(below, thread, is_beside)? || !self.keeps(Omission::Answered) {
             return Ok(());
         }
         if self.mode_of(thread).is_some_and(|mode| mode != Mode::Send) {

@@ -72,6 +72,8 @@ pub(super) struct Stream {
     /// What is sent to it comes after all launches up to this one.
     pub(super) joined: u64,
     pub(super) sent: Sent,
+    /// Whether a pass has had a call of it, so that one may be held back.
+    pub(super) is_in_passes: bool,
 }
 
 /// What was sent to a stream that the lanes don't come after.
@@ -85,7 +87,7 @@ pub(super) enum Sent {
 
 impl Default for Stream {
     fn default() -> Self {
-        Self { is_plain: false, tail: 0, joined: 0, sent: Sent::Something }
+        Self { is_plain: false, tail: 0, joined: 0, sent: Sent::Something, is_in_passes: false }
     }
 }
 
@@ -100,6 +102,8 @@ pub(super) struct Event {
     /// The segment in which it was recorded last, and the record's place there.
     pub(super) segment: u64,
     pub(super) place: u32,
+    /// The segment that has held back a wait for a record of it from outside, the latest.
+    pub(super) waited: u64,
     /// Whether its records can be held back: it was made here without timing.
     pub(super) is_plain: bool,
 }
@@ -208,17 +212,53 @@ impl State {
         }
     }
 
-    /// Whether a call, for a stream or for none, needs nothing of this state and changes nothing of it: no pass is under way,
-    /// and the stream comes after each launch that has work of it. Then it counts as one that something was sent to: only a
-    /// launch with work of it ends that.
+    /// Whether a call of a thread, for a stream or for none, needs nothing of this state and changes nothing of it. Then the
+    /// stream counts as one that something was sent to: only a launch with work of it ends that.
+    ///
+    /// While no pass is under way, that is so if the stream comes after each launch that has work of it. Beside a pass of
+    /// another thread it is so if no pass has had a call of the stream. Events are looked at [apart](Self::spares).
     #[inline]
-    pub(super) fn is_beside(&self, stream: Option<RawStream>) -> bool {
-        let is_idle = self.pass.is_none() && !self.is_resting && self.lost.cause().is_none();
+    pub(super) fn is_beside(&self, thread: u64, stream: Option<RawStream>) -> bool {
         let is_clear = |stream| {
             let known = self.streams.get(stream_key(stream));
-            known.is_some_and(|known| known.tail <= known.joined)
+            known.is_some_and(|known| match &self.pass {
+                None => known.tail <= known.joined,
+                Some(_) => !known.is_in_passes,
+            })
         };
-        is_idle && stream.is_none_or(is_clear)
+        self.is_idle(thread) && stream.map_or(self.pass.is_none(), is_clear)
+    }
+
+    /// Whether a thread is in no pass, no call is refused, and nobody asks any more whether the launches are complete.
+    #[inline]
+    pub(super) fn is_idle(&self, thread: u64) -> bool {
+        let is_other = self.pass.as_ref().is_none_or(|pass| pass.thread != thread);
+        is_other && !self.is_resting && self.lost.cause().is_none()
+    }
+
+    /// Whether a record of an event changes nothing for what is held back: no held-back call records the event or waits for
+    /// it.
+    #[inline]
+    pub(super) fn spares(&self, event: RawEvent) -> bool {
+        let is_awaited = |known: &Event| known.waited == self.segment;
+        let known = self.events.get(event.handle());
+        self.pass.is_none() || self.is_sent(event) && !known.is_some_and(is_awaited)
+    }
+
+    /// Whether the latest record of an event was sent: it is neither held back nor that of a launch.
+    #[inline]
+    pub(super) fn is_sent(&self, event: RawEvent) -> bool {
+        let holds = self.mode().is_some_and(Mode::holds);
+        let is_held = |known: &Event| holds && known.segment == self.segment;
+        let known = self.events.get(event.handle());
+        known.is_none_or(|known| known.launch == 0 && !is_held(known))
+    }
+
+    /// Notes that a wait for a record from outside of the segment is held back, of the event at this place.
+    pub(super) fn note_waited(&mut self, at: u32) {
+        if let Some(known) = self.events.at_mut(at) {
+            known.waited = self.segment;
+        }
     }
 
     /// Notes that something was sent to a stream directly.

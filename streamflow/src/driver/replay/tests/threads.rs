@@ -5,7 +5,130 @@ use std::thread;
 
 use super::SEEDS;
 use super::probe::{CLOSED, REACHED};
-use super::world::{World, mixed};
+use super::world::{World, mixed, two_kernels};
+use crate::driver::replay::mode::Taken;
+use crate::driver::replay::trace::Given;
+use crate::driver::{Driver, MemorySource};
+
+/// Makes calls on a thread of their own, and returns when they are made.
+fn there(world: &World, calls: impl FnOnce() + Send) {
+    let calls = || {
+        world.bind();
+        calls();
+    };
+    thread::scope(|scope| scope.spawn(calls).join().unwrap());
+}
+
+/// Cells 0 and 1 after so many times `two_kernels`.
+fn after(times: u64) -> (u64, u64) {
+    (0..times).fold((0, 0), |(first, second), _| {
+        let first = mixed(first, first, 5);
+        (first, mixed(second, first, 1))
+    })
+}
+
+/// Calls of a thread with a stream and an event that no pass has had: nothing that is held back depends on them.
+#[test]
+fn a_pass_is_held_back_while_another_thread_has_work_of_its_own() {
+    for seed in 0..SEEDS {
+        let mut world = World::new(seed, None);
+        (0..5).for_each(|_| world.pass(two_kernels));
+        let replayed = world.replayed();
+        world.pass(|world| {
+            two_kernels(world);
+            there(world, || {
+                let (driver, stream) = (&world.driver, world.streams[2]);
+                let range = world.cells[4].range();
+                world.mix(2, 2, 2, 7);
+                world.record(3, 2);
+                world.wait(2, 3);
+                while !world.query(3) {}
+                world.finish_event(3);
+                // SAFETY: a live stream, and memory that lives long enough.
+                unsafe {
+                    driver.fill(stream, range, 1).unwrap();
+                    driver.recycle(stream, range).unwrap();
+                    let own = driver.allocate(stream, 8, MemorySource::Unused).unwrap();
+                    driver.free(stream, own).unwrap();
+                    while !driver.query_stream(stream).unwrap() {}
+                }
+                // As a call that finds the state locked.
+                let given = Given::Fill(range, 1);
+                let taken =
+                    driver.with(|state, who| state.take(driver.below(), who, stream, given));
+                assert_eq!(taken.unwrap().unwrap(), Taken::Send);
+                world.finish(2);
+                assert_eq!(world.now(2), mixed(0, 0, 7), "seed {seed}");
+            });
+        });
+        assert_eq!(world.replayed(), replayed + 1, "seed {seed}: {}", world.report());
+        world.finish(0);
+        assert_eq!((world.now(0), world.now(1)), after(6), "seed {seed}");
+    }
+}
+
+/// The thread's stream is its own, and it waits for a record that is held back, or for the whole device. A pass is held back
+/// as the trace of a lane, and as one that becomes a lane at its end.
+#[test]
+fn what_is_held_back_is_sent_before_another_thread_waits_for_it() {
+    let waits: [fn(&World); 3] = [
+        |world| world.wait(2, 0),
+        |world| world.finish_event(0),
+        // SAFETY: a live stream.
+        |world| unsafe { world.driver.wait_for_device(world.streams[2]) }.unwrap(),
+    ];
+    let forms = [0, 5].map(|known| waits.map(|waits| (known, waits))).concat();
+    let each = (0..SEEDS).flat_map(|seed| forms.iter().map(move |form| (seed, *form)));
+    for (seed, (known, waits)) in each {
+        let mut world = World::new(seed, None);
+        if known == 0 {
+            world.run.set_eager();
+        }
+        let pass = |world: &World| {
+            two_kernels(world);
+            world.record(0, 0);
+        };
+        (0..known).for_each(|_| world.pass(pass));
+        world.pass(|world| {
+            pass(world);
+            there(world, || {
+                waits(world);
+                world.mix(2, 2, 1, 0);
+                world.finish(2);
+            });
+        });
+        let expected = after(known + 1);
+        assert_eq!(world.now(2), mixed(0, expected.1, 0), "seed {seed}");
+        assert_eq!((world.now(0), world.now(1)), expected, "seed {seed}");
+    }
+}
+
+/// A wait that is held back would be for the later record of its event. The wait is one of earlier passes, a new one, or one of
+/// a pass that becomes a lane at its end.
+#[test]
+fn what_is_held_back_is_sent_before_another_thread_records_an_event_again() {
+    let waits = |world: &World| {
+        world.wait(0, 2);
+        two_kernels(world);
+    };
+    let known: [Option<fn(&World)>; 3] = [Some(waits), Some(two_kernels), None];
+    for (known, (event, is_replayed)) in
+        known.iter().flat_map(|known| [(3, true), (2, false)].map(|it| (known, it)))
+    {
+        let mut world = World::new(0, None);
+        world.record(2, 2);
+        match known {
+            Some(pass) => (0..5).for_each(|_| world.pass(pass)),
+            None => world.run.set_eager(),
+        }
+        let replayed = world.replayed();
+        world.pass(|world| {
+            waits(world);
+            there(world, || world.record(event, 2));
+        });
+        assert_eq!(world.replayed() > replayed, is_replayed, "{event}: {}", world.report());
+    }
+}
 
 /// A thread is in the middle of a launch on stream 1, which is sent, when a pass launches a graph with work of that stream.
 /// The next graph relies on the launch.

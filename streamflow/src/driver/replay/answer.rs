@@ -1,0 +1,71 @@
+//! What comes before an answer to the host, and before it waits.
+
+use super::Replaying;
+use super::entry::thread;
+use super::outside::Awaited;
+use super::state::State;
+use crate::driver::{Driver, DriverResult, RawEvent, RawStream};
+
+/// What the host asks or waits for.
+#[derive(Clone, Copy)]
+pub(super) enum Asked {
+    Stream(RawStream),
+    Event(RawEvent),
+}
+
+/// A thread that waits for lanes, until this is dropped, also if the wait unwinds.
+struct Waiting<'a, D: Driver>(&'a Replaying<D>);
+
+impl<D: Driver> Drop for Waiting<'_, D> {
+    fn drop(&mut self) {
+        self.0.with(|state, _| state.waiting -= 1);
+    }
+}
+
+impl<D: Driver> Replaying<D> {
+    /// Before the host asks or waits. `ask` gets the launch that the answer is about. `None` if no launch is asked for.
+    pub(super) fn answer<R>(
+        &self,
+        asked: Asked,
+        ask: impl Fn(&mut State, u64) -> DriverResult<R>,
+    ) -> DriverResult<Option<R>> {
+        let is_beside = |state: &State, thread| match asked {
+            Asked::Stream(stream) => state.is_beside(thread, Some(stream)),
+            Asked::Event(event) => state.is_idle(thread) && state.is_sent(event),
+        };
+        if self.state.try_lock().is_some_and(|state| is_beside(&state, thread())) {
+            return Ok(None);
+        }
+        let answered = self.with_bodies(|state, (thread, _)| {
+            self.rest_by_now(state);
+            let is_beside = is_beside(state, thread);
+            state.before_answer(&self.below, thread, is_beside)?;
+            let launch = match asked {
+                Asked::Stream(stream) => Self::open_launch(state, stream),
+                Asked::Event(event) => state.launch_of(event),
+            };
+            match launch {
+                0 => Ok(None),
+                number => ask(state, number).map(Some),
+            }
+        });
+        answered.unwrap_or(Ok(None))
+    }
+
+    /// Waits for what the host must wait for, without the lock. [`State::awaited`] has counted this thread.
+    pub(super) fn wait_for(&self, list: &Awaited) -> DriverResult<()> {
+        let _waiting = Waiting(self);
+        for &(_, _, event) in list {
+            // SAFETY: a lane's event. No lane is destroyed while a thread waits for one.
+            unsafe { self.below.synchronize_event(event) }?;
+        }
+        self.with(|state, _| state.note_complete(list));
+        Ok(())
+    }
+
+    /// The launch with work of a stream that the stream itself does not wait for.
+    pub(super) fn open_launch(state: &mut State, stream: RawStream) -> u64 {
+        let known = state.stream(stream);
+        if known.tail > known.joined { known.tail } else { 0 }
+    }
+}
