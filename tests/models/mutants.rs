@@ -66,7 +66,7 @@ const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "clock_before_the_wait",
         invariant: "order 3",
-        file: "stream/seen.rs",
+        file: "stream/seen/mod.rs",
         edits: &[
             ("        call()?;\n", ""),
             ("own);\n        Ok(())\n", "own);\n        call()\n"),
@@ -77,7 +77,7 @@ const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "clock_of_a_refused_wait",
         invariant: "order 3",
-        file: "stream/seen.rs",
+        file: "stream/seen/mod.rs",
         edits: &[("        call()?;\n", "        let _ = call();\n")],
         model: "stream::models::a_wait_that_is_refused",
         expected: "a wait is skipped too early",
@@ -85,7 +85,7 @@ const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "clock_that_falls",
         invariant: "order 3",
-        file: "stream/clock.rs",
+        file: "stream/seen/clock.rs",
         edits: &[(
             "        match place.compare_exchange(",
             "        return place.store(after, Ordering::Release);\n        #[allow(unreachable_code)]\n        match place.compare_exchange(",
@@ -96,7 +96,7 @@ const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "entry_of_another_stream",
         invariant: "order 4",
-        file: "stream/clock.rs",
+        file: "stream/seen/clock.rs",
         edits: &[("if entry.stream() == stream { entry.record() } else { 0 }", "entry.record()")],
         model: "stream::models::waits_that_share_an_entry",
         expected: "a wait is skipped too early",
@@ -104,7 +104,7 @@ const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "latest_wait_of_another_stream",
         invariant: "order 4",
-        file: "stream/latest.rs",
+        file: "stream/seen/latest.rs",
         edits: &[(".wrapping_sub(first) <= later", ".wrapping_sub(first) <= u64::MAX")],
         model: "stream::models::waits_that_share_an_entry",
         expected: "a wait is skipped too early",
@@ -137,8 +137,8 @@ const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "complete_up_to_the_latest",
         invariant: "order 5",
-        file: "stream/found.rs",
-        edits: &[("own.set_complete(record.number)", "own.set_complete(own.recorded())")],
+        file: "stream/seen/complete.rs",
+        edits: &[("    own.note(number);\n", "    own.note(u64::MAX);\n")],
         model: "stream::models::a_query_while_the_ring_turns",
         expected: "counts as complete",
     },

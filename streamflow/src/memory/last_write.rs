@@ -1,4 +1,6 @@
 //! The only write of a block, in one word that is read without a lock.
+//!
+//! The word is a fact about the block. The knowledge of a stream, with which it is compared, is in `stream::seen`.
 
 use crate::driver::AccessMode;
 use crate::stream::{Ordered, Point};

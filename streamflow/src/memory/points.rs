@@ -1,4 +1,7 @@
 //! A small set of points, almost always empty or with one point.
+//!
+//! A point may have a mark: a stream has waited for it. Other knowledge of streams is in `stream::seen`, but a mark goes
+//! with its point.
 
 use std::hint::cold_path;
 

@@ -38,12 +38,9 @@
 
 mod assign;
 mod awaited;
-mod clock;
 mod division;
 mod external;
-mod found;
 mod green;
-mod latest;
 mod live_pool;
 mod order;
 mod ordered;

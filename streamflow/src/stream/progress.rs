@@ -1,7 +1,7 @@
 //! How far a stream is, for the host: queries, blocking waits, and what they found.
 
-use super::found::found_complete;
 use super::ring::Record;
+use super::seen::found_complete;
 use super::{Point, StreamTable, Timeline};
 use crate::driver::{DriverResult, Event, Note};
 
@@ -39,7 +39,7 @@ impl Timeline {
     fn host_record(&self, number: u64) -> DriverResult<(Record, Event<'_>)> {
         self.ready_to_query()?;
         let mut kept = self.host_record.record.lock();
-        if self.records.is_complete(kept.number) {
+        if self.records.complete.has(kept.number) {
             self.bind_to_record()?;
             match self.record_outside_the_ring(self.host_record.event.get())? {
                 Some(record) => *kept = record,
@@ -68,12 +68,12 @@ impl Timeline {
     /// As [`StreamTable::is_known_complete`], for a record of this stream.
     #[inline]
     pub(super) fn is_known_complete(&self, number: u64) -> bool {
-        self.records.is_complete(number)
+        self.records.complete.has(number)
     }
 
     /// Whether a thread has found it complete before. If so, the driver is notified that the host relies on that.
     fn is_found_complete(&self, table: &StreamTable, number: u64) -> bool {
-        let is_complete = self.records.is_complete(number);
+        let is_complete = self.records.complete.has(number);
         if is_complete {
             self.rely(table, number, None);
         }
@@ -107,7 +107,14 @@ impl Timeline {
     /// Notes that the host has found a record complete, and so everything that it covers (rule 5 of
     /// [`order`](super::order)).
     fn found_complete(&self, table: &StreamTable, record: &Record) {
-        found_complete(&self.records, record, |stream| &table.timeline(stream).records);
+        let records = |stream| &table.timeline(stream).records;
+        found_complete(
+            &self.records.complete,
+            record.number,
+            record.covered,
+            |stream| &records(stream).complete,
+            |stream, number| records(stream).covered_by(number),
+        );
     }
 
     /// The record that covers record `number`, for a query of the host. It leaves the bound device alone, since the
@@ -128,14 +135,14 @@ impl Timeline {
         // Once it is complete, no event of it is needed.
         let number = self.records.number_without_event();
         self.synchronize_stream()?;
-        self.records.set_complete(number);
+        self.records.complete.note(number);
         Ok(())
     }
 
     /// Marks all work as complete although it is not: for controls.
     #[cfg(test)]
     pub(crate) fn mark_all_complete_wrongly(&self) {
-        self.records.set_complete(u64::MAX);
+        self.records.complete.note(u64::MAX);
     }
 }
 
@@ -155,7 +162,7 @@ impl StreamTable {
     /// The latest record of a point's stream that a thread has found complete.
     #[inline]
     pub(crate) fn latest_known_complete(&self, point: Point) -> u64 {
-        self.timeline(point.stream).records.latest_complete()
+        self.timeline(point.stream).records.complete.latest()
     }
 
     /// Whether a record that covers `point`, which is of this platform, was made.

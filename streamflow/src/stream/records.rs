@@ -2,9 +2,8 @@
 //! calls no driver: each call is a parameter, so that [models](crate::sync) can execute it. [`order`](super::order) has
 //! the rules that are cited here.
 
-use super::clock::Snapshot;
 use super::ring::{Record, Ring};
-use super::seen::Seen;
+use super::seen::{Complete, Seen, Snapshot};
 use crate::lock::{Held, Lock};
 use crate::sync::{AtomicBool, AtomicU64, Ordering, fence};
 use std::hint::cold_path;
@@ -16,8 +15,8 @@ use std::hint::cold_path;
 pub(super) struct Records {
     /// How many records were begun, and whether a point was taken since the last one.
     state: AtomicU64,
-    /// The number of the latest record that is known to be complete.
-    completed: AtomicU64,
+    /// What the host knows of the stream.
+    pub(super) complete: Complete,
     /// The stream was an external one and may be destroyed: nothing is queued on it any more, and the last record
     /// covers all that was.
     detached: AtomicBool,
@@ -35,7 +34,7 @@ impl Records {
     pub(super) fn new() -> Self {
         Self {
             state: AtomicU64::new(0),
-            completed: AtomicU64::new(0),
+            complete: Complete::new(),
             detached: AtomicBool::new(false),
             recording: AtomicBool::new(false),
             ring: Lock::default(),
@@ -274,23 +273,6 @@ impl Records {
         }
         self.detached.store(false, Ordering::Release);
         Ok(())
-    }
-
-    /// Whether a thread has found a record complete.
-    #[inline]
-    pub(super) fn is_complete(&self, number: u64) -> bool {
-        self.latest_complete() >= number
-    }
-
-    /// The latest record that a thread has found complete.
-    #[inline]
-    pub(super) fn latest_complete(&self) -> u64 {
-        self.completed.load(Ordering::Acquire)
-    }
-
-    /// Notes that a record is complete. Returns whether it was not known before.
-    pub(super) fn set_complete(&self, number: u64) -> bool {
-        self.completed.fetch_max(number, Ordering::AcqRel) < number
     }
 
     /// What a record covers, if it is still in the ring. A later record would cover more.

@@ -1,6 +1,6 @@
 //! The latest records of one stream: an event each, and what the record covers.
 
-use super::clock::{ENTRIES, Entry, Snapshot};
+use super::seen::{ENTRIES, Entry, Snapshot};
 
 /// The most events per stream: about as many as the records of one stream that are still waited for. A wait for a record
 /// that was overwritten is a wait for a later one.
@@ -168,13 +168,13 @@ impl Ring {
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
     use super::*;
-    use crate::stream::clock::Clock;
+    use crate::stream::seen::Seen;
 
     fn record(ring: &mut Ring, number: u64) -> usize {
-        let clock = Clock::new();
-        clock.raise(1, 1000 + number);
+        let seen = Seen::new();
+        seen.note_complete(1, 1000 + number);
         let slot = ring.clear(number);
-        clock.snapshot(ring.covered(slot));
+        seen.snapshot(ring.covered(slot));
         ring.set(number, slot);
         slot
     }

@@ -128,7 +128,7 @@ impl StreamTable {
 
     /// Whether no clock has forgotten a stream because there are too many.
     pub(crate) fn remembers_each_stream(&self) -> bool {
-        self.timelines.count() <= super::clock::ENTRIES
+        self.timelines.count() <= super::seen::ENTRIES
     }
 
     /// Whether a stream of this platform is a device's default stream.

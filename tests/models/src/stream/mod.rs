@@ -1,11 +1,5 @@
 //! The library's streams, and their models.
 
-#[path = "../../../../streamflow/src/stream/clock.rs"]
-mod clock;
-#[path = "../../../../streamflow/src/stream/found.rs"]
-mod found;
-#[path = "../../../../streamflow/src/stream/latest.rs"]
-mod latest;
 #[path = "../../../../streamflow/src/stream/order.rs"]
 mod order;
 #[path = "../../../../streamflow/src/stream/ordered.rs"]
@@ -18,7 +12,7 @@ mod progress;
 mod records;
 #[path = "../../../../streamflow/src/stream/ring.rs"]
 mod ring;
-#[path = "../../../../streamflow/src/stream/seen.rs"]
+#[path = "../../../../streamflow/src/stream/seen/mod.rs"]
 mod seen;
 #[path = "../../../../streamflow/src/driver/replay/switch.rs"]
 mod switch;

@@ -2,11 +2,10 @@
 
 use std::sync::Mutex as Plain;
 
-use super::found::found_complete;
 use super::ordered::Ordered;
 use super::records::Records;
 use super::ring::{RING, Record};
-use super::seen::Seen;
+use super::seen::{Seen, found_complete};
 use super::switch::Switch;
 use super::{PlatformNumber, Point};
 use crate::explore::{Observed, plain};
@@ -194,7 +193,7 @@ impl World {
             let mut done = plain(&self.done);
             *done = std::array::from_fn(|index| done[index].max(queue[index]));
         });
-        records.set_complete(number);
+        records.complete.note(number);
     }
 
     pub(crate) fn close(&self, stream: usize) -> Result<(), Refused> {
@@ -214,7 +213,7 @@ impl World {
         if on.implies(point) {
             return Ok(());
         }
-        if self.streams[of].records.is_complete(point.record) {
+        if self.streams[of].records.complete.has(point.record) {
             self.streams[stream].seen.note_complete(point.stream, point.record);
             return Ok(());
         }
@@ -239,11 +238,14 @@ impl World {
     /// The host queries a point; the driver answers "complete".
     pub(crate) fn find_complete(&self, point: Point) -> Result<(), Refused> {
         let of = point.stream as usize;
-        if !self.streams[of].records.is_complete(point.record) {
+        if !self.streams[of].records.complete.has(point.record) {
             let record = self.covering(point)?;
             self.query_event(of, record.slot);
             let records = |stream: u32| &self.streams[stream as usize].records;
-            found_complete(&self.streams[of].records, &record, records);
+            let own = &self.streams[of].records.complete;
+            let covered_by = |stream, number| records(stream).covered_by(number);
+            let complete = |stream| &records(stream).complete;
+            found_complete(own, record.number, record.covered, complete, covered_by);
         }
         Ok(())
     }
@@ -272,7 +274,7 @@ impl World {
         let done = *plain(&self.done);
         for (point, work) in points {
             let of = point.stream as usize;
-            if self.streams[of].records.is_complete(point.record) {
+            if self.streams[of].records.complete.has(point.record) {
                 assert!(done[of] >= work, "work counts as complete that is not");
             }
         }

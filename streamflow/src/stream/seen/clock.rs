@@ -5,21 +5,21 @@ use crate::sync::{AtomicU64, Ordering};
 /// Entries of a clock; streams whose numbers are equal modulo this share an entry. Streams that work together were mostly
 /// made together, so their numbers differ in the lowest bits.
 #[cfg(not(loom))]
-pub(super) const ENTRIES: usize = 8;
+pub(in crate::stream) const ENTRIES: usize = 8;
 /// In a model, so few that two of four streams share an entry.
 #[cfg(loom)]
-pub(super) const ENTRIES: usize = 2;
+pub(in crate::stream) const ENTRIES: usize = 2;
 
 /// A clock at one moment.
-pub(super) type Snapshot = [Entry; ENTRIES];
+pub(in crate::stream) type Snapshot = [Entry; ENTRIES];
 
 /// "The stream has waited for this record of that stream", in one word, so that it is read and written as a whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Entry(pub(super) u64);
+pub(in crate::stream) struct Entry(pub(super) u64);
 
 impl Entry {
     /// Records are numbered from 1.
-    pub(super) const NONE: Self = Self(0);
+    pub(in crate::stream) const NONE: Self = Self(0);
     const RECORD_BITS: u32 = 44;
     const RECORD: u64 = (1 << Self::RECORD_BITS) - 1;
     /// The last number would not do: the word after all of its records is [`NONE`](Self::NONE).
@@ -36,13 +36,13 @@ impl Entry {
     }
 
     #[inline]
-    pub(super) fn stream(self) -> u32 {
+    pub(in crate::stream) fn stream(self) -> u32 {
         (self.0 >> Self::RECORD_BITS) as u32
     }
 
     /// 0 for no record.
     #[inline]
-    pub(super) fn record(self) -> u64 {
+    pub(in crate::stream) fn record(self) -> u64 {
         self.0 & Self::RECORD
     }
 

@@ -1,11 +1,28 @@
-//! The knowledge of one stream about others: the waits that the driver has taken for it, and their consequences.
+//! The knowledge of the readers of a stream. A stream has it from the waits that the driver has taken for it, the host from
+//! the answers to its queries. [`order`](super::order) has the rules.
+//!
+//! | knowledge | reader | where |
+//! |---|---|---|
+//! | records that the reader waited for, and what those records cover | a stream | `clock.rs`: 8 words, read at each use |
+//! | the latest waits, which the clock may have forgotten | a stream | `latest.rs`: 7 words, read where the driver would be called otherwise |
+//! | records that are complete | the host | `complete.rs`: a word in each stream |
+//!
+//! Two more notes skip a wait, and are kept with the memory, since they end with a use of it. `memory::last_write` is a
+//! copy of the only write in a block's claims: a fact about the block, which is compared with the knowledge of a stream. A
+//! mark (`memory::points`) says that a stream has waited for a use: it permits to forget the use, and goes with it.
 
-use super::clock::{Clock, Entry, Snapshot};
-use super::latest::LatestWaits;
+mod clock;
+mod complete;
+mod latest;
+
+use clock::Clock;
+pub(super) use clock::{ENTRIES, Entry, Snapshot};
+pub(super) use complete::{Complete, found_complete};
+use latest::LatestWaits;
+
 use super::ring::Record;
 
-/// The records of other streams that a stream comes after, as far as a fixed space holds them. The clock has what waits
-/// imply, and is read at each use; the latest waits are read where the driver would be called otherwise.
+/// The records of other streams that a stream comes after, as far as a fixed space holds them.
 #[derive(Debug)]
 pub(super) struct Seen {
     clock: Clock,

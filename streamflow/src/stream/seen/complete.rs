@@ -1,0 +1,74 @@
+//! The knowledge of the host about one stream: the latest record that was found complete, and what such an answer implies.
+
+use arrayvec::ArrayVec;
+
+use super::clock::{Entry, Snapshot};
+use crate::sync::{AtomicU64, Ordering};
+
+/// How many records are kept to be looked at.
+#[cfg(not(loom))]
+const KEPT: usize = 32;
+#[cfg(loom)]
+const KEPT: usize = 2;
+
+/// How many records one answer looks at: it costs some microseconds at most, in place of as many queries.
+const MOST: usize = 512;
+
+/// The latest record of a stream that a thread has found complete.
+///
+/// The host is a reader like each stream. Its clock has an entry for every stream, so it forgets nothing, and each entry is
+/// kept by the stream that it is about.
+#[derive(Debug)]
+pub(in crate::stream) struct Complete(AtomicU64);
+
+impl Complete {
+    pub(in crate::stream) fn new() -> Self {
+        Self(AtomicU64::new(0))
+    }
+
+    /// Whether a thread has found a record complete.
+    #[inline]
+    pub(in crate::stream) fn has(&self, number: u64) -> bool {
+        self.latest() >= number
+    }
+
+    /// The latest record that a thread has found complete; 0 for none.
+    #[inline]
+    pub(in crate::stream) fn latest(&self) -> u64 {
+        self.0.load(Ordering::Acquire)
+    }
+
+    /// Notes that a record is complete. Returns whether this is news.
+    pub(in crate::stream) fn note(&self, number: u64) -> bool {
+        self.0.fetch_max(number, Ordering::AcqRel) < number
+    }
+}
+
+/// Notes that the host has found record `number` of `own` complete, and so everything that it covers, and what the records
+/// that it covers cover (rule 5 of [`order`](crate::stream::order)). `complete` has the host's knowledge of each stream, and
+/// `covered_by` finds what a record covers, if a ring holds it.
+///
+/// A clock has few entries, so a record of a long chain of streams covers only the last of them by itself. Each record is
+/// looked at once at most, since it is known to be complete from then on. What has no room is forgotten, and queried later.
+pub(in crate::stream) fn found_complete<'a>(
+    own: &Complete,
+    number: u64,
+    covered: Snapshot,
+    complete: impl Fn(u32) -> &'a Complete,
+    covered_by: impl Fn(u32, u64) -> Option<Snapshot>,
+) {
+    own.note(number);
+    let mut kept = ArrayVec::<Entry, KEPT>::new();
+    let mut covered = Some(covered);
+    for _ in 0..MOST {
+        let entries = covered.iter().flatten().filter(|entry| entry.record() > 0);
+        for entry in entries {
+            let is_news = complete(entry.stream()).note(entry.record());
+            if is_news && !kept.is_full() {
+                kept.push(*entry);
+            }
+        }
+        let Some(next) = kept.pop() else { return };
+        covered = covered_by(next.stream(), next.record());
+    }
+}
