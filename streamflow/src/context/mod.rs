@@ -9,7 +9,6 @@ mod hook;
 mod hook_thread;
 mod own_streams;
 mod planned;
-mod prediction;
 mod single_stream;
 mod stream;
 mod stream_policy;
@@ -37,8 +36,6 @@ pub(crate) use own_streams::Streams;
 #[doc(hidden)]
 pub use planned::Planned;
 pub(crate) use planned::{Budget, Chain};
-#[doc(hidden)]
-pub use prediction::Prediction;
 #[doc(hidden)]
 pub use single_stream::SingleStream;
 pub use stream::{OnStream, Stream, StreamName};
@@ -81,8 +78,6 @@ pub struct ExecutionContext {
     carried: Carried,
     /// The node's number in the run, as the origin of messages; `None` without a graph.
     number: Option<Origin>,
-    /// In debug builds, what a plan expects of the node.
-    prediction: Option<Box<Prediction>>,
     /// The node's name in its graph.
     node: String,
     asker: Asker,
@@ -111,7 +106,6 @@ impl ExecutionContext {
                 single_stream,
                 platform.device_count(),
             ),
-            prediction: None,
             lost: OnceCell::new(),
             tick: Cell::new(0),
             carried: Carried::default(),

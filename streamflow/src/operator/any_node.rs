@@ -8,7 +8,7 @@ use super::readiness::Step;
 use super::statistics::NodePaths;
 use super::status::NodeStatus;
 use super::waits::Waits;
-use crate::context::{NodeCell, Planned, Prediction, RunControl};
+use crate::context::{NodeCell, Planned, RunControl};
 use crate::error::{Error, Result};
 use crate::stream::Assign;
 use crate::time::Timestamp;
@@ -89,11 +89,6 @@ pub trait AnyNode: Send {
     #[doc(hidden)]
     fn set_planned(&mut self, planned: Planned) {
         drop(planned);
-    }
-    /// Has debug builds compare what it does with a plan. No hook was called yet.
-    #[doc(hidden)]
-    fn set_prediction(&mut self, prediction: Prediction) {
-        drop(prediction);
     }
     /// Calls `start`. `run` controls the run of the whole graph.
     ///

@@ -17,7 +17,7 @@ use super::statistics::NodePaths;
 use super::status::NodeStatus;
 use super::waits::Waits;
 use super::{Compute, Flushed, Operator, visits};
-use crate::context::{ExecutionContext, NodeCell, Planned, Prediction, RunControl, Streams};
+use crate::context::{ExecutionContext, NodeCell, Planned, RunControl, Streams};
 use crate::error::{Error, Failure, Result, caught_as_error};
 use crate::message::{Handled, InputState};
 use crate::param::{NodeParams, OperatorParams, ParamChanges};
@@ -256,9 +256,6 @@ impl<O: Compute + Send + 'static> AnyNode for Node<O> {
         Some(facts(&self.runner, &mut self.parts.ports, O::NAME, O::STREAMS, &declared))
     }
 
-    fn set_prediction(&mut self, prediction: Prediction) {
-        self.runner.cx.set_prediction(prediction);
-    }
 
     fn set_planned(&mut self, planned: Planned) {
         self.runner.cx.set_planned(planned);

@@ -211,7 +211,7 @@ impl<'t, A: Receive<'t>, S> In<'t, A, S> {
         <A::Message as Message>::Place: CarriesStream<A::Message>,
     {
         let stream = match self.inlet.only() {
-            Some(envelope) => order(self.inlet, S::Policy::POLICY, cx, envelope.sent.into_iter()),
+            Some(envelope) => cx.receive_stream(S::Policy::POLICY, envelope.sent.into_iter()),
             None => order_each(self.inlet, S::Policy::POLICY, cx),
         };
         let stream =
@@ -291,7 +291,7 @@ impl<'t, A: Receive<'t>, S> In<'t, A, S> {
         Ok(A::open(self.inlet))
     }
 
-    /// What the messages look like, in order of arrival: the names, types, shapes and devices of their parts. The data is
+    /// A description of the messages, in order of arrival: the names, types, shapes and devices of their parts. The data is
     /// not opened. It allocates.
     pub fn describe(&self) -> impl Iterator<Item = Description> + use<'_, 't, A, S>
     where
@@ -363,19 +363,5 @@ pub(super) fn order_each<'c, T: Message>(
     policy: StreamPolicy,
     cx: &'c ExecutionContext,
 ) -> Result<Stream<'c>> {
-    order(inlet, policy, cx, inlet.batch().filter_map(|envelope| envelope.sent))
-}
-
-/// Makes the internal stream come after these points.
-#[inline(always)]
-fn order<'c, T: Message>(
-    inlet: &Inlet<T>,
-    policy: StreamPolicy,
-    cx: &'c ExecutionContext,
-    sent: impl Iterator<Item = Point> + Clone,
-) -> Result<Stream<'c>> {
-    cx.predict_receive(inlet.name, || sent.clone().next());
-    let stream = cx.receive_stream(policy, sent)?;
-    cx.predict_received(&stream);
-    Ok(stream)
+    cx.receive_stream(policy, inlet.batch().filter_map(|envelope| envelope.sent))
 }

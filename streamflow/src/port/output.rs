@@ -252,15 +252,12 @@ impl<'t, T: Message, S> Out<'t, T, S> {
         S: Sends<T::Place>,
     {
         let stream = self.stream.stream(self.cx, self.outlet.name)?;
-        self.cx.predict_send(self.outlet.name, stream);
         let mut metadata = self.cx.metadata();
         if self.acquired.is_some() | self.sequence.is_some() {
             stamp(&mut metadata, self.acquired, self.sequence);
         }
         change(&mut metadata);
-        self.outlet.emit(message, metadata, stream, self.cx)?;
-        self.cx.predict_sent(self.outlet.name, stream);
-        Ok(())
+        self.outlet.emit(message, metadata, stream, self.cx)
     }
 }
 

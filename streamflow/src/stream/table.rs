@@ -44,7 +44,7 @@ pub(crate) struct StreamTable {
     /// Locked while a stream gets its number.
     numbering: Lock<()>,
     attached: OnceLock<Box<dyn Attached>>,
-    /// What the memory of a layer above needs to be found by a stream. It must not own the table.
+    /// The value by which a layer above finds its memory from a stream. It must not own the table.
     beside: OnceLock<Box<dyn Any + Send + Sync>>,
     /// External streams whose wrappers are dropped.
     pub(super) detached: Lock<Vec<Arc<Timeline>>>,
@@ -124,11 +124,6 @@ impl StreamTable {
     /// The stream with this number, which a point or a use of this platform has.
     pub(crate) fn timeline(&self, id: u32) -> &Arc<Timeline> {
         &self.timelines[id as usize]
-    }
-
-    /// Whether no clock has forgotten a stream because there are too many.
-    pub(crate) fn remembers_each_stream(&self) -> bool {
-        self.timelines.count() <= super::seen::ENTRIES
     }
 
     /// Whether a stream of this platform is a device's default stream.

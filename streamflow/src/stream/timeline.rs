@@ -45,7 +45,7 @@ pub(crate) struct Timeline {
     events: Events,
     pub(super) records: Records,
     pub(super) host_record: HostRecord,
-    /// What this stream has waited for.
+    /// The records of others that this stream comes after.
     pub(super) seen: Seen,
     options: StreamOptions,
     /// The current label, or the last one, for messages.
@@ -65,7 +65,7 @@ pub(super) struct HostRecord {
 /// The events of a ring, in the order of its slots. They never change, so they are used without the ring's lock.
 type Events = Box<OwnedEvents<{ ring::RING }>>;
 
-/// What a stream consists of before it has a number: everything that needs driver calls.
+/// The parts of a stream before it has a number: everything that needs driver calls.
 pub(super) struct Parts {
     stream: OwnedStream,
     events: Events,
@@ -103,7 +103,7 @@ impl Timeline {
         self.id
     }
 
-    /// Sets what the stream is called in messages from now on.
+    /// Sets the name of the stream in messages from now on.
     pub(super) fn set_label(&self, label: Cow<'static, str>) {
         if self.driver().watches() {
             crate::driver::tell(
@@ -114,7 +114,7 @@ impl Timeline {
         *self.label.lock() = label;
     }
 
-    /// What the stream is called in messages: its current label, or its last one.
+    /// The name of the stream in messages: its current label, or its last one.
     pub(crate) fn label(&self) -> String {
         let label = self.label.lock();
         if label.is_empty() { format!("stream {}", self.id) } else { label.clone().into_owned() }
@@ -188,11 +188,6 @@ impl Timeline {
         self.point(self.records.open())
     }
 
-    /// The point of the next record, which nobody takes: so no record is made for it.
-    pub(crate) fn next_point(&self) -> Point {
-        self.point(self.recorded() + 1)
-    }
-
     /// A point of this stream.
     pub(super) fn point(&self, record: u64) -> Point {
         Point { platform: self.platform, stream: self.id, record }
@@ -243,7 +238,7 @@ impl Timeline {
         self.records.slot_of(number).map(|slot| self.events.get(slot).raw())
     }
 
-    /// One more record of what the latest one covers, on an event that is not in the ring, so that no stream waits for it.
+    /// Records once more the work that the latest record covers, on an event outside of the ring. No stream waits for that event.
     /// `None` for a detached stream, whose last record is in the ring.
     pub(super) fn record_outside_the_ring(&self, event: Event<'_>) -> DriverResult<Option<Record>> {
         self.records.record_outside_the_ring(&self.seen, || self.stream.record(event))

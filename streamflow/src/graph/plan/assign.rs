@@ -1,10 +1,7 @@
 //! Gives the nodes of a graph their places in a plan.
 
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-
-use super::{Planning, Wait, plan};
-use crate::context::{Budget, Chain, Planned, Prediction};
+use super::{Planning, plan};
+use crate::context::{Budget, Chain, Planned};
 use crate::error::{Error, Result};
 use crate::graph::{AnyNode, Graph, joined};
 use crate::operator::NodeFacts;
@@ -26,46 +23,10 @@ pub fn finish(graph: &mut dyn Graph) -> Result<()> {
     let default = of_environment()?;
     let is_planned = |assign: Option<Assign>| assign.unwrap_or(default) != Assign::PerOperator;
     let is_planned = nodes.iter().any(|node| is_planned(node.assign()));
-    // Debug builds compare the prediction with what the claims find, in each graph.
-    if (is_planned || cfg!(debug_assertions))
-        && let Some(facts) = facts(&mut nodes)
-    {
-        let planning = plan(&facts, default);
-        assign(&mut nodes, &facts, &planning);
-        if cfg!(debug_assertions) {
-            predict(&mut nodes, &planning);
-        }
+    if is_planned && let Some(facts) = facts(&mut nodes) {
+        assign(&mut nodes, &facts, &plan(&facts, default));
     }
     Ok(())
-}
-
-/// Gives each node whose tick has a wait that others imply, and all whose ticks that depends on, what the plan expects.
-fn predict(nodes: &mut [&mut dyn AnyNode], planning: &Planning) {
-    let Planning { edges, waits, .. } = planning;
-    if !waits.iter().any(|wait| matches!(wait, Wait::ImpliedBy(_))) {
-        return;
-    }
-    let holds = Arc::new(AtomicBool::new(true));
-    for (index, node) in nodes.iter_mut().enumerate() {
-        let inputs: Vec<usize> = (0..edges.len())
-            .filter(|&edge| edges[edge].orders && edges[edge].to == index)
-            .collect();
-        let place = |edge: usize| inputs.iter().position(|&other| other == edge);
-        let expected = inputs.iter().map(|&edge| match waits[edge] {
-            Wait::ImpliedBy(other) => (edges[edge].input, place(other)),
-            _ => (edges[edge].input, None),
-        });
-        let mut outputs: Vec<&'static str> = edges
-            .iter()
-            .filter(|edge| edge.orders && edge.from == index)
-            .map(|edge| edge.output)
-            .collect();
-        outputs.sort_unstable();
-        outputs.dedup();
-        if !inputs.is_empty() || !outputs.is_empty() {
-            node.set_prediction(Prediction::new(&holds, expected, outputs.into_iter()));
-        }
-    }
 }
 
 fn assign(nodes: &mut [&mut dyn AnyNode], facts: &[NodeFacts], planning: &Planning) {
@@ -86,7 +47,7 @@ fn assign(nodes: &mut [&mut dyn AnyNode], facts: &[NodeFacts], planning: &Planni
     }
 }
 
-/// What the stream of these nodes is called.
+/// The name of the stream of these nodes.
 fn label<'a>(mut names: impl ExactSizeIterator<Item = &'a str> + DoubleEndedIterator) -> String {
     match names.len() {
         0..=3 => names.collect::<Vec<_>>().join(", "),
@@ -98,7 +59,7 @@ fn label<'a>(mut names: impl ExactSizeIterator<Item = &'a str> + DoubleEndedIter
     }
 }
 
-/// What the plan needs to know of all nodes. `None` for a graph with nodes of another make.
+/// The facts about all nodes. `None` for a graph with nodes of another make.
 pub(super) fn facts(nodes: &mut [&mut dyn AnyNode]) -> Option<Vec<NodeFacts>> {
     nodes.iter_mut().map(|node| node.facts()).collect()
 }

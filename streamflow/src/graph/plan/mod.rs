@@ -11,9 +11,7 @@
 //!   find that out by themselves.
 //! - A record that the plan expects nobody to need is not made when the hook ends, and is made when one is needed (law 8):
 //!   the points of the work are there in any case.
-//! - The prediction which waits others imply is for [pictures](crate::graph::Graph::plan) and for a check: debug builds assert at
-//!   each message that the claims have found the same. Where a tick differs from what the plan assumes, as where an
-//!   operator has left a message in its queue, the check is off from then on, and the claims go on as before.
+//! - The waits that the plan expects others to imply are for [pictures](crate::graph::Graph::plan) alone.
 //!
 //! | file | what it has |
 //! |---|---|
@@ -43,10 +41,10 @@ pub(super) use waits::Wait;
 use crate::operator::NodeFacts;
 use crate::stream::Assign;
 
-/// What a plan says about a graph.
+/// The contents of a plan.
 pub(super) struct Planning {
     edges: Vec<Edge>,
-    /// For each edge, what its consumer does for it.
+    /// For each edge, the wait of its consumer.
     waits: Vec<Wait>,
     /// The nodes that share streams, in the order of the nodes.
     chains: Vec<PlannedChain>,

@@ -12,7 +12,7 @@ impl Reach {
         let words = nodes.div_ceil(64);
         let mut reach = Self { words, bits: vec![0; nodes * words] };
         let mut edges: Vec<(usize, usize)> = edges.collect();
-        // What a node reaches is known before the nodes that come before it ask.
+        // The reach of a node is known before the nodes that come before it ask.
         edges.sort_unstable_by(|a, b| b.cmp(a));
         for (from, to) in edges {
             debug_assert!(from < to, "an edge leads to a later node");

@@ -5,7 +5,7 @@ use super::edges::Edge;
 use super::reach::Reach;
 use crate::operator::NodeFacts;
 
-/// What a consumer's stream does for the messages of an edge, as the plan predicts it.
+/// The wait of a consumer's stream for the messages of an edge, as the plan predicts it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wait {
     /// Nothing: the edge carries host data.
@@ -18,7 +18,7 @@ pub(crate) enum Wait {
     ImpliedBy(usize),
 }
 
-/// For each edge, what its consumer does for it.
+/// For each edge, the wait of its consumer.
 pub(super) fn waits(nodes: usize, edges: &[Edge], chains: &[PlannedChain]) -> Vec<Wait> {
     let chain_of = chain_of(nodes, chains);
     // An order over several edges holds if each producer has waited on the stream that it sends on.

@@ -37,7 +37,6 @@ impl NodeRunner {
         cause: Failure,
     ) -> Box<Error> {
         self.reached = Reached::Nothing;
-        self.cx.predict_end(false);
         if reached == Reached::Hook {
             self.close_after_failure();
         }
@@ -94,7 +93,6 @@ impl NodeRunner {
     #[inline(never)]
     pub(super) fn unhandled(&mut self, hooks: &mut dyn Hooks) -> Box<Error> {
         self.reached = Reached::Nothing;
-        self.cx.predict_end(false);
         let (node, mut untouched, mut oversized) = (self.cx.node().to_owned(), None, None);
         hooks.ports().inputs(&mut |input| {
             if input.finish() == Handled::Untouched {

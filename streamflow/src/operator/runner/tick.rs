@@ -153,8 +153,6 @@ impl NodeRunner {
         if let Err(error) = self.cx.close() {
             return Err(self.interrupted(hooks, Reached::Close, driver(error)));
         }
-        // A plan knows nothing of `flush`.
-        self.cx.predict_end(!is_flush);
         self.reached = Reached::Messages;
         self.cx.leave();
         let handled = hooks.finish();
