@@ -17,21 +17,21 @@ impl ExecutionContext {
 
     /// Called before a tick of `flush`. Its data goes on with the metadata of the tick before it.
     pub(crate) fn enter_flush(&mut self) -> DriverResult<()> {
-        let carried = std::mem::take(&mut self.carried);
+        let carried = std::mem::take(&mut self.notes.carried);
         let entered = self.enter("flush");
-        self.carried = carried;
-        self.carried.clear_marks();
+        self.notes.carried = carried;
+        self.notes.carried.clear_marks();
         entered
     }
 
     /// As [`enter`](Self::enter), if the driver uses no notes.
     #[inline]
     pub(crate) fn enter_plain(&mut self) -> DriverResult<()> {
-        self.carried.clear_marks();
-        if self.carries {
-            self.carried.clear();
+        self.notes.carried.clear_marks();
+        if self.notes.carries {
+            self.notes.carried.clear();
         }
-        self.asker.enter();
+        self.notes.asker.enter();
         self.streams.on_default.set(None);
         let device = self.device();
         self.driver.bind(device)?;
@@ -62,19 +62,19 @@ impl ExecutionContext {
              with `?`"
         );
         // The first one counts.
-        let _later = self.lost.set(Box::new(Failure::context(text)(error)));
+        let _later = self.notes.lost.set(Box::new(Failure::context(text)(error)));
     }
 
     /// Whether a call of this hook has failed with which a message was lost.
     #[inline]
     pub(crate) fn has_lost(&self) -> bool {
-        self.lost.get().is_some()
+        self.notes.lost.get().is_some()
     }
 
     /// The error of that call, as the error of the hook.
     #[cold]
     pub(crate) fn take_lost(&mut self) -> Option<Failure> {
-        self.lost.take().map(|error| *error)
+        self.notes.lost.take().map(|error| *error)
     }
 
     /// Called after a hook that was [entered](Self::enter), also if entering it failed.
@@ -85,7 +85,7 @@ impl ExecutionContext {
     /// A tick has ended, after which the node does this.
     #[inline]
     pub(crate) fn count_tick(&self, then: Activity) {
-        self.tick.set(self.tick.get() + 1);
+        self.notes.tick.set(self.notes.tick.get() + 1);
         self.show(then);
     }
 }

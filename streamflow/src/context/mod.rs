@@ -7,6 +7,7 @@ mod cached;
 mod control;
 mod hook;
 mod hook_thread;
+mod notes;
 mod own_streams;
 mod planned;
 mod single_stream;
@@ -16,7 +17,6 @@ mod stream_ref;
 mod streams;
 mod table;
 
-use std::cell::{Cell, OnceCell};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -31,6 +31,7 @@ pub use control::Waker;
 pub(crate) use control::{Command, Sleeper, StopSource};
 #[doc(hidden)]
 pub use control::{RunControl, RunPhase};
+use notes::Notes;
 use own_streams::OwnStreams;
 pub(crate) use own_streams::Streams;
 #[doc(hidden)]
@@ -44,43 +45,30 @@ pub use stream_ref::{StreamRef, Synchronized};
 pub use table::Table;
 
 use crate::driver::current;
-use crate::driver::{Asker, DeviceId, Driver};
+use crate::driver::{DeviceId, Driver};
 use crate::error::{Error, Failure, Result, did_you_mean};
 use crate::memory::{
     Buffer, CopySource, Download, Element, IntoShape, Pinned, PitchedTensor, Tensor,
 };
-use crate::message::{Carried, Metadata, Origin};
 use crate::platform::Platform;
-use crate::stream::{CudaStream, StreamPool, StreamTable};
+use crate::stream::{CudaStream, StreamTable};
 use crate::time::Timestamp;
 
-/// What an operator gets in each hook beside its ports: streams, memory, its node and its tick.
-// In this order: the ticks of most nodes use the fields down to `carried` alone, which are in few cache lines. Of a graph
-// with many nodes the cache holds no more.
+/// The second argument of each hook: the operator's streams, its memory, its node and its tick.
+// In this order: the ticks of most nodes use the first fields and the begin of `streams` alone.
 #[repr(C)]
 pub struct ExecutionContext {
-    tick: Cell<u64>,
-    finished: Cell<bool>,
-    /// Whether this operator has called `stop_graph`.
-    has_stopped_graph: Cell<bool>,
-    /// Whether something needs what the messages carry on: the node emits messages, or the run keeps statistics.
-    carries: bool,
-    /// The error of the first call of this hook with which a message was lost.
-    lost: OnceCell<Box<Failure>>,
+    notes: Notes,
     platform: Platform,
     /// The platform's.
     driver: Arc<dyn Driver>,
-    /// What this node does, for other threads.
+    /// The part of the node that other threads see.
     cell: Arc<NodeCell>,
     /// The whole graph's.
     run: Arc<RunControl>,
     streams: OwnStreams,
-    carried: Carried,
-    /// The node's number in the run, as the origin of messages; `None` without a graph.
-    number: Option<Origin>,
     /// The node's name in its graph.
     node: String,
-    asker: Asker,
     /// Plans of stateless library calls.
     cached: Cached,
 }
@@ -95,10 +83,11 @@ impl ExecutionContext {
         single_stream: &SingleStream,
     ) -> Self {
         Self {
+            notes: Notes::new(node),
             platform: platform.clone(),
             driver: platform.driver().clone(),
-            node: node.to_owned(),
-            asker: Asker::named(node),
+            cell: Arc::new(NodeCell::new(node, Box::default())),
+            run: Arc::default(),
             streams: OwnStreams::new(
                 device,
                 streams,
@@ -106,16 +95,8 @@ impl ExecutionContext {
                 single_stream,
                 platform.device_count(),
             ),
-            lost: OnceCell::new(),
-            tick: Cell::new(0),
-            carried: Carried::default(),
-            carries: true,
-            number: None,
-            finished: Cell::new(false),
-            has_stopped_graph: Cell::new(false),
+            node: node.to_owned(),
             cached: Cached::default(),
-            cell: Arc::new(NodeCell::new(node, Box::default())),
-            run: Arc::default(),
         }
     }
 
@@ -144,7 +125,7 @@ impl ExecutionContext {
     /// run of the same graph counts from 0 again, though the operator keeps its
     /// state.
     pub fn tick(&self) -> u64 {
-        self.tick.get()
+        self.notes.tick.get()
     }
 
     /// The names of all nodes of the graph, producers before consumers.
@@ -152,7 +133,7 @@ impl ExecutionContext {
         self.run.nodes().iter().map(|cell| cell.name())
     }
 
-    /// What a node of the graph does: of this node's own, that it computes.
+    /// The activity of a node of the graph. The node of this context computes.
     ///
     /// # Errors
     /// [`Error::UnknownNode`], with the nearest name.
@@ -272,137 +253,19 @@ impl ExecutionContext {
 
     /// Ends this operator: it does not run again. A source without a count calls it at its end.
     pub fn finish(&self) {
-        self.finished.set(true);
+        self.notes.is_finished.set(true);
     }
 
     /// Ends the run after this tick. Messages that wait in queues are dropped. A source that is at its end calls
     /// [`finish`](Self::finish) instead: the messages that it sent are then consumed.
     pub fn stop_graph(&self) {
         if self.run.stop(StopSource::Node) {
-            self.has_stopped_graph.set(true);
+            self.notes.has_stopped_graph.set(true);
         }
     }
 
     pub(crate) fn table(&self) -> &StreamTable {
         self.platform.streams()
-    }
-
-    /// Whether something needs what received messages carry on.
-    pub(crate) fn carries(&self) -> bool {
-        self.carries
-    }
-
-    /// The notes about the messages that a tick receives.
-    #[inline]
-    pub(crate) fn carried(&self) -> &Carried {
-        &self.carried
-    }
-
-    /// The metadata of a message that is emitted now.
-    #[inline(always)]
-    pub(crate) fn metadata(&self) -> Metadata {
-        if !self.carried.is_timed() {
-            self.begin_data();
-        }
-        self.carried.metadata()
-    }
-
-    /// The data begins here. At the first `emit`, and once per tick: all messages that a tick emits have one time.
-    #[inline(never)]
-    fn begin_data(&self) {
-        let now = self.platform.clock().now();
-        self.carried.begin(now, self.tick(), self.number);
-    }
-
-    /// Gives the node a place in a plan, before its first hook.
-    pub(crate) fn set_planned(&mut self, planned: Planned) {
-        self.streams.planned = Some(Box::new(planned));
-    }
-
-    /// The pool of its streams.
-    pub(crate) fn pool(&self) -> Option<&StreamPool> {
-        self.streams.pool()
-    }
-
-    /// The node emits no message.
-    pub(crate) fn set_silent(&mut self) {
-        self.carries = false;
-    }
-
-    pub(crate) fn set_conditions(&mut self, conditions: Box<[&'static str]>) {
-        self.cell = Arc::new(NodeCell::new(&self.node, conditions));
-    }
-
-    /// Numbers the node, for a run.
-    pub(crate) fn set_number(&mut self, number: Origin) {
-        self.number = Some(number);
-    }
-
-    /// The statistics of a run need what received messages carry on.
-    pub(crate) fn carry(&mut self) {
-        self.carries = true;
-    }
-
-    /// When and where the data began that this tick has received; `None` if it has received none, also if it has
-    /// emitted some.
-    #[inline]
-    pub(crate) fn received(&self) -> Option<(Timestamp, Origin)> {
-        let (acquired, origin) = self.carried.began()?;
-        (Some(origin) != self.number).then_some((acquired, origin))
-    }
-
-    /// Shows other threads what the node does.
-    #[inline]
-    pub(crate) fn show(&self, activity: Activity) {
-        self.cell.set(self.tick.get(), activity, 0);
-    }
-
-    /// Shows why the node does not run: this is `Done`, `Blocked` or `Waiting`. With the number of the condition that it waits
-    /// for; 0 for none.
-    #[inline]
-    pub(crate) fn show_waiting(&self, activity: Activity, condition: u8) {
-        if activity == Activity::Done && self.cell.word().activity() != Activity::Done {
-            self.run.note_end();
-        }
-        self.cell.set(self.tick.get(), activity, condition);
-    }
-
-    /// A turn has dropped messages without a tick, and the node may run next.
-    pub(crate) fn show_dropped(&self) {
-        self.run.note_dropped();
-        self.show(Activity::Idle);
-    }
-
-    /// Whether the run permits that the node begins a tick.
-    #[inline]
-    pub(crate) fn permits_ticks(&self) -> bool {
-        self.run.permits_ticks()
-    }
-
-    /// What other threads see of the node.
-    pub(crate) fn cell(&self) -> &Arc<NodeCell> {
-        &self.cell
-    }
-
-    pub(crate) fn is_finished(&self) -> bool {
-        self.finished.get()
-    }
-
-    pub(crate) fn has_stopped_graph(&self) -> bool {
-        self.has_stopped_graph.get()
-    }
-
-    /// The run whose hooks are called from now on.
-    pub(crate) fn set_run(&mut self, run: &Arc<RunControl>) {
-        self.run = run.clone();
-    }
-
-    /// A run begins, in which the node has done no tick: they are counted from 0.
-    pub(crate) fn begin(&mut self) {
-        self.tick.set(0);
-        self.finished.set(false);
-        self.has_stopped_graph.set(false);
-        self.carried.begin_run();
     }
 
     /// Blocks until all work of the operator's streams is complete.
