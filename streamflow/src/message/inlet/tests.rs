@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use super::*;
-use crate::message::{Origin, Payload, Policy};
+use crate::message::{Carried, Metadata, Origin, Payload, Policy};
 use crate::turns::hooks;
 
 fn send(edge: &mut Sender<u64>, number: u64) {

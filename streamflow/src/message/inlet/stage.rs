@@ -1,0 +1,72 @@
+//! The choice of the messages that the next tick receives.
+
+use super::{Handled, Inlet};
+use crate::message::{Mark, Receiver};
+use crate::stream::Point;
+
+/// The messages that [`Inlet::receive`] takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stage {
+    /// One of each edge.
+    One,
+    /// Those in `edges`, which are those that the next tick will receive, and not those of this tick.
+    Staged,
+    /// All that wait, in a tick of `flush`.
+    All,
+    /// No message, in a later tick of `flush`.
+    Nothing,
+}
+
+impl<T> Inlet<T> {
+    /// Decides which messages the next tick receives: one of each edge. A condition waits for these alone.
+    /// Messages that arrive meanwhile are for a later tick. Visits the point at which the device data of each is ready.
+    pub(crate) fn stage(&mut self, visit: &mut dyn FnMut(Point)) {
+        self.hold();
+        self.batch().filter_map(|envelope| envelope.sent).for_each(visit);
+    }
+
+    fn hold(&mut self) {
+        if self.stage != Stage::Staged {
+            self.own_mut().for_each(Receiver::hold);
+            self.stage = if self.has_message() { Stage::Staged } else { Stage::One };
+            self.has_gap = false;
+        } else if self.has_gap {
+            self.own_mut().filter(|edge| edge.message().is_none()).for_each(Receiver::hold);
+            let has_gap = self.own().any(|edge| edge.message().is_none());
+            self.has_gap = has_gap;
+        }
+    }
+
+    /// Decides which messages the next tick receives, as [`stage`](Self::stage) does, and visits the mark of that of each edge:
+    /// `None` for an edge without one. What a feedback edge carries is of an earlier tick, and is left out.
+    pub(crate) fn heads(&mut self, visit: &mut dyn FnMut(Option<Mark>)) {
+        self.hold();
+        let edges = self.own().filter(|edge| !edge.is_feedback());
+        edges.for_each(|edge| visit(edge.message().map(|envelope| *envelope.metadata.mark())));
+    }
+
+    /// Drops those [heads](Self::heads) that have a smaller number: no partner of theirs will come. It is called again after
+    /// a panic of a message.
+    pub(crate) fn drop_older(&mut self, than: u64) {
+        for edge in self.edges.iter_mut().filter(|edge| !edge.is_place() && !edge.is_feedback()) {
+            if edge.message().is_some_and(|head| head.metadata.mark().sequence() < than) {
+                self.has_gap = true;
+                edge.drop_held();
+            }
+        }
+    }
+
+    /// A tick of `flush` begins, in which [`receive`](Self::receive) takes all that is left, or nothing.
+    pub(crate) fn begin_flush(&mut self, is_first: bool) {
+        self.unstage();
+        self.handled = Handled::Left;
+        self.stage = if is_first { Stage::All } else { Stage::Nothing };
+    }
+
+    /// The messages that the next tick would have received wait as all others.
+    pub(super) fn unstage(&mut self) {
+        if std::mem::replace(&mut self.stage, Stage::One) == Stage::Staged {
+            self.own_mut().for_each(Receiver::put_back);
+        }
+    }
+}
