@@ -34,6 +34,7 @@ mod download;
 mod element;
 mod foreign;
 mod free;
+mod free_list;
 mod last_write;
 mod limits;
 mod on_host;

@@ -8,8 +8,9 @@ use std::fmt;
 use std::panic::Location;
 use std::sync::Arc;
 
+use super::free_list::FreeList;
 use super::platform_pools::{HostPool, Pools};
-use super::pooled::{BlockPool, FreeList, OwnedBlock, PoolHandle, PooledBlock};
+use super::pooled::{BlockPool, OwnedBlock, PoolHandle, PooledBlock};
 use super::rotation::{Bounds, Turn};
 use super::sizes::{block_size, round_up};
 use super::{Block, MemoryOptions};
@@ -23,7 +24,7 @@ use crate::stream::{Awaited, CudaStream, StreamTable};
 use crate::sync::yield_now;
 use crate::turns;
 
-/// What fails, in the log.
+/// The name of the failed work, in the log.
 const FREEING: &str = "freeing page-locked memory";
 
 /// The size of a page: sizes are multiples of it.
@@ -107,7 +108,7 @@ impl PinnedPool {
         &self.awaited
     }
 
-    /// The size of the block for a request. One that the limit has room for is not rounded up beyond it.
+    /// The size of the block for a request. A size that the limit has room for is not rounded up beyond it.
     #[inline]
     fn block_size(&self, bytes: u64) -> u64 {
         block_size(bytes, PAGE).min(self.limit).max(round_up(bytes.max(1), PAGE))

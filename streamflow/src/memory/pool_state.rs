@@ -2,7 +2,8 @@
 
 use std::collections::VecDeque;
 
-use super::pooled::{FreeList, PooledBlock};
+use super::free_list::FreeList;
+use super::pooled::PooledBlock;
 use crate::stream::Point;
 
 /// The free blocks of a pool, whose type is `P`, and its counts.

@@ -11,8 +11,8 @@
 //! the one before. So one answer is about the blocks of each operator of a chain. If it was not, the next query is about
 //! the own blocks.
 
+use super::free_list::SizeClass;
 use super::pool_state::PoolState;
-use super::pooled::SizeClass;
 
 /// From this many blocks of a size on, a query of the driver pays.
 pub(super) const MIN_BLOCKS_TO_QUERY: usize = 4;

@@ -1,29 +1,31 @@
 //! A node: an operator with its ports, its context and its conditions. `runner.rs` has the part that does not depend
 //! on the operator's type.
 
+mod make;
+
 use std::any::Any;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::{fmt, mem};
 
+pub(crate) use make::node;
+use make::{Names, facts};
+
 use super::again::Again;
 use super::any_node::AnyNode;
-use super::condition::Conditions;
-use super::facts::{EdgeFacts, NodeFacts};
-use super::options::{NodeOptions, NodeStreams};
+use super::facts::NodeFacts;
 use super::readiness::{Progress, Readiness, Step};
 use super::runner::{Hooks, NodeRunner, Work};
 use super::statistics::NodePaths;
 use super::status::NodeStatus;
 use super::waits::Waits;
 use super::{Compute, Flushed, Operator, visits};
-use crate::context::{ExecutionContext, NodeCell, Planned, RunControl, Streams};
+use crate::context::{ExecutionContext, NodeCell, Planned, RunControl};
 use crate::error::{Error, Failure, Result, caught_as_error};
 use crate::message::{Handled, InputState};
 use crate::param::{NodeParams, OperatorParams, ParamChanges};
-use crate::platform::{Platform, device};
-use crate::port::{PortInfo, Ports};
-use crate::stream::{Assign, CudaStreamPool};
+use crate::port::Ports;
+use crate::stream::Assign;
 use crate::time::Timestamp;
 
 /// An operator in a graph.
@@ -95,112 +97,6 @@ pub fn evaluate<R>(
     expression()
 }
 
-/// Makes a node of an operator, with ports that are not connected. It is in a box, so that the stack holds its address
-/// only.
-///
-/// # Errors
-/// [`Error::CountZero`]; [`Error::ParamOutOfRange`]; the platform's, if it has no such device or can't make the streams.
-pub(crate) fn node<O: Operator>(
-    name: &str,
-    operator: O,
-    platform: &Platform,
-    options: NodeOptions<'_>,
-) -> Result<Box<Node<O>>> {
-    let graph_params = options.params;
-    let names = Names { streams: O::STREAM_NAMES, inputs: O::INPUTS, outputs: O::OUTPUTS };
-    let runner = runner(name, names, platform, options)?;
-    let params = O::Params::of_node(&operator, name, graph_params)?;
-    Ok(Box::new(Node { parts: Parts { ports: O::__streamflow_ports(), operator, params }, runner }))
-}
-
-/// What an operator's type declares.
-struct Names {
-    streams: &'static [&'static str],
-    inputs: &'static [PortInfo],
-    outputs: &'static [PortInfo],
-}
-
-/// The part of [`node()`] that is compiled once, and not for each type of operator.
-fn runner(
-    name: &str,
-    names: Names,
-    platform: &Platform,
-    options: NodeOptions<'_>,
-) -> Result<NodeRunner> {
-    let owns_pool = matches!(options.streams, NodeStreams::Default | NodeStreams::Own(_));
-    if options.count == Some(0) {
-        return Err(Error::CountZero { node: name.to_owned() });
-    }
-    let (streams, on) = match options.streams {
-        NodeStreams::Pool(pool) if pool.is_default_stream() => (Streams::Default, pool.device()),
-        NodeStreams::Pool(pool) => (Streams::Pool(pool.clone()), pool.device()),
-        NodeStreams::Default => {
-            let pool = platform.stream_pool(name, &CudaStreamPool::new())?;
-            (Streams::Pool(pool), device(0))
-        }
-        NodeStreams::Own(description) => {
-            let pool = platform.stream_pool(name, description)?;
-            (Streams::Pool(pool), description.get_device())
-        }
-        NodeStreams::None => (Streams::Adopt, device(0)),
-    };
-    let mut cx =
-        ExecutionContext::new(platform, name, on, streams, names.streams, options.single_stream);
-    if names.outputs.is_empty() {
-        cx.set_silent();
-    }
-    // A tick of an operator without ports does its work outside of the graph, and one that a condition paces uses that up.
-    let idle = match (names.inputs, names.outputs) {
-        ([], []) => Progress::Changed,
-        _ if is_paced(&options) => Progress::Changed,
-        ([], _) => Progress::Empty,
-        _ if runs_without_messages(&options) => Progress::Empty,
-        _ => Progress::Unchanged,
-    };
-    let conditions = options.conditions.map(Box::new);
-    let NodeOptions { worker, count, on_failure, .. } = options;
-    let mut runner = NodeRunner::new(cx, worker, count, conditions, idle, on_failure);
-    runner.owns_pool = owns_pool;
-    Ok(runner)
-}
-
-fn is_paced(options: &NodeOptions<'_>) -> bool {
-    options.conditions.as_ref().is_some_and(Conditions::pace)
-}
-
-fn runs_without_messages(options: &NodeOptions<'_>) -> bool {
-    options.conditions.as_ref().is_some_and(Conditions::runs_without_messages)
-}
-
-/// The part of [`AnyNode::facts`] that is compiled once.
-fn facts(
-    runner: &NodeRunner,
-    ports: &mut dyn Ports,
-    operator: &'static str,
-    streams: usize,
-    declared: &Names,
-) -> NodeFacts {
-    let (mut inputs, mut outputs) = (Vec::new(), Vec::new());
-    let end = |list: &mut Vec<EdgeFacts>, ports: &'static [PortInfo], name, edges: Vec<_>| {
-        let port = ports.iter().find(|port| port.name == name);
-        let end = |edge| port.map(|port| EdgeFacts { port, edge });
-        list.extend(edges.into_iter().filter_map(end));
-    };
-    ports.inputs(&mut |input| end(&mut inputs, declared.inputs, input.name(), input.edges()));
-    ports.outputs(&mut |output| end(&mut outputs, declared.outputs, output.name(), output.edges()));
-    NodeFacts {
-        name: runner.cx.node().to_owned(),
-        operator,
-        worker: runner.worker(),
-        pool: runner.cx.pool().cloned(),
-        owns_pool: runner.owns_pool,
-        streams,
-        named: declared.streams.len(),
-        inputs,
-        outputs,
-    }
-}
-
 /// The node as schedulers see it. `graph!` names the operator's type in the call, so that rustc reports a missing
 /// `compute` there.
 pub fn any_node<O: Compute + Send + 'static>(node: &mut Box<Node<O>>) -> &mut dyn AnyNode {
@@ -255,7 +151,6 @@ impl<O: Compute + Send + 'static> AnyNode for Node<O> {
         let declared = Names { streams: O::STREAM_NAMES, inputs: O::INPUTS, outputs: O::OUTPUTS };
         Some(facts(&self.runner, &mut self.parts.ports, O::NAME, O::STREAMS, &declared))
     }
-
 
     fn set_planned(&mut self, planned: Planned) {
         self.runner.cx.set_planned(planned);

@@ -20,6 +20,8 @@ mod copy_plan;
 mod download;
 #[path = "../../../../streamflow/src/memory/free.rs"]
 mod free;
+#[path = "../../../../streamflow/src/memory/free_list.rs"]
+mod free_list;
 #[path = "../../../../streamflow/src/memory/last_write.rs"]
 mod last_write;
 #[path = "../../../../streamflow/src/memory/limits.rs"]

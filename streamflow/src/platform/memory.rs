@@ -1,0 +1,159 @@
+//! The memory of a platform: allocations, page-locked memory, and copies of whole values.
+
+use super::Platform;
+use crate::driver::DeviceId;
+use crate::error::Result;
+use crate::memory::{
+    Allocator, Buffer, CopySource, Download, Element, IntoShape, MemoryLimits, Pinned,
+    PitchedTensor, Pools, Tensor, Trimmed,
+};
+use crate::stream::{CudaStream, CudaStreamPool};
+
+#[allow(unused_imports, reason = "links of the documentation")]
+use crate::error::Error;
+#[allow(unused_imports, reason = "links of the documentation")]
+use crate::memory::MemoryOptions;
+
+impl Platform {
+    /// A tensor on the stream's device. Its content is undefined; on the simulator it is poison.
+    /// Other streams may use it, too: they wait for its allocation.
+    ///
+    /// # Errors
+    /// [`Error::Shape`]; [`Error::OutOfMemory`]; the driver's.
+    #[track_caller]
+    pub fn tensor<T: Element>(
+        &self,
+        shape: impl IntoShape,
+        stream: &CudaStream,
+    ) -> Result<Tensor<T>> {
+        Tensor::new(&self.of(stream)?.memory, stream, &shape.into_shape()?)
+    }
+
+    /// A tensor with padded rows on the stream's device, otherwise as [`tensor`](Self::tensor). [`PitchedTensor`] shows how
+    /// it is written, read and cropped.
+    ///
+    /// # Errors
+    /// As for [`tensor`](Self::tensor).
+    #[track_caller]
+    pub fn pitched_tensor<T: Element>(
+        &self,
+        shape: impl IntoShape,
+        stream: &CudaStream,
+    ) -> Result<PitchedTensor<T>> {
+        PitchedTensor::new(&self.of(stream)?.memory, stream, &shape.into_shape()?)
+    }
+
+    /// A buffer on the stream's device: elements without a shape, otherwise as [`tensor`](Self::tensor).
+    ///
+    /// # Errors
+    /// As for [`tensor`](Self::tensor).
+    #[track_caller]
+    pub fn buffer<T: Element>(&self, len: usize, stream: &CudaStream) -> Result<Buffer<T>> {
+        Buffer::new(&self.of(stream)?.memory, stream, &len.into_shape()?)
+    }
+
+    /// Makes an allocator with limits of its own on a device. `name` is for messages. Memory that is free in it is given back
+    /// before another allocation of the device is refused.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchDevice`]; [`Error::PoolDescription`] for a [mistake](MemoryLimits#mistakes) of the limits; the driver's,
+    /// when it can't allocate the initial memory.
+    pub fn allocator(
+        &self,
+        name: &str,
+        device: DeviceId,
+        limits: MemoryLimits,
+    ) -> Result<Allocator> {
+        self.device(device, name)?;
+        Allocator::new(&self.0.table, device, self.0.memory, name, limits)
+    }
+
+    /// Page-locked host memory that the host may touch immediately. Its content is undefined. Parts of it can be
+    /// [uploaded and downloaded into](crate::memory::PinnedSlice), and [sent](Pinned::into_part).
+    ///
+    /// # Errors
+    /// [`Error::NoSuchDevice`], [`Error::Shape`]; [`Error::PinnedExhausted`] beyond
+    /// [`MemoryOptions::pinned_limit`]; the driver's, when memory is exhausted.
+    #[track_caller]
+    pub fn pinned<T: Element>(&self, device: DeviceId, len: usize) -> Result<Pinned<T>> {
+        Pinned::for_host(&self.device(device, "`pinned`")?.pinned, len)
+    }
+
+    /// Gives all free memory back, of all devices: that of tensors and buffers which were dropped, in the platform's own pools
+    /// and in those of its [allocators](Self::allocator), and page-locked memory. It returns how many bytes that were.
+    /// Memory in use stays, and so does memory of other platforms.
+    ///
+    /// It blocks until the device is done with that memory, and giving page-locked memory back synchronises the device:
+    /// it is for a pause, and not for a tick. Nobody needs it against an error: an allocation for which there is no
+    /// memory gives free memory back itself.
+    ///
+    /// ```
+    /// # use streamflow::prelude::*;
+    /// # fn main() -> Result<()> {
+    /// let platform = Platform::detect()?;
+    /// drop(platform.upload(&[1.0_f32; 1000])?);
+    /// let given_back = platform.trim()?;
+    /// assert_eq!((given_back.device, given_back.pinned), (4096, 0));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// The driver's, when memory can't be freed: the rest is given back nevertheless.
+    pub fn trim(&self) -> Result<Trimmed> {
+        Pools::trim(&self.0.table)
+    }
+
+    /// Queues a copy to the host on `stream`, after all writes to `source`, on any stream. Does not block.
+    ///
+    /// # Errors
+    /// [`Error::WrongDevice`], [`Error::ForeignPlatform`]; the driver's.
+    #[track_caller]
+    pub fn download<T: Element>(
+        &self,
+        source: &(impl CopySource<T> + ?Sized),
+        stream: &CudaStream,
+    ) -> Result<Download<T>> {
+        stream.download_to_pool(self.of(stream)?.pinned.pool(), source)
+    }
+
+    /// Copies host memory to device 0, as a tensor of one dimension: a table of constants, or the input of a test.
+    /// Any stream may use it. Blocks until the host memory may be changed.
+    ///
+    /// In an operator, [`ExecutionContext::upload`](crate::ExecutionContext::upload) copies to the operator's device, and
+    /// a [`Table`](crate::Table) keeps the values. [`CudaStream::upload`] does not block.
+    ///
+    /// ```
+    /// # use streamflow::prelude::*;
+    /// # fn main() -> Result<()> {
+    /// let platform = Platform::detect()?;
+    /// let matrix = platform.upload(&[1.0_f32, 2.0, 3.0, 4.0])?.reshape([2, 2])?;
+    /// # assert_eq!(matrix.rows(), 2);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`tensor`](Self::tensor).
+    #[track_caller]
+    pub fn upload<T: Element>(&self, values: &[T]) -> Result<Tensor<T>> {
+        self.upload_to(DeviceId(0), values)
+    }
+
+    /// As [`upload`](Self::upload), to any device.
+    #[track_caller]
+    pub(crate) fn upload_to<T: Element>(
+        &self,
+        device: DeviceId,
+        values: &[T],
+    ) -> Result<Tensor<T>> {
+        // The stream is an idle one, and returns to the idle ones.
+        let pool = self.stream_pool("an upload", &CudaStreamPool::new().device(device))?;
+        let stream = pool.allocate("an upload")?;
+        let mut tensor = self.tensor([values.len()], &stream)?;
+        stream.upload_blocking(values, &mut tensor)?;
+        // Later users of the stream are no matter of the tensor's.
+        stream.timeline().close()?;
+        Ok(tensor)
+    }
+}

@@ -1,0 +1,126 @@
+//! The end of a run: its cause, the `stop` hooks, the device, and the report.
+
+use std::mem;
+
+use super::Run;
+use crate::context::StopSource;
+use crate::driver::{DriverError, report_in_drop};
+use crate::error::{Error, Result, forget};
+use crate::graph::NodeStatus;
+use crate::operator::text_of;
+use crate::schedule::nodes::{Nodes, statuses};
+use crate::schedule::outcome::Outcome;
+use crate::schedule::report::{End, Report, StoppedBy};
+use crate::schedule::shared::Shared;
+use crate::schedule::stall;
+
+impl Run {
+    /// Ends the run: finds out whether it has stalled, calls the `stop` hooks, waits for the device, and makes the
+    /// report. `done` has the error of the run so far.
+    pub(in crate::schedule) fn end(
+        mut self,
+        nodes: Nodes<'_, '_>,
+        mut done: Result<()>,
+        shared: Option<&Shared>,
+    ) -> Result<Report> {
+        // A pass that an error or a panic has ended may have left calls.
+        if let Some(replay) = &mut self.replay {
+            let ended = replay.end();
+            match done {
+                Ok(()) => done = ended,
+                Err(_) => report_in_drop("ending a pass", ended),
+            }
+        }
+        // Before the nodes are stopped, which drops the messages that wait and runs hooks.
+        let at_end = statuses(nodes);
+        let outcome = self.outcome.unwrap_or(Outcome::EndCalled);
+        let mut waited = Vec::new();
+        if done.is_ok() && !self.races.look() && outcome == Outcome::Over {
+            let found = stall::find(&at_end);
+            waited = found.waited;
+            if !found.stalled.is_empty() {
+                done = Err(Error::Stalled { chains: found.stalled });
+            }
+        }
+        self.control.end();
+        let mut followed = mem::take(&mut self.followed);
+        for node in nodes.iter_mut().rev() {
+            let Err(error) = node.stop() else { continue };
+            // A sticky error is reported once. It is also why hooks that call the device fail.
+            if (done.is_err() || !followed.is_empty()) && error.is_refusal() {
+                forget(error);
+            } else {
+                followed.push(error);
+            }
+        }
+        // Also after an error: the device must not go on with queued work while the caller drops the operators. After a
+        // sticky error no work is executed, so there is none to wait for.
+        for node in nodes.iter_mut() {
+            if self.platform.driver().sticky_error().is_none() {
+                followed.extend(node.synchronize_blocking().err());
+            }
+        }
+        if self.platform.driver().sticky_error().is_none() {
+            followed.extend(self.replay.as_mut().and_then(|replay| replay.leave().err()));
+            followed.extend(self.in_progress.give_back().err());
+        }
+        if self.races.look() {
+            followed.insert(0, Error::Races(self.races.take()));
+        }
+        let has_failed = done.is_err() || !followed.is_empty();
+        if has_failed && let Some(cause) = self.platform.driver().sticky_error() {
+            // An operator that fails by itself may be all that has failed so far. The next run would fail, and the caller
+            // would not know why.
+            let is_named = done.as_ref().err().is_some_and(|error| error.names(&cause))
+                || followed.iter().any(|error| error.names(&cause));
+            if !is_named {
+                let call = "the wait for the device";
+                followed.push(DriverError::Sticky { call, cause }.into());
+            }
+        }
+        let done = with_followed(done, followed);
+        let end = match &done {
+            Ok(()) => why(outcome, &at_end),
+            Err(error) => End::Failed { error: text_of(error) },
+        };
+        let mut report = Report::new(end, &at_end, &statuses(nodes), &self.platform, &self.control);
+        report.replay = self.replay.as_ref().map(|replay| replay.report());
+        report.waited = waited;
+        self.limit.end(nodes);
+        if let Some(shared) = shared {
+            shared.publish(report.clone(), shared.asked());
+        }
+        done.map(|()| report)
+    }
+}
+
+/// The error of a run, with those that followed while the graph was being stopped.
+fn with_followed(done: Result<()>, mut followed: Vec<Error>) -> Result<()> {
+    let cause = match done {
+        Err(cause) => cause,
+        Ok(()) if followed.is_empty() => return Ok(()),
+        Ok(()) => followed.remove(0),
+    };
+    if followed.is_empty() {
+        return Err(cause);
+    }
+    Err(Error::Run { cause: Box::new(cause), followed })
+}
+
+/// Why a run has ended well.
+fn why(outcome: Outcome, at_end: &[NodeStatus]) -> End {
+    let by = match outcome {
+        Outcome::Over => return End::by_itself(at_end),
+        Outcome::TimeOver => return End::TimeOver,
+        Outcome::EndCalled => StoppedBy::EndRun,
+        Outcome::Stopped(StopSource::Handle) => StoppedBy::Handle,
+        Outcome::Stopped(StopSource::CtrlC) => StoppedBy::CtrlC,
+        Outcome::Stopped(StopSource::Terminate) => StoppedBy::Signal("SIGTERM"),
+        Outcome::Stopped(StopSource::HangUp) => StoppedBy::Signal("SIGHUP"),
+        Outcome::Stopped(StopSource::Node) => {
+            let node = at_end.iter().find(|node| node.has_stopped_graph);
+            StoppedBy::StopGraph(node.map(|node| node.name.clone()).unwrap_or_default())
+        }
+    };
+    End::Stopped { by }
+}
