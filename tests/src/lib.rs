@@ -2,13 +2,14 @@
 //!
 //! [`Suite`] runs one body on both platforms, in the [`forms`] of the environment, and [`child`] runs one in a separate process. [`setup`] makes streams,
 //! data and recorded platforms. [`layers`] are drivers that are wrong on purpose. [`kernels`] are slow, broken or
-//! generic. [`allocations`] counts heap allocations. [`greedy`] is for tests of the order on one thread. [`floor`]
-//! has the task graphs of the benchmark of that name. [`relays`] are operators on numbers, [`tensors`] and [`flags`] on device
-//! data and on its copies. [`built`] is a graph that is built at run time.
+//! generic. [`allocations`] counts heap allocations. [`each_order`] runs a graph in each order, and [`greedy`] is for tests
+//! of the order on one thread. [`floor`] has the task graphs of the benchmark of that name. [`relays`] are operators on
+//! numbers, [`tensors`] and [`flags`] on device data and on its copies. [`built`] is a graph that is built at run time.
 
 pub mod allocations;
 pub mod built;
 pub mod child;
+pub mod each_order;
 pub mod flags;
 pub mod floor;
 pub mod foreign;

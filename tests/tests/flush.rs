@@ -12,12 +12,11 @@ mod optional;
 mod order;
 
 use operators::{Count, Delay, List, SumOfFour};
-use streamflow::graph::Graph;
 use streamflow::prelude::*;
 use streamflow::schedule::{End, Report, Stepped, Workers};
-use streamflow::testing::{Explorer, OperatorHarness};
-use streamflow::time::Clock;
-use streamflow_tests::{Failed, Suite, check, check_equal, check_text};
+use streamflow::testing::OperatorHarness;
+use streamflow_tests::each_order::in_each_order;
+use streamflow_tests::{Failed, Suite, check, check_equal, check_text, runs};
 
 pub(crate) fn suite() -> Suite {
     let suite = device::add(failures::add(left::add(order::add(ends::add(Suite::new())))));
@@ -28,47 +27,10 @@ pub(crate) fn suite() -> Suite {
         .both("a_harness_flushes", harness)
         .both("a_tick_of_a_harness_between_two_flushes_calls_nothing", harness_between)
         .plain("a_run_flushes_in_each_order::host", || {
-            in_each_order(|platform| Sums::new(platform, 10), |graph, done| judge(graph, &done?))
+            in_each_order(2, |platform| Sums::new(platform, 10), |graph, done| judge(graph, &done?))
         })
 }
 
-/// Runs a graph on one thread, with workers, and with workers that take turns in the order of a seed.
-pub(crate) fn in_each_order<G: Graph + Runs>(
-    make: impl Fn(&Platform) -> Result<G, Error>,
-    judge: impl Fn(&mut G, Result<Report, Error>) -> Result<(), Failed>,
-) -> Result<(), Failed> {
-    let run = |platform: &Platform, workers: Workers| {
-        let mut graph = make(platform)?;
-        graph.workers(workers)?;
-        for _ in 0..2 {
-            let done = graph.run_once();
-            judge(&mut graph, done)?;
-        }
-        Ok(())
-    };
-    for workers in [Workers::none(), Workers::new(2), Workers::new(4)] {
-        let platform = Platform::host().clock(&Clock::simulated()).build()?;
-        run(&platform, workers)?;
-    }
-    let explored = Explorer::new().seeds(16).run(|platform| run(platform, Workers::new(2)))?;
-    Ok(explored.check()?)
-}
-
-/// A graph with the method `run` that `graph!` writes.
-pub(crate) trait Runs {
-    fn run_once(&mut self) -> Result<Report, Error>;
-}
-
-macro_rules! runs {
-    ($($graph:ident),*) => {$(
-        impl $crate::flush::Runs for $graph {
-            fn run_once(&mut self) -> Result<streamflow::schedule::Report, Error> {
-                self.run()
-            }
-        }
-    )*};
-}
-pub(crate) use runs;
 runs!(Sums);
 
 /// How many ticks a node did, and how many of them flushed it.

@@ -2,18 +2,7 @@
 #![allow(clippy::unwrap_used, missing_docs, reason = "a test")]
 
 use streamflow::prelude::*;
-
-#[operator]
-struct Count {
-    #[output]
-    number: u64,
-}
-
-impl Compute for Count {
-    fn compute(&mut self, io: CountIo<'_>, cx: &ExecutionContext) -> Result<()> {
-        io.number.emit(cx.tick())
-    }
-}
+use streamflow_tests::stereo::Counter;
 
 /// Emits in each `every`th tick; never for 0.
 #[operator]
@@ -68,7 +57,7 @@ impl Compute for Last {
 graph! {
     struct Line(every: u64) {
         #[when(count(4))]
-        let count: Count = Count::new();
+        let count: Counter = Counter::new();
         let sift: Sift = Sift::new(every);
         let last: Last = Last::new();
 
@@ -80,9 +69,9 @@ graph! {
 graph! {
     struct Joined(every: u64) {
         #[when(count(2))]
-        let one: Count = Count::new();
+        let one: Counter = Counter::new();
         #[when(count(4))]
-        let other: Count = Count::new();
+        let other: Counter = Counter::new();
         let sift: Sift = Sift::new(every);
         let add: Add = Add::new(0);
 
@@ -95,7 +84,7 @@ graph! {
 graph! {
     struct Copied {
         #[when(count(3))]
-        let count: Count = Count::new();
+        let count: Counter = Counter::new();
         let add: Add = Add::new(0);
         let last: Last = Last::new();
 

@@ -4,24 +4,12 @@ use streamflow::prelude::*;
 use streamflow::testing::{Explorer, OperatorHarness, explore, scope};
 use streamflow_tests::foreign::launch_unordered;
 use streamflow_tests::kernels::add_one;
+use streamflow_tests::stereo::Counter;
 use streamflow_tests::{Failed, check, check_error, check_text};
-
-/// Counts its ticks, without a device.
-#[operator]
-struct Count {
-    #[output]
-    number: u64,
-}
-
-impl Compute for Count {
-    fn compute(&mut self, io: CountIo<'_>, cx: &ExecutionContext) -> Result<()> {
-        io.number.emit(cx.tick())
-    }
-}
 
 graph! {
     struct Counted(ticks: u64) {
-        #[when(count(ticks))] let count: Count = Count::new();
+        #[when(count(ticks))] let count: Counter = Counter::new();
         count.number >> _;
     }
 }
@@ -80,7 +68,7 @@ pub(crate) fn other_platform() -> Result<(), Failed> {
     };
     let spawned = |_: &Platform| Ok(Counted::new(&other, 1)?.spawn()?.join().map(drop)?);
     let stepped = |_: &Platform| Ok(Counted::new(&other, 1)?.tick().map(drop)?);
-    let harness = |_: &Platform| Ok(OperatorHarness::new(&other, Count::new()).map(drop)?);
+    let harness = |_: &Platform| Ok(OperatorHarness::new(&other, Counter::new()).map(drop)?);
     let tests: [Test<'_>; 4] = [&graph, &spawned, &stepped, &harness];
     tests.into_iter().try_for_each(|test| fails(test, &parts))
 }
@@ -111,7 +99,7 @@ pub(crate) fn races() -> Result<(), Failed> {
     fails(
         &|platform| {
             race(platform)?;
-            drop(OperatorHarness::new(platform, Count::new())?);
+            drop(OperatorHarness::new(platform, Counter::new())?);
             Ok(())
         },
         &parts,

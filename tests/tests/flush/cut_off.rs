@@ -11,7 +11,9 @@ use streamflow_tests::relays::{Join, Pass};
 use streamflow_tests::{Failed, Suite, check_equal};
 
 use super::operators::{Count, Finishes, List, Tail};
-use super::{in_each_order, runs, ticks};
+use super::ticks;
+use streamflow_tests::each_order::in_each_order;
+use streamflow_tests::runs;
 
 pub(crate) fn add(suite: Suite) -> Suite {
     suite
@@ -42,7 +44,7 @@ runs!(BehindSlow);
 /// `count` waits for `join`, which has ended, so `tail` is flushed. It waits for `slow`, that for the clock, and nobody takes what
 /// comes then.
 fn behind_slow() -> Result<(), Failed> {
-    in_each_order(BehindSlow::new, |graph, done| {
+    in_each_order(2, BehindSlow::new, |graph, done| {
         let report = done?;
         check_equal(std::mem::take(&mut graph.list_mut().got).len(), 2)?;
         check_equal(ticks(&report, "tail").1, TAIL)

@@ -5,7 +5,9 @@ use streamflow::schedule::{End, Report, StoppedBy};
 use streamflow_tests::{Failed, Suite, check, check_equal, check_text};
 
 use super::operators::{Count, Finishes, List, SumOfFour};
-use super::{in_each_order, runs, ticks};
+use super::ticks;
+use streamflow_tests::each_order::in_each_order;
+use streamflow_tests::runs;
 
 pub(crate) fn add(suite: Suite) -> Suite {
     suite
@@ -98,7 +100,7 @@ graph! {
 runs!(SourceFinishes, Itself, Counted, Ended);
 
 fn source_finishes() -> Result<(), Failed> {
-    in_each_order(SourceFinishes::new, |graph, done| {
+    in_each_order(2, SourceFinishes::new, |graph, done| {
         let report = done?;
         check_equal(std::mem::take(&mut graph.list_mut().got), vec![6, 22, 17])?;
         check_equal(report.end, End::Finished { nodes: vec!["count".to_owned()] })
@@ -106,7 +108,7 @@ fn source_finishes() -> Result<(), Failed> {
 }
 
 fn finishes_itself() -> Result<(), Failed> {
-    in_each_order(Itself::new, |graph, done| {
+    in_each_order(2, Itself::new, |graph, done| {
         let report = done?;
         check_equal(std::mem::take(&mut graph.list_mut().got), vec![21])?;
         check_equal(ticks(&report, "sum"), (8, 1))?;
@@ -116,7 +118,7 @@ fn finishes_itself() -> Result<(), Failed> {
 
 /// Ticks of `flush` are beside the count.
 fn count_reached() -> Result<(), Failed> {
-    in_each_order(Counted::new, |graph, done| {
+    in_each_order(2, Counted::new, |graph, done| {
         let report = done?;
         check_equal(std::mem::take(&mut graph.list_mut().got), vec![6, 9])?;
         check_equal((ticks(&report, "sum"), &report.end), ((7, 1), &End::SourcesDone))
@@ -125,7 +127,7 @@ fn count_reached() -> Result<(), Failed> {
 
 /// The condition does not hold for the tick of `flush`.
 fn condition_ends() -> Result<(), Failed> {
-    in_each_order(Ended::new, |graph, done| {
+    in_each_order(2, Ended::new, |graph, done| {
         done?;
         check_equal(std::mem::take(&mut graph.list_mut().got), vec![6, 9])
     })
@@ -223,7 +225,7 @@ runs!(Sink);
 
 /// Before its `stop`.
 fn sink() -> Result<(), Failed> {
-    in_each_order(Sink::new, |graph, done| {
+    in_each_order(2, Sink::new, |graph, done| {
         let (report, given) = (done?, std::mem::take(&mut graph.pairs_mut().given));
         check_equal(given, vec![vec![0, 1], vec![2, 3], vec![4], vec![]])?;
         check_equal(ticks(&report, "pairs"), (6, 1))

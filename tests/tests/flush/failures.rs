@@ -6,7 +6,9 @@ use streamflow::prelude::*;
 use streamflow_tests::{Failed, Suite, check_equal, check_error, check_text};
 
 use super::operators::{Count, List};
-use super::{in_each_order, runs, ticks};
+use super::ticks;
+use streamflow_tests::each_order::in_each_order;
+use streamflow_tests::runs;
 
 pub(crate) fn add(suite: Suite) -> Suite {
     suite
@@ -92,6 +94,7 @@ runs!(Stops, Skips, Restarts);
 
 fn run_fails() -> Result<(), Failed> {
     in_each_order(
+        2,
         |platform| Stops::new(platform, Fails::Compute(3)),
         |graph, done| {
             let text = check_error("the run", done, |_| true)?;
@@ -104,6 +107,7 @@ fn run_fails() -> Result<(), Failed> {
 /// What the tick emitted before it failed is not sent.
 fn flush_fails() -> Result<(), Failed> {
     in_each_order(
+        2,
         |platform| Stops::new(platform, Fails::Flush),
         |graph, done| {
             let text = check_error("the run", done, |_| true)?;
@@ -116,6 +120,7 @@ fn flush_fails() -> Result<(), Failed> {
 
 fn flush_panics() -> Result<(), Failed> {
     in_each_order(
+        2,
         |platform| Stops::new(platform, Fails::Panics),
         |graph, done| {
             let text = check_error("the run", done, |_| true)?;
@@ -130,6 +135,7 @@ fn flush_panics() -> Result<(), Failed> {
 fn policies() -> Result<(), Failed> {
     for fails in [Fails::Flush, Fails::Panics] {
         in_each_order(
+            2,
             |platform| Skips::new(platform, fails),
             |graph, done| {
                 let report = done?;
@@ -142,6 +148,7 @@ fn policies() -> Result<(), Failed> {
             },
         )?;
         in_each_order(
+            2,
             |platform| Restarts::new(platform, fails),
             |graph, done| {
                 let report = done?;
@@ -158,6 +165,7 @@ fn policies() -> Result<(), Failed> {
 /// The operator that has failed held 0, 1 and 2. The fresh one has 3 and 4.
 fn restarted() -> Result<(), Failed> {
     in_each_order(
+        2,
         |platform| Restarts::new(platform, Fails::Compute(2)),
         |graph, done| {
             let report = done?;

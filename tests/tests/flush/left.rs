@@ -8,7 +8,9 @@ use streamflow::schedule::DropReason;
 use streamflow_tests::{Failed, Suite, check_equal, check_text, stalled};
 
 use super::operators::{Count, List};
-use super::{in_each_order, runs, ticks};
+use super::ticks;
+use streamflow_tests::each_order::in_each_order;
+use streamflow_tests::runs;
 
 pub(crate) fn add(suite: Suite) -> Suite {
     suite
@@ -58,6 +60,7 @@ runs!(Batched, Unpaired, Several, GoesOn, Beside);
 
 fn batch() -> Result<(), Failed> {
     in_each_order(
+        2,
         |platform| Batched::new(platform, true),
         |graph, done| {
             let report = done?;
@@ -69,6 +72,7 @@ fn batch() -> Result<(), Failed> {
 
 fn ignored() -> Result<(), Failed> {
     in_each_order(
+        2,
         |platform| Batched::new(platform, false),
         |_, done| {
             let text = stalled(done)?;
@@ -138,7 +142,7 @@ graph! {
 }
 
 fn unpaired() -> Result<(), Failed> {
-    in_each_order(Unpaired::new, |graph, done| {
+    in_each_order(2, Unpaired::new, |graph, done| {
         let report = done?;
         check_equal(std::mem::take(&mut graph.list_mut().got), vec![0, 2, 4, 6, 8, 5, 6, 7])?;
         check_equal((ticks(&report, "pairs"), report.dropped.len()), ((9, 4), 0))
@@ -161,7 +165,7 @@ impl Compute for FinishesAtOnce {
 
 /// Two messages of the source without an end wait. With room for more, it would never end.
 fn goes_on() -> Result<(), Failed> {
-    in_each_order(GoesOn::new, |graph, done| {
+    in_each_order(2, GoesOn::new, |graph, done| {
         let report = done?;
         check_equal(std::mem::take(&mut graph.list_mut().got), vec![100])?;
         let dropped: Vec<_> =
@@ -220,7 +224,7 @@ graph! {
 
 /// One tick of `compute` takes one of each edge. The rest is three of `a`, and two of `c`.
 fn several() -> Result<(), Failed> {
-    in_each_order(Several::new, |graph, done| {
+    in_each_order(2, Several::new, |graph, done| {
         done?;
         check_equal(std::mem::take(&mut graph.list_mut().got), vec![0, 0, 0, 1, 2, 3, 1, 2])
     })
@@ -240,7 +244,7 @@ graph! {
 
 /// `merge` finishes in its first tick. `endless` would go on with room there, so its messages stay; those of `counted` are flushed.
 fn beside() -> Result<(), Failed> {
-    in_each_order(Beside::new, |graph, done| {
+    in_each_order(2, Beside::new, |graph, done| {
         let report = done?;
         check_equal(std::mem::take(&mut graph.list_mut().got), vec![0, 0, 1, 2])?;
         let dropped: Vec<_> =

@@ -9,7 +9,9 @@ use streamflow::time::{Clock, Timestamp};
 use streamflow_tests::{Failed, Suite, check, check_equal};
 
 use super::operators::{Count, Delay, SumOfFour};
-use super::{in_each_order, runs, ticks};
+use super::ticks;
+use streamflow_tests::each_order::in_each_order;
+use streamflow_tests::runs;
 
 pub(crate) fn add(suite: Suite) -> Suite {
     suite
@@ -121,7 +123,7 @@ macro_rules! graphs {
             runs!(Apart, Row);
 
             pub(super) fn apart() -> Result<(), Failed> {
-                in_each_order(Apart::new, |graph, done| {
+                in_each_order(2, Apart::new, |graph, done| {
                     let report = done?;
                     check_equal(std::mem::take(&mut graph.list_mut().got), vec![6, 22, 17])?;
                     check_equal(ticks(&report, "sum"), (11, 1))?;
@@ -130,7 +132,7 @@ macro_rules! graphs {
             }
 
             pub(super) fn row() -> Result<(), Failed> {
-                in_each_order(Row::new, |graph, done| {
+                in_each_order(2, Row::new, |graph, done| {
                     let report = done?;
                     check_equal(std::mem::take(&mut graph.list_mut().got), vec![45])?;
                     let flushes = ["first", "middle", "last"].map(|node| ticks(&report, node));
@@ -230,13 +232,13 @@ fn preview() -> Result<(), Failed> {
         check_equal(ticks(&report, "left"), (7, 1))?;
         stopped(&report)
     };
-    in_each_order(Popped::new, |graph, done| {
+    in_each_order(2, Popped::new, |graph, done| {
         judge(std::mem::take(&mut graph.list_mut().got), done)
     })?;
-    in_each_order(Rejected::new, |graph, done| {
+    in_each_order(2, Rejected::new, |graph, done| {
         judge(std::mem::take(&mut graph.list_mut().got), done)
     })?;
-    in_each_order(Finishing::new, |graph, done| {
+    in_each_order(2, Finishing::new, |graph, done| {
         judge(std::mem::take(&mut graph.list_mut().got), done)
     })
 }
@@ -284,7 +286,7 @@ graph! {
 }
 
 fn joined() -> Result<(), Failed> {
-    in_each_order(Joined::new, |graph, done| {
+    in_each_order(2, Joined::new, |graph, done| {
         let report = done?;
         check_equal(std::mem::take(&mut graph.list_mut().got).last(), Some(&5))?;
         check_equal(ticks(&report, "sums"), (6, 1))?;
@@ -329,7 +331,7 @@ graph! {
 
 /// `sums` drops what has no partner, in turns without a tick, after its inputs have ended.
 fn alone() -> Result<(), Failed> {
-    in_each_order(Alone::new, |graph, done| {
+    in_each_order(2, Alone::new, |graph, done| {
         let report = done?;
         check_equal(std::mem::take(&mut graph.list_mut().got), vec![0])?;
         check_equal(ticks(&report, "sums"), (1, 1))?;
@@ -373,7 +375,7 @@ graph! {
 
 /// `overlay` runs no more when `a` has ended, and `b` goes on all the same.
 fn gives_way() -> Result<(), Failed> {
-    in_each_order(GivesWay::new, |graph, done| {
+    in_each_order(2, GivesWay::new, |graph, done| {
         let report = done?;
         check_equal(std::mem::take(&mut graph.list_mut().got), vec![6, 22, 17])?;
         let node = |name| ticks(&report, name);

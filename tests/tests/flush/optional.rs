@@ -7,7 +7,9 @@ use streamflow_tests::{Failed, Suite, check_equal};
 
 use super::meanwhile::{Eats, Endless, StopsAt, stopped};
 use super::operators::{Count, List};
-use super::{in_each_order, runs, ticks};
+use super::ticks;
+use streamflow_tests::each_order::in_each_order;
+use streamflow_tests::runs;
 
 pub(crate) fn add(suite: Suite) -> Suite {
     suite
@@ -87,7 +89,7 @@ runs!(Waits, Popped);
 /// `holds` runs no more when `a` has ended, and `o` goes on. Its flush comes after the last tick of `o`, in each order, and gets the
 /// message that waits for it.
 fn waits() -> Result<(), Failed> {
-    in_each_order(Waits::new, |graph, done| {
+    in_each_order(2, Waits::new, |graph, done| {
         let report = done?;
         check_equal(std::mem::take(&mut graph.list_mut().got), vec![1])?;
         check_equal([ticks(&report, "holds"), ticks(&report, "o")], [(3, 1), (50, 0)])
@@ -96,7 +98,7 @@ fn waits() -> Result<(), Failed> {
 
 /// The flush gets no message of a source that goes on.
 fn popped() -> Result<(), Failed> {
-    in_each_order(Popped::new, |graph, done| {
+    in_each_order(2, Popped::new, |graph, done| {
         let report = done?;
         check_equal(std::mem::take(&mut graph.list_mut().got), vec![0])?;
         check_equal(ticks(&report, "holds"), (3, 1))?;

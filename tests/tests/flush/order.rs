@@ -6,7 +6,9 @@ use streamflow::prelude::*;
 use streamflow_tests::{Failed, Suite, check_equal, check_text, stalled};
 
 use super::operators::{Count, Delay, List, SumOfFour, Tail};
-use super::{in_each_order, runs, ticks};
+use super::ticks;
+use streamflow_tests::each_order::in_each_order;
+use streamflow_tests::runs;
 
 pub(crate) fn add(suite: Suite) -> Suite {
     suite
@@ -104,7 +106,7 @@ runs!(Delayed, Row, Joined, Early, Around, NoRoom, ForNobody, Ended, Paired);
 
 /// Nobody takes what `Tail` flushes, and its flush is not cut off: that of `sum` begins after it.
 fn for_nobody() -> Result<(), Failed> {
-    in_each_order(ForNobody::new, |graph, done| {
+    in_each_order(2, ForNobody::new, |graph, done| {
         let report = done?;
         check_equal(std::mem::take(&mut graph.list_mut().got).len(), 2)?;
         check_equal(ticks(&report, "sum"), (6, 1))?;
@@ -114,7 +116,7 @@ fn for_nobody() -> Result<(), Failed> {
 
 /// The source goes on while a node behind its edge is flushed: the flush gets what the node has held, and no more.
 fn ended() -> Result<(), Failed> {
-    in_each_order(Ended::new, |graph, done| {
+    in_each_order(2, Ended::new, |graph, done| {
         let report = done?;
         let got = std::mem::take(&mut graph.list_mut().got);
         // Which five numbers came is up to the policy: the fifth alone is left for the flush.
@@ -125,7 +127,7 @@ fn ended() -> Result<(), Failed> {
 
 /// The sum of the last two numbers goes with the last one.
 fn paired() -> Result<(), Failed> {
-    in_each_order(Paired::new, |graph, done| {
+    in_each_order(2, Paired::new, |graph, done| {
         done?;
         let got = std::mem::take(&mut graph.pairs_mut().got);
         check_equal(got, vec![(3, 6), (7, 22), (9, 17)])
@@ -137,6 +139,7 @@ fn tick_by_tick() -> Result<(), Failed> {
     for pauses in [false, true] {
         let flushes = if pauses { 21 } else { 11 };
         in_each_order(
+            2,
             |platform| Delayed::new(platform, pauses),
             |graph, done| {
                 let report = done?;
@@ -152,7 +155,7 @@ fn tick_by_tick() -> Result<(), Failed> {
 
 /// The last node sums up what the nodes before it have flushed, and is flushed itself then.
 fn row() -> Result<(), Failed> {
-    in_each_order(Row::new, |graph, done| {
+    in_each_order(2, Row::new, |graph, done| {
         let report = done?;
         check_equal(std::mem::take(&mut graph.list_mut().got), vec![45])?;
         let flushes = ["first", "middle", "last"].map(|node| ticks(&report, node));
@@ -206,7 +209,7 @@ graph! {
 
 /// Before the flush, `other` waits for room, and `add` for a message.
 fn joined() -> Result<(), Failed> {
-    in_each_order(Joined::new, |graph, done| {
+    in_each_order(2, Joined::new, |graph, done| {
         done?;
         let sums: Vec<u64> = (0..10).map(|n| 2 * n).collect();
         check_equal(std::mem::take(&mut graph.list_mut().got), sums)
@@ -215,7 +218,7 @@ fn joined() -> Result<(), Failed> {
 
 /// The source is blocked by the edge to `add`, and has not ended: to flush `sum` would send a sum of fewer numbers.
 fn not_early() -> Result<(), Failed> {
-    in_each_order(Early::new, |graph, done| {
+    in_each_order(2, Early::new, |graph, done| {
         let text = stalled(done)?;
         check_text(&text, &["`count`, after 1 of 10 ticks, waits for room in `count.n >> add.b`"])?;
         graph.sum_mut().held.clear();
@@ -272,6 +275,7 @@ fn around() -> Result<(), Failed> {
     for begins_anew in [false, true] {
         let runs = Cell::new(0);
         in_each_order(
+            2,
             |platform| {
                 runs.set(0);
                 Around::new(platform, begins_anew)
@@ -299,7 +303,7 @@ graph! {
 }
 
 fn no_room() -> Result<(), Failed> {
-    in_each_order(NoRoom::new, |graph, done| {
+    in_each_order(2, NoRoom::new, |graph, done| {
         let text = stalled(done)?;
         let parts = [
             "`delay`, after 14 ticks, has more to flush, and waits for room in `delay.out >> list.n`",

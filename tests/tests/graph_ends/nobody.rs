@@ -11,7 +11,9 @@ use streamflow_tests::relays::{Join, Pass};
 use streamflow_tests::{Failed, Suite, check, check_equal, check_text};
 
 use super::operators::Overlay;
-use super::timing::{dropped, in_each_order, runs, sum};
+use super::timing::{dropped, sum};
+use streamflow_tests::each_order::in_each_order;
+use streamflow_tests::runs;
 
 pub(crate) fn add(suite: Suite) -> Suite {
     suite
@@ -124,10 +126,10 @@ macro_rules! graphs {
                 let sink = || End::Finished { nodes: vec!["sink".to_owned()] };
                 let count = "`sink` is done: its `count` of 5 is reached";
                 let other = "`other` is done: its `count` of 5 is reached";
-                in_each_order(Counted::new, |_, done| ended(&done?, &End::SourcesDone, count, MOST))?;
+                in_each_order(1, Counted::new, |_, done| ended(&done?, &End::SourcesDone, count, MOST))?;
                 for fails in [false, true] {
                     let make = |platform: &Platform| Finished::new(platform, fails);
-                    in_each_order(make, |_, done| ended(&done?, &sink(), "`sink` has finished", MOST))?;
+                    in_each_order(1, make, |_, done| ended(&done?, &sink(), "`sink` has finished", MOST))?;
                 }
                 for (closes, reason) in [(true, "closed"), (false, "dropped")] {
                     let make = |platform: &Platform| {
@@ -139,10 +141,10 @@ macro_rules! graphs {
                         }
                         Ok(graph)
                     };
-                    in_each_order(make, |_, done| ended(&done?, &sink(), reason, MOST))?;
+                    in_each_order(1, make, |_, done| ended(&done?, &sink(), reason, MOST))?;
                 }
-                in_each_order(Joined::new, |_, done| ended(&done?, &End::SourcesDone, other, MOST))?;
-                in_each_order(Optional::new, |graph, done| {
+                in_each_order(1, Joined::new, |_, done| ended(&done?, &End::SourcesDone, other, MOST))?;
+                in_each_order(1, Optional::new, |graph, done| {
                     let report = done?;
                     let lost = sum(&dropped(&report, "source.number >> sink.o"));
                     check_equal(Some(graph.overlay_taken() + lost), report.ticks("source"))?;
@@ -222,7 +224,7 @@ graph! {
 
 /// `short` ends, and `long` gets its messages all the same; then the run ends.
 fn still_takes() -> Result<(), Failed> {
-    in_each_order(StillTakes::new, |_, done| {
+    in_each_order(1, StillTakes::new, |_, done| {
         let report = done?;
         let ticks = ["short", "long"].map(|node| report.ticks(node));
         check_equal(ticks, [Some(5), Some(200)])?;
@@ -248,6 +250,7 @@ graph! {
 fn with_end() -> Result<(), Failed> {
     for count in [1, 2, 3, 500] {
         in_each_order(
+            1,
             |platform| WithEnd::new(platform, count),
             |_, done| {
                 let report = done?;
@@ -281,7 +284,7 @@ graph! {
 
 /// Two sources that never wait, one of them through another node. Each keeps a worker busy.
 fn far() -> Result<(), Failed> {
-    in_each_order(Far::new, |_, done| {
+    in_each_order(1, Far::new, |_, done| {
         let report = done?;
         check_equal(report.end.clone(), End::Finished { nodes: vec!["far".to_owned()] })?;
         let ticks = ["far", "counted", "join", "last"].map(|node| report.ticks(node));

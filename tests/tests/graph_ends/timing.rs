@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use streamflow::graph::Graph;
 use streamflow::prelude::*;
 use streamflow::schedule::{DropReason, Dropped, End, Report, Workers};
-use streamflow::testing::{Explorer, yield_now};
+use streamflow::testing::yield_now;
 use streamflow::time::{Clock, Timestamp};
+use streamflow_tests::each_order::{Runs, in_each_order};
 use streamflow_tests::relays::Join;
 use streamflow_tests::stereo::Counter;
-use streamflow_tests::{Failed, Suite, check, check_equal, check_text, stalled};
+use streamflow_tests::{Failed, Suite, check, check_equal, check_text, runs, stalled};
 
 use super::operators::{Overlay, Takes, Twice};
 
@@ -25,40 +25,6 @@ pub(crate) fn add(suite: Suite) -> Suite {
         .plain("a_node_that_runs_by_the_clock_hides_no_stall::host", sampled)
 }
 
-/// Runs a graph on one thread, with workers, and with workers that take turns in the order of a seed.
-pub(crate) fn in_each_order<G: Graph + Runs>(
-    make: impl Fn(&Platform) -> Result<G, Error>,
-    judge: impl Fn(&mut G, Result<Report, Error>) -> Result<(), Failed>,
-) -> Result<(), Failed> {
-    let run = |platform: &Platform, workers: Workers| {
-        let mut graph = make(platform)?;
-        graph.workers(workers)?;
-        let done = graph.run_once();
-        judge(&mut graph, done)
-    };
-    for workers in [Workers::none(), Workers::new(2), Workers::new(4)] {
-        let platform = Platform::host().clock(&Clock::simulated()).build()?;
-        run(&platform, workers).map_err(Failed::msg)?;
-    }
-    let explored = Explorer::new().seeds(24).run(|platform| run(platform, Workers::new(2)))?;
-    Ok(explored.check()?)
-}
-
-/// A graph with the method `run` that `graph!` writes.
-pub(crate) trait Runs {
-    fn run_once(&mut self) -> Result<Report, Error>;
-}
-
-macro_rules! runs {
-    ($($graph:ident),*) => {$(
-        impl $crate::graph_ends::timing::Runs for $graph {
-            fn run_once(&mut self) -> Result<Report, Error> {
-                self.run()
-            }
-        }
-    )*};
-}
-pub(crate) use runs;
 runs!(Late, Circle, Beside, BesideRoom, WithoutEnd, Thinned);
 
 impl Runs for Sampled {
@@ -112,6 +78,7 @@ graph! {
 fn late() -> Result<(), Failed> {
     for (first, second) in [(2, 2), (2, 3), (3, 5), (5, 9)] {
         in_each_order(
+            1,
             |platform| Late::new(platform, first, second),
             |graph, done| {
                 let report = done?;
@@ -195,7 +162,7 @@ graph! {
 
 /// If `overlay` is ahead by two, `source` waits for `slow`, that for `overlay`, and that for `source`.
 fn circle() -> Result<(), Failed> {
-    in_each_order(Circle::new, |graph, done| {
+    in_each_order(1, Circle::new, |graph, done| {
         let report = done?;
         let ticks = ["source", "slow", "overlay"].map(|node| report.ticks(node));
         check_equal(ticks, [Some(10); 3])?;
@@ -220,7 +187,7 @@ graph! {
 
 /// However early `overlay` is done, `b` goes on to its own stall, which has the same text.
 fn beside() -> Result<(), Failed> {
-    in_each_order(Beside::new, |_, done| {
+    in_each_order(1, Beside::new, |_, done| {
         let text = stalled(done)?;
         let chain = "the run has stalled:\n  `b`, after 6 of 100 ticks, waits for room in `b.number >> join.a`, which is full \
                      (1 of 1) → `join`, after 5 ticks, has the message of `b.number >> join.a`, but waits for a message of \
@@ -247,7 +214,7 @@ graph! {
 /// Whether the edge to `overlay` gives way, or is full at the end, is up to timing. Its condition names the room at `join` alone as
 /// what `slow` waits for.
 fn beside_room() -> Result<(), Failed> {
-    in_each_order(BesideRoom::new, |_, done| {
+    in_each_order(1, BesideRoom::new, |_, done| {
         let text = stalled(done)?;
         let chain = [
             "`a`, after 3 of 5 ticks, waits for room in `a.number >> slow.i`, which is full (1 of 1) → `slow`, after 2 ticks, has \
@@ -274,7 +241,7 @@ graph! {
 
 /// `b` and `slow` serve `overlay` alone, and end with it.
 fn without_end() -> Result<(), Failed> {
-    in_each_order(WithoutEnd::new, |graph, done| {
+    in_each_order(1, WithoutEnd::new, |graph, done| {
         let report = done?;
         check_equal((report.end.clone(), report.ticks("overlay")), (End::SourcesDone, Some(5)))?;
         let slow = report.ticks("slow").unwrap_or_default();
@@ -305,6 +272,7 @@ graph! {
 fn thinned() -> Result<(), Failed> {
     for sent in [1, 2, 4, 100] {
         in_each_order(
+            1,
             |platform| Thinned::new(platform, sent),
             |_, done| {
                 let report = done?;
@@ -359,7 +327,7 @@ graph! {
 
 /// `sampler` runs for ever, and no tick of it lets `a` go on.
 fn sampled() -> Result<(), Failed> {
-    in_each_order(Sampled::new, |_, done| {
+    in_each_order(1, Sampled::new, |_, done| {
         let text = stalled(done)?;
         check_text(&text, &["`a`, after 3 of 9 ticks,", "`b` is done: its `count` of 2 is reached"])
     })

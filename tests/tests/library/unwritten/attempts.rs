@@ -144,6 +144,16 @@ pub(super) const fn planless(function: Function) -> Function {
     Function { is_plan: false, ..function }
 }
 
+/// A function with a plan, or a handle, that is made of the context and a stream.
+macro_rules! row {
+    ($kind:ident, $name:literal, |$cx:ident, $stream:ident| $plan:expr, |$made:ident, $tick:ident| $run:block) => {
+        $kind($name, |it, platform| {
+            it.sends(platform, |$cx, $stream| Ok($plan?), |$made, $tick| $run)
+        })
+    };
+}
+pub(super) use row;
+
 impl Function {
     /// Makes a plan once, and runs all attempts with it, each in a tick.
     pub(super) fn sends<P: Send + 'static, M: Message<Place = Device>>(

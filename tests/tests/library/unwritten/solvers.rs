@@ -3,57 +3,43 @@
 use streamflow::library::solve::{Checked, Cholesky, Eigen, Lu, Qr, Svd};
 use streamflow::prelude::*;
 
-use super::attempts::{Function, N, updates, writes};
+use super::attempts::{Function, N, row, updates, writes};
 
 pub(super) const FUNCTIONS: &[Function] = &[
-    writes("Lu::solve", |it, platform| {
-        it.sends(
-            platform,
-            |cx, s| Ok(Lu::<f32>::plan(N).on(cx, s)?),
-            |plan, t| {
-                let (a, b) = (t.zeros(&[t.len(), t.len()])?, t.zeros(&[N])?);
-                let mut x = t.checked(t.zeros(&[N])?)?;
-                t.calls(|s| plan.solve(s, &a, &b, &mut x))?;
-                Ok(x)
-            },
-        )
+    row!(writes, "Lu::solve", |cx, s| Lu::<f32>::plan(N).on(cx, s), |plan, t| {
+        let (a, b) = (t.zeros(&[t.len(), t.len()])?, t.zeros(&[N])?);
+        let mut x = t.checked(t.zeros(&[N])?)?;
+        t.calls(|s| plan.solve(s, &a, &b, &mut x))?;
+        Ok(x)
     }),
-    writes("Lu::solve of a batch", |it, platform| {
-        it.sends(
-            platform,
-            |cx, s| Ok(Lu::<f32>::plan(N).batch(2).on(cx, s)?),
-            |plan, t| {
-                let (a, b) = (t.zeros(&[2, N, N])?, t.zeros(&[2, t.len()])?);
-                let mut x = Checked::of_batch(2, t.zeros(&[2, N])?, t.cx, t.stream)?;
-                t.calls(|s| plan.solve(s, &a, &b, &mut x))?;
-                Ok(x)
-            },
-        )
+    row!(
+        writes,
+        "Lu::solve of a batch",
+        |cx, s| Lu::<f32>::plan(N).batch(2).on(cx, s),
+        |plan, t| {
+            let (a, b) = (t.zeros(&[2, N, N])?, t.zeros(&[2, t.len()])?);
+            let mut x = Checked::of_batch(2, t.zeros(&[2, N])?, t.cx, t.stream)?;
+            t.calls(|s| plan.solve(s, &a, &b, &mut x))?;
+            Ok(x)
+        }
+    ),
+    row!(writes, "Cholesky::solve", |cx, s| Cholesky::<f32>::plan(N).on(cx, s), |plan, t| {
+        let (a, b) = (t.zeros(&[N, N])?, t.zeros(&[t.len()])?);
+        let mut x = t.checked(t.zeros(&[N])?)?;
+        t.calls(|s| plan.solve(s, &a, &b, &mut x))?;
+        Ok(x)
     }),
-    writes("Cholesky::solve", |it, platform| {
-        it.sends(
-            platform,
-            |cx, s| Ok(Cholesky::<f32>::plan(N).on(cx, s)?),
-            |plan, t| {
-                let (a, b) = (t.zeros(&[N, N])?, t.zeros(&[t.len()])?);
-                let mut x = t.checked(t.zeros(&[N])?)?;
-                t.calls(|s| plan.solve(s, &a, &b, &mut x))?;
-                Ok(x)
-            },
-        )
-    }),
-    writes("Cholesky::solve of a batch", |it, platform| {
-        it.sends(
-            platform,
-            |cx, s| Ok(Cholesky::<f32>::plan(N).batch(2).on(cx, s)?),
-            |plan, t| {
-                let (a, b) = (t.zeros(&[2, N, N])?, t.zeros(&[2, t.len()])?);
-                let mut x = Checked::of_batch(2, t.zeros(&[2, N])?, t.cx, t.stream)?;
-                t.calls(|s| plan.solve(s, &a, &b, &mut x))?;
-                Ok(x)
-            },
-        )
-    }),
+    row!(
+        writes,
+        "Cholesky::solve of a batch",
+        |cx, s| Cholesky::<f32>::plan(N).batch(2).on(cx, s),
+        |plan, t| {
+            let (a, b) = (t.zeros(&[2, N, N])?, t.zeros(&[2, t.len()])?);
+            let mut x = Checked::of_batch(2, t.zeros(&[2, N])?, t.cx, t.stream)?;
+            t.calls(|s| plan.solve(s, &a, &b, &mut x))?;
+            Ok(x)
+        }
+    ),
     writes("Factored::solve", |it, platform| {
         let plan = |cx: &ExecutionContext, s: &Stream<'_>| {
             let mut a = cx.tensor([N, N], s)?;
@@ -67,92 +53,69 @@ pub(super) const FUNCTIONS: &[Function] = &[
             Ok(x)
         })
     }),
-    updates("Cholesky::factor_in_place", |it, platform| {
-        it.sends(
-            platform,
-            |cx, s| Ok(Cholesky::<f32>::plan(N).on(cx, s)?),
-            |plan, t| {
-                let mut a = t.checked(t.zeros(&[t.len(), t.len()])?)?;
-                t.calls(|s| plan.factor_in_place(s, &mut a))?;
-                Ok(a)
-            },
-        )
+    row!(
+        updates,
+        "Cholesky::factor_in_place",
+        |cx, s| Cholesky::<f32>::plan(N).on(cx, s),
+        |plan, t| {
+            let mut a = t.checked(t.zeros(&[t.len(), t.len()])?)?;
+            t.calls(|s| plan.factor_in_place(s, &mut a))?;
+            Ok(a)
+        }
+    ),
+    row!(
+        updates,
+        "Cholesky::factor_in_place of a batch",
+        |cx, s| Cholesky::<f32>::plan(N).batch(2).on(cx, s),
+        |plan, t| {
+            let mut a = Checked::of_batch(2, t.zeros(&[2, N, t.len()])?, t.cx, t.stream)?;
+            t.calls(|s| plan.factor_in_place(s, &mut a))?;
+            Ok(a)
+        }
+    ),
+    row!(writes, "Qr::execute", |cx, s| Qr::<f32>::plan(N, 2).on(cx, s), |plan, t| {
+        let (a, mut out) = (t.zeros(&[t.len(), 2])?, plan.result(t.cx, t.stream)?);
+        t.calls(|s| plan.execute(s, &a, &mut out))?;
+        Ok(out)
     }),
-    updates("Cholesky::factor_in_place of a batch", |it, platform| {
-        it.sends(
-            platform,
-            |cx, s| Ok(Cholesky::<f32>::plan(N).batch(2).on(cx, s)?),
-            |plan, t| {
-                let mut a = Checked::of_batch(2, t.zeros(&[2, N, t.len()])?, t.cx, t.stream)?;
-                t.calls(|s| plan.factor_in_place(s, &mut a))?;
-                Ok(a)
-            },
-        )
+    row!(writes, "Svd::execute_blocking", |cx, s| Svd::<f32>::plan(2, N).on(cx, s), |plan, t| {
+        let (a, mut out) = (t.zeros(&[2, t.len()])?, plan.result(t.cx, t.stream)?);
+        t.calls(|s| plan.execute_blocking(s, &a, &mut out))?;
+        Ok(out)
     }),
-    writes("Qr::execute", |it, platform| {
-        it.sends(
-            platform,
-            |cx, s| Ok(Qr::<f32>::plan(N, 2).on(cx, s)?),
-            |plan, t| {
-                let (a, mut out) = (t.zeros(&[t.len(), 2])?, plan.result(t.cx, t.stream)?);
-                t.calls(|s| plan.execute(s, &a, &mut out))?;
-                Ok(out)
-            },
-        )
+    row!(
+        writes,
+        "Svd::execute_blocking, turned",
+        |cx, s| Svd::<f32>::plan(N, 2).on(cx, s),
+        |plan, t| {
+            let (a, mut out) = (t.zeros(&[t.len(), 2])?, plan.result(t.cx, t.stream)?);
+            t.calls(|s| plan.execute_blocking(s, &a, &mut out))?;
+            Ok(out)
+        }
+    ),
+    row!(
+        writes,
+        "Svd::execute_blocking of a batch",
+        |cx, s| Svd::<f32>::plan(2, N).batch(2).on(cx, s),
+        |plan, t| {
+            let (a, mut out) = (t.zeros(&[2, 2, t.len()])?, plan.result(t.cx, t.stream)?);
+            t.calls(|s| plan.execute_blocking(s, &a, &mut out))?;
+            Ok(out)
+        }
+    ),
+    row!(writes, "Eigen::execute_blocking", |cx, s| Eigen::<f32>::plan(N).on(cx, s), |plan, t| {
+        let (a, mut out) = (t.zeros(&[t.len(), t.len()])?, plan.result(t.cx, t.stream)?);
+        t.calls(|s| plan.execute_blocking(s, &a, &mut out))?;
+        Ok(out)
     }),
-    writes("Svd::execute_blocking", |it, platform| {
-        it.sends(
-            platform,
-            |cx, s| Ok(Svd::<f32>::plan(2, N).on(cx, s)?),
-            |plan, t| {
-                let (a, mut out) = (t.zeros(&[2, t.len()])?, plan.result(t.cx, t.stream)?);
-                t.calls(|s| plan.execute_blocking(s, &a, &mut out))?;
-                Ok(out)
-            },
-        )
-    }),
-    writes("Svd::execute_blocking, turned", |it, platform| {
-        it.sends(
-            platform,
-            |cx, s| Ok(Svd::<f32>::plan(N, 2).on(cx, s)?),
-            |plan, t| {
-                let (a, mut out) = (t.zeros(&[t.len(), 2])?, plan.result(t.cx, t.stream)?);
-                t.calls(|s| plan.execute_blocking(s, &a, &mut out))?;
-                Ok(out)
-            },
-        )
-    }),
-    writes("Svd::execute_blocking of a batch", |it, platform| {
-        it.sends(
-            platform,
-            |cx, s| Ok(Svd::<f32>::plan(2, N).batch(2).on(cx, s)?),
-            |plan, t| {
-                let (a, mut out) = (t.zeros(&[2, 2, t.len()])?, plan.result(t.cx, t.stream)?);
-                t.calls(|s| plan.execute_blocking(s, &a, &mut out))?;
-                Ok(out)
-            },
-        )
-    }),
-    writes("Eigen::execute_blocking", |it, platform| {
-        it.sends(
-            platform,
-            |cx, s| Ok(Eigen::<f32>::plan(N).on(cx, s)?),
-            |plan, t| {
-                let (a, mut out) = (t.zeros(&[t.len(), t.len()])?, plan.result(t.cx, t.stream)?);
-                t.calls(|s| plan.execute_blocking(s, &a, &mut out))?;
-                Ok(out)
-            },
-        )
-    }),
-    writes("Eigen::execute_blocking of a batch", |it, platform| {
-        it.sends(
-            platform,
-            |cx, s| Ok(Eigen::<f32>::plan(N).batch(2).on(cx, s)?),
-            |plan, t| {
-                let (a, mut out) = (t.zeros(&[2, N, t.len()])?, plan.result(t.cx, t.stream)?);
-                t.calls(|s| plan.execute_blocking(s, &a, &mut out))?;
-                Ok(out)
-            },
-        )
-    }),
+    row!(
+        writes,
+        "Eigen::execute_blocking of a batch",
+        |cx, s| Eigen::<f32>::plan(N).batch(2).on(cx, s),
+        |plan, t| {
+            let (a, mut out) = (t.zeros(&[2, N, t.len()])?, plan.result(t.cx, t.stream)?);
+            t.calls(|s| plan.execute_blocking(s, &a, &mut out))?;
+            Ok(out)
+        }
+    ),
 ];

@@ -24,6 +24,21 @@ pub(super) fn fold(sum: &mut [u32], image: &[u32], factor: u32) {
     }
 }
 
+/// A new image with this value, into which images are folded, each with its factor.
+fn folded<'i>(
+    cx: &ExecutionContext,
+    stream: &Stream<'_>,
+    value: u32,
+    images: impl IntoIterator<Item = (&'i Tensor<u32>, u32)>,
+) -> Result<Tensor<u32>> {
+    let mut out = cx.tensor([LEN], stream)?;
+    stream.launch::<set>(LEN, (&mut out, value))?;
+    for (image, factor) in images {
+        stream.launch::<fold>(LEN, (&mut out, image, factor))?;
+    }
+    Ok(out)
+}
+
 /// Fills an image with the number of its tick.
 #[operator(streams(work))]
 pub(super) struct Sets {
@@ -34,8 +49,7 @@ pub(super) struct Sets {
 impl Compute for Sets {
     fn compute(&mut self, io: SetsIo<'_>, cx: &ExecutionContext) -> Result<()> {
         let stream = cx.allocate_cuda_stream(io.work)?;
-        let mut image = cx.tensor([LEN], &stream)?;
-        stream.launch::<set>(LEN, (&mut image, cx.tick() as u32))?;
+        let image = folded(cx, &stream, cx.tick() as u32, [])?;
         io.image.set_cuda_stream(&stream).emit(image)
     }
 }
@@ -53,10 +67,7 @@ pub(super) struct Adds {
 impl Compute for Adds {
     fn compute(&mut self, io: AddsIo<'_>, cx: &ExecutionContext) -> Result<()> {
         let (image, stream) = io.image.receive().receive_cuda_stream(cx)?;
-        let mut out = cx.tensor([LEN], &stream)?;
-        stream.launch::<set>(LEN, (&mut out, self.more))?;
-        stream.launch::<fold>(LEN, (&mut out, image, 1))?;
-        io.out.emit(out)
+        io.out.emit(folded(cx, &stream, self.more, [(image, 1)])?)
     }
 }
 
@@ -76,11 +87,7 @@ impl Compute for Joins {
         let (one, other) = (io.one.receive(), io.other.receive());
         let (one, stream) = one.receive_cuda_stream(cx)?;
         let (other, _) = other.receive_cuda_stream(cx)?;
-        let mut out = cx.tensor([LEN], &stream)?;
-        stream.launch::<set>(LEN, (&mut out, 0))?;
-        stream.launch::<fold>(LEN, (&mut out, other, 1))?;
-        stream.launch::<fold>(LEN, (&mut out, one, 3))?;
-        io.out.emit(out)
+        io.out.emit(folded(cx, &stream, 0, [(other, 1), (one, 3)])?)
     }
 }
 
@@ -96,12 +103,8 @@ pub(super) struct Many {
 impl Compute for Many {
     fn compute(&mut self, io: ManyIo<'_>, cx: &ExecutionContext) -> Result<()> {
         let (images, stream) = io.images.receive().receive_cuda_stream(cx)?;
-        let mut out = cx.tensor([LEN], &stream)?;
-        stream.launch::<set>(LEN, (&mut out, 0))?;
-        for image in images {
-            stream.launch::<fold>(LEN, (&mut out, image, 1))?;
-        }
-        io.out.emit(out)
+        let images = images.into_iter().map(|image| (image, 1));
+        io.out.emit(folded(cx, &stream, 0, images)?)
     }
 }
 
@@ -117,12 +120,7 @@ pub(super) struct Maybe {
 impl Compute for Maybe {
     fn compute(&mut self, io: MaybeIo<'_>, cx: &ExecutionContext) -> Result<()> {
         let (image, stream) = io.image.receive().receive_cuda_stream(cx)?;
-        let mut out = cx.tensor([LEN], &stream)?;
-        stream.launch::<set>(LEN, (&mut out, 5))?;
-        if let Some(image) = image {
-            stream.launch::<fold>(LEN, (&mut out, image, 1))?;
-        }
-        io.out.emit(out)
+        io.out.emit(folded(cx, &stream, 5, image.map(|image| (image, 1)))?)
     }
 }
 
@@ -141,9 +139,7 @@ impl Compute for Rests {
     fn compute(&mut self, io: RestsIo<'_>, cx: &ExecutionContext) -> Result<()> {
         let (image, stream) = io.image.receive().receive_cuda_stream(cx)?;
         if self.sum.is_none() {
-            let mut sum = cx.tensor([LEN], &stream)?;
-            stream.launch::<set>(LEN, (&mut sum, 0))?;
-            self.sum = Some(sum);
+            self.sum = Some(folded(cx, &stream, 0, [])?);
         }
         let Some(sum) = &mut self.sum else { return Ok(()) };
         Ok(stream.launch::<fold>(LEN, (sum, image, 1))?)
@@ -158,9 +154,7 @@ impl Flush for Rests {
             return Ok(Flushed::More);
         }
         let stream = cx.internal_stream()?;
-        let mut last = cx.tensor([LEN], &stream)?;
-        stream.launch::<set>(LEN, (&mut last, 7))?;
-        io.out.emit(last)?;
+        io.out.emit(folded(cx, &stream, 7, [])?)?;
         Ok(Flushed::Done)
     }
 }
@@ -183,9 +177,7 @@ impl Compute for Folds {
     fn compute(&mut self, io: FoldsIo<'_>, cx: &ExecutionContext) -> Result<()> {
         let (image, stream) = io.image.receive().receive_cuda_stream(cx)?;
         if self.sum.is_none() {
-            let mut sum = cx.tensor([LEN], &stream)?;
-            stream.launch::<set>(LEN, (&mut sum, 0))?;
-            self.sum = Some(sum);
+            self.sum = Some(folded(cx, &stream, 0, [])?);
         }
         let Some(sum) = &mut self.sum else { return Ok(()) };
         Ok(stream.launch::<fold>(LEN, (sum, image, 31))?)
@@ -214,9 +206,6 @@ pub(super) struct Stays {
 impl Compute for Stays {
     fn compute(&mut self, io: StaysIo<'_>, cx: &ExecutionContext) -> Result<()> {
         let (image, stream) = io.image.receive().receive_cuda_stream(cx)?;
-        let mut out = cx.tensor([LEN], &stream)?;
-        stream.launch::<set>(LEN, (&mut out, 6))?;
-        stream.launch::<fold>(LEN, (&mut out, image, 1))?;
-        io.out.emit(out)
+        io.out.emit(folded(cx, &stream, 6, [(image, 1)])?)
     }
 }
