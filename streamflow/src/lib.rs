@@ -66,7 +66,7 @@ pub use driver::StreamFlags;
 #[doc(hidden)]
 pub use platform::PlatformOptions;
 
-/// What a first program needs: `use streamflow::prelude::*;`.
+/// The names that a first program needs: `use streamflow::prelude::*;`.
 ///
 /// All other names are imported from their modules: [`memory`] for allocators, [`stream`] for green contexts,
 /// [`operator`](mod@crate::operator) for conditions, and so on.

@@ -163,7 +163,7 @@ pub(crate) fn is_held() -> bool {
     HELD.get() > 0
 }
 
-/// What a thread does between two attempts to take a lock.
+/// The pause of a thread between two attempts to take a lock.
 #[derive(Debug)]
 pub(crate) enum Backoff {}
 

@@ -102,7 +102,7 @@ mod tests {
         assert_eq!(*written.borrow(), [1, 2, 3, 4]);
         line(5);
         assert_eq!(written.borrow().last(), Some(&5));
-        // What was written is dropped.
+        // The lines that were written are dropped.
         assert_eq!(Rc::strong_count(&written), 1);
     }
 }

@@ -1,4 +1,4 @@
-//! What a node does at a moment, for other threads.
+//! The activity of a node at a moment, for other threads.
 //!
 //! The thread that runs a node writes one word, with plain stores, before and after each hook. Other threads read it
 //! at any time, also while a hook does not return.
@@ -6,7 +6,7 @@
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What a node does.
+/// The activity of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Activity {
@@ -81,7 +81,7 @@ const ACTIVITY: u64 = 0xf;
 /// The bits that have the number of a condition, from 1; 0 is none. The bits above have the number of ticks.
 const CONDITION: u64 = 0xff0;
 
-/// What a node does, and how many ticks it did: written by the thread that runs it.
+/// The activity of a node and the number of its ticks, written by the thread that runs it.
 #[derive(Debug)]
 pub struct NodeCell {
     name: String,

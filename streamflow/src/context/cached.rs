@@ -12,7 +12,7 @@ use crate::stream::PlatformNumber;
 /// The most values that a node keeps. Beyond, the one that was used least recently is dropped.
 const MOST: usize = 64;
 
-/// What a node keeps, the value that was used last at the end.
+/// The values that a node keeps, the one that was used last at the end.
 #[derive(Debug, Default)]
 pub(super) struct Cached(RefCell<Vec<Box<dyn Any + Send>>>);
 

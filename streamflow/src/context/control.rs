@@ -22,7 +22,7 @@ const OVER: u8 = 7;
 /// A bit beside the state: the scheduler shall make a report.
 const REPORT: u8 = 1 << 7;
 
-/// What the threads of a run share: whether it goes on, how to wake its scheduler, and what its nodes do.
+/// The state that the threads of a run share: whether the run goes on, how its scheduler is woken, and the activities of its nodes.
 #[derive(Debug, Default)]
 pub struct RunControl {
     /// Changed by [`change`](Self::change) alone.
@@ -41,7 +41,7 @@ pub struct RunControl {
     sleeper: Mutex<Option<Arc<dyn Sleeper>>>,
 }
 
-/// What a hook that sleeps needs of a run with workers.
+/// The part of a run with workers that a hook needs to sleep.
 pub(crate) trait Sleeper: fmt::Debug + Send + Sync {
     /// Lets simulated time pass. Returns when the clock has come to this moment, or the run ends.
     fn sleep(&self, until: Timestamp);
@@ -252,7 +252,7 @@ impl RunControl {
         }
     }
 
-    /// What wakes the scheduler.
+    /// The signal that wakes the scheduler.
     pub fn waker(&self) -> Waker {
         Waker(self.signal.clone())
     }
@@ -273,7 +273,7 @@ impl Waker {
         self.0.raise();
     }
 
-    /// What it raises.
+    /// The signal that it raises.
     pub(crate) fn signal(&self) -> &Arc<Signal> {
         &self.0
     }

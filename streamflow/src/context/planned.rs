@@ -16,7 +16,7 @@ use crate::lock::Lock;
 use crate::log;
 use crate::stream::{CudaStream, Point, StreamPool};
 
-/// What the planned nodes on one pool have in common: how many streams they may take together.
+/// The budget of the planned nodes on one pool: how many streams they may take together.
 ///
 /// In a pool with a maximum, no program that works with a stream for each operator may find it exhausted. There each node
 /// would take a stream when it first needs one. Here the first node of a chain does so too, and each other one leaves its
@@ -55,7 +55,7 @@ impl Budget {
 /// Nodes that follow each other, and the streams that they share: one for each set.
 pub(crate) struct Chain {
     budget: Arc<Budget>,
-    /// What its first stream is called.
+    /// The name of its first stream.
     label: String,
     sets: Lock<Box<[Option<CudaStream>]>>,
     /// Which of them were made, a bit for each.
@@ -92,7 +92,7 @@ impl Chain {
         let stream = match other {
             None => self.budget.pool.allocate(label)?,
             // No program needs a further set, so the pool may have none: streams that are named at run time count as well.
-            // What was taken from the budget stays taken, so that no later tick asks for it.
+            // The streams that were taken from the budget stay taken, so that no later tick asks for them.
             Some((other, kept)) => match self.budget.pool.allocate_if_free(&label) {
                 Ok(Some(stream)) => stream,
                 Ok(None) => return Ok((other, kept.shared())),

@@ -141,7 +141,7 @@ impl ExecutionContext {
         Ok(after)
     }
 
-    /// What the stream of a message is called: the node and the name that it was allocated by.
+    /// The name of a message's stream: the node and the name that it was allocated by.
     pub(crate) fn label_of(&self, stream: StreamRef) -> String {
         self.table().timeline(stream.point().stream()).label()
     }

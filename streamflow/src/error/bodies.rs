@@ -11,7 +11,7 @@ use super::Error;
 pub struct BodyFailure {
     /// The kernel.
     pub kernel: &'static str,
-    /// What is wrong.
+    /// The mistake.
     pub problem: BodyProblem,
     /// The seed of the case.
     pub seed: u64,
@@ -21,13 +21,13 @@ pub struct BodyFailure {
     pub launch: String,
 }
 
-/// What is wrong with a kernel's bodies.
+/// The mistake in a kernel's bodies.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BodyProblem {
     /// They write different values.
     Differ(BodyDifference),
-    /// One can't be compiled or launched, or fails when it runs; or the kernel refuses the input.
+    /// A body can't be compiled or launched, or fails when it runs; or the kernel refuses the input.
     Failed {
         /// Which one.
         body: KernelBody,

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::{Error, Result};
 
-/// What an [`Explorer`](crate::testing::Explorer) has found.
+/// The findings of an [`Explorer`](crate::testing::Explorer).
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 #[must_use = "this says whether the test failed; `check` makes a failure an error"]
@@ -32,7 +32,7 @@ pub struct Failing {
     pub seed: Option<u64>,
     /// How to repeat the run: an environment variable and its value, as `STREAMFLOW_TEST_SEED=5`.
     pub replay: String,
-    /// What the test returned; [`Error::Panicked`] if it panicked.
+    /// The error that the test returned; [`Error::Panicked`] if it panicked.
     pub cause: Error,
 }
 
@@ -46,7 +46,7 @@ pub struct Stopped {
     pub open: usize,
 }
 
-/// What ends an exhaustive exploration early.
+/// A cause that ends an exhaustive exploration early.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Limit {

@@ -1,4 +1,4 @@
-//! What a hook returns: any error, kept with its type.
+//! The error of a hook: any error, kept with its type.
 
 use std::any::Any;
 use std::error::Error as StdError;
@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::Error;
 
-/// What the hooks of [`Compute`](crate::Compute) return, and a program's own functions: `Result<()>` is
+/// The error of the hooks of [`Compute`](crate::Compute), and of a program's own functions: `Result<()>` is
 /// `Result<(), Failure>`.
 ///
 /// `?` converts any error to a [`Failure`]. A call of streamflow returns an [`Error`], and its type is part of the
@@ -108,7 +108,7 @@ impl Failure {
     }
 }
 
-/// What `?` converts to a [`Failure`]: every [`std::error::Error`] that is `Send`, `Sync` and `'static`.
+/// The errors that `?` converts to a [`Failure`]: every [`std::error::Error`] that is `Send`, `Sync` and `'static`.
 ///
 /// A text is none, and Rust permits no conversion from it beside the one from every error. [`Failure::msg`] makes a
 /// failure of it: `read_line().map_err(Failure::msg)?`. A type of your own that is no error implements this
@@ -220,7 +220,7 @@ impl fmt::Debug for Text {
     }
 }
 
-/// What [`Failure::context`] makes.
+/// The error that [`Failure::context`] makes.
 struct InContext {
     text: String,
     cause: Failure,

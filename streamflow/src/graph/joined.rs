@@ -20,7 +20,7 @@ pub(super) fn finish(nodes: &mut [&mut dyn AnyNode]) -> Result<()> {
         return Ok(());
     }
     let ways = Ways::new(&statuses);
-    // Any node may discard what it receives, and begin anew. What gets from it to two edges has a source before it, which gets
+    // Any node may discard what it receives, and begin anew. Data that gets from it to two edges has a source before it, which gets
     // there, too.
     let sources = ways.sources();
     for (index, node) in nodes.iter_mut().enumerate() {
@@ -47,7 +47,7 @@ pub(super) fn finish(nodes: &mut [&mut dyn AnyNode]) -> Result<()> {
     Ok(())
 }
 
-/// The edges to the required inputs of a node, by the numbers of these inputs. What a feedback edge carries is of an earlier
+/// The edges to the required inputs of a node, by the numbers of these inputs. The message of a feedback edge is of an earlier
 /// tick, and belongs to no other message.
 fn compared(node: &NodeStatus) -> impl Iterator<Item = (usize, &EdgeStatus)> {
     let inputs = node.inputs.iter().enumerate().filter(|(_, input)| !input.optional);

@@ -164,7 +164,7 @@ pub trait Graph {
     type Handle: Clone + Send + Sync + 'static
     where
         Self: Sized;
-    /// What sets the parameters of its nodes, from any thread: the method `params`, which `graph!` writes, returns the
+    /// The handle that sets the parameters of its nodes, from any thread: the method `params`, which `graph!` writes, returns the
     /// same.
     fn handle(&self) -> Self::Handle
     where

@@ -48,7 +48,7 @@ pub struct RunState {
     run: Option<Box<dyn Any + Send>>,
     /// An empty list, whose memory each `tick` uses again.
     list: Vec<&'static mut dyn AnyNode>,
-    /// What the program has set for all runs, of a scheduler's own type.
+    /// The settings of the program for all runs, of a scheduler's own type.
     settings: Option<Box<dyn Any + Send>>,
 }
 
@@ -73,7 +73,7 @@ impl RunState {
         self.settings = Some(Box::new(settings));
     }
 
-    /// What was [set](Self::set).
+    /// The settings that were [set](Self::set).
     pub(crate) fn settings<S: 'static>(&self) -> Option<&S> {
         self.settings.as_ref().and_then(|settings| settings.downcast_ref())
     }

@@ -66,7 +66,7 @@ impl From<[usize; 3]> for Dim3 {
     }
 }
 
-/// What a launch takes as its grid: a number of elements, `[x, y]` or `[x, y, z]`, each a `usize`, or a [`Grid`].
+/// The types that a launch takes as its grid: a number of elements, `[x, y]` or `[x, y, z]`, each a `usize`, or a [`Grid`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not the grid of a launch",
     label = "not a number of elements as `usize`, nor a `Grid`",
@@ -126,7 +126,7 @@ pub(super) struct GridShape {
     pub(super) shared_bytes: u32,
 }
 
-/// What a grid has beside its numbers.
+/// The part of a grid beside its numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Form {
     dimensions: u8,
@@ -202,7 +202,7 @@ impl Grid {
         self.size[0]
     }
 
-    /// What the grid has beside its numbers.
+    /// The part of the grid beside its numbers.
     #[inline(always)]
     pub(super) fn form(&self) -> Form {
         let has_threads = self.threads.is_some();
@@ -275,7 +275,7 @@ impl Grid {
         self.size[axis] > 1 || self.block(loaded, fixed).is_none_or(|block| block[axis] > 1)
     }
 
-    /// What to launch in place of a grid with a size along this axis, y or z, and along later ones.
+    /// The text of a launch in place of a grid with a size along this axis, y or z, and along later ones.
     #[cold]
     pub(super) fn without(&self, axis: usize) -> String {
         let product = self.size.iter().fold(1_u64, |product, size| product.saturating_mul(*size));
@@ -286,7 +286,7 @@ impl Grid {
         }
     }
 
-    /// What to launch for this many elements. A kernel that is launched in several dimensions reads its index in each of
+    /// The text of a launch for this many elements. A kernel that is launched in several dimensions reads its index in each of
     /// them, so that a grid of one dimension would be wrong.
     #[cold]
     pub(super) fn enough(&self, elements: u64) -> String {

@@ -41,7 +41,7 @@ impl Default for Passing<'_> {
     }
 }
 
-// What a launch calls for each argument is compiled into it: there all counts and places are known.
+// The functions that a launch calls for each argument are compiled into it: there all counts and places are known.
 impl<'a> Passing<'a> {
     /// No arguments.
     #[inline(always)]

@@ -17,7 +17,7 @@ thread_local! {
     static LAUNCHES: [Place; PLACES] = const { [const { Place::empty() }; PLACES] };
 }
 
-/// What a launch needs of a kernel and a grid that was checked for it.
+/// The facts that a launch needs of a kernel and a grid that was checked for it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Checked<'a> {
     pub(super) function: RawFunction,
@@ -61,7 +61,7 @@ impl Place {
         }
     }
 
-    /// What the launch of a kernel with a grid needs, if it is the remembered one and may write `longest` elements.
+    /// The facts for the launch of a kernel with a grid, if it is the remembered one and may write `longest` elements.
     #[inline(always)]
     fn get(
         &self,
@@ -113,7 +113,7 @@ fn place(info: &'static KernelInfo, grid: &Grid) -> usize {
     (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (u64::BITS - PLACES.ilog2())) as usize
 }
 
-/// What an earlier launch of this kernel with this grid has found, if it may write `longest` elements.
+/// The facts that an earlier launch of this kernel with this grid has found, if it may write `longest` elements.
 #[inline(always)]
 pub(super) fn find(
     info: &'static KernelInfo,

@@ -1,4 +1,4 @@
-//! What the latest queries about free blocks found.
+//! The findings of the latest queries about free blocks.
 
 /// After the device was found behind, the stream waits for the uses of so many blocks without a query.
 const MOST_TO_SKIP: usize = 16;

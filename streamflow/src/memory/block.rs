@@ -337,7 +337,7 @@ impl Block {
     }
 }
 
-/// What a stream comes after, and what is known to be complete: to look at several blocks.
+/// The knowledge of a stream and of the host, to look at several blocks.
 pub(super) struct KnownOrder<'a> {
     timeline: &'a Timeline,
     table: &'a StreamTable,

@@ -1,4 +1,4 @@
-//! What copies read and write.
+//! The operands of copies.
 
 use std::sync::Arc;
 

@@ -322,7 +322,7 @@ fn ordinary<T>(first: *const T) -> MemoryRange {
     MemoryRange { address: first as u64, bytes: 0 }
 }
 
-/// What is copied, in messages.
+/// The name of a copy in messages.
 const WHAT: &str = "memory to copy";
 
 /// The uses of both sides, or of the one that is no ordinary host memory.
@@ -395,7 +395,7 @@ impl<'a> Side<'a> {
     }
 }
 
-/// The copies between two sides with the same number of elements. One side has gaps.
+/// The copies between two sides with the same number of elements. A side has gaps.
 fn plan(source: &Side<'_>, target: &Side<'_>) -> Result<CopyPlan> {
     let (from, to) = (source.strides(), target.strides());
     CopyPlan::new(source.shape.dims(), &from, &to).ok_or_else(|| {

@@ -13,7 +13,7 @@ struct Dim {
     target: usize,
 }
 
-/// What is copied, in elements.
+/// The extent of a copy, in elements.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct CopyPlan {
     /// How many elements follow each other on both sides.
@@ -57,7 +57,7 @@ impl CopyPlan {
         Some(plan)
     }
 
-    /// The copies of the driver, for elements of `size` bytes that begin at these addresses. One copies the rows of the
+    /// The copies of the driver, for elements of `size` bytes that begin at these addresses. Each copies the rows of the
     /// longest dimension.
     pub(super) fn copies(
         &self,

@@ -50,7 +50,7 @@ impl<T: Element> Download<T> {
         self.pinned.as_slice_blocking()
     }
 
-    /// What a future of this download has of its task.
+    /// The part of a task that a future of this download has.
     pub(super) fn awaiting(&self) -> Awaiting {
         Awaiting::new(self.pinned.awaited())
     }

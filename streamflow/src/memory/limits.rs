@@ -201,7 +201,7 @@ impl MemoryLimits {
         }
     }
 
-    /// What is wrong, as a text that begins with the allocator's name, if that is known.
+    /// The mistake, as a text that begins with the allocator's name, if that is known.
     pub(super) const fn problem(&self, name: &str) -> Option<Text> {
         let of = if name.is_empty() {
             Text::new().add("an allocator")

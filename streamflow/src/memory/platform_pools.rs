@@ -11,7 +11,7 @@ use crate::lock::{Lock, locked};
 use crate::stream::StreamTable;
 use crate::sync::{Mutex, MutexGuard};
 
-/// What fails, in the log.
+/// The name of the failed work, in the log.
 const WHAT: &str = "giving free memory back";
 
 /// A pool of device memory, as the other pools of its device use it.

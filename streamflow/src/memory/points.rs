@@ -9,7 +9,7 @@ use crate::stream::Point;
 
 /// Points, at most one for each stream. The latest one is stored apart, so that a single point needs no list.
 ///
-/// What few sets have is in a box, so that a set is small: a block is mostly read when it is not in the cache.
+/// The part that few sets need is in a box, so that a set is small: a block is mostly read when it is not in the cache.
 #[derive(Debug, Default)]
 pub(super) struct PointSet {
     latest: Option<Point>,
@@ -17,7 +17,7 @@ pub(super) struct PointSet {
     others: Option<Box<Others>>,
 }
 
-/// What a set has beside the latest point.
+/// The part of a set beside the latest point.
 #[derive(Debug, Default)]
 struct Others {
     /// The other points, in the order in which they were added. Empty if there is no latest one.

@@ -33,7 +33,7 @@ use crate::lock::{Held, Lock};
 use crate::stream::{CudaStream, PlatformNumber, StreamTable, Timeline};
 use crate::sync::Mutex;
 
-/// What fails, in the log.
+/// The name of the failed work, in the log.
 pub(super) const FREEING: &str = "freeing device memory";
 
 /// A block of device memory, with its pool.
@@ -292,7 +292,7 @@ impl BlockPool for MemoryPool {
             }
         };
         let mut state = pool.lock();
-        // A kernel's body can free nothing. What is above the threshold then is reused, or released where memory is short.
+        // A kernel's body can free nothing. The memory above the threshold is then reused, or released where memory is short.
         let is_kept = state.free_bytes.saturating_add(bytes) <= pool.release_threshold;
         if !state.closed && (is_kept || is_inside_a_body()) {
             state.free_bytes += bytes;

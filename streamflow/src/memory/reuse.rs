@@ -23,7 +23,7 @@ use crate::driver::{DriverError, report_in_drop};
 use crate::lock::Held;
 use crate::stream::{Point, Timeline};
 
-/// What an allocation does with the free blocks of a size.
+/// The choice of an allocation among the free blocks of a size.
 enum Decision {
     /// Take the first block, which is ready.
     Ready,
@@ -35,7 +35,7 @@ enum Decision {
     Query,
 }
 
-/// What an allocation may still ask the driver.
+/// The queries that an allocation may still make.
 struct Asking {
     /// The stream of the list that is asked about; `None` for no more queries.
     about: Option<u32>,

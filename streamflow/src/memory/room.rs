@@ -23,7 +23,7 @@ use crate::stream::Timeline;
 /// How often memory is released for one allocation: other threads may take what was released, and return other memory.
 const MOST_ROUNDS: u32 = 16;
 
-/// What an allocation is made of.
+/// The parts of an allocation.
 enum Place {
     /// A free block, which counts as in use.
     Block(DeviceBlock),
@@ -71,7 +71,7 @@ impl MemoryPool {
             if let Some(block) = state.pop_of_size(timeline.id(), bytes) {
                 return Ok(Some(Place::Block(self.mark_in_use(state, block, timeline))));
             }
-            // Free blocks are released only if that makes enough room. What is in use does not change while another thread
+            // Free blocks are released only if that makes enough room. The memory in use does not change while another thread
             // releases some.
             if !self.limits.allows(state.used(), bytes) {
                 let (limits, usage, used) = (self.limits, &state.usage, state.used());

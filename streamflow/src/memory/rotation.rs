@@ -129,7 +129,7 @@ impl<B: InTurns> Sets<B> {
     }
 }
 
-/// What limits the sets of a size.
+/// The bounds of the sets of a size.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Bounds {
     /// How many ticks may be in flight.
@@ -173,7 +173,7 @@ impl<B: InTurns> Sets<B> {
         set.begin(turn);
         match nth.checked_sub(set.before.len()) {
             None => Some(set.before.remove(set.before.len() - nth - 1)),
-            // What this tick has returned itself: else each of its allocations would be new memory.
+            // The blocks that this tick has returned itself: else each of its allocations would be new memory.
             Some(place) => (place < set.returned.len()).then(|| set.returned.remove(place)),
         }
     }

@@ -272,7 +272,7 @@ mod tests {
 
     use super::*;
 
-    /// Whatever a block had before: its new shape is the one that was set.
+    /// The new shape of a block is the one that was set, for each shape before it.
     #[test]
     fn a_shape_that_is_set_is_equal_to_its_source() {
         let dims = [2, 3, 5, 7, 11, 13, 17, 19];

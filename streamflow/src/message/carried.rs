@@ -1,4 +1,4 @@
-//! What the messages that a tick emits carry on from those that it has received.
+//! The metadata that the messages which a tick emits carry on from those that it has received.
 
 use std::cell::{Cell, RefCell};
 

@@ -1,4 +1,4 @@
-//! What a message looks like: the names, types, shapes and devices of its parts, without its data.
+//! The description of a message: the names, types, shapes and devices of its parts, without its data.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -7,7 +7,7 @@ use super::Message;
 use crate::driver::DeviceId;
 use crate::memory::AnyTensor;
 
-/// What a message looks like, without its device data: a [`Part`] for each payload in it.
+/// The description of a message, without its device data: a [`Part`] for each payload in it.
 /// [`In::describe`](crate::port::In::describe) makes one, and [`Inspect`](crate::operators::Inspect) prints it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Description {

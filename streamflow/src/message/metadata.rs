@@ -18,7 +18,7 @@ use crate::time::Timestamp;
 ///   with the smallest number counts.
 /// - all values. Of two values with one name it carries the one received last.
 ///
-/// What arrives over a `#[feedback]` edge is the state of an earlier tick. Its values count, but neither its time nor
+/// A message over a `#[feedback]` edge is the state of an earlier tick. Its values count, but neither its time nor
 /// its number; else the time of the first tick would be the time of all others. An operator that receives nothing else
 /// is the source of what it emits.
 ///
@@ -26,7 +26,7 @@ use crate::time::Timestamp;
 ///
 /// An operator sets named values where it emits, by [`emit_with`](crate::port::Out::emit_with), and reads them at an input
 /// that it has received, by [`In::metadata`](crate::port::In::metadata). A name is compared with the few that the message
-/// has; nothing is hashed, and a name or text that is `'static` allocates nothing. What every message has belongs into
+/// has; nothing is hashed, and a name or text that is `'static` allocates nothing. A value that every message has belongs into
 /// its type, as a field of a struct with `#[derive(Message)]`, and not into its metadata.
 ///
 /// ```

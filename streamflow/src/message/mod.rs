@@ -57,7 +57,7 @@ pub(crate) use queue::{Receiver, Sender};
 pub(crate) use stamp::Origin;
 pub(crate) use visit::{order, ready_point, report_port};
 
-/// What can travel along an edge.
+/// A type that can travel along an edge.
 ///
 /// Derive it for structs whose fields are messages, and for enums whose variants have such fields: a message that is one
 /// of several, as a tensor or a video buffer. An enum has device data if one of its variants has. `bool`, numbers, `String`,
@@ -136,7 +136,7 @@ pub(crate) use visit::{order, ready_point, report_port};
 pub trait Message: Send + Sync + 'static {
     /// Whether it has device data: `Host` or `Device`.
     type Place: Place;
-    /// What the consumer receives: the type itself, or what a [`Shared`](crate::Shared) shares.
+    /// The type that the consumer receives: this type itself, or the one that a [`Shared`](crate::Shared) shares.
     type Item: Message;
     /// How many owners it may have when it is sent: [`Sole`], or [`Several`] for a [`Shared`](crate::Shared).
     type Owners: Owned;

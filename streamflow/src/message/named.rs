@@ -120,7 +120,7 @@ impl TensorMap {
         found.and_then(|(_, tensor)| tensor.downcast_ref()).ok_or_else(|| self.missing::<T>(name))
     }
 
-    /// Removes the tensor called `name`, of this type. One of another type stays.
+    /// Removes the tensor called `name`, of this type. A tensor of another type stays.
     ///
     /// # Errors
     /// As for [`get`](Self::get).

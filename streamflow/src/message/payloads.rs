@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::memory::{Buffer, Download, Element, Pinned, PitchedTensor, Shared, Tensor};
 use crate::time::Timestamp;
 
-/// What a [`HostData`] can hold as a message: any owned type that several threads may use.
+/// The types that a [`HostData`] can hold as a message: any owned type that several threads may use.
 #[diagnostic::on_unimplemented(
     message = "`HostData<{Self}>` is not a message: messages move between threads, and `{Self}` does not",
     label = "several threads can't use this type, or it borrows",

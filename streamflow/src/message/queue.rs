@@ -18,7 +18,7 @@ use self::locked::Locked;
 use crate::error::{Error, Result};
 use crate::memory::ring;
 
-/// What happens to a message when its edge is full.
+/// The fate of a message when its edge is full.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Policy {
     /// The producer does not run before there is room.
@@ -82,7 +82,7 @@ pub struct EdgeStatus {
     pub waiting: usize,
     /// How many it holds.
     pub capacity: usize,
-    /// What happens to one more.
+    /// The fate of one more message.
     pub policy: Policy,
     /// Whether it carries messages into the next tick.
     pub feedback: bool,
@@ -121,7 +121,7 @@ impl EdgeStatus {
     }
 }
 
-/// What both ends of an edge have in common, beside its messages.
+/// The state that both ends of an edge share, beside its messages.
 #[derive(Debug)]
 struct Edge {
     options: EdgeOptions,

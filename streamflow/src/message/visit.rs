@@ -10,7 +10,7 @@ use crate::stream::{CudaStream, Point};
 
 /// Visits the device memory of a message. [`Message::memory`] passes each piece to it.
 pub struct MemoryVisitor<'a> {
-    /// What is done with each piece.
+    /// The work on each piece of a message.
     purpose: Purpose<'a>,
     /// The first error. In a box, since an error is large and rare.
     failed: Option<Box<Error>>,

@@ -1,4 +1,4 @@
-//! What a node is doing, for reports about a run.
+//! The state of a node, for reports about a run.
 
 use super::flush::Flushing;
 use super::recovery::OnFailure;
@@ -22,7 +22,7 @@ pub struct NodeStatus {
     pub(crate) flush_ticks: u64,
     /// `#[when(count(n))]`: how many it may do, beside those of `flush`.
     pub count: Option<u64>,
-    /// What it does when a tick fails.
+    /// The reaction to a tick that fails.
     pub(crate) on_failure: OnFailure,
     /// How many ticks and restarts failed in this run.
     pub failures: u64,
@@ -57,7 +57,7 @@ pub struct NodeStatus {
     /// How many of its ticks were mixed, and the first pair of messages.
     pub(crate) mixed: u64,
     pub(crate) mixed_pair: Option<Pair>,
-    /// What was measured, if the platform keeps statistics.
+    /// The measured times, if the platform keeps statistics.
     pub(crate) times: Option<NodeTimes>,
 }
 
@@ -66,7 +66,7 @@ pub struct NodeStatus {
 pub struct UnmetCondition {
     /// As it is written in `#[when(…)]`.
     pub condition: &'static str,
-    /// What it waits for.
+    /// The conditions that it waits for.
     pub lacks: String,
     /// The numbers of the edges at which it lacks messages, or room.
     pub(crate) edges: Vec<usize>,

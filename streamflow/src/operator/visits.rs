@@ -1,4 +1,4 @@
-//! What a tick does with each port of a node.
+//! The visits of a tick to each port of a node.
 //!
 //! A closure is compiled for each type that the function around it depends on. So these are not written where they are
 //! used, in code for each type of operator.

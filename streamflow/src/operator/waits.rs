@@ -1,11 +1,11 @@
-//! What nodes that can't run now wait for outside of the graph.
+//! The events outside of the graph for which nodes wait that can't run now.
 
 use smallvec::SmallVec;
 
 use crate::stream::Point;
 use crate::time::Timestamp;
 
-/// What the nodes of a graph wait for, beside messages and room: points of streams, moments, and other threads. A
+/// The events for which the nodes of a graph wait, beside messages and room: points of streams, moments, and other threads. A
 /// scheduler collects it in each pass, and sleeps until one of these can have changed.
 #[derive(Debug, Default)]
 pub struct Waits {
@@ -40,7 +40,7 @@ impl Waits {
         self.for_others = true;
     }
 
-    /// What other conditions wait for.
+    /// The events for which other conditions wait.
     pub(crate) fn add(&mut self, other: &Self) {
         self.points.extend_from_slice(&other.points);
         self.for_others |= other.for_others;

@@ -17,10 +17,10 @@ pub struct Normalize {
     /// The same tensor.
     #[output]
     normalized: Tensor<f32>,
-    /// What becomes 0.
+    /// The value that becomes 0.
     #[param]
     mean: f32,
-    /// What becomes 1 above the mean.
+    /// The distance from the mean that becomes 1.
     #[param(range = f32::MIN_POSITIVE..)]
     deviation: f32,
 }

@@ -22,7 +22,7 @@ pub struct Reduce<T: BlasElement> {
     made: Option<Made<T>>,
 }
 
-/// What `start` makes.
+/// The values that `start` makes.
 #[derive(Debug)]
 struct Made<T: BlasElement> {
     blas: Plan<Blas<T>>,

@@ -60,7 +60,7 @@ impl GraphParams {
             problems.add(error.span().map_or(0, |span| span.start), error.message());
         }
         if !errors.is_empty() {
-            // What could not be read would seem to be missing.
+            // A value that could not be read would seem to be missing.
             return Vec::new();
         }
         let tables = document.into_inner();

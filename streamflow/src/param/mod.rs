@@ -40,7 +40,7 @@ pub(crate) use node::NodeParams;
 #[doc(hidden)]
 pub use node::{Exchange, OperatorParams, ParamMaker};
 
-/// What the type of a `#[param]` needs: the value moves between threads, is copied into the operator, is written in
+/// The bound on the type of a `#[param]`: the value moves between threads, is copied into the operator, is written in
 /// reports, and can be read from a file. Numbers, `bool`, `String`, `Vec`s of them and
 /// [`Duration`](std::time::Duration) have all of this.
 ///
@@ -137,7 +137,7 @@ pub use node::{Exchange, OperatorParams, ParamMaker};
 ///   unless a value was set that no tick had.
 /// - In a run the field is what was set. A hook that assigns it fails the run, with
 ///   [`Error::ParamAssigned`](crate::Error::ParamAssigned): after `start`, after the first tick, also that of an
-///   operator that took the place of one that had failed, before a tick that takes a value over, or after `stop`. What the operator itself changes is a field without `#[param]`, which begins with the
+///   operator that took the place of one that had failed, before a tick that takes a value over, or after `stop`. A value that the operator itself changes is a field without `#[param]`, which begins with the
 ///   parameter's value.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't be a parameter",

@@ -79,7 +79,7 @@ impl ParamMaker {
     }
 }
 
-/// What is done with each parameter and its field.
+/// An action on each parameter and its field.
 pub struct Exchange<'a> {
     task: Task<'a>,
     /// The first error.
@@ -234,7 +234,7 @@ impl<P> NodeParams<P> {
         }
     }
 
-    /// What this run has taken over.
+    /// The values that this run has taken over.
     pub(crate) fn changes(&self) -> ParamChanges {
         self.state.as_ref().map(|state| locked(&state.changes).clone()).unwrap_or_default()
     }

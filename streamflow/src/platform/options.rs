@@ -24,7 +24,7 @@ pub struct PlatformOptions {
     /// the kernel and its grid; without it a later call returns the error. It is slow. With `None`, the default,
     /// `STREAMFLOW_BLOCKING_LAUNCHES` decides (1 or 0); if it is not set, no launch waits.
     pub blocking_launches: Option<bool>,
-    /// What time it is; [`Clock::real`] by default.
+    /// The clock; [`Clock::real`] by default.
     pub clock: Clock,
     /// How long a scheduler that has nothing to do queries what its nodes wait for, before its thread sleeps: at most
     /// 50 µs, which is the default. Meanwhile it needs a processor core; waking a thread takes tens of microseconds.

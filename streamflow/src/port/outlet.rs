@@ -31,7 +31,7 @@ pub struct Outlet<T: Message> {
     recycler: Recycler<T::Item>,
     /// The message that this tick emitted, until the tick ends.
     pending: Option<Envelope<T::Item>>,
-    /// What edges have dropped, until all edges have their messages.
+    /// The messages that edges have dropped, until all edges have theirs.
     evicted: Vec<Envelope<T::Item>>,
 }
 

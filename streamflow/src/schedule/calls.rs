@@ -65,7 +65,7 @@ fn to_end(graph: &mut dyn Graph, limit: Option<RunFor>) -> Result<Report> {
     run.finish(&mut nodes, limit, None)
 }
 
-/// What a `tick` of a graph has done.
+/// The outcome of a `tick` of a graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stepped {
     /// A node has run.

@@ -1,4 +1,4 @@
-//! What follows from the end of nodes while others run: the `flush` of a node whose inputs have ended is due, an edge gives way to
+//! The consequences of the end of nodes while others run: the `flush` of a node whose inputs have ended is due, an edge gives way to
 //! a node that stands still, or the run is over although attendants go on (rule 3 of `stall/timing.rs`).
 //!
 //! `stall` answers from the statuses of all nodes, which take memory. So a scheduler asks [`Ends::asks`] first, after each pass or
@@ -22,7 +22,7 @@ use crate::operator::Flushing;
 /// In so many passes, or looks at attendants, a scheduler finds out whether any other node has run.
 pub(super) const LOOKS_BETWEEN: u32 = 256;
 
-/// What a run remembers of its nodes, to find what follows when some have ended. A graph in which nothing follows has none.
+/// The notes of a run about its nodes, by which it finds the consequences when some have ended. A graph in which nothing follows has no such notes.
 pub(super) struct Ends {
     control: Arc<RunControl>,
     following: Arc<Following>,
@@ -63,7 +63,7 @@ impl Ends {
         })
     }
 
-    /// What may follow, for all workers.
+    /// The possible consequences, for all workers.
     pub(super) fn following(&self) -> &Arc<Following> {
         &self.following
     }
@@ -108,7 +108,7 @@ impl Ends {
         std::mem::replace(&mut self.ticks, ticks) == ticks
     }
 
-    /// What may follow now. Without memory, and by what the nodes show, so that `stall` may say that nothing does.
+    /// The consequences that may follow now. Without memory, and by what the nodes show, so that `stall` may say that nothing does.
     #[inline]
     pub(super) fn asks(&mut self) -> Asks {
         if self.following.may_follow() { self.asks_now() } else { Asks::default() }

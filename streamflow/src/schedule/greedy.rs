@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::graph::{Step, Waits};
 use crate::time::Timestamp;
 
-/// What a pass over the nodes has done.
+/// The result of a pass over the nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Pass {
     /// A node has run and changed something, or a command ended the pass early.

@@ -50,7 +50,7 @@ impl RunHandle {
         Err(self.shared.too_late(call, problem))
     }
 
-    /// What each node does now. It can be called at any time, and also shows a hook that does not return.
+    /// The present state of each node. The method can be called at any time, and also shows a hook that does not return.
     pub fn status(&self) -> RunStatus {
         self.shared.status()
     }

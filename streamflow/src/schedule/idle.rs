@@ -1,4 +1,4 @@
-//! What a scheduler does when no node can run: it spins for a short time, and then its thread sleeps.
+//! The waits of a scheduler when no node can run: it spins for a short time, and then its thread sleeps.
 //!
 //! A spin finds a finished stream as soon as a loop of queries by hand does, and needs a processor core. A sleeping thread
 //! costs nothing, and wakes up 25 to 250 µs later than that (`tests/benches/wake_up.rs`, with the recorded run in
@@ -32,7 +32,7 @@ const SPINS_BEFORE_YIELD: u32 = 100;
 /// The sleep of a scheduler that nothing but a signal can wake. It sleeps again afterwards.
 pub(super) const LONG: Duration = Duration::from_secs(3600);
 
-/// What a thread does next that waits.
+/// The next action of a thread that waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Rest {
     /// It checks again at once.
@@ -100,7 +100,7 @@ impl<'a> Idle<'a> {
         }
     }
 
-    /// What a thread does that waits, if it is not to sleep: it spins a bit. `may_advance` says that no other thread runs a
+    /// A thread that waits, and is not to sleep, spins a bit. `may_advance` says that no other thread runs a
     /// node, for which a simulated clock would stand still.
     pub(super) fn rest(&mut self, waits: &Waits, may_advance: bool) -> Rest {
         self.passes += 1;

@@ -5,7 +5,7 @@ use crate::graph::{AnyNode, NodeStatus};
 /// The nodes of a graph, in their static order.
 pub(super) type Nodes<'a, 'g> = &'a mut [&'g mut dyn AnyNode];
 
-/// What each node is doing.
+/// The state of each node.
 pub(super) fn statuses(nodes: Nodes<'_, '_>) -> Vec<NodeStatus> {
     nodes.iter_mut().map(|node| node.status()).collect()
 }

@@ -23,7 +23,7 @@ pub(super) trait AnyGraph: Graph + Any + Send {}
 
 impl<G: Graph + Any + Send> AnyGraph for G {}
 
-/// What the thread returns: the graph, and the result of its run.
+/// The return value of the thread: the graph, and the result of its run.
 type Ended = (Box<dyn AnyGraph>, Result<Report>);
 
 /// The owner of a run. Dropping it stops the run and waits for its end.

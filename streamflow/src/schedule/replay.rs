@@ -18,7 +18,7 @@ const VARIABLE: &str = "STREAMFLOW_REPLAY";
 pub(super) struct Replay {
     run: ReplayRun,
     platform: Platform,
-    /// What says in which tick each node is.
+    /// The cells that say in which tick each node is.
     cells: Box<[Arc<NodeCell>]>,
 }
 
@@ -93,7 +93,7 @@ impl Replay {
         }
     }
 
-    /// There are no more passes.
+    /// The last pass is over.
     ///
     /// # Errors
     /// As for [`end`](Self::end), and of a question whether work is complete.
@@ -122,7 +122,7 @@ fn recovering(node: &mut dyn AnyNode) -> Option<String> {
     (status.on_failure != OnFailure::Stop).then_some(status.name)
 }
 
-/// What the environment asks for.
+/// The setting of the environment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Asked {
     Not,

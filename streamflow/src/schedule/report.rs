@@ -1,4 +1,4 @@
-//! What a run did, and why it ended. `report/text.rs` has its text.
+//! The report of a run: the work of its nodes, and the reason of its end. `report/text.rs` has its text.
 
 mod text;
 
@@ -66,7 +66,7 @@ pub struct Report {
     pub latency: Vec<PathReport>,
     /// How many messages arrived on a path that was not measured. A run measures the first 1024 paths.
     pub unmeasured: u64,
-    /// What was replayed, and what was not; `None` for a graph without `#[replay]`.
+    /// The replayed ticks and the others; `None` for a graph without `#[replay]`.
     pub replay: Option<ReplayReport>,
     /// Whether the times are of a [simulated clock](crate::time::Clock::simulated).
     pub simulated_time: bool,
@@ -107,7 +107,7 @@ pub enum End {
     },
 }
 
-/// What has stopped a run.
+/// The cause of a stop.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StoppedBy {
@@ -123,7 +123,7 @@ pub enum StoppedBy {
     EndRun,
 }
 
-/// What a node did in a run.
+/// The work of a node in a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NodeReport {
@@ -134,7 +134,7 @@ pub struct NodeReport {
     /// How many of its ticks called [`flush`](crate::Flush).
     pub flush_ticks: u64,
     /// Whether it has a `flush` that was not called to its end, although it did a tick: the run was stopped or has failed, or the
-    /// operator has. What it held back is lost.
+    /// operator has. The messages that it held back are lost.
     pub unflushed: bool,
     /// How many of its ticks and restarts failed. The run went on if the node has `#[on_failure(…)]`.
     pub failures: u64,

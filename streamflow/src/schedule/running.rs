@@ -111,7 +111,7 @@ pub trait OwnedGraph<G: Graph> {
 }
 
 impl<G: Graph + 'static> Running<G> {
-    /// What sets the parameters of the graph's operators, as `graph.params()`.
+    /// The handle that sets the parameters of the graph's operators, as `graph.params()`.
     pub fn params(&self) -> &G::Handle {
         &self.params
     }

@@ -1,4 +1,4 @@
-//! What the handles of a run on a thread of its own share with that thread.
+//! The state that the handles of a run on a thread of its own share with that thread.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -42,7 +42,7 @@ struct Reports {
     latest: Option<Report>,
 }
 
-/// What the nodes of a run do at a moment. As text, it is a table.
+/// The states of the nodes of a run at a moment. As text, this is a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RunStatus {
@@ -52,7 +52,7 @@ pub struct RunStatus {
     pub nodes: Vec<NodeState>,
 }
 
-/// What a node does at a moment.
+/// The state of a node at a moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NodeState {
@@ -60,7 +60,7 @@ pub struct NodeState {
     pub name: String,
     /// How many ticks it has done.
     pub ticks: u64,
-    /// What it does.
+    /// The activity of the node.
     pub activity: Activity,
     /// The condition that it waits for, or that has ended it, as it is written in `#[when(…)]`. If several don't hold,
     /// it is the one that decides. `None` if it waits for a message or room alone.

@@ -22,7 +22,7 @@
 //! message that `same_sequence` compares: the condition drops what has no partner. No node is stuck that comes as far as timing lets it: one behind a lossy edge, and one without an end of its own that serves such nodes and
 //! optional inputs alone.
 //!
-//! What waits for a node that ended itself, by `finish` or by a condition, or at the limit of the run, and for nothing
+//! The nodes that wait for a node that ended itself, by `finish` or by a condition, or at the limit of the run, and for nothing
 //! else, is dropped and is no stall. The report names a source without an end all the same, and what it waited for.
 
 mod flush;
@@ -72,14 +72,14 @@ pub(super) fn giving_way(nodes: &[NodeStatus]) -> Vec<usize> {
     (0..nodes.len()).flat_map(|node| timing.kept_by(node, &graph)).collect()
 }
 
-/// What a node waits for.
+/// The missing event for which a node waits.
 #[derive(Clone, Copy)]
 enum Blocker<'a> {
     /// A message that the node at the beginning of this edge would send.
     Message(&'a EdgeStatus, usize),
     /// Room in this edge, which the node at its end would make.
     Room(&'a EdgeStatus, usize),
-    /// What a condition lacks, which this node would send or make.
+    /// A condition lacks something that this node would send or make.
     Condition(&'a UnmetCondition, usize),
     /// That this node takes messages of this edge, for which alone an attendant runs.
     Taker(&'a EdgeStatus, usize),
@@ -197,7 +197,7 @@ impl<'a> Graph<'a> {
         inputs.any(|input| input.is_required() && !input.edges.is_empty())
     }
 
-    /// What a node that is not done waits for. Nothing for one that could run.
+    /// The missing events for which a node waits that is not done; none for a node that could run.
     fn blockers(&self, node: usize) -> Vec<Blocker<'a>> {
         let NodeStatus { inputs, outputs, unmet, runs_without_messages, .. } = &self.nodes[node];
         let is_flushed_now = self.nodes[node].is_flushed_now();
@@ -226,7 +226,7 @@ impl<'a> Graph<'a> {
         defaults.chain(unmet.iter().flat_map(of_condition)).collect()
     }
 
-    /// What a node that could run, but leaves its messages, may wait for.
+    /// The events for which a node may wait that could run, but leaves its messages.
     fn optional_blockers(&self, node: usize) -> Vec<Blocker<'a>> {
         let edges = self.nodes[node].inputs.iter().flat_map(|input| &input.edges);
         edges.filter(|edge| edge.waiting == 0).filter_map(|edge| self.message(edge)).collect()
@@ -319,7 +319,7 @@ impl<'a> Graph<'a> {
         links.join(" → ")
     }
 
-    /// What a node has and lacks, and what it waits for.
+    /// The messages that a node has and lacks, and the nodes for which it waits.
     fn link(&self, node: usize, timing: &Timing) -> (String, Vec<Blocker<'a>>) {
         let status = &self.nodes[node];
         let name = &status.name;

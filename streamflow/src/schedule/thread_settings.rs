@@ -64,7 +64,7 @@ impl fmt::Display for Priority {
 #[cfg(all(test, target_os = "linux"))]
 pub(super) use self::system::usable_cores;
 
-/// What a thread is to have during a run.
+/// The settings of a thread during a run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct ThreadSettings {
     pub(super) core: Option<usize>,

@@ -43,7 +43,7 @@ pub(super) fn rate(rate: f64) -> String {
 pub(super) fn short(duration: Duration) -> String {
     let nanoseconds = duration.as_nanos();
     let units = [(1e3, "ns"), (1e6, "µs"), (1e9, "ms")];
-    // What would be rounded to 1000 has the next unit.
+    // A number that would be rounded to 1000 has the next unit.
     let unit = units.into_iter().find(|(next, _)| (nanoseconds as f64) < next * 0.9995);
     let (value, unit) = match unit {
         Some((next, unit)) => (nanoseconds as f64 / (next / 1e3), unit),

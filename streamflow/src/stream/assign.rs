@@ -43,7 +43,7 @@ pub enum Assign {
 const MOST: u32 = 64;
 
 impl Assign {
-    /// What is wrong, as a text that follows the pool's name.
+    /// The mistake, as a text that follows the pool's name.
     pub(crate) const fn problem(self) -> Option<&'static str> {
         match self {
             Self::Planned { depth: 0 } => {

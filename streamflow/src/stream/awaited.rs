@@ -55,7 +55,7 @@ impl Drop for Asleep {
     }
 }
 
-/// What a future has of its task: the waker of its last poll, until the task is woken or this is dropped.
+/// The part of a task that its future has: the waker of its last poll, until the task is woken or this is dropped.
 #[derive(Debug)]
 pub(crate) struct Awaiting {
     awaited: Arc<Awaited>,
@@ -132,7 +132,7 @@ impl Tasks {
         taken.map(|it| Asleep(Some(it.task))).collect()
     }
 
-    /// What the tasks wait for, each point once.
+    /// The points for which the tasks wait, each point once.
     fn points(&self) -> Vec<Point> {
         let mut points: Vec<Point> = self.waiting.iter().map(|it| it.point).collect();
         points.sort_unstable_by_key(|point| (point.stream, point.record));
@@ -142,7 +142,7 @@ impl Tasks {
 }
 
 impl Awaited {
-    /// There is a new point: the thread watches it, or a new thread does.
+    /// A point was added: the thread watches it, or a new thread does.
     fn watch(self: &Arc<Self>, table: &Arc<StreamTable>) -> Result<()> {
         if mem::replace(&mut locked(&self.tasks).has_thread, true) {
             self.signal.raise();

@@ -131,7 +131,7 @@ impl CudaGreenContextPool {
         }
     }
 
-    /// What is wrong, as a text that begins with the pool's name, if that is known.
+    /// The mistake, as a text that begins with the pool's name, if that is known.
     pub(crate) const fn problem(&self, name: &str) -> Option<Text> {
         let pool = named("green context pool", name);
         if self.smallest == 0 {
@@ -230,7 +230,7 @@ impl CudaGreenContext {
         self.pool.device
     }
 
-    /// What is wrong with it or its pool.
+    /// The mistake in it or its pool.
     pub(super) const fn problem(&self) -> Option<Text> {
         let partitions = self.pool.sizes().len();
         match (self.which, self.pool.default) {

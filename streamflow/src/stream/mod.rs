@@ -13,7 +13,7 @@
 //! | [`BorrowedStream`] | the handle of such a stream, and the promise that it lives long enough; [`find`](BorrowedStream::find) looks its device up | once, as the argument of `Platform::external_stream` |
 //! | [`RawStream`] | the driver's handle | at the way out: cuFFT, cudarc, a driver of one's own |
 //!
-//! What needs a stream for longer than a tick, as a plan of cuFFT, is kept in an
+//! A value that needs a stream for longer than a tick, as a plan of cuFFT, is kept in an
 //! [`OnStream`](crate::context::OnStream).
 //!
 //! # Descriptions and live things

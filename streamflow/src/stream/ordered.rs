@@ -1,4 +1,4 @@
-//! What comes after what, as far as a stream's own notes say: the part of [`order`](super::order) that calls no driver.
+//! The order of points, as far as a stream's own notes say: the part of [`order`](super::order) that calls no driver.
 
 use super::Point;
 

@@ -149,7 +149,7 @@ impl CudaStreamPool {
         }
     }
 
-    /// What is wrong, as a text that begins with the pool's name, if that is known.
+    /// The mistake, as a text that begins with the pool's name, if that is known.
     pub(crate) const fn problem(&self, name: &str) -> Option<Text> {
         let pool = named("stream pool", name);
         if let Some(assign) = &self.assign

@@ -1,4 +1,4 @@
-//! What threads share of one stream: the number of its records, and the [ring](super::ring) with the latest ones. It
+//! The part of a stream that threads share: the number of its records, and the [ring](super::ring) with the latest ones. It
 //! calls no driver: each call is a parameter, so that [models](crate::sync) can execute it. [`order`](super::order) has
 //! the rules that are cited here.
 
@@ -15,7 +15,7 @@ use std::hint::cold_path;
 pub(super) struct Records {
     /// How many records were begun, and whether a point was taken since the last one.
     state: AtomicU64,
-    /// What the host knows of the stream.
+    /// The knowledge of the host about the stream.
     pub(super) complete: Complete,
     /// The stream was an external one and may be destroyed: nothing is queued on it any more, and the last record
     /// covers all that was.
@@ -275,7 +275,7 @@ impl Records {
         Ok(())
     }
 
-    /// What a record covers, if it is still in the ring. A later record would cover more.
+    /// The entries that a record covers, if it is still in the ring. A later record would cover more.
     pub(super) fn covered_by(&self, number: u64) -> Option<Snapshot> {
         let mut ring = self.lock();
         let covered = ring.record_of(number).map(|record| record.covered);

@@ -38,7 +38,7 @@ pub(super) struct Record {
 #[derive(Debug)]
 #[repr(C)]
 pub(super) struct Ring {
-    /// What the records cover.
+    /// The entries that the records cover.
     covered: Box<[Covered; RING]>,
     /// How many slots are used.
     slots: u32,
@@ -48,7 +48,7 @@ pub(super) struct Ring {
     numbers: [u64; RING],
 }
 
-/// What a record covers, in a cache line of its own.
+/// The entries that a record covers, in a cache line of their own.
 #[derive(Debug, Clone, Copy)]
 #[repr(align(64))]
 struct Covered(Snapshot);
@@ -84,7 +84,7 @@ impl Ring {
         slot
     }
 
-    /// What the record covers that will be in this slot. It has no other one until then.
+    /// The place for the entries that the next record of this slot covers. The slot holds no record until that one is made.
     #[inline]
     pub(super) fn covered(&mut self, slot: usize) -> &mut Snapshot {
         &mut self.covered[slot].0
@@ -197,7 +197,7 @@ mod tests {
         for (number, found) in [(1, 25), (24, 25), (25, 25), (30, 30), (40, 40)] {
             let covering = covering(&mut ring, number).unwrap();
             assert_eq!(covering.number, found);
-            // What it covers is its own, and not that of the record that was looked up.
+            // The record has its own entries, and not those of the record that was looked up.
             assert_eq!(covering.covered[1].record(), 1000 + found);
         }
         assert!(covering(&mut ring, 41).is_none());
@@ -214,7 +214,7 @@ mod tests {
         assert_eq!(covering(&mut ring, 21).unwrap().number, 22);
     }
 
-    /// Whatever was asked for, and whenever the ring grew: each record in it is in the slot whose event holds it.
+    /// For each lag, and for each time at which the ring grows: each record in it is in the slot whose event holds it.
     #[test]
     fn a_ring_grows_when_overwritten_records_are_asked_for_and_each_record_keeps_its_slot() {
         for lag in [1, 2, 3, 5, 9, 15, 40] {

@@ -258,7 +258,7 @@ impl Explorer {
             let check = self.checks().first().copied().flatten();
             let platform =
                 platform_builder(check).driver(Arc::new(Replaying::over(driver.clone())))?;
-            // What comes after the test, as dropping the platform, is not part of it.
+            // The code after the test, as dropping the platform, is not part of it.
             judged(&turns, &platform, &mut test, || driver.end_choices())
         });
         (done, turns.threads())
@@ -292,7 +292,7 @@ fn failing(choices: &Choices, cause: Error) -> Failing {
     Failing { seed: None, replay, cause }
 }
 
-/// Runs the test on a platform that was made for it, and then `end`. What the test has left counts as well.
+/// Runs the test on a platform that was made for it, and then `end`. Work that the test has left counts as well.
 fn judged(
     turns: &Turns,
     platform: &Platform,

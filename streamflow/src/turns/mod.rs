@@ -99,7 +99,7 @@ pub(crate) enum Trouble {
     Asleep {
         /// Its name, or where it was spawned.
         thread: String,
-        /// What it waits for, and what to do, if it has [said](explain_sleep) so.
+        /// The event for which it waits, and the remedy, if it has [said](explain_sleep) so.
         waits_for: Option<String>,
     },
 }
@@ -117,7 +117,7 @@ impl Trouble {
 }
 
 impl Trouble {
-    /// What the thread did, and what to do instead: a sentence whose subject is the thread.
+    /// The mistake of the thread, and the remedy: a sentence whose subject is the thread.
     pub(crate) fn problem(&self) -> String {
         match self {
             Self::Foreign { .. } => "was not spawned by `streamflow::testing::scope`: a test that is explored \

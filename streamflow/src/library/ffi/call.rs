@@ -68,7 +68,7 @@ use crate::stream::{CudaStream, Timeline};
 pub struct Call<'a> {
     library: &'static str,
     function: &'static str,
-    /// What the call is ordered by.
+    /// The claims by which the call is ordered.
     uses: ArrayVec<Use<'a>, MAX_CLAIMS>,
     /// Whether there were more claims or values than there is room for.
     is_full: bool,
@@ -234,7 +234,7 @@ impl<'a> Call<'a> {
         })
     }
 
-    /// What the call is ordered by.
+    /// The claims by which the call is ordered.
     #[inline(always)]
     fn uses(&self) -> impl Iterator<Item = Use<'a>> + Clone + '_ {
         self.uses.iter().filter_map(|&used| taken(used, self.function))

@@ -79,14 +79,14 @@ impl<'a> Claim<'a> {
         self.range.bytes == 0
     }
 
-    /// What a call is ordered by.
+    /// The parts of a claim by which a call is ordered.
     #[inline(always)]
     pub(super) fn used(&self) -> Use<'a> {
         let used = Use::new((self.block, self.range), self.mode, self.argument);
         if self.mode == AccessMode::Write { used.unmarked() } else { used }
     }
 
-    /// What a driver reads: the access without its rows, and the rows.
+    /// The access as a driver reads it: without its rows, and the rows.
     pub(super) fn access(&self) -> (Access, Option<Rows>) {
         let Self { range, mode, argument, rows, .. } = *self;
         (Access { range, mode, argument, rows: None }, rows)

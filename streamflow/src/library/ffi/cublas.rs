@@ -133,7 +133,7 @@ impl Raw {
 impl Drop for Raw {
     fn drop(&mut self) {
         if !self.handle.is_null() {
-            // SAFETY: the handle is this value's own, and its work is complete (`AfterWork`). What the call returns can't be
+            // SAFETY: the handle is this value's own, and its work is complete (`AfterWork`). Its return code can't be
             // acted on.
             unsafe { (self.table.destroy)(self.handle) };
         }

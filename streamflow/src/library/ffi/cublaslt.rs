@@ -43,7 +43,7 @@ pub(in crate::library) struct Product<'a, T: MatmulElement> {
     pub(in crate::library) rest: Rest<'a, T>,
 }
 
-/// What a call has beside its matrices.
+/// The arguments of a call beside its matrices.
 #[derive(Debug)]
 pub(in crate::library) struct Rest<'a, T: MatmulElement> {
     pub(in crate::library) bias: Option<&'a DeviceSlice<T>>,

@@ -1,4 +1,4 @@
-//! What a driver that is no device's reads of a call: parameters for the host body, and accesses.
+//! The description of a call for a driver that is no device's: parameters for the host body, and accesses.
 
 use std::cell::Cell;
 

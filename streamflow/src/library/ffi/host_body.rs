@@ -1,4 +1,4 @@
-//! What the simulator runs in the place of a library's function.
+//! The host bodies that the simulator runs in the place of a library's functions.
 
 use std::marker::PhantomData;
 use std::{ptr, slice};
@@ -10,7 +10,7 @@ use super::elements::{Elements, ElementsMut};
 use crate::driver::{BodyError, HostArgs, LibraryBody, Param, Plain};
 use crate::memory::Element;
 
-/// What the simulator runs in place of a library's function: safe code over the claimed memory. A plan makes it once;
+/// The body that the simulator runs in place of a library's function: safe code over the claimed memory. A plan makes it once;
 /// clones share it.
 ///
 /// An error of the body is what the library's function would return: [`LibraryError`](crate::library::LibraryError) as it is, and
@@ -136,7 +136,7 @@ impl<'a> Operands<'a> {
         (address as usize, (bytes / size) as usize, length.is_view)
     }
 
-    /// Checks that no two slices have bytes in common if one is written. What is a view shares no element with another claim
+    /// Checks that no two slices have bytes in common if one is written. A view shares no element with another claim
     /// either, and there is no slice of it.
     fn check_apart(&self) -> Result<(), BodyError> {
         let mut slices = ArrayVec::<(u64, Length), MAX_CLAIMS>::new();

@@ -1,4 +1,4 @@
-//! What all plans of this module are made of: the library's plan, and the division of its results.
+//! The parts of all plans of this module: the library's plan, and the division of its results.
 
 use num_complex::Complex;
 

@@ -1,4 +1,4 @@
-//! What the simulator runs in place of cuFFT: `rustfft`, line by line.
+//! The transforms that the simulator runs in place of cuFFT: `rustfft`, line by line.
 //!
 //! `rustfft` transforms contiguous lines of complex numbers. Each line is gathered into the work area, transformed there,
 //! and scattered. Complex numbers are read as pairs of real ones, so that one slice may have both, in place.

@@ -1,4 +1,4 @@
-//! What cuFFT has no function for: dividing results by a number.
+//! A kernel for which cuFFT has no function: it divides results by a number.
 
 use num_complex::Complex;
 

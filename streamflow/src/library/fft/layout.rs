@@ -73,7 +73,7 @@ pub struct Side {
     pub(in crate::library) is_dense: bool,
 }
 
-/// What a layout is for.
+/// The side that a layout describes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Wanted {
     /// For messages: `input` or `output`.

@@ -17,7 +17,7 @@ pub enum Norm {
 }
 
 impl Norm {
-    /// What results are multiplied with, for transforms of this many elements. `None` for 1.
+    /// The factor of results, for transforms of this many elements. `None` for 1.
     pub(super) fn factor(self, count: f64, is_inverse: bool) -> Option<f64> {
         let factor = match self {
             Self::None => 1.0,

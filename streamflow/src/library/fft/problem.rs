@@ -1,4 +1,4 @@
-//! What a plan is made for, with its lengths checked.
+//! The problem that a plan is made for, with its lengths checked.
 
 use super::layout::{Layout, MOST, Side, Wanted, product};
 use crate::error::{Error, Result};
@@ -28,7 +28,7 @@ pub(in crate::library) struct Problem {
     pub(in crate::library) output: Side,
 }
 
-/// What a planner has gathered.
+/// The settings that a planner has gathered.
 #[derive(Debug, Clone)]
 pub struct Sizes {
     pub(super) lengths: Result<Vec<usize>>,

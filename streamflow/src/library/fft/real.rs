@@ -21,7 +21,7 @@ pub(in crate::library) mod sealed {
     /// Restricts [`Real`](super::Real) to the types that cuFFT has.
     pub trait Precision: FftNum {
         const IS_DOUBLE: bool;
-        /// What the simulator leaves in an input that cuFFT may overwrite.
+        /// The value that the simulator leaves in an input that cuFFT may overwrite.
         const NAN: Self;
         /// Multiplies the results of a batch with a factor, which is rounded.
         fn multiply(

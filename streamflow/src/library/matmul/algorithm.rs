@@ -31,7 +31,7 @@ pub(in crate::library) struct Chosen {
     pub(in crate::library) splits: u32,
     /// Bytes of the work area.
     pub(in crate::library) workspace: u64,
-    /// What the address of each matrix must be a multiple of.
+    /// The alignment that the address of each matrix must have.
     pub(in crate::library) alignment: u64,
     /// `cublasLtMatmulAlgo_t`.
     pub(in crate::library) data: [u64; 8],

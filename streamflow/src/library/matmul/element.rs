@@ -10,7 +10,7 @@ pub(in crate::library) mod sealed {
     use crate::driver::Plain;
     use crate::library::ffi::gemm::Gemm;
 
-    /// What the libraries and the host body need of a type.
+    /// The properties of a type that the libraries and the host body need.
     pub trait Number: Copy {
         /// The type of `alpha` and `beta`, and of the sums.
         type Scale: Gemm + Plain + PartialEq + std::fmt::Debug;

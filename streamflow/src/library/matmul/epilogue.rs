@@ -1,4 +1,4 @@
-//! What is done to each sum before it is written.
+//! The work on each sum before it is written.
 
 /// A plan whose products have no bias: it is executed without one.
 #[derive(Debug, Clone, Copy)]

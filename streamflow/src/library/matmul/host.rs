@@ -1,4 +1,4 @@
-//! What the simulator computes in the place of cuBLASLt.
+//! The products that the simulator computes in the place of cuBLASLt.
 
 use std::sync::{Mutex, PoisonError};
 

@@ -39,7 +39,7 @@
 //! A plan takes the algorithm that cuBLASLt's heuristic proposes first. [`Planner::search_blocking`] times several, in
 //! [`start`](crate::Compute::start) or in a program of its own, and its result can be stored in the same way.
 //!
-//! A plan holds no operand: each call takes them, and is ordered after the work that they need. What a plan does hold is its
+//! A plan holds no operand: each call takes them, and is ordered after the work that they need. A plan does hold its
 //! algorithm and its work area, which each call claims.
 //!
 //! [`multiply`] is the form without a plan of one's own. [`Blas`] has cuBLAS's functions of vectors and

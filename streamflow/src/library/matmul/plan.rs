@@ -30,7 +30,7 @@ const FUNCTION: &str = "cublasLtMatmul";
 /// outermost, in a [`batch`](super::Planner::batch). The [module](super) has an example.
 ///
 /// `f32` is multiplied as `f32`, and as TF32 only after [`tf32`](super::Planner::tf32). `f16` and `bf16` are summed in `f32`.
-// What a call of whole tensors reads comes first and together, since the library and the driver have mostly evicted it from
+// The fields that a call of whole tensors reads come first and together, since the library and the driver have mostly evicted it from
 // the caches.
 #[derive(Debug)]
 #[repr(C)]
@@ -49,7 +49,7 @@ pub struct Matmul<T: MatmulElement, E = NoBias> {
     bias: PhantomData<fn() -> E>,
 }
 
-/// What a plan is made with, beside the product itself.
+/// The settings of a plan, beside the product itself.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Settings<S> {
     pub(super) alpha: S,

@@ -1,4 +1,4 @@
-//! What a plan is made for.
+//! The problem that a plan is made for.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -148,7 +148,7 @@ impl<T: MatmulElement, E> Planner<T, E> {
         Self { settings: Settings { beta, ..self.settings }, ..self }
     }
 
-    /// What the address of each matrix is a multiple of, in bytes, a power of two: 256 without this call, as that of a whole
+    /// The alignment of each matrix in bytes, a power of two: 256 without this call, as that of a whole
     /// tensor. A view may begin elsewhere. Algorithms that load more bytes at once are left out.
     pub fn alignment(self, bytes: u64) -> Self {
         Self { alignment: bytes, ..self }

@@ -1,4 +1,4 @@
-//! What a plan is made for: sizes, and how each matrix lies in memory.
+//! The problem that a plan is made for: sizes, and how each matrix lies in memory.
 
 use super::epilogue::Activation;
 use crate::error::{Error, Result};
@@ -7,7 +7,7 @@ use crate::memory::{DeviceSlice, Element, Shape, TensorView};
 /// The largest size, leading dimension and number of matrices that cuBLASLt takes in every algorithm.
 const LARGEST: usize = i32::MAX as usize;
 
-/// What the address of a whole tensor is a multiple of, unless its memory is other code's. cuBLASLt assumes the same.
+/// The alignment of a whole tensor, unless its memory is other code's. cuBLASLt assumes the same.
 pub(in crate::library) const ALIGNMENT: u64 = 256;
 
 /// The most that is asked of a bias: cuBLASLt loads at most so many bytes of it at once.
@@ -43,7 +43,7 @@ pub(in crate::library) struct Problem {
     pub(in crate::library) has_bias: bool,
     pub(in crate::library) activation: Activation,
     pub(in crate::library) is_tf32: bool,
-    /// What the address of each matrix is a multiple of.
+    /// The alignment of each matrix.
     pub(in crate::library) alignment: u64,
 }
 
@@ -120,7 +120,7 @@ impl Problem {
         bits & (self.alignment - 1) == 0
     }
 
-    /// What the address of the bias is a multiple of.
+    /// The alignment of the bias.
     pub(in crate::library) fn bias_alignment(&self) -> u64 {
         self.alignment.min(BIAS_ALIGNMENT)
     }

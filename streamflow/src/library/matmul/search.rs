@@ -32,7 +32,7 @@ impl fmt::Display for Candidate {
     }
 }
 
-/// What a [search](super::Planner::search_blocking) has found: algorithms with their times, the fastest first.
+/// The result of a [search](super::Planner::search_blocking): algorithms with their times, the fastest first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Search {
     fastest: Candidate,

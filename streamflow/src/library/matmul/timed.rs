@@ -113,7 +113,7 @@ impl<T: MatmulElement> Scratch<T> {
             return Ok(());
         }
         let Self { a, b, c, bias, work } = self;
-        // What `c` has is not read, so that it does not grow.
+        // The values in `c` are not read, so that they do not grow.
         let (alpha, beta) = (plan.alpha, T::ZERO);
         let rest = Rest { bias: bias.as_deref(), work, alpha, beta };
         cublaslt::multiply_whole(plan.lt.as_mut(), &plan.body, stream, [a, b], c, rest)

@@ -50,7 +50,7 @@ use streamflow_macros::Message;
 #[message(unlisted)]
 pub struct Checked<V> {
     value: V,
-    /// One for each matrix, and then a mark for each, if the solver makes marks; 0 is success.
+    /// A status for each matrix, and then a mark for each, if the solver makes marks; 0 is success.
     statuses: Buffer<i32>,
     /// `None` until a solver has queued its work.
     origin: HostData<Option<Origin>>,

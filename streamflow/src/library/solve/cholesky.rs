@@ -105,7 +105,7 @@ impl<T: Real> Cholesky<T> {
             let Common { sizes, factor, .. } = &self.common;
             self.dense.potrf(stream, factor, sizes.n, matrices, statuses)?;
         } else {
-            // The pointers of the batch are those of the plan's memory. What is above the diagonals there is lost: cuSOLVER
+            // The pointers of the batch are those of the plan's memory. The values above the diagonals there are lost: cuSOLVER
             // works in it.
             stream.copy(&**matrices, self.factors.matrices())?;
             self.factor_own(stream, Some(statuses))?;

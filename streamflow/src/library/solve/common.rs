@@ -1,4 +1,4 @@
-//! What each solver of systems has beside its factors.
+//! The parts of each solver of systems beside its factors.
 
 use super::Factor;
 use super::sizes::Sizes;
@@ -14,7 +14,7 @@ pub struct Common {
     pub(super) sizes: Sizes,
     /// Of matrices that are kept: one for each, and a mark for each.
     pub(super) statuses: Buffer<i32>,
-    /// What the solution itself reports: wrong arguments, which the call reports, too.
+    /// The status of the solution itself: wrong arguments, which the call reports, too.
     pub(super) solved: Buffer<i32>,
     pub(super) factor: HostBody,
     pub(super) solve: HostBody,

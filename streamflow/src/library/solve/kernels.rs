@@ -1,4 +1,4 @@
-//! What cuSOLVER has no function for: copies that look for NaNs, that turn rows into columns, and that take parts.
+//! Kernels for which cuSOLVER has no function: copies that look for NaNs, that turn rows into columns, and that take parts.
 
 use crate::context::{ExecutionContext, Stream};
 use crate::error::Result;
@@ -44,7 +44,7 @@ pub fn take<T: Element>(
     }
 }
 
-/// Copies the lower triangles of the matrices of a batch. What is above the diagonal of `out` stays as it is.
+/// Copies the lower triangles of the matrices of a batch. The values above the diagonal of `out` stay as they are.
 #[kernel(instances(f32, f64), partial, requires(out.len() == a.len(), n > 0), unsafe cuda = "
     unsigned long long i = thread_index();
     if (i < out_len && i % n <= i / n % n) out[i] = a[i];

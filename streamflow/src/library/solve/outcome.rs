@@ -1,4 +1,4 @@
-//! What a solver found out about its matrices on the device, and the errors for it.
+//! The findings of a solver about its matrices on the device, and the errors for them.
 
 use crate::error::{Error, Result};
 use crate::library::solve::element::Factor;
@@ -13,7 +13,7 @@ pub struct Origin {
     pub(super) marks: bool,
 }
 
-/// What a positive status means.
+/// The meaning of a positive status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Finds {
     /// The row, from 1, that has no pivot.

@@ -1,4 +1,4 @@
-//! What a plan is made for.
+//! The problem that a plan is made for.
 
 use std::fmt;
 use std::marker::PhantomData;

@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::library::solve::planner::sealed::Made;
 use crate::memory::Tensor;
 
-/// What functions for one matrix or a batch need, for errors.
+/// The facts that functions for one matrix or a batch need for errors.
 const MATRICES: &str = "a matrix `[m, n]` or a batch of them `[count, m, n]`";
 const SQUARE_MATRICES: &str = "a square matrix `[n, n]` or a batch of them `[count, n, n]`";
 

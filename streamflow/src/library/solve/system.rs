@@ -16,7 +16,7 @@ pub(super) mod sealed {
     use super::{Common, CudaStream, DeviceSlice, Made, Origin, Result};
     use crate::library::solve::Factor;
 
-    /// What a solver of systems does for the methods that all have.
+    /// The part of a solver of systems behind the methods that all have.
     pub trait Solves: Made {
         type Element: Factor;
 

@@ -1,4 +1,4 @@
-//! What the simulator computes in the place of cuSPARSE.
+//! The products that the simulator computes in the place of cuSPARSE.
 
 use super::element::sealed::Number;
 

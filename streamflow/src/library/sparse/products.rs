@@ -71,7 +71,7 @@ impl<T: SparseElement> SpMm<T> {
     }
 }
 
-/// What a plan of [`SpMv`] or [`SpMm`] is made for; [`on`](Self::on) makes it.
+/// The product for which [`on`](Self::on) makes a plan of [`SpMv`] or [`SpMm`].
 #[derive(Debug)]
 #[must_use = "`on` makes the plan"]
 pub struct ProductPlanner<'a, T: SparseElement, L> {

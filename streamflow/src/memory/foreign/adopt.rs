@@ -66,7 +66,7 @@ impl std::fmt::Debug for ForeignMemory {
     }
 }
 
-/// What the content of adopted memory comes after. Work that uses the memory is ordered after that.
+/// The work that has written adopted memory. Work that uses the memory is ordered after it.
 #[derive(Debug, Clone, Copy)]
 pub enum After<'a> {
     /// All work that was queued on this stream until the call.

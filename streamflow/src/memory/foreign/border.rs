@@ -1,4 +1,4 @@
-//! What blocks and pools know of other code.
+//! The notes of blocks and pools about other code.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ impl Owner {
     }
 }
 
-/// What a pool has to do with other code.
+/// The part of a pool that concerns other code.
 #[derive(Default)]
 pub(in crate::memory) struct Border {
     /// Memory that other code had, and that it has returned.

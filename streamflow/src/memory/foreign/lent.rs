@@ -11,11 +11,11 @@ use crate::error::Result;
 use crate::memory::pooled::OwnedBlock;
 use crate::memory::{Element, MemoryPool, Shared, Tensor};
 
-/// What keeps lent memory alive.
+/// The owner that keeps lent memory alive.
 pub(crate) trait Lendable: Send + 'static {
     /// The memory.
     fn owner(&self) -> &OwnedBlock<MemoryPool>;
-    /// What other code may do with it.
+    /// The access that other code has.
     fn mode(&self) -> AccessMode;
 }
 

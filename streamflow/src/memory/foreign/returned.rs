@@ -13,10 +13,10 @@ use crate::memory::MemoryPool;
 use crate::memory::pooled::PooledBlock;
 use crate::sync::{AtomicUsize, Ordering};
 
-/// What fails, in the log.
+/// The name of the failed work, in the log.
 const ORDERING: &str = "ordering the return of memory to its owner";
 
-/// What the reclaim stream passes to the reaper.
+/// The blocks that the reclaim stream passes to the reaper.
 struct Ready {
     owner: Owner,
     returning: Arc<AtomicUsize>,

@@ -1,4 +1,4 @@
-//! What is done later, on the reaper thread or by a pool.
+//! The work that is done later, on the reaper thread or by a pool.
 
 use super::counts::Count;
 use super::list::Node;
@@ -8,7 +8,7 @@ pub(super) trait Task: Send {
     /// Does it, while no lock is held. Returns it if it must be tried again.
     fn execute(self: Box<Self>) -> Option<Box<dyn Task>>;
 
-    /// What it counts as until it is done.
+    /// The kind that it counts as until it is done.
     fn count(&self) -> Count;
 }
 

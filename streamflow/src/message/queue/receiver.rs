@@ -24,7 +24,7 @@ enum Messages<T> {
     Ring { ring: Reader<Envelope<T>>, has_first: bool },
     /// Most edges are rings, which would be larger with a message in place.
     Locked { queue: Arc<Locked<T>>, message: Box<Option<Envelope<T>>> },
-    /// None waits here: it is a place for a message of another queue, which a batch of them fills.
+    /// No message waits here: the queue is a place for a message of another queue, and a batch fills it.
     Place(Box<Option<Envelope<T>>>),
 }
 

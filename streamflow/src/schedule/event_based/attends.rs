@@ -1,4 +1,4 @@
-//! What follows from the end of nodes in a run with workers, while other nodes run: `schedule/ends.rs`.
+//! The consequences of the end of nodes in a run with workers, while other nodes run: `schedule/ends.rs`.
 //!
 //! A worker asks when it has looked at a node that can't run, and has given it back. It claims all nodes that no other worker holds,
 //! so that they stay as they are. The others may run, as far as it knows: their workers ask when they have given them back. A

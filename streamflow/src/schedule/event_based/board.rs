@@ -10,14 +10,14 @@ use crate::driver::Signal;
 use crate::lock::Lock;
 use crate::sync::{Arc, AtomicU64, Ordering};
 
-/// What the workers of a run share, beside the nodes.
+/// The state that the workers of a run share, beside the nodes.
 pub(super) struct Board {
     core: Lock<Core>,
     /// [`Core::epoch`], to be read without the lock.
     epoch: AtomicU64,
     /// One for each worker.
     bells: Box<[Signal]>,
-    /// What the poller sleeps on: the run's signal, which devices and other threads raise, too.
+    /// The signal on which the poller sleeps: the run's signal, which devices and other threads raise, too.
     run: Arc<Signal>,
 }
 
@@ -35,7 +35,7 @@ impl Board {
         Self { epoch: AtomicU64::new(core.epoch()), core: Lock::new(core), bells, run }
     }
 
-    /// What the worker sleeps on when it is parked or naps.
+    /// The signal on which the worker sleeps when it is parked or naps.
     pub(super) fn bell(&self, worker: WorkerId) -> &Signal {
         &self.bells[worker]
     }

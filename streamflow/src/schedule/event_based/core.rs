@@ -50,7 +50,7 @@ pub(super) struct Place {
     pub(super) neighbours: Box<[NodeId]>,
 }
 
-/// What a look at a node has found.
+/// The result of a look at a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Looked {
     /// It has run, and changed something.
@@ -63,7 +63,7 @@ pub(super) struct Looked {
     pub(super) restless: bool,
 }
 
-/// What a worker does next.
+/// The next action of a worker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Next {
     /// Looks at this node.
@@ -103,7 +103,7 @@ struct Node {
     began: u64,
 }
 
-/// What a worker does.
+/// The state of a worker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(test, derive(Hash))]
 enum Doing {
@@ -205,7 +205,7 @@ impl Core {
         self.is_over
     }
 
-    /// What the worker, which holds no node, does next. `rests` says that it has spun long enough.
+    /// The next action of the worker, which holds no node. `rests` says that it has spun long enough.
     pub(super) fn next(&mut self, worker: WorkerId, rests: bool) -> Next {
         let polled = matches!(self.workers[worker], Doing::Polls { .. });
         self.workers[worker] = Doing::Looks;

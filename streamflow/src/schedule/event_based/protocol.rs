@@ -55,7 +55,7 @@ pub(super) fn work<T: Thread>(
     Ok(())
 }
 
-/// What the poller does when nothing has changed.
+/// The action of the poller when nothing has changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Pause<S> {
     /// It checks again at once.
@@ -99,7 +99,7 @@ pub(super) fn poll<P: Polls>(board: &Board, me: WorkerId, polls: &mut P) -> Resu
         if polls.find(version)? {
             continue;
         }
-        // What has run meanwhile may have changed what the nodes wait for: then it is not still.
+        // A hook that has run meanwhile may have changed the events for which the nodes wait: then the run is not still.
         let (naps_end, is_still) =
             board.change(|core| (core.nap_ends(), is_still && core.is_still()));
         match polls.rest(naps_end, is_still) {

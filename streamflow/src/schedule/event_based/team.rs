@@ -34,7 +34,7 @@ pub(super) struct Team<'r, 'g> {
     /// Whether there are more workers than cores: one that spins lets others run.
     pub(super) is_crowded: bool,
     pub(super) poller: Mutex<Poller<'r>>,
-    /// What each node waits for, from its last look.
+    /// The events for which each node waits, from its last look.
     pub(super) waiting: Mutex<Box<[Waiting]>>,
     /// If the driver is watched.
     pub(super) races: Option<Mutex<&'r mut RaceWatch>>,
@@ -46,7 +46,7 @@ pub(super) struct Team<'r, 'g> {
     pub(super) ended: Mutex<Ended>,
 }
 
-/// What a node waits for.
+/// The events for which a node waits.
 #[derive(Debug, Default)]
 pub(super) struct Waiting {
     pub(super) waits: Waits,
@@ -144,7 +144,7 @@ impl Attends {
     }
 }
 
-/// What the worker that polls has. Another one that polls later goes on with it.
+/// The state of the worker that polls. A worker that polls later goes on with it.
 pub(super) struct Poller<'r> {
     pub(super) idle: Idle<'r>,
     /// The version of the board at which the lists were made.
@@ -155,7 +155,7 @@ pub(super) struct Poller<'r> {
     pub(super) moments: Vec<(NodeId, Timestamp)>,
     /// With the number of raises that the look had seen.
     pub(super) others: Vec<(NodeId, u64)>,
-    /// What all nodes wait for.
+    /// The events for which all nodes wait.
     pub(super) all: Waits,
     pub(super) found: SmallVec<[NodeId; 8]>,
 }
@@ -182,7 +182,7 @@ impl Team<'_, '_> {
         self.wake_all();
     }
 
-    /// Ends the run with an error. One that comes after the end, of a hook that ran then, counts as well.
+    /// Ends the run with an error. An error that comes after the end, of a hook that ran then, counts as well.
     pub(super) fn fail(&self, error: Error) {
         // Without the lock: an error of the user's names its causes by itself, and is dropped by its own code.
         let is_refusal = error.is_refusal();

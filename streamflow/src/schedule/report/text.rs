@@ -120,7 +120,7 @@ impl fmt::Display for Report {
 }
 
 impl Report {
-    /// What the clock and the devices are, if they are not real.
+    /// A description of the clock and the devices, if they are not real.
     fn of_times(&self) -> &'static str {
         match (self.simulated_time, self.simulated_device) {
             (true, true) => "; all times are simulated time, on the host simulator",

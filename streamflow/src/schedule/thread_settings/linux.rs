@@ -68,7 +68,7 @@ pub(super) fn restore_priority(policy: Policy) -> io::Result<()> {
     set(policy)
 }
 
-/// What a user does about a refusal.
+/// The remedy of a refusal.
 pub(super) fn remedy(priority: Priority) -> String {
     let value = priority.value();
     format!(

@@ -7,7 +7,7 @@ use std::io::{self, ErrorKind};
 
 use super::Priority;
 
-/// There are none to restore.
+/// No setting was changed, so none is restored.
 pub(super) type Cores = Infallible;
 pub(super) type Policy = Infallible;
 

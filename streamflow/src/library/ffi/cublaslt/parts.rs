@@ -1,4 +1,4 @@
-//! What cuBLASLt makes: descriptions, layouts, and a handle for each device.
+//! The objects that cuBLASLt makes: descriptions, layouts, and a handle for each device.
 
 use std::ffi::{c_int, c_void};
 use std::ptr;

@@ -29,7 +29,7 @@ enum Function {
     One(Execute),
 }
 
-/// What a transform reads.
+/// The operand that a transform reads.
 #[derive(Debug)]
 pub(in crate::library) enum Input<'a, T: Element> {
     Read(&'a DeviceSlice<T>),
@@ -284,7 +284,7 @@ impl Handle {
 
 impl Drop for Handle {
     fn drop(&mut self) {
-        // Destroying may free memory, of the device that is current. There is no caller for the errors of either call.
+        // Destroying may free memory, of the device that is current. No caller could get the errors of either call.
         let _bound = self.timeline.bind();
         // SAFETY: the plan is this handle's own; its work is complete (`AfterWork`), or there was none.
         unsafe { (self.table.destroy)(self.plan) };

@@ -120,7 +120,7 @@ impl Handle {
 
 impl Drop for Handle {
     fn drop(&mut self) {
-        // SAFETY: all are this handle's own, or null; its work is complete (`AfterWork`). What these calls return can't be
+        // SAFETY: all are this handle's own, or null; its work is complete (`AfterWork`). Their return codes can't be
         // acted on.
         unsafe {
             if !self.jacobi.eigen.is_null() {

@@ -45,7 +45,7 @@ pub(super) struct Addresses {
     pub(super) values: u64,
 }
 
-/// A handle on one stream, and the descriptors of one product. What cuSPARSE prepares for a matrix is noted within the
+/// A handle on one stream, and the descriptors of one product. The analysis of a matrix by cuSPARSE is noted within the
 /// matrix's descriptor.
 #[derive(Debug)]
 pub(super) struct Descriptors {
@@ -251,7 +251,7 @@ impl Drop for Descriptors {
             (self.handle, self.table.destroy),
         ];
         for (object, destroy) in all.into_iter().filter(|(object, _)| !object.is_null()) {
-            // SAFETY: it is this one's own, and its work is complete (`AfterWork`). What the call returns can't be acted
+            // SAFETY: it is this one's own, and its work is complete (`AfterWork`). The return code can't be acted
             // on.
             unsafe { destroy(object) };
         }

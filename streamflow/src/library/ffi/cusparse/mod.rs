@@ -19,7 +19,7 @@ use crate::library::sparse::element::SparseElement;
 use crate::memory::{AfterWork, Buffer, DeviceSlice};
 use crate::stream::CudaStream;
 
-/// What the simulator writes where cuSPARSE keeps what it has prepared for a matrix.
+/// The bytes that the simulator writes where cuSPARSE keeps its analysis of a matrix.
 pub(in crate::library) const PREPARED: u8 = 0x5a;
 
 /// A product with one sparse matrix, with its work area, in which cuSPARSE keeps what it has prepared for the matrix. On

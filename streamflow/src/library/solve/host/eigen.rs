@@ -41,7 +41,7 @@ pub(in super::super) fn eigen<T: Real>(
 /// A symmetric matrix with three diagonals.
 struct Tridiagonal {
     diagonal: Vec<f64>,
-    /// What is left of each diagonal element; the first is 0.
+    /// The rest of each diagonal element; the first is 0.
     beside: Vec<f64>,
 }
 
@@ -134,7 +134,7 @@ fn accumulate(n: usize, a: &mut [f64], factors: &[f64]) {
         }
         right[..i].fill(0.0);
         right[i] = 1.0;
-        // What is left of the triangle below.
+        // The rest of the triangle below.
         left.chunks_exact_mut(n.max(1)).for_each(|column| column[i] = 0.0);
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::library::solve::element::Real;
 
-/// What is as good as 0 beside 1: its square is still a normal number, and it is far below the rounding of any sum.
+/// A number that is as good as 0 beside 1: its square is still a normal number, and it is far below the rounding of any sum.
 pub(super) const TINY: f64 = 1e-140;
 
 /// Numbers, divided by a power of 2 so that the largest is between 1 and 2. Those that are [`TINY`] then are 0.

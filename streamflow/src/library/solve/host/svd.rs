@@ -114,7 +114,7 @@ fn axis_beside(m: usize, columns: &[f64], left_over: &[f64]) -> Vec<f64> {
     let mut axis = vec![0.0; m];
     let furthest = (0..m).max_by(|&a, &b| left_over[a].total_cmp(&left_over[b]));
     axis[furthest.unwrap_or(0)] = 1.0;
-    // What rounding leaves after the first time is gone after the second.
+    // The error that rounding leaves after the first time is gone after the second.
     for _ in 0..2 {
         for column in columns.chunks_exact(m) {
             let part = dot(column, &axis);

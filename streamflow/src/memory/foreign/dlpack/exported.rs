@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::memory::foreign::lent::Returner;
 use crate::memory::{Element, MAX_RANK, Shape};
 
-/// What keeps the memory of a structure.
+/// The owner that keeps the memory of a structure.
 pub(super) trait Keeper: Send {
     /// Gives the memory back. The caller may be any thread, and may hold any lock.
     fn give_back(self);
@@ -31,7 +31,7 @@ pub(super) struct Content<K> {
     pub(super) keeper: K,
 }
 
-/// What the deleter frees: the structure, with what it points to.
+/// The allocation that the deleter frees: the structure, with the arrays that it points to.
 #[repr(C)]
 struct Exported<S, K> {
     structure: S,

@@ -42,7 +42,7 @@ impl<T: Element> Imported<T> {
     }
 }
 
-/// What an import must be.
+/// The properties that an import must have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Access {
     /// As the exporter says.

@@ -34,7 +34,7 @@ enum Raw {
 // SAFETY: DLPack lets any thread use the structure and call its deleter.
 unsafe impl Send for DlTensor {}
 
-/// What the structure says, copied out of it.
+/// The fields of the structure, copied out of it.
 #[derive(Debug, Clone)]
 struct Description {
     address: u64,
@@ -156,7 +156,7 @@ impl DlTensor {
         Ok(Self { raw, description, is_ours: false })
     }
 
-    /// One that streamflow has made.
+    /// A structure that streamflow has made.
     ///
     /// # Safety
     /// As for [`from_versioned`](Self::from_versioned).
@@ -218,7 +218,7 @@ impl DlTensor {
         self.description.flags & abi::IS_COPIED != 0
     }
 
-    /// What calls the deleter when it is dropped.
+    /// A guard that calls the deleter when it is dropped.
     pub(super) fn into_owner(self) -> impl Send + 'static {
         Structure(self.into_parts())
     }

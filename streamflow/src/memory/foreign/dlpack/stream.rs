@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 
-/// What a consumer passes as the `stream` of `__dlpack__` for memory of a GPU: DLPack's table.
+/// The values that a consumer passes as the `stream` of `__dlpack__` for memory of a GPU: DLPack's table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StreamArgument {
     /// `None` or 1: the legacy default stream.

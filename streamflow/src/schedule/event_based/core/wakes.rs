@@ -1,4 +1,4 @@
-//! Who sleeps and who is woken: parked workers, the poller, and hooks that sleep in simulated time.
+//! The threads that sleep and that are woken: parked workers, the poller, and hooks that sleep in simulated time.
 
 use super::{Core, Doing, WorkerId};
 

@@ -94,7 +94,7 @@ impl World {
         }
     }
 
-    /// What a look found: who must be looked at after it.
+    /// The result of a look: the nodes that must be looked at after it.
     fn owe(&mut self, node: NodeId, found: Looked) {
         self.restless[node] = found.restless;
         self.owed[node] |= found.restless && self.missed[node];

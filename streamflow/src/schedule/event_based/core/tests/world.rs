@@ -2,13 +2,13 @@
 
 use super::*;
 
-/// What the workers run, and what may happen.
+/// The nodes that the workers run, and the events that may happen.
 #[derive(Debug, Clone)]
 pub(super) struct Scenario {
     pub(super) places: Vec<Place>,
     pub(super) shared: usize,
     pub(super) workers: usize,
-    /// What a look may find, for each node.
+    /// The possible results of a look, for each node.
     pub(super) outcomes: Vec<Vec<Looked>>,
     /// How many naps hooks take in all, and their moments.
     pub(super) naps: usize,
@@ -103,7 +103,7 @@ impl Phase {
     }
 }
 
-/// What happens.
+/// An event.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Event {
     /// The worker does what its phase says, and this is the choice that it, or the world outside, makes.
@@ -122,7 +122,7 @@ pub(super) enum Choice {
     FindsAndIsBusy(Looked),
     Claims(NodeId),
     Naps(u64),
-    /// What this node waits for has happened.
+    /// The event for which this node waits has happened.
     Touches(NodeId),
     /// The poller spins.
     Again,
@@ -219,7 +219,7 @@ impl World {
         result
     }
 
-    /// What may happen now.
+    /// The events that may happen now.
     pub(super) fn events(&self, scenario: &Scenario) -> Vec<Event> {
         let mut events = Vec::new();
         if scenario.ends && !self.core.is_over {
