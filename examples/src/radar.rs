@@ -29,7 +29,7 @@ pub const PULSES: usize = 32;
 /// The number of samples after each pulse. It is also the number of range cells: the columns of a map.
 pub const SAMPLES: usize = 256;
 
-/// What a pulse is modulated with: Barker's code of 13 chips. Its correlation with itself is 13, or at most 1 elsewhere.
+/// The modulation of a pulse: Barker's code of 13 chips. Its correlation with itself is 13, or at most 1 elsewhere.
 pub const CODE: [f32; 13] = [1.0, 1.0, 1.0, 1.0, 1.0, -1.0, -1.0, 1.0, 1.0, -1.0, 1.0, -1.0, 1.0];
 
 /// The number of maps in the running average.

@@ -200,7 +200,7 @@ impl std::fmt::Debug for Snippets {
 #[operator]
 #[derive(Debug)]
 pub struct Print {
-    /// What to print.
+    /// The text to print.
     #[input]
     name: &HostData<&'static str>,
 }

@@ -62,7 +62,7 @@ impl Errors {
         self.list.remove(0).into_compile_error()
     }
 
-    /// One `compile_error!` per mistake.
+    /// A `compile_error!` for each mistake.
     pub(crate) fn into_tokens(self) -> TokenStream {
         self.list.into_iter().map(syn::Error::into_compile_error).collect()
     }

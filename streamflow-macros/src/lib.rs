@@ -260,7 +260,7 @@ pub fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// - `#[on_failure(stop)]`, the default: if a tick of the node fails, or panics, the run ends with the error.
 /// - `#[on_failure(skip)]`: the tick's messages are gone, also those of required inputs that it had not received yet. It
-///   sends nothing, and the node goes on. Such a tick counts as a tick. An operator that joins the node's output with
+///   sends nothing, and the node goes on. That tick counts as a tick. An operator that joins the node's output with
 ///   another branch of the same source needs `#[when(same_sequence)]`: `streamflow::guide::failures`.
 /// - `#[on_failure(restart(n, back_off))]`: a fresh operator takes the place of the one that failed. A tick that
 ///   received no message keeps them in their queues, unless `same_sequence` can't compare them; otherwise they are gone, as with
@@ -426,7 +426,7 @@ pub fn graph(tokens: TokenStream) -> TokenStream {
 /// - `stays`: `start`, `compute`, `flush` and `stop` run on the thread that runs the graph: the caller of `run`, or the thread
 ///   that `spawn` makes. It is for libraries with state of their thread, and for windows that belong to the main thread. The
 ///   operator's state is `Send` nevertheless, since the graph may move before a run: what must not leave its thread is in a
-///   `thread_local!`, which `start` fills and `stop` empties. Such an operator can't be on a `#[worker(…)]`.
+///   `thread_local!`, which `start` fills and `stop` empties. This operator can't be on a `#[worker(…)]`.
 /// - `flush`: the operator holds messages back, and sends them when its inputs have ended. It has an input, and
 ///   implements `Flush` beside `Compute`. The macro adds `CombineAndSumFlushIo`, with all messages that are left at each input.
 ///

@@ -165,7 +165,7 @@ fn bound_left_to_rustc(ty: &Type, generics: &Generics) -> Option<TokenStream> {
     })
 }
 
-/// What only rustc knows of a message's type.
+/// The facts about a message's type that rustc alone knows.
 pub(crate) enum LeftToRustc<'a> {
     /// Whether it is a message.
     Message,
@@ -173,7 +173,7 @@ pub(crate) enum LeftToRustc<'a> {
     Element(&'a Type),
 }
 
-/// What the macro does not know. `None` if it knows that the type is a message.
+/// The fact that the macro does not know. `None` if it knows that the type is a message.
 pub(crate) fn left_to_rustc<'a>(ty: &'a Type, generics: &Generics) -> Option<LeftToRustc<'a>> {
     if !is_message(ty) {
         return Some(LeftToRustc::Message);

@@ -5,7 +5,7 @@
 //! ```
 //!
 //! The driver does nothing, so the time is streamflow's. `export` hands a tensor that another stream has written to a
-//! consumer's stream; `import` takes a tensor over which a producer's stream has written. What returns the memory is
+//! consumer's stream; `import` takes a tensor over which a producer's stream has written. The code that returns the memory is
 //! measured apart: the consumer's call of the deleter, the taking back, and the drop of an import. `by hand` is the
 //! record and the wait that an exchange needs, and `nothing` is an empty loop. All take turns; the results are medians.
 #![allow(missing_docs, clippy::print_stdout, reason = "a benchmark")]

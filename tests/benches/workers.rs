@@ -1,4 +1,4 @@
-//! What workers cost: the time from `emit` to `compute` on another worker, and a tick of two operators.
+//! The cost of workers: the time from `emit` to `compute` on another worker, and a tick of two operators.
 //!
 //! ```text
 //! cargo bench -p streamflow-tests --bench workers

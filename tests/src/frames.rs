@@ -26,7 +26,7 @@ pub struct Detect {
     /// A frame.
     #[input]
     frame: &u64,
-    /// What was found there.
+    /// The values that were found there.
     #[output]
     found: u64,
 }
@@ -45,7 +45,7 @@ pub struct Half {
     /// A frame.
     #[input]
     frame: &u64,
-    /// What was found there.
+    /// The values that were found there.
     #[output]
     found: u64,
 }
@@ -63,7 +63,7 @@ pub struct Renew {
     /// A frame.
     #[input]
     frame: &u64,
-    /// What was found there.
+    /// The values that were found there.
     #[output]
     found: u64,
 }
@@ -81,7 +81,7 @@ pub struct Overlay {
     /// A frame.
     #[input]
     frame: &u64,
-    /// What was found in one.
+    /// The values that were found in a frame.
     #[input]
     found: u64,
     seen: Seen<(u64, u64)>,

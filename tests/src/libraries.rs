@@ -29,7 +29,7 @@ pub trait Workload: Send {
     /// Those of the plan.
     fn call(&mut self, stream: &Stream<'_>) -> Result<()>;
 
-    /// What the first call after `prepare` wrote.
+    /// The values that the first call after `prepare` wrote.
     ///
     /// # Errors
     /// Those of the driver.

@@ -1,4 +1,4 @@
-//! Which random cases a test tries.
+//! The random cases that a test tries.
 
 use std::time::{Duration, Instant};
 

@@ -57,7 +57,7 @@ enum Fails {
     Batch,
 }
 
-/// What all operators count.
+/// The counts of all operators.
 #[derive(Debug, Default)]
 pub struct Counts {
     seed: u64,
@@ -372,7 +372,7 @@ graph! {
     }
 }
 
-/// What a run did.
+/// The result of a run.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Outcome {
     /// A digest of all values, and of the times at which they arrived.

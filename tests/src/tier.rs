@@ -15,7 +15,7 @@ const MORE: u64 = 8;
 pub enum Tier {
     /// Each suite, in minutes.
     Fast,
-    /// What a change must pass.
+    /// The tests that a change must pass.
     Full,
 }
 

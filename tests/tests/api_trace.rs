@@ -39,7 +39,7 @@ pub(crate) fn suite() -> Suite {
 /// The variable that makes a missing trace a failure.
 const REQUIRE: &str = "STREAMFLOW_REQUIRE_API_TRACE";
 
-/// What each tick does besides.
+/// The other work of each tick.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Extra {
     Nothing,

@@ -57,7 +57,7 @@ fn on_cuda(world: World) -> Result<(), Failed> {
     conclude(world, "cuda", &[Base::Cuda])
 }
 
-/// What `STREAMFLOW_FAULTS` asks for: how much is tried, and whether the whole table is printed.
+/// The setting of `STREAMFLOW_FAULTS`: how much is tried, and whether the whole table is printed.
 fn wish() -> Result<(Extent, bool), Failed> {
     match env::var("STREAMFLOW_FAULTS").unwrap_or_default().as_str() {
         "" => {

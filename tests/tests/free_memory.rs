@@ -365,7 +365,7 @@ fn each_pool_for_each(seed: u64) -> Result<(), Failed> {
     Ok(())
 }
 
-/// What a slow kernel of another stream still reads is free in one pool, and another pool needs it.
+/// Memory that a slow kernel of another stream still reads is free in one pool, and another pool needs it.
 fn in_order(seed: u64) -> Result<(), Failed> {
     let pools = Pools::new(seed)?;
     let (a, b) = (stream(&pools.platform)?, stream(&pools.platform)?);
@@ -406,7 +406,7 @@ fn holders(seed: u64) -> Result<(), Failed> {
             "`HostBuilder::memory`",
         ],
     )?;
-    // What was given back for the refused block is there for a smaller one.
+    // The memory that was given back for the refused block is there for a smaller one.
     pools.buffer(0, 16 << 10, &a).map(drop)?;
     Ok(())
 }

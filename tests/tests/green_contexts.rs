@@ -116,7 +116,7 @@ fn no_leftover(platform: &Platform) -> Result<(), Failed> {
         32 => &[32],
         64 => &[64],
         128 => &[128],
-        // Such a device always has a leftover beside a partition of a legal size.
+        // A device with this rule always has a leftover beside a partition of a legal size.
         _ => return Ok(()),
     };
     let pool = CudaGreenContextPool::new().sms_per_partition(all);

@@ -47,7 +47,7 @@ fn too_small(platform: &Platform) -> Result<(), Failed> {
     Ok(s.launch::<fill>(0, (&mut empty, 2.0))?)
 }
 
-/// What a thread remembers of a launch is right for these slices, and not for longer ones.
+/// The notes of a thread about a launch are right for these slices, and not for longer ones.
 fn again(platform: &Platform) -> Result<(), Failed> {
     let s = stream(platform)?;
     for grid in [Grid::from(LEN), Grid::blocks(LEN.div_ceil(32)).threads(32)] {

@@ -92,7 +92,7 @@ fn hidden_names(words: &str) -> Vec<&str> {
     names.filter(|name| name.starts_with("__") && *name != "__private").collect()
 }
 
-/// What is wrong with the errors of a mistake.
+/// The fault in the errors of a mistake.
 fn problem(checker: &Checker, mistake: &Mistake) -> Option<String> {
     let Mistake { name, says, errors: wanted, .. } = mistake;
     let Some(program) = mistake.made_in(PROGRAM) else {

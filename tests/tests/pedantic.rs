@@ -1,4 +1,4 @@
-//! What the macros expand to passes `clippy::pedantic`, and is documented: clippy reads this file as any other.
+//! The expansion of the macros passes `clippy::pedantic`, and is documented: clippy reads this file as any other.
 #![deny(clippy::pedantic, missing_docs)]
 
 use streamflow::prelude::*;

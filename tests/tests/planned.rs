@@ -1,4 +1,4 @@
-//! Planned streams: `Assign::Planned`. Which operators share a stream, and that a graph computes the same with it.
+//! Planned streams: `Assign::Planned`. The operators that share a stream, and that a graph computes the same with it.
 
 mod complete;
 mod conditions;

@@ -14,7 +14,7 @@ use streamflow_examples::radar::{
 use streamflow_tests::seen::{report, take};
 use streamflow_tests::{Failed, Suite, check, check_close, check_equal};
 
-/// What `examples/numpy/radar.py` printed. Embedded, since the machine with the GPU has no source tree.
+/// The output of `examples/numpy/radar.py`. Embedded, since the machine with the GPU has no source tree.
 const NUMPY: &str = include_str!("../../examples/numpy/radar.json");
 
 /// So low that the noise of a single map is above it in some cells, and that of the mean is not.
@@ -31,7 +31,7 @@ pub(crate) fn suite() -> Suite {
         .cuda("a_slow_disk_gets_the_newest_map", slow_disk)
 }
 
-/// What a run has found in each tick, and the maps that it wrote, by their numbers.
+/// The findings of a run in each tick, and the maps that it wrote, by their numbers.
 struct Seen {
     found: Vec<(u64, Vec<u8>)>,
     maps: Vec<(u64, Vec<f32>)>,
@@ -80,7 +80,7 @@ fn infinite(platform: &Platform) -> Result<(), Failed> {
     check_equal(score(&none.found[0].1), (0, 0))
 }
 
-/// What NumPy found in each tick, and its sums of the maps.
+/// The findings of NumPy in each tick, and its sums of the maps.
 fn numpy() -> Result<Vec<Value>, Failed> {
     Ok(serde_json::from_str(NUMPY)?)
 }

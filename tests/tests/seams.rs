@@ -98,7 +98,7 @@ struct Numbered {
     plan: Arc<Plan>,
 }
 
-/// What fails next.
+/// The call that fails next.
 #[derive(Default)]
 struct Plan {
     made: AtomicU64,

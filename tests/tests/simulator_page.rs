@@ -36,7 +36,7 @@ fn is_test(name: &str, sources: &str) -> bool {
     sources.contains(&function) || sources.contains(&format!("(\"{name}\", "))
 }
 
-/// What is wrong with a cell.
+/// The mistake in a cell.
 fn problem(cell: &str, sources: &str) -> Option<String> {
     if let Some(reason) = cell.strip_prefix("Reason: ") {
         return (reason.len() < 20).then(|| format!("no reason: {cell}"));

@@ -1,4 +1,4 @@
-//! What the front page of the documentation shows, and what the prelude has, as the source of the library has it.
+//! The items on the front page of the documentation and in the prelude, as the source of the library has them.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 const ROOT: &str = include_str!("../../streamflow/src/lib.rs");

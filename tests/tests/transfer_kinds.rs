@@ -163,7 +163,7 @@ graph! {
 }
 
 fn messages_dropped_by_a_policy(platform: &Platform) -> Result<bool> {
-    // Which messages the policy drops depends on the order of the ticks.
+    // The order of the ticks decides which messages the policy drops.
     let mut graph = greedy(DroppedByPolicy::new(platform)?)?;
     graph.run()?;
     let copies = &graph.every_third().copies;

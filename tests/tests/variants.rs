@@ -24,7 +24,7 @@ struct VideoBuffer {
     interlaced: bool,
 }
 
-/// What a camera or a decoder sends.
+/// The message of a camera or a decoder.
 #[derive(Debug, Message)]
 enum Image {
     Tensor(Tensor<f32>),

@@ -35,7 +35,7 @@ fn none() -> Failed {
     Failed::msg("a part within the tensor is an error")
 }
 
-/// What no copy may write.
+/// The elements that no copy may write.
 const BESIDE: u32 = 0xABAB_ABAB;
 
 /// A part in the middle of a tensor.

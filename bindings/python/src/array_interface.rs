@@ -30,7 +30,7 @@ pub(crate) fn describe<'py>(py: Python<'py>, tensor: &Tensor) -> PyResult<Bound<
     Ok(interface)
 }
 
-/// What a dictionary of an array interface says: of NumPy's or of CUDA's.
+/// The entries of an array interface's dictionary: of NumPy's or of CUDA's.
 #[derive(Debug)]
 pub(crate) struct Interface {
     pub(crate) address: u64,

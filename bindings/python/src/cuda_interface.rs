@@ -34,7 +34,7 @@ pub(crate) fn describe<'py>(py: Python<'py>, tensor: &Tensor) -> PyResult<Bound<
     Ok(interface)
 }
 
-/// What the content of an exporter's memory comes after.
+/// The work that has written an exporter's memory.
 #[derive(Debug, PartialEq)]
 enum Ready {
     /// The exporter names no stream. That may be a promise that the content is complete, and often is none: PyTorch has

@@ -59,7 +59,7 @@ impl Event {
         })
     }
 
-    /// What work that waits for the event comes after.
+    /// The work before the event.
     pub(crate) fn point(&self) -> PyResult<Point> {
         Ok(self.latest()?.point)
     }

@@ -171,7 +171,7 @@ fn platform_of(py: Python<'_>, platform: Option<Py<Platform>>) -> PyResult<Inner
     Ok(platform.get().inner.clone())
 }
 
-/// What is wrong with a handle that names a default stream, or nothing. `device` is what a program would write.
+/// The mistake in a handle that names a default stream, or no mistake. `device` is the text that a program would write.
 fn not_a_default_stream(handle: i64) -> PyResult<u64> {
     let refuse = |what: &str, remedy: &str| Err(PyValueError::new_err(format!("{what}; {remedy}")));
     match handle {

@@ -27,8 +27,8 @@ pub struct Tensor {
     memory: Arc<Memory>,
     /// The stream that it belongs to.
     stream: Py<Stream>,
-    /// What keeps the memory for a library that got its address from an interface without an owner. When it is dropped,
-    /// the memory is used again only after the work that the device has then.
+    /// The owner that keeps the memory for a library that got its address from an interface without an owner. When it is
+    /// dropped, the memory is used again only after the work that the device has then.
     shown: Mutex<Option<DlExport>>,
 }
 

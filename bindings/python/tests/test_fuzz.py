@@ -93,7 +93,7 @@ def test_random_capsules_are_imported_or_refused(place):
             # The name says which structure it is.
             name = managed.name
         capsule = managed.capsule(name)
-        # What the object says about its device may be wrong, too.
+        # The device that the object names may be wrong, too.
         device = draw.choice([(CPU, 0)] * 6 + [(CUDA, 0), (-5, 9), (CUDA_HOST, 0)])
         producer = Producer(lambda _made=capsule, **_: _made, device)
         for _ in range(draw.randint(1, 2)):

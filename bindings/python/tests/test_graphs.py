@@ -331,7 +331,7 @@ def test_a_full_port_waits_and_times_out():
         with pytest.raises(TimeoutError, match="port `y`"):
             scale.y.take(timeout=0.01)
         with pytest.raises(TimeoutError, match="port `x`"):
-            # What the ports and the edges have room for is little.
+            # The ports and the edges have little room.
             for i in range(100):
                 scale.x.push(ramp(i), timeout=0.05)
         pushed = scale.y.take()
@@ -353,7 +353,7 @@ def test_an_output_that_nobody_takes_holds_the_graph_and_a_stop_ends_it():
         assert status["phase"] == "active" and set(status["nodes"]) == {"pushed_x", "scale", "taken_y"}
         assert "taken_y" in status["text"] and running.report().end == "not_yet"
     assert running.is_over and running.status()["phase"] == "over"
-    # What was handed over is there, in order.
+    # The messages that were handed over are there, in order.
     assert [tensor.numpy()[0, 0] for tensor in scale.y] == [0, 2, 4, 6]
 
 

@@ -48,7 +48,7 @@ struct Amplify {
     frame: Tensor<f32>,
     #[output]
     amplified: Tensor<f32>,
-    /// What each value is multiplied by.
+    /// The factor of each value.
     #[param(range = 0.0..=1.0)]
     gain: f32,
 }
@@ -121,7 +121,7 @@ fn run(args: &Args) -> Result<()> {
     check(&report.parameters, &gains?)
 }
 
-/// What the other thread does: it lets frames come one by one, and raises the gain after half of them. Returns the gains
+/// The work of the other thread: it lets frames come one by one, and raises the gain after half of them. Returns the gains
 /// that the frames had.
 fn turn(
     params: &RecordingHandle,

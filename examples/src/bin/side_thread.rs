@@ -45,7 +45,7 @@ impl Compute for HandOver {
     }
 }
 
-/// What the thread does: it waits for each download, and checks its mean.
+/// The work of the thread: it waits for each download, and checks its mean.
 fn work(downloads: Receiver<Work>) -> Result<u64> {
     let mut done = 0;
     for (tick, download) in downloads {

@@ -9,7 +9,7 @@ pub const HIDDEN: usize = 96;
 const TRAINING: u32 = 1000;
 const FIRST: u32 = 1 << 20;
 
-/// What is added to the diagonal, so that the weights stay small.
+/// The number that is added to the diagonal, so that the weights stay small.
 const RIDGE: f64 = 100.0;
 
 /// Weights by rows, as the device gets them.

@@ -7,7 +7,7 @@ use streamflow::prelude::*;
 
 use super::{CHANNELS, CODE, PULSES, SAMPLES};
 
-/// What reflects pulses.
+/// The objects that reflect pulses.
 #[derive(Debug, Clone, Copy)]
 pub struct Target {
     /// The range cell: how many samples later the echo comes.

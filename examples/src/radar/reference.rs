@@ -29,7 +29,7 @@ pub fn power(tick: u64) -> Vec<f64> {
     power
 }
 
-/// What a channel receives after a pulse.
+/// The echo that a channel receives after a pulse.
 fn received(channel: usize, pulse: usize, tick: u64) -> Vec<Complex<f64>> {
     let sample = |s: usize| {
         let i = 2 * ((channel * PULSES + pulse) * SAMPLES + s) as u64;

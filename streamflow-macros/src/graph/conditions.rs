@@ -12,7 +12,7 @@ pub(super) struct Condition {
     pub(super) kind: ConditionKind,
 }
 
-/// What a condition waits for.
+/// The event for which a condition waits.
 pub(super) enum ConditionKind {
     /// `any(a, b)`
     Any(Vec<Condition>),
@@ -56,7 +56,7 @@ pub(super) enum Time {
     Value(Expr),
 }
 
-/// What `periodic` does with missed ticks.
+/// The policy of `periodic` for missed ticks.
 pub(super) enum CatchUp {
     Skip,
     AtMost(Expr),

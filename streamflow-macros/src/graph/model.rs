@@ -17,12 +17,12 @@ pub(super) struct Graph {
     pub(super) header: Header,
     pub(super) pools: Vec<Pool>,
     pub(super) nodes: Nodes,
-    /// One for each input that is fed. Its nodes may be unknown: see "An unknown node" in `graph/mod.rs`.
+    /// An edge for each input that is fed. Its nodes may be unknown: see "An unknown node" in `graph/mod.rs`.
     pub(super) edges: Vec<Edge>,
     pub(super) discards: Vec<Discard>,
     /// Indices of `nodes` in the order in which they run: each after all its producers.
     pub(super) order: Vec<usize>,
-    /// What the user wrote for nodes that have mistakes and are not among `nodes`.
+    /// The user's code for nodes that have mistakes and are not among `nodes`.
     pub(super) left_out: Vec<NodeParts>,
     /// Whether an edge names an unknown node.
     pub(super) has_unknown_nodes: bool,

@@ -37,7 +37,7 @@ pub(super) struct Pool {
     pub(super) description: Expr,
 }
 
-/// What a pool holds.
+/// The contents of a pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PoolKind {
     /// `CudaStreamPool`
@@ -87,7 +87,7 @@ pub(super) struct NodeAttributes {
     pub(super) on_failure: Option<OnFailure>,
 }
 
-/// What a node does when a tick fails.
+/// The reaction of a node to a tick that fails.
 pub(super) enum OnFailure {
     /// `#[on_failure(stop)]`
     Stop,
@@ -145,7 +145,7 @@ pub(super) struct EdgeAttributes {
     pub(super) initial: Option<Expr>,
 }
 
-/// What the input of an edge gets.
+/// The messages that the input of an edge gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Carries {
     /// The message itself.
@@ -157,7 +157,7 @@ pub(super) enum Carries {
     Transfer,
 }
 
-/// What happens to a message when the queue of its edge is full.
+/// The fate of a message when the queue of its edge is full.
 #[derive(Clone, Copy)]
 pub(super) enum Policy {
     Pop,

@@ -58,13 +58,13 @@ impl EdgeStatement {
     }
 }
 
-/// What can still be used of a statement with a mistake.
+/// The part of a statement with a mistake that can still be used.
 #[derive(Default)]
 pub(super) struct BrokenStatement {
     /// The node that it would declare: an edge to this node is no further mistake.
     pub(super) node: Option<Ident>,
     /// The stream pool that it would declare: a use of this pool is no further mistake.
     pub(super) pool: Option<Ident>,
-    /// What the user wrote for the node.
+    /// The user's code for the node.
     pub(super) parts: NodeParts,
 }

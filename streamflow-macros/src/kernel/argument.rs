@@ -17,7 +17,7 @@ pub(super) fn argument_type(name: &str, ty: &Type, errors: &mut Errors) -> Argum
     else {
         return kind;
     };
-    // Such a type can't stand before `as`, as the expansion needs it.
+    // A type of this form can't stand before `as`, as the expansion needs it.
     if !matches!(element, Type::TraitObject(_) | Type::ImplTrait(_)) {
         return kind;
     }

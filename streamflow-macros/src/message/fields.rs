@@ -17,7 +17,7 @@ pub(super) struct Message {
 /// The fields of a struct, or of one variant.
 pub(super) type List = Vec<(Member, Type)>;
 
-/// What a message has fields in.
+/// The kinds of messages with fields.
 pub(super) enum Shape {
     /// Without fields for a rejected type.
     Struct(List),

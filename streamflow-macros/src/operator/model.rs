@@ -116,7 +116,7 @@ pub(super) enum Size {
     Exactly(Box<Expr>),
 }
 
-/// What an input may do with its message.
+/// The access of an input to its message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
     /// `&T`

@@ -22,7 +22,8 @@ const OVER: u8 = 7;
 /// A bit beside the state: the scheduler shall make a report.
 const REPORT: u8 = 1 << 7;
 
-/// The state that the threads of a run share: whether the run goes on, how its scheduler is woken, and the activities of its nodes.
+/// The state that the threads of a run share: whether the run goes on, how its scheduler is woken, and the activities of
+/// its nodes.
 #[derive(Debug, Default)]
 pub struct RunControl {
     /// Changed by [`change`](Self::change) alone.

@@ -20,8 +20,8 @@ pub(super) fn finish(nodes: &mut [&mut dyn AnyNode]) -> Result<()> {
         return Ok(());
     }
     let ways = Ways::new(&statuses);
-    // Any node may discard what it receives, and begin anew. Data that gets from it to two edges has a source before it, which gets
-    // there, too.
+    // Any node may discard what it receives, and begin anew. Data that gets from it to two edges has a source before it,
+    // which gets there, too.
     let sources = ways.sources();
     for (index, node) in nodes.iter_mut().enumerate() {
         let of_edge = |edge| ways.of_edge(&sources, edge);

@@ -164,8 +164,8 @@ pub trait Graph {
     type Handle: Clone + Send + Sync + 'static
     where
         Self: Sized;
-    /// The handle that sets the parameters of its nodes, from any thread: the method `params`, which `graph!` writes, returns the
-    /// same.
+    /// The handle that sets the parameters of its nodes, from any thread: the method `params`, which `graph!` writes,
+    /// returns the same.
     fn handle(&self) -> Self::Handle
     where
         Self: Sized;

@@ -24,8 +24,8 @@ pub struct TensorView<'a, T> {
 
 // Most of it without the bound `Element`: a kernel's view of a type that is none is reported once.
 impl<'a, T> TensorView<'a, T> {
-    /// A view of all elements. The elements that the strides leave out are padding. The caller ensures that the elements are within the
-    /// slice.
+    /// A view of all elements. The elements that the strides leave out are padding. The caller ensures that the elements
+    /// are within the slice.
     pub(super) fn new(elements: &'a DeviceSlice<T>, shape: Shape, strides: Strides) -> Self {
         Self { elements, offset: 0, shape, strides, is_alone: true }
     }

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use super::payloads::received;
 use super::{
     Description, Device, Inlet, MemoryVisitor, Message, Payload, Receive, ReceiveEach, Sole,
 };
@@ -247,31 +248,7 @@ impl Message for TensorMap {
     }
 }
 
-#[diagnostic::do_not_recommend]
-impl<'t> Receive<'t> for TensorMap {
-    type Message = Self;
-
-    fn open(inlet: &'t mut Inlet<Self>) -> Self {
-        inlet.take()
-    }
-}
-
-#[diagnostic::do_not_recommend]
-impl<'t> ReceiveEach<'t> for TensorMap {
-    type Messages = &'t mut Inlet<Self>;
-
-    fn each(inlet: &'t mut Inlet<Self>) -> &'t mut Inlet<Self> {
-        inlet
-    }
-
-    fn next(messages: &mut &'t mut Inlet<Self>) -> Option<Self> {
-        messages.has_message().then(|| messages.take())
-    }
-
-    fn left(messages: &&'t mut Inlet<Self>) -> usize {
-        messages.len()
-    }
-}
+received!([] TensorMap);
 
 impl fmt::Display for TensorMap {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

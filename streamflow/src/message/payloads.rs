@@ -88,6 +88,7 @@ macro_rules! named {
     };
 }
 
+/// The ways in which an input receives a type that is a message by itself.
 macro_rules! received {
     ([$($generics:tt)*] $ty:ty) => {
         #[diagnostic::do_not_recommend]
@@ -118,6 +119,8 @@ macro_rules! received {
         }
     };
 }
+
+pub(super) use received;
 
 payload! {
     #[diagnostic::do_not_recommend] [T: Element] Tensor<T>, Device, false,

@@ -137,8 +137,8 @@ pub use node::{Exchange, OperatorParams, ParamMaker};
 ///   unless a value was set that no tick had.
 /// - In a run the field is what was set. A hook that assigns it fails the run, with
 ///   [`Error::ParamAssigned`](crate::Error::ParamAssigned): after `start`, after the first tick, also that of an
-///   operator that took the place of one that had failed, before a tick that takes a value over, or after `stop`. A value that the operator itself changes is a field without `#[param]`, which begins with the
-///   parameter's value.
+///   operator that took the place of one that had failed, before a tick that takes a value over, or after `stop`. A
+///   value that the operator itself changes is a field without `#[param]`, which begins with the parameter's value.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't be a parameter",
     label = "this type is not a `Param`",

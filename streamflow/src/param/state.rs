@@ -15,8 +15,8 @@ pub(super) struct NodeState {
     changed: AtomicBool,
     /// Whether the node was dropped, with its graph.
     dropped: AtomicBool,
-    /// The values that the run has taken over. A thread that sets several parameters at once, and the node while it finds them, hold
-    /// the lock. Nothing of the user's is called under it.
+    /// The values that the run has taken over. A thread that sets several parameters at once, and the node while it
+    /// finds them, hold the lock. Nothing of the user's is called under it.
     pub(super) changes: Mutex<ParamChanges>,
 }
 

@@ -1,5 +1,5 @@
-//! The consequences of the end of nodes while others run: the `flush` of a node whose inputs have ended is due, an edge gives way to
-//! a node that stands still, or the run is over although attendants go on (rule 3 of `stall/timing.rs`).
+//! The consequences of the end of nodes while others run: the `flush` of a node whose inputs have ended is due, an edge
+//! gives way to a node that stands still, or the run is over although attendants go on (rule 3 of `stall/timing.rs`).
 //!
 //! `stall` answers from the statuses of all nodes, which take memory. So a scheduler asks [`Ends::asks`] first, after each pass or
 //! look: by what the nodes show, it says whether there may be another answer than before. Until a node has ended, that is one load.
@@ -22,7 +22,8 @@ use crate::operator::Flushing;
 /// In so many passes, or looks at attendants, a scheduler finds out whether any other node has run.
 pub(super) const LOOKS_BETWEEN: u32 = 256;
 
-/// The notes of a run about its nodes, by which it finds the consequences when some have ended. A graph in which nothing follows has no such notes.
+/// The notes of a run about its nodes, by which it finds the consequences when some have ended. A graph in which nothing
+/// follows has no such notes.
 pub(super) struct Ends {
     control: Arc<RunControl>,
     following: Arc<Following>,
@@ -108,7 +109,8 @@ impl Ends {
         std::mem::replace(&mut self.ticks, ticks) == ticks
     }
 
-    /// The consequences that may follow now. Without memory, and by what the nodes show, so that `stall` may say that nothing does.
+    /// The consequences that may follow now. Without memory, and by what the nodes show, so that `stall` may say that
+    /// nothing does.
     #[inline]
     pub(super) fn asks(&mut self) -> Asks {
         if self.following.may_follow() { self.asks_now() } else { Asks::default() }

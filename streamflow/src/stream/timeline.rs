@@ -238,7 +238,8 @@ impl Timeline {
         self.records.slot_of(number).map(|slot| self.events.get(slot).raw())
     }
 
-    /// Records once more the work that the latest record covers, on an event outside of the ring. No stream waits for that event.
+    /// Records once more the work that the latest record covers, on an event outside of the ring. No stream waits for
+    /// that event.
     /// `None` for a detached stream, whose last record is in the ring.
     pub(super) fn record_outside_the_ring(&self, event: Event<'_>) -> DriverResult<Option<Record>> {
         self.records.record_outside_the_ring(&self.seen, || self.stream.record(event))

@@ -54,7 +54,7 @@ impl Calls {
                 Ok(less(self.behind.counts(), before))
             };
             run(WARM_UP)?;
-            // What a run needs once cancels.
+            // The calls that a run needs once cancel.
             let (few, many) = (run(TICKS)?, run(2 * TICKS)?);
             rows.push(row(&workload.name, mode.name, less(many, few), TICKS as f64));
             drop(form);
@@ -64,7 +64,7 @@ impl Calls {
     }
 }
 
-/// What the longer run has more. A query that comes seldom may be in the shorter one alone.
+/// The calls that the longer run has more. A query that comes seldom may be in the shorter one alone.
 fn less(many: Counts, few: Counts) -> Counts {
     let less = u64::wrapping_sub;
     Counts {

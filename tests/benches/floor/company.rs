@@ -1,4 +1,4 @@
-//! What else lives in a process: graphs that run between the turns of what is measured.
+//! The company in a process: graphs that run between the turns of the measured ones.
 
 use streamflow::prelude::*;
 use streamflow_examples::cli::Usage;

@@ -7,7 +7,7 @@ use crate::graphs::step;
 use crate::operators::start;
 use crate::workloads::{Kernels, Work};
 
-/// What the last tick of a workload must bring.
+/// The expected result of the last tick of a workload.
 pub(crate) enum Expected {
     /// Of each row that is compared, the sum of the squares in a tick that begins with `exp(0)`.
     Seed {

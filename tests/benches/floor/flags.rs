@@ -113,7 +113,7 @@ impl Flags {
         Ok(MODES.iter().filter(is_chosen).collect())
     }
 
-    /// What lives in this process beside what is measured.
+    /// The graphs and programs in this process beside the measured ones.
     pub(crate) fn company(&self) -> Result<Option<&'static Company>> {
         self.company.as_deref().map(Company::find).transpose()
     }

@@ -29,7 +29,7 @@ pub(crate) trait Form {
     /// Compares the results of the last tick with those that the host computes.
     fn check(&mut self) -> Result<()>;
 
-    /// What replay did in the last batch. `None` for a form that is not replayed.
+    /// The work of replay in the last batch. `None` for a form that is not replayed.
     fn replay(&self) -> Option<&ReplayReport> {
         None
     }
@@ -46,7 +46,7 @@ struct Streamed<T: Element> {
     graph: Box<dyn AnyGraph>,
     run: Arc<Run<T>>,
     expected: Expected,
-    /// What replay did in the last batch.
+    /// The work of replay in the last batch.
     replay: Option<ReplayReport>,
 }
 

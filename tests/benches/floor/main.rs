@@ -1,4 +1,4 @@
-//! What a tick costs beyond the floor: streamflow in turns with the same work wired by hand, in one table.
+//! The cost of a tick beyond the floor: streamflow in turns with the same work wired by hand, in one table.
 //!
 //! ```text
 //! cargo bench -p streamflow-tests --bench floor -- --help

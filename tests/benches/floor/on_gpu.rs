@@ -66,7 +66,7 @@ impl OnGpu {
             .collect();
         let times = take_turns(&mut list, &mut [], size, bar)?;
         for form in list.iter().filter(|_| workload.has_kernels()) {
-            // What was not replayed says why.
+            // A call that was not replayed has a reason.
             let share = table::replayed(&**form);
             if let (Some(report), Some(..95.0)) = (form.replay(), share) {
                 let (form, name) = (form.name(), &workload.name);

@@ -101,7 +101,7 @@ impl OnHost {
         Ok(rows)
     }
 
-    /// The instructions and allocations of a tick: those that more ticks need. What a run needs once cancels.
+    /// The instructions and allocations of a tick: those that more ticks need. The instructions that a run needs once cancel.
     fn counts(&self, form: &mut dyn Form, ticks: u64) -> Result<[Option<f64>; 2]> {
         let mut of = |ticks| -> Result<[Option<u64>; 2]> {
             let read = || self.counter.borrow_mut().as_mut().map(Counter::read).transpose();

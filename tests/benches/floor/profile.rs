@@ -107,7 +107,7 @@ impl Profile {
         let (few, many) = (batch(ticks)?, batch(2 * ticks)?);
         let per = ticks as f64 * parts;
         let all_calls: f64 = few.1.iter().zip(&many.1).map(|(few, many)| many.0 - few.0).sum();
-        // What the measurement itself takes is left out.
+        // The time of the measurement itself is left out.
         let host = (many.0 - few.0 - all_calls * clock * 2.0) / per;
         let mut numbers = vec![host, host];
         for (few, many) in few.1.iter().zip(&many.1) {

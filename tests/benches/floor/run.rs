@@ -1,4 +1,4 @@
-//! What the operators of a graph know about the run, and what they keep of it.
+//! The facts about a run that the operators of a graph have, and their notes.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -22,7 +22,7 @@ pub(crate) struct Row {
     pub(crate) form: String,
     /// The form that the ratios are over.
     pub(crate) peer: String,
-    /// Which other graphs and programs live in the process.
+    /// The other graphs and programs in the process.
     pub(crate) company: String,
     pub(crate) numbers: Vec<(String, Option<f64>)>,
 }

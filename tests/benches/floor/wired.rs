@@ -1,5 +1,5 @@
 //! The form that is wired by hand on streamflow's streams: the same streams, waits, records, memory and launches, without a
-//! graph. What a graph costs more is the cost of ports, queues and the scheduler.
+//! graph. The difference to a graph is the cost of ports, queues and the scheduler.
 
 use std::time::Instant;
 
@@ -28,7 +28,7 @@ pub(crate) struct Wired {
     number: u32,
 }
 
-/// What the tasks of the last tick have made.
+/// The results of the tasks of the last tick.
 enum Tensors {
     Seed {
         shape: [usize; 2],
@@ -88,7 +88,7 @@ impl Wired {
         Ok(())
     }
 
-    /// What distinguishes a tick of a turn: as the operators' `Run` says.
+    /// The number that distinguishes a tick of a turn: as the operators' `Run` says.
     fn number(&self, salt: u32, tick: u64) -> u32 {
         let kernels = match &self.work {
             Tensors::Seed { .. } => Kernels::ForEachRead,

@@ -30,7 +30,7 @@ fn planned() -> CudaStreamPool {
     CudaStreamPool::new().assign(Assign::Planned { depth: 2 })
 }
 
-/// What is measured.
+/// The measured form.
 pub(crate) struct Workload {
     pub(crate) name: String,
     pub(crate) work: Work,
@@ -64,8 +64,8 @@ impl Kernels {
         }
     }
 
-    /// What distinguishes a tick from others, in a turn with this salt. Kernels get it as a parameter: in a replayed tick their
-    /// nodes are given another one.
+    /// The number that distinguishes a tick from others, in a turn with this salt. Kernels get it as a parameter: in a
+    /// replayed tick their nodes are given another one.
     pub(crate) fn number(self, salt: u32, tick: u64) -> u32 {
         if self == Self::One { salt } else { salt.wrapping_add(tick as u32) }
     }

@@ -1,4 +1,4 @@
-//! Which files of the libraries the process has loaded.
+//! The files of the libraries that the process has loaded.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -1,4 +1,4 @@
-//! What the turns have measured, and how it is compared.
+//! The measurements of the turns, and their comparison.
 
 use std::fmt;
 

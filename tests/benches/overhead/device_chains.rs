@@ -4,8 +4,8 @@
 //! By hand: the same streams, with two outputs for each task, used in turn. A task waits for the one before it, and for
 //! the reader of the output that it uses again.
 //!
-//! What counts is the cost of a task in a chain of 500 against one in a chain of 100: what streamflow keeps for a graph
-//! must not make its tasks slower as it grows.
+//! The compared figure is the cost of a task in a chain of 500 against one in a chain of 100: the memory of streamflow
+//! for a graph must not make its tasks slower as it grows.
 
 use std::sync::Arc;
 
@@ -184,7 +184,7 @@ impl ByHand {
     }
 }
 
-/// What is measured: all rows, both forms and many tasks, unless the command line says otherwise.
+/// The measured cases: all rows, both forms and many tasks, unless the command line says otherwise.
 #[derive(Default)]
 pub(crate) struct Selection {
     /// The name of the only row.

@@ -133,7 +133,7 @@ pub(crate) fn measure(null: &Arc<Null>, platform: &Platform, row: Option<String>
     if row.as_ref().is_none_or(|row| row == "statistics") { statistics(null) } else { Ok(()) }
 }
 
-/// What statistics cost: graphs with and without them take turns.
+/// The cost of statistics: graphs with and without them take turns.
 fn statistics(null: &Arc<Null>) -> Result<()> {
     let platform = |keep| Platform::builder().statistics(keep).driver(null.clone());
     let (on, off) = (platform(true)?, platform(false)?);

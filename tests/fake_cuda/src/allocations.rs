@@ -2,14 +2,14 @@
 //!
 //! An allocation is in the order of its stream. Another stream may use the memory once it has waited for an event that was
 //! recorded after the allocation, or for one that a third stream recorded after such a wait; or once the host has waited for
-//! such a record. What comes before is a clock: how many allocations of each stream.
+//! such a record. The order is kept as a clock: how many allocations of each stream come before.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How many allocations of each stream come before.
 type Clock = BTreeMap<u64, u64>;
 
-/// What comes before `from` comes before `to`.
+/// Allocations that come before `from` come before `to`.
 fn join(to: &mut Clock, from: &Clock) {
     for (stream, count) in from {
         let known = to.entry(*stream).or_default();
@@ -25,11 +25,11 @@ pub(crate) struct Allocations {
     worked: BTreeSet<u64>,
     /// Streams on which memory was allocated or freed.
     of_memory: BTreeSet<u64>,
-    /// What comes before the next work of each stream.
+    /// The allocations before the next work of each stream.
     streams: BTreeMap<u64, Clock>,
-    /// What comes before the latest record of each event.
+    /// The allocations before the latest record of each event.
     events: BTreeMap<u64, Clock>,
-    /// What the host has waited for.
+    /// The allocations for which the host has waited.
     host: Clock,
     /// By the address: the size, the stream of the allocation, and its number there.
     live: BTreeMap<u64, (u64, u64, u64)>,

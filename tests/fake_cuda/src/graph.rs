@@ -83,7 +83,7 @@ impl Copy3D {
     }
 }
 
-/// What a node does.
+/// The work of a node.
 #[derive(Clone, Copy)]
 pub(crate) enum Work {
     /// An address, a length and a value.

@@ -61,7 +61,7 @@ impl Orders {
         }
     }
 
-    /// What a query of a stream or an event returns.
+    /// The return code of a query of a stream or an event.
     pub(crate) fn check_complete(&self) -> Result<(), i32> {
         if self.is_slow { Err(NOT_READY) } else { Ok(()) }
     }

@@ -1,4 +1,4 @@
-//! What is alive, which call fails, and the log.
+//! The objects that are alive, the call that fails, and the log.
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::cell::Cell;
@@ -27,7 +27,7 @@ const ALIGNMENT: usize = 256;
 /// No allocation is larger.
 const MEMORY: usize = 1 << 30;
 
-/// What the log says of a stream that has work, and on which memory was allocated or freed.
+/// The line of the log for a stream that has work, and on which memory was allocated or freed.
 const MEMORY_IN_ORDER: &str = "in-order";
 
 thread_local! {

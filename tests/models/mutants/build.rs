@@ -44,7 +44,7 @@ struct Module {
     name: String,
     /// Its declaration, with the path of what was written for the mutant. Empty if the model does not need it.
     declaration: String,
-    /// What comes after `crate::` in its code: names of modules, and of other items.
+    /// The names after `crate::` in its code: of modules, and of other items.
     uses: BTreeSet<String>,
     /// Whether it has the file that the mutant edits.
     is_edited: bool,

@@ -39,7 +39,7 @@ pub(crate) fn is_current() -> bool {
     plain(&THREADS.running).iter().any(|handle| handle.thread().id() == current)
 }
 
-/// Ends the threads. What they were to do is done: to wake them would hide a wake-up that was lost.
+/// Ends the threads. Their work is done: to wake them would hide a wake-up that was lost.
 pub(crate) fn end() {
     THREADS.are_over.store(true, Ordering::Relaxed);
     let running = std::mem::take(&mut *plain(&THREADS.running));

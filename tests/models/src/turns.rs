@@ -11,7 +11,7 @@ loom::thread_local! {
     static PART: RefCell<Option<(Arc<Turn>, usize)>> = RefCell::default();
 }
 
-/// Which of two threads has the turn; the thread 0 at first.
+/// The thread of two that has the turn; the thread 0 at first.
 #[derive(Default)]
 pub(crate) struct Turn {
     state: Mutex<State>,

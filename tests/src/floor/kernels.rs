@@ -43,19 +43,19 @@ pub fn absorb(data: &mut [u32], from: &[u32], tag: u32) {
     absorb_on_host(data, from, tag);
 }
 
-/// What [`begin`] writes.
+/// The value that [`begin`] writes.
 pub(super) fn begin_on_host(out: &mut [u32], tag: u32) {
     out.iter_mut().enumerate().for_each(|(i, out)| *out = step(tag, i as u32) | 1);
 }
 
-/// What [`take`] writes.
+/// The value that [`take`] writes.
 pub(super) fn take_on_host(out: &mut [u32], from: &[u32], tag: u32) {
     for (i, (out, from)) in out.iter_mut().zip(from).enumerate() {
         *out = step(step(tag, *from), i as u32) | 1;
     }
 }
 
-/// What [`absorb`] writes.
+/// The value that [`absorb`] writes.
 pub(super) fn absorb_on_host(data: &mut [u32], from: &[u32], tag: u32) {
     for (data, from) in data.iter_mut().zip(from) {
         *data = step(step(tag, *data), *from) | 1;

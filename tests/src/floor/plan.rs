@@ -11,7 +11,7 @@ pub const SLOTS: usize = 2;
 /// Ticks after which the waits of a tick are always the same. The last of them is the plan.
 const TICKS: usize = 8;
 
-/// What each task waits for and which ones are waited for, in every tick.
+/// The waits of each task, and the tasks that are waited for, in every tick.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Plan {
     /// The stream of each task.
@@ -29,7 +29,7 @@ type Run = (usize, usize);
 /// For each stream, how many of its tasks are done.
 type Done = Vec<usize>;
 
-/// What is ordered before what, tick after tick.
+/// The order of tasks, tick after tick.
 struct Order<'a> {
     reads: &'a [Vec<usize>],
     streams: &'a [usize],
@@ -37,9 +37,9 @@ struct Order<'a> {
     /// The tasks on each stream, and how many of its own stream come up to and with a task.
     on_stream: Vec<usize>,
     place: Vec<usize>,
-    /// What is done before each stream's next task.
+    /// The tasks before each stream's next task.
     next: Vec<Done>,
-    /// What is done after each task of the last ticks, the newest tick first.
+    /// The tasks before the end of each task of the last ticks, the newest tick first.
     after: VecDeque<Vec<Done>>,
     tick: usize,
 }
@@ -61,7 +61,7 @@ impl<'a> Order<'a> {
         Self { reads, streams, readers, on_stream, place, next, after: VecDeque::new(), tick: 0 }
     }
 
-    /// What a task must come after, the latest first.
+    /// The tasks that a task must come after, the latest first.
     fn needs(&self, task: usize) -> Vec<Run> {
         let mut needs: Vec<Run> = self.reads[task].iter().map(|read| (self.tick, *read)).collect();
         if let Some(before) = self.tick.checked_sub(SLOTS) {

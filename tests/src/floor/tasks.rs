@@ -4,7 +4,7 @@ use super::kernels::{ELEMENTS, absorb_on_host, begin_on_host, take_on_host};
 use super::patterns::{self, STEPS};
 use crate::kernels::mixing::step;
 
-/// Which stream each task of a program by hand has.
+/// The stream of each task of a program by hand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Layout {
     /// One of its own, as an operator has.
@@ -28,7 +28,7 @@ pub struct TaskGraph {
     pub results: Vec<usize>,
 }
 
-/// What distinguishes a task's numbers from those of others.
+/// The number that distinguishes a task's numbers from those of others.
 pub fn tag(task: usize) -> u32 {
     step(0x9e37_79b9, task as u32 + 1)
 }

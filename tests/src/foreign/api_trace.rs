@@ -120,7 +120,7 @@ impl ApiTrace {
         unsafe { (self.end)() }
     }
 
-    /// What was counted.
+    /// The counts.
     ///
     /// # Errors
     /// A text of the trace that is none.

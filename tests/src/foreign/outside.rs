@@ -24,7 +24,7 @@ pub const VALUE: f32 = f32::from_bits(u32::from_ne_bytes([BYTE; 4]));
 /// The byte that memory has after its owner got it back.
 const POISON: u8 = 0xf3;
 
-/// What an owner does when it gets its memory back, before it poisons the memory.
+/// The work of an owner when it gets its memory back, before it poisons the memory.
 type OnReturn = Box<dyn FnOnce() + Send>;
 
 /// Memory of other code, for elements of `f32`: allocated and used by a driver of its own on a GPU, and ordinary host
@@ -91,7 +91,7 @@ impl Outside {
         Ok(Self { driver, device, range, on_return, returned })
     }
 
-    /// What the owner does when it gets its memory back.
+    /// The work of the owner when it gets its memory back.
     #[must_use]
     pub fn on_return(mut self, call: impl FnOnce() + Send + 'static) -> Self {
         self.on_return = Some(Box::new(call));

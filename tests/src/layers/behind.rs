@@ -27,13 +27,13 @@ pub struct Counts {
     pub binds: u64,
 }
 
-/// What the device has, and what it has done of it.
+/// The work of the device, and the part of it that is done.
 #[derive(Debug, Default)]
 struct Device {
     counts: Counts,
     /// The calls of launches, copies, records and waits.
     queued: u64,
-    /// What a thread has waited for.
+    /// The work for which a thread has waited.
     done: u64,
     /// The place of the latest record of an event, and of the latest work of a stream.
     events: HashMap<u64, u64>,

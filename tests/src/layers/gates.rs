@@ -49,7 +49,7 @@ const LOOKS: Duration = Duration::from_millis(200);
 /// How a run has ended, and how its gates have opened beside the waits of the host that [`Gates`] sees.
 #[derive(Debug)]
 pub struct Ended<T> {
-    /// What the run has returned.
+    /// The result of the run.
     pub with: T,
     /// Whether one has opened by itself: the host has waited for work behind it in a way that [`Gates`] does not see.
     pub by_itself: bool,

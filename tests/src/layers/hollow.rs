@@ -24,7 +24,7 @@ impl Hollow {
     }
 }
 
-// SAFETY: the driver below has the memory that is there. What is beyond it is for tests alone whose calls are refused before any
+// SAFETY: the driver below has the memory that is there. Memory beyond it is for tests alone whose calls are refused before any
 // work is queued.
 unsafe impl Layer for Hollow {
     fn below(&self) -> &dyn Driver {

@@ -6,7 +6,7 @@ use streamflow::driver::{
     DeviceId, Driver, DriverResult, Layer, RawEvent, RawStream, StreamOptions,
 };
 
-/// What is destroyed is kept, and is the next that is made. Only for streams of the same options.
+/// A destroyed object is kept, and is the next that is made. Only for streams of the same options.
 #[derive(Debug)]
 pub struct ReusesHandles {
     below: Arc<dyn Driver>,

@@ -79,7 +79,7 @@ impl Timed {
         Self { below, spent: Default::default() }
     }
 
-    /// What each kind has taken until now, in the order of [`Kind::ALL`].
+    /// The time that each kind has taken until now, in the order of [`Kind::ALL`].
     pub fn spent(&self) -> [Spent; Kind::ALL.len()] {
         self.spent.each_ref().map(|(calls, time)| Spent {
             calls: calls.load(Ordering::Relaxed),
@@ -87,7 +87,7 @@ impl Timed {
         })
     }
 
-    /// What the clock adds to the time of each call, in ns.
+    /// The time that the clock adds to each call, in ns.
     pub fn clock() -> f64 {
         const PAIRS: u32 = 100_000;
         let all = (0..PAIRS).map(|_| Instant::now().elapsed()).sum::<std::time::Duration>();

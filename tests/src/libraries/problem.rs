@@ -1,4 +1,4 @@
-//! What a library is to compute, without the library.
+//! The problems that a library is to solve, without the library.
 
 use std::ffi::c_void;
 
@@ -71,12 +71,12 @@ impl Values {
     }
 }
 
-/// What a library is to compute: the same for a plan and for the code by hand.
+/// The problem that a library is to solve: the same for a plan and for the code by hand.
 #[derive(Debug)]
 pub struct Problem {
     /// The library's function, in the words of the code by hand.
     pub kind: &'static str,
-    /// What they mean depends on the kind.
+    /// Their meaning depends on the kind.
     pub sizes: Vec<usize>,
     /// The operands.
     pub inputs: Vec<Values>,

@@ -11,16 +11,16 @@ use streamflow::prelude::*;
 /// The number of deeds: the values of `deed` that leave right data.
 pub(crate) const DEEDS: u32 = 8;
 
-/// What a body locks.
+/// The lock that a body takes.
 static LOCKED: Mutex<u64> = Mutex::new(0);
 
-/// What a body drops.
+/// The value that a body drops.
 static DROPPED: Mutex<Vec<Box<dyn Any + Send>>> = Mutex::new(Vec::new());
 
 /// The platforms that a body calls, each with its number.
 static CALLED: Mutex<Vec<(u32, Platform)>> = Mutex::new(Vec::new());
 
-/// What calls of bodies have returned, with the number of their platform.
+/// The results of calls of bodies, with the number of their platform.
 static ANSWERS: Mutex<Vec<(u32, String)>> = Mutex::new(Vec::new());
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -9,7 +9,7 @@ use streamflow::testing::{Explorer, scope};
 use streamflow_tests::kernels::fill;
 use streamflow_tests::{Failed, check, check_text, child};
 
-/// What the bodies below lock.
+/// The lock of the bodies below.
 static LOCKED: Mutex<u32> = Mutex::new(0);
 
 #[kernel(unsafe cuda = "if (out_len > 0) out[0] = 1.0f;")]

@@ -94,7 +94,7 @@ fn available(platform: &Platform) -> Result<(), Failed> {
     )?;
     greedy(OfOne::new(platform, 3, Arc::default(), seen.clone())?)?.run()?;
     check_equal(take(&seen), (0..5).map(|number| (number, number + 1)).collect())?;
-    // What is left when the source is done expires.
+    // Messages that are left when the source is done expire.
     Flushed::new(platform, 3, Arc::default(), seen.clone())?.run()?;
     check_equal(take(&seen).iter().map(|(number, _)| *number).collect(), vec![0, 1, 2, 3, 4])
 }

@@ -85,7 +85,7 @@ pub(crate) fn judge(log: &Log, fault: &Fault) -> Result<Ending, String> {
     Ok(ending)
 }
 
-/// What is not given back, because a call failed that was to give it back, and how many.
+/// The objects that are not given back, because a call failed that was to give them back, and how many.
 fn kept(round: &Round, fault: &Fault) -> Option<(&'static str, i64)> {
     let is_shut_down = fault.code.name == "CUDA_ERROR_DEINITIALIZED";
     match &*fault.function {

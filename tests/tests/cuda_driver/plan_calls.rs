@@ -1,4 +1,4 @@
-//! Which calls of CUDA and of its libraries a steady call of each plan makes, by name and in their order: on the `libcuda`
+//! The calls of CUDA and of its libraries that a steady call of each plan makes, by name and in their order: on the `libcuda`
 //! of the tests, with libraries that do nothing (`fake_libraries`).
 
 #[path = "plan_calls/rows.rs"]
@@ -55,13 +55,13 @@ const LIBRARIES: [&str; 4] = ["cufft", "cublas", "cusolver", "cusparse"];
 /// Calls plans.
 #[operator(no_new, streams(work))]
 struct Calls {
-    /// What it finds otherwise than the rows say.
+    /// The differences to the rows.
     #[output]
     wrong: HostData<Vec<String>>,
     what: What,
 }
 
-/// What it calls.
+/// The calls that it makes.
 enum What {
     /// Each plan, with the log of all calls.
     Each { log: String },
@@ -298,7 +298,7 @@ fn run_with((variable, below): Place, more: &[(&str, &str)]) -> Result<(), Faile
     }
     let paths = [cuda, root, folder.path().join("log")];
     let [cuda, root, log] = paths.map(|path| path.to_string_lossy().into_owned());
-    // What the environment of the tests names is not to be found.
+    // The files that the environment of the tests names must not be found.
     let others = [NAMED.0, "CUDA_HOME", "CUDA_PATH", "VIRTUAL_ENV", "CONDA_PREFIX"];
     let mut variables: Vec<_> = others.map(|name| (name, "")).to_vec();
     variables.extend([("LD_LIBRARY_PATH", &*cuda), (variable, &*root), (LOG, &*log)]);

@@ -18,7 +18,7 @@ pub(crate) struct Fault {
     pub(crate) code: Code,
 }
 
-/// What a process has done and reported in one of its two rounds.
+/// The calls and reports of a process in one of its two rounds.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Round {
     pub(crate) returned: Vec<String>,
@@ -30,7 +30,7 @@ pub(crate) struct Round {
     pub(crate) calls_after: usize,
 }
 
-/// What a process has done and reported.
+/// The calls and reports of a process.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Log {
     pub(crate) has_fired: bool,

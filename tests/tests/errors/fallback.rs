@@ -33,7 +33,7 @@ pub(crate) fn add(suite: Suite) -> Suite {
         })
 }
 
-/// What a process prints on standard output and on standard error.
+/// The texts of a process on standard output and on standard error.
 fn outputs(role: &str) -> Result<(String, String), Failed> {
     let mut command = Command::new(env::current_exe()?);
     command.envs([child::variable("errors", role)]).env("CUDA_VISIBLE_DEVICES", "");

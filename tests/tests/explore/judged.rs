@@ -1,4 +1,5 @@
-//! What an exploration says about a test beside its result: whether it was explored at all, and what it has left behind.
+//! The judgement of an exploration about a test beside its result: whether it was explored at all, and the work that it
+//! has left behind.
 
 use streamflow::prelude::*;
 use streamflow::testing::{Explorer, OperatorHarness, explore, scope};
@@ -95,7 +96,7 @@ fn race(platform: &Platform) -> Result<()> {
 pub(crate) fn races() -> Result<(), Failed> {
     let parts = ["race", "add_one"];
     fails(&race, &parts)?;
-    // What takes the races over, and is dropped before it reports them, leaves them to the test.
+    // A holder that takes the races over, and is dropped before it reports them, leaves them to the test.
     fails(
         &|platform| {
             race(platform)?;

@@ -1,4 +1,4 @@
-//! What a trial runs on.
+//! The driver that a trial runs on.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! What a thread logs as an error or a warning: errors in `Drop` are reported there.
+//! The errors and warnings that a thread logs: errors in `Drop` are reported there.
 
 use std::cell::RefCell;
 use std::fmt::{Debug, Write};

@@ -1,4 +1,4 @@
-//! Which calls fail, and how.
+//! The calls that fail, and their errors.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

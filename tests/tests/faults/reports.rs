@@ -20,13 +20,13 @@ pub(crate) enum Ending {
     NotReached,
 }
 
-/// What was reported in a trial.
+/// The reports of a trial.
 #[derive(Debug)]
 pub(crate) struct Reports {
     /// The errors that the program got.
     pub(crate) returned: Vec<String>,
     pub(crate) logged: Vec<String>,
-    /// What was logged as a warning.
+    /// The warnings in the log.
     pub(crate) warned: Vec<String>,
 }
 

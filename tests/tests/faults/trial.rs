@@ -190,7 +190,7 @@ impl<'a> State<'a> {
         let reported = take(&self.results);
         if self.trial.fault.is_some() {
             let expected = self.trial.expected;
-            // What a failed tick had is lost; everything else is right and in order.
+            // The messages of a failed tick are lost; everything else is right and in order.
             let mut left = expected.iter();
             let is_part = reported.iter().all(|one| left.any(|other| one == other));
             let is_right = if succeeded { reported == expected } else { is_part };

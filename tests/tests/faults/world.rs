@@ -12,7 +12,7 @@ use streamflow_tests::foreign::CopyLibrary;
 
 use super::by_library::ByLibrary;
 
-/// What a program has reported: tick and elements, as bits.
+/// The results of a program: tick and elements, as bits.
 pub(crate) type Results = Arc<Mutex<Vec<(u64, Vec<u32>)>>>;
 
 /// Takes what was reported.

@@ -1,4 +1,4 @@
-//! Which ends of a run flush, and which do not.
+//! The ends of a run that flush, and those that do not.
 
 use streamflow::prelude::*;
 use streamflow::schedule::{End, Report, StoppedBy};

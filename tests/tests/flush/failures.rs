@@ -104,7 +104,7 @@ fn run_fails() -> Result<(), Failed> {
     )
 }
 
-/// What the tick emitted before it failed is not sent.
+/// Messages that the tick emitted before it failed are not sent.
 fn flush_fails() -> Result<(), Failed> {
     in_each_order(
         2,

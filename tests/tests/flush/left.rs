@@ -1,4 +1,4 @@
-//! What `flush` gets at its inputs.
+//! The messages that `flush` gets at its inputs.
 
 use std::time::Duration;
 

@@ -119,7 +119,7 @@ fn ended() -> Result<(), Failed> {
     in_each_order(2, Ended::new, |graph, done| {
         let report = done?;
         let got = std::mem::take(&mut graph.list_mut().got);
-        // Which five numbers came is up to the policy: the fifth alone is left for the flush.
+        // The policy decides about the five numbers that came: the fifth alone is left for the flush.
         check_equal(got.len(), 2)?;
         check_equal(ticks(&report, "sum"), (6, 1))
     })

@@ -1,4 +1,4 @@
-//! What the report of a run says.
+//! The lines of the report of a run.
 
 use std::time::Duration;
 

@@ -286,7 +286,7 @@ graph! {
     }
 }
 
-/// Whatever the capacity of the edge to the finished node, the circle is the cause. With 1, `source` waits for room in
+/// The circle is the cause for each capacity of the edge to the finished node. With 1, `source` waits for room in
 /// that edge as well.
 fn circle_beside_finished(platform: &Platform) -> Result<(), Failed> {
     for capacity in [1, 8] {

@@ -100,7 +100,7 @@ graph! {
     }
 }
 
-/// What a report says of a node.
+/// The figures of a node in a report.
 fn host_time(report: &Report, node: &str) -> Option<Summary> {
     report.nodes.iter().find(|found| found.name == node)?.host_time
 }

@@ -231,7 +231,7 @@ fn failed_tick_sends_nothing(platform: &Platform) -> Result<(), Failed> {
     check(sent == Some(2), || format!("the second tick has sent {sent:?}"))
 }
 
-/// What an operator does with the error of its `emit`.
+/// The use of the error of `emit` by an operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum With {
     Drops,

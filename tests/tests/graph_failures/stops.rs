@@ -24,7 +24,7 @@ pub(crate) fn add(suite: Suite) -> Suite {
         .seeded("an_operator_that_was_not_started_is_not_stopped", not_started)
 }
 
-/// What a worker does in its third tick.
+/// The fault of a worker in its third tick.
 #[derive(Debug, Clone)]
 enum Third {
     Faults,
@@ -120,7 +120,7 @@ impl Seen {
 
     fn check(&self) -> Result<(), Failed> {
         check_equal(self.stops.load(Ordering::Relaxed), 2)?;
-        // What had arrived before the failure.
+        // The messages that had arrived before the failure.
         check_equal(self.read.load(Ordering::Relaxed), 1)
     }
 }

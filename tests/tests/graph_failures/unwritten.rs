@@ -27,7 +27,7 @@ const SHAPE: [usize; 2] = [2, 4];
 const LEN: usize = 8;
 const TICKS: u64 = 3;
 
-/// What the calls of a tick work with.
+/// The operands of the calls of a tick.
 struct Memory<'t> {
     stream: Stream<'t>,
     cx: &'t ExecutionContext,
@@ -58,7 +58,7 @@ impl<'t> Memory<'t> {
     }
 }
 
-/// What an operator calls in tick 1.
+/// The call of an operator in tick 1.
 type Call = fn(&mut Memory<'_>) -> Result<(), Error>;
 
 /// Calls that fail in the driver: the kind of the driver's call, and the first and the last element of the target if it does
@@ -103,7 +103,7 @@ const REFUSED: &[(&str, Call)] = &[
     }),
 ];
 
-/// What the operator does after the call has failed.
+/// The work of the operator after the call has failed.
 type After = fn(&mut Memory<'_>, Result<(), Error>) -> Result<()>;
 
 /// The error is lost.

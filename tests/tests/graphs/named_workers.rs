@@ -1,4 +1,4 @@
-//! What a node tells schedulers about the threads on which it may run.
+//! The facts for schedulers about the threads on which a node may run.
 
 use streamflow::graph::Graph;
 use streamflow::prelude::*;

@@ -1,4 +1,4 @@
-//! What holds for the plans of every library: dropped plans, two streams, threads, exhausted memory, a lost device, NaNs.
+//! Rules for the plans of every library: dropped plans, two streams, threads, exhausted memory, a lost device, NaNs.
 //!
 //! Random numbers have no plan: a generator is plain data, and each call is a launch.
 

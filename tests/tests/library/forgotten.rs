@@ -1,5 +1,6 @@
-//! What NVIDIA's page on streams (nvmath-python, *Stream Semantics*) tells its readers to order by hand, without a line for
-//! it. Each program has a control, in which no stream waits for another. The transform is a call of a library of the tests.
+//! The work that NVIDIA's page on streams (nvmath-python, *Stream Semantics*) tells its readers to order by hand,
+//! without a line for it. Each program has a control, in which no stream waits for another. The transform is a call of a
+//! library of the tests.
 
 use streamflow::library::random::Philox;
 use streamflow::prelude::*;

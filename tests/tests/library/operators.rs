@@ -109,7 +109,7 @@ fn flipped(platform: &Platform) -> Result<(), Failed> {
     let (_, found) = ticked!(platform, operator, image -> convolved, &image, [5, 5]);
     let middle: Vec<f32> = (1..4).flat_map(|y| found[5 * y + 1..][..3].to_vec()).collect();
     check_equal(middle, weights.to_vec())?;
-    // What is constant stays constant, at the border too.
+    // A constant image stays constant, at the border too.
     let operator = Convolve2d::new(BLUR, [3, 3])?;
     let (_, found) = ticked!(platform, operator, image -> convolved, &[3.0; 25], [5, 5]);
     check_equal(found, vec![3.0; 25])

@@ -36,7 +36,7 @@ pub(crate) enum Call {
     NormalF64(usize, f64, f64),
 }
 
-/// What a call gives.
+/// The numbers of a call.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Numbers {
     U32(Vec<u32>),

@@ -32,7 +32,7 @@ fn eigen(platform: &Platform) -> Result<(), Failed> {
 fn eigen_of<T: Number + solve::Real>(cx: &ExecutionContext, stream: &Stream<'_>) -> Result<()> {
     for (count, n) in EIGEN {
         let a: Vec<T> = (0..count).flat_map(|i| definite::<T>(n, i as u64)).collect();
-        // What is above the diagonal is not read, not even a NaN.
+        // The elements above the diagonal are not read, not even a NaN.
         let mut lower = a.clone();
         for matrix in lower.chunks_exact_mut((n * n).max(1)) {
             (0..n).for_each(|i| (i + 1..n).for_each(|j| matrix[i * n + j] = T::of(99.0)));

@@ -159,7 +159,7 @@ fn cholesky(platform: &Platform) -> Result<(), Failed> {
 fn cholesky_of<T: Number + solve::Real>(cx: &ExecutionContext, stream: &Stream<'_>) -> Result<()> {
     for n in SIZES {
         let definite = definite::<T>(n, n as u64);
-        // What is above the diagonal is not read, not even a NaN.
+        // The elements above the diagonal are not read, not even a NaN.
         let mut lower = definite.clone();
         (0..n).for_each(|i| (i + 1..n).for_each(|j| lower[i * n + j] = T::of(f64::NAN)));
         let a = upload(cx, &lower, &[n, n])?;

@@ -51,7 +51,8 @@ fn is_unwritten(done: Result<(), Error>) -> Result<(), Failed> {
     check_error("memory", done, |error| matches!(error, Error::Unwritten { .. })).map(drop)
 }
 
-/// What a call reads is not written, or a part of its target that it leaves as it is. Its target is not written then.
+/// An operand that a call reads is not written, or a part of its target that it leaves as it is. Its target is not
+/// written then.
 fn operands(platform: &Platform) -> Result<(), Failed> {
     let (platform, fails) = failing(platform)?;
     in_tick(&platform, move |cx, s, _| {

@@ -71,7 +71,7 @@ impl Plans {
         Ok(out)
     }
 
-    /// What is sent on the extra stream.
+    /// The message on the extra stream.
     pub(crate) fn call(
         &mut self,
         calls: Calls,

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use streamflow::driver::{AccessMode, RawEvent, RawStream};
 use streamflow_tests::layers::mutate::{Access, Log, LogStep};
 
-/// What the log of a run shows about the dependency that was dropped in it.
+/// The judgement of a run's log about the dependency that was dropped in it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Verdict {
     /// Each access comes after exactly the work that it would come after with the dependency.

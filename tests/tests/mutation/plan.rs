@@ -179,7 +179,7 @@ impl Plan {
         1000.0 * (node + 1) as f32 + RISE * tick as f32
     }
 
-    /// What calls of libraries make of a value, where they have made `before` in the tick before.
+    /// The result of calls of libraries for a value, where they have made `before` in the tick before.
     fn called(calls: Calls, value: f32, before: f32, tick: u64) -> f32 {
         let not_normalized = super::operators::LEN as f32 * value;
         match calls {
@@ -200,7 +200,7 @@ impl Plan {
         (1 + tick % 2) as f32
     }
 
-    /// What a product adds in a tick.
+    /// The number that a product adds in a tick.
     pub(crate) fn bias(tick: u64) -> f32 {
         (1 + tick % 3) as f32
     }

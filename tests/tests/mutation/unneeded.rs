@@ -30,7 +30,7 @@ fn covers(mine: &Clock, other: &Clock) -> bool {
 struct Explanation {
     replay: Replay,
     remembered: Remembered,
-    /// What the dropped waits that were needed wait for.
+    /// The records for which the dropped waits wait that were needed.
     pending: Vec<(usize, Clock)>,
 }
 

@@ -20,7 +20,7 @@ pub(crate) enum Fault {
     Leaves,
 }
 
-/// What the operators of a node do, and what was done.
+/// The work of the operators of a node, and the part that was done.
 #[derive(Debug, Default)]
 pub(crate) struct Log {
     /// The ticks in which `compute` fails.

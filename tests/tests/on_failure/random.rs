@@ -19,7 +19,7 @@ struct Ledger {
     sent: Vec<u64>,
     passed: Vec<u64>,
     received: Vec<u64>,
-    /// What failed ticks had.
+    /// The messages of failed ticks.
     lost: Vec<u64>,
     /// How many ticks failed before they received their message, which is kept.
     unseen: usize,
@@ -66,7 +66,7 @@ impl Compute for Source {
         let mut ledger = locked(&self.ledger);
         io.number.emit(cx.tick())?;
         if ledger.draws(10) {
-            // What it emitted was not sent.
+            // The messages that it emitted were not sent.
             return Err(Failure::msg("a dark frame"));
         }
         ledger.sent.push(cx.tick());

@@ -19,7 +19,7 @@ pub(crate) fn add(suite: Suite) -> Suite {
         .host("another_error_of_the_same_operator_is_survived", control)
 }
 
-/// What an operator does in its third tick.
+/// The fault of an operator in its third tick.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Third {
     /// It launches a kernel that faults.

@@ -3,7 +3,7 @@
 /// An edit of the program that makes one mistake.
 pub(crate) struct Mistake {
     pub(crate) name: &'static str,
-    /// What is replaced, wherever it is.
+    /// The text that is replaced, at each place.
     find: &'static str,
     replace: &'static str,
     /// Words of the error.

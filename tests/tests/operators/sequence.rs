@@ -217,7 +217,7 @@ impl Compute for Full {
     }
 }
 
-/// What each of several nodes has noted.
+/// The notes of each of several nodes.
 type Ways = [Seen<(u64, Option<Timestamp>)>; 4];
 
 graph! {

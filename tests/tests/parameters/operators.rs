@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use serde::Deserialize;
 use streamflow::prelude::*;
 
-/// What a source does in each tick, before it sends.
+/// The work of a source in each tick, before it sends.
 pub(crate) type OnTick = Box<dyn FnMut(u64) + Send>;
 
 /// Sends its tick.

@@ -1,4 +1,4 @@
-//! What the report of a run says about parameters.
+//! The lines of a run's report about parameters.
 
 use streamflow::prelude::*;
 use streamflow_tests::{Failed, Suite, check, check_equal};

@@ -1,4 +1,4 @@
-//! Which edges make an operator follow another one. Without each condition, a test here finds two operators on one stream.
+//! The edges that make an operator follow another one. Without each condition, a test here finds two operators on one stream.
 
 use streamflow::prelude::*;
 use streamflow_tests::greedy::greedy;

@@ -10,10 +10,10 @@ use streamflow_tests::seen::{self, Seen, push_seen};
 
 pub(crate) const LEN: usize = 64;
 
-/// What was noted: the node, its tick and the stream.
+/// The notes: the node, its tick and the stream.
 pub(crate) type Noted = Seen<(String, u64, String)>;
 
-/// What the sinks received.
+/// The images that the sinks received.
 pub(crate) type Got = Seen<Image>;
 
 /// A sink's name, and an image that it received.

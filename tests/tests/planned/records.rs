@@ -1,4 +1,4 @@
-//! What a plan must not change: when the work of a hook is recorded, and that a run ends after all its work.
+//! Two facts that a plan must not change: when the work of a hook is recorded, and that a run ends after all its work.
 
 use streamflow::driver::Call;
 use streamflow::graph::Graph;

@@ -255,7 +255,7 @@ impl Pending {
     }
 }
 
-/// What threads share: points of their streams, and buffers for other threads.
+/// The values that threads share: points of their streams, and buffers for other threads.
 #[derive(Default)]
 pub(crate) struct Board {
     points: Mutex<Vec<Point>>,

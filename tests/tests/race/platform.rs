@@ -1,4 +1,4 @@
-//! Which platforms have a race checker: by build, environment and options.
+//! The platforms that have a race checker: by build, environment and options.
 
 use streamflow::driver::race::RaceChecker;
 use streamflow::prelude::*;

@@ -28,7 +28,7 @@ fn filter(lines: &mut [Complex<f32>], spectrum: &[Complex<f32>]) {
     }
 }
 
-/// What a correlation with the code multiplies spectra by: the conjugate spectrum of the code.
+/// The factor of spectra in a correlation with the code: the conjugate spectrum of the code.
 fn spectrum_of_code() -> Vec<Complex<f32>> {
     let turn = |k: usize, at: usize| TAU * (k * at % LINE) as f64 / LINE as f64;
     let term = |k, (at, chip): (usize, &f32)| Complex::from_polar(f64::from(*chip), turn(k, at));

@@ -130,7 +130,8 @@ fn beside_one_that_finishes() -> Plan {
     Plan { nodes, edges: vec![edge(0, 0, 1, Port::A), edge(0, 1, 2, Port::A)] }
 }
 
-/// What `n1` flushes waits for room before `n3`, which waits for what `n2` flushes; and `n1` is before an optional input of `n2`.
+/// The messages that `n1` flushes wait for room before `n3`, which waits for those that `n2` flushes; and `n1` is before
+/// an optional input of `n2`.
 fn around_an_optional_input() -> Plan {
     let mut nodes = vec![
         node(Kind::Source, Some(7), 0),

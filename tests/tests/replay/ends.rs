@@ -1,4 +1,4 @@
-//! What breaks a replay, what switches it off, and errors of calls that were held back.
+//! Causes that break a replay or switch it off, and errors of calls that were held back.
 
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ pub(crate) fn add(suite: Suite) -> Suite {
         .seeded("calls_are_direct_again_when_runs_have_ended", direct_again)
 }
 
-/// What replays nothing.
+/// A graph that replays nothing.
 pub(crate) fn add_others(suite: Suite) -> Suite {
     suite
         .both("a_graph_that_does_not_ask_is_not_replayed", not_asked)

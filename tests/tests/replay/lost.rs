@@ -25,7 +25,7 @@ const TICKS: u64 = 48;
 /// By then each rotation is replayed.
 const AT: u64 = 40;
 
-/// What the middle of the graph does in the tick whose first launch fails.
+/// The work of the middle of the graph in the tick whose first launch fails.
 #[derive(Clone, Copy, PartialEq)]
 enum How {
     /// It has another thread allocate, which sends what is held back.

@@ -5,7 +5,7 @@ use streamflow_tests::seen::{Seen, push_seen};
 
 pub(crate) const LEN: usize = 64;
 
-/// What a sink found at the end of a run.
+/// The result of a sink at the end of a run.
 pub(crate) type Got = Seen<Vec<u32>>;
 
 /// `state[i] = state[i] * 3 + 1`
@@ -147,7 +147,7 @@ impl Compute for Fold {
     }
 }
 
-/// What [`Fold`] finds after a diamond of `Source`, two `Step`s with tags 2 and 3, and `Join`.
+/// The result of [`Fold`] after a diamond of `Source`, two `Step`s with tags 2 and 3, and `Join`.
 pub(crate) fn expected(ticks: u64, changes: u64) -> Vec<u32> {
     let (mut state, mut fold) = (0_u32, 0_u32);
     for tick in 0..ticks {

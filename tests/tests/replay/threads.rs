@@ -30,7 +30,7 @@ const WARM: u64 = 40;
 /// From then on the thread reads the image of each fifth tick.
 const EVERY: u64 = 5;
 
-/// What the thread is asked to read, with its tick.
+/// The tensor that the thread is asked to read, with its tick.
 type Asked = (u64, Shared<Tensor<u32>>);
 
 /// Folds each image. Within its hook, after its launch, it gives some images to another thread.
@@ -40,7 +40,7 @@ struct Give {
     image: Shared<Tensor<u32>>,
     state: Option<Tensor<u32>>,
     to: Sender<Asked>,
-    /// What the thread returns; the hook waits for it.
+    /// The answer of the thread; the hook waits for it.
     back: Option<Receiver<u32>>,
     got: Got,
 }
@@ -74,7 +74,7 @@ impl Compute for Give {
     }
 }
 
-/// What `Source` sends in a tick.
+/// The image that `Source` sends in a tick.
 fn image_of(tick: u64) -> u32 {
     let state = (0..=tick).fold(0_u32, |state, _| state.wrapping_mul(3).wrapping_add(1));
     state.wrapping_mul(5).wrapping_add(1)

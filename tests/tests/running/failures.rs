@@ -17,7 +17,7 @@ pub(crate) fn add(suite: Suite) -> Suite {
         .both("a_run_that_has_stalled_is_an_error_of_join", stalls)
 }
 
-/// What goes wrong, and in which hook.
+/// The fault, and its hook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Fault {
     hook: &'static str,

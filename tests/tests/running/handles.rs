@@ -1,4 +1,4 @@
-//! What a handle does to a run, and what it shows.
+//! The effects of a handle on a run, and the states that it shows.
 
 use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicU64, Ordering};

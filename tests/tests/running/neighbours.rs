@@ -1,4 +1,4 @@
-//! What an operator finds out about the nodes of its graph.
+//! The facts that an operator finds out about the nodes of its graph.
 
 use streamflow::prelude::*;
 use streamflow::schedule::Activity;

@@ -1,4 +1,4 @@
-//! What the status of a run says about a node that waits: the condition that it waits for.
+//! The status of a node that waits: the condition that it waits for.
 
 use std::thread;
 

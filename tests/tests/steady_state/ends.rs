@@ -80,7 +80,7 @@ graph! {
     }
 }
 
-/// No wait of `merges` asks for the statuses of all nodes. Such a question makes more than one allocation.
+/// No wait of `merges` asks for the statuses of all nodes. That question makes more than one allocation.
 pub(super) fn ends(platform: &Platform) -> Result<(), Failed> {
     for workers in [Workers::none(), Workers::new(2)] {
         let most = if workers == Workers::none() { late() } else { late().max(100) };

@@ -12,7 +12,7 @@ use streamflow_examples::temporal::{accumulate, fade, pattern, share};
 
 use super::Bodies;
 
-/// What no kernel writes.
+/// The value that no kernel writes.
 const UNWRITTEN: f32 = f32::NAN;
 
 /// An image, the width of its rows, and an image of the same size to write to.

@@ -1,4 +1,4 @@
-//! What writes a `Debug` form, and a closure, that call what is written, or asked.
+//! Writers of a `Debug` form, and a closure, that call the value which is written, or asked.
 
 use std::fmt::{self, Write};
 use std::sync::Arc;

@@ -55,7 +55,7 @@ pub(crate) fn of_a_pool() -> Result<(), Failed> {
     check(lines.load(Ordering::SeqCst) > 0, || "no line".into())
 }
 
-/// A setting is read once, and its line says what is wrong with it. What comes of the call does not matter: there may be no
+/// A setting is read once, and its line says what is wrong with it. The result of the call does not matter: there may be no
 /// compiler.
 pub(crate) fn of_a_setting() -> Result<(), Failed> {
     let lines = Arc::new(AtomicUsize::new(0));

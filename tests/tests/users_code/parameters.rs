@@ -8,13 +8,13 @@ use serde::{Deserialize, Deserializer};
 use streamflow::prelude::*;
 use streamflow_tests::{Failed, check_equal};
 
-/// What the parameter's code does next, once.
+/// The next work of the parameter's code, once.
 type Then = Box<dyn FnOnce() + Send>;
 
 static IN_CLONE: Mutex<Option<Then>> = Mutex::new(None);
 static IN_DEBUG: Mutex<Option<Then>> = Mutex::new(None);
 static IN_DROP: Mutex<Option<Then>> = Mutex::new(None);
-/// What that code has found.
+/// The findings of that code.
 static FOUND: AtomicU32 = AtomicU32::new(0);
 
 fn call(then: &Mutex<Option<Then>>) {

@@ -204,7 +204,7 @@ fn refused(platform: &Platform) -> Result<(), Failed> {
         let set = graph.workers(workers).map(drop);
         check_error("impossible workers", set, |error| error.to_string().contains(text))?;
     }
-    // What was refused changes nothing.
+    // A refused setting changes nothing.
     graph.run()?;
     Ok(())
 }

@@ -12,7 +12,7 @@ def compute_receive(xp, received, emitted):
     `cuda_stream_ptr = op_input.receive_cuda_stream("receiver", allocate=True, sync_to_default=False)`."""
     in_message = received.take()
     with on(xp, received.stream):
-        # What is queued here comes after the message. The stream can't be had first: it is ordered by `take`.
+        # Work that is queued here comes after the message. The stream can't be had first: it is ordered by `take`.
         out = xp.from_dlpack(in_message) + 1
     emitted.push(dict(tensor=out))
 

@@ -61,7 +61,7 @@ graph! {
 
 export! {
     /// NVIDIA's CudaStreamPool example: `source1` and `source2` go to `in1` and `in2`, where a Python operator takes them.
-    /// What it makes of them goes to `processed`, and by way of the operator `rx`, which prints it, to `printed`. All are
+    /// Its results go to `processed`, and by way of the operator `rx`, which prints it, to `printed`. All are
     /// dicts of tensors.
     ///
     /// Parameters

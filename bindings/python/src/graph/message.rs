@@ -1,4 +1,4 @@
-//! Which messages cross a port, and what they are in Python.
+//! The messages that cross a port, and their types in Python.
 
 use std::any::Any;
 
@@ -46,7 +46,7 @@ pub trait InputMessage: Message<Place = Device> + for<'t> Receive<'t, Message = 
             .map_err(|error| PyValueError::new_err(format!("port `{}`: {error}", adopting.port)))
     }
 
-    /// What Python pushes, in words.
+    /// The type that Python pushes, in words.
     fn describe() -> String {
         "a dict of tensors by name".to_owned()
     }
@@ -60,7 +60,7 @@ pub trait OutputMessage: Message<Place = Device> + Sized {
     /// The exception for a message that has no such form.
     fn export(message: Shared<Self>, py: Python<'_>, stream: &Py<Stream>) -> PyResult<Py<PyAny>>;
 
-    /// What Python takes, in words.
+    /// The type that Python takes, in words.
     fn describe() -> String;
 }
 

@@ -16,14 +16,14 @@ use streamflow::time::Timestamp;
 
 use super::queue::Queue;
 
-/// What a Python program has pushed.
+/// A message that a Python program has pushed.
 pub(crate) struct Pushed<M> {
     pub(crate) message: M,
     pub(crate) metadata: Vec<(String, Value)>,
     pub(crate) sequence: Option<u64>,
 }
 
-/// What a Python program can take.
+/// A message that a Python program can take.
 pub(crate) struct Taken<M: Message> {
     pub(crate) message: Shared<M>,
     /// Its work is complete at this point.
@@ -123,7 +123,7 @@ pub struct FromPython<M>
 where
     M: Message<Place = Device> + for<'t> Receive<'t, Message = M>,
 {
-    /// What was pushed.
+    /// The pushed messages.
     #[output]
     message: M,
     ends: Ends<Pushed<M>>,
@@ -151,7 +151,7 @@ where
 
     fn stop(&mut self, _: &ExecutionContext) -> Result<()> {
         self.ends.0.end();
-        // What was not emitted goes back to its owners.
+        // Messages that were not emitted go back to their owners.
         while self.ends.0.pop().is_some() {}
         Ok(())
     }

@@ -44,7 +44,7 @@ impl<M: OutputMessage> AnyOutput for Arc<Queue<Taken<M>>> {
             call.wait(self, |len, _, phase| len > 0 || !matches!(phase, Phase::New | Phase::Runs))?;
         };
         let (py, stream) = (call.py, &call.port.stream);
-        // What Python queues on the port's stream comes after the message.
+        // Work that Python queues on the port's stream comes after the message.
         py.detach(|| stream.get().with(|_, stream| stream.wait(taken.ready))).or_raise()?;
         let metadata = PyDict::new(py);
         for (name, value) in &taken.metadata {

@@ -1,4 +1,4 @@
-//! What the ports of a graph have in common: their streams, and calls that wait.
+//! The parts that the ports of a graph share: their streams, and calls that wait.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -20,7 +20,7 @@ create_exception!(
     "A port was used after its graph had ended, or after it was closed. The text says why the graph has ended."
 );
 
-/// What the two kinds of ports have in common.
+/// The parts that the two kinds of ports share.
 pub(crate) struct Port {
     pub(crate) name: &'static str,
     pub(crate) stream: Py<Stream>,

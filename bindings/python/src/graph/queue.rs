@@ -24,7 +24,7 @@ struct State<E> {
     waker: Option<Waker>,
 }
 
-/// What the graph's end does.
+/// The side of the graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Phase {
     /// The graph has not started.
@@ -47,7 +47,7 @@ pub(crate) enum Refused<E> {
     Ended,
 }
 
-/// What the program finds in the queue.
+/// The answer of the queue to the program.
 pub(crate) enum Found<E> {
     Entry(E),
     /// Nothing now.

@@ -1,4 +1,4 @@
-//! What a run did, for Python.
+//! The report of a run, for Python.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};

@@ -73,14 +73,14 @@ impl NodeNames {
     }
 }
 
-/// What the node of a port is.
+/// The state of a port's node.
 pub(super) enum PortNode {
     Declared,
     /// Declared, but with a mistake.
     LeftOut,
     /// A parameter of the graph.
     Param,
-    /// None of these. See "An unknown node" in `graph/mod.rs`.
+    /// A name that is unknown. See "An unknown node" in `graph/mod.rs`.
     Unknown,
 }
 

@@ -13,7 +13,7 @@ pub(super) struct Cycle {
 
 /// Orders `nodes` nodes so that each comes after its producers, and otherwise as declared.
 ///
-/// Edges are added one by one, as written. One that would close a cycle is reported and not added. So there is always
+/// Edges are added one by one, as written. An edge that would close a cycle is reported and not added. So there is always
 /// an order, and each cycle is reported at the edge that the user wrote last.
 pub(super) fn order(nodes: usize, edges: &[(usize, usize)]) -> (Vec<usize>, Vec<Cycle>) {
     let mut consumers: Vec<Vec<usize>> = vec![Vec::new(); nodes];

@@ -1,6 +1,6 @@
 //! Functions within `new`, for code that uses arguments alone, and no other value of `new`.
 //!
-//! Such code could be in closures as well. But rustc's time would then grow with the square of the graph: when it
+//! This code could be in closures as well. But rustc's time would then grow with the square of the graph: when it
 //! compiles incrementally, it hashes the types of all of `new` once for each closure in `new`. An inner function is
 //! checked apart. The user's expressions name values of `new`, so they are in closures: see `chunk.rs`.
 
@@ -11,7 +11,7 @@ use quote::quote;
 pub(super) struct Argument {
     pub(super) name: Ident,
     pub(super) ty: TokenStream,
-    /// What `new` passes.
+    /// The arguments that `new` passes.
     pub(super) value: TokenStream,
 }
 

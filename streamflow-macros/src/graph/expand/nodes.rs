@@ -139,7 +139,7 @@ impl Chunk<'_> {
     }
 }
 
-/// The span of the last token of a node's type. What has the type of a node has this span: rustc then reports a type that
+/// The span of the last token of a node's type. Code with the type of a node has this span: rustc then reports a type that
 /// is no operator there, in the same words for each use, and prints equal reports once.
 fn last_span(node: &Node) -> Span {
     first_and_last(&node.ty).1

@@ -1,4 +1,4 @@
-//! What all attributes have in common.
+//! The parts that all attributes share.
 
 use quote::ToTokens;
 use syn::parse::ParseStream;

@@ -30,8 +30,8 @@ const FUNCTION: &str = "cublasLtMatmul";
 /// outermost, in a [`batch`](super::Planner::batch). The [module](super) has an example.
 ///
 /// `f32` is multiplied as `f32`, and as TF32 only after [`tf32`](super::Planner::tf32). `f16` and `bf16` are summed in `f32`.
-// The fields that a call of whole tensors reads come first and together, since the library and the driver have mostly evicted it from
-// the caches.
+// The fields that a call of whole tensors reads come first and together, since the library and the driver have mostly
+// evicted it from the caches.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Matmul<T: MatmulElement, E = NoBias> {

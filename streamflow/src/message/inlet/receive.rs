@@ -154,8 +154,8 @@ impl<T> Inlet<T> {
         self.note_all(carried, self.compares);
     }
 
-    /// Notes the metadata of received messages that the run needs: of the first message, if the run `compares` it, also which one
-    /// it is.
+    /// Notes the metadata of received messages that the run needs: of the first message, if the run `compares` it, also
+    /// which one it is.
     #[inline(never)]
     fn note_all(&self, carried: &Carried, mut compares: bool) {
         for edge in &*self.edges {

@@ -181,7 +181,8 @@ impl Worker<'_, '_, '_> {
         self.measured.iter().for_each(Succession::interrupt);
     }
 
-    /// The result of a look. The events for which the node waits are noted for the worker that polls: nothing else wakes the node.
+    /// The result of a look. The events for which the node waits are noted for the worker that polls: nothing else wakes
+    /// the node.
     fn found(&mut self, node: NodeId, step: Step, raises: u64) -> Looked {
         match step {
             Step::Changed | Step::Nothing => {}

@@ -49,7 +49,8 @@ impl Complete {
 /// `covered_by` finds what a record covers, if a ring holds it.
 ///
 /// A clock has few entries, so a record of a long chain of streams covers only the last of them by itself. Each record is
-/// looked at once at most, since it is known to be complete from then on. An entry without room is forgotten, and its record is queried later.
+/// looked at once at most, since it is known to be complete from then on. An entry without room is forgotten, and its
+/// record is queried later.
 pub(in crate::stream) fn found_complete<'a>(
     own: &Complete,
     number: u64,

@@ -16,7 +16,7 @@ const C: usize = 2;
 /// Shares an entry of each clock with `B`.
 const D: usize = 3;
 
-/// Which elements an access touches. Rust's borrows keep conflicting accesses of two threads away from each other.
+/// The elements that an access touches. Rust's borrows keep conflicting accesses of two threads away from each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Part {
     Left,

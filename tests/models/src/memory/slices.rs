@@ -7,7 +7,7 @@ use crate::driver::{DeviceId, MemoryRange};
 use crate::explore::execute;
 use crate::stream::PlatformNumber;
 
-/// Tries each shape of up to two dimensions on blocks around its size. What is accepted is within the block.
+/// Tries each shape of up to two dimensions on blocks around its size. An accepted shape is within the block.
 fn try_shapes<T: Element>() {
     for rows in 0..4 {
         for cols in 0..4 {

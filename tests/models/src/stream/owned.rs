@@ -1,4 +1,4 @@
-//! What a program has of a stream. The library's own type also belongs to a pool of streams, and can be used by one
+//! The part of a stream that a program has. The library's own type also belongs to a pool of streams, and can be used by one
 //! thread at a time.
 
 use std::sync::Arc;

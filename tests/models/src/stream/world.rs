@@ -23,12 +23,12 @@ pub(crate) struct Refused;
 /// Four streams, their driver and the host.
 pub(crate) struct World {
     streams: [Stream; STREAMS],
-    /// What comes before the next work of each stream. The driver takes the calls for one stream one after the other: a
+    /// The work before the next work of each stream. The driver takes the calls for one stream one after the other: a
     /// lock of each stream, and none that streams share, since that would order more than the driver promises.
     queues: [Mutex<Before>; STREAMS],
-    /// What comes before the latest record of each event.
+    /// The work before the latest record of each event.
     events: [[Observed<Before>; RING]; STREAMS],
-    /// What the device has done.
+    /// The work that the device has done.
     done: Plain<Before>,
     /// Every point that was taken, with the number of the work that it must cover.
     points: Plain<Vec<(Point, u64)>>,

@@ -9,7 +9,7 @@ use super::list::{List, Node};
 use crate::explore::explore;
 use crate::sync::UnsafeCell;
 
-/// What an entry has: a number that its thread writes.
+/// The content of an entry: a number that its thread writes.
 type Entry = UnsafeCell<u32>;
 
 fn add(list: &List<Entry>, number: u32) -> bool {

@@ -1,4 +1,4 @@
-//! What the workers do between the questions of `streamflow/src/schedule/event_based/protocol.rs`, without hooks, devices
+//! The work of the workers between the questions of `streamflow/src/schedule/event_based/protocol.rs`, without hooks, devices
 //! and real time. A worker parks at once.
 
 use std::convert::Infallible;
@@ -20,7 +20,7 @@ pub(crate) const NOTHING: Looked =
     Looked { changed: false, again: false, waits: false, restless: false };
 pub(crate) const CHANGED: Looked = Looked { changed: true, ..NOTHING };
 
-/// What a node waits for.
+/// The event for which a node waits.
 #[derive(Clone)]
 pub(crate) enum Wait {
     /// Until another thread sets it, and then raises the run's signal.
@@ -48,7 +48,7 @@ pub(crate) fn node(
     Node { place, look: UnsafeCell::new(Box::new(look)), waits: UnsafeCell::new(None) }
 }
 
-/// What the workers share.
+/// The state that the workers share.
 pub(crate) struct Team {
     pub(crate) board: Board,
     pub(crate) run: Arc<Signal>,

@@ -100,7 +100,7 @@ pub fn gives_back(call: &str) -> bool {
     ["bind", "destroy_stream", "destroy_event", "free", "free_pinned"].contains(&call)
 }
 
-/// What a call is about, for its error.
+/// The subject of a call, for its error.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct About<'a> {
     pub(super) call: &'static str,
@@ -111,7 +111,7 @@ pub(super) struct About<'a> {
     pub(super) kernel: Option<&'a str>,
 }
 
-/// What becomes of a call.
+/// The fate of a call.
 pub(super) enum Verdict {
     Passes,
     /// It does nothing, and succeeds.
@@ -230,7 +230,7 @@ impl Injector {
         let mut place = here.place.clone();
         let previous = std::mem::replace(&mut here.previous, call);
         if call == "bind" {
-            // Most calls bind first. What they are for shows in what came before.
+            // Most calls bind first. Their purpose shows in the calls before them.
             place = format!("{place}, after {previous}").into();
         }
         let count = state.counts.entry((place.clone(), call)).or_default();

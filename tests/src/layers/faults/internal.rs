@@ -59,7 +59,7 @@ list! {
     cuGreenCtxStreamCreate [DEINITIALIZED, NOT_INITIALIZED, INVALID_CONTEXT, INVALID_VALUE, OUT_OF_MEMORY];
 }
 
-/// What CUDA documents for a function, by the name of its symbol: `cuStreamDestroy_v2` is `cuStreamDestroy`.
+/// The errors that CUDA documents for a function, by the name of its symbol: `cuStreamDestroy_v2` is `cuStreamDestroy`.
 pub fn documented(symbol: &str) -> Option<&'static Function> {
     let name = symbol.strip_suffix("_v2").unwrap_or(symbol);
     let of_calls = CALLS.iter().flat_map(|(_, functions)| functions.iter());

@@ -1,4 +1,4 @@
-//! What a program has made and not given back, by handle and address.
+//! The objects that a program has made and not given back, by handle and address.
 
 use std::collections::BTreeMap;
 use std::fmt;

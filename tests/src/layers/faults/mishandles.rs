@@ -8,7 +8,7 @@ use streamflow::driver::{Driver, DriverError, DriverResult, Launch, Layer, RawEv
 
 use super::INJECTED;
 
-/// What is done wrong when a launch fails.
+/// The mistake when a launch fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum How {
     /// The error is swallowed.

@@ -1,4 +1,4 @@
-//! What plans and calls refuse, with their texts, before anything is queued.
+//! The arguments that plans and calls refuse, with their texts, before anything is queued.
 
 use streamflow::driver::{Call, DriverError};
 use streamflow::library::fft::{self, Fft, InverseRealFft, Layout, Norm, RealFft};

@@ -23,7 +23,7 @@ impl Compute for Within {
     }
 }
 
-/// What `body` returns, called in a tick of an operator with the streams `a` and `b`.
+/// The result of `body`, called in a tick of an operator with the streams `a` and `b`.
 pub(super) fn within<R: Send + 'static>(
     platform: &Platform,
     body: impl FnOnce(&ExecutionContext) -> Result<R> + Send + 'static,

@@ -133,7 +133,7 @@ fn late(platform: &Platform) -> Result<(), Failed> {
 /// One element too many for a number of cuBLAS.
 const LONG: usize = 1 << 31;
 
-/// What is too long, where the call is made.
+/// The operand that is too long, where the call is made.
 type TooLong = fn(&mut Plan<Blas<f32>>, &ExecutionContext, &Stream<'_>) -> Result<(), Error>;
 
 const TOO_LONG: [(&str, TooLong); 5] = [

@@ -6,7 +6,7 @@ use streamflow_examples::digits::{CLASSES, Digits, Network, batch, classes, labe
 use streamflow_tests::seen::{report, take};
 use streamflow_tests::{Failed, Suite, check, check_close, check_equal};
 
-/// What `examples/numpy/digits.py` printed. Embedded, since the machine with the GPU has no source tree.
+/// The output of `examples/numpy/digits.py`. Embedded, since the machine with the GPU has no source tree.
 const NUMPY: &str = include_str!("../../../../examples/numpy/digits.json");
 
 pub(super) fn add(suite: Suite) -> Suite {

@@ -1,4 +1,4 @@
-//! What is refused: by name, before any work is queued.
+//! The refused arguments: by name, before any work is queued.
 
 use std::sync::Arc;
 

@@ -36,7 +36,7 @@ fn is_in(triangle: Triangle, row: usize, column: usize) -> bool {
     }
 }
 
-/// What is not in the triangle: neither read nor written.
+/// The elements outside of the triangle: neither read nor written.
 const OTHER: f32 = -77.0;
 
 fn functions<T: Number>(platform: &Platform, tolerance: f64) -> Result<(), Failed> {

@@ -27,7 +27,7 @@ enum How {
     InDriver(CallKind, u64),
 }
 
-/// What a tick does.
+/// The parts of a tick.
 #[derive(Debug, Clone, Copy)]
 struct Attempt {
     how: How,

@@ -8,7 +8,7 @@ use super::plan::{Carries, Flow, FullPolicy, Kind, Port};
 /// The beginning of each printed graph.
 pub(crate) const ITEM: &str = include_str!("item.rs");
 
-/// What each printed graph has after it.
+/// The code after each printed graph.
 pub(crate) const LIBRARIES: &str = include_str!("libraries.rs");
 
 /// The clock: it counts ticks and ends the run.

@@ -194,7 +194,7 @@ pub(crate) enum Action {
     OnStream(usize, Operand),
 }
 
-/// What happens to a download.
+/// The fate of a download.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum DownloadUse {
     Awaited,

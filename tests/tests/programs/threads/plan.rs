@@ -126,7 +126,7 @@ pub(crate) enum Action {
     Take(usize),
 }
 
-/// What happens to a download.
+/// The fate of a download.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum DownloadUse {
     Awaited,

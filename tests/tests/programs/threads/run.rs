@@ -25,7 +25,7 @@ impl Own {
     }
 }
 
-/// What all threads share.
+/// The values that all threads share.
 #[derive(Clone, Copy)]
 struct World<'a> {
     platform: &'a Platform,

@@ -1,4 +1,4 @@
-//! What other threads do during a call: the call is judged by what it saw, and not by what was made meanwhile.
+//! The calls of other threads during a call: the call is judged by what it saw, and not by what was made meanwhile.
 
 use std::sync::Arc;
 use std::thread;
@@ -15,7 +15,7 @@ use super::STREAM;
 
 const MOMENTS: [Moment; 2] = [Moment::Before, Moment::After];
 
-/// Who makes the call that is interrupted: the thread that owns the journal, or another one.
+/// The thread of the call that is interrupted: the one that owns the journal, or another one.
 const OWNERS: [bool; 2] = [true, false];
 
 pub(super) fn add(suite: Suite) -> Suite {

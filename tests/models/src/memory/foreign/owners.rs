@@ -11,7 +11,7 @@ use crate::explore::{explore_sections, plain};
 use crate::forever;
 use crate::sync::{UnsafeCell, yield_now};
 
-/// What owners note of their drops, and what is wrong. A panic would be caught.
+/// The notes of owners about their drops, and mistakes. A panic would be caught.
 #[derive(Default)]
 pub(super) struct Drops {
     /// How many began, and ended.
@@ -21,7 +21,7 @@ pub(super) struct Drops {
     pub(super) signal: Arc<Signal>,
     /// Whether owners may be dropped no more.
     is_over: AtomicBool,
-    /// What an owner leaves in its drop.
+    /// The note that an owner leaves in its drop.
     left: Option<UnsafeCell<u32>>,
     wrong: Plain<Vec<&'static str>>,
 }
@@ -114,7 +114,7 @@ pub(crate) fn a_stop_while_an_owner_is_dropped() {
         drops.is_over.store(true, Ordering::Relaxed);
         let (begun, ended) = (drops.begun.load(Ordering::Relaxed), drops.count());
         assert_eq!(begun, ended, "an owner is being dropped after the stop");
-        // What the owner has left is seen.
+        // The note of the owner is seen.
         drops.left.as_ref().unwrap().to_read();
         while foreign_counts().adopted > 0 {
             yield_now();
