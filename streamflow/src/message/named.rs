@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use super::payloads::received;
+use super::receive::received;
 use super::{
     Description, Device, Inlet, MemoryVisitor, Message, Payload, Receive, ReceiveEach, Sole,
 };

@@ -2,6 +2,7 @@
 
 use std::ops::{Deref, DerefMut};
 
+use super::receive::received;
 use super::{
     Description, Device, FromTensors, Host, Inlet, MemoryVisitor, Message, Metadata, Payload,
     Receive, ReceiveEach, Several, Sole, Tensors,
@@ -87,40 +88,6 @@ macro_rules! named {
         }
     };
 }
-
-/// The ways in which an input receives a type that is a message by itself.
-macro_rules! received {
-    ([$($generics:tt)*] $ty:ty) => {
-        #[diagnostic::do_not_recommend]
-        impl<'t, $($generics)*> Receive<'t> for $ty {
-            type Message = Self;
-
-            #[inline]
-            fn open(inlet: &'t mut Inlet<Self>) -> Self {
-                inlet.take()
-            }
-        }
-
-        #[diagnostic::do_not_recommend]
-        impl<'t, $($generics)*> ReceiveEach<'t> for $ty {
-            type Messages = &'t mut Inlet<Self>;
-
-            fn each(inlet: &'t mut Inlet<Self>) -> &'t mut Inlet<Self> {
-                inlet
-            }
-
-            fn next(messages: &mut &'t mut Inlet<Self>) -> Option<Self> {
-                messages.has_message().then(|| messages.take())
-            }
-
-            fn left(messages: &&'t mut Inlet<Self>) -> usize {
-                messages.len()
-            }
-        }
-    };
-}
-
-pub(super) use received;
 
 payload! {
     #[diagnostic::do_not_recommend] [T: Element] Tensor<T>, Device, false,

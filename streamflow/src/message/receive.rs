@@ -183,3 +183,36 @@ impl<'t, A: ReceiveEach<'t>, const N: usize> Receive<'t> for [A; N] {
         })
     }
 }
+
+/// The ways in which an input receives a type that is a message by itself.
+macro_rules! received {
+    ([$($generics:tt)*] $ty:ty) => {
+        #[diagnostic::do_not_recommend]
+        impl<'t, $($generics)*> Receive<'t> for $ty {
+            type Message = Self;
+
+            #[inline]
+            fn open(inlet: &'t mut Inlet<Self>) -> Self {
+                inlet.take()
+            }
+        }
+
+        #[diagnostic::do_not_recommend]
+        impl<'t, $($generics)*> ReceiveEach<'t> for $ty {
+            type Messages = &'t mut Inlet<Self>;
+
+            fn each(inlet: &'t mut Inlet<Self>) -> &'t mut Inlet<Self> {
+                inlet
+            }
+
+            fn next(messages: &mut &'t mut Inlet<Self>) -> Option<Self> {
+                messages.has_message().then(|| messages.take())
+            }
+
+            fn left(messages: &&'t mut Inlet<Self>) -> usize {
+                messages.len()
+            }
+        }
+    };
+}
+pub(super) use received;
