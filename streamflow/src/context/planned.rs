@@ -58,7 +58,7 @@ pub(crate) struct Chain {
     /// The name of its first stream.
     label: String,
     sets: Lock<Box<[Option<CudaStream>]>>,
-    /// Which of them were made, a bit for each.
+    /// The ones that were made, a bit for each.
     made: AtomicU64,
     /// Whether all its nodes work on its streams, as far as is known.
     is_whole: AtomicBool,

@@ -1,7 +1,7 @@
 //! The streams of an operator: those that it allocates, and the internal one.
 //!
 //! `receive_cuda_stream` calls `receive_stream`, which makes the internal stream wait for the points of the messages.
-//! Which of these waits reach the driver is decided in `stream/order.rs` (law 7).
+//! `stream/order.rs` decides which of these waits reach the driver (law 7).
 
 use std::cell::OnceCell;
 use std::iter;

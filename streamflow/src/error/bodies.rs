@@ -29,7 +29,7 @@ pub enum BodyProblem {
     Differ(BodyDifference),
     /// A body can't be compiled or launched, or fails when it runs; or the kernel refuses the input.
     Failed {
-        /// Which one.
+        /// The body.
         body: KernelBody,
         /// Its error.
         cause: Error,

@@ -97,7 +97,7 @@ pub(super) fn list(names: &[String]) -> String {
     names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
-/// Which matrix of a batch an error is about.
+/// The matrix of a batch that an error is about.
 #[cfg(feature = "solve")]
 pub(super) fn of_batch(matrix: Option<usize>) -> String {
     matrix.map(|matrix| format!(", matrix {matrix} of the batch")).unwrap_or_default()

@@ -136,7 +136,7 @@ const fn is_missing(port: &PortInfo, named: &[&str]) -> bool {
     !port.optional && !contains(named, port.name)
 }
 
-/// Which ports are meant.
+/// The ports that are meant.
 #[derive(Clone, Copy)]
 enum Side {
     Output,

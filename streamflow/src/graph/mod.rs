@@ -148,7 +148,7 @@ pub trait Graph {
     fn __streamflow_run(&mut self) -> Option<&mut RunState> {
         None
     }
-    /// Which operators share a stream, and what is expected to be waited for: see [`Assign`](crate::stream::Assign).
+    /// The operators that share a stream, and the expected waits: see [`Assign`](crate::stream::Assign).
     ///
     /// # Errors
     /// [`Error::AssignVariable`](crate::Error::AssignVariable); a text, for a graph with nodes that `graph!` did not make.

@@ -98,7 +98,7 @@ pub(super) fn covered(
     elements.min(places)
 }
 
-/// Which threads of a grid with fewer places than elements the body can't tell apart, for an error text.
+/// The threads that the body can't tell apart in a grid with fewer places than elements, for an error text.
 #[cold]
 pub(super) fn alike(
     (loaded, threads): (&LoadedKernel, Option<[u32; 3]>),

@@ -8,7 +8,7 @@ use super::{Axes, Grid, Passing, axes};
 use crate::driver::LoadedKernel;
 use crate::error::{Error, Result};
 
-/// Which grids make a kernel write all elements of its `&mut` slices.
+/// The grids with which a kernel writes all elements of its `&mut` slices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Coverage {
     /// A grid for at least as many elements as the longest `&mut` slice has: each thread writes one of each. A launch

@@ -52,7 +52,7 @@ pub struct KernelInfo {
     /// The block size that the CUDA body is written for, in x, y and z; `None` if any block size is right.
     /// A grid without a block size gets this one; a grid with another one is refused.
     pub threads: Option<[u32; 3]>,
-    /// Which grids write all elements of the `&mut` slices.
+    /// The grids that write all elements of the `&mut` slices.
     pub coverage: Coverage,
     /// The axes along which the CUDA body reads the place of its thread, see [`for_body`](Self::for_body).
     pub axes: Axes,

@@ -35,7 +35,7 @@ pub(super) struct SizeClass<P> {
     pub(super) blocks: VecDeque<Box<PooledBlock<P>>>,
     /// The free blocks of replayed ticks, once there are any.
     pub(super) sets: Option<Box<Sets<Box<PooledBlock<P>>>>>,
-    /// What is known about queries of the driver.
+    /// The notes about queries of the driver.
     pub(super) queries: Asked,
 }
 
@@ -150,7 +150,7 @@ impl<P> SizeClass<P> {
 }
 
 impl<P> SizeClass<P> {
-    /// What no block has.
+    /// The size that no block has.
     const NO_SIZE: u64 = 0;
 
     fn new(bytes: u64) -> Self {

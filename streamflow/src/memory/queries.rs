@@ -1,5 +1,5 @@
-//! Which free block the driver is queried about, and how often. The answer is only a hint: it says for which blocks a stream
-//! needs no wait.
+//! The free block about which the driver is queried, and the number of queries. The answer is only a hint: it says for
+//! which blocks a stream needs no wait.
 //!
 //! A query costs as much as half a launch. So it is asked when no free block is known to be ready, and then about one that
 //! was dropped lately: if the device is done with it, it is almost always done with those that were dropped before, and

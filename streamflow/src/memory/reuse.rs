@@ -1,6 +1,6 @@
 //! Law 12: The steady state allocates nothing.
 //!
-//! Which free block an allocation reuses, so that a program in its steady state needs no new one.
+//! The free block that an allocation reuses, so that a program in its steady state needs no new one.
 //!
 //! A block whose uses come earlier on the stream costs nothing, nor does one whose uses are known to be complete. Those at
 //! the beginning of a list are counted as *ready*: that they need no wait stays true. So almost each allocation

@@ -1,4 +1,4 @@
-//! Which free block an allocation gets in a tick that is [replayed](crate::driver::replay).
+//! The free block that an allocation gets in a tick that is [replayed](crate::driver::replay).
 //!
 //! A replayed tick is compared with earlier ones, addresses included. So there the choice follows from the number of the
 //! tick and from the order of the tick's own calls, and never from how far the device is: the answer to a query, or a
@@ -46,7 +46,7 @@ impl Turn {
         Self(NonZeroU32::MIN.saturating_add(tick as u32 & (u32::MAX >> 1)))
     }
 
-    /// Which of so many sets is the tick's: a power of two, so that the numbers of ticks may wrap around.
+    /// The number of the tick's set among so many: a power of two, so that the numbers of ticks may wrap around.
     fn set(self, count: usize) -> usize {
         (self.0.get() - 1) as usize % count
     }

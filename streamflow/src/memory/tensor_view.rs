@@ -117,7 +117,7 @@ impl<'a, T> TensorView<'a, T> {
         MemoryRange { address, bytes: (elements * size_of::<T>()) as u64 }
     }
 
-    /// Which bytes of [`range`](Self::range) an access touches, if not all. A write counts for padding, too, and a read does
+    /// The bytes of [`range`](Self::range) that an access touches, if not all. A write counts for padding, too, and a read does
     /// not: nobody need have written it.
     pub(crate) fn rows(&self, mode: AccessMode) -> Option<Rows> {
         if self.is_alone && mode == AccessMode::Write || self.is_empty() {

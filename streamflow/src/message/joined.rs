@@ -3,7 +3,7 @@
 //!
 //! The graph joins ways of one source there, and a way drops or delays messages that the other one does not.
 //! `#[when(same_sequence)]` (`operator/condition/same_sequence.rs`) avoids them. Each tick of a node with several required
-//! messages compares them where it receives them. Which inputs these are is decided when the graph is built
+//! messages compares them where it receives them. These inputs are found when the graph is built
 //! (`graph/joined.rs`): those whose data may begin at one node.
 
 use std::cell::{Cell, RefCell};

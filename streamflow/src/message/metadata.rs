@@ -188,7 +188,7 @@ impl Drop for Values {
 }
 
 impl Metadata {
-    /// Which messages it belongs to.
+    /// The messages that it belongs to.
     #[inline]
     pub(crate) fn mark(&self) -> &Mark {
         self.stamp.mark()

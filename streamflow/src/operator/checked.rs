@@ -82,7 +82,7 @@ impl<T: Message> PortOf<T> {
     pub const IS_DEVICE_DATA: bool = T::Place::IS_DEVICE;
 }
 
-/// What holds for a type that is no message.
+/// The answer for a type that is no message.
 pub trait Otherwise {
     /// It is no device data.
     const IS_DEVICE_DATA: bool = false;

@@ -1,10 +1,10 @@
-//! What a plan needs to know of a node: `graph::plan` reads it when all edges are connected.
+//! The facts about a node for a plan: `graph::plan` reads them when all edges are connected.
 
 use crate::message::EdgeStatus;
 use crate::port::PortInfo;
 use crate::stream::StreamPool;
 
-/// What a plan needs to know of a node.
+/// The facts about a node for a plan.
 #[derive(Debug)]
 pub struct NodeFacts {
     /// The node's name.

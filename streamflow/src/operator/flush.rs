@@ -96,9 +96,9 @@ use crate::context::ExecutionContext;
 /// # What is left at the inputs
 /// The first tick gets the messages that wait at its inputs and were too few for `compute`: two for the condition
 /// `message_available(n, 4)`, or those of one input, when another has none. `io.n.receive()` takes all, as
-/// [`Many`](crate::port::Many). What it does not take is a [stall](crate::Error::Stalled), as without `flush`. In later ticks the
-/// inputs are empty. No message comes from an edge whose producer has not ended: it goes on, or waits for room, as behind a node
-/// that has called `finish`. The other edges of the input are emptied.
+/// [`Many`](crate::port::Many). A message that it does not take is a [stall](crate::Error::Stalled), as without `flush`.
+/// In later ticks the inputs are empty. No message comes from an edge whose producer has not ended: it goes on, or waits
+/// for room, as behind a node that has called `finish`. The other edges of the input are emptied.
 /// The message of a `#[feedback]` edge is state, with which the next run begins: a `flush` that takes it sends
 /// one in its place.
 ///
@@ -131,7 +131,7 @@ pub enum Flushed {
     /// It has more: `flush` is called again, in a further tick. No `run_for` counts these ticks, so an operator that always
     /// returns this goes on until the run is stopped.
     More,
-    /// It holds nothing back any more. What this tick has emitted is sent.
+    /// The operator holds nothing back any more. The messages that this tick has emitted are sent.
     Done,
 }
 

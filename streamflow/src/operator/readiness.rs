@@ -16,7 +16,7 @@ pub enum Readiness {
     Done,
 }
 
-/// What became of a node's turn in a pass of the scheduler. It has the size of a pointer, so that a result of it and an
+/// The outcome of a node's turn in a pass of the scheduler. It has the size of a pointer, so that a result of it and an
 /// error in a box returns in registers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(usize)]
@@ -31,7 +31,7 @@ pub enum Step {
     TimeOver,
 }
 
-/// What a tick changed. It has the size of a pointer, as [`Step`] has.
+/// The change that a tick made. It has the size of a pointer, as [`Step`] has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(usize)]
 pub enum Progress {

@@ -1,4 +1,4 @@
-//! What a node does when a tick fails: its policy, and the failures of a run.
+//! The reaction of a node to a tick that fails: its policy, and the failures of a run.
 //!
 //! `runner.rs` asks [`Recovery::judge`] after each failure, and does what it says. None of this costs anything in a
 //! tick that succeeds: a row of failures is over if the next failure is in a later tick than the one after the last.
@@ -12,7 +12,7 @@ use crate::time::{Timestamp, doubled};
 /// The longest wait before a restart, in units of the first one.
 const LONGEST: u32 = 64;
 
-/// What a node does when a tick fails: `#[on_failure(…)]` in `graph!`. After an error that makes the device unusable
+/// The reaction of a node to a tick that fails: `#[on_failure(…)]` in `graph!`. After an error that makes the device unusable
 /// the run ends, whatever the policy says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum OnFailure {
@@ -32,7 +32,7 @@ pub enum OnFailure {
     },
 }
 
-/// What to do after a failure.
+/// The reaction to a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verdict {
     /// End the run with the error.

@@ -53,13 +53,13 @@ pub(super) trait Hooks {
     fn flushes(&self) -> bool;
     /// Calls `flush`. Its first tick gets what is left at the inputs.
     fn flush(&mut self, is_first: bool, cx: &ExecutionContext) -> Result<Flushed, Failure>;
-    /// What this run has taken over of the parameters.
+    /// The values of parameters that this run has taken over.
     fn changes(&self) -> ParamChanges;
     /// The [`Parts`](super::node::Parts) of the node, for code that knows the operator's type.
     fn any(&mut self) -> &mut dyn Any;
 }
 
-/// What a tick calls of its node, directly.
+/// The functions of its node that a tick calls directly.
 pub(super) trait Work: Hooks + Sized {
     fn compute(&mut self, cx: &ExecutionContext) -> Result<(), Failure>;
     /// Ends a tick of the inputs: drops their received messages. Returns what the tick did with the inputs;
@@ -95,7 +95,7 @@ pub(super) struct NodeRunner {
     most: u64,
     /// How far the tick that runs has come, for the case that it panics.
     reached: Reached,
-    /// What a tick means that took no message and sent none.
+    /// The meaning of a tick that took no message and sent none.
     idle: Progress,
     /// Whether an edge may refuse a message, which fails the tick. Set when the run starts.
     may_fault: bool,
@@ -115,7 +115,7 @@ pub(super) struct NodeRunner {
     /// Makes fresh operators, for a node with `#[on_failure(restart(…))]`.
     replacement: Option<Replacement>,
     poll: Poll,
-    /// What this run measures, if its platform keeps statistics.
+    /// The measurements of this run, if its platform keeps statistics.
     statistics: Option<Box<NodeStatistics>>,
     flush: Flushing,
     /// How many ticks have called `flush` in this run.

@@ -1,4 +1,4 @@
-//! What a run measures of one node, if its platform keeps statistics.
+//! The measurements of a run about one node, if its platform keeps statistics.
 //!
 //! All memory is allocated when the run starts; a tick only counts (law 12).
 //!

@@ -1,4 +1,4 @@
-//! Which values of parameters a run has taken over, and in which tick.
+//! The values of parameters that a run has taken over, with their ticks.
 
 use std::collections::VecDeque;
 

@@ -1,11 +1,11 @@
-//! What the parameters of a node have in common.
+//! The state that the parameters of a node share.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::log::ParamChanges;
 
-/// What the parameters of a node have in common.
+/// The state that the parameters of a node share.
 #[derive(Debug)]
 pub(super) struct NodeState {
     /// The node's name in its graph.

@@ -84,7 +84,7 @@ impl PlatformBuilder {
         self
     }
 
-    /// Which of the legal orders the simulator executes work in; with 0, the default, work executes at submission. See
+    /// The legal order in which the simulator executes work; with 0, the default, work executes at submission. See
     /// [`Policy::of_seed`](crate::driver::host::Policy::of_seed).
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = Some(seed);

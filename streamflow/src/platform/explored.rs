@@ -1,4 +1,4 @@
-//! Which platforms belong to a test that is explored: those above its simulator.
+//! The platforms that belong to a test that is explored: those above its simulator.
 
 use super::Platform;
 use crate::error::{Error, Result};

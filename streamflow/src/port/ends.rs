@@ -10,7 +10,7 @@ use crate::time::Timestamp;
 pub trait ReceivingEnd {
     /// The port's name.
     fn name(&self) -> &'static str;
-    /// Which messages wait for the next tick.
+    /// The messages that wait for the next tick.
     fn state(&self) -> InputState;
     /// How many messages wait.
     fn waiting(&self) -> usize;

@@ -1,4 +1,4 @@
-//! Which scheduler runs a graph: one thread, or workers.
+//! The scheduler that runs a graph: one thread, or workers.
 
 use super::event_based;
 use super::workers::Workers;

@@ -104,7 +104,7 @@ impl CudaGreenContextPool {
         self
     }
 
-    /// Which partition is the default one. Holoscan's `default_context_index`. Without this call it is the last one, as
+    /// The partition that is the default one. Holoscan's `default_context_index`. Without this call it is the last one, as
     /// in Holoscan: the leftover, if there is one. A partition that does not exist is a mistake.
     pub const fn default_context_index(mut self, index: usize) -> Self {
         self.default = Some(index);

@@ -1,4 +1,4 @@
-//! Which thread has the turn, as a choice of an exhaustive exploration.
+//! The thread that has the turn, as a choice of an exhaustive exploration.
 
 use std::sync::{Arc, OnceLock, Weak};
 

@@ -1,4 +1,4 @@
-//! Which edges count for a plan.
+//! The edges that count for a plan.
 
 use std::collections::HashMap;
 

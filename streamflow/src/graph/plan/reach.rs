@@ -1,4 +1,4 @@
-//! Which nodes follow which, over any number of edges.
+//! The nodes that follow a node, over any number of edges.
 
 /// For each node, the nodes that edges lead to from it, as bits.
 pub(super) struct Reach {

@@ -1,4 +1,4 @@
-//! Which waits of a tick others imply, and which nodes' records nobody needs.
+//! The waits of a tick that others imply, and the nodes whose records nobody needs.
 
 use super::PlannedChain;
 use super::edges::Edge;

@@ -4,7 +4,7 @@ use super::layout::{Layout, MOST, Side, Wanted, product};
 use crate::error::{Error, Result};
 use crate::memory::IntoShape;
 
-/// Which numbers are complex.
+/// The numbers that are complex.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::library) enum Kind {
     Complex,

@@ -18,7 +18,7 @@ pub(crate) mod sealed {
         const ZERO: Self;
         const ONE: Self;
 
-        /// What LAPACK compares to find a pivot: `|re| + |im|`.
+        /// The size that LAPACK compares to find a pivot: `|re| + |im|`.
         fn size(self) -> f64;
 
         /// Whether it, or a part of it, is a NaN.

@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use crate::library::solve::element::Factor;
 
-/// Which call computed a result, and how its statuses are read.
+/// The call that computed a result, and the reading of its statuses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Origin {
     /// The solver, for errors.

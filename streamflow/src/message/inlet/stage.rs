@@ -38,7 +38,7 @@ impl<T> Inlet<T> {
     }
 
     /// Decides which messages the next tick receives, as [`stage`](Self::stage) does, and visits the mark of that of each edge:
-    /// `None` for an edge without one. What a feedback edge carries is of an earlier tick, and is left out.
+    /// `None` for an edge without one. The message of a feedback edge is of an earlier tick, and is left out.
     pub(crate) fn heads(&mut self, visit: &mut dyn FnMut(Option<Mark>)) {
         self.hold();
         let edges = self.own().filter(|edge| !edge.is_feedback());

@@ -107,7 +107,7 @@ impl<T> Receiver<T> {
         self.edge.options.capacity
     }
 
-    /// Whether its edge carries messages into the next tick. Such a queue is no ring.
+    /// Whether its edge carries messages into the next tick. A queue that does is no ring.
     #[inline]
     pub(crate) fn is_feedback(&self) -> bool {
         !matches!(self.messages, Messages::Ring { .. }) && self.edge.options.feedback

@@ -22,7 +22,7 @@ pub struct Conditions {
     runs_without_messages: bool,
     /// When they were last checked, by the clock, if one of them needs the time.
     checked_at: Timestamp,
-    /// What they wait for, while they are checked.
+    /// The events for which they wait, while they are checked.
     waits: Waits,
     /// The condition that will never hold again in this run.
     ended: Option<usize>,

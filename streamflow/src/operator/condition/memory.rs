@@ -11,7 +11,7 @@ use crate::memory::{Allocator, MemoryAmount};
 pub(super) struct Memory {
     allocator: Allocator,
     amount: MemoryAmount,
-    /// What the allocator wakes, in a run.
+    /// The waker that the allocator calls, in a run.
     waker: Option<Waker>,
     /// Whether the allocator has been asked to wake it.
     waits: bool,

@@ -9,7 +9,7 @@ use crate::context::Waker;
 use crate::error::{Result, caught_as_error};
 use crate::time::Timestamp;
 
-/// What a [`Condition`] answers.
+/// The answer of a [`Condition`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Answer {
@@ -87,8 +87,8 @@ pub trait Condition: Send + 'static {
     /// Whether the node may run. Each pass of the scheduler asks, so this returns at once.
     fn check(&mut self, now: Timestamp) -> Answer;
 
-    /// A run begins. What changes the condition keeps a clone of `waker`, and calls it *after* each change: a scheduler
-    /// that sleeps does not see the change otherwise.
+    /// A run begins. The code that changes the condition keeps a clone of `waker`, and calls it *after* each change: a
+    /// scheduler that sleeps does not see the change otherwise.
     fn start(&mut self, waker: &Waker) {
         let _ = waker;
     }

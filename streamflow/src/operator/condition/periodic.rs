@@ -7,7 +7,7 @@ use super::term::{Lack, NodePorts, Situation, Term};
 use crate::error::Result;
 use crate::time::Timestamp;
 
-/// What `periodic` does when a tick comes late, so that the moments of later ones have passed.
+/// The policy of `periodic` for a tick that comes late, so that the moments of later ones have passed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CatchUp {
     /// `skip`: the next tick is at the first multiple of the interval that is still to come. Holoscan's

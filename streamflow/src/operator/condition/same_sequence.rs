@@ -1,8 +1,9 @@
 //! `#[when(same_sequence)]`: the messages that the next tick receives have equal sequence numbers.
 //!
 //! Ways of one source come together at the node, and each may drop messages. A message is *alone* if the next one of another
-//! way has a larger number: numbers grow on each way, so no partner will come. Such messages are dropped, oldest first,
-//! until the numbers are equal. Which ones are dropped depends on the messages that come, and not on when they come.
+//! way has a larger number: numbers grow on each way, so no partner will come. Messages without a partner are dropped,
+//! oldest first, until the numbers are equal. The messages that come decide which ones are dropped, and not the time at
+//! which they come.
 //!
 //! Messages whose data began at different nodes can't be compared: the tick that would receive them fails.
 //!

@@ -16,7 +16,7 @@ pub(super) struct Done {
     awaited: Awaited,
 }
 
-/// What is awaited.
+/// The awaited work.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Awaited {
     /// The stream that the message was sent on, up to the message.

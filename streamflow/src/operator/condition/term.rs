@@ -1,4 +1,4 @@
-//! What each kind of condition does.
+//! The behaviour of each kind of condition.
 
 use std::fmt;
 use std::time::Duration;
@@ -98,7 +98,7 @@ pub(super) trait Term: Send + fmt::Debug {
     /// The run has ended.
     fn stop(&mut self) {}
 
-    /// What it lacks, if it does not hold. It changes nothing.
+    /// The missing part, if the condition does not hold. The call changes nothing.
     fn lack(&self, ports: &NodePorts<'_>) -> Option<Lack>;
 
     /// Why it will never hold again. It is called after that was the answer.
@@ -114,7 +114,7 @@ pub(in crate::operator) struct Situation<'a> {
     pub(in crate::operator) now: Timestamp,
     /// How many ticks the node has done.
     pub(in crate::operator) tick: u64,
-    /// What the conditions wait for.
+    /// The events for which the conditions wait.
     pub(in crate::operator) waits: &'a mut Waits,
     /// Whether all conditions must hold: then a wait for one point is enough.
     pub(in crate::operator) needs_all: bool,
@@ -166,7 +166,7 @@ pub(super) fn find(ports: &[PortStatus], name: &str) -> Result<usize, String> {
     found.ok_or_else(|| format!("the operator has no port `{name}` of this direction"))
 }
 
-/// What a condition lacks.
+/// The missing part of a condition.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Lack {
     /// As the object of "waits for".

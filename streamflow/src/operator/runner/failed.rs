@@ -1,4 +1,4 @@
-//! What a node does after a failure, by its policy: it ends the run, goes on, or gets a fresh operator.
+//! The reaction of a node to a failure, by its policy: it ends the run, goes on, or gets a fresh operator.
 //!
 //! The tick that failed is over when the policy applies: its messages are gone, and `cx` counts it. A fresh operator is
 //! made when the node is ready for its next tick, and not before its wait is over. Until then the node has no operator
@@ -54,7 +54,7 @@ impl NodeRunner {
         self.conditions.as_ref().is_some_and(|conditions| conditions.pace())
     }
 
-    /// What to do after a failure. `next` is the node's next tick.
+    /// The reaction to a failure. `next` is the node's next tick.
     fn judge(&mut self, error: &Error, next: u64) -> Verdict {
         let is_sticky = self.cx.platform().driver().sticky_error().is_some();
         self.recovery.judge(error, (self.cx.tick(), next), self.cx.now(), is_sticky)

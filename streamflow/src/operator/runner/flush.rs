@@ -1,6 +1,6 @@
 //! The ticks of a node that call `flush`: they begin when the inputs have ended, which the scheduler finds.
 //!
-//! Such a tick goes through `NodeRunner::compute` as any other; these functions have what differs.
+//! A tick of `flush` goes through `NodeRunner::tick` as any other; these functions have the differences.
 
 use super::{Hooks, NodeRunner};
 use crate::error::{Failure, Result};
@@ -60,8 +60,8 @@ impl NodeRunner {
         Ok(())
     }
 
-    /// What a tick changed that has neither taken nor sent a message. Only the operator knows when its `flush` has something to
-    /// send.
+    /// The change by a tick that has neither taken nor sent a message. Only the operator knows when its `flush` has
+    /// something to send.
     #[inline]
     pub(super) fn idle(&self) -> Progress {
         if self.is_flushed_now() { Progress::Empty } else { self.idle }

@@ -1,4 +1,4 @@
-//! What a node is doing, for reports. It allocates.
+//! The state of a node, for reports. Making one allocates.
 
 use super::{Hooks, NodeRunner};
 use crate::operator::condition::{Conditions, NodePorts};

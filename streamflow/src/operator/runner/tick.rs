@@ -258,7 +258,7 @@ impl NodeRunner {
         self.end_step(hooks, Err(error), waits)
     }
 
-    /// A tick had nothing to send. What the node waits for now belongs to this pass.
+    /// A tick had nothing to send. The events for which the node waits now belong to this pass.
     #[inline(never)]
     fn was_empty(&mut self, hooks: &mut dyn Hooks, waits: &mut Waits) -> Result<Step, Box<Error>> {
         let may_tick = !self.has_ended() && self.may_tick(hooks);

@@ -1,5 +1,5 @@
-//! Which node runs next, on which worker, and which worker wakes up: a state machine without threads, clocks and
-//! atomics. [`Board`](super::board::Board) has it behind a lock.
+//! The choice of the node that runs next, of its worker, and of the worker that wakes up: a state machine without
+//! threads, clocks and atomics. [`Board`](super::board::Board) has it behind a lock.
 //!
 //! A node is *looked at* when something that it waits for may have changed. The look is `AnyNode::step`, which runs a
 //! tick if the node is ready for one. So a needless look does no harm, and the rules below only see to it that none is

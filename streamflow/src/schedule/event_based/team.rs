@@ -1,4 +1,4 @@
-//! What the workers of a run share.
+//! The state that the workers of a run share.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -23,7 +23,7 @@ use crate::stream::Point;
 use crate::sync::Arc;
 use crate::time::Timestamp;
 
-/// What the workers of a run share.
+/// The state that the workers of a run share.
 pub(super) struct Team<'r, 'g> {
     pub(super) board: Arc<Board>,
     /// Locked by the worker that holds the node, so that the lock is always free.
@@ -111,7 +111,7 @@ pub(super) struct Attends {
 
 pub(super) struct Asked {
     pub(super) ends: Box<Ends>,
-    /// Which nodes this worker has claimed.
+    /// The nodes that this worker has claimed.
     pub(super) claimed: Box<[bool]>,
 }
 

@@ -1,4 +1,4 @@
-//! Which nodes are flushed next.
+//! The nodes that are flushed next.
 //!
 //! The `flush` of a node is due if its inputs have ended: neither it nor a node before it, along edges that are no feedback, runs
 //! again, none before it is to be flushed first, and none is stuck. Then each of them is done, or waits for messages of such nodes.

@@ -4,7 +4,7 @@ use super::timing::Timing;
 use super::{Blocker, Graph};
 use crate::operator::{NodeStatus, UnmetCondition};
 
-/// Which nodes may wait for which, in any state of a run.
+/// The nodes for which a node may wait, in any state of a run.
 pub(in crate::schedule) struct Waits {
     /// By node, whether it is an attendant.
     pub(in crate::schedule) is_attendant: Box<[bool]>,
@@ -44,7 +44,7 @@ impl Waits {
     }
 }
 
-/// Which nodes of a graph may wait for which.
+/// For each node of a graph, the nodes for which it may wait.
 pub(in crate::schedule) fn waits(nodes: &[NodeStatus]) -> Waits {
     let graph = Graph::new(nodes);
     let timing = Timing::new(&graph);

@@ -1,4 +1,4 @@
-//! Which records of other streams a stream has waited for, as far as a fixed space holds them.
+//! The records of other streams that a stream has waited for, as far as a fixed space holds them.
 
 use crate::sync::{AtomicU64, Ordering};
 

@@ -42,7 +42,7 @@ use crate::error::Error;
 pub struct DlDevice {
     /// `DLDeviceType`: [`CPU`](Self::CPU), [`CUDA`](Self::CUDA), [`CUDA_HOST`](Self::CUDA_HOST), or another number.
     pub kind: i32,
-    /// Which one of its kind.
+    /// The number of the device among those of its kind.
     pub id: i32,
 }
 
