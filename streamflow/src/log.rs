@@ -69,7 +69,7 @@ impl Drop for Later {
 fn write_all() {
     HAS_LINES.set(false);
     for line in take() {
-        // This is a drop, and a subscriber that panics keeps no other line back. Its panic has been printed.
+        // The lines are written in a drop, and a subscriber that panics keeps no other line back. Its panic has been printed.
         let _panicked = caught(line);
     }
 }

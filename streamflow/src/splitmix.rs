@@ -40,7 +40,7 @@ mod tests {
 
     #[test]
     fn the_numbers_of_a_seed_never_change() {
-        // Those of Vigna's C program, `splitmix64.c`.
+        // The numbers of Vigna's C program, `splitmix64.c`.
         let mut random = SplitMix::new(1_234_567);
         let drawn = [(); 3].map(|()| random.bits());
         assert_eq!(

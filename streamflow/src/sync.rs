@@ -1,6 +1,6 @@
 //! The atomics, the locks and the thread-local variables of the code that threads share.
 //!
-//! They are those of the standard library, and of the crates `spin` and `boxcar`. Under `--cfg loom` they are those of
+//! The types are those of the standard library, and of the crates `spin` and `boxcar`. Under `--cfg loom` they are those of
 //! [loom](https://docs.rs/loom), which executes a model in every interleaving of its threads, and with every value that a
 //! load may read. `tests/models` compiles the files that use this module in that way; the library as a whole is never
 //! compiled so.

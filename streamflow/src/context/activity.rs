@@ -14,11 +14,11 @@ pub enum Activity {
     NotStarted,
     /// Its `start` runs.
     Starting,
-    /// It is between two ticks, and the scheduler will check it again.
+    /// The node is between two ticks, and the scheduler will check it again.
     Idle,
-    /// It waits for a message, or for room at an output.
+    /// The node waits for a message, or for room at an output.
     Blocked,
-    /// It waits for a stream, a moment, or another thread.
+    /// The node waits for a stream, a moment, or another thread.
     Waiting,
     /// Its `compute` runs.
     Computing,
@@ -26,7 +26,7 @@ pub enum Activity {
     Stopping,
     /// The run has ended, and waits for the work of the node's streams.
     Synchronizing,
-    /// It will not run again in this run.
+    /// The node will not run again in this run.
     Done,
     /// A hook failed.
     Failed,

@@ -81,13 +81,13 @@ pub(crate) enum StopSource {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RunPhase {
-    /// It runs, or sleeps until a node can run.
+    /// The run goes on, or sleeps until a node can run.
     Active,
-    /// It was asked to pause: no node begins a tick.
+    /// The run was asked to pause: no node begins a tick.
     Paused,
-    /// It was asked to stop: the tick that runs finishes, then the `stop` hooks are called.
+    /// The run was asked to stop: the tick that runs finishes, then the `stop` hooks are called.
     Stopping,
-    /// It has ended.
+    /// The run has ended.
     Over,
 }
 

@@ -20,7 +20,7 @@ const SEVERAL: u64 = u64::MAX - 2;
 /// made when a consumer needs it.
 #[derive(Debug, Clone)]
 pub struct SingleStream {
-    /// One of the constants above, or the number of the only stream.
+    /// A constant from above, or the number of the only stream.
     only: Arc<AtomicU64>,
 }
 

@@ -4,11 +4,11 @@
 /// Where an operator's internal stream may come from. The first stream that is found is used from then on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StreamPolicy {
-    /// It may be allocated from the operator's pool.
+    /// The stream may be allocated from the operator's pool.
     pub allocate: bool,
-    /// It may be the first stream that comes with a message.
+    /// The stream may be the first one that comes with a message.
     pub adopt: bool,
-    /// It may be the default stream, when no message comes with one.
+    /// The stream may be the default stream, when no message comes with a stream.
     pub or_default: bool,
     /// The default stream waits for the internal stream.
     pub sync_to_default: bool,

@@ -25,7 +25,7 @@ pub struct BodyFailure {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BodyProblem {
-    /// They write different values.
+    /// The two bodies write different values.
     Differ(BodyDifference),
     /// A body can't be compiled or launched, or fails when it runs; or the kernel refuses the input.
     Failed {

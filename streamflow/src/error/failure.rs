@@ -55,7 +55,7 @@ pub type Result<T = (), E = Failure> = std::result::Result<T, E>;
 /// # }
 /// ```
 ///
-/// It is not itself a [`std::error::Error`]: Rust would then permit no conversion from every error. It dereferences to
+/// A failure is not itself a [`std::error::Error`]: Rust would then permit no conversion from every error. It dereferences to
 /// the error that it holds. `?` converts it to an [`Error`], and to a `Box<dyn std::error::Error>`.
 #[derive(Clone)]
 pub struct Failure(Arc<dyn StdError + Send + Sync>);

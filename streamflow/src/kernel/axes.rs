@@ -27,11 +27,11 @@ const NAMES: [&str; 3] = ["x", "y", "z"];
 /// The axes along which a CUDA body reads the place of its thread, as far as its text tells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Axes {
-    /// Those whose index the body contains.
+    /// The axes whose index the body contains.
     indices: [bool; 3],
-    /// Those along which the body may read the place of its thread in the block.
+    /// The axes along which the body may read the place of its thread in the block.
     threads: [bool; 3],
-    /// Those along which the body may read the place of its block.
+    /// The axes along which the body may read the place of its block.
     blocks: [bool; 3],
     /// Whether the body declares dynamic shared memory.
     has_extern: bool,

@@ -144,7 +144,7 @@ impl Nvrtc {
         if let Some(builtins) = &found.builtins {
             // SAFETY: NVIDIA's library; its initialisers have no preconditions.
             match unsafe { Library::new(builtins) } {
-                // It stays loaded: NVRTC finds it by its name when it compiles.
+                // The library stays loaded: NVRTC finds it by its name when it compiles.
                 Ok(library) => std::mem::forget(library),
                 Err(error) => return Err(cause(error)),
             }

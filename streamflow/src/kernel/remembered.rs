@@ -28,8 +28,8 @@ pub(super) struct Checked<'a> {
 
 /// One remembered launch, or none. Each thread has its own, so that it is read and written without a lock.
 ///
-/// It is never wrong: a kernel stays loaded while its driver lives, a platform's number is never given to another one, and
-/// the grid is compared with all of its parts.
+/// A remembered launch is never wrong: a kernel stays loaded while its driver lives, a platform's number is never given
+/// to another one, and the grid is compared with all of its parts.
 // In this order: the first line has what is compared.
 #[repr(C, align(64))]
 struct Place {

@@ -53,7 +53,7 @@ pub struct DownloadFuture<T: Element> {
     pending: Option<(Download<T>, Awaiting)>,
 }
 
-/// So that asynchronous code can await a download:
+/// Asynchronous code can await a download:
 ///
 /// ```
 /// # use streamflow::prelude::*;

@@ -225,7 +225,7 @@ impl Block {
         self.claims.latest().map(Point::stream)
     }
 
-    /// One of the latest uses.
+    /// A use among the latest.
     pub(super) fn last_use(&mut self) -> Option<Point> {
         self.claims.latest()
     }

@@ -164,7 +164,7 @@ impl Claims {
         self.uses.get_mut().try_for_each(visit)
     }
 
-    /// One of the latest uses.
+    /// A use among the latest.
     pub(super) fn latest(&mut self) -> Option<Point> {
         self.uses.get_mut().latest_first().next()
     }

@@ -14,8 +14,8 @@ pub(crate) const TRUSTED: Trusted = Trusted(());
 /// Memory of a device that copies read: [`CudaStream::copy`](crate::CudaStream::copy),
 /// [`CudaStream::download`](crate::CudaStream::download) and the others.
 ///
-/// It may have gaps: a [`PitchedTensor`](super::PitchedTensor), or a [`TensorView`] of a part of a tensor. Of those each row,
-/// a run of the last dimension, is copied at once.
+/// The operand may have gaps: a [`PitchedTensor`](super::PitchedTensor), or a [`TensorView`] of a part of a tensor. Of
+/// those each row, a run of the last dimension, is copied at once.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not memory of a device that can be copied",
     label = "not a tensor, a buffer or a view",
@@ -188,5 +188,5 @@ macro_rules! slices {
         })?
     )*};
 }
-// So that a buffer can be passed directly, like a tensor.
+// With this impl a buffer can be passed directly, like a tensor.
 slices!(Buffer<T>: CopyTarget, View<'_, T>:, ViewMut<'_, T>: CopyTarget);

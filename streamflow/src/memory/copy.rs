@@ -343,7 +343,7 @@ struct Side<'a> {
     strides: Option<Strides>,
     /// Whether nothing but padding is between the elements.
     is_alone: bool,
-    /// It may be on another device than the stream.
+    /// Whether the memory may be on another device than the stream.
     peer: bool,
 }
 

@@ -5,9 +5,9 @@ use super::limits::{MemoryLimits, granules};
 /// How much memory a tick needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MemoryAmount {
-    /// So many bytes: of one tensor or buffer, or in a block pool of as many blocks.
+    /// This number of bytes: of one tensor or buffer, or in a block pool of as many blocks.
     Bytes(u64),
-    /// So many blocks of a block pool.
+    /// This number of blocks of a block pool.
     Blocks(u64),
 }
 

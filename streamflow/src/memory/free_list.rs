@@ -17,7 +17,7 @@ pub(super) struct FreeList<P> {
     most: usize,
 }
 
-/// So many others may be without blocks.
+/// The number of other sizes that may be without blocks.
 const FEW: usize = 64;
 
 /// How many sizes are compared for the one with the most blocks. It only decides which stream the driver is queried about.
@@ -28,10 +28,10 @@ const COMPARED: usize = 16;
 #[repr(C)]
 pub(super) struct SizeClass<P> {
     bytes: u64,
-    /// So many of the first blocks [need no wait](super::reuse) on the stream of this list. That stays true, also where the
+    /// The number of first blocks that [need no wait](super::reuse) on the stream of this list. That stays true, also where the
     /// clock that has shown it forgets.
     ready: usize,
-    /// Those that are ready, and then the oldest first.
+    /// The blocks that are ready, and then the others, the oldest first.
     pub(super) blocks: VecDeque<Box<PooledBlock<P>>>,
     /// The free blocks of replayed ticks, once there are any.
     pub(super) sets: Option<Box<Sets<Box<PooledBlock<P>>>>>,

@@ -9,10 +9,10 @@ use crate::sync::{AtomicU64, Ordering};
 /// The only write of a block, and whether the memory was read since. Empty if there are several writes, or if the numbers
 /// are too large for a word: then an access takes the lock.
 ///
-/// It changes under the block's lock, and is read without it. An access borrows the memory, and passing that borrow between
-/// threads orders the threads. So an access sees all conflicting uses of the same elements, which ended before. It may
-/// miss another thread's use of *other* elements, which it need not wait for; [`covers`](Self::covers) says why no use is
-/// lost either.
+/// The word changes under the block's lock, and is read without it. An access borrows the memory, and passing that
+/// borrow between threads orders the threads. So an access sees all conflicting uses of the same elements, which ended
+/// before. It may miss another thread's use of *other* elements, which it need not wait for; [`covers`](Self::covers)
+/// says why no use is lost either.
 #[derive(Debug)]
 pub(super) struct PackedLastWrite(AtomicU64);
 

@@ -16,8 +16,8 @@ use crate::stream::CudaStream;
 /// Copies from and to it run on a stream while the host goes on. The host reads it only when all
 /// copies *to* it are complete, and writes it only when all copies are. Dropping it does not wait.
 ///
-/// It derefs to [`PinnedSlice`], as a [`Buffer`](super::Buffer) does to a [`DeviceSlice`](super::DeviceSlice): so all that
-/// it can do, a part of it can do, too.
+/// A `Pinned` derefs to [`PinnedSlice`], as a [`Buffer`](super::Buffer) does to a [`DeviceSlice`](super::DeviceSlice):
+/// so all that it can do, a part of it can do, too.
 ///
 /// # A source that uploads
 /// A source of frames from the host, for example of a camera, takes new memory in each tick. The memory is pooled: a
@@ -96,7 +96,7 @@ impl<T: Element> Pinned<T> {
         Self::with_block(owner, len)
     }
 
-    /// So many elements, at the start of a block.
+    /// This number of elements, at the start of a block.
     ///
     /// # Errors
     /// [`Error::Shape`](crate::Error::Shape) when the block is smaller.

@@ -40,7 +40,7 @@ use crate::stream::{Awaited, StreamTable};
 /// Uses are noted for the memory as a whole: the host waits for copies of other parts, too, and copies of several parts on
 /// several streams come one after the other unless they only read.
 ///
-/// It is unsized, so that two of them can't be swapped while their owners stay in place.
+/// The type is unsized, so that two of them can't be swapped while their owners stay in place.
 #[repr(C)]
 pub struct PinnedSlice<T, U: ?Sized = [()]> {
     block: NonNull<PooledBlock<PinnedPool>>,
@@ -60,7 +60,7 @@ unsafe impl<T: Element, U: ?Sized> Send for PinnedSlice<T, U> {}
 unsafe impl<T: Element, U: ?Sized> Sync for PinnedSlice<T, U> {}
 
 impl<T: Element> StoredPinned<T> {
-    /// So many elements at the start of a block, whose owner the caller keeps as long as the slice.
+    /// This number of elements at the start of a block, whose owner the caller keeps as long as the slice.
     ///
     /// # Errors
     /// [`Error::Shape`](crate::Error::Shape) when the block is smaller.

@@ -39,8 +39,8 @@ pub(super) trait HostPool: Any + Send + Sync {
     fn give_back_free(&self, keep: u64) -> Result<u64>;
 }
 
-/// So many free page-locked bytes of a device stay after a run, so that a program of short runs with small downloads need
-/// not make their memory again in each.
+/// The number of free page-locked bytes of a device that stay after a run, so that a program of short runs with small
+/// downloads need not make their memory again in each.
 const KEPT_AFTER_A_RUN: u64 = 16 << 20;
 
 /// The pools of a platform, by device. They are beside its streams, and own none of the pools: a pool owns the table of
@@ -69,7 +69,7 @@ pub struct Trimmed {
 }
 
 impl Pools {
-    /// Those of the platform of a table.
+    /// The pools of the platform of a table.
     pub(crate) fn of(table: &StreamTable) -> &Self {
         table.beside(|| {
             let devices = table.driver().device_count();

@@ -24,7 +24,7 @@ const SETS: usize = 8;
 /// How many streams of a chain are followed at once. The next time it goes on from there.
 const HOPS: usize = 128;
 
-/// So many of the latest blocks are not queried about, or a quarter of them: they were dropped just now. More would be
+/// The number of latest blocks that are not queried about, or a quarter of them: they were dropped just now. More would be
 /// records that no ring holds any more.
 const LATEST: usize = 8;
 

@@ -117,7 +117,7 @@ impl MemoryPool {
             if about == own {
                 late.add_unordered_uses(timeline, &mut points);
             } else {
-                // It comes after the other ones.
+                // This query comes after the other ones.
                 points.extend(late.last_use());
             }
         }
@@ -168,7 +168,7 @@ impl MemoryPool {
     fn are_complete(&self, points: &[Point]) -> bool {
         points.iter().all(|point| match self.table.is_complete(*point) {
             Ok(is_complete) => is_complete,
-            // This was reported when it was met.
+            // The error was reported when it was met.
             Err(DriverError::Sticky { .. }) => false,
             Err(error) => {
                 report_in_drop("querying the uses of free memory", Err(error));

@@ -119,7 +119,7 @@ impl MemoryPool {
         state.usage.reserved += bytes;
         self.count_use(&mut state.usage, timeline);
         drop(state);
-        // So that the driver can reuse their memory for the new block.
+        // The driver can then reuse their memory for the new block.
         let released = self.release_each(to_release);
         let bound = timeline.bind();
         drop((alone, held));
@@ -192,8 +192,8 @@ impl MemoryPool {
         let mut rounds = 0;
         let made = self.release_and_allocate(bytes, allocate, &mut rounds);
         if rounds > 0 || made.is_ok() {
-            // It is rare and blocks the host, so it is logged: without the mutex, since what logs is the user's code. In 0
-            // rounds another thread had released the memory.
+            // The release is rare and blocks the host, so it is logged: without the mutex, since what logs is the user's
+            // code. In 0 rounds another thread had released the memory.
             let (device, made) = (self.device(), made.is_ok());
             tracing::warn!(%device, bytes, rounds, made, "out of memory: tried again when free memory was released");
         }
@@ -254,7 +254,7 @@ impl DevicePool for MemoryPool {
         (self.name().to_owned(), state.used(), state.free_bytes)
     }
 
-    /// It holds the mutex as long as it queues, and not while the device executes the frees.
+    /// The thread holds the mutex as long as it queues, and not while the device executes the frees.
     fn queue_frees(&self) -> (Result<u64>, QueuedFrees) {
         let held = lock::hold();
         let alone = locked(&self.releasing);

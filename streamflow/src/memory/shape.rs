@@ -24,11 +24,11 @@ pub struct Shape(Numbers);
 #[repr(C)]
 struct Numbers {
     rank: u8,
-    /// Those after `rank` mean nothing.
+    /// The numbers after `rank` mean nothing.
     each: [usize; MAX_RANK],
 }
 
-/// So many numbers are copied at any rank: most shapes have no more.
+/// The number of sizes that are copied at any rank: most shapes have no more.
 const FEW: usize = 2;
 
 impl Numbers {

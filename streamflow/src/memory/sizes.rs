@@ -4,7 +4,7 @@
 //! Each power of two has [`PER_DOUBLING`] sizes, and from 16 MiB on each multiple of [`MOST_WASTE`] is one. So less than an
 //! eighth of a block is unused, and less than 2 MiB; CUDA's driver takes memory from the system in portions of that size.
 
-/// So many sizes for each power of two.
+/// The number of sizes for each power of two.
 const PER_DOUBLING: u64 = 8;
 
 /// Less than this many bytes of a block are unused.

@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 /// [`Buffer`](super::Buffer), [`Tensor`](super::Tensor), [`View`] and [`ViewMut`] deref to it, and
 /// kernels take `&DeviceSlice<T>` and `&mut DeviceSlice<T>`. The host can't read it: download it.
 ///
-/// It is unsized, so that two of them can't be swapped while their owners stay in place:
+/// The type is unsized, so that two of them can't be swapped while their owners stay in place:
 /// ```compile_fail
 /// # use streamflow::Buffer;
 /// # use streamflow::memory::DeviceSlice;

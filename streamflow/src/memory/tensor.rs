@@ -13,7 +13,7 @@ use crate::stream::CudaStream;
 /// An array in device memory with a shape: owned, dense, the last dimension varying fastest. Made by
 /// [`Platform::tensor`](crate::Platform::tensor).
 ///
-/// It derefs to the [`DeviceSlice`] of its elements, so it can be passed to kernels directly. Parts
+/// A tensor derefs to the [`DeviceSlice`] of its elements, so it can be passed to kernels directly. Parts
 /// and transposed forms are [`TensorView`]s.
 pub struct Tensor<T: Element> {
     /// Their block has the shape, too.

@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 
 /// Part of a tensor, perhaps with gaps or its dimensions in another order.
 ///
-/// It is not a [`DeviceSlice`]: a kernel that takes a slice would read the wrong elements. A kernel takes it as a
+/// A view is not a [`DeviceSlice`]: a kernel that takes a slice would read the wrong elements. A kernel takes it as a
 /// [`Strided`](crate::kernel::Strided). A view without gaps becomes a slice by [`as_contiguous`](Self::as_contiguous).
 #[derive(Clone, Copy)]
 #[must_use = "a view does nothing by itself"]

@@ -27,7 +27,7 @@ use crate::time::Timestamp;
 
 /// The queues and the messages behind an input, by the message's type alone.
 ///
-/// It is one part of an [`Input`](crate::port::Input), which adds the port.
+/// An inlet is one part of an [`Input`](crate::port::Input), which adds the port.
 // In this order: a tick of most nodes uses the first fields alone.
 #[derive(Debug)]
 #[repr(C)]
@@ -76,7 +76,7 @@ pub enum Handled {
     Taken,
     /// Nothing: it was neither received, left nor discarded.
     Untouched,
-    /// It was received in a batch that its edge can't hold.
+    /// The messages were received in a batch that the edge can't hold.
     Oversized,
 }
 
@@ -150,7 +150,7 @@ impl<T> Inlet<T> {
         self.own().map(Receiver::status).collect()
     }
 
-    /// Those of its edges that have these numbers [give way](Receiver::give_way).
+    /// The edges with these numbers [give way](Receiver::give_way).
     pub(crate) fn give_way(&self, edges: &[usize]) {
         self.own().filter(|edge| edge.is_one_of(edges)).for_each(Receiver::give_way);
     }

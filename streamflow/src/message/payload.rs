@@ -11,7 +11,7 @@ use crate::stream::Point;
 pub enum Payload<T> {
     /// The consumer becomes its only owner.
     One(T),
-    /// It may have other owners.
+    /// The message may have other owners.
     Many(Shared<T>),
 }
 

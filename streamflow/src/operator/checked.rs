@@ -84,7 +84,7 @@ impl<T: Message> PortOf<T> {
 
 /// The answer for a type that is no message.
 pub trait Otherwise {
-    /// It is no device data.
+    /// The type is no device data.
     const IS_DEVICE_DATA: bool = false;
 }
 

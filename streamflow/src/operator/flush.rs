@@ -128,8 +128,8 @@ pub trait Flush: Operator {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
 pub enum Flushed {
-    /// It has more: `flush` is called again, in a further tick. No `run_for` counts these ticks, so an operator that always
-    /// returns this goes on until the run is stopped.
+    /// The operator has more: `flush` is called again, in a further tick. No `run_for` counts these ticks, so an
+    /// operator that always returns this goes on until the run is stopped.
     More,
     /// The operator holds nothing back any more. The messages that this tick has emitted are sent.
     Done,

@@ -40,7 +40,7 @@ pub struct NodeOptions<'a> {
 }
 
 impl<'a> NodeOptions<'a> {
-    /// Those of a node without other attributes than `#[streams(…)]`.
+    /// The options of a node without other attributes than `#[streams(…)]`.
     #[must_use]
     pub fn plain(
         streams: NodeStreams<'a>,

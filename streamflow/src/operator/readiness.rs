@@ -3,16 +3,16 @@
 /// Whether a node can run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Readiness {
-    /// It can run.
+    /// The node can run.
     Ready,
-    /// It can run when something outside of the graph has happened: a stream has reached a point, a moment has come, or
+    /// The node can run when an event outside of the graph has happened: a stream has reached a point, a moment has come, or
     /// another thread has changed something. The [`Waits`](super::Waits) say what.
     Waiting,
     /// A message is missing at an input, or room at an output, for the operator or for a condition.
     Blocked,
-    /// It has dropped messages that have no partner, and did not look further. Their producers may go on.
+    /// The node has dropped messages that have no partner, and did not look further. Their producers may go on.
     Dropped,
-    /// It will not run again.
+    /// The node will not run again.
     Done,
 }
 
@@ -21,13 +21,13 @@ pub enum Readiness {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(usize)]
 pub enum Step {
-    /// It has run, and changed something; or it has dropped messages.
+    /// The node has run, and changed something; or it has dropped messages.
     Changed,
-    /// It is not ready, or has run and changed nothing.
+    /// The node is not ready, or has run and changed nothing.
     Nothing,
-    /// It could run, but the run is paused or ends.
+    /// The node could run, but the run is paused or ends.
     Interrupted,
-    /// It could run, but the time of the run is over.
+    /// The node could run, but the time of the run is over.
     TimeOver,
 }
 
@@ -35,7 +35,7 @@ pub enum Step {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(usize)]
 pub enum Progress {
-    /// It took a message, sent one, or ended its node.
+    /// The tick took a message, sent one, or ended its node.
     Changed,
     /// Nothing: the next tick would do the same, unless another node changes something.
     Unchanged,

@@ -83,7 +83,7 @@ impl Platform {
     /// and in those of its [allocators](Self::allocator), and page-locked memory. It returns how many bytes that were.
     /// Memory in use stays, and so does memory of other platforms.
     ///
-    /// It blocks until the device is done with that memory, and giving page-locked memory back synchronises the device:
+    /// The call blocks until the device is done with that memory, and giving page-locked memory back synchronises the device:
     /// it is for a pause, and not for a tick. Nobody needs it against an error: an allocation for which there is no
     /// memory gives free memory back itself.
     ///

@@ -27,7 +27,7 @@ impl RunInProgress {
     /// # Errors
     /// The driver's.
     pub(crate) fn give_back(&self) -> Result<()> {
-        // One that begins just now makes its memory again.
+        // A run that begins just now makes its memory again.
         let is_alone = self.0.0.runs.0.load(Ordering::Relaxed) == 1;
         if is_alone { Pools::end_of_run(&self.0.0.table) } else { Ok(()) }
     }

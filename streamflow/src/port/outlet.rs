@@ -15,7 +15,7 @@ use crate::stream::CudaStream;
 
 /// The queues and the message behind an output, by the message's type alone.
 ///
-/// It is one part of an [`Output`](super::Output), which adds the port.
+/// An outlet is one part of an [`Output`](super::Output), which adds the port.
 // In this order: a tick of most nodes uses the first fields alone.
 #[repr(C)]
 pub struct Outlet<T: Message> {

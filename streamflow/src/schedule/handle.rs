@@ -25,8 +25,8 @@ impl RunHandle {
     /// Pauses the run: the tick that runs finishes, and no other begins before [`resume`](Self::resume). What is queued
     /// on devices goes on, and so does time: a timer that is due meanwhile is late. A second call changes nothing.
     ///
-    /// This returns at once, so a tick may still run. [`report`](Self::report) after it waits for the end of that tick: when
-    /// it returns, the pause has taken effect.
+    /// The call returns at once, so a tick may still run. [`report`](Self::report) after it waits for the end of that
+    /// tick: when it returns, the pause has taken effect.
     ///
     /// # Errors
     /// [`Error::RunOver`](crate::Error::RunOver) if the run is over or is being stopped.

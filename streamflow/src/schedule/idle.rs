@@ -35,11 +35,11 @@ pub(super) const LONG: Duration = Duration::from_secs(3600);
 /// The next action of a thread that waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Rest {
-    /// It checks again at once.
+    /// The thread checks again at once.
     Again,
-    /// It has moved a simulated clock, and checks again.
+    /// The thread has moved a simulated clock, and checks again.
     Advanced,
-    /// It sleeps, at most for so long.
+    /// The thread sleeps, at most for so long.
     Sleep(Duration),
 }
 

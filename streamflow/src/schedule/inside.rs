@@ -7,7 +7,7 @@ use std::ptr;
 use crate::context::RunControl;
 
 thread_local! {
-    // It is gone where the destructors of a thread run, and a graph may run there: such a thread is inside of no run.
+    // The variable is gone where the destructors of a thread run, and a graph may run there: such a thread is inside of no run.
     /// The addresses of the runs' controls, the innermost last.
     static RUNS: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
 }

@@ -259,7 +259,7 @@ pub enum DropReason {
     /// A tick of the consumer failed before it took them, and its policy is `skip` or `restart`: they are dropped with the
     /// messages that it had taken, so that those of several inputs stay together.
     TickFailed,
-    /// They waited when the run ended.
+    /// The messages waited when the run ended.
     RunEnded,
 }
 

@@ -37,7 +37,7 @@ struct Tasks {
 /// A task that waits.
 #[derive(Debug)]
 struct Waiting {
-    /// That of its [`Awaiting`].
+    /// The number of its [`Awaiting`].
     number: u64,
     point: Point,
     task: Waker,

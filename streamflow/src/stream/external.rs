@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 /// such streams: `set_cuda_stream` with one logs an error and goes on without order. The
 /// [table](crate::stream#the-types-of-streams) has the other types of streams.
 ///
-/// It derefs to [`CudaStream`], so that launches and copies on it are ordered by their data like all
+/// An external stream derefs to [`CudaStream`], so that launches and copies on it are ordered by their data like all
 /// others. Work that its owner queues on it directly is ordered by points, in both directions:
 /// [`record`](CudaStream::record) on one stream and [`wait`](CudaStream::wait) on the other; or by events of its own,
 /// [`wait_for_event`](CudaStream::wait_for_event) and [`record_event`](CudaStream::record_event).

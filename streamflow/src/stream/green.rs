@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 /// Describes how a device's multiprocessors (SMs) are divided, and divides none. Holoscan's `CudaGreenContextPool`. The live
 /// partitions are [`GreenContexts`].
 ///
-/// It is a plain value, like [`CudaStreamPool`](crate::CudaStreamPool), whose streams are placed on a partition with
+/// A description is a plain value, like [`CudaStreamPool`](crate::CudaStreamPool), whose streams are placed on a partition with
 /// [`on`](crate::CudaStreamPool::on). The partitions are made together with the first pool on them, and stay while the
 /// platform lives. Descriptions with the same device, coscheduling and sizes are one division. A different description
 /// divides the whole device again, so that its partitions *share* multiprocessors with the first ones: use one
@@ -177,7 +177,7 @@ impl CudaGreenContextPool {
             == (other.device, other.coscheduling, other.sizes)
     }
 
-    /// One of the partitions, numbered from 0. Holoscan's `CudaGreenContext` with an `index`. A stream pool on a partition
+    /// A partition, numbered from 0. Holoscan's `CudaGreenContext` with an `index`. A stream pool on a partition
     /// that does not exist is a mistake.
     pub const fn context(self, index: usize) -> CudaGreenContext {
         CudaGreenContext { pool: self, which: Which::Partition(index) }

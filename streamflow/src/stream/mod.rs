@@ -93,7 +93,7 @@ type OneThreadAtATime = [&'static mut dyn OneThreadAtATimeKeepAnOnStream; 0];
 /// A CUDA stream that a program owns: an in-order queue of work on one device. The [table](self#the-types-of-streams)
 /// has the other types of streams.
 ///
-/// It comes from a [`StreamPool`] and returns there when it is dropped, without waiting: work that
+/// A stream comes from a [`StreamPool`] and returns there when it is dropped, without waiting: work that
 /// is still queued executes, and the work of its next owner is queued behind that. It may move to
 /// another thread, but two threads can't queue work on it at the same time, because the order
 /// between them would be undefined.

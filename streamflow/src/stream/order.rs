@@ -104,7 +104,7 @@ impl Timeline {
         if !other.is_known_complete(number) {
             return self.wait_for_record(other, number);
         }
-        // This thread or another one found it complete.
+        // A thread, perhaps this one, found it complete.
         other.rely(table, number, Some(self));
         self.seen.note_complete(stream, number);
         Ok(())

@@ -8,7 +8,7 @@ use crate::error::const_text::Text;
 /// Describes a pool of streams, and has none: device, flags, priority, and how many. Holoscan's `CudaStreamPool`. The live
 /// pool is a [`StreamPool`](crate::stream::StreamPool).
 ///
-/// It is a plain value, so that a graph can name it in a `const` and count its operators' streams against it while
+/// A description is a plain value, so that a graph can name it in a `const` and count its operators' streams against it while
 /// compiling. In a `let` of a graph it is made from the graph's parameters.
 /// [`Platform::stream_pool`](crate::Platform::stream_pool) makes the live pool.
 ///

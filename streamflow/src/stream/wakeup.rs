@@ -149,7 +149,7 @@ mod tests {
             assert_eq!(bench.raised_by(&first), 2, "seed {seed}");
             // Nothing is queued again for what is watched.
             assert_eq!((bench.raised_by(&first), bench.calls_to_the_host()), (0, 2));
-            // One of two goes on to the next point.
+            // A watcher, of two, goes on to the next point.
             assert_eq!(bench.raised_by(&[first[1], a.record().unwrap()]), 1, "seed {seed}");
             assert_eq!(bench.wakeup.watchers.len(), 2);
             // A device's points are watched by a stream of that device.

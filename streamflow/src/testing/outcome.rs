@@ -10,9 +10,9 @@ use crate::error::{Error, Result};
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use = "a test that was skipped has shown nothing: print the outcome"]
 pub enum Outcome {
-    /// It ran: what was tried.
+    /// The test ran: what was tried.
     Passed(String),
-    /// It could not run: what is missing, and what to do.
+    /// The test could not run: what is missing, and what to do.
     Skipped(String),
 }
 

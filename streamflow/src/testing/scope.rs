@@ -51,7 +51,7 @@ where
     thread::scope(|inner| {
         let current = turns::current();
         let number = current.as_ref().map_or(0, turns::Thread::new_scope);
-        // It must live as long as its threads, and the compiler accepts no value of this closure for that.
+        // The value must live as long as its threads, and the compiler accepts no value of this closure for that.
         let scope: &Scope<'_, '_> = Box::leak(Box::new(Scope { inner, number }));
         // Also when `body` panics: the threads that are waited for then need the turn.
         let _wait = current.map(|me| WaitForAll { me, number });

@@ -10,7 +10,7 @@ use crate::operator::NodeFacts;
 pub(crate) enum Wait {
     /// Nothing: the edge carries host data.
     None,
-    /// It waits for the producer's record.
+    /// The stream waits for the producer's record.
     Made,
     /// Nothing: the producer is on the same stream.
     SameStream,

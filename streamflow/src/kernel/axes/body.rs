@@ -2,7 +2,7 @@
 
 use super::{Axes, INDICES};
 
-/// So many bytes of a body are looked at: the compiler reports constants that take long to compute.
+/// The number of bytes of a body that are looked at: the compiler reports constants that take long to compute.
 const MOST: usize = 64 << 10;
 
 /// CUDA's own variables with the place of a thread, which have a member for each axis.

@@ -37,7 +37,7 @@ impl<T: Element> Elements<'_, T> {
         unsafe { self.first.add(place).read() }
     }
 
-    /// So many elements, which follow each other.
+    /// This number of elements, which follow each other.
     ///
     /// # Panics
     /// If the last one is after the last element.

@@ -14,8 +14,8 @@ use std::str::FromStr;
 /// assert_eq!(algorithm.workspace(), 0);
 /// ```
 ///
-/// It is for one version of cuBLASLt, one model of GPU, one product, and operands that are aligned at least as well. A plan
-/// checks that when it [gets it back](super::Planner::algorithm). On the simulator the text is `simulator`.
+/// An algorithm is for one version of cuBLASLt, one model of GPU, one product, and operands that are aligned at least as
+/// well. A plan checks that when it [gets it back](super::Planner::algorithm). On the simulator the text is `simulator`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Algorithm(pub(in crate::library) Option<Chosen>);
 
@@ -52,7 +52,7 @@ impl Chosen {
 }
 
 impl Algorithm {
-    /// That of the simulator.
+    /// The algorithm of the simulator.
     pub(super) const SIMULATOR: Self = Self(None);
 
     /// How many bytes of work area it needs.

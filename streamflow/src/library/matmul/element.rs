@@ -18,7 +18,7 @@ pub(in crate::library) mod sealed {
         const ZERO: Self::Scale;
         /// CUDA's `cudaDataType` of the elements.
         const DATA_TYPE: i32;
-        /// That of `Scale`.
+        /// CUDA's `cudaDataType` of `Scale`.
         const SCALE_TYPE: i32;
         /// cuBLAS's `cublasComputeType_t`, without fast modes.
         const COMPUTE: i32;

@@ -50,7 +50,7 @@ pub fn multiply<T: MatmulElement>(
 /// The product of two matrices on the host: both are uploaded, multiplied on the device, and the result is downloaded.
 /// Blocks the host until it is there. `a` is `m` x `k` and `b` `k` x `n`, in rows; their shapes are `[m, k]` and `[k, n]`.
 ///
-/// It works on the operator's [internal stream](ExecutionContext::internal_stream). It is for what is computed once, in
+/// The call works on the operator's [internal stream](ExecutionContext::internal_stream). It is for what is computed once, in
 /// `start` say.
 ///
 /// # Errors

@@ -15,9 +15,9 @@ use crate::stream::CudaStream;
 
 /// A generator of random numbers, Philox4x32-10, in the order of cuRAND: of `f64`, or of `f32` and `u32`.
 ///
-/// It is plain data, and its calls only queue kernels. A call that has succeeded moves the generator on, as a call of
-/// cuRAND does: two calls for 5 numbers give the same as one for 10. A call that fails leaves it where it is. A clone
-/// gives the same numbers once more.
+/// The generator is plain data, and its calls only queue kernels. A call that has succeeded moves the generator on, as a
+/// call of cuRAND does: two calls for 5 numbers give the same as one for 10. A call that fails leaves it where it is. A
+/// clone gives the same numbers once more.
 ///
 /// Give each operator a generator with a seed of its own. A generator has one type, since an `f64` takes twice the bits: a
 /// generator of cuRAND that gives both can use the same bits twice.

@@ -20,7 +20,7 @@ use streamflow_macros::Message;
 /// can't be read on the host without its check. After a call that has failed it is
 /// [not written](crate::guide::failures#errors-that-an-operator-drops), also if an earlier call had written it.
 ///
-/// It is made before the solver writes it, so that a solver allocates nothing:
+/// A `Checked` is made before the solver writes it, so that a solver allocates nothing:
 ///
 /// ```
 /// # use streamflow::library::Plan;
@@ -148,7 +148,7 @@ impl<V> Checked<V> {
         self.origin.0.ok_or_else(outcome::not_computed)
     }
 
-    /// Those statuses that the solver writes.
+    /// The statuses that the solver writes.
     fn written(&self) -> View<'_, i32> {
         let len = self.statuses.len();
         let written = if self.origin.0.is_some_and(|origin| origin.marks) { len } else { len / 2 };

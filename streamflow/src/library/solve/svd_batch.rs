@@ -15,7 +15,7 @@ const LONGEST: usize = 32;
 
 /// Where the library writes the vectors of matrices of `rows` by `columns`.
 ///
-/// It sees each matrix transposed, so its left vectors are our right ones. It has them in columns, which are our rows.
+/// cuSOLVER sees each matrix transposed, so its left vectors are our right ones. It has them in columns, which are our rows.
 #[derive(Debug)]
 pub(super) struct BatchVectors<T: Real> {
     rows: usize,

@@ -1,6 +1,6 @@
 //! The types that device memory holds and that kernels take by value.
 //!
-//! Those of other crates, and those that Rust has no type for, have a file each.
+//! Elements of other crates, and elements that Rust has no type for, have a file each.
 
 use std::fmt::{Debug, Display};
 

@@ -15,7 +15,7 @@ pub struct ForeignCounts {
     pub leaked: u64,
 }
 
-/// One of the counts.
+/// A count.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Count {
     Adopted,

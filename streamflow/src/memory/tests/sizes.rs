@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// So many lists stay where each size comes once: the empty ones are removed.
+/// The number of lists that stay where each size comes once: the empty ones are removed.
 #[test]
 fn the_lists_of_sizes_that_are_gone_are_removed() {
     let bench = bench_with(Policy::Eager, MemoryOptions::default());

@@ -7,9 +7,9 @@ use crate::stream::Point;
 /// The messages that [`Inlet::receive`] takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stage {
-    /// One of each edge.
+    /// A message of each edge.
     One,
-    /// Those in `edges`, which are those that the next tick will receive, and not those of this tick.
+    /// The messages in `edges`: the next tick will receive them, and they are not those of this tick.
     Staged,
     /// All that wait, in a tick of `flush`.
     All,

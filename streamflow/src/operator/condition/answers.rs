@@ -6,16 +6,16 @@ use crate::time::Timestamp;
 /// streamflow that wait for another node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::operator) enum Verdict {
-    /// It holds.
+    /// The condition holds.
     Ready,
-    /// It holds from a moment on.
+    /// The condition holds from a moment on.
     Until(Timestamp),
-    /// It holds when something outside of the graph has happened: the node's `Waits` have what. If one of several
+    /// The condition holds when an event outside of the graph has happened, which the node's `Waits` name. If one of several
     /// conditions is enough, perhaps another one holds at this moment.
     Waiting { until: Option<Timestamp> },
-    /// It holds when another node of the graph has sent or received a message.
+    /// The condition holds when another node of the graph has sent or received a message.
     Blocked,
-    /// It will never hold again.
+    /// The condition will never hold again.
     Never,
 }
 

@@ -254,7 +254,7 @@ impl Conditions {
         self.all.iter_mut().for_each(|entry| entry.term.stop());
     }
 
-    /// Those that do not hold, for reports.
+    /// The conditions that do not hold, for reports.
     pub(in crate::operator) fn unmet(&self, ports: &NodePorts<'_>) -> Vec<UnmetCondition> {
         let unmet = |entry: &Entry| {
             let Lack { text, edges, is_room, has_some } = entry.term.lack(ports)?;

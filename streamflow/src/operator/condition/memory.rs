@@ -6,7 +6,7 @@ use crate::context::Waker;
 use crate::error::Result;
 use crate::memory::{Allocator, MemoryAmount};
 
-/// So much memory of an allocator is free.
+/// The condition that this amount of an allocator's memory is free.
 #[derive(Debug)]
 pub(super) struct Memory {
     allocator: Allocator,

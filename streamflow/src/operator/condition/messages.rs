@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::message::EdgeStatus;
 use crate::operator::status::PortStatus;
 
-/// So many messages wait at some inputs.
+/// The condition that this number of messages waits at some inputs.
 #[derive(Debug)]
 pub(super) struct Messages {
     inputs: Vec<Input>,
@@ -25,9 +25,9 @@ struct Input {
 /// How many messages must wait.
 #[derive(Debug)]
 pub(super) enum Need {
-    /// So many at all inputs together.
+    /// The number at all inputs together.
     Sum(usize),
-    /// So many at each input.
+    /// The number at each input.
     Each(Vec<usize>),
 }
 

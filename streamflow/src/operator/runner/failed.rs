@@ -44,7 +44,7 @@ impl NodeRunner {
         }
         match self.idle {
             _ if took || self.has_ended() => Ok(Progress::Changed),
-            // It may fail for a long time, and shall not do so in a loop.
+            // The node may fail for a long time, and shall not do so in a loop.
             Progress::Changed if !self.is_paced() => Ok(Progress::Empty),
             idle => Ok(idle),
         }

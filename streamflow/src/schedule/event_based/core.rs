@@ -53,13 +53,13 @@ pub(super) struct Place {
 /// The result of a look at a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Looked {
-    /// It has run, and changed something.
+    /// The node has run, and changed something.
     pub(super) changed: bool,
-    /// It is to be looked at again at once.
+    /// The node is to be looked at again at once.
     pub(super) again: bool,
-    /// It waits for a point of a stream, a moment or another thread.
+    /// The node waits for a point of a stream, a moment or another thread.
     pub(super) waits: bool,
-    /// It has run and changed nothing: it is looked at after every change of any node.
+    /// The node has run and changed nothing: it is looked at after every change of any node.
     pub(super) restless: bool,
 }
 
@@ -83,7 +83,7 @@ pub(super) enum Next {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(test, derive(Hash))]
 enum State {
-    /// It need not be looked at.
+    /// The node need not be looked at.
     Quiet,
     Queued,
     Held {
@@ -107,9 +107,9 @@ struct Node {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(test, derive(Hash))]
 enum Doing {
-    /// It is awake, and has no node.
+    /// The worker is awake, and has no node.
     Looks,
-    /// It has a node.
+    /// The worker has a node.
     Works,
     /// The hook that it calls sleeps in simulated time, until this moment.
     Naps(u64),

@@ -1,8 +1,8 @@
 //! Polling: one worker without a node asks the device, the clock and the run's signal for all nodes that wait, and then
 //! sleeps until one of these can have changed.
 //!
-//! It only finds out which nodes to look at. The look itself checks the conditions once more, on the worker that runs the
-//! hook: so that thread relies on what it has seen, and the race checker is notified of that.
+//! The poller only finds out which nodes to look at. The look itself checks the conditions once more, on the worker that
+//! runs the hook: so that thread relies on what it has seen, and the race checker is notified of that.
 
 use std::sync::PoisonError;
 use std::time::Duration;

@@ -58,11 +58,11 @@ pub(super) fn work<T: Thread>(
 /// The action of the poller when nothing has changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Pause<S> {
-    /// It checks again at once.
+    /// The poller checks again at once.
     Again,
-    /// It has moved the simulated clock to this moment, and checks again.
+    /// The poller has moved the simulated clock to this moment, and checks again.
     Advanced(u64),
-    /// It sleeps, as this says.
+    /// The poller sleeps, as this says.
     Sleep(S),
     /// The run is over.
     End,

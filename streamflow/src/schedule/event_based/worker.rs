@@ -171,7 +171,7 @@ impl protocol::Thread for Worker<'_, '_, '_> {
 }
 
 impl Worker<'_, '_, '_> {
-    /// It has given back the node that it held last, and holds this one.
+    /// The worker has given back the node that it held last, and holds this one.
     fn holds(&self, node: Option<NodeId>) {
         self.team.ask_after(self.held.replace(node), node);
     }

@@ -20,9 +20,9 @@ pub(in crate::schedule) struct Waits {
 /// The nodes that a node may wait for.
 #[derive(Clone, Default)]
 struct On {
-    /// It runs no more if one of these does not.
+    /// The node runs no more if one of these does not.
     each: Vec<usize>,
-    /// It runs no more if none of these does: a message of one is enough.
+    /// The node runs no more if none of these does: a message of one is enough.
     any: Vec<usize>,
 }
 

@@ -71,7 +71,7 @@ impl Draw {
         ((u128::from(self.random.bits()) * bound) >> 64) as u64
     }
 
-    /// One of some special values, in one of 16 cases.
+    /// A special value, in one of 16 cases.
     fn special<T: Copy>(&mut self, special: &[T]) -> Option<T> {
         if self.below(16) != 0 {
             return None;

@@ -33,7 +33,7 @@ enum Function {
 #[derive(Debug)]
 pub(in crate::library) enum Input<'a, T: Element> {
     Read(&'a DeviceSlice<T>),
-    /// It has any numbers afterwards.
+    /// The operand has any numbers afterwards.
     Overwritten(&'a mut DeviceSlice<T>),
     /// The output is also the input.
     InPlace,

@@ -11,9 +11,9 @@ use crate::memory::{Element, MemoryPool, Shape, Shared, Tensor};
 /// A tensor of another library, as a tensor of streamflow.
 #[derive(Debug)]
 pub enum Imported<T: Element> {
-    /// It may be written.
+    /// The memory may be written.
     Writable(Tensor<T>),
-    /// It may only be read.
+    /// The memory may only be read.
     ReadOnly(Shared<Tensor<T>>),
 }
 

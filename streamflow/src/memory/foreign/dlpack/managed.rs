@@ -253,8 +253,8 @@ impl fmt::Debug for DlTensor {
 /// A tensor for another library: a `DLManagedTensorVersioned`, or the older `DLManagedTensor`. It owns the structure:
 /// dropping it calls the structure's deleter.
 ///
-/// It can't be imported again: only what has passed through other code, which says in what order it used the memory, is a
-/// [`DlTensor`].
+/// An exported tensor can't be imported again: only what has passed through other code, which says in what order it used
+/// the memory, is a [`DlTensor`].
 ///
 /// ```compile_fail,E0308
 /// # use streamflow::memory::After;

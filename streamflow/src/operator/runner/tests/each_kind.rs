@@ -17,7 +17,7 @@ use crate::prelude::*;
 use crate::schedule::{Report, Workers};
 use crate::stream::Assign;
 
-/// So many that memory is used again, and a replayed graph is launched.
+/// Enough ticks that memory is used again, and a replayed graph is launched.
 const TICKS: u64 = 24;
 /// What a sink finds behind images with these values, one for each tick of a source.
 fn folded(value: impl FnMut(u32) -> u32) -> u32 {
