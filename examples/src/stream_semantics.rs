@@ -105,7 +105,7 @@ impl Snippets {
         s2.launch::<scale>(a.len(), (&mut a, 2.0))?;
         let r = fft::forward(cx, &s2, &a)?;
         drop(a);
-        // It may have the memory of `a`.
+        // The tensor may have the memory of `a`.
         let _next = self.rand(cx, &s1)?;
         let doubled: Vec<_> = before.wait_blocking()?.iter().map(|x| x * 2.0).collect();
         near(cx.download(&r, &s2)?.wait_blocking()?, &spectrum(&doubled))

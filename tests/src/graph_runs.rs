@@ -11,7 +11,7 @@ use crate::Failed;
 /// A callback for each tick of a sink, in order. Its error ends the run.
 pub type OnTick = Box<dyn FnMut(u64) -> Result<()> + Send>;
 
-/// One of the examples' graphs.
+/// A graph of the examples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Example {
     /// `cuda_stream_pool`.

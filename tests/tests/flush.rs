@@ -125,7 +125,7 @@ fn harness(platform: &Platform) -> Result<(), Failed> {
         }
         let ran = [harness.tick()?, harness.tick()?];
         check_equal(ran, [true; 2])?;
-        // It holds two messages, and gets the other three.
+        // The operator holds two messages, and gets the other three.
         check_equal(harness.flush()?, Flushed::Done)?;
         let sum = harness.take(|ports| &mut ports.sum).map(|sum| *sum.message);
         check_equal(sum, Some(10))?;

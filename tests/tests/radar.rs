@@ -17,7 +17,7 @@ use streamflow_tests::{Failed, Suite, check, check_close, check_equal};
 /// The output of `examples/numpy/radar.py`. Embedded, since the machine with the GPU has no source tree.
 const NUMPY: &str = include_str!("../../examples/numpy/radar.json");
 
-/// So low that the noise of a single map is above it in some cells, and that of the mean is not.
+/// The threshold is so low that the noise of a single map is above it in some cells, and that of the mean is not.
 const LOW: f32 = 2.0;
 
 pub(crate) fn suite() -> Suite {

@@ -37,7 +37,7 @@ fn run(role: &str) -> Result<(), Failed> {
     child::run("sticky", role, &[("STREAMFLOW_BLOCKING_LAUNCHES", blocks)])
 }
 
-/// One of each resource, to be dropped after the error.
+/// A value of each resource, to be dropped after the error.
 struct World {
     platform: Platform,
     pool: StreamPool,

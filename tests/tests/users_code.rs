@@ -45,7 +45,7 @@ pub(crate) fn in_child(role: &str) -> Result<(), Failed> {
 
 pub(crate) fn suite() -> Suite {
     ALL.iter().fold(Suite::new(), |suite, &(name, _)| {
-        // One that no setting of the library has, so that reading it writes a line.
+        // A value that no setting of the library has, so that reading it writes a line.
         suite.plain(name, move || {
             child::run("users_code", name, &[("STREAMFLOW_CHECK_BOUNDS", "weird")])
         })

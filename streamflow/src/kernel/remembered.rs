@@ -8,8 +8,8 @@ use super::{Grid, KernelInfo, axes};
 use crate::driver::{DeviceId, LoadedKernel, RawFunction};
 use crate::stream::{PlatformNumber, Timeline};
 
-/// How many launches a thread remembers. There are many more than a tick has, so that few share a place; each takes two lines
-/// of the cache when it is used.
+/// The number of launches that a thread remembers: more than a tick has, so that few launches share a place. Each takes
+/// two lines of the cache when it is used.
 const PLACES: usize = 256;
 
 thread_local! {

@@ -66,7 +66,7 @@ impl<'a> MemoryVisitor<'a> {
         self.block(pinned.block());
     }
 
-    /// In the code of a message's type it is known that the purpose is an order.
+    /// Visits a block. Where a message's type is known, the compiler knows the purpose too, and keeps the order alone.
     #[inline]
     fn block(&mut self, block: &Block) {
         match &self.purpose {

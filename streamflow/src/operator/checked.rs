@@ -1,7 +1,7 @@
 //! Types that a macro checks once. A macro knows types by their names only, so rustc decides whether one fits, and reports
 //! one that does not at every use. `#[operator]` therefore names such a type through [`Checked`]: if the constant of
-//! [`Fits`] can't be evaluated, because a bound in it does not hold, rustc reports that bound once, and what is made of the
-//! type has no type, about which rustc is silent.
+//! [`Fits`] can't be evaluated, because a bound in it does not hold, rustc reports that bound once. A value that is made of the
+//! checked type then has an unknown type, and rustc reports no further error about it.
 
 use std::marker::PhantomData;
 

@@ -7,7 +7,7 @@ use crate::context::ExecutionContext;
 /// An operator that goes on sending when its inputs have ended, as a batch that is not full or the frames of an encoder:
 /// `#[operator(flush)]`.
 ///
-/// Sums of four numbers, the last of which may have fewer:
+/// Sums of four numbers; the last sum may have fewer:
 ///
 /// ```
 /// use streamflow::prelude::*;

@@ -139,7 +139,7 @@ impl NodeStatus {
 }
 
 impl PortStatus {
-    /// A port with these edges of which nothing else is known.
+    /// A port with these edges, without other facts.
     pub(crate) fn new(name: &'static str, edges: Vec<EdgeStatus>) -> Self {
         let (optional, is_awaited, is_paired, has_emitted) = (false, false, false, false);
         Self { name, optional, is_awaited, is_paired, has_emitted, edges }

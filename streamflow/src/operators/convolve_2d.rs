@@ -9,7 +9,7 @@ use streamflow_macros::operator;
 
 /// Sums the neighbours of each pixel, weighted: blurs, sharpens, finds gradients.
 ///
-/// A message has images of the shape `[…, rows, columns]`, each of which is convolved for itself. The result has the same
+/// A message has images of the shape `[…, rows, columns]`. Each is convolved for itself. The result has the same
 /// shape. Pixel `(y, x)` becomes the sum of `weights[i, j] * image[y + ci - i, x + cj - j]`, where `(ci, cj)` is the centre
 /// of the weights. So weights that are not symmetric are flipped, as in SciPy's `ndimage.convolve`. Beyond the border, a
 /// pixel has the value of the nearest one, or 0 after [`zero_border`](Self::zero_border).

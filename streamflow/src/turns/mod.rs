@@ -53,7 +53,7 @@ static RUNS: AtomicU64 = AtomicU64::new(1);
 
 /// Chooses the thread that gets the turn. Threads are numbered from 0 in the order in which they were made.
 pub(crate) trait Order: fmt::Debug + Send {
-    /// Chooses one of the `ready` threads, of which there are at least two, in rising order. `current` is the
+    /// Chooses one of the `ready` threads: at least two, in rising order. `current` is the
     /// thread that has the turn, if it is among them.
     fn next(&mut self, current: Option<usize>, ready: &[usize]) -> usize;
 
@@ -149,7 +149,7 @@ impl fmt::Display for Trouble {
     }
 }
 
-/// The threads of one run, one of which has the turn.
+/// The threads of one run. One of them has the turn.
 pub(crate) struct Turns {
     number: u64,
     patience: Duration,

@@ -32,7 +32,7 @@ impl Counter {
         Ok(self.counter.read()?)
     }
 
-    /// There are no counters on other systems.
+    /// Other systems have no counters.
     ///
     /// # Errors
     /// Always.

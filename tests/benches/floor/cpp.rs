@@ -20,7 +20,7 @@ use crate::workloads::{Kernels, Work, Workload};
 
 const SOURCE: &str = include_str!("by_hand.cpp");
 
-/// There is a GPU, and no nvcc that compiles the programs by hand.
+/// The machine has a GPU, and no nvcc that compiles the programs by hand.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum NoCompiler {
     #[error(

@@ -189,7 +189,7 @@ fn measure() -> Result<bool> {
     println!("{}", Measured::HEADINGS);
     let is_chosen = |kind: &str| kinds.is_empty() || kinds.iter().any(|it| is_of(kind, it));
     if is_small || by_hand.is_none() {
-        // There is one kind of small products.
+        // Small products have one kind.
         let is_chosen = |kind: &str| is_chosen(kind) || kinds.iter().any(|it| is_of(it, kind));
         let small = Problem::small().into_iter().filter(|it| is_chosen(it.kind));
         small.for_each(|problem| row(problem.kind, problem, 5));

@@ -7,9 +7,9 @@ use crate::kernels::mixing::step;
 /// The stream of each task of a program by hand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Layout {
-    /// One of its own, as an operator has.
+    /// A stream of its own, as an operator has.
     ByTask,
-    /// That of its column.
+    /// The stream of its column.
     ByColumn,
     /// All tasks have the same.
     OneStream,

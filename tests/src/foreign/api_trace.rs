@@ -89,7 +89,7 @@ impl ApiTrace {
         let Some(path) = env::var_os(INJECTION).map(PathBuf::from) else { return Ok(None) };
         // SAFETY: the driver has loaded the library of this path, or would; it has no initialisers.
         let library = unsafe { Library::new(path) }?;
-        // It stays, as the driver's.
+        // The library stays loaded, as the driver's does.
         let library: &'static Library = Box::leak(Box::new(library));
         // SAFETY: the types are those of `api_trace.c`.
         unsafe {

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use streamflow::driver::{Driver, DriverResult, Layer, RawEvent, RawStream};
 
-/// So many queries find nothing complete before one is answered by the driver below, and so on.
+/// The number of queries that find nothing complete before the driver below answers one, and so on.
 #[derive(Debug)]
 pub struct Late {
     below: Arc<dyn Driver>,

@@ -41,7 +41,7 @@ unsafe impl Layer for Unlaunched {
         &*self.below
     }
 
-    // So plans make their calls as on a GPU, without what only the simulator and checkers read.
+    // Plans then make their calls as on a GPU, without the values that only the simulator and checkers read.
     fn library_calls(&self) -> LibraryCalls {
         if self.sees_library_calls { LibraryCalls::Body } else { self.below.library_calls() }
     }

@@ -114,13 +114,13 @@ pub(crate) fn races() -> Result<(), Failed> {
         },
         &parts,
     )?;
-    // Those that the test has taken are its own.
+    // Races that the test has taken are its own.
     passes(&|platform| {
         race(platform)?;
         let races = platform.take_races();
         check(!races.is_empty(), || "no race".into())
     })?;
-    // So are those that a run has returned.
+    // Races that a run has returned are its own, too.
     passes(&|platform| {
         race(platform)?;
         let run = Counted::new(platform, 2)?.run();

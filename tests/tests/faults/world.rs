@@ -136,7 +136,7 @@ impl<T: Element> Sink<T> {
     /// drops the others.
     fn drain(&self, mut tick: impl FnMut() -> Result<Download<T>, Error>) -> Result<(), Error> {
         if !self.reads_all {
-            // So many that allocations query the driver about free memory.
+            // Enough ticks that allocations query the driver about free memory.
             for _ in 0..6 {
                 drop(tick()?);
             }

@@ -135,7 +135,7 @@ impl Plans {
             Short::Forward | Short::Inverse => {
                 let there = made(there, || RealFft::plan(LEN).on(cx, stream))?;
                 let back = made(back, || InverseRealFft::plan(LEN).on(cx, stream))?;
-                // So that the call comes late.
+                // The call then comes late.
                 for _ in 0..4 {
                     stream.launch::<Fill>(LEN, (&mut *result, 0.0))?;
                 }

@@ -72,7 +72,7 @@ fn fresh(platform: &Platform) -> Result<(), Failed> {
     let counts = filter.map(|node| (node.ticks, node.failures, node.restarts));
     check(counts == Some((10, 3, 3)), || report.to_string())?;
     check_text(&report.to_string(), &["restarts  first failure"])?;
-    // That of the other input, of the tick that failed between the two.
+    // The message of the other input, of the tick that failed between the two.
     check_equal(lost(&report), vec![("numbers.number >> filter.other", 1)])?;
     check_operators(&log, [4, 4, 4, 3])?;
     drop(graph);
@@ -106,7 +106,7 @@ fn too_many(platform: &Platform) -> Result<(), Failed> {
         let log = log(&faults);
         let mut graph = Restarts::new(&platform, 10, most, log.clone())?;
         let run = graph.run().map(drop);
-        // It fails in ticks 4 to 4 + most, and the last of them is the error.
+        // The node fails in ticks 4 to 4 + most, and the last of them is the error.
         let last = 4 + u64::from(most);
         check(run.as_ref().is_err_and(|error| error.find_cause() == Some(&Planned(last))), || {
             format!("{run:?}")

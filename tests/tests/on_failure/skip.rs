@@ -74,7 +74,7 @@ fn skips(platform: &Platform) -> Result<(), Failed> {
         check((filter.ticks, filter.failures, filter.restarts) == (12, 5, 0), || {
             report.to_string()
         })?;
-        // Those of the other input, of the ticks that failed before it was received.
+        // The messages of the other input, of the ticks that failed before it was received.
         check_equal(lost(&report), vec![("numbers.number >> filter.other", 2)])?;
     }
     // The operator that failed goes on.

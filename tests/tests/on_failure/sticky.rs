@@ -22,9 +22,9 @@ pub(crate) fn add(suite: Suite) -> Suite {
 /// The fault of an operator in its third tick.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Third {
-    /// It launches a kernel that faults.
+    /// The operator launches a kernel that faults.
     Faults,
-    /// It fails, and the device does not.
+    /// The operator fails, and the device does not.
     Fails,
 }
 

@@ -65,7 +65,7 @@ fn left(platform: &Platform) -> Result<(), Failed> {
     let calls = recorder.calls();
     let is_launch = |call: &Call| matches!(call, Call::Launch { .. });
     let launches: Vec<usize> = (0..calls.len()).filter(|&at| is_launch(&calls[at])).collect();
-    // Those of the first tick of `source`, `first` and `a`, and of the second one of `source` and `first`.
+    // The launches of the first tick of `source`, `first` and `a`, and of the second one of `source` and `first`.
     let [_, _, a, _, first, ..] = launches[..] else { return Err(Failed::msg(recorder.text())) };
     let stream = calls[a].stream();
     check(calls[first].stream() == stream, || recorder.text())?;

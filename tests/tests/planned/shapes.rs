@@ -195,7 +195,7 @@ fn fork(platform: &Platform) -> Result<(), Failed> {
     graph.workers(Workers::none())?.run()?;
     check(share(&noted, "a", "b") && !share(&noted, "a", "c"), || "another plan".into())?;
     let calls = recorder.calls();
-    // Those of the source, `first`, `a`, `b` and `c`.
+    // The launches of the source, `first`, `a`, `b` and `c`.
     let launches = calls.iter().enumerate().filter(|(_, call)| matches!(call, Call::Launch { .. }));
     let launches: Vec<usize> = launches.map(|(at, _)| at).collect();
     let [_, _, a, b, _] = launches[..] else { return Err(Failed::msg(recorder.text())) };

@@ -32,7 +32,7 @@ pub(crate) enum Reuse {
     Default,
     /// The next allocation takes it and waits.
     AtOnce,
-    /// It goes back to the driver.
+    /// The memory goes back to the driver.
     Never,
 }
 

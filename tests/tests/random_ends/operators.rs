@@ -13,7 +13,7 @@ use super::plan::{Fails, NodePlan, Port};
 /// A node that does so many ticks has no end, and stops the graph. One that does not keep its run going may do more.
 const ENDLESS: u64 = 60;
 
-/// So many messages come to a node from no nodes that have an end.
+/// The number of messages that only nodes without an end send to a node.
 const ENDLESS_MESSAGES: u64 = 4 * ENDLESS;
 
 /// The text of the error of a node whose plan says that it fails.

@@ -56,13 +56,13 @@ impl Port {
 /// A condition beside the count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum When {
-    /// So many messages at `a`.
+    /// This number of messages at `a`.
     Available(usize),
     /// Room at `x`, also on an edge that would drop a message.
     Room,
     /// Each millisecond of the simulated clock, with or without messages.
     Periodic,
-    /// So many credits of a handle that was closed, each with a message.
+    /// This number of credits of a handle that was closed, each with a message.
     Credits(u64),
     /// Equal sequence numbers at `a` and `b`.
     SameSequence,
@@ -102,7 +102,7 @@ pub(crate) struct NodePlan {
     /// The operator fails in its so-many-th tick.
     pub(crate) fails: Option<(u64, Fails)>,
     pub(crate) on_failure: Policies,
-    /// So many messages for `x` the operator holds back until it is flushed.
+    /// The number of messages for `x` that the operator holds back until it is flushed.
     pub(crate) holds: usize,
     /// How often it lets other threads run, before it does anything.
     pub(crate) slow: u8,

@@ -28,13 +28,13 @@ const AT: u64 = 40;
 /// The work of the middle of the graph in the tick whose first launch fails.
 #[derive(Clone, Copy, PartialEq)]
 enum How {
-    /// It has another thread allocate, which sends what is held back.
+    /// The operator has another thread allocate, which sends the calls that are held back.
     Thread,
-    /// It makes such a call itself, and ignores its error.
+    /// The operator makes such a call itself, and ignores its error.
     Ignore,
     /// The same, and then it fails by itself.
     Fail,
-    /// It makes such a call, and returns its error.
+    /// The operator makes such a call, and returns its error.
     Return,
 }
 

@@ -13,7 +13,7 @@ use streamflow_tests::{Failed, Suite, check, check_equal, check_error, check_tex
 
 use super::both::Both;
 
-/// So long a test waits for a run that would last for an hour.
+/// The time that a test waits for a run that would last for an hour.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 pub(crate) fn add(suite: Suite) -> Suite {

@@ -1,6 +1,6 @@
 //! The operators at the ports of a graph, for messages from and to Python.
 //!
-//! They call no code of Python. So a graph never waits for the interpreter lock. An operator in Python is code between two ports:
+//! These operators call no code of Python. So a graph never waits for the interpreter lock. An operator in Python is code between two ports:
 //! [`FlushToPython`] says when its inputs have ended.
 
 use std::fmt;

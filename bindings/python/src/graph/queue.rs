@@ -39,7 +39,7 @@ pub(crate) enum Phase {
 
 /// Why an entry was not added.
 pub(crate) enum Refused<E> {
-    /// There is no room now.
+    /// The queue has no room now.
     Full(E),
     /// The program has closed the port before.
     Closed,

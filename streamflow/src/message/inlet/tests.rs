@@ -176,7 +176,7 @@ fn begun(edge: &mut Sender<u64>, at: Timestamp, number: u64) {
     assert!(edge.push(Envelope { message, metadata, sent: None }).is_none());
 }
 
-/// A tick of two inputs, of which the first one has several edges. The last message has another number, or the same.
+/// A tick of two inputs. The first one has several edges. The last message has another number, or the same.
 fn carried_of_ticks(policy: Policy, edges: usize, modes: [bool; 4]) -> Carried {
     let [compares, carries, is_staged, is_other] = modes;
     let mut inlets = [Inlet::new(&"left"), Inlet::new(&"right")];

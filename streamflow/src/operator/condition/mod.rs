@@ -1,6 +1,6 @@
-//! Conditions: what must hold, beside messages and room, for a node to run. `#[when(…)]` adds them.
+//! Conditions: statements that must hold, beside messages and room, for a node to run. `#[when(…)]` adds them.
 //!
-//! Each condition gives one of four answers; [`answers`] combines them. [`term`] is what a condition has to do,
+//! Each condition gives a verdict; [`answers`] combines them. [`term`] has the functions of a condition,
 //! [`list`] has the conditions of one node, and the other files have one kind each. [`make`] makes them for `graph!`.
 
 mod answers;

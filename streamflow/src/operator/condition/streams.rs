@@ -55,7 +55,7 @@ impl Term for Done {
             }
         });
         Ok(match found? {
-            // An optional input without a message has nothing to wait for. As one of several conditions of which one is
+            // An optional input without a message has nothing to wait for. Where one of several conditions is
             // enough, that is no reason to run.
             None if !any && at.needs_all => Verdict::Ready,
             None if !any => Verdict::Blocked,

@@ -32,7 +32,7 @@ use crate::schedule::outcome::Outcome;
 use crate::schedule::work;
 use crate::turns;
 
-/// The nodes of a team, of which the asking worker has all, or those that it has claimed.
+/// The nodes of a team. The asking worker has all of them, or those that it has claimed.
 struct Seen<'s, 't, 'r, 'g> {
     team: &'t Team<'r, 'g>,
     /// The node that it holds, if any, and by node whether it has claimed it. `None`: no node is held.

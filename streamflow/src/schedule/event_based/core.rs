@@ -150,7 +150,7 @@ pub(super) struct Core {
 }
 
 impl Core {
-    /// A run of these nodes, all of which are looked at first. The first `shared` of the workers share the nodes that
+    /// A run of these nodes. All are looked at first. The first `shared` of the workers share the nodes that
     /// have no home.
     pub(super) fn new(places: Vec<Place>, shared: usize, workers: usize) -> Self {
         let state = State::Quiet;

@@ -44,8 +44,9 @@ impl Complete {
     }
 }
 
-/// Notes that the host has found record `number` of `own` complete, and so everything that it covers, and what the records
-/// that it covers cover (rule 5 of [`order`](crate::stream::order)). `complete` has the host's knowledge of each stream, and
+/// Notes that the host has found record `number` of `own` complete. The records that it covers are then complete, too, and the
+/// records that those cover (rule 5 of [`order`](crate::stream::order)). `complete` has the host's knowledge of each
+/// stream, and
 /// `covered_by` finds what a record covers, if a ring holds it.
 ///
 /// A clock has few entries, so a record of a long chain of streams covers only the last of them by itself. Each record is

@@ -40,7 +40,7 @@ fn draw(draw: &mut Draw) -> (Grid, (Vec<f32>, f32, Vec<f32>)) {
     (n.into(), (vec![f32::NAN; n], draw.value(1.0..=2.0), draw.values(n, 1.0..=2.0)))
 }
 
-/// The outcome for two kernels, of which the second takes the place of a CUDA body.
+/// The outcome for two kernels. The second takes the place of a CUDA body.
 fn compared<R, C>(tolerance: Tolerance) -> Result<u64, Box<BodyFailure>>
 where
     R: KernelValues<Values = (Vec<f32>, f32, Vec<f32>)>,

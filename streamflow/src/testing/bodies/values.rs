@@ -331,7 +331,7 @@ tuples!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8, J 9, K 10, L 11, M 12, N 13
 tuples!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8, J 9, K 10, L 11, M 12, N 13, O 14);
 tuples!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8, J 9, K 10, L 11, M 12, N 13, O 14, P 15);
 
-/// The arguments' types, of which the lifetime makes no difference to the values.
+/// The arguments' types. Their lifetime makes no difference to the values.
 type Of<K> = <K as Kernel>::Args<'static>;
 type Values<K> = <Of<K> as Arguments>::Values;
 type Uploaded<K> = <Of<K> as Arguments>::Uploaded;

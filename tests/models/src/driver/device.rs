@@ -25,7 +25,7 @@ pub(crate) type Before = [u64; STREAMS];
 /// A device, its driver and the host. Calls for one stream or one event take effect one after the other, by a lock of
 /// it; they share no other lock, since that would order more than a driver promises.
 pub(crate) struct Device {
-    /// What comes before the next work of each stream.
+    /// The work before the next work of each stream.
     queues: [Mutex<Before>; STREAMS],
     /// What comes before the latest record of each event; `None` for an event that was not recorded.
     events: [Mutex<Option<Before>>; EVENTS],
@@ -33,7 +33,7 @@ pub(crate) struct Device {
     memory: Observed<Memory>,
     /// What each thread has found complete.
     hosts: Plain<Vec<(ThreadId, Before)>>,
-    /// What the device has done.
+    /// The work that the device has done.
     done: Plain<Before>,
     settings: Plain<Settings>,
     functions: Plain<Vec<(Before, HostFunction)>>,

@@ -53,7 +53,7 @@ pub(crate) struct GreenContexts;
 #[derive(Debug, Default)]
 pub(crate) struct Awaited;
 
-/// One of them.
+/// A task that awaits one.
 #[derive(Debug)]
 pub(crate) struct Awaiting;
 

@@ -114,11 +114,11 @@ pub(super) struct About<'a> {
 /// The fate of a call.
 pub(super) enum Verdict {
     Passes,
-    /// It does nothing, and succeeds.
+    /// The call does nothing, and succeeds.
     IsSkipped,
-    /// It does nothing, and fails.
+    /// The call does nothing, and fails.
     Fails(DriverError),
-    /// It does its work, and fails.
+    /// The call does its work, and fails.
     TakesEffectAndFails(DriverError),
 }
 

@@ -121,7 +121,7 @@ impl Draw<'_> {
         [1, 3, 5, 7, 13, 33][self.random.below(6)]
     }
 
-    /// One of the ports, or a register.
+    /// A port, or a register.
     fn from(&mut self, ports: &[Port]) -> Operand {
         let skip = [0, 0, 0, 1, 4, 50][self.random.below(6)];
         let port = ports.get(self.random.below(ports.len().max(1)));

@@ -16,9 +16,9 @@ pub(crate) struct Flow {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct NodePlan {
     pub(crate) kind: Kind,
-    /// It owns no streams, and works on the first stream that it receives. Not for [`Kind::Work`].
+    /// The node owns no streams, and works on the first stream that it receives. Not for [`Kind::Work`].
     pub(crate) adopts: bool,
-    /// It runs when the streams of its messages are complete. Not for [`Kind::Work`].
+    /// The node runs when the streams of its messages are complete. Not for [`Kind::Work`].
     pub(crate) awaits: bool,
     pub(crate) script: Vec<Phase>,
 }

@@ -72,7 +72,7 @@ pub(crate) struct Step {
 /// The stream of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum On {
-    /// One of the thread's own streams; the default stream if it has none.
+    /// A stream of the thread's own; the default stream if it has none.
     Own(usize),
     /// The default stream, of which each thread has a handle.
     Default,

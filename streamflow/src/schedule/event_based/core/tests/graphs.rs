@@ -10,7 +10,7 @@ const AGAIN: Looked = Looked { again: true, ..NOTHING };
 const WAITS: Looked = Looked { waits: true, ..NOTHING };
 const RESTLESS: Looked = Looked { restless: true, ..NOTHING };
 
-/// Nodes with these neighbours and homes, of which each may change something or not.
+/// Nodes with these neighbours and homes. Each may change something or not.
 fn graph(nodes: &[(&[NodeId], Option<WorkerId>)], shared: usize, workers: usize) -> Scenario {
     let place = |(neighbours, home): &(&[NodeId], Option<WorkerId>)| Place {
         home: *home,

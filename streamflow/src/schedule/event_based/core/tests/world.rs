@@ -143,7 +143,7 @@ pub(super) struct World {
     pub(super) is_nudged: bool,
     /// The nodes that the poller asks for, and the version at which it listed them.
     pub(super) list: (Option<u64>, Vec<NodeId>),
-    /// The nodes of which a look must begin from now on.
+    /// The nodes that must be looked at from now on.
     pub(super) owed: Vec<bool>,
     pub(super) restless: Vec<bool>,
     /// Whether another node has changed something since the node's last look began.
