@@ -3,7 +3,8 @@
 //! A worker asks when it has looked at a node that can't run, and has given it back. It claims all nodes that no other worker holds,
 //! so that they stay as they are. The others may run, as far as it knows: their workers ask when they have given them back. A
 //! question that comes during another one is asked after that. Of a node that seems to stand still and is held, the worker asks
-//! once more when it has given it back. So the last question comes when all nodes are there that stand still.
+//! once more when it has given it back. So the last question comes when all nodes are there that stand still. Simulated time stands
+//! still from the moment a worker gives such a node back until it has an answer, or another worker answers for it.
 //!
 //! The run is over if no node can run but attendants (rule 3 of `schedule/stall/timing.rs`), and then all other nodes are quiet:
 //! none of them is held or queued, beside the one that the asking worker has looked at. Other workers may run attendants
@@ -18,6 +19,10 @@
 //!
 //! A node that another worker holds may run, as far as the asking worker knows. Unless a hook of it runs, its worker gives it back
 //! soon, and the answer waits for that: the worker could hold it, in vain, whenever somebody asks.
+
+#[cfg(all(test, not(loom)))]
+#[path = "attends/tests.rs"]
+mod tests;
 
 use std::sync::atomic::{Ordering, fence};
 
@@ -107,15 +112,6 @@ impl Team<'_, '_> {
         found == Looked::default() && (is_due.load(Ordering::Relaxed) || following.may_follow())
     }
 
-    /// Asks once more if a question has missed the node that the calling worker held before. Now it holds another one, or none.
-    pub(super) fn ask_after(&self, before: Option<NodeId>, held: Option<NodeId>) {
-        let missed = before.and_then(|before| self.attends.missed.get(before));
-        if missed.is_some_and(|it| it.load(Ordering::Relaxed) && it.swap(false, Ordering::Relaxed))
-        {
-            self.ask(held);
-        }
-    }
-
     /// Finds out what follows from the end of nodes. The calling worker holds this node, or none.
     pub(super) fn ask(&self, held: Option<NodeId>) {
         turns::point("a worker asks what follows from the end of nodes");
@@ -137,6 +133,7 @@ impl Team<'_, '_> {
             }
             let Some(mut question) = place.take() else { return };
             drop(place);
+            turns::point("a worker has a question");
             let over = if may_be_over { self.is_over(held, asks, &mut question) } else { None };
             is_over = over == Some(true);
             if !is_over && asks.goes_on {
@@ -154,12 +151,7 @@ impl Team<'_, '_> {
     /// answer.
     fn follow(&self, held: Option<NodeId>, question: &mut Asked, answers: bool) {
         let Asked { ends, claimed } = question;
-        // Before the node is given back, which is a change of the board, too.
-        let misses = |node: NodeId| {
-            if ends.stands()[node] && held != Some(node) {
-                self.attends.missed[node].store(true, Ordering::Relaxed);
-            }
-        };
+        let misses = |node: NodeId| ends.stands()[node] && held != Some(node);
         // All nodes are given back when the run is over.
         if !self.board.change(|core| !core.is_over() && core.claim_free(claimed, misses)) {
             return;

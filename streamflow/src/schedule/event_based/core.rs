@@ -17,6 +17,8 @@
 //! 5. The poller sleeps only if it has seen everything that nodes wait for, and is woken when that grows, and when no hook
 //!    runs any more.
 //! 6. The run is over when no node is queued, held or waiting; then no worker parks any more.
+//! 7. A question of what follows from the end of nodes is asked before simulated time passes: a worker that gives back a node
+//!    after which it is due, or which another question has missed, asks next, and no time passes until it has.
 
 #[cfg(all(test, not(loom)))]
 #[path = "core/tests/mod.rs"]
@@ -61,6 +63,8 @@ pub(super) struct Looked {
     pub(super) waits: bool,
     /// The node has run and changed nothing: it is looked at after every change of any node.
     pub(super) restless: bool,
+    /// Something may follow from the end of nodes now.
+    pub(super) asks: bool,
 }
 
 /// The next action of a worker.
@@ -72,6 +76,8 @@ pub(super) enum Next {
     Poll,
     /// Checks once what the waiting nodes wait for, and asks again: all other workers are busy.
     Check,
+    /// Finds out what follows from the end of nodes, and [says](Core::asked) when it has.
+    Ask,
     /// Asks again soon.
     Spin,
     /// Sleeps until it is woken.
@@ -99,6 +105,8 @@ struct Node {
     state: State,
     waits: bool,
     restless: bool,
+    /// Whether a question has missed it since it was held.
+    missed: bool,
     /// How many looks of all nodes had changed something when its last look began.
     began: u64,
 }
@@ -111,6 +119,8 @@ enum Doing {
     Looks,
     /// The worker has a node.
     Works,
+    /// It has no node, and finds out what follows from the end of nodes.
+    Asks,
     /// The hook that it calls sleeps in simulated time, until this moment.
     Naps(u64),
     Polls {
@@ -154,7 +164,8 @@ impl Core {
     /// have no home.
     pub(super) fn new(places: Vec<Place>, shared: usize, workers: usize) -> Self {
         let state = State::Quiet;
-        let node = |place| Node { place, state, waits: false, restless: false, began: 0 };
+        let node =
+            |place| Node { place, state, waits: false, restless: false, missed: false, began: 0 };
         let nodes: Box<[Node]> = places.into_iter().map(node).collect();
         let count = nodes.len();
         let mut core = Self {
@@ -207,7 +218,10 @@ impl Core {
 
     /// The next action of the worker, which holds no node. `rests` says that it has spun long enough.
     pub(super) fn next(&mut self, worker: WorkerId, rests: bool) -> Next {
-        let polled = matches!(self.workers[worker], Doing::Polls { .. });
+        if self.workers[worker] == Doing::Asks && !self.is_over {
+            return Next::Ask;
+        }
+        let polled = self.poller == Some(worker);
         self.workers[worker] = Doing::Looks;
         if polled {
             self.poller = None;
@@ -231,7 +245,7 @@ impl Core {
                     self.hand_over_poll();
                 }
             }
-            Next::Spin | Next::End => {}
+            Next::Ask | Next::Spin | Next::End => {}
         }
         if self.has_looked && matches!(next, Next::Spin | Next::Park) && self.is_still() {
             // A simulated clock may move now, and the run may be over.
@@ -295,10 +309,11 @@ impl Core {
 
     /// The worker gives a node back that it was told to look at.
     pub(super) fn looked(&mut self, worker: WorkerId, node: NodeId, found: Looked) {
-        self.workers[worker] = Doing::Looks;
         self.has_looked = true;
         self.held -= 1;
-        let Node { state, waits, restless, began, .. } = &mut self.nodes[node];
+        let Node { state, waits, restless, missed, began, .. } = &mut self.nodes[node];
+        let asks = std::mem::take(missed) || found.asks;
+        self.workers[worker] = if asks { Doing::Asks } else { Doing::Looks };
         // A change of another node since the look began counts for a restless one, too.
         let again = matches!(state, State::Held { again: true })
             || found.restless && *began != self.changes;
@@ -385,14 +400,27 @@ impl Core {
         !self.nodes.iter().any(is_held) && (0..self.nodes.len()).all(|node| self.claim(node))
     }
 
-    /// [Claims](Self::claim) each node that no worker holds, and notes which these are. Returns whether there are any. `misses` is
-    /// called with each other one.
-    pub(super) fn claim_free(&mut self, claimed: &mut [bool], misses: impl Fn(NodeId)) -> bool {
+    /// The worker, which holds no node, finds out what follows from the end of nodes from now on.
+    pub(super) fn ask(&mut self, worker: WorkerId) {
+        self.workers[worker] = Doing::Asks;
+    }
+
+    /// The worker has found out what follows from the end of nodes.
+    pub(super) fn asked(&mut self, worker: WorkerId) {
+        self.has_looked = true;
+        self.workers[worker] = Doing::Looks;
+    }
+
+    /// [Claims](Self::claim) each node that no worker holds, and notes which these are. Returns whether there are any. Of the
+    /// other ones, the question `misses` some: their workers ask when they give them back.
+    pub(super) fn claim_free(
+        &mut self,
+        claimed: &mut [bool],
+        misses: impl Fn(NodeId) -> bool,
+    ) -> bool {
         for (node, claimed) in claimed.iter_mut().enumerate() {
             let is_held = matches!(self.nodes[node].state, State::Held { .. });
-            if is_held {
-                misses(node);
-            }
+            self.nodes[node].missed |= is_held && misses(node);
             *claimed = !is_held && self.claim(node);
         }
         claimed.contains(&true)
@@ -411,7 +439,7 @@ impl Core {
             attends(index) || held == Some(index) || node.state == State::Quiet
         });
         if is_quiet {
-            self.claim_free(claimed, |_| ());
+            self.claim_free(claimed, |_| false);
         }
         is_quiet
     }
@@ -431,6 +459,8 @@ impl Core {
     pub(super) fn release(&mut self, node: NodeId) {
         self.held -= 1;
         let again = matches!(self.nodes[node].state, State::Held { again: true });
+        // Who looks into nodes without a tick asks afterwards.
+        self.nodes[node].missed = false;
         self.nodes[node].state = State::Quiet;
         if again {
             self.touch(node);

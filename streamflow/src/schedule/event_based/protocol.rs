@@ -20,6 +20,9 @@ pub(super) trait Thread {
 
     fn look(&mut self, node: NodeId) -> Result<Looked, Self::Error>;
 
+    /// Finds out what follows from the end of nodes.
+    fn ask(&mut self);
+
     /// Polls until there is something else for it to do: [`poll`].
     fn poll(&mut self) -> Result<(), Self::Error>;
 
@@ -45,6 +48,10 @@ pub(super) fn work<T: Thread>(
         let seen = bell.raised();
         match board.next(me, looked.take(), thread.has_spun()) {
             Next::Look(node) => *looked = Some((node, thread.look(node)?)),
+            Next::Ask => {
+                thread.ask();
+                board.change(|core| core.asked(me));
+            }
             Next::Poll => thread.poll()?,
             Next::Check => thread.check()?,
             Next::Spin => thread.spin(epoch),

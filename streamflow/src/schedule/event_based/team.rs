@@ -101,8 +101,6 @@ pub(super) struct Attends {
     pub(super) is_due: AtomicBool,
     /// By node, whether an attendant was looked at while the answer is due.
     pub(super) looked: Box<[AtomicBool]>,
-    /// By node, whether a question has missed it, since it was held: its worker asks once more when it has given it back.
-    pub(super) missed: Box<[AtomicBool]>,
     /// Whether a worker would have asked while another one did.
     pub(super) asks_again: AtomicBool,
     /// Taken out by the worker that asks.
@@ -127,7 +125,6 @@ impl Attends {
             looks: AtomicU32::new(0),
             is_due: AtomicBool::new(false),
             looked: none(),
-            missed: none(),
             asks_again: AtomicBool::new(false),
             asked: Mutex::new(asked),
         }

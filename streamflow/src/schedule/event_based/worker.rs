@@ -30,10 +30,6 @@ struct Worker<'t, 'r, 'g> {
     spin: Spin,
     /// Whether the node that it gives back stands still.
     stands_still: Cell<bool>,
-    /// The node that it held last.
-    held: Cell<Option<NodeId>>,
-    /// Whether it asks what follows from the end of nodes, when it has given its node back.
-    asks: Cell<bool>,
 }
 
 impl Team<'_, '_> {
@@ -46,8 +42,6 @@ impl Team<'_, '_> {
             measured: self.platform.has_statistics().then(Succession::begin),
             spin: Spin::default(),
             stands_still: Cell::new(false),
-            held: Cell::new(None),
-            asks: Cell::new(false),
         };
         let _is_worker = nap::enter(index);
         let mut looked = None;
@@ -73,12 +67,6 @@ impl protocol::Thread for Worker<'_, '_, '_> {
             turns::yield_turn();
             spin_loop();
         }
-        if self.asks.take() {
-            if let Some((node, found)) = looked.take() {
-                team.board.change(|core| core.looked(self.index, node, found));
-            }
-            team.ask(None);
-        }
         let command = team.control.command();
         if command != Command::Run || team.collects.load(Ordering::Acquire) {
             self.interrupt();
@@ -93,9 +81,11 @@ impl protocol::Thread for Worker<'_, '_, '_> {
                 Command::Report => team.begin_report(),
                 _ => {}
             }
+            // A question may miss a node that a report has claimed.
+            team.board.change(|core| core.ask(self.index));
             team.collect();
-            // A question may have missed a node that a report has claimed.
             team.ask(None);
+            team.board.change(|core| core.asked(self.index));
             if command == Command::Pause && !self.pause() {
                 return Err(asleep::paused());
             }
@@ -113,7 +103,6 @@ impl protocol::Thread for Worker<'_, '_, '_> {
         let team = self.team;
         self.spin = Spin::default();
         turns::point("a worker has taken a node");
-        self.holds(Some(node));
         if team.stands_still(node) {
             self.stands_still.set(true);
             return Ok(Looked { again: true, ..Looked::default() });
@@ -130,7 +119,7 @@ impl protocol::Thread for Worker<'_, '_, '_> {
             }
         }
         let found = self.found(node, step, raises);
-        self.asks.set(team.stood(node, found));
+        let found = Looked { asks: team.stood(node, found), ..found };
         turns::point("a worker gives a node back");
         if found.again && step == Step::Nothing {
             // A source that has nothing to send lets other threads run.
@@ -139,28 +128,28 @@ impl protocol::Thread for Worker<'_, '_, '_> {
         Ok(found)
     }
 
+    fn ask(&mut self) {
+        self.team.ask(None);
+    }
+
     fn poll(&mut self) -> Result<()> {
-        self.holds(None);
         self.team.poll(self.index)?;
         self.interrupt();
         Ok(())
     }
 
     fn check(&mut self) -> Result<()> {
-        self.holds(None);
         self.team.check()?;
         self.interrupt();
         Ok(())
     }
 
     fn spin(&mut self, epoch: u64) {
-        self.holds(None);
         self.spin.wait(self.team, epoch);
         self.interrupt();
     }
 
     fn park(&mut self, bell: &Signal, seen: u64) -> Result<()> {
-        self.holds(None);
         if !bell.sleep(seen, LONG) {
             return Err(asleep::waiting(self.team.control));
         }
@@ -171,11 +160,6 @@ impl protocol::Thread for Worker<'_, '_, '_> {
 }
 
 impl Worker<'_, '_, '_> {
-    /// The worker has given back the node that it held last, and holds this one.
-    fn holds(&self, node: Option<NodeId>) {
-        self.team.ask_after(self.held.replace(node), node);
-    }
-
     /// The time of the next node does not begin where the one before has ended.
     fn interrupt(&self) {
         self.measured.iter().for_each(Succession::interrupt);
@@ -204,7 +188,7 @@ impl Worker<'_, '_, '_> {
         let cell = &self.team.control.nodes()[node];
         let restless =
             !changed && !again && !is_waiting && cell.word().activity() == Activity::Idle;
-        Looked { changed, again, waits: is_waiting, restless }
+        Looked { changed, again, waits: is_waiting, restless, asks: false }
     }
 
     /// Sleeps until the command is not to pause, or the run has ended. Returns `false` if no thread is left that could change

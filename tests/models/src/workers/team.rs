@@ -17,7 +17,7 @@ use crate::sync::{Arc, AtomicBool, Ordering, UnsafeCell};
 const LONG: Duration = Duration::from_secs(3600);
 
 pub(crate) const NOTHING: Looked =
-    Looked { changed: false, again: false, waits: false, restless: false };
+    Looked { changed: false, again: false, waits: false, restless: false, asks: false };
 pub(crate) const CHANGED: Looked = Looked { changed: true, ..NOTHING };
 
 /// The event for which a node waits.
@@ -196,6 +196,10 @@ impl protocol::Thread for Worker<'_> {
 
     fn look(&mut self, node: NodeId) -> Result<Looked, Infallible> {
         Ok(self.team.look(self.me, node))
+    }
+
+    fn ask(&mut self) {
+        unreachable!("nothing follows from the end of a node")
     }
 
     fn poll(&mut self) -> Result<(), Infallible> {

@@ -63,14 +63,15 @@ impl Core {
         self.workers[worker] = Doing::Polls { sleeps: false };
     }
 
-    /// Whether nothing happens before a moment comes: no hook runs, each node that is queued is for workers that nap, and no
-    /// node is claimed, which may have been queued.
+    /// Whether nothing happens before a moment comes: no hook runs, each node that is queued is for workers that nap, no
+    /// node is claimed, which may have been queued, and no worker finds out what follows from the end of nodes.
     pub(in super::super) fn is_still(&self) -> bool {
         let naps = |doing: &Doing| matches!(doing, Doing::Naps(_));
         let shared_nap = || self.workers[..self.shared].iter().all(naps);
         let mut own = self.own.iter().zip(&self.workers);
         !self.is_over
             && self.held == self.workers.iter().filter(|doing| naps(doing)).count()
+            && !self.workers.contains(&Doing::Asks)
             && (self.queue.is_empty() || shared_nap())
             && own.all(|(queue, doing)| queue.is_empty() || naps(doing))
     }

@@ -86,7 +86,8 @@ fn check(world: &World, scenario: &Scenario) {
                 Some(home) => *worker == home,
                 None => *worker < core.shared,
             };
-            let is_about_to_ask = |worker| phases[worker] == Phase::Asks;
+            let is_about_to_ask =
+                |worker: WorkerId| matches!(phases[worker], Phase::Asks | Phase::Questions);
             let is_seen = workers().filter(may_run).any(is_awake)
                 || node.place.home.is_none() && workers().any(is_about_to_ask);
             let sleeps = workers().filter(may_run).any(sleeps);
@@ -112,7 +113,7 @@ fn check(world: &World, scenario: &Scenario) {
     }
     let is_over = core.nodes.iter().all(|node| node.state == State::Quiet && !node.waits);
     let will_ask = |worker: WorkerId| match phases[worker] {
-        Phase::Asks => true,
+        Phase::Asks | Phase::Questions => true,
         Phase::Parked => bells[worker],
         _ => false,
     };

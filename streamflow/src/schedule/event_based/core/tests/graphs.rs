@@ -4,11 +4,13 @@ use super::explore::explore;
 use super::world::Scenario;
 use super::*;
 
-const NOTHING: Looked = Looked { changed: false, again: false, waits: false, restless: false };
+const NOTHING: Looked =
+    Looked { changed: false, again: false, waits: false, restless: false, asks: false };
 const CHANGED: Looked = Looked { changed: true, ..NOTHING };
 const AGAIN: Looked = Looked { again: true, ..NOTHING };
 const WAITS: Looked = Looked { waits: true, ..NOTHING };
 const RESTLESS: Looked = Looked { restless: true, ..NOTHING };
+const ASKS: Looked = Looked { asks: true, ..NOTHING };
 
 /// Nodes with these neighbours and homes. Each may change something or not.
 fn graph(nodes: &[(&[NodeId], Option<WorkerId>)], shared: usize, workers: usize) -> Scenario {
@@ -95,6 +97,19 @@ fn hooks_that_sleep_in_simulated_time() {
     explored(&Scenario { naps: 1, outcomes: outcomes(), ..pair(2) }, 10_000);
     let named = graph(&[(&[1], None), (&[0], Some(1))], 1, 2);
     explored(&Scenario { naps: 2, outcomes: outcomes(), ..named }, 10_000);
+}
+
+/// What follows from the end of a node is asked before simulated time passes.
+#[test]
+fn questions_beside_hooks_that_sleep() {
+    let outcomes = || vec![vec![NOTHING, ASKS], vec![NOTHING, CHANGED]];
+    explored(&Scenario { naps: 1, outcomes: outcomes(), ..pair(2) }, 5_000);
+    let outcomes = vec![vec![ASKS], vec![NOTHING]];
+    explored(&Scenario { naps: 1, claims: true, outcomes, ..pair(2) }, 1_000);
+    // A worker naps, another one polls, and a third asks, or looks into nodes for a report.
+    let one = || graph(&[(&[], None)], 3, 3);
+    explored(&Scenario { naps: 1, outcomes: vec![vec![NOTHING, ASKS]], ..one() }, 1_000);
+    explored(&Scenario { naps: 1, claims: true, outcomes: vec![vec![NOTHING]], ..one() }, 1_000);
 }
 
 #[test]

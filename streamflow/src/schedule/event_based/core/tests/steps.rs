@@ -7,16 +7,22 @@ impl World {
     pub(super) fn step(&mut self, me: WorkerId, choice: Choice) -> Phase {
         match (self.phases[me], choice) {
             (Phase::Asks, Choice::Claims(node)) => {
+                self.change(|core| core.ask(me));
                 if self.change(|core| core.claim(node)) {
                     Phase::Claims(node)
                 } else {
-                    Phase::Asks
+                    Phase::Questions
                 }
+            }
+            (Phase::Questions, _) => {
+                self.questions[me] = false;
+                self.change(|core| core.asked(me));
+                Phase::Asks
             }
             (Phase::Asks, choice) => self.asks(me, None, choice == Choice::Rests),
             (Phase::Has(node), Choice::Finds(found)) => self.asks(me, Some((node, found)), false),
             (Phase::Has(node), Choice::FindsAndIsBusy(found)) => {
-                self.owe(node, found);
+                self.owe(me, node, found);
                 self.change(|core| core.looked(me, node, found));
                 Phase::Asks
             }
@@ -26,7 +32,7 @@ impl World {
             }
             (Phase::Claims(node), _) => {
                 self.change(|core| core.release(node));
-                Phase::Asks
+                Phase::Questions
             }
             (Phase::SleepsAsPoller { .. }, _) => {
                 self.is_nudged = false;
@@ -47,7 +53,7 @@ impl World {
         self.bells[me] = false;
         let was_over = self.core.is_over;
         if let Some((node, found)) = looked {
-            self.owe(node, found);
+            self.owe(me, node, found);
         }
         let next = self.change(|core| {
             if let Some((node, found)) = looked {
@@ -55,7 +61,9 @@ impl World {
             }
             core.next(me, rests)
         });
+        assert!(self.core.is_over || self.questions[me] == (next == Next::Ask), "no question");
         match next {
+            Next::Ask => Phase::Questions,
             Next::Look(node) => {
                 let holds = |phase: &Phase| phase.node() == Some(node);
                 let others = (0..self.phases.len()).filter(|other| *other != me);
@@ -95,7 +103,8 @@ impl World {
     }
 
     /// The result of a look: the nodes that must be looked at after it.
-    fn owe(&mut self, node: NodeId, found: Looked) {
+    fn owe(&mut self, me: WorkerId, node: NodeId, found: Looked) {
+        self.questions[me] |= found.asks;
         self.restless[node] = found.restless;
         self.owed[node] |= found.restless && self.missed[node];
         if found.changed {
@@ -161,6 +170,8 @@ impl World {
             };
             assert!(self.core.is_over || !may_run, "the clock moves while a hook runs, or may run");
         }
+        let is_due = self.questions.contains(&true);
+        assert!(self.core.is_over || !is_due, "the clock moves before a question is asked");
         self.clock = self.clock.max(until);
     }
 

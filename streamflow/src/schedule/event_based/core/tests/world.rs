@@ -33,6 +33,8 @@ pub(super) struct Pass {
 pub(super) enum Phase {
     /// It asks what to do next.
     Asks,
+    /// It finds out what follows from the end of nodes.
+    Questions,
     Has(NodeId),
     Claims(NodeId),
     BeginsPass,
@@ -148,6 +150,8 @@ pub(super) struct World {
     pub(super) restless: Vec<bool>,
     /// Whether another node has changed something since the node's last look began.
     pub(super) missed: Vec<bool>,
+    /// By worker, whether it is to find out what follows from the end of nodes.
+    pub(super) questions: Vec<bool>,
     pub(super) clock: u64,
     pub(super) naps: usize,
     pub(super) was_ended: bool,
@@ -165,6 +169,7 @@ impl World {
             owed: vec![true; nodes],
             restless: vec![false; nodes],
             missed: vec![false; nodes],
+            questions: vec![false; workers],
             clock: 0,
             naps: scenario.naps,
             was_ended: false,
