@@ -37,6 +37,14 @@ const MUTANTS: &[Mutant] = &[
         expected: "a record counts for work",
     },
     Mutant {
+        name: "close_beside_without_a_fence",
+        invariant: "order 2",
+        file: "stream/records.rs",
+        edits: &[("            fence(Ordering::SeqCst);\n            record(slot)\n", "            record(slot)\n")],
+        model: "stream::models::a_close_while_a_run_begins_to_replay",
+        expected: "a record counts for work",
+    },
+    Mutant {
         name: "synchronisation_without_a_fence",
         invariant: "order 2",
         file: "stream/records.rs",
@@ -1098,6 +1106,14 @@ const MUTANTS: &[Mutant] = &[
         edits: &[("            && self.held == self.workers.iter().filter(|doing| naps(doing)).count()\n", "")],
         model: "workers::protocols::a_moment_and_a_nap",
         expected: "a moment comes before what happens earlier",
+    },
+    Mutant {
+        name: "clock_that_moves_before_a_question",
+        invariant: "workers 7",
+        file: "schedule/event_based/core/wakes.rs",
+        edits: &[("            && !self.workers.contains(&Doing::Asks)\n", "")],
+        model: "workers::protocols::a_moment_and_a_question",
+        expected: "time passes before a question is asked",
     },
     Mutant {
         name: "nap_of_the_last_worker_that_nobody_ends",

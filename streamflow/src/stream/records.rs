@@ -106,6 +106,19 @@ impl Records {
         Ok(())
     }
 
+    /// As [`close`](Self::close), on a thread that may not have the stream.
+    pub(super) fn close_beside<E>(
+        &self,
+        seen: &Seen,
+        record: impl FnOnce(usize) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.close(seen, |slot| {
+            // By rule 2: another thread may queue work of the stream meanwhile.
+            fence(Ordering::SeqCst);
+            record(slot)
+        })
+    }
+
     /// Whether a record was begun, and no record is under way: it is made, or has failed.
     #[inline]
     pub(super) fn is_made(&self, number: u64) -> bool {

@@ -20,7 +20,6 @@ use crate::driver::{
     OwnedEvents, OwnedStream, RawEvent, RawStream, Signal, StreamOptions,
 };
 use crate::lock::Lock;
-use crate::sync::{Ordering, fence};
 
 thread_local! {
     /// The device that a stream bound last on this thread. Other libraries may have bound another one since.
@@ -210,11 +209,7 @@ impl Timeline {
     /// As [`close`](Self::close), on a thread that may not have the stream.
     #[inline(never)]
     pub(super) fn close_beside(&self) -> DriverResult<()> {
-        self.records.close(&self.seen, |slot| {
-            // By rule 2: another thread may queue work of the stream meanwhile.
-            fence(Ordering::SeqCst);
-            self.stream.record(self.events.get(slot))
-        })
+        self.records.close_beside(&self.seen, |slot| self.record_slot(slot))
     }
 
     #[inline(never)]

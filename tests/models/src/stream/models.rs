@@ -47,6 +47,12 @@ pub(crate) fn a_record_while_a_run_begins_to_replay() {
     beside_a_pass(|world, before| world.wait(B, before).unwrap());
 }
 
+/// The same, while another thread closes the uses of memory that it drops.
+#[test]
+pub(crate) fn a_close_while_a_run_begins_to_replay() {
+    beside_a_pass(|world, _| world.close_beside(A).unwrap());
+}
+
 /// The same, while another thread waits for the stream.
 #[test]
 pub(crate) fn a_synchronisation_while_a_run_begins_to_replay() {

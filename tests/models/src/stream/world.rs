@@ -201,6 +201,11 @@ impl World {
         records.close(seen, |slot| self.record_event(stream, slot))
     }
 
+    pub(crate) fn close_beside(&self, stream: usize) -> Result<(), Refused> {
+        let Stream { records, seen } = &self.streams[stream];
+        records.close_beside(seen, |slot| self.record_event(stream, slot))
+    }
+
     pub(crate) fn detach(&self, stream: usize) -> Result<(), Refused> {
         let Stream { records, seen } = &self.streams[stream];
         let last = records.detach(seen, |slot| self.record_event(stream, slot))?;

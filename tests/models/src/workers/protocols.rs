@@ -7,7 +7,7 @@ use loom::thread;
 
 use super::core::WorkerId;
 use super::ring::ring;
-use super::team::{CHANGED, Kept, NOTHING, Node, Team, Wait, node};
+use super::team::{ASKS, CHANGED, Kept, NOTHING, Node, Team, Wait, node};
 use crate::explore::explore_switches;
 use crate::sync::{AtomicBool, Ordering};
 
@@ -159,6 +159,19 @@ pub(crate) fn a_moment_and_a_push() {
 #[test]
 pub(crate) fn a_moment_and_a_nap() {
     wait_until_a_moment(true);
+}
+
+/// A worker asks what follows from the end of its node, while the other one's waits for a moment.
+#[test]
+pub(crate) fn a_moment_and_a_question() {
+    explore_switches(SWITCHES, || {
+        let waits =
+            |team: &Team, _| if team.clock() < 1 { Err(Wait::Until(1)) } else { Ok(NOTHING) };
+        let nodes = vec![node(Some(0), &[], waits), node(Some(1), &[], |_, _| Ok(ASKS))];
+        let team = Team::new(nodes, 2);
+        run(&team, 2, None);
+        assert_eq!(team.clock(), 1, "the run ends before the moment");
+    });
 }
 
 /// Two hooks nap at the same time, and no worker is left that could move the clock for them.

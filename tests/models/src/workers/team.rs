@@ -19,6 +19,7 @@ const LONG: Duration = Duration::from_secs(3600);
 pub(crate) const NOTHING: Looked =
     Looked { changed: false, again: false, waits: false, restless: false, asks: false };
 pub(crate) const CHANGED: Looked = Looked { changed: true, ..NOTHING };
+pub(crate) const ASKS: Looked = Looked { asks: true, ..NOTHING };
 
 /// The event for which a node waits.
 #[derive(Clone)]
@@ -198,8 +199,11 @@ impl protocol::Thread for Worker<'_> {
         Ok(self.team.look(self.me, node))
     }
 
+    /// As `Team::ask`, which claims nodes.
     fn ask(&mut self) {
-        unreachable!("nothing follows from the end of a node")
+        let claimed = self.team.board.change(|core| core.claim_free(&mut [], |_| false));
+        assert!(!claimed, "there is no node to claim");
+        assert_eq!(self.team.clock(), 0, "time passes before a question is asked");
     }
 
     fn poll(&mut self) -> Result<(), Infallible> {
