@@ -44,6 +44,8 @@ pub struct NodeStatus {
     pub unmet: Vec<UnmetCondition>,
     /// Whether a condition says when it runs without a message.
     pub runs_without_messages: bool,
+    /// Whether it may come to wait for messages of some of its optional inputs alone, since a condition names these.
+    pub(crate) may_await: bool,
     /// Its inputs, in the order of declaration.
     pub inputs: Vec<PortStatus>,
     /// Its outputs, in the order of declaration.
@@ -126,6 +128,7 @@ impl NodeStatus {
             ended_by: None,
             unmet: Vec::new(),
             runs_without_messages: false,
+            may_await: false,
             inputs,
             outputs,
             parameters: Vec::new(),

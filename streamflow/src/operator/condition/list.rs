@@ -108,6 +108,11 @@ impl Conditions {
         self.all.iter().any(|entry| entry.term.awaits(input))
     }
 
+    /// Whether the node may wait for messages at optional inputs alone that one of them names.
+    pub(in crate::operator) fn may_await(&self) -> bool {
+        self.all.iter().any(|entry| entry.term.may_await(false))
+    }
+
     /// Whether one of them drops messages at this input that have no partner at another one.
     pub(in crate::operator) fn pair_messages(&self, input: usize) -> bool {
         self.all.iter().any(|entry| entry.term.pairs(input))
@@ -288,6 +293,10 @@ impl Term for Any {
 
     fn awaits(&self, input: usize) -> bool {
         self.0.iter().any(|entry| entry.term.awaits(input))
+    }
+
+    fn may_await(&self, _: bool) -> bool {
+        self.0.iter().any(|entry| entry.term.may_await(true))
     }
 
     fn is_used_up(&self) -> bool {

@@ -76,6 +76,10 @@ impl Term for Messages {
         Ok(())
     }
 
+    fn may_await(&self, _: bool) -> bool {
+        true
+    }
+
     fn awaits(&self, input: usize) -> bool {
         self.inputs.iter().any(|awaited| awaited.index == input)
     }
@@ -145,6 +149,10 @@ impl Term for Expiring {
     }
 
     fn needs_time(&self) -> bool {
+        true
+    }
+
+    fn may_await(&self, _: bool) -> bool {
         true
     }
 

@@ -37,6 +37,10 @@ impl Term for Done {
         Ok(())
     }
 
+    fn may_await(&self, is_one_of_several: bool) -> bool {
+        is_one_of_several
+    }
+
     fn check(&mut self, at: &mut Situation<'_>) -> Result<Verdict> {
         // If all conditions must hold, it is enough to wait for one point at a time.
         let has_point = at.needs_all && !at.waits.points().is_empty();

@@ -39,6 +39,13 @@ pub(super) trait Term: Send + fmt::Debug {
         false
     }
 
+    /// Whether the node may come to wait for messages of the inputs that this names, also if these are optional. As one of several
+    /// conditions, this may be the only one that can still hold.
+    fn may_await(&self, is_one_of_several: bool) -> bool {
+        let _ = is_one_of_several;
+        false
+    }
+
     /// Whether it drops messages at this input that have no partner at another one.
     fn pairs(&self, input: usize) -> bool {
         let _ = input;

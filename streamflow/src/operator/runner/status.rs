@@ -38,6 +38,7 @@ impl NodeRunner {
             ended_by,
             unmet,
             runs_without_messages: self.runs_without_messages(),
+            may_await: conditions.is_some_and(Conditions::may_await),
             inputs,
             outputs,
             parameters: changes.kept.into(),

@@ -78,6 +78,116 @@ graph! {
     }
 }
 
+/// Sends the number of its tick, and fails when nobody stops the run.
+#[operator]
+struct Busy {
+    #[output]
+    n: u64,
+}
+
+impl Compute for Busy {
+    fn compute(&mut self, io: BusyIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        if cx.tick() == TICKS {
+            return Err(Failure::msg("the flush never begins"));
+        }
+        io.n.emit(cx.tick())
+    }
+}
+
+/// Sends a tensor.
+#[operator(streams(work))]
+struct Fills {
+    #[output]
+    image: Tensor<u32>,
+}
+
+impl Compute for Fills {
+    fn compute(&mut self, io: FillsIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let stream = cx.allocate_cuda_stream(io.work)?;
+        let mut image = cx.tensor([4], &stream)?;
+        stream.fill_bytes(&mut image, 0)?;
+        io.image.set_cuda_stream(&stream).emit(image)
+    }
+}
+
+/// Takes what comes at either input. `flush` sends how many images came.
+#[operator(flush)]
+struct Either {
+    #[input(optional)]
+    image: &Tensor<u32>,
+    #[input(optional)]
+    n: u64,
+    #[output]
+    images: u64,
+    #[state]
+    got: u64,
+}
+
+impl Compute for Either {
+    fn compute(&mut self, io: EitherIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let (image, _) = io.image.receive().receive_cuda_stream(cx)?;
+        self.got += u64::from(image.is_some());
+        io.n.discard();
+        Ok(())
+    }
+}
+
+impl Flush for Either {
+    fn flush(&mut self, io: EitherFlushIo<'_>, _: &ExecutionContext) -> Result<Flushed> {
+        io.image.discard();
+        io.n.discard();
+        io.images.emit(std::mem::take(&mut self.got))?;
+        Ok(Flushed::Done)
+    }
+}
+
+/// Keeps what comes, and stops the run.
+#[operator]
+struct Stops {
+    #[input]
+    n: u64,
+    kept: Vec<u64>,
+}
+
+impl Compute for Stops {
+    fn compute(&mut self, io: StopsIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        self.kept.push(io.n.receive().into_data());
+        cx.stop_graph();
+        Ok(())
+    }
+}
+
+graph! {
+    struct OneOfTwo {
+        const STREAMS: CudaStreamPool = CudaStreamPool::new().max_size(2);
+
+        #[streams(STREAMS)] #[when(count(1))] let once: Fills = Fills::new();
+        let busy: Busy = Busy::new();
+        let eats: Keeps = Keeps::new(Vec::new());
+        #[streams(STREAMS)] #[when(any(count(1), stream_done(image)))]
+        let either: Either = Either::new();
+        let last: Stops = Stops::new(Vec::new());
+        once.image >> either.image;
+        busy.n >> eats.n;
+        #[copy] #[policy(pop)] busy.n >> either.n;
+        either.images >> last.n;
+    }
+}
+
+/// At the begin a message of any input is enough for `either`. After its first tick it waits for an image alone, and `once` sends
+/// no more.
+#[test]
+fn a_node_that_has_lost_one_of_several_conditions_is_flushed() {
+    for workers in [None, Some(1), Some(2)] {
+        let mut graph = OneOfTwo::new(&Platform::host().build().unwrap()).unwrap();
+        if let Some(workers) = workers {
+            graph.workers(workers).unwrap();
+        }
+        graph.run().unwrap();
+        assert_eq!(graph.last().kept, [1], "{workers:?} workers");
+    }
+}
+
 /// Counts how often the calling thread reaches the point.
 fn count(point: &'static str, counted: Rc<Cell<u64>>) {
     hooks::at(point, move || {

@@ -2,7 +2,7 @@
 
 use super::timing::Timing;
 use super::{Blocker, Graph};
-use crate::operator::{NodeStatus, UnmetCondition};
+use crate::operator::NodeStatus;
 
 /// The nodes for which a node may wait, in any state of a run.
 pub(in crate::schedule) struct Waits {
@@ -73,13 +73,10 @@ pub(in crate::schedule) fn waits(nodes: &[NodeStatus]) -> Waits {
 }
 
 impl Graph<'_> {
-    /// Whether a message of any input lets a node run, at the begin of a run: all inputs are optional, and no condition waits for
-    /// messages of some of them. A condition shows that as long as nothing waits at the inputs.
+    /// Whether a message of any input lets a node run, in any state of a run: all inputs are optional, and no condition may come to
+    /// wait for messages of some of them.
     fn takes_any(&self, node: usize) -> bool {
-        let awaits = |unmet: &UnmetCondition| !unmet.is_room && !unmet.edges.is_empty();
-        !self.has_required(node)
-            && self.waiting(node).next().is_none()
-            && !self.nodes[node].unmet.iter().any(awaits)
+        !self.has_required(node) && !self.nodes[node].may_await
     }
 }
 
