@@ -7,8 +7,8 @@
 //! still from the moment a worker gives such a node back until it has an answer, or another worker answers for it.
 //!
 //! The run is over if no node can run but attendants (rule 3 of `schedule/stall/timing.rs`), and then all other nodes are quiet:
-//! none of them is held or queued, beside the one that the asking worker has looked at. Other workers may run attendants
-//! meanwhile: what these send changes no answer that the run is over.
+//! none of them is held or queued, beside the one that the asking worker has looked at. Other workers may be in ticks of attendants
+//! meanwhile: what these send changes no answer that the run is over. No tick begins between the question and that answer.
 //!
 //! Each tick of an attendant has its consumers looked at, in vain if they have ended: a worker could find one held whenever it
 //! asks. So attendants stand still while an answer is due, unless a hook of another node runs: then the answer is that the run
@@ -174,7 +174,9 @@ impl Team<'_, '_> {
         let Asked { ends, claimed } = question;
         let mut is_over = None;
         let attends = |node: NodeId| ends.attends(node);
-        if self.board.change(|core| core.claim_beside(held, attends, claimed)) {
+        // A tick that has begun goes on, and no other one begins before the answer.
+        let stands_still = |node: NodeId| self.attends.looked[node].store(true, Ordering::Relaxed);
+        if self.board.change(|core| core.claim_beside(held, attends, claimed, stands_still)) {
             let is_unknown = |node: NodeId| {
                 let is_held = held != Some(node) && !claimed[node];
                 is_held && self.control.nodes()[node].word().activity().hook().is_none()
@@ -187,7 +189,11 @@ impl Team<'_, '_> {
                 if goes_on && asks.is_over && !asks.goes_on {
                     ends.answered();
                 }
-                self.attends.answered();
+                if goes_on {
+                    self.attends.answered();
+                } else {
+                    turns::point("a worker knows that the run is over");
+                }
             }
             self.end_unless(is_over != Some(true));
             self.board.change(|core| core.release_beside(claimed));

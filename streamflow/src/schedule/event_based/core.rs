@@ -427,19 +427,23 @@ impl Core {
     }
 
     /// As [`claim_free`](Self::claim_free), if each node is quiet, is an attendant, or is the one that the caller holds. Returns
-    /// `false`, and claims none, if another node is held or queued.
+    /// `false`, and claims none, if another node is held or queued. `runs_on` is called with each attendant that is held.
     pub(super) fn claim_beside(
         &mut self,
         held: Option<NodeId>,
         attends: impl Fn(NodeId) -> bool,
         claimed: &mut [bool],
+        runs_on: impl Fn(NodeId),
     ) -> bool {
         let mut nodes = self.nodes.iter().enumerate();
         let is_quiet = nodes.all(|(index, node)| {
             attends(index) || held == Some(index) || node.state == State::Quiet
         });
         if is_quiet {
-            self.claim_free(claimed, |_| false);
+            self.claim_free(claimed, |node| {
+                runs_on(node);
+                false
+            });
         }
         is_quiet
     }

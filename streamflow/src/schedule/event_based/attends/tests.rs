@@ -1,11 +1,14 @@
 //! Questions of workers beside a simulated clock, in explored orders.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use crate::prelude::*;
 use crate::schedule::Workers;
 use crate::testing::Explorer;
 use crate::time::Timestamp;
+use crate::turns::{self, hooks};
 
 /// Sends the number of its tick.
 #[operator]
@@ -110,4 +113,70 @@ fn no_time_passes_between_a_question_and_its_answer() {
 fn no_nap_ends_before_a_question_that_is_due() {
     at_once!(BesideANap, 2);
     at_once!(BesideANap, 3);
+}
+
+/// Sends the number of its tick, and counts its ticks as they begin.
+#[operator]
+struct Begins {
+    #[output]
+    n: u64,
+    ticks: Arc<AtomicU64>,
+}
+
+impl Compute for Begins {
+    fn compute(&mut self, io: BeginsIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        self.ticks.fetch_add(1, Ordering::SeqCst);
+        // So that a worker is found in the tick.
+        turns::yield_turn();
+        io.n.emit(cx.tick())
+    }
+}
+
+#[operator]
+struct Takes {
+    #[input]
+    n: u64,
+}
+
+impl Compute for Takes {
+    fn compute(&mut self, io: TakesIo<'_>, _: &ExecutionContext) -> Result<()> {
+        io.n.discard();
+        Ok(())
+    }
+}
+
+graph! {
+    struct Attended(ticks: Arc<AtomicU64>) {
+        let attendant: Begins = Begins::new(ticks);
+        #[when(count(2))] let takes: Takes = Takes::new();
+        #[policy(pop)] attendant.n >> takes.n;
+    }
+}
+
+/// The calling thread knows that the run is over, and another worker has been in a tick of an attendant meanwhile.
+#[test]
+fn no_tick_of_an_attendant_begins_when_the_run_is_known_to_be_over() {
+    let known = Arc::new(AtomicU64::new(0));
+    let found = Explorer::new().seeds(SEEDS).run(|platform| {
+        let ticks = Arc::new(AtomicU64::new(0));
+        let (counted, at_end) = (ticks.clone(), Arc::new(AtomicU64::new(u64::MAX)));
+        let (kept, all) = (at_end.clone(), known.clone());
+        hooks::clear();
+        hooks::at("a worker knows that the run is over", move || {
+            kept.store(counted.load(Ordering::SeqCst), Ordering::SeqCst);
+            all.fetch_add(1, Ordering::SeqCst);
+            (0..32).for_each(|_| _ = turns::yield_turn());
+        });
+        let mut graph = Attended::new(platform, ticks.clone())?;
+        graph.workers(Workers::new(2))?.run()?;
+        let [ticks, at_end] = [ticks, at_end].map(|count| count.load(Ordering::SeqCst));
+        // A tick that has begun may not be counted yet.
+        if ticks > at_end.saturating_add(1) {
+            return Err(Failure::msg(format!("{} ticks more", ticks - at_end)));
+        }
+        Ok(())
+    });
+    hooks::clear();
+    found.and_then(|found| found.check()).unwrap();
+    assert!(known.load(Ordering::SeqCst) > 0, "the calling thread never knows it");
 }
