@@ -10,6 +10,7 @@ mod leaves;
 mod many;
 mod readers;
 mod replayed;
+mod slow;
 mod with_plans;
 
 use std::sync::Arc;
@@ -48,6 +49,10 @@ pub(crate) fn suite() -> Suite {
         .devices("law12_transfers_and_policies_make_no_heap_allocations", 2, transfers)
         .both("law12_paths_of_several_origins_make_no_heap_allocations", origins)
         .both("law12_memory_with_many_readers_makes_no_heap_allocations", many_readers)
+        .plain(
+            "law12_a_device_that_becomes_slow_makes_no_heap_allocations::host",
+            slow::slow_device,
+        )
         .both("law12_nodes_that_have_ended_make_no_heap_allocations", ends::ends)
         .plain(
             "law12_readers_that_come_late_make_no_heap_allocations::host",

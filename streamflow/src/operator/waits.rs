@@ -16,6 +16,11 @@ pub struct Waits {
 }
 
 impl Waits {
+    /// With room for so many points.
+    pub(crate) fn with_room(points: usize) -> Self {
+        Self { points: SmallVec::with_capacity(points), ..Self::default() }
+    }
+
     /// Begins a pass.
     #[inline]
     pub(crate) fn clear(&mut self) {

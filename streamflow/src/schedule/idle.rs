@@ -63,7 +63,7 @@ impl<'a> Idle<'a> {
     pub(super) fn new(platform: &'a Platform, run: &RunControl) -> Self {
         Self {
             platform,
-            wakeup: Wakeup::new(platform.streams(), run.signal()),
+            wakeup: Wakeup::new(platform.streams(), run.signal(), run.nodes().len()),
             must_query: !platform.driver().works_alone(),
             passes: 0,
             since: None,

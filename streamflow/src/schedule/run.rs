@@ -83,7 +83,7 @@ impl Run {
             in_progress: RunInProgress::begin(platform),
             is_watched: platform.is_watched(),
             races: RaceWatch::new(platform.driver()),
-            waits: Waits::default(),
+            waits: Waits::with_room(nodes.len()),
             limit: Limit::None,
             has_started: false,
             outcome: None,

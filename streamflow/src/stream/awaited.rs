@@ -181,7 +181,7 @@ impl Awaited {
     }
 
     fn run(&self, table: &Arc<StreamTable>) {
-        let mut wakeup = Wakeup::new(table, &self.signal);
+        let mut wakeup = Wakeup::new(table, &self.signal, 0);
         loop {
             let seen = wakeup.raised();
             let mut tasks = locked(&self.tasks);

@@ -31,9 +31,11 @@ struct Watcher {
 }
 
 impl Wakeup {
-    /// Other threads may raise the signal, too.
-    pub(crate) fn new(table: &Arc<StreamTable>, signal: &Arc<Signal>) -> Self {
-        Self { table: table.clone(), signal: signal.clone(), watchers: Vec::new() }
+    /// Other threads may raise the signal, too. There is room for so many points: the first sleep may come late, on a device
+    /// that has become slow.
+    pub(crate) fn new(table: &Arc<StreamTable>, signal: &Arc<Signal>, points: usize) -> Self {
+        let watchers = Vec::with_capacity(points);
+        Self { table: table.clone(), signal: signal.clone(), watchers }
     }
 
     /// How often the signal was raised. To be read before the points are queried: see [`sleep`](Self::sleep).
@@ -114,7 +116,7 @@ mod tests {
             let host = Arc::new(HostDriver::builder().devices(2).seed(seed).trace(true).build());
             let recorder = Arc::new(Recorder::new(host.clone()));
             let platform = Platform::builder().driver(recorder.clone()).unwrap();
-            let wakeup = Wakeup::new(platform.streams(), &Arc::default());
+            let wakeup = Wakeup::new(platform.streams(), &Arc::default(), 2);
             Self { host, recorder, platform, wakeup }
         }
 
@@ -158,6 +160,16 @@ mod tests {
                 bench.wakeup.watchers.iter().map(|w| w.timeline.device()).collect();
             assert_eq!(devices, [device(0), device(0), device(1)]);
         }
+    }
+
+    /// The first sleep may come late, where a tick allocates nothing (law 12).
+    #[test]
+    fn the_first_sleep_finds_room_for_its_points() {
+        let mut bench = Bench::new(0);
+        let (a, b) = (bench.stream(0), bench.stream(0));
+        let room = bench.wakeup.watchers.as_ptr();
+        bench.raised_by(&[a.record().unwrap(), b.record().unwrap()]);
+        assert_eq!((bench.wakeup.watchers.len(), bench.wakeup.watchers.as_ptr()), (2, room));
     }
 
     /// A signal that is raised too early does no harm, since the thread queries again, but the thread would never sleep.

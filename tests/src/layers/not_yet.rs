@@ -1,4 +1,4 @@
-//! A driver that never reports an event as complete.
+//! A driver that reports no event as complete, for ever or for some queries.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,13 +12,26 @@ use streamflow::driver::{
 pub struct NotYet {
     below: Arc<dyn Driver>,
     fails: bool,
+    /// How many queries get that answer.
+    left: AtomicU64,
     host_functions: AtomicU64,
 }
 
 impl NotYet {
     /// Passes all other calls to `below`.
     pub fn new(below: Arc<dyn Driver>) -> Self {
-        Self { below, fails: false, host_functions: AtomicU64::new(0) }
+        let (left, host_functions) = (AtomicU64::new(u64::MAX), AtomicU64::new(0));
+        Self { below, fails: false, left, host_functions }
+    }
+
+    /// So many queries from now on get that answer. Later ones are passed on.
+    pub fn for_next(&self, queries: u64) {
+        self.left.store(queries, Ordering::Release);
+    }
+
+    /// How many host functions were queued.
+    pub fn host_functions(&self) -> u64 {
+        self.host_functions.load(Ordering::Acquire)
     }
 
     /// As [`new`](Self::new), but a query fails once a host function is queued, which would wake the thread.
@@ -34,6 +47,11 @@ unsafe impl Layer for NotYet {
     }
 
     unsafe fn query_event(&self, event: RawEvent) -> DriverResult<bool> {
+        let order = Ordering::AcqRel;
+        if self.left.fetch_update(order, Ordering::Acquire, |left| left.checked_sub(1)).is_err() {
+            // SAFETY: the caller promises the same for this layer.
+            return unsafe { self.below.query_event(event) };
+        }
         if !self.fails || self.host_functions.load(Ordering::Acquire) == 0 {
             return Ok(false);
         }

@@ -166,7 +166,7 @@ impl<'r> Poller<'r> {
             points: Vec::with_capacity(nodes),
             moments: Vec::with_capacity(nodes),
             others: Vec::with_capacity(nodes),
-            all: Waits::default(),
+            all: Waits::with_room(nodes),
             found: SmallVec::new(),
         }
     }

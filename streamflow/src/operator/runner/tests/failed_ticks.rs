@@ -255,3 +255,69 @@ fn flush_is_not_called_again_after_it_has_failed() {
     assert_eq!(harness.operator().calls, 1);
     harness.stop().unwrap();
 }
+
+/// Sends even numbers on, and data of its own in place of the others, which it does not receive.
+#[operator]
+struct Renews {
+    #[input]
+    number: &u64,
+    #[output]
+    other: u64,
+}
+
+impl Compute for Renews {
+    fn compute(&mut self, io: RenewsIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        if cx.tick().is_multiple_of(2) {
+            return io.other.emit(*io.number.receive().into_data());
+        }
+        io.number.discard();
+        io.other.emit(100 + cx.tick())
+    }
+}
+
+/// Keeps pairs of numbers.
+#[operator]
+struct Pairs {
+    #[input]
+    number: &u64,
+    #[input]
+    other: u64,
+    seen: Arc<Mutex<Vec<(u64, u64)>>>,
+}
+
+impl Compute for Pairs {
+    fn compute(&mut self, io: PairsIo<'_>, _: &ExecutionContext) -> Result<()> {
+        let pair = (*io.number.receive().into_data(), io.other.receive().into_data());
+        self.seen.lock().unwrap().push(pair);
+        Ok(())
+    }
+}
+
+graph! {
+    struct Compared(seen: Arc<Mutex<Vec<(u64, u64)>>>) {
+        #[when(count(5))]
+        let numbers: Numbers = Numbers::new();
+        let renews: Renews = Renews::new();
+        #[when(same_sequence)] #[on_failure(restart(2, 0ms))]
+        let pairs: Pairs = Pairs::new(seen.clone());
+        numbers.number >> renews.number;
+        #[capacity(2)]
+        numbers.number >> pairs.number;
+        renews.other >> pairs.other;
+    }
+}
+
+/// Two pairs of messages can't be compared, while another worker sends the next ones. Each of them is dropped by the restart that it
+/// takes, and there are no more restarts.
+#[test]
+fn messages_that_cannot_be_compared_take_one_restart_each_beside_another_worker() {
+    let found = crate::testing::Explorer::new().seeds(64).run(|platform| {
+        let seen = Arc::<Mutex<Vec<_>>>::default();
+        let mut graph = Compared::new(platform, seen.clone())?;
+        let report = graph.workers(crate::schedule::Workers::new(2))?.run()?;
+        let found = (seen.lock().unwrap().clone(), report.ticks("pairs"));
+        let wanted = (vec![(0, 0), (2, 2), (4, 4)], Some(5));
+        if found == wanted { Ok(()) } else { Err(Failure::msg(format!("{found:?}"))) }
+    });
+    found.and_then(|found| found.check()).unwrap();
+}
