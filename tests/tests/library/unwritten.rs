@@ -19,7 +19,7 @@ use streamflow::memory::Element;
 use streamflow::prelude::*;
 use streamflow::testing::OperatorHarness;
 use streamflow_tests::layers::{CallKind, FailNth};
-use streamflow_tests::{Failed, Suite, check, check_equal, check_error};
+use streamflow_tests::{Failed, Suite, check, check_equal, check_error, check_text};
 
 use super::in_tick::in_tick;
 use attempts::{Make, N, Sends};
@@ -31,6 +31,7 @@ pub(crate) fn add(suite: Suite) -> Suite {
         .both("a_result_whose_solver_has_failed_is_not_opened", opened)
         .both("a_library_call_whose_error_is_returned_marks_nothing", returned)
         .both("a_product_that_succeeds_ends_the_mark_of_an_earlier_tick", later)
+        .both("a_product_that_fails_in_the_driver_ends_no_mark_of_an_earlier_tick", earlier)
 }
 
 /// The tick fails at `emit`, whichever call of the driver has failed. After the same call again it fails only if that needs
@@ -180,5 +181,45 @@ fn later(platform: &Platform) -> Result<(), Failed> {
     }
     let sent = sent.ok_or_else(|| Failed::msg("nothing was sent"))?;
     check_equal(harness.stream().download_blocking(&sent.message)?, vec![4.0])?;
+    Ok(harness.stop()?)
+}
+
+/// The driver refuses two products. The error of the first one is dropped, and that of the second one is returned: nobody has
+/// written the memory. A product that its plan refuses would not do: it has not begun to overwrite its target.
+fn earlier(platform: &Platform) -> Result<(), Failed> {
+    let library = FailNth::new(platform.driver().clone(), CallKind::CallLibrary, u64::MAX);
+    let library = Arc::new(library);
+    let launches = Arc::new(FailNth::new(library.clone(), CallKind::Launch, u64::MAX));
+    let platform = Platform::builder().driver(launches.clone())?;
+    let mut kept = None;
+    let make: Make<Tensor<f32>> = Box::new(move |cx, s, _| {
+        let (plan, a, c) = match &mut kept {
+            Some(kept) => kept,
+            none => {
+                let plan: Plan<Matmul<f32>> = Matmul::plan(1, 1, 1).on(cx, s)?;
+                none.insert((plan, cx.upload(&[2.0])?.reshape([1, 1])?, cx.tensor([1, 1], s)?))
+            }
+        };
+        let mut sent = cx.tensor([1, 1], s)?;
+        if cx.tick() == 2 {
+            s.copy(&*c, &mut sent)?;
+            return Ok(sent);
+        }
+        let layers = [&library, &launches];
+        layers.iter().for_each(|layer| layer.fail_nth(0));
+        let done = plan.execute(s, &*a, &*a, c);
+        layers.iter().for_each(|layer| layer.fail_nth(u64::MAX));
+        match done {
+            Ok(()) => Err(Failure::msg("the driver has taken the product")),
+            Err(_) if cx.tick() == 0 => Ok(sent),
+            Err(error) => Err(error.into()),
+        }
+    });
+    let mut harness = OperatorHarness::new(&platform, Sends::new(make))?;
+    check_equal(harness.tick()?, true)?;
+    let refused = check_error("the second tick", harness.tick(), |_| true)?;
+    check_text(&refused, &["injected"])?;
+    let unwritten = check_error("the third tick", harness.tick(), |_| true)?;
+    check_text(&unwritten, &["was to write is not written"])?;
     Ok(harness.stop()?)
 }
