@@ -211,7 +211,8 @@ unsafe impl<D: Driver> Layer for Replaying<D> {
     #[inline]
     unsafe fn recycle(&self, stream: RawStream, range: MemoryRange) -> DriverResult<()> {
         if self.is_on() {
-            let is_next = |state: &mut State, node| state.is_next_recycle(node, stream, range);
+            let is_next =
+                |state: &mut State, node| state.is_next(node, stream, Given::Recycle(range));
             // SAFETY: the caller's contract.
             let send = || unsafe { self.below.recycle(stream, range) };
             return self.send_or_hold(stream, is_next, Given::Recycle(range), send);
@@ -247,7 +248,7 @@ unsafe impl<D: Driver> Layer for Replaying<D> {
     #[inline]
     unsafe fn copy(&self, stream: RawStream, copy: &CopyOp) -> DriverResult<()> {
         if self.is_on() {
-            let is_next = |state: &mut State, node| state.is_next_copy(node, stream, copy);
+            let is_next = |state: &mut State, node| state.is_next(node, stream, Given::Copy(copy));
             // SAFETY: the caller's contract.
             let send = || unsafe { self.below.copy(stream, copy) };
             return self.send_or_hold(stream, is_next, Given::Copy(copy), send);
@@ -258,7 +259,8 @@ unsafe impl<D: Driver> Layer for Replaying<D> {
 
     unsafe fn fill(&self, stream: RawStream, range: MemoryRange, byte: u8) -> DriverResult<()> {
         if self.is_on() {
-            let is_next = |state: &mut State, node| state.is_next_fill(node, stream, range, byte);
+            let is_next =
+                |state: &mut State, node| state.is_next(node, stream, Given::Fill(range, byte));
             // SAFETY: the caller's contract.
             let send = || unsafe { self.below.fill(stream, range, byte) };
             return self.send_or_hold(stream, is_next, Given::Fill(range, byte), send);
@@ -282,7 +284,8 @@ unsafe impl<D: Driver> Layer for Replaying<D> {
     #[inline]
     unsafe fn launch(&self, stream: RawStream, launch: &Launch<'_>) -> DriverResult<()> {
         if self.is_on() {
-            let is_next = |state: &mut State, node| state.is_next_launch(node, stream, launch);
+            let is_next =
+                |state: &mut State, node| state.is_next(node, stream, Given::Launch(launch));
             // SAFETY: the caller's contract.
             let send = || unsafe { self.below.launch(stream, launch) };
             return self.send_or_hold(stream, is_next, Given::Launch(launch), send);

@@ -76,7 +76,7 @@
 //! fails has queued nothing: its calls are sent one by one, and the graph is launched no more.
 //! So it is when a kernel of the graph can't get its parameters; the log names the kernel and the operator.
 //!
-//! Each rule has a test in `tests/tests/replay`, which fails without it: see [`Omission`].
+//! Each rule has a test in `driver/replay/tests`, which fails without it: see [`Omission`].
 
 mod answer;
 mod bound;

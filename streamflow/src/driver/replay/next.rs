@@ -3,8 +3,8 @@
 
 use super::cursor::{Cursor, Outside};
 use super::state::State;
-use super::trace::{Call, Trace, Work, part, same_params};
-use crate::driver::{CopyOp, Launch, MemoryRange, Param, RawEvent, RawStream};
+use super::trace::{Call, Given, Trace, Work};
+use crate::driver::{Param, RawEvent, RawStream};
 
 impl State {
     /// The call that comes next in the trace, if it is of this node and stream.
@@ -15,76 +15,27 @@ impl State {
         (call.stream == stream && call.node == node).then_some((trace, call))
     }
 
-    /// Whether a launch is the next call.
+    /// Whether a launch, a copy, a fill or a given-back range is the next call, as [`Trace::is_call`] decides.
     #[inline]
-    pub(super) fn is_next_launch(
-        &mut self,
-        node: u32,
-        stream: RawStream,
-        launch: &Launch<'_>,
-    ) -> bool {
-        let Some((trace, call)) = self.next_call(node, stream) else { return false };
-        let Work::Launch(known) = &call.work else { return false };
-        let params = part(&trace.params, known.params);
-        if known.function != launch.function
-            || !known.has_grid(launch)
-            || params.len() != launch.params.len()
-            || !trace.has_accesses(known, launch)
-        {
+    pub(super) fn is_next(&mut self, node: u32, stream: RawStream, given: Given<'_>) -> bool {
+        let place = self.cursor.place as usize;
+        let Some(lane) = self.lanes.get(self.cursor.lane as usize) else { return false };
+        if !lane.trace.is_call(place, (node, stream), given, self.omission) {
             return false;
         }
-        if !same_params(params, launch.params) {
+        if let Given::Launch(launch) = given {
             self.change(launch.params);
         }
         self.cursor.place += 1;
         true
     }
 
-    /// Gives the next call, a launch, other parameters. Its node gets them before the graph is launched.
+    /// Gives the next call, a launch, these parameters, if it has others. Its node gets them before the graph is launched.
     #[inline(never)]
     pub(super) fn change(&mut self, params: &[Param]) {
         if let Some(lane) = self.lanes.get_mut(self.cursor.lane as usize) {
             lane.change(self.cursor.place, params);
         }
-    }
-
-    #[inline]
-    pub(super) fn is_next_recycle(
-        &mut self,
-        node: u32,
-        stream: RawStream,
-        range: MemoryRange,
-    ) -> bool {
-        let Some((_, call)) = self.next_call(node, stream) else { return false };
-        let is_next = matches!(call.work, Work::Recycle(known) if known == range);
-        self.cursor.place += u32::from(is_next);
-        is_next
-    }
-
-    #[inline]
-    pub(super) fn is_next_fill(
-        &mut self,
-        node: u32,
-        stream: RawStream,
-        range: MemoryRange,
-        byte: u8,
-    ) -> bool {
-        let Some((_, call)) = self.next_call(node, stream) else { return false };
-        let is_next =
-            matches!(call.work, Work::Fill(known, with) if known == range && with == byte);
-        self.cursor.place += u32::from(is_next);
-        is_next
-    }
-
-    #[inline]
-    pub(super) fn is_next_copy(&mut self, node: u32, stream: RawStream, copy: &CopyOp) -> bool {
-        let Some((trace, call)) = self.next_call(node, stream) else { return false };
-        let is_next = match call.work {
-            Work::Copy(known) => trace.copies.get(known as usize) == Some(copy),
-            _ => false,
-        };
-        self.cursor.place += u32::from(is_next);
-        is_next
     }
 
     /// Which event of a stream's ring holds the record changes nothing: the trace takes it over.

@@ -169,6 +169,7 @@ impl Trace {
     }
 
     /// Whether the call at an index is the one that is asked for, but for the bytes of a kernel's parameters.
+    #[inline]
     pub(super) fn is_call(
         &self,
         index: usize,
