@@ -25,6 +25,7 @@ mod reuses_handles;
 mod short_rows;
 mod timed;
 mod unlaunched;
+mod works_alone;
 
 pub use behind::{Behind, Counts};
 pub use between::{Between, Moment};
@@ -47,3 +48,4 @@ pub use reuses_handles::ReusesHandles;
 pub use short_rows::ShortRows;
 pub use timed::{Kind, Spent, Timed};
 pub use unlaunched::Unlaunched;
+pub use works_alone::WorksAlone;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use streamflow::driver::host::HostDriver;
+use streamflow::driver::replay::Replaying;
 use streamflow::platform::DeviceId;
 use streamflow::prelude::*;
 use streamflow::testing::OperatorHarness;
@@ -439,7 +440,7 @@ graph! {
 /// The record at the end of the hook, and all later work, bind the device again.
 fn without_a_context(seed: u64) -> Result<(), Failed> {
     let driver = Arc::new(HostDriver::builder().seed(seed).build());
-    let platform = Platform::builder().driver(driver.clone())?;
+    let platform = Platform::builder().driver(Arc::new(Replaying::over(driver.clone())))?;
     let seen = Seen::default();
     LeavingNoContext::new(&platform, driver, seen.clone())?.run()?;
     check(seen::all(&seen) == [true; 3], || format!("{seen:?}"))

@@ -1,10 +1,11 @@
-//! Each driver call of the seed's application, of `edges` and of a graph that calls a library fails in turn, with each error that CUDA documents for it.
+//! Each driver call of the seed's application, of `edges`, of a graph that calls a library and of one that is replayed fails in
+//! turn, with each error that CUDA documents for it.
 //!
 //! A trial runs one program while one call fails: on a new platform, in `new`, in `run`, and in each drop. Then it runs
 //! the same program and a new one without a fault. A trial is explained if exactly one error is reported, with the names
 //! of the call, of the error and, from a hook, of the node; if everything was given back but what the failed call was to
 //! give back; and if the programs afterwards have the right data, or, after a sticky error, are refused. On the simulator
-//! the race checker runs. A watchdog ends the process when a trial hangs.
+//! the race checker runs, and each call fails without it as well. A watchdog ends the process when a trial hangs.
 //!
 //! `STREAMFLOW_FAULTS=table` prints the fault table, and `STREAMFLOW_FAULTS=all` makes each call fail with each error, and
 //! prints it as well. `STREAMFLOW_FAULTS=few` makes the first call of each kind fail in two ways, for slow tools.
@@ -14,14 +15,17 @@ mod by_library;
 mod controls;
 pub(crate) mod log;
 mod plan;
+mod replayed;
 mod reports;
 mod table;
 mod trial;
 mod watchdog;
 mod world;
 
+use std::collections::BTreeSet;
 use std::{env, io::Write};
 
+use streamflow_tests::forms::Form;
 use streamflow_tests::{Failed, Suite, Tier, check};
 
 use base::{Base, Way};
@@ -46,8 +50,12 @@ pub(crate) fn suite() -> Suite {
     controls::add(suite)
 }
 
-const HOSTS: [Base; 3] =
-    [Base::Host(Way::Eager), Base::Host(Way::Sleeps), Base::Host(Way::KeepsNothing)];
+const HOSTS: [Base; 4] = [
+    Base::Host(Way::Eager),
+    Base::Host(Way::Sleeps),
+    Base::Host(Way::KeepsNothing),
+    Base::Host(Way::Unwatched),
+];
 
 fn on_host(world: World) -> Result<(), Failed> {
     conclude(world, "host", &HOSTS)
@@ -56,6 +64,9 @@ fn on_host(world: World) -> Result<(), Failed> {
 fn on_cuda(world: World) -> Result<(), Failed> {
     conclude(world, "cuda", &[Base::Cuda])
 }
+
+/// The calls for a graph in place of a pass.
+const OF_GRAPHS: [&str; 4] = ["create_graph", "launch_graph", "set_graph_kernel", "destroy_graph"];
 
 /// The setting of `STREAMFLOW_FAULTS`: how much is tried, and whether the whole table is printed.
 fn wish() -> Result<(Extent, bool), Failed> {
@@ -73,12 +84,13 @@ fn wish() -> Result<(Extent, bool), Failed> {
 /// Makes all trials of a program, prints the table, and fails if a trial is not explained.
 fn conclude(world: World, platform: &str, bases: &[Base]) -> Result<(), Failed> {
     let (extent, prints_table) = wish()?;
-    let (mut table, mut seen) = (Table::default(), Seen::new());
+    let (mut table, mut seen, mut made) = (Table::default(), Seen::new(), BTreeSet::new());
     let watchdog = Watchdog::new();
     for (seed, base) in (0..).zip(bases) {
         let what = format!("{}, {base:?}", world.name());
         watchdog.begin(format!("{what}: without a fault"));
         let clean = trial::clean(*base, world).map_err(Failed::msg)?;
+        made.extend(clean.calls.iter().map(|(_, call, _)| *call));
         for (target, fault) in plan::plan(&clean, seed, extent, &mut seen) {
             watchdog.begin(format!("{what}: {target}: {fault}"));
             let trial = Trial {
@@ -93,6 +105,9 @@ fn conclude(world: World, platform: &str, bases: &[Base]) -> Result<(), Failed> 
     }
     let text = if prints_table { table.to_string() } else { table.summary() };
     writeln!(std::io::stdout(), "{} on {platform}: {text}", world.name())?;
+    let is_replayed = world == World::Replayed && !Form::Workers.is_set();
+    let missing = OF_GRAPHS.iter().find(|call| is_replayed && !made.contains(*call));
+    check(missing.is_none(), || format!("nothing is replayed: `{missing:?}` is not called"))?;
     // With workers, the place of a call is not the same in each run.
     check(table.reached() * 2 > table.trials, || format!("few calls were made: {text}"))?;
     check(table.unexplained == 0, || {

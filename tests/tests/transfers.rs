@@ -8,6 +8,7 @@ pub(crate) mod operators;
 use std::sync::Arc;
 
 use streamflow::driver::host::HostDriver;
+use streamflow::driver::replay::Replaying;
 use streamflow::driver::{Call, CopyKind, Recorder};
 use streamflow::memory::DeviceSlice;
 use streamflow::prelude::*;
@@ -311,8 +312,8 @@ fn default_streams(platform: &Platform) -> Result<bool, Failed> {
 }
 
 fn recorded(seed: u64) -> Result<(Arc<Recorder>, Platform), Failed> {
-    let host = HostDriver::builder().devices(2).seed(seed).build();
-    let recorder = Arc::new(Recorder::new(Arc::new(host)));
+    let driver = Replaying::new(HostDriver::builder().devices(2).seed(seed).build());
+    let recorder = Arc::new(Recorder::new(Arc::new(driver)));
     let platform = platform(recorder.clone())?;
     Ok((recorder, platform))
 }
@@ -357,7 +358,8 @@ graph! {
 /// At the end of a run the runtime queries the device for errors on the source's stream, and then on the edge's stream,
 /// which nothing else queries.
 fn unreceived(seed: u64) -> Result<(), Failed> {
-    let driver = Arc::new(HostDriver::builder().devices(2).seed(seed).build());
+    let host = HostDriver::builder().devices(2).seed(seed).build();
+    let driver = Arc::new(Replaying::new(host));
     let failing = FailNth::new(driver, CallKind::SynchronizeStream, 1);
     let run = Unreceived::new(&platform(Arc::new(failing))?)?.run();
     let text = check_error("run", run, |error| matches!(error, Error::Operator { .. }))?;

@@ -488,11 +488,11 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
         })
     }
 
-    /// Destroys a graph.
+    /// Destroys a graph; its queued launches still execute (CUDA driver API, `cuGraphExecDestroy`).
     ///
     /// # Safety
-    /// `graph` came from [`create_graph`](Driver::create_graph) of this driver, its launches are complete, and it is
-    /// destroyed once.
+    /// `graph` came from [`create_graph`](Driver::create_graph) of this driver, is not used afterwards, and is destroyed
+    /// once.
     unsafe fn destroy_graph(&self, graph: RawGraph) -> DriverResult<()> {
         let _ = graph;
         Ok(())

@@ -6,16 +6,19 @@ use std::time::Duration;
 use streamflow::driver::Driver;
 use streamflow::driver::cuda::CudaDriver;
 use streamflow::driver::host::HostDriver;
+use streamflow::driver::replay::Replaying;
 use streamflow::memory::MemoryOptions;
 use streamflow::prelude::*;
 use streamflow::time::Clock;
 use streamflow_tests::forms::Form;
+use streamflow_tests::layers::WorksAlone;
 use streamflow_tests::layers::faults::Injector;
 
 /// A driver for each trial.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Base {
-    /// A simulator, under the race checker. Work executes at submission with [`Way::Eager`], else late.
+    /// A simulator, under the race checker but for [`Way::Unwatched`]. Work executes at submission with [`Way::Eager`], else
+    /// late.
     Host(Way),
     /// A GPU, whose context belongs to the process.
     Cuda,
@@ -29,6 +32,8 @@ pub(crate) enum Way {
     Sleeps,
     /// No free device memory is kept, so that a drop frees it, also in a run.
     KeepsNothing,
+    /// As most programs run: no layer gets notes, so the places of calls are phases alone.
+    Unwatched,
 }
 
 impl Way {
@@ -37,6 +42,7 @@ impl Way {
             Self::Eager => 0,
             Self::Sleeps => 3,
             Self::KeepsNothing => 5,
+            Self::Unwatched => 7,
         }
     }
 }
@@ -48,9 +54,10 @@ impl Base {
     pub(crate) fn injector(self) -> Result<Arc<Injector>, Error> {
         Ok(Arc::new(match self {
             Self::Host(way) => {
-                let driver = HostDriver::builder().seed(way.seed()).build();
-                let injector = Injector::new(Arc::new(driver), false);
-                if way == Way::Sleeps { injector.as_if_alone() } else { injector }
+                let host: Arc<dyn Driver> =
+                    Arc::new(HostDriver::builder().seed(way.seed()).build());
+                let sleeps = way == Way::Sleeps;
+                Injector::new(if sleeps { Arc::new(WorksAlone(host)) } else { host }, false)
             }
             // Its modules are unloaded with it.
             Self::Cuda => Injector::new(Arc::new(CudaDriver::new()?), true),
@@ -65,19 +72,20 @@ impl Base {
         // A scheduler that waits sleeps at once, which needs more calls.
         let mut builder = Platform::builder().spin(Duration::ZERO);
         if let Self::Host(way) = self {
-            builder = builder.race_check(true);
+            builder = builder.race_check(way != Way::Unwatched);
             if way != Way::Eager {
                 builder = builder.clock(&Clock::simulated());
             }
             let mut memory = MemoryOptions::default();
             match way {
-                Way::Eager => {}
+                Way::Eager | Way::Unwatched => {}
                 Way::Sleeps => memory.small_in_flight = 4,
                 Way::KeepsNothing => memory.release_threshold = 0,
             }
             builder = builder.memory(memory);
         }
-        builder.driver(above(injector.clone()))
+        // As in the platforms that ship: replay is directly above CUDA or the simulator, which the injector stands for.
+        builder.driver(above(Arc::new(Replaying::over(injector.clone()))))
     }
 
     /// Whether a program makes the same calls in each run.

@@ -10,10 +10,12 @@ use super::trial::Clean;
 
 /// The calls that may have an effect and fail all the same. A call that makes something, a record and a host function
 /// have none, by the contract of the driver.
-const MAY_TAKE_EFFECT: [&str; 14] = [
+const MAY_TAKE_EFFECT: [&str; 16] = [
     "destroy_stream",
     "synchronize_stream",
     "destroy_event",
+    "destroy_graph",
+    "set_graph_kernel",
     "wait_event",
     "synchronize_event",
     "free",
@@ -41,7 +43,7 @@ pub(crate) enum Extent {
 }
 
 /// How many later calls of a kind at a place fail, beside the first one.
-const LATER: u64 = 3;
+const LATER: u64 = 2;
 
 /// The calls that have failed with each error, by place and kind.
 pub(crate) type Seen = BTreeSet<(Arc<str>, &'static str)>;

@@ -14,6 +14,10 @@ pub(crate) enum Ending {
     ShutDown,
     /// Free memory was given back, and the allocation then succeeded. That was logged.
     TriedAgain,
+    /// Replay had held the call back. The call that made it be sent got the error, in a drop, and it has ended the run.
+    HeldBack,
+    /// A graph was not made, changed or launched. That was logged, and its calls were sent one by one.
+    SentOneByOne,
     /// The device was bound again, as after a library that has cleared the current context, and the call then succeeded.
     BoundAgain,
     /// The program made no such call, which depends on the device's pace.
@@ -44,16 +48,19 @@ impl Reports {
         };
         let (reports, others): (Vec<&String>, Vec<&String>) =
             returned.iter().chain(logged).partition(|text| is_it(text));
-        // A sticky error that was logged in a drop ends the run, whose error says so.
+        let says_so = |text: &&String| text.contains("sent one by one") && names_it(fault, text);
+        let times = warned.iter().filter(says_so).count();
+        let is_sent = times == 1 || times > 1 && fault.lasts;
+        // A sticky error that was logged, in a drop or for a graph, ends the run, whose error says so.
         let is_end =
             |text: &String| text.contains("was not tried") && text.contains(fault.code.name);
         let is_logged = logged.iter().any(is_it);
-        let ends_the_run = fault.code.is_sticky() && is_logged && others.len() == 1;
+        let ends_the_run = fault.code.is_sticky() && (is_logged || is_sent) && others.len() == 1;
         if let Some(other) = others.iter().find(|text| !(ends_the_run && is_end(text))) {
             return Err(format!("another error: {other}"));
         }
         for text in &reports {
-            let has_names = text.contains(fault.function) && text.contains(fault.code.name);
+            let has_names = names_it(fault, text);
             // From the first failure on, other workers' calls fail as well.
             let may_be_other = fault.lasts && Form::Workers.is_set();
             let has_node = may_be_other || names_the_node(target, text, logged);
@@ -68,11 +75,25 @@ impl Reports {
             0 if is_no_memory && warned.iter().any(|text| text.contains("out of")) => {
                 Ok(Ending::TriedAgain)
             }
+            0 if is_sent => Ok(Ending::SentOneByOne),
             0 if is_bound_again(target, fault) => Ok(Ending::BoundAgain),
+            2 if is_held_back(returned, logged) => Ok(Ending::HeldBack),
             2.. if fault.lasts => Ok(Ending::Returned),
             times => Err(format!("reported {times} times: {self:?}")),
         }
     }
+}
+
+/// Whether a text names the function and its error.
+fn names_it(fault: Fault, text: &str) -> bool {
+    text.contains(fault.function) && text.contains(fault.code.name)
+}
+
+/// Whether the error of a run is that of a call that replay had held back, and that another call has logged in a drop.
+fn is_held_back(returned: &[String], logged: &[String]) -> bool {
+    let one = |texts: &[String]| <[String; 1]>::try_from(texts.to_vec()).ok();
+    let both = one(returned).zip(one(logged));
+    Form::Replayed.is_set() && both.is_some_and(|([returned], [logged])| logged.contains(&returned))
 }
 
 /// Whether the library binds the device and repeats the call: one for which any context is good enough.

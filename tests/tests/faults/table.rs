@@ -81,6 +81,8 @@ fn words(endings: &BTreeMap<Ending, u64>) -> String {
         Ending::Logged => "logged in a drop",
         Ending::ShutDown => "not an error while CUDA shuts down",
         Ending::TriedAgain => "tried again",
+        Ending::HeldBack => "logged in a drop, and the end of the run",
+        Ending::SentOneByOne => "sent one by one",
         Ending::BoundAgain => "repeated after the device was bound",
         Ending::NotReached => "not reached",
     };

@@ -214,6 +214,7 @@ impl<'a> State<'a> {
             match target.call {
                 "destroy_stream" => left.streams = 1,
                 "destroy_event" => left.events = 1,
+                "destroy_graph" => left.graphs = 1,
                 "free" => left.device = 1,
                 "free_pinned" => left.pinned = 1,
                 _ => {}

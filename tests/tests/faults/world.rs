@@ -1,5 +1,5 @@
 //! The programs that are run: the seed's application and `edges`, each as a graph and wired by hand, and a graph that
-//! calls a library.
+//! calls a library, and one that is replayed.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -11,6 +11,7 @@ use streamflow_examples::seed_graph::CudaStreamApp;
 use streamflow_tests::foreign::CopyLibrary;
 
 use super::by_library::ByLibrary;
+use super::replayed::Replayed;
 
 /// The results of a program: tick and elements, as bits.
 pub(crate) type Results = Arc<Mutex<Vec<(u64, Vec<u32>)>>>;
@@ -24,6 +25,7 @@ pub(crate) fn take(results: &Results) -> Vec<(u64, Vec<u32>)> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum World {
     ByLibrary,
+    Replayed,
     Seed,
     SeedOnDefault,
     SeedByHand,
@@ -35,8 +37,9 @@ pub(crate) enum World {
 }
 
 impl World {
-    pub(crate) const ALL: [Self; 8] = [
+    pub(crate) const ALL: [Self; 9] = [
         Self::ByLibrary,
+        Self::Replayed,
         Self::Seed,
         Self::SeedOnDefault,
         Self::SeedByHand,
@@ -49,6 +52,7 @@ impl World {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::ByLibrary => "by_library",
+            Self::Replayed => "replayed",
             Self::Seed => "seed",
             Self::SeedOnDefault => "seed_on_default",
             Self::SeedByHand => "seed_by_hand",
@@ -70,6 +74,7 @@ impl World {
                 let library = CopyLibrary::new(platform).map_err(Error::from)?;
                 Box::new(ByLibrary::new(platform, library, TICKS, floats)?)
             }
+            Self::Replayed => Box::new(Replayed::new(platform, report(results, |it: u32| it))?),
             Self::Seed => Box::new(CudaStreamApp::new(platform, ROWS, COLS, TICKS, false, floats)?),
             Self::SeedOnDefault => {
                 Box::new(CudaStreamApp::new(platform, ROWS, COLS, TICKS, true, floats)?)
@@ -169,6 +174,12 @@ impl Program for CudaStreamApp {
 }
 
 impl Program for ByLibrary {
+    fn run(&mut self) -> Result<(), Error> {
+        self.run().map(drop)
+    }
+}
+
+impl Program for Replayed {
     fn run(&mut self) -> Result<(), Error> {
         self.run().map(drop)
     }

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use streamflow::driver::DriverError;
 use streamflow::driver::host::HostDriver;
+use streamflow::driver::replay::Replaying;
 use streamflow::prelude::*;
 use streamflow_tests::kernels::{fill, trap};
 use streamflow_tests::layers::{CallKind, FailNth};
@@ -138,7 +139,7 @@ fn sticky(platform: &Platform) -> Result<(), Failed> {
 }
 
 fn unbound(seed: u64) -> Result<(), Failed> {
-    let driver = Arc::new(HostDriver::builder().seed(seed).build());
+    let driver = Arc::new(Replaying::new(HostDriver::builder().seed(seed).build()));
     let failing = Arc::new(FailNth::new(driver, CallKind::Bind, u64::MAX));
     let platform = Platform::builder().driver(failing.clone())?;
     let seen = Seen::default();
@@ -219,7 +220,7 @@ graph! {
 /// The device can't be bound for the start of one of two operators: as many are stopped as were started.
 fn not_started(seed: u64) -> Result<(), Failed> {
     for nth in 0..2 {
-        let driver = Arc::new(HostDriver::builder().seed(seed).build());
+        let driver = Arc::new(Replaying::new(HostDriver::builder().seed(seed).build()));
         let failing = Arc::new(FailNth::new(driver, CallKind::Bind, u64::MAX));
         let platform = Platform::builder().driver(failing.clone())?;
         let calls = Calls::default();

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use streamflow::driver::host::HostDriver;
-use streamflow::driver::{Call, Driver, Recorder};
+use streamflow::driver::replay::Replaying;
+use streamflow::driver::{Call, Recorder};
 use streamflow::prelude::*;
 use streamflow_tests::kernels::slow_fill;
 use streamflow_tests::{Failed, Suite, allocations, check, child};
@@ -86,7 +87,7 @@ fn round(platform: &Platform, round: u32) -> Result<()> {
 
 /// In a process of its own, since other tests would allocate at the same time.
 pub(crate) fn in_child() -> Result<(), Failed> {
-    let driver = Arc::new(HostDriver::builder().seed(3).build());
+    let driver = Arc::new(Replaying::new(HostDriver::builder().seed(3).build()));
     let platform = Platform::builder().driver(driver)?;
     // Lists that grow to what is needed, and threads' first use.
     let measure = |from: u32| -> Result<i64> {
@@ -105,8 +106,8 @@ pub(crate) fn in_child() -> Result<(), Failed> {
 
 fn streams() -> Result<(), Failed> {
     for seed in 0..4 {
-        let driver: Arc<dyn Driver> = Arc::new(HostDriver::builder().seed(seed).build());
-        let recorder = Arc::new(Recorder::new(driver));
+        let driver = Replaying::new(HostDriver::builder().seed(seed).build());
+        let recorder = Arc::new(Recorder::new(Arc::new(driver)));
         let platform = Platform::builder().driver(recorder.clone())?;
         let made = || recorder.count(|call| matches!(call, Call::CreateStream { .. }));
         (0..50).try_for_each(|number| round(&platform, number))?;

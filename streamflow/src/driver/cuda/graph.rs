@@ -170,7 +170,7 @@ impl CudaDriver {
         }
         // SAFETY: the handle is of a box that `make_graph` has made, and the caller destroys the graph once.
         let executable = unsafe { Box::from_raw(pointer_to::<Executable>(graph.handle())) };
-        // SAFETY: its launches are complete. Its template is destroyed after it.
+        // SAFETY: it is used no more; launches that are queued execute. Its template is destroyed after it.
         let result = unsafe { sys::cuGraphExecDestroy(executable.raw) };
         check_given_back("cuGraphExecDestroy", graph.device(), result)
     }

@@ -4,7 +4,7 @@ use super::bound;
 use super::lane::{Lane, Lanes, MOST, Made};
 use super::state::State;
 use super::trace::{Trace, Work};
-use crate::driver::{Driver, DriverResult};
+use crate::driver::{Driver, DriverError, DriverResult};
 use crate::log;
 
 /// A trace with fewer launches, copies and fills is sent: a launch of a graph costs the host as much as one of a kernel.
@@ -59,9 +59,7 @@ impl State {
             None,
         );
         if let Err(error) = made {
-            log::write(move || {
-                tracing::warn!(%error, "a graph could not be made: its calls are sent one by one");
-            });
+            log_not_made(error);
         }
         Ok(())
     }
@@ -74,8 +72,7 @@ impl State {
         let Some(index) = self.free_place(below)? else { return Ok(None) };
         let mut trace = Trace::default();
         trace.copy(&self.current, self.current.len());
-        // What a call of the trace is refused for, its own call finds when it is sent.
-        Ok(self.add_lane(below, index, trace).is_ok().then_some(index))
+        Ok(self.add_lane(below, index, trace).map_err(log_not_made).ok().map(|()| index))
     }
 
     /// Where a new lane goes: behind the others, or in place of one that has not been launched for long.
@@ -150,6 +147,14 @@ impl State {
         }
         Ok(())
     }
+}
+
+/// What a call of the trace is refused for, its own call finds when it is sent: so the run goes on.
+#[cold]
+fn log_not_made(error: DriverError) {
+    log::write(move || {
+        tracing::warn!(%error, "a graph could not be made: its calls are sent one by one");
+    });
 }
 
 /// Whether a graph of a trace with so many launches, copies and fills is cheaper than its calls; an error says why not.

@@ -8,7 +8,7 @@ use crate::driver::graph::{GraphNode, GraphWork};
 use crate::driver::replay::Omission;
 use crate::driver::{
     DeviceId, Driver, DriverError, DriverResult, Param, RawEvent, RawGraph, RawStream,
-    StreamOptions,
+    StreamOptions, first_error,
 };
 
 /// The most lanes of a driver.
@@ -272,14 +272,18 @@ impl Lane {
         Ok(())
     }
 
-    /// Destroys its parts, after its work is complete. One that is empty is not waited for, so a lock may be held.
+    /// Destroys its parts, after its work is complete. One that is empty is not waited for, so a lock may be held. What can't
+    /// be waited for is destroyed as well, and is executed to its end.
     pub(super) fn destroy(self, below: &dyn Driver) -> DriverResult<()> {
-        bound::bind(below, self.stream.device())?;
-        // SAFETY: all are this lane's, which is consumed, and no work of it is queued after the synchronisation.
-        unsafe {
-            below.synchronize_stream(self.stream)?;
-            destroy(below, self.graph, [self.mark, self.answer], Some(self.stream))
-        }
+        let bound = bound::bind(below, self.stream.device());
+        // SAFETY: all are this lane's, which is consumed.
+        let (awaited, destroyed) = unsafe {
+            (
+                bound.and_then(|()| below.synchronize_stream(self.stream)),
+                destroy(below, self.graph, [self.mark, self.answer], Some(self.stream)),
+            )
+        };
+        first_error("destroying a graph", awaited, destroyed)
     }
 }
 

@@ -15,7 +15,7 @@ use super::objects::Objects;
 use super::trace::Trace;
 use crate::driver::{
     DeviceId, Driver, DriverError, DriverResult, RawEvent, RawFunction, RawStream, StreamFlags,
-    StreamOptions,
+    StreamOptions, report_unless_refused,
 };
 
 /// The state of a driver that replays.
@@ -293,12 +293,13 @@ impl State {
     /// Destroys the lanes and the rest that this layer made.
     pub(super) fn destroy(&mut self, below: &dyn Driver) {
         for lane in self.lanes.drain(..) {
-            crate::driver::report_in_drop("destroying a graph", lane.destroy(below));
+            // After an error of the device the others are given back by the end of the process.
+            report_unless_refused("destroying a graph", lane.destroy(below));
         }
         if let Some(border) = self.border.take() {
             // SAFETY: this layer made it, and no call uses it any more.
             let destroyed = unsafe { below.destroy_event(border) };
-            crate::driver::report_in_drop("destroying an event", destroyed);
+            report_unless_refused("destroying an event", destroyed);
         }
     }
 }

@@ -171,6 +171,15 @@ table! {
         SHARED_OBJECT_INIT_FAILED];
     "launch_host_function": cuLaunchHostFunc
         [DEINITIALIZED, NOT_INITIALIZED, INVALID_CONTEXT, INVALID_HANDLE, NOT_SUPPORTED];
+    "create_graph":
+        cuGraphCreate [DEINITIALIZED, NOT_INITIALIZED, INVALID_VALUE, OUT_OF_MEMORY],
+        cuGraphAddKernelNode [DEINITIALIZED, NOT_INITIALIZED, INVALID_VALUE],
+        cuGraphAddMemcpyNode [DEINITIALIZED, NOT_INITIALIZED, INVALID_VALUE],
+        cuGraphAddMemsetNode [DEINITIALIZED, NOT_INITIALIZED, INVALID_VALUE, INVALID_CONTEXT],
+        cuGraphInstantiateWithFlags [DEINITIALIZED, NOT_INITIALIZED, INVALID_VALUE];
+    "launch_graph": cuGraphLaunch [DEINITIALIZED, NOT_INITIALIZED, INVALID_VALUE];
+    "set_graph_kernel": cuGraphExecKernelNodeSetParams [DEINITIALIZED, NOT_INITIALIZED, INVALID_VALUE];
+    "destroy_graph": cuGraphExecDestroy [DEINITIALIZED, NOT_INITIALIZED, INVALID_VALUE];
 }
 
 /// CUDA's functions behind a call of the driver. None for a call that never reaches CUDA, as `recycle`.

@@ -64,7 +64,6 @@ pub(super) const DEINITIALIZED: i32 = 4;
 pub struct Injector {
     pub(super) below: Arc<dyn Driver>,
     watches: bool,
-    works_alone: bool,
     sticky: OnceLock<Sticky>,
     pub(super) state: Mutex<State>,
 }
@@ -97,7 +96,8 @@ impl State {
 
 /// Whether a driver that is shutting down has done what this call is to do, so that it is no error (law 11).
 pub fn gives_back(call: &str) -> bool {
-    ["bind", "destroy_stream", "destroy_event", "free", "free_pinned"].contains(&call)
+    ["bind", "destroy_stream", "destroy_event", "destroy_graph", "free", "free_pinned"]
+        .contains(&call)
 }
 
 /// The subject of a call, for its error.
@@ -134,15 +134,7 @@ impl Injector {
             has_fired: false,
             ledger: Ledger::default(),
         };
-        let works_alone = below.works_alone();
-        Self { below, watches, works_alone, sticky: OnceLock::new(), state: Mutex::new(state) }
-    }
-
-    /// Says that the driver works while the host makes no call, so that schedulers sleep as on a GPU.
-    #[must_use]
-    pub fn as_if_alone(mut self) -> Self {
-        self.works_alone = true;
-        self
+        Self { below, watches, sticky: OnceLock::new(), state: Mutex::new(state) }
     }
 
     /// Makes one call fail.
@@ -195,10 +187,6 @@ impl Injector {
 
     pub(super) fn is_watching(&self) -> bool {
         self.watches
-    }
-
-    pub(super) fn is_alone(&self) -> bool {
-        self.works_alone
     }
 
     /// Follows the hooks.

@@ -1,5 +1,5 @@
 //! The errors that CUDA documents for the functions that `CudaDriver` calls by itself: to open devices, to make pools and
-//! green contexts, to load and unload code, and for graphs. No call of the driver stands for one of them alone.
+//! green contexts, to load and unload code, and to destroy the template of a graph. No call of the driver stands for one of them alone.
 //!
 //! Source: as for [`CALLS`].
 
@@ -31,15 +31,7 @@ list! {
     cuMemPoolDestroy [INVALID_VALUE];
     cuMemPoolSetAttribute [INVALID_VALUE];
     cuMemPoolSetAccess [NOT_INITIALIZED, INVALID_VALUE];
-    cuGraphCreate [DEINITIALIZED, NOT_INITIALIZED, INVALID_VALUE, OUT_OF_MEMORY];
-    cuGraphAddKernelNode [DEINITIALIZED, NOT_INITIALIZED, INVALID_VALUE];
-    cuGraphAddMemcpyNode [DEINITIALIZED, NOT_INITIALIZED, INVALID_VALUE];
-    cuGraphAddMemsetNode [DEINITIALIZED, NOT_INITIALIZED, INVALID_VALUE, INVALID_CONTEXT];
-    cuGraphInstantiateWithFlags [DEINITIALIZED, NOT_INITIALIZED, INVALID_VALUE];
-    cuGraphExecKernelNodeSetParams [DEINITIALIZED, NOT_INITIALIZED, INVALID_VALUE];
-    cuGraphLaunch [DEINITIALIZED, NOT_INITIALIZED, INVALID_VALUE];
     cuGraphDestroy [DEINITIALIZED, NOT_INITIALIZED, INVALID_VALUE];
-    cuGraphExecDestroy [DEINITIALIZED, NOT_INITIALIZED, INVALID_VALUE];
     cuDeviceCanAccessPeer [DEINITIALIZED, NOT_INITIALIZED, INVALID_DEVICE];
     cuModuleUnload [DEINITIALIZED, NOT_INITIALIZED, INVALID_CONTEXT, INVALID_VALUE, NOT_PERMITTED];
     cuFuncSetAttribute [DEINITIALIZED, NOT_INITIALIZED, INVALID_CONTEXT, INVALID_HANDLE, INVALID_VALUE];

@@ -1,9 +1,10 @@
 //! The calls of an [`Injector`].
 
+use streamflow::driver::graph::GraphNode;
 use streamflow::driver::{
     CopyKind, CopyOp, Coscheduling, DeviceId, Driver, DriverResult, GreenContext, HostFunction,
     Image, KernelSource, Launch, Layer, LibraryCall, LoadedKernel, MemoryRange, MemorySource, Note,
-    RawEvent, RawModule, RawStream, Sticky, StreamOptions,
+    RawEvent, RawGraph, RawModule, RawStream, Sticky, StreamOptions,
 };
 
 use super::injector::{About, Verdict};
@@ -97,10 +98,6 @@ unsafe impl Layer for Injector {
 
     fn watches(&self) -> bool {
         self.is_watching()
-    }
-
-    fn works_alone(&self) -> bool {
-        self.is_alone()
     }
 
     unsafe fn tell(&self, note: &Note<'_>) {
@@ -284,5 +281,38 @@ unsafe impl Layer for Injector {
     ) -> DriverResult<()> {
         let make = below!(|driver| driver.launch_host_function(stream, function));
         self.submit("launch_host_function", stream.device(), make)
+    }
+
+    unsafe fn create_graph(
+        &self,
+        device: DeviceId,
+        nodes: &[GraphNode<'_>],
+    ) -> DriverResult<RawGraph> {
+        let make = below!(|driver| driver.create_graph(device, nodes));
+        self.make(about("create_graph", device), make, Ledger::add_graph)
+    }
+
+    unsafe fn launch_graph(&self, graph: RawGraph, stream: RawStream) -> DriverResult<()> {
+        let make = below!(|driver| driver.launch_graph(graph, stream));
+        self.submit("launch_graph", stream.device(), make)
+    }
+
+    unsafe fn set_graph_kernel(
+        &self,
+        graph: RawGraph,
+        node: u32,
+        launch: &Launch<'_>,
+    ) -> DriverResult<()> {
+        let make = below!(|driver| driver.set_graph_kernel(graph, node, launch));
+        self.submit("set_graph_kernel", graph.device(), make)
+    }
+
+    unsafe fn destroy_graph(&self, graph: RawGraph) -> DriverResult<()> {
+        self.give_back(
+            "destroy_graph",
+            graph.device(),
+            below!(|driver| driver.destroy_graph(graph)),
+            |ledger| ledger.remove_graph(graph),
+        )
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use streamflow::device;
-use streamflow::driver::{DeviceId, Driver, MemoryRange, RawEvent, RawStream};
+use streamflow::driver::{DeviceId, Driver, MemoryRange, RawEvent, RawGraph, RawStream};
 
 /// How many objects are alive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -13,6 +13,8 @@ pub struct Live {
     pub streams: usize,
     /// Events.
     pub events: usize,
+    /// Executable graphs.
+    pub graphs: usize,
     /// Blocks of device memory.
     pub device: usize,
     /// Blocks of page-locked memory.
@@ -21,10 +23,10 @@ pub struct Live {
 
 impl fmt::Display for Live {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { streams, events, device, pinned } = self;
+        let Self { streams, events, graphs, device, pinned } = self;
         write!(
             f,
-            "{streams} streams, {events} events, {device} device blocks, {pinned} page-locked blocks"
+            "{streams} streams, {events} events, {graphs} graphs, {device} device blocks, {pinned} page-locked blocks"
         )
     }
 }
@@ -34,6 +36,7 @@ impl fmt::Display for Live {
 pub(super) struct Ledger {
     streams: BTreeMap<(usize, u64), RawStream>,
     events: BTreeMap<(usize, u64), RawEvent>,
+    graphs: BTreeMap<(usize, u64), RawGraph>,
     device: BTreeMap<u64, (DeviceId, MemoryRange)>,
     pinned: BTreeMap<u64, (DeviceId, MemoryRange)>,
     pub(super) troubles: Vec<String>,
@@ -44,6 +47,7 @@ impl Ledger {
         Live {
             streams: self.streams.len(),
             events: self.events.len(),
+            graphs: self.graphs.len(),
             device: self.device.len(),
             pinned: self.pinned.len(),
         }
@@ -55,6 +59,10 @@ impl Ledger {
 
     pub(super) fn add_event(&mut self, event: RawEvent) {
         self.events.insert((event.device().index(), event.handle()), event);
+    }
+
+    pub(super) fn add_graph(&mut self, graph: RawGraph) {
+        self.graphs.insert((graph.device().index(), graph.handle()), graph);
     }
 
     pub(super) fn add_device(&mut self, device: DeviceId, range: MemoryRange) {
@@ -79,6 +87,11 @@ impl Ledger {
         self.check(removed, "an event");
     }
 
+    pub(super) fn remove_graph(&mut self, graph: RawGraph) {
+        let removed = self.graphs.remove(&(graph.device().index(), graph.handle())).is_some();
+        self.check(removed, "a graph");
+    }
+
     pub(super) fn remove_device(&mut self, range: MemoryRange) {
         let removed = range.bytes == 0 || self.device.remove(&range.address).is_some();
         self.check(removed, "device memory");
@@ -97,7 +110,7 @@ impl Ledger {
 
     /// Gives everything back that is alive, to the driver that it came from. Its users are gone.
     pub(super) fn give_back(&mut self, driver: &dyn Driver) {
-        let Self { streams, events, device: blocks, pinned, .. } = std::mem::take(self);
+        let Self { streams, events, graphs, device: blocks, pinned, .. } = std::mem::take(self);
         for id in (0..driver.device_count() as u32).map(device) {
             // Errors are those of a device that fails on its own: there is nothing else to do about them.
             let _bound = driver.bind(id);
@@ -106,6 +119,10 @@ impl Ledger {
             for stream in own.chain([&free_on]) {
                 // SAFETY: the stream is alive.
                 let _done = unsafe { driver.synchronize_stream(*stream) };
+            }
+            for graph in graphs.values().filter(|graph| graph.device() == id) {
+                // SAFETY: the graph is alive, and the streams of its launches are idle.
+                let _destroyed = unsafe { driver.destroy_graph(*graph) };
             }
             for (_, range) in blocks.values().filter(|(on, _)| *on == id) {
                 // SAFETY: the memory is alive, its users are gone, and their streams are idle.

@@ -1,0 +1,22 @@
+//! A simulator that stands for a device in what the host leaves to it.
+
+use std::sync::Arc;
+
+use streamflow::driver::{Driver, Layer};
+
+/// Says that queued work goes on while the host makes no call. So a scheduler that waits sleeps, and a thread of the
+/// library takes memory back that other code has returned, as on a GPU. Below is a simulator whose work executes at
+/// submission, or a program whose waits query it.
+#[derive(Debug)]
+pub struct WorksAlone(pub Arc<dyn Driver>);
+
+// SAFETY: every call is forwarded unchanged. A wait for work without calls may be long, and breaks no promise.
+unsafe impl Layer for WorksAlone {
+    fn below(&self) -> &dyn Driver {
+        &*self.0
+    }
+
+    fn works_alone(&self) -> bool {
+        true
+    }
+}

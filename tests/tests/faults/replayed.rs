@@ -1,0 +1,73 @@
+//! A graph that is replayed, also where no variable asks for it. Its kernels get other parameters in each tick.
+
+use streamflow::prelude::*;
+use streamflow_examples::deliver::Report;
+use streamflow_tests::kernels::mixing::{make, map};
+
+const LEN: usize = 5;
+
+/// By then the calls of ticks have come again with each rotation of buffers, more than twice.
+pub(crate) const TICKS: u64 = 40;
+
+/// Makes data that is another in each tick.
+#[operator(streams(work))]
+pub(crate) struct Makes {
+    #[output]
+    data: Tensor<u32>,
+}
+
+impl Compute for Makes {
+    fn compute(&mut self, io: MakesIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let stream = cx.allocate_cuda_stream(io.work)?;
+        let mut data = cx.tensor([LEN], &stream)?;
+        stream.launch::<make>(LEN, (&mut data, cx.tick() as u32, 0))?;
+        io.data.set_cuda_stream(&stream).emit(data)
+    }
+}
+
+/// Changes it on another stream.
+#[operator]
+pub(crate) struct Changes {
+    #[input]
+    data: &Tensor<u32>,
+    #[output]
+    changed: Tensor<u32>,
+}
+
+impl Compute for Changes {
+    fn compute(&mut self, io: ChangesIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let (data, stream) = io.data.receive().receive_cuda_stream(cx)?;
+        let mut changed = cx.tensor([LEN], &stream)?;
+        stream.launch::<map>(LEN, (&mut changed, data, 7, 0))?;
+        io.changed.emit(changed)
+    }
+}
+
+/// Reports it.
+#[operator]
+pub(crate) struct Shows {
+    #[input]
+    data: &Tensor<u32>,
+    report: Report<u32>,
+}
+
+impl Compute for Shows {
+    fn compute(&mut self, io: ShowsIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let (data, stream) = io.data.receive().receive_cuda_stream(cx)?;
+        let data = cx.download(data, &stream)?;
+        (self.report)(cx.tick(), data.wait_blocking()?)
+    }
+}
+
+graph! {
+    #[replay]
+    pub(crate) struct Replayed(report: Report<u32>) {
+        #[when(count(TICKS))]
+        let makes: Makes = Makes::new();
+        let changes: Changes = Changes::new();
+        let shows: Shows = Shows::new(report);
+
+        makes.data >> changes.data;
+        changes.changed >> shows.data;
+    }
+}
