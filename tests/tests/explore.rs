@@ -48,6 +48,10 @@ pub(crate) fn suite() -> Suite {
         .plain("seeds_are_tried_in_order", replay::seeds)
         .plain("a_failure_is_replayed_by_its_seed", replay::seed)
         .plain("a_failure_is_replayed_by_its_schedule", replay::schedule)
+        .plain(
+            "a_failure_without_a_checker_is_found_and_replayed_by_its_schedule",
+            replay::unwatched,
+        )
         .plain("invalid_variables_are_an_error", replay::bad_variables)
         .plain("a_fault_of_two_threads_is_found_and_reproduced_by_a_seed", threads::found_by_a_seed)
         .plain("a_fault_of_two_threads_is_found_exhaustively", threads::found_exhaustively)

@@ -1,5 +1,5 @@
 //! Drops the dependencies that the runtime issues, one at a time. The race checker must report each dropped dependency,
-//! and without the checker the data must be wrong.
+//! and without the checker the data must be wrong, also where no layer takes notes, as in a release build.
 //!
 //! Dependencies are waits of streams, records, deferred frees, declarations of a kernel's accesses, claims of a library's
 //! call, and waits and queries of the host. The programs are graphs, some of them with long runs in which messages wait until each event

@@ -11,7 +11,8 @@ use super::{Error, Result};
 pub struct Exploration {
     /// How often the test ran.
     pub runs: u64,
-    /// How many states were visited. `None` for seeds, which don't tell states apart.
+    /// How many states were visited: with a race checker or without it, the more of the two. `None` for seeds, which don't
+    /// tell states apart.
     pub states: Option<usize>,
     /// The most preemptions that an exhaustive exploration tries in a run. A preemption is a switch away from a
     /// thread that could go on. `None` for a test of one thread, and for seeds. With several threads the

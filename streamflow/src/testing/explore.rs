@@ -83,8 +83,8 @@ impl Explorer {
     /// unless it has taken the race by [`Platform::take_races`].
     ///
     /// By default each seed runs twice, in release builds as well: with the checker, and without it, as most programs run.
-    /// The variable `STREAMFLOW_RACE_CHECK`, 1 or 0, or this method leaves one of the two. An exhaustive exploration runs with
-    /// the checker by default.
+    /// So does an exhaustive exploration: after it has visited every state with the checker, it visits them without it. The
+    /// variable `STREAMFLOW_RACE_CHECK`, 1 or 0, or this method leaves one of the two.
     pub const fn race_check(mut self, check: bool) -> Self {
         self.race_check = Some(check);
         self
@@ -108,7 +108,7 @@ impl Explorer {
         self
     }
 
-    /// How often an exhaustive exploration may run the test.
+    /// How often an exhaustive exploration may run the test, with and without the race checker together.
     pub const fn max_runs(mut self, runs: u64) -> Self {
         self.max_runs = runs;
         self
@@ -168,7 +168,8 @@ impl Explorer {
         }
     }
 
-    /// Runs the test until it has visited every state, or a run fails, or a limit is reached. With
+    /// Runs the test until it has visited every state, with the race checker and then without it, or a run fails, or a limit
+    /// is reached. With
     /// `STREAMFLOW_TEST_SCHEDULE=…` it repeats that run alone.
     ///
     /// # Errors
@@ -182,8 +183,25 @@ impl Explorer {
             return self.replay(&choices, test);
         }
         let begun = Instant::now();
-        let search = Shared::new(Search::new(self.max_states));
         let mut found = Exploration::default();
+        for check in self.checks() {
+            self.search(*check, begun, &mut found, &mut test);
+            if found.failing.is_some() || found.stopped.is_some() {
+                break;
+            }
+        }
+        Ok(found)
+    }
+
+    /// Runs the test until it has visited every state, or a run fails, or a limit is reached.
+    fn search(
+        &self,
+        check: Option<bool>,
+        begun: Instant,
+        found: &mut Exploration,
+        test: &mut impl FnMut(&Platform) -> Result<(), Failure>,
+    ) {
+        let search = Shared::new(Search::new(self.max_states));
         let mut limit = None;
         while limit.is_none() && found.failing.is_none() && search.lock().is_open() {
             if found.runs >= self.max_runs {
@@ -196,7 +214,7 @@ impl Explorer {
             }
             found.runs += 1;
             search.lock().begin();
-            let (done, threads) = self.run_chosen(search.clone(), &mut test);
+            let (done, threads) = self.run_chosen(check, search.clone(), &mut *test);
             if threads > 1 {
                 found.preemptions = Some(PREEMPTIONS);
             }
@@ -210,30 +228,40 @@ impl Explorer {
             }
         }
         let search = search.lock();
-        found.states = Some(search.states());
+        found.states = found.states.max(Some(search.states()));
         found.stopped = limit.map(|at| Stopped { at, open: search.open() });
-        Ok(found)
     }
 
     fn replay(
         &self,
         choices: &Choices,
-        test: impl FnMut(&Platform) -> Result<(), Failure>,
+        mut test: impl FnMut(&Platform) -> Result<(), Failure>,
     ) -> Result<Exploration> {
-        let replay = Replay::new(choices.clone());
-        let (done, _) = self.run_chosen(replay.clone(), test);
-        if replay.is_mismatch() {
+        let mut found = Exploration::default();
+        for check in self.checks() {
+            let replay = Replay::new(choices.clone());
+            let (done, _) = self.run_chosen(*check, replay.clone(), &mut test);
+            // The run of the other search may have other choices.
+            if replay.is_mismatch() {
+                continue;
+            }
+            found.runs += 1;
+            if let Err(cause) = done {
+                found.failing = Some(failing(choices, cause));
+                break;
+            }
+        }
+        if found.runs == 0 {
             return Err(Error::Variable {
                 name: variables::SCHEDULE,
                 value: choices.text(),
                 expected: "this test has no such run; set it to what an exploration of this test has printed",
             });
         }
-        let failing = done.err().map(|cause| failing(choices, cause));
-        Ok(Exploration { runs: 1, failing, ..Exploration::default() })
+        Ok(found)
     }
 
-    /// With which checkers a seed runs: with one, without, or as the variable says.
+    /// With which checkers each seed, or each search, runs: with one, without, or as the variable says.
     fn checks(&self) -> &'static [Option<bool>] {
         match self.race_check {
             Some(true) => &[Some(true)],
@@ -246,6 +274,7 @@ impl Explorer {
     /// Runs the test once, in the order that `chooser` makes. Returns its result and its number of threads.
     fn run_chosen(
         &self,
+        check: Option<bool>,
         chooser: impl Chooser + 'static,
         mut test: impl FnMut(&Platform) -> Result<(), Failure>,
     ) -> (Result<()>, usize) {
@@ -255,7 +284,6 @@ impl Explorer {
         let driver = Arc::new(builder.build_chosen(Box::new(chooser)));
         switches.choose_with(&driver);
         let done = taking_turns(&turns, || {
-            let check = self.checks().first().copied().flatten();
             let platform =
                 platform_builder(check).driver(Arc::new(Replaying::over(driver.clone())))?;
             // The code after the test, as dropping the platform, is not part of it.

@@ -9,6 +9,7 @@ mod declared;
 mod dependency;
 mod host;
 mod log;
+mod numbers;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt;
@@ -29,6 +30,8 @@ pub use dependency::{Dependency, DependencyKind};
 use dependency::{Names, Visit};
 use host::Threads;
 pub use log::{Access, Log, LogStep};
+pub use numbers::Dropped;
+use numbers::Numbers;
 
 /// Lists the dependencies, and drops one. See the [module](self).
 pub struct Mutate {
@@ -36,6 +39,8 @@ pub struct Mutate {
     dropped: Option<Dependency>,
     /// Hides the races that a checker below has found.
     quiet: bool,
+    /// Whether it takes notes.
+    watches: bool,
     /// Set after the end of a run: every call passes, and no dependency is listed.
     ended: AtomicBool,
     declared: Arc<Mutex<declared::OfRun>>,
@@ -54,7 +59,7 @@ struct State {
     waited: HashSet<RawStream>,
     /// For each device, a stream without waits: a free on it is not deferred.
     no_wait_streams: HashMap<DeviceId, RawStream>,
-    times: u64,
+    numbers: Numbers,
 }
 
 impl fmt::Debug for Mutate {
@@ -84,13 +89,22 @@ impl Mutate {
         }
         let (ended, state) = (AtomicBool::new(false), Mutex::new(state));
         let declared = declared::of_run();
-        Self { below, dropped: dependency, quiet: false, ended, declared, state }
+        Self { below, dropped: dependency, quiet: false, watches: true, ended, declared, state }
     }
 
     /// Hides the races that a checker below finds.
     #[must_use]
     pub fn quiet(mut self) -> Self {
         self.quiet = true;
+        self
+    }
+
+    /// Takes no notes, so that the runtime does what it does without a checker, and drops what an earlier run has dropped.
+    #[must_use]
+    pub fn unwatched(mut self, dropped: &Dropped) -> Self {
+        self.watches = false;
+        self.lock().numbers = Numbers::repeat(dropped.dependencies.clone());
+        declared::repeat(&self.declared, dropped.declarations.clone());
         self
     }
 
@@ -106,7 +120,13 @@ impl Mutate {
 
     /// How often the dependency was dropped. A run that never dropped it proves nothing.
     pub fn times(&self) -> u64 {
-        self.lock().times
+        self.lock().numbers.dropped().len() as u64
+    }
+
+    /// What was dropped, by number.
+    pub fn dropped(&self) -> Dropped {
+        let dependencies = self.lock().numbers.dropped().to_vec();
+        Dropped { dependencies, declarations: declared::dropped(&self.declared) }
     }
 
     /// Removes and returns the log of the steps.
@@ -135,8 +155,7 @@ impl Mutate {
 
     /// Lists a dependency. Returns whether to drop it.
     fn drops(&self, state: &mut State, dependency: Dependency) -> bool {
-        let drops = self.dropped.as_ref() == Some(&dependency);
-        state.times += u64::from(drops);
+        let drops = state.numbers.drops(self.dropped.as_ref() == Some(&dependency));
         state.dependencies.insert(dependency);
         drops
     }
@@ -170,9 +189,9 @@ unsafe impl Layer for Mutate {
         &*self.below
     }
 
-    /// This layer needs the notes, which name the operator that calls.
+    /// This layer needs the notes, which name the operator that calls, unless it goes by numbers.
     fn watches(&self) -> bool {
-        true
+        self.watches
     }
 
     fn take_races(&self) -> RaceReports {

@@ -30,7 +30,7 @@ fn fails(test: Test<'_>, parts: &[&str]) -> Result<(), Failed> {
 /// Both kinds of exploration of a test pass, with the race checker: the tests look at its reports.
 fn passes(test: Test<'_>) -> Result<(), Failed> {
     Explorer::new().seeds(3).race_check(true).run(test)?.check()?;
-    Ok(Explorer::new().run_exhaustively(test)?.check()?)
+    Ok(Explorer::new().race_check(true).run_exhaustively(test)?.check()?)
 }
 
 const UNEXPLORED: &str = "the test is not explored";

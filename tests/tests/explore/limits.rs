@@ -23,6 +23,11 @@ pub(crate) fn each() -> Result<(), Failed> {
     let all = Explorer::new().run_exhaustively(program)?;
     all.check()?;
     check_text(&all.to_string(), &["states in", "runs, none failed; no state is left"])?;
+    // All states with the race checker, and all without it: they are the same.
+    for checked in [true, false] {
+        let one = Explorer::new().race_check(checked).run_exhaustively(program)?;
+        check((one.states, 2 * one.runs) == (all.states, all.runs), || format!("{one}; {all}"))?;
+    }
     let explorer = Explorer::new();
     for (explorer, limit, text) in [
         (explorer.clone().max_states(17), Limit::States, "there is no room for more states"),

@@ -18,6 +18,15 @@ fn race(platform: &Platform) -> Result<()> {
     without_waits(RACE, platform)
 }
 
+/// Fails where no layer takes notes, in the states in which a record is complete.
+fn fails_unwatched(platform: &Platform) -> Result<()> {
+    let stream = platform.stream_pool("TEST", &CudaStreamPool::new())?.allocate("a")?;
+    stream.record()?;
+    let is_complete = stream.is_complete()?;
+    check(platform.driver().watches() || !is_complete, || "the data is wrong".into())?;
+    Ok(())
+}
+
 fn fine(platform: &Platform) -> Result<()> {
     platform.upload(&[1_u8])?;
     Ok(())
@@ -83,6 +92,15 @@ pub(crate) fn schedule() -> Result<(), Failed> {
     child::run("explore", "another test's schedule", &[(SCHEDULE, "0:99")])
 }
 
+pub(crate) fn unwatched() -> Result<(), Failed> {
+    let found = Explorer::new().run_exhaustively(fails_unwatched)?;
+    let Some(failing) = &found.failing else { return Err(Failed::msg(found)) };
+    let Some((SCHEDULE, value)) = failing.replay.split_once('=') else {
+        return Err(Failed::msg(&failing.replay));
+    };
+    child::run("explore", "fails unwatched", &[(SCHEDULE, value)])
+}
+
 pub(crate) fn bad_variables() -> Result<(), Failed> {
     for value in ["", "five", "-1", "1.5", "99999999999999999999", "3 4"] {
         child::run("explore", "a bad seed", &[(SEED, value)])?;
@@ -101,7 +119,11 @@ pub(crate) fn child(role: &str) -> Result<(), Failed> {
         "fails by seeds" => fails(&Explorer::new().run(race)?, SEED),
         "fails exhaustively" => fails(&Explorer::new().run_exhaustively(race)?, SCHEDULE),
         "passes by seeds" => passes(&Explorer::new().run(race)?, 2),
-        "passes exhaustively" => passes(&Explorer::new().run_exhaustively(race)?, 1),
+        "passes exhaustively" => passes(&Explorer::new().run_exhaustively(race)?, 2),
+        "fails unwatched" => {
+            let found = Explorer::new().run_exhaustively(fails_unwatched)?;
+            check(found.runs == 2 && found.failing.is_some(), || found.to_string())
+        }
         "runs three seeds" => three_seeds(),
         "another test's schedule" => refused(Explorer::new().run_exhaustively(race), SCHEDULE),
         "a bad seed" => refused(explore(fine), SEED),

@@ -7,7 +7,9 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use streamflow_tests::forms::Form;
-use streamflow_tests::layers::mutate::{Declaration, Dependency, DependencyKind, Misdeclared};
+use streamflow_tests::layers::mutate::{
+    Declaration, Dependency, DependencyKind, Dropped, Misdeclared,
+};
 use streamflow_tests::{Failed, check, seeds_from_env};
 
 use super::graphs;
@@ -233,9 +235,10 @@ fn find_nothing(subject: &Subject, seed: u64, run: &Run, tally: &mut Tally) {
 /// Checks that runs without a mutation have no findings. Returns all mutations that they allow.
 fn control(trial: Trial<'_>, seeds: &[u64], tally: &mut Tally) -> BTreeSet<Mutation> {
     let mut mutations = BTreeSet::new();
+    let nothing = Dropped::default();
     for &seed in seeds {
-        for checked in [true, false] {
-            let run = Trial { checked, ..trial }.seeded(seed);
+        for unwatched in [None, Some(&nothing)] {
+            let run = Trial { checked: unwatched.is_none(), unwatched, ..trial }.seeded(seed);
             find_nothing(trial.subject, seed, &run, tally);
             mutations.extend(run.dependencies.into_iter().map(Mutation::Dependency));
             mutations.extend(run.declarations.into_iter().map(Mutation::Declaration));

@@ -17,7 +17,7 @@ use streamflow_examples::seed_app;
 use streamflow_examples::seed_graph::CudaStreamApp;
 use streamflow_tests::check_close;
 use streamflow_tests::layers::Mutate;
-use streamflow_tests::layers::mutate::{Declaration, Dependency, Log, declarations};
+use streamflow_tests::layers::mutate::{Declaration, Dependency, Dropped, Log, declarations};
 use streamflow_tests::ordered::MEMORY;
 
 use super::build::build;
@@ -135,6 +135,9 @@ pub(crate) struct Run {
     pub(crate) left: bool,
     /// How many dependencies the mutation dropped.
     pub(crate) times: u64,
+    /// The same by number.
+    pub(crate) dropped: Dropped,
+    /// What a mutation can drop, by name. None without notes, nor has the log steps.
     pub(crate) dependencies: BTreeSet<Dependency>,
     pub(crate) declarations: BTreeSet<Declaration>,
     pub(crate) log: Log,
@@ -148,6 +151,8 @@ pub(crate) struct Trial<'a> {
     pub(crate) ticks: usize,
     /// Whether a race checker is below, and its reports fail the run.
     pub(crate) checked: bool,
+    /// Without notes, as in a program without a checker: what an earlier run has dropped under the same seed.
+    pub(crate) unwatched: Option<&'a Dropped>,
     /// The workers, which take turns in an order that the seed draws. `None`: the greedy scheduler.
     pub(crate) workers: Option<usize>,
 }
@@ -155,7 +160,8 @@ pub(crate) struct Trial<'a> {
 impl<'a> Trial<'a> {
     /// Without a mutation, and with the race checker.
     pub(crate) fn new(subject: &'a Subject, workers: Option<usize>) -> Self {
-        Self { subject, mutation: None, ticks: subject.ticks(), checked: true, workers }
+        let ticks = subject.ticks();
+        Self { subject, mutation: None, ticks, checked: true, unwatched: None, workers }
     }
 
     /// Runs it under a seed.
@@ -192,15 +198,20 @@ impl<'a> Trial<'a> {
             None => (None, None),
         };
         let mut left = false;
-        let ((done, layer), declarations, misdeclared) = declarations(declaration, || {
+        let ((done, layer, dropped), declarations, misdeclared) = declarations(declaration, || {
             let layer = Mutate::new(below, dependency);
-            let layer = Arc::new(if self.checked { layer } else { layer.quiet() });
+            let layer = if self.checked { layer } else { layer.quiet() };
+            let layer = Arc::new(match self.unwatched {
+                Some(dropped) => layer.unwatched(dropped),
+                None => layer,
+            });
             let done = self.with(&layer, || {
                 layer.end();
                 left = !layer.is_idle()?;
                 Ok(())
             });
-            (done, layer)
+            let dropped = layer.dropped();
+            (done, layer, dropped)
         });
         let (mut reported, mut wrong, mut failed) = (false, false, None);
         if let Err(failure) = done {
@@ -211,8 +222,12 @@ impl<'a> Trial<'a> {
             });
         }
         let times = layer.times() + misdeclared;
+        let found = Run { reported, wrong, failed, left, times, dropped, ..Run::default() };
+        if self.unwatched.is_some() {
+            return found;
+        }
         let (dependencies, log) = (layer.dependencies(), layer.take_log());
-        Run { reported, wrong, failed, left, times, dependencies, declarations, log }
+        Run { dependencies, declarations, log, ..found }
     }
 }
 

@@ -7,7 +7,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use streamflow::driver::{Access, AccessMode, Launch, MemoryRange};
 use streamflow::kernel::{Kernel, KernelInfo, ParamKind, Passing};
@@ -15,6 +15,7 @@ use streamflow::library::claims;
 use streamflow::memory::DeviceSlice;
 use streamflow::prelude::*;
 
+use super::Numbers;
 use crate::kernels::{add_one, axpy, fill, slow_copy};
 
 /// How a declaration is made wrong.
@@ -55,7 +56,7 @@ impl fmt::Display for Declaration {
 pub(super) struct OfRun {
     wrong: Option<Declaration>,
     seen: BTreeSet<Declaration>,
-    times: u64,
+    numbers: Numbers,
 }
 
 /// The run and the node whose kernels the calling thread launches.
@@ -83,9 +84,8 @@ pub fn declarations<T>(
     CURRENT.set(Current { of_run: of_run.clone(), ..Current::default() });
     let done = run();
     drop(CURRENT.take());
-    let OfRun { seen, times, .. } =
-        std::mem::take(&mut *of_run.lock().unwrap_or_else(PoisonError::into_inner));
-    (done, seen, times)
+    let OfRun { seen, numbers, .. } = std::mem::take(&mut *lock(&of_run));
+    (done, seen, numbers.dropped().len() as u64)
 }
 
 /// The function and the argument of a claim.
@@ -109,6 +109,20 @@ pub(super) fn of_run() -> Arc<Mutex<OfRun>> {
     CURRENT.with_borrow(|current| current.of_run.clone())
 }
 
+/// The declarations that are wrong are those of an earlier run.
+pub(super) fn repeat(of_run: &Arc<Mutex<OfRun>>, dropped: Vec<u64>) {
+    lock(of_run).numbers = Numbers::repeat(dropped);
+}
+
+/// The declarations that were wrong, by number.
+pub(super) fn dropped(of_run: &Arc<Mutex<OfRun>>) -> Vec<u64> {
+    lock(of_run).numbers.dropped().to_vec()
+}
+
+fn lock(of_run: &Mutex<OfRun>) -> MutexGuard<'_, OfRun> {
+    of_run.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// The calling thread launches the kernels of a node from now on.
 pub(super) fn enter(of_run: &Arc<Mutex<OfRun>>, node: &str) {
     CURRENT.set(Current { node: node.into(), of_run: of_run.clone() });
@@ -117,15 +131,15 @@ pub(super) fn enter(of_run: &Arc<Mutex<OfRun>>, node: &str) {
 /// How this launch misdeclares the argument, or `None` if the declaration is right.
 fn declared(kernel: &'static str, argument: &'static str, mode: AccessMode) -> Option<Misdeclared> {
     CURRENT.with_borrow(|current| {
-        let mut of_run = current.of_run.lock().unwrap_or_else(PoisonError::into_inner);
+        let of_run = &mut *lock(&current.of_run);
         let both = [Misdeclared::AsRead, Misdeclared::LeftOut];
         let can_be = if mode == AccessMode::Write { &both[..] } else { &both[1..] };
         let mut chosen = None;
         for &wrong in can_be {
             let declaration = Declaration { node: current.node.clone(), kernel, argument, wrong };
-            if of_run.wrong.as_ref() == Some(&declaration) {
+            let is_named = of_run.wrong.as_ref() == Some(&declaration);
+            if of_run.numbers.drops(is_named) {
                 chosen = Some(wrong);
-                of_run.times += 1;
             }
             of_run.seen.insert(declaration);
         }

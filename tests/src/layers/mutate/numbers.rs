@@ -1,0 +1,42 @@
+//! The places of a mutation by number: where no layer takes notes, nothing names the node that makes a call.
+
+/// What a run has dropped, by its number among all that could have been, from 0. A run under the same seed makes the same
+/// calls, so a later run without notes can drop the same.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Dropped {
+    /// Calls.
+    pub dependencies: Vec<u64>,
+    /// Declarations and claims.
+    pub declarations: Vec<u64>,
+}
+
+/// The numbers of one run.
+#[derive(Debug, Default)]
+pub(super) struct Numbers {
+    next: u64,
+    dropped: Vec<u64>,
+    /// The numbers of an earlier run, which decide in place of names.
+    repeated: Option<Vec<u64>>,
+}
+
+impl Numbers {
+    /// Decides by the numbers of an earlier run.
+    pub(super) fn repeat(dropped: Vec<u64>) -> Self {
+        Self { repeated: Some(dropped), ..Self::default() }
+    }
+
+    /// Whether the next one is dropped: by its name, or as in the earlier run.
+    pub(super) fn drops(&mut self, is_named: bool) -> bool {
+        let number = self.next;
+        self.next += 1;
+        let drops = self.repeated.as_ref().map_or(is_named, |list| list.contains(&number));
+        if drops {
+            self.dropped.push(number);
+        }
+        drops
+    }
+
+    pub(super) fn dropped(&self) -> &[u64] {
+        &self.dropped
+    }
+}
