@@ -43,7 +43,7 @@ pub use mutate::Mutate;
 pub use not_yet::NotYet;
 pub use null::Null;
 pub use poisons_work::PoisonsWork;
-pub use replaying::{PassedOver, replaying_without};
+pub use replaying::replaying_without;
 pub use reuses_handles::ReusesHandles;
 pub use short_rows::ShortRows;
 pub use timed::{Kind, Spent, Timed};

@@ -6,10 +6,9 @@ use super::graph::GraphNode;
 use super::replay::Replays;
 use super::report::{RaceMark, RaceReports};
 use super::{
-    CopyOp, Coscheduling, DeviceId, DeviceInfo, Driver, DriverError, DriverResult, GreenContext,
-    HostFunction, Image, KernelSource, Launch, LibraryCall, LibraryCalls, LibraryError,
-    LoadedKernel, MemoryRange, MemorySource, Note, RawEvent, RawGraph, RawModule, RawStream,
-    SmSizes, Sticky, StreamOptions,
+    CopyOp, Coscheduling, DeviceId, DeviceInfo, Driver, DriverResult, GreenContext, HostFunction,
+    Image, KernelSource, Launch, LibraryCall, LibraryCalls, LoadedKernel, MemoryRange,
+    MemorySource, Note, RawEvent, RawGraph, RawModule, RawStream, SmSizes, Sticky, StreamOptions,
 };
 
 /// Defines [`Layer`] with the methods of [`Driver`], each forwarding to the driver below, and makes every
@@ -105,7 +104,6 @@ forward! {
     [unsafe] fn load_kernel(device: DeviceId, source: &KernelSource<'_>) -> DriverResult<LoadedKernel>;
     [unsafe] fn launch(stream: RawStream, launch: &Launch<'_>) -> DriverResult<()>;
     [unsafe] fn call_library(stream: RawStream, call: &LibraryCall<'_>) -> DriverResult<()>;
-    [unsafe] fn library_failed(stream: RawStream, function: &'static str, error: LibraryError) -> DriverError;
     [unsafe] fn launch_host_function(stream: RawStream, function: HostFunction) -> DriverResult<()>;
     [unsafe] fn create_graph(device: DeviceId, nodes: &[GraphNode<'_>]) -> DriverResult<RawGraph>;
     [unsafe] fn launch_graph(graph: RawGraph, stream: RawStream) -> DriverResult<()>;

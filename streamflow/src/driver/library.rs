@@ -27,11 +27,7 @@ pub struct LibraryCall<'a> {
 /// The parts that a driver needs of calls of libraries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LibraryCalls {
-    /// Nothing: a device's body is called without the driver, in the place where
-    /// [`call_library`](super::Driver::call_library) would call it, and
-    /// [`library_failed`](super::Driver::library_failed) gets its error. There is no note of such a call.
-    Unseen,
-    /// Each call, with its body for a device. Parameters and accesses may be left out.
+    /// The bodies. Parameters and accesses may be left out.
     Body,
     /// All of each call.
     Whole,

@@ -513,23 +513,9 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
         None
     }
 
-    /// The parts that this driver needs of calls of libraries. The driver is asked when a call begins, and the answer may change.
+    /// The parts that this driver needs of calls of libraries. The driver is asked when a call begins.
     fn library_calls(&self) -> LibraryCalls {
         LibraryCalls::Whole
-    }
-
-    /// The error for the caller of a library's function that has failed, called without this driver. `function` is its name.
-    ///
-    /// # Safety
-    /// `stream` is live.
-    unsafe fn library_failed(
-        &self,
-        stream: RawStream,
-        function: &'static str,
-        error: LibraryError,
-    ) -> DriverError {
-        let _ = (stream, function);
-        error.into()
     }
 
     /// Whether this driver uses [notes](Note). A platform queries this once, when it is made, and passes no notes

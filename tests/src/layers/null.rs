@@ -47,7 +47,7 @@ macro_rules! nothing {
                 &*self.below
             }
 
-            // As a layer above CUDA's driver: the simulator below has no function to call without it.
+            // As CUDA's driver.
             fn library_calls(&self) -> LibraryCalls {
                 if self.is_off() { LibraryCalls::Body } else { self.below.library_calls() }
             }

@@ -15,7 +15,6 @@ use streamflow::driver::{
 pub struct Unlaunched {
     below: Arc<dyn Driver>,
     log: File,
-    sees_library_calls: bool,
 }
 
 impl fmt::Debug for Unlaunched {
@@ -28,9 +27,9 @@ impl Unlaunched {
     /// The name of the kernel that the library has.
     const ENTRY: &str = "add";
 
-    /// Wraps a driver. Libraries are called through both drivers, or as without this one.
-    pub fn new(below: Arc<dyn Driver>, log: File, sees_library_calls: bool) -> Self {
-        Self { below, log, sees_library_calls }
+    /// Wraps a driver.
+    pub fn new(below: Arc<dyn Driver>, log: File) -> Self {
+        Self { below, log }
     }
 }
 
@@ -43,7 +42,7 @@ unsafe impl Layer for Unlaunched {
 
     // Plans then make their calls as on a GPU, without the values that only the simulator and checkers read.
     fn library_calls(&self) -> LibraryCalls {
-        if self.sees_library_calls { LibraryCalls::Body } else { self.below.library_calls() }
+        self.below.library_calls()
     }
 
     unsafe fn load_kernel(

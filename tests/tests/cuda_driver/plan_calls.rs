@@ -9,7 +9,6 @@ use std::fs::{self, File, OpenOptions};
 use std::path::Path;
 use std::sync::Arc;
 
-use streamflow::driver::{Driver, LibraryCalls};
 use streamflow::prelude::*;
 use streamflow::testing::OperatorHarness;
 use streamflow_tests::foreign::make_current;
@@ -41,9 +40,6 @@ const ALLOCATE: [(&str, &str); 4] = [
 
 /// The call of CUDA that fails.
 const FAULT: &str = "STREAMFLOW_FAKE_CUDA_FAULT";
-
-/// Set where libraries are called through the drivers.
-const SEEN: &str = "STREAMFLOW_TEST_SEEN";
 
 /// The libraries, each with its file.
 const FILES: [&str; 5] =
@@ -138,12 +134,7 @@ pub(crate) fn play() -> Result<(), Failed> {
     let log = std::env::var(LOG)?;
     let file: File = OpenOptions::new().append(true).create(true).open(Path::new(&log))?;
     let cuda = Platform::builder().race_check(false).cuda()?;
-    let is_seen = std::env::var_os(SEEN).is_some();
-    let driver = Arc::new(Unlaunched::new(cuda.driver().clone(), file, is_seen));
-    let needed = if is_seen { LibraryCalls::Body } else { LibraryCalls::Unseen };
-    check(driver.library_calls() == needed, || {
-        format!("the driver needs {:?}", driver.library_calls())
-    })?;
+    let driver = Arc::new(Unlaunched::new(cuda.driver().clone(), file));
     let platform = Platform::builder().race_check(false).driver(driver)?;
     let is_lost = std::env::var_os(FAULT).is_some();
     if let Ok(short) = std::env::var(SHORT) {
@@ -232,17 +223,14 @@ fn library_of(function: &str) -> &'static str {
 
 /// One call of each plan makes the calls of its row.
 pub(crate) fn steady() -> Result<(), Failed> {
-    run(&[])?;
-    run(&[(SEEN, "1")])
+    run(&[])
 }
 
 /// A library's function fails, and the context is lost.
 pub(crate) fn lost() -> Result<(), Failed> {
     // The driver asks the stream, since a library's status does not say so.
     let fault = "cuStreamQuery 0 700 CUDA_ERROR_ILLEGAL_ADDRESS lost";
-    let fails = [(FAILS, "cublasLtMatmul"), (FAULT, fault)];
-    run(&fails)?;
-    run(&[&fails[..], &[(SEEN, "1")]].concat())
+    run(&[(FAILS, "cublasLtMatmul"), (FAULT, fault)])
 }
 
 /// A library finds no memory at first.
@@ -256,10 +244,7 @@ pub(crate) fn short() -> Result<(), Failed> {
 pub(crate) fn failing() -> Result<(), Failed> {
     let functions: BTreeSet<_> = ROWS.iter().flat_map(|row| row.calls).collect();
     let of_libraries = functions.into_iter().filter(|name| library_of(name) != "no library");
-    of_libraries.copied().try_for_each(|function| {
-        run(&[(FAILS, function)])?;
-        run(&[(FAILS, function), (SEEN, "1")])
-    })
+    of_libraries.copied().try_for_each(|function| run(&[(FAILS, function)]))
 }
 
 /// The variable of the directory with the libraries, and the directory itself, below another one.

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
+use streamflow::driver::Driver;
 use streamflow::driver::host::HostDriver;
-use streamflow::driver::replay::Replaying;
-use streamflow::driver::{Driver, LibraryCalls};
+use streamflow::driver::replay::{Replaying, Replays};
 use streamflow::prelude::*;
 use streamflow::schedule::{Report, Schedule};
 use streamflow_tests::forms::Form;
-use streamflow_tests::layers::{CallKind, FailNth, PassedOver};
+use streamflow_tests::layers::{CallKind, FailNth};
 use streamflow_tests::seen;
 use streamflow_tests::{Failed, Suite, check, check_equal, check_text};
 
@@ -245,20 +245,20 @@ fn two_graphs(platform: &Platform) -> Result<(), Failed> {
 }
 
 /// A platform with its driver, which shows whether calls are made directly.
-fn passed_over(seed: u64) -> Result<(Platform, Arc<dyn Driver>), Failed> {
+fn replaying(seed: u64) -> Result<(Platform, Arc<dyn Driver>), Failed> {
     let host = Arc::new(HostDriver::builder().seed(seed).build());
-    let driver = Arc::new(Replaying::over(Arc::new(PassedOver(host))));
+    let driver = Arc::new(Replaying::over(host));
     Ok((Platform::builder().memory(FEW).driver(driver.clone())?, driver))
 }
 
 fn check_direct(driver: &Arc<dyn Driver>, is_direct: bool, when: &str) -> Result<(), Failed> {
-    let found = driver.library_calls();
-    check((found == LibraryCalls::Unseen) == is_direct, || format!("{when}: {found:?}"))
+    let holds_back = driver.replays().map(Replays::holds_back);
+    check(holds_back == Some(!is_direct), || format!("{when}: {holds_back:?}"))
 }
 
 /// By `run`, by ticks, by an error, and where the graph is dropped in the middle of a run.
 fn direct_again(seed: u64) -> Result<(), Failed> {
-    let (platform, driver) = passed_over(seed)?;
+    let (platform, driver) = replaying(seed)?;
     check_direct(&driver, true, "before the first run")?;
     for _ in 0..2 {
         let got = Got::default();
@@ -287,7 +287,7 @@ fn direct_again(seed: u64) -> Result<(), Failed> {
 }
 
 fn given_up(seed: u64) -> Result<(), Failed> {
-    let (platform, driver) = passed_over(seed)?;
+    let (platform, driver) = replaying(seed)?;
     let blocks = |tick| 1 + tick as usize;
     let mut graph = Widening::new(&platform, NEVER, blocks, Got::default())?;
     for _ in 0..200 {

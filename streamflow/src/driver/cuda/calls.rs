@@ -335,10 +335,9 @@ unsafe impl Driver for CudaDriver {
         unsafe { self.submit_launch(stream, launch) }
     }
 
-    // After a sticky error `call_library` refuses each call.
     #[inline]
     fn library_calls(&self) -> LibraryCalls {
-        if STICKY.get().is_none() { LibraryCalls::Unseen } else { LibraryCalls::Body }
+        LibraryCalls::Body
     }
 
     unsafe fn call_library(&self, stream: RawStream, call: &LibraryCall<'_>) -> DriverResult<()> {
@@ -347,31 +346,6 @@ unsafe impl Driver for CudaDriver {
             Ok(()) => Ok(()),
             // SAFETY: the caller's stream is live.
             Err(error) => Err(unsafe { self.library_failed(stream, call.function, error) }),
-        }
-    }
-
-    #[cold]
-    unsafe fn library_failed(
-        &self,
-        stream: RawStream,
-        function: &'static str,
-        error: LibraryError,
-    ) -> DriverError {
-        if let Err(refused) = STICKY.usable(function) {
-            return refused;
-        }
-        // A library has its own numbers: those of a context that is lost are not among them.
-        // SAFETY: the caller's stream is live.
-        let queried = unsafe { sys::cuStreamQuery(stream_of(stream)) };
-        if let Err(lost) = check_query(function, stream.device(), queried) {
-            return lost;
-        }
-        match self.device(stream.device()) {
-            Err(unusable) => unusable,
-            Ok(on) if context::is_current(&on.context) => error.into(),
-            Ok(_) => {
-                LibraryError { remedy: format!("{}; {OTHER_DEVICE}", error.remedy), ..error }.into()
-            }
         }
     }
 
@@ -414,5 +388,36 @@ unsafe impl Driver for CudaDriver {
         let result =
             unsafe { sys::cuLaunchHostFunc(stream_of(stream), Some(function.call), function.data) };
         check("cuLaunchHostFunc", stream.device(), result)
+    }
+}
+
+impl CudaDriver {
+    /// The error of a library's function: that of the context, if it is lost.
+    ///
+    /// # Safety
+    /// `stream` is live.
+    #[cold]
+    unsafe fn library_failed(
+        &self,
+        stream: RawStream,
+        function: &'static str,
+        error: LibraryError,
+    ) -> DriverError {
+        if let Err(refused) = STICKY.usable(function) {
+            return refused;
+        }
+        // A library has its own numbers: those of a context that is lost are not among them.
+        // SAFETY: the caller's stream is live.
+        let queried = unsafe { sys::cuStreamQuery(stream_of(stream)) };
+        if let Err(lost) = check_query(function, stream.device(), queried) {
+            return lost;
+        }
+        match self.device(stream.device()) {
+            Err(unusable) => unusable,
+            Ok(on) if context::is_current(&on.context) => error.into(),
+            Ok(_) => {
+                LibraryError { remedy: format!("{}; {OTHER_DEVICE}", error.remedy), ..error }.into()
+            }
+        }
     }
 }

@@ -294,15 +294,12 @@ unsafe impl<D: Driver> Layer for Replaying<D> {
         self.queued(stream, unsafe { self.below.launch(stream, launch) })
     }
 
-    // No call of a library is compared: each is sent, after what is held back.
     #[inline]
     fn library_calls(&self) -> LibraryCalls {
-        match self.below.library_calls() {
-            LibraryCalls::Unseen if self.is_on() => LibraryCalls::Body,
-            needed => needed,
-        }
+        self.below.library_calls()
     }
 
+    // No call of a library is compared: each is sent, after what is held back.
     unsafe fn call_library(&self, stream: RawStream, call: &LibraryCall<'_>) -> DriverResult<()> {
         let what = if call.is_captured {
             "a call of a library"

@@ -45,6 +45,10 @@ impl<D: Driver> Replays for Replaying<D> {
         self.tick.clone()
     }
 
+    fn holds_back(&self) -> bool {
+        self.is_on()
+    }
+
     fn end(&self, run: &mut ReplayRun) -> DriverResult<()> {
         if !std::mem::take(&mut run.is_in_pass) {
             return Ok(());

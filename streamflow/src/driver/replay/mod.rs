@@ -292,6 +292,10 @@ pub trait Replays: Send + Sync + fmt::Debug {
     #[doc(hidden)]
     fn end(&self, run: &mut ReplayRun) -> DriverResult<()>;
 
+    /// Whether calls may be held back, so that each goes through the state.
+    #[doc(hidden)]
+    fn holds_back(&self) -> bool;
+
     /// The run makes no more passes. The host has waited for its work, unless the run has failed.
     ///
     /// # Errors

@@ -11,7 +11,6 @@ use super::host_body::HostBody;
 use crate::driver::current;
 use crate::driver::{
     DriverError, LibraryCall, LibraryCalls, LibraryError, Note, Param, Plain, RawStream,
-    SourceLocation,
 };
 use crate::error::{Error, Result};
 use crate::library::claims;
@@ -73,8 +72,6 @@ pub struct Call<'a> {
     /// Whether there were more claims or values than there is room for.
     is_full: bool,
     is_captured: bool,
-    /// Whether the driver needs nothing of it.
-    is_unseen: bool,
     /// For a driver that needs all of it.
     description: Option<Description>,
 }
@@ -101,8 +98,7 @@ impl<'a> Call<'a> {
     fn needed(needed: LibraryCalls, library: &'static str, function: &'static str) -> Self {
         let description = (needed == LibraryCalls::Whole).then(Description::new);
         let uses = ArrayVec::new_const();
-        let is_unseen = needed == LibraryCalls::Unseen;
-        Self { library, function, uses, is_full: false, is_captured: true, is_unseen, description }
+        Self { library, function, uses, is_full: false, is_captured: true, description }
     }
 
     /// Claims memory that the work reads. Returns its address, for the device's body.
@@ -161,12 +157,10 @@ impl<'a> Call<'a> {
         self.uses.iter_mut().for_each(|used| *used = used.marked());
         // Unlike NVIDIA's libraries, the caller's may bind another device.
         let _other = current::other_code();
-        // A call that was begun without a stream.
-        if self.description.is_some() {
-            self.is_unseen = stream.timeline().driver().library_calls() == LibraryCalls::Unseen;
-        }
+        // The layers of a driver share the call. `device` makes no call of streamflow, so none of them is within it.
+        let device = RefCell::new(device);
         // SAFETY: the caller vouches for the same.
-        unsafe { self.queue_in_place(stream, host, device) }
+        unsafe { self.queue_in_place(stream, host, &|stream| (*device.borrow_mut())(stream)) }
     }
 
     /// As [`queue`](Self::queue), of claims that are not moved.
@@ -176,40 +170,15 @@ impl<'a> Call<'a> {
     ///
     /// # Safety
     /// As for [`queue`](Self::queue).
-    #[inline(always)]
+    #[inline(never)]
     #[track_caller]
     pub(in crate::library) unsafe fn queue_in_place(
         &self,
         stream: &CudaStream,
         host: &HostBody,
-        mut device: impl FnMut(RawStream) -> Result<(), LibraryError>,
+        device: &dyn Fn(RawStream) -> Result<(), LibraryError>,
     ) -> Result<()> {
         let location = Location::caller();
-        if self.is_full || !self.is_unseen {
-            // The layers of a driver share the call. `device` makes no call of streamflow, so none of them is within it.
-            let device = RefCell::new(device);
-            let device = |stream: RawStream| (*device.borrow_mut())(stream);
-            // SAFETY: the caller vouches for the same.
-            return unsafe { self.queue_by_driver(stream, host, &device, location) };
-        }
-        let timeline = access::prepared(ready(stream), self.uses())?;
-        access::queue(stream, Order::ByData, self.uses(), || {
-            device(timeline.raw()).map_err(|error| failed(timeline, self.function, error))
-        })
-    }
-
-    /// Queues the work by the driver's call.
-    ///
-    /// # Safety
-    /// As for [`queue`](Self::queue).
-    #[inline(never)]
-    unsafe fn queue_by_driver(
-        &self,
-        stream: &CudaStream,
-        host: &HostBody,
-        device: &dyn Fn(RawStream) -> Result<(), LibraryError>,
-        location: SourceLocation,
-    ) -> Result<()> {
         if self.is_full {
             return access::prepared(Err(self.too_many()), self.uses());
         }
@@ -278,14 +247,6 @@ fn ready(stream: &CudaStream) -> Result<&Timeline> {
     let timeline = &**stream.timeline();
     timeline.ready_for_library()?;
     Ok(timeline)
-}
-
-/// The error of a function that was called without the driver.
-#[cold]
-#[inline(never)]
-fn failed(timeline: &Timeline, function: &'static str, error: LibraryError) -> Error {
-    // SAFETY: the stream is alive.
-    unsafe { timeline.driver().library_failed(timeline.raw(), function, error) }.into()
 }
 
 /// The error of a plan without a handle of the library. No call reaches it: the simulator runs no function of a library.

@@ -261,5 +261,5 @@ fn queue<'a, T: MatmulElement>(
     };
     // SAFETY: the library reads `a`, `b` and the bias, and writes `c`, which it reads if `beta` is not 0, and the work area:
     // all as claimed, on the stream that it gets.
-    unsafe { call.queue_in_place(stream, host, multiply) }
+    unsafe { call.queue_in_place(stream, host, &multiply) }
 }

@@ -1,5 +1,5 @@
-//! A call that no driver needs is ordered by its claims as any other: the simulator, which needs all calls, can't show it by
-//! itself.
+//! A call whose accesses no driver reads is ordered by its claims as any other: the simulator, which reads them, can't show
+//! it by itself.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::sync::Arc;
@@ -9,7 +9,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use super::call::{self, Call};
 use crate::driver::host::HostDriver;
 use crate::driver::{
-    CopyKind, CopyOp, DeviceId, Driver, DriverResult, Layer, LibraryCalls, MemoryRange, RawStream,
+    CopyKind, CopyOp, DeviceId, Driver, DriverResult, Layer, LibraryCall, LibraryCalls,
+    MemoryRange, RawStream,
 };
 use crate::error::Result;
 use crate::library::HostBody;
@@ -17,16 +18,16 @@ use crate::memory::Buffer;
 use crate::stream::{CudaStream, CudaStreamPool};
 use crate::{Platform, device};
 
-/// A simulator that needs nothing of a library's call, as a device's driver.
+/// A simulator that calls the functions of libraries, as a device's driver does.
 #[derive(Debug)]
-struct PassedOver {
+struct CallsFunctions {
     below: HostDriver,
     /// The device that was made current at last.
     bound: AtomicU32,
 }
 
-// SAFETY: all calls are forwarded.
-unsafe impl Layer for PassedOver {
+// SAFETY: all calls are forwarded but those of a library, whose function copies by a call of the driver below.
+unsafe impl Layer for CallsFunctions {
     fn below(&self) -> &dyn Driver {
         &self.below
     }
@@ -37,13 +38,17 @@ unsafe impl Layer for PassedOver {
     }
 
     fn library_calls(&self) -> LibraryCalls {
-        LibraryCalls::Unseen
+        LibraryCalls::Body
+    }
+
+    unsafe fn call_library(&self, stream: RawStream, call: &LibraryCall<'_>) -> DriverResult<()> {
+        Ok((call.device)(stream)?)
     }
 }
 
 const LEN: usize = 64;
 
-impl PassedOver {
+impl CallsFunctions {
     /// A copy that no use of memory is noted for, right after a record, as another thread may make one. That record does not
     /// cover the copy, so a use that was noted before would be lost.
     fn copy_bytes(&self, stream: &CudaStream, source: u64, target: u64) {
@@ -64,7 +69,7 @@ impl PassedOver {
 /// Queues a copy by a function that returns this status; nothing is copied if the driver gets the call.
 fn queue(
     status: i32,
-    driver: &PassedOver,
+    driver: &CallsFunctions,
     stream: &CudaStream,
     x: &Buffer<u8>,
     y: &mut Buffer<u8>,
@@ -77,12 +82,12 @@ fn queue(
         call::check("a library", "copy", status, |_| "REFUSED")
     };
     // SAFETY: `x` is read and `y` is written, as claimed; the record of the call touches no claimed memory.
-    unsafe { call.queue_in_place(stream, &body, device) }
+    unsafe { call.queue_in_place(stream, &body, &device) }
 }
 
-fn passed_over(seed: u64) -> (Arc<PassedOver>, Platform) {
+fn calling(seed: u64) -> (Arc<CallsFunctions>, Platform) {
     let below = HostDriver::builder().devices(2).seed(seed).build();
-    let driver = Arc::new(PassedOver { below, bound: AtomicU32::new(0) });
+    let driver = Arc::new(CallsFunctions { below, bound: AtomicU32::new(0) });
     let platform = Platform::builder().race_check(false).driver(driver.clone()).unwrap();
     (driver, platform)
 }
@@ -90,7 +95,7 @@ fn passed_over(seed: u64) -> (Arc<PassedOver>, Platform) {
 /// One stream fills `x`, another one copies it to `y` by a call of a library, and the first one reads `y`. Returns that. If `x`
 /// is filled again before, that comes after the call by the claim of `x` alone, and else the read by the claim of `y`.
 fn copied(status: i32, seed: u64, fills_again: bool) -> Vec<u8> {
-    let (driver, platform) = passed_over(seed);
+    let (driver, platform) = calling(seed);
     let pool = platform.stream_pool("POOL", &CudaStreamPool::new()).unwrap();
     let [first, second] = ["first", "second"].map(|name| pool.allocate(name).unwrap());
     let mut x: Buffer<u8> = platform.buffer(LEN, &first).unwrap();
@@ -109,7 +114,7 @@ fn copied(status: i32, seed: u64, fills_again: bool) -> Vec<u8> {
 }
 
 #[test]
-fn a_call_that_no_driver_needs_is_ordered_by_its_claims() {
+fn a_call_without_accesses_is_ordered_by_its_claims() {
     for status in [0, 7] {
         for seed in 0..64 {
             for fills_again in [false, true] {
@@ -124,7 +129,7 @@ fn a_call_that_no_driver_needs_is_ordered_by_its_claims() {
 #[test]
 fn a_function_is_called_with_its_streams_device_current() {
     for status in [0, 7] {
-        let (driver, platform) = passed_over(0);
+        let (driver, platform) = calling(0);
         let stream = platform.stream_pool("POOL", &CudaStreamPool::new()).unwrap();
         let stream = stream.allocate("work").unwrap();
         let x: Buffer<u8> = platform.buffer(LEN, &stream).unwrap();

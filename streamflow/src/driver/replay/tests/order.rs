@@ -1,11 +1,8 @@
 //! What orders graphs: their edges, and rules 1 to 5.
 
-use std::sync::atomic::Ordering;
-
 use super::needs;
 use super::world::{World, mixed, two_kernels};
 use crate::driver::replay::Omission;
-use crate::driver::{Driver, LibraryCalls};
 
 /// Cell 0 changes on stream 0, and cell 1 with it on stream 1, in order by event 0. Event 1 is recorded at the end.
 fn across(world: &World) {
@@ -340,17 +337,4 @@ fn a_wait_that_stays_the_same_is_for_the_record_of_its_time() {
         world.finish(0);
         cells(world) == (read, last)
     });
-}
-
-/// Once calls may be held back, a library's function must not overtake them.
-#[test]
-fn libraries_are_called_without_the_driver_until_the_first_pass() {
-    let mut world = World::new(0, None);
-    assert_eq!(world.driver.library_calls(), LibraryCalls::Whole);
-    world.driver.below().is_passed_over.store(true, Ordering::Relaxed);
-    assert_eq!(world.driver.library_calls(), LibraryCalls::Unseen);
-    world.run_pass(|world| assert_eq!(world.driver.library_calls(), LibraryCalls::Body));
-    assert_eq!(world.driver.library_calls(), LibraryCalls::Body);
-    world.driver.below().is_passed_over.store(false, Ordering::Relaxed);
-    assert_eq!(world.driver.library_calls(), LibraryCalls::Whole);
 }

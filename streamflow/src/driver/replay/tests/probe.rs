@@ -5,8 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use crate::driver::graph::GraphNode;
 use crate::driver::host::HostDriver;
 use crate::driver::{
-    DeviceId, Driver, DriverError, DriverResult, Launch, Layer, LibraryCalls, RawEvent, RawGraph,
-    RawStream,
+    DeviceId, Driver, DriverError, DriverResult, Launch, Layer, RawEvent, RawGraph, RawStream,
 };
 
 /// The simulator, with a call that fails, or stops, when a test sets that.
@@ -21,8 +20,6 @@ pub(super) struct Probe {
     pub(super) wait_gate: AtomicU8,
     /// Whether the launch of a kernel goes on: it stops before it is made.
     pub(super) launch_gate: AtomicU8,
-    /// Whether it needs nothing of a library's call, as a device's driver.
-    pub(super) is_passed_over: AtomicBool,
     /// How many graphs were made.
     pub(super) graphs: AtomicU64,
     /// How often a stream was made to wait for an event.
@@ -42,10 +39,10 @@ pub(super) const REACHED: u8 = 2;
 
 impl Probe {
     pub(super) fn new(host: HostDriver) -> Self {
-        let [is_passed_over, is_behind] = [(); 2].map(|()| AtomicBool::new(false));
+        let is_behind = AtomicBool::new(false);
         let [fails, gate, wait_gate, launch_gate] = [(); 4].map(|()| AtomicU8::new(0));
         let [graphs, waits] = [(); 2].map(|()| AtomicU64::new(0));
-        Self { host, fails, gate, wait_gate, launch_gate, is_passed_over, graphs, waits, is_behind }
+        Self { host, fails, gate, wait_gate, launch_gate, graphs, waits, is_behind }
     }
 
     fn fails(&self, which: u8) -> DriverResult<()> {
@@ -74,13 +71,6 @@ fn stop(gate: &AtomicU8) {
 unsafe impl Layer for Probe {
     fn below(&self) -> &dyn Driver {
         &self.host
-    }
-
-    fn library_calls(&self) -> LibraryCalls {
-        match self.is_passed_over.load(Ordering::Relaxed) {
-            true => LibraryCalls::Unseen,
-            false => LibraryCalls::Whole,
-        }
     }
 
     unsafe fn wait_event(&self, stream: RawStream, event: RawEvent) -> DriverResult<()> {

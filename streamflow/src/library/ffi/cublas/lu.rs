@@ -52,7 +52,7 @@ impl Handle {
             })
         };
         // SAFETY: all memory that the routine touches is claimed, and the handle's stream is this one.
-        unsafe { call.queue_in_place(stream, host, queue) }
+        unsafe { call.queue_in_place(stream, host, &queue) }
     }
 
     /// Solves `transpose(A) x = b` for each matrix of a batch, with one right-hand side each, in its place.
@@ -103,7 +103,7 @@ impl Handle {
             })
         };
         // SAFETY: as in `getrf_batched`.
-        unsafe { call.queue_in_place(stream, host, queue) }
+        unsafe { call.queue_in_place(stream, host, &queue) }
     }
 }
 

@@ -67,7 +67,7 @@ impl Handle {
             })
         };
         // SAFETY: the function reads `a`, and reads and writes `b`, as claimed, on the handle's stream, which is this one.
-        unsafe { call.queue_in_place(stream, host, queue) }
+        unsafe { call.queue_in_place(stream, host, &queue) }
     }
 
     /// A triangle of `c = alpha a aᵀ + beta c`, with `n` x `k` elements of `a` and `n` x `n` of `c`, both in dense rows.
@@ -115,6 +115,6 @@ impl Handle {
             })
         };
         // SAFETY: the function reads `a`, and reads and writes `c`, as claimed, on the handle's stream, which is this one.
-        unsafe { call.queue_in_place(stream, host, queue) }
+        unsafe { call.queue_in_place(stream, host, &queue) }
     }
 }

@@ -54,7 +54,7 @@ impl Handle {
             })
         };
         // SAFETY: the function reads `x` and writes `y`, as claimed, on the handle's stream, which is this one.
-        unsafe { call.queue_in_place(stream, host, queue) }
+        unsafe { call.queue_in_place(stream, host, &queue) }
     }
 
     /// `result = x y`.
@@ -78,7 +78,7 @@ impl Handle {
             check(CALL, unsafe { dot(raw.handle, n, at(x), 1, at(y), 1, at(result)) })
         };
         // SAFETY: the function reads both vectors and writes the result, as claimed, on the handle's stream, which is this one.
-        unsafe { call.queue_in_place(stream, host, queue) }
+        unsafe { call.queue_in_place(stream, host, &queue) }
     }
 
     /// `result = |x|`.
@@ -102,7 +102,7 @@ impl Handle {
             check(CALL, unsafe { nrm2(raw.handle, n, at(x), 1, at(result)) })
         };
         // SAFETY: the function reads the vector and writes the result, as claimed, on the handle's stream, which is this one.
-        unsafe { call.queue_in_place(stream, host, queue) }
+        unsafe { call.queue_in_place(stream, host, &queue) }
     }
 
     /// `y = alpha a x + beta y`, with `a` in dense rows.
@@ -147,6 +147,6 @@ impl Handle {
             })
         };
         // SAFETY: the function reads `a` and `x`, and writes `y`, as claimed, on the handle's stream, which is this one.
-        unsafe { call.queue_in_place(stream, host, queue) }
+        unsafe { call.queue_in_place(stream, host, &queue) }
     }
 }

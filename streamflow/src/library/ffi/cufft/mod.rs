@@ -151,7 +151,7 @@ impl<T: Real> Transforms<T> {
         // SAFETY: the plan was made for this stream, since `Plan` checks it, and cuFFT queues its work there. It reads the
         // input, or overwrites it if that is claimed as written, and writes the output and the work area: all have at
         // least the plan's bytes, and are claimed.
-        unsafe { call.queue_in_place(stream, &self.body, transform) }
+        unsafe { call.queue_in_place(stream, &self.body, &transform) }
     }
 
     /// Checks that memory has the elements of one side. cuFFT loads pairs of real numbers.

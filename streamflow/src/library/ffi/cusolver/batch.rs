@@ -104,7 +104,7 @@ impl Dense {
             potrf(it.handle, UPPER, order, pointers, order, statuses, batch)
         });
         // SAFETY: as in `getrf`.
-        unsafe { call.queue_in_place(stream, host, run) }
+        unsafe { call.queue_in_place(stream, host, &run) }
     }
 
     /// Solves `A x = b` for each matrix of a batch, with one right-hand side each, in its place.
@@ -136,7 +136,7 @@ impl Dense {
             potrs(it.handle, UPPER, order, 1, matrices, order, sides, order, status, batch)
         });
         // SAFETY: as in `getrf`.
-        unsafe { call.queue_in_place(stream, host, run) }
+        unsafe { call.queue_in_place(stream, host, &run) }
     }
 }
 

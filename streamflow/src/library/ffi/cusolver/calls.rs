@@ -86,7 +86,7 @@ impl Dense {
             )
         });
         // SAFETY: all memory that the routine touches is claimed.
-        unsafe { call.queue_in_place(stream, host, run) }
+        unsafe { call.queue_in_place(stream, host, &run) }
     }
 
     /// Solves `transpose(A) x = b` for the `count` columns of `b`, in their place.
@@ -121,7 +121,7 @@ impl Dense {
             )
         });
         // SAFETY: as in `getrf`.
-        unsafe { call.queue_in_place(stream, host, run) }
+        unsafe { call.queue_in_place(stream, host, &run) }
     }
 
     /// `A = transpose(U) U`, in the place of the upper triangle of `A`; the first of `statuses` is written.
@@ -150,7 +150,7 @@ impl Dense {
             )
         });
         // SAFETY: as in `getrf`.
-        unsafe { call.queue_in_place(stream, host, run) }
+        unsafe { call.queue_in_place(stream, host, &run) }
     }
 
     /// Solves `A x = b` for the `count` columns of `b`, in their place.
@@ -180,6 +180,6 @@ impl Dense {
             )
         });
         // SAFETY: as in `getrf`.
-        unsafe { call.queue_in_place(stream, host, run) }
+        unsafe { call.queue_in_place(stream, host, &run) }
     }
 }

@@ -42,7 +42,7 @@ impl Dense {
             )
         });
         // SAFETY: as in `getrf`.
-        unsafe { call.queue_in_place(stream, host, run) }
+        unsafe { call.queue_in_place(stream, host, &run) }
     }
 
     /// `Q`, `rows` by `columns`, in the place of what [`geqrf`](Self::geqrf) has written.
@@ -73,7 +73,7 @@ impl Dense {
             orgqr(it.handle, m, n, n, a, m, tau, work, elements, status)
         });
         // SAFETY: as in `getrf`.
-        unsafe { call.queue_in_place(stream, host, run) }
+        unsafe { call.queue_in_place(stream, host, &run) }
     }
 
     /// The eigenvalues of a symmetric matrix, given by its upper triangle, and its eigenvectors in the columns of
@@ -106,7 +106,7 @@ impl Dense {
             )
         });
         // SAFETY: as in `getrf`. The iteration looks at results on the host.
-        unsafe { call.queue_in_place(stream, host, run) }
+        unsafe { call.queue_in_place(stream, host, &run) }
     }
 
     /// The economy SVD of a matrix with `rows >= columns`, which is overwritten: `u` is `rows` by `columns`, and `vt`
@@ -146,6 +146,6 @@ impl Dense {
             )
         });
         // SAFETY: as in `syevd`.
-        unsafe { call.queue_in_place(stream, host, run) }
+        unsafe { call.queue_in_place(stream, host, &run) }
     }
 }

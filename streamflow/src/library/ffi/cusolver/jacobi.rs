@@ -46,7 +46,7 @@ impl Dense {
             syevj(it.handle, VECTORS, UPPER, n, a, n, values, work, elements, statuses, info, batch)
         });
         // SAFETY: as in `syevd`.
-        unsafe { call.queue_in_place(stream, host, run) }
+        unsafe { call.queue_in_place(stream, host, &run) }
     }
 
     /// The SVD of each matrix of a batch, `rows` by `columns`, none longer than 32. They are overwritten. `u` gets matrices
@@ -90,6 +90,6 @@ impl Dense {
             )
         });
         // SAFETY: as in `syevd`.
-        unsafe { call.queue_in_place(stream, host, run) }
+        unsafe { call.queue_in_place(stream, host, &run) }
     }
 }

@@ -144,7 +144,7 @@ impl Prepared {
             })
         };
         // SAFETY: all memory that the function touches is claimed.
-        unsafe { call.queue_in_place(stream, host, multiply) }
+        unsafe { call.queue_in_place(stream, host, &multiply) }
     }
 }
 
