@@ -37,7 +37,7 @@ impl<D: Driver> Replaying<D> {
             return Ok(None);
         }
         let answered = self.with_bodies(|state, (thread, _)| {
-            self.rest_by_now(state);
+            self.rest_by_now(state, true);
             let is_beside = is_beside(state, thread);
             state.before_answer(&self.below, thread, is_beside)?;
             let launch = match asked {

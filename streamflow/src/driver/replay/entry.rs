@@ -102,7 +102,10 @@ impl<D: Driver> Replaying<D> {
     /// is ready for it.
     fn take(&self, stream: RawStream, given: Given<'_>) -> DriverResult<Taken> {
         let taken = self.with_bodies(|state, who| {
-            self.rest_by_now(state);
+            if state.is_resting {
+                let may_ask = state.questions.is_due();
+                self.rest_by_now(state, may_ask);
+            }
             self.take_in(state, who, stream, given)
         });
         taken.unwrap_or(Ok(Taken::Send))
@@ -282,8 +285,8 @@ impl<D: Driver> Replaying<D> {
     }
 
     /// Turns the switch off after the last run, if all launches are complete.
-    pub(super) fn rest(&self, state: &mut State) -> DriverResult<()> {
-        if state.is_resting && state.rest(&self.below)? {
+    pub(super) fn rest(&self, state: &mut State, may_ask: bool) -> DriverResult<()> {
+        if state.is_resting && state.rest(&self.below, may_ask)? {
             state.is_resting = false;
             self.switch.turn_off();
         }
@@ -292,9 +295,9 @@ impl<D: Driver> Replaying<D> {
 
     /// As [`rest`](Self::rest), at a call of somebody else, who does not get the error. The end of the next run tries again.
     #[inline]
-    pub(super) fn rest_by_now(&self, state: &mut State) {
+    pub(super) fn rest_by_now(&self, state: &mut State, may_ask: bool) {
         if state.is_resting
-            && let Err(error) = self.rest(state)
+            && let Err(error) = self.rest(state, may_ask)
         {
             state.is_resting = false;
             log::write(move || {

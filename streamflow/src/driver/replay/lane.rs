@@ -240,6 +240,11 @@ impl Lane {
         Ok(())
     }
 
+    /// Whether all its launches were found complete.
+    pub(super) fn is_known_complete(&self) -> bool {
+        self.completed >= self.last
+    }
+
     /// Whether its launches up to one are complete.
     pub(super) fn is_complete(&mut self, below: &dyn Driver, number: u64) -> DriverResult<bool> {
         let needed = self.last.min(number);

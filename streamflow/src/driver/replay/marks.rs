@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::report::ReplayRun;
+use super::state::Questions;
 use super::{ReplayedTick, Replaying, Replays};
 use crate::driver::{Driver, DriverResult, first_error};
 use crate::sync::Ordering;
@@ -71,7 +72,8 @@ impl<D: Driver> Replays for Replaying<D> {
                 return Ok(());
             }
             state.is_resting = true;
-            let rested = self.rest(state);
+            state.questions = Questions::default();
+            let rested = self.rest(state, true);
             first_error(ENDING, rested, state.failed.take().map_or(Ok(()), Err))
         });
         run.has_begun = left.is_none();

@@ -57,10 +57,32 @@ pub(super) struct State {
     pub(super) runs: u32,
     /// Whether the last of them has ended, and launches of it may be incomplete: the [switch](super::switch) is still on.
     pub(super) is_resting: bool,
+    /// When submissions ask for the progress of these launches.
+    pub(super) questions: Questions,
     /// How many threads wait for lanes, without the lock: meanwhile no lane is destroyed.
     pub(super) waiting: u32,
     /// Traces that came once.
     pub(super) seen: Seen,
+}
+
+/// Which submissions ask the device for its progress: the first one, and then always after twice as many. So a question in
+/// vain costs less and less, and an answer is found late by no more submissions than went before it.
+#[derive(Debug, Default)]
+pub(super) struct Questions {
+    gap: u32,
+    skipped: u32,
+}
+
+impl Questions {
+    /// Whether this submission asks.
+    pub(super) fn is_due(&mut self) -> bool {
+        if self.skipped < self.gap {
+            self.skipped += 1;
+            return false;
+        }
+        *self = Self { gap: self.gap.saturating_mul(2).max(1), skipped: 0 };
+        true
+    }
 }
 
 #[derive(Debug)]
@@ -270,12 +292,20 @@ impl State {
 
     /// Makes ready for calls that are made without this state, as the [switch](super::switch) needs it. Returns `false`, and
     /// changes nothing that counts, while a run replays, a pass is left over, a launch may be incomplete, or calls are refused.
-    pub(super) fn rest(&mut self, below: &dyn Driver) -> DriverResult<bool> {
+    ///
+    /// If it may not ask the device, what earlier answers say counts.
+    pub(super) fn rest(&mut self, below: &dyn Driver, may_ask: bool) -> DriverResult<bool> {
         let is_refused = self.lost.cause().is_some() || below.sticky_error().is_some();
         if self.runs > 0 || self.pass.is_some() || is_refused {
             return Ok(false);
         }
         for lane in &mut self.lanes {
+            if lane.is_known_complete() {
+                continue;
+            }
+            if !may_ask {
+                return Ok(false);
+            }
             bound::bind(below, lane.stream.device())?;
             if !lane.is_complete(below, lane.last)? {
                 return Ok(false);

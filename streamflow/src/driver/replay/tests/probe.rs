@@ -26,6 +26,8 @@ pub(super) struct Probe {
     pub(super) waits: AtomicU64,
     /// Whether each question whether work is complete is answered by no, as of a device that is behind.
     pub(super) is_behind: AtomicBool,
+    /// How many queries of events were made.
+    pub(super) queries: AtomicU64,
 }
 
 /// For `Probe::fails`.
@@ -41,8 +43,8 @@ impl Probe {
     pub(super) fn new(host: HostDriver) -> Self {
         let is_behind = AtomicBool::new(false);
         let [fails, gate, wait_gate, launch_gate] = [(); 4].map(|()| AtomicU8::new(0));
-        let [graphs, waits] = [(); 2].map(|()| AtomicU64::new(0));
-        Self { host, fails, gate, wait_gate, launch_gate, graphs, waits, is_behind }
+        let [graphs, waits, queries] = [(); 3].map(|()| AtomicU64::new(0));
+        Self { host, fails, gate, wait_gate, launch_gate, graphs, waits, is_behind, queries }
     }
 
     fn fails(&self, which: u8) -> DriverResult<()> {
@@ -83,6 +85,7 @@ unsafe impl Layer for Probe {
 
     unsafe fn query_event(&self, event: RawEvent) -> DriverResult<bool> {
         self.fails(FAILS_QUERY)?;
+        self.queries.fetch_add(1, Ordering::Relaxed);
         if self.is_behind.load(Ordering::Relaxed) {
             return Ok(false);
         }

@@ -6,6 +6,7 @@ use std::thread;
 use super::probe::{CLOSED, FAILS_QUERY, REACHED};
 use super::world::{World, mixed, two_kernels};
 use super::{SEEDS, needs};
+use crate::driver::host::{HostDriver, Policy};
 use crate::driver::replay::{Omission, ReplayRun, Replays};
 
 fn other_run() -> ReplayRun {
@@ -166,6 +167,26 @@ fn calls_are_made_directly_only_when_all_launches_are_complete() {
         assert!(!world.driver.is_on(), "seed {seed}");
     }
     assert!(later > 0, "each launch is complete at once");
+}
+
+/// The device is slow: the launches of the last run are not complete for a long time.
+#[test]
+fn submissions_ask_less_and_less_often_for_the_end_of_the_last_run() {
+    let mut world = World::on(HostDriver::builder().policy(Policy::Lazy).build(), None);
+    (0..5).for_each(|_| world.pass(two_kernels));
+    world.leave();
+    let queries = || world.driver.below().queries.load(Ordering::Relaxed);
+    let before = queries();
+    (0..1000).for_each(|_| world.mix(1, 2, 2, 0));
+    assert!(world.driver.is_on(), "the launches are complete");
+    let asked = queries() - before;
+    assert!((1..=11).contains(&asked), "{asked} questions");
+    // That they are complete is known, so the next submission need not ask, and is the last one that is looked at.
+    world.finish(0);
+    let before = queries();
+    world.mix(1, 2, 2, 0);
+    assert!(!world.driver.is_on());
+    assert_eq!(queries() - before, 0);
 }
 
 #[test]
