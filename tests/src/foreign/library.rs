@@ -86,6 +86,19 @@ impl CopyLibrary {
         unsafe { Ok(call.queue(stream, &self.body, |_| Ok(()))?) }
     }
 
+    /// A call that is to write more than it has room to claim.
+    ///
+    /// # Errors
+    /// That one.
+    pub fn write_too_much(&self, stream: &CudaStream, all: &mut [Tensor<f32>]) -> Result<()> {
+        let mut call = Call::new("the tests' library", "testCopy");
+        for data in all {
+            call.write("data", data);
+        }
+        // SAFETY: the device's body queues nothing.
+        unsafe { Ok(call.queue(stream, &self.body, |_| Ok(()))?) }
+    }
+
     /// A call that fails with a status.
     ///
     /// # Errors

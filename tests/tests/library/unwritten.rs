@@ -11,13 +11,14 @@ mod transforms;
 
 use std::sync::Arc;
 
-use streamflow::library::Plan;
 use streamflow::library::fft::{Fft, InverseRealFft, Layout, RealFft};
 use streamflow::library::matmul::{Blas, Matmul};
 use streamflow::library::solve::{Checked, Lu};
+use streamflow::library::{MAX_CLAIMS, Plan};
 use streamflow::memory::Element;
 use streamflow::prelude::*;
 use streamflow::testing::OperatorHarness;
+use streamflow_tests::foreign::CopyLibrary;
 use streamflow_tests::layers::{CallKind, FailNth};
 use streamflow_tests::{Failed, Suite, check, check_equal, check_error, check_text};
 
@@ -28,6 +29,7 @@ pub(crate) fn add(suite: Suite) -> Suite {
     suite
         .both("the_target_of_a_failed_library_call_is_not_sent", sent)
         .both("a_library_call_refuses_operands_that_are_not_written", operands)
+        .both("what_a_call_with_too_many_claims_was_to_write_is_not_written", beyond)
         .both("a_result_whose_solver_has_failed_is_not_opened", opened)
         .both("a_library_call_whose_error_is_returned_marks_nothing", returned)
         .both("a_product_that_succeeds_ends_the_mark_of_an_earlier_tick", later)
@@ -99,6 +101,18 @@ fn operands(platform: &Platform) -> Result<(), Failed> {
         let mut spread = Fft::<f32>::plan(N).output(each_second).on(cx, s)?;
         let (x, mut y) = (cx.tensor([N], s)?, lost(at, &fails, &[2 * N])?);
         is_unwritten(spread.forward(s, &x, &mut y))
+    })
+}
+
+/// The call is refused, and its error is dropped: none of its targets is written, also those that it has no room for.
+fn beyond(platform: &Platform) -> Result<(), Failed> {
+    let library = CopyLibrary::new(platform)?;
+    in_tick(platform, move |cx, s, _| {
+        let all = (0..MAX_CLAIMS + 3).map(|_| cx.upload(&[1.0; N]));
+        let mut all = all.collect::<Result<Vec<Tensor<f32>>, Error>>()?;
+        let refused = library.write_too_much(s, &mut all);
+        check_text(&check_error("the call", refused, |_| true)?, &["at most 12 claims"])?;
+        all.iter().try_for_each(|data| is_unwritten(s.download_blocking(data).map(drop)))
     })
 }
 

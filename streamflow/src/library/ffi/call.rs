@@ -69,8 +69,9 @@ pub struct Call<'a> {
     function: &'static str,
     /// The claims by which the call is ordered.
     uses: ArrayVec<Use<'a>, MAX_CLAIMS>,
-    /// Whether there were more claims or values than there is room for.
-    is_full: bool,
+    /// If there were more claims or values than there is room for: these claims. The call is refused.
+    #[expect(clippy::box_collection, reason = "almost no call has it, and each is moved")]
+    beyond: Option<Box<Vec<Use<'a>>>>,
     is_captured: bool,
     /// For a driver that needs all of it.
     description: Option<Description>,
@@ -98,7 +99,7 @@ impl<'a> Call<'a> {
     fn needed(needed: LibraryCalls, library: &'static str, function: &'static str) -> Self {
         let description = (needed == LibraryCalls::Whole).then(Description::new);
         let uses = ArrayVec::new_const();
-        Self { library, function, uses, is_full: false, is_captured: true, description }
+        Self { library, function, uses, beyond: None, is_captured: true, description }
     }
 
     /// Claims memory that the work reads. Returns its address, for the device's body.
@@ -123,8 +124,10 @@ impl<'a> Call<'a> {
     /// Passes a value to the host body.
     #[inline]
     pub fn value<T: Plain>(&mut self, value: T) {
-        if let Some(description) = &mut self.description {
-            self.is_full |= !description.add_value(Param::new(value));
+        if let Some(description) = &mut self.description
+            && !description.add_value(Param::new(value))
+        {
+            self.refuse(None);
         }
     }
 
@@ -154,7 +157,8 @@ impl<'a> Call<'a> {
         device: impl FnMut(RawStream) -> Result<(), LibraryError>,
     ) -> Result<()> {
         // All of its claims are of the caller's memory.
-        self.uses.iter_mut().for_each(|used| *used = used.marked());
+        let beyond = self.beyond.iter_mut().flat_map(|beyond| beyond.iter_mut());
+        self.uses.iter_mut().chain(beyond).for_each(|used| *used = used.marked());
         // Unlike NVIDIA's libraries, the caller's may bind another device.
         let _other = current::other_code();
         // The layers of a driver share the call. `device` makes no call of streamflow, so none of them is within it.
@@ -179,8 +183,9 @@ impl<'a> Call<'a> {
         device: &dyn Fn(RawStream) -> Result<(), LibraryError>,
     ) -> Result<()> {
         let location = Location::caller();
-        if self.is_full {
-            return access::prepared(Err(self.too_many()), self.uses());
+        if let Some(beyond) = &self.beyond {
+            let beyond = beyond.iter().filter_map(|&used| taken(used, self.function));
+            return access::prepared(Err(self.too_many()), self.uses().chain(beyond));
         }
         let description = self.description.as_ref();
         let nothing = || (&[][..], &[][..], &[][..]);
@@ -211,12 +216,24 @@ impl<'a> Call<'a> {
 
     #[inline]
     pub(super) fn claim(&mut self, claim: &Claim<'a>) {
-        if !claim.is_empty() {
-            self.is_full |= self.uses.try_push(claim.used()).is_err();
+        if !claim.is_empty()
+            && let Err(full) = self.uses.try_push(claim.used())
+        {
+            self.refuse(Some(full.element()));
         }
-        if let Some(description) = &mut self.description {
-            self.is_full |= !description.add_claim(claim.access(), claim.is_view());
+        if let Some(description) = &mut self.description
+            && !description.add_claim(claim.access(), claim.is_view())
+        {
+            self.refuse(None);
         }
+    }
+
+    /// The call has no room for a claim or a value, so it will be refused. What this claim was to write is not written then,
+    /// like that of the others.
+    #[cold]
+    #[inline(never)]
+    fn refuse(&mut self, claim: Option<Use<'a>>) {
+        self.beyond.get_or_insert_default().extend(claim);
     }
 
     #[cold]
