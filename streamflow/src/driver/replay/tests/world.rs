@@ -66,7 +66,11 @@ unsafe fn compute(args: HostArgs<'_>, of: fn(u64, u64, u64) -> u64) {
 
 impl World {
     pub(super) fn new(seed: u64, left_out: Option<Omission>) -> Self {
-        let host = HostDriver::builder().seed(seed).build();
+        Self::on(HostDriver::builder().seed(seed).build(), left_out)
+    }
+
+    /// On this simulator.
+    pub(super) fn on(host: HostDriver, left_out: Option<Omission>) -> Self {
         let probe = Probe::new(host);
         let driver = Arc::new(match left_out {
             // SAFETY: the driver below is the simulator's.
