@@ -1041,7 +1041,7 @@ const MUTANTS: &[Mutant] = &[
         file: "schedule/event_based/core.rs",
         edits: &[("            Some(_) if rests => Next::Park,\n", "            Some(_) if rests => Next::Poll,\n")],
         model: "workers::protocols::waits_of_two_workers_during_a_completion",
-        expected: "deadlock",
+        expected: "Concurrent write accesses",
     },
     Mutant {
         name: "wait_without_a_new_version",
