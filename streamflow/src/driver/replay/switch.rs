@@ -18,6 +18,8 @@
 //! mark for each stream and event that is read without the lock would save that. It needs a table of atomics with collisions,
 //! and each proof below once more for each mark, for less than law 20 asks of a second path.
 //!
+//! A record or a wait beside a pass is made with the state locked. While the device has no room for it, the pass waits, too.
+//!
 //! # A call of another thread while the switch goes on
 //!
 //! The call has found the switch off and may not be made yet. The run does not wait for it, since a call can block: on a full

@@ -219,6 +219,7 @@ impl Core {
     /// The next action of the worker, which holds no node. `rests` says that it has spun long enough.
     pub(super) fn next(&mut self, worker: WorkerId, rests: bool) -> Next {
         if self.workers[worker] == Doing::Asks && !self.is_over {
+            self.wake_for_queue();
             return Next::Ask;
         }
         let polled = self.poller == Some(worker);
@@ -267,7 +268,9 @@ impl Core {
         if let Some(node) = self.pop(worker) {
             return Next::Look(node);
         }
-        if self.held == 0 && self.waiting == 0 && !self.has_queued() {
+        let is_quiet = self.held == 0 && self.waiting == 0 && !self.has_queued();
+        // A node may run after what another worker asks.
+        if is_quiet && !self.workers.contains(&Doing::Asks) {
             self.end();
             return Next::End;
         }

@@ -167,7 +167,7 @@ impl<'r> Poller<'r> {
             moments: Vec::with_capacity(nodes),
             others: Vec::with_capacity(nodes),
             all: Waits::with_room(nodes),
-            found: SmallVec::new(),
+            found: SmallVec::with_capacity(nodes),
         }
     }
 }

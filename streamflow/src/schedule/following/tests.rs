@@ -87,12 +87,15 @@ struct Busy {
 
 impl Compute for Busy {
     fn compute(&mut self, io: BusyIo<'_>, cx: &ExecutionContext) -> Result<()> {
-        if cx.tick() == TICKS {
+        if cx.tick() == LONG {
             return Err(Failure::msg("the flush never begins"));
         }
         io.n.emit(cx.tick())
     }
 }
+
+/// So many ticks that each other thread of the system has run meanwhile.
+const LONG: u64 = 1_000_000;
 
 /// Sends a tensor.
 #[operator(streams(work))]

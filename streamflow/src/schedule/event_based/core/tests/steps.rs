@@ -93,6 +93,7 @@ impl World {
                 let nodes = self.core.nodes.iter();
                 let is_quiet = nodes.clone().all(|it| it.state == State::Quiet && !it.waits);
                 assert!(was_over || is_quiet, "the run ends too early");
+                assert!(was_over || !self.questions.contains(&true), "a question is missing");
                 assert!(
                     self.was_ended || !self.owed.contains(&true),
                     "a look is missing at the end"
