@@ -5,7 +5,7 @@ use std::time::Duration;
 use streamflow::prelude::*;
 use streamflow::testing::Explorer;
 use streamflow_tests::forms::Form;
-use streamflow_tests::layers::mutate::{DependencyKind, Dropped};
+use streamflow_tests::layers::mutate::Dropped;
 
 use super::order::{Verdict, judge};
 use super::runs::{Mutation, Run, Subject, Trial};
@@ -137,12 +137,11 @@ pub(crate) fn notice(right: Trial<'_>, mutation: &Mutation, seeds: &mut [u64]) -
     }
 }
 
-/// Whether a run without notes makes the same calls in the same order, and needs the same of them. Only the greedy scheduler
-/// does. In replay one answer says that all earlier graphs are complete, so a wait of the host may do for another one.
+/// Whether the calls of a run without notes have the numbers of those with notes. With the greedy scheduler they do, but for
+/// graphs that are replayed.
 fn repeats(data: Trial<'_>) -> bool {
-    let is_host_wait = |mutation: &Mutation| matches!(mutation, Mutation::Dependency(it) if it.kind == DependencyKind::HostWait);
     let is_greedy = data.workers.is_none() && !matches!(data.subject, Subject::Threads(_));
-    is_greedy && !(Form::ReplayedAlways.is_set() && data.mutation.is_some_and(is_host_wait))
+    is_greedy && !Form::ReplayedAlways.is_set()
 }
 
 /// Whether the data is right where no layer takes notes, and the same is dropped.
