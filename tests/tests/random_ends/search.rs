@@ -17,6 +17,9 @@ const NAME: &str = "STREAMFLOW_ENDS";
 /// How many graphs run.
 const COUNT: u64 = 200;
 
+/// The seed of a graph in which one worker asks about the end of nodes, and another one looks at a source without an end.
+const TWO_ASK: u64 = 2307;
+
 /// How often a graph that is selected by its seed runs in each way.
 const REPEATS: u64 = 200;
 
@@ -71,7 +74,8 @@ pub(crate) fn known() -> Result<(), Failed> {
     for (seed, plan) in plans.into_iter().enumerate() {
         (0..20).try_for_each(|nth| check(seed as u64, nth, &plan))?;
     }
-    Ok(())
+    // Two workers asked in turn for ever.
+    check(TWO_ASK, 0, &draw(TWO_ASK))
 }
 
 fn node(kind: Kind, count: Option<u64>, slow: u8) -> NodePlan {

@@ -24,7 +24,6 @@
 #[path = "attends/tests.rs"]
 mod tests;
 
-use std::cell::Cell;
 use std::sync::atomic::{Ordering, fence};
 
 use super::core::{Core, Looked, NodeId};
@@ -135,19 +134,16 @@ impl Team<'_, '_> {
             let Some(mut question) = place.take() else { return };
             drop(place);
             turns::point("a worker has a question");
-            let mut is_left = false;
-            let over = match may_be_over {
-                true => self.is_over(held, asks, &mut question, &mut is_left),
-                false => None,
-            };
+            let over = if may_be_over { self.is_over(held, asks, &mut question) } else { None };
             is_over = over == Some(true);
             if !is_over && asks.goes_on {
-                is_left |= self.follow(held, &mut question, !asks.is_over || over.is_some());
+                self.follow(held, &mut question, !asks.is_over || over.is_some());
             }
             place = locked(asked);
             *place = Some(question);
-            // Another worker asks next: that of a node which this question has missed, or of an attendant that stands still. It would
-            // find the question taken.
+            // Without an answer, a node is to be looked at, and its worker asks when it has given it back. Claims put queued nodes
+            // behind the others, so in a loop no worker would come to the last of them.
+            let is_left = may_be_over && over.is_none();
             if is_left || !asks_again.load(Ordering::Relaxed) {
                 break;
             }
@@ -155,18 +151,13 @@ impl Team<'_, '_> {
     }
 
     /// Begins each `flush` that is due, and has edges give way. `answers` says that nothing else was asked, or that it has an
-    /// answer. Returns whether a node was missed.
-    fn follow(&self, held: Option<NodeId>, question: &mut Asked, answers: bool) -> bool {
+    /// answer.
+    fn follow(&self, held: Option<NodeId>, question: &mut Asked, answers: bool) {
         let Asked { ends, claimed } = question;
-        let has_missed = Cell::new(false);
-        let misses = |node: NodeId| {
-            let misses = ends.stands()[node] && held != Some(node);
-            has_missed.set(has_missed.get() | misses);
-            misses
-        };
+        let misses = |node: NodeId| ends.stands()[node] && held != Some(node);
         // All nodes are given back when the run is over.
         if !self.board.change(|core| !core.is_over() && core.claim_free(claimed, misses)) {
-            return has_missed.get();
+            return;
         }
         let followed = ends.follow(&mut Seen { team: self, of: Some((held, claimed)) });
         self.board.change(|core| {
@@ -178,19 +169,11 @@ impl Team<'_, '_> {
         if answers && followed.is_complete && !followed.any {
             ends.answered();
         }
-        has_missed.get()
     }
 
     /// Ends the run if nobody is left for whom an attendant runs, and returns whether it does. `None`: there is no answer yet,
-    /// since a node beside `held` is to be looked at, or another worker looks at an attendant; a node whose hook runs aside. In the
-    /// second case it `is_left` to that worker.
-    fn is_over(
-        &self,
-        held: Option<NodeId>,
-        asks: Asks,
-        question: &mut Asked,
-        is_left: &mut bool,
-    ) -> Option<bool> {
+    /// since a node beside `held` is to be looked at, or another worker looks at an attendant; a node whose hook runs aside.
+    fn is_over(&self, held: Option<NodeId>, asks: Asks, question: &mut Asked) -> Option<bool> {
         let Asked { ends, claimed } = question;
         let mut is_over = None;
         let attends = |node: NodeId| ends.attends(node);
@@ -201,8 +184,7 @@ impl Team<'_, '_> {
                 let is_held = held != Some(node) && !claimed[node];
                 is_held && self.control.nodes()[node].word().activity().hook().is_none()
             };
-            *is_left = (0..self.nodes.len()).any(is_unknown);
-            if !*is_left {
+            if !(0..self.nodes.len()).any(is_unknown) {
                 let mut seen = Seen { team: self, of: Some((held, claimed)) };
                 let is_asked = asks.is_over || ends.have_stood();
                 let goes_on = !is_asked || work::goes_on(self.nodes.len(), &mut seen, Some(ends));
