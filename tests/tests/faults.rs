@@ -17,6 +17,7 @@ pub(crate) mod log;
 mod plan;
 mod replayed;
 mod reports;
+mod shows;
 mod table;
 mod trial;
 mod watchdog;

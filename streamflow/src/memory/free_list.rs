@@ -104,7 +104,7 @@ impl<P> SizeClass<P> {
         bounds: Bounds,
     ) -> Option<Box<PooledBlock<P>>> {
         self.sets(bounds.ticks);
-        // It may take any of these.
+        // The tick may take any of the ready blocks.
         self.ready = 0;
         let Self { sets, blocks, .. } = self;
         sets.as_mut()?.take(turn, stream, bounds, blocks)

@@ -123,7 +123,7 @@ impl Mutate {
         self.lock().numbers.dropped().len() as u64
     }
 
-    /// What was dropped, by number.
+    /// The dropped calls and declarations, by number.
     pub fn dropped(&self) -> Dropped {
         let dependencies = self.lock().numbers.dropped().to_vec();
         Dropped { dependencies, declarations: declared::dropped(&self.declared) }

@@ -92,7 +92,7 @@ fn are_ticks(seen: &Seen<Download<f32>>) -> Result<bool> {
     Ok(right)
 }
 
-/// One block is enough for ten ticks. The pool keeps an initial size that is larger.
+/// A single block is enough for ten ticks. The pool keeps an initial size that is larger.
 fn recycled(platform: &Platform) -> Result<bool> {
     let limits = MemoryLimits::stream_ordered().max_size(32 << 20);
     let (small, large) = (limits.initial_size(1 << 10), limits.initial_size(16 << 10));

@@ -20,7 +20,7 @@ pub(super) fn add(suite: Suite) -> Suite {
         )
 }
 
-/// One required input and one optional input.
+/// An operator with a required and an optional input.
 #[operator]
 struct MayMiss {
     #[input]

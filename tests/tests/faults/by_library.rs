@@ -5,6 +5,8 @@ use streamflow_examples::deliver::Report;
 use streamflow_tests::foreign::CopyLibrary;
 use streamflow_tests::kernels::fill;
 
+use super::shows::Shows;
+
 const LEN: usize = 5;
 
 /// Makes data that is another in each tick.
@@ -42,28 +44,12 @@ impl Compute for Copies {
     }
 }
 
-/// Reports the data.
-#[operator]
-pub(crate) struct Shows {
-    #[input]
-    data: &Tensor<f32>,
-    report: Report<f32>,
-}
-
-impl Compute for Shows {
-    fn compute(&mut self, io: ShowsIo<'_>, cx: &ExecutionContext) -> Result<()> {
-        let (data, stream) = io.data.receive().receive_cuda_stream(cx)?;
-        let data = cx.download(data, &stream)?;
-        (self.report)(cx.tick(), data.wait_blocking()?)
-    }
-}
-
 graph! {
     pub(crate) struct ByLibrary(library: CopyLibrary, ticks: u64, report: Report<f32>) {
         #[when(count(ticks))]
         let makes: Makes = Makes::new();
         let copies: Copies = Copies::new(library);
-        let shows: Shows = Shows::new(report);
+        let shows: Shows<f32> = Shows::new(report);
 
         makes.data >> copies.data;
         copies.copied >> shows.data;

@@ -4,6 +4,8 @@ use streamflow::prelude::*;
 use streamflow_examples::deliver::Report;
 use streamflow_tests::kernels::mixing::{make, map};
 
+use super::shows::Shows;
+
 const LEN: usize = 5;
 
 /// By then the calls of ticks have come again with each rotation of buffers, more than twice.
@@ -43,29 +45,13 @@ impl Compute for Changes {
     }
 }
 
-/// Reports it.
-#[operator]
-pub(crate) struct Shows {
-    #[input]
-    data: &Tensor<u32>,
-    report: Report<u32>,
-}
-
-impl Compute for Shows {
-    fn compute(&mut self, io: ShowsIo<'_>, cx: &ExecutionContext) -> Result<()> {
-        let (data, stream) = io.data.receive().receive_cuda_stream(cx)?;
-        let data = cx.download(data, &stream)?;
-        (self.report)(cx.tick(), data.wait_blocking()?)
-    }
-}
-
 graph! {
     #[replay]
     pub(crate) struct Replayed(report: Report<u32>) {
         #[when(count(TICKS))]
         let makes: Makes = Makes::new();
         let changes: Changes = Changes::new();
-        let shows: Shows = Shows::new(report);
+        let shows: Shows<u32> = Shows::new(report);
 
         makes.data >> changes.data;
         changes.changed >> shows.data;

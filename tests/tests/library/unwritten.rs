@@ -165,18 +165,31 @@ fn returned(platform: &Platform) -> Result<(), Failed> {
     Ok(harness.stop()?)
 }
 
+/// A plan of a product, its factor, which is 2, and its target.
+type Square = (Plan<Matmul<f32>>, Tensor<f32>, Tensor<f32>);
+
+/// The product that ticks keep. The first tick makes it.
+fn square<'k>(
+    kept: &'k mut Option<Square>,
+    cx: &ExecutionContext,
+    s: &Stream<'_>,
+) -> Result<&'k mut Square> {
+    match kept {
+        Some(kept) => Ok(kept),
+        none => {
+            let plan = Matmul::plan(1, 1, 1).on(cx, s)?;
+            let factor = cx.upload(&[2.0])?.reshape([1, 1])?;
+            Ok(none.insert((plan, factor, cx.tensor([1, 1], s)?)))
+        }
+    }
+}
+
 /// A product fails and its error is dropped, one writes the same memory, and one fails whose error is returned: the memory is
 /// that of the second tick.
 fn later(platform: &Platform) -> Result<(), Failed> {
     let mut kept = None;
     let make: Make<Tensor<f32>> = Box::new(move |cx, s, other| {
-        let (plan, a, c) = match &mut kept {
-            Some(kept) => kept,
-            none => {
-                let plan: Plan<Matmul<f32>> = Matmul::plan(1, 1, 1).on(cx, s)?;
-                none.insert((plan, cx.upload(&[2.0])?.reshape([1, 1])?, cx.tensor([1, 1], s)?))
-            }
-        };
+        let (plan, a, c) = square(&mut kept, cx, s)?;
         let mut sent = cx.tensor([1, 1], s)?;
         match cx.tick() {
             0 => drop(plan.execute(other, &*a, &*a, c)),
@@ -207,13 +220,7 @@ fn earlier(platform: &Platform) -> Result<(), Failed> {
     let platform = Platform::builder().driver(launches.clone())?;
     let mut kept = None;
     let make: Make<Tensor<f32>> = Box::new(move |cx, s, _| {
-        let (plan, a, c) = match &mut kept {
-            Some(kept) => kept,
-            none => {
-                let plan: Plan<Matmul<f32>> = Matmul::plan(1, 1, 1).on(cx, s)?;
-                none.insert((plan, cx.upload(&[2.0])?.reshape([1, 1])?, cx.tensor([1, 1], s)?))
-            }
-        };
+        let (plan, a, c) = square(&mut kept, cx, s)?;
         let mut sent = cx.tensor([1, 1], s)?;
         if cx.tick() == 2 {
             s.copy(&*c, &mut sent)?;

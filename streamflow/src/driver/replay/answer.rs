@@ -1,4 +1,4 @@
-//! What comes before an answer to the host, and before it waits.
+//! The work of this layer before an answer to the host, and before the host waits.
 
 use super::Replaying;
 use super::entry::thread;
@@ -6,7 +6,7 @@ use super::outside::Awaited;
 use super::state::State;
 use crate::driver::{Driver, DriverResult, RawEvent, RawStream};
 
-/// What the host asks or waits for.
+/// The object that the host asks or waits for.
 #[derive(Clone, Copy)]
 pub(super) enum Asked {
     Stream(RawStream),

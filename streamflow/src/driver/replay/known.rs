@@ -149,7 +149,7 @@ impl State {
     }
 }
 
-/// What a call of the trace is refused for, its own call finds when it is sent: so the run goes on.
+/// The run goes on: a call that the driver refuses is refused again when it is sent, and returns the error then.
 #[cold]
 fn log_not_made(error: DriverError) {
     log::write(move || {

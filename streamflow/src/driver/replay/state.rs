@@ -98,7 +98,7 @@ pub(super) struct Stream {
     pub(super) is_in_passes: bool,
 }
 
-/// What was sent to a stream that the lanes don't come after.
+/// The work that was sent to a stream, and that the lanes don't come after.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sent {
     Nothing,

@@ -119,7 +119,7 @@ enum Doing {
     Looks,
     /// The worker has a node.
     Works,
-    /// It has no node, and finds out what follows from the end of nodes.
+    /// The worker has no node, and finds out the consequences of the end of nodes.
     Asks,
     /// The hook that it calls sleeps in simulated time, until this moment.
     Naps(u64),
@@ -466,7 +466,7 @@ impl Core {
     pub(super) fn release(&mut self, node: NodeId) {
         self.held -= 1;
         let again = matches!(self.nodes[node].state, State::Held { again: true });
-        // Who looks into nodes without a tick asks afterwards.
+        // A worker that claims nodes without a tick asks afterwards.
         self.nodes[node].missed = false;
         self.nodes[node].state = State::Quiet;
         if again {

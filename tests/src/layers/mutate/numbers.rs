@@ -1,6 +1,6 @@
 //! The places of a mutation by number: where no layer takes notes, nothing names the node that makes a call.
 
-/// What a run has dropped, by its number among all that could have been, from 0. A run under the same seed makes the same
+/// The calls and declarations that a run has dropped, each by its number among all of its kind, from 0. A run under the same seed makes the same
 /// calls, so a later run without notes can drop the same.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Dropped {

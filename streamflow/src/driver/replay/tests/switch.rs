@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 use std::thread;
 
 use super::probe::{CLOSED, FAILS_QUERY, REACHED};
-use super::world::{World, mixed, two_kernels};
+use super::world::{World, mixed, reads, two_kernels, writes};
 use super::{SEEDS, needs};
 use crate::driver::host::{HostDriver, Policy};
 use crate::driver::replay::{Omission, ReplayRun, Replays};
@@ -97,14 +97,6 @@ fn what_is_recorded_while_no_run_replays_is_waited_for() {
 /// of the stream before the wait is made; its next graph relies on the wait.
 #[test]
 fn a_wait_that_a_run_does_not_see_when_it_begins_comes_before_its_later_launches() {
-    let writes = |world: &World| {
-        world.mix(1, 4, 4, 5);
-        world.mix(1, 5, 4, 1);
-    };
-    let reads = |world: &World| {
-        world.mix(1, 0, 2, 5);
-        world.mix(1, 1, 0, 1);
-    };
     for rule in [None, Some(Omission::Meanwhile)] {
         let wrong = (0..SEEDS).filter(|seed| {
             let mut world = World::new(*seed, rule);

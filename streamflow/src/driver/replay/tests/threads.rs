@@ -5,7 +5,7 @@ use std::thread;
 
 use super::SEEDS;
 use super::probe::{CLOSED, REACHED};
-use super::world::{World, mixed, two_kernels};
+use super::world::{World, mixed, reads, two_kernels, writes};
 use crate::driver::replay::mode::Taken;
 use crate::driver::replay::trace::Given;
 use crate::driver::{Driver, MemorySource};
@@ -134,14 +134,6 @@ fn what_is_held_back_is_sent_before_another_thread_records_an_event_again() {
 /// The next graph relies on the launch.
 #[test]
 fn a_call_that_is_made_after_a_launch_of_a_graph_comes_before_the_next_one() {
-    let writes = |world: &World| {
-        world.mix(1, 4, 4, 5);
-        world.mix(1, 5, 4, 1);
-    };
-    let reads = |world: &World| {
-        world.mix(1, 0, 2, 5);
-        world.mix(1, 1, 0, 1);
-    };
     for seed in 0..SEEDS {
         let mut world = World::new(seed, None);
         for _ in 0..5 {

@@ -230,3 +230,15 @@ pub(super) fn two_kernels(world: &World) {
     world.mix(0, 0, 0, 5);
     world.mix(0, 1, 0, 1);
 }
+
+/// Writes a cell on stream 1 for [`reads`].
+pub(super) fn writes(world: &World) {
+    world.mix(1, 4, 4, 5);
+    world.mix(1, 5, 4, 1);
+}
+
+/// Reads on stream 1 what another stream writes.
+pub(super) fn reads(world: &World) {
+    world.mix(1, 0, 2, 5);
+    world.mix(1, 1, 0, 1);
+}

@@ -99,7 +99,7 @@ fn hooks_that_sleep_in_simulated_time() {
     explored(&Scenario { naps: 2, outcomes: outcomes(), ..named }, 10_000);
 }
 
-/// What follows from the end of a node is asked before simulated time passes.
+/// A question about the end of a node is asked before simulated time passes.
 #[test]
 fn questions_beside_hooks_that_sleep() {
     let outcomes = || vec![vec![NOTHING, ASKS], vec![NOTHING, CHANGED]];

@@ -45,7 +45,7 @@ fn time_stands_still_while_a_report_looks_into_a_queued_node() {
     assert!(core.is_still());
 }
 
-/// A worker asks what follows from the end of nodes, and finds two nodes held, of which one concerns it.
+/// A worker asks about the end of nodes, and finds two nodes held. Its question concerns the first one alone.
 #[test]
 fn a_question_learns_which_nodes_it_misses() {
     let mut core = Core::new(vec![place(None), place(None), place(None)], 3, 3);

@@ -33,7 +33,7 @@ pub(super) struct Pass {
 pub(super) enum Phase {
     /// It asks what to do next.
     Asks,
-    /// It finds out what follows from the end of nodes.
+    /// The worker finds out the consequences of the end of nodes.
     Questions,
     Has(NodeId),
     Claims(NodeId),
