@@ -460,7 +460,8 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
     /// of two launches of a graph never runs at the same time.
     ///
     /// # Safety
-    /// `graph` and `stream` are live and of one device. For each node the contract of the call that it stands for holds.
+    /// `graph` and `stream` are live and of one device. For each node the contract of the call that it stands for holds. Its
+    /// memory was not given back since the graph was made, also if memory at the same address is allocated now.
     unsafe fn launch_graph(&self, graph: RawGraph, stream: RawStream) -> DriverResult<()> {
         let _ = (graph, stream);
         Ok(())

@@ -249,6 +249,7 @@ unsafe impl Driver for HostDriver {
             Some(index) => adopted.swap_remove(index),
             None => return Err(invalid_value(CALL, stream.device(), "this memory is not adopted")),
         };
+        sim.note_given_back(range);
         Ok(())
     }
 

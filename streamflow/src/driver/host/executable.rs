@@ -14,6 +14,19 @@ pub(super) struct Graph {
     pub(super) streams: Vec<RawStream>,
     /// Recorded before the first node, and by each stream after its last one.
     pub(super) border: RawEvent,
+    /// Whether memory of a copy or a fill was given back since the graph was made.
+    pub(super) is_stale: bool,
+}
+
+impl Graph {
+    /// Whether a copy or a fill is for some of this memory.
+    pub(super) fn names(&self, range: MemoryRange) -> bool {
+        self.nodes.iter().any(|node| match &node.work {
+            Work::Copy(copy) => copy.source.overlaps(range) || copy.target.overlaps(range),
+            Work::Fill(filled, _) => filled.overlaps(range),
+            Work::Kernel { .. } | Work::Recycle(_) => false,
+        })
+    }
 }
 
 #[derive(Debug)]

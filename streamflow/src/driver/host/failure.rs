@@ -25,6 +25,19 @@ impl Failure {
         })
     }
 
+    /// A graph is launched after memory of a copy or a fill was freed: on an H200 with driver 580 the launch succeeds, and the
+    /// device then fails with `CUDA_ERROR_LAUNCH_FAILED`, also if an allocation at the same address lives.
+    #[cold]
+    pub(super) fn of_stale_graph() -> Sticky {
+        Sticky {
+            call: "launch_graph",
+            code: 719,
+            name: "LAUNCH_FAILED".to_owned(),
+            message: "a graph copies or fills memory that was freed since the graph was made"
+                .to_owned(),
+        }
+    }
+
     /// A library's host body has returned an error. That of a library's function is what the function would return.
     #[cold]
     pub(super) fn of_library(name: &str, node: Asker, error: BodyError) -> Self {

@@ -5,6 +5,7 @@ use smallvec::SmallVec;
 
 use super::HostDriver;
 use super::executable::{Graph, Node, Work};
+use super::failure::Failure;
 use super::queue::{Op, Poison, StreamKind, Takes, Touch};
 use super::refusal::{invalid_handle, invalid_value};
 use super::sim::Sim;
@@ -57,7 +58,7 @@ impl HostDriver {
         let streams =
             last.iter().map(|_| sim.add_stream(device, StreamKind::NonBlocking)).collect();
         let border = sim.add_event(device);
-        let graph = Graph { device, nodes: made, streams, border };
+        let graph = Graph { device, nodes: made, streams, border, is_stale: false };
         let place = sim.graphs.iter().position(Option::is_none).unwrap_or(sim.graphs.len());
         if place == sim.graphs.len() {
             sim.graphs.push(None);
@@ -140,6 +141,14 @@ fn no_graph(graph: RawGraph, call: &'static str) -> crate::driver::DriverError {
 }
 
 impl Sim {
+    /// Notes that memory is given back. CUDA ties a graph's copies and fills to the allocations of their memory: later
+    /// memory at the same address is another one.
+    pub(super) fn note_given_back(&mut self, range: MemoryRange) {
+        for graph in self.graphs.iter_mut().flatten() {
+            graph.is_stale |= graph.names(range);
+        }
+    }
+
     fn graph(&mut self, graph: RawGraph, call: &'static str) -> DriverResult<&mut Option<Graph>> {
         self.graphs.get_mut(graph.handle() as usize).ok_or_else(|| no_graph(graph, call))
     }
@@ -171,6 +180,9 @@ impl Sim {
         if stream.device() != graph.device {
             let message = "a graph is launched on a stream of its own device";
             return Err(invalid_handle(CALL, stream.device(), message));
+        }
+        if graph.is_stale {
+            self.fail(graph.device, Failure::of_stale_graph());
         }
         self.queue_record(index, graph.border)?;
         for own in &graph.streams {

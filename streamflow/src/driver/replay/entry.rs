@@ -7,7 +7,7 @@ use super::mode::Taken;
 use super::state::{Sent, State};
 use super::trace::Given;
 use super::{Omission, Replaying};
-use crate::driver::{Driver, DriverResult, RawEvent, RawStream};
+use crate::driver::{Driver, DriverResult, MemoryRange, RawEvent, RawStream};
 use crate::sync::Ordering;
 use crate::{lock, log};
 
@@ -263,6 +263,11 @@ impl<D: Driver> Replaying<D> {
             stream.map_or(Ok(()), |stream| state.settle(&self.below, stream))
         });
         disturbed.unwrap_or(Ok(()))
+    }
+
+    /// Before memory is given back, also while no run replays: the next run would launch the graphs that name it.
+    pub(super) fn give_back(&self, range: MemoryRange) -> DriverResult<()> {
+        self.with(|state, _| state.give_back(&self.below, range)).unwrap_or(Ok(()))
     }
 
     /// After a call for a stream that was made directly, or that no trace can have. A run may have begun meanwhile.

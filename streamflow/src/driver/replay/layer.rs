@@ -204,6 +204,7 @@ unsafe impl<D: Driver> Layer for Replaying<D> {
 
     unsafe fn free(&self, stream: RawStream, range: MemoryRange) -> DriverResult<()> {
         self.disturb(Some(stream), "a free of device memory", None)?;
+        self.give_back(range)?;
         // SAFETY: the caller's contract.
         self.queued(stream, unsafe { self.below.free(stream, range) })
     }
@@ -229,6 +230,7 @@ unsafe impl<D: Driver> Layer for Replaying<D> {
 
     unsafe fn disown(&self, stream: RawStream, range: MemoryRange) -> DriverResult<()> {
         self.disturb(Some(stream), "memory of other code", None)?;
+        self.give_back(range)?;
         // SAFETY: the caller's contract.
         self.queued(stream, unsafe { self.below.disown(stream, range) })
     }
@@ -241,6 +243,7 @@ unsafe impl<D: Driver> Layer for Replaying<D> {
 
     unsafe fn free_pinned(&self, device: DeviceId, range: MemoryRange) -> DriverResult<()> {
         self.disturb(None, "a free of page-locked memory", None)?;
+        self.give_back(range)?;
         // SAFETY: the caller's contract.
         unsafe { self.below.free_pinned(device, range) }
     }

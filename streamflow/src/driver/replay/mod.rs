@@ -51,6 +51,8 @@
 //!    and before all later launches of every lane: a later trace of the stream may rely on a wait of an earlier one.
 //! 5. A launch comes after the earlier launches of other lanes that access the same memory, if one of the two writes, and
 //!    after those whose records it waits for. Launches of one lane are in order.
+//! 6. A graph is launched no more once memory that it names is given back: freed, or disowned. CUDA ties a graph's copies and
+//!    fills to the allocations of their memory. Later memory at the same address gets a graph of its own.
 //!
 //! Work that shares no memory may so overtake work of an earlier launch on the same stream. Nobody can see that: all
 //! memory that work touches is declared, by the contract of [`Launch`](super::Launch), and code whose state is not
@@ -258,6 +260,8 @@ pub enum Omission {
     Meanwhile,
     /// Rule 5.
     Conflicts,
+    /// Rule 6.
+    GivenBack,
     /// Held-back calls are not sent before another thread's.
     Threads,
     /// A wait for an event that other code made is held back.

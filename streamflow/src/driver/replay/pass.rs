@@ -10,7 +10,7 @@ use super::mode::{Mode, Pass, Taken};
 use super::report::PassDone;
 use super::state::State;
 use super::trace::Given;
-use crate::driver::{CopyKind, Driver, DriverResult, RawStream};
+use crate::driver::{CopyKind, Driver, DriverResult, MemoryRange, RawStream};
 
 /// A segment with more calls is sent: the first kernel would begin when the last call was asked for.
 const LONGEST: usize = 4096;
@@ -262,6 +262,27 @@ impl State {
         self.set_mode(Mode::Send);
         self.note_broken(what, node);
         sent
+    }
+
+    /// Rule 6: memory is given back next. Its graphs are launched no more, and neither is one of this pass.
+    pub(super) fn give_back(&mut self, below: &dyn Driver, range: MemoryRange) -> DriverResult<()> {
+        if !self.keeps(Omission::GivenBack) {
+            return Ok(());
+        }
+        for lane in &mut self.lanes {
+            lane.is_retired |= lane.trace.names(range);
+        }
+        // Another thread can be here, between two calls of the pass.
+        let followed = self.lanes.get(self.cursor.lane as usize);
+        let is_of_pass = match self.mode() {
+            Some(Mode::Follow) => followed.is_some_and(|lane| lane.trace.names(range)),
+            Some(Mode::Keep) => self.current.names(range),
+            Some(Mode::Gather | Mode::Send) | None => false,
+        };
+        if is_of_pass {
+            self.interrupt(below, "another thread gave memory of the pass back", None)?;
+        }
+        Ok(())
     }
 
     /// A call that no trace can have comes next.

@@ -6,6 +6,7 @@ mod changed;
 mod compared;
 mod devices;
 mod failing;
+mod given_back;
 mod handles;
 mod locks;
 mod order;

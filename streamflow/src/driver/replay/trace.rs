@@ -235,6 +235,13 @@ impl Trace {
         bytes
     }
 
+    /// Whether a call accesses some of this memory.
+    pub(super) fn names(&self, range: MemoryRange) -> bool {
+        let mut names = false;
+        self.accesses(|accessed, _| names |= accessed.overlaps(range));
+        names
+    }
+
     /// Each access of memory.
     pub(super) fn accesses(&self, mut each: impl FnMut(MemoryRange, AccessMode)) {
         for call in &self.calls {

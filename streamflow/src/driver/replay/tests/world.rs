@@ -36,6 +36,8 @@ pub(super) struct World {
     pub(super) events: [RawEvent; 4],
     /// All begin with 0.
     pub(super) cells: [Cell; 8],
+    /// Memory of other code, for a number. Its owner never frees it.
+    pub(super) other_code: Cell,
     pub(super) mix: RawFunction,
     pub(super) other: RawFunction,
     /// Whether the end of the last `run_pass` succeeded.
@@ -100,7 +102,8 @@ impl World {
         };
         let (mix, other) = (load("mix", mix), load("other", other));
         let run = ReplayRun::new(["node".into()].into_iter());
-        Self { run, streams, events, cells, mix, other, driver, has_ended_well: true }
+        let other_code = Cell(Box::leak(Box::new(0_u64)) as *mut u64 as u64);
+        Self { run, streams, events, cells, other_code, mix, other, driver, has_ended_well: true }
     }
 
     /// Lets this thread make calls.
