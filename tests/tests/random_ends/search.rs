@@ -26,10 +26,12 @@ const REPEATS: u64 = 200;
 /// The time limit for shrinking a graph.
 const SHRINK_TIME: Duration = Duration::from_secs(30);
 
+#[allow(clippy::print_stdout, reason = "prints the graph that is selected by its seed")]
 pub(crate) fn random() -> Result<(), Failed> {
     let begun = Instant::now();
     let search = Search::from_env(NAME, COUNT)?;
     if let Search::One(seed) = search {
+        println!("{}", code::print(&draw(seed)));
         return (0..REPEATS).try_for_each(|nth| check(seed, nth, &draw(seed)));
     }
     let mut graphs = 0;
