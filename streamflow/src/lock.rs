@@ -135,7 +135,7 @@ thread_local! {
 
 /// The calling thread makes driver calls under a lock of this library, until the result is dropped: they execute no user
 /// code, which could wait for another thread that waits for this lock. After it the thread calls
-/// [`catch_up`](crate::driver::Driver::catch_up).
+/// [`catch_up`](crate::driver::Observer::catch_up).
 ///
 /// A call that blocks executes what it waits for all the same. None is made under a [`Lock`]. Under a mutex the host waits
 /// for a stream only where a record has failed, and no drop takes that mutex.

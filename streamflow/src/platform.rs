@@ -215,7 +215,7 @@ impl Platform {
     /// The races that were found since the last call; none without a race checker. A graph's run ends with
     /// [`Error::Races`] if there were any during the run, also if they were taken by this call.
     pub fn take_races(&self) -> RaceReports {
-        self.driver().take_races()
+        self.driver().observer().take_races()
     }
 
     /// Sends a note to the driver, if it uses notes.

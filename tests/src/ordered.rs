@@ -125,7 +125,7 @@ fn shows(
     whole: Option<Program>,
     is_right: impl Fn(Arc<dyn Driver>) -> Result<bool, Failed>,
 ) -> Result<(), Failed> {
-    let has_code = driver.works_alone();
+    let has_code = driver.observer().works_alone();
     let gates = Arc::new(Gates::new(driver)?);
     if has_code {
         // CUDA and the libraries load code, and may wait for the device meanwhile.
@@ -279,7 +279,7 @@ mod tests {
             right
         });
         assert_eq!(found, "");
-        assert!(checked.take_races().is_empty());
+        assert!(checked.observer().take_races().is_empty());
     }
 
     #[test]

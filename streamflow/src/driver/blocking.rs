@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use super::error::FIND_LAUNCH;
-use super::{Driver, DriverError, DriverResult, Launch, Layer, LibraryCall, RawStream};
+use super::{Driver, DriverError, DriverResult, Launch, Layer, Libraries, LibraryCall, RawStream};
 
 /// Waits for each launch: see [`PlatformBuilder::blocking_launches`](crate::platform::PlatformBuilder::blocking_launches).
 #[derive(Debug)]
@@ -34,10 +34,17 @@ unsafe impl Layer for BlockingLaunches {
         done.map_err(|error| name_work(error, || format!("the launch of {}", launch.describe())))
     }
 
+    fn libraries(&self) -> &dyn Libraries {
+        self
+    }
+}
+
+// SAFETY: as for a launch.
+unsafe impl Libraries for BlockingLaunches {
     unsafe fn call_library(&self, stream: RawStream, call: &LibraryCall<'_>) -> DriverResult<()> {
         // SAFETY: the caller keeps the contract of this call.
-        unsafe { self.below.call_library(stream, call) }?;
-        // SAFETY: as above.
+        unsafe { self.below.libraries().call_library(stream, call) }?;
+        // SAFETY: the stream is live: the caller has just called the library for it.
         let done = unsafe { self.below.synchronize_stream(stream) };
         done.map_err(|error| name_work(error, || format!("the call of `{}`", call.function)))
     }

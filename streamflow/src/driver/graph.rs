@@ -25,7 +25,7 @@ pub enum GraphWork<'a> {
         /// What is written to each byte.
         byte: u8,
     },
-    /// As [`Driver::recycle`](super::Driver::recycle).
+    /// As [`Observer::recycle`](super::Observer::recycle).
     Recycle {
         /// The memory.
         range: MemoryRange,

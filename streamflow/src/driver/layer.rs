@@ -3,12 +3,10 @@
 use std::fmt;
 
 use super::graph::GraphNode;
-use super::replay::Replays;
-use super::report::{RaceMark, RaceReports};
 use super::{
     CopyOp, Coscheduling, DeviceId, DeviceInfo, Driver, DriverResult, GreenContext, HostFunction,
-    Image, KernelSource, Launch, LibraryCall, LibraryCalls, LoadedKernel, MemoryRange,
-    MemorySource, Note, RawEvent, RawGraph, RawModule, RawStream, SmSizes, Sticky, StreamOptions,
+    Image, KernelSource, Launch, Libraries, LoadedKernel, MemoryRange, MemorySource, Observer,
+    RawEvent, RawGraph, RawModule, RawStream, SmSizes, Sticky, StreamOptions,
 };
 
 /// Defines [`Layer`] with the methods of [`Driver`], each forwarding to the driver below, and makes every
@@ -20,6 +18,9 @@ macro_rules! forward {
     )*) => {
         /// A driver that wraps another: implement [`below`](Layer::below), and override the methods that
         /// should differ. Every layer is a [`Driver`].
+        ///
+        /// A layer that is an [`Observer`] returns itself from [`observer`](Layer::observer), and one that does something in the
+        /// calls of libraries from [`libraries`](Layer::libraries).
         ///
         /// The `unsafe` methods have the contracts of [`Driver`]'s.
         ///
@@ -33,12 +34,6 @@ macro_rules! forward {
             /// The driver that is wrapped.
             fn below(&self) -> &dyn Driver;
 
-            /// As [`Driver::library_calls`]. A layer gets all of each call unless it says that neither it nor the driver below
-            /// needs that.
-            fn library_calls(&self) -> LibraryCalls {
-                LibraryCalls::Whole
-            }
-
             $(
                 #[doc = concat!("As [`Driver::", stringify!($method), "`].")]
                 $($unsafety)* fn $method(&self, $($arg: $ty),*) $(-> $ret)? {
@@ -49,10 +44,6 @@ macro_rules! forward {
 
         // SAFETY: every method is the layer's, and a layer makes the promises of a driver.
         unsafe impl<L: Layer> Driver for L {
-            fn library_calls(&self) -> LibraryCalls {
-                Layer::library_calls(self)
-            }
-
             $(
                 $($unsafety)* fn $method(&self, $($arg: $ty),*) $(-> $ret)? {
                     forward!(@call [$($unsafety)*] Layer::$method(self, $($arg),*))
@@ -91,9 +82,6 @@ forward! {
     [unsafe] fn synchronize_event(event: RawEvent) -> DriverResult<()>;
     [unsafe] fn allocate(stream: RawStream, bytes: u64, source: MemorySource) -> DriverResult<MemoryRange>;
     [unsafe] fn free(stream: RawStream, range: MemoryRange) -> DriverResult<()>;
-    [unsafe] fn recycle(stream: RawStream, range: MemoryRange) -> DriverResult<()>;
-    [unsafe] fn adopt(device: DeviceId, range: MemoryRange) -> DriverResult<()>;
-    [unsafe] fn disown(stream: RawStream, range: MemoryRange) -> DriverResult<()>;
     [unsafe] fn wait_for_device(stream: RawStream) -> DriverResult<()>;
     [] fn trim(device: DeviceId, keep: u64) -> DriverResult<()>;
     [] fn allocate_pinned(device: DeviceId, bytes: u64) -> DriverResult<MemoryRange>;
@@ -103,20 +91,11 @@ forward! {
     [unsafe] fn load_module(device: DeviceId, name: &str, image: &Image) -> DriverResult<RawModule>;
     [unsafe] fn load_kernel(device: DeviceId, source: &KernelSource<'_>) -> DriverResult<LoadedKernel>;
     [unsafe] fn launch(stream: RawStream, launch: &Launch<'_>) -> DriverResult<()>;
-    [unsafe] fn call_library(stream: RawStream, call: &LibraryCall<'_>) -> DriverResult<()>;
     [unsafe] fn launch_host_function(stream: RawStream, function: HostFunction) -> DriverResult<()>;
     [unsafe] fn create_graph(device: DeviceId, nodes: &[GraphNode<'_>]) -> DriverResult<RawGraph>;
     [unsafe] fn launch_graph(graph: RawGraph, stream: RawStream) -> DriverResult<()>;
     [unsafe] fn set_graph_kernel(graph: RawGraph, node: u32, launch: &Launch<'_>) -> DriverResult<()>;
     [unsafe] fn destroy_graph(graph: RawGraph) -> DriverResult<()>;
-    [unsafe] fn hand_out(stream: RawStream);
-    [] fn replays() -> Option<&dyn Replays>;
-    [] fn watches() -> bool;
-    [] fn works_alone() -> bool;
-    [] fn catch_up();
-    [] fn seed() -> Option<u64>;
-    [unsafe] fn tell(note: &Note<'_>);
-    [] fn races_since(mark: &mut RaceMark) -> RaceReports;
-    [] fn take_races() -> RaceReports;
-    [] fn taken_races() -> RaceMark;
+    [] fn libraries() -> &dyn Libraries;
+    [] fn observer() -> &dyn Observer;
 }

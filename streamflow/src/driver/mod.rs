@@ -1,8 +1,13 @@
 //! The one seam between streamflow and the driver that executes its work.
 //!
-//! [`Driver`] is the trait; [`cuda`] implements it with a real GPU, [`host`] with a simulator of
-//! CUDA's ordering rules. A [`Layer`] wraps another driver and overrides only the calls that differ:
-//! the [race checker](race) is one, what [replays](replay) passes is one, and so are the call recorder and the fault injectors of the tests. No code above this module depends on which driver runs.
+//! [`Driver`] is the trait, and its methods are CUDA's calls; [`cuda`] implements it with a real GPU, [`host`] with a
+//! simulator of CUDA's ordering rules. A [`Layer`] wraps another driver and overrides only the calls that differ:
+//! the [race checker](race) is one, the driver that [replays](replay) passes is one, and so are the call recorder and the
+//! fault injectors of the tests. No code above this module depends on which driver runs.
+//!
+//! Two more traits are beside the calls, and a driver returns its own or those of the driver below. An [`Observer`] is told
+//! what no call shows, as that memory passes to a new owner, and reports what it has found. [`Libraries`] calls functions
+//! of NVIDIA's libraries.
 //!
 //! The seam has raw handles: contexts, streams, events, memory, kernels and host functions. Ports,
 //! operators and graphs are above it.
@@ -21,10 +26,12 @@ mod handle;
 pub mod host;
 mod kernel;
 mod layer;
+mod libraries;
 mod library;
 mod listeners;
 mod memory_source;
 mod note;
+mod observer;
 mod owned;
 pub mod race;
 mod raise;
@@ -49,15 +56,16 @@ pub use kernel::{
     LoadedKernel, MAX_PARAMS, Param, Plain, RowsAt, Target,
 };
 pub use layer::Layer;
+pub use libraries::Libraries;
 pub use library::{BodyError, LibraryBody, LibraryCall, LibraryCalls, LibraryError};
 pub(crate) use listeners::Listeners;
 pub use memory_source::MemorySource;
 pub(crate) use note::tell;
 pub use note::{Direction, Note, SourceLocation};
+pub use observer::Observer;
 pub(crate) use owned::{Event, OwnedEvent, OwnedEvents, OwnedPinned, OwnedStream};
 #[doc(hidden)]
 pub use recorder::{Call, RecordedAccess, RecordedRange, Recorder, StreamLabel};
-use report::RaceMark;
 pub(crate) use report::RaceReports;
 pub use rows::{CopyRows, RowLevel, Rows};
 pub(crate) use signal::Signal;
@@ -168,7 +176,7 @@ pub struct StreamOptions {
 ///
 /// # Bodies
 /// A simulator executes the bodies of kernels and of library functions, and host functions, in the calls that queue work,
-/// query, wait or free page-locked memory, and in [`catch_up`](Self::catch_up). Callers make these without a lock of this
+/// query, wait or free page-locked memory, and in [`catch_up`](Observer::catch_up). Callers make these without a lock of this
 /// library, or within a section after which they catch up. All other calls execute none, also in a layer: those that
 /// describe, bind, create, destroy, load and hand out, [`record_event`](Self::record_event) and
 /// [`wait_event`](Self::wait_event). They are made under locks.
@@ -323,35 +331,6 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
     /// freed once. Every use of it is complete, or ordered before this point of `stream`.
     unsafe fn free(&self, stream: RawStream, range: MemoryRange) -> DriverResult<()>;
 
-    /// Notes that `range` passes to a new owner on `stream` without a call to `free` and `allocate`.
-    ///
-    /// A real driver ignores it. The simulator overwrites the range with poison in stream order, and
-    /// the race checker counts it as a write.
-    ///
-    /// # Safety
-    /// `stream` is live, `range` is allocated, and no work reads the content from before this call any more.
-    unsafe fn recycle(&self, stream: RawStream, range: MemoryRange) -> DriverResult<()>;
-
-    /// Notes that work may use `range` from now on: memory of other code, which the device can access.
-    ///
-    /// A real driver ignores it. The simulator accepts the memory from then on as that of the device, and the race
-    /// checker checks its uses.
-    ///
-    /// # Safety
-    /// The memory is initialised, and is not freed before it is [disowned](Driver::disown) and the work that was queued
-    /// before that has executed.
-    unsafe fn adopt(&self, device: DeviceId, range: MemoryRange) -> DriverResult<()>;
-
-    /// Notes that no work which is queued after this call uses memory that was [adopted](Driver::adopt). `stream` is on
-    /// the memory's device.
-    ///
-    /// A real driver ignores it. The race checker counts it as a free.
-    ///
-    /// # Safety
-    /// `stream` is live, and `range` was adopted and is disowned once. Every use of it is complete, or ordered before
-    /// this point of `stream`.
-    unsafe fn disown(&self, stream: RawStream, range: MemoryRange) -> DriverResult<()>;
-
     /// Makes later work on `stream` wait for all work of its device that was queued so far, on each stream of the
     /// process, also by other code. The device must be bound.
     ///
@@ -415,14 +394,6 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
     /// `stream` and the function are live. The parameters are those that the kernel was compiled for, and the
     /// memory that it touches is allocated until it has executed.
     unsafe fn launch(&self, stream: RawStream, launch: &Launch<'_>) -> DriverResult<()>;
-
-    /// Queues a library's work: calls the body for a device, or queues the one for the simulator.
-    ///
-    /// # Safety
-    /// `stream` is live. The body for a device queues work on `stream` alone. That work, and the body for the simulator
-    /// with these parameters, touch the memory of the accesses and no other, which is allocated until the work has
-    /// executed.
-    unsafe fn call_library(&self, stream: RawStream, call: &LibraryCall<'_>) -> DriverResult<()>;
 
     /// Queues a call on the host. Later work of the stream waits until it has returned.
     ///
@@ -499,81 +470,12 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
         Ok(())
     }
 
-    /// Notes that other code gets the handle of `stream`, and may queue work there without a call of this driver. What was
-    /// held back for the stream is queued before this returns, and from then on nothing is held back.
-    ///
-    /// # Safety
-    /// `stream` is live.
-    unsafe fn hand_out(&self, stream: RawStream) {
-        let _ = stream;
-    }
+    /// How functions of libraries are called.
+    fn libraries(&self) -> &dyn Libraries;
 
-    /// The part of this driver that [replays](replay) passes; `None` if there is none.
-    #[doc(hidden)]
-    fn replays(&self) -> Option<&dyn replay::Replays> {
-        None
-    }
-
-    /// The parts that this driver needs of calls of libraries. The driver is asked when a call begins.
-    fn library_calls(&self) -> LibraryCalls {
-        LibraryCalls::Whole
-    }
-
-    /// Whether this driver uses [notes](Note). A platform queries this once, when it is made, and passes no notes
-    /// to a driver that does not use them.
-    fn watches(&self) -> bool {
-        false
-    }
-
-    /// Whether queued work goes on while the host makes no call. It does on a device; a simulator may execute work in
-    /// calls alone, so that waiting for it without calls would take for ever.
-    fn works_alone(&self) -> bool {
-        true
-    }
-
-    /// The caller of earlier calls has released its locks. A simulator executes bodies on the threads that call it, but not
-    /// under a lock of this library; what it has put off for that reason executes now.
-    fn catch_up(&self) {}
-
-    /// The seed that repeats the order in which this driver executes; `None` for a device, and where no seed chose it.
-    fn seed(&self) -> Option<u64> {
-        None
-    }
-
-    /// Passes a note to this driver: what the calls alone don't show, as which operator makes them, and what the host
-    /// touches itself.
-    ///
-    /// # Safety
-    /// The note is true. A [race checker](race) relies on it, and a program may rely on a checker that reports
-    /// nothing.
-    ///
-    /// So no safe code can silence a checker, as it could by a false note that a stream is complete:
-    /// ```compile_fail,E0133
-    /// # use streamflow::driver::{Note, RawStream};
-    /// # use streamflow::Platform;
-    /// fn silence(platform: &Platform, stream: RawStream) {
-    ///     platform.driver().tell(&Note::Relies { on: stream, record: None, by: None });
-    /// }
-    /// ```
-    unsafe fn tell(&self, note: &Note<'_>) {
-        let _ = note;
-    }
-
-    /// The races that were found since `mark` was made; none without a race checker. The mark moves to now. Marks
-    /// are independent of each other.
-    fn races_since(&self, mark: &mut RaceMark) -> RaceReports {
-        let _ = mark;
-        RaceReports::default()
-    }
-
-    /// The races that were found since any caller last called this; none without a race checker. It moves no
-    /// mark: [`races_since`](Self::races_since) returns them, too.
-    fn take_races(&self) -> RaceReports {
-        RaceReports::default()
-    }
-
-    /// The mark of the last call of [`take_races`](Self::take_races): what was found since is not taken yet.
-    fn taken_races(&self) -> RaceMark {
-        RaceMark::default()
+    /// The first of the [observers](Observer) of this driver: its own, or that of the driver below. A driver has none by default.
+    #[inline]
+    fn observer(&self) -> &dyn Observer {
+        &()
     }
 }

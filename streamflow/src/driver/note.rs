@@ -7,11 +7,11 @@ use super::{AccessMode, Driver, MemoryRange, RawEvent, RawStream};
 /// The place in a program's source that caused a call or an access.
 pub type SourceLocation = &'static Location<'static>;
 
-/// A note to a layer that watches, as the race checker. Drivers without such a layer ignore notes.
+/// A note to an observer that watches, as the race checker. Other observers ignore notes.
 ///
-/// A note is about the calling thread. Notes are sent only where [`Driver::watches`] returns `true`.
+/// A note is about the calling thread. Notes are sent only where [`Observer::watches`] returns `true`.
 ///
-/// [`Driver::watches`]: super::Driver::watches
+/// [`Observer::watches`]: super::Observer::watches
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub enum Note<'a> {
@@ -76,10 +76,10 @@ pub enum Note<'a> {
     },
 }
 
-/// Sends a note to a driver.
+/// Sends a note to the observers of a driver.
 pub(crate) fn tell(driver: &dyn Driver, note: &Note<'_>) {
     // SAFETY: only this crate can call this, and its notes say what it does.
-    unsafe { driver.tell(note) };
+    unsafe { driver.observer().tell(note) };
 }
 
 /// Whether memory comes in through a port or goes out.

@@ -59,10 +59,10 @@ impl OwnedStream {
         &self.driver
     }
 
-    /// [`Driver::hand_out`].
+    /// Tells the observers that other code gets the handle.
     pub(crate) fn hand_out(&self) {
         // SAFETY: alive while it is borrowed; of a borrowed stream only the handle is used.
-        unsafe { self.driver.hand_out(self.raw) };
+        unsafe { self.driver.observer().hand_out(self.raw) };
     }
 
     /// [`Driver::record_event`]. The device's context must be bound, here and below.

@@ -204,7 +204,7 @@ impl MemoryPool {
         }
         // SAFETY: the block is allocated, its last owner has dropped it, and this stream comes after everything
         // that this owner had queued: by `wait_for_uses`, or already before; or all of it is complete.
-        unsafe { self.table.driver().recycle(timeline.raw(), block.range()) }?;
+        unsafe { self.table.driver().observer().recycle(timeline.raw(), block.range()) }?;
         block.allocated_on(timeline);
         Ok(owned)
     }

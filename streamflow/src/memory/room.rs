@@ -123,7 +123,7 @@ impl MemoryPool {
         let released = self.release_each(to_release);
         let bound = timeline.bind();
         drop((alone, held));
-        self.table.driver().catch_up();
+        self.table.driver().observer().catch_up();
         if let Err(error) = released.and(bound.map_err(Error::from)) {
             self.undo_reservation(timeline, bytes);
             return Err(error);
@@ -265,7 +265,7 @@ impl DevicePool for MemoryPool {
         let released = self.release_each(blocks);
         let frees = self.lock().usage.queued_frees();
         drop((alone, held));
-        self.table.driver().catch_up();
+        self.table.driver().observer().catch_up();
         (released.map(|()| bytes), frees)
     }
 

@@ -64,7 +64,7 @@ impl PlatformOptions {
             driver = Arc::new(BlockingLaunches::new(driver));
         }
         let check = switch(self.race_check, RACE_CHECK, cfg!(debug_assertions))?;
-        if check && !driver.watches() {
+        if check && !driver.observer().watches() {
             return Ok(Arc::new(RaceChecker::new(driver)));
         }
         Ok(driver)

@@ -64,7 +64,7 @@ impl<'a> Idle<'a> {
         Self {
             platform,
             wakeup: Wakeup::new(platform.streams(), run.signal(), run.nodes().len()),
-            must_query: !platform.driver().works_alone(),
+            must_query: !platform.driver().observer().works_alone(),
             passes: 0,
             since: None,
             seen: 0,

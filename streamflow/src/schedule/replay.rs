@@ -44,7 +44,7 @@ impl Replay {
                 "node `{node}` has `#[on_failure]`: it would go on after a call that was held back and failed"
             ));
         }
-        if platform.driver().replays().is_none() {
+        if platform.driver().observer().replays().is_none() {
             run.switch_off(
                 "the platform's driver doesn't replay; wrap it by `streamflow::driver::replay::Replaying`",
             );
@@ -63,7 +63,8 @@ impl Replay {
     /// A pass begins. Returns whether it is replayed.
     pub(super) fn begin(&mut self) -> bool {
         let Self { run, platform, .. } = self;
-        !run.is_off() && platform.driver().replays().is_some_and(|driver| driver.begin(run))
+        !run.is_off()
+            && platform.driver().observer().replays().is_some_and(|driver| driver.begin(run))
     }
 
     /// Whether nothing can be queued any more.
@@ -74,7 +75,7 @@ impl Replay {
     /// The node's step is next.
     pub(super) fn at(&self, node: usize) {
         if self.run.is_in_pass()
-            && let Some(driver) = self.platform.driver().replays()
+            && let Some(driver) = self.platform.driver().observer().replays()
         {
             let tick = self.cells.get(node).map_or(0, |cell| cell.word().ticks());
             driver.at(node as u32, tick);
@@ -87,7 +88,7 @@ impl Replay {
     /// The first of a call that was held back.
     pub(super) fn end(&mut self) -> Result<()> {
         let Self { run, platform, .. } = self;
-        match platform.driver().replays() {
+        match platform.driver().observer().replays() {
             Some(driver) => Ok(driver.end(run)?),
             None => Ok(()),
         }
@@ -99,7 +100,7 @@ impl Replay {
     /// As for [`end`](Self::end), and of a question whether work is complete.
     pub(super) fn leave(&mut self) -> Result<()> {
         let Self { run, platform, .. } = self;
-        match platform.driver().replays() {
+        match platform.driver().observer().replays() {
             Some(driver) => Ok(driver.leave(run)?),
             None => Ok(()),
         }

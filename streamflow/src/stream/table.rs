@@ -65,8 +65,8 @@ impl StreamTable {
             beside: OnceLock::new(),
             detached: Lock::default(),
             green: Lock::default(),
-            watched: driver.watches(),
-            replayed: driver.replays().map(|replays| replays.tick()),
+            watched: driver.observer().watches(),
+            replayed: driver.observer().replays().map(|replays| replays.tick()),
             driver,
         };
         for index in 0..table.driver.device_count() {

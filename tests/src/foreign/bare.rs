@@ -64,7 +64,7 @@ impl Bare {
 
     /// The races found since the last call.
     pub fn races(&self) -> RaceReports {
-        self.driver.take_races()
+        self.driver.observer().take_races()
     }
 
     /// A stream, with a target for its reads.
@@ -203,7 +203,7 @@ impl Bare {
     /// Gives memory to a new owner on a stream.
     pub fn recycle(&self, stream: RawStream, range: MemoryRange) -> DriverResult<()> {
         // SAFETY: as in `write`.
-        unsafe { self.driver.recycle(stream, range) }
+        unsafe { self.driver.observer().recycle(stream, range) }
     }
 
     /// Frees memory in the order of a stream.
@@ -269,7 +269,7 @@ impl Bare {
     /// the record that an event holds, or as far as it was.
     pub fn relies(&self, on: RawStream, record: Option<RawEvent>, by: Option<RawStream>) {
         // SAFETY: only the checker gets the note, and the test decides whether it is true.
-        unsafe { self.driver.tell(&Note::Relies { on, record, by }) };
+        unsafe { self.driver.observer().tell(&Note::Relies { on, record, by }) };
     }
 
     /// Destroys a stream. A test may go on to use its handle.
@@ -294,19 +294,19 @@ impl Bare {
     pub fn address(&self, stream: RawStream, range: MemoryRange, mode: AccessMode) {
         let note = Note::ForeignAccess { stream, range, mode, location: Location::caller() };
         // SAFETY: as in `relies`.
-        unsafe { self.driver.tell(&note) };
+        unsafe { self.driver.observer().tell(&note) };
     }
 
     /// Takes memory from other code.
     pub fn adopt(&self, range: MemoryRange) -> DriverResult<()> {
         // SAFETY: as in `write`; the caller disowns it.
-        unsafe { self.driver.adopt(device(0), range) }
+        unsafe { self.driver.observer().adopt(device(0), range) }
     }
 
     /// Gives memory back to other code in the order of a stream.
     pub fn disown(&self, stream: RawStream, range: MemoryRange) -> DriverResult<()> {
         // SAFETY: this value owns the stream and frees the memory last.
-        unsafe { self.driver.disown(stream, range) }
+        unsafe { self.driver.observer().disown(stream, range) }
     }
 
     /// Frees page-locked memory.
@@ -321,7 +321,7 @@ impl Bare {
     pub fn host(&self, range: MemoryRange, mode: AccessMode) {
         let note = Note::HostAccess { range, mode, location: Location::caller() };
         // SAFETY: as in `relies`.
-        unsafe { self.driver.tell(&note) };
+        unsafe { self.driver.observer().tell(&note) };
     }
 }
 

@@ -4,8 +4,8 @@ use std::cell::Cell;
 use std::sync::Arc;
 
 use streamflow::driver::{
-    CopyOp, DeviceId, Driver, DriverError, DriverResult, Launch, Layer, LibraryCall, MemoryRange,
-    MemorySource, RawEvent, RawStream,
+    CopyOp, DeviceId, Driver, DriverError, DriverResult, Launch, Layer, Libraries, LibraryCall,
+    MemoryRange, MemorySource, RawEvent, RawStream,
 };
 
 thread_local! {
@@ -59,6 +59,10 @@ macro_rules! bound {
                 &*self.0
             }
 
+            fn libraries(&self) -> &dyn Libraries {
+                self
+            }
+
             fn bind(&self, device: DeviceId) -> DriverResult<()> {
                 self.0.bind(device)?;
                 BOUND.set(Some(device));
@@ -87,5 +91,12 @@ bound! {
     [unsafe] fn copy(stream: RawStream, copy: &CopyOp) -> (), check_stream stream;
     [unsafe] fn fill(stream: RawStream, range: MemoryRange, byte: u8) -> (), check_stream stream;
     [unsafe] fn launch(stream: RawStream, launch: &Launch<'_>) -> (), check_stream stream;
-    [unsafe] fn call_library(stream: RawStream, call: &LibraryCall<'_>) -> (), check_device stream.device();
+}
+
+// SAFETY: as for the driver's calls.
+unsafe impl Libraries for Bound {
+    unsafe fn call_library(&self, stream: RawStream, call: &LibraryCall<'_>) -> DriverResult<()> {
+        self.check_device("call_library", stream.device())?;
+        pass!([unsafe] self.0.libraries().call_library(stream, call))
+    }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use streamflow::driver::{Driver, DriverResult, Layer, LibraryCall, RawStream};
+use streamflow::driver::{Driver, DriverResult, Layer, Libraries, LibraryCall, RawStream};
 
 /// Fills the work areas of each call of a library, the claims with the name `work`, just before the call. A call that
 /// expects something in them then has wrong data.
@@ -31,6 +31,13 @@ unsafe impl Layer for DirtyWork {
         &*self.below
     }
 
+    fn libraries(&self) -> &dyn Libraries {
+        self
+    }
+}
+
+// SAFETY: as for the driver's calls.
+unsafe impl Libraries for DirtyWork {
     unsafe fn call_library(&self, stream: RawStream, call: &LibraryCall<'_>) -> DriverResult<()> {
         for access in call.accesses.iter().filter(|access| access.argument == "work") {
             self.filled.fetch_add(1, Ordering::Relaxed);
@@ -38,6 +45,6 @@ unsafe impl Layer for DirtyWork {
             unsafe { self.below.fill(stream, access.range, 0xff) }?;
         }
         // SAFETY: the caller's.
-        unsafe { self.below.call_library(stream, call) }
+        unsafe { self.below.libraries().call_library(stream, call) }
     }
 }

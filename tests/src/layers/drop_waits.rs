@@ -52,7 +52,7 @@ impl Drop for DropWaits {
     /// Discards the races of a checker below, which has not seen the waits. A test that needs them has taken them
     /// already; for other tests they are no failure.
     fn drop(&mut self) {
-        let _missed = self.below.take_races();
+        let _missed = self.below.observer().take_races();
     }
 }
 

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use streamflow::driver::graph::GraphNode;
 use streamflow::driver::{
     CopyOp, Coscheduling, DeviceId, Driver, DriverError, DriverResult, GreenContext, HostFunction,
-    Image, KernelSource, Launch, Layer, LibraryCall, LoadedKernel, MemoryRange, MemorySource,
-    RawEvent, RawGraph, RawModule, RawStream, StreamOptions,
+    Image, KernelSource, Launch, Layer, Libraries, LibraryCall, LoadedKernel, MemoryRange,
+    MemorySource, Observer, RawEvent, RawGraph, RawModule, RawStream, StreamOptions,
 };
 
 /// Fails the n-th call of one kind, and passes all other calls to the driver below.
@@ -63,30 +63,60 @@ impl FailNth {
 
 /// Defines the kinds, and the methods that check each call before they pass it on.
 macro_rules! calls {
-    ($(
+    ({$(
         $kind:ident [$($unsafety:tt)*] fn $method:ident($($arg:ident: $ty:ty),*) -> $ret:ty,
             on $device:expr;
-    )*) => {
-        /// A call of the driver that can be made to fail.
+    )*} observer {$(
+        $told:ident fn $tell:ident($($it:ident: $its:ty),*), on $of:expr;
+    )*}) => {
+        /// A call of the driver, of its observer or of a library that can be made to fail.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum CallKind {
             $(#[doc = concat!("[`Driver::", stringify!($method), "`].")] $kind,)*
+            $(#[doc = concat!("[`Observer::", stringify!($tell), "`].")] $told,)*
+            /// [`Libraries::call_library`].
+            CallLibrary,
         }
 
         impl CallKind {
             /// All kinds.
-            pub const ALL: &[Self] = &[$(Self::$kind),*];
+            pub const ALL: &[Self] = &[$(Self::$kind,)* $(Self::$told,)* Self::CallLibrary];
 
             /// The method's name.
             pub const fn name(self) -> &'static str {
-                match self { $(Self::$kind => stringify!($method),)* }
+                match self {
+                    $(Self::$kind => stringify!($method),)*
+                    $(Self::$told => stringify!($tell),)*
+                    Self::CallLibrary => "call_library",
+                }
             }
+        }
+
+        impl Observer for FailNth {
+            fn next(&self) -> Option<&dyn Observer> {
+                Some(self.below.observer())
+            }
+
+            $(
+                unsafe fn $tell(&self, $($it: $its),*) -> DriverResult<()> {
+                    self.check(CallKind::$told, $of)?;
+                    pass!([unsafe] self.below.observer().$tell($($it),*))
+                }
+            )*
         }
 
         // SAFETY: a call that fails promises nothing, and all other calls are passed to the driver below.
         unsafe impl Layer for FailNth {
             fn below(&self) -> &dyn Driver {
                 &*self.below
+            }
+
+            fn libraries(&self) -> &dyn Libraries {
+                self
+            }
+
+            fn observer(&self) -> &dyn Observer {
+                self
             }
 
             $(
@@ -100,6 +130,7 @@ macro_rules! calls {
 }
 
 calls! {
+{
     Bind [] fn bind(device: DeviceId) -> (), on device;
     CreateStream [] fn create_stream(device: DeviceId, options: StreamOptions) -> RawStream, on device;
     CreateGreenContexts [] fn create_green_contexts(device: DeviceId, coscheduling: Coscheduling, sizes: &[u32]) -> Vec<GreenContext>, on device;
@@ -114,9 +145,6 @@ calls! {
     SynchronizeEvent [unsafe] fn synchronize_event(event: RawEvent) -> (), on event.device();
     Allocate [unsafe] fn allocate(stream: RawStream, bytes: u64, source: MemorySource) -> MemoryRange, on stream.device();
     Free [unsafe] fn free(stream: RawStream, range: MemoryRange) -> (), on stream.device();
-    Recycle [unsafe] fn recycle(stream: RawStream, range: MemoryRange) -> (), on stream.device();
-    Adopt [unsafe] fn adopt(device: DeviceId, range: MemoryRange) -> (), on device;
-    Disown [unsafe] fn disown(stream: RawStream, range: MemoryRange) -> (), on stream.device();
     WaitForDevice [unsafe] fn wait_for_device(stream: RawStream) -> (), on stream.device();
     Trim [] fn trim(device: DeviceId, keep: u64) -> (), on device;
     AllocatePinned [] fn allocate_pinned(device: DeviceId, bytes: u64) -> MemoryRange, on device;
@@ -126,12 +154,24 @@ calls! {
     LoadModule [unsafe] fn load_module(device: DeviceId, name: &str, image: &Image) -> RawModule, on device;
     LoadKernel [unsafe] fn load_kernel(device: DeviceId, source: &KernelSource<'_>) -> LoadedKernel, on device;
     Launch [unsafe] fn launch(stream: RawStream, launch: &Launch<'_>) -> (), on stream.device();
-    CallLibrary [unsafe] fn call_library(stream: RawStream, call: &LibraryCall<'_>) -> (), on stream.device();
     CreateGraph [unsafe] fn create_graph(device: DeviceId, nodes: &[GraphNode<'_>]) -> RawGraph, on device;
     LaunchGraph [unsafe] fn launch_graph(graph: RawGraph, stream: RawStream) -> (), on stream.device();
     SetGraphKernel [unsafe] fn set_graph_kernel(graph: RawGraph, node: u32, launch: &Launch<'_>) -> (), on graph.device();
     DestroyGraph [unsafe] fn destroy_graph(graph: RawGraph) -> (), on graph.device();
     LaunchHostFunction [unsafe] fn launch_host_function(stream: RawStream, function: HostFunction) -> (), on stream.device();
+} observer {
+    Recycle fn recycle(stream: RawStream, range: MemoryRange), on stream.device();
+    Adopt fn adopt(device: DeviceId, range: MemoryRange), on device;
+    Disown fn disown(stream: RawStream, range: MemoryRange), on stream.device();
+}
+}
+
+// SAFETY: as for the driver's calls.
+unsafe impl Libraries for FailNth {
+    unsafe fn call_library(&self, stream: RawStream, call: &LibraryCall<'_>) -> DriverResult<()> {
+        self.check(CallKind::CallLibrary, stream.device())?;
+        pass!([unsafe] self.below.libraries().call_library(stream, call))
+    }
 }
 
 #[cfg(test)]

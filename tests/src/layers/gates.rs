@@ -101,7 +101,7 @@ impl Gates {
             thread::scope(|scope| {
                 let (_ends, ended) = channel();
                 // The simulator executes what the host waits for.
-                if self.below.works_alone() {
+                if self.below.observer().works_alone() {
                     scope.spawn(|| self.watch(ended));
                 }
                 run(driver)

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use streamflow::driver::{Driver, DriverResult, Layer, MemoryRange, MemorySource, RawStream};
+use streamflow::driver::{
+    Driver, DriverResult, Layer, MemoryRange, MemorySource, Observer, RawStream,
+};
 
 /// An allocation of more than [`LIMIT`](Self::LIMIT) bytes has as many, and says that it has all. So a test can have operands
 /// that no memory has room for, if nothing touches them.
@@ -45,7 +47,17 @@ unsafe impl Layer for Hollow {
         pass!([unsafe] self.0.free(stream, Self::real(range)))
     }
 
+    fn observer(&self) -> &dyn Observer {
+        self
+    }
+}
+
+impl Observer for Hollow {
+    fn next(&self) -> Option<&dyn Observer> {
+        Some(self.0.observer())
+    }
+
     unsafe fn recycle(&self, stream: RawStream, range: MemoryRange) -> DriverResult<()> {
-        pass!([unsafe] self.0.recycle(stream, Self::real(range)))
+        pass!([unsafe] self.0.observer().recycle(stream, Self::real(range)))
     }
 }

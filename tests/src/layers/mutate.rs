@@ -19,8 +19,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use streamflow::driver::AccessMode::{Read, Write};
 use streamflow::driver::race::{RaceMark, RaceReports};
 use streamflow::driver::{
-    CopyOp, DeviceId, Driver, DriverResult, Launch, Layer, LibraryCall, MemoryRange, MemorySource,
-    Note, RawEvent, RawStream, StreamOptions,
+    CopyOp, DeviceId, Driver, DriverResult, Launch, Layer, Libraries, LibraryCall, MemoryRange,
+    MemorySource, Note, Observer, RawEvent, RawStream, StreamOptions,
 };
 
 pub use declared::{
@@ -189,39 +189,6 @@ unsafe impl Layer for Mutate {
         &*self.below
     }
 
-    /// This layer needs the notes, which name the operator that calls, unless it goes by numbers.
-    fn watches(&self) -> bool {
-        self.watches
-    }
-
-    fn take_races(&self) -> RaceReports {
-        if self.quiet { RaceReports::default() } else { self.below.take_races() }
-    }
-
-    fn races_since(&self, mark: &mut RaceMark) -> RaceReports {
-        if self.quiet { RaceReports::default() } else { self.below.races_since(mark) }
-    }
-
-    unsafe fn tell(&self, note: &Note<'_>) {
-        match *note {
-            Note::Enter { node, hook, .. } => {
-                declared::enter(&self.declared, node);
-                self.lock().visit().enter(node, hook);
-            }
-            Note::Leave => self.lock().visit().leave(),
-            Note::StreamLabel { stream, label } => self.lock().names.name_stream(stream, label),
-            Note::Relies { on, record, by } => {
-                self.log_step(|_| LogStep::Relies { on, record, by });
-            }
-            Note::HostAccess { range, mode, .. } => {
-                self.log_step(|log| LogStep::Host { accesses: log.accesses(&[(range, mode)]) });
-            }
-            _ => {}
-        }
-        // SAFETY: the caller's contract.
-        unsafe { self.below.tell(note) };
-    }
-
     fn create_stream(&self, device: DeviceId, options: StreamOptions) -> DriverResult<RawStream> {
         let stream = self.below.create_stream(device, options)?;
         self.lock().log.add_stream(stream);
@@ -329,13 +296,6 @@ unsafe impl Layer for Mutate {
         Ok(())
     }
 
-    unsafe fn recycle(&self, stream: RawStream, range: MemoryRange) -> DriverResult<()> {
-        // SAFETY: the caller's contract.
-        unsafe { self.below.recycle(stream, range) }?;
-        self.log_step(|log| log.work(stream, "recycle", &[(range, Write)]));
-        Ok(())
-    }
-
     fn allocate_pinned(&self, device: DeviceId, bytes: u64) -> DriverResult<MemoryRange> {
         let range = self.below.allocate_pinned(device, bytes)?;
         self.lock().log.allocate(range);
@@ -370,14 +330,71 @@ unsafe impl Layer for Mutate {
         Ok(())
     }
 
+    fn libraries(&self) -> &dyn Libraries {
+        self
+    }
+
+    fn observer(&self) -> &dyn Observer {
+        self
+    }
+}
+
+// SAFETY: as for the driver's calls.
+unsafe impl Libraries for Mutate {
     unsafe fn call_library(&self, stream: RawStream, call: &LibraryCall<'_>) -> DriverResult<()> {
         // SAFETY: the caller's contract.
-        unsafe { self.below.call_library(stream, call) }?;
+        unsafe { self.below.libraries().call_library(stream, call) }?;
         self.log_step(|log| {
             let touched: Vec<_> =
                 call.accesses.iter().map(|access| (access.range, access.mode)).collect();
             log.work(stream, call.function, &touched)
         });
+        Ok(())
+    }
+}
+
+impl Observer for Mutate {
+    fn next(&self) -> Option<&dyn Observer> {
+        Some(self.below.observer())
+    }
+
+    /// This layer needs the notes, which name the operator that calls, unless it goes by numbers.
+    fn watches(&self) -> bool {
+        self.watches
+    }
+
+    fn take_races(&self) -> RaceReports {
+        if self.quiet { RaceReports::default() } else { self.below.observer().take_races() }
+    }
+
+    fn races_since(&self, mark: &mut RaceMark) -> RaceReports {
+        if self.quiet { RaceReports::default() } else { self.below.observer().races_since(mark) }
+    }
+
+    unsafe fn tell(&self, note: &Note<'_>) {
+        match *note {
+            Note::Enter { node, hook, .. } => {
+                declared::enter(&self.declared, node);
+                self.lock().visit().enter(node, hook);
+            }
+            Note::Leave => self.lock().visit().leave(),
+            Note::StreamLabel { stream, label } => self.lock().names.name_stream(stream, label),
+            Note::Relies { on, record, by } => {
+                self.log_step(|_| LogStep::Relies { on, record, by });
+            }
+            Note::HostAccess { range, mode, .. } => {
+                self.log_step(|log| LogStep::Host { accesses: log.accesses(&[(range, mode)]) });
+            }
+            _ => {}
+        }
+        // SAFETY: the caller's contract.
+        unsafe { self.below.observer().tell(note) };
+    }
+
+    unsafe fn recycle(&self, stream: RawStream, range: MemoryRange) -> DriverResult<()> {
+        // SAFETY: the caller's contract.
+        unsafe { self.below.observer().recycle(stream, range) }?;
+        self.log_step(|log| log.work(stream, "recycle", &[(range, Write)]));
         Ok(())
     }
 }

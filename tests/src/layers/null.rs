@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use streamflow::driver::{
-    CopyOp, DeviceId, Driver, DriverResult, Launch, Layer, LibraryCall, LibraryCalls, MemoryRange,
-    RawEvent, RawGraph, RawStream,
+    CopyOp, DeviceId, Driver, DriverResult, Launch, Layer, Libraries, LibraryCall, LibraryCalls,
+    MemoryRange, Observer, RawEvent, RawGraph, RawStream,
 };
 
 /// While it is off, the calls of a warm pipeline succeed without doing anything. The remaining time is the cost of the
@@ -47,9 +47,12 @@ macro_rules! nothing {
                 &*self.below
             }
 
-            // As CUDA's driver.
-            fn library_calls(&self) -> LibraryCalls {
-                if self.is_off() { LibraryCalls::Body } else { self.below.library_calls() }
+            fn libraries(&self) -> &dyn Libraries {
+                self
+            }
+
+            fn observer(&self) -> &dyn Observer {
+                self
             }
 
             $(
@@ -72,13 +75,51 @@ nothing! {
     [unsafe] fn query_stream(stream: RawStream) -> bool = true;
     [unsafe] fn synchronize_event(event: RawEvent) -> () = ();
     [unsafe] fn synchronize_stream(stream: RawStream) -> () = ();
-    [unsafe] fn recycle(stream: RawStream, range: MemoryRange) -> () = ();
-    [unsafe] fn adopt(device: DeviceId, range: MemoryRange) -> () = ();
-    [unsafe] fn disown(stream: RawStream, range: MemoryRange) -> () = ();
     [unsafe] fn wait_for_device(stream: RawStream) -> () = ();
     [unsafe] fn copy(stream: RawStream, copy: &CopyOp) -> () = ();
     [unsafe] fn launch(stream: RawStream, launch: &Launch<'_>) -> () = ();
     [unsafe] fn launch_graph(graph: RawGraph, stream: RawStream) -> () = ();
     [unsafe] fn set_graph_kernel(graph: RawGraph, node: u32, launch: &Launch<'_>) -> () = ();
-    [unsafe] fn call_library(stream: RawStream, call: &LibraryCall<'_>) -> () = ();
+}
+
+// SAFETY: as for the driver's calls.
+unsafe impl Libraries for Null {
+    // As CUDA's driver.
+    fn library_calls(&self) -> LibraryCalls {
+        if self.is_off() { LibraryCalls::Body } else { self.below.libraries().library_calls() }
+    }
+
+    unsafe fn call_library(&self, stream: RawStream, call: &LibraryCall<'_>) -> DriverResult<()> {
+        if self.is_off() {
+            return Ok(());
+        }
+        pass!([unsafe] self.below.libraries().call_library(stream, call))
+    }
+}
+
+impl Observer for Null {
+    fn next(&self) -> Option<&dyn Observer> {
+        Some(self.below.observer())
+    }
+
+    unsafe fn recycle(&self, stream: RawStream, range: MemoryRange) -> DriverResult<()> {
+        if self.is_off() {
+            return Ok(());
+        }
+        pass!([unsafe] self.below.observer().recycle(stream, range))
+    }
+
+    unsafe fn adopt(&self, device: DeviceId, range: MemoryRange) -> DriverResult<()> {
+        if self.is_off() {
+            return Ok(());
+        }
+        pass!([unsafe] self.below.observer().adopt(device, range))
+    }
+
+    unsafe fn disown(&self, stream: RawStream, range: MemoryRange) -> DriverResult<()> {
+        if self.is_off() {
+            return Ok(());
+        }
+        pass!([unsafe] self.below.observer().disown(stream, range))
+    }
 }

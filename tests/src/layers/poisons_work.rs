@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use streamflow::driver::{Driver, DriverResult, Layer, LibraryCall, RawStream};
+use streamflow::driver::{Driver, DriverResult, Layer, Libraries, LibraryCall, RawStream};
 
 /// Before each call of a library, fills the call's work area with bytes of 255, on the call's stream. So no call can use
 /// what an earlier one left there.
@@ -37,6 +37,13 @@ unsafe impl Layer for PoisonsWork {
         &*self.below
     }
 
+    fn libraries(&self) -> &dyn Libraries {
+        self
+    }
+}
+
+// SAFETY: as for the driver's calls.
+unsafe impl Libraries for PoisonsWork {
     unsafe fn call_library(&self, stream: RawStream, call: &LibraryCall<'_>) -> DriverResult<()> {
         for access in call.accesses.iter().filter(|access| access.argument == "work area") {
             // SAFETY: the caller's contract: the memory is alive, and ordered for writes by this stream.
@@ -44,6 +51,6 @@ unsafe impl Layer for PoisonsWork {
             self.poisoned.fetch_add(1, Ordering::Relaxed);
         }
         // SAFETY: the caller's contract.
-        unsafe { self.below.call_library(stream, call) }
+        unsafe { self.below.libraries().call_library(stream, call) }
     }
 }

@@ -6,8 +6,8 @@ use std::io::Write;
 use std::sync::Arc;
 
 use streamflow::driver::{
-    Code, DeviceId, Driver, DriverResult, Image, KernelSource, Launch, Layer, LibraryCalls,
-    LoadedKernel, RawStream,
+    Code, DeviceId, Driver, DriverResult, Image, KernelSource, Launch, Layer, Libraries,
+    LibraryCall, LibraryCalls, LoadedKernel, RawStream,
 };
 
 /// Above a `libcuda` that has one kernel, which stands for all others. A launch is a line in a file, and nothing else: the
@@ -40,11 +40,6 @@ unsafe impl Layer for Unlaunched {
         &*self.below
     }
 
-    // Plans then make their calls as on a GPU, without the values that only the simulator and checkers read.
-    fn library_calls(&self) -> LibraryCalls {
-        self.below.library_calls()
-    }
-
     unsafe fn load_kernel(
         &self,
         device: DeviceId,
@@ -60,5 +55,21 @@ unsafe impl Layer for Unlaunched {
         // A test that reads the file finds that a line is missing.
         let _written = (&self.log).write_all(format!("launch {}\n", launch.name).as_bytes());
         Ok(())
+    }
+
+    fn libraries(&self) -> &dyn Libraries {
+        self
+    }
+}
+
+// SAFETY: as for the driver's calls.
+unsafe impl Libraries for Unlaunched {
+    // Plans then make their calls as on a GPU, without the values that only the simulator and checkers read.
+    fn library_calls(&self) -> LibraryCalls {
+        self.below.libraries().library_calls()
+    }
+
+    unsafe fn call_library(&self, stream: RawStream, call: &LibraryCall<'_>) -> DriverResult<()> {
+        pass!([unsafe] self.below.libraries().call_library(stream, call))
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use streamflow::driver::{Driver, Layer};
+use streamflow::driver::{Driver, Layer, Observer};
 
 /// Says that queued work goes on while the host makes no call. So a scheduler that waits sleeps, and a thread of the
 /// library takes memory back that other code has returned, as on a GPU. Below is a simulator whose work executes at
@@ -14,6 +14,16 @@ pub struct WorksAlone(pub Arc<dyn Driver>);
 unsafe impl Layer for WorksAlone {
     fn below(&self) -> &dyn Driver {
         &*self.0
+    }
+
+    fn observer(&self) -> &dyn Observer {
+        self
+    }
+}
+
+impl Observer for WorksAlone {
+    fn next(&self) -> Option<&dyn Observer> {
+        Some(self.0.observer())
     }
 
     fn works_alone(&self) -> bool {

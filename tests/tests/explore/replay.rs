@@ -23,7 +23,7 @@ fn fails_unwatched(platform: &Platform) -> Result<()> {
     let stream = platform.stream_pool("TEST", &CudaStreamPool::new())?.allocate("a")?;
     stream.record()?;
     let is_complete = stream.is_complete()?;
-    check(platform.driver().watches() || !is_complete, || "the data is wrong".into())?;
+    check(platform.driver().observer().watches() || !is_complete, || "the data is wrong".into())?;
     Ok(())
 }
 

@@ -362,7 +362,8 @@ fn no_room(platform: &Platform) -> Result<(), Failed> {
 /// After a fault of the device, no call does anything, and dropping the plans waits for nothing.
 fn lost(given: &Platform) -> Result<(), Failed> {
     for (name, shape, make) in PLANS {
-        let platform = Platform::host().seed(given.driver().seed().unwrap_or(0)).build()?;
+        let platform =
+            Platform::host().seed(given.driver().observer().seed().unwrap_or(0)).build()?;
         let (tell, told) = channel();
         let run = in_tick(&platform, move |cx, work, _| {
             let mut plan = make(cx, work)?;

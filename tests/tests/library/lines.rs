@@ -59,7 +59,7 @@ fn each_is_named(driver: Arc<dyn Driver>, calls: Calls) -> Result<(), Failed> {
             launch_unordered::<slow_copy>(other, written.len(), (&mut copy, written, 0))?;
             work.synchronize_blocking()?;
             other.synchronize_blocking()?;
-            let reports = cx.platform().driver().take_races();
+            let reports = cx.platform().driver().observer().take_races();
             let texts: Vec<_> = reports.races.iter().map(ToString::to_string).collect();
             let place = format!("lines.rs:{line}:");
             let is_named = texts.iter().any(|text| text.contains(&place));

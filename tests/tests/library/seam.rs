@@ -149,7 +149,7 @@ fn races(driver: Arc<dyn Driver>) -> Result<(), Failed> {
     launch_unordered::<add_one>(&b, LEN, (&mut to,))?;
     a.synchronize_blocking()?;
     b.synchronize_blocking()?;
-    let reports = platform.driver().take_races();
+    let reports = platform.driver().observer().take_races();
     check_equal(reports.races.len(), 1)?;
     let text = reports.races[0].to_string();
     check_text(&text, &["library function `testCopy` writes `to`", "seam.rs:", "kernel `add_one`"])
@@ -223,7 +223,8 @@ fn mistaken(platform: &Platform) -> Result<(), Failed> {
         ),
     ];
     for (body, text) in bodies {
-        let platform = Platform::host().seed(platform.driver().seed().unwrap_or(0)).build()?;
+        let platform =
+            Platform::host().seed(platform.driver().observer().seed().unwrap_or(0)).build()?;
         let Setting { a, library, from, mut to, .. } = set(&platform)?;
         let done = library.copy_with(&body, &a, &from, &mut to);
         let done = done.and_then(|()| Ok(a.synchronize_blocking()?));

@@ -33,8 +33,8 @@ impl Query {
     fn races(self, platform: &Platform) -> RaceReports {
         match self {
             Self::FromPlatform => platform.take_races(),
-            Self::FromDriver => platform.driver().take_races(),
-            Self::ByMark => platform.driver().races_since(&mut RaceMark::default()),
+            Self::FromDriver => platform.driver().observer().take_races(),
+            Self::ByMark => platform.driver().observer().races_since(&mut RaceMark::default()),
         }
     }
 }
@@ -144,16 +144,18 @@ fn marks(platform: &Platform) -> Result<(), Failed> {
     let (a, b) = (pool.allocate("a")?, pool.allocate("b")?);
     let (mut one, mut other) = (RaceMark::default(), RaceMark::default());
     let times = |races: RaceReports| races.races.iter().map(|race| race.times).sum::<u64>();
-    driver.races_since(&mut one);
+    driver.observer().races_since(&mut one);
     for round in 1..=3 {
         race(&platform, [&a, &b])?;
         check(times(platform.take_races()) == 1, || format!("round {round}, take_races"))?;
-        check(times(driver.races_since(&mut one)) == 1, || format!("round {round}, races_since"))?;
-        check(driver.races_since(&mut one).is_empty(), || {
+        check(times(driver.observer().races_since(&mut one)) == 1, || {
+            format!("round {round}, races_since")
+        })?;
+        check(driver.observer().races_since(&mut one).is_empty(), || {
             "the same race was reported twice".into()
         })?;
     }
-    check(times(driver.races_since(&mut other)) == 3, || {
+    check(times(driver.observer().races_since(&mut other)) == 3, || {
         "a fresh mark did not give all races".into()
     })
 }

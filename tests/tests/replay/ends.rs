@@ -252,7 +252,7 @@ fn replaying(seed: u64) -> Result<(Platform, Arc<dyn Driver>), Failed> {
 }
 
 fn check_direct(driver: &Arc<dyn Driver>, is_direct: bool, when: &str) -> Result<(), Failed> {
-    let holds_back = driver.replays().map(Replays::holds_back);
+    let holds_back = driver.observer().replays().map(Replays::holds_back);
     check(holds_back == Some(!is_direct), || format!("{when}: {holds_back:?}"))
 }
 

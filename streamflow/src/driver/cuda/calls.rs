@@ -10,15 +10,11 @@ use super::submit::{length, stream_of};
 use super::{CudaDriver, context, handle_of, pointer_to, pool, probe};
 use crate::driver::graph::GraphNode;
 use crate::driver::{
-    Code, CopyOp, Coscheduling, DeviceId, DeviceInfo, Driver, DriverError, DriverResult,
-    GreenContext, HostFunction, Image, KernelSource, Launch, LibraryCall, LibraryCalls,
-    LibraryError, LoadedKernel, MemoryRange, MemorySource, RawEvent, RawGraph, RawModule,
-    RawStream, SmSizes, Sticky, StreamFlags, StreamOptions, Target,
+    Code, CopyOp, Coscheduling, DeviceId, DeviceInfo, Driver, DriverResult, GreenContext,
+    HostFunction, Image, KernelSource, Launch, Libraries, LoadedKernel, MemoryRange, MemorySource,
+    Observer, RawEvent, RawGraph, RawModule, RawStream, SmSizes, Sticky, StreamFlags,
+    StreamOptions, Target,
 };
-
-/// Added to the remedy of a library's error.
-const OTHER_DEVICE: &str = "another device than the stream's is current on this thread: code that makes one current makes \
-                            the former one current again before it calls a plan";
 
 fn create_event(device: DeviceId, flags: sys::CUevent_flags) -> DriverResult<RawEvent> {
     STICKY.usable("cuEventCreate")?;
@@ -220,20 +216,6 @@ unsafe impl Driver for CudaDriver {
         unsafe { pool::free(stream, range) }
     }
 
-    unsafe fn recycle(&self, _stream: RawStream, _range: MemoryRange) -> DriverResult<()> {
-        // CUDA has nothing to do. After a sticky error the caller gets it here, as from an allocation.
-        STICKY.usable("cuMemAllocFromPoolAsync")
-    }
-
-    unsafe fn adopt(&self, _device: DeviceId, _range: MemoryRange) -> DriverResult<()> {
-        // Addresses are unique over the process, so CUDA knows the memory. After a sticky error nothing uses it any more.
-        STICKY.usable("adopting memory")
-    }
-
-    unsafe fn disown(&self, _stream: RawStream, _range: MemoryRange) -> DriverResult<()> {
-        Ok(())
-    }
-
     unsafe fn wait_for_device(&self, stream: RawStream) -> DriverResult<()> {
         // SAFETY: the caller keeps the same contract.
         unsafe { self.wait_for_context(stream) }
@@ -335,20 +317,6 @@ unsafe impl Driver for CudaDriver {
         unsafe { self.submit_launch(stream, launch) }
     }
 
-    #[inline]
-    fn library_calls(&self) -> LibraryCalls {
-        LibraryCalls::Body
-    }
-
-    unsafe fn call_library(&self, stream: RawStream, call: &LibraryCall<'_>) -> DriverResult<()> {
-        STICKY.usable(call.function)?;
-        match (call.device)(stream) {
-            Ok(()) => Ok(()),
-            // SAFETY: the caller's stream is live.
-            Err(error) => Err(unsafe { self.library_failed(stream, call.function, error) }),
-        }
-    }
-
     unsafe fn create_graph(
         &self,
         device: DeviceId,
@@ -389,35 +357,30 @@ unsafe impl Driver for CudaDriver {
             unsafe { sys::cuLaunchHostFunc(stream_of(stream), Some(function.call), function.data) };
         check("cuLaunchHostFunc", stream.device(), result)
     }
+
+    fn libraries(&self) -> &dyn Libraries {
+        self
+    }
+
+    #[inline]
+    fn observer(&self) -> &dyn Observer {
+        self
+    }
 }
 
-impl CudaDriver {
-    /// The error of a library's function: that of the context, if it is lost.
-    ///
-    /// # Safety
-    /// `stream` is live.
-    #[cold]
-    unsafe fn library_failed(
-        &self,
-        stream: RawStream,
-        function: &'static str,
-        error: LibraryError,
-    ) -> DriverError {
-        if let Err(refused) = STICKY.usable(function) {
-            return refused;
-        }
-        // A library has its own numbers: those of a context that is lost are not among them.
-        // SAFETY: the caller's stream is live.
-        let queried = unsafe { sys::cuStreamQuery(stream_of(stream)) };
-        if let Err(lost) = check_query(function, stream.device(), queried) {
-            return lost;
-        }
-        match self.device(stream.device()) {
-            Err(unusable) => unusable,
-            Ok(on) if context::is_current(&on.context) => error.into(),
-            Ok(_) => {
-                LibraryError { remedy: format!("{}; {OTHER_DEVICE}", error.remedy), ..error }.into()
-            }
-        }
+// Memory whose addresses are unique over the process needs no call of CUDA when it gets another owner.
+impl Observer for CudaDriver {
+    fn next(&self) -> Option<&dyn Observer> {
+        None
+    }
+
+    unsafe fn recycle(&self, _stream: RawStream, _range: MemoryRange) -> DriverResult<()> {
+        // After a sticky error the caller gets it here, as from an allocation.
+        STICKY.usable("cuMemAllocFromPoolAsync")
+    }
+
+    unsafe fn adopt(&self, _device: DeviceId, _range: MemoryRange) -> DriverResult<()> {
+        // After a sticky error nothing uses it any more.
+        STICKY.usable("adopting memory")
     }
 }

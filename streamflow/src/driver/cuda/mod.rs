@@ -20,6 +20,7 @@ mod foreign_stream;
 mod functions;
 mod graph;
 mod green;
+mod libraries;
 mod module;
 mod peer;
 mod pool;

@@ -71,7 +71,7 @@ impl Body {
                 .map_err(|panic| Failure::of_kernel(&name, node, &panic)),
             Run::Library(body) => {
                 let ran = caught(|| {
-                    // SAFETY: as above, by the contract of `Driver::call_library`.
+                    // SAFETY: as above, by the contract of `Libraries::call_library`.
                     let ran = unsafe { body.run(args) };
                     // An error's text and drop are the user's code, too.
                     ran.map_err(|error| Failure::of_library(&name, node, error))

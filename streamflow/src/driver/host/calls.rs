@@ -106,18 +106,6 @@ unsafe impl Driver for HostDriver {
         sim.check(stream.device(), "destroy_stream")
     }
 
-    fn works_alone(&self) -> bool {
-        false
-    }
-
-    fn catch_up(&self) {
-        self.execute_put_off();
-    }
-
-    fn seed(&self) -> Option<u64> {
-        self.seed
-    }
-
     unsafe fn query_stream(&self, stream: RawStream) -> DriverResult<bool> {
         let sim = self.enter("query_stream", stream.device(), self.needs(stream))?;
         let index = sim.stream(stream, "query_stream")?;
@@ -229,30 +217,6 @@ unsafe impl Driver for HostDriver {
         unsafe { self.free_on(stream, range) }
     }
 
-    unsafe fn recycle(&self, stream: RawStream, range: MemoryRange) -> DriverResult<()> {
-        let MemoryRange { address, bytes } = range;
-        self.submit("recycle", stream, Op::Poison { address, bytes, why: Poison::Recycle })
-    }
-
-    unsafe fn adopt(&self, device: DeviceId, range: MemoryRange) -> DriverResult<()> {
-        let mut sim = self.enter("adopt", device, Needs::Nothing)?;
-        sim.check(device, "adopt")?;
-        sim.devices[device.index()].adopted.push(range);
-        Ok(())
-    }
-
-    unsafe fn disown(&self, stream: RawStream, range: MemoryRange) -> DriverResult<()> {
-        const CALL: &str = "disown";
-        let mut sim = self.enter(CALL, stream.device(), Needs::Any)?;
-        let adopted = &mut sim.devices[stream.device().index()].adopted;
-        match adopted.iter().position(|known| *known == range) {
-            Some(index) => adopted.swap_remove(index),
-            None => return Err(invalid_value(CALL, stream.device(), "this memory is not adopted")),
-        };
-        sim.note_given_back(range);
-        Ok(())
-    }
-
     unsafe fn wait_for_device(&self, stream: RawStream) -> DriverResult<()> {
         self.wait_for_all_streams(stream)
     }
@@ -326,11 +290,6 @@ unsafe impl Driver for HostDriver {
         unsafe { self.submit_launch(stream, launch) }
     }
 
-    unsafe fn call_library(&self, stream: RawStream, call: &LibraryCall<'_>) -> DriverResult<()> {
-        // SAFETY: the caller keeps the same contract.
-        unsafe { self.submit_library(stream, call) }
-    }
-
     unsafe fn create_graph(
         &self,
         device: DeviceId,
@@ -366,5 +325,63 @@ unsafe impl Driver for HostDriver {
         function: HostFunction,
     ) -> DriverResult<()> {
         self.submit("launch_host_function", stream, Op::Host(SendHostFunction(function)))
+    }
+
+    fn libraries(&self) -> &dyn Libraries {
+        self
+    }
+
+    fn observer(&self) -> &dyn Observer {
+        self
+    }
+}
+
+// SAFETY: the body executes in the order of the stream, as all operations.
+unsafe impl Libraries for HostDriver {
+    unsafe fn call_library(&self, stream: RawStream, call: &LibraryCall<'_>) -> DriverResult<()> {
+        // SAFETY: the caller keeps the same contract.
+        unsafe { self.submit_library(stream, call) }
+    }
+}
+
+impl Observer for HostDriver {
+    fn next(&self) -> Option<&dyn Observer> {
+        None
+    }
+
+    unsafe fn recycle(&self, stream: RawStream, range: MemoryRange) -> DriverResult<()> {
+        let MemoryRange { address, bytes } = range;
+        self.submit("recycle", stream, Op::Poison { address, bytes, why: Poison::Recycle })
+    }
+
+    unsafe fn adopt(&self, device: DeviceId, range: MemoryRange) -> DriverResult<()> {
+        let mut sim = self.enter("adopt", device, Needs::Nothing)?;
+        sim.check(device, "adopt")?;
+        sim.devices[device.index()].adopted.push(range);
+        Ok(())
+    }
+
+    unsafe fn disown(&self, stream: RawStream, range: MemoryRange) -> DriverResult<()> {
+        const CALL: &str = "disown";
+        let mut sim = self.enter(CALL, stream.device(), Needs::Any)?;
+        let adopted = &mut sim.devices[stream.device().index()].adopted;
+        match adopted.iter().position(|known| *known == range) {
+            Some(index) => adopted.swap_remove(index),
+            None => return Err(invalid_value(CALL, stream.device(), "this memory is not adopted")),
+        };
+        sim.note_given_back(range);
+        Ok(())
+    }
+
+    fn works_alone(&self) -> bool {
+        false
+    }
+
+    fn catch_up(&self) {
+        self.execute_put_off();
+    }
+
+    fn seed(&self) -> Option<u64> {
+        self.seed
     }
 }

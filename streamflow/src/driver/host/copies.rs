@@ -98,7 +98,7 @@ impl Device {
     /// A hash of the content of all memory that counts as the device's.
     pub(super) fn digest(&self) -> u64 {
         self.adopted.iter().fold(self.memory.digest(), |digest, range| {
-            // SAFETY: the memory is initialised and lives until it is disowned, by the contract of `Driver::adopt`; other
+            // SAFETY: the memory is initialised and lives until it is disowned, by the contract of `Observer::adopt`; other
             // code writes it only in the order of a stream, and none executes meanwhile.
             mix(digest ^ unsafe { content(*range) })
         })

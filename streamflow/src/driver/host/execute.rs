@@ -79,7 +79,7 @@ impl Sim {
                     Poison::Free => POISON_FREED,
                 };
                 // SAFETY: the range is in the arena, which keeps all its memory, or is allocated
-                // by the contract of `Driver::recycle`; no other code touches it, as above.
+                // by the contract of `Observer::recycle`; no other code touches it, as above.
                 unsafe { poison(address, bytes, pattern) };
             }
             // The queue's order and the check before execution do the work of these two.

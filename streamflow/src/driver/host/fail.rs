@@ -20,7 +20,7 @@ impl Sim {
                 for range in self.streams[index].touches.iter().take(touched) {
                     let Some(range) = range.written() else { continue };
                     // SAFETY: the memory is allocated, and no other code touches it while these accesses are the stream's,
-                    // by the contract of `Driver::call_library` and `Sim::obstacle`.
+                    // by the contract of `Libraries::call_library` and `Sim::obstacle`.
                     unsafe { poison(range.address, range.bytes, POISON_ALLOCATED) };
                 }
                 self.devices[device.index()].failures.push_back(error);

@@ -96,7 +96,7 @@ impl HostDriver {
         Ok(())
     }
 
-    /// [`Driver::call_library`](crate::driver::Driver::call_library).
+    /// [`Libraries::call_library`](crate::driver::Libraries::call_library).
     ///
     /// # Safety
     /// As there.

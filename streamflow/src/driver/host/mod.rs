@@ -60,8 +60,8 @@ use sim::Sim;
 
 use super::{
     CopyOp, Coscheduling, DeviceId, DeviceInfo, Driver, DriverError, DriverResult, GreenContext,
-    HostFunction, Image, KernelSource, Launch, LibraryCall, LoadedKernel, MemoryRange,
-    MemorySource, RawEvent, RawFunction, RawGraph, RawModule, RawStream, SmSizes, Sticky,
+    HostFunction, Image, KernelSource, Launch, Libraries, LibraryCall, LoadedKernel, MemoryRange,
+    MemorySource, Observer, RawEvent, RawFunction, RawGraph, RawModule, RawStream, SmSizes, Sticky,
     StreamFlags, StreamOptions, report_in_drop,
 };
 use crate::turns::Turns;

@@ -1,5 +1,5 @@
 //! Work that a call has put off, since its caller holds a lock of this library: it is done by
-//! [`catch_up`](crate::driver::Driver::catch_up).
+//! [`catch_up`](crate::driver::Observer::catch_up).
 
 use std::cell::Cell;
 
@@ -26,7 +26,7 @@ impl HostDriver {
         LATEST.set(Some((self.number, what)));
     }
 
-    /// [`Driver::catch_up`](crate::driver::Driver::catch_up).
+    /// [`Observer::catch_up`](crate::driver::Observer::catch_up).
     pub(super) fn execute_put_off(&self) {
         let Some((simulator, what)) = LATEST.get() else { return };
         LATEST.set(None);

@@ -3,20 +3,17 @@
 use arrayvec::ArrayVec;
 
 use super::RaceChecker;
-use super::access::NO_ROWS;
 use super::current_thread;
 use super::host_function;
-use super::op::{EventOp, Work, function_number, library_number};
+use super::op::{EventOp, function_number, library_number};
 use super::order::BarrierRole;
 use super::site::Action;
 use super::stamps::{stamped_event, stamped_stream};
-use super::{RaceMark, RaceReports};
 use crate::driver::graph::GraphNode;
-use crate::driver::note::Note;
 use crate::driver::{
     Access, AccessMode, CopyKind, CopyOp, DeviceId, Driver, DriverError, DriverResult,
-    HostFunction, KernelSource, Launch, Layer, LibraryCall, LoadedKernel, MemoryRange,
-    MemorySource, RawEvent, RawGraph, RawStream, Rows, RowsAt, StreamOptions,
+    HostFunction, KernelSource, Launch, Layer, Libraries, LibraryCall, LoadedKernel, MemoryRange,
+    MemorySource, Observer, RawEvent, RawGraph, RawStream, Rows, RowsAt, StreamOptions,
 };
 
 // Whether a call is noted before or after it is made matters between threads. A call that gives something
@@ -37,57 +34,12 @@ unsafe impl Layer for RaceChecker {
         &*self.below
     }
 
-    fn watches(&self) -> bool {
-        true
+    fn libraries(&self) -> &dyn Libraries {
+        self
     }
 
-    fn take_races(&self) -> RaceReports {
-        RaceReports { seed: self.below.seed(), ..self.shared.take() }
-    }
-
-    fn taken_races(&self) -> RaceMark {
-        self.shared.taken()
-    }
-
-    fn races_since(&self, mark: &mut RaceMark) -> RaceReports {
-        RaceReports { seed: self.below.seed(), ..self.shared.since(mark) }
-    }
-
-    unsafe fn tell(&self, note: &Note<'_>) {
-        // SAFETY: the caller's contract.
-        unsafe { self.below.tell(note) };
-        if let Note::At(location) = note {
-            return current_thread::set_location(location);
-        }
-        let mut locked = self.shared.lock();
-        let thread = locked.thread;
-        let state = locked.state();
-        match *note {
-            Note::At(_) => {}
-            Note::Enter { node, hook, tick } => state.enter(thread, node, hook, tick),
-            Note::Leave => state.leave(thread),
-            Note::Port { range, port, direction } => {
-                state.remember_port(thread, range, port, direction);
-            }
-            Note::HostAccess { range, mode, location } => {
-                state.host_access(thread, range, mode, Action::OnHost, Some(location));
-            }
-            Note::ForeignAccess { stream, range, mode, location } => {
-                let action = Action::Foreign;
-                let work = Work { stream, action, function: 0, location: Some(location) };
-                let access = Access { range, mode, argument: "", rows: None };
-                state.work(&state.caller(thread), work, [(access, NO_ROWS)]);
-            }
-            Note::Relies { on, record, by } => {
-                let order = &mut state.order;
-                let (on, by) = (order.stream(on), by.map(|by| order.stream(by)));
-                order.rely(thread, on, record, by);
-            }
-            Note::StreamLabel { stream, label } => {
-                let stream = state.order.stream(stream);
-                state.order.name_stream(stream, label);
-            }
-        }
+    fn observer(&self) -> &dyn Observer {
+        self
     }
 
     fn create_stream(&self, device: DeviceId, options: StreamOptions) -> DriverResult<RawStream> {
@@ -206,32 +158,6 @@ unsafe impl Layer for RaceChecker {
         unsafe { self.below.free(stream, range) }
     }
 
-    unsafe fn recycle(&self, stream: RawStream, range: MemoryRange) -> DriverResult<()> {
-        // SAFETY: the caller's contract.
-        unsafe { self.below.recycle(stream, range) }?;
-        self.shared.work(stream, Action::Recycle, 0, (&[write(range, "")], &[]));
-        Ok(())
-    }
-
-    unsafe fn adopt(&self, device: DeviceId, range: MemoryRange) -> DriverResult<()> {
-        // SAFETY: the caller's contract.
-        unsafe { self.below.adopt(device, range) }?;
-        let mut locked = self.shared.lock();
-        let thread = locked.thread;
-        locked.state().adopt(thread, range);
-        Ok(())
-    }
-
-    unsafe fn disown(&self, stream: RawStream, range: MemoryRange) -> DriverResult<()> {
-        let location = current_thread::take_location();
-        let mut locked = self.shared.lock();
-        let thread = locked.thread;
-        locked.state().disown(thread, stream, range, location);
-        drop(locked);
-        // SAFETY: the caller's contract.
-        unsafe { self.below.disown(stream, range) }
-    }
-
     unsafe fn wait_for_device(&self, stream: RawStream) -> DriverResult<()> {
         let mut locked = self.shared.lock();
         let (thread, state) = (locked.thread, locked.state());
@@ -315,15 +241,6 @@ unsafe impl Layer for RaceChecker {
         Ok(())
     }
 
-    unsafe fn call_library(&self, stream: RawStream, call: &LibraryCall<'_>) -> DriverResult<()> {
-        // SAFETY: the caller's contract.
-        unsafe { self.below.call_library(stream, call) }?;
-        self.shared.lock().state().name_library(call.function);
-        let accesses = (call.accesses, call.rows);
-        self.shared.work(stream, Action::Library, library_number(call.function), accesses);
-        Ok(())
-    }
-
     /// Refuses it: the checker would not see the calls of a graph. What replays is below the checker, which so sees each
     /// call as it is asked for.
     unsafe fn create_graph(
@@ -348,6 +265,18 @@ unsafe impl Layer for RaceChecker {
     }
 }
 
-fn write(range: MemoryRange, argument: &'static str) -> Access {
+// SAFETY: every call is forwarded unchanged, and so is its answer.
+unsafe impl Libraries for RaceChecker {
+    unsafe fn call_library(&self, stream: RawStream, call: &LibraryCall<'_>) -> DriverResult<()> {
+        // SAFETY: the caller's contract.
+        unsafe { self.below.libraries().call_library(stream, call) }?;
+        self.shared.lock().state().name_library(call.function);
+        let accesses = (call.accesses, call.rows);
+        self.shared.work(stream, Action::Library, library_number(call.function), accesses);
+        Ok(())
+    }
+}
+
+pub(super) fn write(range: MemoryRange, argument: &'static str) -> Access {
     Access { range, mode: AccessMode::Write, argument, rows: None }
 }

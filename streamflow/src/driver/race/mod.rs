@@ -19,6 +19,7 @@ mod host_function;
 mod journal;
 mod layer;
 mod log;
+mod observer;
 mod op;
 mod order;
 mod queries;

@@ -71,7 +71,7 @@ fn alternate(driver: &Arc<dyn Driver>, forget: usize) -> u64 {
             wait(&**driver, a, of_b);
         }
     });
-    let races = driver.take_races();
+    let races = driver.observer().take_races();
     races.races.iter().map(|race| race.times).sum::<u64>() + races.more
 }
 
@@ -112,7 +112,7 @@ fn calls_noted_by_an_ended_thread_are_applied() {
         }
         // SAFETY: as above.
         unsafe { driver.fill(b, memory, 2).unwrap() };
-        assert_eq!(driver.take_races().is_empty(), ordered, "round {round}");
+        assert_eq!(driver.observer().take_races().is_empty(), ordered, "round {round}");
         write(&*driver, b, memory, event);
         wait(&*driver, a, event);
     }
@@ -134,11 +134,11 @@ fn a_synchronisation_of_one_thread_orders_nothing_for_another() {
             });
         });
         driver.fill(b, memory, 2).unwrap();
-        assert_eq!(driver.take_races().races.len(), 1);
+        assert_eq!(driver.observer().take_races().races.len(), 1);
         // The same thread synchronises.
         driver.synchronize_stream(b).unwrap();
         driver.fill(a, memory, 3).unwrap();
-        assert!(driver.take_races().is_empty());
+        assert!(driver.observer().take_races().is_empty());
     }
 }
 
@@ -159,7 +159,10 @@ impl Subscriber for TakesRaces {
     fn record_follows_from(&self, _: &Id, _: &Id) {}
 
     fn event(&self, _: &Event<'_>) {
-        assert!(self.0.take_races().is_empty(), "races are logged after they were taken");
+        assert!(
+            self.0.observer().take_races().is_empty(),
+            "races are logged after they were taken"
+        );
     }
 
     fn enter(&self, _: &Id) {}
@@ -181,7 +184,7 @@ fn a_subscriber_may_take_races() {
                 driver.fill(a, memory, 1).unwrap();
                 driver.fill(b, memory, 2).unwrap();
             }
-            driver.take_races()
+            driver.observer().take_races()
         });
         done.send(races.races.len()).unwrap();
     });
@@ -207,7 +210,7 @@ fn a_record_that_fails_leaves_the_event_as_it_was() {
     wait(&*driver, b, event);
     // SAFETY: as above.
     unsafe { driver.fill(b, memory, 2) }.unwrap();
-    assert!(driver.take_races().is_empty());
+    assert!(driver.observer().take_races().is_empty());
 }
 
 #[test]
@@ -226,7 +229,7 @@ fn a_measurement_with_a_stale_event_is_reported() {
             }
             assert_eq!(driver.elapsed(start, end).is_err(), stale);
         }
-        let races = driver.take_races();
+        let races = driver.observer().take_races();
         assert_eq!(races.races.len(), usize::from(stale), "{races}");
         assert_eq!(races.to_string().contains("a measurement of time uses its handle"), stale);
     }
@@ -238,7 +241,7 @@ fn example(record_last: bool) -> String {
     let stream = |label| {
         let stream = driver.create_stream(DEVICE, StreamOptions::default()).unwrap();
         // SAFETY: the note is true.
-        unsafe { driver.tell(&Note::StreamLabel { stream, label }) };
+        unsafe { driver.observer().tell(&Note::StreamLabel { stream, label }) };
         stream
     };
     let (a, b, event) = (stream("a"), stream("b"), driver.create_event(DEVICE).unwrap());
@@ -255,7 +258,7 @@ fn example(record_last: bool) -> String {
         let kind = CopyKind::DeviceToDevice;
         driver.copy(b, &CopyOp { kind, target, source, rows: None }).unwrap();
     }
-    driver.take_races().races.iter().map(ToString::to_string).collect()
+    driver.observer().take_races().races.iter().map(ToString::to_string).collect()
 }
 
 #[test]

@@ -17,12 +17,16 @@ pub(crate) struct RaceWatch {
 
 impl RaceWatch {
     pub(crate) fn new(driver: &Arc<dyn Driver>) -> Self {
-        Self { driver: driver.clone(), mark: driver.taken_races(), found: RaceReports::default() }
+        Self {
+            driver: driver.clone(),
+            mark: driver.observer().taken_races(),
+            found: RaceReports::default(),
+        }
     }
 
     /// Whether there are races that were not [taken](Self::take).
     pub(crate) fn look(&mut self) -> bool {
-        self.found.extend(self.driver.races_since(&mut self.mark));
+        self.found.extend(self.driver.observer().races_since(&mut self.mark));
         !self.found.is_empty()
     }
 
@@ -30,7 +34,7 @@ impl RaceWatch {
     pub(crate) fn take(&mut self) -> RaceReports {
         if self.look() {
             // The caller reports them, so `Platform::take_races` need not. A watch that is dropped instead leaves them there.
-            self.driver.take_races();
+            self.driver.observer().take_races();
         }
         mem::take(&mut self.found)
     }

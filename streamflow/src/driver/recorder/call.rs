@@ -54,11 +54,11 @@ pub enum Call {
     Allocate { stream: StreamLabel, place: RecordedRange },
     /// [`free`](crate::driver::Driver::free).
     Free { stream: StreamLabel, place: RecordedRange },
-    /// [`recycle`](crate::driver::Driver::recycle).
+    /// [`recycle`](crate::driver::Observer::recycle).
     Recycle { stream: StreamLabel, place: RecordedRange },
-    /// [`adopt`](crate::driver::Driver::adopt).
+    /// [`adopt`](crate::driver::Observer::adopt).
     Adopt { device: DeviceId, bytes: u64 },
-    /// [`disown`](crate::driver::Driver::disown).
+    /// [`disown`](crate::driver::Observer::disown).
     Disown { stream: StreamLabel, bytes: u64 },
     /// [`wait_for_device`](crate::driver::Driver::wait_for_device).
     WaitForDevice { stream: StreamLabel },
@@ -91,7 +91,7 @@ pub enum Call {
         shared_bytes: u32,
         accesses: Box<[RecordedAccess]>,
     },
-    /// [`call_library`](crate::driver::Driver::call_library). `is_captured` is as in
+    /// [`call_library`](crate::driver::Libraries::call_library). `is_captured` is as in
     /// [`LibraryCall`](crate::driver::LibraryCall).
     Library {
         stream: StreamLabel,

@@ -5,8 +5,8 @@ use super::{Call, RecordedAccess, Recorder};
 use crate::driver::graph::GraphNode;
 use crate::driver::{
     Access, CopyOp, Coscheduling, DeviceId, Driver, DriverResult, GreenContext, HostFunction,
-    Image, KernelSource, Launch, Layer, LibraryCall, LoadedKernel, MemoryRange, MemorySource,
-    RawEvent, RawGraph, RawModule, RawStream, StreamOptions,
+    Image, KernelSource, Launch, Layer, Libraries, LibraryCall, LoadedKernel, MemoryRange,
+    MemorySource, Observer, RawEvent, RawGraph, RawModule, RawStream, StreamOptions,
 };
 
 // Calls are noted before they are made: after a `free` or `destroy`, another thread could get the same
@@ -18,6 +18,14 @@ use crate::driver::{
 unsafe impl Layer for Recorder {
     fn below(&self) -> &dyn Driver {
         &*self.below
+    }
+
+    fn libraries(&self) -> &dyn Libraries {
+        self
+    }
+
+    fn observer(&self) -> &dyn Observer {
+        self
     }
 
     fn bind(&self, device: DeviceId) -> DriverResult<()> {
@@ -139,27 +147,6 @@ unsafe impl Layer for Recorder {
         self.note_failure("free", unsafe { self.below.free(stream, range) })
     }
 
-    unsafe fn recycle(&self, stream: RawStream, range: MemoryRange) -> DriverResult<()> {
-        self.note_on(stream, |names, stream| Call::Recycle {
-            stream,
-            place: names.range_of(range),
-        });
-        // SAFETY: the caller's contract.
-        self.note_failure("recycle", unsafe { self.below.recycle(stream, range) })
-    }
-
-    unsafe fn adopt(&self, device: DeviceId, range: MemoryRange) -> DriverResult<()> {
-        self.note(|_| Call::Adopt { device, bytes: range.bytes });
-        // SAFETY: the caller's contract.
-        self.note_failure("adopt", unsafe { self.below.adopt(device, range) })
-    }
-
-    unsafe fn disown(&self, stream: RawStream, range: MemoryRange) -> DriverResult<()> {
-        self.note_on(stream, |_, stream| Call::Disown { stream, bytes: range.bytes });
-        // SAFETY: the caller's contract.
-        self.note_failure("disown", unsafe { self.below.disown(stream, range) })
-    }
-
     unsafe fn wait_for_device(&self, stream: RawStream) -> DriverResult<()> {
         self.note_on(stream, |_, stream| Call::WaitForDevice { stream });
         // SAFETY: the caller's contract.
@@ -241,17 +228,6 @@ unsafe impl Layer for Recorder {
         self.note_failure("launch", unsafe { self.below.launch(stream, launch) })
     }
 
-    unsafe fn call_library(&self, stream: RawStream, call: &LibraryCall<'_>) -> DriverResult<()> {
-        self.note_on(stream, |names, stream| Call::Library {
-            stream,
-            function: names.kernel(call.function),
-            accesses: recorded(names, call.accesses),
-            is_captured: call.is_captured,
-        });
-        // SAFETY: the caller's contract.
-        self.note_failure("call_library", unsafe { self.below.call_library(stream, call) })
-    }
-
     unsafe fn create_graph(
         &self,
         device: DeviceId,
@@ -299,6 +275,49 @@ unsafe impl Layer for Recorder {
         // SAFETY: the caller's contract.
         let done = unsafe { self.below.launch_host_function(stream, function) };
         self.note_failure("launch_host_function", done)
+    }
+}
+
+// SAFETY: as for the calls of the driver.
+unsafe impl Libraries for Recorder {
+    unsafe fn call_library(&self, stream: RawStream, call: &LibraryCall<'_>) -> DriverResult<()> {
+        self.note_on(stream, |names, stream| Call::Library {
+            stream,
+            function: names.kernel(call.function),
+            accesses: recorded(names, call.accesses),
+            is_captured: call.is_captured,
+        });
+        // SAFETY: the caller's contract.
+        self.note_failure("call_library", unsafe {
+            self.below.libraries().call_library(stream, call)
+        })
+    }
+}
+
+impl Observer for Recorder {
+    fn next(&self) -> Option<&dyn Observer> {
+        Some(self.below.observer())
+    }
+
+    unsafe fn recycle(&self, stream: RawStream, range: MemoryRange) -> DriverResult<()> {
+        self.note_on(stream, |names, stream| Call::Recycle {
+            stream,
+            place: names.range_of(range),
+        });
+        // SAFETY: the caller's contract.
+        self.note_failure("recycle", unsafe { self.below.observer().recycle(stream, range) })
+    }
+
+    unsafe fn adopt(&self, device: DeviceId, range: MemoryRange) -> DriverResult<()> {
+        self.note(|_| Call::Adopt { device, bytes: range.bytes });
+        // SAFETY: the caller's contract.
+        self.note_failure("adopt", unsafe { self.below.observer().adopt(device, range) })
+    }
+
+    unsafe fn disown(&self, stream: RawStream, range: MemoryRange) -> DriverResult<()> {
+        self.note_on(stream, |_, stream| Call::Disown { stream, bytes: range.bytes });
+        // SAFETY: the caller's contract.
+        self.note_failure("disown", unsafe { self.below.observer().disown(stream, range) })
     }
 }
 

@@ -117,19 +117,10 @@ unsafe impl Driver for Fake {
         }
         Ok(MemoryRange { address: self.handle() * 0x1000, bytes })
     }
-    unsafe fn adopt(&self, _: DeviceId, _: MemoryRange) -> DriverResult<()> {
-        Ok(())
-    }
-    unsafe fn disown(&self, _: RawStream, _: MemoryRange) -> DriverResult<()> {
-        Ok(())
-    }
     unsafe fn wait_for_device(&self, _: RawStream) -> DriverResult<()> {
         Ok(())
     }
     unsafe fn free(&self, _: RawStream, _: MemoryRange) -> DriverResult<()> {
-        Ok(())
-    }
-    unsafe fn recycle(&self, _: RawStream, _: MemoryRange) -> DriverResult<()> {
         Ok(())
     }
     fn trim(&self, _: DeviceId, _: u64) -> DriverResult<()> {
@@ -161,11 +152,18 @@ unsafe impl Driver for Fake {
     unsafe fn launch(&self, _: RawStream, _: &Launch<'_>) -> DriverResult<()> {
         Ok(())
     }
-    unsafe fn call_library(&self, _: RawStream, _: &LibraryCall<'_>) -> DriverResult<()> {
-        Ok(())
-    }
     unsafe fn launch_host_function(&self, _: RawStream, _: HostFunction) -> DriverResult<()> {
         self.host_calls.fetch_add(1, Ordering::Relaxed);
+        Ok(())
+    }
+    fn libraries(&self) -> &dyn Libraries {
+        self
+    }
+}
+
+// SAFETY: nothing is queued.
+unsafe impl Libraries for Fake {
+    unsafe fn call_library(&self, _: RawStream, _: &LibraryCall<'_>) -> DriverResult<()> {
         Ok(())
     }
 }
@@ -227,7 +225,7 @@ fn use_everything(driver: &dyn Driver) {
         driver.synchronize_event(event).unwrap();
         assert!(driver.query_stream(stream).unwrap());
         driver.synchronize_stream(stream).unwrap();
-        driver.recycle(stream, device).unwrap();
+        driver.observer().recycle(stream, device).unwrap();
         driver.free(stream, device).unwrap();
         driver.free_pinned(DEVICE, pinned).unwrap();
         driver.trim(DEVICE, 0).unwrap();

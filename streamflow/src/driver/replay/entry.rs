@@ -48,7 +48,7 @@ impl<D: Driver> Replaying<D> {
         run: impl FnOnce(&mut State, (u64, u32)) -> R,
     ) -> Option<R> {
         let done = self.with(run)?;
-        self.below.catch_up();
+        self.below.observer().catch_up();
         Some(done)
     }
 

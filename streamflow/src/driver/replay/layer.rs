@@ -5,11 +5,11 @@ use super::bound;
 use super::entry::Looked;
 use super::state::State;
 use super::trace::Given;
-use super::{Omission, Replaying, Replays};
+use super::{Omission, Replaying};
 use crate::driver::{
     Code, CopyOp, DeviceId, Driver, DriverResult, HostFunction, KernelSource, Launch, Layer,
-    LibraryCall, LibraryCalls, LoadedKernel, MemoryRange, MemorySource, RawEvent, RawStream,
-    Sticky, StreamOptions,
+    Libraries, LibraryCall, LibraryCalls, LoadedKernel, MemoryRange, MemorySource, Observer,
+    RawEvent, RawStream, Sticky, StreamOptions,
 };
 
 // In all SAFETY reasons below: `Layer` requires the contract of the same method of `Driver`.
@@ -19,10 +19,6 @@ use crate::driver::{
 unsafe impl<D: Driver> Layer for Replaying<D> {
     fn below(&self) -> &dyn Driver {
         &self.below
-    }
-
-    fn replays(&self) -> Option<&dyn Replays> {
-        Some(self)
     }
 
     fn sticky_error(&self) -> Option<Sticky> {
@@ -55,25 +51,6 @@ unsafe impl<D: Driver> Layer for Replaying<D> {
         forgotten.unwrap_or(Ok(()))?;
         // SAFETY: the caller's contract.
         unsafe { self.below.destroy_stream(stream) }
-    }
-
-    unsafe fn hand_out(&self, stream: RawStream) {
-        self.with(|state, who| {
-            let what = "a stream whose handle other code gets";
-            let mut ready = state.disturb(&self.below, who, what, None, false);
-            if ready.is_ok() && Self::open_launch(state, stream) != 0 {
-                // The caller needs no context for a handle, and the wait does.
-                let is_bound = bound::bind(&self.below, stream.device());
-                ready = is_bound.and_then(|()| state.settle(&self.below, stream));
-            }
-            if let Err(error) = ready {
-                state.failed.get_or_insert(error);
-            }
-            state.stream(stream).is_plain = false;
-            state.retire(stream);
-        });
-        // SAFETY: the caller's contract.
-        unsafe { self.below.hand_out(stream) };
     }
 
     unsafe fn query_stream(&self, stream: RawStream) -> DriverResult<bool> {
@@ -209,32 +186,6 @@ unsafe impl<D: Driver> Layer for Replaying<D> {
         self.queued(stream, unsafe { self.below.free(stream, range) })
     }
 
-    #[inline]
-    unsafe fn recycle(&self, stream: RawStream, range: MemoryRange) -> DriverResult<()> {
-        if self.is_on() {
-            let is_next =
-                |state: &mut State, node| state.is_next(node, stream, Given::Recycle(range));
-            // SAFETY: the caller's contract.
-            let send = || unsafe { self.below.recycle(stream, range) };
-            return self.send_or_hold(stream, is_next, Given::Recycle(range), send);
-        }
-        // SAFETY: the caller's contract.
-        self.queued(stream, unsafe { self.below.recycle(stream, range) })
-    }
-
-    unsafe fn adopt(&self, device: DeviceId, range: MemoryRange) -> DriverResult<()> {
-        self.disturb(None, "memory of other code", None)?;
-        // SAFETY: the caller's contract.
-        unsafe { self.below.adopt(device, range) }
-    }
-
-    unsafe fn disown(&self, stream: RawStream, range: MemoryRange) -> DriverResult<()> {
-        self.disturb(Some(stream), "memory of other code", None)?;
-        self.give_back(range)?;
-        // SAFETY: the caller's contract.
-        self.queued(stream, unsafe { self.below.disown(stream, range) })
-    }
-
     unsafe fn wait_for_device(&self, stream: RawStream) -> DriverResult<()> {
         self.disturb_all(stream, "a wait for the whole device")?;
         // SAFETY: the caller's contract.
@@ -297,9 +248,32 @@ unsafe impl<D: Driver> Layer for Replaying<D> {
         self.queued(stream, unsafe { self.below.launch(stream, launch) })
     }
 
+    unsafe fn launch_host_function(
+        &self,
+        stream: RawStream,
+        function: HostFunction,
+    ) -> DriverResult<()> {
+        self.disturb(Some(stream), "a host function", Some(Omission::HostFunctions))?;
+        // SAFETY: the caller's contract.
+        self.queued(stream, unsafe { self.below.launch_host_function(stream, function) })
+    }
+
+    #[inline]
+    fn libraries(&self) -> &dyn Libraries {
+        self
+    }
+
+    #[inline]
+    fn observer(&self) -> &dyn Observer {
+        self
+    }
+}
+
+// SAFETY: a call is forwarded, after all that was held back.
+unsafe impl<D: Driver> Libraries for Replaying<D> {
     #[inline]
     fn library_calls(&self) -> LibraryCalls {
-        self.below.library_calls()
+        self.below.libraries().library_calls()
     }
 
     // No call of a library is compared: each is sent, after what is held back.
@@ -311,16 +285,6 @@ unsafe impl<D: Driver> Layer for Replaying<D> {
         };
         self.disturb(Some(stream), what, Some(Omission::Libraries))?;
         // SAFETY: the caller's contract.
-        self.queued(stream, unsafe { self.below.call_library(stream, call) })
-    }
-
-    unsafe fn launch_host_function(
-        &self,
-        stream: RawStream,
-        function: HostFunction,
-    ) -> DriverResult<()> {
-        self.disturb(Some(stream), "a host function", Some(Omission::HostFunctions))?;
-        // SAFETY: the caller's contract.
-        self.queued(stream, unsafe { self.below.launch_host_function(stream, function) })
+        self.queued(stream, unsafe { self.below.libraries().call_library(stream, call) })
     }
 }

@@ -97,6 +97,7 @@ mod marks;
 mod mode;
 mod next;
 mod objects;
+mod observer;
 mod outside;
 mod pass;
 mod report;

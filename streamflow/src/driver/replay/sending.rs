@@ -104,7 +104,7 @@ impl State {
             }
             Work::Recycle(range) => {
                 // SAFETY: as above.
-                let sent = unsafe { below.recycle(stream, range) };
+                let sent = unsafe { below.observer().recycle(stream, range) };
                 (sent, "memory that is used again".into())
             }
             Work::Record(event, _) => {

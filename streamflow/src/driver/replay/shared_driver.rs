@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::driver::{Driver, Layer, LibraryCalls};
+use crate::driver::{Driver, Layer};
 
 /// A driver that others hold, too.
 #[derive(Debug, Clone)]
@@ -12,9 +12,5 @@ pub struct SharedDriver(pub(super) Arc<dyn Driver>);
 unsafe impl Layer for SharedDriver {
     fn below(&self) -> &dyn Driver {
         &*self.0
-    }
-
-    fn library_calls(&self) -> LibraryCalls {
-        self.0.library_calls()
     }
 }

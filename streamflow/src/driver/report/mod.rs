@@ -178,7 +178,7 @@ impl RaceReports {
     }
 }
 
-/// How many races a reader has seen, for [`Driver::races_since`](super::Driver::races_since), which returns the
+/// How many races a reader has seen, for [`Observer::races_since`](super::Observer::races_since), which returns the
 /// new ones. By default none.
 #[derive(Debug, Clone, Default)]
 pub struct RaceMark {

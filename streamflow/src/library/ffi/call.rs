@@ -92,7 +92,7 @@ impl<'a> Call<'a> {
         library: &'static str,
         function: &'static str,
     ) -> Self {
-        Self::needed(stream.timeline().driver().library_calls(), library, function)
+        Self::needed(stream.timeline().driver().libraries().library_calls(), library, function)
     }
 
     #[inline(always)]
@@ -204,7 +204,7 @@ impl<'a> Call<'a> {
             stream.table().tell(&Note::At(location));
             // SAFETY: the stream is alive. The caller vouches for the device's body. The host body touches what its
             // operands give it: the claimed memory, which is freed only after the uses that are noted.
-            Ok(unsafe { timeline.driver().call_library(timeline.raw(), &call) }?)
+            Ok(unsafe { timeline.driver().libraries().call_library(timeline.raw(), &call) }?)
         })
     }
 

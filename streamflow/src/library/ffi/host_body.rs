@@ -63,7 +63,7 @@ impl<'a> Operands<'a> {
             return &[];
         }
         // SAFETY: the claim was made of this many bytes at this address, as `claim` checks; any bytes are elements. The
-        // memory is allocated, and no other code touches it during the call (`Driver::call_library`). No claim of a written
+        // memory is allocated, and no other code touches it during the call (`Libraries::call_library`). No claim of a written
         // slice has a byte of it (`check_apart`), and views have elements of their own, without a slice.
         unsafe { slice::from_raw_parts(ptr::with_exposed_provenance(address), len) }
     }

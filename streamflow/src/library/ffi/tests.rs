@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use super::call::{self, Call};
 use crate::driver::host::HostDriver;
 use crate::driver::{
-    CopyKind, CopyOp, DeviceId, Driver, DriverResult, Layer, LibraryCall, LibraryCalls,
+    CopyKind, CopyOp, DeviceId, Driver, DriverResult, Layer, Libraries, LibraryCall, LibraryCalls,
     MemoryRange, RawStream,
 };
 use crate::error::Result;
@@ -26,7 +26,7 @@ struct CallsFunctions {
     bound: AtomicU32,
 }
 
-// SAFETY: all calls are forwarded but those of a library, whose function copies by a call of the driver below.
+// SAFETY: all calls are forwarded.
 unsafe impl Layer for CallsFunctions {
     fn below(&self) -> &dyn Driver {
         &self.below
@@ -37,6 +37,13 @@ unsafe impl Layer for CallsFunctions {
         self.below.bind(device)
     }
 
+    fn libraries(&self) -> &dyn Libraries {
+        self
+    }
+}
+
+// SAFETY: the function of a library copies by a call of the driver below.
+unsafe impl Libraries for CallsFunctions {
     fn library_calls(&self) -> LibraryCalls {
         LibraryCalls::Body
     }

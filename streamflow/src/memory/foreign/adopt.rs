@@ -118,7 +118,7 @@ impl MemoryPool {
         if range.bytes > 0 {
             // SAFETY: the caller of `ForeignMemory::new` vouches for the memory until its owner is dropped, which comes
             // after `return_foreign`, or else after this function has failed.
-            unsafe { table.driver().adopt(self.device(), range) }?;
+            unsafe { table.driver().observer().adopt(self.device(), range) }?;
         }
         let mut pooled = PooledBlock::foreign(block, self);
         // From here on, dropping the block gives the memory back.

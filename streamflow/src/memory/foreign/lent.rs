@@ -74,7 +74,7 @@ impl Returner {
     pub(crate) fn give_back(self) {
         // SAFETY: the memory keeps its pool alive, and the pool is not used once another thread can see the memory.
         let pool = unsafe { self.pool.as_ref() };
-        if pool.table.driver().works_alone() {
+        if pool.table.driver().observer().works_alone() {
             return reaper::add(self.entry);
         }
         if let Err(closed) = pool.border.lent.add(self.entry) {

@@ -121,7 +121,7 @@ fn disown(pool: &MemoryPool, block: &PooledBlock<MemoryPool>) -> Result<()> {
     }
     // SAFETY: the timeline owns its stream; the block was adopted, and is being dropped; the stream, or else the host,
     // has waited for its uses.
-    Ok(unsafe { pool.table.driver().disown(pool.reclaim.raw(), block.range()) }?)
+    Ok(unsafe { pool.table.driver().observer().disown(pool.reclaim.raw(), block.range()) }?)
 }
 
 unsafe extern "C" fn ready(data: *mut c_void) {
@@ -135,7 +135,8 @@ impl MemoryPool {
     /// Waits for the functions that give memory back, on a driver that executes work in calls alone.
     pub(in crate::memory) fn finish_returning(&self) {
         let driver = self.table.driver();
-        let is_needed = self.border.returning.load(Ordering::Acquire) > 0 && !driver.works_alone();
+        let is_needed =
+            self.border.returning.load(Ordering::Acquire) > 0 && !driver.observer().works_alone();
         if is_needed && driver.sticky_error().is_none() {
             let done = self.reclaim.bind().and_then(|()| self.reclaim.synchronize(&self.table));
             report_in_drop("giving memory back", done);

@@ -32,7 +32,7 @@ fn executes_late(release: impl Fn(&Platform, &Allocator, &CudaStream)) -> bool {
     // So that it does not execute at once.
     let held = crate::lock::hold();
     // SAFETY: a live stream, and a body without memory.
-    unsafe { driver.call_library(stream.timeline().raw(), &call) }.unwrap();
+    unsafe { driver.libraries().call_library(stream.timeline().raw(), &call) }.unwrap();
     drop(held);
     release(&platform, &allocator, &stream);
     told.try_recv() == Ok(false)

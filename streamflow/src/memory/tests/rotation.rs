@@ -24,7 +24,7 @@ impl Ticks {
     /// Calls a function in the next tick.
     fn next<R>(&mut self, hook: impl FnOnce(&Bench, u64) -> R) -> R {
         let driver = self.bench.platform.driver().clone();
-        let replays = driver.replays().unwrap();
+        let replays = driver.observer().replays().unwrap();
         replays.begin(&mut self.run);
         replays.at(0, self.tick);
         let done = hook(&self.bench, self.tick);

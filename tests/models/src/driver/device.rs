@@ -8,9 +8,9 @@ use loom::thread::{self, ThreadId};
 
 use super::{
     Access, AccessMode, CopyKind, CopyOp, Coscheduling, DeviceId, DeviceInfo, Driver, DriverError,
-    DriverResult, GreenContext, HostFunction, Image, KernelSource, Launch, Layer, LibraryCall,
-    LoadedKernel, MemoryRange, MemorySource, Note, RawEvent, RawModule, RawStream, SmSizes, Sticky,
-    StreamOptions,
+    DriverResult, GreenContext, HostFunction, Image, KernelSource, Launch, Layer, Libraries,
+    LibraryCall, LoadedKernel, MemoryRange, MemorySource, Note, Observer, RawEvent, RawModule,
+    RawStream, SmSizes, Sticky, StreamOptions,
 };
 use crate::explore::{Observed, plain};
 use crate::sync::Mutex;
@@ -503,36 +503,8 @@ unsafe impl Driver for Device {
         Ok(())
     }
 
-    unsafe fn recycle(&self, stream: RawStream, range: MemoryRange) -> DriverResult<()> {
-        self.called();
-        let before = self.queue(stream);
-        self.access(slot(stream), &before, range, AccessMode::Write);
-        Ok(())
-    }
-
     fn trim(&self, _: DeviceId, _: u64) -> DriverResult<()> {
         self.called();
-        Ok(())
-    }
-
-    unsafe fn adopt(&self, _: DeviceId, range: MemoryRange) -> DriverResult<()> {
-        self.called();
-        let block = Block { range, uses: Vec::new(), freed: None, host: None };
-        self.memory.get().blocks.push(block);
-        Ok(())
-    }
-
-    unsafe fn disown(&self, stream: RawStream, range: MemoryRange) -> DriverResult<()> {
-        self.called();
-        let before = *self.queues[slot(stream)].lock().unwrap();
-        let mut memory = self.memory.get();
-        let Some(block) = memory.blocks.iter_mut().rev().find(|it| it.range == range) else {
-            unreachable!("it was adopted");
-        };
-        if block.uses.iter().any(|(.., of, work)| before[*of] < *work) {
-            self.report("memory is disowned before its last use");
-        }
-        block.freed = Some((slot(stream), before[slot(stream)]));
         Ok(())
     }
 
@@ -596,10 +568,6 @@ unsafe impl Driver for Device {
         Ok(())
     }
 
-    unsafe fn call_library(&self, _: RawStream, _: &LibraryCall<'_>) -> DriverResult<()> {
-        unreachable!("no model needs it")
-    }
-
     unsafe fn launch_host_function(
         &self,
         stream: RawStream,
@@ -608,6 +576,55 @@ unsafe impl Driver for Device {
         self.called();
         let before = self.queue(stream);
         plain(&self.functions).push((before, function));
+        Ok(())
+    }
+
+    fn libraries(&self) -> &dyn Libraries {
+        self
+    }
+
+    fn observer(&self) -> &dyn Observer {
+        self
+    }
+}
+
+// SAFETY: nothing is called.
+unsafe impl Libraries for Device {
+    unsafe fn call_library(&self, _: RawStream, _: &LibraryCall<'_>) -> DriverResult<()> {
+        unreachable!("no model needs it")
+    }
+}
+
+impl Observer for Device {
+    fn next(&self) -> Option<&dyn Observer> {
+        None
+    }
+
+    unsafe fn recycle(&self, stream: RawStream, range: MemoryRange) -> DriverResult<()> {
+        self.called();
+        let before = self.queue(stream);
+        self.access(slot(stream), &before, range, AccessMode::Write);
+        Ok(())
+    }
+
+    unsafe fn adopt(&self, _: DeviceId, range: MemoryRange) -> DriverResult<()> {
+        self.called();
+        let block = Block { range, uses: Vec::new(), freed: None, host: None };
+        self.memory.get().blocks.push(block);
+        Ok(())
+    }
+
+    unsafe fn disown(&self, stream: RawStream, range: MemoryRange) -> DriverResult<()> {
+        self.called();
+        let before = *self.queues[slot(stream)].lock().unwrap();
+        let mut memory = self.memory.get();
+        let Some(block) = memory.blocks.iter_mut().rev().find(|it| it.range == range) else {
+            unreachable!("it was adopted");
+        };
+        if block.uses.iter().any(|(.., of, work)| before[*of] < *work) {
+            self.report("memory is disowned before its last use");
+        }
+        block.freed = Some((slot(stream), before[slot(stream)]));
         Ok(())
     }
 
@@ -669,13 +686,20 @@ unsafe impl Layer for Idle {
         Ok(())
     }
 
-    unsafe fn call_library(&self, _: RawStream, _: &LibraryCall<'_>) -> DriverResult<()> {
-        Ok(())
-    }
-
     unsafe fn launch_host_function(&self, _: RawStream, it: HostFunction) -> DriverResult<()> {
         // SAFETY: the caller vouched for it; this is the one call.
         unsafe { (it.call)(it.data) };
+        Ok(())
+    }
+
+    fn libraries(&self) -> &dyn Libraries {
+        self
+    }
+}
+
+// SAFETY: as for `Device`; nothing is executed.
+unsafe impl Libraries for Idle {
+    unsafe fn call_library(&self, _: RawStream, _: &LibraryCall<'_>) -> DriverResult<()> {
         Ok(())
     }
 }

@@ -18,6 +18,8 @@ mod handle;
 mod kernel;
 #[path = "../../../../streamflow/src/driver/layer.rs"]
 mod layer;
+#[path = "../../../../streamflow/src/driver/libraries.rs"]
+mod libraries;
 #[path = "../../../../streamflow/src/driver/library.rs"]
 mod library;
 #[path = "../../../../streamflow/src/driver/listeners.rs"]
@@ -26,6 +28,8 @@ mod listeners;
 mod memory_source;
 #[path = "../../../../streamflow/src/driver/note.rs"]
 mod note;
+#[path = "../../../../streamflow/src/driver/observer.rs"]
+mod observer;
 #[path = "../../../../streamflow/src/driver/owned.rs"]
 mod owned;
 #[path = "../../../../streamflow/src/driver/race/mod.rs"]
@@ -74,10 +78,12 @@ pub(crate) use kernel::{
     LoadedKernel, MAX_PARAMS, Param, Plain, RowsAt, Target,
 };
 pub(crate) use layer::Layer;
+pub(crate) use libraries::Libraries;
 pub(crate) use library::{LibraryCall, LibraryCalls, LibraryError};
 pub(crate) use listeners::Listeners;
 pub(crate) use memory_source::MemorySource;
 pub(crate) use note::{Direction, Note, SourceLocation, tell};
+pub(crate) use observer::Observer;
 pub(crate) use owned::{Event, OwnedEvent, OwnedEvents, OwnedPinned, OwnedStream};
 pub(crate) use report::{RaceMark, RaceReports};
 pub(crate) use rows::{CopyRows, RowLevel, Rows};

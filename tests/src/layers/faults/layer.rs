@@ -3,8 +3,8 @@
 use streamflow::driver::graph::GraphNode;
 use streamflow::driver::{
     CopyKind, CopyOp, Coscheduling, DeviceId, Driver, DriverResult, GreenContext, HostFunction,
-    Image, KernelSource, Launch, Layer, LibraryCall, LoadedKernel, MemoryRange, MemorySource, Note,
-    RawEvent, RawGraph, RawModule, RawStream, Sticky, StreamOptions,
+    Image, KernelSource, Launch, Layer, Libraries, LibraryCall, LoadedKernel, MemoryRange,
+    MemorySource, Note, Observer, RawEvent, RawGraph, RawModule, RawStream, Sticky, StreamOptions,
 };
 
 use super::injector::{About, Verdict};
@@ -94,16 +94,6 @@ macro_rules! below {
 unsafe impl Layer for Injector {
     fn below(&self) -> &dyn Driver {
         &*self.below
-    }
-
-    fn watches(&self) -> bool {
-        self.is_watching()
-    }
-
-    unsafe fn tell(&self, note: &Note<'_>) {
-        self.follow(note);
-        // SAFETY: the caller's contract.
-        unsafe { self.below.tell(note) };
     }
 
     fn sticky_error(&self) -> Option<Sticky> {
@@ -207,10 +197,6 @@ unsafe impl Layer for Injector {
         )
     }
 
-    unsafe fn recycle(&self, stream: RawStream, range: MemoryRange) -> DriverResult<()> {
-        self.submit("recycle", stream.device(), below!(|driver| driver.recycle(stream, range)))
-    }
-
     fn trim(&self, device: DeviceId, keep: u64) -> DriverResult<()> {
         self.submit("trim", device, |driver| driver.trim(device, keep))
     }
@@ -269,11 +255,6 @@ unsafe impl Layer for Injector {
         self.submit("launch", stream.device(), below!(|driver| driver.launch(stream, launch)))
     }
 
-    unsafe fn call_library(&self, stream: RawStream, call: &LibraryCall<'_>) -> DriverResult<()> {
-        let make = below!(|driver| driver.call_library(stream, call));
-        self.submit("call_library", stream.device(), make)
-    }
-
     unsafe fn launch_host_function(
         &self,
         stream: RawStream,
@@ -313,6 +294,46 @@ unsafe impl Layer for Injector {
             graph.device(),
             below!(|driver| driver.destroy_graph(graph)),
             |ledger| ledger.remove_graph(graph),
+        )
+    }
+
+    fn libraries(&self) -> &dyn Libraries {
+        self
+    }
+
+    fn observer(&self) -> &dyn Observer {
+        self
+    }
+}
+
+// SAFETY: as for the driver's calls.
+unsafe impl Libraries for Injector {
+    unsafe fn call_library(&self, stream: RawStream, call: &LibraryCall<'_>) -> DriverResult<()> {
+        let make = below!(|driver| driver.libraries().call_library(stream, call));
+        self.submit("call_library", stream.device(), make)
+    }
+}
+
+impl Observer for Injector {
+    fn next(&self) -> Option<&dyn Observer> {
+        Some(self.below.observer())
+    }
+
+    fn watches(&self) -> bool {
+        self.is_watching()
+    }
+
+    unsafe fn tell(&self, note: &Note<'_>) {
+        self.follow(note);
+        // SAFETY: the caller's contract.
+        unsafe { self.below.observer().tell(note) };
+    }
+
+    unsafe fn recycle(&self, stream: RawStream, range: MemoryRange) -> DriverResult<()> {
+        self.submit(
+            "recycle",
+            stream.device(),
+            below!(|driver| driver.observer().recycle(stream, range)),
         )
     }
 }

@@ -105,7 +105,7 @@ impl Flags {
             std::ptr::write_bytes(at::<u8>(reserve.address), POISON, RESERVE as usize);
         }
         let own = below.create_stream(device, StreamOptions::default())?;
-        let waits = below.works_alone().then(|| load(below, device)).transpose()?;
+        let waits = below.observer().works_alone().then(|| load(below, device)).transpose()?;
         let reserved = AtomicUsize::new(0);
         let flags = Self { device, memory, waits, own, reserve, reserved, freed: Mutex::default() };
         // The first launch may load code, for which CUDA waits for kernels.

@@ -2,8 +2,8 @@
 
 use streamflow::driver::{
     Code, CopyOp, DeviceId, Driver, DriverResult, HostFunction, Image, KernelSource, Launch, Layer,
-    LibraryCall, LoadedKernel, MemoryRange, MemorySource, RawEvent, RawModule, RawStream,
-    StreamFlags, StreamOptions, Target,
+    Libraries, LibraryCall, LoadedKernel, MemoryRange, MemorySource, Observer, RawEvent, RawModule,
+    RawStream, StreamFlags, StreamOptions, Target,
 };
 
 use super::flags::POISON;
@@ -104,7 +104,10 @@ unsafe impl Layer for Gates {
         )?;
         // Memory of a device has what the program before left there. A race checker would not see that the host has waited
         // for such memory.
-        if source == MemorySource::Unused && self.below.works_alone() && !self.below.watches() {
+        if source == MemorySource::Unused
+            && self.below.observer().works_alone()
+            && !self.below.observer().watches()
+        {
             self.flags(stream.device()).poison(&*self.below, range)?;
         }
         Ok(range)
@@ -112,15 +115,6 @@ unsafe impl Layer for Gates {
 
     unsafe fn free(&self, stream: RawStream, range: MemoryRange) -> DriverResult<()> {
         self.call("free", None, |below| pass!([unsafe] below.free(stream, range)))
-    }
-
-    unsafe fn recycle(&self, stream: RawStream, range: MemoryRange) -> DriverResult<()> {
-        let on = Some(Point::Stream(stream));
-        self.call("recycle", on, |below| pass!([unsafe] below.recycle(stream, range)))?;
-        if !self.below.works_alone() || range.bytes == 0 {
-            return Ok(());
-        }
-        self.queue("fill", stream, |below| pass!([unsafe] below.fill(stream, range, POISON)))
     }
 
     unsafe fn wait_for_device(&self, stream: RawStream) -> DriverResult<()> {
@@ -184,7 +178,7 @@ unsafe impl Layer for Gates {
         let name = format!("{} {}", source.name, source.entry);
         match source.code {
             // The simulator's body.
-            _ if !self.below.works_alone() => {
+            _ if !self.below.observer().works_alone() => {
                 pass!([unsafe] self.below.load_kernel(device, source))
             }
             Code::Image(make) => {
@@ -212,10 +206,6 @@ unsafe impl Layer for Gates {
         self.queue("launch", stream, |below| pass!([unsafe] below.launch(stream, launch)))
     }
 
-    unsafe fn call_library(&self, stream: RawStream, call: &LibraryCall<'_>) -> DriverResult<()> {
-        self.queue(call.function, stream, |below| pass!([unsafe] below.call_library(stream, call)))
-    }
-
     unsafe fn launch_host_function(
         &self,
         stream: RawStream,
@@ -232,5 +222,39 @@ unsafe impl Layer for Gates {
             self.open_for(Point::Stream(stream));
         }
         Ok(())
+    }
+
+    fn libraries(&self) -> &dyn Libraries {
+        self
+    }
+
+    fn observer(&self) -> &dyn Observer {
+        self
+    }
+}
+
+// SAFETY: as for the driver's calls.
+unsafe impl Libraries for Gates {
+    unsafe fn call_library(&self, stream: RawStream, call: &LibraryCall<'_>) -> DriverResult<()> {
+        self.queue(
+            call.function,
+            stream,
+            |below| pass!([unsafe] below.libraries().call_library(stream, call)),
+        )
+    }
+}
+
+impl Observer for Gates {
+    fn next(&self) -> Option<&dyn Observer> {
+        Some(self.below.observer())
+    }
+
+    unsafe fn recycle(&self, stream: RawStream, range: MemoryRange) -> DriverResult<()> {
+        let on = Some(Point::Stream(stream));
+        self.call("recycle", on, |below| pass!([unsafe] below.observer().recycle(stream, range)))?;
+        if !self.below.observer().works_alone() || range.bytes == 0 {
+            return Ok(());
+        }
+        self.queue("fill", stream, |below| pass!([unsafe] below.fill(stream, range, POISON)))
     }
 }

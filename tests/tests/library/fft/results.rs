@@ -206,7 +206,7 @@ where
     const N: usize = 1 << 16;
     let waves = [(0, 0.25), (1, 0.5), (77, 0.125), (40_000, 1.0), (N - 1, 0.75)];
     // The host would transform for each seed.
-    if platform.driver().seed().is_some_and(|seed| seed > 1) {
+    if platform.driver().observer().seed().is_some_and(|seed| seed > 1) {
         return Ok(());
     }
     within(platform, move |cx| {

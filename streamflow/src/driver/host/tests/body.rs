@@ -73,7 +73,7 @@ fn a_call_from_a_kernel_body_is_refused_and_names_the_kernel() {
                 refused("synchronize_event", driver.synchronize_event(event));
                 refused("allocate", driver.allocate(stream, 4, MemorySource::Unused).map(drop));
                 refused("free", driver.free(stream, buffer));
-                refused("recycle", driver.recycle(stream, buffer));
+                refused("recycle", driver.observer().recycle(stream, buffer));
                 refused("copy", driver.copy(stream, &copy));
                 refused("fill", driver.fill(stream, buffer, 0));
                 refused("load_module", driver.load_module(DEVICE, "", &image).map(drop));

@@ -51,7 +51,7 @@ fn calls_on(
             ("free", freed),
             ("record_event", driver.record_event(event, stream)),
             ("wait_event", driver.wait_event(stream, event)),
-            ("recycle", driver.recycle(stream, memory)),
+            ("recycle", driver.observer().recycle(stream, memory)),
             ("copy", driver.copy(stream, &copy)),
             ("fill", driver.fill(stream, memory, 1)),
             ("launch", launch(driver, stream, bench.set, &params)),

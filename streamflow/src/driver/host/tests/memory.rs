@@ -22,7 +22,7 @@ fn memory_is_poisoned_in_stream_order() {
     bench.wait(stream);
     assert_eq!(bench.peek(data), poisoned(POISON_ALLOCATED));
     bench.set(stream, data, 1);
-    unsafe { bench.driver.recycle(stream, data).unwrap() };
+    unsafe { bench.driver.observer().recycle(stream, data).unwrap() };
     bench.set(stream, data, 2);
     unsafe { bench.driver.free(stream, data).unwrap() };
     assert_eq!(bench.peek(data), poisoned(POISON_ALLOCATED), "all of it is queued");
@@ -45,7 +45,7 @@ fn poison_of_any_range_stays_within_it() {
     for (start, length) in [(0, 1), (1, 1), (3, 2), (7, 9), (5, 40), (8, 16), (9, 0), (1, 255)] {
         unsafe { bench.driver.fill(stream, data, 0).unwrap() };
         let range = MemoryRange { address: data.address + start, bytes: length };
-        unsafe { bench.driver.recycle(stream, range).unwrap() };
+        unsafe { bench.driver.observer().recycle(stream, range).unwrap() };
         for (at, byte) in bytes().iter().enumerate() {
             let inside = (start..start + length).contains(&(at as u64));
             let expected = if inside { POISON_ALLOCATED.to_le_bytes()[at % 2] } else { 0 };
@@ -186,16 +186,16 @@ fn adopted_host_memory_counts_as_memory_of_the_device() {
     let fill = |range| unsafe { bench.driver.fill(stream, range, 1) };
     assert!(fill(whole).is_err(), "it is ordinary host memory");
     unsafe {
-        bench.driver.adopt(DEVICE, whole).unwrap();
-        bench.driver.adopt(DEVICE, half).unwrap();
+        bench.driver.observer().adopt(DEVICE, whole).unwrap();
+        bench.driver.observer().adopt(DEVICE, half).unwrap();
     }
     assert!(fill(whole).is_ok() && fill(half).is_ok() && fill(beyond).is_err());
     bench.set(other, whole, 7);
-    unsafe { bench.driver.disown(stream, whole).unwrap() };
+    unsafe { bench.driver.observer().disown(stream, whole).unwrap() };
     assert!(fill(whole).is_err() && fill(half).is_ok());
     unsafe {
-        assert!(bench.driver.disown(stream, whole).is_err(), "it is disowned already");
-        bench.driver.disown(stream, half).unwrap();
+        assert!(bench.driver.observer().disown(stream, whole).is_err(), "it is disowned already");
+        bench.driver.observer().disown(stream, half).unwrap();
     }
     assert!(fill(half).is_err());
 }

@@ -117,7 +117,7 @@ fn a_held_back_call_that_fails_is_the_last_one() {
                 world.try_launch(world.mix, 0, 0, 0, 5),
                 world.try_launch(world.mix, 1, 1, 0, 1),
                 driver.fill(stream, range, 0),
-                driver.recycle(stream, range),
+                driver.observer().recycle(stream, range),
                 driver.record_event(event, stream),
                 driver.wait_event(stream, event),
                 driver.query_event(event).map(drop),

@@ -39,11 +39,11 @@ const ADOPTED: Memory = Memory {
     make: |world| {
         let range = MemoryRange { address: world.other_code.0, bytes: 8 };
         // SAFETY: it lives as long as the process.
-        unsafe { world.driver.adopt(DEVICE, range) }.unwrap();
+        unsafe { world.driver.observer().adopt(DEVICE, range) }.unwrap();
         range
     },
     // SAFETY: as above.
-    give_back: |world, range| unsafe { world.driver.disown(world.streams[2], range) },
+    give_back: |world, range| unsafe { world.driver.observer().disown(world.streams[2], range) },
 };
 
 /// Computes a number on stream 0, and copies it.

@@ -28,7 +28,7 @@ fn a_wait_of_a_stream_that_other_code_got_is_sent() {
         waits_beside(&mut world);
         let stream = world.streams[1];
         // SAFETY: a live stream.
-        unsafe { world.driver.hand_out(stream) };
+        unsafe { world.driver.observer().hand_out(stream) };
         let before = world.now(2);
         world.mix(2, 2, 2, 7);
         world.record(2, 2);
@@ -69,7 +69,7 @@ fn a_pass_whose_stream_another_thread_hands_out_makes_no_graph() {
     world.pass(|world| {
         two_kernels(world);
         // SAFETY: a live stream.
-        let hands_out = || unsafe { world.driver.hand_out(world.streams[0]) };
+        let hands_out = || unsafe { world.driver.observer().hand_out(world.streams[0]) };
         thread::scope(|scope| scope.spawn(hands_out).join().unwrap());
     });
     (0..3).for_each(|_| world.pass(two_kernels));

@@ -32,7 +32,7 @@ fn a_call_that_is_made_under_a_lock_executes_no_body() {
                 unchanged("record_event");
                 driver.wait_event(stream, event).unwrap();
                 unchanged("wait_event");
-                driver.hand_out(stream);
+                driver.observer().hand_out(stream);
                 unchanged("hand_out");
                 driver.destroy_event(timing).unwrap();
                 unchanged("destroy_event");

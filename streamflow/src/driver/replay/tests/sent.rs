@@ -132,7 +132,7 @@ fn a_handle_that_another_thread_takes_before_the_first_call_ends_replay() {
             world.pass(|world| {
                 let (driver, stream) = (world.driver.clone(), world.streams[0]);
                 // SAFETY: the stream is live.
-                let other = thread::spawn(move || unsafe { driver.hand_out(stream) });
+                let other = thread::spawn(move || unsafe { driver.observer().hand_out(stream) });
                 other.join().unwrap();
                 two(world, 5);
             });
@@ -222,7 +222,7 @@ fn calls_are_sent_before_a_library_s() {
                 device: &|_| Ok(()),
             };
             // SAFETY: a live stream, and memory that lives as long as the driver.
-            unsafe { world.driver.call_library(world.streams[0], &call) }.unwrap();
+            unsafe { world.driver.libraries().call_library(world.streams[0], &call) }.unwrap();
         });
         world.finish(0);
         let report = world.report().to_string();

@@ -47,7 +47,7 @@ fn a_pass_is_held_back_while_another_thread_has_work_of_its_own() {
                 // SAFETY: a live stream, and memory that lives long enough.
                 unsafe {
                     driver.fill(stream, range, 1).unwrap();
-                    driver.recycle(stream, range).unwrap();
+                    driver.observer().recycle(stream, range).unwrap();
                     let own = driver.allocate(stream, 8, MemorySource::Unused).unwrap();
                     driver.free(stream, own).unwrap();
                     while !driver.query_stream(stream).unwrap() {}

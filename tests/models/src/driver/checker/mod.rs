@@ -108,11 +108,11 @@ impl Checked {
 
     fn tell(&self, note: &Note<'_>) {
         // SAFETY: a model may tell what is not true.
-        unsafe { Driver::tell(&*self.driver, note) };
+        unsafe { Driver::observer(&*self.driver).tell(note) };
     }
 
     fn take(&self) -> RaceReports {
-        Driver::take_races(&*self.driver)
+        Driver::observer(&*self.driver).take_races()
     }
 
     /// Whatever was wrong in this interleaving is reported.

@@ -204,13 +204,13 @@ pub(crate) fn two_readers_of_one_race() {
         let driver = checked.driver.clone();
         let reader = thread::spawn(move || {
             let mut mark = RaceMark::default();
-            let first = Driver::races_since(&*driver, &mut mark).races.len();
+            let first = Driver::observer(&*driver).races_since(&mut mark).races.len();
             (first, mark)
         });
         checked.write(b, memory);
         let taken = checked.take().races.len();
         let (first, mut mark) = reader.join().unwrap();
-        let marked = first + Driver::races_since(&*checked.driver, &mut mark).races.len();
+        let marked = first + Driver::observer(&*checked.driver).races_since(&mut mark).races.len();
         assert_eq!((taken, marked), (1, 1), "a reader takes a race from another one");
     });
 }

@@ -59,7 +59,7 @@ fn the_error_of_a_host_body_is_one_of_its_device_and_of_no_call_under_a_lock() {
     // The body fails after the call.
     call(&bench, stream, &[], Box::new(|| Err("no convergence".into()))).unwrap();
     drop(held);
-    bench.driver.catch_up();
+    bench.driver.observer().catch_up();
     bench.wait(other);
     let fill = || unsafe { bench.driver.fill(stream, data, 1) };
     let held = crate::lock::hold();

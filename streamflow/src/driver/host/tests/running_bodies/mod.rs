@@ -33,7 +33,7 @@ fn call(
         host: &host,
         device: &|_| Ok(()),
     };
-    unsafe { bench.driver.call_library(stream, &call) }
+    unsafe { bench.driver.libraries().call_library(stream, &call) }
 }
 
 /// A body that signals when it runs, and ends after a message.

@@ -33,7 +33,7 @@ fn no_body_executes_under_a_lock_of_the_caller() {
         }
         assert_eq!(count.load(Ordering::Relaxed), 0);
         drop(held);
-        bench.driver.catch_up();
+        bench.driver.observer().catch_up();
         if matches!(policy, Policy::Eager) {
             assert_eq!(count.load(Ordering::Relaxed), 2000, "the policy executes all at once");
         }

@@ -54,7 +54,7 @@ fn a_copy_waits_for_a_body_that_touches_its_memory() {
 
 #[test]
 fn a_recycle_and_a_free_wait_for_a_body_that_touches_their_memory() {
-    waits(|bench, other, data| unsafe { bench.driver.recycle(other, data) }.unwrap());
+    waits(|bench, other, data| unsafe { bench.driver.observer().recycle(other, data) }.unwrap());
     waits(|bench, other, data| unsafe { bench.driver.free(other, data) }.unwrap());
 }
 

@@ -1,0 +1,314 @@
+//! Observers: what is told of a program beside the calls of its driver, and the reports that come back.
+//!
+//! [`Driver`] has CUDA's calls and no others. Some of a program's facts are in no call: which operator makes a call, that
+//! the host reads memory, that memory passes to a new owner without a free, that a pass over a graph begins. The modules
+//! that own these facts tell them to the [observer](Driver::observer) of the driver. The memory pools tell about memory, the
+//! streams about handles, the scheduler about passes.
+//!
+//! The race checker, the driver that replays, the recorder and the simulator are observers. Each tells the [next](Observer::next)
+//! one what it is told. A layer that is no observer has no part in this: its [`observer`](Driver::observer) is that of the driver
+//! below.
+
+use super::replay::Replays;
+use super::report::{RaceMark, RaceReports};
+use super::{DeviceId, DriverResult, MemoryRange, Note, RawStream};
+
+#[cfg(doc)]
+use super::Driver;
+
+/// Is told what the calls of a driver don't show, and reports what it has found. See the [module](self).
+///
+/// Each method passes its fact to the [next](Self::next) observer, and returns its answer. Without a next one, facts are
+/// dropped, and there is nothing to report. An observer that overrides a method tells the next one, too.
+///
+/// The methods that may fail are those that an observer executes in the order of a stream, as the simulator does.
+pub trait Observer: Send + Sync {
+    /// The observer of the driver below; `None` for a driver that wraps no other one.
+    fn next(&self) -> Option<&dyn Observer>;
+
+    /// `range` passes to a new owner on `stream` without a call to [`free`](Driver::free) and
+    /// [`allocate`](Driver::allocate).
+    ///
+    /// The simulator overwrites the range with poison in stream order, and the race checker counts that as a write. CUDA's
+    /// driver refuses it after a sticky error.
+    ///
+    /// # Safety
+    /// `stream` is live, `range` is allocated, and no work reads the content from before this call any more.
+    unsafe fn recycle(&self, stream: RawStream, range: MemoryRange) -> DriverResult<()> {
+        match self.next() {
+            // SAFETY: the caller keeps the same contract.
+            Some(next) => unsafe { next.recycle(stream, range) },
+            None => Ok(()),
+        }
+    }
+
+    /// Work may use `range` from now on: memory of other code, which the device can access.
+    ///
+    /// The simulator accepts the memory from then on as that of the device, and the race checker checks its uses. CUDA's
+    /// driver refuses it after a sticky error.
+    ///
+    /// # Safety
+    /// The memory is initialised, and is not freed before it is [disowned](Self::disown) and the work that was queued
+    /// before that has executed.
+    unsafe fn adopt(&self, device: DeviceId, range: MemoryRange) -> DriverResult<()> {
+        match self.next() {
+            // SAFETY: the caller keeps the same contract.
+            Some(next) => unsafe { next.adopt(device, range) },
+            None => Ok(()),
+        }
+    }
+
+    /// No work that is queued after this call uses memory that was [adopted](Self::adopt). `stream` is on the memory's
+    /// device.
+    ///
+    /// The race checker counts it as a free.
+    ///
+    /// # Safety
+    /// `stream` is live, and `range` was adopted and is disowned once. Every use of it is complete, or ordered before
+    /// this point of `stream`.
+    unsafe fn disown(&self, stream: RawStream, range: MemoryRange) -> DriverResult<()> {
+        match self.next() {
+            // SAFETY: the caller keeps the same contract.
+            Some(next) => unsafe { next.disown(stream, range) },
+            None => Ok(()),
+        }
+    }
+
+    /// Other code gets the handle of `stream`, and may queue work there without a call of this driver. What was held back for
+    /// the stream is queued before this returns, and from then on nothing is held back.
+    ///
+    /// # Safety
+    /// `stream` is live.
+    unsafe fn hand_out(&self, stream: RawStream) {
+        if let Some(next) = self.next() {
+            // SAFETY: the caller keeps the same contract.
+            unsafe { next.hand_out(stream) };
+        }
+    }
+
+    /// The caller of earlier calls has released its locks. A simulator executes bodies on the threads that call it, but not
+    /// under a lock of this library; what it has put off for that reason executes now.
+    fn catch_up(&self) {
+        if let Some(next) = self.next() {
+            next.catch_up();
+        }
+    }
+
+    /// The part that [replays](super::replay) passes, to which a scheduler tells their begin and their end; `None` if there
+    /// is none.
+    #[doc(hidden)]
+    fn replays(&self) -> Option<&dyn Replays> {
+        self.next().and_then(Observer::replays)
+    }
+
+    /// Whether there is an observer that uses [notes](Note). A platform queries this once, when it is made, and sends no
+    /// notes to a driver whose observers do not use them.
+    fn watches(&self) -> bool {
+        self.next().is_some_and(Observer::watches)
+    }
+
+    /// A note: which operator makes the calls of this thread, and what the host touches itself.
+    ///
+    /// # Safety
+    /// The note is true. A [race checker](super::race) relies on it, and a program may rely on a checker that reports
+    /// nothing.
+    ///
+    /// So no safe code can silence a checker, as it could by a false note that a stream is complete:
+    /// ```compile_fail,E0133
+    /// # use streamflow::driver::{Note, RawStream};
+    /// # use streamflow::Platform;
+    /// fn silence(platform: &Platform, stream: RawStream) {
+    ///     let observer = platform.driver().observer();
+    ///     observer.tell(&Note::Relies { on: stream, record: None, by: None });
+    /// }
+    /// ```
+    unsafe fn tell(&self, note: &Note<'_>) {
+        if let Some(next) = self.next() {
+            // SAFETY: the caller keeps the same contract.
+            unsafe { next.tell(note) };
+        }
+    }
+
+    /// Whether queued work goes on while the host makes no call. It does on a device; a simulator may execute work in
+    /// calls alone, so that waiting for it without calls would take for ever.
+    fn works_alone(&self) -> bool {
+        self.next().is_none_or(Observer::works_alone)
+    }
+
+    /// The seed that repeats the order in which the driver executes; `None` for a device, and where no seed chose it.
+    fn seed(&self) -> Option<u64> {
+        self.next().and_then(Observer::seed)
+    }
+
+    /// The races that were found since `mark` was made; none without a race checker. The mark moves to now. Marks
+    /// are independent of each other.
+    fn races_since(&self, mark: &mut RaceMark) -> RaceReports {
+        self.next().map(|next| next.races_since(mark)).unwrap_or_default()
+    }
+
+    /// The races that were found since any caller last called this; none without a race checker. It moves no
+    /// mark: [`races_since`](Self::races_since) returns them, too.
+    fn take_races(&self) -> RaceReports {
+        self.next().map(Observer::take_races).unwrap_or_default()
+    }
+
+    /// The mark of the last call of [`take_races`](Self::take_races): what was found since is not taken yet.
+    fn taken_races(&self) -> RaceMark {
+        self.next().map(Observer::taken_races).unwrap_or_default()
+    }
+}
+
+/// Is told nothing, and reports nothing.
+impl Observer for () {
+    fn next(&self) -> Option<&dyn Observer> {
+        None
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use std::sync::{Arc, Mutex};
+
+    use super::*;
+    use crate::driver::host::HostDriver;
+    use crate::driver::race::RaceChecker;
+    use crate::driver::replay::Replaying;
+    use crate::driver::{BlockingLaunches, Driver, Layer, MemorySource, Recorder, StreamOptions};
+
+    /// The last observer, which lists what it is told, and has an answer of its own to each question.
+    #[derive(Debug)]
+    struct Last {
+        host: HostDriver,
+        told: Arc<Mutex<Vec<&'static str>>>,
+    }
+
+    impl Last {
+        fn list(&self, fact: &'static str) {
+            self.told.lock().unwrap().push(fact);
+        }
+    }
+
+    // SAFETY: all calls are forwarded.
+    unsafe impl Layer for Last {
+        fn below(&self) -> &dyn Driver {
+            &self.host
+        }
+
+        fn observer(&self) -> &dyn Observer {
+            self
+        }
+    }
+
+    impl Observer for Last {
+        fn next(&self) -> Option<&dyn Observer> {
+            None
+        }
+
+        unsafe fn recycle(&self, _: RawStream, _: MemoryRange) -> DriverResult<()> {
+            self.list("recycle");
+            Ok(())
+        }
+
+        unsafe fn adopt(&self, _: DeviceId, _: MemoryRange) -> DriverResult<()> {
+            self.list("adopt");
+            Ok(())
+        }
+
+        unsafe fn disown(&self, _: RawStream, _: MemoryRange) -> DriverResult<()> {
+            self.list("disown");
+            Ok(())
+        }
+
+        unsafe fn hand_out(&self, _: RawStream) {
+            self.list("hand_out");
+        }
+
+        fn catch_up(&self) {
+            self.list("catch_up");
+        }
+
+        fn watches(&self) -> bool {
+            true
+        }
+
+        unsafe fn tell(&self, _: &Note<'_>) {
+            self.list("tell");
+        }
+
+        fn works_alone(&self) -> bool {
+            false
+        }
+
+        fn seed(&self) -> Option<u64> {
+            Some(7)
+        }
+
+        fn take_races(&self) -> RaceReports {
+            RaceReports { unknown: 5, ..RaceReports::default() }
+        }
+    }
+
+    /// A way to put layers over a driver.
+    type Layered = fn(Arc<dyn Driver>) -> Arc<dyn Driver>;
+
+    /// Each layer of the library alone, and all of them as a platform has them, under a recorder.
+    const LAYERS: [(&str, Layered); 5] = [
+        ("blocking", |below| Arc::new(BlockingLaunches::new(below))),
+        ("replaying", |below| Arc::new(Replaying::over(below))),
+        ("race checker", |below| Arc::new(RaceChecker::new(below))),
+        ("recorder", |below| Arc::new(Recorder::new(below))),
+        ("all", |below| {
+            let blocking = Arc::new(BlockingLaunches::new(Arc::new(Replaying::over(below))));
+            Arc::new(Recorder::new(Arc::new(RaceChecker::new(blocking))))
+        }),
+    ];
+
+    #[test]
+    fn each_fact_gets_through_all_layers_once() {
+        for (name, layered) in LAYERS {
+            let told = Arc::new(Mutex::new(Vec::new()));
+            let host = HostDriver::builder().build();
+            let driver = layered(Arc::new(Last { host, told: told.clone() }));
+            let device = DeviceId(0);
+            driver.bind(device).unwrap();
+            let stream = driver.create_stream(device, StreamOptions::default()).unwrap();
+            told.lock().unwrap().clear();
+            let observer = driver.observer();
+            let adopted = MemoryRange { address: 0x1000, bytes: 64 };
+            // SAFETY: the stream is live, and no work uses the memory. The note is true: nothing was queued.
+            unsafe {
+                let range = driver.allocate(stream, 64, MemorySource::Unused).unwrap();
+                observer.recycle(stream, range).unwrap();
+                observer.adopt(device, adopted).unwrap();
+                observer.disown(stream, adopted).unwrap();
+                observer.hand_out(stream);
+                observer.tell(&Note::Relies { on: stream, record: None, by: None });
+            }
+            observer.catch_up();
+            let expected = ["recycle", "adopt", "disown", "hand_out", "tell", "catch_up"];
+            let mut found = told.lock().unwrap().clone();
+            // The driver that replays catches up after its own calls, too.
+            found.dedup();
+            assert_eq!(found, expected, "{name}");
+            assert!(observer.watches() && !observer.works_alone(), "{name}");
+            assert_eq!(observer.seed(), Some(7), "{name}");
+            assert_eq!(observer.replays().is_some(), matches!(name, "replaying" | "all"), "{name}");
+            let has_checker = matches!(name, "race checker" | "all");
+            let reports = observer.take_races();
+            // A checker returns its own reports, with the seed of the driver.
+            let (unknown, seed) = if has_checker { (0, Some(7)) } else { (5, None) };
+            assert_eq!((reports.unknown, reports.seed), (unknown, seed), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_driver_without_an_observer_is_told_nothing_and_works_alone() {
+        let observer: &dyn Observer = &();
+        observer.catch_up();
+        assert!(!observer.watches() && observer.works_alone());
+        assert_eq!(observer.seed(), None);
+        assert!(observer.replays().is_none() && observer.take_races().is_empty());
+    }
+}

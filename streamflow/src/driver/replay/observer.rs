@@ -1,0 +1,62 @@
+//! What a [`Replaying`] is told beside the calls.
+
+use super::bound;
+use super::state::State;
+use super::trace::Given;
+use super::{Replaying, Replays};
+use crate::driver::{DeviceId, Driver, DriverResult, MemoryRange, Observer, RawStream};
+
+impl<D: Driver> Observer for Replaying<D> {
+    fn next(&self) -> Option<&dyn Observer> {
+        Some(self.below.observer())
+    }
+
+    fn replays(&self) -> Option<&dyn Replays> {
+        Some(self)
+    }
+
+    unsafe fn hand_out(&self, stream: RawStream) {
+        self.with(|state, who| {
+            let what = "a stream whose handle other code gets";
+            let mut ready = state.disturb(&self.below, who, what, None, false);
+            if ready.is_ok() && Self::open_launch(state, stream) != 0 {
+                // The caller needs no context for a handle, and the wait does.
+                let is_bound = bound::bind(&self.below, stream.device());
+                ready = is_bound.and_then(|()| state.settle(&self.below, stream));
+            }
+            if let Err(error) = ready {
+                state.failed.get_or_insert(error);
+            }
+            state.stream(stream).is_plain = false;
+            state.retire(stream);
+        });
+        // SAFETY: the caller's contract.
+        unsafe { self.below.observer().hand_out(stream) };
+    }
+
+    #[inline]
+    unsafe fn recycle(&self, stream: RawStream, range: MemoryRange) -> DriverResult<()> {
+        if self.is_on() {
+            let is_next =
+                |state: &mut State, node| state.is_next(node, stream, Given::Recycle(range));
+            // SAFETY: the caller's contract.
+            let send = || unsafe { self.below.observer().recycle(stream, range) };
+            return self.send_or_hold(stream, is_next, Given::Recycle(range), send);
+        }
+        // SAFETY: the caller's contract.
+        self.queued(stream, unsafe { self.below.observer().recycle(stream, range) })
+    }
+
+    unsafe fn adopt(&self, device: DeviceId, range: MemoryRange) -> DriverResult<()> {
+        self.disturb(None, "memory of other code", None)?;
+        // SAFETY: the caller's contract.
+        unsafe { self.below.observer().adopt(device, range) }
+    }
+
+    unsafe fn disown(&self, stream: RawStream, range: MemoryRange) -> DriverResult<()> {
+        self.disturb(Some(stream), "memory of other code", None)?;
+        self.give_back(range)?;
+        // SAFETY: the caller's contract.
+        self.queued(stream, unsafe { self.below.observer().disown(stream, range) })
+    }
+}
