@@ -18,7 +18,7 @@ fn main() -> io::Result<()> {
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-changed=src/floor/patterns.rs");
     println!("cargo::rerun-if-changed=src/random.rs");
-    println!("cargo::rerun-if-changed=../streamflow/src/splitmix.rs");
+    println!("cargo::rerun-if-changed=../crates/streamflow-driver/src/splitmix.rs");
     let mut text: String = [16, 100, 500].map(chain).concat();
     text += &fan(64);
     text += &PATTERNS.map(pattern).concat();

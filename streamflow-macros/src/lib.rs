@@ -23,8 +23,8 @@ mod kernel;
 mod message;
 mod operator;
 #[cfg(test)]
-#[allow(dead_code, reason = "a part of the library's own generator is used here")]
-#[path = "../../streamflow/src/splitmix.rs"]
+#[allow(dead_code, unreachable_pub, reason = "a part of the library's own generator is used here")]
+#[path = "../../crates/streamflow-driver/src/splitmix.rs"]
 mod splitmix;
 mod tokens;
 mod written;

@@ -9,7 +9,7 @@ mod replaced;
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-changed=replaced.rs");
-    println!("cargo::rerun-if-changed=../../streamflow/src/driver/mod.rs");
+    println!("cargo::rerun-if-changed=../../crates/streamflow-driver/src/driver/mod.rs");
     if env::var_os("CARGO_CFG_LOOM").is_none() {
         return;
     }

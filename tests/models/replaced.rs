@@ -7,7 +7,7 @@ use std::{env, fs};
 
 /// Writes what is in the library's file of the seam itself: it also declares the drivers, which no model executes.
 pub(crate) fn write_seam(out: &Path) {
-    let file = fs::read_to_string("../../streamflow/src/driver/mod.rs").unwrap();
+    let file = fs::read_to_string("../../crates/streamflow-driver/src/driver/mod.rs").unwrap();
     let (_, seam) = file.split_once("\nuse std::fmt;\n").unwrap();
     fs::write(out.join("seam.rs"), seam).unwrap();
 }

@@ -1,7 +1,7 @@
 //! Random test data that is the same in every run.
 
 #[allow(dead_code, unreachable_pub, reason = "a part of the library's own generator is used here")]
-#[path = "../../streamflow/src/splitmix.rs"]
+#[path = "../../crates/streamflow-driver/src/splitmix.rs"]
 mod splitmix;
 
 use self::splitmix::SplitMix;

@@ -53,7 +53,7 @@ fn problem(cell: &str, sources: &str) -> Option<String> {
 fn each_line_has_a_test_or_a_reason() {
     let page = fs::read_to_string(root().join(PAGE)).unwrap();
     let mut text = String::new();
-    for folder in ["streamflow/src", "tests/tests"] {
+    for folder in ["streamflow/src", "crates/streamflow-driver/src", "tests/tests"] {
         sources(&root().join(folder), &mut text);
     }
     let cells = last_cells(&page);

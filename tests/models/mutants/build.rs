@@ -19,6 +19,7 @@ fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-changed=..");
     println!("cargo::rerun-if-changed=../../../streamflow/src");
+    println!("cargo::rerun-if-changed=../../../crates/streamflow-driver/src");
     if env::var_os("CARGO_CFG_LOOM").is_none() {
         return;
     }
@@ -236,7 +237,7 @@ fn names(line: &str) -> Vec<String> {
 
 fn write_file(mutant: &Mutant, file: &Path, out: &Path, within: &mut Module) -> PathBuf {
     let text = fs::read_to_string(file).unwrap();
-    let name = file.to_str().unwrap().rsplit_once("streamflow/src/").map_or("", |(_, name)| name);
+    let name = file.to_str().unwrap().rsplit_once("/src/").map_or("", |(_, name)| name);
     let text = edited(mutant, name, text, within);
     let beside = file.parent().unwrap();
     // The modules of `order.rs` are in `order`, and the paths of its modules begin beside it.

@@ -7,13 +7,13 @@
 #![allow(unused_imports, reason = "as above")]
 #![allow(unreachable_pub, reason = "some items of the library's code are public there")]
 
-#[path = "../../../streamflow/src/caught.rs"]
+#[path = "../../../crates/streamflow-driver/src/caught.rs"]
 mod caught;
 #[path = "../../../streamflow/src/memory/element/mod.rs"]
 mod element;
-#[path = "../../../streamflow/src/log.rs"]
+#[path = "../../../crates/streamflow-driver/src/log.rs"]
 mod log;
-#[path = "../../../streamflow/src/sync.rs"]
+#[path = "../../../crates/streamflow-driver/src/sync.rs"]
 mod sync;
 
 mod boxcar;

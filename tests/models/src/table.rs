@@ -8,7 +8,7 @@ const TABLE: &str = include_str!("../README.md");
 fn invariants() -> Vec<(&'static str, usize)> {
     let stream = include_str!("../../../streamflow/src/stream/README.md");
     let memory = include_str!("../../../streamflow/src/memory/README.md");
-    let race = include_str!("../../../streamflow/src/driver/race/README.md");
+    let race = include_str!("../../../crates/streamflow-driver/src/driver/race/README.md");
     let ring = include_str!("../../../streamflow/src/memory/ring.rs").replace("//! ", "");
     let workers = include_str!("../../../streamflow/src/schedule/event_based/core.rs");
     let workers = workers.replace("//! ", "");

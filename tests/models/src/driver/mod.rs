@@ -1,49 +1,49 @@
 //! The library's seam, with a driver that keeps the truth instead of CUDA and the simulator, and what is between the
 //! seam and the layers above: signals, owners of handles and the race checker, with their models.
 
-#[path = "../../../../streamflow/src/driver/current.rs"]
+#[path = "../../../../crates/streamflow-driver/src/driver/current.rs"]
 pub(crate) mod current;
-#[path = "../../../../streamflow/src/driver/error.rs"]
+#[path = "../../../../crates/streamflow-driver/src/driver/error.rs"]
 mod error;
 #[allow(dead_code, reason = "no model finds a stream by its handle")]
-#[path = "../../../../streamflow/src/driver/foreign_stream.rs"]
+#[path = "../../../../crates/streamflow-driver/src/driver/foreign_stream.rs"]
 mod foreign_stream;
-#[path = "../../../../streamflow/src/driver/graph.rs"]
+#[path = "../../../../crates/streamflow-driver/src/driver/graph.rs"]
 mod graph;
-#[path = "../../../../streamflow/src/driver/green.rs"]
+#[path = "../../../../crates/streamflow-driver/src/driver/green.rs"]
 mod green;
-#[path = "../../../../streamflow/src/driver/handle.rs"]
+#[path = "../../../../crates/streamflow-driver/src/driver/handle.rs"]
 mod handle;
-#[path = "../../../../streamflow/src/driver/kernel.rs"]
+#[path = "../../../../crates/streamflow-driver/src/driver/kernel.rs"]
 mod kernel;
-#[path = "../../../../streamflow/src/driver/layer.rs"]
+#[path = "../../../../crates/streamflow-driver/src/driver/layer.rs"]
 mod layer;
-#[path = "../../../../streamflow/src/driver/libraries.rs"]
+#[path = "../../../../crates/streamflow-driver/src/driver/libraries.rs"]
 mod libraries;
-#[path = "../../../../streamflow/src/driver/library.rs"]
+#[path = "../../../../crates/streamflow-driver/src/driver/library.rs"]
 mod library;
-#[path = "../../../../streamflow/src/driver/listeners.rs"]
+#[path = "../../../../crates/streamflow-driver/src/driver/listeners.rs"]
 mod listeners;
-#[path = "../../../../streamflow/src/driver/memory_source.rs"]
+#[path = "../../../../crates/streamflow-driver/src/driver/memory_source.rs"]
 mod memory_source;
-#[path = "../../../../streamflow/src/driver/note.rs"]
+#[path = "../../../../crates/streamflow-driver/src/driver/note.rs"]
 mod note;
-#[path = "../../../../streamflow/src/driver/observer.rs"]
+#[path = "../../../../crates/streamflow-driver/src/driver/observer.rs"]
 mod observer;
-#[path = "../../../../streamflow/src/driver/owned.rs"]
+#[path = "../../../../crates/streamflow-driver/src/driver/owned.rs"]
 mod owned;
-#[path = "../../../../streamflow/src/driver/race/mod.rs"]
+#[path = "../../../../crates/streamflow-driver/src/driver/race/mod.rs"]
 mod race;
-#[path = "../../../../streamflow/src/driver/raise.rs"]
+#[path = "../../../../crates/streamflow-driver/src/driver/raise.rs"]
 mod raise;
-#[path = "../../../../streamflow/src/driver/report/mod.rs"]
+#[path = "../../../../crates/streamflow-driver/src/driver/report/mod.rs"]
 mod report;
-#[path = "../../../../streamflow/src/driver/rows/mod.rs"]
+#[path = "../../../../crates/streamflow-driver/src/driver/rows/mod.rs"]
 mod rows;
-#[path = "../../../../streamflow/src/driver/signal.rs"]
+#[path = "../../../../crates/streamflow-driver/src/driver/signal.rs"]
 mod signal;
 #[allow(dead_code, reason = "no driver of the models replays")]
-#[path = "../../../../streamflow/src/driver/replay/tick.rs"]
+#[path = "../../../../crates/streamflow-driver/src/driver/replay/tick.rs"]
 mod tick;
 
 pub(crate) mod checker;

@@ -14,7 +14,7 @@ mod records;
 mod ring;
 #[path = "../../../../streamflow/src/stream/seen/mod.rs"]
 mod seen;
-#[path = "../../../../streamflow/src/driver/replay/switch.rs"]
+#[path = "../../../../crates/streamflow-driver/src/driver/replay/switch.rs"]
 mod switch;
 #[path = "../../../../streamflow/src/stream/table.rs"]
 mod table;

@@ -1,4 +1,4 @@
-//! Models of the race checker: the invariants of `streamflow/src/driver/race/README.md`.
+//! Models of the race checker: the invariants of `crates/streamflow-driver/src/driver/race/README.md`.
 
 pub(crate) mod sequences;
 pub(crate) mod threads;

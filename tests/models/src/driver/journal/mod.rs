@@ -1,5 +1,5 @@
 //! The race checker's journal, and its models. Those of the checker use a copy of their own, within the checker.
 
-#[path = "../../../../../streamflow/src/driver/race/journal.rs"]
+#[path = "../../../../../crates/streamflow-driver/src/driver/race/journal.rs"]
 mod list;
 pub(crate) mod models;

@@ -1,4 +1,4 @@
-//! Models of the journal: invariant 5 of `streamflow/src/driver/race/README.md`.
+//! Models of the journal: invariant 5 of `crates/streamflow-driver/src/driver/race/README.md`.
 
 use std::sync::{Arc, PoisonError};
 
