@@ -15,7 +15,7 @@ from collections import defaultdict
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-SOURCES = ("streamflow/src", "streamflow-macros/src")
+SOURCES = ("streamflow/src", "streamflow-macros/src", "crates/streamflow-driver/src")
 GUIDE = "streamflow/src/guide"
 
 # The number of laws, and the laws whose code comes with a later change. That change removes its entry.

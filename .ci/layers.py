@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks that the layers are those of CONTRIBUTING.md, and that there are no circles.
+"""Checks that the layers are those of CONTRIBUTING.md, and that there are no circles. Each crate has a table of its own.
 
     .ci/layers.py              checks; prints every forbidden arrow with its places
     .ci/layers.py --graph      prints which module uses which, as a Mermaid flowchart
@@ -27,11 +27,15 @@ from rust_source import Crate
 ROOT = Path(__file__).resolve().parent.parent
 
 
-def layers(contributing):
-    """The modules of the table, each with the number of its row."""
+# The first cells of the tables.
+LIBRARY, DRIVER = "| Module |", "| Module of the driver |"
+
+
+def layers(contributing, header):
+    """The modules of the table with this header, each with the number of its row."""
     rows, begun = {}, False
     for line in contributing.splitlines():
-        if line.startswith("| Module |"):
+        if line.startswith(header):
             begun = True
         elif begun and not line.startswith("|"):
             break
@@ -116,11 +120,11 @@ def read(crate):
     return modules, files
 
 
-def problems(crate, contributing=None):
+def problems(crate, contributing=None, header=LIBRARY):
     """The problems of a crate. Its layers are checked if `contributing` is given."""
     modules, files = read(crate)
     if contributing is not None:
-        rows, top = layers(contributing), crate.top()
+        rows, top = layers(contributing, header), crate.top()
         yield from (f"`{name}` is in no row of CONTRIBUTING.md's table" for name in sorted(top - set(rows)))
         yield from (f"CONTRIBUTING.md's table has `{name}`, which is not a module" for name in sorted(set(rows) - top))
         for (user, used), places in sorted(modules.arrows.items()):
@@ -202,15 +206,17 @@ def main():
     if "--self-test" in sys.argv:
         return self_test()
     library, macros = Crate(ROOT / "streamflow/src"), Crate(ROOT / "streamflow-macros/src")
+    driver = Crate(ROOT / "crates/streamflow-driver/src")
     if "--graph" in sys.argv:
-        return print("\n".join(mermaid(library)))
+        return print("\n".join([*mermaid(driver), *mermaid(library)]))
     found = []
-    for crate, table in ((library, (ROOT / "CONTRIBUTING.md").read_text()), (macros, None)):
-        if wrong := list(problems(crate, table)):
+    contributing = (ROOT / "CONTRIBUTING.md").read_text()
+    for crate, table, header in ((library, contributing, LIBRARY), (driver, contributing, DRIVER), (macros, None, "")):
+        if wrong := list(problems(crate, table, header)):
             found += [f"{crate.root.relative_to(ROOT)}:", *wrong]
     if found:
         sys.exit("\n".join(found))
-    files = len(library.files) + len(macros.files)
+    files = len(library.files) + len(driver.files) + len(macros.files)
     print(f"the layers hold: {files} files, no arrow up, no circle")
 
 

@@ -6,7 +6,7 @@
 //!
 //! # The way of an error
 //!
-//! From a launch whose driver call fails to the terminal, by file:
+//! From a launch whose driver call fails to the terminal, by file. Files of `driver` are in `crates/streamflow-driver/src`:
 //!
 //! 1. `kernel/launch.rs`: `CudaStream::launch` checks the arguments and the grid, and passes the launch to
 //!    `memory/access.rs`, which orders and queues it, and notes its uses also if it fails.

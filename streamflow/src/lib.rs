@@ -4,10 +4,7 @@
 #[allow(unused_extern_crates, reason = "only tests and doc tests use the macros here")]
 extern crate self as streamflow;
 
-#[path = "../../crates/streamflow-driver/src/caught.rs"]
-mod caught;
 pub mod context;
-#[path = "../../crates/streamflow-driver/src/driver/mod.rs"]
 pub mod driver;
 /// The errors of all calls: [`Error`] is what calls of streamflow return, [`Failure`] what hooks return.
 ///
@@ -16,10 +13,6 @@ pub mod graph;
 pub mod guide;
 pub mod kernel;
 pub mod library;
-#[path = "../../crates/streamflow-driver/src/lock.rs"]
-mod lock;
-#[path = "../../crates/streamflow-driver/src/log.rs"]
-mod log;
 pub mod memory;
 pub mod message;
 pub mod operator;
@@ -28,16 +21,13 @@ pub mod param;
 pub mod platform;
 pub mod port;
 pub mod schedule;
-#[path = "../../crates/streamflow-driver/src/splitmix.rs"]
-mod splitmix;
 pub mod stream;
-#[path = "../../crates/streamflow-driver/src/sync.rs"]
-mod sync;
 pub mod testing;
-#[path = "../../crates/streamflow-driver/src/time.rs"]
-pub mod time;
-#[path = "../../crates/streamflow-driver/src/turns/mod.rs"]
-mod turns;
+
+#[doc(inline)]
+pub use streamflow_driver::time;
+// The modules below name these by their paths in the crate.
+use streamflow_driver::{caught, lock, log, splitmix, sync, turns};
 
 #[doc(inline)]
 pub use context::{ExecutionContext, Stream, Table};

@@ -11,7 +11,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 /// # Errors
 /// The text of a panic.
 #[inline(always)]
-pub(crate) fn caught<R>(call: impl FnOnce() -> R) -> Result<R, String> {
+pub fn caught<R>(call: impl FnOnce() -> R) -> Result<R, String> {
     catch_unwind(AssertUnwindSafe(call)).map_err(text_of)
 }
 

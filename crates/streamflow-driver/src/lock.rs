@@ -23,36 +23,41 @@ use crate::turns;
 /// Bodies of kernels are user code, too, and the simulator executes them in the calls of its driver: a call under a lock
 /// executes none. The calls that [`Driver`](crate::driver::Driver#bodies) lists never do; others are made within [`hold`].
 /// A build with debug assertions counts the locks of each thread, and the simulator asserts that a body begins
-/// [under none](assert_none).
+/// under none.
 #[derive(Debug, Default)]
-pub(crate) struct Lock<T>(SpinMutex<T, Backoff>);
+pub struct Lock<T>(SpinMutex<T, Backoff>);
 
 /// The guard of a [`Lock`].
 #[derive(Debug)]
-pub(crate) struct Held<'a, T> {
+pub struct Held<'a, T> {
     guard: SpinMutexGuard<'a, T, Backoff>,
     _counted: Counted,
 }
 
 impl<T> Lock<T> {
-    pub(crate) fn new(value: T) -> Self {
+    #[doc(hidden)]
+    #[inline]
+    pub fn new(value: T) -> Self {
         Self(SpinMutex::new(value))
     }
 
+    #[doc(hidden)]
     #[inline(always)]
-    pub(crate) fn lock(&self) -> Held<'_, T> {
+    pub fn lock(&self) -> Held<'_, T> {
         let guard = self.0.lock();
         Held { guard, _counted: Counted::new() }
     }
 
+    #[doc(hidden)]
     #[inline(always)]
-    pub(crate) fn try_lock(&self) -> Option<Held<'_, T>> {
+    pub fn try_lock(&self) -> Option<Held<'_, T>> {
         let guard = self.0.try_lock()?;
         Some(Held { guard, _counted: Counted::new() })
     }
 
+    #[doc(hidden)]
     #[inline(always)]
-    pub(crate) fn get_mut(&mut self) -> &mut T {
+    pub fn get_mut(&mut self) -> &mut T {
         self.0.get_mut()
     }
 }
@@ -117,7 +122,7 @@ pub(crate) fn assert_none(what: &str) {
 /// no thread waits for it. The other gives a thread the right to wait for the device: to poll for all workers, or to release
 /// free memory when the driver has none. A thread that waits for such a mutex waits for the device, and a body that waits for
 /// that thread waits for itself.
-pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     while turns::takes_turns() {
         match mutex.try_lock() {
             Ok(guard) => return guard,
@@ -141,11 +146,11 @@ thread_local! {
 /// for a stream only where a record has failed, and no drop takes that mutex.
 #[must_use]
 #[derive(Debug)]
-pub(crate) struct Hold(PhantomData<*const ()>);
+pub struct Hold(PhantomData<*const ()>);
 
 /// See [`Hold`].
 #[inline]
-pub(crate) fn hold() -> Hold {
+pub fn hold() -> Hold {
     HELD.set(HELD.get() + 1);
     Hold(PhantomData)
 }
@@ -159,13 +164,13 @@ impl Drop for Hold {
 
 /// Whether the calling thread is within [`hold`].
 #[inline]
-pub(crate) fn is_held() -> bool {
+pub fn is_held() -> bool {
     HELD.get() > 0
 }
 
 /// The pause of a thread between two attempts to take a lock.
 #[derive(Debug)]
-pub(crate) enum Backoff {}
+pub enum Backoff {}
 
 /// Attempts per round. The last one of a round sleeps.
 const ROUND: u32 = 256;

@@ -25,11 +25,11 @@ thread_local! {
 /// released.
 #[must_use]
 #[derive(Debug)]
-pub(crate) struct Later(PhantomData<*const ()>);
+pub struct Later(PhantomData<*const ()>);
 
 /// See [`Later`].
 #[inline]
-pub(crate) fn later() -> Later {
+pub fn later() -> Later {
     LATER.set(LATER.get() + 1);
     Later(PhantomData)
 }
@@ -37,7 +37,7 @@ pub(crate) fn later() -> Later {
 /// Writes a line: a call of a macro of `tracing`, at once, or when the thread holds no lock any more.
 #[cold]
 #[inline(never)]
-pub(crate) fn write(line: impl FnOnce() + 'static) {
+pub fn write(line: impl FnOnce() + 'static) {
     if LATER.get() == 0 {
         return line();
     }

@@ -7,28 +7,29 @@
 /// The splitmix64 generator (Steele, Lea, Flood: *Fast splittable pseudorandom number generators*, 2014): one addition and
 /// one mix.
 #[derive(Debug, Clone)]
-pub(crate) struct SplitMix(u64);
+pub struct SplitMix(u64);
 
 impl SplitMix {
-    pub(crate) const fn new(seed: u64) -> Self {
+    #[doc(hidden)]
+    pub const fn new(seed: u64) -> Self {
         Self(seed)
     }
 
     /// The next 64 bits.
-    pub(crate) const fn bits(&mut self) -> u64 {
+    pub const fn bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         mix(self.0)
     }
 
     /// A number below `bound`, or 0 if that is 0.
-    pub(crate) const fn below(&mut self, bound: usize) -> usize {
+    pub const fn below(&mut self, bound: usize) -> usize {
         // The high half of the product: no division, and a bias below 2^-32 for small bounds.
         ((self.bits() as u128 * bound as u128) >> 64) as usize
     }
 }
 
 /// A number's bits, spread over all 64.
-pub(crate) const fn mix(value: u64) -> u64 {
+pub const fn mix(value: u64) -> u64 {
     let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     value ^ (value >> 31)

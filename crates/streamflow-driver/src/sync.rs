@@ -6,21 +6,21 @@
 //! compiled so.
 
 #[cfg(not(loom))]
-pub(crate) use standard::{UnsafeCell, const_fn, spawn_forever, statics};
+pub use standard::{UnsafeCell, const_fn, spawn_forever, statics};
 #[cfg(not(loom))]
-pub(crate) use std::hint::spin_loop;
+pub use std::hint::spin_loop;
 #[cfg(not(loom))]
-pub(crate) use std::sync::atomic::{
+pub use std::sync::atomic::{
     AtomicBool, AtomicPtr, AtomicU8, AtomicU64, AtomicUsize, Ordering, fence,
 };
 #[cfg(not(loom))]
-pub(crate) use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+pub use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 #[cfg(not(loom))]
-pub(crate) use std::thread::{Thread, park, park_timeout, sleep, yield_now};
+pub use std::thread::{Thread, park, park_timeout, sleep, yield_now};
 #[cfg(not(loom))]
-pub(crate) use std::thread_local;
+pub use std::thread_local;
 #[cfg(not(loom))]
-pub(crate) use {::boxcar, ::spin};
+pub use {::boxcar, ::spin};
 
 #[cfg(loom)]
 pub(crate) use crate::forever::spawn_forever;
@@ -52,28 +52,28 @@ mod standard {
     /// orders, unless both only read.
     #[derive(Debug, Default)]
     #[repr(transparent)]
-    pub(crate) struct UnsafeCell<T>(std::cell::UnsafeCell<T>);
+    pub struct UnsafeCell<T>(std::cell::UnsafeCell<T>);
 
     impl<T> UnsafeCell<T> {
         #[inline(always)]
-        pub(crate) const fn new(value: T) -> Self {
+        pub const fn new(value: T) -> Self {
             Self(std::cell::UnsafeCell::new(value))
         }
 
         /// The value, to be read at once.
         #[inline(always)]
-        pub(crate) const fn to_read(&self) -> *const T {
+        pub const fn to_read(&self) -> *const T {
             self.0.get()
         }
 
         /// The value, to be written at once.
         #[inline(always)]
-        pub(crate) const fn to_write(&self) -> *mut T {
+        pub const fn to_write(&self) -> *mut T {
             self.0.get()
         }
 
         #[inline(always)]
-        pub(crate) fn into_inner(self) -> T {
+        pub fn into_inner(self) -> T {
             self.0.into_inner()
         }
     }
@@ -82,7 +82,7 @@ mod standard {
     ///
     /// # Errors
     /// The system's.
-    pub(crate) fn spawn_forever(
+    pub fn spawn_forever(
         name: &str,
         mut round: impl FnMut() + Send + 'static,
     ) -> io::Result<Thread> {
@@ -95,18 +95,22 @@ mod standard {
     }
 
     /// Static variables. Under loom each interleaving has its own.
+    #[doc(hidden)]
+    #[macro_export]
     macro_rules! plain_statics {
         ($($statics:tt)*) => { $($statics)* };
     }
-    pub(crate) use plain_statics as statics;
+    pub use plain_statics as statics;
 
     /// A function that is `const`, except under loom, whose atomics can't be made in one.
+    #[doc(hidden)]
+    #[macro_export]
     macro_rules! plain_const_fn {
         ($(#[$attribute:meta])* $visibility:vis fn $($rest:tt)*) => {
             $(#[$attribute])* $visibility const fn $($rest)*
         };
     }
-    pub(crate) use plain_const_fn as const_fn;
+    pub use plain_const_fn as const_fn;
 }
 
 #[cfg(loom)]

@@ -16,13 +16,15 @@ pub struct Timestamp(pub u64);
 impl Timestamp {
     /// Now, by the system's clock. A clock before 1970 gives 0.
     ///
-    /// In an operator use [`ExecutionContext::now`](crate::ExecutionContext::now), which is simulated under test.
+    /// In an operator use `ExecutionContext::now`, which is simulated under test.
+    #[inline]
     pub fn now() -> Self {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         Self(nanoseconds(since))
     }
 
     /// How long this moment is after `earlier`; zero if it is not after it.
+    #[inline]
     pub const fn since(self, earlier: Self) -> Duration {
         Duration::from_nanos(self.0.saturating_sub(earlier.0))
     }
@@ -38,7 +40,8 @@ impl Add<Duration> for Timestamp {
 }
 
 /// A wait that has doubled this often, up to `longest` times the first one.
-pub(crate) fn doubled(first: Duration, often: u32, longest: u32) -> Duration {
+#[doc(hidden)]
+pub fn doubled(first: Duration, often: u32, longest: u32) -> Duration {
     let times = 1_u32.checked_shl(often).unwrap_or(longest).min(longest);
     first.saturating_mul(times)
 }
@@ -51,15 +54,11 @@ fn nanoseconds(duration: Duration) -> u64 {
 ///
 /// ```
 /// # use std::time::Duration;
-/// # use streamflow::Platform;
-/// # use streamflow::time::{Clock, Timestamp};
-/// # fn main() -> streamflow::Result<()> {
+/// # use streamflow_driver::time::{Clock, Timestamp};
 /// let clock = Clock::simulated();
-/// let platform = Platform::host().clock(&clock).build()?;
+/// let same = clock.clone();
 /// clock.advance(Duration::from_secs(3600));
-/// assert_eq!(platform.clock().now(), Timestamp(3_600_000_000_000));
-/// # Ok(())
-/// # }
+/// assert_eq!(same.now(), Timestamp(3_600_000_000_000));
 /// ```
 #[derive(Debug, Clone)]
 pub struct Clock(Source);
@@ -105,6 +104,7 @@ impl Clock {
 
     /// Moves a simulated clock forward, as a device that keeps its operator waiting would. A real clock moves alone:
     /// there this does nothing, and returns `false`.
+    #[inline]
     pub fn advance(&self, by: Duration) -> bool {
         let Source::Simulated { now } = &self.0 else { return false };
         let later = |now| Some((Timestamp(now) + by).0);
@@ -113,7 +113,9 @@ impl Clock {
     }
 
     /// Moves a simulated clock to a moment, unless it is later already. Returns whether the clock is simulated.
-    pub(crate) fn advance_to(&self, at: Timestamp) -> bool {
+    #[doc(hidden)]
+    #[inline]
+    pub fn advance_to(&self, at: Timestamp) -> bool {
         let Source::Simulated { now } = &self.0 else { return false };
         now.fetch_max(at.0, Ordering::AcqRel);
         true

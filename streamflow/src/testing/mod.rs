@@ -300,7 +300,6 @@ mod compiles;
 mod explore;
 mod harness;
 mod outcome;
-mod scope;
 mod search;
 mod switches;
 #[cfg(test)]
@@ -310,9 +309,58 @@ mod variables;
 pub use crate::error::{
     BodyDifference, BodyFailure, BodyProblem, Exploration, Failing, KernelBody, Limit, Stopped,
 };
+/// ```
+/// use streamflow::prelude::*;
+/// use streamflow::testing::{explore, scope};
+///
+/// /// data[i] = value
+/// #[kernel(unsafe cuda = "unsigned long long i = thread_index(); if (i < data_len) data[i] = value;")]
+/// fn fill(data: &mut [f32], value: f32) {
+///     data.fill(value);
+/// }
+///
+/// # fn main() -> Result<()> {
+/// explore(|platform| {
+///     let pool = platform.stream_pool("TEST", &CudaStreamPool::new())?;
+///     let (a, b) = (pool.allocate("a")?, pool.allocate("b")?);
+///     let mut data = platform.buffer::<f32>(4, &a)?;
+///     a.launch::<fill>(4, (&mut data, 1.0))?;
+///     let data = &data;
+///     scope(|scope| {
+///         // A stream can't be shared, so it goes to one thread. Data that is only read can be shared.
+///         let thread = scope.spawn(move || b.download_blocking(data));
+///         assert_eq!(a.download_blocking(data)?, [1.0; 4]);
+///         assert_eq!(thread.join().expect("it does not panic")?, [1.0; 4]);
+///         Ok(())
+///     })
+/// })?;
+/// # Ok(())
+/// # }
+/// ```
+#[doc(inline)]
+pub use crate::turns::scope;
+/// ```
+/// use std::sync::mpsc::{TryRecvError, channel};
+/// use streamflow::testing::{scope, yield_now};
+///
+/// let (send, receive) = channel();
+/// scope(|scope| {
+///     scope.spawn(move || send.send(1));
+///     let received = loop {
+///         match receive.try_recv() {
+///             Err(TryRecvError::Empty) => yield_now(),
+///             received => break received,
+///         }
+///     };
+///     assert_eq!(received, Ok(1));
+/// });
+/// ```
+#[doc(inline)]
+pub use crate::turns::yield_now;
+#[doc(inline)]
+pub use crate::turns::{Scope, ScopedJoinHandle};
 pub use bodies::{Draw, Drawn, KernelValues, Tolerance, compare_bodies};
 pub use compiles::{compile_kernel, kernels};
 pub use explore::{Explorer, explore};
 pub use harness::{Emitted, OperatorHarness};
 pub use outcome::Outcome;
-pub use scope::{Scope, ScopedJoinHandle, scope, yield_now};

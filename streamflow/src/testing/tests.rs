@@ -1,5 +1,14 @@
 //! Threads of tests that are explored: the seed alone decides their order.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::undocumented_unsafe_blocks,
+    reason = "a test may panic; its memory is allocated for the whole test, so each driver call keeps its contract or \
+              breaks only the order that is tested"
+)]
+
+mod pruning;
+mod states;
 
 use std::collections::HashSet;
 use std::sync::mpsc::{self, TryRecvError};
@@ -7,8 +16,25 @@ use std::sync::{Arc, Mutex};
 
 use super::{scope, yield_now};
 use crate::driver::host::HostDriver;
+use crate::driver::{CopyKind, CopyOp, DeviceId, Driver, MemoryRange, RawStream};
 use crate::turns::{Pct, Turns};
 use crate::{Buffer, CudaStream, CudaStreamPool, Download, Error, Platform, Result};
+
+const DEVICE: DeviceId = DeviceId(0);
+
+/// Bytes of a buffer.
+const BYTES: u64 = 256;
+
+/// The first byte of a range, copied to ordinary memory in the order of a stream.
+fn first_byte(driver: &dyn Driver, stream: RawStream, source: MemoryRange) -> u8 {
+    let mut target = [0_u8; BYTES as usize];
+    let address = target.as_mut_ptr().expose_provenance() as u64;
+    let target_range = MemoryRange { address, bytes: BYTES };
+    let copy =
+        CopyOp { kind: CopyKind::DeviceToPageable, target: target_range, source, rows: None };
+    unsafe { driver.copy(stream, &copy).unwrap() };
+    target[0]
+}
 
 /// The operations that the simulator executed under a seed, in order.
 fn log_of(seed: u64, test: impl Fn(&Platform) -> Result<()>) -> String {

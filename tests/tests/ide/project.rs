@@ -27,16 +27,25 @@ pub(crate) fn describe(directory: &Path) -> Result<Value> {
                 "proc_macro_dylib_path": macros()?,
             },
             {
+                "root_module": root("crates/streamflow-driver"),
+                "display_name": "streamflow_driver",
+                "edition": "2024",
+                "deps": [],
+            },
+            {
                 "root_module": root("streamflow"),
                 "display_name": "streamflow",
                 "edition": "2024",
-                "deps": [{ "crate": 0, "name": "streamflow_macros" }],
+                "deps": [
+                    { "crate": 0, "name": "streamflow_macros" },
+                    { "crate": 1, "name": "streamflow_driver" },
+                ],
             },
             {
                 "root_module": directory.join("main.rs"),
                 "display_name": "program",
                 "edition": "2024",
-                "deps": [{ "crate": 1, "name": "streamflow" }],
+                "deps": [{ "crate": 2, "name": "streamflow" }],
             },
         ],
     }))

@@ -17,8 +17,9 @@ struct Hook {
 }
 
 /// A node, by the number of its name; or none.
+#[doc(hidden)]
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Asker(u32);
+pub struct Asker(u32);
 
 /// The names of all nodes that the process has made: each name once.
 #[derive(Debug, Default)]
@@ -35,7 +36,8 @@ fn names() -> MutexGuard<'static, Option<Names>> {
 
 impl Asker {
     /// The node of this name.
-    pub(crate) fn named(name: &str) -> Self {
+    #[doc(hidden)]
+    pub fn named(name: &str) -> Self {
         let mut names = names();
         let Names { all, numbers } = names.get_or_insert_default();
         if let Some(number) = numbers.get(name) {
@@ -49,33 +51,40 @@ impl Asker {
     }
 
     /// The name, if it is a node.
-    pub(crate) fn name(self) -> Option<Arc<str>> {
+    #[doc(hidden)]
+    #[inline]
+    pub fn name(self) -> Option<Arc<str>> {
         let index = (self.0 as usize).checked_sub(1)?;
         names().as_ref()?.all.get(index).cloned()
     }
 
     /// From here on the calling thread runs a hook of this node, or none.
+    #[doc(hidden)]
     #[inline(always)]
-    pub(crate) fn enter(self) {
+    pub fn enter(self) {
         CURRENT.set(Hook { node: self, has_failure: 0 });
     }
 
     /// The node whose hook the calling thread runs.
+    #[doc(hidden)]
     #[inline]
-    pub(crate) fn current() -> Self {
+    pub fn current() -> Self {
         CURRENT.get().node
     }
 
     /// A call of the hook has failed that was to write memory. Returns whether it is the first one.
+    #[doc(hidden)]
     #[cold]
-    pub(crate) fn note_failure() -> bool {
+    pub fn note_failure() -> bool {
         let before = CURRENT.get();
         CURRENT.set(Hook { has_failure: 1, ..before });
         before.has_failure == 0
     }
 
     /// Whether a call of the hook has failed that was to write memory.
-    pub(crate) fn has_failure() -> bool {
+    #[doc(hidden)]
+    #[inline]
+    pub fn has_failure() -> bool {
         CURRENT.get().has_failure != 0
     }
 }

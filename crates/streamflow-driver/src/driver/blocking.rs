@@ -8,14 +8,16 @@ use std::sync::Arc;
 use super::error::FIND_LAUNCH;
 use super::{Driver, DriverError, DriverResult, Launch, Layer, Libraries, LibraryCall, RawStream};
 
-/// Waits for each launch: see [`PlatformBuilder::blocking_launches`](crate::platform::PlatformBuilder::blocking_launches).
+/// Waits for each launch: `PlatformBuilder::blocking_launches` of `streamflow` chooses this layer.
+#[doc(hidden)]
 #[derive(Debug)]
-pub(crate) struct BlockingLaunches {
+pub struct BlockingLaunches {
     below: Arc<dyn Driver>,
 }
 
 impl BlockingLaunches {
-    pub(crate) fn new(below: Arc<dyn Driver>) -> Self {
+    #[doc(hidden)]
+    pub fn new(below: Arc<dyn Driver>) -> Self {
         Self { below }
     }
 }

@@ -16,27 +16,30 @@ thread_local! {
 }
 
 /// Other code has run on the calling thread, or will run there; or a driver has made another device current.
+#[doc(hidden)]
 #[inline]
-pub(crate) fn doubt() {
+pub fn doubt() {
     STATE.set(STATE.get() | DOUBT);
 }
 
 /// A device was bound, and noted.
+#[doc(hidden)]
 #[inline]
-pub(crate) fn trust() {
+pub fn trust() {
     STATE.set(STATE.get() & !DOUBT);
 }
 
 /// Other code runs on the calling thread until this is dropped, also if it unwinds: what it has made current is unknown at
 /// each call that it makes.
+#[doc(hidden)]
 #[inline]
-pub(crate) fn other_code() -> OtherCode {
+pub fn other_code() -> OtherCode {
     STATE.set(STATE.get() + RUNNING);
     OtherCode(PhantomData)
 }
 
 /// See [`other_code`]. Of one thread.
-pub(crate) struct OtherCode(PhantomData<*const ()>);
+pub struct OtherCode(PhantomData<*const ()>);
 
 impl Drop for OtherCode {
     fn drop(&mut self) {
@@ -44,8 +47,9 @@ impl Drop for OtherCode {
     }
 }
 
+#[doc(hidden)]
 #[inline]
-pub(crate) fn is_in_doubt() -> bool {
+pub fn is_in_doubt() -> bool {
     STATE.get() != 0
 }
 

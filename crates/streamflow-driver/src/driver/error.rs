@@ -105,8 +105,9 @@ pub enum DriverError {
 
 impl DriverError {
     /// The error of a launch with more than [`MAX_PARAMS`] parameters.
+    #[doc(hidden)]
     #[cold]
-    pub(crate) fn too_many_params(kernel: &str, passed: usize) -> Self {
+    pub fn too_many_params(kernel: &str, passed: usize) -> Self {
         let message = format!(
             "the launch has {passed} parameters, and {MAX_PARAMS} is the most; a slice counts as two"
         );
@@ -143,7 +144,8 @@ pub struct Sticky {
 }
 
 /// The first of two errors. The other one is logged.
-pub(crate) fn first_error<E: std::fmt::Display + 'static>(
+#[doc(hidden)]
+pub fn first_error<E: std::fmt::Display + 'static>(
     what: &'static str,
     first: Result<(), E>,
     second: Result<(), E>,
@@ -157,17 +159,16 @@ pub(crate) fn first_error<E: std::fmt::Display + 'static>(
 
 /// As [`report_in_drop`], unless the call was not tried because the device is unusable: the call that met the sticky
 /// error has reported it.
-pub(crate) fn report_unless_refused(what: &'static str, result: DriverResult<()>) {
+#[doc(hidden)]
+pub fn report_unless_refused(what: &'static str, result: DriverResult<()>) {
     if !matches!(result, Err(DriverError::Sticky { .. })) {
         report_in_drop(what, result);
     }
 }
 
 /// Logs that a call failed where no error can be returned.
-pub(crate) fn report_in_drop(
-    what: &'static str,
-    result: Result<(), impl std::fmt::Display + 'static>,
-) {
+#[doc(hidden)]
+pub fn report_in_drop(what: &'static str, result: Result<(), impl std::fmt::Display + 'static>) {
     let Err(error) = result else { return };
     log::write(move || {
         // The code that makes the text of an error, or drops it, may be the user's. A panic of it has been printed.

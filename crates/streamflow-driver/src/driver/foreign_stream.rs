@@ -17,7 +17,8 @@ fn check(driver: &dyn Driver, what: &'static str, handle: u64) -> DriverResult<(
 impl BorrowedEvent<'_> {
     /// # Errors
     /// [`DriverError::NoHandle`] for a number that is no handle of CUDA.
-    pub(crate) fn check(self, driver: &dyn Driver) -> DriverResult<()> {
+    #[doc(hidden)]
+    pub fn check(self, driver: &dyn Driver) -> DriverResult<()> {
         check(driver, "event", self.raw().handle())
     }
 }
@@ -25,7 +26,8 @@ impl BorrowedEvent<'_> {
 impl BorrowedStream<'_> {
     /// # Errors
     /// [`DriverError::NoHandle`] for a number that is no handle of CUDA. The default stream of the thread, 2, is one.
-    pub(crate) fn check(self, driver: &dyn Driver) -> DriverResult<()> {
+    #[doc(hidden)]
+    pub fn check(self, driver: &dyn Driver) -> DriverResult<()> {
         match self.raw().handle() {
             2 => Ok(()),
             handle => check(driver, "stream", handle),
@@ -33,18 +35,20 @@ impl BorrowedStream<'_> {
     }
 
     /// As [`new`](Self::new), with the device looked up: for the handle of a stream of CuPy, PyTorch, CV-CUDA or another
-    /// library, as its `cudaStream_t`. `driver` is [`Platform::driver`](crate::Platform::driver).
+    /// library, as its `cudaStream_t`. `driver` is that of the platform.
     ///
     /// ```
-    /// # use streamflow::prelude::*;
-    /// # use streamflow::stream::BorrowedStream;
-    /// # fn main() -> Result<()> {
-    /// # let platform = Platform::host().build()?;
-    /// # let theirs = platform.stream_pool("THEIRS", &CudaStreamPool::new())?.allocate("a library")?;
-    /// # let handle = theirs.raw().handle();
+    /// # use streamflow_driver::driver::host::HostDriver;
+    /// # use streamflow_driver::driver::{BorrowedStream, DeviceId, Driver, DriverResult, StreamOptions};
+    /// # fn main() -> DriverResult<()> {
+    /// # let driver = HostDriver::builder().build();
+    /// # driver.bind(DeviceId::default())?;
+    /// # let theirs = driver.create_stream(DeviceId::default(), StreamOptions::default())?;
+    /// # let handle = theirs.handle();
     /// // SAFETY: the library keeps the stream until `stream` is dropped.
-    /// let borrowed = unsafe { BorrowedStream::find(&**platform.driver(), handle)? };
-    /// let stream = platform.external_stream(borrowed)?;
+    /// let stream = unsafe { BorrowedStream::find(&driver, handle)? };
+    /// // For `Platform::external_stream`, which makes a stream of streamflow of it.
+    /// assert_eq!(stream.raw().handle(), handle);
     /// # Ok(())
     /// # }
     /// ```
@@ -81,11 +85,13 @@ impl BorrowedStream<'_> {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
     use std::sync::Arc;
 
     use super::*;
+    use crate::driver::host::HostDriver;
     use crate::driver::{DeviceId, Layer};
-    use crate::platform::Platform;
 
     /// A driver that calls itself CUDA's, so that handles are addresses.
     #[derive(Debug)]
@@ -114,8 +120,9 @@ mod tests {
     }
 
     #[test]
-    fn numbers_that_are_no_addresses_are_no_handles_of_cuda() -> crate::error::Result<()> {
-        let host = Platform::host().build()?.driver().clone();
+    fn numbers_that_are_no_addresses_are_no_handles_of_cuda() {
+        let host: Arc<dyn Driver> = Arc::new(HostDriver::builder().build());
+        host.bind(DeviceId(0)).unwrap();
         let cuda = Named(host.clone());
         for handle in [3, 7, 4095, 4097, 0x0123_4564, 1 << 56, u64::MAX] {
             let what = ["stream", "stream", "event"];
@@ -134,6 +141,5 @@ mod tests {
         assert_eq!(refused(&cuda, 2)[0], None);
         let text = DriverError::NoHandle { what: "stream", handle: 7 }.to_string();
         assert!(text.starts_with("7 is the handle of no stream: a handle is an address"), "{text}");
-        Ok(())
     }
 }

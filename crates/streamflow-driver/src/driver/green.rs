@@ -6,10 +6,13 @@ use super::DeviceId;
 /// lives as long as its driver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct GreenContext {
-    pub(crate) device: DeviceId,
+    #[doc(hidden)]
+    pub device: DeviceId,
     /// Its index among the driver's green contexts.
-    pub(crate) index: u32,
-    pub(crate) multiprocessors: u32,
+    #[doc(hidden)]
+    pub index: u32,
+    #[doc(hidden)]
+    pub multiprocessors: u32,
 }
 
 impl GreenContext {

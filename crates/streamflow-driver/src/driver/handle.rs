@@ -7,10 +7,11 @@ use std::marker::PhantomData;
 
 /// A device of a platform: logical, `0..device_count()`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
-pub struct DeviceId(pub(crate) u32);
+pub struct DeviceId(#[doc(hidden)] pub u32);
 
 impl DeviceId {
     /// The device's index within its platform.
+    #[inline]
     pub const fn index(self) -> usize {
         self.0 as usize
     }
@@ -34,8 +35,9 @@ macro_rules! handle {
         }
 
         impl $name {
-            /// For drivers only: other code can only hold handles that a driver made.
-            pub(crate) const fn new(device: DeviceId, handle: u64) -> Self {
+            /// The handle of an object of a driver. For drivers only: other code gets its handles from one.
+            #[inline]
+            pub const fn new(device: DeviceId, handle: u64) -> Self {
                 Self { device, handle, stamp: 0 }
             }
 
@@ -56,11 +58,13 @@ macro_rules! handle {
             }
 
             /// The device that the object belongs to.
+            #[inline]
             pub const fn device(self) -> DeviceId {
                 self.device
             }
 
             /// The driver's number for the object: on CUDA the pointer behind the handle.
+            #[inline]
             pub const fn handle(self) -> u64 {
                 self.handle
             }
@@ -101,7 +105,7 @@ macro_rules! handle {
 }
 
 handle!(
-    /// A driver's handle of a stream. The [table](crate::stream#the-types-of-streams) has the other types of streams.
+    /// A driver's handle of a stream. A table in `streamflow::stream` has the other types of streams.
     RawStream,
     "stream "
 );
@@ -137,11 +141,13 @@ pub struct MemoryRange {
 
 impl MemoryRange {
     /// The address after the last byte.
+    #[inline]
     pub const fn end(self) -> u64 {
         self.address + self.bytes
     }
 
     /// Whether the two share a byte.
+    #[inline]
     pub const fn overlaps(self, other: Self) -> bool {
         let is_empty = self.bytes == 0 || other.bytes == 0;
         !is_empty && self.address < other.end() && other.address < self.end()
@@ -177,23 +183,27 @@ impl BorrowedEvent<'_> {
     /// # Safety
     /// The event is one of this device, in its primary context or in a green context of it. It lives as long as each
     /// object that is made from this value.
+    #[inline]
     pub const unsafe fn new(device: DeviceId, handle: u64) -> Self {
         Self { raw: RawEvent::new(device, handle), _owner: PhantomData }
     }
 
     /// The device of the event.
+    #[inline]
     pub const fn device(self) -> DeviceId {
         self.raw.device()
     }
 
-    pub(crate) fn raw(self) -> RawEvent {
+    #[doc(hidden)]
+    #[inline]
+    pub fn raw(self) -> RawEvent {
         self.raw
     }
 }
 
 /// A stream that other code made, for as long as it is borrowed: the argument of
-/// [`Platform::external_stream`](crate::Platform::external_stream). The
-/// [table](crate::stream#the-types-of-streams) has the other types of streams.
+/// `Platform::external_stream`. The
+/// table in `streamflow::stream` has the other types of streams.
 #[derive(Debug, Clone, Copy)]
 pub struct BorrowedStream<'a> {
     raw: RawStream,
@@ -208,16 +218,20 @@ impl BorrowedStream<'_> {
     /// green context of it. It lives as long as each object that is made from this value; if such an object
     /// is never dropped, as with `mem::forget`, the stream lives as long as the platform. It captures no
     /// graph meanwhile, and it is not a default stream.
+    #[inline]
     pub const unsafe fn new(device: DeviceId, handle: u64) -> Self {
         Self { raw: RawStream::new(device, handle), _owner: PhantomData }
     }
 
     /// The device of the stream.
+    #[inline]
     pub const fn device(self) -> DeviceId {
         self.raw.device()
     }
 
-    pub(crate) fn raw(self) -> RawStream {
+    #[doc(hidden)]
+    #[inline]
+    pub fn raw(self) -> RawStream {
         self.raw
     }
 }

@@ -3,6 +3,8 @@
 use std::ffi::c_void;
 use std::fmt;
 
+use num_complex::Complex;
+
 use super::{DriverResult, MemoryRange, RawFunction, RawModule, Rows};
 
 /// The most parameters a kernel can have; a slice counts as two, its address and its length.
@@ -24,6 +26,18 @@ macro_rules! plain {
     };
 }
 plain!(i8, u8, i16, u16, i32, u32, i64, u64, usize, f32, f64);
+
+// SAFETY: two numbers, `repr(C)`, without padding, of 8 bytes.
+unsafe impl Plain for Complex<f32> {}
+// SAFETY: as above, of 16 bytes.
+unsafe impl Plain for Complex<f64> {}
+
+// SAFETY: a transparent `u16`.
+#[cfg(feature = "half")]
+unsafe impl Plain for half::f16 {}
+// SAFETY: as above.
+#[cfg(feature = "half")]
+unsafe impl Plain for half::bf16 {}
 
 /// A kernel parameter by value.
 #[derive(Clone, Copy)]
@@ -55,8 +69,9 @@ impl Param {
     }
 
     /// Whether all bytes are those of another parameter.
+    #[doc(hidden)]
     #[inline]
-    pub(crate) fn is_same(&self, other: &Self) -> bool {
+    pub fn is_same(&self, other: &Self) -> bool {
         self.bytes == other.bytes
     }
 

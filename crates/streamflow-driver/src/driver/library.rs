@@ -109,7 +109,8 @@ pub struct LibraryError {
 
 impl LibraryError {
     /// Whether the library has found no memory.
-    pub(crate) fn is_out_of_memory(&self) -> bool {
+    #[doc(hidden)]
+    pub fn is_out_of_memory(&self) -> bool {
         // All of NVIDIA's libraries call it so.
         self.name.ends_with("ALLOC_FAILED")
     }

@@ -10,8 +10,9 @@ use crate::sync::{AtomicUsize, Mutex, MutexGuard, Ordering};
 ///
 /// No wake-up is lost if a thread changes the state before it [raises](Self::raise) the signals, and a scheduler
 /// reads its signal before the state.
+#[doc(hidden)]
 #[derive(Default)]
-pub(crate) struct Listeners {
+pub struct Listeners {
     /// How many conditions wait at the moment.
     waiting: AtomicUsize,
     /// A listener for each condition of a graph that runs.
@@ -20,12 +21,16 @@ pub(crate) struct Listeners {
 
 impl Listeners {
     /// Adds a signal, for the length of a run.
-    pub(crate) fn add(&self, signal: &Arc<Signal>) {
+    #[doc(hidden)]
+    #[inline]
+    pub fn add(&self, signal: &Arc<Signal>) {
         self.lock().push(signal.clone());
     }
 
     /// Removes a signal that was added.
-    pub(crate) fn remove(&self, signal: &Arc<Signal>) {
+    #[doc(hidden)]
+    #[inline]
+    pub fn remove(&self, signal: &Arc<Signal>) {
         let mut signals = self.lock();
         if let Some(index) = signals.iter().position(|other| Arc::ptr_eq(other, signal)) {
             signals.swap_remove(index);
@@ -33,27 +38,33 @@ impl Listeners {
     }
 
     /// A condition waits from now on. It reads the state after this call.
-    pub(crate) fn begin_wait(&self) {
+    #[doc(hidden)]
+    #[inline]
+    pub fn begin_wait(&self) {
         self.waiting.fetch_add(1, Ordering::Relaxed);
     }
 
     /// The condition waits no longer.
-    pub(crate) fn end_wait(&self) {
+    #[doc(hidden)]
+    #[inline]
+    pub fn end_wait(&self) {
         self.waiting.fetch_sub(1, Ordering::Relaxed);
     }
 
     /// Raises the signals if a condition waits. For a state that is changed and read under one lock: that lock orders
     /// `begin_wait` before the load here, if the condition read the state before it was changed.
+    #[doc(hidden)]
     #[inline]
-    pub(crate) fn raise_if_awaited(&self) {
+    pub fn raise_if_awaited(&self) {
         if self.waiting.load(Ordering::Relaxed) > 0 {
             self.raise();
         }
     }
 
     /// Raises the signals. It allocates nothing.
+    #[doc(hidden)]
     #[cold]
-    pub(crate) fn raise(&self) {
+    pub fn raise(&self) {
         self.lock().iter().for_each(|signal| signal.raise());
     }
 

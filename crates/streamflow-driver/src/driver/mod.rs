@@ -15,7 +15,8 @@
 mod asker;
 mod blocking;
 pub mod cuda;
-pub(crate) mod current;
+#[doc(hidden)]
+pub mod current;
 mod error;
 mod foreign_stream;
 pub mod graph;
@@ -41,16 +42,20 @@ mod report;
 mod rows;
 mod signal;
 
-pub(crate) use asker::Asker;
-pub(crate) use blocking::BlockingLaunches;
+#[doc(hidden)]
+pub use asker::Asker;
+#[doc(hidden)]
+pub use blocking::BlockingLaunches;
 pub use error::{DriverError, Sticky};
-pub(crate) use error::{first_error, report_in_drop, report_unless_refused};
+#[doc(hidden)]
+pub use error::{first_error, report_in_drop, report_unless_refused};
 pub use green::{Coscheduling, GreenContext, SmSizes};
 pub use handle::{
     BorrowedEvent, BorrowedStream, DeviceId, MemoryRange, RawEvent, RawFunction, RawGraph,
     RawModule, RawStream,
 };
-pub(crate) use host::is_inside as is_inside_a_body;
+#[doc(hidden)]
+pub use host::is_inside as is_inside_a_body;
 pub use kernel::{
     Access, AccessMode, Code, HostArgs, HostFunction, HostKernel, Image, KernelSource, Launch,
     LoadedKernel, MAX_PARAMS, Param, Plain, RowsAt, Target,
@@ -58,17 +63,22 @@ pub use kernel::{
 pub use layer::Layer;
 pub use libraries::Libraries;
 pub use library::{BodyError, LibraryBody, LibraryCall, LibraryCalls, LibraryError};
-pub(crate) use listeners::Listeners;
+#[doc(hidden)]
+pub use listeners::Listeners;
 pub use memory_source::MemorySource;
-pub(crate) use note::tell;
+#[doc(hidden)]
+pub use note::tell;
 pub use note::{Direction, Note, SourceLocation};
 pub use observer::Observer;
-pub(crate) use owned::{Event, OwnedEvent, OwnedEvents, OwnedPinned, OwnedStream};
+#[doc(hidden)]
+pub use owned::{Event, OwnedEvent, OwnedEvents, OwnedPinned, OwnedStream};
 #[doc(hidden)]
 pub use recorder::{Call, RecordedAccess, RecordedRange, Recorder, StreamLabel};
-pub(crate) use report::RaceReports;
+#[doc(hidden)]
+pub use report::RaceReports;
 pub use rows::{CopyRows, RowLevel, Rows};
-pub(crate) use signal::Signal;
+#[doc(hidden)]
+pub use signal::Signal;
 
 use std::fmt;
 

@@ -77,7 +77,8 @@ pub enum Note<'a> {
 }
 
 /// Sends a note to the observers of a driver.
-pub(crate) fn tell(driver: &dyn Driver, note: &Note<'_>) {
+#[doc(hidden)]
+pub fn tell(driver: &dyn Driver, note: &Note<'_>) {
     // SAFETY: only this crate can call this, and its notes say what it does.
     unsafe { driver.observer().tell(note) };
 }

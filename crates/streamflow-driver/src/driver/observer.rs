@@ -16,7 +16,7 @@ use super::{DeviceId, DriverResult, MemoryRange, Note, RawStream};
 #[cfg(doc)]
 use super::Driver;
 
-/// Is told what the calls of a driver don't show, and reports what it has found. See the [module](self).
+/// Is told what the calls of a driver don't show, and reports what it has found.
 ///
 /// Each method passes its fact to the [next](Self::next) observer, and returns its answer. Without a next one, facts are
 /// dropped, and there is nothing to report. An observer that overrides a method tells the next one, too.
@@ -115,11 +115,9 @@ pub trait Observer: Send + Sync {
     ///
     /// So no safe code can silence a checker, as it could by a false note that a stream is complete:
     /// ```compile_fail,E0133
-    /// # use streamflow::driver::{Note, RawStream};
-    /// # use streamflow::Platform;
-    /// fn silence(platform: &Platform, stream: RawStream) {
-    ///     let observer = platform.driver().observer();
-    ///     observer.tell(&Note::Relies { on: stream, record: None, by: None });
+    /// # use streamflow_driver::driver::{Driver, Note, RawStream};
+    /// fn silence(driver: &dyn Driver, stream: RawStream) {
+    ///     driver.observer().tell(&Note::Relies { on: stream, record: None, by: None });
     /// }
     /// ```
     unsafe fn tell(&self, note: &Note<'_>) {

@@ -10,8 +10,9 @@ use super::{
 };
 
 /// A stream that is destroyed with its owner, unless it is a default stream or borrowed from other code.
+#[doc(hidden)]
 #[derive(Debug)]
-pub(crate) struct OwnedStream {
+pub struct OwnedStream {
     driver: Arc<dyn Driver>,
     raw: RawStream,
     /// Whether other code owns the stream.
@@ -21,7 +22,8 @@ pub(crate) struct OwnedStream {
 }
 
 impl OwnedStream {
-    pub(crate) fn create(
+    #[doc(hidden)]
+    pub fn create(
         driver: &Arc<dyn Driver>,
         device: DeviceId,
         options: StreamOptions,
@@ -31,12 +33,16 @@ impl OwnedStream {
         Ok(Self::new(driver, raw, false))
     }
 
-    pub(crate) fn default_of(driver: &Arc<dyn Driver>, device: DeviceId) -> Self {
+    #[doc(hidden)]
+    #[inline]
+    pub fn default_of(driver: &Arc<dyn Driver>, device: DeviceId) -> Self {
         Self::new(driver, driver.default_stream(device), true)
     }
 
     /// A stream that other code owns. Once the borrow has ended, only its handle may be read.
-    pub(crate) fn borrowed(driver: &Arc<dyn Driver>, stream: BorrowedStream<'_>) -> Self {
+    #[doc(hidden)]
+    #[inline]
+    pub fn borrowed(driver: &Arc<dyn Driver>, stream: BorrowedStream<'_>) -> Self {
         Self::new(driver, stream.raw(), true)
     }
 
@@ -46,28 +52,36 @@ impl OwnedStream {
     }
 
     /// Whether it is its device's default stream, whose handle means the current device.
+    #[doc(hidden)]
     #[inline]
-    pub(crate) fn is_default(&self) -> bool {
+    pub fn is_default(&self) -> bool {
         self.is_default
     }
 
-    pub(crate) fn raw(&self) -> RawStream {
+    #[doc(hidden)]
+    #[inline]
+    pub fn raw(&self) -> RawStream {
         self.raw
     }
 
-    pub(crate) fn driver(&self) -> &Arc<dyn Driver> {
+    #[doc(hidden)]
+    #[inline]
+    pub fn driver(&self) -> &Arc<dyn Driver> {
         &self.driver
     }
 
     /// Tells the observers that other code gets the handle.
-    pub(crate) fn hand_out(&self) {
+    #[doc(hidden)]
+    #[inline]
+    pub fn hand_out(&self) {
         // SAFETY: alive while it is borrowed; of a borrowed stream only the handle is used.
         unsafe { self.driver.observer().hand_out(self.raw) };
     }
 
     /// [`Driver::record_event`]. The device's context must be bound, here and below.
+    #[doc(hidden)]
     #[inline(always)]
-    pub(crate) fn record(&self, event: Event<'_>) -> DriverResult<()> {
+    pub fn record(&self, event: Event<'_>) -> DriverResult<()> {
         if !self.is_of(event) {
             return Err(self.of_another_driver("record_event"));
         }
@@ -79,8 +93,9 @@ impl OwnedStream {
     }
 
     /// [`Driver::wait_event`].
+    #[doc(hidden)]
     #[inline(always)]
-    pub(crate) fn wait(&self, event: Event<'_>) -> DriverResult<()> {
+    pub fn wait(&self, event: Event<'_>) -> DriverResult<()> {
         if !self.is_of(event) {
             return Err(self.of_another_driver("wait_event"));
         }
@@ -113,27 +128,35 @@ impl OwnedStream {
     }
 
     /// [`Driver::record_event`], with an event of other code.
-    pub(crate) fn record_borrowed(&self, event: BorrowedEvent<'_>) -> DriverResult<()> {
+    #[doc(hidden)]
+    #[inline]
+    pub fn record_borrowed(&self, event: BorrowedEvent<'_>) -> DriverResult<()> {
         event.check(&*self.driver)?;
         // SAFETY: both are alive while they are borrowed; the code that borrowed the event vouches for its driver.
         self.in_context(|| unsafe { self.driver.record_event(event.raw(), self.raw) })
     }
 
     /// [`Driver::wait_event`], with an event of other code.
-    pub(crate) fn wait_borrowed(&self, event: BorrowedEvent<'_>) -> DriverResult<()> {
+    #[doc(hidden)]
+    #[inline]
+    pub fn wait_borrowed(&self, event: BorrowedEvent<'_>) -> DriverResult<()> {
         event.check(&*self.driver)?;
         // SAFETY: as in `record_borrowed`.
         self.in_context(|| unsafe { self.driver.wait_event(self.raw, event.raw()) })
     }
 
     /// [`Driver::query_stream`].
-    pub(crate) fn query(&self) -> DriverResult<bool> {
+    #[doc(hidden)]
+    #[inline]
+    pub fn query(&self) -> DriverResult<bool> {
         // SAFETY: alive while it is borrowed.
         self.in_context(|| unsafe { self.driver.query_stream(self.raw) })
     }
 
     /// [`Driver::synchronize_stream`].
-    pub(crate) fn synchronize(&self) -> DriverResult<()> {
+    #[doc(hidden)]
+    #[inline]
+    pub fn synchronize(&self) -> DriverResult<()> {
         // SAFETY: alive while it is borrowed.
         self.in_context(|| unsafe { self.driver.synchronize_stream(self.raw) })
     }
@@ -236,28 +259,32 @@ fn in_context_again<R>(
 }
 
 /// An event that is destroyed with its owner.
+#[doc(hidden)]
 #[derive(Debug)]
-pub(crate) struct OwnedEvent {
+pub struct OwnedEvent {
     driver: Arc<dyn Driver>,
     raw: RawEvent,
 }
 
 impl OwnedEvent {
     /// The device's context must be bound.
-    pub(crate) fn create(driver: &Arc<dyn Driver>, device: DeviceId) -> DriverResult<Self> {
+    #[doc(hidden)]
+    pub fn create(driver: &Arc<dyn Driver>, device: DeviceId) -> DriverResult<Self> {
         let raw = driver.create_event(device)?;
         Ok(Self { driver: driver.clone(), raw })
     }
 
     /// As [`create`](Self::create), with a time for each record.
-    pub(crate) fn with_timing(driver: &Arc<dyn Driver>, device: DeviceId) -> DriverResult<Self> {
+    #[doc(hidden)]
+    pub fn with_timing(driver: &Arc<dyn Driver>, device: DeviceId) -> DriverResult<Self> {
         let raw = driver.create_timing_event(device)?;
         Ok(Self { driver: driver.clone(), raw })
     }
 
     /// The milliseconds from this event's record to that of `end`. Both have timing, are recorded, and belong to
     /// this driver and device. Blocks until both are complete.
-    pub(crate) fn elapsed_until(&self, end: &Self) -> DriverResult<f64> {
+    #[doc(hidden)]
+    pub fn elapsed_until(&self, end: &Self) -> DriverResult<f64> {
         self.driver.bind(self.raw.device())?;
         self.synchronize()?;
         end.synchronize()?;
@@ -266,12 +293,15 @@ impl OwnedEvent {
     }
 
     /// Whether its device is simulated.
-    pub(crate) fn is_simulated(&self) -> DriverResult<bool> {
+    #[doc(hidden)]
+    pub fn is_simulated(&self) -> DriverResult<bool> {
         Ok(self.driver.device_info(self.raw.device())?.is_simulated)
     }
 
     /// The event, borrowed.
-    pub(crate) fn get(&self) -> Event<'_> {
+    #[doc(hidden)]
+    #[inline]
+    pub fn get(&self) -> Event<'_> {
         Event { driver: &self.driver, raw: self.raw }
     }
 
@@ -290,16 +320,18 @@ impl Drop for OwnedEvent {
 
 /// Events of one device, which are destroyed with their owner. They are close together in memory: of a graph with many
 /// streams the cache holds few lines.
+#[doc(hidden)]
 #[derive(Debug)]
 #[repr(C, align(64))]
-pub(crate) struct OwnedEvents<const N: usize> {
+pub struct OwnedEvents<const N: usize> {
     driver: Arc<dyn Driver>,
     raw: ArrayVec<RawEvent, N>,
 }
 
 impl<const N: usize> OwnedEvents<N> {
     /// Makes `N` of them. The device's context must be bound.
-    pub(crate) fn create(driver: &Arc<dyn Driver>, device: DeviceId) -> DriverResult<Box<Self>> {
+    #[doc(hidden)]
+    pub fn create(driver: &Arc<dyn Driver>, device: DeviceId) -> DriverResult<Box<Self>> {
         let mut events = Box::new(Self { driver: driver.clone(), raw: ArrayVec::new() });
         for _ in 0..N {
             // On an error those that were made are destroyed.
@@ -310,8 +342,9 @@ impl<const N: usize> OwnedEvents<N> {
     }
 
     /// The event at an index below `N`.
+    #[doc(hidden)]
     #[inline]
-    pub(crate) fn get(&self, index: usize) -> Event<'_> {
+    pub fn get(&self, index: usize) -> Event<'_> {
         Event { driver: &self.driver, raw: self.raw[index] }
     }
 }
@@ -327,26 +360,33 @@ impl<const N: usize> Drop for OwnedEvents<N> {
 }
 
 /// An event that is borrowed from its owner.
+#[doc(hidden)]
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Event<'a> {
+pub struct Event<'a> {
     driver: &'a Arc<dyn Driver>,
     raw: RawEvent,
 }
 
 impl Event<'_> {
-    pub(crate) fn raw(self) -> RawEvent {
+    #[doc(hidden)]
+    #[inline]
+    pub fn raw(self) -> RawEvent {
         self.raw
     }
 
     /// [`Driver::query_event`]. The device's context must be bound, here and below.
-    pub(crate) fn query(self) -> DriverResult<bool> {
+    #[doc(hidden)]
+    #[inline]
+    pub fn query(self) -> DriverResult<bool> {
         // SAFETY: alive while it is borrowed.
         let query = || unsafe { self.driver.query_event(self.raw) };
         in_context(&**self.driver, self.raw.device(), None, query)
     }
 
     /// [`Driver::synchronize_event`].
-    pub(crate) fn synchronize(self) -> DriverResult<()> {
+    #[doc(hidden)]
+    #[inline]
+    pub fn synchronize(self) -> DriverResult<()> {
         // SAFETY: alive while it is borrowed.
         let synchronize = || unsafe { self.driver.synchronize_event(self.raw) };
         in_context(&**self.driver, self.raw.device(), None, synchronize)
@@ -354,8 +394,9 @@ impl Event<'_> {
 }
 
 /// Page-locked memory that is freed with its owner.
+#[doc(hidden)]
 #[derive(Debug)]
-pub(crate) struct OwnedPinned {
+pub struct OwnedPinned {
     driver: Arc<dyn Driver>,
     device: DeviceId,
     range: MemoryRange,
@@ -363,18 +404,17 @@ pub(crate) struct OwnedPinned {
 
 impl OwnedPinned {
     /// Allocates memory that is all zero. The device's context must be bound.
-    pub(crate) fn zeroed(
-        driver: &Arc<dyn Driver>,
-        device: DeviceId,
-        bytes: u64,
-    ) -> DriverResult<Self> {
+    #[doc(hidden)]
+    pub fn zeroed(driver: &Arc<dyn Driver>, device: DeviceId, bytes: u64) -> DriverResult<Self> {
         let range = driver.allocate_pinned(device, bytes)?;
         // SAFETY: just allocated, at least this long, and without another owner.
         unsafe { std::ptr::write_bytes(range.address as *mut u8, 0, bytes as usize) };
         Ok(Self { driver: driver.clone(), device, range })
     }
 
-    pub(crate) fn range(&self) -> MemoryRange {
+    #[doc(hidden)]
+    #[inline]
+    pub fn range(&self) -> MemoryRange {
         self.range
     }
 }

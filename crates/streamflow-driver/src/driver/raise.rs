@@ -7,7 +7,8 @@ use super::{DriverResult, HostFunction, OwnedStream, Signal};
 
 impl OwnedStream {
     /// Raises `signal` when everything queued here before is complete.
-    pub(crate) fn raise(&self, signal: &Arc<Signal>) -> DriverResult<()> {
+    #[doc(hidden)]
+    pub fn raise(&self, signal: &Arc<Signal>) -> DriverResult<()> {
         let data = Arc::into_raw(signal.clone()).cast_mut().cast();
         let function = HostFunction { call: raise, data };
         // SAFETY: the stream is alive while it is borrowed; the data is a reference to the signal that the call

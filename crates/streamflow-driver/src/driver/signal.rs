@@ -18,8 +18,9 @@ const RAISES: u64 = (1 << 40) - 1;
 /// Every queued call owns a reference to the signal, so the signal may outlive the thread that waits. After a
 /// sticky error the driver may never make the call: then that reference is leaked, and the sleep ends after its
 /// time limit.
+#[doc(hidden)]
 #[derive(Default)]
-pub(crate) struct Signal {
+pub struct Signal {
     /// Changed under the lock, so that a thread that is about to sleep has seen the change.
     count: AtomicU64,
     lock: Mutex<()>,
@@ -29,14 +30,16 @@ pub(crate) struct Signal {
 impl Signal {
     /// A number that each raise changes. Read this *before* the state that the signal is about: a raise that comes
     /// after that ends the sleep at once.
+    #[doc(hidden)]
     #[inline]
-    pub(crate) fn raised(&self) -> u64 {
+    pub fn raised(&self) -> u64 {
         self.count.load(Ordering::Acquire)
     }
 
     /// As [`raised`](Self::raised), without the [nudges](Self::nudge).
+    #[doc(hidden)]
     #[inline]
-    pub(crate) fn raises(&self) -> u64 {
+    pub fn raises(&self) -> u64 {
         self.raised() & RAISES
     }
 
@@ -44,7 +47,8 @@ impl Signal {
     /// passes on its turn instead: once if there is a time limit, which may pass at any time, and else until the signal
     /// was raised. So an explored test finds a wake-up that is lost. Returns `false` in a test whose threads have all ended
     /// or sleep, so that none is left to raise the signal.
-    pub(crate) fn sleep(&self, seen: u64, at_most: Duration) -> bool {
+    #[doc(hidden)]
+    pub fn sleep(&self, seen: u64, at_most: Duration) -> bool {
         let wait = |at_most| {
             let unchanged = |_: &mut ()| self.raised() == seen;
             let slept = self.changed.wait_timeout_while(self.lock(), at_most, unchanged);
@@ -60,12 +64,14 @@ impl Signal {
     }
 
     /// Ends a sleep that began before.
-    pub(crate) fn raise(&self) {
+    #[doc(hidden)]
+    pub fn raise(&self) {
         self.count_up(1);
     }
 
     /// Ends a sleep, and is not counted as a raise: for the scheduler itself, whose conditions have not changed.
-    pub(crate) fn nudge(&self) {
+    #[doc(hidden)]
+    pub fn nudge(&self) {
         self.count_up(RAISES + 1);
     }
 

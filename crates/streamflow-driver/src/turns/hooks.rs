@@ -9,7 +9,7 @@ thread_local! {
 }
 
 /// Calls `then` once, when the calling thread next reaches the point.
-pub(crate) fn at(point: &'static str, then: impl FnOnce() + 'static) {
+pub fn at(point: &'static str, then: impl FnOnce() + 'static) {
     let _gone = HOOKS.try_with(|hooks| hooks.borrow_mut().push((point, Box::new(then))));
 }
 
@@ -25,11 +25,11 @@ pub(super) fn reached(point: &'static str) {
 }
 
 /// Whether all hooks of the calling thread were called.
-pub(crate) fn are_done() -> bool {
+pub fn are_done() -> bool {
     HOOKS.try_with(|hooks| hooks.borrow().is_empty()).unwrap_or(true)
 }
 
 /// Forgets the hooks of the calling thread.
-pub(crate) fn clear() {
+pub fn clear() {
     let _gone = HOOKS.try_with(|hooks| hooks.borrow_mut().clear());
 }

@@ -17,11 +17,13 @@
 //! This module uses no other module, so that all of them can use it. It does not slow down a thread that is in
 //! no run: such a thread reads one thread-local variable, in cold places.
 
-#[cfg(test)]
-pub(crate) mod hooks;
+#[doc(hidden)]
+#[cfg(any(test, feature = "hooks"))]
+pub mod hooks;
 mod participants;
 mod participation;
 mod pct;
+mod scope;
 #[cfg(test)]
 mod tests;
 
@@ -33,11 +35,12 @@ use std::time::Duration;
 
 use participants::{Participant, Participants, Until};
 
-pub(crate) use participation::{
+pub use participation::{
     Participation, Registration, Thread, current, explain_sleep, may_sleep, sleep, takes_turns,
     thread_index, within_body, yield_turn,
 };
-pub(crate) use pct::Pct;
+pub use pct::Pct;
+pub use scope::{Scope, ScopedJoinHandle, scope, yield_now};
 
 /// How long a thread may have the turn without a step, before it is reported as blocked.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -52,7 +55,7 @@ const CHECKS: u32 = 16;
 static RUNS: AtomicU64 = AtomicU64::new(1);
 
 /// Chooses the thread that gets the turn. Threads are numbered from 0 in the order in which they were made.
-pub(crate) trait Order: fmt::Debug + Send {
+pub trait Order: fmt::Debug + Send {
     /// Chooses one of the `ready` threads: at least two, in rising order. `current` is the
     /// thread that has the turn, if it is among them.
     fn next(&mut self, current: Option<usize>, ready: &[usize]) -> usize;
@@ -66,16 +69,16 @@ pub(crate) trait Order: fmt::Debug + Send {
 
 /// A named point in the code, where another thread may get the turn. It does nothing in release builds.
 #[inline(always)]
-pub(crate) fn point(_name: &'static str) {
+pub fn point(_name: &'static str) {
     #[cfg(debug_assertions)]
     participation::point(_name);
-    #[cfg(test)]
+    #[cfg(any(test, feature = "hooks"))]
     hooks::reached(_name);
 }
 
 /// An error of the threads of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Trouble {
+pub enum Trouble {
     /// A thread that takes no turns has called the simulator.
     Foreign {
         /// Its name, or its number.
@@ -106,7 +109,7 @@ pub(crate) enum Trouble {
 
 impl Trouble {
     /// The name of the thread that caused it.
-    pub(crate) fn thread(&self) -> &str {
+    pub fn thread(&self) -> &str {
         match self {
             Self::Foreign { thread }
             | Self::Blocked { thread, .. }
@@ -118,7 +121,7 @@ impl Trouble {
 
 impl Trouble {
     /// The mistake of the thread, and the remedy: a sentence whose subject is the thread.
-    pub(crate) fn problem(&self) -> String {
+    pub fn problem(&self) -> String {
         match self {
             Self::Foreign { .. } => "was not spawned by `streamflow::testing::scope`: a test that is explored \
                                      owns the threads that use its device, or it could not be repeated"
@@ -150,7 +153,7 @@ impl fmt::Display for Trouble {
 }
 
 /// The threads of one run. One of them has the turn.
-pub(crate) struct Turns {
+pub struct Turns {
     number: u64,
     patience: Duration,
     state: Mutex<State>,
@@ -171,7 +174,7 @@ struct State {
 
 impl Turns {
     /// The turns of a new run.
-    pub(crate) fn new(order: Box<dyn Order>) -> Arc<Self> {
+    pub fn new(order: Box<dyn Order>) -> Arc<Self> {
         Self::with_patience(order, PATIENCE)
     }
 
@@ -188,32 +191,32 @@ impl Turns {
     }
 
     /// Makes the calling thread the first of the run, which lasts until the result is dropped.
-    pub(crate) fn enter(self: &Arc<Self>) -> Participation {
+    pub fn enter(self: &Arc<Self>) -> Participation {
         self.add(thread_name(), 0).begin()
     }
 
     /// The run's number, which is not 0.
-    pub(crate) fn number(&self) -> u64 {
+    pub fn number(&self) -> u64 {
         self.number
     }
 
     /// The first error that was found, if any.
-    pub(crate) fn trouble(&self) -> Option<Trouble> {
+    pub fn trouble(&self) -> Option<Trouble> {
         self.lock().trouble.clone()
     }
 
     /// How many threads the run had.
-    pub(crate) fn threads(&self) -> usize {
+    pub fn threads(&self) -> usize {
         self.lock().threads.count()
     }
 
     /// How often the run was used so far, beside turns: see [`note_use`](Self::note_use).
-    pub(crate) fn uses(&self) -> u64 {
+    pub fn uses(&self) -> u64 {
         self.uses.load(Ordering::Relaxed)
     }
 
     /// A call of the simulator is made, or a graph or an operator begins to run, which may call no driver.
-    pub(crate) fn note_use(&self) {
+    pub fn note_use(&self) {
         self.uses.fetch_add(1, Ordering::Relaxed);
     }
 
@@ -221,7 +224,7 @@ impl Turns {
     ///
     /// # Errors
     /// [`Trouble::Foreign`] if the calling thread is not in the run.
-    pub(crate) fn step(&self, call: &'static str) -> Result<(), Trouble> {
+    pub fn step(&self, call: &'static str) -> Result<(), Trouble> {
         self.note_use();
         if let Some(index) = participation::index_in(self.number) {
             self.advance(index, call, false);

@@ -17,14 +17,14 @@ thread_local! {
 
 /// A thread's registration in a run, from before it begins. Dropping it ends the thread's part.
 #[derive(Debug)]
-pub(crate) struct Registration {
+pub struct Registration {
     turns: Arc<Turns>,
     index: usize,
 }
 
 /// The calling thread's part in a run, until it is dropped.
 #[derive(Debug)]
-pub(crate) struct Participation {
+pub struct Participation {
     registration: Registration,
     /// The value stays on its thread.
     _not_send: PhantomData<*const ()>,
@@ -32,38 +32,38 @@ pub(crate) struct Participation {
 
 /// A handle of a thread in a run, for threads that wait for its end.
 #[derive(Debug, Clone)]
-pub(crate) struct Thread {
+pub struct Thread {
     turns: Arc<Turns>,
     index: usize,
 }
 
 /// The calling thread's handle in the innermost run that it takes part in.
-pub(crate) fn current() -> Option<Thread> {
+pub fn current() -> Option<Thread> {
     let last = |runs: &RefCell<Vec<(Arc<Turns>, usize)>>| runs.borrow().last().cloned();
     let (turns, index) = RUNS.try_with(last).ok().flatten()?;
     Some(Thread { turns, index })
 }
 
 /// The calling thread's number in its run; 0 outside of runs.
-pub(crate) fn thread_index() -> usize {
+pub fn thread_index() -> usize {
     current().map_or(0, |thread| thread.index)
 }
 
 /// Whether the calling thread takes turns, so that it must wait by [`yield_turn`].
-pub(crate) fn takes_turns() -> bool {
+pub fn takes_turns() -> bool {
     current().is_some_and(|thread| !thread.turns.is_over())
 }
 
 /// Yields the turn: for a thread that can do nothing until another one has made a step. It gets the turn again
 /// after such a step, or when no other thread can make one. `false` outside of runs.
-pub(crate) fn yield_turn() -> bool {
+pub fn yield_turn() -> bool {
     let Some(Thread { turns, index }) = current() else { return false };
     turns.advance(index, "yielding", true);
     !turns.is_over()
 }
 
 /// Whether the calling thread sleeps by [`sleep`]: it takes turns, or they have ended by such a sleep.
-pub(crate) fn may_sleep() -> bool {
+pub fn may_sleep() -> bool {
     let ended = || current().is_some_and(|thread| thread.turns.is_asleep());
     takes_turns() || ended()
 }
@@ -71,7 +71,7 @@ pub(crate) fn may_sleep() -> bool {
 /// Sleeps without a time limit until `is_awake`, for a thread that another one wakes. Outside of runs it returns at
 /// once. In a run that no thread is left to wake it, `wait` sleeps for some time, since a thread that takes no turns may
 /// wake it; after that the run is in [trouble](super::Trouble). Returns `false` then: nothing will wake the thread.
-pub(crate) fn sleep(is_awake: impl Fn() -> bool, wait: impl FnOnce(Duration)) -> bool {
+pub fn sleep(is_awake: impl Fn() -> bool, wait: impl FnOnce(Duration)) -> bool {
     let Some(Thread { turns, index }) = current() else { return true };
     if turns.sleep(index, &is_awake) || turns.is_over() && !turns.is_asleep() {
         return true;
@@ -86,7 +86,7 @@ pub(crate) fn sleep(is_awake: impl Fn() -> bool, wait: impl FnOnce(Duration)) ->
 
 /// Says what the calling thread waits for and what to do, after a [`sleep`] that nothing has ended. Returns the thread's
 /// name.
-pub(crate) fn explain_sleep(problem: &str) -> String {
+pub fn explain_sleep(problem: &str) -> String {
     current().map_or_else(super::thread_name, |Thread { turns, index }| {
         turns.explain_sleep(index, problem)
     })
@@ -100,7 +100,7 @@ pub(super) fn point(name: &'static str) {
 }
 
 /// The calling thread executes the body of a kernel, until the result is dropped. It keeps the turn meanwhile.
-pub(crate) fn within_body(kernel: &Arc<str>) -> WithinBody {
+pub fn within_body(kernel: &Arc<str>) -> WithinBody {
     let thread = current();
     if let Some(Thread { turns, index }) = &thread {
         turns.lock().threads.set_body(*index, Some(kernel.clone()));
@@ -110,7 +110,7 @@ pub(crate) fn within_body(kernel: &Arc<str>) -> WithinBody {
 
 /// See [`within_body`].
 #[derive(Debug)]
-pub(crate) struct WithinBody(Option<Thread>);
+pub struct WithinBody(Option<Thread>);
 
 impl Drop for WithinBody {
     fn drop(&mut self) {
@@ -136,37 +136,37 @@ pub(super) fn has_left(run: u64) -> bool {
 
 impl Thread {
     /// The run.
-    pub(crate) fn turns(&self) -> &Turns {
+    pub fn turns(&self) -> &Turns {
         &self.turns
     }
 
     /// A number for a scope of threads.
-    pub(crate) fn new_scope(&self) -> u64 {
+    pub fn new_scope(&self) -> u64 {
         self.turns.lock().threads.new_scope()
     }
 
     /// Registers a thread of a scope that the calling thread is about to spawn.
-    pub(crate) fn register(&self, scope: u64, spawned: &Location<'_>) -> Registration {
+    pub fn register(&self, scope: u64, spawned: &Location<'_>) -> Registration {
         self.turns.add(format!("spawned at {spawned}"), scope)
     }
 
     /// Makes a step: the calling thread has spawned a thread.
-    pub(crate) fn spawned(&self) {
+    pub fn spawned(&self) {
         self.turns.advance(self.index, "spawning a thread", false);
     }
 
     /// Waits, as the calling thread, for the end of another one.
-    pub(crate) fn join(&self, other: &Self) {
+    pub fn join(&self, other: &Self) {
         self.turns.wait_until(self.index, Until::Ended(other.index));
     }
 
     /// Waits, as the calling thread, for the end of all threads of a scope.
-    pub(crate) fn join_scope(&self, scope: u64) {
+    pub fn join_scope(&self, scope: u64) {
         self.turns.wait_until(self.index, Until::ScopeEnded(scope));
     }
 
     /// Whether the thread has ended. `None` if it may be running after turns have ended.
-    pub(crate) fn has_ended(&self) -> Option<bool> {
+    pub fn has_ended(&self) -> Option<bool> {
         let ended = self.turns.lock().threads.has_ended(self.index);
         (ended || !self.turns.is_over()).then_some(ended)
     }
@@ -178,12 +178,12 @@ impl Registration {
     }
 
     /// A handle of the registered thread.
-    pub(crate) fn thread(&self) -> Thread {
+    pub fn thread(&self) -> Thread {
         Thread { turns: self.turns.clone(), index: self.index }
     }
 
     /// Makes the calling thread the registered one, and waits for its first turn.
-    pub(crate) fn begin(self) -> Participation {
+    pub fn begin(self) -> Participation {
         // A thread whose destructors run takes part in no run that begins there.
         let entry = (self.turns.clone(), self.index);
         let _gone = RUNS.try_with(|runs| runs.borrow_mut().push(entry));

@@ -25,7 +25,7 @@ const SCALES: std::ops::Range<u64> = 4..11;
 /// gives the same run also when it is repeated alone. So the expected number of steps is drawn from the seed,
 /// too. Each period with several threads counts as a run of its own.
 #[derive(Debug)]
-pub(crate) struct Pct {
+pub struct Pct {
     random: SplitMix,
     step: u64,
     /// The steps at which the priority of the running thread falls.
@@ -37,7 +37,8 @@ pub(crate) struct Pct {
 }
 
 impl Pct {
-    pub(crate) fn new(seed: u64) -> Self {
+    #[doc(hidden)]
+    pub fn new(seed: u64) -> Self {
         let random = SplitMix::new(mix(seed ^ 0x7475_726e));
         Self { random, step: 0, falls: [0; DEPTH - 1], priorities: Vec::new(), fallen: 0 }
     }

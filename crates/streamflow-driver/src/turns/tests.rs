@@ -7,7 +7,6 @@ use std::sync::mpsc;
 use super::*;
 use crate::driver::Signal;
 use crate::lock::{Lock, locked};
-use crate::testing::scope;
 
 /// Runs a test under each of 64 seeds, and returns the trouble of each run.
 fn under_seeds(test: impl Fn(&Turns)) -> Vec<Option<Trouble>> {

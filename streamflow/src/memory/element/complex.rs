@@ -8,12 +8,6 @@
 use num_complex::Complex;
 
 use super::{Element, Scalar, sealed};
-use crate::driver::Plain;
-
-// SAFETY: two numbers, `repr(C)`, without padding, of 8 bytes.
-unsafe impl Plain for Complex<f32> {}
-// SAFETY: as above, of 16 bytes.
-unsafe impl Plain for Complex<f64> {}
 
 elements! {
     Complex<f32>: "complex<float>", "complex64";

@@ -3,12 +3,6 @@
 use half::{bf16, f16};
 
 use super::{Element, Scalar, sealed};
-use crate::driver::Plain;
-
-// SAFETY: a transparent `u16`.
-unsafe impl Plain for f16 {}
-// SAFETY: as above.
-unsafe impl Plain for bf16 {}
 
 elements! {
     f16: "half", "float16";

@@ -114,6 +114,7 @@ pub(super) fn running(simulator: u64) -> Option<Arc<str>> {
 }
 
 /// Whether the calling thread executes a body of any simulator.
-pub(crate) fn is_inside() -> bool {
+#[doc(hidden)]
+pub fn is_inside() -> bool {
     BODIES.try_with(|bodies| !bodies.borrow().is_empty()).unwrap_or(false)
 }

@@ -9,7 +9,8 @@ use super::point::Point;
 use crate::turns;
 
 /// Decides wherever the host and the device can continue in more than one way.
-pub(crate) trait Chooser: fmt::Debug + Send {
+#[doc(hidden)]
+pub trait Chooser: fmt::Debug + Send {
     /// Chooses one of `options`, at least one, in the state with this key. Option 0 executes
     /// an operation if any can execute. The last option makes the call, where that is possible.
     fn choose(&mut self, state: u64, options: usize) -> usize;

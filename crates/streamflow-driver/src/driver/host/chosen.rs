@@ -1,4 +1,4 @@
-//! Execution in a chosen order, with which [`testing`](crate::testing) explores programs exhaustively.
+//! Execution in a chosen order, with which `streamflow::testing` explores programs exhaustively.
 //!
 //! Before each call that submits work or queries its progress, the chooser decides: a stream executes
 //! its next operation, or the call is made now. While a call blocks, the chooser decides in the same way until
@@ -171,7 +171,8 @@ impl HostDriver {
     }
 
     /// Chooses the host thread that gets the turn.
-    pub(crate) fn choose_turn(&self, threads: &[usize]) -> usize {
+    #[doc(hidden)]
+    pub fn choose_turn(&self, threads: &[usize]) -> usize {
         let mut sim = self.lock();
         let Some(mut chosen) = sim.chosen.take() else { return threads[0] };
         let mut choice = 0;
@@ -186,7 +187,8 @@ impl HostDriver {
     }
 
     /// Ends the choices, because the program has ended: from here on work is executed when a call waits for it.
-    pub(crate) fn end_choices(&self) {
+    #[doc(hidden)]
+    pub fn end_choices(&self) {
         let mut sim = self.lock();
         if let Some(mut chosen) = sim.chosen.take() {
             let state = sim.state_key(&mut chosen, None);

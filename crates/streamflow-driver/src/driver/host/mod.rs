@@ -40,8 +40,10 @@ mod tests;
 mod variant;
 mod watcher;
 
-pub(crate) use body::is_inside;
-pub(crate) use chooser::Chooser;
+#[doc(hidden)]
+pub use body::is_inside;
+#[doc(hidden)]
+pub use chooser::Chooser;
 pub use log::{LogAction, LogEntry};
 pub use memory::{POISON_ALLOCATED, POISON_FREED};
 pub use options::{HostBuilder, Policy};

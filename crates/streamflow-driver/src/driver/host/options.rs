@@ -118,7 +118,8 @@ impl HostBuilder {
     }
 
     /// The threads that take turns. Calls of other threads are refused.
-    pub(crate) fn turns(mut self, turns: Arc<Turns>) -> Self {
+    #[doc(hidden)]
+    pub fn turns(mut self, turns: Arc<Turns>) -> Self {
         self.turns = Some(turns);
         self
     }
@@ -129,7 +130,8 @@ impl HostBuilder {
     }
 
     /// Makes a simulator whose order of execution `chooser` decides. After the end of choices it is lazy.
-    pub(crate) fn build_chosen(self, chooser: Box<dyn Chooser>) -> HostDriver {
+    #[doc(hidden)]
+    pub fn build_chosen(self, chooser: Box<dyn Chooser>) -> HostDriver {
         HostDriver::new(&self.policy(Policy::Lazy), Some(chooser))
     }
 }

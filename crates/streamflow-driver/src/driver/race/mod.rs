@@ -1,10 +1,8 @@
 //! A driver layer that reports races: accesses to the same memory that nothing orders. It also reports accesses to freed
 //! memory, reads of what nobody wrote, and stale handles.
 //!
-//! A [`RaceChecker`] wraps a driver. [`PlatformBuilder::race_check`](crate::platform::PlatformBuilder::race_check) and
-//! [`HostPlatform::race_check`](crate::platform::HostPlatform::race_check) choose it. A race is a [`RaceReport`]: a run ends
-//! with [`Error::Races`](crate::Error::Races), and
-//! [`Platform::take_races`](crate::Platform::take_races) returns the [`RaceReports`].
+//! A [`RaceChecker`] wraps a driver. `Platform::builder().race_check(true)` chooses it. A race is a [`RaceReport`]: a run of a
+//! graph ends with `Error::Races`, and `Platform::take_races` returns the [`RaceReports`].
 //!
 #![doc = include_str!("README.md")]
 
@@ -35,7 +33,8 @@ mod watch;
 use std::sync::Arc;
 
 use shared::Shared;
-pub(crate) use watch::RaceWatch;
+#[doc(hidden)]
+pub use watch::RaceWatch;
 
 pub use super::report::{
     RaceAccess, RaceAction, RaceHook, RaceKind, RaceMark, RaceReport, RaceReports,

@@ -8,15 +8,17 @@ use crate::driver::Driver;
 
 /// Collects the races since it was made, and those before that were not taken. An operator that takes races
 /// meanwhile removes none from it.
+#[doc(hidden)]
 #[derive(Debug)]
-pub(crate) struct RaceWatch {
+pub struct RaceWatch {
     driver: Arc<dyn Driver>,
     mark: RaceMark,
     found: RaceReports,
 }
 
 impl RaceWatch {
-    pub(crate) fn new(driver: &Arc<dyn Driver>) -> Self {
+    #[doc(hidden)]
+    pub fn new(driver: &Arc<dyn Driver>) -> Self {
         Self {
             driver: driver.clone(),
             mark: driver.observer().taken_races(),
@@ -25,13 +27,15 @@ impl RaceWatch {
     }
 
     /// Whether there are races that were not [taken](Self::take).
-    pub(crate) fn look(&mut self) -> bool {
+    #[doc(hidden)]
+    pub fn look(&mut self) -> bool {
         self.found.extend(self.driver.observer().races_since(&mut self.mark));
         !self.found.is_empty()
     }
 
     /// The races since the last call, to be reported.
-    pub(crate) fn take(&mut self) -> RaceReports {
+    #[doc(hidden)]
+    pub fn take(&mut self) -> RaceReports {
         if self.look() {
             // The caller reports them, so `Platform::take_races` need not. A watch that is dropped instead leaves them there.
             self.driver.observer().take_races();

@@ -1,6 +1,6 @@
 //! Replay: a pass over a graph whose calls repeat becomes one launch of a CUDA graph.
 //!
-//! [`Replaying`] wraps a driver. The platforms that [`PlatformBuilder`](crate::platform::PlatformBuilder) makes have it
+//! [`Replaying`] wraps a driver. The platforms of `streamflow` have it
 //! directly above CUDA or the simulator, below the race checker and all other layers: those see each call, as it was
 //! asked for. While no run replays, a call costs a relaxed load and a branch more, and twice that if it queues something
 //! (`switch.rs`).

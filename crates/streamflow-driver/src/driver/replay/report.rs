@@ -102,27 +102,32 @@ pub(super) struct PassDone {
 
 impl ReplayRun {
     /// For the nodes with these names.
-    pub(crate) fn new(nodes: impl Iterator<Item = Arc<str>>) -> Self {
+    #[doc(hidden)]
+    pub fn new(nodes: impl Iterator<Item = Arc<str>>) -> Self {
         Self { nodes: nodes.collect(), ..Self::default() }
     }
 
     /// Makes a graph of each segment, also of one that comes for the first time.
-    pub(crate) fn set_eager(&mut self) {
+    #[doc(hidden)]
+    pub fn set_eager(&mut self) {
         self.is_eager = true;
     }
 
     /// Switches replay off for what is left of the run. The first reason stays.
-    pub(crate) fn switch_off(&mut self, why: impl Into<Cow<'static, str>>) {
+    #[doc(hidden)]
+    pub fn switch_off(&mut self, why: impl Into<Cow<'static, str>>) {
         self.off.get_or_insert_with(|| why.into());
     }
 
     /// Whether passes are replayed.
-    pub(crate) fn is_off(&self) -> bool {
+    #[doc(hidden)]
+    pub fn is_off(&self) -> bool {
         self.off.is_some()
     }
 
     /// Whether a pass of it has begun and not ended.
-    pub(crate) fn is_in_pass(&self) -> bool {
+    #[doc(hidden)]
+    pub fn is_in_pass(&self) -> bool {
         self.is_in_pass
     }
 
@@ -153,7 +158,8 @@ impl ReplayRun {
     }
 
     /// The report.
-    pub(crate) fn report(&self) -> ReplayReport {
+    #[doc(hidden)]
+    pub fn report(&self) -> ReplayReport {
         let name = |node: u32| self.nodes.get(node as usize).cloned();
         let reasons = self.broken_by.iter();
         ReplayReport {

@@ -36,7 +36,7 @@
 //! - A thread may record, or synchronise, a stream whose owner has work held back. It stores the number of the record, and
 //!   then reads the switch; the run sets the switch, and then reads the number for what it queues. Both threads make a
 //!   sequentially consistent fence in between. So the call finds the switch on, or the run counts on a later record: rule 2
-//!   of [`stream::order`](crate::stream), with a promise of [`Driver`](crate::driver::Driver).
+//!   of `stream::order` in `streamflow`, with a promise of [`Driver`](crate::driver::Driver).
 //!
 //! The same holds for a call that has found itself beside all passes when a pass begins, or has its first call of the stream. A
 //! record and a wait are then made under the lock of the state, and the pass waits for that. A call that finds the switch on

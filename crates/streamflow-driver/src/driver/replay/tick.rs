@@ -28,8 +28,9 @@ impl Default for ReplayedTick {
 
 impl ReplayedTick {
     /// The tick, on whichever thread. `None` outside of passes that are replayed.
+    #[doc(hidden)]
     #[inline]
-    pub(crate) fn get(&self) -> Option<u64> {
+    pub fn get(&self) -> Option<u64> {
         Some(self.now.load(Ordering::Relaxed)).filter(|tick| *tick != NONE)
     }
 

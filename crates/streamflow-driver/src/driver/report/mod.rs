@@ -169,7 +169,8 @@ impl RaceReports {
     }
 
     /// Adds later reports of the same driver.
-    pub(crate) fn extend(&mut self, later: Self) {
+    #[doc(hidden)]
+    pub fn extend(&mut self, later: Self) {
         later.races.into_iter().for_each(|race| self.add(race));
         self.more += later.more;
         self.forgotten = self.forgotten.max(later.forgotten);

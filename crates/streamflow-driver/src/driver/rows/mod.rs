@@ -34,7 +34,8 @@ pub struct RowLevel {
 impl Rows {
     /// Elements of `bytes`, repeated at each level, in any order of the levels. `None` if there is no gap, so that all bytes from
     /// the first to the last are accessed.
-    pub(crate) fn new(
+    #[doc(hidden)]
+    pub fn new(
         bytes: u64,
         levels: impl IntoIterator<Item = RowLevel, IntoIter: Clone>,
     ) -> Option<Self> {
@@ -138,20 +139,23 @@ impl CopyRows {
     pub const MAX_PITCH: u64 = i32::MAX as u64;
 
     /// How many bytes a side has from its first row to its last. `None` if it is too large for a number.
-    pub(crate) fn span(&self, pitch: u64) -> Option<u64> {
+    #[doc(hidden)]
+    pub fn span(&self, pitch: u64) -> Option<u64> {
         let Some(gaps) = self.count.checked_sub(1) else { return Some(0) };
         gaps.checked_mul(pitch)?.checked_add(self.bytes)
     }
 
     /// The bytes of a side, if not all.
-    pub(crate) fn side(&self, pitch: u64) -> Option<Rows> {
+    #[doc(hidden)]
+    pub fn side(&self, pitch: u64) -> Option<Rows> {
         Rows::new(self.bytes, iter::once(RowLevel { count: self.count, pitch }))
     }
 }
 
 impl CopyOp {
     /// How many bytes are copied.
-    pub(crate) fn bytes(&self) -> u64 {
+    #[doc(hidden)]
+    pub fn bytes(&self) -> u64 {
         self.rows.map_or(self.source.bytes, |rows| rows.bytes * rows.count)
     }
 

@@ -6,8 +6,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
 
 use super::*;
-use crate::testing::{scope, yield_now};
-use crate::turns::{Pct, Turns};
+use crate::turns::{Pct, Turns, scope, yield_now};
 
 /// Queues a closure; it is leaked if the simulator never calls it.
 pub(super) fn queue<F: FnOnce() + Send>(driver: &dyn Driver, stream: RawStream, run: F) {

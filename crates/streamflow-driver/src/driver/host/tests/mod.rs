@@ -16,7 +16,6 @@ mod green;
 mod host_functions;
 mod memory;
 mod order;
-mod pruning;
 mod running_bodies;
 mod schedule;
 mod variants;

@@ -4,8 +4,10 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
-use super::*;
+use super::{BYTES, DEVICE, first_byte};
 use crate::Platform;
+use crate::driver::host::{Chooser, HostDriver};
+use crate::driver::{CopyKind, CopyOp, Driver, MemorySource, StreamOptions};
 use crate::splitmix::SplitMix;
 use crate::testing::Explorer;
 
@@ -80,21 +82,13 @@ fn program(driver: &dyn Driver, seed: u64) -> u64 {
             4 => unsafe { driver.record_event(event, stream).unwrap() },
             5 => unsafe { driver.wait_event(streams[random.below(streams.len())], event).unwrap() },
             6 => seen = seen * 2 + u64::from(unsafe { driver.query_event(event) }.unwrap()),
-            _ => seen = seen * 256 + read(driver, stream, buffers[buffer]),
+            _ => seen = seen * 256 + u64::from(first_byte(driver, stream, buffers[buffer])),
         }
     }
     streams.iter().for_each(|stream| unsafe { driver.synchronize_stream(*stream) }.unwrap());
-    buffers.iter().fold(seen, |seen, buffer| seen * 256 + read(driver, home, *buffer))
-}
-
-fn read(driver: &dyn Driver, stream: RawStream, source: MemoryRange) -> u64 {
-    let mut target = [0_u8; BYTES as usize];
-    let address = target.as_mut_ptr().expose_provenance() as u64;
-    let target_range = MemoryRange { address, bytes: BYTES };
-    let copy =
-        CopyOp { kind: CopyKind::DeviceToPageable, target: target_range, source, rows: None };
-    unsafe { driver.copy(stream, &copy).unwrap() };
-    u64::from(target[0])
+    buffers
+        .iter()
+        .fold(seen, |seen, buffer| seen * 256 + u64::from(first_byte(driver, home, *buffer)))
 }
 
 #[test]

@@ -5,42 +5,13 @@ use std::panic::Location;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, Thread};
 
-use crate::turns::{self, Registration};
+use super::{Registration, Thread as Member, current, yield_turn};
 
 /// Runs `body`, which may spawn threads that borrow from outside of it, and waits for all threads, as
 /// [`std::thread::scope`].
 ///
-/// In a test that [`explore`](super::explore) or an [`Explorer`](super::Explorer) runs, the threads take turns, and
+/// In a test that `streamflow::testing` explores, the threads take turns, and
 /// their order is explored: the same seed gives the same run. Elsewhere they are ordinary threads.
-///
-/// ```
-/// use streamflow::prelude::*;
-/// use streamflow::testing::{explore, scope};
-///
-/// /// data[i] = value
-/// #[kernel(unsafe cuda = "unsigned long long i = thread_index(); if (i < data_len) data[i] = value;")]
-/// fn fill(data: &mut [f32], value: f32) {
-///     data.fill(value);
-/// }
-///
-/// # fn main() -> Result<()> {
-/// explore(|platform| {
-///     let pool = platform.stream_pool("TEST", &CudaStreamPool::new())?;
-///     let (a, b) = (pool.allocate("a")?, pool.allocate("b")?);
-///     let mut data = platform.buffer::<f32>(4, &a)?;
-///     a.launch::<fill>(4, (&mut data, 1.0))?;
-///     let data = &data;
-///     scope(|scope| {
-///         // A stream can't be shared, so it goes to one thread. Data that is only read can be shared.
-///         let thread = scope.spawn(move || b.download_blocking(data));
-///         assert_eq!(a.download_blocking(data)?, [1.0; 4]);
-///         assert_eq!(thread.join().expect("it does not panic")?, [1.0; 4]);
-///         Ok(())
-///     })
-/// })?;
-/// # Ok(())
-/// # }
-/// ```
 ///
 /// # Panics
 /// If a thread panicked that was not [joined](ScopedJoinHandle::join).
@@ -49,8 +20,8 @@ where
     F: for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> T,
 {
     thread::scope(|inner| {
-        let current = turns::current();
-        let number = current.as_ref().map_or(0, turns::Thread::new_scope);
+        let current = current();
+        let number = current.as_ref().map_or(0, Member::new_scope);
         // The value must live as long as its threads, and the compiler accepts no value of this closure for that.
         let scope: &Scope<'_, '_> = Box::leak(Box::new(Scope { inner, number }));
         // Also when `body` panics: the threads that are waited for then need the turn.
@@ -63,33 +34,16 @@ where
 /// host, as for a message of a channel.
 ///
 /// In a test that is explored, a thread that *blocks* instead keeps the others from their turns, and the run ends
-/// with an [`Error::Thread`](crate::Error::Thread) that names it.
-///
-/// ```
-/// use std::sync::mpsc::{TryRecvError, channel};
-/// use streamflow::testing::{scope, yield_now};
-///
-/// let (send, receive) = channel();
-/// scope(|scope| {
-///     scope.spawn(move || send.send(1));
-///     let received = loop {
-///         match receive.try_recv() {
-///             Err(TryRecvError::Empty) => yield_now(),
-///             received => break received,
-///         }
-///     };
-///     assert_eq!(received, Ok(1));
-/// });
-/// ```
+/// with an error that names it.
 pub fn yield_now() {
-    if !turns::yield_turn() {
+    if !yield_turn() {
         thread::yield_now();
     }
 }
 
 /// A guard that waits, when it is dropped, for all threads of a scope whose threads take turns.
 struct WaitForAll {
-    me: turns::Thread,
+    me: Member,
     number: u64,
 }
 
@@ -118,7 +72,7 @@ impl<'scope> Scope<'scope, '_> {
     {
         let returned = Arc::new(Mutex::new(None));
         let to = returned.clone();
-        let (me, caller) = (turns::current(), Location::caller());
+        let (me, caller) = (current(), Location::caller());
         let registration = me.as_ref().map(|me| me.register(self.number, caller));
         let member = registration.as_ref().map(Registration::thread);
         let inner = self.inner.spawn(move || {
@@ -145,7 +99,7 @@ impl fmt::Debug for Scope<'_, '_> {
 pub struct ScopedJoinHandle<'scope, T> {
     inner: thread::ScopedJoinHandle<'scope, ()>,
     /// The thread's place among those that take turns; `None` outside of an explored test.
-    member: Option<turns::Thread>,
+    member: Option<Member>,
     returned: Arc<Mutex<Option<T>>>,
 }
 
@@ -160,7 +114,7 @@ impl<T> ScopedJoinHandle<'_, T> {
     /// # Errors
     /// The payload of its panic, if the thread panicked.
     pub fn join(self) -> thread::Result<T> {
-        if let (Some(me), Some(other)) = (turns::current(), &self.member) {
+        if let (Some(me), Some(other)) = (current(), &self.member) {
             me.join(other);
         }
         self.inner.join()?;
@@ -174,8 +128,8 @@ impl<T> ScopedJoinHandle<'_, T> {
     /// Whether the thread has ended.
     pub fn is_finished(&self) -> bool {
         // A loop that calls this lets the other thread run.
-        turns::yield_turn();
-        let ended = self.member.as_ref().and_then(turns::Thread::has_ended);
+        yield_turn();
+        let ended = self.member.as_ref().and_then(Member::has_ended);
         ended.unwrap_or_else(|| self.inner.is_finished())
     }
 }

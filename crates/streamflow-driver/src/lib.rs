@@ -1,0 +1,25 @@
+//! The driver of streamflow: the one seam between its streams, memory and graphs and what executes their work.
+//!
+//! [`driver`] has the trait [`Driver`](driver::Driver), whose methods are CUDA's calls, and the drivers: [`driver::cuda`] for a
+//! GPU, and [`driver::host`], which simulates CUDA's ordering rules. A [`Layer`](driver::Layer) wraps another driver: the
+//! [race checker](driver::race) is one, and the driver that [replays](driver::replay) is one. A layer of one's own is written
+//! against this crate; `streamflow` has the same items as `streamflow::driver`, and takes a driver by
+//! `Platform::builder().driver(…)`.
+//!
+//! The modules that the documentation hides are those that streamflow's own packages share: locks, atomics and turns of
+//! threads in explored tests. They are not covered by semantic versioning.
+
+#[doc(hidden)]
+pub mod caught;
+pub mod driver;
+#[doc(hidden)]
+pub mod lock;
+#[doc(hidden)]
+pub mod log;
+#[doc(hidden)]
+pub mod splitmix;
+#[doc(hidden)]
+pub mod sync;
+pub mod time;
+#[doc(hidden)]
+pub mod turns;
