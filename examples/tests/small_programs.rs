@@ -13,7 +13,7 @@ use streamflow_examples::png_io;
 use streamflow_examples::temporal::pattern;
 
 /// The programs of this file, and `radar`, which Ctrl-C ends, too.
-const PROGRAMS: [&str; 11] = [
+const PROGRAMS: [&str; 12] = [
     env!("CARGO_BIN_EXE_digits"),
     env!("CARGO_BIN_EXE_fields"),
     env!("CARGO_BIN_EXE_metadata"),
@@ -24,6 +24,7 @@ const PROGRAMS: [&str; 11] = [
     env!("CARGO_BIN_EXE_parameters"),
     env!("CARGO_BIN_EXE_pngs"),
     env!("CARGO_BIN_EXE_stream_semantics"),
+    env!("CARGO_BIN_EXE_launches"),
     env!("CARGO_BIN_EXE_radar"),
 ];
 
@@ -61,6 +62,14 @@ fn every_seed_gives_the_same_output() {
         for seed in 1..8 {
             assert_eq!(lines(path, seed, &[]), first, "{path}, seed {seed}");
         }
+    }
+}
+
+#[test]
+fn a_layer_counts_the_launches_of_each_kernel() {
+    let path = env!("CARGO_BIN_EXE_launches");
+    for seed in 0..8 {
+        assert_eq!(lines(path, seed, &[]), ["fade: 8 launches", "pattern: 4 launches"]);
     }
 }
 

@@ -28,7 +28,7 @@
 //! Beside the laws: [when a node runs](conditions), [workers and threads](threads), [what happens when a tick
 //! fails](failures), [replay], [libraries on a stream](libraries) and what can't be forgotten with them, [tensors of other
 //! libraries](other_libraries), [a graph as a Python class](graphs_in_python), what [the race checker
-//! reports](race_reports), and where [the simulator and CUDA](simulator_and_cuda) differ.
+//! reports](race_reports), where [the simulator and CUDA](simulator_and_cuda) differ, and [a layer of one's own](a_layer).
 
 #[allow(clippy::test_attr_in_doctest, reason = "`tests/tests/tutorial.rs` runs these tests")]
 #[doc = include_str!("tutorial.md")]
@@ -81,6 +81,9 @@ pub mod race_reports {}
 
 #[doc = include_str!("simulator_and_cuda.md")]
 pub mod simulator_and_cuda {}
+
+#[doc = include_str!("a_layer.md")]
+pub mod a_layer {}
 
 #[doc = include_str!("a_download_waits.md")]
 pub mod a_download_waits {}
