@@ -4,7 +4,8 @@
 //! - [`Convolve2d`] filters images, [`Window`] and [`Resample`] prepare signals, [`Normalize`] shifts and scales. They are
 //!   written as users write theirs, so their source is to be read as an example: a kernel with two bodies, a
 //!   [`Table`](crate::Table) of constants, and a hook.
-//! - With the feature `matmul`, `Matmul` multiplies matrices, and `Reduce` adds rows: they call a library.
+//! - [`Reduce`] adds rows, or takes their means.
+//! - With the feature `matmul`, `Matmul` multiplies matrices, by a library.
 //! - With the feature `fft`, `Fft` transforms signals, by a library's plan.
 
 mod convolve_2d;
@@ -14,7 +15,6 @@ mod inspect;
 #[cfg(feature = "matmul")]
 mod matmul;
 mod normalize;
-#[cfg(feature = "matmul")]
 mod reduce;
 mod resample;
 mod window;
@@ -26,8 +26,7 @@ pub use inspect::Inspect;
 #[cfg(feature = "matmul")]
 pub use matmul::Matmul;
 pub use normalize::Normalize;
-#[cfg(feature = "matmul")]
-pub use reduce::Reduce;
+pub use reduce::{Reduce, Summed};
 pub use resample::Resample;
 pub use window::Window;
 
@@ -36,6 +35,7 @@ pub use window::Window;
 pub mod kernels {
     pub use super::convolve_2d::convolve_2d;
     pub use super::normalize::normalize;
+    pub use super::reduce::sum_rows;
     pub use super::resample::resample;
     pub use super::window::multiply_rows;
 }

@@ -1,16 +1,18 @@
 //! Sums and means of rows.
 
+use std::ops::{AddAssign, Mul};
+
 use crate::context::ExecutionContext;
-use crate::error::failure::Result;
-use crate::library::Plan;
-use crate::library::matmul::{Blas, BlasElement};
-use crate::memory::Tensor;
+use crate::error::failure::{Failure, Result};
+use crate::kernel;
+use crate::kernel::Grid;
+use crate::memory::{Element, Tensor};
 use crate::operator::Compute;
 use streamflow_macros::operator;
 
-/// Adds the elements of each row: from `[m, n]` to `[m]`, as the product with a vector of ones, or of `1 / n` for means.
+/// Adds the elements of each row: from `[m, n]` to `[m]`.
 #[operator(no_new, unlisted)]
-pub struct Reduce<T: BlasElement> {
+pub struct Reduce<T: Summed> {
     /// `[m, n]`.
     #[input]
     rows: &Tensor<T>,
@@ -19,45 +21,104 @@ pub struct Reduce<T: BlasElement> {
     sums: Tensor<T>,
     factor: T,
     columns: usize,
-    made: Option<Made<T>>,
 }
 
-/// The values that `start` makes.
-#[derive(Debug)]
-struct Made<T: BlasElement> {
-    blas: Plan<Blas<T>>,
-    ones: Tensor<T>,
+/// The elements that [`Reduce`] adds: `f32` or `f64`.
+pub trait Summed: Element + AddAssign + Mul<Output = Self> {
+    /// The number nearest to this one.
+    #[doc(hidden)]
+    fn of(number: f64) -> Self;
 }
 
-impl<T: BlasElement> Reduce<T> {
+impl Summed for f32 {
+    fn of(number: f64) -> Self {
+        number as Self
+    }
+}
+
+impl Summed for f64 {
+    fn of(number: f64) -> Self {
+        number
+    }
+}
+
+impl<T: Summed> Reduce<T> {
     /// The sum of each row. All rows have this many columns.
     pub fn sum(columns: usize) -> Self {
-        Self { factor: T::ONE, columns, made: None }
+        Self { factor: T::of(1.0), columns }
     }
 
     /// The mean of each row. All rows have this many columns, at least one.
     pub fn mean(columns: usize) -> Self {
-        Self { factor: T::of(1.0 / columns as f64), columns, made: None }
+        Self { factor: T::of(1.0 / columns as f64), columns }
     }
 }
 
 #[diagnostic::do_not_recommend]
-impl<T: BlasElement> Compute for Reduce<T> {
-    fn start(&mut self, _: Self::StreamNames<'_>, cx: &ExecutionContext) -> Result<()> {
-        let stream = cx.internal_stream()?;
-        // More columns than the device has memory for are an error here, before the host is asked for as much.
-        drop(cx.tensor::<T>([self.columns], &stream)?);
-        let ones = cx.upload(&vec![self.factor; self.columns])?;
-        self.made = Some(Made { blas: Blas::on(cx, &stream)?, ones });
-        Ok(())
-    }
-
+impl<T: Summed> Compute for Reduce<T> {
     fn compute(&mut self, io: Self::Io<'_>, cx: &ExecutionContext) -> Result<()> {
         let (rows, stream) = io.rows.receive().receive_cuda_stream(cx)?;
-        let mut sums = cx.tensor([rows.rows()], &stream)?;
-        if let Some(Made { blas, ones }) = &mut self.made {
-            blas.gemv(&stream, (T::ONE, rows, ones), (T::ZERO, &mut sums))?;
-        }
+        let count = match rows.shape() {
+            &[count, columns] if columns == self.columns => count,
+            shape => return Err(other_shape(self.columns, shape)),
+        };
+        let mut sums = cx.tensor([count], &stream)?;
+        let grid = Grid::blocks(count).threads(LANES);
+        stream.launch::<sum_rows<T>>(grid, (&mut sums, rows, self.columns, self.factor))?;
         io.sums.emit(sums)
+    }
+}
+
+#[cold]
+fn other_shape(columns: usize, shape: &[usize]) -> Failure {
+    Failure::msg(format!(
+        "`Reduce` adds rows of {columns} columns, and received a tensor of the shape {shape:?}; send matrices of so many \
+         columns, or make it for another number of them"
+    ))
+}
+
+/// The number of lanes in which a row is added. The CUDA body has the same number.
+const LANES: usize = 256;
+
+/// `sums[i] = factor Σ rows[i, j]` over the columns. One block for each row.
+///
+/// Both bodies add in 256 lanes and then pairwise, so that they round in the same places.
+#[kernel(
+    instances(f32, f64),
+    threads(256),
+    requires(rows.len() == sums.len() * columns),
+    unsafe cuda = "
+    // There are 256 lanes for any block size: a thread takes every blockDim.x-th lane.
+    __shared__ T lanes[256];
+    if (blockIdx.x >= sums_len) return;
+    unsigned long long first = (unsigned long long)blockIdx.x * columns;
+    for (unsigned int lane = threadIdx.x; lane < 256; lane += blockDim.x) {
+        T sum = 0;
+        for (unsigned long long j = lane; j < columns; j += 256) sum += rows[first + j];
+        lanes[lane] = sum;
+    }
+    for (unsigned int half_way = 128; half_way > 0; half_way /= 2) {
+        __syncthreads();
+        for (unsigned int lane = threadIdx.x; lane < half_way; lane += blockDim.x) {
+            lanes[lane] += lanes[lane + half_way];
+        }
+    }
+    if (threadIdx.x == 0) sums[blockIdx.x] = lanes[0] * factor;
+"
+)]
+pub fn sum_rows<T: Summed>(sums: &mut [T], rows: &[T], columns: usize, factor: T) {
+    sums.fill(T::of(0.0));
+    for (sum, row) in sums.iter_mut().zip(rows.chunks(columns.max(1))) {
+        let mut lanes = [T::of(0.0); LANES];
+        for part in row.chunks(LANES) {
+            lanes.iter_mut().zip(part).for_each(|(lane, &value)| *lane += value);
+        }
+        let mut half = LANES / 2;
+        while half > 0 {
+            let (low, high) = lanes.split_at_mut(half);
+            low.iter_mut().zip(high).for_each(|(low, &mut high)| *low += high);
+            half /= 2;
+        }
+        *sum = lanes[0] * factor;
     }
 }
