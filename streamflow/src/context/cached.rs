@@ -24,12 +24,12 @@ struct Entry<K, V> {
 }
 
 impl ExecutionContext {
-    /// The value for `key` on this stream, which `make` makes when there is none yet. The node keeps it when it is dropped.
+    /// The value for `key` on this stream, which `make` makes when there is none yet, as a plan for the shapes of a function
+    /// without one. The node keeps it when it is dropped: the 64 values that were used last.
     ///
     /// # Errors
     /// Those of `make`.
-    #[allow(dead_code, reason = "features with a library use it")]
-    pub(crate) fn cached<K: PartialEq + Send + 'static, V: Send + 'static>(
+    pub fn cached<K: PartialEq + Send + 'static, V: Send + 'static>(
         &self,
         stream: &Stream<'_>,
         key: K,
@@ -41,12 +41,12 @@ impl ExecutionContext {
                 .downcast_ref::<Entry<K, V>>()
                 .is_some_and(|entry| entry.stream == stream && entry.key == key)
         };
-        // Taken out, so that the calls of a user's code find the list free.
-        let kept = {
-            let mut list = self.cached.0.borrow_mut();
-            let place = list.iter().rposition(is_wanted);
-            place.map(|place| list.remove(place))
-        };
+        // Taken out, so that the comparisons and the calls of a user's code find the list free.
+        let mut list = self.cached.0.take();
+        let place = list.iter().rposition(is_wanted);
+        let kept = place.map(|place| list.remove(place));
+        let mut meanwhile = self.cached.0.replace(list);
+        self.cached.0.borrow_mut().append(&mut meanwhile);
         let entry = match kept.and_then(|entry| entry.downcast::<Entry<K, V>>().ok()) {
             Some(entry) => entry,
             None => {
@@ -60,7 +60,7 @@ impl ExecutionContext {
 
 /// A value that a node keeps, in use. It is no closure's argument, so that the work that it queues is that of its caller's
 /// line (`#[track_caller]`).
-pub(crate) struct Lent<'c, K: Send + 'static, V: Send + 'static> {
+pub struct Lent<'c, K: Send + 'static, V: Send + 'static> {
     list: &'c Cached,
     /// `None` once it is dropped.
     entry: Option<Box<Entry<K, V>>>,

@@ -26,7 +26,7 @@ pub(crate) use activity::Word;
 pub use activity::{Activity, NodeCell};
 use cached::Cached;
 #[allow(unused_imports, reason = "features with a library use it")]
-pub(crate) use cached::Lent;
+pub use cached::Lent;
 pub use control::Waker;
 pub(crate) use control::{Command, Sleeper, StopSource};
 #[doc(hidden)]

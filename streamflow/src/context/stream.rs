@@ -106,20 +106,19 @@ pub struct OnStream<H> {
 }
 
 impl<H> OnStream<H> {
-    pub(crate) fn new(stream: &Stream<'_>, value: H) -> Self {
+    /// A value for this stream alone.
+    pub fn new(stream: &Stream<'_>, value: H) -> Self {
         stream.keep();
         Self { stream: id_of(stream), value }
     }
 
     /// The value, for what needs no stream.
-    #[cfg(any(feature = "matmul", feature = "solve"))]
-    pub(crate) fn value(&self) -> &H {
+    pub fn value(&self) -> &H {
         &self.value
     }
 
     /// Another value for the same stream, made of this one.
-    #[cfg(feature = "solve")]
-    pub(crate) fn map<R>(self, make: impl FnOnce(H) -> R) -> OnStream<R> {
+    pub fn map<R>(self, make: impl FnOnce(H) -> R) -> OnStream<R> {
         OnStream { stream: self.stream, value: make(self.value) }
     }
 
@@ -136,10 +135,13 @@ impl<H> OnStream<H> {
         Ok(use_it(value))
     }
 
-    /// As [`with`](Self::with), without a closure, for functions that pass on the place of their caller. It does not bind
-    /// the device: each call of a library does that where it is needed, in `ffi::call::ready`.
+    /// As [`with`](Self::with), without a closure, for functions that pass on the place of their caller. It does not make the
+    /// stream's device current: each [`Call`](crate::library::Call) does that where it is needed.
+    ///
+    /// # Errors
+    /// [`Error::OtherStream`].
     #[inline]
-    pub(crate) fn lend(&mut self, stream: &Stream<'_>) -> Result<&mut H> {
+    pub fn lend(&mut self, stream: &Stream<'_>) -> Result<&mut H> {
         if self.stream == id_of(stream) {
             Ok(&mut self.value)
         } else {

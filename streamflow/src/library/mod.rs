@@ -10,40 +10,49 @@
 //! If a call fails, its target is not written, as that of a launch is not
 //! ([the rule](crate::guide::failures#errors-that-an-operator-drops)), and the plan can be used again.
 //!
-//! A [`Call`] is for a library of your own.
+//! # A library of your own
+//! | part | item |
+//! |---|---|
+//! | one operation, with the memory that it reads and writes | [`Call`], [`Claim`] |
+//! | what the simulator executes in its place | [`HostBody`], [`Operands`], [`Elements`], [`ElementsMut`] |
+//! | the functions, in a file that is found while the program runs | [`SharedLibrary`] |
+//! | a handle on a stream, and its drop after the stream's work | [`make_object`], [`AfterWork`](crate::memory::AfterWork) |
+//! | a plan that belongs to a stream, or that the node keeps | [`OnStream`](crate::context::OnStream), [`ExecutionContext::cached`](crate::ExecutionContext::cached) |
+//! | the rule for memory that a failed call was to write | [`target`] |
 
+mod call;
+mod claim;
 #[doc(hidden)]
 pub mod claims;
+mod description;
+mod elements;
 mod ffi;
 #[cfg(feature = "fft")]
 pub mod fft;
+mod host_body;
 #[cfg(feature = "matmul")]
 pub mod matmul;
+mod object;
+mod plan;
 #[cfg(feature = "random")]
 pub mod random;
+mod shared_library;
 #[cfg(feature = "solve")]
 pub mod solve;
 #[cfg(feature = "sparse")]
 pub mod sparse;
-mod target;
-
-use crate::context::OnStream;
-use crate::error::Result;
-use crate::stream::CudaStream;
+pub mod target;
+#[cfg(all(test, not(loom)))]
+mod tests;
+mod whole;
 
 pub use crate::driver::{BodyError, LibraryError};
-pub use ffi::call::{Call, check};
-pub use ffi::description::MAX_CLAIMS;
-pub use ffi::host_body::{HostBody, Operands};
-
-/// Whether a stream's device is simulated. A plan for it has a host body, and no handle of a library.
-#[allow(dead_code, reason = "features with a library use it")]
-pub(crate) fn is_simulated(stream: &CudaStream) -> Result<bool> {
-    let timeline = stream.timeline();
-    Ok(timeline.driver().device_info(stream.device())?.is_simulated)
-}
-
-/// A library's plan: a field of an operator, made in [`start`](crate::Compute::start) on one of its streams, and used with
-/// that stream alone. It is law 3's [`OnStream`]: on another stream, each call of it returns
-/// [`Error::OtherStream`](crate::Error::OtherStream) before it does anything.
-pub type Plan<L> = OnStream<L>;
+pub use call::{Call, check};
+pub use claim::Claim;
+pub use description::MAX_CLAIMS;
+pub use elements::{Elements, ElementsMut};
+pub use host_body::{HostBody, Operands};
+pub use object::{device_info, make_object};
+pub use plan::Plan;
+pub use shared_library::{SharedLibrary, Wanted};
+pub use whole::{whole, whole_mut};

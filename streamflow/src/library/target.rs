@@ -1,4 +1,4 @@
-//! Memory of the caller that a call of a library writes.
+//! Memory of the caller that a call of a plan writes, with the rule for failed calls.
 //!
 //! If such a call fails, at whatever step, its whole target is marked as not written, as that of a launch is
 //! (`memory::unwritten`). A call that overwrites all of its target ends earlier marks of it when it succeeds; another one refuses them. Where
@@ -7,44 +7,60 @@
 //! The claims of a plan's calls have nothing to do with marks: most are of memory of the plan, as work areas, where no call
 //! needs what an earlier one has left.
 
-#![allow(dead_code, reason = "features with a library use it")]
-
 use std::iter;
 
 use crate::driver::MemoryRange;
 use crate::error::{Error, Result};
 use crate::memory::{Block, DeviceSlice, Element, Tensor, TensorView};
 
-/// Memory of the caller that a call writes.
-pub(super) trait Target {
-    /// Its parts, each with the block that it is in.
-    fn parts(&self) -> impl Iterator<Item = (&Block, MemoryRange)>;
+/// Memory of the caller that a call writes: a slice, a tensor, a view, or several of them. The parts of a type of your own
+/// are those of its fields.
+pub trait Target {
+    /// Its parts.
+    fn parts(&self) -> impl Iterator<Item = Part<'_>>;
+
+    /// Whether other memory of the caller is between its elements, so that a call that overwrites each element leaves
+    /// something of what a part has.
+    fn has_gaps(&self) -> bool {
+        false
+    }
+}
+
+/// A part of a [`Target`]: memory of one allocation.
+#[derive(Debug, Clone, Copy)]
+pub struct Part<'a> {
+    block: &'a Block,
+    range: MemoryRange,
 }
 
 impl<T: Element> Target for DeviceSlice<T> {
     #[inline(always)]
-    fn parts(&self) -> impl Iterator<Item = (&Block, MemoryRange)> {
-        iter::once((self.block(), self.range()))
+    fn parts(&self) -> impl Iterator<Item = Part<'_>> {
+        iter::once(Part { block: self.block(), range: self.range() })
     }
 }
 
 impl<T: Element> Target for Tensor<T> {
     #[inline(always)]
-    fn parts(&self) -> impl Iterator<Item = (&Block, MemoryRange)> {
+    fn parts(&self) -> impl Iterator<Item = Part<'_>> {
         (**self).parts()
     }
 }
 
 impl<T: Element> Target for TensorView<'_, T> {
-    fn parts(&self) -> impl Iterator<Item = (&Block, MemoryRange)> {
-        iter::once((self.elements().block(), self.range()))
+    fn parts(&self) -> impl Iterator<Item = Part<'_>> {
+        iter::once(Part { block: self.elements().block(), range: self.range() })
+    }
+
+    fn has_gaps(&self) -> bool {
+        !self.is_alone()
     }
 }
 
 /// Passes on the result of a step of a call. If it has failed, the target is not written; if the call has overwritten all of it,
 /// earlier marks end.
 #[inline(always)]
-pub(super) fn written<R>(done: Result<R>, target: &(impl Target + ?Sized)) -> Result<R> {
+pub fn written<R>(done: Result<R>, target: &(impl Target + ?Sized)) -> Result<R> {
     match done {
         Ok(done) => {
             ended(target);
@@ -56,19 +72,16 @@ pub(super) fn written<R>(done: Result<R>, target: &(impl Target + ?Sized)) -> Re
 
 /// A step of a call has succeeded.
 #[inline(always)]
-pub(super) fn ended(target: &(impl Target + ?Sized)) {
-    target
-        .parts()
-        .filter(|(block, _)| block.is_marked())
-        .for_each(|(block, _)| block.end_overwrite());
+pub fn ended(target: &(impl Target + ?Sized)) {
+    marked(target).for_each(|part| part.block.end_overwrite());
 }
 
 /// A step of a call has failed, so the target is not written.
 #[cold]
 #[inline(never)]
-pub(super) fn failed(error: Error, target: &(impl Target + ?Sized)) -> Error {
-    let parts = target.parts().filter(|(_, range)| range.bytes > 0);
-    parts.for_each(|(block, range)| block.fail(range, &error));
+pub fn failed(error: Error, target: &(impl Target + ?Sized)) -> Error {
+    let parts = target.parts().filter(|part| part.range.bytes > 0);
+    parts.for_each(|part| part.block.fail(part.range, &error));
     error
 }
 
@@ -77,26 +90,31 @@ pub(super) fn failed(error: Error, target: &(impl Target + ?Sized)) -> Error {
 /// # Errors
 /// [`Error::Unwritten`].
 #[inline(always)]
-pub(super) fn needs(target: &(impl Target + ?Sized)) -> Result<()> {
-    target.parts().try_for_each(|(block, range)| block.check_written(range))
+pub fn needs(target: &(impl Target + ?Sized)) -> Result<()> {
+    target.parts().try_for_each(|part| part.block.check_written(part.range))
 }
 
 /// A call begins that overwrites all of its target. [`written`] ends it.
 #[inline(always)]
-pub(super) fn overwrites(target: &(impl Target + ?Sized)) {
-    let parts = target.parts().filter(|(block, _)| block.is_marked());
-    parts.for_each(|(block, range)| block.begin_overwrite(range));
+pub fn overwrites(target: &(impl Target + ?Sized)) {
+    marked(target).for_each(|part| part.block.begin_overwrite(part.range));
 }
 
-/// A call begins that needs what its target has, or overwrites all of it.
+/// A call begins that needs what its target has, as one that [has gaps](Target::has_gaps), or overwrites all of it.
 ///
 /// # Errors
 /// As for [`needs`].
 #[inline(always)]
-pub(super) fn begins(target: &(impl Target + ?Sized), is_needed: bool) -> Result<()> {
-    if is_needed {
+pub fn begins(target: &(impl Target + ?Sized), is_needed: bool) -> Result<()> {
+    if is_needed || target.has_gaps() {
         return needs(target);
     }
     overwrites(target);
     Ok(())
+}
+
+/// The parts in blocks with a mark.
+#[inline(always)]
+fn marked<'a>(target: &'a (impl Target + ?Sized)) -> impl Iterator<Item = Part<'a>> {
+    target.parts().filter(|part| part.block.is_marked())
 }

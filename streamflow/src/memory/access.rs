@@ -51,7 +51,6 @@ impl<'a> Use<'a> {
 
     /// The same use of memory that a call of a plan writes. Most is the plan's own, where no call needs what an earlier one
     /// has left, and `library::target` has the rule for the caller's.
-    #[allow(dead_code, reason = "features with a library use it")]
     #[inline(always)]
     pub(crate) fn unmarked(self) -> Self {
         Self { content: Content::OfPlan, ..self }

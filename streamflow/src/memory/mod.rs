@@ -75,11 +75,11 @@ pub use download::Download;
 #[cfg(not(feature = "half"))]
 pub use element::f16;
 pub use element::{Bool8, Complex, Element, Scalar, bf16};
-#[allow(unused_imports, reason = "features with a library use it")]
-pub(crate) use foreign::AfterWork;
 #[cfg(feature = "dlpack")]
 pub use foreign::dlpack;
-pub use foreign::{After, ForeignCounts, ForeignMemory, foreign_counts, stop_giving_back_blocking};
+pub use foreign::{
+    After, AfterWork, ForeignCounts, ForeignMemory, foreign_counts, stop_giving_back_blocking,
+};
 pub(crate) use free::MemoryAmount;
 pub use limits::{MemoryLimits, MemoryOptions};
 pub use pinned::Pinned;

@@ -192,8 +192,7 @@ impl CudaStream {
     ///
     /// # Errors
     /// As for [`record`](Self::record) and [`wait`](Self::wait).
-    #[allow(dead_code, reason = "features with a library use it")]
-    pub(crate) fn wait_for_default(&self) -> Result<()> {
+    pub fn wait_for_default(&self) -> Result<()> {
         let default = Self::default_of(&self.table, self.device());
         self.wait(default.record()?)
     }

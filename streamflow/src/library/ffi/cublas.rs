@@ -23,9 +23,8 @@ pub(in crate::library) use self::vectors::Number;
 use crate::context::{ExecutionContext, Stream};
 use crate::driver::{DriverError, LibraryError, RawStream};
 use crate::error::Result;
-use crate::library::ffi::call::no_handle;
-use crate::library::ffi::room::with_room;
-use crate::library::is_simulated;
+use crate::library::ffi::no_handle;
+use crate::library::{Claim, device_info, make_object};
 use crate::memory::{AfterWork, Buffer};
 use crate::stream::CudaStream;
 
@@ -49,19 +48,19 @@ impl Handle {
         cx: &ExecutionContext,
         stream: &Stream<'_>,
     ) -> Result<Self> {
-        let info = stream.timeline().driver().device_info(stream.device())?;
+        let info = device_info(stream)?;
         let bytes =
             if info.is_simulated { SIMULATED_WORK } else { work_bytes(info.compute_capability) };
         Self::new(stream, cx.buffer(bytes, stream)?)
     }
 
     /// A handle that works on this stream, and in this memory.
-    fn new(stream: &CudaStream, work: Buffer<u8>) -> Result<Self> {
-        if is_simulated(stream)? {
+    fn new(stream: &CudaStream, mut work: Buffer<u8>) -> Result<Self> {
+        if device_info(stream)?.is_simulated {
             return Ok(Self { library: None, work });
         }
-        stream.timeline().bind()?;
-        let raw = with_room(stream, || Raw::new(stream.timeline().raw(), &work))?;
+        let (start, bytes) = (Claim::write("work area", &mut work).address(), work.len());
+        let raw = make_object(stream, |stream| Raw::new(stream, (start, bytes)))?;
         Ok(Self { library: Some(AfterWork::new(stream, raw)?), work })
     }
 }
@@ -109,7 +108,8 @@ unsafe impl Send for Raw {}
 unsafe impl Sync for Raw {}
 
 impl Raw {
-    fn new(stream: RawStream, work: &Buffer<u8>) -> Result<Self> {
+    /// `work` is the work area: its address, and its length in bytes.
+    fn new(stream: RawStream, work: (u64, usize)) -> Result<Self> {
         let table = Cublas::get()?;
         // A new handle has its scalars on the host.
         let mut raw = Self { table, handle: ptr::null_mut(), scalars: AtomicI32::new(ON_HOST) };
@@ -121,8 +121,8 @@ impl Raw {
                 check("cublasCreate_v2", (table.create)(&mut raw.handle))?;
                 let stream = stream.handle() as *mut c_void;
                 check("cublasSetStream_v2", (table.set_stream)(raw.handle, stream))?;
-                let (start, bytes) = (work.range().address as *mut c_void, work.len());
-                check("cublasSetWorkspace_v2", (table.set_workspace)(raw.handle, start, bytes))
+                let status = (table.set_workspace)(raw.handle, at(work.0), work.1);
+                check("cublasSetWorkspace_v2", status)
             }
         };
         make(&mut raw).map_err(DriverError::from)?;

@@ -1,25 +1,28 @@
 //! cuBLASLt: a product of matrices with its algorithm, on any stream of a device.
 
+pub(in crate::library) mod algorithm;
 mod algorithms;
+pub(in crate::library) mod element;
+pub(in crate::library) mod epilogue;
 mod parts;
+pub(in crate::library) mod problem;
 mod table;
 
 use std::ffi::{c_int, c_void};
 use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use self::algorithm::Chosen;
 use self::algorithms::no_algorithm;
+use self::element::MatmulElement;
 use self::parts::{Owned, handle, layout};
+use self::problem::Problem;
 use self::table::{CublasLt, NAME, Pointer, check};
-use super::call::no_handle;
-use super::claim::Claim;
+use super::no_handle;
 use super::scalar::Scalar;
 use crate::driver::{DriverResult, RawStream};
 use crate::error::Result;
-use crate::library::matmul::algorithm::Chosen;
-use crate::library::matmul::element::MatmulElement;
-use crate::library::matmul::problem::Problem;
-use crate::library::{Call, HostBody};
+use crate::library::{Call, Claim, HostBody};
 use crate::memory::{DeviceSlice, TensorView, TensorViewMut};
 use crate::stream::CudaStream;
 

@@ -1,25 +1,13 @@
-//! Where libraries are called: symbol tables and calls, and no rule about order.
+//! Where libraries are called: symbol tables, descriptions of what is called, and calls, with no rule about order.
 //!
-//! This is the one part of [`library`](super) with `unsafe`. A table has the functions that are used, found in a shared
+//! This is the one part of the mathematics with `unsafe`. A table has the functions that are used, found in a shared
 //! library while the program runs; statuses are numbers. The functions beside a table are safe: they take claims, and
 //! check what the library does not.
 
-pub(super) mod call;
-mod claim;
-pub(super) mod description;
-#[allow(dead_code, reason = "features with a library use it")]
-pub(super) mod elements;
-#[allow(dead_code, reason = "each feature uses its part")]
-mod find;
-pub(super) mod host_body;
-#[allow(dead_code, reason = "features with a library use it")]
-mod room;
 #[cfg(any(feature = "matmul", feature = "sparse"))]
 mod scalar;
 #[allow(unused_macros, reason = "each feature uses it")]
 mod table;
-#[cfg(all(test, not(loom)))]
-mod tests;
 
 #[cfg(any(feature = "matmul", feature = "solve"))]
 #[cfg_attr(not(feature = "matmul"), allow(dead_code, reason = "solvers use a part"))]
@@ -34,3 +22,12 @@ pub(super) mod cusolver;
 pub(super) mod cusparse;
 #[cfg(feature = "matmul")]
 pub(super) mod gemm;
+
+use crate::driver::LibraryError;
+
+/// The error of a plan without a handle of the library. No call reaches it: the simulator runs no function of a library.
+#[cold]
+fn no_handle(library: &'static str, call: &'static str) -> LibraryError {
+    let remedy = "make the plan on this platform".to_owned();
+    LibraryError { library, call, status: -1, name: "NO_HANDLE", remedy }
+}

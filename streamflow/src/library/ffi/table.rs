@@ -30,25 +30,25 @@ macro_rules! table {
             pub(super) fn get() -> crate::driver::DriverResult<&'static Self> {
                 use std::sync::OnceLock;
                 static TABLE: OnceLock<crate::driver::DriverResult<$table>> = OnceLock::new();
-                let found = TABLE.get().unwrap_or_else(|| {
-                    let _later = crate::log::later();
-                    TABLE.get_or_init(Self::load)
-                });
+                if TABLE.get().is_none() {
+                    // Not within the lock: loading runs code of others, and writes a line of the log.
+                    let _first = TABLE.set(Self::load());
+                }
+                let Some(found) = TABLE.get() else { unreachable!("it was set") };
                 found.as_ref().map_err(Clone::clone)
             }
 
             fn load() -> crate::driver::DriverResult<Self> {
-                use $crate::library::ffi::find;
-                let wanted: find::Wanted = $wanted;
-                let (library, path) = find::load(&wanted)?;
+                use $crate::library::{SharedLibrary, Wanted};
+                let wanted: Wanted = $wanted;
+                // SAFETY: it is a library of NVIDIA, whose initialisers have no preconditions.
+                let library = unsafe { SharedLibrary::load(wanted)? };
+                // It is never unloaded, so that its functions stay.
+                let library: &'static SharedLibrary = Box::leak(Box::new(library));
                 Ok(Self {
                     $($field: {
-                        // SAFETY: the library is the one that is wanted, and is never unloaded; the signature is that of
-                        // its header.
-                        let symbol = unsafe {
-                            library.get::<unsafe extern "C" fn($($arg),*) -> $ret>($symbol.as_bytes())
-                        };
-                        *symbol.map_err(|_| find::missing(&wanted, &path, $symbol))?
+                        // SAFETY: the library is the one that is wanted, and stays; the signature is that of its header.
+                        unsafe { library.function::<unsafe extern "C" fn($($arg),*) -> $ret>($symbol)? }
                     },)*
                 })
             }

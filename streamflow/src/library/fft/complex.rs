@@ -5,12 +5,12 @@ use num_complex::Complex;
 use super::engine::Engine;
 use super::norm::Norm;
 use super::plan::{Planner, sealed::Made};
-use super::problem::{Kind, Sizes};
 use super::real::{Real, sealed::Output};
 use crate::context::{ExecutionContext, Stream};
 use crate::error::Result;
 use crate::library::Plan;
 use crate::library::ffi::cufft::Input;
+use crate::library::ffi::cufft::problem::{Kind, Sizes};
 use crate::library::target::written;
 use crate::memory::{DeviceSlice, Element, IntoShape};
 

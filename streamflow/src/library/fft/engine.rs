@@ -3,15 +3,15 @@
 use num_complex::Complex;
 
 use super::host;
-use super::layout::Side;
 use super::norm::Norm;
-use super::problem::{Kind, Problem, Sizes};
 use super::real::Real;
 use super::real::sealed::Output;
 use crate::context::{ExecutionContext, Stream};
 use crate::error::{Error, Result};
+use crate::library::device_info;
+use crate::library::ffi::cufft::layout::Side;
+use crate::library::ffi::cufft::problem::{Kind, Problem, Sizes};
 use crate::library::ffi::cufft::{Input, Transforms};
-use crate::library::is_simulated;
 use crate::library::target::{begins, needs};
 use crate::memory::{Buffer, DeviceSlice, Element};
 use crate::stream::CudaStream;
@@ -129,7 +129,7 @@ where
                 }
             }
         }
-        if batch == 0 || is_simulated(stream)? {
+        if batch == 0 || device_info(stream)?.is_simulated {
             return Ok(());
         }
         let zeros = |side: &Side, is_real: bool| -> Result<Buffer<T>> {

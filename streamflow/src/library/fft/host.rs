@@ -8,9 +8,9 @@ use std::sync::Arc;
 use num_complex::Complex;
 use rustfft::{Fft, FftPlanner};
 
-use super::layout::{MOST, Side};
-use super::problem::{Kind, Problem};
 use super::real::Real;
+use crate::library::ffi::cufft::layout::{MOST, Side};
+use crate::library::ffi::cufft::problem::{Kind, Problem};
 use crate::library::{HostBody, Operands};
 use crate::memory::Element;
 

@@ -2,9 +2,9 @@
 
 use num_complex::Complex;
 
-use super::layout::Side;
 use crate::error::Result;
 use crate::kernel;
+use crate::library::ffi::cufft::layout::Side;
 use crate::memory::{DeviceSlice, Element};
 use crate::stream::CudaStream;
 

@@ -58,18 +58,16 @@ mod from_real;
 mod host;
 #[doc(hidden)]
 pub mod kernels;
-pub(in crate::library) mod layout;
 mod norm;
 mod on_host;
 mod plan;
-pub(in crate::library) mod problem;
 pub(in crate::library) mod real;
 mod stateless;
 mod to_real;
 
+pub use super::ffi::cufft::layout::Layout;
 pub use complex::Fft;
 pub use from_real::RealFft;
-pub use layout::Layout;
 pub use norm::Norm;
 pub use on_host::{forward_host_blocking, inverse_host_blocking};
 pub use plan::Planner;

@@ -3,12 +3,12 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use super::layout::Layout;
 use super::norm::Norm;
-use super::problem::Sizes;
 use crate::context::{ExecutionContext, Stream};
 use crate::error::Result;
 use crate::library::Plan;
+use crate::library::ffi::cufft::layout::Layout;
+use crate::library::ffi::cufft::problem::Sizes;
 use crate::memory::IntoShape;
 
 pub(super) mod sealed {

@@ -4,8 +4,8 @@ use num_complex::Complex;
 use rustfft::FftNum;
 
 use super::kernels;
-use super::layout::Side;
 use crate::error::Result;
+use crate::library::ffi::cufft::layout::Side;
 use crate::memory::{DeviceSlice, Element};
 use crate::stream::CudaStream;
 

@@ -2,10 +2,10 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use super::element::MatmulElement;
-use super::problem::{Problem, Stored};
-use crate::library::ffi::elements::{Elements, ElementsMut};
+use crate::library::ffi::cublaslt::element::MatmulElement;
+use crate::library::ffi::cublaslt::problem::{Problem, Stored};
 use crate::library::ffi::gemm;
+use crate::library::{Elements, ElementsMut};
 use crate::library::{HostBody, Operands};
 use crate::memory::Element;
 

@@ -45,15 +45,11 @@
 //! [`multiply`] is the form without a plan of one's own. [`Blas`] has cuBLAS's functions of vectors and
 //! triangles.
 
-pub(in crate::library) mod algorithm;
 mod blas;
-pub(in crate::library) mod element;
-pub(in crate::library) mod epilogue;
 mod host;
 mod numbers;
 mod plan;
 mod planner;
-pub(in crate::library) mod problem;
 mod search;
 mod stateless;
 mod timed;
@@ -61,10 +57,10 @@ mod triangle_bodies;
 mod triangles;
 
 pub use super::Plan;
-pub use algorithm::{Algorithm, ParseAlgorithmError};
+pub use super::ffi::cublaslt::algorithm::{Algorithm, ParseAlgorithmError};
+pub use super::ffi::cublaslt::element::{EpilogueElement, MatmulElement, Tf32Element};
+pub use super::ffi::cublaslt::epilogue::{Bias, NoBias};
 pub use blas::Blas;
-pub use element::{EpilogueElement, MatmulElement, Tf32Element};
-pub use epilogue::{Bias, NoBias};
 pub use numbers::BlasElement;
 pub use plan::Matmul;
 pub use planner::Planner;

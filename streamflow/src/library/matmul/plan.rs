@@ -2,19 +2,19 @@
 
 use std::marker::PhantomData;
 
-use super::algorithm::Algorithm;
-use super::element::{EpilogueElement, MatmulElement};
-use super::epilogue::{Bias, NoBias};
 use super::host;
-use super::problem::Problem;
 use crate::context::{ExecutionContext, Stream};
 use crate::driver::DriverError;
 use crate::error::Result;
+use crate::library::ffi::cublaslt::algorithm::Algorithm;
+use crate::library::ffi::cublaslt::element::{EpilogueElement, MatmulElement};
+use crate::library::ffi::cublaslt::epilogue::{Bias, NoBias};
+use crate::library::ffi::cublaslt::problem::Problem;
 use crate::library::ffi::cublaslt::{self, Lt, Product, Rest};
 use crate::library::target::{begins, ended, failed};
-use crate::library::{HostBody, Plan, is_simulated};
+use crate::library::{Claim, HostBody, Plan, device_info, make_object, whole, whole_mut};
 use crate::memory::{
-    Buffer, CopySource, CopyTarget, DeviceSlice, Shape, TRUSTED, TensorView, TensorViewMut,
+    Buffer, CopySource, CopyTarget, DeviceSlice, Shape, TensorView, TensorViewMut,
 };
 use crate::stream::CudaStream;
 
@@ -68,14 +68,14 @@ impl<T: MatmulElement, E> Matmul<T, E> {
         stream: &Stream<'_>,
     ) -> Result<Self> {
         let Settings { alpha, beta, workspace, algorithm: given } = settings;
-        stream.timeline().bind()?;
-        let info = stream.timeline().driver().device_info(stream.device())?;
-        let lt = if is_simulated(stream)? || problem.is_empty() {
+        let info = device_info(stream)?;
+        let lt = if info.is_simulated || problem.is_empty() {
             None
         } else {
             let stored = given.map(stored).transpose()?;
             let ordinal = info.ordinal.unwrap_or_default();
-            let lt = Lt::new::<T>(&problem, ordinal, workspace, stored)?;
+            let make = |_| Ok(Lt::new::<T>(&problem, ordinal, workspace, stored)?);
+            let lt = make_object(stream, make)?;
             // As for the libraries whose handles are plans: see `AfterWork`.
             stream.wait_for_default()?;
             Some(lt)
@@ -115,9 +115,9 @@ impl<T: MatmulElement, E> Matmul<T, E> {
         // Fast path: whole tensors, whose layout is known by their shape. Making and checking views costs more than half of
         // what a call costs without them.
         if let Some([shape_a, shape_b, shape_c]) = &self.dense
-            && let (Some(a), Some(b)) = (a.whole(shape_a, TRUSTED), b.whole(shape_b, TRUSTED))
-            && let Some(c) = c.whole_mut(shape_c, TRUSTED)
-            && problem.is_aligned([a.range().address, b.range().address, c.range().address])
+            && let (Some(a), Some(b)) = (whole(a, shape_a), whole(b, shape_b))
+            && let Some(c) = whole_mut(c, shape_c)
+            && problem.is_aligned([a, b, &*c].map(|matrix| Claim::read("", matrix).address()))
         {
             begins(c, beta != T::ZERO)?;
             let rest = Rest { bias, work, alpha, beta };
@@ -148,7 +148,7 @@ impl<T: MatmulElement, E> Matmul<T, E> {
             return Ok(());
         }
         let (alpha, beta, work) = (self.alpha, self.beta, &mut self.work);
-        begins(&c.as_view(), beta != T::ZERO || !c.as_view().is_alone())?;
+        begins(&c.as_view(), beta != T::ZERO)?;
         let rest = Rest { bias, work, alpha, beta };
         cublaslt::multiply(self.lt.as_mut(), &self.body, stream, Product { a, b, c, rest })
     }
@@ -234,7 +234,7 @@ fn product_written<T: MatmulElement>(
 }
 
 /// A stored algorithm of cuBLASLt.
-fn stored(algorithm: Algorithm) -> Result<super::algorithm::Chosen> {
+fn stored(algorithm: Algorithm) -> Result<crate::library::ffi::cublaslt::algorithm::Chosen> {
     algorithm.0.ok_or_else(|| {
         let what = "a stored algorithm is the simulator's, and cuBLASLt can't use it".to_owned();
         let remedy = "search one on this GPU, without `algorithm`".to_owned();

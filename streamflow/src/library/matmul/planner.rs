@@ -3,16 +3,16 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use super::algorithm::Algorithm;
-use super::element::{EpilogueElement, MatmulElement, Tf32Element};
-use super::epilogue::{Activation, Bias, NoBias};
 use super::plan::{CALL, Matmul, Settings};
-use super::problem::{ALIGNMENT, Problem, Stored};
 use super::search::Search;
 use super::timed;
 use crate::context::{ExecutionContext, Stream};
 use crate::error::{Error, Result};
 use crate::library::Plan;
+use crate::library::ffi::cublaslt::algorithm::Algorithm;
+use crate::library::ffi::cublaslt::element::{EpilogueElement, MatmulElement, Tf32Element};
+use crate::library::ffi::cublaslt::epilogue::{Activation, Bias, NoBias};
+use crate::library::ffi::cublaslt::problem::{ALIGNMENT, Problem, Stored};
 
 /// How many bytes of work area an algorithm may need, unless the plan says otherwise: 32 MiB.
 const WORKSPACE: u64 = 32 << 20;

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use super::algorithm::Algorithm;
+use crate::library::ffi::cublaslt::algorithm::Algorithm;
 use crate::stream::Elapsed;
 
 /// An algorithm that a [search](super::Planner::search_blocking) has timed.

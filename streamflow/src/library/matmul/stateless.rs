@@ -1,10 +1,11 @@
 //! Products without a plan of one's own.
 
-use super::element::MatmulElement;
 use super::plan::{CALL, Matmul};
-use super::problem::ALIGNMENT;
 use crate::context::{ExecutionContext, Stream};
 use crate::error::{Error, Result};
+use crate::library::Claim;
+use crate::library::ffi::cublaslt::element::MatmulElement;
+use crate::library::ffi::cublaslt::problem::ALIGNMENT;
 use crate::memory::Tensor;
 
 /// The product of two matrices, `[m, k]` and `[k, n]`, or of two batches of them, `[batch, m, k]` and `[batch, k, n]`.
@@ -34,7 +35,7 @@ pub fn multiply<T: MatmulElement>(
         None => cx.tensor([m, n], stream)?,
     };
     // A tensor with memory of other code may begin anywhere.
-    let addresses = [a.range(), b.range(), c.range()].map(|range| range.address);
+    let addresses = [a, b, &c].map(|matrix| Claim::read("", matrix).address());
     let lowest = addresses.iter().fold(ALIGNMENT, |bits, address| bits | address);
     let alignment = 1 << lowest.trailing_zeros();
     let make = |_: &_| {

@@ -1,13 +1,13 @@
 //! Products on memory of their own, timed with one algorithm after the other.
 
-use super::algorithm::{Algorithm, Chosen};
-use super::element::MatmulElement;
 use super::plan::{CALL, Matmul, Settings};
-use super::problem::{Problem, Stored};
 use super::search::Search;
 use crate::context::{ExecutionContext, Stream};
 use crate::driver::DriverError;
 use crate::error::{Error, Result};
+use crate::library::ffi::cublaslt::algorithm::{Algorithm, Chosen};
+use crate::library::ffi::cublaslt::element::MatmulElement;
+use crate::library::ffi::cublaslt::problem::{Problem, Stored};
 use crate::library::ffi::cublaslt::{self, Rest};
 use crate::memory::Buffer;
 

@@ -4,10 +4,9 @@ use super::layout::LONGEST;
 use super::outcome::{self, Origin};
 use super::{CheckedDownload, Factor};
 use crate::context::{ExecutionContext, Stream};
-use crate::driver::MemoryRange;
 use crate::error::{Error, Result};
-use crate::library::target::{Target, needs, overwrites};
-use crate::memory::{Block, Buffer, CopySource, View};
+use crate::library::target::{Part, Target, needs, overwrites};
+use crate::memory::{Buffer, CopySource, View};
 use crate::message::HostData;
 use crate::stream::CudaStream;
 use streamflow_macros::Message;
@@ -179,7 +178,7 @@ impl<V> Checked<V> {
 }
 
 impl<V: Target> Target for Checked<V> {
-    fn parts(&self) -> impl Iterator<Item = (&Block, MemoryRange)> {
+    fn parts(&self) -> impl Iterator<Item = Part<'_>> {
         self.value.parts().chain((*self.statuses).parts())
     }
 }

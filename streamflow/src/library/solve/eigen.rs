@@ -9,12 +9,11 @@ use super::planner::sealed::Made;
 use super::taken::Matrices;
 use super::{Checked, Real, layout};
 use crate::context::{ExecutionContext, Stream};
-use crate::driver::MemoryRange;
 use crate::error::Result;
 use crate::library::ffi::cusolver::{Dense, Need};
-use crate::library::target::{Target, written};
+use crate::library::target::{Part, Target, written};
 use crate::library::{HostBody, Plan};
-use crate::memory::{Block, Tensor};
+use crate::memory::Tensor;
 use crate::stream::CudaStream;
 use streamflow_macros::Message;
 
@@ -46,7 +45,7 @@ pub struct Eigenpairs<T: Real> {
 }
 
 impl<T: Real> Target for Eigenpairs<T> {
-    fn parts(&self) -> impl Iterator<Item = (&Block, MemoryRange)> {
+    fn parts(&self) -> impl Iterator<Item = Part<'_>> {
         self.values.parts().chain(self.vectors.parts())
     }
 }

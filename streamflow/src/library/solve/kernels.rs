@@ -2,7 +2,7 @@
 
 use crate::context::{ExecutionContext, Stream};
 use crate::error::Result;
-use crate::library::is_simulated;
+use crate::library::device_info;
 use crate::memory::{Complex, DeviceSlice, Element};
 use streamflow_macros::kernel;
 
@@ -104,7 +104,7 @@ pub(super) fn warm_up<T: Element>(
     stream: &Stream<'_>,
     launch: impl FnOnce(&mut DeviceSlice<T>, &DeviceSlice<T>) -> Result<()>,
 ) -> Result<()> {
-    if is_simulated(stream)? {
+    if device_info(stream)?.is_simulated {
         return Ok(());
     }
     let (mut out, mut zero) = (cx.buffer(1, stream)?, cx.buffer(1, stream)?);

@@ -69,7 +69,6 @@ mod cholesky;
 mod common;
 mod download;
 mod eigen;
-pub(in crate::library) mod element;
 mod host;
 #[doc(hidden)]
 pub mod kernels;
@@ -86,11 +85,11 @@ mod svd_batch;
 mod system;
 mod taken;
 
+pub use super::ffi::cusolver::element::{Factor, Real};
 pub use checked::Checked;
 pub use cholesky::Cholesky;
 pub use download::CheckedDownload;
 pub use eigen::{Eigen, Eigenpairs};
-pub use element::{Factor, Real};
 pub use lu::Lu;
 pub use on_host::{
     cholesky_host_blocking, eigen_host_blocking, qr_host_blocking, solve_host_blocking,

@@ -1,7 +1,7 @@
 //! The findings of a solver about its matrices on the device, and the errors for them.
 
 use crate::error::{Error, Result};
-use crate::library::solve::element::Factor;
+use crate::library::ffi::cusolver::element::Factor;
 
 /// The call that computed a result, and the reading of its statuses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

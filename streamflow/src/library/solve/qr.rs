@@ -7,12 +7,11 @@ use super::planner::Planner;
 use super::planner::sealed::Made;
 use super::{Checked, Real, layout};
 use crate::context::{ExecutionContext, Stream};
-use crate::driver::MemoryRange;
 use crate::error::{Error, Result};
 use crate::library::ffi::cusolver::{Dense, Need};
-use crate::library::target::{Target, written};
-use crate::library::{HostBody, Plan, is_simulated};
-use crate::memory::{Block, Buffer, Tensor};
+use crate::library::target::{Part, Target, written};
+use crate::library::{HostBody, Plan, device_info};
+use crate::memory::{Buffer, Tensor};
 use crate::stream::CudaStream;
 use streamflow_macros::Message;
 
@@ -46,7 +45,7 @@ pub struct QrFactors<T: Real> {
 }
 
 impl<T: Real> Target for QrFactors<T> {
-    fn parts(&self) -> impl Iterator<Item = (&Block, MemoryRange)> {
+    fn parts(&self) -> impl Iterator<Item = Part<'_>> {
         self.q.parts().chain(self.r.parts())
     }
 }
@@ -153,7 +152,10 @@ impl<T: Real> Made for Qr<T> {
             dense: Dense::new::<T>(cx, stream, need.as_slice())?,
             turned: cx.buffer(rows * columns, stream)?,
             // The simulator's body has `Q` in it.
-            tau: cx.buffer(if is_simulated(stream)? { rows * columns } else { columns }, stream)?,
+            tau: cx.buffer(
+                if device_info(stream)?.is_simulated { rows * columns } else { columns },
+                stream,
+            )?,
             factor: bodies::geqrf::<T>(rows, columns),
             unpack: bodies::orgqr::<T>(),
         })

@@ -8,12 +8,11 @@ use super::planner::sealed::Made;
 use super::svd_batch::BatchVectors;
 use super::{Checked, Real, layout};
 use crate::context::{ExecutionContext, Stream};
-use crate::driver::MemoryRange;
 use crate::error::Result;
 use crate::library::ffi::cusolver::{Dense, Need};
-use crate::library::target::{Target, written};
+use crate::library::target::{Part, Target, written};
 use crate::library::{HostBody, Plan};
-use crate::memory::{Block, Buffer, Tensor};
+use crate::memory::{Buffer, Tensor};
 use crate::stream::CudaStream;
 use streamflow_macros::Message;
 
@@ -63,7 +62,7 @@ pub struct SingularValues<T: Real> {
 }
 
 impl<T: Real> Target for SingularValues<T> {
-    fn parts(&self) -> impl Iterator<Item = (&Block, MemoryRange)> {
+    fn parts(&self) -> impl Iterator<Item = Part<'_>> {
         self.u.parts().chain(self.s.parts()).chain(self.vt.parts())
     }
 }

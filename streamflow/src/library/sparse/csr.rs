@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::SparseElement;
 use crate::context::ExecutionContext;
 use crate::error::{Error, Result};
+use crate::library::ffi::cusparse::Matrix;
 use crate::memory::{DeviceSlice, Tensor};
 
 /// A sparse matrix in device memory, in compressed sparse rows (CSR).
@@ -86,8 +87,16 @@ impl<T: SparseElement> Csr<T> {
     }
 
     /// Different for each matrix of the process: cuSPARSE prepares work for one.
-    pub(in crate::library) fn number(&self) -> u64 {
+    pub(super) fn number(&self) -> u64 {
         self.number
+    }
+
+    /// The matrix, as its products take it.
+    #[inline]
+    pub(super) fn matrix(&self) -> Matrix<'_, T> {
+        let Self { shape, number, .. } = *self;
+        let (offsets, columns, values) = (&*self.offsets, &*self.columns, &*self.values);
+        Matrix { shape, offsets, columns, values, number }
     }
 }
 

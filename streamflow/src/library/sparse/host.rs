@@ -1,6 +1,6 @@
 //! The products that the simulator computes in the place of cuSPARSE.
 
-use super::element::sealed::Number;
+use crate::library::ffi::cusparse::element::sealed::Number;
 
 /// A matrix in compressed rows, in host memory. [`Csr`](super::Csr) has checked its indices.
 pub(super) struct Rows<'a, T> {

@@ -9,12 +9,11 @@
 //! sums have the precision of the elements. On the simulator the products are streamflow's own.
 
 mod csr;
-pub(in crate::library) mod element;
 mod host;
 mod products;
 mod stateless;
 
+pub use super::ffi::cusparse::element::SparseElement;
 pub use csr::Csr;
-pub use element::SparseElement;
 pub use products::{ProductPlanner, SpMm, SpMv};
 pub use stateless::{spmm, spmm_host_blocking, spmv, spmv_host_blocking};

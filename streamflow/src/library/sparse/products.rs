@@ -137,7 +137,7 @@ impl<T: SparseElement> Product<T> {
         let is_empty = a.stored() == 0 || width == 0;
         let prepared = match is_empty {
             true => None,
-            false => Some(Prepared::new(cx, stream, a, right, accumulates)?),
+            false => Some(Prepared::new(cx, stream, &a.matrix(), right, accumulates)?),
         };
         let body = body::<T>(right, accumulates);
         let (number, element) = (a.number(), PhantomData);
@@ -162,7 +162,7 @@ impl<T: SparseElement> Product<T> {
         self.check(target_name, target.shape(), rows)?;
         begins(target, self.accumulates)?;
         match &mut self.prepared {
-            Some(prepared) => prepared.multiply(stream, &self.body, a, operand, target),
+            Some(prepared) => prepared.multiply(stream, &self.body, &a.matrix(), operand, target),
             None if self.accumulates => Ok(()),
             None => stream.fill_bytes(target, 0),
         }

@@ -11,10 +11,11 @@ use crate::driver::{HostFunction, report_in_drop};
 use crate::error::Result;
 use crate::stream::{CudaStream, Timeline};
 
-/// A value that work on a stream uses, and whose drop may call CUDA or block. It is dropped by the reaper thread, after all
-/// work that was queued on the stream before the drop. Until then it counts as [adopted](super::ForeignCounts::adopted).
+/// A value that work on a stream uses, as a library's handle, and whose drop may call CUDA or block. It is dropped by a thread
+/// of streamflow with the stream's device current, after all work that was queued on the stream before the drop. Until then
+/// it counts as [adopted](super::ForeignCounts::adopted).
 #[derive(Debug)]
-pub(crate) struct AfterWork<H: Send + 'static> {
+pub struct AfterWork<H: Send + 'static> {
     timeline: Arc<Timeline>,
     /// `None` only while it is dropped.
     value: Option<H>,
@@ -27,7 +28,7 @@ impl<H: Send + 'static> AfterWork<H> {
     ///
     /// # Errors
     /// [`Error::Exchange`](crate::Error::Exchange), when the system has no thread for the reaper; the driver's.
-    pub(crate) fn new(stream: &CudaStream, value: H) -> Result<Self> {
+    pub fn new(stream: &CudaStream, value: H) -> Result<Self> {
         stream.wait_for_default()?;
         reaper::start()?;
         counts::add(Count::Adopted);
@@ -54,7 +55,8 @@ impl<H: Send + 'static> DerefMut for AfterWork<H> {
 impl<H: Send + 'static> Drop for AfterWork<H> {
     fn drop(&mut self) {
         let Some(value) = self.value.take() else { return };
-        let (timeline, owner) = (&self.timeline, Owner::new(value));
+        let timeline = &self.timeline;
+        let owner = Owner::new(Bound { value, timeline: timeline.clone() });
         if timeline.driver().sticky_error().is_some() {
             return reaper::leak_owner(owner);
         }
@@ -70,6 +72,21 @@ impl<H: Send + 'static> Drop for AfterWork<H> {
             // SAFETY: the pointer came from `into_raw`, and the call that owned it will not be made.
             reaper::leak_owner(*unsafe { Box::from_raw(data) });
         }
+    }
+}
+
+/// A value that is dropped with its device current.
+struct Bound<H> {
+    timeline: Arc<Timeline>,
+    /// Dropped after `drop` has bound the device.
+    #[allow(dead_code, reason = "it is there to be dropped")]
+    value: H,
+}
+
+impl<H> Drop for Bound<H> {
+    fn drop(&mut self) {
+        // Without its device a library's function fails, and its status can't be acted on either.
+        let _bound = self.timeline.bind();
     }
 }
 

@@ -32,6 +32,6 @@ mod task;
 
 pub use adopt::{After, ForeignMemory};
 #[allow(unused_imports, reason = "features with a library use it")]
-pub(crate) use after_work::AfterWork;
+pub use after_work::AfterWork;
 pub use counts::{ForeignCounts, foreign_counts};
 pub use reaper::stop_giving_back_blocking;

@@ -3,7 +3,6 @@
 use std::ffi::{c_int, c_void};
 
 use crate::driver::LibraryError;
-use crate::library::ffi::find::Wanted;
 use crate::library::ffi::table::table;
 
 /// A handle or an address.

@@ -7,7 +7,7 @@ use super::Lt;
 use super::parts::Owned;
 use super::table::{Found, NAME, check};
 use crate::driver::{DriverError, DriverResult, LibraryError};
-use crate::library::matmul::algorithm::Chosen;
+use crate::library::ffi::cublaslt::algorithm::Chosen;
 
 /// `cublasLtMatmulPreferenceAttributes_t`.
 const MAX_WORKSPACE: c_int = 1;

@@ -5,9 +5,9 @@ use std::ptr;
 
 use super::table::{CublasLt, Pointer, check};
 use crate::driver::{DriverResult, LibraryError};
-use crate::library::matmul::element::MatmulElement;
-use crate::library::matmul::problem::Stored;
-use crate::sync::Mutex;
+use crate::library::ffi::cublaslt::element::MatmulElement;
+use crate::library::ffi::cublaslt::problem::Stored;
+use std::sync::Mutex;
 
 /// `cublasLtMatrixLayoutAttribute_t`.
 const BATCH_COUNT: c_int = 5;

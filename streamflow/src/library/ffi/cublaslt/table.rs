@@ -4,7 +4,6 @@ use std::ffi::{c_int, c_void};
 
 use crate::driver::LibraryError;
 use crate::library::ffi::cublas::status_name;
-use crate::library::ffi::find::Wanted;
 use crate::library::ffi::table::table;
 
 /// A handle, a description or an address.

@@ -1,25 +1,22 @@
 //! cuFFT: a handle with a plan, and the one safe call that executes it.
 
+pub(in crate::library) mod layout;
+pub(in crate::library) mod problem;
 mod table;
 
 use std::ffi::{c_int, c_longlong, c_void};
 use std::marker::PhantomData;
-use std::sync::Arc;
 
+use self::layout::{MOST, Side};
+use self::problem::{Kind, Problem};
 use self::table::{Cufft, Execute, ExecuteBoth, NAME, check, name_of, type_of};
-use super::call::{Call, no_handle};
-use super::claim::Claim;
-use super::host_body::HostBody;
-use super::room::with_room;
+use super::no_handle;
 use crate::context::{ExecutionContext, Stream};
 use crate::driver::{DriverError, LibraryError, RawStream};
 use crate::error::{Error, Result};
-use crate::library::fft::layout::{MOST, Side};
-use crate::library::fft::problem::{Kind, Problem};
-use crate::library::fft::real::Real;
-use crate::library::is_simulated;
+use crate::library::{Call, Claim, HostBody, device_info, make_object};
 use crate::memory::{AfterWork, Buffer, DeviceSlice, Element};
-use crate::stream::{CudaStream, Timeline};
+use crate::stream::CudaStream;
 
 /// The function that executes a plan.
 #[derive(Debug, Clone, Copy)]
@@ -61,7 +58,7 @@ pub(in crate::library) struct Transforms<T> {
     precision: PhantomData<T>,
 }
 
-impl<T: Real> Transforms<T> {
+impl<T: Element> Transforms<T> {
     /// Plans a batch of transforms. The simulator runs the body that `host` makes for the name of cuFFT's function, with
     /// a work area of as many bytes.
     ///
@@ -73,8 +70,8 @@ impl<T: Real> Transforms<T> {
         problem: Problem,
         host: impl FnOnce(&str, Problem) -> (HostBody, usize),
     ) -> Result<Self> {
-        let name = name_of(problem.kind, T::IS_DOUBLE);
-        let is_simulated = is_simulated(stream)?;
+        let name = name_of(problem.kind, is_double::<T>());
+        let is_simulated = device_info(stream)?.is_simulated;
         let (body, bytes, handle) = if is_simulated {
             can_be_simulated::<T>(stream, &problem)?;
             let (body, bytes) = host(name, problem);
@@ -85,16 +82,15 @@ impl<T: Real> Transforms<T> {
             if problem.batch == 0 {
                 (body, 0, None)
             } else {
-                stream.timeline().bind()?;
-                let (handle, bytes) =
-                    with_room(stream, || Handle::new(stream, &problem, T::IS_DOUBLE))?;
+                let make = |stream| Handle::new(stream, &problem, is_double::<T>());
+                let (handle, bytes) = make_object(stream, make)?;
                 (body, bytes, Some(handle))
             }
         };
         // At least one byte: no claim of an operation is empty.
-        let work = cx.buffer(bytes.max(1), stream)?;
+        let mut work = cx.buffer(bytes.max(1), stream)?;
         if let Some(handle) = &handle {
-            handle.set_work_area(&work).map_err(DriverError::from)?;
+            handle.set_work_area(&mut work).map_err(DriverError::from)?;
         }
         let handle = handle.map(|handle| AfterWork::new(stream, handle)).transpose()?;
         Ok(Self { handle, work, body, problem, precision: PhantomData })
@@ -124,7 +120,7 @@ impl<T: Real> Transforms<T> {
         } else {
             self.check("y", output, to, to_real)?;
         }
-        let name = name_of(*kind, T::IS_DOUBLE);
+        let name = name_of(*kind, is_double::<T>());
         let (x, y) = match input {
             Input::Read(x) => {
                 self.check("x", x, from, from_real)?;
@@ -164,11 +160,12 @@ impl<T: Real> Transforms<T> {
     ) -> Result<()> {
         let call = self.problem.call;
         let complex = 2 * size_of::<T>() as u64;
-        let range = memory.range();
+        let (address, bytes) =
+            (Claim::read(argument, memory).address(), size_of::<E>() * memory.len());
         let needed = side.span as u64 * if is_real { complex / 2 } else { complex };
-        let problem = if range.bytes < needed {
-            format!("has {} bytes, but the plan needs {needed}", range.bytes)
-        } else if !range.address.is_multiple_of(complex) {
+        let problem = if (bytes as u64) < needed {
+            format!("has {bytes} bytes, but the plan needs {needed}")
+        } else if !address.is_multiple_of(complex) {
             format!(
                 "begins at an address that is no multiple of {complex}, the size of a complex number; begin a part at an \
                  even index"
@@ -180,19 +177,22 @@ impl<T: Real> Transforms<T> {
     }
 }
 
+/// Whether the real numbers have double precision.
+fn is_double<T>() -> bool {
+    size_of::<T>() == size_of::<f64>()
+}
+
 /// A plan of cuFFT.
 #[derive(Debug)]
 struct Handle {
     table: &'static Cufft,
     plan: c_int,
     function: Function,
-    /// Of the plan's stream.
-    timeline: Arc<Timeline>,
 }
 
 impl Handle {
     /// The plan, and how many bytes of work area it needs.
-    fn new(stream: &CudaStream, problem: &Problem, is_double: bool) -> Result<(Self, usize)> {
+    fn new(stream: RawStream, problem: &Problem, is_double: bool) -> Result<(Self, usize)> {
         let table = Cufft::get()?;
         let function = match (problem.kind, is_double) {
             (Kind::Complex, false) => Function::Both(table.execute_c2c),
@@ -207,9 +207,8 @@ impl Handle {
         let status = unsafe { (table.create)(&mut plan) };
         check("cufftCreate", status).map_err(DriverError::from)?;
         // From here on the plan is destroyed if a call fails.
-        let handle = Self { table, plan, function, timeline: stream.timeline().clone() };
-        let bytes =
-            handle.make(stream.timeline().raw(), problem, is_double).map_err(DriverError::from)?;
+        let handle = Self { table, plan, function };
+        let bytes = handle.make(stream, problem, is_double).map_err(DriverError::from)?;
         Ok((handle, bytes))
     }
 
@@ -228,7 +227,8 @@ impl Handle {
         let first = MOST - rank;
         let kind = type_of(problem.kind, is_double);
         let mut bytes = 0;
-        // SAFETY: the plan was created, and is not made yet. The stream outlives it: the plan's timeline owns it. Each
+        // SAFETY: the plan was created, and is not made yet. The stream outlives it: the platform keeps
+        // its streams. Each
         // list has `rank` numbers.
         unsafe {
             check("cufftSetAutoAllocation", (table.set_auto_allocation)(plan, 0))?;
@@ -255,8 +255,8 @@ impl Handle {
         Ok(bytes)
     }
 
-    fn set_work_area(&self, work: &Buffer<u8>) -> Result<(), LibraryError> {
-        let address = work.range().address as usize as *mut c_void;
+    fn set_work_area(&self, work: &mut Buffer<u8>) -> Result<(), LibraryError> {
+        let address = Claim::write("work area", work).address() as usize as *mut c_void;
         // SAFETY: the memory has the bytes that the plan needs, and is the plan's alone. It lives as long as the plan is
         // executed.
         let status = unsafe { (self.table.set_work_area)(self.plan, address) };
@@ -284,8 +284,7 @@ impl Handle {
 
 impl Drop for Handle {
     fn drop(&mut self) {
-        // Destroying may free memory, of the device that is current. No caller could get the errors of either call.
-        let _bound = self.timeline.bind();
+        // Destroying may free memory, of the device that is current (`AfterWork`). No caller could get the error.
         // SAFETY: the plan is this handle's own; its work is complete (`AfterWork`), or there was none.
         unsafe { (self.table.destroy)(self.plan) };
     }
@@ -304,7 +303,7 @@ const LONGEST_SIMULATED: usize = 1 << 24;
 fn can_be_simulated<T>(stream: &CudaStream, problem: &Problem) -> Result<()> {
     let Problem { call, kind, lengths, input, output, .. } = problem;
     let device = stream.device();
-    let most = stream.timeline().driver().device_info(device)?.total_memory;
+    let most = device_info(stream)?.total_memory;
     let longest = lengths.iter().copied().max().unwrap_or(1);
     let complex = 2 * size_of::<T>() as u64;
     let bytes = |elements: usize, is_real: bool| {

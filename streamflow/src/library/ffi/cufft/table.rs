@@ -3,10 +3,8 @@
 use std::ffi::{c_int, c_longlong, c_void};
 
 use crate::driver::LibraryError;
-use crate::library::ffi::call;
-use crate::library::ffi::find::Wanted;
+use crate::library::ffi::cufft::problem::Kind;
 use crate::library::ffi::table::table;
-use crate::library::fft::problem::Kind;
 
 pub(super) const NAME: &str = "cuFFT";
 
@@ -59,7 +57,7 @@ pub(super) fn type_of(kind: Kind, is_double: bool) -> c_int {
 }
 
 pub(super) fn check(call: &'static str, status: c_int) -> Result<(), LibraryError> {
-    call::check(NAME, call, status, status_name)
+    crate::library::check(NAME, call, status, status_name)
 }
 
 /// The names of `cufftResult`, of CUDA 12 and 13.

@@ -3,12 +3,11 @@
 use std::ffi::{c_int, c_void};
 
 use super::calls::{at, fits, not_captured, size, with_handle};
+use super::element::sealed::Number;
 use super::{Dense, UPPER};
 use crate::context::{ExecutionContext, Stream};
 use crate::error::Result;
-use crate::library::ffi::call::Call;
-use crate::library::ffi::host_body::HostBody;
-use crate::library::solve::element::sealed::Number;
+use crate::library::{Call, HostBody};
 use crate::memory::{Buffer, DeviceSlice, Tensor};
 use crate::stream::CudaStream;
 

@@ -2,13 +2,13 @@
 
 use std::ffi::{c_int, c_void};
 
+use super::element::sealed::Number;
 use super::table::{NAME, check};
 use super::{Dense, Handle, TRANSPOSED, UPPER};
 use crate::driver::{LibraryError, RawStream};
 use crate::error::{Error, Result};
-use crate::library::ffi::call::{Call, no_handle};
-use crate::library::ffi::host_body::HostBody;
-use crate::library::solve::element::sealed::Number;
+use crate::library::ffi::no_handle;
+use crate::library::{Call, HostBody};
 use crate::memory::{DeviceSlice, Element};
 use crate::stream::CudaStream;
 

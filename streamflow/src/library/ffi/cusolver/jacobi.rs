@@ -8,10 +8,10 @@ use std::ffi::c_int;
 
 use super::batch::is_single;
 use super::calls::{at, fits, not_captured, size, with_handle};
+use super::element::sealed::Number;
 use super::{Dense, UPPER, VECTORS};
 use crate::error::Result;
-use crate::library::ffi::host_body::HostBody;
-use crate::library::solve::element::sealed::Number;
+use crate::library::HostBody;
 use crate::memory::DeviceSlice;
 use crate::stream::CudaStream;
 

@@ -6,6 +6,7 @@
 mod batch;
 mod calls;
 mod decompositions;
+pub(in crate::library) mod element;
 mod jacobi;
 mod needs;
 mod table;
@@ -17,13 +18,12 @@ pub(in crate::library) use needs::Need;
 use std::ffi::{c_int, c_void};
 use std::ptr;
 
+use self::element::sealed::Number;
 use self::table::{CuSolver, Opaque, check};
 use crate::context::{ExecutionContext, Stream};
 use crate::driver::{DriverError, RawStream};
 use crate::error::Result;
-use crate::library::ffi::room::with_room;
-use crate::library::is_simulated;
-use crate::library::solve::element::sealed::Number;
+use crate::library::{device_info, make_object};
 use crate::memory::{AfterWork, Buffer};
 
 /// The upper triangle, in columns: the lower one in rows.
@@ -51,12 +51,11 @@ impl Dense {
         stream: &Stream<'_>,
         needs: &[Need],
     ) -> Result<Self> {
-        if is_simulated(stream)? {
+        if device_info(stream)?.is_simulated {
             return Ok(Self { library: None, work: cx.buffer(1, stream)? });
         }
         // A handle belongs to the context that is current.
-        stream.timeline().bind()?;
-        let mut handle = with_room(stream, || Handle::new(stream.timeline().raw()))?;
+        let mut handle = make_object(stream, Handle::new)?;
         let mut device = 1;
         for need in needs {
             let (on_device, on_host) = handle.sizes::<T>(*need).map_err(DriverError::from)?;

@@ -4,10 +4,10 @@ use std::ffi::c_int;
 use std::ptr;
 
 use super::batch::is_single;
+use super::element::sealed::Number;
 use super::table::check;
 use super::{ECONOMY, Handle, UPPER, VECTORS};
 use crate::driver::LibraryError;
-use crate::library::solve::element::sealed::Number;
 
 /// A routine whose work area a plan needs, with its sizes.
 #[derive(Debug, Clone, Copy)]

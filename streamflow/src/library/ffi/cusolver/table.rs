@@ -3,7 +3,6 @@
 use std::ffi::{c_int, c_schar, c_void};
 
 use crate::driver::LibraryError;
-use crate::library::ffi::find::Wanted;
 use crate::library::ffi::table::table;
 
 /// A `cusolverDnHandle_t`, a `cusolverDnParams_t`, a `syevjInfo_t` or a `gesvdjInfo_t`.

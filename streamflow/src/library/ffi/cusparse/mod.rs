@@ -1,26 +1,34 @@
 //! cuSPARSE's products of a sparse matrix: one safe function to make one, and one to queue it.
 
 mod descriptors;
+pub(in crate::library) mod element;
 mod table;
 
 use self::descriptors::{Addresses, Descriptors, Factors, Product};
+use self::element::SparseElement;
 use self::table::NAME;
-use super::claim::Claim;
-use super::room::with_room;
+use super::no_handle;
 use super::scalar::Scalar;
 use crate::context::{ExecutionContext, Stream};
 use crate::driver::{DriverError, RawStream};
 use crate::error::{Error, Result};
-use crate::library::ffi::call::{Call, no_handle};
-use crate::library::ffi::host_body::HostBody;
-use crate::library::is_simulated;
-use crate::library::sparse::Csr;
-use crate::library::sparse::element::SparseElement;
+use crate::library::{Call, Claim, HostBody, device_info, make_object};
 use crate::memory::{AfterWork, Buffer, DeviceSlice};
 use crate::stream::CudaStream;
 
 /// The bytes that the simulator writes where cuSPARSE keeps its analysis of a matrix.
 pub(in crate::library) const PREPARED: u8 = 0x5a;
+
+/// A sparse matrix in compressed rows, checked.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::library) struct Matrix<'a, T: SparseElement> {
+    pub(in crate::library) shape: [usize; 2],
+    pub(in crate::library) offsets: &'a DeviceSlice<i32>,
+    pub(in crate::library) columns: &'a DeviceSlice<i32>,
+    pub(in crate::library) values: &'a DeviceSlice<T>,
+    /// Different for each matrix of the process: cuSPARSE prepares work for one.
+    pub(in crate::library) number: u64,
+}
 
 /// A product with one sparse matrix, with its work area, in which cuSPARSE keeps what it has prepared for the matrix. On
 /// the simulator there are no descriptors.
@@ -46,23 +54,22 @@ impl Prepared {
     pub(in crate::library) fn new<T: SparseElement>(
         cx: &ExecutionContext,
         stream: &Stream<'_>,
-        a: &Csr<T>,
+        a: &Matrix<'_, T>,
         right: Option<usize>,
         accumulates: bool,
     ) -> Result<Self> {
-        let [rows, columns] = a.shape();
-        let product = Product { rows, columns, stored: a.stored(), right, data_type: T::DATA_TYPE };
+        let [rows, columns] = a.shape;
+        let product =
+            Product { rows, columns, stored: a.values.len(), right, data_type: T::DATA_TYPE };
         let (mut library, mut bytes) = (None, 1);
-        if !is_simulated(stream)? {
-            // A handle belongs to the context that is current.
-            stream.timeline().bind()?;
+        if !device_info(stream)?.is_simulated {
             let at = Addresses {
-                offsets: stream.read_raw(a.offsets(), |address| address)?,
-                indices: stream.read_raw(a.columns(), |address| address)?,
-                values: stream.read_raw(a.values(), |address| address)?,
+                offsets: stream.read_raw(a.offsets, |address| address)?,
+                indices: stream.read_raw(a.columns, |address| address)?,
+                values: stream.read_raw(a.values, |address| address)?,
             };
-            let descriptors =
-                with_room(stream, || Descriptors::new(stream.timeline().raw(), product, at))?;
+            // A handle belongs to the context that is current.
+            let descriptors = make_object(stream, |stream| Descriptors::new(stream, product, at))?;
             bytes = with_factors::<T, _>(accumulates, |factors| descriptors.size(factors))
                 .map_err(DriverError::from)?
                 .max(1);
@@ -72,7 +79,7 @@ impl Prepared {
         let mut made = Self {
             library,
             work: cx.buffer(bytes, stream)?,
-            matrix: a.number(),
+            matrix: a.number,
             lengths: (columns * right, rows * right),
             accumulates,
             function: if product.right.is_none() { "cusparseSpMV" } else { "cusparseSpMM" },
@@ -82,7 +89,7 @@ impl Prepared {
     }
 
     /// Queues what cuSPARSE prepares for the matrix. It looks at the indices.
-    fn prepare<T: SparseElement>(&mut self, stream: &CudaStream, a: &Csr<T>) -> Result<()> {
+    fn prepare<T: SparseElement>(&mut self, stream: &CudaStream, a: &Matrix<'_, T>) -> Result<()> {
         let host = HostBody::new("cusparse preprocess", |operands| {
             let (_offsets, _columns) = (operands.read::<i32>(), operands.read::<i32>());
             let (_values, work) = (operands.read::<T>(), operands.write::<u8>());
@@ -105,8 +112,8 @@ impl Prepared {
     }
 
     /// Whether this was made for a matrix.
-    pub(in crate::library) fn is_for<T: SparseElement>(&self, a: &Csr<T>) -> bool {
-        self.matrix == a.number()
+    pub(in crate::library) fn is_for<T: SparseElement>(&self, a: &Matrix<'_, T>) -> bool {
+        self.matrix == a.number
     }
 
     /// Queues the product.
@@ -115,7 +122,7 @@ impl Prepared {
         &mut self,
         stream: &CudaStream,
         host: &HostBody,
-        a: &Csr<T>,
+        a: &Matrix<'_, T>,
         operand: &DeviceSlice<T>,
         target: &mut DeviceSlice<T>,
     ) -> Result<()> {
@@ -150,11 +157,11 @@ impl Prepared {
 
 /// The claims of a matrix, which the library reads.
 #[inline(always)]
-fn matrix<T: SparseElement>(a: &Csr<T>) -> [Claim<'_>; 3] {
+fn matrix<'a, T: SparseElement>(a: &Matrix<'a, T>) -> [Claim<'a>; 3] {
     [
-        Claim::read("offsets", a.offsets()),
-        Claim::read("columns", a.columns()),
-        Claim::read("values", a.values()),
+        Claim::read("offsets", a.offsets),
+        Claim::read("columns", a.columns),
+        Claim::read("values", a.values),
     ]
 }
 

@@ -1,7 +1,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use super::*;
-use crate::library::matmul::epilogue::Activation;
+use crate::library::ffi::cublaslt::epilogue::Activation;
 use crate::memory::Complex;
 use crate::splitmix::SplitMix;
 

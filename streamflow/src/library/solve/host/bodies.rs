@@ -6,7 +6,7 @@ use super::qr::qr;
 use super::svd::svd;
 use super::{cholesky, lu};
 use crate::library::HostBody;
-use crate::library::solve::element::{Factor, Real};
+use crate::library::ffi::cusolver::element::{Factor, Real};
 
 /// The chunks of `b` that are right-hand sides.
 fn sides<T>(b: &mut [T], n: usize) -> impl Iterator<Item = &mut [T]> {

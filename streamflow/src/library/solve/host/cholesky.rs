@@ -1,6 +1,6 @@
 //! Cholesky's factorisation, as LAPACK's `potrf` and `potrs` for the upper triangle.
 
-use crate::library::solve::element::Real;
+use crate::library::ffi::cusolver::element::Real;
 
 /// Factors a symmetric matrix in its place: `A = transpose(U) U`. The elements below the diagonal are neither read nor
 /// written.

@@ -2,7 +2,7 @@
 //! and `tql2` (Bowdler, Martin, Reinsch and Wilkinson, 1968).
 
 use super::scaled::{Scaled, TINY, dot};
-use crate::library::solve::element::Real;
+use crate::library::ffi::cusolver::element::Real;
 
 /// How many steps an eigenvalue may take, as in LAPACK. Two are usual.
 const STEPS: usize = 30;

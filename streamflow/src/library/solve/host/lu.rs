@@ -1,6 +1,6 @@
 //! LU with partial pivoting, as LAPACK's `getrf` and `getrs`.
 
-use crate::library::solve::element::sealed::Number;
+use crate::library::ffi::cusolver::element::sealed::Number;
 
 /// Factors a square matrix in its place: `P A = L U`, where `L` has ones on its diagonal, which are not stored.
 /// `pivots[k]`, counted from 1, is the row that was swapped with row `k`.

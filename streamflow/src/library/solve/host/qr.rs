@@ -1,7 +1,7 @@
 //! QR by reflections (A. S. Householder, 1958), as LAPACK's `geqrf` and `orgqr`.
 
 use super::scaled::{Scaled, dot};
-use crate::library::solve::element::Real;
+use crate::library::ffi::cusolver::element::Real;
 
 /// The economy QR of a matrix with `rows >= columns`, in columns: `A = Q R`. `q` gets `rows` by `columns`, and `r`
 /// `columns` by `columns` with zeros below the diagonal, both in columns. A NaN or an infinity makes both NaNs.

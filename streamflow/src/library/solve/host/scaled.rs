@@ -1,6 +1,6 @@
 //! Matrices as numbers in double precision near 1, whose squares neither overflow nor vanish.
 
-use crate::library::solve::element::Real;
+use crate::library::ffi::cusolver::element::Real;
 
 /// A number that is as good as 0 beside 1: its square is still a normal number, and it is far below the rounding of any sum.
 pub(super) const TINY: f64 = 1e-140;

@@ -2,7 +2,7 @@
 //! all are orthogonal. It converges for every matrix of numbers.
 
 use super::scaled::{Scaled, TINY, dot};
-use crate::library::solve::element::Real;
+use crate::library::ffi::cusolver::element::Real;
 
 /// How often each pair of columns is rotated at most, as in cuSOLVER's `gesvdj`. Ten times are many.
 const SWEEPS: usize = 100;

@@ -2,7 +2,7 @@
 
 use super::numbers;
 use super::rebuilt::{DOUBLE, SINGLE, Type, eigen_is_right, qr_is_right, svd_is_right};
-use crate::library::solve::element::Real;
+use crate::library::ffi::cusolver::element::Real;
 
 /// Numbers of all sizes, zeros of both signs among them.
 fn extreme(count: usize, seed: u64, most: f64) -> Vec<f64> {

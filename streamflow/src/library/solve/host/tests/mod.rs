@@ -5,7 +5,7 @@ mod extremes;
 mod rebuilt;
 mod systems;
 
-use crate::library::solve::element::Real;
+use crate::library::ffi::cusolver::element::Real;
 use crate::splitmix::SplitMix;
 
 /// Numbers in -1..1, the same in each run.

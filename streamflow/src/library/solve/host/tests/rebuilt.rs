@@ -1,7 +1,7 @@
 //! Checks of a decomposition beside the largest element of its matrix.
 
 use super::{furthest, product, to_f64, transposed};
-use crate::library::solve::element::Real;
+use crate::library::ffi::cusolver::element::Real;
 use crate::library::solve::host::eigen::eigen;
 use crate::library::solve::host::qr::qr;
 use crate::library::solve::host::svd::svd;

@@ -3,7 +3,7 @@
 use num_complex::Complex;
 
 use super::{definite, furthest, numbers, product, to_f64, transposed};
-use crate::library::solve::element::Real;
+use crate::library::ffi::cusolver::element::Real;
 use crate::library::solve::host::{cholesky, lu};
 
 const SIZES: [usize; 7] = [0, 1, 2, 3, 7, 17, 128];

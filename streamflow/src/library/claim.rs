@@ -4,9 +4,10 @@ use crate::driver::{Access, AccessMode, MemoryRange, Rows};
 use crate::memory::access::Use;
 use crate::memory::{Block, DeviceSlice, Element, TensorView, TensorViewMut};
 
-/// Memory that a call reads or writes.
+/// Memory that a call reads or writes, apart from the call: its address is known before, and a [`Call`](super::Call) takes
+/// it by [`claim`](super::Call::claim).
 #[derive(Debug, Clone, Copy)]
-pub(in crate::library) struct Claim<'a> {
+pub struct Claim<'a> {
     block: &'a Block,
     range: MemoryRange,
     mode: AccessMode,
@@ -16,41 +17,28 @@ pub(in crate::library) struct Claim<'a> {
     is_view: bool,
 }
 
-#[allow(dead_code, reason = "features with a library use it")]
 impl<'a> Claim<'a> {
     /// Memory that the work reads.
     #[inline(always)]
-    pub(in crate::library) fn read<T: Element>(
-        argument: &'static str,
-        slice: &'a DeviceSlice<T>,
-    ) -> Self {
+    pub fn read<T: Element>(argument: &'static str, slice: &'a DeviceSlice<T>) -> Self {
         let (block, range) = (slice.block(), slice.range());
         Self { block, range, mode: AccessMode::Read, argument, rows: None, is_view: false }
     }
 
     /// Memory that the work writes, and perhaps reads.
     #[inline(always)]
-    pub(in crate::library) fn write<T: Element>(
-        argument: &'static str,
-        slice: &'a mut DeviceSlice<T>,
-    ) -> Self {
+    pub fn write<T: Element>(argument: &'static str, slice: &'a mut DeviceSlice<T>) -> Self {
         Self { mode: AccessMode::Write, ..Self::read(argument, slice) }
     }
 
     /// As [`read`](Self::read), of a view, which may have gaps. The host body gets it as
-    /// [`Elements`](super::elements::Elements).
-    pub(in crate::library) fn read_view<T: Element>(
-        argument: &'static str,
-        view: &TensorView<'a, T>,
-    ) -> Self {
+    /// [`Elements`](super::Elements).
+    pub fn read_view<T: Element>(argument: &'static str, view: &TensorView<'a, T>) -> Self {
         Self::of_view(argument, view, AccessMode::Read)
     }
 
     /// As [`write`](Self::write), of a view, which may have gaps.
-    pub(in crate::library) fn write_view<T: Element>(
-        argument: &'static str,
-        view: TensorViewMut<'a, T>,
-    ) -> Self {
+    pub fn write_view<T: Element>(argument: &'static str, view: TensorViewMut<'a, T>) -> Self {
         Self::of_view(argument, &view.into_view(), AccessMode::Write)
     }
 
@@ -65,7 +53,7 @@ impl<'a> Claim<'a> {
 
     /// The first byte's, for the device's body.
     #[inline(always)]
-    pub(in crate::library) fn address(&self) -> u64 {
+    pub fn address(&self) -> u64 {
         self.range.address
     }
 

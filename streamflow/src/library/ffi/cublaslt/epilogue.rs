@@ -30,7 +30,7 @@ impl Activation {
         }
     }
 
-    pub(super) fn of(self, x: f32) -> f32 {
+    pub(in crate::library) fn of(self, x: f32) -> f32 {
         match self {
             Self::None => x,
             // A NaN stays one.

@@ -31,16 +31,16 @@ pub(in crate::library) struct Problem {
 /// The settings that a planner has gathered.
 #[derive(Debug, Clone)]
 pub struct Sizes {
-    pub(super) lengths: Result<Vec<usize>>,
-    pub(super) batch: usize,
-    pub(super) input: Option<Layout>,
-    pub(super) output: Option<Layout>,
+    pub(in crate::library) lengths: Result<Vec<usize>>,
+    pub(in crate::library) batch: usize,
+    pub(in crate::library) input: Option<Layout>,
+    pub(in crate::library) output: Option<Layout>,
     /// Real numbers and their spectrum have the same memory.
-    pub(super) is_in_place: bool,
+    pub(in crate::library) is_in_place: bool,
 }
 
 impl Sizes {
-    pub(super) fn new(shape: impl IntoShape) -> Self {
+    pub(in crate::library) fn new(shape: impl IntoShape) -> Self {
         let lengths = shape.into_shape().map(|shape| shape.dims().to_vec());
         Self { lengths, batch: 1, input: None, output: None, is_in_place: false }
     }
@@ -49,7 +49,7 @@ impl Sizes {
 impl Problem {
     /// # Errors
     /// [`Error::Operand`] for lengths and layouts that no transform has.
-    pub(super) fn new(call: &'static str, kind: Kind, sizes: &Sizes) -> Result<Self> {
+    pub(in crate::library) fn new(call: &'static str, kind: Kind, sizes: &Sizes) -> Result<Self> {
         let given = sizes.lengths.as_ref().map_err(Clone::clone)?;
         let rank = given.len();
         let refuse = |argument, problem| Err(Error::Operand { call, argument, problem });
@@ -107,7 +107,7 @@ impl Problem {
     }
 
     /// How many elements a transform has, as a number to divide by.
-    pub(super) fn count(&self) -> f64 {
+    pub(in crate::library) fn count(&self) -> f64 {
         self.lengths.iter().map(|&length| length as f64).product()
     }
 }

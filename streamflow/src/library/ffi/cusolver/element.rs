@@ -37,7 +37,7 @@ pub(crate) mod sealed {
     }
 }
 
-/// An element of a matrix that [`Lu`](super::Lu) factors: `f32`, `f64`, `Complex<f32>` or `Complex<f64>`.
+/// An element of a matrix that [`Lu`](crate::library::solve::Lu) factors: `f32`, `f64`, `Complex<f32>` or `Complex<f64>`.
 #[diagnostic::on_unimplemented(
     message = "a matrix of `{Self}` can't be factored",
     label = "not an element type of solvers",

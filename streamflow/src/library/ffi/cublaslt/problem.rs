@@ -2,6 +2,7 @@
 
 use super::epilogue::Activation;
 use crate::error::{Error, Result};
+use crate::library::Claim;
 use crate::memory::{DeviceSlice, Element, Shape, TensorView};
 
 /// The largest size, leading dimension and number of matrices that cuBLASLt takes in every algorithm.
@@ -62,7 +63,7 @@ impl Problem {
     ///
     /// # Errors
     /// [`Error::Operand`].
-    pub(super) fn check(&self, call: &'static str) -> Result<()> {
+    pub(in crate::library) fn check(&self, call: &'static str) -> Result<()> {
         let sizes = [("m", self.m), ("n", self.n), ("k", self.k), ("batch", self.products())];
         for (name, size) in sizes {
             at_most_largest(call, name, size)?;
@@ -87,7 +88,7 @@ impl Problem {
     /// # Errors
     /// [`Error::Operand`], with what was passed, and what the plan was made for.
     #[inline]
-    pub(super) fn check_operand<T: Element>(
+    pub(in crate::library) fn check_operand<T: Element>(
         &self,
         call: &'static str,
         stored: &Stored,
@@ -96,7 +97,7 @@ impl Problem {
         if !stored.fits(self.batch, view.shape(), view.strides()) {
             return Err(stored.other_layout(call, self.batch, view));
         }
-        let address = view.address();
+        let address = Claim::read_view("", view).address();
         if address.is_multiple_of(self.alignment) || view.is_empty() {
             return Ok(());
         }
@@ -104,7 +105,7 @@ impl Problem {
     }
 
     /// The shapes of `a`, `b` and `c`, if none of them has gaps and none is empty.
-    pub(super) fn dense(&self) -> Option<[Shape; 3]> {
+    pub(in crate::library) fn dense(&self) -> Option<[Shape; 3]> {
         let products = self.products();
         let shape = |stored: &Stored| {
             let is_dense = !self.is_empty() && stored.is_dense(products);
@@ -115,7 +116,7 @@ impl Problem {
 
     /// Whether each address is a multiple of the alignment, a power of two.
     #[inline]
-    pub(super) fn is_aligned(&self, addresses: [u64; 3]) -> bool {
+    pub(in crate::library) fn is_aligned(&self, addresses: [u64; 3]) -> bool {
         let bits = addresses.iter().fold(0, |bits, address| bits | address);
         bits & (self.alignment - 1) == 0
     }
@@ -130,7 +131,7 @@ impl Problem {
     /// # Errors
     /// [`Error::Operand`].
     #[inline]
-    pub(super) fn check_bias<T: Element>(
+    pub(in crate::library) fn check_bias<T: Element>(
         &self,
         call: &'static str,
         bias: &DeviceSlice<T>,
@@ -138,7 +139,7 @@ impl Problem {
         if bias.len() != self.n {
             return Err(wrong_bias(call, bias.len(), self.n));
         }
-        let address = bias.range().address;
+        let address = Claim::read("bias", bias).address();
         if address.is_multiple_of(self.bias_alignment()) || bias.is_empty() {
             return Ok(());
         }
@@ -148,7 +149,7 @@ impl Problem {
 
 impl Stored {
     /// How many elements there are from the first of all products to the last, gaps included.
-    pub(super) fn span(&self, products: usize) -> usize {
+    pub(in crate::library) fn span(&self, products: usize) -> usize {
         if self.rows == 0 || self.cols == 0 || products == 0 {
             return 0;
         }
@@ -193,7 +194,7 @@ impl Stored {
     }
 
     /// Whether there are no gaps, neither between rows nor between matrices.
-    pub(super) fn is_dense(&self, products: usize) -> bool {
+    pub(in crate::library) fn is_dense(&self, products: usize) -> bool {
         let is_next = |apart| apart == self.rows * self.cols;
         (self.leading == self.cols || self.rows <= 1)
             && (products <= 1 || self.apart.is_none_or(is_next))

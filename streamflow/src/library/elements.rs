@@ -8,7 +8,7 @@ use crate::memory::Element;
 /// The elements of an operand that is read, by their places from the first one on. Other operands may have elements between
 /// them, so there is no slice of all, and each element is read by itself.
 #[derive(Debug)]
-pub(in crate::library) struct Elements<'a, T> {
+pub struct Elements<'a, T> {
     first: *mut T,
     /// From the first element to the last.
     span: usize,
@@ -17,7 +17,7 @@ pub(in crate::library) struct Elements<'a, T> {
 
 /// The elements of an operand that is written, as [`Elements`].
 #[derive(Debug)]
-pub(in crate::library) struct ElementsMut<'a, T>(Elements<'a, T>);
+pub struct ElementsMut<'a, T>(Elements<'a, T>);
 
 impl<T: Element> Elements<'_, T> {
     /// # Safety
@@ -31,7 +31,7 @@ impl<T: Element> Elements<'_, T> {
     ///
     /// # Panics
     /// If the place is after the last element.
-    pub(in crate::library) fn get(&self, place: usize) -> T {
+    pub fn get(&self, place: usize) -> T {
         self.check(place, 1);
         // SAFETY: `new`.
         unsafe { self.first.add(place).read() }
@@ -41,7 +41,7 @@ impl<T: Element> Elements<'_, T> {
     ///
     /// # Panics
     /// If the last one is after the last element.
-    pub(in crate::library) fn row(&self, first: usize, count: usize) -> impl Iterator<Item = T> {
+    pub fn row(&self, first: usize, count: usize) -> impl Iterator<Item = T> {
         self.check(first, count);
         // SAFETY: `new`.
         (first..first + count).map(|place| unsafe { self.first.add(place).read() })
@@ -65,7 +65,7 @@ impl<T: Element> ElementsMut<'_, T> {
     ///
     /// # Panics
     /// If there is a value for a place after the last element.
-    pub(in crate::library) fn set_row(&mut self, first: usize, values: impl Iterator<Item = T>) {
+    pub fn set_row(&mut self, first: usize, values: impl Iterator<Item = T>) {
         for (place, value) in (first..).zip(values) {
             self.check(place, 1);
             // SAFETY: `new`.
@@ -82,7 +82,6 @@ impl<'a, T> Deref for ElementsMut<'a, T> {
     }
 }
 
-#[cfg(test)]
 impl<'a, T: Element> From<&'a [T]> for Elements<'a, T> {
     fn from(slice: &'a [T]) -> Self {
         // SAFETY: the slice is borrowed as long, and nothing is written.
@@ -90,7 +89,6 @@ impl<'a, T: Element> From<&'a [T]> for Elements<'a, T> {
     }
 }
 
-#[cfg(test)]
 impl<'a, T: Element> From<&'a mut [T]> for ElementsMut<'a, T> {
     fn from(slice: &'a mut [T]) -> Self {
         // SAFETY: the slice is borrowed as long.

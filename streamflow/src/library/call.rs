@@ -5,7 +5,8 @@ use std::panic::Location;
 
 use arrayvec::ArrayVec;
 
-use super::claim::Claim;
+use super::Claim;
+use super::claims;
 use super::description::{Description, MAX_CLAIMS, MAX_VALUES};
 use super::host_body::HostBody;
 use crate::driver::current;
@@ -13,7 +14,6 @@ use crate::driver::{
     DriverError, LibraryCall, LibraryCalls, LibraryError, Note, Param, Plain, RawStream,
 };
 use crate::error::{Error, Result};
-use crate::library::claims;
 use crate::memory::access::{self, Order, Use};
 use crate::memory::{DeviceSlice, Element};
 use crate::stream::{CudaStream, Timeline};
@@ -84,14 +84,10 @@ impl<'a> Call<'a> {
         Self::needed(LibraryCalls::Whole, library, function)
     }
 
-    /// A call that will be queued at once on this stream. It keeps what the platform's driver needs, and no more.
+    /// A call that will be queued at once on this stream, and on no other. It keeps what the platform's driver needs, and no
+    /// more: on a GPU nothing but the uses by which it is ordered.
     #[inline]
-    #[allow(dead_code, reason = "features with a library use it")]
-    pub(in crate::library) fn on(
-        stream: &CudaStream,
-        library: &'static str,
-        function: &'static str,
-    ) -> Self {
+    pub fn on(stream: &CudaStream, library: &'static str, function: &'static str) -> Self {
         Self::needed(stream.timeline().driver().libraries().library_calls(), library, function)
     }
 
@@ -167,7 +163,9 @@ impl<'a> Call<'a> {
         unsafe { self.queue_in_place(stream, host, &|stream| (*device.borrow_mut())(stream)) }
     }
 
-    /// As [`queue`](Self::queue), of claims that are not moved.
+    /// As [`queue`](Self::queue), for a call of a plan that was begun [`on`](Self::on) this stream. Its claims neither mind nor
+    /// make a mark of memory that is not written, since most are of the plan's own; [`target`](super::target) has the rule for
+    /// the caller's. `device` must leave the stream's device current.
     ///
     /// # Errors
     /// As for [`queue`](Self::queue).
@@ -176,7 +174,7 @@ impl<'a> Call<'a> {
     /// As for [`queue`](Self::queue).
     #[inline(never)]
     #[track_caller]
-    pub(in crate::library) unsafe fn queue_in_place(
+    pub unsafe fn queue_in_place(
         &self,
         stream: &CudaStream,
         host: &HostBody,
@@ -214,8 +212,9 @@ impl<'a> Call<'a> {
         self.uses.iter().filter_map(|&used| taken(used, self.function))
     }
 
+    /// Adds a claim that was made before.
     #[inline]
-    pub(super) fn claim(&mut self, claim: &Claim<'a>) {
+    pub fn claim(&mut self, claim: &Claim<'a>) {
         if !claim.is_empty()
             && let Err(full) = self.uses.try_push(claim.used())
         {
@@ -264,14 +263,6 @@ fn ready(stream: &CudaStream) -> Result<&Timeline> {
     let timeline = &**stream.timeline();
     timeline.ready_for_library()?;
     Ok(timeline)
-}
-
-/// The error of a plan without a handle of the library. No call reaches it: the simulator runs no function of a library.
-#[allow(dead_code, reason = "features with a library use it")]
-#[cold]
-pub(super) fn no_handle(library: &'static str, call: &'static str) -> LibraryError {
-    let remedy = "make the plan on this platform".to_owned();
-    LibraryError { library, call, status: -1, name: "NO_HANDLE", remedy }
 }
 
 /// `Ok` for status 0, else the error of a library's function, with the name that `name_of` has for the number.

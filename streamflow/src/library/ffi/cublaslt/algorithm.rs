@@ -15,7 +15,8 @@ use std::str::FromStr;
 /// ```
 ///
 /// An algorithm is for one version of cuBLASLt, one model of GPU, one product, and operands that are aligned at least as
-/// well. A plan checks that when it [gets it back](super::Planner::algorithm). On the simulator the text is `simulator`.
+/// well. A plan checks that when it [gets it back](crate::library::matmul::Planner::algorithm). On the simulator the text is
+/// `simulator`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Algorithm(pub(in crate::library) Option<Chosen>);
 
@@ -53,7 +54,7 @@ impl Chosen {
 
 impl Algorithm {
     /// The algorithm of the simulator.
-    pub(super) const SIMULATOR: Self = Self(None);
+    pub(in crate::library) const SIMULATOR: Self = Self(None);
 
     /// How many bytes of work area it needs.
     pub fn workspace(&self) -> u64 {

@@ -75,22 +75,22 @@ pub struct Side {
 
 /// The side that a layout describes.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Wanted {
+pub(in crate::library) struct Wanted {
     /// For messages: `input` or `output`.
-    pub(super) argument: &'static str,
-    pub(super) call: &'static str,
-    pub(super) rank: usize,
-    pub(super) lengths: [usize; MOST],
-    pub(super) batch: usize,
+    pub(in crate::library) argument: &'static str,
+    pub(in crate::library) call: &'static str,
+    pub(in crate::library) rank: usize,
+    pub(in crate::library) lengths: [usize; MOST],
+    pub(in crate::library) batch: usize,
     /// Whether elements are written, so that no two may be one.
-    pub(super) is_written: bool,
+    pub(in crate::library) is_written: bool,
 }
 
 impl Side {
     /// # Errors
     /// [`Error::Operand`] for a layout that does not fit, that has overlapping elements which are written, or that is too
     /// large.
-    pub(super) fn new(wanted: &Wanted, layout: Option<Layout>) -> Result<Self> {
+    pub(in crate::library) fn new(wanted: &Wanted, layout: Option<Layout>) -> Result<Self> {
         let Wanted { argument, call, rank, lengths, batch, is_written } = *wanted;
         let refuse = |problem| Err(Error::Operand { call, argument, problem });
         let (embed, stride, distance) = match layout {
@@ -161,12 +161,12 @@ impl Side {
     }
 
     /// The index of an element: transform, x, y, z.
-    pub(super) fn at(&self, [b, x, y, z]: [usize; 4]) -> usize {
+    pub(in crate::library) fn at(&self, [b, x, y, z]: [usize; 4]) -> usize {
         b * self.distance + ((x * self.embed[1] + y) * self.embed[2] + z) * self.stride
     }
 
     /// How far apart neighbours in a dimension are.
-    pub(super) fn step(&self, dimension: usize) -> usize {
+    pub(in crate::library) fn step(&self, dimension: usize) -> usize {
         self.embed[dimension + 1..].iter().product::<usize>() * self.stride
     }
 
@@ -197,7 +197,7 @@ impl Side {
 }
 
 /// How many elements an array of these lengths has.
-pub(super) fn product(lengths: [usize; MOST]) -> Option<usize> {
+pub(in crate::library) fn product(lengths: [usize; MOST]) -> Option<usize> {
     lengths.into_iter().try_fold(1_usize, usize::checked_mul)
 }
 

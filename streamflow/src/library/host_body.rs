@@ -85,8 +85,7 @@ impl<'a> Operands<'a> {
     ///
     /// # Panics
     /// As for [`read`](Self::read).
-    #[allow(dead_code, reason = "features with a library use it")]
-    pub(in crate::library) fn read_elements<T: Element>(&mut self) -> Elements<'a, T> {
+    pub fn read_elements<T: Element>(&mut self) -> Elements<'a, T> {
         let (address, len, _) = self.claim::<T>(false);
         // SAFETY: as in `read`; an element of a view belongs to no other claim that is written.
         unsafe { Elements::new(ptr::with_exposed_provenance_mut(address), len) }
@@ -96,8 +95,7 @@ impl<'a> Operands<'a> {
     ///
     /// # Panics
     /// As for [`write`](Self::write).
-    #[allow(dead_code, reason = "features with a library use it")]
-    pub(in crate::library) fn write_elements<T: Element>(&mut self) -> ElementsMut<'a, T> {
+    pub fn write_elements<T: Element>(&mut self) -> ElementsMut<'a, T> {
         let (address, len, _) = self.claim::<T>(true);
         // SAFETY: as in `read_elements`.
         unsafe { ElementsMut::new(ptr::with_exposed_provenance_mut(address), len) }
@@ -182,7 +180,7 @@ mod tests {
 
     use super::Operands;
     use crate::driver::{Access, AccessMode, HostArgs, MemoryRange, Param};
-    use crate::library::ffi::description::Description;
+    use crate::library::description::Description;
 
     /// A claim: its address, its bytes, how it is used, and whether it is a view.
     type Made = (u64, u64, AccessMode, bool);

@@ -1,0 +1,38 @@
+//! Objects that a library makes for a stream: a handle, or a plan.
+
+use crate::driver::{DeviceInfo, DriverError, RawStream};
+use crate::error::{Error, Result};
+use crate::memory::Pools;
+use crate::stream::CudaStream;
+
+/// The device that a stream executes on. A plan for a simulated one has a [host body](super::HostBody), and no object of a
+/// library.
+///
+/// # Errors
+/// The driver's.
+pub fn device_info(stream: &CudaStream) -> Result<DeviceInfo> {
+    Ok(stream.timeline().driver().device_info(stream.device())?)
+}
+
+/// Makes an object of a library for a stream, with the stream's device current. If the library finds no memory for it, the
+/// pools of the platform give back what is free in them, and `make` is called once more.
+///
+/// The stream's work does not come after what the library queues meanwhile on the default stream, as cuFFT does:
+/// [`AfterWork`](crate::memory::AfterWork), which also drops the object in time, and
+/// [`CudaStream::wait_for_default`] order it.
+///
+/// # Errors
+/// Those of `make`; the driver's.
+pub fn make_object<T>(stream: &CudaStream, make: impl Fn(RawStream) -> Result<T>) -> Result<T> {
+    let timeline = stream.timeline();
+    timeline.bind()?;
+    match make(timeline.raw()) {
+        Err(Error::Driver(DriverError::Library(error))) if error.is_out_of_memory() => {
+            Pools::trim(stream.table())?;
+            // The pools of another device may have bound that one.
+            timeline.bind()?;
+            make(timeline.raw())
+        }
+        made => made,
+    }
+}

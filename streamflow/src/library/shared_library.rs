@@ -1,0 +1,112 @@
+//! Shared libraries, found while the program runs.
+
+use std::env;
+use std::path::{Path, PathBuf};
+
+use libloading::Library;
+
+use crate::driver::{DriverError, DriverResult};
+use crate::kernel::find::{directories, newest};
+use crate::log;
+
+/// The directory that is searched before all others, and then alone.
+const DIRECTORY: &str = "STREAMFLOW_LIBRARY_DIR";
+
+/// A shared library that a program may need, as its users name it and as it is on disk.
+#[derive(Debug, Clone, Copy)]
+pub struct Wanted {
+    /// Its name in messages, as `cuFFT`.
+    pub name: &'static str,
+    /// Its file without a version, as `libcufft.so`.
+    pub file: &'static str,
+    /// The major versions of the file that are tried by name, the newest first.
+    pub versions: &'static [u32],
+    /// The Python wheel that has it, as `nvidia-cufft`.
+    pub wheel: &'static str,
+}
+
+/// A shared library that is loaded, for good.
+#[derive(Debug)]
+pub struct SharedLibrary {
+    wanted: Wanted,
+    library: Library,
+    path: PathBuf,
+}
+
+impl SharedLibrary {
+    /// Loads a library: from `STREAMFLOW_LIBRARY_DIR` if that is set, else from a CUDA toolkit, from a wheel of the active
+    /// Python environment, or by the system's loader.
+    ///
+    /// # Errors
+    /// [`DriverError::Unavailable`], with the places that were searched.
+    ///
+    /// # Safety
+    /// Loading runs the library's initialisers. They have no preconditions.
+    pub unsafe fn load(wanted: Wanted) -> DriverResult<Self> {
+        let explicit = env::var_os(DIRECTORY).filter(|dir| !dir.is_empty());
+        let paths = match &explicit {
+            Some(dir) => newest(Path::new(dir), wanted.file).into_iter().collect(),
+            None => candidates(&wanted),
+        };
+        let mut tried = Vec::new();
+        for path in paths {
+            // SAFETY: the caller vouches for the initialisers.
+            match unsafe { Library::new(&path) } {
+                Ok(library) => {
+                    let (name, found) = (wanted.name, path.clone());
+                    log::write(move || tracing::info!(library = %found.display(), "{name}"));
+                    return Ok(Self { wanted, library, path });
+                }
+                Err(error) => {
+                    let cause = std::error::Error::source(&error).map(ToString::to_string);
+                    let cause = cause.unwrap_or_else(|| error.to_string());
+                    tried.push(format!("{}: {cause}", path.display()));
+                }
+            }
+        }
+        let place = match explicit {
+            Some(dir) if tried.is_empty() => {
+                format!("{DIRECTORY} is {}, which holds no {}", dir.display(), wanted.file)
+            }
+            _ => tried.join("; "),
+        };
+        Err(DriverError::Unavailable {
+            what: format!("{} was not found ({place})", wanted.name),
+            remedy: format!(
+                "install the CUDA toolkit, or `pip install {}` into the active virtual environment, or set {DIRECTORY} to \
+                 the directory of {}; on the simulator no library is needed",
+                wanted.wheel, wanted.file
+            ),
+        })
+    }
+
+    /// A function of the library.
+    ///
+    /// # Errors
+    /// [`DriverError::Unavailable`] if the library has none of this name.
+    ///
+    /// # Safety
+    /// `F` is the type of the function, as the library's header declares it. The library is not dropped while the function
+    /// is used.
+    pub unsafe fn function<F: Copy>(&self, name: &str) -> DriverResult<F> {
+        // SAFETY: the caller vouches for the type.
+        let found = unsafe { self.library.get::<F>(name.as_bytes()) };
+        found.map(|function| *function).map_err(|_| self.missing(name))
+    }
+
+    #[cold]
+    fn missing(&self, function: &str) -> DriverError {
+        let Wanted { name, wheel, .. } = self.wanted;
+        DriverError::Unavailable {
+            what: format!("{name} at {} has no function `{function}`", self.path.display()),
+            remedy: format!("install a newer {name}, as by `pip install -U {wheel}`"),
+        }
+    }
+}
+
+/// The files on disk, and then the names for the system's loader.
+fn candidates(wanted: &Wanted) -> Vec<PathBuf> {
+    let on_disk = directories().into_iter().filter_map(|dir| newest(&dir, wanted.file));
+    let named = wanted.versions.iter().map(|version| format!("{}.{version}", wanted.file));
+    on_disk.chain(named.map(PathBuf::from)).chain([PathBuf::from(wanted.file)]).collect()
+}
