@@ -196,10 +196,10 @@ class Target(NamedTuple):
 
 
 class Crate:
-    """The modules of one crate, by their paths."""
+    """The modules of one crate, by their paths. `name` is the one by which paths may begin with the crate."""
 
-    def __init__(self, root):
-        self.root, self.files = Path(root), {}
+    def __init__(self, root, name="streamflow"):
+        self.root, self.name, self.files = Path(root), name, {}
         self._add(self.root / "lib.rs", ())
 
     def _add(self, path, module):
@@ -216,7 +216,7 @@ class Crate:
     def resolve(self, file, path, seen=frozenset()):
         """The target of a path in a file; `None` for a path to another crate."""
         head, module, rest, entered = path[0], file.module, path[1:], None
-        if head in ("crate", "$crate", "streamflow"):
+        if head in ("crate", "$crate", self.name):
             module = ()
         elif head == "self":
             pass

@@ -8,9 +8,9 @@ mod network;
 
 pub use images::{CLASSES, PIXELS, label, pixels};
 pub use network::{HIDDEN, Network};
-use streamflow::library::Plan;
-use streamflow::library::matmul::{Bias, Matmul};
 use streamflow::prelude::*;
+use streamflow_math::Plan;
+use streamflow_math::matmul::{Bias, Matmul};
 
 use crate::deliver::{Deliver, Report};
 

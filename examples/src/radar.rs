@@ -12,11 +12,11 @@ use std::time::Duration;
 pub use antenna::{Antenna, TARGETS, Target, listen, score};
 pub use kernels::{average, cfar, compress};
 pub use reference::{TOLERANCE, detections, power};
-use streamflow::library::fft::{self, Layout};
 use streamflow::memory::Complex;
 use streamflow::message::Metadata;
-use streamflow::operators::Fft;
 use streamflow::prelude::*;
+use streamflow_math::fft::{self, Layout};
+use streamflow_math::operators::Fft;
 
 use crate::deliver::{Deliver, Report};
 

@@ -3,11 +3,11 @@
 
 use std::io::{self, Write};
 
-use streamflow::library::Plan;
-use streamflow::library::fft::{self, Fft, Norm};
-use streamflow::library::random::Philox;
 use streamflow::memory::Complex;
 use streamflow::prelude::*;
+use streamflow_math::Plan;
+use streamflow_math::fft::{self, Fft, Norm};
+use streamflow_math::random::Philox;
 
 /// Rows and columns of each operand.
 pub const SHAPE: [usize; 2] = [16, 12];

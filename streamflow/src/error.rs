@@ -45,8 +45,6 @@ pub use failure::{Failure, IntoFailure};
 pub(crate) use names::{did_you_mean, nearest};
 pub(crate) use panics::{caught_as_error, drop_all, forget};
 pub use texts::InHook;
-#[cfg(feature = "solve")]
-use texts::of_batch;
 use texts::{allocated_for, describe, errors, held_by, list, memory_option, texts};
 
 use std::error::Error as StdError;
@@ -802,34 +800,6 @@ pub enum Error {
         kernel: String,
         /// Which limit is broken, by how much, and what to do.
         problem: String,
-    },
-
-    /// An operand of a library does not fit its plan, or the library can't take it. Nothing was queued.
-    #[error("`{call}`: `{argument}` {problem}")]
-    Operand {
-        /// The call.
-        call: &'static str,
-        /// The operand.
-        argument: &'static str,
-        /// What was passed in, what is needed, and what to do.
-        problem: String,
-    },
-
-    /// A matrix has no such factorisation, or a result has a NaN. The device found it, and the error comes where the host
-    /// opens the [`Checked`](crate::library::solve::Checked) result.
-    #[cfg(feature = "solve")]
-    #[error("`{call}`{}: {problem}; {remedy}", of_batch(*.matrix))]
-    Unsolvable {
-        /// The solver.
-        call: &'static str,
-        /// The number of the matrix in its batch, from 0; `None` without a batch.
-        matrix: Option<usize>,
-        /// The row of the matrix, from 0, if there is one.
-        row: Option<usize>,
-        /// What the device found.
-        problem: String,
-        /// What to do.
-        remedy: &'static str,
     },
 
     /// A kernel used an index outside of an argument. Found only with `STREAMFLOW_CHECK_BOUNDS=1`.

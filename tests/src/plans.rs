@@ -1,12 +1,12 @@
 //! A graph whose operators have two plans each, on two streams: of transforms, products, sparse products and solvers.
 
-use streamflow::library::Plan;
-use streamflow::library::fft::{InverseRealFft, Norm, RealFft};
-use streamflow::library::matmul::{Bias, Blas, Matmul};
-use streamflow::library::solve::{Checked, CheckedDownload, Cholesky, Lu};
-use streamflow::library::sparse::{Csr, SpMv};
 use streamflow::memory::Complex;
 use streamflow::prelude::*;
+use streamflow_math::Plan;
+use streamflow_math::fft::{InverseRealFft, Norm, RealFft};
+use streamflow_math::matmul::{Bias, Blas, Matmul};
+use streamflow_math::solve::{Checked, CheckedDownload, Cholesky, Lu};
+use streamflow_math::sparse::{Csr, SpMv};
 
 use crate::graph_runs::OnTick;
 use crate::kernels::fill;
@@ -199,7 +199,7 @@ impl Compute for Compares {
         let wanted = 3.0 * value(cx.tick()) + 1.0;
         let found = match x.wait_blocking() {
             // So it is for a solver that has read too early.
-            Err(error @ Error::Unsolvable { .. }) => {
+            Err(error) if error.find_cause::<streamflow_math::Error>().is_some() => {
                 return Err(Failure::msg(format!("{WRONG}: {error}")));
             }
             found => found?,

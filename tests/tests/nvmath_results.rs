@@ -8,10 +8,10 @@
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-use streamflow::library::fft::{Fft, Layout, Real};
 use streamflow::memory::Complex;
 use streamflow::prelude::*;
 use streamflow::testing::OperatorHarness;
+use streamflow_math::fft::{Fft, Layout, Real};
 use streamflow_tests::random::Random;
 use streamflow_tests::{Failed, Suite, check};
 

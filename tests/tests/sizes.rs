@@ -12,7 +12,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use streamflow::driver::host::HostDriver;
-use streamflow::library::random::Philox;
 use streamflow::memory::{MemoryLimits, MemoryOptions};
 use streamflow::operators::{Convolve2d, Resample};
 use streamflow::prelude::*;
@@ -20,6 +19,7 @@ use streamflow::schedule::Workers;
 use streamflow::stream::{Assign, CudaGreenContextPool};
 use streamflow::testing::{Explorer, OperatorHarness};
 use streamflow::time::{Clock, Timestamp};
+use streamflow_math::random::Philox;
 use streamflow_tests::kernels::fill;
 use streamflow_tests::{Failed, Suite, check, child};
 

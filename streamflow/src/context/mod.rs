@@ -25,7 +25,6 @@ pub(crate) use activity::Word;
 #[doc(hidden)]
 pub use activity::{Activity, NodeCell};
 use cached::Cached;
-#[allow(unused_imports, reason = "features with a library use it")]
 pub use cached::Lent;
 pub use control::Waker;
 pub(crate) use control::{Command, Sleeper, StopSource};

@@ -50,7 +50,8 @@ impl ExecutionContext {
     }
 
     /// The internal stream, which `receive_cuda_stream` gives in `compute`. It is allocated from the node's pool, unless it
-    /// was before; `graph!` counts it for operators with a device input. In `start` it is for what is made once and needs a stream, as a [`Plan`](crate::library::Plan).
+    /// was before; `graph!` counts it for operators with a device input. In `start` it is for what is made once and needs a stream, as a
+    /// library's plan, an [`OnStream`](super::OnStream).
     ///
     /// On a pool of [`use_default_stream`](crate::CudaStreamPool::use_default_stream) it is the device's default stream.
     ///

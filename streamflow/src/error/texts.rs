@@ -96,9 +96,3 @@ pub(super) fn describe(hook: Option<&InHook>) -> String {
 pub(super) fn list(names: &[String]) -> String {
     names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
-
-/// The matrix of a batch that an error is about.
-#[cfg(feature = "solve")]
-pub(super) fn of_batch(matrix: Option<usize>) -> String {
-    matrix.map(|matrix| format!(", matrix {matrix} of the batch")).unwrap_or_default()
-}

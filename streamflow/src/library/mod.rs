@@ -1,16 +1,15 @@
-//! Libraries on the operator's stream: transforms, matrices, solvers, random numbers.
+//! Libraries on the operator's stream: what a crate needs that calls one, as `streamflow-math` calls those of NVIDIA.
 //!
 //! A library's function queues work on a stream, as a launch does. So it is ordered as a launch is: its operands and its
 //! work area are claimed, the stream first waits for what they must come after, and the race checker, the recorder and the
-//! simulator see one operation with its accesses. A [`Plan`] belongs to one stream of its operator, and holds no operand.
+//! simulator see one operation with its accesses.
 //!
-//! On the simulator the same call runs a [`HostBody`], with the same conventions and the same errors, and no library of
-//! NVIDIA is needed.
+//! On the simulator the same call runs a [`HostBody`], with the same conventions and the same errors, and no library is
+//! needed.
 //!
 //! If a call fails, its target is not written, as that of a launch is not
-//! ([the rule](crate::guide::failures#errors-that-an-operator-drops)), and the plan can be used again.
+//! ([the rule](crate::guide::failures#errors-that-an-operator-drops)).
 //!
-//! # A library of your own
 //! | part | item |
 //! |---|---|
 //! | one operation, with the memory that it reads and writes | [`Call`], [`Claim`] |
@@ -26,21 +25,9 @@ mod claim;
 pub mod claims;
 mod description;
 mod elements;
-mod ffi;
-#[cfg(feature = "fft")]
-pub mod fft;
 mod host_body;
-#[cfg(feature = "matmul")]
-pub mod matmul;
 mod object;
-mod plan;
-#[cfg(feature = "random")]
-pub mod random;
 mod shared_library;
-#[cfg(feature = "solve")]
-pub mod solve;
-#[cfg(feature = "sparse")]
-pub mod sparse;
 pub mod target;
 #[cfg(all(test, not(loom)))]
 mod tests;
@@ -53,6 +40,5 @@ pub use description::MAX_CLAIMS;
 pub use elements::{Elements, ElementsMut};
 pub use host_body::{HostBody, Operands};
 pub use object::{device_info, make_object};
-pub use plan::Plan;
 pub use shared_library::{SharedLibrary, Wanted};
 pub use whole::{whole, whole_mut};

@@ -103,7 +103,6 @@ impl Block {
     }
 
     /// Whether a call has failed that was to write a part of it.
-    #[allow(dead_code, reason = "features with a library use it")]
     #[inline]
     pub(crate) fn is_marked(&self) -> bool {
         self.claims.has_failed()
@@ -162,7 +161,6 @@ impl Block {
     }
 
     /// A call of a library begins that overwrites all of this range: its success ends a mark, and its failure leaves it.
-    #[allow(dead_code, reason = "features with a library use it")]
     #[cold]
     pub(crate) fn begin_overwrite(&self, range: MemoryRange) {
         if let Some(mark) = locked(&self.failed).as_mut() {
@@ -171,7 +169,6 @@ impl Block {
     }
 
     /// A call that has [begun to overwrite](Self::begin_overwrite) has succeeded.
-    #[allow(dead_code, reason = "features with a library use it")]
     #[cold]
     pub(crate) fn end_overwrite(&self) {
         // As in `check_mark`.

@@ -68,7 +68,6 @@ pub use any_tensor::AnyTensor;
 pub use awaited::{DownloadFuture, Downloaded};
 pub(crate) use block::Block;
 pub use buffer::Buffer;
-#[cfg(feature = "matmul")]
 pub(crate) use copied::TRUSTED;
 pub use copied::{CopySource, CopyTarget};
 pub use download::Download;

@@ -5,26 +5,18 @@
 //!   written as users write theirs, so their source is to be read as an example: a kernel with two bodies, a
 //!   [`Table`](crate::Table) of constants, and a hook.
 //! - [`Reduce`] adds rows, or takes their means.
-//! - With the feature `matmul`, `Matmul` multiplies matrices, by a library.
-//! - With the feature `fft`, `Fft` transforms signals, by a library's plan.
+//!
+//! Transforms and products of matrices are operators of the crate `streamflow-math`.
 
 mod convolve_2d;
-#[cfg(feature = "fft")]
-mod fft;
 mod inspect;
-#[cfg(feature = "matmul")]
-mod matmul;
 mod normalize;
 mod reduce;
 mod resample;
 mod window;
 
 pub use convolve_2d::Convolve2d;
-#[cfg(feature = "fft")]
-pub use fft::Fft;
 pub use inspect::Inspect;
-#[cfg(feature = "matmul")]
-pub use matmul::Matmul;
 pub use normalize::Normalize;
 pub use reduce::{Reduce, Summed};
 pub use resample::Resample;

@@ -87,8 +87,8 @@ pub struct Elapsed {
 }
 
 impl Elapsed {
-    #[cfg(all(test, feature = "matmul", not(loom)))]
-    pub(crate) const fn new(duration: Duration, is_simulated: bool) -> Self {
+    #[doc(hidden)]
+    pub const fn new(duration: Duration, is_simulated: bool) -> Self {
         Self { duration, is_simulated }
     }
 

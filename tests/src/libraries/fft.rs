@@ -1,9 +1,9 @@
 //! Transforms.
 
-use streamflow::library::Plan;
-use streamflow::library::fft::Fft;
 use streamflow::memory::Complex;
 use streamflow::prelude::*;
+use streamflow_math::Plan;
+use streamflow_math::fft::Fft;
 
 use super::{Problem, Values, Workload, of_another_kind};
 

@@ -1,8 +1,8 @@
 //! Products of dense matrices.
 
-use streamflow::library::Plan;
-use streamflow::library::matmul::{EpilogueElement, Matmul};
 use streamflow::prelude::*;
+use streamflow_math::Plan;
+use streamflow_math::matmul::{EpilogueElement, Matmul};
 
 use super::{Problem, Values, Workload, of_another_kind};
 

@@ -1,8 +1,8 @@
 //! Factors of dense matrices.
 
-use streamflow::library::Plan;
-use streamflow::library::solve::{Checked, Cholesky};
 use streamflow::prelude::*;
+use streamflow_math::Plan;
+use streamflow_math::solve::{Checked, Cholesky};
 
 use super::{Problem, Values, Workload, of_another_kind};
 

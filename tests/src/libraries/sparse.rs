@@ -1,8 +1,8 @@
 //! Products with sparse matrices.
 
-use streamflow::library::Plan;
-use streamflow::library::sparse::{Csr, SpMv};
 use streamflow::prelude::*;
+use streamflow_math::Plan;
+use streamflow_math::sparse::{Csr, SpMv};
 
 use super::{Problem, Values, Workload, of_another_kind};
 

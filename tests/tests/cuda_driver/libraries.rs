@@ -3,11 +3,11 @@
 
 use std::fs;
 
-use streamflow::library::fft::Fft;
-use streamflow::library::matmul::{Blas, Matmul};
-use streamflow::library::solve::Lu;
-use streamflow::library::sparse::{Csr, SpMv};
 use streamflow::prelude::*;
+use streamflow_math::fft::Fft;
+use streamflow_math::matmul::{Blas, Matmul};
+use streamflow_math::solve::Lu;
+use streamflow_math::sparse::{Csr, SpMv};
 use streamflow_tests::{Failed, check_equal, check_error, check_text, child};
 
 use super::library;

@@ -5,15 +5,15 @@
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 
-use streamflow::library::Plan;
-use streamflow::library::fft::{InverseRealFft, Norm, RealFft};
-use streamflow::library::matmul::{Blas, Matmul};
-use streamflow::library::solve::{
-    Checked, Cholesky, Eigen, Eigenpairs, Lu, Qr, QrFactors, SingularValues, Svd, System,
-};
-use streamflow::library::sparse::{Csr, SpMm, SpMv};
 use streamflow::memory::{Complex, MemoryOptions};
 use streamflow::prelude::*;
+use streamflow_math::Plan;
+use streamflow_math::fft::{InverseRealFft, Norm, RealFft};
+use streamflow_math::matmul::{Blas, Matmul};
+use streamflow_math::solve::{
+    Checked, Cholesky, Eigen, Eigenpairs, Lu, Qr, QrFactors, SingularValues, Svd, System,
+};
+use streamflow_math::sparse::{Csr, SpMm, SpMv};
 use streamflow_tests::kernels::{axpy, slow_fill, trap};
 use streamflow_tests::layers::{CallKind, FailNth};
 use streamflow_tests::{Failed, Suite, check, check_text};

@@ -11,11 +11,11 @@ mod products;
 mod sizes;
 mod transforms;
 
-use streamflow::library::matmul::BlasElement;
-use streamflow::library::sparse::SparseElement;
-use streamflow::library::{fft, matmul, random, solve};
 use streamflow::memory::Complex;
 use streamflow::prelude::*;
+use streamflow_math::matmul::BlasElement;
+use streamflow_math::sparse::SparseElement;
+use streamflow_math::{fft, matmul, random, solve};
 use streamflow_tests::random::Random;
 use streamflow_tests::{Failed, Search, Suite, check};
 

@@ -2,8 +2,8 @@
 //! without a line for it. Each program has a control, in which no stream waits for another. The transform is a call of a
 //! library of the tests.
 
-use streamflow::library::random::Philox;
 use streamflow::prelude::*;
+use streamflow_math::random::Philox;
 use streamflow_tests::foreign::CopyLibrary;
 use streamflow_tests::kernels::{add_one, slow_copy, slow_fill};
 use streamflow_tests::ordered::Program;

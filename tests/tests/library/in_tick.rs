@@ -98,3 +98,13 @@ pub(crate) fn load_kernels(cx: &ExecutionContext, stream: &Stream<'_>) -> Result
     stream.synchronize_blocking()?;
     Ok(())
 }
+
+/// Whether mathematics has refused an operand.
+pub(crate) fn is_operand(error: &Error) -> bool {
+    matches!(error.find_cause(), Some(streamflow_math::Error::Operand { .. }))
+}
+
+/// Whether a solver has found no result.
+pub(crate) fn is_unsolvable(error: &Error) -> bool {
+    matches!(error.find_cause(), Some(streamflow_math::Error::Unsolvable { .. }))
+}

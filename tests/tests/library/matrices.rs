@@ -1,7 +1,7 @@
 //! Matrices of tests, in rows, and what they must fulfil in f64.
 
-use streamflow::library::solve::Factor;
 use streamflow::prelude::*;
+use streamflow_math::solve::Factor;
 use streamflow_tests::check;
 use streamflow_tests::random::Random;
 

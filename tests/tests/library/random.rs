@@ -1,8 +1,8 @@
 //! Random numbers: consecutive calls, streams, refused calls, and statistics.
 
 use streamflow::driver::Call;
-use streamflow::library::random::{Philox, Real};
 use streamflow::prelude::*;
+use streamflow_math::random::{Philox, Real};
 use streamflow_tests::kernels::slow_fill;
 use streamflow_tests::setup::{recorded, stream};
 use streamflow_tests::{Failed, Suite, check, check_close, check_equal, check_error, check_text};

@@ -5,8 +5,8 @@
 
 use std::fmt::Write;
 
-use streamflow::library::random::Philox;
 use streamflow::prelude::*;
+use streamflow_math::random::Philox;
 use streamflow_tests::foreign::{Curand, HostPhilox};
 use streamflow_tests::random::Random;
 use streamflow_tests::setup::stream;

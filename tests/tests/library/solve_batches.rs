@@ -1,7 +1,7 @@
 //! Batches of decompositions, matrix by matrix as a single one, and with a status for each.
 
-use streamflow::library::solve::{self, Checked, Eigen, Svd};
 use streamflow::prelude::*;
+use streamflow_math::solve::{self, Checked, Eigen, Svd};
 use streamflow_tests::{Failed, Suite, check, check_equal, check_text};
 
 use super::in_tick::{in_tick, text};

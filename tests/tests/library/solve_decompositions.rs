@@ -1,7 +1,7 @@
 //! Decompositions against f64, by what they rebuild, and functions without a plan.
 
-use streamflow::library::solve::{self, Eigen, Qr, Svd};
 use streamflow::prelude::*;
+use streamflow_math::solve::{self, Eigen, Qr, Svd};
 use streamflow_tests::{Failed, Suite, check};
 
 use super::in_tick::in_tick;

@@ -1,7 +1,7 @@
 //! Errors of solvers that come before any call.
 
-use streamflow::library::solve::{self, Checked, Cholesky, Eigen, Lu, Qr, Svd};
 use streamflow::prelude::*;
+use streamflow_math::solve::{self, Checked, Cholesky, Eigen, Lu, Qr, Svd};
 use streamflow_tests::{Failed, Suite, check_error, check_text};
 
 use super::in_tick::{in_tick, text};

@@ -1,9 +1,9 @@
 //! Systems of equations against f64, by their residual.
 
 use num_complex::Complex;
-use streamflow::library::Plan;
-use streamflow::library::solve::{self, Checked, Cholesky, Lu};
 use streamflow::prelude::*;
+use streamflow_math::Plan;
+use streamflow_math::solve::{self, Checked, Cholesky, Lu};
 use streamflow_tests::{Failed, Suite, check};
 
 use super::in_tick::in_tick;

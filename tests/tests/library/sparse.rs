@@ -1,9 +1,9 @@
 //! Sparse products against f64, their order and their errors.
 
 use num_complex::Complex;
-use streamflow::library::Plan;
-use streamflow::library::sparse::{self, Csr, SpMm, SpMv, SparseElement};
 use streamflow::prelude::*;
+use streamflow_math::Plan;
+use streamflow_math::sparse::{self, Csr, SpMm, SpMv, SparseElement};
 use streamflow_tests::kernels::{add_one, slow_fill};
 use streamflow_tests::ordered::Program;
 use streamflow_tests::random::Random;

@@ -11,13 +11,14 @@ mod transforms;
 
 use std::sync::Arc;
 
-use streamflow::library::fft::{Fft, InverseRealFft, Layout, RealFft};
-use streamflow::library::matmul::{Blas, Matmul};
-use streamflow::library::solve::{Checked, Lu};
-use streamflow::library::{MAX_CLAIMS, Plan};
+use streamflow::library::MAX_CLAIMS;
 use streamflow::memory::Element;
 use streamflow::prelude::*;
 use streamflow::testing::OperatorHarness;
+use streamflow_math::Plan;
+use streamflow_math::fft::{Fft, InverseRealFft, Layout, RealFft};
+use streamflow_math::matmul::{Blas, Matmul};
+use streamflow_math::solve::{Checked, Lu};
 use streamflow_tests::foreign::CopyLibrary;
 use streamflow_tests::layers::{CallKind, FailNth};
 use streamflow_tests::{Failed, Suite, check, check_equal, check_error, check_text};

@@ -4,11 +4,11 @@
 //! waits for the same stream: operands and results are kept from tick to tick, and in each program one of them alone has work
 //! on two streams.
 
-use streamflow::library::Plan;
-use streamflow::library::fft::{InverseRealFft, RealFft};
-use streamflow::library::matmul::{Bias, Blas, Matmul};
 use streamflow::memory::Complex;
 use streamflow::prelude::*;
+use streamflow_math::Plan;
+use streamflow_math::fft::{InverseRealFft, RealFft};
+use streamflow_math::matmul::{Bias, Blas, Matmul};
 use streamflow_tests::layers::mutate::{AddOne, Axpy, Fill, SlowCopy};
 
 use super::operators::{LEN, SHAPE};

@@ -2,7 +2,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use streamflow::library::random::Philox;
+use streamflow_math::random::Philox;
 use streamflow::port::Out;
 use streamflow::prelude::*;
 use streamflow::testing::OperatorHarness;

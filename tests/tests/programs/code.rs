@@ -28,8 +28,8 @@ pub(crate) fn print(failing: &Failing) -> String {
         "// {mode}\n#![allow(unused, unused_parens, missing_docs, clippy::all)]\n\
          use std::collections::VecDeque;\nuse std::sync::{{Arc, Mutex, PoisonError}};\n\
          use streamflow::driver::host::HostDriver;\nuse streamflow::driver::replay::Replaying;\nuse streamflow::context::OnStream;\n\
-         use streamflow::library::Plan;\nuse streamflow::library::fft::{{InverseRealFft, RealFft}};\n\
-         use streamflow::library::matmul::{{Bias, Matmul}};\n\
+         use streamflow_math::Plan;\nuse streamflow_math::fft::{{InverseRealFft, RealFft}};\n\
+         use streamflow_math::matmul::{{Bias, Matmul}};\n\
          use streamflow::memory::dlpack::{{Abi, Consumer}};\n\
          use streamflow::memory::{{After, DeviceSlice, MemoryOptions, View, ViewMut}};\n\
          use streamflow::prelude::*;\nuse streamflow::stream::Point;\nuse streamflow::testing::{{Explorer, scope}};\n\

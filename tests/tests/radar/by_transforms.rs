@@ -3,13 +3,13 @@
 use std::f64::consts::TAU;
 use std::time::Duration;
 
-use streamflow::library::Plan;
-use streamflow::library::fft::{self, Layout, Norm};
 use streamflow::memory::Complex;
-use streamflow::operators::Fft;
 use streamflow::prelude::*;
 use streamflow_examples::deliver::{Deliver, Report};
 use streamflow_examples::radar::{Antenna, Average, CHANNELS, CODE, Detect, PULSES, SAMPLES};
+use streamflow_math::Plan;
+use streamflow_math::fft::{self, Layout, Norm};
+use streamflow_math::operators::Fft;
 
 /// A line has room for the samples and as many zeros, so that no sample meets the code from the other end.
 const LINE: usize = 2 * SAMPLES;

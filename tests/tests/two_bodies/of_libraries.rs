@@ -1,13 +1,13 @@
 //! The kernels of `streamflow::library` and of `streamflow::operators`.
 
-use streamflow::library::fft::kernels::{Number, scale, scale_embedded};
-use streamflow::library::random::kernels::{
-    normal_f32, normal_f64, random_u32, uniform_f32, uniform_f64,
-};
 use streamflow::memory::Complex;
 use streamflow::operators::kernels::{convolve_2d, multiply_rows, normalize, resample, sum_rows};
 use streamflow::prelude::*;
 use streamflow::testing::{Draw, Tolerance};
+use streamflow_math::fft::kernels::{Number, scale, scale_embedded};
+use streamflow_math::random::kernels::{
+    normal_f32, normal_f64, random_u32, uniform_f32, uniform_f64,
+};
 
 use super::Bodies;
 

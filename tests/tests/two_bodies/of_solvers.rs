@@ -1,9 +1,9 @@
-//! The kernels of `streamflow::library::solve`.
+//! The kernels of `streamflow_math::solve`.
 
-use streamflow::library::solve::kernels::{copy_lower, leading_columns, take, transpose, upper};
 use streamflow::memory::Complex;
 use streamflow::prelude::*;
 use streamflow::testing::{Draw, Tolerance};
+use streamflow_math::solve::kernels::{copy_lower, leading_columns, take, transpose, upper};
 
 use super::Bodies;
 

@@ -16,7 +16,6 @@
 //! does.
 
 mod adopt;
-#[allow(dead_code, reason = "features with a library use it")]
 mod after_work;
 pub(super) mod border;
 mod counts;
@@ -31,7 +30,6 @@ mod returned;
 mod task;
 
 pub use adopt::{After, ForeignMemory};
-#[allow(unused_imports, reason = "features with a library use it")]
 pub use after_work::AfterWork;
 pub use counts::{ForeignCounts, foreign_counts};
 pub use reaper::stop_giving_back_blocking;

@@ -1,11 +1,11 @@
 //! The plans, each with the calls of one call of it.
 
-use streamflow::library::fft::{Fft, InverseRealFft, Norm, RealFft};
-use streamflow::library::matmul::{Blas, Matmul};
-use streamflow::library::solve::{Checked, Cholesky, Eigen, Lu, Qr, Svd};
-use streamflow::library::sparse::{Csr, SpMm, SpMv};
 use streamflow::memory::Complex;
 use streamflow::prelude::*;
+use streamflow_math::fft::{Fft, InverseRealFft, Norm, RealFft};
+use streamflow_math::matmul::{Blas, Matmul};
+use streamflow_math::solve::{Checked, Cholesky, Eigen, Lu, Qr, Svd};
+use streamflow_math::sparse::{Csr, SpMm, SpMv};
 
 /// One call of a plan, with operands of its own.
 pub(super) type Call = Box<dyn FnMut(&Stream<'_>) -> Result<(), Error>>;

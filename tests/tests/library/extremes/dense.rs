@@ -1,10 +1,11 @@
 //! cuSOLVER.
 
-use streamflow::library::solve::{self, Checked};
 use streamflow::memory::CopySource;
 use streamflow::prelude::*;
+use streamflow_math::solve::{self, Checked};
 use streamflow_tests::check;
 
+use super::super::in_tick::is_unsolvable;
 use super::super::matrices::{near, product, to_f64, transposed};
 use super::{Kind, Real, Setting, Try, are_finite};
 
@@ -26,7 +27,7 @@ fn opened<T: Real, V, S: CopySource<T> + ?Sized>(
 ) -> Result<Option<Vec<T>>> {
     match result.download_of(part, it.stream)?.wait_blocking() {
         Ok(values) => Ok(Some(values.to_vec())),
-        Err(Error::Unsolvable { .. }) => Ok(None),
+        Err(error) if is_unsolvable(&error) => Ok(None),
         Err(error) => Err(error.into()),
     }
 }

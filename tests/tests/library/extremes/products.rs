@@ -1,9 +1,9 @@
 //! cuBLAS, cuBLASLt, cuSPARSE and random numbers.
 
-use streamflow::library::matmul::{Blas, Matmul, Triangle};
-use streamflow::library::random::Philox;
-use streamflow::library::sparse::{self, Csr};
 use streamflow::prelude::*;
+use streamflow_math::matmul::{Blas, Matmul, Triangle};
+use streamflow_math::random::Philox;
+use streamflow_math::sparse::{self, Csr};
 use streamflow_tests::check;
 
 use super::super::matrices::to_f64;

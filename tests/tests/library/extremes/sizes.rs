@@ -2,11 +2,11 @@
 
 use std::fmt::Debug;
 
-use streamflow::library::fft::{Fft, InverseRealFft, Layout, RealFft};
-use streamflow::library::matmul::Matmul;
-use streamflow::library::solve::{Checked, Cholesky, Eigen, Lu, Qr, Svd};
-use streamflow::library::sparse::{Csr, SpMm};
 use streamflow::prelude::*;
+use streamflow_math::fft::{Fft, InverseRealFft, Layout, RealFft};
+use streamflow_math::matmul::Matmul;
+use streamflow_math::solve::{Checked, Cholesky, Eigen, Lu, Qr, Svd};
+use streamflow_math::sparse::{Csr, SpMm};
 use streamflow_tests::{Failed, Suite, check, check_text};
 
 use crate::library::in_tick::{in_tick, text};

@@ -2,9 +2,9 @@
 
 use std::f64::consts::TAU;
 
-use streamflow::library::fft::{Fft, InverseRealFft, Layout, Norm, RealFft};
 use streamflow::memory::Complex;
 use streamflow::prelude::*;
+use streamflow_math::fft::{Fft, InverseRealFft, Layout, Norm, RealFft};
 use streamflow_tests::check;
 
 use super::super::matrices::to_f64;
@@ -123,7 +123,7 @@ where
     let shape = [(); 3].map(|()| it.length().max(1));
     let count = shape.iter().product();
     let x = pairs::<T>(it, count);
-    let y = streamflow::library::fft::forward(it.cx, it.stream, &it.upload(&x, &shape)?)?;
-    let back = streamflow::library::fft::inverse(it.cx, it.stream, &y, Norm::ByLength)?;
+    let y = streamflow_math::fft::forward(it.cx, it.stream, &it.upload(&x, &shape)?)?;
+    let back = streamflow_math::fft::inverse(it.cx, it.stream, &y, Norm::ByLength)?;
     is_back::<T>(&wide(&x), &wide(&it.stream.download_blocking(&back)?))
 }

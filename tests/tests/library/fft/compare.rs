@@ -1,8 +1,8 @@
 //! Comparison of a batch of transforms with the definition.
 
-use streamflow::library::fft::Norm;
 use streamflow::memory::{Complex, DeviceSlice};
 use streamflow::prelude::*;
+use streamflow_math::fft::Norm;
 use streamflow_tests::{Failed, check, check_equal};
 
 use super::dft::{C64, Tested, dft};

@@ -2,8 +2,8 @@
 
 use std::f64::consts::TAU;
 
-use streamflow::library::fft::Real;
 use streamflow::memory::Complex;
+use streamflow_math::fft::Real;
 use streamflow_tests::random::Random;
 
 /// A complex number of the reference.

@@ -1,8 +1,8 @@
 //! Layouts: which elements are read and written.
 
-use streamflow::library::fft::{Fft, InverseRealFft, Layout, Norm, RealFft};
 use streamflow::memory::Complex;
 use streamflow::prelude::*;
+use streamflow_math::fft::{Fft, InverseRealFft, Layout, Norm, RealFft};
 use streamflow_tests::{Failed, Suite, check};
 
 use super::compare::{close, device, factor, host, reference, tolerance};

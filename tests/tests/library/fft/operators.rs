@@ -1,10 +1,10 @@
 //! The ready operator `Fft`.
 
-use streamflow::library::fft::{self, Norm};
 use streamflow::memory::Complex;
-use streamflow::operators::Fft;
 use streamflow::prelude::*;
 use streamflow::testing::OperatorHarness;
+use streamflow_math::fft::{self, Norm};
+use streamflow_math::operators::Fft;
 use streamflow_tests::{Failed, Suite, check, check_equal, check_error, check_text};
 
 use super::dft::{complex_numbers, dft};

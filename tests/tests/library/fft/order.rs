@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use streamflow::driver::Call;
-use streamflow::library::Plan;
-use streamflow::library::fft::{Fft, InverseRealFft, Norm, RealFft};
 use streamflow::memory::Complex;
 use streamflow::prelude::*;
 use streamflow::testing::OperatorHarness;
+use streamflow_math::Plan;
+use streamflow_math::fft::{Fft, InverseRealFft, Norm, RealFft};
 use streamflow_tests::kernels::{add_one, slow_fill};
 use streamflow_tests::layers::{Bound, PoisonsWork};
 use streamflow_tests::ordered::Program;

@@ -1,13 +1,14 @@
 //! The arguments that plans and calls refuse, with their texts, before anything is queued.
 
 use streamflow::driver::{Call, DriverError};
-use streamflow::library::fft::{self, Fft, InverseRealFft, Layout, Norm, RealFft};
 use streamflow::memory::Complex;
 use streamflow::prelude::*;
+use streamflow_math::fft::{self, Fft, InverseRealFft, Layout, Norm, RealFft};
 use streamflow_tests::setup::recorded;
 use streamflow_tests::{Failed, Suite, check, check_equal, check_error, check_text};
 
 use super::within::{stream, within};
+use crate::library::in_tick::is_operand;
 
 pub(super) fn add(suite: Suite) -> Suite {
     suite
@@ -31,7 +32,7 @@ fn no_room(platform: &Platform) -> Result<(), Failed> {
 }
 
 fn refuses<T: std::fmt::Debug>(made: Result<T, Error>, text: &str) -> Result<(), Failed> {
-    let found = check_error(text, made, |error| matches!(error, Error::Operand { .. }))?;
+    let found = check_error(text, made, is_operand)?;
     check_text(&found, &[text])
 }
 

@@ -2,9 +2,9 @@
 
 use std::f64::consts::TAU;
 
-use streamflow::library::fft::{self, Fft, InverseRealFft, Norm, Planner, RealFft};
 use streamflow::memory::Complex;
 use streamflow::prelude::*;
+use streamflow_math::fft::{self, Fft, InverseRealFft, Norm, Planner, RealFft};
 use streamflow_tests::{Failed, Suite, check, check_equal};
 
 use super::compare::{close, device, factor, host, reference, tolerance};

@@ -2,15 +2,16 @@
 
 use std::sync::Arc;
 
-use streamflow::library::Plan;
-use streamflow::library::matmul::{Blas, BlasElement};
 use streamflow::prelude::*;
+use streamflow_math::Plan;
+use streamflow_math::matmul::{Blas, BlasElement};
 use streamflow_tests::kernels::slow_fill;
 use streamflow_tests::layers::Hollow;
 use streamflow_tests::random::Random;
 use streamflow_tests::{Failed, Suite, check, check_equal, check_error, check_text};
 
 use super::hook::{once, tensor, ticks};
+use crate::library::in_tick::is_operand;
 
 pub(super) fn add(suite: Suite) -> Suite {
     suite
@@ -89,7 +90,6 @@ fn refused(platform: &Platform) -> Result<(), Failed> {
     once(platform, |cx, work, other| {
         let mut blas = Blas::<f32>::on(cx, work)?;
         let (x, mut y) = (tensor(cx, work, &[2], &[1.0; 2])?, tensor(cx, work, &[3], &[1.0; 3])?);
-        let is_operand = |error: &Error| matches!(error, Error::Operand { .. });
         let text = check_error("axpy", blas.axpy(work, 1.0, &x, &mut y), is_operand)?;
         check_equal(
             text.as_str(),

@@ -1,8 +1,9 @@
 //! The ready operators.
 
-use streamflow::operators::{Matmul, Normalize, Reduce};
+use streamflow::operators::{Normalize, Reduce};
 use streamflow::prelude::*;
 use streamflow::testing::OperatorHarness;
+use streamflow_math::operators::Matmul;
 use streamflow_tests::setup::stream;
 use streamflow_tests::{Failed, Suite, check_close, check_equal};
 

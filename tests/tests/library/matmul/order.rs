@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use streamflow::driver::Call;
-use streamflow::library::Plan;
-use streamflow::library::matmul::{Bias, Matmul};
 use streamflow::prelude::*;
+use streamflow_math::Plan;
+use streamflow_math::matmul::{Bias, Matmul};
 use streamflow_tests::kernels::{add_one, slow_copy, slow_fill};
 use streamflow_tests::ordered::Program;
 use streamflow_tests::setup::recorded;

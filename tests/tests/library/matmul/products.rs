@@ -1,10 +1,10 @@
 //! Results, compared with double precision.
 
 use half::{bf16, f16};
-use streamflow::library::matmul::multiply_host_blocking;
-use streamflow::library::matmul::{EpilogueElement, Matmul, MatmulElement, Planner, multiply};
 use streamflow::memory::Complex;
 use streamflow::prelude::*;
+use streamflow_math::matmul::multiply_host_blocking;
+use streamflow_math::matmul::{EpilogueElement, Matmul, MatmulElement, Planner, multiply};
 use streamflow_tests::random::Random;
 use streamflow_tests::{Failed, Suite, check, check_equal};
 

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use streamflow::library::matmul::{Matmul, Planner, multiply, multiply_host_blocking};
 use streamflow::prelude::*;
+use streamflow_math::matmul::{Matmul, Planner, multiply, multiply_host_blocking};
 use streamflow_tests::layers::{CallKind, FailNth};
 use streamflow_tests::{Failed, Suite, check, check_equal, check_error, check_text};
 
 use super::hook::{once, tensor};
+use crate::library::in_tick::is_operand;
 
 pub(super) fn add(suite: Suite) -> Suite {
     suite
@@ -16,10 +17,6 @@ pub(super) fn add(suite: Suite) -> Suite {
         .both("a_plan_of_another_stream_is_refused", other_stream)
         .both("a_failed_product_leaves_its_plan_usable", failing)
         .both("a_product_without_matching_shapes_is_refused", no_product)
-}
-
-fn is_operand(error: &Error) -> bool {
-    matches!(error, Error::Operand { .. })
 }
 
 /// Fails unless the call is refused with this text.

@@ -1,7 +1,7 @@
 //! Algorithms: printed, stored, and given back.
 
-use streamflow::library::matmul::{Algorithm, Matmul};
 use streamflow::prelude::*;
+use streamflow_math::matmul::{Algorithm, Matmul};
 use streamflow_tests::{Failed, Suite, check, check_equal, check_error, check_text};
 
 use super::hook::{once, tensor};

@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
-use streamflow::library::matmul::{Blas, BlasElement, Triangle};
 use streamflow::prelude::*;
+use streamflow_math::matmul::{Blas, BlasElement, Triangle};
 use streamflow_tests::kernels::slow_fill;
 use streamflow_tests::layers::Hollow;
 use streamflow_tests::random::Random;
 use streamflow_tests::{Failed, Suite, check, check_equal, check_error, check_text};
 
 use super::hook::{once, tensor, ticks};
+use crate::library::in_tick::is_operand;
 
 pub(super) fn add(suite: Suite) -> Suite {
     suite
@@ -57,7 +58,7 @@ type On<'a> = (&'a ExecutionContext, &'a Stream<'a>);
 
 /// `a x` is `alpha b`, by the triangle alone.
 fn solve<T: Number>(
-    blas: &mut streamflow::library::Plan<Blas<T>>,
+    blas: &mut streamflow_math::Plan<Blas<T>>,
     (cx, work): On<'_>,
     (n, m): (usize, usize),
     triangle: Triangle,
@@ -89,7 +90,7 @@ fn solve<T: Number>(
 }
 
 fn update<T: Number>(
-    blas: &mut streamflow::library::Plan<Blas<T>>,
+    blas: &mut streamflow_math::Plan<Blas<T>>,
     (cx, work): On<'_>,
     (n, k): (usize, usize),
     triangle: Triangle,
@@ -135,7 +136,6 @@ fn refused(platform: &Platform) -> Result<(), Failed> {
         let of = |shape: &[usize]| tensor(cx, work, shape, &vec![1.0; shape.iter().product()]);
         let (square, wide, line) = (of(&[2, 2])?, of(&[2, 3])?, of(&[4])?);
         let (mut two, mut three) = (of(&[2, 2])?, of(&[3, 3])?);
-        let is_operand = |error: &Error| matches!(error, Error::Operand { .. });
         let is_text = |what, done, wanted: &str| {
             check_equal(check_error(what, done, is_operand)?.as_str(), wanted)
         };

@@ -2,11 +2,11 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use streamflow::library::solve::Checked;
 use streamflow::memory::Element;
 use streamflow::message::Device;
 use streamflow::prelude::*;
 use streamflow::testing::OperatorHarness;
+use streamflow_math::solve::Checked;
 use streamflow_tests::layers::{CallKind, FailNth};
 use streamflow_tests::{Failed, check, check_equal, check_error, check_text};
 

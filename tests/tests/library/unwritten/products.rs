@@ -1,8 +1,8 @@
 //! Products of matrices and vectors.
 
-use streamflow::library::matmul::{Blas, Matmul, Triangle};
-use streamflow::library::sparse::{Csr, SpMm, SpMv};
 use streamflow::prelude::*;
+use streamflow_math::matmul::{Blas, Matmul, Triangle};
+use streamflow_math::sparse::{Csr, SpMm, SpMv};
 
 use super::attempts::{Function, N, row, updates, writes};
 

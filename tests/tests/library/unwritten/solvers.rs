@@ -1,7 +1,7 @@
 //! Solvers, whose results have statuses beside them.
 
-use streamflow::library::solve::{Checked, Cholesky, Eigen, Lu, Qr, Svd};
 use streamflow::prelude::*;
+use streamflow_math::solve::{Checked, Cholesky, Eigen, Lu, Qr, Svd};
 
 use super::attempts::{Function, N, row, updates, writes};
 

@@ -1,9 +1,9 @@
 //! Transforms, random numbers, and a library of the tests.
 
-use streamflow::library::fft::{Fft, InverseRealFft, Norm, RealFft};
-use streamflow::library::random::Philox;
 use streamflow::memory::Complex;
 use streamflow::prelude::*;
+use streamflow_math::fft::{Fft, InverseRealFft, Norm, RealFft};
+use streamflow_math::random::Philox;
 use streamflow_tests::foreign::CopyLibrary;
 
 use super::attempts::{Function, N, planless, updates, writes};

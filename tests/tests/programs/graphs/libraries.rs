@@ -2,10 +2,10 @@
 //!
 //! Each printed graph contains this file.
 
-use streamflow::library::Plan;
-use streamflow::library::fft::{InverseRealFft, RealFft};
-use streamflow::library::matmul::{Bias, Matmul};
 use streamflow::prelude::*;
+use streamflow_math::Plan;
+use streamflow_math::fft::{InverseRealFft, RealFft};
+use streamflow_math::matmul::{Bias, Matmul};
 
 use super::item::Item;
 use crate::programs::pieces::{Reads, Section, Writes, cycles};

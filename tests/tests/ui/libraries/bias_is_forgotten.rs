@@ -1,7 +1,7 @@
 // A product with a bias in its plan, and without one in the call.
-use streamflow::library::Plan;
-use streamflow::library::matmul::{Bias, Matmul};
 use streamflow::prelude::*;
+use streamflow_math::Plan;
+use streamflow_math::matmul::{Bias, Matmul};
 
 fn step(
     product: &mut Plan<Matmul<f32, Bias>>,

@@ -1,8 +1,8 @@
 // An execution after the plan is freed.
-use streamflow::library::Plan;
-use streamflow::library::fft::Fft;
 use streamflow::memory::Complex;
 use streamflow::prelude::*;
+use streamflow_math::Plan;
+use streamflow_math::fft::Fft;
 
 fn step(
     mut fft: Plan<Fft<f32>>,

@@ -1,7 +1,7 @@
 // An execution before the plan is made.
-use streamflow::library::fft::Fft;
 use streamflow::memory::Complex;
 use streamflow::prelude::*;
+use streamflow_math::fft::Fft;
 
 fn step(
     stream: &Stream<'_>,

@@ -1,7 +1,7 @@
 // A solution with a matrix that was not factored.
-use streamflow::library::Plan;
-use streamflow::library::solve::{Checked, Lu};
 use streamflow::prelude::*;
+use streamflow_math::Plan;
+use streamflow_math::solve::{Checked, Lu};
 
 fn step(
     lu: &mut Plan<Lu<f32>>,

@@ -1,8 +1,8 @@
 // A transform to real numbers of a spectrum with other readers: the library overwrites it.
-use streamflow::library::Plan;
-use streamflow::library::fft::InverseRealFft;
 use streamflow::memory::Complex;
 use streamflow::prelude::*;
+use streamflow_math::Plan;
+use streamflow_math::fft::InverseRealFft;
 
 fn step(
     fft: &mut Plan<InverseRealFft<f32>>,

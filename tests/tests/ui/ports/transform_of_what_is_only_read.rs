@@ -1,9 +1,9 @@
 //! cuFFT overwrites the input of a transform to real numbers. Other operators may receive the message, too.
 
-use streamflow::library::Plan;
-use streamflow::library::fft::InverseRealFft;
 use streamflow::memory::Complex;
 use streamflow::prelude::*;
+use streamflow_math::Plan;
+use streamflow_math::fft::InverseRealFft;
 
 #[operator]
 struct ToReal {

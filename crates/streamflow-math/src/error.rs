@@ -1,0 +1,78 @@
+//! What calls find wrong beside the errors of streamflow.
+
+/// What calls return.
+pub(crate) type Result<T, E = streamflow::Error> = std::result::Result<T, E>;
+
+/// An error of this crate: in an [`Error::Other`](streamflow::Error::Other) of streamflow, and in the
+/// [`Failure`](streamflow::Failure) of a hook that returns it.
+///
+/// ```
+/// # use streamflow::prelude::*;
+/// # fn judge(run: Result<(), Error>) {
+/// if let Err(error) = run
+///     && let Some(streamflow_math::Error::Unsolvable { row, .. }) = error.find_cause()
+/// {
+///     println!("the matrix of this run has a bad row: {row:?}");
+/// }
+/// # }
+/// ```
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// An operand of a library does not fit its plan, or the library can't take it. Nothing was queued.
+    #[error("`{call}`: `{argument}` {problem}")]
+    Operand {
+        /// The call.
+        call: &'static str,
+        /// The operand.
+        argument: &'static str,
+        /// What was passed in, what is needed, and what to do.
+        problem: String,
+    },
+
+    /// A matrix has no such factorisation, or a result has a NaN. The device found it, and the error comes where the host
+    /// opens the `Checked` result of a solver.
+    #[error("`{call}`{}: {problem}; {remedy}", of_batch(*.matrix))]
+    Unsolvable {
+        /// The solver.
+        call: &'static str,
+        /// The number of the matrix in its batch, from 0; `None` without a batch.
+        matrix: Option<usize>,
+        /// The row of the matrix, from 0, if there is one.
+        row: Option<usize>,
+        /// What the device found.
+        problem: String,
+        /// What to do.
+        remedy: &'static str,
+    },
+}
+
+/// Which matrix of a batch an error is about.
+fn of_batch(matrix: Option<usize>) -> String {
+    matrix.map(|matrix| format!(", matrix {matrix} of the batch")).unwrap_or_default()
+}
+
+/// The same text as [`Display`](std::fmt::Display): a `main` that returns an error prints this form.
+impl std::fmt::Debug for Error {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Display::fmt(self, f)
+    }
+}
+
+impl From<Error> for streamflow::Error {
+    #[cold]
+    fn from(error: Error) -> Self {
+        Self::Other(error.into())
+    }
+}
+
+/// The error of an operand.
+#[cfg(any(feature = "fft", feature = "matmul", feature = "solve", feature = "sparse"))]
+#[cold]
+pub(crate) fn wrong_operand(
+    call: &'static str,
+    argument: &'static str,
+    problem: String,
+) -> streamflow::Error {
+    Error::Operand { call, argument, problem }.into()
+}

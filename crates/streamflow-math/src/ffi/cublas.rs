@@ -1,0 +1,138 @@
+//! cuBLAS: functions of vectors and matrices, with a handle that works on one stream.
+//!
+//! Each function claims its operands and the work area, in the order in which the host bodies of `library::matmul` and
+//! `library::solve` take them. The caller has checked their lengths.
+
+#[cfg(feature = "solve")]
+mod lu;
+#[cfg(feature = "matmul")]
+mod matrices;
+mod table;
+#[cfg(feature = "matmul")]
+mod vectors;
+
+use std::ffi::{c_int, c_void};
+use std::ptr;
+use std::sync::atomic::{AtomicI32, Ordering};
+
+#[cfg(feature = "matmul")]
+pub(super) use self::table::status_name;
+use self::table::{Cublas, NAME, Pointer, check};
+#[cfg(feature = "matmul")]
+pub(crate) use self::vectors::Number;
+use crate::error::Result;
+use crate::ffi::no_handle;
+use streamflow::context::{ExecutionContext, Stream};
+use streamflow::driver::{DriverError, LibraryError, RawStream};
+use streamflow::library::{Claim, device_info, make_object};
+use streamflow::memory::{AfterWork, Buffer};
+use streamflow::stream::CudaStream;
+
+/// Scalars are in the host's memory.
+const ON_HOST: c_int = 0;
+
+/// A handle on one stream, with its work area. On the simulator there is no handle.
+#[derive(Debug)]
+pub(crate) struct Handle {
+    library: Option<AfterWork<Raw>>,
+    /// Each call claims it as written.
+    work: Buffer<u8>,
+}
+
+impl Handle {
+    /// A handle that works on this stream, with a work area.
+    ///
+    /// # Errors
+    /// The library is not there; its own; the driver's, when memory is exhausted.
+    pub(crate) fn with_work_area(cx: &ExecutionContext, stream: &Stream<'_>) -> Result<Self> {
+        let info = device_info(stream)?;
+        let bytes =
+            if info.is_simulated { SIMULATED_WORK } else { work_bytes(info.compute_capability) };
+        Self::new(stream, cx.buffer(bytes, stream)?)
+    }
+
+    /// A handle that works on this stream, and in this memory.
+    fn new(stream: &CudaStream, mut work: Buffer<u8>) -> Result<Self> {
+        if device_info(stream)?.is_simulated {
+            return Ok(Self { library: None, work });
+        }
+        let (start, bytes) = (Claim::write("work area", &mut work).address(), work.len());
+        let raw = make_object(stream, |stream| Raw::new(stream, (start, bytes)))?;
+        Ok(Self { library: Some(AfterWork::new(stream, raw)?), work })
+    }
+}
+
+/// The bytes of a work area on the simulator, whose bodies overwrite its beginning.
+const SIMULATED_WORK: usize = 64;
+
+/// How many bytes of work area cuBLAS takes on a device of this compute capability: what its documentation advises.
+fn work_bytes(capability: (u32, u32)) -> usize {
+    if capability.0 >= 9 { 32 << 20 } else { 4 << 20 }
+}
+
+fn at(address: u64) -> *mut c_void {
+    address as *mut c_void
+}
+
+/// The handle, with its scalars in this memory.
+fn on<'a>(
+    library: Option<&'a Raw>,
+    call: &'static str,
+    scalars: c_int,
+) -> Result<&'a Raw, LibraryError> {
+    let Some(raw) = library else { return Err(no_handle(NAME, call)) };
+    if raw.scalars.load(Ordering::Relaxed) != scalars {
+        // SAFETY: the handle is alive, and this thread has it for itself.
+        let status = unsafe { (raw.table.set_pointer_mode)(raw.handle, scalars) };
+        check("cublasSetPointerMode_v2", status)?;
+        raw.scalars.store(scalars, Ordering::Relaxed);
+    }
+    Ok(raw)
+}
+
+/// cuBLAS's own handle.
+#[derive(Debug)]
+struct Raw {
+    table: &'static Cublas,
+    handle: Pointer,
+    /// Where the handle's scalars are: its pointer mode.
+    scalars: AtomicI32,
+}
+
+// SAFETY: a handle may be used by any thread (cuBLAS's documentation, "Thread Safety").
+unsafe impl Send for Raw {}
+// SAFETY: a call takes the plan by `&mut`, so it has the handle for itself.
+unsafe impl Sync for Raw {}
+
+impl Raw {
+    /// `work` is the work area: its address, and its length in bytes.
+    fn new(stream: RawStream, work: (u64, usize)) -> Result<Self> {
+        let table = Cublas::get()?;
+        // A new handle has its scalars on the host.
+        let mut raw = Self { table, handle: ptr::null_mut(), scalars: AtomicI32::new(ON_HOST) };
+        let make = |raw: &mut Self| {
+            // SAFETY: the place is written before it is read. The stream is alive, and outlives the handle: the platform
+            // keeps its streams. The work area is memory of this device, of this length, which the plan keeps, and each call
+            // claims it. It is set after the stream, which would set it back.
+            unsafe {
+                check("cublasCreate_v2", (table.create)(&mut raw.handle))?;
+                let stream = stream.handle() as *mut c_void;
+                check("cublasSetStream_v2", (table.set_stream)(raw.handle, stream))?;
+                let status = (table.set_workspace)(raw.handle, at(work.0), work.1);
+                check("cublasSetWorkspace_v2", status)
+            }
+        };
+        make(&mut raw).map_err(DriverError::from)?;
+        Ok(raw)
+    }
+}
+
+impl Drop for Raw {
+    fn drop(&mut self) {
+        if !self.handle.is_null() {
+            // SAFETY: the handle is this value's own, and its work is complete (`AfterWork`). Its return code can't be
+            // acted on.
+            unsafe { (self.table.destroy)(self.handle) };
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! LU for a batch: the routines take arrays of pointers, one for each matrix.
+
+use std::ffi::c_int;
+
+use super::table::{Cublas, NAME, check};
+use super::{Handle, ON_HOST, at, on};
+use crate::error::Result;
+use crate::ffi::cusolver::element::sealed::Number;
+use crate::ffi::cusolver::{Batch, fits};
+use streamflow::driver::RawStream;
+use streamflow::library::{Call, HostBody};
+use streamflow::memory::DeviceSlice;
+use streamflow::stream::CudaStream;
+
+/// Solves with the transposed matrix, which is ours in rows.
+const TRANSPOSED: c_int = 1;
+
+impl Handle {
+    /// `P A = L U` for each matrix of a batch, in its place; `pivots` gets one row for each row of each, and `statuses` one
+    /// status for each.
+    #[track_caller]
+    pub(crate) fn getrf_batched<T: Number>(
+        &mut self,
+        stream: &CudaStream,
+        host: &HostBody,
+        n: usize,
+        a: &mut Batch<T>,
+        pivots: &mut DeviceSlice<i32>,
+        statuses: &mut DeviceSlice<i32>,
+    ) -> Result<()> {
+        const CALL: &str = "cublasgetrfBatched";
+        let count = a.count();
+        fits(CALL, "a", a.items(), n.checked_mul(n).and_then(|each| each.checked_mul(count)))?;
+        fits(CALL, "pivots", pivots, n.checked_mul(count))?;
+        fits(CALL, "statuses", statuses, Some(count))?;
+        let (order, batch) = (n as c_int, count as c_int);
+        let mut call = Call::on(stream, NAME, CALL).not_captured();
+        let matrices = at(a.write(&mut call, ["pointers", "a"]));
+        let pivots = call.write("pivots", pivots) as *mut c_int;
+        let statuses = call.write("statuses", statuses) as *mut c_int;
+        call.write("work", &mut self.work);
+        let library = self.library.as_deref();
+        let queue = |_: RawStream| {
+            let raw = on(library, CALL, ON_HOST)?;
+            let getrf = of::<T, _>(raw.table, |it| {
+                [it.sgetrf_batched, it.dgetrf_batched, it.cgetrf_batched, it.zgetrf_batched]
+            });
+            // SAFETY: the operands are as long as the routine needs them, and claimed; the pointers are those of the items
+            // (`Batch`). It works on the handle's stream, which is the plan's.
+            check(CALL, unsafe {
+                getrf(raw.handle, order, matrices, order, pivots, statuses, batch)
+            })
+        };
+        // SAFETY: all memory that the routine touches is claimed, and the handle's stream is this one.
+        unsafe { call.queue_in_place(stream, host, &queue) }
+    }
+
+    /// Solves `transpose(A) x = b` for each matrix of a batch, with one right-hand side each, in its place.
+    #[track_caller]
+    pub(crate) fn getrs_batched<T: Number>(
+        &mut self,
+        stream: &CudaStream,
+        host: &HostBody,
+        n: usize,
+        lu: &Batch<T>,
+        pivots: &DeviceSlice<i32>,
+        b: &mut Batch<T>,
+    ) -> Result<()> {
+        const CALL: &str = "cublasgetrsBatched";
+        let count = lu.count();
+        fits(CALL, "lu", lu.items(), n.checked_mul(n).and_then(|each| each.checked_mul(count)))?;
+        fits(CALL, "pivots", pivots, n.checked_mul(count))?;
+        fits(CALL, "b", b.items(), n.checked_mul(b.count().max(count)))?;
+        let (order, batch) = (n as c_int, count as c_int);
+        let mut call = Call::on(stream, NAME, CALL).not_captured();
+        let matrices = at(lu.read(&mut call, ["pointers of lu", "lu"]));
+        let pivots = call.read("pivots", pivots) as *const c_int;
+        let sides = at(b.write(&mut call, ["pointers of b", "b"]));
+        call.write("work", &mut self.work);
+        let library = self.library.as_deref();
+        let queue = |_: RawStream| {
+            let raw = on(library, CALL, ON_HOST)?;
+            let getrs = of::<T, _>(raw.table, |it| {
+                [it.sgetrs_batched, it.dgetrs_batched, it.cgetrs_batched, it.zgetrs_batched]
+            });
+            // Of the arguments, on the host: the call's own status says the same.
+            let mut status = 0;
+            // SAFETY: as in `getrf_batched`. There is one right-hand side for each matrix.
+            check(CALL, unsafe {
+                getrs(
+                    raw.handle,
+                    TRANSPOSED,
+                    order,
+                    1,
+                    matrices,
+                    order,
+                    pivots,
+                    sides,
+                    order,
+                    &mut status,
+                    batch,
+                )
+            })
+        };
+        // SAFETY: as in `getrf_batched`.
+        unsafe { call.queue_in_place(stream, host, &queue) }
+    }
+}
+
+/// The function for `T`, of those for `f32`, `f64`, `Complex<f32>` and `Complex<f64>`.
+fn of<T: Number, F: Copy>(table: &Cublas, functions: impl FnOnce(&Cublas) -> [F; 4]) -> F {
+    let [single, double, complex, complex_double] = functions(table);
+    match T::DATA_TYPE {
+        0 => single,
+        1 => double,
+        4 => complex,
+        _ => complex_double,
+    }
+}

@@ -1,0 +1,120 @@
+//! Functions of triangles of matrices.
+
+use std::ffi::c_int;
+
+use super::table::{NAME, check};
+use super::vectors::Number;
+use super::{Handle, ON_HOST, at, on};
+use crate::error::Result;
+use crate::ffi::scalar::Scalar;
+use streamflow::driver::RawStream;
+use streamflow::library::{Call, HostBody};
+use streamflow::memory::DeviceSlice;
+use streamflow::stream::CudaStream;
+
+/// `cublasFillMode_t` of a triangle in dense rows: in columns, a matrix is its transpose.
+const fn in_columns(is_lower: bool) -> c_int {
+    const LOWER: c_int = 0;
+    const UPPER: c_int = 1;
+    if is_lower { UPPER } else { LOWER }
+}
+
+impl Handle {
+    /// `b = alpha a⁻¹ b`, with a triangle of `n` x `n` elements and `n` x `columns` of `b`, both in dense rows.
+    #[track_caller]
+    pub(crate) fn trsm<T: Number>(
+        &mut self,
+        stream: &CudaStream,
+        host: &HostBody,
+        (alpha, a, is_lower): (T, &DeviceSlice<T>, bool),
+        (n, columns): (usize, usize),
+        b: &mut DeviceSlice<T>,
+    ) -> Result<()> {
+        const CALL: &str = "cublastrsm";
+        let mut call = Call::on(stream, NAME, CALL);
+        let (a, b) = (call.read("a", a), call.write("b", b));
+        call.write("work area", &mut self.work);
+        call.value(alpha);
+        call.value(u64::from(is_lower));
+        call.value(n as u64);
+        let library = self.library.as_deref();
+        let (n, columns) = (n as c_int, columns as c_int);
+        let queue = |_: RawStream| {
+            const RIGHT: c_int = 1;
+            const AS_IT_IS: c_int = 0;
+            const NO_UNIT: c_int = 0;
+            let raw = on(library, CALL, ON_HOST)?;
+            let trsm = if T::IS_DOUBLE { raw.table.dtrsm } else { raw.table.strsm };
+            let triangle = in_columns(is_lower);
+            // In columns, the equation is that of the transposes: `bᵀ = alpha bᵀ a⁻ᵀ`.
+            // SAFETY: `a` has `n` x `n` elements, `b` has `n` x `columns`, and both are claimed. The factor is read before
+            // the call returns.
+            check(CALL, unsafe {
+                trsm(
+                    raw.handle,
+                    RIGHT,
+                    triangle,
+                    AS_IT_IS,
+                    NO_UNIT,
+                    columns,
+                    n,
+                    Scalar::new(alpha).as_ptr(),
+                    at(a),
+                    n,
+                    at(b),
+                    columns,
+                )
+            })
+        };
+        // SAFETY: the function reads `a`, and reads and writes `b`, as claimed, on the handle's stream, which is this one.
+        unsafe { call.queue_in_place(stream, host, &queue) }
+    }
+
+    /// A triangle of `c = alpha a aᵀ + beta c`, with `n` x `k` elements of `a` and `n` x `n` of `c`, both in dense rows.
+    #[track_caller]
+    pub(crate) fn syrk<T: Number>(
+        &mut self,
+        stream: &CudaStream,
+        host: &HostBody,
+        (alpha, a): (T, &DeviceSlice<T>),
+        (n, k): (usize, usize),
+        (beta, c, is_lower): (T, &mut DeviceSlice<T>, bool),
+    ) -> Result<()> {
+        const CALL: &str = "cublassyrk";
+        let mut call = Call::on(stream, NAME, CALL);
+        let (a, c) = (call.read("a", a), call.write("c", c));
+        call.write("work area", &mut self.work);
+        call.value(alpha);
+        call.value(beta);
+        call.value(u64::from(is_lower));
+        call.value(n as u64);
+        let library = self.library.as_deref();
+        let (n, k) = (n as c_int, k as c_int);
+        let queue = |_: RawStream| {
+            const TRANSPOSED: c_int = 1;
+            let raw = on(library, CALL, ON_HOST)?;
+            let syrk = if T::IS_DOUBLE { raw.table.dsyrk } else { raw.table.ssyrk };
+            let triangle = in_columns(is_lower);
+            // In columns, the matrix is its transpose.
+            // SAFETY: `a` has `n` x `k` elements, `c` has `n` x `n`, and both are claimed. The factors are read before the
+            // call returns.
+            check(CALL, unsafe {
+                syrk(
+                    raw.handle,
+                    triangle,
+                    TRANSPOSED,
+                    n,
+                    k,
+                    Scalar::new(alpha).as_ptr(),
+                    at(a),
+                    k,
+                    Scalar::new(beta).as_ptr(),
+                    at(c),
+                    n,
+                )
+            })
+        };
+        // SAFETY: the function reads `a`, and reads and writes `c`, as claimed, on the handle's stream, which is this one.
+        unsafe { call.queue_in_place(stream, host, &queue) }
+    }
+}

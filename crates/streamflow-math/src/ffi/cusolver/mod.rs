@@ -1,0 +1,184 @@
+//! cuSOLVER's dense solvers: a handle with its work areas, and one safe function for each routine.
+//!
+//! The functions take matrices in columns, as LAPACK. Each claims its operands and the work area, in the order in which
+//! [`solve::host`](crate::solve) takes them, and checks that they are as long as the routine needs.
+
+mod batch;
+mod calls;
+mod decompositions;
+pub(crate) mod element;
+mod jacobi;
+mod needs;
+mod table;
+
+pub(crate) use batch::Batch;
+pub(in crate::ffi) use calls::fits;
+pub(crate) use needs::Need;
+
+use std::ffi::{c_int, c_void};
+use std::ptr;
+
+use self::element::sealed::Number;
+use self::table::{CuSolver, Opaque, check};
+use crate::error::Result;
+use streamflow::context::{ExecutionContext, Stream};
+use streamflow::driver::{DriverError, RawStream};
+use streamflow::library::{device_info, make_object};
+use streamflow::memory::{AfterWork, Buffer};
+
+/// The upper triangle, in columns: the lower one in rows.
+const UPPER: c_int = 1;
+const TRANSPOSED: c_int = 1;
+const VECTORS: c_int = 1;
+/// The economy form of `gesvd`.
+const ECONOMY: std::ffi::c_schar = b'S' as std::ffi::c_schar;
+
+/// The library's side of a plan: a handle on the plan's stream, and its work areas. On the simulator there is no handle.
+#[derive(Debug)]
+pub(crate) struct Dense {
+    library: Option<AfterWork<Handle>>,
+    /// Each call claims it as written.
+    work: Buffer<u8>,
+}
+
+impl Dense {
+    /// For the routines of a plan, for matrices of `T`.
+    ///
+    /// # Errors
+    /// The library is not there; its own; the driver's, when memory is exhausted.
+    pub(crate) fn new<T: Number>(
+        cx: &ExecutionContext,
+        stream: &Stream<'_>,
+        needs: &[Need],
+    ) -> Result<Self> {
+        if device_info(stream)?.is_simulated {
+            return Ok(Self { library: None, work: cx.buffer(1, stream)? });
+        }
+        // A handle belongs to the context that is current.
+        let mut handle = make_object(stream, Handle::new)?;
+        let mut device = 1;
+        for need in needs {
+            let (on_device, on_host) = handle.sizes::<T>(*need).map_err(DriverError::from)?;
+            device = device.max(on_device);
+            handle.host_work.grow(on_host);
+        }
+        let library = AfterWork::new(stream, handle)?;
+        Ok(Self { library: Some(library), work: cx.buffer(device, stream)? })
+    }
+
+    /// The length of the work area, for the older routines, which count elements.
+    fn work_elements<T>(&self) -> c_int {
+        (self.work.len() / size_of::<T>()).min(c_int::MAX as usize) as c_int
+    }
+}
+
+/// A handle of cuSOLVER that works on one stream.
+#[derive(Debug)]
+struct Handle {
+    table: &'static CuSolver,
+    handle: Opaque,
+    params: Opaque,
+    jacobi: Jacobi,
+    host_work: HostWork,
+}
+
+/// Parameters of the routines by Jacobi's method. Null until one is needed.
+#[derive(Debug)]
+struct Jacobi {
+    eigen: Opaque,
+    svd: Opaque,
+}
+
+// SAFETY: a handle may be used by any thread, by one at a time (cuSOLVER's documentation, "Thread Safety").
+unsafe impl Send for Handle {}
+// SAFETY: a call takes the plan by `&mut`, so it has the handle for itself.
+unsafe impl Sync for Handle {}
+
+impl Handle {
+    fn new(stream: RawStream) -> Result<Self> {
+        let table = CuSolver::get()?;
+        let none = ptr::null_mut();
+        let jacobi = Jacobi { eigen: none, svd: none };
+        let host_work = HostWork { start: ptr::null_mut(), bytes: 0 };
+        // Dropped with what it has if a later call fails.
+        let mut handle = Self { table, handle: none, params: none, jacobi, host_work };
+        let make = |handle: &mut Self| {
+            // SAFETY: both places are written before they are read. The stream is alive, and outlives the handle: the
+            // platform keeps its streams.
+            unsafe {
+                check("cusolverDnCreate", (table.create)(&mut handle.handle))?;
+                let stream = stream.handle() as *mut c_void;
+                check("cusolverDnSetStream", (table.set_stream)(handle.handle, stream))?;
+                check("cusolverDnCreateParams", (table.create_params)(&mut handle.params))
+            }
+        };
+        make(&mut handle).map_err(DriverError::from)?;
+        Ok(handle)
+    }
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        // SAFETY: all are this handle's own, or null; its work is complete (`AfterWork`). Their return codes can't be
+        // acted on.
+        unsafe {
+            if !self.jacobi.eigen.is_null() {
+                (self.table.destroy_syevj)(self.jacobi.eigen);
+            }
+            if !self.jacobi.svd.is_null() {
+                (self.table.destroy_gesvdj)(self.jacobi.svd);
+            }
+            if !self.params.is_null() {
+                (self.table.destroy_params)(self.params);
+            }
+            if !self.handle.is_null() {
+                (self.table.destroy)(self.handle);
+            }
+        }
+    }
+}
+
+/// Memory of the host in which cuSOLVER works during a call.
+#[derive(Debug)]
+struct HostWork {
+    start: *mut u8,
+    bytes: usize,
+}
+
+impl HostWork {
+    /// Makes it at least this long.
+    fn grow(&mut self, bytes: usize) {
+        if bytes > self.bytes {
+            self.free();
+            *self =
+                Self { start: Box::into_raw(vec![0_u8; bytes].into_boxed_slice()).cast(), bytes };
+        }
+    }
+
+    fn free(&mut self) {
+        if self.bytes > 0 {
+            // SAFETY: it came from a boxed slice of this length.
+            drop(unsafe { Box::from_raw(ptr::slice_from_raw_parts_mut(self.start, self.bytes)) });
+            self.bytes = 0;
+        }
+    }
+}
+
+impl Drop for HostWork {
+    fn drop(&mut self) {
+        self.free();
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    #[test]
+    fn the_library_has_all_functions_or_its_error_says_what_to_install() {
+        if let Err(missing) = super::CuSolver::get() {
+            let text = missing.to_string();
+            assert!(text.contains("cuSOLVER"), "{text}");
+            assert!(text.contains("pip install"), "{text}");
+            assert!(text.contains("nvidia-cusolver"), "{text}");
+        }
+    }
+}

@@ -1,0 +1,259 @@
+//! A handle of cuSPARSE with the descriptors of one product.
+
+use std::ffi::{c_int, c_void};
+use std::ptr;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::table::{CuSparse, Opaque, check};
+use crate::error::Result;
+use streamflow::driver::{DriverError, LibraryError, RawStream};
+
+/// `CUSPARSE_INDEX_32I`
+const INDEX_32: c_int = 2;
+/// `CUSPARSE_INDEX_BASE_ZERO`
+const FROM_ZERO: c_int = 0;
+/// `CUSPARSE_ORDER_ROW`
+const IN_ROWS: c_int = 2;
+/// `CUSPARSE_OPERATION_NON_TRANSPOSE`
+const AS_IT_IS: c_int = 0;
+/// `CUSPARSE_SPMV_ALG_DEFAULT`, `CUSPARSE_SPMM_ALG_DEFAULT`
+const DEFAULT: c_int = 0;
+
+/// A product of a sparse matrix with a vector, or with a dense matrix in rows.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Product {
+    pub(super) rows: usize,
+    pub(super) columns: usize,
+    pub(super) stored: usize,
+    /// The columns of the dense matrix; `None` for a vector.
+    pub(super) right: Option<usize>,
+    pub(super) data_type: c_int,
+}
+
+/// The factors of the two terms: `alpha A x + beta y`.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Factors {
+    pub(super) alpha: *const c_void,
+    pub(super) beta: *const c_void,
+}
+
+/// The matrix's indices and values, as addresses.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Addresses {
+    pub(super) offsets: u64,
+    pub(super) indices: u64,
+    pub(super) values: u64,
+}
+
+/// A handle on one stream, and the descriptors of one product. The analysis of a matrix by cuSPARSE is noted within the
+/// matrix's descriptor.
+#[derive(Debug)]
+pub(super) struct Descriptors {
+    table: &'static CuSparse,
+    product: Product,
+    handle: Opaque,
+    matrix: Opaque,
+    right: Dense,
+    result: Dense,
+}
+
+/// A descriptor of a vector or of a dense matrix.
+#[derive(Debug)]
+struct Dense {
+    descriptor: Opaque,
+    /// The address that is in it.
+    address: AtomicU64,
+}
+
+// SAFETY: a handle and its descriptors may be used by any thread, by one at a time (cuSPARSE's documentation, "Thread
+// Safety").
+unsafe impl Send for Descriptors {}
+// SAFETY: a call takes the plan by `&mut`, so it has the descriptors for itself.
+unsafe impl Sync for Descriptors {}
+
+impl Descriptors {
+    pub(super) fn new(stream: RawStream, product: Product, at: Addresses) -> Result<Self> {
+        let (table, none) = (CuSparse::get()?, ptr::null_mut());
+        // The dense operands are not known yet. Some address has to be in their descriptors.
+        let dense = || Dense { descriptor: none, address: AtomicU64::new(at.values) };
+        // Dropped with what it has if a later call fails.
+        let mut made =
+            Self { table, product, handle: none, matrix: none, right: dense(), result: dense() };
+        made.create(stream, at).map_err(DriverError::from)?;
+        Ok(made)
+    }
+
+    fn create(&mut self, stream: RawStream, at: Addresses) -> Result<(), LibraryError> {
+        let Self { table, product, .. } = *self;
+        let (rows, columns, stored) =
+            (product.rows as i64, product.columns as i64, product.stored as i64);
+        let (t, values) = (product.data_type, at.values as *mut c_void);
+        let (offsets, indices) = (at.offsets as *mut c_void, at.indices as *mut c_void);
+        // SAFETY: each place is written before it is read. The stream is alive, and outlives the handle. The descriptors
+        // only keep the addresses; those of the dense operands are set before each call.
+        unsafe {
+            check("cusparseCreate", (table.create)(&mut self.handle))?;
+            let status = (table.set_stream)(self.handle, stream.handle() as *mut c_void);
+            check("cusparseSetStream", status)?;
+            let status = (table.create_csr)(
+                &mut self.matrix,
+                rows,
+                columns,
+                stored,
+                offsets,
+                indices,
+                values,
+                INDEX_32,
+                INDEX_32,
+                FROM_ZERO,
+                t,
+            );
+            check("cusparseCreateCsr", status)?;
+            let dense = |place: &mut Opaque, rows: i64| match product.right {
+                None => check("cusparseCreateDnVec", (table.create_vector)(place, rows, values, t)),
+                Some(right) => {
+                    let right = right as i64;
+                    let status =
+                        (table.create_dense)(place, rows, right, right, values, t, IN_ROWS);
+                    check("cusparseCreateDnMat", status)
+                }
+            };
+            dense(&mut self.right.descriptor, columns)?;
+            dense(&mut self.result.descriptor, rows)
+        }
+    }
+
+    /// How many bytes the work area needs.
+    pub(super) fn size(&self, factors: Factors) -> Result<usize, LibraryError> {
+        let Self { table: it, handle, matrix, product, .. } = *self;
+        let (right, result) = (self.right.descriptor, self.result.descriptor);
+        let Factors { alpha, beta } = factors;
+        let (alpha, beta, t) = (alpha.cast_mut(), beta.cast_mut(), product.data_type);
+        let mut bytes = 0;
+        // SAFETY: handle and descriptors are alive, and the size has a place.
+        let (call, status) = unsafe {
+            match product.right {
+                None => (
+                    "cusparseSpMV_bufferSize",
+                    (it.spmv_size)(
+                        handle, AS_IT_IS, alpha, matrix, right, beta, result, t, DEFAULT,
+                        &mut bytes,
+                    ),
+                ),
+                Some(_) => (
+                    "cusparseSpMM_bufferSize",
+                    (it.spmm_size)(
+                        handle, AS_IT_IS, AS_IT_IS, alpha, matrix, right, beta, result, t, DEFAULT,
+                        &mut bytes,
+                    ),
+                ),
+            }
+        };
+        check(call, status)?;
+        Ok(bytes)
+    }
+
+    /// Prepares the products with the matrix: writes the work area.
+    ///
+    /// # Safety
+    /// The work area has [`size`](Self::size) bytes, and it and the matrix's memory may be used by this stream's work.
+    pub(super) unsafe fn prepare(&self, factors: Factors, work: u64) -> Result<(), LibraryError> {
+        let Self { table: it, handle, matrix, product, .. } = *self;
+        let (right, result) = (self.right.descriptor, self.result.descriptor);
+        let Factors { alpha, beta } = factors;
+        let (alpha, beta, t) = (alpha.cast_mut(), beta.cast_mut(), product.data_type);
+        let work = work as *mut c_void;
+        // SAFETY: the caller's; handle and descriptors are alive.
+        let (call, status) = unsafe {
+            match product.right {
+                None => (
+                    "cusparseSpMV_preprocess",
+                    (it.spmv_prepare)(
+                        handle, AS_IT_IS, alpha, matrix, right, beta, result, t, DEFAULT, work,
+                    ),
+                ),
+                Some(_) => (
+                    "cusparseSpMM_preprocess",
+                    (it.spmm_prepare)(
+                        handle, AS_IT_IS, AS_IT_IS, alpha, matrix, right, beta, result, t, DEFAULT,
+                        work,
+                    ),
+                ),
+            }
+        };
+        check(call, status)
+    }
+
+    /// Queues the product.
+    ///
+    /// # Safety
+    /// As for [`prepare`](Self::prepare), which was called before with the same work area. The dense operands have the
+    /// lengths of the product, and may be used by this stream's work.
+    #[inline(always)]
+    pub(super) unsafe fn multiply(
+        &self,
+        factors: Factors,
+        [operand, target, work]: [u64; 3],
+    ) -> Result<(), LibraryError> {
+        let Self { table: it, handle, matrix, product, .. } = *self;
+        let (right, result) = (self.right.descriptor, self.result.descriptor);
+        let Factors { alpha, beta } = factors;
+        let (alpha, beta, t) = (alpha.cast_mut(), beta.cast_mut(), product.data_type);
+        self.set(&self.right, operand)?;
+        self.set(&self.result, target)?;
+        let work = work as *mut c_void;
+        // SAFETY: as in `prepare`.
+        unsafe {
+            match product.right {
+                None => {
+                    let status = (it.spmv)(
+                        handle, AS_IT_IS, alpha, matrix, right, beta, result, t, DEFAULT, work,
+                    );
+                    check("cusparseSpMV", status)
+                }
+                Some(_) => {
+                    let status = (it.spmm)(
+                        handle, AS_IT_IS, AS_IT_IS, alpha, matrix, right, beta, result, t, DEFAULT,
+                        work,
+                    );
+                    check("cusparseSpMM", status)
+                }
+            }
+        }
+    }
+
+    /// Writes the address of a dense operand into its descriptor, if another one is there.
+    fn set(&self, dense: &Dense, address: u64) -> Result<(), LibraryError> {
+        if dense.address.load(Ordering::Relaxed) == address {
+            return Ok(());
+        }
+        let (call, set) = match self.product.right {
+            None => ("cusparseDnVecSetValues", self.table.set_vector),
+            Some(_) => ("cusparseDnMatSetValues", self.table.set_dense),
+        };
+        // SAFETY: the descriptor is alive, and only keeps the address.
+        check(call, unsafe { set(dense.descriptor, address as *mut c_void) })?;
+        dense.address.store(address, Ordering::Relaxed);
+        Ok(())
+    }
+}
+
+impl Drop for Descriptors {
+    fn drop(&mut self) {
+        let dense = match self.product.right {
+            None => self.table.destroy_vector,
+            Some(_) => self.table.destroy_dense,
+        };
+        let all = [
+            (self.result.descriptor, dense),
+            (self.right.descriptor, dense),
+            (self.matrix, self.table.destroy_matrix),
+            (self.handle, self.table.destroy),
+        ];
+        for (object, destroy) in all.into_iter().filter(|(object, _)| !object.is_null()) {
+            // SAFETY: it is this one's own, and its work is complete (`AfterWork`). The return code can't be acted
+            // on.
+            unsafe { destroy(object) };
+        }
+    }
+}

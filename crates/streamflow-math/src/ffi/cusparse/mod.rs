@@ -1,0 +1,187 @@
+//! cuSPARSE's products of a sparse matrix: one safe function to make one, and one to queue it.
+
+mod descriptors;
+pub(crate) mod element;
+mod table;
+
+use self::descriptors::{Addresses, Descriptors, Factors, Product};
+use self::element::SparseElement;
+use self::table::NAME;
+use super::no_handle;
+use super::scalar::Scalar;
+use crate::error::{Result, wrong_operand};
+use streamflow::context::{ExecutionContext, Stream};
+use streamflow::driver::{DriverError, RawStream};
+use streamflow::library::{Call, Claim, HostBody, device_info, make_object};
+use streamflow::memory::{AfterWork, Buffer, DeviceSlice};
+use streamflow::stream::CudaStream;
+
+/// The bytes that the simulator writes where cuSPARSE keeps its analysis of a matrix.
+pub(crate) const PREPARED: u8 = 0x5a;
+
+/// A sparse matrix in compressed rows, checked.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Matrix<'a, T: SparseElement> {
+    pub(crate) shape: [usize; 2],
+    pub(crate) offsets: &'a DeviceSlice<i32>,
+    pub(crate) columns: &'a DeviceSlice<i32>,
+    pub(crate) values: &'a DeviceSlice<T>,
+    /// Different for each matrix of the process: cuSPARSE prepares work for one.
+    pub(crate) number: u64,
+}
+
+/// A product with one sparse matrix, with its work area, in which cuSPARSE keeps what it has prepared for the matrix. On
+/// the simulator there are no descriptors.
+#[derive(Debug)]
+pub(crate) struct Prepared {
+    library: Option<AfterWork<Descriptors>>,
+    /// Each call claims it as written.
+    work: Buffer<u8>,
+    /// The matrix: its addresses are in the descriptor.
+    matrix: u64,
+    /// How many elements the dense operand and the result have.
+    lengths: (usize, usize),
+    accumulates: bool,
+    function: &'static str,
+}
+
+impl Prepared {
+    /// For products with `a`, which has elements; `right` is the number of columns of a dense matrix, or `None` for a
+    /// vector.
+    ///
+    /// # Errors
+    /// The library is not there; its own; the driver's, when memory is exhausted.
+    pub(crate) fn new<T: SparseElement>(
+        cx: &ExecutionContext,
+        stream: &Stream<'_>,
+        a: &Matrix<'_, T>,
+        right: Option<usize>,
+        accumulates: bool,
+    ) -> Result<Self> {
+        let [rows, columns] = a.shape;
+        let product =
+            Product { rows, columns, stored: a.values.len(), right, data_type: T::DATA_TYPE };
+        let (mut library, mut bytes) = (None, 1);
+        if !device_info(stream)?.is_simulated {
+            let at = Addresses {
+                offsets: stream.read_raw(a.offsets, |address| address)?,
+                indices: stream.read_raw(a.columns, |address| address)?,
+                values: stream.read_raw(a.values, |address| address)?,
+            };
+            // A handle belongs to the context that is current.
+            let descriptors = make_object(stream, |stream| Descriptors::new(stream, product, at))?;
+            bytes = with_factors::<T, _>(accumulates, |factors| descriptors.size(factors))
+                .map_err(DriverError::from)?
+                .max(1);
+            library = Some(AfterWork::new(stream, descriptors)?);
+        }
+        let right = right.unwrap_or(1);
+        let mut made = Self {
+            library,
+            work: cx.buffer(bytes, stream)?,
+            matrix: a.number,
+            lengths: (columns * right, rows * right),
+            accumulates,
+            function: if product.right.is_none() { "cusparseSpMV" } else { "cusparseSpMM" },
+        };
+        made.prepare(stream, a)?;
+        Ok(made)
+    }
+
+    /// Queues what cuSPARSE prepares for the matrix. It looks at the indices.
+    fn prepare<T: SparseElement>(&mut self, stream: &CudaStream, a: &Matrix<'_, T>) -> Result<()> {
+        let host = HostBody::new("cusparse preprocess", |operands| {
+            let (_offsets, _columns) = (operands.read::<i32>(), operands.read::<i32>());
+            let (_values, work) = (operands.read::<T>(), operands.write::<u8>());
+            work.fill(PREPARED);
+            Ok(())
+        });
+        let mut call = Call::on(stream, NAME, "cusparse preprocess");
+        matrix(a).iter().for_each(|claim| call.claim(claim));
+        let work = call.write("prepared", &mut self.work);
+        let (library, accumulates) = (self.library.as_deref(), self.accumulates);
+        let run = |_: RawStream| {
+            let descriptors = library.ok_or_else(|| no_handle(NAME, "cusparse"))?;
+            // SAFETY: the work area and the matrix are claimed; the work area is as long as was asked for.
+            with_factors::<T, _>(accumulates, |factors| unsafe {
+                descriptors.prepare(factors, work)
+            })
+        };
+        // SAFETY: all memory that the function touches is claimed. It may take memory or wait, so it is not captured.
+        unsafe { call.not_captured().queue(stream, &host, run) }
+    }
+
+    /// Whether this was made for a matrix.
+    pub(crate) fn is_for<T: SparseElement>(&self, a: &Matrix<'_, T>) -> bool {
+        self.matrix == a.number
+    }
+
+    /// Queues the product.
+    #[track_caller]
+    pub(crate) fn multiply<T: SparseElement>(
+        &mut self,
+        stream: &CudaStream,
+        host: &HostBody,
+        a: &Matrix<'_, T>,
+        operand: &DeviceSlice<T>,
+        target: &mut DeviceSlice<T>,
+    ) -> Result<()> {
+        // Memory safety depends on these: the addresses of the matrix are in its descriptor, and the lengths, too.
+        let fits = self.is_for(a) && (operand.len(), target.len()) == self.lengths;
+        if !fits {
+            let problem = "does not fit its plan".to_owned();
+            return Err(wrong_operand(self.function, "operand", problem));
+        }
+        let name = self.function;
+        let (descriptors, accumulates) = (self.library.as_deref(), self.accumulates);
+        let operands = [
+            Claim::read("operand", operand),
+            Claim::write("target", target),
+            Claim::write("prepared", &mut self.work),
+        ];
+        let mut call = Call::on(stream, NAME, name);
+        matrix(a).iter().chain(&operands).for_each(|claim| call.claim(claim));
+        let multiply = |_: RawStream| {
+            let descriptors = descriptors.ok_or_else(|| no_handle(NAME, name))?;
+            let addresses = operands.map(|operand| operand.address());
+            with_factors::<T, _>(accumulates, |factors| {
+                // SAFETY: all memory is claimed. The operands have the lengths of the product, and `new` has prepared the work
+                // area.
+                unsafe { descriptors.multiply(factors, addresses) }
+            })
+        };
+        // SAFETY: all memory that the function touches is claimed.
+        unsafe { call.queue_in_place(stream, host, &multiply) }
+    }
+}
+
+/// The claims of a matrix, which the library reads.
+#[inline(always)]
+fn matrix<'a, T: SparseElement>(a: &Matrix<'a, T>) -> [Claim<'a>; 3] {
+    [
+        Claim::read("offsets", a.offsets),
+        Claim::read("columns", a.columns),
+        Claim::read("values", a.values),
+    ]
+}
+
+/// Calls a function with the addresses of the factors, 1 and 0 or 1, on the host.
+#[inline(always)]
+fn with_factors<T: SparseElement, R>(accumulates: bool, call: impl FnOnce(Factors) -> R) -> R {
+    let (alpha, beta) = (T::ONE, if accumulates { T::ONE } else { T::ZERO });
+    let (alpha, beta) = (Scalar::new(alpha), Scalar::new(beta));
+    call(Factors { alpha: alpha.as_ptr(), beta: beta.as_ptr() })
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    #[test]
+    fn the_library_has_all_functions_or_its_error_says_what_to_install() {
+        if let Err(missing) = super::table::CuSparse::get() {
+            let text = missing.to_string();
+            assert!(text.contains("cuSPARSE"), "{text}");
+            assert!(text.contains("pip install"), "{text}");
+            assert!(text.contains("nvidia-cusparse"), "{text}");
+        }
+    }
+}

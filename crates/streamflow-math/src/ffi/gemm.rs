@@ -1,0 +1,110 @@
+//! Products of matrices on the host, by the crate `matrixmultiply`: safe functions over slices.
+
+use std::ops::{AddAssign, Mul};
+
+use streamflow::memory::Complex;
+
+/// A number whose matrices `matrixmultiply` multiplies.
+pub trait Gemm:
+    Copy + Default + PartialEq + AddAssign + Mul<Output = Self> + Send + 'static
+{
+    /// `c = alpha a b + beta c`, of dense matrices in rows; `c` is not read if `beta` is 0.
+    ///
+    /// # Safety
+    /// `a`, `b` and `c` are `m` x `k`, `k` x `n` and `m` x `n` elements, and `c` is no part of the others.
+    #[doc(hidden)]
+    unsafe fn gemm(
+        sizes: [usize; 3],
+        alpha: Self,
+        a: *const Self,
+        b: *const Self,
+        beta: Self,
+        c: *mut Self,
+    );
+}
+
+/// `c = alpha a b + beta c`, of dense matrices in rows: `m` x `k`, `k` x `n` and `m` x `n`. `c` is not read if `beta` is 0.
+///
+/// # Panics
+/// If a slice has another length.
+pub(crate) fn multiply<T: Gemm>(
+    [m, n, k]: [usize; 3],
+    alpha: T,
+    (a, b): (&[T], &[T]),
+    beta: T,
+    c: &mut [T],
+) {
+    assert!(a.len() == m * k && b.len() == k * n && c.len() == m * n, "lengths of matrices");
+    if m * n * k <= SMALL {
+        return multiply_small([n, k], alpha, (a, b), beta, c);
+    }
+    // SAFETY: the lengths were checked, and `c` is borrowed alone.
+    unsafe { T::gemm([m, n, k], alpha, a.as_ptr(), b.as_ptr(), beta, c.as_mut_ptr()) }
+}
+
+/// Up to so many products of elements, plain loops are faster than `matrixmultiply`, which allocates and packs.
+const SMALL: usize = 512;
+
+fn multiply_small<T: Gemm>(
+    [n, k]: [usize; 2],
+    alpha: T,
+    (a, b): (&[T], &[T]),
+    beta: T,
+    c: &mut [T],
+) {
+    for (at, c) in c.iter_mut().enumerate() {
+        let (row, column) = (at / n, at % n);
+        let mut sum = T::default();
+        for (inner, &a) in a[row * k..][..k].iter().enumerate() {
+            sum += a * b[inner * n + column];
+        }
+        let before = if beta == T::default() { T::default() } else { beta * *c };
+        *c = alpha * sum;
+        *c += before;
+    }
+}
+
+macro_rules! real {
+    ($($ty:ty: $gemm:ident;)*) => {
+        $(impl Gemm for $ty {
+            unsafe fn gemm(
+                [m, n, k]: [usize; 3], alpha: Self, a: *const Self, b: *const Self, beta: Self, c: *mut Self,
+            ) {
+                let (ka, nb) = (k as isize, n as isize);
+                // SAFETY: as the caller promises, with the strides of dense rows.
+                unsafe { matrixmultiply::$gemm(m, k, n, alpha, a, ka, 1, b, nb, 1, beta, c, nb, 1) }
+            }
+        })*
+    };
+}
+
+real! {
+    f32: sgemm;
+    f64: dgemm;
+}
+
+macro_rules! complex {
+    ($($ty:ty: $gemm:ident;)*) => {
+        $(impl Gemm for Complex<$ty> {
+            unsafe fn gemm(
+                [m, n, k]: [usize; 3], alpha: Self, a: *const Self, b: *const Self, beta: Self, c: *mut Self,
+            ) {
+                use matrixmultiply::CGemmOption::Standard;
+                let (ka, nb) = (k as isize, n as isize);
+                let (alpha, beta) = ([alpha.re, alpha.im], [beta.re, beta.im]);
+                let (a, b, c): (*const [$ty; 2], *const [$ty; 2], *mut [$ty; 2]) = (a.cast(), b.cast(), c.cast());
+                // SAFETY: as the caller promises, with the strides of dense rows. A `Complex` is two numbers, `repr(C)`.
+                unsafe {
+                    matrixmultiply::$gemm(
+                        Standard, Standard, m, k, n, alpha, a, ka, 1, b, nb, 1, beta, c, nb, 1,
+                    )
+                }
+            }
+        })*
+    };
+}
+
+complex! {
+    f32: cgemm;
+    f64: zgemm;
+}

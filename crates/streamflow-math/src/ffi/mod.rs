@@ -1,0 +1,33 @@
+//! Where libraries are called: symbol tables, descriptions of what is called, and calls, with no rule about order.
+//!
+//! This is the one part of the mathematics with `unsafe`. A table has the functions that are used, found in a shared
+//! library while the program runs; statuses are numbers. The functions beside a table are safe: they take claims, and
+//! check what the library does not.
+
+#[cfg(any(feature = "matmul", feature = "sparse"))]
+mod scalar;
+#[allow(unused_macros, reason = "each feature uses it")]
+mod table;
+
+#[cfg(any(feature = "matmul", feature = "solve"))]
+#[cfg_attr(not(feature = "matmul"), allow(dead_code, reason = "solvers use a part"))]
+pub(super) mod cublas;
+#[cfg(feature = "matmul")]
+pub(super) mod cublaslt;
+#[cfg(feature = "fft")]
+pub(super) mod cufft;
+#[cfg(feature = "solve")]
+pub(super) mod cusolver;
+#[cfg(feature = "sparse")]
+pub(super) mod cusparse;
+#[cfg(feature = "matmul")]
+pub(super) mod gemm;
+
+use streamflow::driver::LibraryError;
+
+/// The error of a plan without a handle of the library. No call reaches it: the simulator runs no function of a library.
+#[cold]
+fn no_handle(library: &'static str, call: &'static str) -> LibraryError {
+    let remedy = "make the plan on this platform".to_owned();
+    LibraryError { library, call, status: -1, name: "NO_HANDLE", remedy }
+}

@@ -1,0 +1,59 @@
+//! Tables of a library's functions.
+
+/// Defines a table: a struct with a library's functions, loaded once in a process.
+///
+/// ```text
+/// table! {
+///     /// What it has.
+///     Cufft = Wanted { name: "cuFFT", file: "libcufft.so", versions: &[12, 11], wheel: "nvidia-cufft" };
+///     create = "cufftCreate": fn(*mut c_int) -> c_int;
+/// }
+/// let cufft: &'static Cufft = Cufft::get()?;
+/// ```
+macro_rules! table {
+    (
+        $(#[$doc:meta])*
+        $table:ident = $wanted:expr;
+        $($field:ident = $symbol:literal: fn($($arg:ty),* $(,)?) -> $ret:ty;)*
+    ) => {
+        $(#[$doc])*
+        #[derive(Debug)]
+        pub(super) struct $table {
+            $(pub(super) $field: unsafe extern "C" fn($($arg),*) -> $ret,)*
+        }
+
+        impl $table {
+            /// The process's library, loaded on the first call.
+            ///
+            /// # Errors
+            /// [`DriverError::Unavailable`](streamflow::driver::DriverError::Unavailable): there is none, or it lacks a function.
+            pub(super) fn get() -> streamflow::driver::DriverResult<&'static Self> {
+                use std::sync::OnceLock;
+                static TABLE: OnceLock<streamflow::driver::DriverResult<$table>> = OnceLock::new();
+                if TABLE.get().is_none() {
+                    // Not within the lock: loading runs code of others, and writes a line of the log.
+                    let _first = TABLE.set(Self::load());
+                }
+                let Some(found) = TABLE.get() else { unreachable!("it was set") };
+                found.as_ref().map_err(Clone::clone)
+            }
+
+            fn load() -> streamflow::driver::DriverResult<Self> {
+                use streamflow::library::{SharedLibrary, Wanted};
+                let wanted: Wanted = $wanted;
+                // SAFETY: it is a library of NVIDIA, whose initialisers have no preconditions.
+                let library = unsafe { SharedLibrary::load(wanted)? };
+                // It is never unloaded, so that its functions stay.
+                let library: &'static SharedLibrary = Box::leak(Box::new(library));
+                Ok(Self {
+                    $($field: {
+                        // SAFETY: the library is the one that is wanted, and stays; the signature is that of its header.
+                        unsafe { library.function::<unsafe extern "C" fn($($arg),*) -> $ret>($symbol)? }
+                    },)*
+                })
+            }
+        }
+    };
+}
+#[allow(unused_imports, reason = "each feature uses it")]
+pub(super) use table;

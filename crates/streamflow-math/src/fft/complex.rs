@@ -1,0 +1,131 @@
+//! Transforms of complex numbers.
+
+use streamflow::memory::Complex;
+
+use super::engine::Engine;
+use super::norm::Norm;
+use super::plan::{Planner, sealed::Made};
+use super::real::{Real, sealed::Output};
+use crate::Plan;
+use crate::error::Result;
+use crate::ffi::cufft::Input;
+use crate::ffi::cufft::problem::{Kind, Sizes};
+use streamflow::context::{ExecutionContext, Stream};
+use streamflow::library::target::written;
+use streamflow::memory::{DeviceSlice, Element, IntoShape};
+
+/// Fourier transforms of complex numbers, forwards and inversely: cuFFT's `C2C` and `Z2Z`.
+///
+/// The forward transform of `n` numbers is `y[k] = sum of x[j] exp(-2 pi i j k / n)`, and the inverse one has `+` there.
+#[derive(Debug)]
+pub struct Fft<T: Real>(Engine<T>);
+
+impl<T: Real> Fft<T> {
+    /// Plans transforms of this shape, of 1 to 3 dimensions, the last one varying fastest.
+    pub fn plan(shape: impl IntoShape) -> Planner<Self> {
+        Planner::new(shape)
+    }
+}
+
+impl<T: Real> Plan<Fft<T>>
+where
+    Complex<T>: Element,
+{
+    /// Transforms `x` forwards, into `y`. Does not block, and allocates nothing.
+    ///
+    /// # Errors
+    /// [`Error::OtherStream`](streamflow::Error::OtherStream); [`Error::Operand`](crate::Error::Operand) for another number of
+    /// elements; the library's; the driver's.
+    #[track_caller]
+    pub fn forward(
+        &mut self,
+        stream: &Stream<'_>,
+        x: &DeviceSlice<Complex<T>>,
+        y: &mut DeviceSlice<Complex<T>>,
+    ) -> Result<()> {
+        let fft = written(self.lend(stream), y)?;
+        written(fft.transform(stream, false, x, y), y)
+    }
+
+    /// Transforms `x` inversely, into `y`, otherwise as [`forward`](Self::forward).
+    ///
+    /// # Errors
+    /// As for [`forward`](Self::forward).
+    #[track_caller]
+    pub fn inverse(
+        &mut self,
+        stream: &Stream<'_>,
+        x: &DeviceSlice<Complex<T>>,
+        y: &mut DeviceSlice<Complex<T>>,
+    ) -> Result<()> {
+        let fft = written(self.lend(stream), y)?;
+        written(fft.transform(stream, true, x, y), y)
+    }
+
+    /// Transforms memory forwards in its place, otherwise as [`forward`](Self::forward). Both layouts of the plan must be
+    /// the same.
+    ///
+    /// # Errors
+    /// As for [`forward`](Self::forward).
+    #[track_caller]
+    pub fn forward_in_place(
+        &mut self,
+        stream: &Stream<'_>,
+        data: &mut DeviceSlice<Complex<T>>,
+    ) -> Result<()> {
+        let fft = written(self.lend(stream), data)?;
+        written(fft.transform_in_place(stream, false, data), data)
+    }
+
+    /// Transforms memory inversely in its place, otherwise as [`forward_in_place`](Self::forward_in_place).
+    ///
+    /// # Errors
+    /// As for [`forward`](Self::forward).
+    #[track_caller]
+    pub fn inverse_in_place(
+        &mut self,
+        stream: &Stream<'_>,
+        data: &mut DeviceSlice<Complex<T>>,
+    ) -> Result<()> {
+        let fft = written(self.lend(stream), data)?;
+        written(fft.transform_in_place(stream, true, data), data)
+    }
+}
+
+impl<T: Real> Fft<T>
+where
+    Complex<T>: Element,
+{
+    #[track_caller]
+    pub(super) fn transform(
+        &mut self,
+        stream: &Stream<'_>,
+        is_inverse: bool,
+        x: &DeviceSlice<Complex<T>>,
+        y: &mut DeviceSlice<Complex<T>>,
+    ) -> Result<()> {
+        self.0.transform(stream, is_inverse, Input::Read(x), y)?;
+        self.0.normalize(stream, is_inverse, Output::Complex(y))
+    }
+
+    #[track_caller]
+    fn transform_in_place(
+        &mut self,
+        stream: &Stream<'_>,
+        is_inverse: bool,
+        data: &mut DeviceSlice<Complex<T>>,
+    ) -> Result<()> {
+        self.0.transform_in_place(stream, is_inverse, data)?;
+        self.0.normalize(stream, is_inverse, Output::Complex(data))
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Real> Made for Fft<T>
+where
+    Complex<T>: Element,
+{
+    fn make(cx: &ExecutionContext, stream: &Stream<'_>, sizes: &Sizes, norm: Norm) -> Result<Self> {
+        Ok(Self(Engine::new(cx, stream, ("fft::Fft", Kind::Complex), sizes, norm)?))
+    }
+}

@@ -1,0 +1,100 @@
+//! Transforms of real numbers to their spectrum.
+
+use streamflow::memory::Complex;
+
+use super::engine::Engine;
+use super::norm::Norm;
+use super::plan::{Planner, sealed::Made};
+use super::real::{Real, sealed::Output};
+use crate::Plan;
+use crate::error::Result;
+use crate::ffi::cufft::Input;
+use crate::ffi::cufft::problem::{Kind, Sizes};
+use streamflow::context::{ExecutionContext, Stream};
+use streamflow::library::target::written;
+use streamflow::memory::{DeviceSlice, Element, IntoShape};
+
+/// Forward transforms of real numbers: cuFFT's `R2C` and `D2Z`.
+///
+/// The second half of such a spectrum is the first one in reverse order, conjugated. So a row of `n` real numbers becomes
+/// `n / 2 + 1` complex ones; the other dimensions keep their lengths.
+#[derive(Debug)]
+pub struct RealFft<T: Real>(Engine<T>);
+
+impl<T: Real> RealFft<T> {
+    /// Plans transforms of this shape, that of the real numbers, of 1 to 3 dimensions, the last one varying fastest.
+    pub fn plan(shape: impl IntoShape) -> Planner<Self> {
+        Planner::new(shape)
+    }
+}
+
+impl<T: Real> Planner<RealFft<T>> {
+    /// Plans transforms for [`forward_in_place`](Plan::forward_in_place): each row of `n` real numbers begins where
+    /// its spectrum does, so it has room for `2 * (n / 2 + 1)`. The layouts follow from that.
+    pub fn in_place(self) -> Self {
+        self.in_one_memory()
+    }
+}
+
+impl<T: Real> Plan<RealFft<T>>
+where
+    Complex<T>: Element,
+{
+    /// Transforms `x`, into `y`. Does not block, and allocates nothing.
+    ///
+    /// # Errors
+    /// [`Error::OtherStream`](streamflow::Error::OtherStream); [`Error::Operand`](crate::Error::Operand) for another number of
+    /// elements, and for a part of memory that begins at an odd index; the library's; the driver's.
+    #[track_caller]
+    pub fn forward(
+        &mut self,
+        stream: &Stream<'_>,
+        x: &DeviceSlice<T>,
+        y: &mut DeviceSlice<Complex<T>>,
+    ) -> Result<()> {
+        let fft = written(self.lend(stream), y)?;
+        written(fft.transform(stream, x, y), y)
+    }
+
+    /// Transforms rows of real numbers in their place, as [`in_place`](Planner::in_place) says. The memory is that of the
+    /// spectrum.
+    ///
+    /// # Errors
+    /// As for [`forward`](Self::forward).
+    #[track_caller]
+    pub fn forward_in_place(
+        &mut self,
+        stream: &Stream<'_>,
+        data: &mut DeviceSlice<Complex<T>>,
+    ) -> Result<()> {
+        let RealFft(engine) = written(self.lend(stream), data)?;
+        written(engine.transform_in_place(stream, false, data), data)?;
+        written(engine.normalize(stream, false, Output::Complex(&mut *data)), data)
+    }
+}
+
+impl<T: Real> RealFft<T>
+where
+    Complex<T>: Element,
+{
+    #[track_caller]
+    pub(super) fn transform(
+        &mut self,
+        stream: &Stream<'_>,
+        x: &DeviceSlice<T>,
+        y: &mut DeviceSlice<Complex<T>>,
+    ) -> Result<()> {
+        self.0.transform(stream, false, Input::Read(x), y)?;
+        self.0.normalize(stream, false, Output::Complex(y))
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Real> Made for RealFft<T>
+where
+    Complex<T>: Element,
+{
+    fn make(cx: &ExecutionContext, stream: &Stream<'_>, sizes: &Sizes, norm: Norm) -> Result<Self> {
+        Ok(Self(Engine::new(cx, stream, ("fft::RealFft", Kind::FromReal), sizes, norm)?))
+    }
+}

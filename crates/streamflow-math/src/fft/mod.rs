@@ -1,0 +1,76 @@
+//! Fourier transforms by cuFFT, in 1 to 3 dimensions and in batches, of `f32` and `f64`.
+//!
+//! | plan | from | to | function |
+//! |---|---|---|---|
+//! | [`Fft`] | complex | complex | [`forward`], [`inverse`] |
+//! | [`RealFft`] | real | the first half of its spectrum | [`forward_real`] |
+//! | [`InverseRealFft`] | the first half of a spectrum, overwritten | real | [`inverse_real`] |
+//!
+//! A plan is made in [`start`](streamflow::Compute::start), for one shape and one stream. Its executions allocate nothing, and do
+//! not block:
+//!
+//! ```
+//! use streamflow_math::Plan;
+//! use streamflow_math::fft::RealFft;
+//! use streamflow::memory::Complex;
+//! use streamflow::prelude::*;
+//!
+//! /// The spectra of 16 channels of 1024 samples.
+//! #[operator]
+//! struct Spectra {
+//!     #[input] samples: &Tensor<f32>,
+//!     #[output] spectra: Tensor<Complex<f32>>,
+//!     fft: Option<Plan<RealFft<f32>>>,
+//! }
+//!
+//! impl Compute for Spectra {
+//!     fn start(&mut self, _: SpectraStreams<'_>, cx: &ExecutionContext) -> Result<()> {
+//!         let stream = cx.internal_stream()?;
+//!         self.fft = Some(RealFft::plan([1024]).batch(16).on(cx, &stream)?);
+//!         Ok(())
+//!     }
+//!
+//!     fn compute(&mut self, io: SpectraIo<'_>, cx: &ExecutionContext) -> Result<()> {
+//!         let (samples, stream) = io.samples.receive().receive_cuda_stream(cx)?;
+//!         let mut spectra = cx.tensor([16, 513], &stream)?;
+//!         if let Some(fft) = &mut self.fft {
+//!             fft.forward(&stream, samples, &mut spectra)?;
+//!         }
+//!         io.spectra.emit(spectra)
+//!     }
+//! }
+//! ```
+//!
+//! The functions of this module need no plan: the node makes and keeps one for each shape. They allocate their result, and
+//! can't be used for batches and layouts.
+//!
+//! Results are not normalised unless that is chosen by name: see [`Norm`]. Sizes are 64-bit numbers, up to as many elements as
+//! addresses can have; what cuFFT itself can't plan is the error of its plan.
+//!
+//! # The simulator
+//! The simulator transforms by `rustfft`, at most 2^24 elements in a dimension, with the same conventions, to within rounding: an error of about
+//! `1e-7 sqrt(log2 n)` of the largest number for `f32`. Its results are the same bits on each machine. After a transform to
+//! real numbers the input is NaN there; cuFFT leaves some other numbers.
+
+mod complex;
+mod engine;
+mod from_real;
+mod host;
+#[doc(hidden)]
+pub mod kernels;
+mod norm;
+mod on_host;
+mod plan;
+pub(crate) mod real;
+mod stateless;
+mod to_real;
+
+pub use super::ffi::cufft::layout::Layout;
+pub use complex::Fft;
+pub use from_real::RealFft;
+pub use norm::Norm;
+pub use on_host::{forward_host_blocking, inverse_host_blocking};
+pub use plan::Planner;
+pub use real::Real;
+pub use stateless::{forward, forward_real, inverse, inverse_real};
+pub use to_real::InverseRealFft;

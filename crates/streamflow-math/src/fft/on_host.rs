@@ -1,0 +1,49 @@
+//! Transforms of operands on the host: uploaded, transformed on the operator's internal stream, and back on the host when
+//! the call returns. They are for what is computed once, in `start` say.
+
+use streamflow::memory::Complex;
+
+use super::norm::Norm;
+use super::real::Real;
+use super::stateless;
+use crate::error::Result;
+use streamflow::context::ExecutionContext;
+use streamflow::memory::{Element, IntoShape};
+
+/// The forward transform of numbers on the host, of this shape, as [`forward`](super::forward). Blocks until it is there.
+///
+/// # Errors
+/// [`Error::ShapeMismatch`](streamflow::Error::ShapeMismatch) for another number of elements;
+/// [`Error::NoPool`](streamflow::Error::NoPool) for a node without a pool of streams; those of [`forward`](super::forward).
+#[track_caller]
+pub fn forward_host_blocking<T: Real>(
+    cx: &ExecutionContext,
+    x: &[Complex<T>],
+    shape: impl IntoShape,
+) -> Result<Vec<Complex<T>>>
+where
+    Complex<T>: Element,
+{
+    let stream = cx.internal_stream()?;
+    let y = stateless::forward(cx, &stream, &cx.upload(x)?.reshape(shape)?)?;
+    Ok(cx.download(&y, &stream)?.wait_blocking()?.to_vec())
+}
+
+/// The inverse transform of numbers on the host, of this shape, as [`inverse`](super::inverse). Blocks until it is there.
+///
+/// # Errors
+/// As for [`forward_host_blocking`].
+#[track_caller]
+pub fn inverse_host_blocking<T: Real>(
+    cx: &ExecutionContext,
+    x: &[Complex<T>],
+    shape: impl IntoShape,
+    norm: Norm,
+) -> Result<Vec<Complex<T>>>
+where
+    Complex<T>: Element,
+{
+    let stream = cx.internal_stream()?;
+    let y = stateless::inverse(cx, &stream, &cx.upload(x)?.reshape(shape)?, norm)?;
+    Ok(cx.download(&y, &stream)?.wait_blocking()?.to_vec())
+}

@@ -1,0 +1,80 @@
+//! The types of transforms.
+
+use rustfft::FftNum;
+use streamflow::memory::Complex;
+
+use super::kernels;
+use crate::error::Result;
+use crate::ffi::cufft::layout::Side;
+use streamflow::memory::{DeviceSlice, Element};
+use streamflow::stream::CudaStream;
+
+pub(crate) mod sealed {
+    use super::{Complex, CudaStream, DeviceSlice, FftNum, Result, Side};
+
+    /// A result, of either kind of numbers.
+    pub enum Output<'a, T> {
+        Real(&'a mut DeviceSlice<T>),
+        Complex(&'a mut DeviceSlice<Complex<T>>),
+    }
+
+    /// Restricts [`Real`](super::Real) to the types that cuFFT has.
+    pub trait Precision: FftNum {
+        const IS_DOUBLE: bool;
+        /// The value that the simulator leaves in an input that cuFFT may overwrite.
+        const NAN: Self;
+        /// Multiplies the results of a batch with a factor, which is rounded.
+        fn multiply(
+            stream: &CudaStream,
+            output: Output<'_, Self>,
+            factor: f64,
+            side: &Side,
+            batch: usize,
+        ) -> Result<()>;
+    }
+}
+
+/// The real numbers of a transform, whose complex numbers are made of two: `f32` or `f64`.
+#[diagnostic::on_unimplemented(
+    message = "there are no Fourier transforms of `{Self}`",
+    label = "not `f32` or `f64`",
+    note = "name the real type, as in `Fft::<f32>`: its complex numbers are `Complex<f32>`"
+)]
+pub trait Real: Element + sealed::Precision {}
+
+macro_rules! reals {
+    ($($ty:ident: $is_double:literal;)*) => {
+        $(
+            #[diagnostic::do_not_recommend]
+            impl Real for $ty {}
+            impl sealed::Precision for $ty {
+                const IS_DOUBLE: bool = $is_double;
+                const NAN: Self = $ty::NAN;
+
+                #[track_caller]
+                fn multiply(
+                    stream: &CudaStream,
+                    output: sealed::Output<'_, Self>,
+                    factor: f64,
+                    side: &Side,
+                    batch: usize,
+                ) -> Result<()> {
+                    let factor = factor as $ty;
+                    match output {
+                        sealed::Output::Real(data) => {
+                            kernels::multiply(stream, data, factor, side, batch)
+                        }
+                        sealed::Output::Complex(data) => {
+                            kernels::multiply(stream, data, factor, side, batch)
+                        }
+                    }
+                }
+            }
+        )*
+    };
+}
+
+reals! {
+    f32: false;
+    f64: true;
+}

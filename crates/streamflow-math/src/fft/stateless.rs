@@ -1,0 +1,124 @@
+//! Transforms of whole tensors, in one call: the node keeps a plan for each shape and stream.
+
+use streamflow::memory::Complex;
+
+use super::complex::Fft;
+use super::from_real::RealFft;
+use super::norm::Norm;
+use super::plan::{Planner, sealed::Made};
+use super::real::Real;
+use super::to_real::InverseRealFft;
+use crate::error::{Result, wrong_operand};
+use streamflow::context::{ExecutionContext, Lent, Stream};
+use streamflow::memory::{Element, Shape, Tensor};
+
+/// The forward transform of a tensor of 1 to 3 dimensions, in a new one. Does not block.
+///
+/// The first call for a shape plans; [`Fft::plan`] does that in `start`, for calls that allocate nothing. A node keeps the
+/// plans that it used last.
+///
+/// # Errors
+/// [`Error::Operand`](crate::Error::Operand) for other tensors; the library is not there; its own error; the driver's.
+#[track_caller]
+pub fn forward<T: Real>(
+    cx: &ExecutionContext,
+    stream: &Stream<'_>,
+    x: &Tensor<Complex<T>>,
+) -> Result<Tensor<Complex<T>>>
+where
+    Complex<T>: Element,
+{
+    let mut y = cx.tensor(x.shape(), stream)?;
+    planned::<Fft<T>>(cx, stream, x.shape(), Norm::None)?.transform(stream, false, x, &mut y)?;
+    Ok(y)
+}
+
+/// The inverse transform of a tensor of 1 to 3 dimensions, in a new one, otherwise as [`forward`].
+///
+/// # Errors
+/// As for [`forward`].
+#[track_caller]
+pub fn inverse<T: Real>(
+    cx: &ExecutionContext,
+    stream: &Stream<'_>,
+    x: &Tensor<Complex<T>>,
+    norm: Norm,
+) -> Result<Tensor<Complex<T>>>
+where
+    Complex<T>: Element,
+{
+    let mut y = cx.tensor(x.shape(), stream)?;
+    planned::<Fft<T>>(cx, stream, x.shape(), norm)?.transform(stream, true, x, &mut y)?;
+    Ok(y)
+}
+
+/// The spectrum of a tensor of real numbers, of 1 to 3 dimensions: rows of `n` become rows of `n / 2 + 1`, in a new tensor.
+/// Otherwise as [`forward`].
+///
+/// # Errors
+/// As for [`forward`].
+#[track_caller]
+pub fn forward_real<T: Real>(
+    cx: &ExecutionContext,
+    stream: &Stream<'_>,
+    x: &Tensor<T>,
+) -> Result<Tensor<Complex<T>>>
+where
+    Complex<T>: Element,
+{
+    let half = with_last(x.shape(), x.cols() / 2 + 1)?;
+    let mut y = cx.tensor(half, stream)?;
+    planned::<RealFft<T>>(cx, stream, x.shape(), Norm::None)?.transform(stream, x, &mut y)?;
+    Ok(y)
+}
+
+/// The real numbers of a spectrum, of 1 to 3 dimensions, in a new tensor. Its rows have `last` numbers, for which the
+/// spectrum has `last / 2 + 1`. Overwrites `x`. Otherwise as [`forward`].
+///
+/// # Errors
+/// As for [`forward`].
+#[track_caller]
+pub fn inverse_real<T: Real>(
+    cx: &ExecutionContext,
+    stream: &Stream<'_>,
+    x: &mut Tensor<Complex<T>>,
+    last: usize,
+    norm: Norm,
+) -> Result<Tensor<T>>
+where
+    Complex<T>: Element,
+{
+    if x.cols() != last / 2 + 1 {
+        let problem = format!(
+            "has rows of {}, but {last} real numbers have a spectrum of {}",
+            x.cols(),
+            last / 2 + 1
+        );
+        return Err(wrong_operand("fft::inverse_real", "x", problem));
+    }
+    let shape = with_last(x.shape(), last)?;
+    let mut y = cx.tensor(shape, stream)?;
+    planned::<InverseRealFft<T>>(cx, stream, shape.dims(), norm)?.transform(stream, x, &mut y)?;
+    Ok(y)
+}
+
+/// The node's plan for a shape.
+fn planned<'c, F: Made>(
+    cx: &'c ExecutionContext,
+    stream: &Stream<'_>,
+    shape: &[usize],
+    norm: Norm,
+) -> Result<Lent<'c, (Shape, Norm), F>> {
+    let make =
+        |(shape, norm): &(Shape, Norm)| Planner::<F>::new(*shape).norm(*norm).make(cx, stream);
+    cx.cached(stream, (Shape::new(shape)?, norm), make)
+}
+
+/// A shape with another length of the rows.
+fn with_last(shape: &[usize], last: usize) -> Result<Shape> {
+    let mut lengths = shape.to_vec();
+    if let Some(length) = lengths.last_mut() {
+        *length = last;
+    }
+    Shape::new(&lengths)
+}

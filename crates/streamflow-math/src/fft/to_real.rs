@@ -1,0 +1,101 @@
+//! Transforms of the spectrum of real numbers back to them.
+
+use streamflow::memory::Complex;
+
+use super::engine::Engine;
+use super::norm::Norm;
+use super::plan::{Planner, sealed::Made};
+use super::real::{Real, sealed::Output};
+use crate::Plan;
+use crate::error::Result;
+use crate::ffi::cufft::Input;
+use crate::ffi::cufft::problem::{Kind, Sizes};
+use streamflow::context::{ExecutionContext, Stream};
+use streamflow::library::target::written;
+use streamflow::memory::{DeviceSlice, Element, IntoShape};
+
+/// Inverse transforms to real numbers: cuFFT's `C2R` and `Z2D`.
+///
+/// The input is the first half of a spectrum, as [`RealFft`](super::RealFft) makes it. Parts that are 0 in such a spectrum,
+/// as the imaginary part of its first number, are ignored. cuFFT overwrites the input, so it is taken by `&mut`: a message
+/// that other operators receive, too, is none.
+#[derive(Debug)]
+pub struct InverseRealFft<T: Real>(Engine<T>);
+
+impl<T: Real> InverseRealFft<T> {
+    /// Plans transforms of this shape, that of the real numbers, of 1 to 3 dimensions, the last one varying fastest.
+    pub fn plan(shape: impl IntoShape) -> Planner<Self> {
+        Planner::new(shape)
+    }
+}
+
+impl<T: Real> Planner<InverseRealFft<T>> {
+    /// Plans transforms for [`inverse_in_place`](Plan::inverse_in_place): each row of `n` real numbers begins where
+    /// its spectrum does, so it has room for `2 * (n / 2 + 1)`. The layouts follow from that.
+    pub fn in_place(self) -> Self {
+        self.in_one_memory()
+    }
+}
+
+impl<T: Real> Plan<InverseRealFft<T>>
+where
+    Complex<T>: Element,
+{
+    /// Transforms `x`, into `y`. `x` has any numbers afterwards. Does not block, and allocates nothing.
+    ///
+    /// # Errors
+    /// [`Error::OtherStream`](streamflow::Error::OtherStream); [`Error::Operand`](crate::Error::Operand) for another number of
+    /// elements, and for a part of memory that begins at an odd index; the library's; the driver's.
+    #[track_caller]
+    pub fn inverse(
+        &mut self,
+        stream: &Stream<'_>,
+        x: &mut DeviceSlice<Complex<T>>,
+        y: &mut DeviceSlice<T>,
+    ) -> Result<()> {
+        let fft = written(self.lend(stream), y)?;
+        written(fft.transform(stream, x, y), y)
+    }
+
+    /// Transforms a spectrum in its place, into rows of real numbers, as [`in_place`](Planner::in_place) says. The memory is
+    /// that of the spectrum.
+    ///
+    /// # Errors
+    /// As for [`inverse`](Self::inverse).
+    #[track_caller]
+    pub fn inverse_in_place(
+        &mut self,
+        stream: &Stream<'_>,
+        data: &mut DeviceSlice<Complex<T>>,
+    ) -> Result<()> {
+        let InverseRealFft(engine) = written(self.lend(stream), data)?;
+        written(engine.transform_in_place(stream, true, data), data)?;
+        written(engine.normalize(stream, true, Output::Complex(&mut *data)), data)
+    }
+}
+
+impl<T: Real> InverseRealFft<T>
+where
+    Complex<T>: Element,
+{
+    #[track_caller]
+    pub(super) fn transform(
+        &mut self,
+        stream: &Stream<'_>,
+        x: &mut DeviceSlice<Complex<T>>,
+        y: &mut DeviceSlice<T>,
+    ) -> Result<()> {
+        self.0.transform(stream, true, Input::Overwritten(x), y)?;
+        self.0.normalize(stream, true, Output::Real(y))
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Real> Made for InverseRealFft<T>
+where
+    Complex<T>: Element,
+{
+    fn make(cx: &ExecutionContext, stream: &Stream<'_>, sizes: &Sizes, norm: Norm) -> Result<Self> {
+        Ok(Self(Engine::new(cx, stream, ("fft::InverseRealFft", Kind::ToReal), sizes, norm)?))
+    }
+}

@@ -1,0 +1,46 @@
+//! Mathematics on the streams of [`streamflow`]: Fourier transforms, products of matrices, solvers, sparse matrices and
+//! random numbers, by NVIDIA's libraries and by kernels of our own.
+//!
+//! Each part is a feature, and none is there by default:
+//!
+//! | feature | module | on a GPU | on the simulator |
+//! |---|---|---|---|
+//! | `fft` | `fft`, `operators::Fft` | cuFFT | `rustfft` |
+//! | `matmul` | `matmul`, `operators::Matmul` | cuBLASLt and cuBLAS | `matrixmultiply` |
+//! | `random` | `random` | kernels of our own | the same kernels |
+//! | `solve` | `solve` | cuSOLVER, and cuBLAS for batches | code of our own |
+//! | `sparse` | `sparse` | cuSPARSE | code of our own |
+//!
+//! A library of NVIDIA is found while the program runs, in a CUDA toolkit or in a Python wheel. Without it, and on a device
+//! that is not simulated, a plan is an error that says what to install. `half` adds products of `f16` and `bf16`.
+//!
+//! A [`Plan`] belongs to one stream of its operator, and holds no operand. Its calls are ordered by their operands, as
+//! launches are: see [`streamflow::library`]. If a call fails, its target is not written
+//! ([the rule](streamflow::guide::failures#errors-that-an-operator-drops)), and the plan can be used again.
+//!
+//! # Errors
+//! A call returns streamflow's [`Error`](streamflow::Error). What this crate itself finds wrong is an [`Error`] of its own in
+//! an [`Error::Other`](streamflow::Error::Other), and a hook that returns it fails with it:
+//! [`find_cause`](streamflow::Error::find_cause) and [`downcast_ref`](streamflow::Failure::downcast_ref) give it back.
+
+mod error;
+mod ffi;
+#[cfg(feature = "fft")]
+pub mod fft;
+#[cfg(feature = "matmul")]
+pub mod matmul;
+#[cfg(any(feature = "fft", feature = "matmul"))]
+pub mod operators;
+mod plan;
+#[cfg(feature = "random")]
+pub mod random;
+#[cfg(feature = "solve")]
+pub mod solve;
+#[cfg(feature = "sparse")]
+pub mod sparse;
+#[cfg(test)]
+#[path = "../../../streamflow/src/splitmix.rs"]
+mod splitmix;
+
+pub use error::Error;
+pub use plan::Plan;

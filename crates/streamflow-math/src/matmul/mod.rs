@@ -1,0 +1,69 @@
+//! Products of matrices, by cuBLASLt and cuBLAS.
+//!
+//! ```
+//! use streamflow_math::Plan;
+//! use streamflow_math::matmul::{Bias, Matmul};
+//! use streamflow::prelude::*;
+//!
+//! /// A layer of a network: `relu(x w + b)`, for 32 inputs of 64 values at a time.
+//! #[operator(no_new)]
+//! struct Layer {
+//!     #[input] x: &Tensor<f32>,
+//!     #[output] y: Tensor<f32>,
+//!     weights: Tensor<f32>,
+//!     bias: Tensor<f32>,
+//!     plan: Option<Plan<Matmul<f32, Bias>>>,
+//! }
+//!
+//! impl Compute for Layer {
+//!     fn start(&mut self, _: LayerStreams<'_>, cx: &ExecutionContext) -> Result<()> {
+//!         let stream = cx.internal_stream()?;
+//!         let plan = Matmul::<f32>::plan(32, 10, 64).bias().relu().on(cx, &stream)?;
+//!         // As text it can be stored, and given to `algorithm` in the next run.
+//!         println!("{}", plan.algorithm());
+//!         self.plan = Some(plan);
+//!         Ok(())
+//!     }
+//!
+//!     fn compute(&mut self, io: LayerIo<'_>, cx: &ExecutionContext) -> Result<()> {
+//!         let (x, stream) = io.x.receive().receive_cuda_stream(cx)?;
+//!         let mut y = cx.tensor([32, 10], &stream)?;
+//!         if let Some(plan) = &mut self.plan {
+//!             plan.execute(&stream, x, &self.weights, &self.bias, &mut y)?;
+//!         }
+//!         io.y.emit(y)
+//!     }
+//! }
+//! ```
+//!
+//! A plan takes the algorithm that cuBLASLt's heuristic proposes first. [`Planner::search_blocking`] times several, in
+//! [`start`](streamflow::Compute::start) or in a program of its own, and its result can be stored in the same way.
+//!
+//! A plan holds no operand: each call takes them, and is ordered after the work that they need. A plan does hold its
+//! algorithm and its work area, which each call claims.
+//!
+//! [`multiply`] is the form without a plan of one's own. [`Blas`] has cuBLAS's functions of vectors and
+//! triangles.
+
+mod blas;
+mod host;
+mod numbers;
+mod plan;
+mod planner;
+mod search;
+mod stateless;
+mod timed;
+mod triangle_bodies;
+mod triangles;
+
+pub use super::Plan;
+pub use super::ffi::cublaslt::algorithm::{Algorithm, ParseAlgorithmError};
+pub use super::ffi::cublaslt::element::{EpilogueElement, MatmulElement, Tf32Element};
+pub use super::ffi::cublaslt::epilogue::{Bias, NoBias};
+pub use blas::Blas;
+pub use numbers::BlasElement;
+pub use plan::Matmul;
+pub use planner::Planner;
+pub use search::{Candidate, Search};
+pub use stateless::{multiply, multiply_host_blocking};
+pub use triangles::Triangle;

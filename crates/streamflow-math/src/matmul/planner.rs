@@ -1,0 +1,301 @@
+//! The problem that a plan is made for.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use super::plan::{CALL, Matmul, Settings};
+use super::search::Search;
+use super::timed;
+use crate::Plan;
+use crate::error::{Result, wrong_operand};
+use crate::ffi::cublaslt::algorithm::Algorithm;
+use crate::ffi::cublaslt::element::{EpilogueElement, MatmulElement, Tf32Element};
+use crate::ffi::cublaslt::epilogue::{Activation, Bias, NoBias};
+use crate::ffi::cublaslt::problem::{ALIGNMENT, Problem, Stored};
+use streamflow::context::{ExecutionContext, Stream};
+
+/// How many bytes of work area an algorithm may need, unless the plan says otherwise: 32 MiB.
+const WORKSPACE: u64 = 32 << 20;
+
+/// A product that a plan is made for: [`Matmul::plan`](super::Matmul::plan) begins one, and [`on`](Self::on) makes the
+/// [`Plan`].
+#[must_use = "`on` makes the plan"]
+pub struct Planner<T: MatmulElement, E = NoBias> {
+    sizes: [usize; 3],
+    batch: Option<usize>,
+    /// Of `a` and `b`: whether it is stored transposed, and whether the batch shares it.
+    transposed: [bool; 2],
+    shared: [bool; 2],
+    leading: Option<[usize; 3]>,
+    apart: Option<[usize; 3]>,
+    activation: Activation,
+    is_tf32: bool,
+    alignment: u64,
+    settings: Settings<T::Scale>,
+    bias: PhantomData<fn() -> E>,
+}
+
+impl<T: MatmulElement> Matmul<T> {
+    /// A plan for the product of an `[m, k]` matrix and a `[k, n]` matrix.
+    pub fn plan(m: usize, n: usize, k: usize) -> Planner<T> {
+        Planner::new(m, n, k)
+    }
+}
+
+impl<T: MatmulElement> Planner<T> {
+    fn new(m: usize, n: usize, k: usize) -> Self {
+        Self {
+            sizes: [m, n, k],
+            batch: None,
+            transposed: [false; 2],
+            shared: [false; 2],
+            leading: None,
+            apart: None,
+            activation: Activation::None,
+            is_tf32: false,
+            alignment: ALIGNMENT,
+            settings: Settings {
+                alpha: T::ONE,
+                beta: T::ZERO,
+                workspace: WORKSPACE,
+                algorithm: None,
+            },
+            bias: PhantomData,
+        }
+    }
+}
+
+impl<T: EpilogueElement> Planner<T> {
+    /// Adds a bias to each row of the product, before the activation. Each call takes it: `n` elements, the same for all
+    /// rows and all products of a batch.
+    pub fn bias(self) -> Planner<T, Bias> {
+        let Self { sizes, batch, transposed, shared, leading, apart, .. } = self;
+        let Self { activation, is_tf32, alignment, settings, .. } = self;
+        Planner {
+            sizes,
+            batch,
+            transposed,
+            shared,
+            leading,
+            apart,
+            activation,
+            is_tf32,
+            alignment,
+            settings,
+            bias: PhantomData,
+        }
+    }
+}
+
+impl<T: EpilogueElement, E> Planner<T, E> {
+    /// Replaces each negative result by 0: `max(x, 0)`.
+    pub fn relu(self) -> Self {
+        Self { activation: Activation::Relu, ..self }
+    }
+
+    /// Applies GELU to each result, by the approximation that cuBLASLt has:
+    /// `0.5 x (1 + tanh(sqrt(2/π) (x + 0.044715 x³)))`.
+    pub fn gelu(self) -> Self {
+        Self { activation: Activation::Gelu, ..self }
+    }
+}
+
+impl<T: MatmulElement, E> Planner<T, E> {
+    /// `a` is stored transposed: `[k, m]`.
+    pub fn transpose_a(self) -> Self {
+        Self { transposed: [true, self.transposed[1]], ..self }
+    }
+
+    /// `b` is stored transposed: `[n, k]`, as the weights of a layer often are.
+    pub fn transpose_b(self) -> Self {
+        Self { transposed: [self.transposed[0], true], ..self }
+    }
+
+    /// For this many products at a time. `a`, `b` and `c` have a dimension more, the outermost one.
+    pub fn batch(self, count: usize) -> Self {
+        Self { batch: Some(count), ..self }
+    }
+
+    /// All products of the batch have one `a`, without the dimension of the batch.
+    pub fn share_a(self) -> Self {
+        Self { shared: [true, self.shared[1]], ..self }
+    }
+
+    /// All products of the batch have one `b`, without the dimension of the batch.
+    pub fn share_b(self) -> Self {
+        Self { shared: [self.shared[0], true], ..self }
+    }
+
+    /// How far apart the rows of `a`, `b` and `c` are, in elements, as they are stored. Without this call they follow each
+    /// other. The operands are then views with these strides, or [pitched](streamflow::memory::PitchedTensor) tensors.
+    pub fn leading_dimensions(self, abc: [usize; 3]) -> Self {
+        Self { leading: Some(abc), ..self }
+    }
+
+    /// How far apart the matrices of a batch are, in elements, for `a`, `b` and `c`. Without this call they follow each
+    /// other.
+    pub fn batch_strides(self, abc: [usize; 3]) -> Self {
+        Self { apart: Some(abc), ..self }
+    }
+
+    /// The factor of the product: 1 without this call.
+    pub fn alpha(self, alpha: T::Scale) -> Self {
+        Self { settings: Settings { alpha, ..self.settings }, ..self }
+    }
+
+    /// The factor of what `c` has before: 0 without this call, and then `c` is not read.
+    pub fn beta(self, beta: T::Scale) -> Self {
+        Self { settings: Settings { beta, ..self.settings }, ..self }
+    }
+
+    /// The alignment of each matrix in bytes, a power of two: 256 without this call, as that of a whole
+    /// tensor. A view may begin elsewhere. Algorithms that load more bytes at once are left out.
+    pub fn alignment(self, bytes: u64) -> Self {
+        Self { alignment: bytes, ..self }
+    }
+
+    /// The operands may begin at any element: the [alignment](Self::alignment) is the size of an element.
+    pub fn unaligned(self) -> Self {
+        self.alignment(size_of::<T>() as u64)
+    }
+
+    /// How many bytes of work area the algorithm may need: 32 MiB without this call. The search depends on this limit, and
+    /// not on how much memory is free.
+    pub fn workspace_limit(self, bytes: u64) -> Self {
+        Self { settings: Settings { workspace: bytes, ..self.settings }, ..self }
+    }
+
+    /// Uses this algorithm, which a plan for the same product had, or a [search](Self::search_blocking) has found.
+    /// The simulator has one algorithm: it only keeps this one for [`algorithm`](super::Plan::algorithm).
+    pub fn algorithm(self, stored: Algorithm) -> Self {
+        Self { settings: Settings { algorithm: Some(stored), ..self.settings }, ..self }
+    }
+
+    /// The plan's value.
+    pub(super) fn make(
+        &self,
+        has_bias: bool,
+        cx: &ExecutionContext,
+        stream: &Stream<'_>,
+    ) -> Result<Matmul<T, E>> {
+        Matmul::new(self.problem(has_bias)?, self.settings, cx, stream)
+    }
+
+    fn problem(&self, has_bias: bool) -> Result<Problem> {
+        let [m, n, k] = self.sizes;
+        let [transposed_a, transposed_b] = self.transposed;
+        let flip = |is, rows, cols| if is { (cols, rows) } else { (rows, cols) };
+        let stored = |index: usize, name, is_transposed, (rows, cols): (usize, usize)| {
+            let leading = self.leading.map_or(cols.max(1), |all| all[index]);
+            let is_shared = self.shared.get(index).is_some_and(|is| *is);
+            let dense = rows.saturating_mul(leading);
+            let apart = self.apart.map_or(dense, |all| all[index]);
+            let apart = (self.batch.is_some() && !is_shared).then_some(apart);
+            Stored { name, rows, cols, leading, apart, is_transposed }
+        };
+        let problem = Problem {
+            m,
+            n,
+            k,
+            batch: self.batch,
+            a: stored(0, "a", transposed_a, flip(transposed_a, m, k)),
+            b: stored(1, "b", transposed_b, flip(transposed_b, k, n)),
+            c: stored(2, "c", false, (m, n)),
+            has_bias,
+            activation: self.activation,
+            is_tf32: self.is_tf32,
+            alignment: self.alignment,
+        };
+        problem.check(CALL)?;
+        if self.batch.is_none() && (self.shared != [false; 2] || self.apart.is_some()) {
+            let problem =
+                "is missing: `share_a`, `share_b` and `batch_strides` are for batches".to_owned();
+            return Err(wrong_operand(CALL, "batch", problem));
+        }
+        Ok(problem)
+    }
+}
+
+impl<T: Tf32Element, E> Planner<T, E> {
+    /// Multiplies in TF32, on tensor cores: 10 bits of each factor's fraction, sums in `f32`. Several times faster, with
+    /// errors of about 1e-3. Without this call, `f32` is `f32`.
+    pub fn tf32(self) -> Self {
+        Self { is_tf32: true, ..self }
+    }
+}
+
+macro_rules! on {
+    ($bound:ident, $bias:ty, $has_bias:literal) => {
+        impl<T: $bound> Planner<T, $bias> {
+            /// Makes the plan on a stream of the operator, with its work area: it is for [`start`](streamflow::Compute::start).
+            /// It searches an algorithm, unless it has [one](Self::algorithm).
+            ///
+            /// # Errors
+            /// [`Error::Operand`](crate::Error::Operand) for sizes, leading dimensions or strides that cuBLASLt can't take; the library is not there;
+            /// its own error, as where it has no algorithm for the product; the driver's, when memory is exhausted.
+            pub fn on(
+                self,
+                cx: &ExecutionContext,
+                stream: &Stream<'_>,
+            ) -> Result<Plan<Matmul<T, $bias>>> {
+                Ok(Plan::new(stream, self.make($has_bias, cx, stream)?))
+            }
+
+            /// Times the product with at most `most` algorithms that cuBLASLt proposes, for
+            /// [`algorithm`](Self::algorithm): the heuristic's first one is not always the fastest. Blocks until all are
+            /// measured, and needs memory for operands of its own meanwhile: it is for [`start`](streamflow::Compute::start), or
+            /// for a program that stores what it finds. It does not use a stored algorithm.
+            ///
+            /// The simulator has one algorithm, and the times there are simulated.
+            ///
+            /// ```
+            /// # use streamflow_math::matmul::Matmul;
+            /// # use streamflow::prelude::*;
+            /// # fn example(cx: &ExecutionContext, stream: &Stream<'_>) -> Result<()> {
+            /// let product = Matmul::<f32>::plan(512, 512, 64);
+            /// let found = product.search_blocking(cx, stream, 16)?;
+            /// println!("{found}");
+            /// let plan = product.algorithm(found.fastest()).on(cx, stream)?;
+            /// # let _ = plan;
+            /// # Ok(())
+            /// # }
+            /// ```
+            ///
+            /// # Errors
+            /// As for [`on`](Self::on); [`Error::Operand`](crate::Error::Operand) for none or more than 10,000; none of the algorithms runs.
+            pub fn search_blocking(
+                self,
+                cx: &ExecutionContext,
+                stream: &Stream<'_>,
+                most: usize,
+            ) -> Result<Search> {
+                let problem = self.problem($has_bias)?;
+                timed::search::<T, $bias>(problem, self.settings, cx, stream, most)
+            }
+        }
+    };
+}
+
+on!(MatmulElement, NoBias, false);
+on!(EpilogueElement, Bias, true);
+
+// By hand: a derive would need `E` to be the same.
+impl<T: MatmulElement, E> Clone for Planner<T, E> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T: MatmulElement, E> Copy for Planner<T, E> {}
+
+impl<T: MatmulElement, E> fmt::Debug for Planner<T, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Planner")
+            .field("sizes", &self.sizes)
+            .field("batch", &self.batch)
+            .field("transposed", &self.transposed)
+            .field("activation", &self.activation)
+            .field("is_tf32", &self.is_tf32)
+            .finish_non_exhaustive()
+    }
+}

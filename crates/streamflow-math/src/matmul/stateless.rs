@@ -1,0 +1,84 @@
+//! Products without a plan of one's own.
+
+use super::plan::{CALL, Matmul};
+use crate::error::{Result, wrong_operand};
+use crate::ffi::cublaslt::element::MatmulElement;
+use crate::ffi::cublaslt::problem::ALIGNMENT;
+use streamflow::Error;
+use streamflow::context::{ExecutionContext, Stream};
+use streamflow::library::Claim;
+use streamflow::memory::Tensor;
+
+/// The product of two matrices, `[m, k]` and `[k, n]`, or of two batches of them, `[batch, m, k]` and `[batch, k, n]`.
+/// Queues the work, and does not block.
+///
+/// The node keeps a plan for each stream, shape and alignment: the first call makes it, which is slow. The result is
+/// allocated. An [`execute`](super::Plan::execute) of a plan allocates nothing.
+///
+/// # Errors
+/// [`Error::Operand`](crate::Error::Operand) for shapes that don't fit each other; the library is not there; its own error; the driver's.
+#[track_caller]
+pub fn multiply<T: MatmulElement>(
+    cx: &ExecutionContext,
+    stream: &Stream<'_>,
+    a: &Tensor<T>,
+    b: &Tensor<T>,
+) -> Result<Tensor<T>> {
+    let (batch, [m, n, k]) = match (a.shape(), b.shape()) {
+        (&[m, k], &[inner, n]) if k == inner => (None, [m, n, k]),
+        (&[batch, m, k], &[other, inner, n]) if k == inner && batch == other => {
+            (Some(batch), [m, n, k])
+        }
+        (a, b) => return Err(no_product(a, b)),
+    };
+    let mut c = match batch {
+        Some(batch) => cx.tensor([batch, m, n], stream)?,
+        None => cx.tensor([m, n], stream)?,
+    };
+    // A tensor with memory of other code may begin anywhere.
+    let addresses = [a, b, &c].map(|matrix| Claim::read("", matrix).address());
+    let lowest = addresses.iter().fold(ALIGNMENT, |bits, address| bits | address);
+    let alignment = 1 << lowest.trailing_zeros();
+    let make = |_: &_| {
+        let single = Matmul::<T>::plan(m, n, k).alignment(alignment);
+        let planner = batch.map_or(single, |count| single.batch(count));
+        planner.make(false, cx, stream)
+    };
+    let key = (batch, [m, n, k], alignment);
+    cx.cached(stream, key, make)?.multiply(stream, a, b, None, &mut c)?;
+    Ok(c)
+}
+
+/// The product of two matrices on the host: both are uploaded, multiplied on the device, and the result is downloaded.
+/// Blocks the host until it is there. `a` is `m` x `k` and `b` `k` x `n`, in rows; their shapes are `[m, k]` and `[k, n]`.
+///
+/// The call works on the operator's [internal stream](ExecutionContext::internal_stream). It is for what is computed once, in
+/// `start` say.
+///
+/// # Errors
+/// Those of [`multiply`]; [`Error::LengthMismatch`](streamflow::Error::LengthMismatch) for a slice of another length than its shape; [`Error::NoPool`](streamflow::Error::NoPool) for a
+/// node without a pool of streams.
+pub fn multiply_host_blocking<T: MatmulElement>(
+    cx: &ExecutionContext,
+    (a, a_shape): (&[T], [usize; 2]),
+    (b, b_shape): (&[T], [usize; 2]),
+) -> Result<Vec<T>> {
+    let stream = cx.internal_stream()?;
+    let upload = |host: &[T], shape: [usize; 2]| {
+        let mut tensor = cx.tensor(shape, &stream)?;
+        stream.upload_blocking(host, &mut tensor)?;
+        Ok::<_, Error>(tensor)
+    };
+    let (a, b) = (upload(a, a_shape)?, upload(b, b_shape)?);
+    let c = multiply(cx, &stream, &a, &b)?;
+    stream.download_blocking(&c)
+}
+
+#[cold]
+fn no_product(a: &[usize], b: &[usize]) -> Error {
+    let problem = format!(
+        "and `b` have shapes {a:?} and {b:?}, which have no product: those of `a` and `b` are [m, k] and [k, n], or \
+         [batch, m, k] and [batch, k, n]"
+    );
+    wrong_operand(CALL, "a", problem)
+}

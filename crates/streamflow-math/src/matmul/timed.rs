@@ -1,0 +1,131 @@
+//! Products on memory of their own, timed with one algorithm after the other.
+
+use super::plan::{CALL, Matmul, Settings};
+use super::search::Search;
+use crate::error::{Result, wrong_operand};
+use crate::ffi::cublaslt::algorithm::{Algorithm, Chosen};
+use crate::ffi::cublaslt::element::MatmulElement;
+use crate::ffi::cublaslt::problem::{Problem, Stored};
+use crate::ffi::cublaslt::{self, Rest};
+use streamflow::Error;
+use streamflow::context::{ExecutionContext, Stream};
+use streamflow::driver::DriverError;
+use streamflow::memory::Buffer;
+
+/// How often each algorithm is timed. It runs once more before, which loads its code.
+const ROUNDS: usize = 5;
+/// How many products one time has, so that short ones are not lost in the clock's resolution.
+const PRODUCTS: u32 = 10;
+/// Every byte of the operands: a small positive number in each type. Zeros would need less power, and so less time.
+const BYTE: u8 = 0x3c;
+
+/// The most algorithms that a search takes: many more than cuBLASLt has for one product.
+const MOST: usize = 10_000;
+
+/// Memory for the operands of a problem.
+struct Scratch<T: MatmulElement> {
+    a: Buffer<T>,
+    b: Buffer<T>,
+    c: Buffer<T>,
+    bias: Option<Buffer<T>>,
+    work: Buffer<u8>,
+}
+
+/// Times a product with at most `most` algorithms.
+pub(super) fn search<T: MatmulElement, E>(
+    problem: Problem,
+    settings: Settings<T::Scale>,
+    cx: &ExecutionContext,
+    stream: &Stream<'_>,
+    most: usize,
+) -> Result<Search> {
+    if !(1..=MOST).contains(&most) {
+        let problem = format!("is {most}, but a search times 1 to {MOST} algorithms");
+        return Err(wrong_operand(CALL, "most", problem));
+    }
+    let limit = settings.workspace;
+    let settings = Settings { algorithm: None, ..settings };
+    let mut plan = Matmul::<T, E>::new(problem, settings, cx, stream)?;
+    let candidates = match &plan.lt {
+        Some(lt) => lt.candidates(&problem, limit, most)?.into_iter().map(Some).collect(),
+        None => vec![None],
+    };
+    let bytes = candidates.iter().flatten().map(|it: &Chosen| it.workspace).max().unwrap_or(0);
+    let mut scratch = Scratch::<T>::new(&problem, bytes.max(1) as usize, cx, stream)?;
+    let mut timed: Vec<_> = candidates.iter().map(|it| (Algorithm(*it), Vec::new())).collect();
+    let (mut refused, mut cause) = (vec![false; timed.len()], None);
+    for round in 0..=ROUNDS {
+        // In turns, so that the clock of a warm GPU is the same for all.
+        for (index, (algorithm, times)) in timed.iter_mut().enumerate() {
+            if refused[index] {
+                continue;
+            }
+            if let (Some(lt), Some(chosen)) = (&mut plan.lt, algorithm.0) {
+                lt.set_algorithm(chosen);
+            }
+            let begin = stream.record_timing()?;
+            let queued = (0..PRODUCTS).try_for_each(|_| scratch.multiply(&mut plan, stream));
+            let time = begin.elapsed_blocking(&stream.record_timing()?)?;
+            match queued {
+                Ok(()) if round > 0 => times.push(time.over(PRODUCTS)),
+                Ok(()) => {}
+                // The library can't run this one. An error of the driver is no reason to try the next.
+                Err(Error::Driver(error @ DriverError::Library(_))) => {
+                    refused[index] = true;
+                    times.clear();
+                    tracing::debug!(%algorithm, %error, "cuBLASLt does not run an algorithm that it proposed");
+                    cause = Some(error);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+    let found = Search::of(timed).ok_or_else(|| nothing_ran(cause))?;
+    for candidate in found.candidates() {
+        tracing::debug!(%candidate, "a product of matrices was timed");
+    }
+    Ok(found)
+}
+
+impl<T: MatmulElement> Scratch<T> {
+    fn new(
+        problem: &Problem,
+        work: usize,
+        cx: &ExecutionContext,
+        stream: &Stream<'_>,
+    ) -> Result<Self> {
+        let filled = |elements: usize| -> Result<Buffer<T>> {
+            let mut memory = cx.buffer(elements, stream)?;
+            stream.fill_bytes(&mut memory, BYTE)?;
+            Ok(memory)
+        };
+        let matrix = |stored: &Stored| filled(stored.span(problem.products()));
+        Ok(Self {
+            a: matrix(&problem.a)?,
+            b: matrix(&problem.b)?,
+            c: matrix(&problem.c)?,
+            bias: problem.has_bias.then(|| filled(problem.n)).transpose()?,
+            work: cx.buffer(work, stream)?,
+        })
+    }
+
+    fn multiply<E>(&mut self, plan: &mut Matmul<T, E>, stream: &Stream<'_>) -> Result<()> {
+        if plan.problem.is_empty() {
+            return Ok(());
+        }
+        let Self { a, b, c, bias, work } = self;
+        // The values in `c` are not read, so that they do not grow.
+        let (alpha, beta) = (plan.alpha, T::ZERO);
+        let rest = Rest { bias: bias.as_deref(), work, alpha, beta };
+        cublaslt::multiply_whole(plan.lt.as_mut(), &plan.body, stream, [a, b], c, rest)
+    }
+}
+
+#[cold]
+fn nothing_ran(cause: Option<DriverError>) -> Error {
+    let cause = cause.map_or("it proposed none".to_owned(), |error| error.to_string());
+    let what =
+        format!("cuBLASLt runs none of the algorithms that it proposed for a product ({cause})");
+    let remedy = "search more of them, or change sizes, leading dimensions or precision".to_owned();
+    DriverError::Unavailable { what, remedy }.into()
+}

@@ -1,0 +1,46 @@
+//! The product of two matrices.
+
+use std::marker::PhantomData;
+
+use crate::matmul::{MatmulElement, multiply};
+use streamflow::Result;
+use streamflow::context::ExecutionContext;
+use streamflow::memory::Tensor;
+use streamflow::operator;
+use streamflow::operator::Compute;
+
+/// Multiplies two matrices, or two batches of them: `c = a b`. The first tick of each shape makes a plan.
+///
+/// For a bias, an activation or a matrix that stays, write an operator with a plan: the [module](crate::matmul)
+/// has one.
+#[operator(no_new, unlisted)]
+pub struct Matmul<T: MatmulElement> {
+    /// `[m, k]` or `[batch, m, k]`.
+    #[input]
+    a: &Tensor<T>,
+    /// `[k, n]` or `[batch, k, n]`.
+    #[input]
+    b: &Tensor<T>,
+    /// `[m, n]` or `[batch, m, n]`.
+    #[output]
+    c: Tensor<T>,
+    of: PhantomData<fn() -> T>,
+}
+
+impl<T: MatmulElement> Matmul<T> {
+    /// The product.
+    #[allow(clippy::new_without_default, reason = "operators have no `Default`")]
+    pub fn new() -> Self {
+        Self { of: PhantomData }
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: MatmulElement> Compute for Matmul<T> {
+    fn compute(&mut self, io: Self::Io<'_>, cx: &ExecutionContext) -> Result<()> {
+        let (a, _) = io.a.receive().receive_cuda_stream(cx)?;
+        let (b, stream) = io.b.receive().receive_cuda_stream(cx)?;
+        let c = multiply(cx, &stream, a, b)?;
+        io.c.emit(c)
+    }
+}

@@ -1,0 +1,37 @@
+//! What an operator keeps of a library.
+
+use std::ops::{Deref, DerefMut};
+
+use streamflow::context::{OnStream, Stream};
+
+/// A library's plan: a field of an operator, made in [`start`](streamflow::Compute::start) on one of its streams, and used with
+/// that stream alone. It is law 3's [`OnStream`]: on another stream, each call of it returns
+/// [`Error::OtherStream`](streamflow::Error::OtherStream) before it does anything.
+#[derive(Debug)]
+pub struct Plan<L>(OnStream<L>);
+
+impl<L> Plan<L> {
+    pub(crate) fn new(stream: &Stream<'_>, made: L) -> Self {
+        Self(OnStream::new(stream, made))
+    }
+
+    /// Another plan for the same stream, made of this one.
+    #[cfg(feature = "solve")]
+    pub(crate) fn map<R>(self, make: impl FnOnce(L) -> R) -> Plan<R> {
+        Plan(self.0.map(make))
+    }
+}
+
+impl<L> Deref for Plan<L> {
+    type Target = OnStream<L>;
+
+    fn deref(&self) -> &OnStream<L> {
+        &self.0
+    }
+}
+
+impl<L> DerefMut for Plan<L> {
+    fn deref_mut(&mut self) -> &mut OnStream<L> {
+        &mut self.0
+    }
+}

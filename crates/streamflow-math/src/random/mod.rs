@@ -1,0 +1,44 @@
+//! Random numbers, the same on the simulator and on a GPU, in the order of cuRAND's Philox generator.
+//!
+//! A [`Philox`] is plain data: a seed, and a place in the seed's sequence. It needs no library and no handle. Each number
+//! is computed from its place alone, so two calls may run in any order and on any streams.
+//!
+//! ```
+//! use streamflow_math::random::Philox;
+//! # use streamflow::prelude::*;
+//! /// Sends images of noise.
+//! #[operator(streams(fill))]
+//! struct Noise {
+//!     #[output] image: Tensor<f32>,
+//!     random: Philox,
+//! }
+//!
+//! impl Compute for Noise {
+//!     fn compute(&mut self, io: NoiseIo<'_>, cx: &ExecutionContext) -> Result<()> {
+//!         let stream = cx.allocate_cuda_stream(io.fill)?;
+//!         let mut image = cx.tensor([480, 640], &stream)?;
+//!         self.random.normal(&stream, &mut image, 128.0, 20.0)?;
+//!         io.image.set_cuda_stream(&stream).emit(image)
+//!     }
+//! }
+//! ```
+//!
+//! # What is equal to what
+//!
+//! - `u32` and uniforms are bit for bit those of cuRAND's `CURAND_RNG_PSEUDO_PHILOX4_32_10` in its default order, on the
+//!   simulator and on a GPU.
+//! - Normals are those of cuRAND's *host* generator: on the simulator within 1 ulp (bit for bit, where Rust's `sin`, `cos`
+//!   and `ln` are those of cuRAND's C library), on a GPU within 4 ulp, since CUDA's `sinf`, `cosf` and `logf` round
+//!   otherwise. cuRAND's *device* generator takes a faster, less exact sine: its `f32` differ by up to 1e-5, and its `f64`
+//!   by up to 1e-15. An ulp is that of the number before `deviation` and `mean` are applied.
+//!
+//! cuRAND has no 64-bit integers for Philox, so there are none here.
+
+#[doc(hidden)]
+pub mod kernels;
+mod philox;
+mod real;
+mod words;
+
+pub use philox::Philox;
+pub use real::Real;

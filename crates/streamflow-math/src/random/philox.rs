@@ -1,0 +1,171 @@
+//! The generator: a seed, an offset, and how many numbers it has given.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use super::kernels::random_u32;
+use super::real::Real;
+use super::real::sealed::Start;
+use super::words::ROUND;
+use crate::error::Result;
+use streamflow::kernel::Grid;
+use streamflow::library::target::{overwrites, written};
+use streamflow::memory::DeviceSlice;
+use streamflow::stream::CudaStream;
+
+/// A generator of random numbers, Philox4x32-10, in the order of cuRAND: of `f64`, or of `f32` and `u32`.
+///
+/// The generator is plain data, and its calls only queue kernels. A call that has succeeded moves the generator on, as a
+/// call of cuRAND does: two calls for 5 numbers give the same as one for 10. A call that fails leaves it where it is. A
+/// clone gives the same numbers once more.
+///
+/// Give each operator a generator with a seed of its own. A generator has one type, since an `f64` takes twice the bits: a
+/// generator of cuRAND that gives both can use the same bits twice.
+///
+/// ```compile_fail,E0308
+/// # use streamflow_math::random::Philox;
+/// # use streamflow::prelude::*;
+/// fn noise(stream: &CudaStream, x: &mut Tensor<f32>, y: &mut Tensor<f64>) -> Result<()> {
+///     let mut random = Philox::new(42);
+///     random.uniform(stream, x)?;
+///     Ok(random.uniform(stream, y)?)
+/// }
+/// ```
+pub struct Philox<T = f32> {
+    seed: u64,
+    offset: u64,
+    drawn: u64,
+    of: PhantomData<fn() -> T>,
+}
+
+// Only what draws numbers needs a `Real`: of another type, it is one mistake for rustc.
+impl<T> Philox<T> {
+    /// The generator of a seed, at offset 0.
+    pub fn new(seed: u64) -> Self {
+        Self { seed, offset: 0, drawn: 0, of: PhantomData }
+    }
+
+    /// The generator of the same seed that begins at another offset, counted in 32-bit words: `curandSetGeneratorOffset`.
+    #[must_use = "it returns the generator at the offset"]
+    pub fn at(self, offset: u64) -> Self {
+        Self { offset, drawn: 0, ..self }
+    }
+
+    /// The generator after this many more numbers, as if they had been drawn. A tick can so have numbers of its own,
+    /// whatever the order of the ticks: `Philox::new(seed).skip(cx.tick() * len)`.
+    #[must_use = "it returns the generator after these numbers"]
+    pub fn skip(self, numbers: u64) -> Self {
+        Self { drawn: self.drawn.wrapping_add(numbers), ..self }
+    }
+
+    /// How many numbers the generator has given since its offset, as [`skip`](Self::skip) takes them:
+    /// `Philox::new(seed).skip(drawn)` goes on from here.
+    pub fn drawn(&self) -> u64 {
+        self.drawn
+    }
+
+    /// Queues a kernel that fills memory with numbers above 0, up to and with 1, that are equally likely:
+    /// `curandGenerateUniform` and `curandGenerateUniformDouble`.
+    ///
+    /// # Errors
+    /// Memory of another device or platform; the driver's.
+    #[track_caller]
+    pub fn uniform(&mut self, stream: &CudaStream, out: &mut DeviceSlice<T>) -> Result<()>
+    where
+        T: Real,
+    {
+        let len = out.len();
+        overwrites(out);
+        let done = T::uniform(stream, out, self.start(len));
+        written(done, out)?;
+        self.advance(len);
+        Ok(())
+    }
+
+    /// Queues a kernel that fills memory with normally distributed numbers of this mean and standard deviation:
+    /// `curandGenerateNormal` and `curandGenerateNormalDouble`. The length may be odd.
+    ///
+    /// # Errors
+    /// [`Error::KernelRequirement`](streamflow::Error::KernelRequirement) if a number is infinite or NaN, or the deviation
+    /// negative; memory of another device or platform; the driver's.
+    #[track_caller]
+    pub fn normal(
+        &mut self,
+        stream: &CudaStream,
+        out: &mut DeviceSlice<T>,
+        mean: T,
+        deviation: T,
+    ) -> Result<()>
+    where
+        T: Real,
+    {
+        let len = out.len();
+        overwrites(out);
+        let done = T::normal(stream, out, self.start(len), (mean, deviation));
+        written(done, out)?;
+        self.advance(len);
+        Ok(())
+    }
+
+    /// A launch with a thread for each sequence that has a part of the values.
+    ///
+    /// cuRAND has a state for each sequence. To begin at an offset, it takes words of all sequences before it, one counter
+    /// each. The sequences of that round which come after the offset give their first four values to the caller. If these
+    /// are `f64`, they take two counters, and are one counter ahead of the others from then on.
+    fn start(&self, len: usize) -> Start
+    where
+        T: Real,
+    {
+        let (round, begin) = (self.offset / ROUND, self.offset % ROUND);
+        // No overflow: both parts are below `ROUND`.
+        let place = begin + self.drawn % ROUND;
+        let rounds = self.drawn / ROUND + place / ROUND;
+        let place = (place % ROUND) as u32;
+        let groups = match len {
+            0 => 0,
+            len => (place as usize % 4 + len).div_ceil(4),
+        };
+        Start {
+            grid: Grid::elements(groups),
+            seed: self.seed,
+            counter: round.wrapping_add(rounds.wrapping_mul(T::COUNTERS)),
+            place,
+            behind: (begin / 4) as u32,
+        }
+    }
+
+    fn advance(&mut self, len: usize) {
+        self.drawn = self.drawn.wrapping_add(len as u64);
+    }
+}
+
+impl Philox {
+    /// Queues a kernel that fills memory with random bits: `curandGenerate`.
+    ///
+    /// # Errors
+    /// Memory of another device or platform; the driver's.
+    #[track_caller]
+    pub fn fill_u32(&mut self, stream: &CudaStream, out: &mut DeviceSlice<u32>) -> Result<()> {
+        let len = out.len();
+        let Start { grid, seed, counter, place, .. } = self.start(len);
+        overwrites(out);
+        let done = stream.launch::<random_u32>(grid, (&mut *out, seed, counter, place));
+        written(done, out)?;
+        self.advance(len);
+        Ok(())
+    }
+}
+
+impl<T> Clone for Philox<T> {
+    fn clone(&self) -> Self {
+        Self { ..*self }
+    }
+}
+
+impl<T: Real> fmt::Debug for Philox<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut text = f.debug_struct("Philox");
+        text.field("of", &T::DTYPE).field("seed", &self.seed);
+        text.field("offset", &self.offset).field("drawn", &self.drawn).finish()
+    }
+}

@@ -1,0 +1,199 @@
+//! Results whose success the device alone knows.
+
+use super::layout::LONGEST;
+use super::outcome::{self, Origin};
+use super::{CheckedDownload, Factor};
+use crate::error::{Result, wrong_operand};
+use streamflow::Message;
+use streamflow::context::{ExecutionContext, Stream};
+use streamflow::library::target::{Part, Target, needs, overwrites};
+use streamflow::memory::{Buffer, CopySource, View};
+use streamflow::message::HostData;
+use streamflow::stream::CudaStream;
+
+/// A result with the status that its solver writes beside it, in device memory: whether the matrix was singular, say.
+///
+/// The host does not wait for the status. Work of the device goes on with the [value](Self::on_device), the status
+/// travels with what comes of it ([`then`](Self::then), messages), and the `Err` comes where the host opens the result:
+/// at [`download`](Self::download), when the copy is read, or at [`open_blocking`](Self::open_blocking). So a result
+/// can't be read on the host without its check. After a call that has failed it is
+/// [not written](streamflow::guide::failures#errors-that-an-operator-drops), also if an earlier call had written it.
+///
+/// A `Checked` is made before the solver writes it, so that a solver allocates nothing:
+///
+/// ```
+/// # use streamflow_math::Plan;
+/// # use streamflow_math::solve::{Checked, Lu};
+/// # use streamflow::prelude::*;
+/// # fn example(solver: &mut Plan<Lu<f32>>, a: &Tensor<f32>, b: &Tensor<f32>, cx: &ExecutionContext, stream: &Stream<'_>)
+/// #     -> Result<()> {
+/// let mut x = Checked::new(cx.tensor([3], stream)?, cx, stream)?;
+/// solver.solve(stream, a, b, &mut x)?;
+/// let download = x.download(stream)?;
+/// // Later, perhaps in another operator: the error of a singular matrix comes here.
+/// let values: &[f32] = download.wait_blocking()?;
+/// # let _ = values;
+/// # Ok(())
+/// # }
+/// ```
+///
+/// A copy to the host without the check does not compile:
+/// ```compile_fail,E0277
+/// # use streamflow_math::solve::Checked;
+/// # use streamflow::prelude::*;
+/// fn read(x: &Checked<Tensor<f32>>, stream: &Stream<'_>) -> Result<Vec<f32>, Error> {
+///     stream.download_blocking(x)
+/// }
+/// ```
+#[derive(Debug, Message)]
+#[message(unlisted)]
+pub struct Checked<V> {
+    value: V,
+    /// A status for each matrix, and then a mark for each, if the solver makes marks; 0 is success.
+    statuses: Buffer<i32>,
+    /// `None` until a solver has queued its work.
+    origin: HostData<Option<Origin>>,
+}
+
+impl<V> Checked<V> {
+    /// A place for the result of a solver. `value` has the memory that the solver writes.
+    ///
+    /// # Errors
+    /// The driver's, when memory is exhausted.
+    #[track_caller]
+    pub fn new(value: V, cx: &ExecutionContext, stream: &Stream<'_>) -> Result<Self> {
+        Self::of_batch(1, value, cx, stream)
+    }
+
+    /// As [`new`](Self::new), for a batch of so many matrices, at most 2³¹ − 1: each has a status of its own.
+    ///
+    /// # Errors
+    /// [`Error::Operand`](crate::Error::Operand) for more matrices; as for [`new`](Self::new).
+    #[track_caller]
+    pub fn of_batch(
+        count: usize,
+        value: V,
+        cx: &ExecutionContext,
+        stream: &Stream<'_>,
+    ) -> Result<Self> {
+        if count > LONGEST {
+            let problem =
+                format!("is {count}, but a batch has at most {LONGEST} matrices; divide the batch");
+            return Err(wrong_operand("solve::Checked", "count", problem));
+        }
+        Ok(Self { value, statuses: cx.buffer(2 * count, stream)?, origin: HostData(None) })
+    }
+
+    /// The value, for work of the device, which goes on before the host knows whether the check has failed. If it has,
+    /// the value's elements mean nothing, and whatever is computed of them is to be opened with this check:
+    /// [`then`](Self::then).
+    pub fn on_device(&self) -> &V {
+        &self.value
+    }
+
+    /// The statuses that the solver writes, for kernels that look at them: all are 0 for success. First one for each
+    /// matrix, as LAPACK's `info`, and then, from a solver that copies its matrices, one for each that marks a NaN in it.
+    pub fn statuses(&self) -> View<'_, i32> {
+        self.written()
+    }
+
+    /// The same check over what is computed of the value: `checked.then(|x| …)` queues work on `x`, and returns the
+    /// result of that work, whose check is this one.
+    ///
+    /// # Errors
+    /// Those of `compute`.
+    pub fn then<W>(self, compute: impl FnOnce(V) -> Result<W>) -> Result<Checked<W>> {
+        let Self { value, statuses, origin } = self;
+        Ok(Checked { value: compute(value)?, statuses, origin })
+    }
+
+    /// Waits until the statuses are known, and returns the value if they are good. The work on `stream` before this
+    /// call is complete then. It does not look at the value: a NaN that has no status is found by
+    /// [`download`](Self::download).
+    ///
+    /// # Errors
+    /// [`Error::Unsolvable`](crate::Error::Unsolvable), with the row; the driver's.
+    #[track_caller]
+    pub fn open_blocking(self, stream: &CudaStream) -> Result<V> {
+        let origin = self.computed_by()?;
+        let statuses = stream.download_blocking(&self.written())?;
+        outcome::check(origin, &statuses)?;
+        Ok(self.value)
+    }
+
+    /// Queues a copy of a part of the value to the host, as of the [singular values](super::SingularValues) alone:
+    /// see [`download`](Self::download).
+    ///
+    /// # Errors
+    /// As for [`download`](Self::download).
+    #[track_caller]
+    pub fn download_of<T: Factor, S: CopySource<T> + ?Sized>(
+        &self,
+        part: impl FnOnce(&V) -> &S,
+        stream: &CudaStream,
+    ) -> Result<CheckedDownload<T>> {
+        let origin = self.computed_by()?;
+        let values = stream.download(part(&self.value))?;
+        Ok(CheckedDownload::new(values, stream.download(&self.written())?, origin))
+    }
+
+    /// The solver's call.
+    ///
+    /// # Errors
+    /// [`Error::Unsolvable`](crate::Error::Unsolvable): there was none, or it has failed; [`Error::Unwritten`](streamflow::Error::Unwritten): it has failed,
+    /// and its hook has dropped the error.
+    fn computed_by(&self) -> Result<Origin> {
+        needs(&*self.statuses)?;
+        self.origin.0.ok_or_else(outcome::not_computed)
+    }
+
+    /// The statuses that the solver writes.
+    fn written(&self) -> View<'_, i32> {
+        let len = self.statuses.len();
+        let written = if self.origin.0.is_some_and(|origin| origin.marks) { len } else { len / 2 };
+        let Some(view) = self.statuses.slice(..written) else { unreachable!("it is not longer") };
+        view
+    }
+
+    /// For how many matrices it was made.
+    pub(super) fn matrices(&self) -> usize {
+        self.statuses.len() / 2
+    }
+
+    /// The memory that a solver overwrites, and the statuses beside it. Until [`computed`](Self::computed) the result can't
+    /// be opened.
+    pub(super) fn parts_mut(&mut self) -> (&mut V, &mut Buffer<i32>)
+    where
+        V: Target,
+    {
+        overwrites(self);
+        self.origin = HostData(None);
+        (&mut self.value, &mut self.statuses)
+    }
+
+    /// A solver has queued its work.
+    pub(super) fn computed(&mut self, origin: Origin) {
+        self.origin = HostData(Some(origin));
+    }
+}
+
+impl<V: Target> Target for Checked<V> {
+    fn parts(&self) -> impl Iterator<Item = Part<'_>> {
+        self.value.parts().chain((*self.statuses).parts())
+    }
+}
+
+impl<S> Checked<S> {
+    /// Queues a copy of the value to the host, with its statuses. Does not block. The [`CheckedDownload`] is read when the
+    /// copy is complete, and a check that failed is its `Err`.
+    ///
+    /// # Errors
+    /// As for [`CudaStream::download`].
+    #[track_caller]
+    pub fn download<T: Factor>(&self, stream: &CudaStream) -> Result<CheckedDownload<T>>
+    where
+        S: CopySource<T>,
+    {
+        self.download_of(|value| value, stream)
+    }
+}

@@ -1,0 +1,46 @@
+//! The parts of each solver of systems beside its factors.
+
+use super::Factor;
+use super::sizes::Sizes;
+use super::taken::Matrices;
+use crate::error::Result;
+use streamflow::context::{ExecutionContext, Stream};
+use streamflow::library::HostBody;
+use streamflow::memory::Buffer;
+
+/// The sizes and the host bodies of a solver, and the statuses of what it keeps.
+#[derive(Debug)]
+pub struct Common {
+    pub(super) sizes: Sizes,
+    /// Of matrices that are kept: one for each, and a mark for each.
+    pub(super) statuses: Buffer<i32>,
+    /// The status of the solution itself: wrong arguments, which the call reports, too.
+    pub(super) solved: Buffer<i32>,
+    pub(super) factor: HostBody,
+    pub(super) solve: HostBody,
+    /// Whether only the lower triangle counts.
+    is_lower: bool,
+}
+
+impl Common {
+    /// For matrices of `T`, with the host bodies of the factorisation and of the solution.
+    pub(super) fn new<T: Factor>(
+        cx: &ExecutionContext,
+        stream: &Stream<'_>,
+        sizes: Sizes,
+        [factor, solve]: [HostBody; 2],
+        is_lower: bool,
+    ) -> Result<Self> {
+        let statuses = cx.buffer(2 * sizes.matrices(), stream)?;
+        let solved = cx.buffer(1, stream)?;
+        let made = Self { sizes, statuses, solved, factor, solve, is_lower };
+        made.matrices().warm_up::<T>(cx, stream)?;
+        Ok(made)
+    }
+
+    /// The matrices of a call.
+    pub(super) fn matrices(&self) -> Matrices {
+        let (count, n) = (self.sizes.matrices(), self.sizes.n);
+        Matrices { count, rows: n, columns: n, is_lower: self.is_lower }
+    }
+}

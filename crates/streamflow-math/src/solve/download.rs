@@ -1,0 +1,60 @@
+//! Checked results on their way to the host.
+
+use super::Factor;
+use super::outcome::{self, Origin};
+use crate::error::Result;
+use streamflow::Message;
+use streamflow::memory::Download;
+use streamflow::message::HostData;
+
+/// A copy of a [`Checked`](super::Checked) result to the host, perhaps not complete yet. Its elements can't be read
+/// before it is complete, nor if the check has failed.
+///
+/// As a message it is for the host: `#[when(host_done(port))]` runs its consumer when it is complete.
+#[derive(Debug, Message)]
+#[message(unlisted)]
+#[must_use = "a download that is not read has no effect"]
+pub struct CheckedDownload<T: Factor> {
+    values: Download<T>,
+    statuses: Download<i32>,
+    origin: HostData<Origin>,
+}
+
+impl<T: Factor> CheckedDownload<T> {
+    pub(super) fn new(values: Download<T>, statuses: Download<i32>, origin: Origin) -> Self {
+        Self { values, statuses, origin: HostData(origin) }
+    }
+
+    /// The shape of the downloaded memory.
+    pub fn shape(&self) -> &[usize] {
+        self.values.shape()
+    }
+
+    /// The elements, if the copy is complete. Does not block.
+    ///
+    /// # Errors
+    /// [`Error::Unsolvable`](crate::Error::Unsolvable), with the row, or with the index of a NaN; as for
+    /// [`Download::try_get`].
+    #[track_caller]
+    pub fn try_get(&self) -> Result<Option<&[T]>> {
+        let Some(statuses) = self.statuses.try_get()? else { return Ok(None) };
+        outcome::check(self.origin.0, statuses)?;
+        let values = self.values.try_get()?;
+        values.map(|values| self.numbers(values)).transpose()
+    }
+
+    /// The elements; blocks until the copy is complete.
+    ///
+    /// # Errors
+    /// As for [`try_get`](Self::try_get).
+    #[track_caller]
+    pub fn wait_blocking(&self) -> Result<&[T]> {
+        outcome::check(self.origin.0, self.statuses.wait_blocking()?)?;
+        self.numbers(self.values.wait_blocking()?)
+    }
+
+    fn numbers<'a>(&self, values: &'a [T]) -> Result<&'a [T]> {
+        outcome::check_numbers(self.origin.0, values)?;
+        Ok(values)
+    }
+}

@@ -1,0 +1,82 @@
+//! Shapes that a plan was made for, and those that it gets.
+
+use std::fmt::Write;
+
+use arrayvec::ArrayVec;
+
+use crate::error::{Result, wrong_operand};
+use streamflow::Error;
+
+/// The largest length that cuSOLVER takes in every routine.
+pub(super) const LONGEST: usize = i32::MAX as usize;
+
+/// Checks that an operand has one of these shapes.
+///
+/// # Errors
+/// [`Error::Operand`](crate::Error::Operand), with both.
+#[inline]
+pub(super) fn has_shape(
+    call: &'static str,
+    argument: &'static str,
+    shape: &[usize],
+    allowed: &[&[usize]],
+) -> Result<()> {
+    if allowed.contains(&shape) { Ok(()) } else { Err(other_shape(call, argument, shape, allowed)) }
+}
+
+#[cold]
+fn other_shape(
+    call: &'static str,
+    argument: &'static str,
+    shape: &[usize],
+    allowed: &[&[usize]],
+) -> Error {
+    let mut problem = format!("has shape {shape:?}, but the plan was made for ");
+    for (index, allowed) in allowed.iter().enumerate() {
+        let or = if index > 0 { " or " } else { "" };
+        // A `String` takes everything.
+        let _ = write!(problem, "{or}{allowed:?}");
+    }
+    problem.push_str("; make a plan for each shape");
+    wrong_operand(call, argument, problem)
+}
+
+/// Checks that lengths are within what the routines take, and so is their product, as a number of bytes.
+///
+/// # Errors
+/// [`Error::Operand`](crate::Error::Operand).
+pub(super) fn fits(call: &'static str, lengths: &[usize]) -> Result<()> {
+    let elements = lengths.iter().try_fold(1_usize, |product, &length| {
+        (length <= LONGEST).then(|| product.checked_mul(length.max(1))).flatten()
+    });
+    if elements.is_some_and(|elements| elements < isize::MAX as usize / 16) {
+        return Ok(());
+    }
+    let problem = format!(
+        "is {lengths:?}, but cuSOLVER takes at most {LONGEST} in each dimension, and memory fewer elements; divide the \
+         problem"
+    );
+    Err(wrong_operand(call, "plan", problem))
+}
+
+/// The shape of an operand of a plan: that for one matrix, with the number of matrices before it in a batch.
+pub(super) fn in_batch<const N: usize>(
+    batch: Option<usize>,
+    one: [usize; N],
+) -> ArrayVec<usize, 3> {
+    batch.into_iter().chain(one).collect()
+}
+
+/// Checks that a result was made for as many matrices as the plan has.
+///
+/// # Errors
+/// [`Error::Operand`](crate::Error::Operand).
+pub(super) fn has_statuses(call: &'static str, found: usize, needed: usize) -> Result<()> {
+    if found == needed {
+        return Ok(());
+    }
+    let problem = format!(
+        "has statuses for {found} matrices, but the plan has {needed}; make it by `result`"
+    );
+    Err(wrong_operand(call, "out", problem))
+}

@@ -1,0 +1,78 @@
+//! The problem that a plan is made for.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use crate::Plan;
+use crate::error::Result;
+use streamflow::context::{ExecutionContext, Stream};
+
+pub(super) mod sealed {
+    use super::{ExecutionContext, Planner, Result, Stream};
+
+    /// A solver that a planner makes.
+    pub trait Made: Sized + Send + 'static {
+        fn make(
+            planner: &Planner<Self>,
+            cx: &ExecutionContext,
+            stream: &Stream<'_>,
+        ) -> Result<Self>;
+    }
+}
+
+/// The sizes that a solver is planned for: [`Lu::plan`](super::Lu::plan) and others begin one, and [`on`](Self::on) makes
+/// the [`Plan`].
+#[must_use = "`on` makes the plan"]
+pub struct Planner<S> {
+    pub(super) rows: usize,
+    pub(super) columns: usize,
+    /// `None` for a vector.
+    pub(super) sides: Option<usize>,
+    /// `None` for a single matrix.
+    pub(super) batch: Option<usize>,
+    pub(super) solver: PhantomData<fn() -> S>,
+}
+
+impl<S> Planner<S> {
+    pub(super) fn new(rows: usize, columns: usize) -> Self {
+        Self { rows, columns, sides: None, batch: None, solver: PhantomData }
+    }
+}
+
+impl<S: sealed::Made> Planner<S> {
+    /// Makes the plan on a stream of the operator, with its work areas: it is for [`start`](streamflow::Compute::start).
+    ///
+    /// # Errors
+    /// [`Error::Operand`](crate::Error::Operand) for sizes that the library can't take; the library is not there; its own
+    /// error; the driver's, when memory is exhausted.
+    pub fn on(self, cx: &ExecutionContext, stream: &Stream<'_>) -> Result<Plan<S>> {
+        Ok(Plan::new(stream, S::make(&self, cx, stream)?))
+    }
+}
+
+// By hand: a derive would need `S` to be the same.
+impl<S> Clone for Planner<S> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<S> Copy for Planner<S> {}
+
+impl<S> PartialEq for Planner<S> {
+    fn eq(&self, other: &Self) -> bool {
+        (self.rows, self.columns, self.sides, self.batch)
+            == (other.rows, other.columns, other.sides, other.batch)
+    }
+}
+
+impl<S> fmt::Debug for Planner<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Planner")
+            .field("rows", &self.rows)
+            .field("columns", &self.columns)
+            .field("right_hand_sides", &self.sides)
+            .field("batch", &self.batch)
+            .finish()
+    }
+}

@@ -1,0 +1,164 @@
+//! QR.
+
+use super::host::bodies;
+use super::kernels::{transpose, upper, warm_up_transpose};
+use super::outcome::{Finds, Origin};
+use super::planner::Planner;
+use super::planner::sealed::Made;
+use super::{Checked, Real, layout};
+use crate::Plan;
+use crate::error::{Result, wrong_operand};
+use crate::ffi::cusolver::{Dense, Need};
+use streamflow::Message;
+use streamflow::context::{ExecutionContext, Stream};
+use streamflow::library::target::{Part, Target, written};
+use streamflow::library::{HostBody, device_info};
+use streamflow::memory::{Buffer, Tensor};
+use streamflow::stream::CudaStream;
+
+/// The name in messages.
+const CALL: &str = "solve::Qr";
+
+/// Factors matrices with at least as many rows as columns into `A = Q R`: cuSOLVER's `geqrf` and `orgqr`, in the economy
+/// form.
+///
+/// The signs of the rows of `R` are free, and differ between the simulator and a GPU.
+#[derive(Debug)]
+pub struct Qr<T: Real> {
+    rows: usize,
+    columns: usize,
+    dense: Dense,
+    /// The matrix in columns.
+    turned: Buffer<T>,
+    tau: Buffer<T>,
+    factor: HostBody,
+    unpack: HostBody,
+}
+
+/// The result of [`Qr`], for a matrix of `m` by `n`. All is in rows.
+#[derive(Debug, Message)]
+#[message(unlisted)]
+pub struct QrFactors<T: Real> {
+    /// `[m, n]`, whose columns are orthonormal.
+    pub q: Tensor<T>,
+    /// `[n, n]`, with zeros below the diagonal.
+    pub r: Tensor<T>,
+}
+
+impl<T: Real> Target for QrFactors<T> {
+    fn parts(&self) -> impl Iterator<Item = Part<'_>> {
+        self.q.parts().chain(self.r.parts())
+    }
+}
+
+impl<T: Real> Qr<T> {
+    /// A plan for matrices of so many rows and columns.
+    pub fn plan(rows: usize, columns: usize) -> Planner<Self> {
+        Planner::new(rows, columns)
+    }
+
+    /// A place for the result.
+    pub(super) fn result(
+        &self,
+        cx: &ExecutionContext,
+        stream: &Stream<'_>,
+    ) -> Result<Checked<QrFactors<T>>> {
+        let q = cx.tensor([self.rows, self.columns], stream)?;
+        let r = cx.tensor([self.columns, self.columns], stream)?;
+        Checked::new(QrFactors { q, r }, cx, stream)
+    }
+
+    /// `Plan::execute`, on the plan's stream.
+    #[track_caller]
+    pub(super) fn execute(
+        &mut self,
+        stream: &CudaStream,
+        a: &Tensor<T>,
+        out: &mut Checked<QrFactors<T>>,
+    ) -> Result<()> {
+        let (m, n) = (self.rows, self.columns);
+        layout::has_shape(CALL, "a", a.shape(), &[&[m, n]])?;
+        layout::has_shape(CALL, "q", out.on_device().q.shape(), &[&[m, n]])?;
+        layout::has_shape(CALL, "r", out.on_device().r.shape(), &[&[n, n]])?;
+        layout::has_statuses(CALL, out.matrices(), 1)?;
+        let (QrFactors { q, r }, statuses) = out.parts_mut();
+        if m * n == 0 {
+            stream.fill_bytes(statuses, 0)?;
+        } else {
+            let Some((mut first, mut second)) = statuses.split_at_mut(1) else {
+                unreachable!("there are two for each matrix")
+            };
+            // The kernel overwrites it.
+            self.turned.assume_written();
+            stream.launch::<transpose<T>>(m * n, (&mut self.turned, a, m))?;
+            let (turned, tau) = (&mut self.turned, &mut self.tau);
+            self.dense.geqrf(stream, &self.factor, (m, n), turned, tau, &mut first)?;
+            stream.launch::<upper<T>>(n * n, (r, &self.turned, n, m, T::ZERO))?;
+            let (turned, tau) = (&mut self.turned, &self.tau);
+            self.dense.orgqr(stream, &self.unpack, (m, n), turned, tau, &mut second)?;
+            stream.launch::<transpose<T>>(m * n, (q, &self.turned, n))?;
+        }
+        out.computed(Origin { call: CALL, finds: Finds::NoConvergence, marks: true });
+        Ok(())
+    }
+}
+
+impl<T: Real> Plan<Qr<T>> {
+    /// A place for the result. It has memory of its own, so a plan can write several.
+    ///
+    /// # Errors
+    /// [`Error::OtherStream`](streamflow::Error::OtherStream); the driver's, when memory is exhausted.
+    pub fn result(
+        &mut self,
+        cx: &ExecutionContext,
+        stream: &Stream<'_>,
+    ) -> Result<Checked<QrFactors<T>>> {
+        self.lend(stream)?.result(cx, stream)
+    }
+
+    /// Queues the factorisation of `a`, in rows, with the plan's shape. Allocates nothing, and does not block.
+    ///
+    /// # Errors
+    /// [`Error::OtherStream`](streamflow::Error::OtherStream); [`Error::Operand`](crate::Error::Operand) for other shapes; the library's; the driver's.
+    #[track_caller]
+    pub fn execute(
+        &mut self,
+        stream: &Stream<'_>,
+        a: &Tensor<T>,
+        out: &mut Checked<QrFactors<T>>,
+    ) -> Result<()> {
+        let solver = written(self.lend(stream), out)?;
+        written(solver.execute(stream, a, out), out)
+    }
+}
+
+impl<T: Real> Made for Qr<T> {
+    fn make(planner: &Planner<Self>, cx: &ExecutionContext, stream: &Stream<'_>) -> Result<Self> {
+        let (rows, columns) = (planner.rows, planner.columns);
+        layout::fits(CALL, &[rows, columns])?;
+        if rows < columns {
+            let problem = format!(
+                "has {rows} rows and {columns} columns, but QR needs at least as many rows as columns; factor the transposed \
+                 matrix, or use `Svd`"
+            );
+            return Err(wrong_operand(CALL, "plan", problem));
+        }
+        let need = (columns > 0).then_some(Need::Qr { rows, columns });
+        if columns > 0 {
+            warm_up_transpose::<T>(cx, stream)?;
+        }
+        Ok(Self {
+            rows,
+            columns,
+            dense: Dense::new::<T>(cx, stream, need.as_slice())?,
+            turned: cx.buffer(rows * columns, stream)?,
+            // The simulator's body has `Q` in it.
+            tau: cx.buffer(
+                if device_info(stream)?.is_simulated { rows * columns } else { columns },
+                stream,
+            )?,
+            factor: bodies::geqrf::<T>(rows, columns),
+            unpack: bodies::orgqr::<T>(),
+        })
+    }
+}

@@ -1,0 +1,217 @@
+//! Singular values.
+
+use super::host::bodies;
+use super::kernels::{transpose, warm_up_transpose};
+use super::outcome::{Finds, Origin};
+use super::planner::Planner;
+use super::planner::sealed::Made;
+use super::svd_batch::BatchVectors;
+use super::{Checked, Real, layout};
+use crate::Plan;
+use crate::error::Result;
+use crate::ffi::cusolver::{Dense, Need};
+use streamflow::Message;
+use streamflow::context::{ExecutionContext, Stream};
+use streamflow::library::HostBody;
+use streamflow::library::target::{Part, Target, written};
+use streamflow::memory::{Buffer, Tensor};
+use streamflow::stream::CudaStream;
+
+/// The name in messages.
+const CALL: &str = "solve::Svd";
+
+/// Finds the singular values and vectors of matrices of any shape, `A = U diag(s) VT`: cuSOLVER's `gesvd`, in the economy
+/// form, or `gesvdjBatched` for a batch.
+///
+/// The signs of the vectors are free, and so are vectors of equal values among themselves; they differ between the
+/// simulator and a GPU. A matrix with at least as many columns as rows is computed without being turned first.
+#[derive(Debug)]
+pub struct Svd<T: Real> {
+    rows: usize,
+    columns: usize,
+    dense: Dense,
+    /// A copy, which the library overwrites.
+    copy: Buffer<T>,
+    vectors: Vectors<T>,
+    body: HostBody,
+}
+
+/// Where the library writes vectors that are no rows.
+#[derive(Debug)]
+enum Vectors<T: Real> {
+    /// In the result: they are rows.
+    InPlace,
+    /// For a matrix with more rows than columns, whose result the library has in columns.
+    Turned {
+        u: Buffer<T>,
+        vt: Buffer<T>,
+    },
+    Batch(BatchVectors<T>),
+}
+
+/// The result of [`Svd`], for a matrix of `m` by `n`, with `k` the smaller of the two. All is in rows. In a batch each shape
+/// has the number of matrices before it.
+#[derive(Debug, Message)]
+#[message(unlisted)]
+pub struct SingularValues<T: Real> {
+    /// `[m, k]`, whose columns are orthonormal.
+    pub u: Tensor<T>,
+    /// `[k]`, the largest first.
+    pub s: Tensor<T>,
+    /// `[k, n]`, whose rows are orthonormal.
+    pub vt: Tensor<T>,
+}
+
+impl<T: Real> Target for SingularValues<T> {
+    fn parts(&self) -> impl Iterator<Item = Part<'_>> {
+        self.u.parts().chain(self.s.parts()).chain(self.vt.parts())
+    }
+}
+
+impl<T: Real> Svd<T> {
+    /// A plan for matrices of so many rows and columns.
+    pub fn plan(rows: usize, columns: usize) -> Planner<Self> {
+        Planner::new(rows, columns)
+    }
+
+    /// `None` for a single matrix.
+    fn batch(&self) -> Option<usize> {
+        match &self.vectors {
+            Vectors::Batch(vectors) => Some(vectors.count()),
+            Vectors::InPlace | Vectors::Turned { .. } => None,
+        }
+    }
+
+    /// A place for the result.
+    pub(super) fn result(
+        &self,
+        cx: &ExecutionContext,
+        stream: &Stream<'_>,
+    ) -> Result<Checked<SingularValues<T>>> {
+        let (m, n, batch) = (self.rows, self.columns, self.batch());
+        let k = m.min(n);
+        let values = SingularValues {
+            u: cx.tensor(&*layout::in_batch(batch, [m, k]), stream)?,
+            s: cx.tensor(&*layout::in_batch(batch, [k]), stream)?,
+            vt: cx.tensor(&*layout::in_batch(batch, [k, n]), stream)?,
+        };
+        Checked::of_batch(batch.unwrap_or(1), values, cx, stream)
+    }
+
+    /// `Plan::execute_blocking`, on the plan's stream.
+    #[track_caller]
+    pub(super) fn execute(
+        &mut self,
+        stream: &CudaStream,
+        a: &Tensor<T>,
+        out: &mut Checked<SingularValues<T>>,
+    ) -> Result<()> {
+        let (m, n, batch) = (self.rows, self.columns, self.batch());
+        let k = m.min(n);
+        let result = out.on_device();
+        layout::has_shape(CALL, "a", a.shape(), &[&layout::in_batch(batch, [m, n])])?;
+        layout::has_shape(CALL, "u", result.u.shape(), &[&layout::in_batch(batch, [m, k])])?;
+        layout::has_shape(CALL, "s", result.s.shape(), &[&layout::in_batch(batch, [k])])?;
+        layout::has_shape(CALL, "vt", result.vt.shape(), &[&layout::in_batch(batch, [k, n])])?;
+        layout::has_statuses(CALL, out.matrices(), batch.unwrap_or(1))?;
+        let (SingularValues { u, s, vt }, statuses) = out.parts_mut();
+        let (dense, body, copy) = (&mut self.dense, &self.body, &mut self.copy);
+        if a.is_empty() {
+            stream.fill_bytes(statuses, 0)?;
+        } else {
+            match &mut self.vectors {
+                Vectors::InPlace => {
+                    // The library sees the transposed matrix, V diag(s) transpose(U), and what it writes in columns are our
+                    // rows.
+                    stream.copy(&**a, &mut **copy)?;
+                    dense.gesvd(stream, body, (n, m), copy, s, vt, u, statuses)?;
+                }
+                Vectors::Turned { u: left, vt: right } => {
+                    // The kernel overwrites it.
+                    copy.assume_written();
+                    stream.launch::<transpose<T>>(m * n, (&mut *copy, a, m))?;
+                    dense.gesvd(stream, body, (m, n), copy, s, left, right, statuses)?;
+                    stream.launch::<transpose<T>>(m * k, (u, &*left, k))?;
+                    stream.launch::<transpose<T>>(k * n, (vt, &*right, n))?;
+                }
+                Vectors::Batch(vectors) => {
+                    vectors.matrices().take(stream, a, copy, statuses)?;
+                    vectors.execute(dense, stream, body, copy, (u, s, vt), statuses)?;
+                }
+            }
+        }
+        out.computed(Origin { call: CALL, finds: Finds::NoConvergence, marks: batch.is_some() });
+        Ok(())
+    }
+}
+
+impl<T: Real> Planner<Svd<T>> {
+    /// For `count` matrices at a time, each with a status of its own: cuSOLVER's `gesvdjBatched`, which takes matrices of at
+    /// most 32 rows and columns.
+    pub fn batch(self, count: usize) -> Self {
+        Self { batch: Some(count), ..self }
+    }
+}
+
+impl<T: Real> Plan<Svd<T>> {
+    /// A place for the result. It has memory of its own, so a plan can write several.
+    ///
+    /// # Errors
+    /// [`Error::OtherStream`](streamflow::Error::OtherStream); the driver's, when memory is exhausted.
+    pub fn result(
+        &mut self,
+        cx: &ExecutionContext,
+        stream: &Stream<'_>,
+    ) -> Result<Checked<SingularValues<T>>> {
+        self.lend(stream)?.result(cx, stream)
+    }
+
+    /// Finds the singular values of `a`, in rows, with the plan's shape; in a [batch](Planner::batch) of `m` it has `m` before
+    /// it. Allocates nothing. On a GPU the library looks at results of its iteration on the host, so this may block until the
+    /// stream's work is complete.
+    ///
+    /// # Errors
+    /// [`Error::OtherStream`](streamflow::Error::OtherStream); [`Error::Operand`](crate::Error::Operand) for other shapes; the
+    /// library's, perhaps for a matrix with a NaN; the driver's.
+    #[track_caller]
+    pub fn execute_blocking(
+        &mut self,
+        stream: &Stream<'_>,
+        a: &Tensor<T>,
+        out: &mut Checked<SingularValues<T>>,
+    ) -> Result<()> {
+        let solver = written(self.lend(stream), out)?;
+        written(solver.execute(stream, a, out), out)
+    }
+}
+
+impl<T: Real> Made for Svd<T> {
+    fn make(planner: &Planner<Self>, cx: &ExecutionContext, stream: &Stream<'_>) -> Result<Self> {
+        let (rows, columns, batch) = (planner.rows, planner.columns, planner.batch);
+        layout::fits(CALL, &layout::in_batch(batch, [rows, columns]))?;
+        // The library needs at least as many rows as columns, and sees a matrix in rows transposed.
+        let (long, short) = (rows.max(columns), rows.min(columns));
+        let (need, body) = match batch {
+            None => (Need::Svd { rows: long, columns: short }, bodies::gesvd::<T>(long, short)),
+            Some(count) => {
+                BatchVectors::<T>::check(CALL, rows, columns)?;
+                let need = Need::SvdBatched { rows: columns, columns: rows, count };
+                (need, bodies::gesvdj_batched::<T>(columns, rows))
+            }
+        };
+        let elements = rows * columns * batch.unwrap_or(1);
+        let need = (elements > 0).then_some(need);
+        let dense = Dense::new::<T>(cx, stream, need.as_slice())?;
+        let copy = cx.buffer(elements, stream)?;
+        let vectors = match batch {
+            Some(count) => Vectors::Batch(BatchVectors::new(cx, stream, rows, columns, count)?),
+            None if rows > columns => {
+                warm_up_transpose::<T>(cx, stream)?;
+                let u = cx.buffer(long * short, stream)?;
+                Vectors::Turned { u, vt: cx.buffer(short * short, stream)? }
+            }
+            None => Vectors::InPlace,
+        };
+        Ok(Self { rows, columns, dense, copy, vectors, body })
+    }
+}

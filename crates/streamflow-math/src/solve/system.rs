@@ -1,0 +1,200 @@
+//! Systems of equations: what [`Lu`](super::Lu) and [`Cholesky`](super::Cholesky) have in common.
+
+use super::common::Common;
+use super::outcome::{Origin, not_factored};
+use super::planner::sealed::Made;
+use super::sizes::Sizes;
+use super::{Checked, Factor};
+use crate::Plan;
+use crate::error::Result;
+use streamflow::context::Stream;
+use streamflow::library::target::written;
+use streamflow::memory::{DeviceSlice, Tensor};
+use streamflow::stream::CudaStream;
+
+pub(super) mod sealed {
+    use super::{Common, CudaStream, DeviceSlice, Made, Origin, Result};
+    use crate::solve::Factor;
+
+    /// The part of a solver of systems behind the methods that all have.
+    pub trait Solves: Made {
+        type Element: Factor;
+
+        fn common(&self) -> &Common;
+
+        fn origin(&self) -> Origin;
+
+        /// Copies the matrices and factors the copies. Without statuses to write, it writes those that it keeps.
+        #[track_caller]
+        fn factor_copy(
+            &mut self,
+            stream: &CudaStream,
+            a: &DeviceSlice<Self::Element>,
+            statuses: Option<&mut DeviceSlice<i32>>,
+        ) -> Result<()>;
+
+        /// Solves for right-hand sides, with the matrices that were factored last.
+        #[track_caller]
+        fn solve_copy(
+            &mut self,
+            stream: &CudaStream,
+            b: &DeviceSlice<Self::Element>,
+            x: &mut DeviceSlice<Self::Element>,
+        ) -> Result<()>;
+    }
+}
+
+use sealed::Solves;
+
+/// A solver of systems of equations: [`Lu`](super::Lu) or [`Cholesky`](super::Cholesky).
+///
+/// Its plan solves in one step ([`Plan::solve`]), or factors a matrix once and solves with it many times
+/// ([`Plan::factor`]).
+pub trait System: Solves {}
+
+/// The solver has factored a matrix, and solves with it: [`Plan::factor`] makes this of a plan.
+#[derive(Debug)]
+pub struct Factored<S> {
+    solver: S,
+    /// Whether the matrix and the statuses that the solver keeps are those of one factorisation.
+    is_whole: bool,
+}
+
+impl<S: System> Plan<S> {
+    /// Solves `A x = b`: queues the factorisation of a copy of `a` and the solution, into `x`. Allocates nothing.
+    ///
+    /// `a` is `[n, n]`, in rows. `b` and `x` are `[n]`, or `[k, n]` for a plan with `k`
+    /// [right-hand sides](super::Planner::right_hand_sides): one in each row. In a [batch](super::Planner::batch) of `m` they are
+    /// `[m, n, n]`, and `[m, n]`.
+    ///
+    /// A singular matrix is no error here: the check of `x` has it.
+    ///
+    /// # Errors
+    /// [`Error::OtherStream`](streamflow::Error::OtherStream); [`Error::Operand`](crate::Error::Operand) for other shapes; the
+    /// library's; the driver's.
+    #[track_caller]
+    pub fn solve(
+        &mut self,
+        stream: &Stream<'_>,
+        a: &Tensor<S::Element>,
+        b: &Tensor<S::Element>,
+        x: &mut Checked<Tensor<S::Element>>,
+    ) -> Result<()> {
+        let solver = written(self.lend(stream), x)?;
+        written(solve(solver, stream, a, b, x), x)
+    }
+
+    /// Factors a copy of `a`, which the plan keeps: the plan that this returns solves with it. Its shape is as for
+    /// [`solve`](Self::solve).
+    ///
+    /// # Errors
+    /// As for [`solve`](Self::solve).
+    #[track_caller]
+    pub fn factor(self, stream: &Stream<'_>, a: &Tensor<S::Element>) -> Result<Plan<Factored<S>>> {
+        let mut plan = self.map(|solver| Factored { solver, is_whole: false });
+        plan.refactor(stream, a)?;
+        Ok(plan)
+    }
+}
+
+impl<S: System> Plan<Factored<S>> {
+    /// Factors another matrix in the place of the last one. Allocates nothing.
+    ///
+    /// # Errors
+    /// As for [`Plan::solve`]. After an error that is about the shape or the stream, the plan has the matrix from before, if the
+    /// hook returns the error. After another error, or one that the hook drops, it has none until the next call of this
+    /// succeeds.
+    #[track_caller]
+    pub fn refactor(&mut self, stream: &Stream<'_>, a: &Tensor<S::Element>) -> Result<()> {
+        let done = match self.lend(stream) {
+            Ok(factored) => factored.refactor(stream, a),
+            Err(error) => Err(error),
+        };
+        // Each solution needs them.
+        written(done, &*self.value().solver.common().statuses)
+    }
+
+    /// Solves `A x = b` with the matrix that was factored last. Allocates nothing. The shapes are as for
+    /// [`Plan::solve`], and the check of `x` is that of the matrix.
+    ///
+    /// # Errors
+    /// As for [`Plan::solve`]; [`Error::Unsolvable`](crate::Error::Unsolvable) or [`Error::Unwritten`](streamflow::Error::Unwritten) if the
+    /// last [`refactor`](Self::refactor) has failed.
+    #[track_caller]
+    pub fn solve(
+        &mut self,
+        stream: &Stream<'_>,
+        b: &Tensor<S::Element>,
+        x: &mut Checked<Tensor<S::Element>>,
+    ) -> Result<()> {
+        let factored = written(self.lend(stream), x)?;
+        written(factored.solve(stream, b, x), x)
+    }
+}
+
+impl<S: System> Factored<S> {
+    #[track_caller]
+    fn refactor(&mut self, stream: &CudaStream, a: &Tensor<S::Element>) -> Result<()> {
+        let Self { solver, is_whole } = self;
+        check_matrix(solver, a)?;
+        // A part of its calls may be queued when one fails.
+        *is_whole = false;
+        solver.factor_copy(stream, a, None)?;
+        *is_whole = true;
+        Ok(())
+    }
+
+    #[track_caller]
+    fn solve(
+        &mut self,
+        stream: &CudaStream,
+        b: &Tensor<S::Element>,
+        x: &mut Checked<Tensor<S::Element>>,
+    ) -> Result<()> {
+        let Self { solver, is_whole } = self;
+        let origin = solver.origin();
+        check_result(&solver.common().sizes, origin.call, b, x)?;
+        let (value, statuses) = x.parts_mut();
+        if !*is_whole {
+            return Err(not_factored(origin.call));
+        }
+        stream.copy(&solver.common().statuses, statuses)?;
+        solver.solve_copy(stream, b, value)?;
+        x.computed(origin);
+        Ok(())
+    }
+}
+
+/// [`Plan::solve`], on the plan's stream.
+#[track_caller]
+pub(super) fn solve<S: System>(
+    solver: &mut S,
+    stream: &CudaStream,
+    a: &Tensor<S::Element>,
+    b: &Tensor<S::Element>,
+    x: &mut Checked<Tensor<S::Element>>,
+) -> Result<()> {
+    let origin = solver.origin();
+    check_result(&solver.common().sizes, origin.call, b, x)?;
+    let (value, statuses) = x.parts_mut();
+    check_matrix(solver, a)?;
+    solver.factor_copy(stream, a, Some(statuses))?;
+    solver.solve_copy(stream, b, value)?;
+    x.computed(origin);
+    Ok(())
+}
+
+fn check_matrix<S: System>(solver: &S, a: &Tensor<S::Element>) -> Result<()> {
+    solver.common().sizes.check_matrix(solver.origin().call, a.shape())
+}
+
+fn check_result<T: Factor>(
+    sizes: &Sizes,
+    call: &'static str,
+    b: &Tensor<T>,
+    x: &Checked<Tensor<T>>,
+) -> Result<()> {
+    sizes.check_sides(call, "b", b.shape())?;
+    sizes.check_sides(call, "x", x.on_device().shape())?;
+    sizes.check_statuses(call, "x", x.matrices())
+}
