@@ -132,7 +132,7 @@ impl<T: Real> Cholesky<T> {
         match &mut self.factors {
             Factors::One(matrix) => dense.potrf(stream, factor, n, matrix, statuses),
             Factors::Batch { matrices, .. } => {
-                dense.potrf_batched(stream, factor, n, matrices, statuses)
+                dense.potrf_batched(stream, factor, (n, sizes.matrices()), matrices, statuses)
             }
         }
     }
@@ -208,7 +208,8 @@ impl<T: Real> Solves for Cholesky<T> {
             }
             Factors::Batch { matrices, sides } => {
                 stream.copy(b, sides.items_mut())?;
-                dense.potrs_batched(stream, solve, sizes.n, matrices, sides, solved)?;
+                let sizes = (sizes.n, sizes.matrices());
+                dense.potrs_batched(stream, solve, sizes, matrices, sides, solved)?;
                 stream.copy(sides.items(), x)
             }
         }

@@ -1,9 +1,12 @@
 //! Eigenvalues of symmetric matrices.
 
+use std::iter;
 use std::marker::PhantomData;
 
+use arrayvec::ArrayVec;
+
+use super::decomposition::{Decomposes, Shape, parts};
 use super::host::bodies;
-use super::outcome::{Finds, Origin};
 use super::planner::Planner;
 use super::planner::sealed::Made;
 use super::taken::Matrices;
@@ -14,8 +17,7 @@ use crate::ffi::cusolver::{Dense, Need};
 use streamflow::Message;
 use streamflow::context::{ExecutionContext, Stream};
 use streamflow::library::HostBody;
-use streamflow::library::target::{Part, Target, written};
-use streamflow::memory::Tensor;
+use streamflow::memory::{DeviceSlice, Tensor};
 use streamflow::stream::CudaStream;
 
 /// The name in messages.
@@ -45,11 +47,7 @@ pub struct Eigenpairs<T: Real> {
     pub vectors: Tensor<T>,
 }
 
-impl<T: Real> Target for Eigenpairs<T> {
-    fn parts(&self) -> impl Iterator<Item = Part<'_>> {
-        self.values.parts().chain(self.vectors.parts())
-    }
-}
+parts!(Eigenpairs: values, vectors);
 
 impl<T: Real> Eigen<T> {
     /// A plan for matrices of `n` rows.
@@ -60,50 +58,39 @@ impl<T: Real> Eigen<T> {
     fn matrices(&self) -> Matrices {
         Matrices { count: self.batch.unwrap_or(1), rows: self.n, columns: self.n, is_lower: true }
     }
+}
 
-    /// A place for the result.
-    pub(super) fn result(
-        &self,
-        cx: &ExecutionContext,
-        stream: &Stream<'_>,
-    ) -> Result<Checked<Eigenpairs<T>>> {
-        let (n, batch) = (self.n, self.batch);
-        let values = cx.tensor(&*layout::in_batch(batch, [n]), stream)?;
-        let vectors = cx.tensor(&*layout::in_batch(batch, [n, n]), stream)?;
-        Checked::of_batch(self.matrices().count, Eigenpairs { values, vectors }, cx, stream)
+impl<T: Real> Decomposes for Eigen<T> {
+    type Element = T;
+    type Parts = Eigenpairs<T>;
+    const CALL: &'static str = CALL;
+
+    fn batch(&self) -> Option<usize> {
+        self.batch
     }
 
-    /// `Plan::execute_blocking`, on the plan's stream.
+    fn shapes(&self) -> ArrayVec<Shape, 4> {
+        let (line, square) = (iter::once(self.n).collect(), Shape::from([self.n, self.n]));
+        [square.clone(), line, square].into_iter().collect()
+    }
+
     #[track_caller]
-    pub(super) fn execute(
+    fn decompose(
         &mut self,
         stream: &CudaStream,
         a: &Tensor<T>,
-        out: &mut Checked<Eigenpairs<T>>,
+        Eigenpairs { values, vectors }: &mut Eigenpairs<T>,
+        statuses: &mut DeviceSlice<i32>,
     ) -> Result<()> {
-        let (n, matrices) = (self.n, self.matrices());
-        let (line, square) =
-            (layout::in_batch(self.batch, [n]), layout::in_batch(self.batch, [n, n]));
-        layout::has_shape(CALL, "a", a.shape(), &[&square])?;
-        layout::has_shape(CALL, "values", out.on_device().values.shape(), &[&line])?;
-        layout::has_shape(CALL, "vectors", out.on_device().vectors.shape(), &[&square])?;
-        layout::has_statuses(CALL, out.matrices(), matrices.count)?;
-        let (Eigenpairs { values, vectors }, statuses) = out.parts_mut();
-        let body = &self.body;
+        let (n, matrices, body) = (self.n, self.matrices(), &self.body);
         // The library's columns are our rows, and a symmetric matrix is its own transpose.
-        if a.is_empty() {
-            stream.fill_bytes(statuses, 0)?;
-        } else if self.batch.is_some() {
-            matrices.take(stream, a, vectors, statuses)?;
-            let lengths = (n, matrices.count);
-            self.dense.syevj_batched(stream, body, lengths, vectors, values, statuses)?;
-        } else {
+        if self.batch.is_none() {
             stream.copy(a, vectors)?;
-            self.dense.syevd(stream, body, n, vectors, values, statuses)?;
+            return self.dense.syevd(stream, body, n, vectors, values, statuses);
         }
-        let marks = self.batch.is_some();
-        out.computed(Origin { call: CALL, finds: Finds::NoConvergence, marks });
-        Ok(())
+        matrices.take(stream, a, vectors, statuses)?;
+        let lengths = (n, matrices.count);
+        self.dense.syevj_batched(stream, body, lengths, vectors, values, statuses)
     }
 }
 
@@ -116,18 +103,6 @@ impl<T: Real> Planner<Eigen<T>> {
 }
 
 impl<T: Real> Plan<Eigen<T>> {
-    /// A place for the result. It has memory of its own, so a plan can write several.
-    ///
-    /// # Errors
-    /// [`Error::OtherStream`](streamflow::Error::OtherStream); the driver's, when memory is exhausted.
-    pub fn result(
-        &mut self,
-        cx: &ExecutionContext,
-        stream: &Stream<'_>,
-    ) -> Result<Checked<Eigenpairs<T>>> {
-        self.lend(stream)?.result(cx, stream)
-    }
-
     /// Finds the eigenvalues of `a`, `[n, n]`, or `[m, n, n]` in a [batch](Planner::batch) of `m`. Allocates nothing. On a
     /// GPU the library looks at results of its iteration on the host, so this may block until the stream's work is
     /// complete.
@@ -142,15 +117,14 @@ impl<T: Real> Plan<Eigen<T>> {
         a: &Tensor<T>,
         out: &mut Checked<Eigenpairs<T>>,
     ) -> Result<()> {
-        let solver = written(self.lend(stream), out)?;
-        written(solver.execute(stream, a, out), out)
+        self.decompose(stream, a, out)
     }
 }
 
 impl<T: Real> Made for Eigen<T> {
     fn make(planner: &Planner<Self>, cx: &ExecutionContext, stream: &Stream<'_>) -> Result<Self> {
         let (n, batch) = (planner.rows, planner.batch);
-        layout::fits(CALL, &layout::in_batch(batch, [n, n]))?;
+        layout::fits(CALL, &layout::in_batch(batch, &[n, n]))?;
         let (need, body) = match batch {
             None => (Need::Eigen { n }, bodies::syevd::<T>(n)),
             Some(count) => (Need::EigenBatched { n, count }, bodies::syevj_batched::<T>(n)),

@@ -60,11 +60,8 @@ pub(super) fn fits(call: &'static str, lengths: &[usize]) -> Result<()> {
 }
 
 /// The shape of an operand of a plan: that for one matrix, with the number of matrices before it in a batch.
-pub(super) fn in_batch<const N: usize>(
-    batch: Option<usize>,
-    one: [usize; N],
-) -> ArrayVec<usize, 3> {
-    batch.into_iter().chain(one).collect()
+pub(super) fn in_batch(batch: Option<usize>, one: &[usize]) -> ArrayVec<usize, 3> {
+    batch.iter().chain(one).copied().collect()
 }
 
 /// Checks that a result was made for as many matrices as the plan has.

@@ -67,6 +67,7 @@
 mod checked;
 mod cholesky;
 mod common;
+mod decomposition;
 mod download;
 mod eigen;
 mod host;

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 
 use crate::Plan;
 use crate::error::Result;
-use streamflow::context::{ExecutionContext, Stream};
+use streamflow::context::{ExecutionContext, Lent, Stream};
 
 pub(super) mod sealed {
     use super::{ExecutionContext, Planner, Result, Stream};
@@ -47,6 +47,15 @@ impl<S: sealed::Made> Planner<S> {
     /// error; the driver's, when memory is exhausted.
     pub fn on(self, cx: &ExecutionContext, stream: &Stream<'_>) -> Result<Plan<S>> {
         Ok(Plan::new(stream, S::make(&self, cx, stream)?))
+    }
+
+    /// The node's plan for these sizes.
+    pub(super) fn cached<'c>(
+        self,
+        cx: &'c ExecutionContext,
+        stream: &Stream<'_>,
+    ) -> Result<Lent<'c, Self, S>> {
+        cx.cached(stream, self, |planner| S::make(planner, cx, stream))
     }
 }
 

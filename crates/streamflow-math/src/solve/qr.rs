@@ -1,8 +1,10 @@
 //! QR.
 
+use arrayvec::ArrayVec;
+
+use super::decomposition::{Decomposes, Shape, parts};
 use super::host::bodies;
 use super::kernels::{transpose, upper, warm_up_transpose};
-use super::outcome::{Finds, Origin};
 use super::planner::Planner;
 use super::planner::sealed::Made;
 use super::{Checked, Real, layout};
@@ -11,9 +13,8 @@ use crate::error::{Result, wrong_operand};
 use crate::ffi::cusolver::{Dense, Need};
 use streamflow::Message;
 use streamflow::context::{ExecutionContext, Stream};
-use streamflow::library::target::{Part, Target, written};
 use streamflow::library::{HostBody, device_info};
-use streamflow::memory::{Buffer, Tensor};
+use streamflow::memory::{Buffer, DeviceSlice, Tensor};
 use streamflow::stream::CudaStream;
 
 /// The name in messages.
@@ -45,77 +46,54 @@ pub struct QrFactors<T: Real> {
     pub r: Tensor<T>,
 }
 
-impl<T: Real> Target for QrFactors<T> {
-    fn parts(&self) -> impl Iterator<Item = Part<'_>> {
-        self.q.parts().chain(self.r.parts())
-    }
-}
+parts!(QrFactors: q, r);
 
 impl<T: Real> Qr<T> {
     /// A plan for matrices of so many rows and columns.
     pub fn plan(rows: usize, columns: usize) -> Planner<Self> {
         Planner::new(rows, columns)
     }
+}
 
-    /// A place for the result.
-    pub(super) fn result(
-        &self,
-        cx: &ExecutionContext,
-        stream: &Stream<'_>,
-    ) -> Result<Checked<QrFactors<T>>> {
-        let q = cx.tensor([self.rows, self.columns], stream)?;
-        let r = cx.tensor([self.columns, self.columns], stream)?;
-        Checked::new(QrFactors { q, r }, cx, stream)
+impl<T: Real> Decomposes for Qr<T> {
+    type Element = T;
+    type Parts = QrFactors<T>;
+    const CALL: &'static str = CALL;
+
+    fn marks(&self) -> bool {
+        true
     }
 
-    /// `Plan::execute`, on the plan's stream.
+    fn shapes(&self) -> ArrayVec<Shape, 4> {
+        let (m, n) = (self.rows, self.columns);
+        [[m, n], [m, n], [n, n]].map(Shape::from).into_iter().collect()
+    }
+
     #[track_caller]
-    pub(super) fn execute(
+    fn decompose(
         &mut self,
         stream: &CudaStream,
         a: &Tensor<T>,
-        out: &mut Checked<QrFactors<T>>,
+        QrFactors { q, r }: &mut QrFactors<T>,
+        statuses: &mut DeviceSlice<i32>,
     ) -> Result<()> {
         let (m, n) = (self.rows, self.columns);
-        layout::has_shape(CALL, "a", a.shape(), &[&[m, n]])?;
-        layout::has_shape(CALL, "q", out.on_device().q.shape(), &[&[m, n]])?;
-        layout::has_shape(CALL, "r", out.on_device().r.shape(), &[&[n, n]])?;
-        layout::has_statuses(CALL, out.matrices(), 1)?;
-        let (QrFactors { q, r }, statuses) = out.parts_mut();
-        if m * n == 0 {
-            stream.fill_bytes(statuses, 0)?;
-        } else {
-            let Some((mut first, mut second)) = statuses.split_at_mut(1) else {
-                unreachable!("there are two for each matrix")
-            };
-            // The kernel overwrites it.
-            self.turned.assume_written();
-            stream.launch::<transpose<T>>(m * n, (&mut self.turned, a, m))?;
-            let (turned, tau) = (&mut self.turned, &mut self.tau);
-            self.dense.geqrf(stream, &self.factor, (m, n), turned, tau, &mut first)?;
-            stream.launch::<upper<T>>(n * n, (r, &self.turned, n, m, T::ZERO))?;
-            let (turned, tau) = (&mut self.turned, &self.tau);
-            self.dense.orgqr(stream, &self.unpack, (m, n), turned, tau, &mut second)?;
-            stream.launch::<transpose<T>>(m * n, (q, &self.turned, n))?;
-        }
-        out.computed(Origin { call: CALL, finds: Finds::NoConvergence, marks: true });
-        Ok(())
+        let Some((mut first, mut second)) = statuses.split_at_mut(1) else {
+            unreachable!("there are two for each matrix")
+        };
+        // The kernel overwrites it.
+        self.turned.assume_written();
+        stream.launch::<transpose<T>>(m * n, (&mut self.turned, a, m))?;
+        let (turned, tau) = (&mut self.turned, &mut self.tau);
+        self.dense.geqrf(stream, &self.factor, (m, n), turned, tau, &mut first)?;
+        stream.launch::<upper<T>>(n * n, (r, &self.turned, n, m, T::ZERO))?;
+        let (turned, tau) = (&mut self.turned, &self.tau);
+        self.dense.orgqr(stream, &self.unpack, (m, n), turned, tau, &mut second)?;
+        stream.launch::<transpose<T>>(m * n, (q, &self.turned, n))
     }
 }
 
 impl<T: Real> Plan<Qr<T>> {
-    /// A place for the result. It has memory of its own, so a plan can write several.
-    ///
-    /// # Errors
-    /// [`Error::OtherStream`](streamflow::Error::OtherStream); the driver's, when memory is exhausted.
-    pub fn result(
-        &mut self,
-        cx: &ExecutionContext,
-        stream: &Stream<'_>,
-    ) -> Result<Checked<QrFactors<T>>> {
-        self.lend(stream)?.result(cx, stream)
-    }
-
     /// Queues the factorisation of `a`, in rows, with the plan's shape. Allocates nothing, and does not block.
     ///
     /// # Errors
@@ -127,8 +105,7 @@ impl<T: Real> Plan<Qr<T>> {
         a: &Tensor<T>,
         out: &mut Checked<QrFactors<T>>,
     ) -> Result<()> {
-        let solver = written(self.lend(stream), out)?;
-        written(solver.execute(stream, a, out), out)
+        self.decompose(stream, a, out)
     }
 }
 

@@ -40,7 +40,7 @@ impl Sizes {
             );
             return Err(wrong_operand(call, "plan", problem));
         }
-        fits(call, &in_batch(self.batch, [self.n, self.n]))?;
+        fits(call, &in_batch(self.batch, &[self.n, self.n]))?;
         fits(call, &[self.sides(), self.n])
     }
 

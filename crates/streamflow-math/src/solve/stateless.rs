@@ -1,12 +1,12 @@
 //! Solvers as functions. The node keeps the plan of each shape and stream, and each call allocates its result.
 
+use super::decomposition::decomposed;
 use super::system::{self, System};
 use super::{Checked, Cholesky, Eigen, Eigenpairs, Factor, Lu, Planner, Qr, QrFactors, Real};
 use super::{SingularValues, Svd};
 use crate::error::{Result, wrong_operand};
-use crate::solve::planner::sealed::Made;
 use streamflow::Error;
-use streamflow::context::{ExecutionContext, Lent, Stream};
+use streamflow::context::{ExecutionContext, Stream};
 use streamflow::memory::Tensor;
 
 /// The facts that functions for one matrix or a batch need for errors.
@@ -65,7 +65,7 @@ fn solve_by<S: System>(
     a: &Tensor<S::Element>,
     b: &Tensor<S::Element>,
 ) -> Result<Checked<Tensor<S::Element>>> {
-    let mut solver = cached(planner, cx, stream)?;
+    let mut solver = planner.cached(cx, stream)?;
     let mut x = Checked::of_batch(matrices, cx.tensor(b.shape(), stream)?, cx, stream)?;
     system::solve(&mut *solver, stream, a, b, &mut x)?;
     Ok(x)
@@ -87,7 +87,7 @@ pub fn cholesky<T: Real>(
         [matrices, _, _] => (plan.batch(*matrices), *matrices),
         _ => (plan, 1),
     };
-    let mut solver = cached(plan, cx, stream)?;
+    let mut solver = plan.cached(cx, stream)?;
     let mut copy = cx.tensor(a.shape(), stream)?;
     stream.copy(a, &mut copy)?;
     let mut copy = Checked::of_batch(matrices, copy, cx, stream)?;
@@ -106,10 +106,7 @@ pub fn qr<T: Real>(
     a: &Tensor<T>,
 ) -> Result<Checked<QrFactors<T>>> {
     let [rows, columns] = matrix("solve::qr", a)?;
-    let mut plan = cached(Qr::plan(rows, columns), cx, stream)?;
-    let mut out = plan.result(cx, stream)?;
-    plan.execute(stream, a, &mut out)?;
-    Ok(out)
+    decomposed(Qr::plan(rows, columns), cx, stream, a)
 }
 
 /// The singular values and vectors of `a`, `[m, n]`, by [`Svd`], or of each matrix of a batch, `[count, m, n]`. It may
@@ -128,10 +125,7 @@ pub fn svd_blocking<T: Real>(
         [rows, columns] => Svd::plan(rows, columns),
         _ => return Err(no_matrix("solve::svd_blocking", a.shape(), MATRICES)),
     };
-    let mut plan = cached(plan, cx, stream)?;
-    let mut out = plan.result(cx, stream)?;
-    plan.execute(stream, a, &mut out)?;
-    Ok(out)
+    decomposed(plan, cx, stream, a)
 }
 
 /// The eigenvalues and eigenvectors of a symmetric matrix, `[n, n]`, by [`Eigen`], or of each matrix of a batch,
@@ -150,24 +144,13 @@ pub fn eigen_blocking<T: Real>(
         [n, columns] if n == columns => Eigen::plan(n),
         _ => return Err(no_matrix("solve::eigen_blocking", a.shape(), SQUARE_MATRICES)),
     };
-    let mut plan = cached(plan, cx, stream)?;
-    let mut out = plan.result(cx, stream)?;
-    plan.execute(stream, a, &mut out)?;
-    Ok(out)
-}
-
-/// The node's plan for these sizes.
-fn cached<'c, S: Made>(
-    planner: Planner<S>,
-    cx: &'c ExecutionContext,
-    stream: &Stream<'_>,
-) -> Result<Lent<'c, Planner<S>, S>> {
-    cx.cached(stream, planner, |planner| S::make(planner, cx, stream))
+    decomposed(plan, cx, stream, a)
 }
 
 fn matrix<T: Factor>(call: &'static str, a: &Tensor<T>) -> Result<[usize; 2]> {
     a.shape().try_into().map_err(|_| no_matrix(call, a.shape(), "a matrix `[m, n]`"))
 }
+
 #[cold]
 fn no_matrix(call: &'static str, shape: &[usize], needed: &str) -> Error {
     let problem = format!("has shape {shape:?}, but {needed} is needed; `reshape` it");

@@ -1,8 +1,12 @@
 //! Singular values.
 
+use std::iter;
+
+use arrayvec::ArrayVec;
+
+use super::decomposition::{Decomposes, Shape, parts};
 use super::host::bodies;
 use super::kernels::{transpose, warm_up_transpose};
-use super::outcome::{Finds, Origin};
 use super::planner::Planner;
 use super::planner::sealed::Made;
 use super::svd_batch::BatchVectors;
@@ -13,8 +17,7 @@ use crate::ffi::cusolver::{Dense, Need};
 use streamflow::Message;
 use streamflow::context::{ExecutionContext, Stream};
 use streamflow::library::HostBody;
-use streamflow::library::target::{Part, Target, written};
-use streamflow::memory::{Buffer, Tensor};
+use streamflow::memory::{Buffer, DeviceSlice, Tensor};
 use streamflow::stream::CudaStream;
 
 /// The name in messages.
@@ -62,19 +65,20 @@ pub struct SingularValues<T: Real> {
     pub vt: Tensor<T>,
 }
 
-impl<T: Real> Target for SingularValues<T> {
-    fn parts(&self) -> impl Iterator<Item = Part<'_>> {
-        self.u.parts().chain(self.s.parts()).chain(self.vt.parts())
-    }
-}
+parts!(SingularValues: u, s, vt);
 
 impl<T: Real> Svd<T> {
     /// A plan for matrices of so many rows and columns.
     pub fn plan(rows: usize, columns: usize) -> Planner<Self> {
         Planner::new(rows, columns)
     }
+}
 
-    /// `None` for a single matrix.
+impl<T: Real> Decomposes for Svd<T> {
+    type Element = T;
+    type Parts = SingularValues<T>;
+    const CALL: &'static str = CALL;
+
     fn batch(&self) -> Option<usize> {
         match &self.vectors {
             Vectors::Batch(vectors) => Some(vectors.count()),
@@ -82,66 +86,44 @@ impl<T: Real> Svd<T> {
         }
     }
 
-    /// A place for the result.
-    pub(super) fn result(
-        &self,
-        cx: &ExecutionContext,
-        stream: &Stream<'_>,
-    ) -> Result<Checked<SingularValues<T>>> {
-        let (m, n, batch) = (self.rows, self.columns, self.batch());
+    fn shapes(&self) -> ArrayVec<Shape, 4> {
+        let (m, n) = (self.rows, self.columns);
         let k = m.min(n);
-        let values = SingularValues {
-            u: cx.tensor(&*layout::in_batch(batch, [m, k]), stream)?,
-            s: cx.tensor(&*layout::in_batch(batch, [k]), stream)?,
-            vt: cx.tensor(&*layout::in_batch(batch, [k, n]), stream)?,
-        };
-        Checked::of_batch(batch.unwrap_or(1), values, cx, stream)
+        let line = iter::once(k).collect();
+        [[m, n].into(), [m, k].into(), line, [k, n].into()].into_iter().collect()
     }
 
-    /// `Plan::execute_blocking`, on the plan's stream.
     #[track_caller]
-    pub(super) fn execute(
+    fn decompose(
         &mut self,
         stream: &CudaStream,
         a: &Tensor<T>,
-        out: &mut Checked<SingularValues<T>>,
+        SingularValues { u, s, vt }: &mut SingularValues<T>,
+        statuses: &mut DeviceSlice<i32>,
     ) -> Result<()> {
-        let (m, n, batch) = (self.rows, self.columns, self.batch());
+        let (m, n) = (self.rows, self.columns);
         let k = m.min(n);
-        let result = out.on_device();
-        layout::has_shape(CALL, "a", a.shape(), &[&layout::in_batch(batch, [m, n])])?;
-        layout::has_shape(CALL, "u", result.u.shape(), &[&layout::in_batch(batch, [m, k])])?;
-        layout::has_shape(CALL, "s", result.s.shape(), &[&layout::in_batch(batch, [k])])?;
-        layout::has_shape(CALL, "vt", result.vt.shape(), &[&layout::in_batch(batch, [k, n])])?;
-        layout::has_statuses(CALL, out.matrices(), batch.unwrap_or(1))?;
-        let (SingularValues { u, s, vt }, statuses) = out.parts_mut();
         let (dense, body, copy) = (&mut self.dense, &self.body, &mut self.copy);
-        if a.is_empty() {
-            stream.fill_bytes(statuses, 0)?;
-        } else {
-            match &mut self.vectors {
-                Vectors::InPlace => {
-                    // The library sees the transposed matrix, V diag(s) transpose(U), and what it writes in columns are our
-                    // rows.
-                    stream.copy(&**a, &mut **copy)?;
-                    dense.gesvd(stream, body, (n, m), copy, s, vt, u, statuses)?;
-                }
-                Vectors::Turned { u: left, vt: right } => {
-                    // The kernel overwrites it.
-                    copy.assume_written();
-                    stream.launch::<transpose<T>>(m * n, (&mut *copy, a, m))?;
-                    dense.gesvd(stream, body, (m, n), copy, s, left, right, statuses)?;
-                    stream.launch::<transpose<T>>(m * k, (u, &*left, k))?;
-                    stream.launch::<transpose<T>>(k * n, (vt, &*right, n))?;
-                }
-                Vectors::Batch(vectors) => {
-                    vectors.matrices().take(stream, a, copy, statuses)?;
-                    vectors.execute(dense, stream, body, copy, (u, s, vt), statuses)?;
-                }
+        match &mut self.vectors {
+            Vectors::InPlace => {
+                // The library sees the transposed matrix, V diag(s) transpose(U), and what it writes in columns are our
+                // rows.
+                stream.copy(&**a, &mut **copy)?;
+                dense.gesvd(stream, body, (n, m), copy, s, vt, u, statuses)
+            }
+            Vectors::Turned { u: left, vt: right } => {
+                // The kernel overwrites it.
+                copy.assume_written();
+                stream.launch::<transpose<T>>(m * n, (&mut *copy, a, m))?;
+                dense.gesvd(stream, body, (m, n), copy, s, left, right, statuses)?;
+                stream.launch::<transpose<T>>(m * k, (u, &*left, k))?;
+                stream.launch::<transpose<T>>(k * n, (vt, &*right, n))
+            }
+            Vectors::Batch(vectors) => {
+                vectors.matrices().take(stream, a, copy, statuses)?;
+                vectors.execute(dense, stream, body, copy, (u, s, vt), statuses)
             }
         }
-        out.computed(Origin { call: CALL, finds: Finds::NoConvergence, marks: batch.is_some() });
-        Ok(())
     }
 }
 
@@ -154,18 +136,6 @@ impl<T: Real> Planner<Svd<T>> {
 }
 
 impl<T: Real> Plan<Svd<T>> {
-    /// A place for the result. It has memory of its own, so a plan can write several.
-    ///
-    /// # Errors
-    /// [`Error::OtherStream`](streamflow::Error::OtherStream); the driver's, when memory is exhausted.
-    pub fn result(
-        &mut self,
-        cx: &ExecutionContext,
-        stream: &Stream<'_>,
-    ) -> Result<Checked<SingularValues<T>>> {
-        self.lend(stream)?.result(cx, stream)
-    }
-
     /// Finds the singular values of `a`, in rows, with the plan's shape; in a [batch](Planner::batch) of `m` it has `m` before
     /// it. Allocates nothing. On a GPU the library looks at results of its iteration on the host, so this may block until the
     /// stream's work is complete.
@@ -180,15 +150,14 @@ impl<T: Real> Plan<Svd<T>> {
         a: &Tensor<T>,
         out: &mut Checked<SingularValues<T>>,
     ) -> Result<()> {
-        let solver = written(self.lend(stream), out)?;
-        written(solver.execute(stream, a, out), out)
+        self.decompose(stream, a, out)
     }
 }
 
 impl<T: Real> Made for Svd<T> {
     fn make(planner: &Planner<Self>, cx: &ExecutionContext, stream: &Stream<'_>) -> Result<Self> {
         let (rows, columns, batch) = (planner.rows, planner.columns, planner.batch);
-        layout::fits(CALL, &layout::in_batch(batch, [rows, columns]))?;
+        layout::fits(CALL, &layout::in_batch(batch, &[rows, columns]))?;
         // The library needs at least as many rows as columns, and sees a matrix in rows transposed.
         let (long, short) = (rows.max(columns), rows.min(columns));
         let (need, body) = match batch {

@@ -1,15 +1,12 @@
-//! Batches as arrays of pointers, one for each matrix, and Cholesky for them.
+//! Batches as arrays of pointers, one for each matrix.
 
-use std::ffi::{c_int, c_void};
+use std::ffi::c_void;
 
-use super::calls::{at, fits, not_captured, size, with_handle};
 use super::element::sealed::Number;
-use super::{Dense, UPPER};
 use crate::error::Result;
 use streamflow::context::{ExecutionContext, Stream};
-use streamflow::library::{Call, HostBody};
+use streamflow::library::Call;
 use streamflow::memory::{Buffer, DeviceSlice, Tensor};
-use streamflow::stream::CudaStream;
 
 /// Memory for a batch, and the addresses of its items, in device memory, too. The addresses stay good: the memory
 /// belongs to the batch.
@@ -50,6 +47,11 @@ impl<T: Number> Batch<T> {
         &mut self.items
     }
 
+    /// The addresses of the items.
+    pub(super) fn pointers(&self) -> &DeviceSlice<u64> {
+        &self.pointers
+    }
+
     pub(in crate::ffi) fn count(&self) -> usize {
         self.pointers.len()
     }
@@ -75,73 +77,6 @@ impl<T: Number> Batch<T> {
         call.write(items, &mut self.items);
         place
     }
-}
-
-impl Dense {
-    /// As [`potrf`](Self::potrf), for each matrix of a batch, each with a status.
-    #[track_caller]
-    pub(crate) fn potrf_batched<T: Number>(
-        &mut self,
-        stream: &CudaStream,
-        host: &HostBody,
-        n: usize,
-        a: &mut Batch<T>,
-        statuses: &mut DeviceSlice<i32>,
-    ) -> Result<()> {
-        const CALL: &str = "cusolverDnpotrfBatched";
-        let count = a.count();
-        fits(CALL, "a", a.items(), size(n, n, count))?;
-        fits(CALL, "statuses", statuses, Some(count))?;
-        let (order, batch) = (n as c_int, count as c_int);
-        let mut call = not_captured(stream, CALL);
-        let pointers = at(a.write(&mut call, ["pointers", "a"]));
-        let statuses = call.write("statuses", statuses) as *mut c_int;
-        // SAFETY: as in `getrf`; the pointers are those of the items (`Batch`).
-        let run = with_handle(self.library.as_deref(), CALL, |it, _| unsafe {
-            let potrf =
-                if is_single::<T>() { it.table.spotrf_batched } else { it.table.dpotrf_batched };
-            potrf(it.handle, UPPER, order, pointers, order, statuses, batch)
-        });
-        // SAFETY: as in `getrf`.
-        unsafe { call.queue_in_place(stream, host, &run) }
-    }
-
-    /// Solves `A x = b` for each matrix of a batch, with one right-hand side each, in its place.
-    #[track_caller]
-    pub(crate) fn potrs_batched<T: Number>(
-        &mut self,
-        stream: &CudaStream,
-        host: &HostBody,
-        n: usize,
-        u: &Batch<T>,
-        b: &mut Batch<T>,
-        status: &mut DeviceSlice<i32>,
-    ) -> Result<()> {
-        const CALL: &str = "cusolverDnpotrsBatched";
-        let count = u.count();
-        fits(CALL, "u", u.items(), size(n, n, count))?;
-        fits(CALL, "b", b.items(), size(n, count, 1))?;
-        fits(CALL, "b", &b.pointers, Some(count))?;
-        fits(CALL, "status", status, Some(1))?;
-        let (order, batch) = (n as c_int, count as c_int);
-        let mut call = not_captured(stream, CALL);
-        let matrices = at(u.read(&mut call, ["pointers of u", "u"]));
-        let sides = at(b.write(&mut call, ["pointers of b", "b"]));
-        let status = call.write("status", status) as *mut c_int;
-        // SAFETY: as in `potrf_batched`. There is one right-hand side for each matrix.
-        let run = with_handle(self.library.as_deref(), CALL, |it, _| unsafe {
-            let potrs =
-                if is_single::<T>() { it.table.spotrs_batched } else { it.table.dpotrs_batched };
-            potrs(it.handle, UPPER, order, 1, matrices, order, sides, order, status, batch)
-        });
-        // SAFETY: as in `getrf`.
-        unsafe { call.queue_in_place(stream, host, &run) }
-    }
-}
-
-/// Whether the elements are `f32`; the older routines have a name for each type.
-pub(super) fn is_single<T: Number>() -> bool {
-    T::DATA_TYPE == f32::DATA_TYPE
 }
 
 const _: () = assert!(size_of::<*mut c_void>() == size_of::<u64>(), "addresses have 64 bits");

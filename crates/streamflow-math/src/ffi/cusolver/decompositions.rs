@@ -1,151 +1,43 @@
 //! QR, eigenvalues and singular values.
 
-use std::ffi::c_int;
-
-use super::batch::is_single;
-use super::calls::{at, fits, not_captured, size, with_handle};
 use super::element::sealed::Number;
-use super::{Dense, ECONOMY, UPPER, VECTORS};
-use crate::error::Result;
-use streamflow::library::HostBody;
-use streamflow::memory::DeviceSlice;
-use streamflow::stream::CudaStream;
+use super::routine::{of, routines, size};
+use super::{ECONOMY, UPPER, VECTORS};
 
-impl Dense {
+routines! {
     /// QR of a matrix of `rows` by `columns`, in its place: `R` in the upper triangle, and below it, with `tau`, what
     /// [`orgqr`](Self::orgqr) makes `Q` of.
-    #[track_caller]
-    pub(crate) fn geqrf<T: Number>(
-        &mut self,
-        stream: &CudaStream,
-        host: &HostBody,
-        (rows, columns): (usize, usize),
-        a: &mut DeviceSlice<T>,
-        tau: &mut DeviceSlice<T>,
-        status: &mut DeviceSlice<i32>,
-    ) -> Result<()> {
-        const CALL: &str = "cusolverDnXgeqrf";
-        fits(CALL, "a", a, size(rows, columns, 1))?;
-        fits(CALL, "tau", tau, Some(rows.min(columns)))?;
-        fits(CALL, "status", status, Some(1))?;
-        let (m, n, t, bytes) = (rows as i64, columns as i64, T::DATA_TYPE, self.work.len());
-        let mut call = not_captured(stream, CALL);
-        let work = at(call.write("work", &mut self.work));
-        let a = at(call.write("a", a));
-        let tau = at(call.write("tau", tau));
-        let status = call.write("status", status) as *mut c_int;
-        // SAFETY: as in `getrf`.
-        let run = with_handle(self.library.as_deref(), CALL, |it, (host, host_bytes)| unsafe {
-            (it.table.geqrf)(
-                it.handle, it.params, m, n, t, a, m, t, tau, t, work, bytes, host, host_bytes,
-                status,
-            )
-        });
-        // SAFETY: as in `getrf`.
-        unsafe { call.queue_in_place(stream, host, &run) }
-    }
+    geqrf((rows, columns), (usize, usize)) = "cusolverDnXgeqrf" with work:
+        write a: T [size(rows, columns, 1)], write tau: T [Some(rows.min(columns))], write status: i32 [Some(1)]
+        => |it| (it.table.geqrf)(
+            it.handle, it.params, rows as _, columns as _, T::DATA_TYPE, a, rows as _, T::DATA_TYPE, tau, T::DATA_TYPE,
+            work.start, work.bytes, it.host_work.start.cast(), it.host_work.bytes, status.cast(),
+        );
 
     /// `Q`, `rows` by `columns`, in the place of what [`geqrf`](Self::geqrf) has written.
-    #[track_caller]
-    pub(crate) fn orgqr<T: Number>(
-        &mut self,
-        stream: &CudaStream,
-        host: &HostBody,
-        (rows, columns): (usize, usize),
-        a: &mut DeviceSlice<T>,
-        tau: &DeviceSlice<T>,
-        status: &mut DeviceSlice<i32>,
-    ) -> Result<()> {
-        const CALL: &str = "cusolverDnorgqr";
-        fits(CALL, "a", a, size(rows, columns, 1))?;
-        fits(CALL, "tau", tau, Some(columns))?;
-        fits(CALL, "status", status, Some(1))?;
-        let (m, n) = (rows as c_int, columns as c_int);
-        let elements = self.work_elements::<T>();
-        let mut call = not_captured(stream, CALL);
-        let work = at(call.write("work", &mut self.work));
-        let a = at(call.write("a", a));
-        let tau = at(call.read("tau", tau));
-        let status = call.write("status", status) as *mut c_int;
-        // SAFETY: as in `getrf`.
-        let run = with_handle(self.library.as_deref(), CALL, |it, _| unsafe {
-            let orgqr = if is_single::<T>() { it.table.sorgqr } else { it.table.dorgqr };
-            orgqr(it.handle, m, n, n, a, m, tau, work, elements, status)
-        });
-        // SAFETY: as in `getrf`.
-        unsafe { call.queue_in_place(stream, host, &run) }
-    }
+    orgqr((rows, columns), (usize, usize)) = "cusolverDnorgqr" with work:
+        write a: T [size(rows, columns, 1)], read tau: T [Some(columns)], write status: i32 [Some(1)]
+        => |it| of::<T, _>(it.table.sorgqr, it.table.dorgqr)(
+            it.handle, rows as _, columns as _, columns as _, a, rows as _, tau, work.start, work.elements::<T>(), status.cast(),
+        );
 
     /// The eigenvalues of a symmetric matrix, given by its upper triangle, and its eigenvectors in the columns of
-    /// `a`.
-    #[track_caller]
-    pub(crate) fn syevd<T: Number>(
-        &mut self,
-        stream: &CudaStream,
-        host: &HostBody,
-        n: usize,
-        a: &mut DeviceSlice<T>,
-        values: &mut DeviceSlice<T>,
-        status: &mut DeviceSlice<i32>,
-    ) -> Result<()> {
-        const CALL: &str = "cusolverDnXsyevd";
-        fits(CALL, "a", a, size(n, n, 1))?;
-        fits(CALL, "values", values, Some(n))?;
-        fits(CALL, "status", status, Some(1))?;
-        let (n, t, bytes) = (n as i64, T::DATA_TYPE, self.work.len());
-        let mut call = not_captured(stream, CALL);
-        let work = at(call.write("work", &mut self.work));
-        let a = at(call.write("a", a));
-        let values = at(call.write("values", values));
-        let status = call.write("status", status) as *mut c_int;
-        // SAFETY: as in `getrf`.
-        let run = with_handle(self.library.as_deref(), CALL, |it, (host, host_bytes)| unsafe {
-            (it.table.syevd)(
-                it.handle, it.params, VECTORS, UPPER, n, t, a, n, t, values, t, work, bytes, host,
-                host_bytes, status,
-            )
-        });
-        // SAFETY: as in `getrf`. The iteration looks at results on the host.
-        unsafe { call.queue_in_place(stream, host, &run) }
-    }
+    /// `a`. The iteration looks at results on the host.
+    syevd(n, usize) = "cusolverDnXsyevd" with work:
+        write a: T [size(n, n, 1)], write values: T [Some(n)], write status: i32 [Some(1)]
+        => |it| (it.table.syevd)(
+            it.handle, it.params, VECTORS, UPPER, n as _, T::DATA_TYPE, a, n as _, T::DATA_TYPE, values, T::DATA_TYPE,
+            work.start, work.bytes, it.host_work.start.cast(), it.host_work.bytes, status.cast(),
+        );
 
     /// The economy SVD of a matrix with `rows >= columns`, which is overwritten: `u` is `rows` by `columns`, and `vt`
-    /// `columns` by `columns`.
-    #[allow(clippy::too_many_arguments, reason = "those of LAPACK")]
-    #[track_caller]
-    pub(crate) fn gesvd<T: Number>(
-        &mut self,
-        stream: &CudaStream,
-        host: &HostBody,
-        (rows, columns): (usize, usize),
-        a: &mut DeviceSlice<T>,
-        s: &mut DeviceSlice<T>,
-        u: &mut DeviceSlice<T>,
-        vt: &mut DeviceSlice<T>,
-        status: &mut DeviceSlice<i32>,
-    ) -> Result<()> {
-        const CALL: &str = "cusolverDnXgesvd";
-        fits(CALL, "a", a, size(rows, columns, 1))?;
-        fits(CALL, "s", s, Some(columns))?;
-        fits(CALL, "u", u, size(rows, columns, 1))?;
-        fits(CALL, "vt", vt, size(columns, columns, 1))?;
-        fits(CALL, "status", status, Some(1))?;
-        let (m, n, t, bytes) = (rows as i64, columns as i64, T::DATA_TYPE, self.work.len());
-        let mut call = not_captured(stream, CALL);
-        let work = at(call.write("work", &mut self.work));
-        let a = at(call.write("a", a));
-        let s = at(call.write("s", s));
-        let u = at(call.write("u", u));
-        let vt = at(call.write("vt", vt));
-        let status = call.write("status", status) as *mut c_int;
-        // SAFETY: as in `getrf`.
-        let run = with_handle(self.library.as_deref(), CALL, |it, (host, host_bytes)| unsafe {
-            (it.table.gesvd)(
-                it.handle, it.params, ECONOMY, ECONOMY, m, n, t, a, m, t, s, t, u, m, t, vt, n, t,
-                work, bytes, host, host_bytes, status,
-            )
-        });
-        // SAFETY: as in `syevd`.
-        unsafe { call.queue_in_place(stream, host, &run) }
-    }
+    /// `columns` by `columns`. The iteration looks at results on the host.
+    gesvd((rows, columns), (usize, usize)) = "cusolverDnXgesvd" with work:
+        write a: T [size(rows, columns, 1)], write s: T [Some(columns)], write u: T [size(rows, columns, 1)],
+        write vt: T [size(columns, columns, 1)], write status: i32 [Some(1)]
+        => |it| (it.table.gesvd)(
+            it.handle, it.params, ECONOMY, ECONOMY, rows as _, columns as _, T::DATA_TYPE, a, rows as _, T::DATA_TYPE, s,
+            T::DATA_TYPE, u, rows as _, T::DATA_TYPE, vt, columns as _, T::DATA_TYPE, work.start, work.bytes,
+            it.host_work.start.cast(), it.host_work.bytes, status.cast(),
+        );
 }

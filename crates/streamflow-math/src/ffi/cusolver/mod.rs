@@ -9,11 +9,12 @@ mod decompositions;
 pub(crate) mod element;
 mod jacobi;
 mod needs;
+mod routine;
 mod table;
 
 pub(crate) use batch::Batch;
-pub(in crate::ffi) use calls::fits;
 pub(crate) use needs::Need;
+pub(in crate::ffi) use routine::fits;
 
 use std::ffi::{c_int, c_void};
 use std::ptr;
@@ -64,11 +65,6 @@ impl Dense {
         }
         let library = AfterWork::new(stream, handle)?;
         Ok(Self { library: Some(library), work: cx.buffer(device, stream)? })
-    }
-
-    /// The length of the work area, for the older routines, which count elements.
-    fn work_elements<T>(&self) -> c_int {
-        (self.work.len() / size_of::<T>()).min(c_int::MAX as usize) as c_int
     }
 }
 

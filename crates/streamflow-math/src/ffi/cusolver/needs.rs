@@ -3,8 +3,8 @@
 use std::ffi::c_int;
 use std::ptr;
 
-use super::batch::is_single;
 use super::element::sealed::Number;
+use super::routine::is_single;
 use super::table::check;
 use super::{ECONOMY, Handle, UPPER, VECTORS};
 use streamflow::driver::LibraryError;

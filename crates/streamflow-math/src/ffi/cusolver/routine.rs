@@ -1,0 +1,210 @@
+//! One call of a routine.
+
+use std::ffi::{c_int, c_void};
+
+use super::Handle;
+use super::batch::Batch;
+use super::element::sealed::Number;
+use super::table::{NAME, check};
+use crate::error::{Result, wrong_operand};
+use crate::ffi::no_handle;
+use streamflow::driver::RawStream;
+use streamflow::library::{Call, HostBody};
+use streamflow::memory::{DeviceSlice, Element};
+use streamflow::stream::CudaStream;
+
+/// Checks that an operand is as long as a routine needs it: memory safety depends on it.
+pub(in crate::ffi) fn fits<T: Element>(
+    call: &'static str,
+    argument: &'static str,
+    operand: &DeviceSlice<T>,
+    needed: Option<usize>,
+) -> Result<()> {
+    if needed.is_some_and(|needed| operand.len() >= needed) {
+        return Ok(());
+    }
+    let needed = needed.map_or("more than memory has".to_owned(), |needed| needed.to_string());
+    let problem = format!("has {} elements, but {needed} are needed", operand.len());
+    Err(wrong_operand(call, argument, problem))
+}
+
+/// The number of elements of `rows` by `columns` by `count`.
+pub(super) fn size(rows: usize, columns: usize, count: usize) -> Option<usize> {
+    rows.checked_mul(columns)?.checked_mul(count)
+}
+
+/// A pointer to an operand, for the routine.
+type Pointer = *mut c_void;
+
+/// A work area on the device, for the routine.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Work {
+    pub(super) start: Pointer,
+    pub(super) bytes: usize,
+}
+
+impl Work {
+    /// Its length, for the older routines, which count elements.
+    pub(super) fn elements<T>(self) -> c_int {
+        (self.bytes / size_of::<T>()).min(c_int::MAX as usize) as c_int
+    }
+}
+
+/// A call of a routine, with its operands in the order in which the host bodies take them. Each is checked to be as long as the
+/// routine needs it, and claimed.
+///
+/// cuSOLVER's documentation does not say of any routine that it may be captured in a graph, and those that iterate look at
+/// results on the host.
+pub(super) struct Routine<'a> {
+    name: &'static str,
+    call: Call<'a>,
+    library: Option<&'a Handle>,
+}
+
+impl<'a> Routine<'a> {
+    pub(super) fn new(
+        stream: &CudaStream,
+        name: &'static str,
+        library: Option<&'a Handle>,
+    ) -> Self {
+        Self { name, call: Call::on(stream, NAME, name).not_captured(), library }
+    }
+
+    /// The work area, which is as long as the library has asked for.
+    pub(super) fn work(&mut self, work: &'a mut DeviceSlice<u8>) -> Work {
+        let bytes = work.len();
+        Work { start: self.call.write("work", work) as Pointer, bytes }
+    }
+
+    pub(super) fn read<T: Element>(
+        &mut self,
+        argument: &'static str,
+        operand: &'a DeviceSlice<T>,
+        needed: Option<usize>,
+    ) -> Result<Pointer> {
+        fits(self.name, argument, operand, needed)?;
+        Ok(self.call.read(argument, operand) as Pointer)
+    }
+
+    pub(super) fn write<T: Element>(
+        &mut self,
+        argument: &'static str,
+        operand: &'a mut DeviceSlice<T>,
+        needed: Option<usize>,
+    ) -> Result<Pointer> {
+        fits(self.name, argument, operand, needed)?;
+        Ok(self.call.write(argument, operand) as Pointer)
+    }
+
+    /// A batch that is read, of so many elements in each of `count` items: the place of its pointers.
+    pub(super) fn read_batch<T: Number>(
+        &mut self,
+        names: [&'static str; 2],
+        batch: &'a Batch<T>,
+        (each, count): (Option<usize>, usize),
+    ) -> Result<Pointer> {
+        fits(self.name, names[0], batch.pointers(), Some(count))?;
+        fits(self.name, names[1], batch.items(), each.and_then(|each| each.checked_mul(count)))?;
+        Ok(batch.read(&mut self.call, names) as Pointer)
+    }
+
+    /// As [`read_batch`](Self::read_batch), of a batch whose items are written.
+    pub(super) fn write_batch<T: Number>(
+        &mut self,
+        names: [&'static str; 2],
+        batch: &'a mut Batch<T>,
+        (each, count): (Option<usize>, usize),
+    ) -> Result<Pointer> {
+        fits(self.name, names[0], batch.pointers(), Some(count))?;
+        fits(self.name, names[1], batch.items(), each.and_then(|each| each.checked_mul(count)))?;
+        Ok(batch.write(&mut self.call, names) as Pointer)
+    }
+
+    /// Queues the call.
+    ///
+    /// # Safety
+    /// `run` calls a routine that works on the handle's stream, which is this one, and that touches the operands as far as they
+    /// were checked, and the work areas.
+    #[track_caller]
+    pub(super) unsafe fn queue(
+        self,
+        stream: &CudaStream,
+        host: &HostBody,
+        run: impl Fn(&Handle) -> c_int,
+    ) -> Result<()> {
+        let device = |_: RawStream| {
+            check(self.name, run(self.library.ok_or_else(|| no_handle(NAME, self.name))?))
+        };
+        // SAFETY: all memory that the routine touches is claimed, and it works on this stream, as the caller vouches.
+        unsafe { self.call.queue_in_place(stream, host, &device) }
+    }
+}
+
+/// Defines routines as methods of `Dense`: the name, the sizes and their types, the library's name, whether there is a work area,
+/// the operands with the number of elements that are needed of each, and the call. There an operand is a pointer.
+macro_rules! routines {
+    ($(
+        $(#[$attribute:meta])*
+        $name:ident($sizes:pat_param, $sizes_type:ty) = $symbol:literal $(with $work:ident)?:
+            $($kind:ident $operand:ident: $element:ty [$needed:expr]),+
+            => |$it:ident| $run:expr;
+    )+) => {
+        impl super::Dense {$(
+            $(#[$attribute])*
+            #[allow(clippy::too_many_arguments, reason = "those of LAPACK")]
+            #[track_caller]
+            pub(crate) fn $name<T: Number>(
+                &mut self,
+                stream: &streamflow::stream::CudaStream,
+                host: &streamflow::library::HostBody,
+                $sizes: $sizes_type,
+                $($operand: $crate::ffi::cusolver::routine::operand!($kind $element),)+
+            ) -> crate::error::Result<()> {
+                let mut call = $crate::ffi::cusolver::routine::Routine::new(
+                    stream, $symbol, self.library.as_deref(),
+                );
+                $(let $work = call.work(&mut self.work);)?
+                $(let $operand = call.$kind(
+                    $crate::ffi::cusolver::routine::names!($kind $operand), $operand, $needed,
+                )?;)+
+                // SAFETY: the operands are as long as the routine needs them, and the work areas as it has asked for; pointers in
+                // memory are those of a batch's items. It works on the handle's stream, which is the plan's.
+                unsafe { call.queue(stream, host, |$it| $run) }
+            }
+        )+}
+    };
+}
+pub(super) use routines;
+
+/// The type of an operand.
+macro_rules! operand {
+    (read $element:ty) => { &streamflow::memory::DeviceSlice<$element> };
+    (write $element:ty) => { &mut streamflow::memory::DeviceSlice<$element> };
+    (read_batch $element:ty) => { &$crate::ffi::cusolver::Batch<$element> };
+    (write_batch $element:ty) => { &mut $crate::ffi::cusolver::Batch<$element> };
+}
+pub(super) use operand;
+
+/// The name of an operand, for messages, or those of a batch's pointers and items.
+macro_rules! names {
+    (read $operand:ident) => {
+        stringify!($operand)
+    };
+    (write $operand:ident) => {
+        stringify!($operand)
+    };
+    ($batch:ident $operand:ident) => {
+        [concat!("pointers of ", stringify!($operand)), stringify!($operand)]
+    };
+}
+pub(super) use names;
+
+/// The function for the type of elements; the older routines have one for each.
+pub(super) fn of<T: Number, F>(single: F, double: F) -> F {
+    if is_single::<T>() { single } else { double }
+}
+
+/// Whether the elements are `f32`; the older routines have a name for each type.
+pub(super) fn is_single<T: Number>() -> bool {
+    T::DATA_TYPE == f32::DATA_TYPE
+}

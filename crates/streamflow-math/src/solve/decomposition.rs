@@ -1,0 +1,161 @@
+//! Decompositions of matrices: what [`Qr`](super::Qr), [`Svd`](super::Svd) and [`Eigen`](super::Eigen) have in common.
+
+use std::iter;
+
+use arrayvec::ArrayVec;
+
+use super::layout::{has_shape, has_statuses, in_batch};
+use super::outcome::{Finds, Origin};
+use super::planner::Planner;
+use super::planner::sealed::Made;
+use super::{Checked, Real};
+use crate::Plan;
+use crate::error::Result;
+use streamflow::context::{ExecutionContext, Stream};
+use streamflow::library::target::{Target, written};
+use streamflow::memory::{DeviceSlice, Tensor};
+use streamflow::stream::CudaStream;
+
+/// A shape of one or two dimensions.
+pub(super) type Shape = ArrayVec<usize, 2>;
+
+/// A decomposition, for the methods that all plans have.
+pub trait Decomposes: Made {
+    type Element: Real;
+    type Parts: Parts<Element = Self::Element>;
+    /// The name in messages.
+    const CALL: &'static str;
+
+    /// The number of matrices; `None` for a single one.
+    fn batch(&self) -> Option<usize> {
+        None
+    }
+
+    /// Whether it writes the second half of the statuses, too.
+    fn marks(&self) -> bool {
+        self.batch().is_some()
+    }
+
+    /// The shapes of the matrix and of each part of the result, without the batch.
+    fn shapes(&self) -> ArrayVec<Shape, 4>;
+
+    /// Queues the work for matrices with elements. Shapes are checked.
+    #[track_caller]
+    fn decompose(
+        &mut self,
+        stream: &CudaStream,
+        a: &Tensor<Self::Element>,
+        parts: &mut Self::Parts,
+        statuses: &mut DeviceSlice<i32>,
+    ) -> Result<()>;
+}
+
+/// The tensors of a result.
+pub trait Parts: Target + Sized {
+    type Element: Real;
+
+    /// Makes them, in order.
+    fn make(tensor: impl FnMut() -> Result<Tensor<Self::Element>>) -> Result<Self>;
+
+    /// Each with its name.
+    fn tensors(&self) -> impl Iterator<Item = (&'static str, &Tensor<Self::Element>)>;
+}
+
+/// Implements [`Parts`] and [`Target`] for a struct of tensors, which has these fields.
+macro_rules! parts {
+    ($parts:ident: $($field:ident),*) => {
+        impl<T: Real> $crate::solve::decomposition::Parts for $parts<T> {
+            type Element = T;
+
+            fn make(mut tensor: impl FnMut() -> Result<Tensor<T>>) -> Result<Self> {
+                Ok(Self { $($field: tensor()?),* })
+            }
+
+            fn tensors(&self) -> impl Iterator<Item = (&'static str, &Tensor<T>)> {
+                [$((stringify!($field), &self.$field)),*].into_iter()
+            }
+        }
+
+        impl<T: Real> streamflow::library::target::Target for $parts<T> {
+            fn parts(&self) -> impl Iterator<Item = streamflow::library::target::Part<'_>> {
+                [$(&self.$field),*].into_iter().flat_map(|tensor| tensor.parts())
+            }
+        }
+    };
+}
+pub(super) use parts;
+
+impl<D: Decomposes> Plan<D> {
+    /// A place for the result. It has memory of its own, so a plan can write several.
+    ///
+    /// # Errors
+    /// [`Error::OtherStream`](streamflow::Error::OtherStream); the driver's, when memory is exhausted.
+    pub fn result(
+        &mut self,
+        cx: &ExecutionContext,
+        stream: &Stream<'_>,
+    ) -> Result<Checked<D::Parts>> {
+        result(self.lend(stream)?, cx, stream)
+    }
+
+    /// Queues the decomposition.
+    #[track_caller]
+    pub(super) fn decompose(
+        &mut self,
+        stream: &Stream<'_>,
+        a: &Tensor<D::Element>,
+        out: &mut Checked<D::Parts>,
+    ) -> Result<()> {
+        let solver = written(self.lend(stream), out)?;
+        written(decompose(solver, stream, a, out), out)
+    }
+}
+
+fn result<D: Decomposes>(
+    solver: &D,
+    cx: &ExecutionContext,
+    stream: &Stream<'_>,
+) -> Result<Checked<D::Parts>> {
+    let (batch, shapes) = (solver.batch(), solver.shapes());
+    let mut of_parts = shapes[1..].iter().map(|shape| in_batch(batch, shape));
+    let parts = D::Parts::make(|| cx.tensor(&*of_parts.next().unwrap_or_default(), stream))?;
+    Checked::of_batch(batch.unwrap_or(1), parts, cx, stream)
+}
+
+#[track_caller]
+fn decompose<D: Decomposes>(
+    solver: &mut D,
+    stream: &CudaStream,
+    a: &Tensor<D::Element>,
+    out: &mut Checked<D::Parts>,
+) -> Result<()> {
+    let (batch, shapes) = (solver.batch(), solver.shapes());
+    for ((name, tensor), shape) in
+        iter::once(("a", a)).chain(out.on_device().tensors()).zip(&shapes)
+    {
+        has_shape(D::CALL, name, tensor.shape(), &[&in_batch(batch, shape)])?;
+    }
+    has_statuses(D::CALL, out.matrices(), batch.unwrap_or(1))?;
+    let (parts, statuses) = out.parts_mut();
+    if a.is_empty() {
+        stream.fill_bytes(statuses, 0)?;
+    } else {
+        solver.decompose(stream, a, parts, statuses)?;
+    }
+    out.computed(Origin { call: D::CALL, finds: Finds::NoConvergence, marks: solver.marks() });
+    Ok(())
+}
+
+/// The decomposition of `a` by the node's plan of these sizes, into a result of its own.
+#[track_caller]
+pub(super) fn decomposed<D: Decomposes>(
+    planner: Planner<D>,
+    cx: &ExecutionContext,
+    stream: &Stream<'_>,
+    a: &Tensor<D::Element>,
+) -> Result<Checked<D::Parts>> {
+    let mut solver = planner.cached(cx, stream)?;
+    let mut out = result(&*solver, cx, stream)?;
+    decompose(&mut *solver, stream, a, &mut out)?;
+    Ok(out)
+}
