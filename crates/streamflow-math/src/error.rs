@@ -1,6 +1,7 @@
 //! What calls find wrong beside the errors of streamflow.
 
 /// What calls return.
+#[allow(dead_code, reason = "each feature uses it")]
 pub(crate) type Result<T, E = streamflow::Error> = std::result::Result<T, E>;
 
 /// An error of this crate: in an [`Error::Other`](streamflow::Error::Other) of streamflow, and in the

@@ -14,7 +14,7 @@
 //! A library of NVIDIA is found while the program runs, in a CUDA toolkit or in a Python wheel. Without it, and on a device
 //! that is not simulated, a plan is an error that says what to install. `half` adds products of `f16` and `bf16`.
 //!
-//! A [`Plan`] belongs to one stream of its operator, and holds no operand. Its calls are ordered by their operands, as
+//! A `Plan` belongs to one stream of its operator, and holds no operand. Its calls are ordered by their operands, as
 //! launches are: see [`streamflow::library`]. If a call fails, its target is not written
 //! ([the rule](streamflow::guide::failures#errors-that-an-operator-drops)), and the plan can be used again.
 //!
@@ -24,6 +24,7 @@
 //! [`find_cause`](streamflow::Error::find_cause) and [`downcast_ref`](streamflow::Failure::downcast_ref) give it back.
 
 mod error;
+#[cfg(any(feature = "fft", feature = "matmul", feature = "solve", feature = "sparse"))]
 mod ffi;
 #[cfg(feature = "fft")]
 pub mod fft;
@@ -31,6 +32,7 @@ pub mod fft;
 pub mod matmul;
 #[cfg(any(feature = "fft", feature = "matmul"))]
 pub mod operators;
+#[cfg(any(feature = "fft", feature = "matmul", feature = "solve", feature = "sparse"))]
 mod plan;
 #[cfg(feature = "random")]
 pub mod random;
@@ -43,4 +45,5 @@ pub mod sparse;
 mod splitmix;
 
 pub use error::Error;
+#[cfg(any(feature = "fft", feature = "matmul", feature = "solve", feature = "sparse"))]
 pub use plan::Plan;

@@ -1,10 +1,11 @@
 //! A call whose accesses no driver reads is ordered by its claims as any other: the simulator, which reads them, can't show
-//! it by itself.
+//! it by itself. And the device that is current in a call, and when an object is dropped.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use std::sync::Arc;
-
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::collections::HashMap;
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Mutex};
+use std::thread::{self, ThreadId};
 
 use super::call::{self, Call};
 use crate::driver::host::HostDriver;
@@ -13,8 +14,8 @@ use crate::driver::{
     MemoryRange, RawStream,
 };
 use crate::error::Result;
-use crate::library::HostBody;
-use crate::memory::Buffer;
+use crate::library::{HostBody, make_object};
+use crate::memory::{AfterWork, Buffer};
 use crate::stream::{CudaStream, CudaStreamPool};
 use crate::{Platform, device};
 
@@ -22,8 +23,8 @@ use crate::{Platform, device};
 #[derive(Debug)]
 struct CallsFunctions {
     below: HostDriver,
-    /// The device that was made current at last.
-    bound: AtomicU32,
+    /// The device that was made current at last, on each thread.
+    bound: Mutex<HashMap<ThreadId, DeviceId>>,
 }
 
 // SAFETY: all calls are forwarded.
@@ -33,7 +34,7 @@ unsafe impl Layer for CallsFunctions {
     }
 
     fn bind(&self, device: DeviceId) -> DriverResult<()> {
-        self.bound.store(device.0, Ordering::Relaxed);
+        self.bound.lock().unwrap().insert(thread::current().id(), device);
         self.below.bind(device)
     }
 
@@ -56,14 +57,15 @@ unsafe impl Libraries for CallsFunctions {
 const LEN: usize = 64;
 
 impl CallsFunctions {
+    /// The device that is current on this thread.
+    fn bound(&self) -> Option<DeviceId> {
+        self.bound.lock().unwrap().get(&thread::current().id()).copied()
+    }
+
     /// A copy that no use of memory is noted for, right after a record, as another thread may make one. That record does not
     /// cover the copy, so a use that was noted before would be lost.
     fn copy_bytes(&self, stream: &CudaStream, source: u64, target: u64) {
-        assert_eq!(
-            self.bound.load(Ordering::Relaxed),
-            0,
-            "another device than the stream's is current"
-        );
+        assert_eq!(self.bound(), Some(device(0)), "another device than the stream's is current");
         stream.record().unwrap();
         let range = |address| MemoryRange { address, bytes: LEN as u64 };
         let (source, target) = (range(source), range(target));
@@ -94,7 +96,7 @@ fn queue(
 
 fn calling(seed: u64) -> (Arc<CallsFunctions>, Platform) {
     let below = HostDriver::builder().devices(2).seed(seed).build();
-    let driver = Arc::new(CallsFunctions { below, bound: AtomicU32::new(0) });
+    let driver = Arc::new(CallsFunctions { below, bound: Mutex::default() });
     let platform = Platform::builder().race_check(false).driver(driver.clone()).unwrap();
     (driver, platform)
 }
@@ -142,7 +144,33 @@ fn a_function_is_called_with_its_streams_device_current() {
         let x: Buffer<u8> = platform.buffer(LEN, &stream).unwrap();
         let mut y: Buffer<u8> = platform.buffer(LEN, &stream).unwrap();
         platform.default_stream(device(1)).unwrap().timeline().bind().unwrap();
-        assert_eq!(driver.bound.load(Ordering::Relaxed), 1);
+        assert_eq!(driver.bound(), Some(device(1)));
         let _ = queue(status, &driver, &stream, &x, &mut y);
+    }
+}
+
+/// An object of a library. Its drop tells the device that is current.
+struct Object {
+    driver: Arc<CallsFunctions>,
+    told: Sender<Option<DeviceId>>,
+}
+
+impl Drop for Object {
+    fn drop(&mut self) {
+        self.told.send(self.driver.bound()).unwrap();
+    }
+}
+
+#[test]
+fn an_object_is_dropped_with_its_streams_device_current() {
+    let (driver, platform) = calling(0);
+    for number in [1, 0] {
+        let stream = platform.default_stream(device(number)).unwrap();
+        let (told, dropped) = channel();
+        let make = |_: RawStream| Ok(Object { driver: driver.clone(), told: told.clone() });
+        let object = AfterWork::new(&stream, make_object(&stream, make).unwrap()).unwrap();
+        drop(object);
+        stream.synchronize_blocking().unwrap();
+        assert_eq!(dropped.recv().unwrap(), Some(device(number)));
     }
 }
