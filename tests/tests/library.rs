@@ -1,5 +1,6 @@
 //! Libraries on streams: each call is one operation with its accesses, on both platforms.
 
+mod direct;
 mod every_plan;
 mod extremes;
 mod fft;
@@ -33,7 +34,7 @@ pub(crate) fn suite() -> Suite {
     let suite = solve_decompositions::add(solve_systems::add(suite));
     let suite = solve_batches::add(suite);
     let suite = solve_refused::add(solve_errors::add(suite));
-    let suite = solve_order::add(suite);
+    let suite = direct::add(solve_order::add(suite));
     let suite = extremes::add(sparse::add(suite));
     unwritten::add(every_plan::add(graphs::add(lines::add(fft::add(suite)))))
 }

@@ -10,6 +10,7 @@
 //! | `random` | `random` | kernels of our own | the same kernels |
 //! | `solve` | `solve` | cuSOLVER, and cuBLAS for batches | code of our own |
 //! | `sparse` | `sparse` | cuSPARSE | code of our own |
+//! | `solve` and `sparse` | `solve::DirectSolver` | cuDSS 1.0 or later | dense factors, of at most 4096 rows |
 //!
 //! A library of NVIDIA is found while the program runs, in a CUDA toolkit or in a Python wheel. Without it, and on a device
 //! that is not simulated, a plan is an error that says what to install. `half` adds products of `f16` and `bf16`.

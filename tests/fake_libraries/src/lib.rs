@@ -9,6 +9,7 @@
 #![allow(non_snake_case, reason = "NVIDIA's names")]
 
 mod blas;
+mod direct;
 mod fft;
 mod lt;
 mod solver;

@@ -6,7 +6,7 @@ use std::fs;
 use streamflow::prelude::*;
 use streamflow_math::fft::Fft;
 use streamflow_math::matmul::{Blas, Matmul};
-use streamflow_math::solve::Lu;
+use streamflow_math::solve::{DirectSolver, Lu};
 use streamflow_math::sparse::{Csr, SpMv};
 use streamflow_tests::{Failed, check_equal, check_error, check_text, child};
 
@@ -37,6 +37,10 @@ const LIBRARIES: &[(&str, &str, &str, &str, Plan)] = &[
     ("cuSPARSE", "libcusparse.so", "nvidia-cusparse", "cusparseCreate", |cx, stream| {
         let matrix = Csr::upload(cx, [1, 1], &[0, 1], &[0], &[1.0_f32])?;
         SpMv::plan(&matrix).on(cx, stream).map(drop)
+    }),
+    ("cuDSS", "libcudss.so", "nvidia-cudss", "cudssCreate", |cx, stream| {
+        let matrix = Csr::upload(cx, [1, 1], &[0, 1], &[0], &[1.0_f32])?;
+        DirectSolver::plan(&matrix).on_blocking(cx, stream).map(drop)
     }),
 ];
 

@@ -31,22 +31,29 @@ const FAILS: &str = "STREAMFLOW_FAKE_LIBRARIES_FAIL";
 const SHORT: &str = "STREAMFLOW_FAKE_LIBRARIES_SHORT";
 
 /// The functions that allocate memory of the device, each with the library's status for none.
-const ALLOCATE: [(&str, &str); 4] = [
+const ALLOCATE: [(&str, &str); 5] = [
     ("cufftMakePlanMany64", "2"),
     ("cublasCreate_v2", "3"),
     ("cusolverDnCreate", "2"),
     ("cusparseCreate", "2"),
+    ("cudssCreate", "2"),
 ];
 
 /// The call of CUDA that fails.
 const FAULT: &str = "STREAMFLOW_FAKE_CUDA_FAULT";
 
 /// The libraries, each with its file.
-const FILES: [&str; 5] =
-    ["libcufft.so", "libcublasLt.so", "libcublas.so", "libcusolver.so", "libcusparse.so"];
+const FILES: [&str; 6] = [
+    "libcufft.so",
+    "libcublasLt.so",
+    "libcublas.so",
+    "libcusolver.so",
+    "libcusparse.so",
+    "libcudss.so",
+];
 
 /// How the names of their functions begin.
-const LIBRARIES: [&str; 4] = ["cufft", "cublas", "cusolver", "cusparse"];
+const LIBRARIES: [&str; 5] = ["cufft", "cublas", "cusolver", "cusparse", "cudss"];
 
 /// Calls plans.
 #[operator(no_new, streams(work))]

@@ -11,7 +11,8 @@ use streamflow_math::Plan;
 use streamflow_math::fft::{InverseRealFft, Norm, RealFft};
 use streamflow_math::matmul::{Blas, Matmul};
 use streamflow_math::solve::{
-    Checked, Cholesky, Eigen, Eigenpairs, Lu, Qr, QrFactors, SingularValues, Svd, System,
+    Checked, Cholesky, DirectSolver, Eigen, Eigenpairs, Lu, Qr, QrFactors, SingularValues, Svd,
+    System,
 };
 use streamflow_math::sparse::{Csr, SpMm, SpMv};
 use streamflow_tests::kernels::{axpy, slow_fill, trap};
@@ -55,6 +56,10 @@ const PLANS: &[MadePlan] = &[
         let a = twice(cx)?;
         Ok(Box::new((SpMm::plan(&a, 1).on(cx, s)?, a)))
     }),
+    ("a direct solution", &[N], |cx, s| {
+        let a = Csr::upload(cx, [N, N], &[0, 1, 2, 3, 4], &[0, 1, 2, 3], &[0.5; N])?;
+        Ok(Box::new((DirectSolver::plan(&a).on_blocking(cx, s)?, a)))
+    }),
     ("LU", &[N], |cx, s| {
         let x = Checked::new(cx.tensor([N], s)?, cx, s)?;
         Ok(Box::new(Solver { plan: Lu::plan(N).on(cx, s)?, a: half(cx)?, x }))
@@ -81,7 +86,7 @@ const PLANS: &[MadePlan] = &[
 ];
 
 /// How many plans pass a NaN through. Decompositions may return an error for a matrix with one.
-const WITH_NANS: usize = 7;
+const WITH_NANS: usize = 8;
 
 struct Transform {
     there: Plan<RealFft<f32>>,
@@ -151,6 +156,12 @@ impl Doubles for Plan<Blas<f32>> {
 impl Doubles for (Plan<SpMv<f32>>, Csr<f32>) {
     fn double(&mut self, stream: &Stream<'_>, x: &Tensor<f32>, y: &mut Tensor<f32>) -> Result<()> {
         Ok(self.0.execute(stream, &self.1, x, y)?)
+    }
+}
+
+impl Doubles for (Plan<DirectSolver<f32>>, Csr<f32>) {
+    fn double(&mut self, stream: &Stream<'_>, x: &Tensor<f32>, y: &mut Tensor<f32>) -> Result<()> {
+        Ok(self.0.solve(stream, &self.1, x, y)?)
     }
 }
 

@@ -14,6 +14,8 @@ mod table;
 pub(super) mod cublas;
 #[cfg(feature = "matmul")]
 pub(super) mod cublaslt;
+#[cfg(all(feature = "solve", feature = "sparse"))]
+pub(super) mod cudss;
 #[cfg(feature = "fft")]
 pub(super) mod cufft;
 #[cfg(feature = "solve")]

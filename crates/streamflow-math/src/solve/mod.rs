@@ -5,6 +5,7 @@
 //! | [`solve()`] | [`Lu`] | `A x = b` for a square matrix, also in batches | real, complex |
 //! | [`solve_positive_definite`] | [`Cholesky`] | `A x = b` for a symmetric positive definite matrix, also in batches | real |
 //! | [`cholesky`] | [`Cholesky`] | `A = L transpose(L)` | real |
+//! | – | `DirectSolver`, with the feature `sparse` | `A x = b` for a sparse matrix | real, complex |
 //! | [`qr`] | [`Qr`] | `A = Q R` | real |
 //! | [`svd_blocking`] | [`Svd`] | `A = U diag(s) VT`, also in batches | real |
 //! | [`eigen_blocking`] | [`Eigen`] | eigenvalues and eigenvectors of a symmetric matrix, also in batches | real |
@@ -68,6 +69,8 @@ mod checked;
 mod cholesky;
 mod common;
 mod decomposition;
+#[cfg(feature = "sparse")]
+mod direct;
 mod download;
 mod eigen;
 mod host;
@@ -89,6 +92,8 @@ mod taken;
 pub use super::ffi::cusolver::element::{Factor, Real};
 pub use checked::Checked;
 pub use cholesky::Cholesky;
+#[cfg(feature = "sparse")]
+pub use direct::{DirectPlanner, DirectSolver};
 pub use download::CheckedDownload;
 pub use eigen::{Eigen, Eigenpairs};
 pub use lu::Lu;

@@ -83,6 +83,21 @@ pub(super) fn not_factored(call: &'static str) -> Error {
     .into()
 }
 
+/// The error of a sparse matrix without factors, with the row if it is known.
+#[cfg(feature = "sparse")]
+#[cold]
+pub(super) fn singular(call: &'static str, row: Option<usize>) -> Error {
+    let at = row.map_or("a row".to_owned(), |row| format!("row {row}, counted from 0,"));
+    crate::Error::Unsolvable {
+        call,
+        matrix: None,
+        row,
+        problem: format!("the matrix is singular: {at} is a combination of others"),
+        remedy: "remove rows that depend on others",
+    }
+    .into()
+}
+
 impl Origin {
     #[cold]
     fn not_a_number(self, matrix: Option<usize>, row: usize) -> Error {

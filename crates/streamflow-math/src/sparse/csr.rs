@@ -88,13 +88,13 @@ impl<T: SparseElement> Csr<T> {
     }
 
     /// Different for each matrix of the process: cuSPARSE prepares work for one.
-    pub(super) fn number(&self) -> u64 {
+    pub(crate) fn number(&self) -> u64 {
         self.number
     }
 
-    /// The matrix, as its products take it.
+    /// The matrix, as calls of libraries take it.
     #[inline]
-    pub(super) fn matrix(&self) -> Matrix<'_, T> {
+    pub(crate) fn matrix(&self) -> Matrix<'_, T> {
         let Self { shape, number, .. } = *self;
         let (offsets, columns, values) = (&*self.offsets, &*self.columns, &*self.values);
         Matrix { shape, offsets, columns, values, number }

@@ -4,7 +4,7 @@ use streamflow::memory::Complex;
 use streamflow::prelude::*;
 use streamflow_math::fft::{Fft, InverseRealFft, Norm, RealFft};
 use streamflow_math::matmul::{Blas, Matmul};
-use streamflow_math::solve::{Checked, Cholesky, Eigen, Lu, Qr, Svd};
+use streamflow_math::solve::{Checked, Cholesky, DirectSolver, Eigen, Lu, Qr, Svd};
 use streamflow_math::sparse::{Csr, SpMm, SpMv};
 
 /// One call of a plan, with operands of its own.
@@ -130,6 +130,12 @@ pub(super) const ROWS: &[Row] = &[
         let a = diagonal(cx)?;
         let (mut plan, b, mut c) = (SpMm::plan(&a, N).on(cx, s)?, matrix(cx, s)?, matrix(cx, s)?);
         Ok(Box::new(move |s| plan.execute(s, &a, &b, &mut c)))
+    }),
+    row("direct solution", &["cudssExecute"], |cx, s| {
+        let a = diagonal(cx)?;
+        let mut plan = DirectSolver::plan(&a).on_blocking(cx, s)?;
+        let (b, mut x) = (vector(cx, s)?, vector(cx, s)?);
+        Ok(Box::new(move |s| plan.solve(s, &a, &b, &mut x)))
     }),
     row("Cholesky in place", &["cusolverDnXpotrf"], |cx, s| {
         let mut plan = Cholesky::<f32>::plan(N).on(cx, s)?;

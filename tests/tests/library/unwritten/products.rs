@@ -2,6 +2,7 @@
 
 use streamflow::prelude::*;
 use streamflow_math::matmul::{Blas, Matmul, Triangle};
+use streamflow_math::solve::DirectSolver;
 use streamflow_math::sparse::{Csr, SpMm, SpMv};
 
 use super::attempts::{Function, N, row, updates, writes};
@@ -121,6 +122,17 @@ pub(super) const FUNCTIONS: &[Function] = &[
             let (x, mut y) = (t.zeros(&[t.len()])?, t.zeros(&[N])?);
             t.calls(|s| plan.execute(s, a, &x, &mut y))?;
             Ok(y)
+        })
+    }),
+    writes("DirectSolver::solve", |it, platform| {
+        let plan = |cx: &_, s: &Stream<'_>| {
+            let a = sparse(cx)?;
+            Ok((DirectSolver::plan(&a).on_blocking(cx, s)?, a))
+        };
+        it.sends(platform, plan, |(plan, a), t| {
+            let (b, mut x) = (t.zeros(&[t.len()])?, t.zeros(&[N])?);
+            t.calls(|s| plan.solve(s, a, &b, &mut x))?;
+            Ok(x)
         })
     }),
     writes("SpMm::execute", |it, platform| {

@@ -177,3 +177,33 @@ pub(in crate::solve) fn gesvdj_batched<T: Real>(rows: usize, columns: usize) -> 
         Ok(())
     })
 }
+
+/// Factors a dense copy of a sparse matrix, whose rows are the columns of what is factored.
+#[cfg(feature = "sparse")]
+pub(in crate::solve) fn direct_factor<T: Factor>(n: usize) -> HostBody {
+    HostBody::new("cudssExecute", move |it| {
+        let (offsets, columns, values) = (it.read::<i32>(), it.read::<i32>(), it.read::<T>());
+        let (dense, pivots, status) = (it.write::<T>(), it.write::<i64>(), it.write::<i32>());
+        dense.fill(T::ZERO);
+        for (row, ends) in dense.chunks_exact_mut(n).zip(offsets.windows(2)) {
+            let stored = ends[0] as usize..ends[1] as usize;
+            for (&column, &value) in columns[stored.clone()].iter().zip(&values[stored]) {
+                row[column as usize] = row[column as usize] + value;
+            }
+        }
+        status[0] = lu::factor(n, dense, pivots);
+        Ok(())
+    })
+}
+
+#[cfg(feature = "sparse")]
+pub(in crate::solve) fn direct_solve<T: Factor>(n: usize) -> HostBody {
+    HostBody::new("cudssExecute", move |it| {
+        let (_offsets, _columns, _values) = (it.read::<i32>(), it.read::<i32>(), it.read::<T>());
+        let (factors, pivots) = (it.write::<T>(), it.read::<i64>());
+        let (b, x) = (it.read::<T>(), it.write::<T>());
+        x.copy_from_slice(b);
+        sides(x, n).for_each(|x| lu::solve_transposed(n, factors, pivots, x));
+        Ok(())
+    })
+}

@@ -1,0 +1,412 @@
+//! cuDSS: a sparse matrix, factored, and one safe function for each phase.
+//!
+//! Each function claims its operands, and what the plan keeps of the matrix, in the order in which the host bodies of
+//! `solve::direct` take them.
+
+mod table;
+
+use std::ffi::{c_int, c_void};
+use std::ptr;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use self::table::{CuDss, NAME, Opaque, check};
+use super::cusparse::Matrix;
+use super::cusparse::element::SparseElement;
+use super::no_handle;
+use crate::error::{Result, wrong_operand};
+use streamflow::context::{ExecutionContext, Stream};
+use streamflow::driver::{DriverError, LibraryError, RawStream};
+use streamflow::library::{Call, HostBody, device_info, make_object};
+use streamflow::memory::{AfterWork, Buffer, DeviceSlice};
+use streamflow::stream::CudaStream;
+
+/// `CUDA_R_32I`.
+const INDEX_32: c_int = 10;
+/// `CUDSS_MTYPE_GENERAL`, `CUDSS_MVIEW_FULL`, `CUDSS_BASE_ZERO`.
+const GENERAL: c_int = 0;
+const WHOLE: c_int = 0;
+const FROM_ZERO: c_int = 0;
+/// `CUDSS_LAYOUT_COL_MAJOR`.
+const IN_COLUMNS: c_int = 0;
+/// `CUDSS_DATA_INFO` and `CUDSS_DATA_NPIVOTS`.
+const INFO: c_int = 0;
+const REPLACED: c_int = 2;
+/// `MAJOR_VERSION`.
+const MAJOR: c_int = 0;
+
+/// A phase of the solution.
+#[derive(Debug, Clone, Copy)]
+#[repr(i32)]
+enum Phase {
+    Analysis = 3,
+    Factorization = 4,
+    Refactorization = 8,
+    Solve = 0x3f0,
+}
+
+/// The sizes of a system.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct System {
+    pub(crate) n: usize,
+    /// The number of right-hand sides.
+    pub(crate) sides: usize,
+}
+
+/// The result of the factorisation.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Found {
+    Factors,
+    /// The row, from 1, at which the matrix is singular; 0 if the library has told no row.
+    Singular(usize),
+}
+
+/// A sparse matrix with its factors. On the simulator there is no object of the library.
+#[derive(Debug)]
+pub(crate) struct Direct<T: SparseElement> {
+    library: Option<AfterWork<Handle>>,
+    system: System,
+    /// The matrix: its addresses are in its object.
+    matrix: u64,
+    is_factored: bool,
+    /// The factors on the simulator. Each call claims them, so that calls come one after the other.
+    factors: Buffer<T>,
+    pivots: Buffer<i64>,
+    status: Buffer<i32>,
+}
+
+impl<T: SparseElement> Direct<T> {
+    /// Analyses the matrix, which has elements. On a GPU this blocks.
+    ///
+    /// # Errors
+    /// The library is not there; its own; the driver's, when memory is exhausted.
+    pub(crate) fn new(
+        cx: &ExecutionContext,
+        stream: &Stream<'_>,
+        a: &Matrix<'_, T>,
+        system: System,
+    ) -> Result<Self> {
+        let is_simulated = device_info(stream)?.is_simulated;
+        let (elements, pivots) =
+            if is_simulated { (system.n * system.n, system.n) } else { (1, 1) };
+        let mut made = Self {
+            library: None,
+            system,
+            matrix: a.number,
+            is_factored: false,
+            factors: cx.buffer(elements, stream)?,
+            pivots: cx.buffer(pivots, stream)?,
+            status: cx.buffer(1, stream)?,
+        };
+        if is_simulated {
+            return Ok(made);
+        }
+        let at = Addresses {
+            offsets: stream.read_raw(a.offsets, |address| address)?,
+            columns: stream.read_raw(a.columns, |address| address)?,
+            values: stream.read_raw(a.values, |address| address)?,
+        };
+        let stored = a.values.len();
+        // A handle belongs to the context that is current.
+        let handle =
+            make_object(stream, |stream| Handle::new(stream, system, stored, at, T::DATA_TYPE))?;
+        made.library = Some(AfterWork::new(stream, handle)?);
+        // The simulator never gets here.
+        let host = HostBody::new("cudssExecute", |_| Ok(()));
+        made.factor_phase(stream, &host, a, Phase::Analysis)?;
+        Ok(made)
+    }
+
+    /// Factors the values that the matrix has, and returns what was found. Blocks until the stream's work is complete.
+    ///
+    /// # Errors
+    /// The library's; the driver's.
+    #[track_caller]
+    pub(crate) fn factor_blocking(
+        &mut self,
+        stream: &CudaStream,
+        host: &HostBody,
+        a: &Matrix<'_, T>,
+    ) -> Result<Found> {
+        let phase = if self.is_factored { Phase::Refactorization } else { Phase::Factorization };
+        self.factor_phase(stream, host, a, phase)?;
+        self.is_factored = true;
+        let Some(handle) = self.library.as_deref() else {
+            let status = stream.download_blocking(&self.status)?;
+            let row = status.first().copied().unwrap_or_default();
+            return Ok(if row == 0 { Found::Factors } else { Found::Singular(row as usize) });
+        };
+        make_object(stream, |_| Ok(handle.found().map_err(DriverError::from)?))
+    }
+
+    /// Queues a phase that takes the matrix alone.
+    #[track_caller]
+    fn factor_phase(
+        &mut self,
+        stream: &CudaStream,
+        host: &HostBody,
+        a: &Matrix<'_, T>,
+        phase: Phase,
+    ) -> Result<()> {
+        // Memory safety depends on it: the addresses of the matrix are in its object.
+        self.check("A", self.matrix == a.number)?;
+        let mut call = Call::on(stream, NAME, "cudssExecute").not_captured();
+        call.read("offsets", a.offsets);
+        call.read("columns", a.columns);
+        call.read("values", a.values);
+        call.write("factors", &mut self.factors);
+        call.write("pivots", &mut self.pivots);
+        call.write("status", &mut self.status);
+        let library = self.library.as_deref();
+        let run = |_: RawStream| {
+            let handle = library.ok_or_else(|| no_handle(NAME, "cudssExecute"))?;
+            // SAFETY: the matrix is the one that the objects were made for, and its memory is claimed.
+            unsafe { handle.execute(phase) }
+        };
+        // SAFETY: all memory of streamflow that the library touches is claimed, and the handle's stream is this one.
+        unsafe { call.queue_in_place(stream, host, &run) }
+    }
+
+    /// Queues the solution for the right-hand sides, with the factors.
+    ///
+    /// # Errors
+    /// The library's; the driver's.
+    #[track_caller]
+    pub(crate) fn solve(
+        &mut self,
+        stream: &CudaStream,
+        host: &HostBody,
+        a: &Matrix<'_, T>,
+        b: &DeviceSlice<T>,
+        x: &mut DeviceSlice<T>,
+    ) -> Result<()> {
+        // Memory safety depends on these.
+        self.check("A", self.matrix == a.number)?;
+        let elements = self.system.n * self.system.sides;
+        self.check("b", b.len() == elements)?;
+        self.check("x", x.len() == elements)?;
+        let mut call = Call::on(stream, NAME, "cudssExecute").not_captured();
+        call.read("offsets", a.offsets);
+        call.read("columns", a.columns);
+        call.read("values", a.values);
+        call.write("factors", &mut self.factors);
+        call.read("pivots", &self.pivots);
+        let (b, x) = (call.read("b", b), call.write("x", x));
+        let library = self.library.as_deref();
+        let run = |_: RawStream| {
+            let handle = library.ok_or_else(|| no_handle(NAME, "cudssExecute"))?;
+            handle.set(&handle.right, b)?;
+            handle.set(&handle.solution, x)?;
+            // SAFETY: as in `factor_phase`; both sides have the elements of the system.
+            unsafe { handle.execute(Phase::Solve) }
+        };
+        // SAFETY: as in `factor_phase`.
+        unsafe { call.queue_in_place(stream, host, &run) }
+    }
+
+    fn check(&self, argument: &'static str, fits: bool) -> Result<()> {
+        if fits {
+            return Ok(());
+        }
+        Err(wrong_operand("solve::DirectSolver", argument, "does not fit its plan".to_owned()))
+    }
+}
+
+/// The addresses of a matrix.
+#[derive(Debug, Clone, Copy)]
+struct Addresses {
+    offsets: u64,
+    columns: u64,
+    values: u64,
+}
+
+/// cuDSS's handle on one stream, with the objects of one system.
+#[derive(Debug)]
+struct Handle {
+    table: &'static CuDss,
+    handle: Opaque,
+    config: Opaque,
+    data: Opaque,
+    matrix: Opaque,
+    right: Side,
+    solution: Side,
+}
+
+/// An object for right-hand sides or solutions.
+#[derive(Debug)]
+struct Side {
+    matrix: Opaque,
+    /// The address that is in it.
+    address: AtomicU64,
+}
+
+// SAFETY: a handle and its objects may be used by any thread, by one at a time.
+unsafe impl Send for Handle {}
+// SAFETY: a call takes the plan by `&mut`, so it has the objects for itself.
+unsafe impl Sync for Handle {}
+
+impl Handle {
+    fn new(
+        stream: RawStream,
+        system: System,
+        stored: usize,
+        at: Addresses,
+        data_type: c_int,
+    ) -> Result<Self> {
+        let (table, none) = (CuDss::get()?, ptr::null_mut());
+        // Both sides are not known yet. Some address has to be in their objects.
+        let side = || Side { matrix: none, address: AtomicU64::new(at.values) };
+        let (right, solution) = (side(), side());
+        // Dropped with what it has if a later call fails.
+        let mut made =
+            Self { table, handle: none, config: none, data: none, matrix: none, right, solution };
+        let mut major = 0;
+        // SAFETY: the number has a place.
+        let status = unsafe { (table.property)(MAJOR, &mut major) };
+        check("cudssGetProperty", status).map_err(DriverError::from)?;
+        if major < 1 {
+            let what = format!("cuDSS {major} was found, but 1 or later is needed");
+            let remedy = "install it, as by `pip install -U nvidia-cudss-cu13`".to_owned();
+            return Err(DriverError::Unavailable { what, remedy }.into());
+        }
+        made.create(stream, system, stored, at, data_type).map_err(DriverError::from)?;
+        Ok(made)
+    }
+
+    fn create(
+        &mut self,
+        stream: RawStream,
+        System { n, sides }: System,
+        stored: usize,
+        at: Addresses,
+        data_type: c_int,
+    ) -> Result<(), LibraryError> {
+        let table = self.table;
+        let (n, sides, stored) = (n as i64, sides as i64, stored as i64);
+        let [offsets, columns, values] =
+            [at.offsets, at.columns, at.values].map(|address| address as *mut c_void);
+        // SAFETY: each place is written before it is read. The stream is alive, and outlives the handle: the platform keeps
+        // its streams. The objects only keep the addresses; those of both sides are set before each solution.
+        unsafe {
+            check("cudssCreate", (table.create)(&mut self.handle))?;
+            let status = (table.set_stream)(self.handle, stream.handle() as *mut c_void);
+            check("cudssSetStream", status)?;
+            check("cudssConfigCreate", (table.create_config)(&mut self.config))?;
+            check("cudssDataCreate", (table.create_data)(self.handle, &mut self.data))?;
+            let status = (table.create_csr)(
+                &mut self.matrix,
+                n,
+                n,
+                stored,
+                offsets,
+                ptr::null_mut(),
+                columns,
+                values,
+                INDEX_32,
+                INDEX_32,
+                data_type,
+                GENERAL,
+                WHOLE,
+                FROM_ZERO,
+            );
+            check("cudssMatrixCreateCsr", status)?;
+            for side in [&mut self.right, &mut self.solution] {
+                let place = &mut side.matrix;
+                let status =
+                    (table.create_dense)(place, n, sides, n, values, data_type, IN_COLUMNS);
+                check("cudssMatrixCreateDn", status)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// # Safety
+    /// The memory whose addresses are in the objects may be used by this stream's work.
+    unsafe fn execute(&self, phase: Phase) -> Result<(), LibraryError> {
+        let Self { table, handle, config, data, matrix, .. } = *self;
+        let (solution, right) = (self.solution.matrix, self.right.matrix);
+        // SAFETY: all objects are alive; the caller vouches for the memory.
+        let status = unsafe {
+            (table.execute)(handle, phase as c_int, config, data, matrix, solution, right)
+        };
+        check("cudssExecute", status)
+    }
+
+    /// Writes an address into the object of a side, if another one is there.
+    fn set(&self, side: &Side, address: u64) -> Result<(), LibraryError> {
+        if side.address.load(Ordering::Relaxed) == address {
+            return Ok(());
+        }
+        // SAFETY: the object is alive, and only keeps the address.
+        let status = unsafe { (self.table.set_values)(side.matrix, address as *mut c_void) };
+        check("cudssMatrixSetValues", status)?;
+        side.address.store(address, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// The result of the factorisation. Blocks until the stream's work is complete.
+    fn found(&self) -> Result<Found, LibraryError> {
+        let info = self.number(INFO)?;
+        // cuDSS replaces a pivot that is too small by another number, and goes on.
+        let replaced = if info == 0 { self.number(REPLACED)? } else { 0 };
+        Ok(match (info, replaced) {
+            (0, 0) => Found::Factors,
+            (row, _) => Found::Singular(usize::try_from(row).unwrap_or(0)),
+        })
+    }
+
+    /// A number that the library has for the matrix: of 4 or 8 bytes.
+    fn number(&self, which: c_int) -> Result<i64, LibraryError> {
+        let (mut number, mut written) = (0_i64, 0);
+        let place = ptr::from_mut(&mut number).cast();
+        // SAFETY: the objects are alive, and the number has a place of this length.
+        let status = unsafe {
+            (self.table.get_data)(
+                self.handle,
+                self.data,
+                which,
+                place,
+                size_of::<i64>(),
+                &mut written,
+            )
+        };
+        check("cudssDataGet", status)?;
+        Ok(if written == 4 { i64::from(number as i32) } else { number })
+    }
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        let table = self.table;
+        // SAFETY: all are this handle's own, or null; its work is complete (`AfterWork`). Their return codes can't be
+        // acted on.
+        unsafe {
+            for matrix in [self.solution.matrix, self.right.matrix, self.matrix] {
+                if !matrix.is_null() {
+                    (table.destroy_matrix)(matrix);
+                }
+            }
+            if !self.data.is_null() {
+                (table.destroy_data)(self.handle, self.data);
+            }
+            if !self.config.is_null() {
+                (table.destroy_config)(self.config);
+            }
+            if !self.handle.is_null() {
+                (table.destroy)(self.handle);
+            }
+        }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    #[test]
+    fn the_library_has_all_functions_or_its_error_says_what_to_install() {
+        if let Err(missing) = super::CuDss::get() {
+            let text = missing.to_string();
+            assert!(text.contains("cuDSS"), "{text}");
+            assert!(text.contains("pip install"), "{text}");
+            assert!(text.contains("nvidia-cudss"), "{text}");
+        }
+    }
+}
