@@ -165,6 +165,7 @@ impl<H> OnStream<H> {
     }
 }
 
+#[inline]
 pub(super) fn id_of(stream: &CudaStream) -> (PlatformNumber, u32) {
     (stream.timeline().platform(), stream.timeline().id())
 }

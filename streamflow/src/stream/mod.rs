@@ -148,6 +148,7 @@ impl CudaStream {
         &self.table
     }
 
+    #[inline]
     pub(crate) fn timeline(&self) -> &Arc<Timeline> {
         &self.timeline
     }

@@ -123,6 +123,7 @@ impl Timeline {
         self.stream.raw().device()
     }
 
+    #[inline]
     pub(crate) fn raw(&self) -> RawStream {
         self.stream.raw()
     }
@@ -136,6 +137,7 @@ impl Timeline {
         self.options
     }
 
+    #[inline]
     pub(crate) fn driver(&self) -> &Arc<dyn Driver> {
         self.stream.driver()
     }
