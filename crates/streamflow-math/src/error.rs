@@ -1,6 +1,6 @@
-//! What calls find wrong beside the errors of streamflow.
+//! The errors that calls find, beside those of streamflow.
 
-/// What calls return.
+/// The result of calls.
 #[allow(dead_code, reason = "each feature uses it")]
 pub(crate) type Result<T, E = streamflow::Error> = std::result::Result<T, E>;
 
@@ -48,7 +48,7 @@ pub enum Error {
     },
 }
 
-/// Which matrix of a batch an error is about.
+/// The matrix of a batch that an error is about.
 fn of_batch(matrix: Option<usize>) -> String {
     matrix.map(|matrix| format!(", matrix {matrix} of the batch")).unwrap_or_default()
 }

@@ -20,7 +20,7 @@
 //! ([the rule](streamflow::guide::failures#errors-that-an-operator-drops)), and the plan can be used again.
 //!
 //! # Errors
-//! A call returns streamflow's [`Error`](streamflow::Error). What this crate itself finds wrong is an [`Error`] of its own in
+//! A call returns streamflow's [`Error`](streamflow::Error). An error that this crate itself finds is an [`Error`] of its own in
 //! an [`Error::Other`](streamflow::Error::Other), and a hook that returns it fails with it:
 //! [`find_cause`](streamflow::Error::find_cause) and [`downcast_ref`](streamflow::Failure::downcast_ref) give it back.
 

@@ -1,4 +1,4 @@
-//! What an operator keeps of a library.
+//! The object of a library that an operator keeps.
 
 use std::ops::{Deref, DerefMut};
 

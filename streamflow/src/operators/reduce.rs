@@ -72,15 +72,15 @@ impl<T: Summed> Compute for Reduce<T> {
 #[cold]
 fn other_shape(columns: usize, shape: &[usize]) -> Failure {
     Failure::msg(format!(
-        "`Reduce` adds rows of {columns} columns, and received a tensor of the shape {shape:?}; send matrices of so many \
-         columns, or make it for another number of them"
+        "`Reduce` adds rows of {columns} columns, and received a tensor of the shape {shape:?}; send matrices with \
+         that many columns, or make it for another number of them"
     ))
 }
 
 /// The number of lanes in which a row is added. The CUDA body has the same number.
 const LANES: usize = 256;
 
-/// `sums[i] = factor Σ rows[i, j]` over the columns. One block for each row.
+/// `sums[i] = factor Σ rows[i, j]` over the columns, by a block for each row.
 ///
 /// Both bodies add in 256 lanes and then pairwise, so that they round in the same places.
 #[kernel(

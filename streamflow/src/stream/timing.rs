@@ -92,7 +92,7 @@ impl Elapsed {
         Self { duration, is_simulated }
     }
 
-    /// The time of one of so many equal parts; of the whole for 0 parts.
+    /// The time of one of this number of equal parts; of the whole for 0 parts.
     pub fn over(self, parts: u32) -> Self {
         Self { duration: self.duration / parts.max(1), ..self }
     }

@@ -1,7 +1,7 @@
 //! cuBLAS: functions of vectors and matrices, with a handle that works on one stream.
 //!
-//! Each function claims its operands and the work area, in the order in which the host bodies of `library::matmul` and
-//! `library::solve` take them. The caller has checked their lengths.
+//! Each function claims its operands and the work area, in the order in which the host bodies of `matmul` and
+//! `solve` take them. The caller has checked their lengths.
 
 #[cfg(feature = "solve")]
 mod lu;

@@ -4,7 +4,7 @@
 ///
 /// ```text
 /// table! {
-///     /// What it has.
+///     /// Its functions.
 ///     Cufft = Wanted { name: "cuFFT", file: "libcufft.so", versions: &[12, 11], wheel: "nvidia-cufft" };
 ///     create = "cufftCreate": fn(*mut c_int) -> c_int;
 /// }
@@ -43,7 +43,7 @@ macro_rules! table {
                 let wanted: Wanted = $wanted;
                 // SAFETY: it is a library of NVIDIA, whose initialisers have no preconditions.
                 let library = unsafe { SharedLibrary::load(wanted)? };
-                // It is never unloaded, so that its functions stay.
+                // The library is never unloaded, so that its functions stay.
                 let library: &'static SharedLibrary = Box::leak(Box::new(library));
                 Ok(Self {
                     $($field: {

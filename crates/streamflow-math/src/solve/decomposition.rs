@@ -1,4 +1,4 @@
-//! Decompositions of matrices: what [`Qr`](super::Qr), [`Svd`](super::Svd) and [`Eigen`](super::Eigen) have in common.
+//! Decompositions of matrices: the parts that [`Qr`](super::Qr), [`Svd`](super::Svd) and [`Eigen`](super::Eigen) have in common.
 
 use std::iter;
 

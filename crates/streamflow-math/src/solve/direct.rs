@@ -71,7 +71,7 @@ pub struct DirectSolver<T: Factor + SparseElement> {
     is_whole: bool,
 }
 
-/// What a plan of a [`DirectSolver`] is made for; [`on_blocking`](Self::on_blocking) makes it.
+/// The matrix and the options of a plan of a [`DirectSolver`]; [`on_blocking`](Self::on_blocking) makes it.
 #[derive(Debug)]
 #[must_use = "`on_blocking` makes the plan"]
 pub struct DirectPlanner<'a, T: Factor + SparseElement> {

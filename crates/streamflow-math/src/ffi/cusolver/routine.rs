@@ -1,4 +1,4 @@
-//! One call of a routine.
+//! The call of a routine.
 
 use std::ffi::{c_int, c_void};
 
@@ -96,7 +96,7 @@ impl<'a> Routine<'a> {
         Ok(self.call.write(argument, operand) as Pointer)
     }
 
-    /// A batch that is read, of so many elements in each of `count` items: the place of its pointers.
+    /// A batch that is read, with this number of elements in each of `count` items: the place of its pointers.
     pub(super) fn read_batch<T: Number>(
         &mut self,
         names: [&'static str; 2],
@@ -141,7 +141,7 @@ impl<'a> Routine<'a> {
 }
 
 /// Defines routines as methods of `Dense`: the name, the sizes and their types, the library's name, whether there is a work area,
-/// the operands with the number of elements that are needed of each, and the call. There an operand is a pointer.
+/// the operands with the number of elements that are needed of each, and the call, in which an operand is a pointer.
 macro_rules! routines {
     ($(
         $(#[$attribute:meta])*
@@ -168,7 +168,7 @@ macro_rules! routines {
                     $crate::ffi::cusolver::routine::names!($kind $operand), $operand, $needed,
                 )?;)+
                 // SAFETY: the operands are as long as the routine needs them, and the work areas as it has asked for; pointers in
-                // memory are those of a batch's items. It works on the handle's stream, which is the plan's.
+                // memory are those of a batch's items. The routine works on the handle's stream, which is the plan's.
                 unsafe { call.queue(stream, host, |$it| $run) }
             }
         )+}

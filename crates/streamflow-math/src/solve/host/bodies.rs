@@ -1,5 +1,5 @@
 //! The bodies as the calls at the seam need them: each takes its claims in the order of the functions in
-//! `library::ffi::cusolver`.
+//! `ffi::cusolver`.
 
 use super::eigen::eigen;
 use super::qr::qr;
