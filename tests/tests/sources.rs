@@ -15,4 +15,5 @@ mod surface;
 mod tutorial;
 mod ui;
 mod ui_texts;
+mod versions;
 mod zero_cost;
