@@ -41,9 +41,6 @@ pub mod random;
 pub mod solve;
 #[cfg(feature = "sparse")]
 pub mod sparse;
-#[cfg(test)]
-#[path = "../../../streamflow/src/splitmix.rs"]
-mod splitmix;
 
 pub use error::Error;
 #[cfg(any(feature = "fft", feature = "matmul", feature = "solve", feature = "sparse"))]

@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::ffi::cublaslt::epilogue::Activation;
-use crate::splitmix::SplitMix;
 use streamflow::memory::Complex;
+use streamflow_driver::splitmix::SplitMix;
 
 /// What a product is made of, beside its numbers.
 #[derive(Debug, Clone, Copy)]

@@ -6,7 +6,7 @@ mod rebuilt;
 mod systems;
 
 use crate::ffi::cusolver::element::Real;
-use crate::splitmix::SplitMix;
+use streamflow_driver::splitmix::SplitMix;
 
 /// Numbers in -1..1, the same in each run.
 fn numbers(count: usize, seed: u64) -> Vec<f64> {
