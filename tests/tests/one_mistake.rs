@@ -25,22 +25,26 @@ struct Checker {
     directory: tempfile::TempDir,
     libraries: PathBuf,
     streamflow: PathBuf,
+    mathematics: PathBuf,
     next: AtomicUsize,
 }
 
 impl Checker {
     fn new() -> Self {
         let libraries = env::current_exe().unwrap().parent().unwrap().to_owned();
-        let files = fs::read_dir(&libraries).unwrap().map(|file| file.unwrap());
-        let built = files.filter(|file| {
-            let name = file.file_name().into_string().unwrap();
-            name.starts_with("libstreamflow-") && name.ends_with(".rlib")
-        });
-        // Beside it may be older ones, of other features or sources.
-        let newest = built.max_by_key(|file| file.metadata().unwrap().modified().unwrap());
-        let streamflow = newest.unwrap().path();
+        let newest = |start: &str| {
+            let files = fs::read_dir(&libraries).unwrap().map(|file| file.unwrap());
+            let built = files.filter(|file| {
+                let name = file.file_name().into_string().unwrap();
+                name.starts_with(start) && name.ends_with(".rlib")
+            });
+            // Beside it may be older ones, of other features or sources.
+            let newest = built.max_by_key(|file| file.metadata().unwrap().modified().unwrap());
+            newest.unwrap().path()
+        };
+        let [streamflow, mathematics] = ["libstreamflow-", "libstreamflow_math-"].map(newest);
         let directory = tempfile::tempdir().unwrap();
-        Self { directory, libraries, streamflow, next: AtomicUsize::new(0) }
+        Self { directory, libraries, streamflow, mathematics, next: AtomicUsize::new(0) }
     }
 
     /// The errors of a program, each as the words that its user reads: without the lines of the program.
@@ -55,6 +59,7 @@ impl Checker {
             .args(["--emit=metadata", "--error-format=json", "--cap-lints=allow"])
             .args(["-L", &path("dependency", &self.libraries)])
             .args(["--extern", &path("streamflow", &self.streamflow)])
+            .args(["--extern", &path("streamflow_math", &self.mathematics)])
             .arg("-o")
             .arg(source.with_extension("rmeta"))
             .arg(&source)

@@ -23,11 +23,18 @@ fn sources(folder: &Path, text: &mut String) {
     }
 }
 
-/// The last cells of the rows of all tables.
+/// The last cells of the rows of all tables whose last column is `Shown by`.
 fn last_cells(page: &str) -> Vec<&str> {
-    let rows = page.lines().filter_map(|line| line.strip_prefix("| ")?.strip_suffix(" |"));
-    let cells = rows.map(|row| row.rsplit(" | ").next().unwrap());
-    cells.filter(|cell| *cell != "Shown by").collect()
+    let (mut cells, mut is_shown) = (Vec::new(), false);
+    for line in page.lines() {
+        match line.strip_prefix("| ").and_then(|line| line.strip_suffix(" |")) {
+            Some(row) if row.ends_with(" | Shown by") => is_shown = true,
+            Some(row) if is_shown => cells.push(row.rsplit(" | ").next().unwrap()),
+            Some(_) => {}
+            None => is_shown &= line.starts_with('|'),
+        }
+    }
+    cells
 }
 
 /// Whether a test has this name: a function under `#[test]`, or a test of a suite.
@@ -89,5 +96,9 @@ fn a_line_without_a_test_is_found() {
     for cell in ["`helper`", "`it_worked`", "", "Reason: none"] {
         assert!(problem(cell, source).is_some(), "{cell}");
     }
-    assert_eq!(last_cells("| a | Shown by |\n|---|---|\n| b | `c` |\n"), ["`c`"]);
+    let other = "| Before | Now |\n|---|---|\n| d | e |\n";
+    assert_eq!(
+        last_cells(&format!("| a | Shown by |\n|---|---|\n| b | `c` |\n\n{other}")),
+        ["`c`"]
+    );
 }

@@ -23,7 +23,9 @@ fn resolved(version: &str) -> String {
     let members = "\"streamflow\", \"crates/streamflow-math\"";
     write("Cargo.toml", &format!("{before}members = [{members}]{after}"));
     let math = fs::read_to_string(ours.join("crates/streamflow-math/Cargo.toml")).unwrap();
-    write("crates/streamflow-math/Cargo.toml", &math);
+    // What only its tests use is no part of a program.
+    let (math, _) = math.split_once("[dev-dependencies]").unwrap();
+    write("crates/streamflow-math/Cargo.toml", math);
     write("crates/streamflow-math/src/lib.rs", "");
     let features = "cuda-12080 = []\ncuda-12090 = []\ncuda-13000 = []\nhalf = []";
     let library = format!(
