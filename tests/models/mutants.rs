@@ -286,6 +286,19 @@ const MUTANTS: &[Mutant] = &[
         expected: "memory is freed before its last use",
     },
     Mutant {
+        name: "free_without_a_wait_beside_no_checker",
+        invariant: "memory 8",
+        file: "memory/pool.rs",
+        edits: &[
+            (
+                "let ordered = block.wait_for_uses(&self.reclaim, &self.table);",
+                "let ordered: Result<()> = if self.table.is_watched() {\n            block.wait_for_uses(&self.reclaim, &self.table)\n        } else {\n            Ok(())\n        };",
+            ),
+        ],
+        model: "memory::pools::memory_that_is_not_kept",
+        expected: "memory is freed before its last use",
+    },
+    Mutant {
         name: "free_on_a_stream_of_a_user",
         invariant: "memory 8",
         file: "memory/pool.rs",

@@ -32,6 +32,15 @@ pub(crate) fn explore_sections(model: impl Fn() + Send + Sync + 'static) {
     crate::sync::in_sections(|| explore(model));
 }
 
+/// As [`explore_sections`], with a driver that takes notes, and with one that takes none, as in most release builds: the
+/// library's code branches on that. A model gets whether the driver takes notes.
+pub(crate) fn explore_watched_or_not(model: impl Fn(bool) + Clone + Send + Sync + 'static) {
+    for watches in [true, false] {
+        let model = model.clone();
+        explore_sections(move || model(watches));
+    }
+}
+
 /// As [`explore_sections`], with so many switches at most from a thread that could go on: for threads that have much to do.
 /// The state of the workers itself is tested in every order of its events.
 pub(crate) fn explore_switches(at_most: usize, model: impl Fn() + Send + Sync + 'static) {

@@ -35,6 +35,8 @@ pub(crate) struct Device {
     hosts: Plain<Vec<(ThreadId, Before)>>,
     /// The work that the device has done.
     done: Plain<Before>,
+    /// Whether the driver takes notes.
+    watches: bool,
     settings: Plain<Settings>,
     functions: Plain<Vec<(Before, HostFunction)>>,
     wrong: Plain<Vec<&'static str>>,
@@ -88,7 +90,7 @@ struct Block {
 }
 
 impl Device {
-    pub(crate) fn new() -> Arc<Self> {
+    pub(crate) fn new(watches: bool) -> Arc<Self> {
         let handles = Handles { streams: 1, ..Handles::default() };
         Arc::new(Self {
             queues: [(); STREAMS].map(|()| Mutex::new([0; STREAMS])),
@@ -97,6 +99,7 @@ impl Device {
             memory: Observed::new(Memory { next: 0x10000, ..Memory::default() }),
             hosts: Plain::default(),
             done: Plain::default(),
+            watches,
             settings: Plain::default(),
             functions: Plain::default(),
             wrong: Plain::default(),
@@ -629,7 +632,7 @@ impl Observer for Device {
     }
 
     fn watches(&self) -> bool {
-        true
+        self.watches
     }
 
     fn works_alone(&self) -> bool {

@@ -9,7 +9,7 @@ use super::Shape;
 use super::{Buffer, MemoryLimits, MemoryOptions, MemoryPool, Pinned, PinnedPool, PoolHandle};
 use crate::driver::DeviceId;
 use crate::driver::device::Device;
-use crate::explore::explore_sections;
+use crate::explore::{explore_sections, explore_watched_or_not};
 use crate::stream::{CudaStream, StreamTable};
 
 const DEVICE: DeviceId = DeviceId(0);
@@ -26,8 +26,8 @@ struct Memory {
 }
 
 impl Memory {
-    fn new(limits: MemoryLimits, options: MemoryOptions) -> Self {
-        let device = Device::new();
+    fn new(watches: bool, limits: MemoryLimits, options: MemoryOptions) -> Self {
+        let device = Device::new(watches);
         let table = StreamTable::new(device.clone()).unwrap();
         let [a, b] = [(); 2].map(|()| CudaStream::new(&table));
         device.set_of_users([a.raw(), b.raw()]);
@@ -48,19 +48,16 @@ fn one_in_flight() -> MemoryOptions {
     MemoryOptions { in_flight: 1, small_in_flight: 1, ..MemoryOptions::default() }
 }
 
-/// Runs two threads, each with what `begin` has made for it, and then `end` with what the first one returns.
-fn meet<T, U: Send + 'static, R>(
+/// Two threads, each with what `begin` has made for it, and then `end` with what the first one returns.
+fn meeting<T: 'static, U: Send + 'static, R: 'static>(
     (limits, options): (MemoryLimits, MemoryOptions),
     begin: fn(&Memory) -> (T, U),
     one: fn(&Memory, T) -> R,
     two: fn(&Memory, U),
     end: fn(&Memory, R),
-) where
-    T: 'static,
-    R: 'static,
-{
-    explore_sections(move || {
-        let memory = Arc::new(Memory::new(limits, options));
+) -> impl Fn(bool) + Clone + Send + Sync + 'static {
+    move |watches| {
+        let memory = Arc::new(Memory::new(watches, limits, options));
         let (for_one, for_two) = begin(&memory);
         let other = memory.clone();
         let thread = thread::spawn(move || two(&other, for_two));
@@ -68,7 +65,18 @@ fn meet<T, U: Send + 'static, R>(
         thread.join().unwrap();
         end(&memory, result);
         memory.device.check();
-    });
+    }
+}
+
+/// Explores a [`meeting`].
+fn meet<T: 'static, U: Send + 'static, R: 'static>(
+    sizes: (MemoryLimits, MemoryOptions),
+    begin: fn(&Memory) -> (T, U),
+    one: fn(&Memory, T) -> R,
+    two: fn(&Memory, U),
+    end: fn(&Memory, R),
+) {
+    explore_watched_or_not(meeting(sizes, begin, one, two, end));
 }
 
 /// Work is queued on memory while another thread records its stream; then work on a third stream.
@@ -128,7 +136,7 @@ pub(crate) fn a_block_in_the_room_of_others() {
 /// Two threads need a block each in the room of one that is free: both come after its free, and find room.
 #[test]
 pub(crate) fn two_blocks_in_the_room_of_another() {
-    meet(
+    let model = meeting(
         (MemoryLimits::stream_ordered().max_size(2 * BYTES as u64), one_in_flight()),
         |memory| {
             memory.device.set_capacity(2 * BYTES as u64);
@@ -139,6 +147,8 @@ pub(crate) fn two_blocks_in_the_room_of_another() {
         |memory, ()| std::mem::forget(memory.buffer(&memory.b, 1)),
         |_, buffer| drop(buffer),
     );
+    // There are very many interleavings, and each one leaks a block.
+    explore_sections(move || model(true));
 }
 
 /// Two threads have a block each and drop it while a stream still uses it; one of them needs two more, one after the
@@ -272,9 +282,9 @@ pub(crate) fn a_download_before_later_work() {
 /// A thread closes the pools, and another one returns memory.
 #[test]
 pub(crate) fn memory_that_is_returned_while_its_pool_is_closed() {
-    explore_sections(|| {
+    explore_watched_or_not(|watches| {
         let Memory { device, a, b, pool, pinned } =
-            Memory::new(MemoryLimits::unbounded(), one_in_flight());
+            Memory::new(watches, MemoryLimits::unbounded(), one_in_flight());
         let shape = Shape::new(&[BYTES]).unwrap();
         let buffer = Buffer::<u8>::new(&pool, &a, &shape).unwrap();
         let locked = Pinned::<u8>::for_host(&pinned, BYTES).unwrap();

@@ -25,7 +25,7 @@ pub(crate) struct Checked {
 
 impl Checked {
     fn new() -> Self {
-        let device = Device::new();
+        let device = Device::new(true);
         let driver = Arc::new(RaceChecker::new(device.clone()));
         Self { device, driver }
     }

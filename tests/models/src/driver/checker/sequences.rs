@@ -139,7 +139,7 @@ pub(crate) fn accesses_that_are_not_remembered() {
 #[test]
 pub(crate) fn rounds_without_allocations() {
     execute_long(|| {
-        let device = Device::new();
+        let device = Device::new(true);
         let driver = RaceChecker::new(Arc::new(Idle(device.clone())));
         let checked = Checked { device, driver: Arc::new(driver) };
         let [a, b] = [checked.stream(), checked.stream()];

@@ -11,7 +11,7 @@ use super::owners::{Drops, Theirs};
 use super::{foreign_counts, reaper};
 use crate::driver::device::Device;
 use crate::driver::{DeviceId, Driver, MemoryRange, RawStream};
-use crate::explore::explore_sections;
+use crate::explore::explore_watched_or_not;
 use crate::forever;
 use crate::memory::{MemoryLimits, MemoryOptions, MemoryPool, PoolHandle, Shape, Tensor};
 use crate::stream::{CudaStream, StreamTable};
@@ -30,8 +30,8 @@ struct Exchange {
 }
 
 impl Exchange {
-    fn new() -> Self {
-        let device = Device::new();
+    fn new(watches: bool) -> Self {
+        let device = Device::new(watches);
         let table = StreamTable::new(device.clone()).unwrap();
         let [a, b] = [(); 2].map(|()| CudaStream::new(&table));
         let options =
@@ -69,9 +69,9 @@ impl Drop for Memory {
 
 /// A tensor of other code is dropped while another thread uses the stream that reads it.
 fn adopt_and_drop(waits_for_calls: bool) {
-    explore_sections(move || {
+    explore_watched_or_not(move |watches| {
         reaper::start().unwrap();
-        let exchange = Arc::new(Exchange::new());
+        let exchange = Arc::new(Exchange::new(watches));
         if waits_for_calls {
             exchange.device.set_waits_for_calls();
         }
@@ -127,8 +127,8 @@ fn wait_for_memory() {
 /// Other code returns memory, which it still uses, while a thread needs some.
 #[test]
 pub(crate) fn lent_memory_that_is_needed() {
-    explore_sections(|| {
-        let exchange = Arc::new(Exchange::new());
+    explore_watched_or_not(|watches| {
+        let exchange = Arc::new(Exchange::new(watches));
         let tensor = exchange.tensor(&exchange.a);
         let range = tensor.block().range();
         let returner = exchange.lend(tensor);
@@ -149,8 +149,8 @@ pub(crate) fn lent_memory_that_is_needed() {
 /// Other code returns memory while its pool is closed, on a driver that executes work in calls alone.
 #[test]
 pub(crate) fn lent_memory_that_is_returned_while_its_pool_is_closed() {
-    explore_sections(|| {
-        let exchange = Exchange::new();
+    explore_watched_or_not(|watches| {
+        let exchange = Exchange::new(watches);
         exchange.device.set_waits_for_calls();
         let tensor = exchange.tensor(&exchange.a);
         let range = tensor.block().range();
