@@ -19,7 +19,7 @@ pub(crate) use open::Batch;
 use stage::Stage;
 
 use super::edges::Edges;
-use super::queue::{queue, queue_of_test};
+use super::queue::queue;
 use super::{EdgeOptions, EdgeStatus, Envelope, Input, Receiver, Sender};
 use crate::error::{Error, Result};
 use crate::memory::Recycler;
@@ -199,10 +199,12 @@ impl<T> Inlet<T> {
     }
 
     /// Puts a message into the queue of an edge, for a test without producers. Edges up to this one are made if they
-    /// are missing.
+    /// are missing, as in a graph, with room for any number of messages. Such a queue is no ring, so that this end may put
+    /// messages into it.
     pub(crate) fn push(&mut self, edge: usize, envelope: Envelope<T>) {
         while self.edges.len() <= edge {
-            self.edges.push(queue_of_test(EdgeOptions::plain(self.name)));
+            let options = EdgeOptions { capacity: usize::MAX, ..EdgeOptions::plain(self.name) };
+            drop(self.connect(options));
         }
         self.edges[edge].push(envelope);
     }

@@ -177,12 +177,6 @@ pub(crate) fn queue<T>(options: EdgeOptions) -> (Sender<T>, Receiver<T>) {
     (Sender::locked(edge.clone(), queue.clone()), Receiver::locked(edge, queue))
 }
 
-/// The consumer's end of an edge without a producer, whose messages a test puts in: as many as it likes.
-pub(crate) fn queue_of_test<T>(options: EdgeOptions) -> Receiver<T> {
-    let options = EdgeOptions { capacity: usize::MAX, ..options };
-    Receiver::locked(Arc::new(Edge::new(options)), Arc::new(Locked::new(options.capacity)))
-}
-
 impl Edge {
     fn new(options: EdgeOptions) -> Self {
         Self {

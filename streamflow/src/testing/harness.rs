@@ -22,6 +22,10 @@ const MOST_EDGES: usize = 1024;
 
 /// One operator without a graph: push messages into its inputs, let it tick, take the messages that it emitted.
 ///
+/// An input here has the queue of an edge whose capacity is not limited. In a graph, an edge with room for more than 64
+/// messages has this queue too; one with less room is a ring, where no message can be put in from outside. An operator
+/// receives the same messages from both.
+///
 /// Device data is pushed on the harness's own [`stream`](Self::stream), so the operator must wait for it as in a graph.
 /// An emitted message comes with the point at which its data is ready.
 #[must_use = "the operator runs by `tick`"]
