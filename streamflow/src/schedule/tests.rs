@@ -1,6 +1,8 @@
 //! A run whose thread sleeps.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod sleeps;
+
 use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;

@@ -6,6 +6,7 @@ use std::time::Duration;
 use super::{Point, StreamTable, Timeline};
 use crate::driver::{Signal, StreamOptions};
 use crate::error::Result;
+use crate::turns;
 
 /// How long a sleep lasts at most. The thread queries the device after each sleep, so this bounds how late it finds
 /// a dead context, which raises no signal. On the simulator, where work executes only in calls, every sleep ends
@@ -57,8 +58,14 @@ impl Wakeup {
                 self.watch(points, point)?;
             }
         }
-        let at_most = if points.is_empty() { at_most } else { at_most.min(WATCHDOG) };
+        // In turns a device that works alone must raise the signal: the watchdog would hide a wake-up that is lost.
+        let is_bounded = !points.is_empty() && !(turns::takes_turns() && self.works_alone());
+        let at_most = if is_bounded { at_most.min(WATCHDOG) } else { at_most };
         Ok(self.signal.sleep(seen, at_most))
+    }
+
+    fn works_alone(&self) -> bool {
+        self.table.driver().observer().works_alone()
     }
 
     fn watch(&mut self, points: &[Point], point: Point) -> Result<()> {
