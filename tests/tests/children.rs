@@ -15,14 +15,15 @@ use std::process::ExitCode;
 use streamflow_tests::Binary;
 
 fn main() -> ExitCode {
+    // The suites with the longest tests come first, so that no core waits for the last test.
     Binary::new()
+        .suite("sticky", sticky::suite)
+        .suite("faults", faults::suite)
         .suite("bounds", bounds::suite)
         .suite("compiled_code", compiled_code::suite)
         .suite("cuda_driver", cuda_driver::suite)
-        .suite("faults", faults::suite)
         .suite("nvrtc", nvrtc::suite)
         .suite("sizes", sizes::suite)
-        .suite("sticky", sticky::suite)
         .suite("users_code", users_code::suite)
         .children("bounds", bounds::in_child)
         .children("cuda_driver", cuda_driver::in_child)

@@ -20,7 +20,9 @@ use std::process::ExitCode;
 use streamflow_tests::Binary;
 
 fn main() -> ExitCode {
+    // The suites with the longest tests come first, so that no core waits for the last test.
     Binary::new()
+        .suite("library", library::suite)
         .suite("allocators", allocators::suite)
         .suite("elements", elements::suite)
         .suite("external_streams", external_streams::suite)
@@ -29,7 +31,6 @@ fn main() -> ExitCode {
         .suite("green_contexts", green_contexts::suite)
         .suite("grid_coverage", grid_coverage::suite)
         .suite("host_memory", host_memory::suite)
-        .suite("library", library::suite)
         .suite("stream_pools", stream_pools::suite)
         .suite("timing", timing::suite)
         .suite("view_copies", view_copies::suite)

@@ -17,13 +17,14 @@ use streamflow_tests::allocations::Counting;
 static ALLOCATOR: Counting = Counting;
 
 fn main() -> ExitCode {
+    // The suites with the longest tests come first, so that no core waits for the last test.
     Binary::new()
+        .suite("workers", workers::suite)
         .suite("graph_ends", graph_ends::suite)
         .suite("graph_failures", graph_failures::suite)
         .suite("graph_panics", graph_panics::suite)
         .suite("on_failure", on_failure::suite)
         .suite("running", running::suite)
-        .suite("workers", workers::suite)
         .children("running", running::in_child)
         .run()
 }

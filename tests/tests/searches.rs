@@ -13,13 +13,14 @@ use std::process::ExitCode;
 use streamflow_tests::Binary;
 
 fn main() -> ExitCode {
+    // `mutation` comes last: its tests use each core by themselves.
     Binary::new()
         .suite("bodies", bodies::suite)
         .suite("explore", explore::suite)
-        .suite("mutation", mutation::suite)
         .suite("programs", programs::suite)
         .suite("random_ends", random_ends::suite)
         .suite("soak", soak::suite)
+        .suite("mutation", mutation::suite)
         .children("bodies", bodies::in_child)
         .children("explore", explore::in_child)
         .run()

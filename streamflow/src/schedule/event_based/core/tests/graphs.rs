@@ -106,7 +106,11 @@ fn questions_beside_hooks_that_sleep() {
     explored(&Scenario { naps: 1, outcomes: outcomes(), ..pair(2) }, 5_000);
     let outcomes = vec![vec![ASKS], vec![NOTHING]];
     explored(&Scenario { naps: 1, claims: true, outcomes, ..pair(2) }, 1_000);
-    // A worker naps, another one polls, and a third asks, or looks into nodes for a report.
+}
+
+/// A worker naps, another one polls, and a third asks, or looks into nodes for a report.
+#[test]
+fn questions_of_a_third_worker_beside_a_hook_that_sleeps() {
     let one = || graph(&[(&[], None)], 3, 3);
     explored(&Scenario { naps: 1, outcomes: vec![vec![NOTHING, ASKS]], ..one() }, 1_000);
     explored(&Scenario { naps: 1, claims: true, outcomes: vec![vec![NOTHING]], ..one() }, 1_000);
