@@ -1,8 +1,10 @@
-//! Random programs, explorations and mutations.
+//! Random programs, explorations and mutations. Mistakes that do not compile are here, too, since rustc leaves a core idle for
+//! most of their time.
 #![allow(missing_docs, reason = "a test binary")]
 
 mod bodies;
 mod explore;
+mod mistakes;
 mod mutation;
 mod programs;
 mod random_ends;
@@ -15,6 +17,7 @@ use streamflow_tests::Binary;
 fn main() -> ExitCode {
     // `mutation` comes last: its tests use each core by themselves.
     Binary::new()
+        .suite("mistakes", mistakes::suite)
         .suite("bodies", bodies::suite)
         .suite("explore", explore::suite)
         .suite("programs", programs::suite)

@@ -1,34 +1,9 @@
-//! Mistakes that do not compile, with rustc's text. `tests/right` compiles and runs similar programs that are right.
+//! `tests/right` compiles and runs programs that are right, beside those of `mistakes.rs`.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
-
-/// The directories of `tests/ui`, each with a family of mistakes.
-const FAMILIES: &[&str] = &[
-    "conditions",
-    "edges",
-    "kernels",
-    "laws",
-    "libraries",
-    "messages",
-    "nodes",
-    "operators",
-    "pools",
-    "ports",
-    "several",
-    "threads",
-    "tutorial",
-];
-
-#[test]
-fn mistakes_are_reported_at_the_users_tokens() {
-    let cases = trybuild::TestCases::new();
-    for family in FAMILIES {
-        cases.compile_fail(format!("tests/ui/{family}/*.rs"));
-    }
-}
 
 /// Cargo compiles and runs the programs that a package has as tests without a harness.
 #[test]
