@@ -59,8 +59,9 @@ impl Wakeup {
             }
         }
         // In turns a device that works alone must raise the signal: the watchdog would hide a wake-up that is lost.
-        let is_bounded = !points.is_empty() && !(turns::takes_turns() && self.works_alone());
-        let at_most = if is_bounded { at_most.min(WATCHDOG) } else { at_most };
+        let must_be_raised = turns::takes_turns() && self.works_alone();
+        let at_most =
+            if points.is_empty() || must_be_raised { at_most } else { at_most.min(WATCHDOG) };
         Ok(self.signal.sleep(seen, at_most))
     }
 

@@ -172,7 +172,7 @@ fn sleeps(seed: u64, workers: Option<usize>) -> u64 {
         device.end();
         done
     });
-    done.unwrap_or_else(|error| panic!("seed {seed}, {workers:?} workers: {error}"));
+    assert!(done.is_ok(), "seed {seed}, {workers:?} workers: {done:?}");
     let kept = [&graph.of_a().kept, &graph.of_b().kept];
     assert_eq!(kept, [&[0, 1, 2]; 2], "seed {seed}, {workers:?} workers");
     drop((graph, platform, seat));
