@@ -166,7 +166,7 @@ fn stream_on(py: Python<'_>, ordinal: i32) -> PyResult<Py<Stream>> {
         (0..inner.device_count() as u32).find(is_it)
     };
     // A device that the platform has not is refused by the import.
-    Py::new(py, Stream::new(py, Some(platform), found.unwrap_or(0))?)
+    Py::new(py, Stream::make(py, Some(platform), found.unwrap_or(0))?)
 }
 
 /// A tensor of another library on a stream, which comes after the work of that library: for memory of a GPU, the other

@@ -5,6 +5,7 @@
 
 mod array_interface;
 mod capsule;
+mod classes;
 mod cuda_interface;
 mod demo;
 mod dtype;
@@ -15,6 +16,7 @@ mod graph;
 mod handle;
 mod held;
 mod import;
+mod make;
 mod memory;
 mod owner;
 mod platform;
@@ -104,8 +106,8 @@ fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("Ended", module.py().get_type::<Ended>())?;
     module.add("Error", module.py().get_type::<error::StreamflowError>())?;
     module.add_function(wrap_pyfunction!(platform::default_platform, module)?)?;
-    module.add_function(wrap_pyfunction!(platform::empty, module)?)?;
-    module.add_function(wrap_pyfunction!(platform::zeros, module)?)?;
+    module.add_function(wrap_pyfunction!(make::empty, module)?)?;
+    module.add_function(wrap_pyfunction!(make::zeros, module)?)?;
     module.add_function(wrap_pyfunction!(import::from_dlpack, module)?)?;
     module.add_function(wrap_pyfunction!(import::as_tensor, module)?)?;
     module.add_function(wrap_pyfunction!(work_stream::work_stream, module)?)?;

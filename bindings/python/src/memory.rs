@@ -1,14 +1,18 @@
 //! The memory of a tensor, and its uses by libraries that streamflow does not see.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 use streamflow::memory::dlpack::{Abi, Consumer, DlDevice, DlExport};
 use streamflow::{CudaStream, Error, Platform};
 
 use crate::held::AnyTensor;
 use crate::stream::Queue;
-use crate::work_stream::{forget, register, with_work_stream};
+use crate::work_stream::{is_of, on_gpu, with_work_stream};
+
+/// The memory of the tensors on GPUs.
+static TENSORS: Mutex<BTreeMap<usize, Weak<Memory>>> = Mutex::new(BTreeMap::new());
 
 /// The memory of a tensor, with the stream that it belongs to.
 pub(crate) struct Memory {
@@ -135,4 +139,39 @@ impl Drop for Memory {
         // If that fails, the device is lost, or the use that was noted at the exchange is waited for.
         let _settled = self.settle();
     }
+}
+
+fn tensors() -> MutexGuard<'static, BTreeMap<usize, Weak<Memory>>> {
+    TENSORS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn key(memory: &Memory) -> usize {
+    std::ptr::from_ref(memory).addr()
+}
+
+/// Notes a tensor on a GPU, until `forget`.
+fn register(memory: &Arc<Memory>) {
+    tensors().insert(key(memory), Arc::downgrade(memory));
+}
+
+/// Called when the memory is dropped.
+fn forget(memory: &Memory) {
+    tensors().remove(&key(memory));
+}
+
+/// The handle of a GPU's work stream, which from now on comes after all that the tensors there must come after.
+pub(crate) fn after_everything(ordinal: i32) -> Result<u64, Error> {
+    let work = on_gpu(ordinal)?;
+    // A tensor that this drops last forgets itself, so without the lock.
+    let mut tensors: Vec<_> = tensors().values().filter_map(Weak::upgrade).collect();
+    tensors.retain(|memory| memory.gpu() == Some(ordinal));
+    let is_near = |memory: &&Arc<Memory>| is_of(&work, memory.platform());
+    let handle = work.with(|_, stream| {
+        let mut near = tensors.iter().filter(is_near);
+        near.try_for_each(|memory| memory.order_before(stream))?;
+        Ok::<_, Error>(stream.raw().handle())
+    })?;
+    let mut far = tensors.iter().filter(|memory| !is_near(memory));
+    far.try_for_each(|memory| memory.with_work_stream(|stream| memory.order_before(stream)))?;
+    Ok(handle)
 }

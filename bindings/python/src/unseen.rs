@@ -40,7 +40,7 @@ pub(crate) fn ignores_streams(module: &str) -> bool {
 /// waits.
 pub(crate) fn order_who_ignores_streams(py: Python<'_>, stream: &Stream) -> PyResult<()> {
     if SWITCHES.iter().any(|switch| env::var_os(switch).is_some_and(|value| value == "0")) {
-        return stream.synchronize(py);
+        return stream.wait_until_complete(py);
     }
     let on = stream.device_id();
     let modules = py.import("sys")?.getattr("modules")?;

@@ -23,7 +23,7 @@ pub(crate) fn upload_dlpack(
         // DLPack has no stream for it, and a copy to it may be queued.
         let after = Stream(py.detach(|| Queue::make(on.platform(), on.index())).or_raise()?);
         come_after_everything(py, &after)?;
-        after.synchronize(py)?;
+        after.wait_until_complete(py)?;
     }
     let dtype = tensor.dtype().to_string();
     for_dtype!(dtype.as_str(), T => {

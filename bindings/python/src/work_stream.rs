@@ -1,7 +1,7 @@
 //! The work stream of each GPU: where libraries with DLPack's C exchange API work.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use pyo3::prelude::*;
 use streamflow::memory::dlpack::DlDevice;
@@ -10,43 +10,22 @@ use streamflow::stream::BorrowedStream;
 use streamflow::{CudaStream, Error, Platform, device};
 
 use crate::error::OrRaise;
-use crate::memory::Memory;
 use crate::platform::default_inner;
 use crate::stream::{Queue, Stream};
 
 /// By DLPack's device; they live with the process.
 static STREAMS: Mutex<BTreeMap<(i32, i32), Arc<Queue>>> = Mutex::new(BTreeMap::new());
 
-/// The memory of the tensors on GPUs.
-static TENSORS: Mutex<BTreeMap<usize, Weak<Memory>>> = Mutex::new(BTreeMap::new());
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn key(memory: &Memory) -> usize {
-    std::ptr::from_ref(memory).addr()
-}
-
-/// Notes a tensor on a GPU, until `forget`.
-pub(crate) fn register(memory: &Arc<Memory>) {
-    lock(&TENSORS).insert(key(memory), Arc::downgrade(memory));
-}
-
-/// Called when the memory is dropped.
-pub(crate) fn forget(memory: &Memory) {
-    lock(&TENSORS).remove(&key(memory));
-}
-
 fn found(
     key: (i32, i32),
     make: impl FnOnce() -> Result<Arc<Queue>, Error>,
 ) -> Result<Arc<Queue>, Error> {
-    if let Some(found) = lock(&STREAMS).get(&key) {
+    let locked = || STREAMS.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(found) = locked().get(&key) {
         return Ok(found.clone());
     }
     let made = make()?;
-    Ok(lock(&STREAMS).entry(key).or_insert(made).clone())
+    Ok(locked().entry(key).or_insert(made).clone())
 }
 
 /// The work stream of the GPU with this number of CUDA's, on the default platform.
@@ -89,7 +68,8 @@ pub(crate) fn on_simulator() -> Result<Arc<Queue>, Error> {
     })
 }
 
-fn is_of(work: &Queue, platform: &Platform) -> bool {
+/// Whether a work stream is one of this platform.
+pub(crate) fn is_of(work: &Queue, platform: &Platform) -> bool {
     Arc::as_ptr(work.platform().driver()).addr() == Arc::as_ptr(platform.driver()).addr()
 }
 
@@ -111,23 +91,6 @@ pub(crate) fn with_work_stream<R>(
         let borrowed = unsafe { BorrowedStream::new(on, stream.raw().handle()) };
         call(&*platform.external_stream(borrowed)?)
     })
-}
-
-/// The handle of a GPU's work stream, which from now on comes after all that the tensors there must come after.
-pub(crate) fn after_everything(ordinal: i32) -> Result<u64, Error> {
-    let work = on_gpu(ordinal)?;
-    // A tensor that this drops last forgets itself, so without the lock.
-    let mut tensors: Vec<_> = lock(&TENSORS).values().filter_map(Weak::upgrade).collect();
-    tensors.retain(|memory| memory.gpu() == Some(ordinal));
-    let is_near = |memory: &&Arc<Memory>| is_of(&work, memory.platform());
-    let handle = work.with(|_, stream| {
-        let mut near = tensors.iter().filter(is_near);
-        near.try_for_each(|memory| memory.order_before(stream))?;
-        Ok::<_, Error>(stream.raw().handle())
-    })?;
-    let mut far = tensors.iter().filter(|memory| !is_near(memory));
-    far.try_for_each(|memory| memory.with_work_stream(|stream| memory.order_before(stream)))?;
-    Ok(handle)
 }
 
 /// The stream on which libraries with DLPack's C exchange API work on tensors of a GPU. To be used where a library is

@@ -14,9 +14,10 @@ use super::abi::{DataType, Device, Plain, SetError};
 use crate::dtype::for_dtype;
 use crate::error::OrRaise;
 use crate::import::import;
+use crate::memory::after_everything;
 use crate::stream::{Queue, Stream};
 use crate::tensor::Tensor;
-use crate::work_stream::{after_everything, on_gpu, on_simulator};
+use crate::work_stream::{on_gpu, on_simulator};
 
 /// Calls a body, whose exception becomes the thread's, and whose panic stays here.
 fn call(body: impl FnOnce(Python<'_>) -> PyResult<()>) -> c_int {
