@@ -795,7 +795,7 @@ const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "entry_added_relaxed",
         invariant: "memory 16",
-        file: "memory/foreign/list.rs",
+        file: "memory/border/list.rs",
         edits: &[("Ordering::Release,", "Ordering::Relaxed,")],
         model: "task_list::models::entries_that_are_taken_while_a_thread_adds",
         expected: "Causality violation",
@@ -803,7 +803,7 @@ const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "entries_taken_relaxed",
         invariant: "memory 16",
-        file: "memory/foreign/list.rs",
+        file: "memory/border/list.rs",
         edits: &[("null, Ordering::Acquire,", "null, Ordering::Relaxed,")],
         model: "task_list::models::entries_that_are_taken_while_a_thread_adds",
         expected: "Causality violation",
@@ -811,7 +811,7 @@ const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "latest_entry_first",
         invariant: "memory 16",
-        file: "memory/foreign/list.rs",
+        file: "memory/border/list.rs",
         edits: &[("    values.reverse();\n", "")],
         model: "task_list::models::entries_that_are_taken_while_a_thread_adds",
         expected: "entries are not taken once and in order",
@@ -819,7 +819,7 @@ const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "closed_list_that_stays_open",
         invariant: "memory 16",
-        file: "memory/foreign/list.rs",
+        file: "memory/border/list.rs",
         edits: &[("self.head.swap(closed(), ", "self.head.swap(ptr::null_mut(), ")],
         model: "task_list::models::an_entry_that_is_added_while_its_list_is_closed",
         expected: "an entry is lost",
@@ -947,7 +947,7 @@ const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "count_removed_relaxed",
         invariant: "memory 22",
-        file: "memory/foreign/counts.rs",
+        file: "memory/border/counts.rs",
         edits: &[("fetch_sub(1, Ordering::Release)", "fetch_sub(1, Ordering::Relaxed)")],
         model: "memory::foreign::owners::what_an_owner_leaves",
         expected: "Causality violation",

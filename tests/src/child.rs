@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use streamflow::prelude::*;
 
-use crate::{Failed, check};
+use crate::checks::{Failed, check};
 
 /// The environment variable with the suite and the role of the process: `suite::role`.
 const ROLE: &str = "STREAMFLOW_TEST_CHILD";

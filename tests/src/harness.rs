@@ -22,8 +22,8 @@ use libtest_mimic::{Arguments, Completion, Trial};
 use streamflow::driver::host::HostDriver;
 use streamflow::driver::replay::Replaying;
 use streamflow::prelude::*;
-use streamflow::schedule::Report;
 
+use crate::checks::{Failed, check_races};
 use crate::child;
 use crate::forms::Form;
 use crate::layers::WorksAlone;
@@ -32,84 +32,6 @@ use crate::seeds;
 
 /// The variable that makes too few GPUs a failure.
 const REQUIRE_GPUS: &str = "STREAMFLOW_REQUIRE_GPUS";
-
-/// Why a test body failed. `?` converts any error to it.
-pub use streamflow::Failure as Failed;
-
-/// Fails with a message unless a condition holds.
-///
-/// # Errors
-/// The message.
-pub fn check(holds: bool, message: impl FnOnce() -> String) -> Result<(), Failed> {
-    if holds { Ok(()) } else { Err(Failed::msg(message())) }
-}
-
-/// Fails unless two values are equal.
-///
-/// # Errors
-/// Both values.
-pub fn check_equal<T: PartialEq + fmt::Debug>(found: T, wanted: T) -> Result<(), Failed> {
-    check(found == wanted, || format!("{found:?}, not {wanted:?}"))
-}
-
-/// Fails at the first value that differs from the expected one by more than `tolerance(expected)`, or that is a NaN.
-///
-/// # Errors
-/// The index of the value, and both values.
-pub fn check_close<T: Copy + Into<f64> + fmt::Debug>(
-    found: &[T],
-    expected: &[f64],
-    tolerance: impl Fn(f64) -> f64,
-) -> Result<(), Failed> {
-    let (len, expected_len) = (found.len(), expected.len());
-    check(len == expected_len, || format!("{len} values, not {expected_len}"))?;
-    for (i, (&found, &expected)) in found.iter().zip(expected).enumerate() {
-        let off = (found.into() - expected).abs();
-        check(off <= tolerance(expected), || {
-            format!("value {i} is {found:?}, not {expected:?}: off by {off:e}")
-        })?;
-    }
-    Ok(())
-}
-
-/// Fails unless a call failed, with an error for which `is_right` holds.
-///
-/// Returns the error's text.
-///
-/// # Errors
-/// The value, or the other error, that the call returned.
-pub fn check_error<T: fmt::Debug>(
-    what: &str,
-    result: Result<T, impl Into<Error>>,
-    is_right: impl Fn(&Error) -> bool,
-) -> Result<String, Failed> {
-    match result.map_err(Into::into) {
-        Err(error) if is_right(&error) => Ok(error.to_string()),
-        Err(error) => Err(Failed::msg(format!("{what}: another error: {error:?}"))),
-        Ok(value) => Err(Failed::msg(format!("{what}: no error, but {value:?}"))),
-    }
-}
-
-/// The text of a run that has stalled; any other end is an error.
-///
-/// # Errors
-/// The run's, or that it has ended well.
-pub fn stalled(run: Result<Report, Error>) -> Result<String> {
-    match run {
-        Err(error @ Error::Stalled { .. }) => Ok(error.to_string()),
-        Err(error) => Err(error.into()),
-        Ok(report) => Err(Failure::msg(format!("the run has not stalled: {report}"))),
-    }
-}
-
-/// Fails unless a text has all of these parts.
-///
-/// # Errors
-/// The first missing part, and the text.
-pub fn check_text(text: &str, parts: &[&str]) -> Result<(), Failed> {
-    let missing = parts.iter().find(|part| !text.contains(*part));
-    missing.map_or(Ok(()), |part| Err(Failed::msg(format!("no {part:?} in: {text}"))))
-}
 
 /// A simulator that executes work at submission, for which the host sleeps as for a GPU.
 ///
@@ -346,15 +268,6 @@ impl Suite {
     }
 }
 
-/// Fails if the race checker has found races since the last call.
-///
-/// # Errors
-/// The races.
-pub fn check_races(platform: &Platform) -> Result<(), Failed> {
-    let races = platform.take_races();
-    check(races.is_empty(), || races.to_string())
-}
-
 /// Reports a test as ignored, or as failed if the variable `require` is 1.
 fn skip(require: &str, reason: &dyn Display) -> Result<Completion, libtest_mimic::Failed> {
     if env::var_os(require).is_some_and(|value| value == "1") {
@@ -416,6 +329,7 @@ mod tests {
     #![allow(clippy::panic, reason = "panics are what is tested")]
 
     use super::*;
+    use crate::checks::{check, check_close};
 
     #[test]
     fn the_failure_names_its_seed() {

@@ -8,6 +8,7 @@
 
 pub mod allocations;
 pub mod built;
+mod checks;
 pub mod child;
 pub mod each_order;
 pub mod flags;
@@ -37,10 +38,10 @@ pub mod stereo;
 pub mod tensors;
 mod tier;
 
-pub use harness::{
-    Binary, Failed, Suite, check, check_close, check_equal, check_error, check_races, check_text,
-    stalled,
+pub use checks::{
+    Failed, check, check_close, check_equal, check_error, check_races, check_text, stalled,
 };
+pub use harness::{Binary, Suite};
 pub use search::Search;
 pub use seeds::from_env as seeds_from_env;
 pub use tier::Tier;

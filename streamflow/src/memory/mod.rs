@@ -25,6 +25,7 @@ mod any_tensor;
 mod asked;
 mod awaited;
 mod block;
+mod border;
 mod buffer;
 mod claims;
 mod copied;
@@ -67,6 +68,7 @@ pub use allocator::Allocator;
 pub use any_tensor::AnyTensor;
 pub use awaited::{DownloadFuture, Downloaded};
 pub(crate) use block::Block;
+pub use border::{ForeignCounts, foreign_counts};
 pub use buffer::Buffer;
 pub(crate) use copied::TRUSTED;
 pub use copied::{CopySource, CopyTarget};
@@ -76,9 +78,7 @@ pub use element::f16;
 pub use element::{Bool8, Complex, Element, Scalar, bf16};
 #[cfg(feature = "dlpack")]
 pub use foreign::dlpack;
-pub use foreign::{
-    After, AfterWork, ForeignCounts, ForeignMemory, foreign_counts, stop_giving_back_blocking,
-};
+pub use foreign::{After, AfterWork, ForeignMemory, stop_giving_back_blocking};
 pub(crate) use free::MemoryAmount;
 pub use limits::{MemoryLimits, MemoryOptions};
 pub use pinned::Pinned;

@@ -18,7 +18,7 @@ use std::panic::Location;
 use std::sync::Arc;
 
 use super::Block;
-use super::foreign::border::Border;
+use super::border::Border;
 use super::limits::{MemoryLimits, MemoryOptions};
 use super::platform_pools::Pools;
 use super::pool_state::{PoolState, PoolUsage};

@@ -10,7 +10,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 
 use super::Block;
-use super::foreign::border::Owner;
+use super::border::Owner;
 use super::rotation::{InTurns, Turn};
 
 /// The number of the stream of a block that no stream has allocated.

@@ -47,6 +47,7 @@ mod ordered;
 mod point;
 mod pool;
 mod progress;
+mod record;
 mod records;
 mod ring;
 mod seen;

@@ -68,7 +68,7 @@
 //! A ring is locked while its stream records, and while it is read. No other lock of streams or memory is taken meanwhile,
 //! and no lock of memory is held during a driver call.
 
-use super::ring::Record;
+use super::record::Record;
 use super::{Point, StreamTable, Timeline};
 use crate::driver::DriverResult;
 use crate::error::{Error, Result};

@@ -1,6 +1,6 @@
 //! How far a stream is, for the host: queries, blocking waits, and what they found.
 
-use super::ring::Record;
+use super::record::Record;
 use super::seen::found_complete;
 use super::{Point, StreamTable, Timeline};
 use crate::driver::{DriverResult, Event, Note};

@@ -2,8 +2,9 @@
 //! calls no driver: each call is a parameter, so that [models](crate::sync) can execute it. [`order`](super::order) has
 //! the rules that are cited here.
 
-use super::ring::{Record, Ring};
-use super::seen::{Complete, Seen, Snapshot};
+use super::record::{Record, Snapshot};
+use super::ring::Ring;
+use super::seen::{Complete, Seen};
 use crate::lock::{Held, Lock};
 use crate::sync::{AtomicBool, AtomicU64, Ordering, fence};
 use std::hint::cold_path;

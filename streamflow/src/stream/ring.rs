@@ -1,6 +1,6 @@
 //! The latest records of one stream: an event each, and what the record covers.
 
-use super::seen::{ENTRIES, Entry, Snapshot};
+use super::record::{ENTRIES, Entry, Record, Snapshot};
 
 /// The most events per stream: about as many as the records of one stream that are still waited for. A wait for a record
 /// that was overwritten is a wait for a later one.
@@ -19,16 +19,6 @@ const FIRST: usize = 1;
 
 // A slot is found by the lowest bits of a number, and the number of slots is doubled.
 const _: () = assert!(RING.is_power_of_two() && FIRST.is_power_of_two());
-
-/// A record that an event of the ring holds, and what its stream had waited for by then. Work that waits for the event
-/// comes after all of that: the event may hold a later record of the stream meanwhile, and that comes after this one.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Record {
-    pub(super) number: u64,
-    /// The event of the ring that holds it. Without a meaning for a record outside of the ring.
-    pub(super) slot: usize,
-    pub(super) covered: Snapshot,
-}
 
 /// The records that the events hold, by slot.
 ///
@@ -52,12 +42,6 @@ pub(super) struct Ring {
 #[derive(Debug, Clone, Copy)]
 #[repr(align(64))]
 struct Covered(Snapshot);
-
-impl Default for Record {
-    fn default() -> Self {
-        Self { number: 0, slot: 0, covered: [Entry::NONE; ENTRIES] }
-    }
-}
 
 impl Default for Ring {
     fn default() -> Self {

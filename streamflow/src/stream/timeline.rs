@@ -10,8 +10,9 @@ use std::cell::Cell;
 use std::sync::Arc;
 
 use super::ordered::Ordered;
+use super::record::Record;
 use super::records::Records;
-use super::ring::{self, Record};
+use super::ring;
 use super::seen::Seen;
 use super::{PlatformNumber, Point};
 use crate::driver::current;

@@ -23,7 +23,7 @@ const REPLAYED_TWIN: Graph = (None, "replayed");
 const CHAIN: Graph = (Some("chain 16"), "per operator");
 
 /// All companies. A new one is a line here.
-pub(crate) const COMPANIES: &[Company] = &[
+const COMPANIES: &[Company] = &[
     Company { name: "planned twin", graphs: &[PLANNED_TWIN] },
     Company { name: "replayed twin", graphs: &[REPLAYED_TWIN] },
     Company { name: "chain 16", graphs: &[CHAIN] },
@@ -63,4 +63,12 @@ impl Company {
         };
         self.graphs.iter().map(form).collect()
     }
+}
+
+/// Prints the names of workloads, modes and companies.
+#[allow(clippy::print_stdout, reason = "a benchmark")]
+pub(crate) fn print_all() {
+    workloads::all().iter().for_each(|workload| println!("workload: {}", workload.name));
+    MODES.iter().for_each(|mode| println!("mode: {}", mode.name));
+    COMPANIES.iter().for_each(|company| println!("company: {}", company.name));
 }

@@ -15,8 +15,9 @@ use streamflow_tests::foreign::floor::{Argument, Buffer, Floor, Function, Progra
 use crate::expect::Expected;
 use crate::forms::{Form, WARM};
 use crate::graphs::step;
+use crate::kernels::Kernels;
 use crate::run::Seconds;
-use crate::workloads::{Kernels, Work, Workload};
+use crate::workloads::{Work, Workload};
 
 const SOURCE: &str = include_str!("by_hand.cpp");
 

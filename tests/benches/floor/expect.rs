@@ -4,8 +4,9 @@ use streamflow::prelude::*;
 use streamflow_tests::floor::TaskGraph;
 
 use crate::graphs::step;
+use crate::kernels::Kernels;
 use crate::operators::start;
-use crate::workloads::{Kernels, Work};
+use crate::workloads::Work;
 
 /// The expected result of the last tick of a workload.
 pub(crate) enum Expected {

@@ -15,6 +15,7 @@ mod expect;
 mod flags;
 mod forms;
 mod graphs;
+mod kernels;
 mod on_gpu;
 mod on_host;
 mod operators;
@@ -59,7 +60,7 @@ fn main() -> ExitCode {
 
 fn measure(flags: &Flags) -> Result<()> {
     if flags.list {
-        workloads::print_all();
+        company::print_all();
         return Ok(());
     }
     let (workloads, modes) = (flags.workloads()?, flags.modes()?);

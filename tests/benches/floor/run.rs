@@ -7,7 +7,7 @@ use std::time::Instant;
 use streamflow::memory::Element;
 use streamflow::prelude::*;
 
-use crate::workloads::Kernels;
+use crate::kernels::Kernels;
 
 /// A tick that no run reaches.
 const NEVER: u64 = u64::MAX;

@@ -11,9 +11,10 @@ use streamflow_tests::floor::{ELEMENTS, Layout, Plan, SLOTS, TaskGraph, absorb, 
 use crate::expect::Expected;
 use crate::forms::{Bits, Form, WARM};
 use crate::graphs::step;
+use crate::kernels::Kernels;
 use crate::operators::{grid, start};
 use crate::run::Seconds;
-use crate::workloads::{Kernels, Work, Workload};
+use crate::workloads::{Work, Workload};
 
 /// The program by hand.
 pub(crate) struct Wired {

@@ -4,8 +4,8 @@ use streamflow::prelude::*;
 use streamflow::stream::Assign;
 use streamflow_tests::floor::{Layout, TaskGraph};
 
-use crate::company::COMPANIES;
 use crate::graphs::{self, Make};
+use crate::kernels::Kernels;
 
 /// A way in which streamflow runs a graph, and the program by hand that it is compared with.
 pub(crate) struct Mode {
@@ -36,39 +36,6 @@ pub(crate) struct Workload {
     pub(crate) work: Work,
     /// The layouts of the programs by hand. The first is that of a stream for each operator.
     pub(crate) layouts: &'static [Layout],
-}
-
-/// The kernels of a task.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kernels {
-    /// None: events and waits alone.
-    None,
-    /// One for each task that it reads. Those of tasks that read nothing get the number of the tick.
-    ForEachRead,
-    /// One, which reads the first of them. No parameter changes within a turn.
-    One,
-}
-
-impl Kernels {
-    /// Whether there are any.
-    pub(crate) fn any(self) -> bool {
-        self != Self::None
-    }
-
-    /// How many of the tasks that a task reads are read by its kernels.
-    pub(crate) fn reads(self, all: usize) -> usize {
-        match self {
-            Self::None => 0,
-            Self::ForEachRead => all,
-            Self::One => all.min(1),
-        }
-    }
-
-    /// The number that distinguishes a tick from others, in a turn with this salt. Kernels get it as a parameter: in a
-    /// replayed tick their nodes are given another one.
-    pub(crate) fn number(self, salt: u32, tick: u64) -> u32 {
-        if self == Self::One { salt } else { salt.wrapping_add(tick as u32) }
-    }
 }
 
 /// The work of a workload.
@@ -153,12 +120,4 @@ pub(crate) fn all() -> Vec<Workload> {
         add(name, TaskGraph::pattern(name), make, PATTERN);
     }
     list
-}
-
-/// Prints the names of workloads and modes.
-#[allow(clippy::print_stdout, reason = "a benchmark")]
-pub(crate) fn print_all() {
-    all().iter().for_each(|workload| println!("workload: {}", workload.name));
-    MODES.iter().for_each(|mode| println!("mode: {}", mode.name));
-    COMPANIES.iter().for_each(|company| println!("company: {}", company.name));
 }

@@ -4,10 +4,11 @@
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::ptr;
 
+use crate::device::{INVALID_VALUE, add, at};
 use crate::graph::{Copy3D, Fill, KernelNode, Work};
 use crate::held::wait_while_held;
 use crate::order::Order;
-use crate::state::{DEVICES, INVALID_VALUE, at, context_of, current, number, set_current, state};
+use crate::state::{DEVICES, context_of, current, number, set_current, state};
 
 type Handle = *mut c_void;
 
@@ -65,18 +66,6 @@ const INVALID_RESOURCE_CONFIGURATION: c_int = 915;
 const OF_MULTIPROCESSORS: c_int = 1;
 /// Multiprocessors are divided in groups of this many.
 const GROUP: c_uint = 8;
-
-/// The parameters of `add`.
-pub(crate) unsafe fn add(params: *mut *mut c_void) {
-    // SAFETY: the kernel has an address, a length and a value as parameters, and the caller vouches for the memory.
-    unsafe {
-        let (data, len) = (*(*params).cast::<u64>(), *(*params.add(1)).cast::<u64>());
-        let value = *(*params.add(2)).cast::<u32>();
-        for index in 0..len as usize {
-            *at::<u32>(data).add(index) += value;
-        }
-    }
-}
 
 /// Defines exported functions. A body is evaluated if the call does not fail; its error is the code that is returned.
 macro_rules! exports {

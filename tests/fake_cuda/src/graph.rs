@@ -3,8 +3,7 @@
 use std::ffi::{c_uint, c_void};
 use std::ptr;
 
-use crate::exports::add;
-use crate::state::{INVALID_VALUE, at};
+use crate::device::{INVALID_VALUE, add, at};
 
 /// `CUDA_KERNEL_NODE_PARAMS_v2`.
 #[repr(C)]

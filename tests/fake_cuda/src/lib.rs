@@ -7,15 +7,17 @@
 //!   returns 2. With `lost` in place of `once`, all later calls return it as well, as after a sticky error.
 //! - `STREAMFLOW_FAKE_CUDA_LOG=path`: each call and each object that is made or given back is a line there.
 //!
-//! A test in the same process can take the order that streams and events were given: see `order`. It can hold the
+//! A test in the same process can take the order that streams and events were given: see `taken`. It can hold the
 //! threads that wait for a stream or an event: see `held`.
 //!
 //! The declarations are those of `cuda.h` of CUDA 13.0. A call that CUDA refuses, as one without a current context or
 //! with a handle that is not alive, is refused here.
 
 mod allocations;
+mod device;
 mod exports;
 mod graph;
 mod held;
 mod order;
 mod state;
+mod taken;

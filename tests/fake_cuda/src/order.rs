@@ -1,9 +1,5 @@
 //! The order that a program gives to streams: what was recorded, and what waits for it. A test in the same process takes
-//! it by the two functions below, which are not CUDA's.
-
-use std::ffi::c_int;
-
-use crate::state::state;
+//! it: see `taken`.
 
 const NOT_READY: i32 = 600;
 
@@ -33,7 +29,7 @@ pub(crate) enum Order {
 }
 
 impl Order {
-    fn numbers(self) -> [u64; 3] {
+    pub(crate) fn numbers(self) -> [u64; 3] {
         match self {
             Self::Records { event, stream } => [1, event, stream],
             Self::RecordsDevice { event } => [2, event, 0],
@@ -48,10 +44,10 @@ impl Order {
 #[derive(Default)]
 pub(crate) struct Orders {
     /// Whether a test takes them.
-    is_on: bool,
-    since_last: Vec<Order>,
+    pub(crate) is_on: bool,
+    pub(crate) since_last: Vec<Order>,
     /// Whether queries say that work is not complete.
-    is_slow: bool,
+    pub(crate) is_slow: bool,
 }
 
 impl Orders {
@@ -65,24 +61,4 @@ impl Orders {
     pub(crate) fn check_complete(&self) -> Result<(), i32> {
         if self.is_slow { Err(NOT_READY) } else { Ok(()) }
     }
-}
-
-/// Takes the calls since the last time, at most `most`: each is its kind and two numbers. The first call switches that on.
-#[unsafe(no_mangle)]
-unsafe extern "C" fn streamflow_fake_take_order(to: *mut [u64; 3], most: usize) -> usize {
-    let mut state = state();
-    let orders = &mut state.order;
-    orders.is_on = true;
-    let count = orders.since_last.len().min(most);
-    for (index, order) in orders.since_last.drain(..).take(count).enumerate() {
-        // SAFETY: the caller passes memory for `most` calls.
-        unsafe { to.add(index).write(order.numbers()) };
-    }
-    count
-}
-
-/// From now on, queries say that work is not complete, or that it is.
-#[unsafe(no_mangle)]
-unsafe extern "C" fn streamflow_fake_slow(is_slow: c_int) {
-    state().order.is_slow = is_slow != 0;
 }

@@ -10,10 +10,10 @@ use std::io::Write;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use crate::allocations::Allocations;
+use crate::device::{INVALID_VALUE, at};
 use crate::graph::Work;
 use crate::order::Orders;
 
-pub(crate) const INVALID_VALUE: i32 = 1;
 /// CUDA_ERROR_OUT_OF_MEMORY.
 const OUT_OF_MEMORY: i32 = 2;
 const INVALID_CONTEXT: i32 = 201;
@@ -323,11 +323,6 @@ pub(crate) fn current() -> Result<usize, i32> {
 
 pub(crate) fn set_current(context: usize) {
     CURRENT.set(context);
-}
-
-/// The memory at an address.
-pub(crate) fn at<T>(address: u64) -> *mut T {
-    std::ptr::with_exposed_provenance_mut(address as usize)
 }
 
 /// A handle as the number that this library knows.

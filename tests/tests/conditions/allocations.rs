@@ -5,8 +5,7 @@ use streamflow::operator::{Answer, AsyncHandle, BooleanHandle, Condition};
 use streamflow::prelude::*;
 use streamflow::time::Timestamp;
 use streamflow_tests::allocations::{count, so_far_of_all};
-use streamflow_tests::forms::Form;
-use streamflow_tests::{Failed, Suite, check, check_equal, child};
+use streamflow_tests::{Failed, Suite, check_equal, child};
 
 use super::batches;
 use super::operators::simulated;
@@ -30,14 +29,6 @@ pub(crate) fn in_child() -> Result<(), Failed> {
         "batches" => batches::no_allocations(seed),
         _ => no_allocations(seed),
     }
-}
-
-/// Fails if allocations were made after the warm-up. With workers, one that polls for the first time may make its lists
-/// then.
-pub(super) fn check_none(warm: u64, last: u64) -> Result<(), Failed> {
-    let made = last.saturating_sub(warm);
-    let late = if Form::Workers.is_set() { 20 } else { 0 };
-    check(warm > 0 && last > 0 && made <= late, || format!("{made} allocations"))
 }
 
 const WARM_UP: u64 = 200;
@@ -116,5 +107,5 @@ fn no_allocations(seed: u64) -> Result<(), Failed> {
     let report = graph.run()?;
     check_equal(report.ticks("sink"), Some(TICKS))?;
     let (warm, last) = (graph.sink().warm, graph.sink().last);
-    check_none(warm, last)
+    super::check_no_allocations(warm, last)
 }

@@ -9,7 +9,6 @@ use streamflow_tests::stereo::Counter;
 use streamflow_tests::tensors::{SLOW, Tx, holds};
 use streamflow_tests::{Failed, Suite, check, check_equal, check_error, check_text};
 
-use super::allocations;
 use super::operators::{ms, simulated};
 
 pub(crate) fn add(suite: Suite) -> Suite {
@@ -255,7 +254,7 @@ pub(super) fn no_allocations(seed: u64) -> Result<(), Failed> {
     let report = graph.run()?;
     check_equal((report.ticks("quiet"), graph.quiet().sum), (Some(200), 799 * 800 / 2))?;
     let (warm, last) = (graph.quiet().warm, graph.quiet().last);
-    allocations::check_none(warm, last)
+    super::check_no_allocations(warm, last)
 }
 
 /// Checks the data of each message.

@@ -14,8 +14,7 @@ use streamflow_tests::kernels::fill;
 
 use super::libraries::Plans;
 use super::operators::{Clock, Combine, Keep, Late, Relay, Sink, Source, Taking, Unary};
-use super::operators::{LEN, SHAPE};
-use super::plan::{FIRST, LATE_BY, Plan, PlanNode, Reading};
+use super::plan::{FIRST, LATE_BY, LEN, Plan, PlanNode, Reading, SHAPE};
 
 /// The ports of a node that is not built yet.
 enum Ports {

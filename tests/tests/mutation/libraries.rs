@@ -11,8 +11,7 @@ use streamflow_math::fft::{InverseRealFft, RealFft};
 use streamflow_math::matmul::{Bias, Blas, Matmul};
 use streamflow_tests::layers::mutate::{AddOne, Axpy, Fill, SlowCopy};
 
-use super::operators::{LEN, SHAPE};
-use super::plan::{self, Calls, Short};
+use super::plan::{self, Calls, LEN, SHAPE, Short};
 
 /// The plans of an operator, and what it keeps. All work on the internal stream, but for the inverse of
 /// [`Calls::Transform`].

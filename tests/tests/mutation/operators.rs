@@ -4,13 +4,7 @@ use streamflow::prelude::*;
 use streamflow_tests::layers::mutate::{AddOne, Axpy, Fill, SlowCopy};
 
 use super::libraries::Plans;
-use super::plan::{self, LATE_BY, Origin, Reading, UnaryWork};
-
-/// Few elements, of which transforms make exact sums.
-pub(crate) const LEN: usize = 4;
-
-/// Of all messages: matrices of one column, which products take.
-pub(crate) const SHAPE: [usize; 2] = [LEN, 1];
+use super::plan::{self, LATE_BY, LEN, Origin, Reading, SHAPE, UnaryWork};
 
 #[operator(streams(fill))]
 pub(crate) struct Source {

@@ -5,6 +5,12 @@ use streamflow::platform::DeviceId;
 use streamflow::prelude::*;
 use streamflow_tests::ordered::MEMORY;
 
+/// Few elements, of which transforms make exact sums.
+pub(crate) const LEN: usize = 4;
+
+/// Of all messages: matrices of one column, which products take.
+pub(crate) const SHAPE: [usize; 2] = [LEN, 1];
+
 /// The increase of a source's value per tick.
 const RISE: f32 = 16.0;
 
@@ -181,7 +187,7 @@ impl Plan {
 
     /// The result of calls of libraries for a value, where they have made `before` in the tick before.
     fn called(calls: Calls, value: f32, before: f32, tick: u64) -> f32 {
-        let not_normalized = super::operators::LEN as f32 * value;
+        let not_normalized = LEN as f32 * value;
         match calls {
             Calls::Sum => before + value,
             Calls::Transform | Calls::Spectrum => not_normalized,

@@ -9,7 +9,8 @@ use streamflow_tests::layers::Mutate;
 use streamflow_tests::layers::mutate::{AddOne, Fill, SlowCopy};
 use streamflow_tests::random::Random;
 
-use super::operators::{LEN, WRONG};
+use super::operators::WRONG;
+use super::plan::LEN;
 
 /// A program of several threads. Their interleaving is drawn from a seed, so that it is the same in each run.
 #[derive(Debug, Clone, Copy)]

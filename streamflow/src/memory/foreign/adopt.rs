@@ -3,13 +3,13 @@
 use std::panic::Location;
 use std::sync::Arc;
 
-use super::border::Owner;
-use super::counts::{self, Count};
 use super::reaper;
 use crate::driver::{
     AccessMode, BorrowedEvent, DeviceId, MemoryRange, Note, RawStream, StreamOptions,
 };
 use crate::error::{Error, Result};
+use crate::memory::border::Owner;
+use crate::memory::border::counts::{self, Count};
 use crate::memory::pooled::{OwnedBlock, PooledBlock};
 use crate::memory::slice::too_small;
 use crate::memory::{Block, Buffer, Element, MemoryPool, Shape, Shared, Tensor};

@@ -4,11 +4,11 @@ use std::ffi::c_void;
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
-use super::border::Owner;
-use super::counts::{self, Count};
 use super::reaper;
 use crate::driver::{HostFunction, report_in_drop};
 use crate::error::Result;
+use crate::memory::border::Owner;
+use crate::memory::border::counts::{self, Count};
 use crate::stream::{CudaStream, Timeline};
 
 /// A value that work on a stream uses, as a library's handle, and whose drop may call CUDA or block. It is dropped by a thread

@@ -2,12 +2,12 @@
 
 use std::ptr::NonNull;
 
-use super::counts::{self, Count};
-use super::list::Node;
 use super::reaper;
-use super::task::{Entry, Task, entry};
 use crate::driver::{AccessMode, DriverError};
 use crate::error::Result;
+use crate::memory::border::counts::{self, Count};
+use crate::memory::border::list::Node;
+use crate::memory::border::task::{Entry, Task, entry};
 use crate::memory::pooled::OwnedBlock;
 use crate::memory::{Element, MemoryPool, Shared, Tensor};
 

@@ -17,19 +17,14 @@
 
 mod adopt;
 mod after_work;
-pub(super) mod border;
-mod counts;
 #[cfg(feature = "dlpack")]
 pub mod dlpack;
 #[cfg_attr(not(feature = "dlpack"), allow(dead_code, reason = "only DLPack lends memory"))]
 mod lent;
-mod list;
 mod raw_shared;
 mod reaper;
 mod returned;
-mod task;
 
 pub use adopt::{After, ForeignMemory};
 pub use after_work::AfterWork;
-pub use counts::{ForeignCounts, foreign_counts};
 pub use reaper::stop_giving_back_blocking;

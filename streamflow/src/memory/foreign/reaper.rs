@@ -9,12 +9,12 @@
 use std::sync::{OnceLock, PoisonError};
 use std::time::Duration;
 
-use super::border::Owner;
-use super::counts::{self, Count};
-use super::list::List;
-use super::task::{Entry, Task, entry};
 use crate::caught::caught;
 use crate::error::{Error, Result};
+use crate::memory::border::Owner;
+use crate::memory::border::counts::{self, Count};
+use crate::memory::border::list::List;
+use crate::memory::border::task::{Entry, Task, entry};
 use crate::sync::{AtomicU8, Mutex, Ordering, Thread, park, park_timeout, spawn_forever, statics};
 
 /// Drops the owner of memory after its last use.

@@ -3,13 +3,13 @@
 use std::ffi::c_void;
 use std::sync::Arc;
 
-use super::border::Owner;
-use super::counts::Count;
 use super::reaper;
-use super::task::{Task, entry};
 use crate::driver::{HostFunction, report_in_drop};
 use crate::error::Result;
 use crate::memory::MemoryPool;
+use crate::memory::border::Owner;
+use crate::memory::border::counts::Count;
+use crate::memory::border::task::{Task, entry};
 use crate::memory::pooled::PooledBlock;
 use crate::sync::{AtomicUsize, Ordering};
 

@@ -2,7 +2,7 @@
 
 use arrayvec::ArrayVec;
 
-use super::clock::{Entry, Snapshot};
+use crate::stream::record::{Entry, Snapshot};
 use crate::sync::{AtomicU64, Ordering};
 
 /// How many records are kept to be looked at.

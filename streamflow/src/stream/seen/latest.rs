@@ -5,7 +5,7 @@
 #[cfg(loom)]
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::clock::Entry;
+use crate::stream::record::Entry;
 #[cfg(not(loom))]
 use crate::sync::{AtomicU64, Ordering};
 

@@ -16,11 +16,10 @@ mod complete;
 mod latest;
 
 use clock::Clock;
-pub(super) use clock::{ENTRIES, Entry, Snapshot};
 pub(super) use complete::{Complete, found_complete};
 use latest::LatestWaits;
 
-use super::ring::Record;
+use super::record::{Entry, Record, Snapshot};
 
 /// The records of other streams that a stream comes after, as far as a fixed space holds them.
 #[derive(Debug)]

@@ -51,8 +51,8 @@ pub(crate) mod device;
 pub(crate) mod journal;
 pub(crate) mod models;
 
-/// What the layers know of replay: no driver of the models replays.
-pub(crate) mod replay {
+/// The layers know these items of replay: no driver of the models replays.
+pub(crate) mod passes {
     pub(crate) use super::tick::ReplayedTick;
 
     pub(crate) trait Replays: std::fmt::Debug {
@@ -67,6 +67,7 @@ pub(crate) fn is_inside_a_body() -> bool {
 
 use std::fmt;
 
+pub(crate) use self::passes as replay;
 pub(crate) use error::{DriverError, Sticky, first_error, report_in_drop, report_unless_refused};
 pub(crate) use green::{Coscheduling, GreenContext, SmSizes};
 pub(crate) use handle::{

@@ -6,6 +6,8 @@ mod access;
 mod asked;
 #[path = "../../../../streamflow/src/memory/block.rs"]
 mod block;
+#[path = "../../../../streamflow/src/memory/border/mod.rs"]
+mod border;
 #[path = "../../../../streamflow/src/memory/buffer.rs"]
 mod buffer;
 #[path = "../../../../streamflow/src/memory/claims.rs"]

@@ -8,6 +8,8 @@ mod ordered;
 mod point;
 #[path = "../../../../streamflow/src/stream/progress.rs"]
 mod progress;
+#[path = "../../../../streamflow/src/stream/record.rs"]
+mod record;
 #[path = "../../../../streamflow/src/stream/records.rs"]
 mod records;
 #[path = "../../../../streamflow/src/stream/ring.rs"]
@@ -26,8 +28,11 @@ pub(crate) mod owned;
 pub(crate) mod world;
 
 pub(crate) use ordered::Ordered;
-pub(crate) use owned::{Awaited, Awaiting, CudaStream, GreenContexts};
+pub(crate) use owned::{Awaited, Awaiting, CudaStream};
 pub(crate) use point::{PlatformNumber, Point};
 pub(crate) use table::{Attached, StreamTable};
 pub(crate) use timeline::Timeline;
 pub(crate) use world::{On, Refused, World};
+
+/// Green contexts, of which no model has one.
+pub(crate) struct GreenContexts;

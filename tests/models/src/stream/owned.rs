@@ -46,9 +46,6 @@ impl CudaStream {
     }
 }
 
-/// Green contexts, of which no model has one.
-pub(crate) struct GreenContexts;
-
 /// Tasks that await downloads, of which no model has one.
 #[derive(Debug, Default)]
 pub(crate) struct Awaited;

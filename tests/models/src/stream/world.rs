@@ -3,8 +3,9 @@
 use std::sync::Mutex as Plain;
 
 use super::ordered::Ordered;
+use super::record::Record;
 use super::records::Records;
-use super::ring::{RING, Record};
+use super::ring::RING;
 use super::seen::{Seen, found_complete};
 use super::switch::Switch;
 use super::{PlatformNumber, Point};

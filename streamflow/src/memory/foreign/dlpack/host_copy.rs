@@ -7,7 +7,7 @@ use super::abi::{self, Abi};
 use super::exported::{Content, Keeper, dtype_of, make};
 use super::{DlDevice, DlExport};
 use crate::error::Result;
-use crate::memory::foreign::counts::{self, Count};
+use crate::memory::border::counts::{self, Count};
 use crate::memory::{CopySource, Element};
 use crate::stream::CudaStream;
 

@@ -10,8 +10,8 @@ use super::abi::{self, Managed, ManagedVersioned, Plain};
 use super::{DlDevice, DlType, refused};
 use crate::error::Result;
 use crate::memory::MAX_RANK;
-use crate::memory::foreign::border::Owner;
-use crate::memory::foreign::counts::{self, Count};
+use crate::memory::border::Owner;
+use crate::memory::border::counts::{self, Count};
 use crate::memory::foreign::reaper;
 
 /// A tensor of another library: a `DLManagedTensorVersioned`, or the older `DLManagedTensor`. It owns the structure:

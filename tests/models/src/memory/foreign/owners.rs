@@ -3,12 +3,12 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex as Plain};
 
-use super::border::Owner;
-use super::counts::{self, Count};
-use super::{foreign_counts, reaper};
+use super::reaper;
 use crate::driver::Signal;
 use crate::explore::{explore_sections, plain};
 use crate::forever;
+use crate::memory::border::counts::{self, Count};
+use crate::memory::border::{Owner, foreign_counts};
 use crate::sync::{UnsafeCell, yield_now};
 
 /// The notes of owners about their drops, and mistakes. A panic would be caught.

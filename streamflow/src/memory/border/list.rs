@@ -5,22 +5,22 @@ use std::ptr::{self, NonNull};
 use crate::sync::{AtomicPtr, Ordering, UnsafeCell, const_fn};
 
 /// An entry, which has its place in a list from the beginning: adding it allocates nothing.
-pub(super) struct Node<T> {
+pub(crate) struct Node<T> {
     next: UnsafeCell<*mut Node<T>>,
-    pub(super) value: T,
+    pub(crate) value: T,
 }
 
 // SAFETY: `next` is only used by the thread that owns the node, or that owns the list which the node is in.
 unsafe impl<T: Send> Send for Node<T> {}
 
 impl<T> Node<T> {
-    pub(super) fn new(value: T) -> Box<Self> {
+    pub(crate) fn new(value: T) -> Box<Self> {
         Box::new(Self { next: UnsafeCell::new(ptr::null_mut()), value })
     }
 }
 
 /// A list of entries. Adding one is a compare-and-swap; one call takes all.
-pub(super) struct List<T> {
+pub(crate) struct List<T> {
     /// The latest entry; null if there is none; [`closed`] once the list was closed.
     head: AtomicPtr<Node<T>>,
 }
@@ -37,7 +37,7 @@ fn closed<T>() -> *mut Node<T> {
 
 impl<T> List<T> {
     const_fn! {
-        pub(super) fn new() -> Self {
+        pub(crate) fn new() -> Self {
             Self { head: AtomicPtr::new(ptr::null_mut()) }
         }
     }
@@ -47,7 +47,7 @@ impl<T> List<T> {
     ///
     /// # Errors
     /// The entry, if the list is closed.
-    pub(super) fn add(&self, node: Box<Node<T>>) -> Result<(), Box<Node<T>>> {
+    pub(crate) fn add(&self, node: Box<Node<T>>) -> Result<(), Box<Node<T>>> {
         let node = NonNull::from(Box::leak(node));
         let mut head = self.head.load(Ordering::Relaxed);
         loop {
@@ -72,13 +72,13 @@ impl<T> List<T> {
 
     /// Whether there is no entry.
     #[inline]
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         let head = self.head.load(Ordering::Relaxed);
         head.is_null() || head == closed()
     }
 
     /// Takes all entries, the oldest first.
-    pub(super) fn take_all(&self) -> Vec<T> {
+    pub(crate) fn take_all(&self) -> Vec<T> {
         if self.is_empty() {
             return Vec::new();
         }
@@ -96,7 +96,7 @@ impl<T> List<T> {
     }
 
     /// Takes all entries, the oldest first. From now on none can be added.
-    pub(super) fn close(&self) -> Vec<T> {
+    pub(crate) fn close(&self) -> Vec<T> {
         let head = self.head.swap(closed(), Ordering::Acquire);
         if head == closed() { Vec::new() } else { collect(head) }
     }

@@ -17,7 +17,7 @@ pub struct ForeignCounts {
 
 /// A count.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Count {
+pub(crate) enum Count {
     Adopted,
     Lent,
     Leaked,
@@ -31,11 +31,11 @@ fn counter(count: Count) -> &'static AtomicU64 {
     &COUNTS[count as usize]
 }
 
-pub(super) fn add(count: Count) {
+pub(crate) fn add(count: Count) {
     counter(count).fetch_add(1, Ordering::Relaxed);
 }
 
-pub(super) fn remove(count: Count) {
+pub(crate) fn remove(count: Count) {
     // Everything that was done with the memory is visible to a thread that reads the count.
     counter(count).fetch_sub(1, Ordering::Release);
 }

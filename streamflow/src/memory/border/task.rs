@@ -4,7 +4,7 @@ use super::counts::Count;
 use super::list::Node;
 
 /// Something that is done once, later.
-pub(super) trait Task: Send {
+pub(crate) trait Task: Send {
     /// Does it, while no lock is held. Returns it if it must be tried again.
     fn execute(self: Box<Self>) -> Option<Box<dyn Task>>;
 
@@ -13,9 +13,9 @@ pub(super) trait Task: Send {
 }
 
 /// An entry of a list of tasks.
-pub(super) type Entry = Node<Box<dyn Task>>;
+pub(crate) type Entry = Node<Box<dyn Task>>;
 
 /// The entry of a task.
-pub(super) fn entry(task: impl Task + 'static) -> Box<Entry> {
+pub(crate) fn entry(task: impl Task + 'static) -> Box<Entry> {
     Node::new(Box::new(task))
 }
