@@ -34,6 +34,7 @@ mod memory_source;
 mod note;
 mod observer;
 mod owned;
+mod passes;
 pub mod race;
 mod raise;
 mod recorder;

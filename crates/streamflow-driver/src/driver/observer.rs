@@ -9,7 +9,7 @@
 //! one what it is told. A layer that is no observer has no part in this: its [`observer`](Driver::observer) is that of the driver
 //! below.
 
-use super::replay::Replays;
+use super::passes::Replays;
 use super::report::{RaceMark, RaceReports};
 use super::{DeviceId, DriverResult, MemoryRange, Note, RawStream};
 

@@ -43,7 +43,7 @@ mod rows;
 #[path = "../../../../crates/streamflow-driver/src/driver/signal.rs"]
 mod signal;
 #[allow(dead_code, reason = "no driver of the models replays")]
-#[path = "../../../../crates/streamflow-driver/src/driver/replay/tick.rs"]
+#[path = "../../../../crates/streamflow-driver/src/driver/passes/tick.rs"]
 mod tick;
 
 pub(crate) mod checker;

@@ -4,10 +4,10 @@ use super::Omission;
 use super::bound;
 use super::lane::MOST;
 use super::mode::Mode;
-use super::report::PassDone;
 use super::sending::asked_by;
 use super::state::State;
 use super::trace::Work;
+use crate::driver::passes::PassDone;
 use crate::driver::{Driver, DriverError, DriverResult};
 use crate::log;
 

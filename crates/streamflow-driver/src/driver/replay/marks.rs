@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use super::report::ReplayRun;
 use super::state::Questions;
-use super::{ReplayedTick, Replaying, Replays};
+use super::{ReplayRun, ReplayedTick, Replaying, Replays};
 use crate::driver::{Driver, DriverResult, first_error};
 use crate::sync::Ordering;
 

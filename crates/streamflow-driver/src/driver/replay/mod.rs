@@ -100,27 +100,24 @@ mod objects;
 mod observer;
 mod outside;
 mod pass;
-mod report;
 mod sending;
 mod shared_driver;
 mod state;
 mod switch;
 #[cfg(all(test, not(loom)))]
 mod tests;
-mod tick;
 mod trace;
 
 use std::fmt;
 use std::sync::Arc;
 
-pub use report::{Reason, ReplayReport, ReplayRun};
+pub use super::passes::{Reason, ReplayReport, ReplayRun, ReplayedTick, Replays};
 pub use shared_driver::SharedDriver;
-pub use tick::ReplayedTick;
 
 use self::lost::Lost;
 use self::state::State;
 use self::switch::Switch;
-use super::{Driver, DriverResult, report_in_drop};
+use super::{Driver, report_in_drop};
 use crate::lock::Lock;
 use crate::sync::AtomicU64;
 
@@ -273,38 +270,4 @@ pub enum Omission {
     Libraries,
     /// Held-back calls are not sent before a query or a synchronisation.
     Answered,
-}
-
-/// How a scheduler marks passes.
-#[doc(hidden)]
-pub trait Replays: Send + Sync + fmt::Debug {
-    /// A pass begins on this thread. Returns `false` if it is not replayed.
-    #[doc(hidden)]
-    fn begin(&self, run: &mut ReplayRun) -> bool;
-
-    /// The hook of this node is next, in this tick of the node.
-    #[doc(hidden)]
-    fn at(&self, node: u32, tick: u64);
-
-    /// The tick whose hook runs in a pass that is replayed.
-    #[doc(hidden)]
-    fn tick(&self) -> Arc<ReplayedTick>;
-
-    /// The pass of this run ends.
-    ///
-    /// # Errors
-    /// The first of a call that was held back.
-    #[doc(hidden)]
-    fn end(&self, run: &mut ReplayRun) -> DriverResult<()>;
-
-    /// Whether calls may be held back, so that each goes through the state.
-    #[doc(hidden)]
-    fn holds_back(&self) -> bool;
-
-    /// The run makes no more passes. The host has waited for its work, unless the run has failed.
-    ///
-    /// # Errors
-    /// The first of a call that was held back, or of a question whether its work is complete.
-    #[doc(hidden)]
-    fn leave(&self, run: &mut ReplayRun) -> DriverResult<()>;
 }

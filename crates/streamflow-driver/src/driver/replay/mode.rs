@@ -1,6 +1,6 @@
 //! The state of a pass, and what happens to the calls of a segment.
 
-use super::report::PassDone;
+use crate::driver::passes::PassDone;
 
 /// The pass of a thread.
 #[derive(Debug)]

@@ -7,9 +7,9 @@ use super::cursor::{Cursor, Outside};
 use super::lane::Lane;
 use super::lost;
 use super::mode::{Mode, Pass, Taken};
-use super::report::PassDone;
 use super::state::State;
 use super::trace::Given;
+use crate::driver::passes::PassDone;
 use crate::driver::{CopyKind, Driver, DriverResult, MemoryRange, RawStream};
 
 /// A segment with more calls is sent: the first kernel would begin when the last call was asked for.

@@ -35,17 +35,17 @@ impl ReplayedTick {
     }
 
     /// A number above all earlier ones, for the first tick of a run.
-    pub(super) fn of_new_run(&self) -> u64 {
+    pub(in crate::driver) fn of_new_run(&self) -> u64 {
         (self.latest.load(Ordering::Relaxed) + 1).next_multiple_of(ROUND)
     }
 
     /// A pass of the run with this first number begins.
-    pub(super) fn begin(&self, first: u64) {
+    pub(in crate::driver) fn begin(&self, first: u64) {
         self.first.store(first, Ordering::Relaxed);
     }
 
     /// The hook of a node in this tick of its run is next. One pass at a time does this.
-    pub(super) fn set(&self, tick: u64) {
+    pub(in crate::driver) fn set(&self, tick: u64) {
         let number = self.first.load(Ordering::Relaxed) + tick;
         if number > self.latest.load(Ordering::Relaxed) {
             self.latest.store(number, Ordering::Relaxed);
@@ -54,7 +54,7 @@ impl ReplayedTick {
     }
 
     /// The pass ends.
-    pub(super) fn end(&self) {
+    pub(in crate::driver) fn end(&self) {
         self.now.store(NONE, Ordering::Relaxed);
     }
 }

@@ -70,34 +70,34 @@ impl fmt::Display for ReplayReport {
 #[derive(Debug, Default)]
 pub struct ReplayRun {
     /// The nodes' names.
-    pub(super) nodes: Arc<[Arc<str>]>,
+    pub(in crate::driver) nodes: Arc<[Arc<str>]>,
     /// The number of its first tick, once it had a pass.
-    pub(super) first_tick: Option<u64>,
+    pub(in crate::driver) first_tick: Option<u64>,
     replayed: u64,
     changed: u64,
     sent: u64,
     small: u64,
     broken_by: Vec<(&'static str, Option<u32>, u64)>,
-    pub(super) off: Option<Cow<'static, str>>,
+    pub(in crate::driver) off: Option<Cow<'static, str>>,
     /// Passes without any launch of a graph, in a row.
     in_vain: u64,
     /// Whether it counts as one that replays.
-    pub(super) has_begun: bool,
-    pub(super) is_in_pass: bool,
-    pub(super) is_eager: bool,
+    pub(in crate::driver) has_begun: bool,
+    pub(in crate::driver) is_in_pass: bool,
+    pub(in crate::driver) is_eager: bool,
 }
 
 /// What a pass did.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct PassDone {
+pub(in crate::driver) struct PassDone {
     /// Whether it made calls that replay is about.
-    pub(super) has_work: bool,
+    pub(in crate::driver) has_work: bool,
     /// Whether a graph was launched.
-    pub(super) launched: bool,
+    pub(in crate::driver) launched: bool,
     /// Whether kernels of a graph got other parameters.
-    pub(super) changed: bool,
+    pub(in crate::driver) changed: bool,
     /// Why calls were sent one by one.
-    pub(super) broken: Option<(&'static str, Option<u32>)>,
+    pub(in crate::driver) broken: Option<(&'static str, Option<u32>)>,
 }
 
 impl ReplayRun {
@@ -131,7 +131,7 @@ impl ReplayRun {
         self.is_in_pass
     }
 
-    pub(super) fn note(&mut self, done: PassDone) {
+    pub(in crate::driver) fn note(&mut self, done: PassDone) {
         if !done.has_work {
             return;
         }
