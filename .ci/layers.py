@@ -1,22 +1,26 @@
 #!/usr/bin/env python3
-"""Checks that the layers are those of CONTRIBUTING.md, and that there are no circles. Each crate has a table of its own.
+"""Checks that crates, modules and files use each other in one direction: there are no circles.
 
     .ci/layers.py              checks; prints every forbidden arrow with its places
-    .ci/layers.py --graph      prints which module uses which, as a Mermaid flowchart
+    .ci/layers.py --write      writes the pictures of CONTRIBUTING.md
     .ci/layers.py --self-test  tests this check on small crates
 
-A module is a row of the table in "The map of the house". It may use the modules of the rows above its own, and no
-module of its own row or below. `lib.rs` (with `prelude` and `__private`) and tests may use all modules. The check reads
-every path into another module: imports, paths in the code, and `$crate::` in macros.
+It reads what cargo knows of the workspace and of the workspace of `bindings/python`: the packages, the packages that each
+depends on, and the root file of each target, which names its modules. A module uses another one by a path: an import, a
+path in the code, or `$crate::` in a macro. A name that a module re-exports counts as a use of the file that defines it.
 
-Of the other crates, modules and files have no circles; Cargo keeps the crates themselves apart.
+In each target, the modules of one folder must not use each other in a circle, with all that is below them. Arrows between
+a module and its own folder are left out: a parent names its children, and they name its items. Tests within a library
+may use all modules, and so may its root with `prelude` and `__private`.
 
-Within a module, two files must not use each other. Arrows between a file and its own folder are left out: a parent
-names its children, and they name its items. A name that the parent re-exports counts as a use of the file that defines
-it.
+The modules of `streamflow` and of its driver have an order, too: those of the tables in "The map of the house" of
+CONTRIBUTING.md. A module may use the modules of the rows above its own, and no module of its own row or below.
 """
 
+import json
+import os
 import re
+import subprocess
 import sys
 import tempfile
 from collections import defaultdict
@@ -27,10 +31,11 @@ sys.dont_write_bytecode = True
 from rust_source import Crate
 
 ROOT = Path(__file__).resolve().parent.parent
-
-
-# The first cells of the tables.
-LIBRARY, DRIVER = "| Module |", "| Module of the driver |"
+# The crates with a table of layers, each with the first cell of its table.
+TABLES = {"streamflow": "| Module |", "streamflow_driver": "| Module of the driver |"}
+WORKSPACES = ("Cargo.toml", "bindings/python/Cargo.toml")
+# The pictures are between these lines of CONTRIBUTING.md.
+BEGIN, END = "<!-- Written by `.ci/layers.py --write`. -->\n", "<!-- The end of the pictures. -->\n"
 
 
 def layers(contributing, header):
@@ -57,29 +62,44 @@ class Graph:
         if user != used:
             self.arrows[user, used].append(place)
 
-    def circles(self):
-        """The groups of nodes that all reach each other."""
-        below = defaultdict(set)
+    def reached(self):
+        """For each node that uses one, all that it reaches."""
+        below, reached = defaultdict(set), {}
         for user, used in self.arrows:
             below[user].add(used)
-        reached = {}
         for node in list(below):
             reached[node], open_ = set(), [node]
             while open_:
                 for next_ in below[open_.pop()] - reached[node]:
                     reached[node].add(next_)
                     open_.append(next_)
-        circles = set()
+        return reached
+
+    def circles(self):
+        """The groups of nodes that all reach each other."""
+        reached, circles = self.reached(), set()
         for node, nodes in reached.items():
             if node in nodes:
                 circles.add(tuple(sorted(other for other in nodes if node in reached.get(other, ()))))
         return sorted(circles)
 
+    def picture(self):
+        """A Mermaid flowchart without the arrows that others imply. No node of it may be in a circle."""
+        reached, nodes = self.reached(), sorted({node for arrow in self.arrows for node in arrow})
+        yield "flowchart TB"
+        for user in nodes:
+            below = {used for node, used in self.arrows if node == user}
+            implied = set().union(*(reached.get(used, ()) for used in below))
+            # With the line, since `graph` and `end` are words of Mermaid.
+            arrows = " & ".join(f"{used}_" for used in sorted(below - implied))
+            yield f'    {user}_["{user}"]' + (f" --> {arrows}" if arrows else "")
+
     def within(self, circle):
         """The arrows of a circle, as text."""
         for (user, used), places in sorted(self.arrows.items()):
             if user in circle and used in circle:
-                yield f"    {user} → {used}: {'; '.join(places)}"
+                more = f"; and {len(places) - 3} more" if len(places) > 3 else ""
+                yield f"    {user} → {used}: {'; '.join(places[:3])}{more}"
 
 
 def uses(crate, file):
@@ -104,46 +124,66 @@ def uses(crate, file):
 
 
 def read(crate):
-    """The arrows between the modules of the root, and the arrows between the files of each module."""
-    modules, files = Graph(), Graph()
+    """The arrows between the modules of each folder, by the path of the folder: that of the root is empty."""
+    levels = defaultdict(Graph)
     for module, file in crate.files.items():
         if not module:
             continue
-        short = file.path.relative_to(crate.root)
-        seen = set()
+        short, seen = os.path.relpath(file.path, crate.root), set()
         for target, name, line, re_exports in uses(crate, file):
             if (name, line) in seen or not target.entered:
                 continue
             seen.add((name, line))
-            modules.add(module[0], target.entered, f"{short}:{line} ({name})")
-            above, below = sorted((module, target.file.module), key=len)
-            if not re_exports and below[:1] == module[:1] == above[:1] and below[: len(above)] != above:
-                files.add(str(short), str(target.file.path.relative_to(crate.root)), f"line {line} ({name})")
-    return modules, files
+            place = f"{short}:{line} ({name})"
+            levels[()].add(module[0], target.entered, place)
+            other = target.file.module
+            folder = os.path.commonprefix([module, other])
+            if not re_exports and folder and len(folder) < min(len(module), len(other)):
+                levels[folder].add(module[len(folder)], other[len(folder)], place)
+    return levels
 
 
-def problems(crate, contributing=None, header=LIBRARY):
+def problems(crate, contributing=None):
     """The problems of a crate. Its layers are checked if `contributing` is given."""
-    modules, files = read(crate)
+    levels = read(crate)
     if contributing is not None:
-        rows, top = layers(contributing, header), crate.top()
+        rows, top = layers(contributing, TABLES[crate.name]), crate.top()
         yield from (f"`{name}` is in no row of CONTRIBUTING.md's table" for name in sorted(top - set(rows)))
         yield from (f"CONTRIBUTING.md's table has `{name}`, which is not a module" for name in sorted(set(rows) - top))
-        for (user, used), places in sorted(modules.arrows.items()):
+        for (user, used), places in sorted(levels[()].arrows.items()):
             if user in rows and used in rows and rows[used] >= rows[user]:
                 yield f"{user} → {used}, which is not above it in CONTRIBUTING.md's table:"
                 yield from (f"    {place}" for place in places)
-    for what, graph in (("modules", modules), ("files", files)):
+    for folder, graph in sorted(levels.items()):
         for circle in graph.circles():
-            yield f"a circle of {what}: {', '.join(circle)}"
+            yield f"a circle in {'::'.join(folder) or 'the root'}: {', '.join(circle)}"
             yield from graph.within(circle)
 
 
-def mermaid(crate):
-    """The arrows between modules, with the number of uses."""
-    yield "flowchart BT"
-    for (user, used), places in sorted(read(crate)[0].arrows.items()):
-        yield f"    {user} -->|{len(places)}| {used}"
+def packages():
+    for manifest in WORKSPACES:
+        command = ["cargo", "metadata", "--format-version", "1", "--no-deps", "--manifest-path", ROOT / manifest]
+        yield from json.loads(subprocess.run(command, check=True, capture_output=True).stdout)["packages"]
+
+
+def between(packages):
+    """Which package depends on which other one, of those in this repository."""
+    graph = Graph()
+    for package in packages:
+        for it in package["dependencies"]:
+            if it.get("path"):
+                graph.add(package["name"], it["name"], f"Cargo.toml ({it['kind'] or 'normal'})")
+    return graph
+
+
+def with_pictures(contributing, pictures):
+    """The text with these pictures: pairs of a title and a graph."""
+    before, _, rest = contributing.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not end:
+        sys.exit(f"CONTRIBUTING.md needs these two lines, with the pictures between them:\n{BEGIN}{END}")
+    blocks = ("\n".join((f"\n{title}:\n", "```mermaid", *graph.picture(), "```\n")) for title, graph in pictures)
+    return f"{before}{BEGIN}{''.join(blocks)}\n{END}{after}"
 
 
 # ---- the self-test -------------------------------------------------------------------------------
@@ -183,9 +223,27 @@ CASES = {
     "visibility": ({"low/a.rs": "pub(in crate::high) struct A;"}, None),
     "not in the table": ({"lib.rs": "mod low; mod mid; mod high; mod new;", "new.rs": ""}, "`new` is in no row"),
     "not in the crate": ({"lib.rs": "mod low; mod mid;"}, "has `high`, which is not a module"),
-    "circle": ({"low/a.rs": "pub struct A; fn f() { crate::mid::f() }"}, "a circle of modules: low, mid"),
-    "circle of files": ({"low/a.rs": "pub struct A; use super::b::B;"}, "a circle of files: low/a.rs, low/b.rs"),
-    "circle by the parent": ({"low/a.rs": "pub struct A; use super::B;"}, "a circle of files: low/a.rs, low/b.rs"),
+    "circle": ({"low/a.rs": "pub struct A; fn f() { crate::mid::f() }"}, "a circle in the root: low, mid"),
+    "circle of files": ({"low/a.rs": "pub struct A; use super::b::B;"}, "a circle in low: a, b"),
+    "circle by the parent": ({"low/a.rs": "pub struct A; use super::B;"}, "a circle in low: a, b"),
+    "circle of folders": (
+        {
+            "low/a.rs": "pub mod one; mod two; pub struct A;",
+            "low/b.rs": "mod one; pub mod two; pub struct B(super::a::A);",
+            "low/a/one.rs": "",
+            "low/a/two.rs": "use crate::low::b::two::f;",
+            "low/b/one.rs": "use crate::low::a::one::f;",
+            "low/b/two.rs": "pub fn f() {}",
+        },
+        "a circle in low: a, b",
+    ),
+    "circle by a path to a file": (
+        {"low/a.rs": "pub struct A; #[path = \"../far.rs\"] mod far;", "far.rs": "use crate::low::b::B;"},
+        "a circle in low: a, b",
+    ),
+    "model": ({"low/a.rs": "pub struct A; #[cfg(loom)] use super::b::B;"}, None),
+    "module of a macro": ({"low/a.rs": "pub struct A; macro_rules! m { ($m:ident) => { mod $m { use super::*; fn b() {} } } }"}, None),
+    "another crate": ({"low/a.rs": "pub struct A; use other::mid::Mid;"}, None),
     "with the parent": ({"low/a.rs": "pub struct A; use super::Low;", "low/mod.rs": "pub mod a; mod b; pub use b::B; pub struct Low(a::A);"}, None),
     "child of the parent": ({"low/a.rs": "pub struct A; use super::Low;"}, None),
 }
@@ -198,31 +256,54 @@ def self_test():
                 path = Path(folder, path)
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text(source)
-            report = "\n".join(problems(Crate(folder), TABLE))
+            report = "\n".join(problems(Crate(Path(folder, "lib.rs")), TABLE))
         is_right = expected in report if expected else not report
         assert is_right, f"{name}: expected {expected!r}, but the check reports {report!r}"
-    print(f"the self-test passed: {len(CASES)} small crates")
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder, "program.rs")
+        root.write_text("mod one; mod two;")
+        Path(folder, "one.rs").write_text("use crate::two::f; use streamflow::two::f;")
+        Path(folder, "two.rs").write_text("use streamflow::one::f;")
+        assert not list(problems(Crate(root, None))), "a program is no library of that name"
+    depends = {"a": "b", "b": "c", "c": "a"}
+    known = [{"name": it, "dependencies": [{"name": on, "path": "/", "kind": "dev"}]} for it, on in depends.items()]
+    assert between(known).circles() == [("a", "b", "c")]
+    graph = Graph()
+    for user, used in (("a", "b"), ("b", "c"), ("a", "c"), ("a", "d")):
+        graph.add(user, used, "")
+    drawn = with_pictures(f"Before.\n{BEGIN}old\n{END}After.\n", [("Title", graph)])
+    lines = ["flowchart TB", '    a_["a"] --> b_ & d_', '    b_["b"] --> c_', '    c_["c"]', '    d_["d"]']
+    expected = "\n".join(("", "Title:", "", "```mermaid", *lines, "```", "\n"))
+    assert drawn == f"Before.\n{BEGIN}{expected}{END}After.\n", drawn
+    print(f"the self-test passed: {len(CASES)} small crates, and pictures")
 
 
 def main():
     if "--self-test" in sys.argv:
         return self_test()
-    library, macros = Crate(ROOT / "streamflow/src"), Crate(ROOT / "streamflow-macros/src")
-    driver = Crate(ROOT / "crates/streamflow-driver/src")
-    if "--graph" in sys.argv:
-        return print("\n".join([*mermaid(driver), *mermaid(library)]))
-    others = [Crate(src, src.parent.name.replace("-", "_")) for src in sorted(ROOT.glob("crates/*/src"))]
-    others = [crate for crate in others if crate.root != driver.root]
-    found = []
-    contributing = (ROOT / "CONTRIBUTING.md").read_text()
-    tables = [(library, contributing, LIBRARY), (driver, contributing, DRIVER), *((crate, None, "") for crate in (macros, *others))]
-    for crate, table, header in tables:
-        if wrong := list(problems(crate, table, header)):
-            found += [f"{crate.root.relative_to(ROOT)}:", *wrong]
+    home, found, files, known = ROOT / "CONTRIBUTING.md", [], 0, list(packages())
+    contributing, crates = home.read_text(), between(known)
+    pictures = [("Packages", crates)]
+    for circle in crates.circles():
+        found += [f"a circle of packages: {', '.join(circle)}", *crates.within(circle)]
+    for package in known:
+        for target in package["targets"]:
+            root, name = Path(target["src_path"]), target["name"].replace("-", "_")
+            crate = Crate(root, name if {"lib", "rlib", "proc-macro"} & set(target["kind"]) else None)
+            if wrong := list(problems(crate, contributing if crate.name in TABLES else None)):
+                found += [f"{root.relative_to(ROOT)}:", *wrong]
+            files += len(crate.files)
+            is_for_users = root.relative_to(ROOT).parts[0] not in ("tests", "examples")
+            if is_for_users and root.name == "lib.rs" and (graph := read(crate)[()]).arrows:
+                pictures.append((f"The modules of `{package['name']}`", graph))
     if found:
         sys.exit("\n".join(found))
-    files = sum(len(crate.files) for crate, _, _ in tables)
-    print(f"the layers hold: {files} files, no arrow up, no circle")
+    drawn = with_pictures(contributing, pictures)
+    if "--write" in sys.argv:
+        home.write_text(drawn)
+    elif drawn != contributing:
+        sys.exit("the pictures of CONTRIBUTING.md are not those of the code; run .ci/layers.py --write, and read what changes")
+    print(f"the layers hold: {len(known)} packages, {files} files, no arrow up, no circle")
 
 
 main()

@@ -10,8 +10,12 @@ DEFINED = re.compile(
     rf"\b(?:struct|enum|trait|union|fn|const|static|type|macro_rules!)\s+(?:mut\s+)?({IDENT})"
 )
 CHILD = re.compile(rf"\bmod\s+({IDENT})\s*;")
-INLINE = re.compile(rf"\bmod\s+({IDENT})\s*\{{")
+# `#[path = "a.rs"] mod b;`, before strings are blanked.
+AT_PATH = re.compile(rf'#\s*\[\s*path\s*=\s*"([^"]+)"\s*\]\s*(?:pub\b(?:\s*\([^)]*\))?\s*)?mod\s+({IDENT})\s*;')
+INLINE = re.compile(rf"\bmod\s+(\$?{IDENT})\s*\{{")
 TEST = re.compile(r"#\s*\[\s*cfg\s*\(\s*(?:test|all\s*\(\s*test\b[^\]]*)\s*\)\s*\]")
+# Code that only a model of threads has.
+MODEL = re.compile(r"#\s*\[\s*cfg\s*\(\s*loom\s*\)\s*\]")
 ITEM = re.compile(
     r"(?:\s|#\s*\[[^\]]*\]|pub\b(?:\s*\([^)]*\))?)*"
     r"(?:use|mod|fn|struct|enum|union|trait|impl|const|static|type|unsafe|async|extern|macro_rules)\b"
@@ -26,46 +30,28 @@ def blank(text, start, end):
     return text[:start] + re.sub(r"[^\n]", " ", text[start:end]) + text[end:]
 
 
+# A comment of a line or the beginning of one of a block, a raw string, a character, a string.
+TEXTS = re.compile(
+    r"""//[^\n]*|(?P<block>/\*)|(?<!\w)(?:b|c)?r(?P<sharps>#*)".*?"(?P=sharps)"""
+    r"""|(?<!\w)b?'(?:\\(?:u\{[^}]*\}|x..|.)|[^\\'\n])'|"(?:[^"\\]|\\.)*(?:"|$)""",
+    re.DOTALL,
+)
+
+
 def without_texts(text, string=" "):
     """The source without comments, strings and characters. Each character of a string becomes `string`."""
-    out, at, size = [], 0, len(text)
-    raw = re.compile(r'(?:b|c)?r(#*)"')
-    char = re.compile(r"b?'(?:\\(?:u\{[^}]*\}|x..|.)|[^\\'\n])'")
-    while at < size:
-        end = None
-        if text.startswith("//", at):
-            end = text.find("\n", at)
-            end = size if end < 0 else end
-        elif text.startswith("/*", at):
-            depth, end = 1, at + 2
-            while depth and end < size:
-                if text.startswith("/*", end):
-                    depth, end = depth + 1, end + 2
-                elif text.startswith("*/", end):
-                    depth, end = depth - 1, end + 2
-                else:
-                    end += 1
-        elif text[at] in "rbc" and not (at and (text[at - 1].isalnum() or text[at - 1] == "_")):
-            if found := raw.match(text, at):
-                close = '"' + found[1]
-                end = text.find(close, found.end())
-                end = size if end < 0 else end + len(close)
-            elif found := char.match(text, at):
-                end = found.end()
-        elif text[at] == '"':
-            end = at + 1
-            while end < size and text[end] != '"':
-                end += 2 if text[end] == "\\" else 1
-            end += 1
-        elif text[at] == "'" and (found := char.match(text, at)):
-            end = found.end()
-        if end is None:
-            out.append(text[at])
-            at += 1
-        else:
-            out.append(re.sub(r"\S", " " if text[at] == "/" else string, text[at:end]))
-            at = end
-    return "".join(out)
+    out, at = [], 0
+    while found := TEXTS.search(text, at):
+        end = found.end()
+        if found["block"]:
+            depth = 1
+            while depth and (sign := re.compile(r"/\*|\*/").search(text, end)):
+                depth, end = depth + (1 if sign[0] == "/*" else -1), sign.end()
+            end = len(text) if depth else end
+        sign = " " if found[0].startswith("/") else string
+        out += (text[at : found.start()], re.sub(r"\S", sign, text[found.start() : end]))
+        at = end
+    return "".join(out) + text[at:]
 
 
 def closing(text, at):
@@ -101,9 +87,9 @@ def item_end(text, at):
 
 
 def without_tests(text):
-    """The source without items under `#[cfg(test)]`, and the names of the removed modules."""
+    """The source without items under `#[cfg(test)]` and `#[cfg(loom)]`, and the names of the removed modules."""
     modules = set()
-    while found := TEST.search(text):
+    while found := TEST.search(text) or MODEL.search(text):
         end = item_end(text, found.end())
         modules.update(CHILD.findall(text[found.end() : end]))
         text = blank(text, found.start(), end)
@@ -150,7 +136,8 @@ class File:
         text, self.test_modules = without_tests(without_texts(source))
         # `pub(in crate::a)` is a visibility, and not a use of `a`.
         text = VISIBLE.sub(lambda it: "pub" + re.sub(r"[^\n]", " ", it[0][3:]), text)
-        self.children = set(CHILD.findall(text))
+        self.children = dict.fromkeys(CHILD.findall(text))
+        self.children.update((child, at) for at, child in AT_PATH.findall(source) if child in self.children)
         self.inline = [(it[1], it.end(), closing(text, it.end() - 1)) for it in INLINE.finditer(text)]
         self.defined = set(DEFINED.findall(text)) | {name for name, _, _ in self.inline}
         self.imports = []
@@ -196,19 +183,22 @@ class Target(NamedTuple):
 
 
 class Crate:
-    """The modules of one crate, by their paths. `name` is the one by which paths may begin with the crate."""
+    """The modules of one crate, by their paths. `name` is that of a library, which its own code may use."""
 
     def __init__(self, root, name="streamflow"):
-        self.root, self.name, self.files = Path(root), name, {}
-        self._add(self.root / "lib.rs", ())
+        self.root, self.name, self.files = Path(root).parent, name, {}
+        self._add(Path(root), (), self.root)
 
-    def _add(self, path, module):
+    def _add(self, path, module, folder):
+        """Adds a file, whose modules are in `folder`."""
         file = self.files[module] = File(path, module, path.read_text())
-        folder = path.parent if path.name in ("lib.rs", "mod.rs") else path.with_suffix("")
-        for child in sorted(file.children):
-            for candidate in (folder / f"{child}.rs", folder / child / "mod.rs"):
-                if candidate.exists() and candidate.name != "tests.rs" and child != "tests":
-                    self._add(candidate, module + (child,))
+        for child, at in sorted(file.children.items()):
+            names = (path.parent / at,) if at else (folder / f"{child}.rs", folder / child / "mod.rs")
+            for candidate in names:
+                if candidate.exists() and (at or (candidate.name != "tests.rs" and child != "tests")):
+                    is_folder = at or candidate.name == "mod.rs"
+                    below = candidate.parent if is_folder else candidate.with_suffix("")
+                    self._add(candidate, module + (child,), below)
 
     def top(self):
         return {module[0] for module in self.files if module}
