@@ -1,6 +1,8 @@
 //! Bad input to streams and memory: a clear error that names the objects, no effect, and everything usable afterwards.
 
 mod fallback;
+mod no_stream;
+mod variables;
 
 use std::sync::Arc;
 
@@ -18,8 +20,9 @@ use streamflow_tests::{Failed, Suite, check, check_error, check_text, foreign};
 pub(crate) use fallback::in_child;
 
 pub(crate) fn suite() -> Suite {
-    fallback::add(Suite::new())
+    variables::add(fallback::add(Suite::new()))
         .both("an_exhausted_pool_names_its_holders_and_recovers", exhausted_pool)
+        .both("device_data_before_a_stream_is_received_is_an_error", no_stream::emits)
         .both("missing_devices_are_named", missing_devices)
         .both("different_lengths_are_an_error", lengths)
         .both("impossible_shapes_are_an_error", shapes)

@@ -8,6 +8,7 @@ mod holoscan;
 mod kernel_bodies;
 mod one_mistake;
 pub mod pedantic;
+mod places;
 mod silent_outputs;
 mod simulator_page;
 mod static_facts;

@@ -78,41 +78,75 @@ impl Condition {
     /// Equal for two conditions of which one is too many.
     pub(super) fn key(&self) -> String {
         use ConditionKind::{
-            Count, Expiring, HostDone, MessageAvailable, Periodic, Room, SameSequence, StreamDone,
+            Any, Asynchronous, Blocks, Boolean, Bytes, Count, Each, Expiring, HostDone,
+            MessageAvailable, Own, Periodic, Room, SameSequence, StreamDone, Sum,
         };
+        let name = self.kind.name();
         match &self.kind {
-            Count(_) => "count".into(),
-            Periodic { .. } => "periodic".into(),
-            SameSequence(_) => "same_sequence".into(),
-            MessageAvailable { input, .. } => format!("message_available({input}, …)"),
-            Expiring { input, .. } => format!("expiring({input}, …)"),
-            Room(output) => format!("room({output})"),
-            StreamDone(input) => format!("stream_done({input})"),
-            HostDone(input) => format!("host_done({input})"),
-            _ => self.text(),
+            Count(_) | Periodic { .. } | SameSequence(_) => name.into(),
+            MessageAvailable { input, .. } | Expiring { input, .. } => {
+                format!("{name}({input}, …)")
+            }
+            Room(port) | StreamDone(port) | HostDone(port) => format!("{name}({port})"),
+            Any(_) | Sum { .. } | Each { .. } | Bytes { .. } | Blocks { .. } => self.text(),
+            Boolean(_) | Asynchronous(_) | Own(_) => self.text(),
         }
     }
 
     /// The inputs that it names.
     pub(super) fn inputs(&self) -> &[Ident] {
         use ConditionKind::{
-            Each, Expiring, HostDone, MessageAvailable, SameSequence, StreamDone, Sum,
+            Any, Asynchronous, Blocks, Boolean, Bytes, Count, Each, Expiring, HostDone,
+            MessageAvailable, Own, Periodic, Room, SameSequence, StreamDone, Sum,
         };
         match &self.kind {
             MessageAvailable { input, .. } | Expiring { input, .. } => std::slice::from_ref(input),
             StreamDone(input) | HostDone(input) => std::slice::from_ref(input),
             Sum { inputs, .. } | Each { inputs, .. } | SameSequence(inputs) => inputs,
-            _ => &[],
+            Any(_) | Count(_) | Periodic { .. } | Room(_) => &[],
+            Bytes { .. } | Blocks { .. } | Boolean(_) | Asynchronous(_) | Own(_) => &[],
         }
     }
 
     /// Whether it says when a node runs that has no message.
     pub(super) fn runs_without_messages(&self) -> bool {
-        use ConditionKind::{Asynchronous, Own, Periodic};
-        let says = |condition: &&Self| {
-            matches!(condition.kind, Periodic { .. } | Asynchronous(_) | Own(_))
-        };
+        let says = |condition: &&Self| condition.kind.says_when();
         self.each().iter().any(says)
+    }
+}
+
+impl ConditionKind {
+    /// The name in `#[when(…)]`.
+    pub(super) fn name(&self) -> &'static str {
+        match self {
+            Self::Any(_) => "any",
+            Self::Count(_) => "count",
+            Self::Periodic { .. } => "periodic",
+            Self::MessageAvailable { .. } => "message_available",
+            Self::Sum { .. } | Self::Each { .. } => "multi_message",
+            Self::SameSequence(_) => "same_sequence",
+            Self::Expiring { .. } => "expiring",
+            Self::Room(_) => "room",
+            Self::Bytes { .. } | Self::Blocks { .. } => "memory_available",
+            Self::Boolean(_) => "boolean",
+            Self::Asynchronous(_) => "asynchronous",
+            Self::StreamDone(_) => "stream_done",
+            Self::HostDone(_) => "host_done",
+            Self::Own(_) => "condition",
+        }
+    }
+
+    /// Whether it says when a node runs, also without messages.
+    fn says_when(&self) -> bool {
+        match self {
+            Self::Periodic { .. } | Self::Asynchronous(_) | Self::Own(_) => true,
+            Self::Any(_) | Self::Count(_) | Self::MessageAvailable { .. } | Self::Sum { .. } => {
+                false
+            }
+            Self::Each { .. } | Self::SameSequence(_) | Self::Expiring { .. } => false,
+            Self::Room(_) | Self::Bytes { .. } | Self::Blocks { .. } | Self::Boolean(_) => false,
+            Self::StreamDone(_) | Self::HostDone(_) => false,
+        }
     }
 }
 

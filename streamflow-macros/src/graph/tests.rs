@@ -1,6 +1,8 @@
 //! Error texts, order and diagrams of graphs that are given as tokens.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
+mod conditions;
+
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 

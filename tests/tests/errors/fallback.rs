@@ -12,6 +12,8 @@ use tracing::level_filters::LevelFilter;
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
 
+use super::variables;
+
 const ALONE: &str = "without a subscriber";
 const WARNINGS: &str = "a subscriber of warnings";
 const ERRORS: &str = "a subscriber of errors";
@@ -68,6 +70,8 @@ pub(crate) fn in_child(role: &str) -> Result<(), Failed> {
         }
         WARNINGS => tracing::subscriber::set_global_default(Lines(LevelFilter::WARN))?,
         ERRORS => tracing::subscriber::set_global_default(Lines(LevelFilter::ERROR))?,
+        variables::WORKERS => return variables::workers(),
+        variables::ASSIGN => return variables::assign(),
         ASKED => return check_equal(Platform::host().build()?.name(), "host"),
         _ => {}
     }

@@ -13,6 +13,9 @@
 mod probe;
 mod words;
 
+#[cfg(test)]
+pub(super) use words::WHEN;
+
 use std::collections::HashMap;
 
 use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};

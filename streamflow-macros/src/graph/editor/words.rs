@@ -34,7 +34,7 @@ pub(super) struct Word {
 }
 
 /// A list of words.
-pub(super) struct List {
+pub(in crate::graph) struct List {
     /// The name of the type.
     pub(super) name: &'static str,
     words: &'static [Word],
@@ -67,7 +67,7 @@ pub(super) static ATTRIBUTE: List = List { name: "attribute", words: &[
 
 /// `#[when(…)]`. The texts are those of `CONDITIONS`.
 #[rustfmt::skip]
-static WHEN: List = List { name: "when", words: &[
+pub(in crate::graph) static WHEN: List = List { name: "when", words: &[
     word("count", "n: u64", &[Value], ""),
     word("periodic", "interval: Duration", &[Value, Kind::Word(&PERIODIC)], ""),
     word("message_available", "input: Input, n: u64", &[Port, Value], ""),
@@ -125,6 +125,12 @@ static POLICY: List = List { name: "policy", words: &[
 const LISTS: &[&List] = &[&ATTRIBUTE, &WHEN, &PERIODIC, &NEED, &AMOUNT, &ON_FAILURE, &POLICY];
 
 impl List {
+    /// The names of the words.
+    #[cfg(test)]
+    pub(in crate::graph) fn names(&self) -> Vec<&'static str> {
+        self.words.iter().map(|word| word.name).collect()
+    }
+
     /// The name of the type.
     pub(super) fn ident(&self) -> Ident {
         Ident::new(self.name, Span::call_site())
@@ -142,17 +148,16 @@ impl List {
     fn define(&self) -> TokenStream {
         let name = self.ident();
         let is_when = self.name == WHEN.name;
-        let words = self.words.iter().map(|word| {
-            let form = CONDITIONS.iter().find(|(name, _)| is_when && *name == word.name);
-            let text = form.map_or(word.text.to_owned(), |(name, form)| format!("`{name}` {form}"));
-            define_word(word.name, word.parameters, &text)
-        });
-        // Conditions without arguments.
-        let others = CONDITIONS
+        let words: TokenStream = self
+            .words
             .iter()
-            .filter(|(name, _)| is_when && self.words.iter().all(|word| word.name != *name));
-        let others = others.map(|(name, form)| define_word(name, "", &format!("`{name}` {form}")));
-        let words: TokenStream = words.chain(others).collect();
+            .map(|word| {
+                let form = CONDITIONS.iter().find(|(name, _)| is_when && *name == word.name);
+                let text =
+                    form.map_or(word.text.to_owned(), |(name, form)| format!("`{name}` {form}"));
+                define_word(word.name, word.parameters, &text)
+            })
+            .collect();
         quote!(struct #name; impl #name { #words })
     }
 }

@@ -127,7 +127,11 @@ fn add(condition: Condition, node: &mut NodeAttributes, errors: &mut Errors) {
 }
 
 /// Reads one condition. `None` if it is none, which is reported.
-fn read_condition(written: TokenStream, in_any: bool, errors: &mut Errors) -> Option<Condition> {
+pub(in crate::graph) fn read_condition(
+    written: TokenStream,
+    in_any: bool,
+    errors: &mut Errors,
+) -> Option<Condition> {
     let call = match syn::parse2::<Expr>(written.clone()) {
         Ok(call) => call,
         Err(_) => {

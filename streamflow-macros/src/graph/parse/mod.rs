@@ -19,6 +19,8 @@ use proc_macro2::TokenStream;
 use syn::parse::{ParseStream, Parser};
 
 pub(super) use conditions::FORMS as CONDITIONS;
+#[cfg(test)]
+pub(super) use conditions::read_condition;
 
 use super::syntax::ParsedGraph;
 use crate::diagnostic::Errors;
