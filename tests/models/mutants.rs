@@ -955,7 +955,7 @@ const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "writer_that_gives_a_slot_back",
         invariant: "ring 1",
-        file: "memory/ring.rs",
+        file: "message/queue/ring.rs",
         edits: &[("            return None;\n        }\n        let slot = self.ring.slot(self.next)?", "            self.ring.read.store(self.written, Ordering::Release);\n        }\n        let slot = self.ring.slot(self.next)?")],
         model: "spsc_ring::models::values_in_one_slot",
         expected: "a slot is written that is not free",
@@ -963,7 +963,7 @@ const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "one_value_more_than_slots",
         invariant: "ring 2",
-        file: "memory/ring.rs",
+        file: "message/queue/ring.rs",
         edits: &[("self.waiting() == self.slots as usize", "self.waiting() > self.slots as usize")],
         model: "spsc_ring::models::values_in_one_slot",
         expected: "a slot is written that is not free",
@@ -971,7 +971,7 @@ const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "counts_that_do_not_wrap_around",
         invariant: "ring 2",
-        file: "memory/ring.rs",
+        file: "message/queue/ring.rs",
         edits: &[("self.written.wrapping_sub(", "self.written.saturating_sub(")],
         model: "spsc_ring::models::values_that_are_waited_for",
         expected: "a slot is written that is not free",
@@ -979,7 +979,7 @@ const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "slot_sent_relaxed",
         invariant: "ring 3",
-        file: "memory/ring.rs",
+        file: "message/queue/ring.rs",
         edits: &[("self.ring.written.store(self.written, Ordering::Release)", "self.ring.written.store(self.written, Ordering::Relaxed)")],
         model: "spsc_ring::models::values_in_two_slots",
         expected: "Causality violation",
@@ -987,7 +987,7 @@ const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "slot_received_relaxed",
         invariant: "ring 3",
-        file: "memory/ring.rs",
+        file: "message/queue/ring.rs",
         edits: &[("self.ring.written.load(Ordering::Acquire)", "self.ring.written.load(Ordering::Relaxed)")],
         model: "spsc_ring::models::values_in_two_slots",
         expected: "Causality violation",
@@ -995,7 +995,7 @@ const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "slot_given_back_relaxed",
         invariant: "ring 3",
-        file: "memory/ring.rs",
+        file: "message/queue/ring.rs",
         edits: &[("self.ring.read.store(self.read, Ordering::Release)", "self.ring.read.store(self.read, Ordering::Relaxed)")],
         model: "spsc_ring::models::values_that_are_waited_for",
         expected: "Causality violation",
@@ -1003,7 +1003,7 @@ const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "slot_taken_back_relaxed",
         invariant: "ring 3",
-        file: "memory/ring.rs",
+        file: "message/queue/ring.rs",
         edits: &[("self.ring.read.load(Ordering::Acquire)", "self.ring.read.load(Ordering::Relaxed)")],
         model: "spsc_ring::models::values_that_are_waited_for",
         expected: "Causality violation",
@@ -1011,7 +1011,7 @@ const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "slot_given_back_before_its_value",
         invariant: "ring 3",
-        file: "memory/ring.rs",
+        file: "message/queue/ring.rs",
         edits: &[("        let slot = self.ring.slot(self.first)?.to_write();\n", "        let index = self.first;\n        self.give_back();\n        let slot = self.ring.slot(index)?.to_write();\n"), ("        self.give_back();\n        value\n", "        value\n")],
         model: "spsc_ring::models::values_in_one_slot",
         expected: "Causality violation",

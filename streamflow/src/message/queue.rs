@@ -6,6 +6,7 @@
 
 mod locked;
 mod receiver;
+mod ring;
 mod sender;
 
 use std::sync::Arc;
@@ -15,8 +16,8 @@ pub(crate) use receiver::Receiver;
 pub(crate) use sender::Sender;
 
 use self::locked::Locked;
+use self::ring::ring;
 use crate::error::{Error, Result};
-use crate::memory::ring;
 
 /// The fate of a message when its edge is full.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

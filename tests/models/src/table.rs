@@ -9,7 +9,7 @@ fn invariants() -> Vec<(&'static str, usize)> {
     let stream = include_str!("../../../streamflow/src/stream/README.md");
     let memory = include_str!("../../../streamflow/src/memory/README.md");
     let race = include_str!("../../../crates/streamflow-driver/src/driver/race/README.md");
-    let ring = include_str!("../../../streamflow/src/memory/ring.rs").replace("//! ", "");
+    let ring = include_str!("../../../streamflow/src/message/queue/ring.rs").replace("//! ", "");
     let workers = include_str!("../../../streamflow/src/schedule/event_based/core.rs");
     let workers = workers.replace("//! ", "");
     vec![

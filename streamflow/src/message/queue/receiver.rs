@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use super::locked::Locked;
+use super::ring::Reader;
 use super::{Edge, EdgeStatus, Passed};
-use crate::memory::Reader;
 use crate::message::Envelope;
 use crate::time::Timestamp;
 

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::locked::Locked;
+use super::ring::Writer;
 use super::{Edge, EdgeStatus, Policy};
-use crate::memory::Writer;
 use crate::message::Envelope;
 
 /// The producer's end of an edge.

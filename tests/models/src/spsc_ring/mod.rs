@@ -1,5 +1,5 @@
 //! The ring of slots between one writer and one reader, and its models.
 
 pub(crate) mod models;
-#[path = "../../../../streamflow/src/memory/ring.rs"]
+#[path = "../../../../streamflow/src/message/queue/ring.rs"]
 mod ring;

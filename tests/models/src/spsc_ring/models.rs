@@ -1,4 +1,4 @@
-//! Models of the ring between one writer and one reader: the invariants of `streamflow/src/memory/ring.rs`. loom reports
+//! Models of the ring between one writer and one reader: the invariants of `streamflow/src/message/queue/ring.rs`. loom reports
 //! two accesses of a slot that nothing orders. The counts begin with the largest number.
 
 use std::sync::Arc;

@@ -6,7 +6,7 @@ mod board;
 mod core;
 #[path = "../../../../streamflow/src/schedule/event_based/protocol.rs"]
 mod protocol;
-#[path = "../../../../streamflow/src/memory/ring.rs"]
+#[path = "../../../../streamflow/src/message/queue/ring.rs"]
 mod ring;
 
 pub(crate) mod protocols;
