@@ -58,12 +58,6 @@ pub use stream::{CudaStream, CudaStreamPool};
 #[doc(inline)]
 pub use streamflow_macros::{Message, graph, kernel, operator};
 
-// Other names of items in `stream` and `platform`, for older programs.
-#[doc(hidden)]
-pub use driver::StreamFlags;
-#[doc(hidden)]
-pub use platform::PlatformOptions;
-
 /// The names that a first program needs: `use streamflow::prelude::*;`.
 ///
 /// All other names are imported from their modules: [`memory`] for allocators, [`stream`] for green contexts,
@@ -75,12 +69,10 @@ pub mod prelude {
         Failure, Flush, Flushed, Grid, HostData, Message, Platform, Result, Schedule, Shared,
         Spawn, Stream, Table, Tensor, device, kernel, operator,
     };
-    // The macro `graph!`, without the module of the same name.
-    #[doc(hidden)]
-    pub use crate::platform::PlatformOptions;
     // Its `spawn` says what to write for `graph.workers(4)?.spawn()`.
     #[doc(hidden)]
     pub use crate::schedule::SpawnBorrowed;
+    // The macro `graph!`, without the module of the same name.
     #[doc(no_inline)]
     pub use streamflow_macros::graph;
 }

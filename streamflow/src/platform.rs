@@ -31,8 +31,7 @@ use crate::time::Clock;
 use self::explored::Explored;
 pub use builder::PlatformBuilder;
 pub use host::HostPlatform;
-#[doc(hidden)]
-pub use options::PlatformOptions;
+use options::PlatformOptions;
 pub(crate) use options::RACE_CHECK;
 pub(crate) use runs::RunInProgress;
 
@@ -135,12 +134,6 @@ impl Platform {
     /// Only when neither can be started.
     pub fn detect() -> Result<Self> {
         Self::builder().detect()
-    }
-
-    /// As [`PlatformBuilder::driver`], for older programs.
-    #[doc(hidden)]
-    pub fn with_options(driver: Arc<dyn Driver>, options: PlatformOptions) -> Result<Self> {
-        PlatformBuilder::of(options).driver(driver)
     }
 
     fn new(driver: Arc<dyn Driver>, why: &str, options: PlatformOptions) -> Result<Self> {

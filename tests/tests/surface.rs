@@ -3,9 +3,8 @@
 
 const ROOT: &str = include_str!("../../streamflow/src/lib.rs");
 
-/// All that a program gets by `use streamflow::prelude::*`. `PlatformOptions` is there for older programs, and
-/// `SpawnBorrowed` for its error.
-const PRELUDE: [&str; 28] = [
+/// All that a program gets by `use streamflow::prelude::*`. `SpawnBorrowed` is there for its error.
+const PRELUDE: [&str; 27] = [
     "Buffer",
     "Compute",
     "CudaStream",
@@ -21,7 +20,6 @@ const PRELUDE: [&str; 28] = [
     "HostData",
     "Message",
     "Platform",
-    "PlatformOptions",
     "Result",
     "Schedule",
     "Shared",

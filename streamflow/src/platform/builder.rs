@@ -35,11 +35,6 @@ pub struct PlatformBuilder {
 }
 
 impl PlatformBuilder {
-    pub(super) fn of(options: PlatformOptions) -> Self {
-        let clock = Some(options.clock.clone());
-        Self { options, clock, seed: None, devices: None }
-    }
-
     /// Whether runs keep statistics, for their [`Report`](crate::schedule::Report): the host's time for each node, and
     /// the latency from each source to each sink. It is `false` by default; then it costs nothing. Statistics cost at
     /// most two readings of the clock for each tick of a node, and 36 KiB for each histogram: two for each node, and one

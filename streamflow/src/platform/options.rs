@@ -11,29 +11,28 @@ use crate::time::Clock;
 
 /// The options of a platform, for any driver, as [`PlatformBuilder`](super::PlatformBuilder) sets them. They are fixed
 /// when the platform is made.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct PlatformOptions {
+#[derive(Debug, Clone)]
+pub(super) struct PlatformOptions {
     /// How device memory is managed.
-    pub memory: MemoryOptions,
+    pub(super) memory: MemoryOptions,
     /// Whether a [race checker](crate::driver::race) watches. With `None`, the default,
     /// `STREAMFLOW_RACE_CHECK` decides (1 or 0); if it is not set, debug builds have a checker. A driver that
     /// has a checker keeps it.
-    pub race_check: Option<bool>,
+    pub(super) race_check: Option<bool>,
     /// Whether each launch waits until its kernel has run. A fault of a kernel is then an error of its launch, and names
     /// the kernel and its grid; without it a later call returns the error. It is slow. With `None`, the default,
     /// `STREAMFLOW_BLOCKING_LAUNCHES` decides (1 or 0); if it is not set, no launch waits.
-    pub blocking_launches: Option<bool>,
+    pub(super) blocking_launches: Option<bool>,
     /// The clock; [`Clock::real`] by default.
-    pub clock: Clock,
+    pub(super) clock: Clock,
     /// How long a scheduler that has nothing to do queries what its nodes wait for, before its thread sleeps: at most
     /// 50 µs, which is the default. Meanwhile it needs a processor core; waking a thread takes tens of microseconds.
-    pub spin: Duration,
+    pub(super) spin: Duration,
     /// Whether runs keep statistics, for their [`Report`](crate::schedule::Report): the host's time for each node, and the
     /// latency from each source to each sink. It is `false` by default; then it costs nothing. Statistics cost at most
     /// two readings of the clock for each tick of a node, and 36 KiB for each histogram: two for each node, and one for
     /// each path.
-    pub statistics: bool,
+    pub(super) statistics: bool,
 }
 
 /// The variable that says whether a race checker watches.
