@@ -1,8 +1,51 @@
-//! The one seam between streamflow and the driver that executes its work: the items of the crate `streamflow-driver`.
+//! The drivers that execute a platform's work, and what they report: the items of the crate `streamflow-driver` that a
+//! program needs.
 //!
-//! [`Driver`] is the trait, and its methods are CUDA's calls; [`cuda`] implements it with a real GPU, [`host`] with a
-//! simulator of CUDA's ordering rules. A [`Layer`] wraps another driver. No code above this module depends on which driver
-//! runs.
+//! [`Driver`] is the seam, and its methods are CUDA's calls; [`cuda`] implements it with a real GPU, [`host`] with a
+//! simulator of CUDA's ordering rules. No code above this module depends on which driver runs. A driver of one's own, or a
+//! layer above one, is [written against](crate::guide::a_layer) `streamflow-driver`, which has all other items of the seam.
+
+// All items, for the modules of this crate.
+#[allow(unused_imports, reason = "features with a library use some of them")]
+pub(crate) use streamflow_driver::driver::*;
 
 #[doc(inline)]
-pub use streamflow_driver::driver::*;
+pub use streamflow_driver::driver::{
+    Driver, DriverError, DriverResult, GreenContext, Image, Plain, RawStream, Recorder, Sticky,
+};
+
+/// The driver of a machine's GPUs.
+pub mod cuda {
+    #[doc(inline)]
+    pub use streamflow_driver::driver::cuda::CudaDriver;
+}
+
+/// The simulator, as a driver: [`HostDriver`], and the orders in which it executes.
+pub mod host {
+    #[allow(unused_imports, reason = "tests use more of them")]
+    pub(crate) use streamflow_driver::driver::host::*;
+    #[doc(inline)]
+    pub use streamflow_driver::driver::host::{HostBuilder, HostDriver, Policy};
+}
+
+/// The reports of the race checker: accesses that nothing orders.
+///
+/// [`PlatformBuilder::race_check`](crate::platform::PlatformBuilder::race_check) switches the checker on, and
+/// [`Platform::take_races`](crate::Platform::take_races) returns the reports. The [guide](crate::guide::race_reports)
+/// explains them.
+pub mod race {
+    #[allow(unused_imports, reason = "tests use more of them")]
+    pub(crate) use streamflow_driver::driver::race::*;
+    #[doc(inline)]
+    pub use streamflow_driver::driver::race::{
+        RaceAccess, RaceAction, RaceHook, RaceKind, RaceMark, RaceReport, RaceReports,
+    };
+}
+
+/// A driver that replays the passes of a graph, and the report about them. The [guide](crate::guide::replay) has the rules.
+pub mod replay {
+    #[allow(unused_imports, reason = "tests use more of them")]
+    pub(crate) use streamflow_driver::driver::replay::*;
+    #[doc(inline)]
+    pub use streamflow_driver::driver::replay::{Reason, ReplayReport, Replaying};
+}

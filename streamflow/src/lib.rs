@@ -6,9 +6,7 @@ extern crate self as streamflow;
 
 pub mod context;
 pub mod driver;
-/// The errors of all calls: [`Error`] is what calls of streamflow return, [`Failure`] what hooks return.
-///
-pub mod error;
+mod error;
 pub mod graph;
 pub mod guide;
 pub mod kernel;
@@ -30,7 +28,7 @@ pub use streamflow_driver::time;
 use streamflow_driver::{caught, lock, log, splitmix, sync, turns};
 
 #[doc(inline)]
-pub use context::{ExecutionContext, Stream, Table};
+pub use context::{execution_context::ExecutionContext, stream::Stream, table::Table};
 #[doc(inline)]
 pub use error::failure::Result;
 #[doc(inline)]
@@ -39,22 +37,27 @@ pub use error::{Error, Failure};
 #[doc(inline)]
 pub use half::f16;
 #[doc(inline)]
-pub use kernel::Grid;
+pub use kernel::grid::Grid;
 #[cfg(not(feature = "half"))]
 #[doc(inline)]
-pub use memory::f16;
+pub use memory::element::f16;
 #[doc(inline)]
-pub use memory::{Buffer, Download, Element, Shared, Tensor};
+pub use memory::{
+    buffer::Buffer, download::Download, element::Element, shared::Shared, tensor::Tensor,
+};
 #[doc(inline)]
-pub use message::{HostData, Message};
+pub use message::{payloads::HostData, travels::Message};
 #[doc(inline)]
-pub use operator::{Compute, Flush, Flushed};
+pub use operator::{
+    compute::Compute,
+    flush::{Flush, Flushed},
+};
 #[doc(inline)]
-pub use platform::{Platform, device};
+pub use platform::handle::{Platform, device};
 #[doc(inline)]
-pub use schedule::{Schedule, Spawn};
+pub use schedule::{choice::Schedule, running::Spawn};
 #[doc(inline)]
-pub use stream::{CudaStream, CudaStreamPool};
+pub use stream::{cuda_stream::CudaStream, pool::CudaStreamPool};
 #[doc(inline)]
 pub use streamflow_macros::{Message, graph, kernel, operator};
 
@@ -80,10 +83,7 @@ pub mod prelude {
 /// The items that the code of the macros uses. They are not covered by semantic versioning.
 #[doc(hidden)]
 pub mod __private {
-    pub use crate::context::{ExecutionContext, SingleStream, StreamName};
-    pub use crate::driver::{HostArgs, HostKernel};
-    pub use crate::error::failure::Result;
-    pub use crate::error::{Error, Failure};
+    pub use crate::context::{SingleStream, StreamName};
     pub use crate::graph::check::{
         EdgeEnd, check_devices, check_green, check_host_done, check_pool, check_pool_use,
         check_second, check_sizes, check_streams, check_transfer, check_worker, verify_devices,
@@ -95,26 +95,27 @@ pub mod __private {
     pub use crate::kernel::{
         Axes, Coverage, KERNELS, Kernel, KernelInfo, ParamInfo, ParamKind, Passing, Registered,
     };
-    pub use crate::memory::{
-        Allocator, DeviceSlice, Element, Scalar, Shared, Tensor, TensorView, TensorViewMut,
-    };
+    pub use crate::memory::{Allocator, DeviceSlice, Scalar, TensorView, TensorViewMut};
     pub use crate::message::{
-        Description, FromTensors, Host, HostData, MemoryVisitor, Message, Payload, Place, Several,
-        Sole, Tensors,
+        Description, FromTensors, Host, MemoryVisitor, Payload, Place, Several, Sole, Tensors,
     };
     pub use crate::operator::condition::{Conditions, make as when};
     pub use crate::operator::{
-        Again, AnyNode, Argument, AsyncHandle, BooleanHandle, Checked, CheckedNode, Compute,
-        FieldType, Fits, Flush, Flushed, HostDataOf, IsElement, IsMessage, IsOpenMessage, Node,
-        NodeOptions, NodeStreams, OnFailure, Operator, Otherwise, PortOf, State, any_node, apart,
-        evaluate, exists, kept, not_made, ports, restarting,
+        Again, AnyNode, Argument, AsyncHandle, BooleanHandle, Checked, CheckedNode, FieldType,
+        Fits, HostDataOf, IsElement, IsMessage, IsOpenMessage, Node, NodeOptions, NodeStreams,
+        OnFailure, Operator, Otherwise, PortOf, State, any_node, apart, evaluate, exists, kept,
+        not_made, ports, restarting,
     };
     pub use crate::param::{
         Exchange, GraphParams, Limits, NoParams, OperatorParams, ParamCell, ParamMaker,
     };
-    pub use crate::platform::{Platform, device};
     pub use crate::port::*;
     pub use crate::schedule::{Report, RunFor, Stepped, end_run, run, run_for, tick};
-    pub use crate::stream::{CudaStreamPool, StreamPool};
+    pub use crate::stream::StreamPool;
+    pub use crate::{
+        Compute, CudaStreamPool, Element, Error, ExecutionContext, Failure, Flush, Flushed,
+        HostData, Message, Platform, Result, Shared, Tensor, device,
+    };
     pub use linkme;
+    pub use streamflow_driver::driver::{HostArgs, HostKernel};
 }

@@ -16,13 +16,14 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Instant;
 
+use streamflow::driver::RawStream;
 use streamflow::driver::race::RaceReports;
-use streamflow::driver::{
-    Access, AccessMode, DriverResult, MemoryRange, Param, RawEvent, RawFunction, RawStream,
-};
 use streamflow::kernel::Kernel;
 use streamflow::prelude::*;
 use streamflow::stream::StreamFlags;
+use streamflow_driver::driver::{
+    Access, AccessMode, DriverResult, MemoryRange, Param, RawEvent, RawFunction,
+};
 use streamflow_tests::foreign::{BYTES, Bare};
 use streamflow_tests::kernels::axpy;
 use streamflow_tests::layers::Null;

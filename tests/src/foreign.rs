@@ -23,15 +23,16 @@ pub use outside::{
 
 use std::sync::Arc;
 
-use streamflow::driver::{
-    CopyKind, CopyOp, Driver, DriverResult, MemoryRange, RawEvent, RawStream, StreamOptions,
-};
+use streamflow::driver::{Driver, RawStream};
 use streamflow::kernel::{CompiledCode, Function, Kernel, Module};
 use streamflow::memory::DeviceSlice;
 use streamflow::platform::DeviceId;
 use streamflow::port::{In, Receive, Received};
 use streamflow::prelude::*;
 use streamflow::stream::{BorrowedEvent, BorrowedStream, ExternalStream};
+use streamflow_driver::driver::{
+    CopyKind, CopyOp, DriverResult, MemoryRange, RawEvent, StreamOptions,
+};
 
 /// `add(unsigned* data, unsigned long long len, unsigned value)`: adds `value` to each element. Handwritten PTX.
 pub const ADD_PTX: &str = "

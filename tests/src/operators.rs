@@ -47,7 +47,7 @@ pub struct InPlace {
     #[input]
     data: Tensor<f32>,
     #[input]
-    added: &streamflow::memory::Tensor<f32>,
+    added: &streamflow::Tensor<f32>,
     #[output]
     out: Tensor<f32>,
 }

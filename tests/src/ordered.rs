@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use streamflow::driver::host::{HostDriver, Policy};
 use streamflow::driver::replay::Replaying;
-use streamflow::driver::{Driver, RawEvent, RawStream};
+use streamflow::driver::{Driver, RawStream};
 use streamflow::memory::MemoryOptions;
 use streamflow::prelude::*;
+use streamflow_driver::driver::RawEvent;
 
 use crate::forms::Form;
 use crate::layers::gates::Ended;

@@ -7,10 +7,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use streamflow::driver::host::HostDriver;
-use streamflow::driver::race::RaceChecker;
-use streamflow::driver::{Call, RawStream, Recorder};
+use streamflow::driver::{RawStream, Recorder};
 use streamflow::memory::{Allocator, MemoryLimits, MemoryOptions};
 use streamflow::prelude::*;
+use streamflow_driver::driver::Call;
+use streamflow_driver::driver::race::RaceChecker;
 use streamflow_tests::kernels::{fill, slow_copy, slow_fill};
 use streamflow_tests::layers::{CallKind, DropWaits, FailNth};
 use streamflow_tests::ordered::without_waits;

@@ -6,8 +6,8 @@
 
 use std::sync::{Arc, Mutex};
 
-use streamflow::driver::Call;
 use streamflow::prelude::*;
+use streamflow_driver::driver::Call;
 use streamflow_tests::foreign::api_trace::{ApiCalls, ApiTrace, INJECTION};
 use streamflow_tests::graph_runs::OnTick;
 use streamflow_tests::greedy::greedy;

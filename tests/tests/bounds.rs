@@ -1,8 +1,9 @@
 //! Indices out of range with `STREAMFLOW_CHECK_BOUNDS=1`. The variable is read once, so that each test has its own
 //! process.
 
-use streamflow::driver::{Call, DriverError};
+use streamflow::driver::DriverError;
 use streamflow::prelude::*;
+use streamflow_driver::driver::Call;
 use streamflow_tests::kernels::{add_one, fill, read_at, spin, write_past_the_end};
 use streamflow_tests::setup::{recorded, stream};
 use streamflow_tests::{Failed, Suite, check, check_error, child};

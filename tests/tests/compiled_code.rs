@@ -1,8 +1,9 @@
 //! CUDA source with a mistake, and modules that were compiled elsewhere.
 
-use streamflow::driver::{Call, DriverError};
+use streamflow::driver::DriverError;
 use streamflow::kernel::{Kernel, compile_checked_for, compile_for, nvrtc_version};
 use streamflow::prelude::*;
+use streamflow_driver::driver::Call;
 use streamflow_tests::kernels::fill;
 use streamflow_tests::setup::{recorded, stream};
 use streamflow_tests::{Failed, Suite, check, check_error, check_text, foreign};

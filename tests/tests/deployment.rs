@@ -1,8 +1,8 @@
 //! Graphs whose pools, partitions, devices and default stream are values of the run: arguments of the graph's `new`.
 
-use streamflow::driver::{Call, StreamLabel};
 use streamflow::prelude::*;
 use streamflow::stream::CudaGreenContextPool;
+use streamflow_driver::driver::{Call, StreamLabel};
 use streamflow_examples::seed_app;
 use streamflow_examples::seed_graph::CudaStreamApp;
 use streamflow_tests::seen::{report, take};

@@ -6,12 +6,12 @@ mod variables;
 
 use std::sync::Arc;
 
-use streamflow::driver::Call;
 use streamflow::driver::host::HostDriver;
 use streamflow::graph::{AnyNode, Graph};
 use streamflow::memory::{MemoryLimits, Shape};
 use streamflow::prelude::*;
 use streamflow::schedule::{Priority, Worker, Workers};
+use streamflow_driver::driver::Call;
 use streamflow_tests::kernels::{add_one, fill, slow_copy};
 use streamflow_tests::layers::{CallKind, FailNth};
 use streamflow_tests::setup::{recorded, stream};

@@ -4,10 +4,11 @@ use std::fmt;
 use std::io::Cursor;
 use std::sync::{Arc, OnceLock};
 
+use streamflow::driver::Driver;
 use streamflow::driver::host::{HostDriver, Policy};
-use streamflow::driver::{Call, Driver};
 use streamflow::prelude::*;
 use streamflow::schedule::Workers;
+use streamflow_driver::driver::Call;
 use streamflow_examples::deliver::{Deliver, Report};
 use streamflow_examples::edges::{self, EdgesApp};
 use streamflow_examples::png_io::{self, Image};

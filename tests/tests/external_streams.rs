@@ -4,10 +4,10 @@
 
 use std::sync::Arc;
 
-use streamflow::driver::Call;
 use streamflow::driver::host::HostDriver;
 use streamflow::memory::DeviceSlice;
 use streamflow::prelude::*;
+use streamflow_driver::driver::Call;
 use streamflow_tests::foreign::{self, ForeignStream};
 use streamflow_tests::kernels::{add_one, fill, slow_copy, slow_fill};
 use streamflow_tests::layers::{CallKind, FailNth};

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use streamflow::driver::host::HostDriver;
-use streamflow::driver::{Call, Driver, RecordedRange, Recorder};
+use streamflow::driver::{Driver, Recorder};
 use streamflow::memory::{Allocator, MemoryLimits, MemoryOptions, Pinned, PinnedSlice, Trimmed};
 use streamflow::prelude::*;
+use streamflow_driver::driver::{Call, RecordedRange};
 use streamflow_tests::kernels::{fill, slow_copy};
 use streamflow_tests::setup::{recorded, stream};
 use streamflow_tests::{Failed, Suite, check, check_equal, check_error, check_text};

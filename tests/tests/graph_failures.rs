@@ -12,8 +12,9 @@ mod unwritten;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use streamflow::driver::{Call, Recorder};
+use streamflow::driver::Recorder;
 use streamflow::prelude::*;
+use streamflow_driver::driver::Call;
 use streamflow_examples::deliver::{Deliver, Report};
 use streamflow_tests::kernels::{add_one, fill};
 use streamflow_tests::setup::recorded;

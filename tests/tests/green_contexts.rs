@@ -7,9 +7,10 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use streamflow::driver::host::HostDriver;
-use streamflow::driver::{Call, DriverError, GreenContext};
+use streamflow::driver::{DriverError, GreenContext};
 use streamflow::prelude::*;
 use streamflow::stream::{Coscheduling, CudaGreenContextPool};
+use streamflow_driver::driver::Call;
 use streamflow_tests::kernels::{multiprocessor, slow_copy, slow_fill};
 use streamflow_tests::layers::{CallKind, FailNth};
 use streamflow_tests::setup::recorded;

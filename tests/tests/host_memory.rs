@@ -11,9 +11,9 @@ use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
 use streamflow::Table;
-use streamflow::driver::{Call, CopyKind};
 use streamflow::platform::DeviceId;
 use streamflow::prelude::*;
+use streamflow_driver::driver::{Call, CopyKind};
 use streamflow_tests::kernels::{slow_copy, slow_fill};
 use streamflow_tests::layers::{CallKind, DiesWatching, FailNth, NotYet};
 use streamflow_tests::seen::{Seen, push_seen, take};

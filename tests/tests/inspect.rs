@@ -2,13 +2,13 @@
 
 use std::io::{self, Write};
 
-use streamflow::driver::Call;
 use streamflow::f16;
 use streamflow::message::{Metadata, Value};
 use streamflow::operators::Inspect;
 use streamflow::prelude::*;
 use streamflow::testing::OperatorHarness;
 use streamflow::time::Timestamp;
+use streamflow_driver::driver::Call;
 use streamflow_tests::seen::{Seen, push_seen, take};
 use streamflow_tests::setup::recorded;
 use streamflow_tests::stereo::Camera;

@@ -60,7 +60,7 @@ fn constants() -> Result<(), Failed> {
         }],
     )?;
     check_equal(names_of(InPlace::INPUTS), vec!["data", "added"])?;
-    check_equal(InPlace::INPUTS[1].ty, "&streamflow::memory::Tensor<f32>")?;
+    check_equal(InPlace::INPUTS[1].ty, "&streamflow::Tensor<f32>")?;
     check_equal(InPlace::STREAMS, 1)?;
     check_equal(Delay::STREAMS, 1)?;
     check_equal(names_of(Names::INPUTS), vec!["io", "ports", "in_1", "in1"])?;

@@ -8,9 +8,10 @@ mod uses;
 
 use std::sync::Arc;
 
-use streamflow::driver::{Call, Driver, StreamLabel};
+use streamflow::driver::Driver;
 use streamflow::prelude::*;
 use streamflow::testing::OperatorHarness;
+use streamflow_driver::driver::{Call, StreamLabel};
 use streamflow_tests::kernels::{slow_copy, slow_fill};
 use streamflow_tests::layers::{CallKind, FailNth};
 use streamflow_tests::seen::{self, all, push_seen};

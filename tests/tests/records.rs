@@ -3,8 +3,9 @@
 
 use std::sync::Arc;
 
-use streamflow::driver::{Call, Recorder};
+use streamflow::driver::Recorder;
 use streamflow::prelude::*;
+use streamflow_driver::driver::Call;
 use streamflow_tests::kernels::fill;
 use streamflow_tests::seen::{self, Seen, all, push_seen};
 use streamflow_tests::setup::recorded;

@@ -16,8 +16,8 @@ mod with_plans;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use streamflow::driver::Call;
 use streamflow::prelude::*;
+use streamflow_driver::driver::Call;
 use streamflow_examples::seed_app::{HandWired, Streams};
 use streamflow_tests::allocations::{self, count};
 use streamflow_tests::forms::Form;

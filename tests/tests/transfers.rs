@@ -7,11 +7,12 @@ pub(crate) mod operators;
 
 use std::sync::Arc;
 
+use streamflow::driver::Recorder;
 use streamflow::driver::host::HostDriver;
 use streamflow::driver::replay::Replaying;
-use streamflow::driver::{Call, CopyKind, Recorder};
 use streamflow::memory::DeviceSlice;
 use streamflow::prelude::*;
+use streamflow_driver::driver::{Call, CopyKind};
 use streamflow_tests::kernels::{fill, slow_copy, slow_fill};
 use streamflow_tests::layers::{Bound, CallKind, FailNth};
 use streamflow_tests::ordered::{Drops, Program, platform, right, without};

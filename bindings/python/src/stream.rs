@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use streamflow::driver::{DeviceId, RawStream};
+use streamflow::driver::RawStream;
+use streamflow::platform::DeviceId;
 use streamflow::stream::ExternalStream;
 use streamflow::{CudaStream, CudaStreamPool, Error, Platform as Inner, device};
 

@@ -3,7 +3,7 @@
 use std::env;
 
 use pyo3::prelude::*;
-use streamflow::driver::DeviceId;
+use streamflow::platform::DeviceId;
 use streamflow::stream::BorrowedStream;
 
 use crate::error::OrRaise;

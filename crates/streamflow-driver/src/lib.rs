@@ -3,8 +3,7 @@
 //! [`driver`] has the trait [`Driver`](driver::Driver), whose methods are CUDA's calls, and the drivers: [`driver::cuda`] for a
 //! GPU, and [`driver::host`], which simulates CUDA's ordering rules. A [`Layer`](driver::Layer) wraps another driver: the
 //! [race checker](driver::race) is one, and the driver that [replays](driver::replay) is one. A layer of one's own is written
-//! against this crate; `streamflow` has the same items as `streamflow::driver`, and takes a driver by
-//! `Platform::builder().driver(…)`.
+//! against this crate; `streamflow::driver` has the items that programs need, and `Platform::builder().driver(…)` takes a driver.
 //!
 //! The modules that the documentation hides are those that streamflow's own packages share: locks, atomics and turns of
 //! threads in explored tests. They are not covered by semantic versioning.

@@ -2,7 +2,8 @@
 
 use std::ops::{Deref, DerefMut};
 
-use streamflow::context::{OnStream, Stream};
+use streamflow::Stream;
+use streamflow::context::OnStream;
 
 /// A library's plan: a field of an operator, made in [`start`](streamflow::Compute::start) on one of its streams, and used with
 /// that stream alone. It is law 3's [`OnStream`]: on another stream, each call of it returns

@@ -14,7 +14,7 @@ use super::model::{Argument, ArgumentKind, Expandable, Kernel, Options, instance
 use crate::diagnostic::Errors;
 use crate::tokens::{STANDARD_TRAITS, spelled};
 
-/// `streamflow::driver::MAX_PARAMS`, minus the parameter that a launch with checked indices adds.
+/// `streamflow_driver::driver::MAX_PARAMS`, minus the parameter that a launch with checked indices adds.
 const MAX_PARAMS: usize = 31;
 
 /// Names with another meaning in a CUDA body: keywords of C++ that are not keywords of Rust, names of CUDA, and names

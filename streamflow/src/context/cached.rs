@@ -98,7 +98,6 @@ impl<K: Send + 'static, V: Send + 'static> Drop for Lent<'_, K, V> {
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-    use super::*;
     use crate::prelude::*;
     use crate::testing::OperatorHarness;
 

@@ -11,11 +11,11 @@ mod notes;
 mod own_streams;
 mod planned;
 mod single_stream;
-mod stream;
+pub(crate) mod stream;
 mod stream_policy;
 mod stream_ref;
 mod streams;
-mod table;
+pub(crate) mod table;
 
 use std::fmt;
 use std::sync::Arc;
@@ -30,6 +30,7 @@ pub use control::Waker;
 pub(crate) use control::{Command, Sleeper, StopSource};
 #[doc(hidden)]
 pub use control::{RunControl, RunPhase};
+pub(crate) use execution_context::ExecutionContext;
 use notes::Notes;
 use own_streams::OwnStreams;
 pub(crate) use own_streams::Streams;
@@ -38,13 +39,14 @@ pub use planned::Planned;
 pub(crate) use planned::{Budget, Chain};
 #[doc(hidden)]
 pub use single_stream::SingleStream;
-pub use stream::{OnStream, Stream, StreamName};
+pub(crate) use stream::Stream;
+pub use stream::{OnStream, StreamName};
 pub(crate) use stream_policy::StreamPolicy;
 pub use stream_ref::{StreamRef, Synchronized};
-pub use table::Table;
+pub(crate) use table::Table;
 
+use crate::driver::DeviceId;
 use crate::driver::current;
-use crate::driver::{DeviceId, Driver};
 use crate::error::{Error, Failure, Result, did_you_mean};
 use crate::memory::{
     Buffer, CopySource, Download, Element, IntoShape, Pinned, PitchedTensor, Tensor,
@@ -52,25 +54,6 @@ use crate::memory::{
 use crate::platform::Platform;
 use crate::stream::{CudaStream, StreamTable};
 use crate::time::Timestamp;
-
-/// The second argument of each hook: the operator's streams, its memory, its node and its tick.
-// In this order: the ticks of most nodes use the first fields and the begin of `streams` alone.
-#[repr(C)]
-pub struct ExecutionContext {
-    notes: Notes,
-    platform: Platform,
-    /// The platform's.
-    driver: Arc<dyn Driver>,
-    /// The part of the node that other threads see.
-    cell: Arc<NodeCell>,
-    /// The whole graph's.
-    run: Arc<RunControl>,
-    streams: OwnStreams,
-    /// The node's name in its graph.
-    node: String,
-    /// Plans of stateless library calls.
-    cached: Cached,
-}
 
 impl ExecutionContext {
     pub(crate) fn new(
@@ -279,5 +262,36 @@ impl fmt::Debug for ExecutionContext {
             .field("node", &self.node)
             .field("tick", &self.tick())
             .finish_non_exhaustive()
+    }
+}
+
+/// The type of a hook's context. Its methods are in the files of their purposes.
+pub(crate) mod execution_context {
+    use std::sync::Arc;
+
+    use super::cached::Cached;
+    use super::notes::Notes;
+    use super::own_streams::OwnStreams;
+    use super::{NodeCell, RunControl};
+    use crate::driver::Driver;
+    use crate::platform::Platform;
+
+    /// The second argument of each hook: the operator's streams, its memory, its node and its tick.
+    // In this order: the ticks of most nodes use the first fields and the begin of `streams` alone.
+    #[repr(C)]
+    pub struct ExecutionContext {
+        pub(super) notes: Notes,
+        pub(super) platform: Platform,
+        /// The platform's.
+        pub(super) driver: Arc<dyn Driver>,
+        /// The part of the node that other threads see.
+        pub(super) cell: Arc<NodeCell>,
+        /// The whole graph's.
+        pub(super) run: Arc<RunControl>,
+        pub(super) streams: OwnStreams,
+        /// The node's name in its graph.
+        pub(super) node: String,
+        /// Plans of stateless library calls.
+        pub(super) cached: Cached,
     }
 }

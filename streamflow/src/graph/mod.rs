@@ -124,7 +124,7 @@ use crate::error::Result;
 use crate::platform::Platform;
 
 /// A struct made by `graph!`. Its methods `run`, `run_for`, `tick` and `end_run`, which `graph!` writes, call those of
-/// [`schedule`](crate::schedule); [`spawn`](crate::schedule::Spawn::spawn) is a method of a trait.
+/// [`schedule`](crate::schedule); [`spawn`](crate::Spawn::spawn) is a method of a trait.
 pub trait Graph {
     /// The nodes, producers before consumers.
     fn nodes(&mut self) -> Vec<&mut dyn AnyNode>;

@@ -18,7 +18,7 @@ const MAX_THREADS: [u64; 3] = [1024, 1024, 64];
 /// Sizes are given as in CUDA's `dim3`, x first: an image is `[cols, rows]`.
 ///
 /// ```
-/// # use streamflow::kernel::Grid;
+/// # use streamflow::Grid;
 /// let one_thread_per_element = Grid::elements(1_000_000);
 /// let the_same = Grid::from(1_000_000);
 /// let image = Grid::elements([3840, 2160]);

@@ -22,7 +22,7 @@ mod coverage;
 #[doc(hidden)]
 pub mod expansion;
 pub(crate) mod find;
-mod grid;
+pub(crate) mod grid;
 mod info;
 mod launch;
 mod launched;
@@ -43,7 +43,8 @@ pub(crate) use compile::supports;
 pub use compile::{compile_checked_for, compile_for, image_for, nvrtc_version};
 #[doc(hidden)]
 pub use coverage::Coverage;
-pub use grid::{Dim3, Grid, IntoGrid};
+pub(crate) use grid::Grid;
+pub use grid::{Dim3, IntoGrid};
 pub use info::Kernel;
 #[doc(hidden)]
 pub use info::{KernelInfo, ParamInfo, ParamKind};

@@ -33,7 +33,6 @@ pub mod target;
 mod tests;
 mod whole;
 
-pub use crate::driver::{BodyError, LibraryError};
 pub use call::{Call, check};
 pub use claim::Claim;
 pub use description::MAX_CLAIMS;
@@ -41,4 +40,5 @@ pub use elements::{Elements, ElementsMut};
 pub use host_body::{HostBody, Operands};
 pub use object::{device_info, make_object};
 pub use shared_library::{SharedLibrary, Wanted};
+pub use streamflow_driver::driver::{BodyError, LibraryError};
 pub use whole::{whole, whole_mut};

@@ -17,10 +17,10 @@ mod metadata;
 mod named;
 mod owners;
 mod payload;
-mod payloads;
+pub(crate) mod payloads;
 mod place;
 mod queue;
-mod receive;
+pub(crate) mod receive;
 mod stamp;
 mod value;
 mod visit;
@@ -35,16 +35,17 @@ pub use named::{FromTensors, Tensors};
 pub use owners::{Owned, Reads, Several, Shares, Sole, Takes};
 #[doc(hidden)]
 pub use payload::Payload;
-pub use payloads::HostData;
+pub(crate) use payloads::HostData;
 #[doc(hidden)]
 pub use place::{CarriesStream, Device, Host, Place, Plain};
 #[doc(hidden)]
 pub use queue::{EdgeOptions, EdgeStatus, Policy};
-pub use receive::Many;
+pub(crate) use receive::Many;
 #[doc(hidden)]
 pub use receive::{Read, Receive, ReceiveEach};
 #[doc(hidden)]
 pub use stamp::Mark;
+pub(crate) use travels::Message;
 pub use value::Value;
 #[doc(hidden)]
 pub use visit::MemoryVisitor;
@@ -57,133 +58,141 @@ pub(crate) use queue::{Receiver, Sender};
 pub(crate) use stamp::Origin;
 pub(crate) use visit::{order, ready_point, report_port};
 
-/// A type that can travel along an edge.
-///
-/// Derive it for structs whose fields are messages, and for enums whose variants have such fields: a message that is one
-/// of several, as a tensor or a video buffer. An enum has device data if one of its variants has. `bool`, numbers, `String`,
-/// tensors and buffers are messages, and so is a `Vec` of messages; the guide has [all types](crate::guide::reading_sharing_taking#which-types-are-messages).
-/// Wrap any other value that is only for the host in a [`HostData`]. A message borrows nothing and may move between threads. An
-/// operator that is generic in the message it takes has the bound `M: Message + for<'t> Receive<'t, Message = M>`.
-///
-/// ```
-/// use streamflow::prelude::*;
-///
-/// /// A text, a list of tensors, or nothing.
-/// #[derive(Message)]
-/// enum Part {
-///     Title(String),
-///     Tiles { tiles: Vec<Tensor<f32>> },
-///     Nothing,
-/// }
-///
-/// #[operator(streams(work))]
-/// struct Parts {
-///     #[output] part: Part,
-/// }
-///
-/// impl Compute for Parts {
-///     fn compute(&mut self, io: PartsIo<'_>, cx: &ExecutionContext) -> Result<()> {
-///         let stream = cx.allocate_cuda_stream(io.work)?;
-///         let part = match cx.tick() {
-///             0 => Part::Title("tiles".to_owned()),
-///             1 => Part::Tiles { tiles: vec![cx.tensor([4, 4], &stream)?, cx.tensor([2, 2], &stream)?] },
-///             _ => Part::Nothing,
-///         };
-///         io.part.set_cuda_stream(&stream).emit(part)
-///     }
-/// }
-///
-/// #[operator]
-/// struct Show {
-///     #[input] part: &Part,
-///     seen: Vec<String>,
-/// }
-///
-/// impl Compute for Show {
-///     fn compute(&mut self, io: ShowIo<'_>, cx: &ExecutionContext) -> Result<()> {
-///         // One of the variants has device data, so the stream comes before each of them.
-///         let (part, _stream) = io.part.receive().receive_cuda_stream(cx)?;
-///         self.seen.push(match part {
-///             Part::Title(title) => title.clone(),
-///             Part::Tiles { tiles } => format!("{:?}", tiles.iter().map(|tile| tile.len()).collect::<Vec<_>>()),
-///             Part::Nothing => "nothing".to_owned(),
-///         });
-///         Ok(())
-///     }
-/// }
-///
-/// graph! {
-///     struct Shown {
-///         #[when(count(3))] let parts: Parts = Parts::new();
-///         let show: Show = Show::new(Vec::new());
-///         parts.part >> show.part;
-///     }
-/// }
-///
-/// # fn main() -> Result<()> {
-/// let mut graph = Shown::new(&Platform::host().build()?)?;
-/// graph.run()?;
-/// assert_eq!(graph.show().seen, ["tiles", "[16, 4]", "nothing"]);
-/// # Ok(())
-/// # }
-/// ```
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a message",
-    label = "this type can't travel along an edge",
-    note = "put `#[derive(Message)]` on its definition if its fields are messages, or wrap host data in `HostData<_>`",
-    note = "an input that reads its message has the `&` at the port, as `&Tensor<f32>`, and not in a type alias"
-)]
-pub trait Message: Send + Sync + 'static {
-    /// Whether it has device data: `Host` or `Device`.
-    type Place: Place;
-    /// The type that the consumer receives: this type itself, or the one that a [`Shared`](crate::Shared) shares.
-    type Item: Message;
-    /// How many owners it may have when it is sent: [`Sole`], or [`Several`] for a [`Shared`](crate::Shared).
-    type Owners: Owned;
-    /// The type itself, as the type of an input. The macros name it through this item, and not directly, so that rustc
-    /// reports a type that is no message once, and does not report it again as the type of an input.
-    #[doc(hidden)]
-    type __Own: for<'t> Receive<'t, Message = Self::Item> + for<'t> ReceiveEach<'t>;
+/// The trait of the types that travel along edges.
+pub(crate) mod travels {
+    use super::{
+        Description, FromTensors, MemoryVisitor, Owned, Payload, Place, Receive, ReceiveEach,
+        Tensors,
+    };
 
-    /// Whether it may have a [`Download`](crate::Download), for which `host_done` waits.
-    #[doc(hidden)]
-    const __STREAMFLOW_HAS_DOWNLOADS: bool = false;
+    /// A type that can travel along an edge.
+    ///
+    /// Derive it for structs whose fields are messages, and for enums whose variants have such fields: a message that is one
+    /// of several, as a tensor or a video buffer. An enum has device data if one of its variants has. `bool`, numbers, `String`,
+    /// tensors and buffers are messages, and so is a `Vec` of messages; the guide has [all types](crate::guide::reading_sharing_taking#which-types-are-messages).
+    /// Wrap any other value that is only for the host in a [`HostData`]. A message borrows nothing and may move between threads. An
+    /// operator that is generic in the message it takes has the bound `M: Message + for<'t> Receive<'t, Message = M>`.
+    ///
+    /// ```
+    /// use streamflow::prelude::*;
+    ///
+    /// /// A text, a list of tensors, or nothing.
+    /// #[derive(Message)]
+    /// enum Part {
+    ///     Title(String),
+    ///     Tiles { tiles: Vec<Tensor<f32>> },
+    ///     Nothing,
+    /// }
+    ///
+    /// #[operator(streams(work))]
+    /// struct Parts {
+    ///     #[output] part: Part,
+    /// }
+    ///
+    /// impl Compute for Parts {
+    ///     fn compute(&mut self, io: PartsIo<'_>, cx: &ExecutionContext) -> Result<()> {
+    ///         let stream = cx.allocate_cuda_stream(io.work)?;
+    ///         let part = match cx.tick() {
+    ///             0 => Part::Title("tiles".to_owned()),
+    ///             1 => Part::Tiles { tiles: vec![cx.tensor([4, 4], &stream)?, cx.tensor([2, 2], &stream)?] },
+    ///             _ => Part::Nothing,
+    ///         };
+    ///         io.part.set_cuda_stream(&stream).emit(part)
+    ///     }
+    /// }
+    ///
+    /// #[operator]
+    /// struct Show {
+    ///     #[input] part: &Part,
+    ///     seen: Vec<String>,
+    /// }
+    ///
+    /// impl Compute for Show {
+    ///     fn compute(&mut self, io: ShowIo<'_>, cx: &ExecutionContext) -> Result<()> {
+    ///         // One of the variants has device data, so the stream comes before each of them.
+    ///         let (part, _stream) = io.part.receive().receive_cuda_stream(cx)?;
+    ///         self.seen.push(match part {
+    ///             Part::Title(title) => title.clone(),
+    ///             Part::Tiles { tiles } => format!("{:?}", tiles.iter().map(|tile| tile.len()).collect::<Vec<_>>()),
+    ///             Part::Nothing => "nothing".to_owned(),
+    ///         });
+    ///         Ok(())
+    ///     }
+    /// }
+    ///
+    /// graph! {
+    ///     struct Shown {
+    ///         #[when(count(3))] let parts: Parts = Parts::new();
+    ///         let show: Show = Show::new(Vec::new());
+    ///         parts.part >> show.part;
+    ///     }
+    /// }
+    ///
+    /// # fn main() -> Result<()> {
+    /// let mut graph = Shown::new(&Platform::host().build()?)?;
+    /// graph.run()?;
+    /// assert_eq!(graph.show().seen, ["tiles", "[16, 4]", "nothing"]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[diagnostic::on_unimplemented(
+        message = "`{Self}` is not a message",
+        label = "this type can't travel along an edge",
+        note = "put `#[derive(Message)]` on its definition if its fields are messages, or wrap host data in `HostData<_>`",
+        note = "an input that reads its message has the `&` at the port, as `&Tensor<f32>`, and not in a type alias"
+    )]
+    pub trait Message: Send + Sync + 'static {
+        /// Whether it has device data: `Host` or `Device`.
+        type Place: Place;
+        /// The type that the consumer receives: this type itself, or the one that a [`Shared`](crate::Shared) shares.
+        type Item: Message;
+        /// How many owners it may have when it is sent: [`Sole`], or [`Several`] for a [`Shared`](crate::Shared).
+        type Owners: Owned;
+        /// The type itself, as the type of an input. The macros name it through this item, and not directly, so that rustc
+        /// reports a type that is no message once, and does not report it again as the type of an input.
+        #[doc(hidden)]
+        type __Own: for<'t> Receive<'t, Message = Self::Item> + for<'t> ReceiveEach<'t>;
 
-    /// Describes its payloads: names, types, shapes and devices.
-    #[doc(hidden)]
-    fn __streamflow_describe(&self, describe: &mut Description) {
-        describe.value(std::any::type_name::<Self>(), None);
+        /// Whether it may have a [`Download`](crate::Download), for which `host_done` waits.
+        #[doc(hidden)]
+        const __STREAMFLOW_HAS_DOWNLOADS: bool = false;
+
+        /// Describes its payloads: names, types, shapes and devices.
+        #[doc(hidden)]
+        fn __streamflow_describe(&self, describe: &mut Description) {
+            describe.value(std::any::type_name::<Self>(), None);
+        }
+
+        /// Adds its tensors.
+        #[doc(hidden)]
+        fn __streamflow_tensors<'a>(&'a self, to: &mut Tensors<'a>) {
+            let _ = to;
+        }
+
+        /// Makes it of named tensors.
+        #[doc(hidden)]
+        fn __streamflow_from_tensors(from: &mut FromTensors<'_>) -> crate::error::Result<Self>
+        where
+            Self: Sized,
+        {
+            Err(from.no_tensor::<Self>())
+        }
+
+        /// Its tensors by name, for code that finds them at run time, as a binding to another language. An operator in Rust
+        /// uses the fields.
+        fn tensors(&self) -> Tensors<'_>
+        where
+            Self: Sized,
+        {
+            let mut tensors = Tensors::default();
+            self.__streamflow_tensors(&mut tensors);
+            tensors
+        }
+
+        /// Passes all its device memory and downloads to `visit`.
+        fn memory(&self, visit: &mut MemoryVisitor<'_>);
+
+        /// The message in the form in which it travels along an edge.
+        fn into_payload(self) -> Payload<Self::Item>;
     }
-
-    /// Adds its tensors.
-    #[doc(hidden)]
-    fn __streamflow_tensors<'a>(&'a self, to: &mut Tensors<'a>) {
-        let _ = to;
-    }
-
-    /// Makes it of named tensors.
-    #[doc(hidden)]
-    fn __streamflow_from_tensors(from: &mut FromTensors<'_>) -> crate::error::Result<Self>
-    where
-        Self: Sized,
-    {
-        Err(from.no_tensor::<Self>())
-    }
-
-    /// Its tensors by name, for code that finds them at run time, as a binding to another language. An operator in Rust
-    /// uses the fields.
-    fn tensors(&self) -> Tensors<'_>
-    where
-        Self: Sized,
-    {
-        let mut tensors = Tensors::default();
-        self.__streamflow_tensors(&mut tensors);
-        tensors
-    }
-
-    /// Passes all its device memory and downloads to `visit`.
-    fn memory(&self, visit: &mut MemoryVisitor<'_>);
-
-    /// The message in the form in which it travels along an edge.
-    fn into_payload(self) -> Payload<Self::Item>;
 }

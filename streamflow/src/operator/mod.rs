@@ -7,9 +7,10 @@
 mod again;
 mod any_node;
 mod checked;
+pub(crate) mod compute;
 pub(crate) mod condition;
 mod facts;
-mod flush;
+pub(crate) mod flush;
 mod histogram;
 mod node;
 mod options;
@@ -22,6 +23,7 @@ mod status;
 mod visits;
 mod waits;
 
+pub use crate::error::{InHook, IntoFailure};
 #[doc(hidden)]
 pub use again::{Again, kept};
 #[doc(hidden)]
@@ -31,11 +33,12 @@ pub use checked::{
     Argument, Checked, CheckedNode, FieldType, Fits, HostDataOf, IsElement, IsMessage,
     IsOpenMessage, Otherwise, PortOf, State, exists,
 };
+pub(crate) use compute::Compute;
 pub use condition::{Answer, AsyncHandle, BooleanHandle, Condition};
 #[doc(hidden)]
 pub use facts::NodeFacts;
 pub(crate) use flush::Flushing;
-pub use flush::{Flush, Flushed};
+pub(crate) use flush::{Flush, Flushed};
 #[doc(hidden)]
 pub use histogram::Summary;
 pub(crate) use node::node;
@@ -158,40 +161,5 @@ pub trait Operator: Sized {
                 false
             }
         }
-    }
-}
-
-/// What an operator does.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` does not implement `Compute`",
-    label = "this operator has no `compute`",
-    note = "write `impl Compute for {Self}`"
-)]
-pub trait Compute: Operator {
-    /// Called once, before the first tick of a run.
-    ///
-    /// # Errors
-    /// An error ends the run before its first tick.
-    fn start(&mut self, streams: Self::StreamNames<'_>, cx: &ExecutionContext) -> Result<()> {
-        let _ = (streams, cx);
-        Ok(())
-    }
-
-    /// Called for each tick: when every required input has a message, every output has room, and the node's conditions
-    /// hold.
-    ///
-    /// # Errors
-    /// An error ends the run, unless the node has `#[on_failure(…)]`. The messages that the tick emitted are not sent.
-    fn compute<'t>(&mut self, io: Self::Io<'t>, cx: &'t ExecutionContext) -> Result<()>;
-
-    /// Called once, after the last tick of a run, also after a run that failed, if `start` was called: it is not if an
-    /// operator before this one failed in `start`, or if the device could not be bound. After an error that makes the
-    /// device unusable, calls that use the device are refused, and downloads that had arrived can be read.
-    ///
-    /// # Errors
-    /// The run returns it, beside the first error of the run if there is one.
-    fn stop(&mut self, cx: &ExecutionContext) -> Result<()> {
-        let _ = cx;
-        Ok(())
     }
 }

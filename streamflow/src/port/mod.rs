@@ -53,8 +53,7 @@ mod tests;
 #[doc(hidden)]
 pub mod zero_cost;
 
-pub use crate::context::{StreamRef, Synchronized};
-pub use crate::message::Many;
+pub use crate::message::receive::Many;
 #[doc(hidden)]
 pub use crate::message::{
     CarriesStream, EdgeOptions, Inlet, Owned, Plain, Policy, Read, Reads, Receive, ReceiveEach,

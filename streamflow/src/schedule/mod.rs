@@ -11,7 +11,7 @@
 
 mod asleep;
 mod calls;
-mod choice;
+pub(crate) mod choice;
 mod ends;
 mod event_based;
 mod following;
@@ -26,7 +26,7 @@ mod owner;
 mod replay;
 mod report;
 mod run;
-mod running;
+pub(crate) mod running;
 mod shared;
 #[cfg(feature = "ctrlc")]
 mod signals;
@@ -43,15 +43,14 @@ mod workers;
 pub use calls::Stepped;
 #[doc(hidden)]
 pub use calls::{end_run, run, run_for, tick};
-pub use choice::Schedule;
 pub use handle::RunHandle;
 pub use limit::RunFor;
 pub use report::{
     DropReason, Dropped, EdgeReport, End, Mixed, NodeReport, PathReport, Report, StoppedBy,
 };
+pub use running::Running;
 #[doc(hidden)]
 pub use running::{OwnedGraph, SpawnBorrowed};
-pub use running::{Running, Spawn};
 pub use shared::{NodeState, RunStatus};
 pub use thread_settings::Priority;
 pub use workers::{Worker, Workers};

@@ -45,7 +45,7 @@ mod live_pool;
 mod order;
 mod ordered;
 mod point;
-mod pool;
+pub(crate) mod pool;
 mod progress;
 mod record;
 mod records;
@@ -60,13 +60,14 @@ mod wakeup;
 
 pub use assign::Assign;
 pub(crate) use awaited::{Awaited, Awaiting};
+pub(crate) use cuda_stream::CudaStream;
 pub use external::ExternalStream;
 pub use green::{CudaGreenContext, CudaGreenContextPool, GreenContexts};
 pub use live_pool::StreamPool;
 pub(crate) use ordered::Ordered;
 pub(crate) use point::PlatformNumber;
 pub use point::Point;
-pub use pool::CudaStreamPool;
+pub(crate) use pool::CudaStreamPool;
 pub(crate) use table::{Attached, StreamTable};
 pub(crate) use timeline::{Timeline, note_bound};
 pub use timing::{Elapsed, TimingEvent};
@@ -78,10 +79,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::driver::current;
-#[doc(inline)]
-pub use crate::driver::{BorrowedEvent, BorrowedStream, Coscheduling, SmSizes, StreamFlags};
 use crate::driver::{DeviceId, RawStream};
 use crate::error::Result;
+#[doc(inline)]
+pub use streamflow_driver::driver::{
+    BorrowedEvent, BorrowedStream, Coscheduling, SmSizes, StreamFlags,
+};
 
 /// Marks what one thread uses at a time: `dyn OneThreadAtATimeKeepAnOnStream` is `Send` and not `Sync`. rustc shows the
 /// name where a program keeps a tick's `Stream` in a `static`, or sends it to another thread, so it says what to keep.
@@ -90,23 +93,6 @@ pub(crate) trait OneThreadAtATimeKeepAnOnStream: Send + Unpin + UnwindSafe {}
 /// No value, with the marker's traits. Neither rustc's report of it nor its size depends on the standard library: with a
 /// `PhantomData` the report would show a line of that, where its source is installed.
 type OneThreadAtATime = [&'static mut dyn OneThreadAtATimeKeepAnOnStream; 0];
-
-/// A CUDA stream that a program owns: an in-order queue of work on one device. The [table](self#the-types-of-streams)
-/// has the other types of streams.
-///
-/// A stream comes from a [`StreamPool`] and returns there when it is dropped, without waiting: work that
-/// is still queued executes, and the work of its next owner is queued behind that. It may move to
-/// another thread, but two threads can't queue work on it at the same time, because the order
-/// between them would be undefined.
-pub struct CudaStream {
-    timeline: Arc<Timeline>,
-    table: Arc<StreamTable>,
-    /// Shared by all handles of a planned stream.
-    lease: Option<Arc<live_pool::Lease>>,
-    /// Whether something that outlives the hook may know the stream.
-    is_kept: AtomicBool,
-    _one_thread_at_a_time: OneThreadAtATime,
-}
 
 impl CudaStream {
     fn new(
@@ -230,5 +216,32 @@ impl fmt::Debug for CudaStream {
             .field("raw", &self.timeline.raw())
             .field("pool", &pool)
             .finish()
+    }
+}
+
+/// The type of a stream that a program owns. Its methods are in the files of their purposes.
+pub(crate) mod cuda_stream {
+    use std::sync::Arc;
+    use std::sync::atomic::AtomicBool;
+
+    use super::table::StreamTable;
+    use super::timeline::Timeline;
+    use super::{OneThreadAtATime, live_pool};
+
+    /// A CUDA stream that a program owns: an in-order queue of work on one device. The [table](super#the-types-of-streams)
+    /// has the other types of streams.
+    ///
+    /// A stream comes from a [`StreamPool`](super::StreamPool) and returns there when it is dropped, without waiting: work that
+    /// is still queued executes, and the work of its next owner is queued behind that. It may move to
+    /// another thread, but two threads can't queue work on it at the same time, because the order
+    /// between them would be undefined.
+    pub struct CudaStream {
+        pub(super) timeline: Arc<Timeline>,
+        pub(super) table: Arc<StreamTable>,
+        /// Shared by all handles of a planned stream.
+        pub(super) lease: Option<Arc<live_pool::Lease>>,
+        /// Whether something that outlives the hook may know the stream.
+        pub(super) is_kept: AtomicBool,
+        pub(super) _one_thread_at_a_time: OneThreadAtATime,
     }
 }

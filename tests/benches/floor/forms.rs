@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use streamflow::Element;
 use streamflow::driver::replay::ReplayReport;
-use streamflow::memory::Element;
 use streamflow::prelude::*;
 use streamflow::schedule::{self, Stepped};
 

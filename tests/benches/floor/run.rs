@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use streamflow::memory::Element;
+use streamflow::Element;
 use streamflow::prelude::*;
 
 use crate::kernels::Kernels;

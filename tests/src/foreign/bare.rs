@@ -7,14 +7,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use streamflow::device;
-use streamflow::driver::race::{RaceChecker, RaceReports};
-use streamflow::driver::{
-    Access, AccessMode, Code, CopyKind, CopyOp, CopyRows, Driver, DriverError, DriverResult,
-    HostFunction, KernelSource, Launch, MemoryRange, MemorySource, Note, Param, RawEvent,
-    RawFunction, RawStream, StreamOptions,
-};
+use streamflow::driver::race::RaceReports;
+use streamflow::driver::{Driver, DriverError, RawStream};
 use streamflow::kernel::KernelInfo;
 use streamflow::stream::StreamFlags;
+use streamflow_driver::driver::race::RaceChecker;
+use streamflow_driver::driver::{
+    Access, AccessMode, Code, CopyKind, CopyOp, CopyRows, DriverResult, HostFunction, KernelSource,
+    Launch, MemoryRange, MemorySource, Note, Param, RawEvent, RawFunction, StreamOptions,
+};
 
 /// The size of each allocation.
 pub const BYTES: u64 = 4096;

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use streamflow::device;
-use streamflow::driver::graph::{GraphNode, GraphWork};
-use streamflow::driver::{
-    Code, CopyKind, CopyOp, CopyRows, Driver, Image, KernelSource, Launch, MemoryRange, Param,
-    RawGraph, RawStream,
-};
+use streamflow::driver::{Driver, Image, RawStream};
 use streamflow::memory::DeviceSlice;
 use streamflow::prelude::*;
+use streamflow_driver::driver::graph::{GraphNode, GraphWork};
+use streamflow_driver::driver::{
+    Code, CopyKind, CopyOp, CopyRows, KernelSource, Launch, MemoryRange, Param, RawGraph,
+};
 
 use super::ADD_PTX;
 

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use streamflow::driver::{Driver, DriverError, LibraryError, RawStream};
+use streamflow::driver::{Driver, DriverError, RawStream};
+use streamflow::library::LibraryError;
 use streamflow::library::{Call, HostBody, check};
 use streamflow::memory::DeviceSlice;
 use streamflow::prelude::*;

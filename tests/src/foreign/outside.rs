@@ -7,13 +7,16 @@ use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
 use streamflow::driver::cuda::CudaDriver;
-use streamflow::driver::{
-    BorrowedEvent, CopyKind, CopyOp, DeviceId, Driver, DriverResult, HostFunction, MemoryRange,
-    MemorySource, RawEvent, RawStream, StreamOptions,
-};
+use streamflow::driver::{Driver, RawStream};
 use streamflow::memory::dlpack::{DlExport, DlTensor};
 use streamflow::memory::{After, DeviceSlice, ForeignMemory};
+use streamflow::platform::DeviceId;
 use streamflow::prelude::*;
+use streamflow::stream::BorrowedEvent;
+use streamflow_driver::driver::{
+    CopyKind, CopyOp, DriverResult, HostFunction, MemoryRange, MemorySource, RawEvent,
+    StreamOptions,
+};
 
 /// The byte that a write of an [`Outside`] sets.
 pub const BYTE: u8 = 0x40;

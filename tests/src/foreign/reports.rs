@@ -1,8 +1,8 @@
 //! The programs of the guide's page about the reports of the race checker, each wrong and right. They call the driver
 //! directly: streamflow's own calls free and destroy in order.
 
-use streamflow::driver::MemorySource;
 use streamflow::prelude::*;
+use streamflow_driver::driver::MemorySource;
 
 /// Reads memory that was only allocated.
 ///

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use streamflow::driver::{
-    CopyOp, DeviceId, Driver, DriverResult, Launch, Layer, RawEvent, RawStream,
-};
+use streamflow::driver::{Driver, RawStream};
+use streamflow::platform::DeviceId;
+use streamflow_driver::driver::{CopyOp, DriverResult, Launch, Layer, RawEvent};
 
 /// How often each kind of call was made.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -3,7 +3,8 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use streamflow::driver::{CopyOp, Driver, DriverResult, Layer, RawEvent, RawStream};
+use streamflow::driver::{Driver, RawStream};
+use streamflow_driver::driver::{CopyOp, DriverResult, Layer, RawEvent};
 
 /// Runs code once during the next wait, record, query or copy: before or after the driver below has taken the call, and
 /// in any case before the caller has it back. It changes no call.

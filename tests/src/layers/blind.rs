@@ -4,7 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use streamflow::driver::{Driver, DriverResult, Layer, RawEvent, RawStream};
+use streamflow::driver::{Driver, RawStream};
+use streamflow_driver::driver::{DriverResult, Layer, RawEvent};
 
 /// While it is blind, queries report completion and waits return immediately. A test can then read memory without
 /// completing the work that writes it.

@@ -3,9 +3,11 @@
 use std::cell::Cell;
 use std::sync::Arc;
 
-use streamflow::driver::{
-    CopyOp, DeviceId, Driver, DriverError, DriverResult, Launch, Layer, Libraries, LibraryCall,
-    MemoryRange, MemorySource, RawEvent, RawStream,
+use streamflow::driver::{Driver, DriverError, RawStream};
+use streamflow::platform::DeviceId;
+use streamflow_driver::driver::{
+    CopyOp, DriverResult, Launch, Layer, Libraries, LibraryCall, MemoryRange, MemorySource,
+    RawEvent,
 };
 
 thread_local! {

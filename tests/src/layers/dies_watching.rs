@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use streamflow::driver::{Driver, DriverResult, Layer, RawEvent, RawStream};
+use streamflow::driver::{Driver, RawStream};
+use streamflow_driver::driver::{DriverResult, Layer, RawEvent};
 
 /// The first query of the thread that watches awaited downloads panics. Until then, queries of other threads find nothing
 /// complete, so that there is something to watch.

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use streamflow::driver::{Driver, DriverResult, Layer, Libraries, LibraryCall, RawStream};
+use streamflow::driver::{Driver, RawStream};
+use streamflow_driver::driver::{DriverResult, Layer, Libraries, LibraryCall};
 
 /// Fills the work areas of each call of a library, the claims with the name `work`, just before the call. A call that
 /// expects something in them then has wrong data.

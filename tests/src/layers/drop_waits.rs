@@ -4,7 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use streamflow::driver::{Driver, DriverResult, Layer, RawEvent, RawStream};
+use streamflow::driver::{Driver, RawStream};
+use streamflow_driver::driver::{DriverResult, Layer, RawEvent};
 
 /// Selects the waits to drop.
 type Filter = Box<dyn Fn(RawStream, RawEvent) -> bool + Send + Sync>;

@@ -3,11 +3,14 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use streamflow::driver::graph::GraphNode;
-use streamflow::driver::{
-    CopyOp, Coscheduling, DeviceId, Driver, DriverError, DriverResult, GreenContext, HostFunction,
-    Image, KernelSource, Launch, Layer, Libraries, LibraryCall, LoadedKernel, MemoryRange,
-    MemorySource, Observer, RawEvent, RawGraph, RawModule, RawStream, StreamOptions,
+use streamflow::driver::{Driver, DriverError, GreenContext, Image, RawStream};
+use streamflow::platform::DeviceId;
+use streamflow::stream::Coscheduling;
+use streamflow_driver::driver::graph::GraphNode;
+use streamflow_driver::driver::{
+    CopyOp, DriverResult, HostFunction, KernelSource, Launch, Layer, Libraries, LibraryCall,
+    LoadedKernel, MemoryRange, MemorySource, Observer, RawEvent, RawGraph, RawModule,
+    StreamOptions,
 };
 
 /// Fails the n-th call of one kind, and passes all other calls to the driver below.

@@ -12,7 +12,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use streamflow::driver::{DeviceId, Driver, DriverResult, LoadedKernel, RawModule, RawStream};
+use streamflow::driver::{Driver, RawStream};
+use streamflow::platform::DeviceId;
+use streamflow_driver::driver::{DriverResult, LoadedKernel, RawModule};
 
 use self::flags::{Flags, Loaded, PATIENCE};
 use self::held::{Held, Point};
@@ -68,12 +70,12 @@ impl Gates {
         let mut held = Held::default();
         let mut devices = Vec::new();
         for index in 0..below.device_count() {
-            let device = streamflow::platform::device(index as u32);
+            let device = streamflow::device(index as u32);
             held.add_default(below.default_stream(device));
             devices.push(Flags::new(&*below, device)?);
         }
         // As before: the caller has bound none, or the first one.
-        if let Some(first) = (below.device_count() > 1).then(|| streamflow::platform::device(0)) {
+        if let Some(first) = (below.device_count() > 1).then(|| streamflow::device(0)) {
             below.bind(first)?;
         }
         Ok(Self {

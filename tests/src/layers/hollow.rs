@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use streamflow::driver::{
-    Driver, DriverResult, Layer, MemoryRange, MemorySource, Observer, RawStream,
-};
+use streamflow::driver::{Driver, RawStream};
+use streamflow_driver::driver::{DriverResult, Layer, MemoryRange, MemorySource, Observer};
 
 /// An allocation of more than [`LIMIT`](Self::LIMIT) bytes has as many, and says that it has all. So a test can have operands
 /// that no memory has room for, if nothing touches them.

@@ -4,7 +4,8 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
 
-use streamflow::driver::{Driver, DriverResult, Layer, RawEvent, RawStream};
+use streamflow::driver::{Driver, RawStream};
+use streamflow_driver::driver::{DriverResult, Layer, RawEvent};
 
 /// Drops a wait if another thread has recorded or waited since this thread recorded. This fault needs two threads, and
 /// calls of the other thread between two calls of this one.

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use streamflow::driver::{Driver, DriverResult, Layer, RawEvent, RawStream};
+use streamflow::driver::{Driver, RawStream};
+use streamflow_driver::driver::{DriverResult, Layer, RawEvent};
 
 /// The number of queries that find nothing complete before the driver below answers one, and so on.
 #[derive(Debug)]

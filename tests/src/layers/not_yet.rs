@@ -3,9 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use streamflow::driver::{
-    Driver, DriverError, DriverResult, HostFunction, Layer, RawEvent, RawStream,
-};
+use streamflow::driver::{Driver, DriverError, RawStream};
+use streamflow_driver::driver::{DriverResult, HostFunction, Layer, RawEvent};
 
 /// Every query of an event returns "not complete", so that the waiting thread goes to sleep.
 #[derive(Debug)]

@@ -3,9 +3,11 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use streamflow::driver::{
-    CopyOp, DeviceId, Driver, DriverResult, Launch, Layer, Libraries, LibraryCall, LibraryCalls,
-    MemoryRange, Observer, RawEvent, RawGraph, RawStream,
+use streamflow::driver::{Driver, RawStream};
+use streamflow::platform::DeviceId;
+use streamflow_driver::driver::{
+    CopyOp, DriverResult, Launch, Layer, Libraries, LibraryCall, LibraryCalls, MemoryRange,
+    Observer, RawEvent, RawGraph,
 };
 
 /// While it is off, the calls of a warm pipeline succeed without doing anything. The remaining time is the cost of the

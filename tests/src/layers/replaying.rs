@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use streamflow::driver::Driver;
-use streamflow::driver::replay::{Omission, Replaying, SharedDriver};
+use streamflow::driver::replay::Replaying;
+use streamflow_driver::driver::replay::{Omission, SharedDriver};
 
 /// A driver that replays without one of the rules. On a GPU, all passes use the same memory.
 pub fn replaying_without(below: Arc<dyn Driver>, rule: Omission) -> Replaying<SharedDriver> {

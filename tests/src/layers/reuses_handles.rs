@@ -2,9 +2,9 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use streamflow::driver::{
-    DeviceId, Driver, DriverResult, Layer, RawEvent, RawStream, StreamOptions,
-};
+use streamflow::driver::{Driver, RawStream};
+use streamflow::platform::DeviceId;
+use streamflow_driver::driver::{DriverResult, Layer, RawEvent, StreamOptions};
 
 /// A destroyed object is kept, and is the next that is made. Only for streams of the same options.
 #[derive(Debug)]

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use streamflow::driver::{CopyOp, CopyRows, Driver, DriverResult, Layer, MemoryRange, RawStream};
+use streamflow::driver::{Driver, RawStream};
+use streamflow_driver::driver::{CopyOp, CopyRows, DriverResult, Layer, MemoryRange};
 
 /// Leaves out the last row of each copy of rows, for controls of tests of such copies.
 #[derive(Debug)]

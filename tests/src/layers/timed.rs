@@ -4,9 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use streamflow::driver::{
-    CopyOp, DeviceId, Driver, DriverResult, Launch, Layer, MemoryRange, MemorySource, RawEvent,
-    RawGraph, RawStream,
+use streamflow::driver::{Driver, RawStream};
+use streamflow::platform::DeviceId;
+use streamflow_driver::driver::{
+    CopyOp, DriverResult, Launch, Layer, MemoryRange, MemorySource, RawEvent, RawGraph,
 };
 
 /// A kind of call.

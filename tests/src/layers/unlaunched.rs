@@ -5,9 +5,10 @@ use std::fs::File;
 use std::io::Write;
 use std::sync::Arc;
 
-use streamflow::driver::{
-    Code, DeviceId, Driver, DriverResult, Image, KernelSource, Launch, Layer, Libraries,
-    LibraryCall, LibraryCalls, LoadedKernel, RawStream,
+use streamflow::driver::{Driver, DriverResult, Image, RawStream};
+use streamflow::platform::DeviceId;
+use streamflow_driver::driver::{
+    Code, KernelSource, Launch, Layer, Libraries, LibraryCall, LibraryCalls, LoadedKernel,
 };
 
 /// Above a `libcuda` that has one kernel, which stands for all others. A launch is a line in a file, and nothing else: the

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use streamflow::driver::{Driver, Layer, Observer};
+use streamflow::driver::Driver;
+use streamflow_driver::driver::{Layer, Observer};
 
 /// Says that queued work goes on while the host makes no call. So a scheduler that waits sleeps, and a thread of the
 /// library takes memory back that other code has returned, as on a GPU. Below is a simulator whose work executes at

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use streamflow::driver::{Call, Recorder};
+use streamflow::driver::Recorder;
 use streamflow::memory::Pinned;
 use streamflow::prelude::*;
+use streamflow_driver::driver::Call;
 use streamflow_tests::flags::FlagTx;
 use streamflow_tests::kernels::{slow_fill, write_to_nowhere};
 use streamflow_tests::layers::{CallKind, FailNth, NotYet};

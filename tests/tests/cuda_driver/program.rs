@@ -5,7 +5,7 @@ use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::time::Duration;
 
-use streamflow::kernel::Grid;
+use streamflow::Grid;
 use streamflow::memory::MemoryLimits;
 use streamflow::prelude::*;
 use streamflow::stream::CudaGreenContextPool;

@@ -1,6 +1,6 @@
 //! A sink of data on the device.
 
-use streamflow::memory::Element;
+use streamflow::Element;
 use streamflow::prelude::*;
 use streamflow_examples::deliver::Report;
 

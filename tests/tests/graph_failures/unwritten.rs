@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use streamflow::context::Stream;
+use streamflow::Stream;
 use streamflow::memory::Pinned;
 use streamflow::prelude::*;
 use streamflow_tests::kernels::{add_one, fill, slow_copy};

@@ -5,9 +5,9 @@ use std::sync::mpsc::channel;
 
 use streamflow::driver::Driver;
 use streamflow::driver::host::HostDriver;
-use streamflow::driver::race::RaceChecker;
 use streamflow::memory::{Complex, DeviceSlice};
 use streamflow::prelude::*;
+use streamflow_driver::driver::race::RaceChecker;
 use streamflow_math::fft::{self, InverseRealFft, Norm, RealFft};
 use streamflow_math::matmul::{self, Blas, Matmul};
 use streamflow_math::random::Philox;

@@ -1,7 +1,7 @@
 //! Random numbers: consecutive calls, streams, refused calls, and statistics.
 
-use streamflow::driver::Call;
 use streamflow::prelude::*;
+use streamflow_driver::driver::Call;
 use streamflow_math::random::{Philox, Real};
 use streamflow_tests::kernels::slow_fill;
 use streamflow_tests::setup::{recorded, stream};

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use crate::library::matmul::hook::once;
 use streamflow::driver::host::HostDriver;
-use streamflow::driver::{Call, Driver, Recorder};
+use streamflow::driver::{Driver, Recorder};
 use streamflow::library::{HostBody, Operands};
 use streamflow::memory::DeviceSlice;
 use streamflow::prelude::*;
+use streamflow_driver::driver::Call;
 use streamflow_tests::foreign::{CopyLibrary, launch_unordered};
 use streamflow_tests::kernels::{add_one, slow_copy, slow_fill};
 use streamflow_tests::layers::{CallKind, FailNth};

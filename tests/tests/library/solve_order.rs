@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use streamflow::driver::{Call, Recorder};
+use streamflow::driver::Recorder;
 use streamflow::prelude::*;
+use streamflow_driver::driver::Call;
 use streamflow_math::Plan;
 use streamflow_math::solve::{self, Checked, Cholesky, Eigen, Lu, Qr, QrFactors, Svd};
 use streamflow_tests::kernels::{add_one, slow_copy, slow_fill};

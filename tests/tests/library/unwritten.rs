@@ -11,8 +11,8 @@ mod transforms;
 
 use std::sync::Arc;
 
+use streamflow::Element;
 use streamflow::library::MAX_CLAIMS;
-use streamflow::memory::Element;
 use streamflow::prelude::*;
 use streamflow::testing::OperatorHarness;
 use streamflow_math::Plan;

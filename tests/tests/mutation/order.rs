@@ -3,7 +3,8 @@
 
 use std::collections::HashMap;
 
-use streamflow::driver::{AccessMode, RawEvent, RawStream};
+use streamflow::driver::RawStream;
+use streamflow_driver::driver::{AccessMode, RawEvent};
 use streamflow_tests::layers::mutate::{Access, Log, LogStep};
 
 /// The judgement of a run's log about the dependency that was dropped in it.

@@ -5,7 +5,8 @@
 
 use std::collections::HashMap;
 
-use streamflow::driver::{RawEvent, RawStream};
+use streamflow::driver::RawStream;
+use streamflow_driver::driver::RawEvent;
 use streamflow_tests::layers::mutate::Log;
 
 /// `stream::clock::ENTRIES`.

@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 use streamflow::driver::Driver;
 use streamflow::driver::host::HostDriver;
-use streamflow::driver::race::RaceChecker;
 use streamflow::driver::replay::Replaying;
 use streamflow::graph::Graph;
 use streamflow::memory::MemoryOptions;
 use streamflow::prelude::*;
 use streamflow::schedule::Workers;
 use streamflow::testing::Explorer;
+use streamflow_driver::driver::race::RaceChecker;
 use streamflow_examples::seed_app;
 use streamflow_examples::seed_graph::CudaStreamApp;
 use streamflow_tests::check_close;

@@ -1,10 +1,10 @@
 //! Law 17: ticks that differ from what a plan assumes. The claims decide there: with planned streams the data is that of a
 //! stream for each operator.
 
-use streamflow::driver::Call;
 use streamflow::graph::Graph;
 use streamflow::prelude::*;
 use streamflow::schedule::Workers;
+use streamflow_driver::driver::Call;
 use streamflow_tests::kernels::mixing::make;
 use streamflow_tests::setup::recorded;
 use streamflow_tests::{Failed, Suite, check, check_equal, seen};

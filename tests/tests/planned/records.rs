@@ -1,9 +1,9 @@
 //! Two facts that a plan must not change: when the work of a hook is recorded, and that a run ends after all its work.
 
-use streamflow::driver::Call;
 use streamflow::graph::Graph;
 use streamflow::prelude::*;
 use streamflow::schedule::Workers;
+use streamflow_driver::driver::Call;
 use streamflow_tests::kernels::mixing::map;
 use streamflow_tests::setup::recorded;
 use streamflow_tests::{Failed, Suite, check, seen};

@@ -1,9 +1,9 @@
 //! A chain and a diamond: how many streams they have, and the same data as with a stream for each operator.
 
-use streamflow::driver::Call;
 use streamflow::graph::Graph;
 use streamflow::prelude::*;
 use streamflow::schedule::Workers;
+use streamflow_driver::driver::Call;
 use streamflow_tests::kernels::mixing::map;
 use streamflow_tests::setup::recorded;
 use streamflow_tests::{Failed, Suite, check, check_equal, check_text, seen};

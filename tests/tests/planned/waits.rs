@@ -4,10 +4,11 @@
 
 use std::sync::Arc;
 
-use streamflow::driver::{Call, Recorder};
+use streamflow::driver::Recorder;
 use streamflow::graph::Graph;
 use streamflow::prelude::*;
 use streamflow::schedule::Workers;
+use streamflow_driver::driver::Call;
 use streamflow_tests::forms::Form;
 use streamflow_tests::kernels::mixing::make;
 use streamflow_tests::seen::{self, Seen, push_seen};

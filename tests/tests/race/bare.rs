@@ -18,10 +18,11 @@ mod stale;
 #[path = "bare/streams.rs"]
 mod streams;
 
+use streamflow::driver::RawStream;
 use streamflow::driver::race::RaceReports;
-use streamflow::driver::{DriverResult, RawStream};
 use streamflow::prelude::*;
 use streamflow::stream::StreamFlags;
+use streamflow_driver::driver::DriverResult;
 use streamflow_tests::foreign::Bare;
 use streamflow_tests::{Failed, Suite, check};
 

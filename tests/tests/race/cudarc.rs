@@ -2,10 +2,11 @@
 //! its last read, which a second reader records again. Measured on an H200: with two readers, the write and the free
 //! overtake the slower reader.
 
+use streamflow::driver::RawStream;
 use streamflow::driver::race::RaceAction;
-use streamflow::driver::{DriverResult, MemoryRange, RawEvent, RawStream};
 use streamflow::prelude::*;
 use streamflow::stream::StreamFlags;
+use streamflow_driver::driver::{DriverResult, MemoryRange, RawEvent};
 use streamflow_tests::foreign::Bare;
 use streamflow_tests::{Failed, Suite, check};
 

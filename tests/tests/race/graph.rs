@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use streamflow::driver::race::{RaceAccess, RaceAction, RaceKind, RaceReport, RaceReports};
-use streamflow::driver::{AccessMode, Direction};
 use streamflow::prelude::*;
 use streamflow::testing::OperatorHarness;
+use streamflow_driver::driver::{AccessMode, Direction};
 use streamflow_tests::foreign::launch_unordered;
 use streamflow_tests::kernels::{add_one, slow_copy, slow_fill};
 use streamflow_tests::layers::DropWaits;

@@ -1,7 +1,7 @@
 //! The platforms that have a race checker: by build, environment and options.
 
-use streamflow::driver::race::RaceChecker;
 use streamflow::prelude::*;
+use streamflow_driver::driver::race::RaceChecker;
 use streamflow_tests::{Failed, Suite, check, check_text, child};
 
 const VARIABLE: &str = "STREAMFLOW_RACE_CHECK";

@@ -7,9 +7,10 @@ use std::time::Duration;
 
 use streamflow::graph::Graph;
 use streamflow::prelude::*;
-use streamflow::schedule::{EdgeReport, End, Report, Schedule, Spawn, Stepped, StoppedBy, Workers};
+use streamflow::schedule::{EdgeReport, End, Report, Stepped, StoppedBy, Workers};
 use streamflow::testing::Explorer;
 use streamflow::time::Clock;
+use streamflow::{Schedule, Spawn};
 use streamflow_tests::built::Built;
 
 use super::build::{build, counts, edge_name};

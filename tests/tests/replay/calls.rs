@@ -5,8 +5,9 @@ use std::sync::Arc;
 use streamflow::driver::cuda::CudaDriver;
 use streamflow::driver::host::HostDriver;
 use streamflow::driver::replay::Replaying;
-use streamflow::driver::{Call, Driver, Recorder};
+use streamflow::driver::{Driver, Recorder};
 use streamflow::prelude::*;
+use streamflow_driver::driver::Call;
 use streamflow_tests::{Failed, Suite, check, check_equal};
 
 use super::data::{Diamond, FEW, TICKS};

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use streamflow::Download;
 use streamflow::driver::Driver;
 use streamflow::driver::host::HostDriver;
 use streamflow::driver::replay::Replaying;
-use streamflow::memory::Download;
 use streamflow::prelude::*;
 use streamflow_tests::layers::Bound;
 use streamflow_tests::seen::{self, Seen, push_seen};

@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
+use streamflow::Schedule;
 use streamflow::driver::Driver;
 use streamflow::driver::host::HostDriver;
-use streamflow::driver::replay::{Replaying, Replays};
+use streamflow::driver::replay::Replaying;
 use streamflow::prelude::*;
-use streamflow::schedule::{Report, Schedule};
+use streamflow::schedule::Report;
+use streamflow_driver::driver::replay::Replays;
 use streamflow_tests::forms::Form;
 use streamflow_tests::layers::{CallKind, FailNth};
 use streamflow_tests::seen;

@@ -4,9 +4,11 @@ use std::sync::Arc;
 
 use streamflow::driver::cuda::CudaDriver;
 use streamflow::driver::host::HostDriver;
-use streamflow::driver::replay::{Omission, Replaying};
-use streamflow::driver::{Call, Driver, Recorder};
+use streamflow::driver::replay::Replaying;
+use streamflow::driver::{Driver, Recorder};
 use streamflow::prelude::*;
+use streamflow_driver::driver::Call;
+use streamflow_driver::driver::replay::Omission;
 use streamflow_tests::layers::{CallKind, FailNth, replaying_without};
 use streamflow_tests::seen;
 use streamflow_tests::{Failed, Suite, check, check_equal, check_text};

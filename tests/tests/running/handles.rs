@@ -6,7 +6,7 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
 
-use streamflow::error::InHook;
+use streamflow::operator::InHook;
 use streamflow::prelude::*;
 use streamflow::schedule::{Activity, DropReason, End, RunHandle, RunPhase, Running, StoppedBy};
 use streamflow_tests::greedy::greedy;

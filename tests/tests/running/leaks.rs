@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use streamflow::driver::Recorder;
 use streamflow::driver::host::HostDriver;
 use streamflow::driver::replay::Replaying;
-use streamflow::driver::{Call, Recorder};
 use streamflow::prelude::*;
+use streamflow_driver::driver::Call;
 use streamflow_tests::kernels::slow_fill;
 use streamflow_tests::{Failed, Suite, allocations, check, child};
 

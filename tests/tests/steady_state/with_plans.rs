@@ -1,7 +1,7 @@
 //! Law 12 for operators with plans of libraries.
 
-use streamflow::driver::Call;
 use streamflow::prelude::*;
+use streamflow_driver::driver::Call;
 use streamflow_tests::{Failed, check, plans};
 
 use super::{check_steady, few_allocations_within, late, warm_calls};

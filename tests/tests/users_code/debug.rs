@@ -3,9 +3,10 @@
 use std::fmt::{self, Write};
 use std::sync::Arc;
 
-use streamflow::driver::{Call, Recorder};
+use streamflow::driver::Recorder;
 use streamflow::operator::AsyncHandle;
 use streamflow::prelude::*;
+use streamflow_driver::driver::Call;
 use streamflow_tests::setup::recorded;
 use streamflow_tests::{Failed, check, check_equal};
 

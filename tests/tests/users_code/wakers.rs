@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Wake, Waker};
 
-use streamflow::memory::{Download, DownloadFuture};
+use streamflow::Download;
+use streamflow::memory::DownloadFuture;
 use streamflow::prelude::*;
 use streamflow::testing::yield_now;
 use streamflow_tests::kernels::fill;

@@ -7,7 +7,8 @@ use pyo3::exceptions::PyTimeoutError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use streamflow::graph::Graph as AnyGraph;
-use streamflow::schedule::{self, RunHandle, Running as Inner, Schedule, Spawn};
+use streamflow::schedule::{self, RunHandle, Running as Inner};
+use streamflow::{Schedule, Spawn};
 use streamflow::{Error, Failure};
 
 use super::input::Input;

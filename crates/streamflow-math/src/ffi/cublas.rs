@@ -22,11 +22,13 @@ use self::table::{Cublas, NAME, Pointer, check};
 pub(crate) use self::vectors::Number;
 use crate::error::Result;
 use crate::ffi::no_handle;
-use streamflow::context::{ExecutionContext, Stream};
-use streamflow::driver::{DriverError, LibraryError, RawStream};
+use streamflow::Buffer;
+use streamflow::CudaStream;
+use streamflow::driver::{DriverError, RawStream};
+use streamflow::library::LibraryError;
 use streamflow::library::{Claim, device_info, make_object};
-use streamflow::memory::{AfterWork, Buffer};
-use streamflow::stream::CudaStream;
+use streamflow::memory::AfterWork;
+use streamflow::{ExecutionContext, Stream};
 
 /// Scalars are in the host's memory.
 const ON_HOST: c_int = 0;

@@ -21,10 +21,10 @@ use self::table::{CublasLt, NAME, Pointer, check};
 use super::no_handle;
 use super::scalar::Scalar;
 use crate::error::Result;
+use streamflow::CudaStream;
 use streamflow::driver::{DriverResult, RawStream};
 use streamflow::library::{Call, Claim, HostBody};
 use streamflow::memory::{DeviceSlice, TensorView, TensorViewMut};
-use streamflow::stream::CudaStream;
 
 const MATMUL: &str = "cublasLtMatmul";
 const SET: &str = "cublasLtMatmulDescSetAttribute";

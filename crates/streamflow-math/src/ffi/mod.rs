@@ -25,7 +25,7 @@ pub(super) mod cusparse;
 #[cfg(feature = "matmul")]
 pub(super) mod gemm;
 
-use streamflow::driver::LibraryError;
+use streamflow::library::LibraryError;
 
 /// The error of a plan without a handle of the library. No call reaches it: the simulator runs no function of a library.
 #[cold]

@@ -10,9 +10,10 @@ use crate::Plan;
 use crate::error::Result;
 use crate::ffi::cufft::Input;
 use crate::ffi::cufft::problem::{Kind, Sizes};
-use streamflow::context::{ExecutionContext, Stream};
+use streamflow::Element;
 use streamflow::library::target::written;
-use streamflow::memory::{DeviceSlice, Element, IntoShape};
+use streamflow::memory::{DeviceSlice, IntoShape};
+use streamflow::{ExecutionContext, Stream};
 
 /// Fourier transforms of complex numbers, forwards and inversely: cuFFT's `C2C` and `Z2Z`.
 ///

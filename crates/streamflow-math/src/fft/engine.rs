@@ -10,11 +10,12 @@ use crate::error::{Result, wrong_operand};
 use crate::ffi::cufft::layout::Side;
 use crate::ffi::cufft::problem::{Kind, Problem, Sizes};
 use crate::ffi::cufft::{Input, Transforms};
-use streamflow::context::{ExecutionContext, Stream};
+use streamflow::CudaStream;
 use streamflow::library::device_info;
 use streamflow::library::target::{begins, needs};
-use streamflow::memory::{Buffer, DeviceSlice, Element};
-use streamflow::stream::CudaStream;
+use streamflow::memory::DeviceSlice;
+use streamflow::{Buffer, Element};
+use streamflow::{ExecutionContext, Stream};
 
 /// The transforms of a plan, with their normalisation.
 #[derive(Debug)]

@@ -10,9 +10,10 @@ use crate::Plan;
 use crate::error::Result;
 use crate::ffi::cufft::Input;
 use crate::ffi::cufft::problem::{Kind, Sizes};
-use streamflow::context::{ExecutionContext, Stream};
+use streamflow::Element;
 use streamflow::library::target::written;
-use streamflow::memory::{DeviceSlice, Element, IntoShape};
+use streamflow::memory::{DeviceSlice, IntoShape};
+use streamflow::{ExecutionContext, Stream};
 
 /// Forward transforms of real numbers: cuFFT's `R2C` and `D2Z`.
 ///

@@ -11,8 +11,8 @@ use streamflow::memory::Complex;
 use super::real::Real;
 use crate::ffi::cufft::layout::{MOST, Side};
 use crate::ffi::cufft::problem::{Kind, Problem};
+use streamflow::Element;
 use streamflow::library::{HostBody, Operands};
-use streamflow::memory::Element;
 
 /// The transforms of lines along one dimension, forwards and inversely.
 type Lines<T> = [Arc<dyn Fft<T>>; 2];

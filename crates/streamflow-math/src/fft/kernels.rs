@@ -4,9 +4,10 @@ use streamflow::memory::Complex;
 
 use crate::error::Result;
 use crate::ffi::cufft::layout::Side;
+use streamflow::CudaStream;
+use streamflow::Element;
 use streamflow::kernel;
-use streamflow::memory::{DeviceSlice, Element};
-use streamflow::stream::CudaStream;
+use streamflow::memory::DeviceSlice;
 
 /// A result of a transform: a real number or a complex one.
 pub trait Number: Element {

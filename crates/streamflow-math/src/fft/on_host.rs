@@ -7,8 +7,9 @@ use super::norm::Norm;
 use super::real::Real;
 use super::stateless;
 use crate::error::Result;
-use streamflow::context::ExecutionContext;
-use streamflow::memory::{Element, IntoShape};
+use streamflow::Element;
+use streamflow::ExecutionContext;
+use streamflow::memory::IntoShape;
 
 /// The forward transform of numbers on the host, of this shape, as [`forward`](super::forward). Blocks until it is there.
 ///

@@ -8,8 +8,8 @@ use crate::Plan;
 use crate::error::Result;
 use crate::ffi::cufft::layout::Layout;
 use crate::ffi::cufft::problem::Sizes;
-use streamflow::context::{ExecutionContext, Stream};
 use streamflow::memory::IntoShape;
+use streamflow::{ExecutionContext, Stream};
 
 pub(super) mod sealed {
     use super::{ExecutionContext, Norm, Result, Sizes, Stream};

@@ -6,8 +6,9 @@ use streamflow::memory::Complex;
 use super::kernels;
 use crate::error::Result;
 use crate::ffi::cufft::layout::Side;
-use streamflow::memory::{DeviceSlice, Element};
-use streamflow::stream::CudaStream;
+use streamflow::CudaStream;
+use streamflow::Element;
+use streamflow::memory::DeviceSlice;
 
 pub(crate) mod sealed {
     use super::{Complex, CudaStream, DeviceSlice, FftNum, Result, Side};

@@ -9,8 +9,10 @@ use super::plan::{Planner, sealed::Made};
 use super::real::Real;
 use super::to_real::InverseRealFft;
 use crate::error::{Result, wrong_operand};
-use streamflow::context::{ExecutionContext, Lent, Stream};
-use streamflow::memory::{Element, Shape, Tensor};
+use streamflow::context::Lent;
+use streamflow::memory::Shape;
+use streamflow::{Element, Tensor};
+use streamflow::{ExecutionContext, Stream};
 
 /// The forward transform of a tensor of 1 to 3 dimensions, in a new one. Does not block.
 ///

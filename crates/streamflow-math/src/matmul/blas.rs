@@ -6,10 +6,11 @@ use super::triangle_bodies;
 use crate::Plan;
 use crate::error::{Result, wrong_operand};
 use crate::ffi::cublas::Handle;
-use streamflow::context::{ExecutionContext, Stream};
+use streamflow::Tensor;
 use streamflow::library::target::{begins, needs, overwrites, written};
 use streamflow::library::{BodyError, HostBody, Operands};
-use streamflow::memory::{DeviceSlice, Tensor};
+use streamflow::memory::DeviceSlice;
+use streamflow::{ExecutionContext, Stream};
 
 /// cuBLAS's functions of vectors and triangles, on one stream. As a field of an operator it is a [`Plan<Blas<T>>`](Plan), which
 /// [`on`](Self::on) makes.

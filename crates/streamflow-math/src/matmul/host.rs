@@ -5,9 +5,9 @@ use std::sync::{Mutex, PoisonError};
 use crate::ffi::cublaslt::element::MatmulElement;
 use crate::ffi::cublaslt::problem::{Problem, Stored};
 use crate::ffi::gemm;
+use streamflow::Element;
 use streamflow::library::{Elements, ElementsMut};
 use streamflow::library::{HostBody, Operands};
-use streamflow::memory::Element;
 
 /// How many bytes of its work area a call overwrites.
 pub(super) const WORK: usize = 64;

@@ -10,14 +10,13 @@ use crate::ffi::cublaslt::element::{EpilogueElement, MatmulElement};
 use crate::ffi::cublaslt::epilogue::{Bias, NoBias};
 use crate::ffi::cublaslt::problem::Problem;
 use crate::ffi::cublaslt::{self, Lt, Product, Rest};
-use streamflow::context::{ExecutionContext, Stream};
+use streamflow::Buffer;
+use streamflow::CudaStream;
 use streamflow::driver::DriverError;
 use streamflow::library::target::{begins, ended, failed};
 use streamflow::library::{Claim, HostBody, device_info, make_object, whole, whole_mut};
-use streamflow::memory::{
-    Buffer, CopySource, CopyTarget, DeviceSlice, Shape, TensorView, TensorViewMut,
-};
-use streamflow::stream::CudaStream;
+use streamflow::memory::{CopySource, CopyTarget, DeviceSlice, Shape, TensorView, TensorViewMut};
+use streamflow::{ExecutionContext, Stream};
 
 /// The name in messages.
 pub(super) const CALL: &str = "Matmul";

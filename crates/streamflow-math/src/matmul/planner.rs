@@ -12,7 +12,7 @@ use crate::ffi::cublaslt::algorithm::Algorithm;
 use crate::ffi::cublaslt::element::{EpilogueElement, MatmulElement, Tf32Element};
 use crate::ffi::cublaslt::epilogue::{Activation, Bias, NoBias};
 use crate::ffi::cublaslt::problem::{ALIGNMENT, Problem, Stored};
-use streamflow::context::{ExecutionContext, Stream};
+use streamflow::{ExecutionContext, Stream};
 
 /// How many bytes of work area an algorithm may need, unless the plan says otherwise: 32 MiB.
 const WORKSPACE: u64 = 32 << 20;

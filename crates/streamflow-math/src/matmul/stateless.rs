@@ -5,9 +5,9 @@ use crate::error::{Result, wrong_operand};
 use crate::ffi::cublaslt::element::MatmulElement;
 use crate::ffi::cublaslt::problem::ALIGNMENT;
 use streamflow::Error;
-use streamflow::context::{ExecutionContext, Stream};
+use streamflow::Tensor;
 use streamflow::library::Claim;
-use streamflow::memory::Tensor;
+use streamflow::{ExecutionContext, Stream};
 
 /// The product of two matrices, `[m, k]` and `[k, n]`, or of two batches of them, `[batch, m, k]` and `[batch, k, n]`.
 /// Queues the work, and does not block.

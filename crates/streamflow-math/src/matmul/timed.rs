@@ -7,10 +7,10 @@ use crate::ffi::cublaslt::algorithm::{Algorithm, Chosen};
 use crate::ffi::cublaslt::element::MatmulElement;
 use crate::ffi::cublaslt::problem::{Problem, Stored};
 use crate::ffi::cublaslt::{self, Rest};
+use streamflow::Buffer;
 use streamflow::Error;
-use streamflow::context::{ExecutionContext, Stream};
 use streamflow::driver::DriverError;
-use streamflow::memory::Buffer;
+use streamflow::{ExecutionContext, Stream};
 
 /// How often each algorithm is timed. It runs once more before, which loads its code.
 const ROUNDS: usize = 5;

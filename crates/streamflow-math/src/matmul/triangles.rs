@@ -4,9 +4,9 @@ use super::blas::{Blas, matrix};
 use super::numbers::BlasElement;
 use crate::Plan;
 use crate::error::{Result, wrong_operand};
-use streamflow::context::Stream;
+use streamflow::Stream;
+use streamflow::Tensor;
 use streamflow::library::target::{needs, written};
-use streamflow::memory::Tensor;
 
 /// A half of a square matrix, with its diagonal. The other half is neither read nor written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

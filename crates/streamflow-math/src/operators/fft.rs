@@ -5,11 +5,11 @@ use std::fmt;
 use streamflow::memory::Complex;
 
 use crate::{Plan, fft};
+use streamflow::Compute;
+use streamflow::ExecutionContext;
 use streamflow::Result;
-use streamflow::context::ExecutionContext;
-use streamflow::memory::{Element, Tensor};
 use streamflow::operator;
-use streamflow::operator::Compute;
+use streamflow::{Element, Tensor};
 
 /// Transforms each message, with a plan that is made in `start`.
 ///

@@ -3,11 +3,11 @@
 use std::marker::PhantomData;
 
 use crate::matmul::{MatmulElement, multiply};
+use streamflow::Compute;
+use streamflow::ExecutionContext;
 use streamflow::Result;
-use streamflow::context::ExecutionContext;
-use streamflow::memory::Tensor;
+use streamflow::Tensor;
 use streamflow::operator;
-use streamflow::operator::Compute;
 
 /// Multiplies two matrices, or two batches of them: `c = a b`. The first tick of each shape makes a plan.
 ///

@@ -8,10 +8,10 @@ use super::real::Real;
 use super::real::sealed::Start;
 use super::words::ROUND;
 use crate::error::Result;
-use streamflow::kernel::Grid;
+use streamflow::CudaStream;
+use streamflow::Grid;
 use streamflow::library::target::{overwrites, written};
 use streamflow::memory::DeviceSlice;
-use streamflow::stream::CudaStream;
 
 /// A generator of random numbers, Philox4x32-10, in the order of cuRAND: of `f64`, or of `f32` and `u32`.
 ///

@@ -3,9 +3,10 @@
 use self::sealed::Start;
 use super::kernels::{normal_f32, normal_f64, uniform_f32, uniform_f64};
 use crate::error::Result;
-use streamflow::kernel::Grid;
-use streamflow::memory::{DeviceSlice, Element};
-use streamflow::stream::CudaStream;
+use streamflow::CudaStream;
+use streamflow::Element;
+use streamflow::Grid;
+use streamflow::memory::DeviceSlice;
 
 pub(super) mod sealed {
     use super::{CudaStream, DeviceSlice, Grid, Result};

@@ -4,12 +4,13 @@ use super::layout::LONGEST;
 use super::outcome::{self, Origin};
 use super::{CheckedDownload, Factor};
 use crate::error::{Result, wrong_operand};
+use streamflow::Buffer;
+use streamflow::CudaStream;
+use streamflow::HostData;
 use streamflow::Message;
-use streamflow::context::{ExecutionContext, Stream};
 use streamflow::library::target::{Part, Target, needs, overwrites};
-use streamflow::memory::{Buffer, CopySource, View};
-use streamflow::message::HostData;
-use streamflow::stream::CudaStream;
+use streamflow::memory::{CopySource, View};
+use streamflow::{ExecutionContext, Stream};
 
 /// A result with the status that its solver writes beside it, in device memory: whether the matrix was singular, say.
 ///

@@ -13,10 +13,11 @@ use super::{Checked, Factor, Real};
 use crate::Plan;
 use crate::error::Result;
 use crate::ffi::cusolver::{Batch, Dense, Need};
-use streamflow::context::{ExecutionContext, Stream};
+use streamflow::CudaStream;
 use streamflow::library::target::{needs, written};
-use streamflow::memory::{Buffer, DeviceSlice, Tensor};
-use streamflow::stream::CudaStream;
+use streamflow::memory::DeviceSlice;
+use streamflow::{Buffer, Tensor};
+use streamflow::{ExecutionContext, Stream};
 
 /// The name in messages.
 const CALL: &str = "solve::Cholesky";

@@ -4,9 +4,9 @@ use super::Factor;
 use super::sizes::Sizes;
 use super::taken::Matrices;
 use crate::error::Result;
-use streamflow::context::{ExecutionContext, Stream};
+use streamflow::Buffer;
 use streamflow::library::HostBody;
-use streamflow::memory::Buffer;
+use streamflow::{ExecutionContext, Stream};
 
 /// The sizes and the host bodies of a solver, and the statuses of what it keeps.
 #[derive(Debug)]

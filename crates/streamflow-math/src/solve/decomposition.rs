@@ -11,10 +11,11 @@ use super::planner::sealed::Made;
 use super::{Checked, Real};
 use crate::Plan;
 use crate::error::Result;
-use streamflow::context::{ExecutionContext, Stream};
+use streamflow::CudaStream;
+use streamflow::Tensor;
 use streamflow::library::target::{Target, written};
-use streamflow::memory::{DeviceSlice, Tensor};
-use streamflow::stream::CudaStream;
+use streamflow::memory::DeviceSlice;
+use streamflow::{ExecutionContext, Stream};
 
 /// A shape of one or two dimensions.
 pub(super) type Shape = ArrayVec<usize, 2>;

@@ -8,11 +8,11 @@ use crate::Plan;
 use crate::error::{Result, wrong_operand};
 use crate::ffi::cudss::{Direct, Found, System};
 use crate::sparse::{Csr, SparseElement};
-use streamflow::context::{ExecutionContext, Stream};
+use streamflow::CudaStream;
+use streamflow::Tensor;
 use streamflow::library::target::{begins, written};
 use streamflow::library::{HostBody, device_info};
-use streamflow::memory::Tensor;
-use streamflow::stream::CudaStream;
+use streamflow::{ExecutionContext, Stream};
 
 /// The name in messages.
 const CALL: &str = "solve::DirectSolver";

@@ -3,9 +3,9 @@
 use super::Factor;
 use super::outcome::{self, Origin};
 use crate::error::Result;
+use streamflow::Download;
+use streamflow::HostData;
 use streamflow::Message;
-use streamflow::memory::Download;
-use streamflow::message::HostData;
 
 /// A copy of a [`Checked`](super::Checked) result to the host, perhaps not complete yet. Its elements can't be read
 /// before it is complete, nor if the check has failed.

@@ -1,10 +1,11 @@
 //! Kernels for which cuSOLVER has no function: copies that look for NaNs, that turn rows into columns, and that take parts.
 
 use crate::error::Result;
-use streamflow::context::{ExecutionContext, Stream};
+use streamflow::Element;
 use streamflow::kernel;
 use streamflow::library::device_info;
-use streamflow::memory::{Complex, DeviceSlice, Element};
+use streamflow::memory::{Complex, DeviceSlice};
+use streamflow::{ExecutionContext, Stream};
 
 /// Copies the matrices of a batch, and marks those that have a NaN: `marks` gets `i32::MAX` minus the first row with one. A
 /// mark stays as it is without one. cuSOLVER itself factors a matrix with a NaN into numbers, without an error.

@@ -12,9 +12,10 @@ use super::system::sealed::Solves;
 use crate::error::Result;
 use crate::ffi::cublas::Handle;
 use crate::ffi::cusolver::{Batch, Dense, Need};
-use streamflow::context::{ExecutionContext, Stream};
-use streamflow::memory::{Buffer, DeviceSlice};
-use streamflow::stream::CudaStream;
+use streamflow::Buffer;
+use streamflow::CudaStream;
+use streamflow::memory::DeviceSlice;
+use streamflow::{ExecutionContext, Stream};
 
 /// The name in messages.
 const CALL: &str = "solve::Lu";

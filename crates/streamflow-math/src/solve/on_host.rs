@@ -4,8 +4,8 @@
 use super::{Factor, Real, stateless};
 use crate::error::{Result, wrong_operand};
 use streamflow::Error;
-use streamflow::context::{ExecutionContext, Stream};
-use streamflow::memory::Tensor;
+use streamflow::Tensor;
+use streamflow::{ExecutionContext, Stream};
 
 /// Solves `A x = b` for `n` equations, as [`solve()`](super::solve()): `a` has `n` rows of `n`, and `b` and the result have
 /// `n` elements, or `k` times as many for `k` right-hand sides, one after the other. Blocks until the result is there.

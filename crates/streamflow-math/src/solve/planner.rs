@@ -5,7 +5,8 @@ use std::marker::PhantomData;
 
 use crate::Plan;
 use crate::error::Result;
-use streamflow::context::{ExecutionContext, Lent, Stream};
+use streamflow::context::Lent;
+use streamflow::{ExecutionContext, Stream};
 
 pub(super) mod sealed {
     use super::{ExecutionContext, Planner, Result, Stream};

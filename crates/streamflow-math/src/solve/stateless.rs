@@ -6,8 +6,8 @@ use super::{Checked, Cholesky, Eigen, Eigenpairs, Factor, Lu, Planner, Qr, QrFac
 use super::{SingularValues, Svd};
 use crate::error::{Result, wrong_operand};
 use streamflow::Error;
-use streamflow::context::{ExecutionContext, Stream};
-use streamflow::memory::Tensor;
+use streamflow::Tensor;
+use streamflow::{ExecutionContext, Stream};
 
 /// The facts that functions for one matrix or a batch need for errors.
 const MATRICES: &str = "a matrix `[m, n]` or a batch of them `[count, m, n]`";

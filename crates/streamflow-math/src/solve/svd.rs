@@ -14,11 +14,12 @@ use super::{Checked, Real, layout};
 use crate::Plan;
 use crate::error::Result;
 use crate::ffi::cusolver::{Dense, Need};
+use streamflow::CudaStream;
 use streamflow::Message;
-use streamflow::context::{ExecutionContext, Stream};
 use streamflow::library::HostBody;
-use streamflow::memory::{Buffer, DeviceSlice, Tensor};
-use streamflow::stream::CudaStream;
+use streamflow::memory::DeviceSlice;
+use streamflow::{Buffer, Tensor};
+use streamflow::{ExecutionContext, Stream};
 
 /// The name in messages.
 const CALL: &str = "solve::Svd";

@@ -5,10 +5,11 @@ use super::kernels::{leading_columns, warm_up};
 use super::taken::Matrices;
 use crate::error::{Result, wrong_operand};
 use crate::ffi::cusolver::Dense;
-use streamflow::context::{ExecutionContext, Stream};
+use streamflow::CudaStream;
 use streamflow::library::HostBody;
-use streamflow::memory::{Buffer, DeviceSlice, Tensor};
-use streamflow::stream::CudaStream;
+use streamflow::memory::DeviceSlice;
+use streamflow::{Buffer, Tensor};
+use streamflow::{ExecutionContext, Stream};
 
 /// The most rows and columns that `gesvdjBatched` takes.
 const LONGEST: usize = 32;

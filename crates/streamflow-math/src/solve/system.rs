@@ -7,10 +7,11 @@ use super::sizes::Sizes;
 use super::{Checked, Factor};
 use crate::Plan;
 use crate::error::Result;
-use streamflow::context::Stream;
+use streamflow::CudaStream;
+use streamflow::Stream;
+use streamflow::Tensor;
 use streamflow::library::target::written;
-use streamflow::memory::{DeviceSlice, Tensor};
-use streamflow::stream::CudaStream;
+use streamflow::memory::DeviceSlice;
 
 pub(super) mod sealed {
     use super::{Common, CudaStream, DeviceSlice, Made, Origin, Result};

@@ -3,9 +3,9 @@
 use super::Factor;
 use super::kernels::{take, warm_up};
 use crate::error::Result;
-use streamflow::context::{ExecutionContext, Stream};
+use streamflow::CudaStream;
 use streamflow::memory::DeviceSlice;
-use streamflow::stream::CudaStream;
+use streamflow::{ExecutionContext, Stream};
 
 /// The matrices of a call, in rows.
 #[derive(Debug, Clone, Copy)]

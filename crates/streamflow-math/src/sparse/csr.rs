@@ -6,8 +6,9 @@ use super::SparseElement;
 use crate::error::{Result, wrong_operand};
 use crate::ffi::cusparse::Matrix;
 use streamflow::Error;
-use streamflow::context::ExecutionContext;
-use streamflow::memory::{DeviceSlice, Tensor};
+use streamflow::ExecutionContext;
+use streamflow::Tensor;
+use streamflow::memory::DeviceSlice;
 
 /// A sparse matrix in device memory, in compressed sparse rows (CSR).
 ///

@@ -7,12 +7,12 @@ use super::{Csr, SparseElement};
 use crate::Plan;
 use crate::error::{Result, wrong_operand};
 use crate::ffi::cusparse::{PREPARED, Prepared};
+use streamflow::CudaStream;
 use streamflow::Error;
-use streamflow::context::{ExecutionContext, Stream};
+use streamflow::Tensor;
 use streamflow::library::HostBody;
 use streamflow::library::target::{begins, written};
-use streamflow::memory::Tensor;
-use streamflow::stream::CudaStream;
+use streamflow::{ExecutionContext, Stream};
 
 /// The product of one sparse matrix with vectors, `y = A x`: cuSPARSE's `SpMV`.
 ///

@@ -3,8 +3,8 @@
 use super::products::{SpMm, SpMv};
 use super::{Csr, SparseElement};
 use crate::error::{Result, wrong_operand};
-use streamflow::context::{ExecutionContext, Stream};
-use streamflow::memory::Tensor;
+use streamflow::Tensor;
+use streamflow::{ExecutionContext, Stream};
 
 /// `A x`, for `x` of `[n]`, by [`SpMv`]. Does not block.
 ///

@@ -5,7 +5,9 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::{self, ThreadId};
 
-use streamflow::driver::{DeviceId, Driver, DriverError, Note, Sticky};
+use streamflow::driver::{Driver, DriverError, Sticky};
+use streamflow::platform::DeviceId;
+use streamflow_driver::driver::Note;
 
 use super::ledger::{Ledger, Live};
 use super::{Code, functions};

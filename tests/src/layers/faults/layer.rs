@@ -1,10 +1,13 @@
 //! The calls of an [`Injector`].
 
-use streamflow::driver::graph::GraphNode;
-use streamflow::driver::{
-    CopyKind, CopyOp, Coscheduling, DeviceId, Driver, DriverResult, GreenContext, HostFunction,
-    Image, KernelSource, Launch, Layer, Libraries, LibraryCall, LoadedKernel, MemoryRange,
-    MemorySource, Note, Observer, RawEvent, RawGraph, RawModule, RawStream, Sticky, StreamOptions,
+use streamflow::driver::{Driver, GreenContext, Image, RawStream, Sticky};
+use streamflow::platform::DeviceId;
+use streamflow::stream::Coscheduling;
+use streamflow_driver::driver::graph::GraphNode;
+use streamflow_driver::driver::{
+    CopyKind, CopyOp, DriverResult, HostFunction, KernelSource, Launch, Layer, Libraries,
+    LibraryCall, LoadedKernel, MemoryRange, MemorySource, Note, Observer, RawEvent, RawGraph,
+    RawModule, StreamOptions,
 };
 
 use super::injector::{About, Verdict};

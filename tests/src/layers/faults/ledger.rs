@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use streamflow::device;
-use streamflow::driver::{DeviceId, Driver, MemoryRange, RawEvent, RawGraph, RawStream};
+use streamflow::driver::{Driver, RawStream};
+use streamflow::platform::DeviceId;
+use streamflow_driver::driver::{MemoryRange, RawEvent, RawGraph};
 
 /// How many objects are alive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

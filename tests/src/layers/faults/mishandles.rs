@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use streamflow::driver::{Driver, DriverError, DriverResult, Launch, Layer, RawEvent, RawStream};
+use streamflow::driver::{Driver, DriverError, RawStream};
+use streamflow_driver::driver::{DriverResult, Launch, Layer, RawEvent};
 
 use super::INJECTED;
 

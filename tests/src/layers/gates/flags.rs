@@ -6,9 +6,11 @@ use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use streamflow::driver::{
-    Code, DeviceId, Driver, DriverResult, HostFunction, Image, KernelSource, Launch, MemoryRange,
-    Param, RawFunction, RawStream, StreamOptions,
+use streamflow::driver::{Driver, Image, RawStream};
+use streamflow::platform::DeviceId;
+use streamflow_driver::driver::{
+    Code, DriverResult, HostFunction, KernelSource, Launch, MemoryRange, Param, RawFunction,
+    StreamOptions,
 };
 
 use super::held::Gate;

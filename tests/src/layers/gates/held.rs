@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use streamflow::driver::{DeviceId, RawEvent, RawStream};
+use streamflow::driver::RawStream;
+use streamflow::platform::DeviceId;
+use streamflow_driver::driver::RawEvent;
 
 /// For each stream the number of the last of its gates that something is behind.
 #[derive(Debug, Clone, Default)]
@@ -198,15 +200,16 @@ impl Held {
 mod tests {
     use std::sync::Arc;
 
+    use streamflow::driver::Driver;
     use streamflow::driver::host::HostDriver;
-    use streamflow::driver::{Driver, DriverResult, StreamOptions};
+    use streamflow_driver::driver::{DriverResult, StreamOptions};
 
     use super::*;
 
     /// Handles, which a driver alone makes.
     fn handles<const N: usize>() -> DriverResult<([RawStream; N], RawEvent, RawStream)> {
         let driver: Arc<dyn Driver> = Arc::new(HostDriver::builder().build());
-        let device = streamflow::platform::device(0);
+        let device = streamflow::device(0);
         driver.bind(device)?;
         let mut streams = Vec::new();
         for _ in 0..N {

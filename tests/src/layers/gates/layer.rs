@@ -1,9 +1,11 @@
 //! The calls of a driver behind gates.
 
-use streamflow::driver::{
-    Code, CopyOp, DeviceId, Driver, DriverResult, HostFunction, Image, KernelSource, Launch, Layer,
-    Libraries, LibraryCall, LoadedKernel, MemoryRange, MemorySource, Observer, RawEvent, RawModule,
-    RawStream, StreamFlags, StreamOptions, Target,
+use streamflow::driver::{Driver, Image, RawStream};
+use streamflow::platform::DeviceId;
+use streamflow::stream::StreamFlags;
+use streamflow_driver::driver::{
+    Code, CopyOp, DriverResult, HostFunction, KernelSource, Launch, Layer, Libraries, LibraryCall,
+    LoadedKernel, MemoryRange, MemorySource, Observer, RawEvent, RawModule, StreamOptions, Target,
 };
 
 use super::flags::POISON;

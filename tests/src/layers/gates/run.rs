@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-use streamflow::driver::{Driver, Layer};
+use streamflow::driver::Driver;
+use streamflow_driver::driver::Layer;
 
 use super::Gates;
 
@@ -33,8 +34,8 @@ mod tests {
     use std::sync::atomic::{AtomicBool, Ordering};
     use std::thread;
 
-    use streamflow::driver::DriverResult;
     use streamflow::driver::host::HostDriver;
+    use streamflow_driver::driver::DriverResult;
 
     use super::*;
 

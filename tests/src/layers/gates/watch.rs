@@ -73,8 +73,9 @@ mod tests {
     use std::sync::mpsc::channel;
     use std::thread;
 
+    use streamflow::driver::Driver;
     use streamflow::driver::host::{HostDriver, Policy};
-    use streamflow::driver::{Driver, DriverResult, StreamOptions};
+    use streamflow_driver::driver::{DriverResult, StreamOptions};
 
     use super::super::{Gates, lock};
     use super::*;
@@ -84,7 +85,7 @@ mod tests {
         let below = HostDriver::builder().policy(Policy::Lazy).build();
         let gates = Arc::new(Gates::new(Arc::new(below))?);
         let ended = gates.behind(|driver| {
-            let device = streamflow::platform::device(0);
+            let device = streamflow::device(0);
             driver.bind(device)?;
             let stream = driver.create_stream(device, StreamOptions::default())?;
             gates.queue("work", stream, |_| Ok(()))?;
@@ -108,7 +109,7 @@ mod tests {
     #[test]
     fn gates_open_when_no_call_comes() {
         let driver: Arc<dyn Driver> = Arc::new(HostDriver::builder().build());
-        let point = Point::Stream(driver.default_stream(streamflow::platform::device(0)));
+        let point = Point::Stream(driver.default_stream(streamflow::device(0)));
         let (mut last, mut quiet) = (Last::default(), Quiet::default());
         let launch = last.begin("launch", Some(point));
         assert!(quiet.look(&last, true).is_none(), "the call is new");

@@ -9,11 +9,11 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use streamflow::driver::{Access, AccessMode, Launch, MemoryRange};
 use streamflow::kernel::{Kernel, KernelInfo, ParamKind, Passing};
 use streamflow::library::claims;
 use streamflow::memory::DeviceSlice;
 use streamflow::prelude::*;
+use streamflow_driver::driver::{Access, AccessMode, Launch, MemoryRange};
 
 use super::Numbers;
 use crate::kernels::{add_one, axpy, fill, slow_copy};

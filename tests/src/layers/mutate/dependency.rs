@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
-use streamflow::driver::{RawEvent, RawStream};
+use streamflow::driver::RawStream;
+use streamflow_driver::driver::RawEvent;
 
 /// The call that makes a dependency.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::thread::{self, ThreadId};
 
-use streamflow::driver::DriverResult;
+use streamflow_driver::driver::DriverResult;
 
 use super::dependency::Names;
 use super::{DependencyKind, LogStep, Mutate};

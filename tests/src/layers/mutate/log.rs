@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use streamflow::driver::{AccessMode, MemoryRange, RawEvent, RawStream};
+use streamflow::driver::RawStream;
+use streamflow_driver::driver::{AccessMode, MemoryRange, RawEvent};
 
 /// An access to bytes of an allocation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use streamflow::driver::Call;
 use streamflow::memory::Complex;
 use streamflow::prelude::*;
 use streamflow::testing::OperatorHarness;
+use streamflow_driver::driver::Call;
 use streamflow_math::Plan;
 use streamflow_math::fft::{Fft, InverseRealFft, Norm, RealFft};
 use streamflow_tests::kernels::{add_one, slow_fill};

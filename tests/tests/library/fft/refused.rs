@@ -1,8 +1,9 @@
 //! The arguments that plans and calls refuse, with their texts, before anything is queued.
 
-use streamflow::driver::{Call, DriverError};
+use streamflow::driver::DriverError;
 use streamflow::memory::Complex;
 use streamflow::prelude::*;
+use streamflow_driver::driver::Call;
 use streamflow_math::fft::{self, Fft, InverseRealFft, Layout, Norm, RealFft};
 use streamflow_tests::setup::recorded;
 use streamflow_tests::{Failed, Suite, check, check_equal, check_error, check_text};

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use streamflow::driver::Call;
 use streamflow::prelude::*;
+use streamflow_driver::driver::Call;
 use streamflow_math::Plan;
 use streamflow_math::matmul::{Bias, Matmul};
 use streamflow_tests::kernels::{add_one, slow_copy, slow_fill};

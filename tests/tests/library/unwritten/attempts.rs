@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use streamflow::memory::Element;
+use streamflow::Element;
 use streamflow::message::Device;
 use streamflow::prelude::*;
 use streamflow::testing::OperatorHarness;

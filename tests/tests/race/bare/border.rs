@@ -1,7 +1,8 @@
 //! Memory that other code gets from streamflow and gives back. How that code orders its own work, no call shows: what its
 //! work comes after, the memory comes after when it is back.
 
-use streamflow::driver::{AccessMode, DriverResult, MemoryRange, RawStream};
+use streamflow::driver::RawStream;
+use streamflow_driver::driver::{AccessMode, DriverResult, MemoryRange};
 use streamflow_tests::Suite;
 use streamflow_tests::foreign::{BYTES, Bare, part};
 

@@ -4,9 +4,10 @@
 use std::sync::Arc;
 use std::thread;
 
+use streamflow::driver::RawStream;
 use streamflow::driver::host::{HostDriver, Policy};
-use streamflow::driver::{AccessMode, CopyKind, DriverResult, RawStream};
 use streamflow::prelude::*;
+use streamflow_driver::driver::{AccessMode, CopyKind, DriverResult};
 use streamflow_tests::foreign::Bare;
 use streamflow_tests::{Failed, check};
 
@@ -153,7 +154,7 @@ pub(super) fn host_function() -> Result<(), Failed> {
 struct BareDriver(Arc<dyn streamflow::driver::Driver>);
 
 impl BareDriver {
-    fn wait_for(&self, event: streamflow::driver::RawEvent) -> DriverResult<()> {
+    fn wait_for(&self, event: streamflow_driver::driver::RawEvent) -> DriverResult<()> {
         self.0.bind(device(0))?;
         streamflow_tests::foreign::synchronize_event(&*self.0, event)
     }

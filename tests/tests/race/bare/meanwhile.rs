@@ -4,9 +4,10 @@ use std::sync::Arc;
 use std::thread;
 
 use streamflow::driver::host::{HostDriver, Policy};
-use streamflow::driver::{CopyKind, Driver, DriverResult, RawEvent, RawStream, StreamOptions};
+use streamflow::driver::{Driver, RawStream};
 use streamflow::prelude::*;
 use streamflow::stream::StreamFlags;
+use streamflow_driver::driver::{CopyKind, DriverResult, RawEvent, StreamOptions};
 use streamflow_tests::foreign::{self, Bare};
 use streamflow_tests::layers::{Between, Moment};
 use streamflow_tests::{Failed, Suite, check};

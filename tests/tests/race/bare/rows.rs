@@ -1,6 +1,6 @@
 //! Copies of rows: their gaps are not accessed.
 
-use streamflow::driver::{CopyRows, DriverResult};
+use streamflow_driver::driver::{CopyRows, DriverResult};
 use streamflow_tests::foreign::{Bare, part};
 
 use super::{STREAM, two};

@@ -4,10 +4,12 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use streamflow::driver::Driver;
 use streamflow::driver::host::HostDriver;
-use streamflow::driver::race::{RaceAction, RaceChecker, RaceKind};
-use streamflow::driver::{Driver, DriverResult};
+use streamflow::driver::race::{RaceAction, RaceKind};
 use streamflow::prelude::*;
+use streamflow_driver::driver::DriverResult;
+use streamflow_driver::driver::race::RaceChecker;
 use streamflow_tests::foreign::{self, Bare};
 use streamflow_tests::layers::ReusesHandles;
 use streamflow_tests::{Failed, Suite, check, check_text};

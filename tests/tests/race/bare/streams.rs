@@ -1,7 +1,7 @@
 //! Races between streams, and the dependencies that order them: records, waits, and the default stream's barrier.
 
-use streamflow::driver::DriverResult;
 use streamflow::stream::StreamFlags;
+use streamflow_driver::driver::DriverResult;
 use streamflow_tests::foreign::{BYTES, Bare, part};
 
 use super::{STREAM, two};

@@ -7,10 +7,10 @@ use super::{Handle, ON_HOST, at, on};
 use crate::error::Result;
 use crate::ffi::cusolver::element::sealed::Number;
 use crate::ffi::cusolver::{Batch, fits};
+use streamflow::CudaStream;
 use streamflow::driver::RawStream;
 use streamflow::library::{Call, HostBody};
 use streamflow::memory::DeviceSlice;
-use streamflow::stream::CudaStream;
 
 /// Solves with the transposed matrix, which is ours in rows.
 const TRANSPOSED: c_int = 1;

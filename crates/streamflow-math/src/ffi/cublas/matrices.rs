@@ -7,10 +7,10 @@ use super::vectors::Number;
 use super::{Handle, ON_HOST, at, on};
 use crate::error::Result;
 use crate::ffi::scalar::Scalar;
+use streamflow::CudaStream;
 use streamflow::driver::RawStream;
 use streamflow::library::{Call, HostBody};
 use streamflow::memory::DeviceSlice;
-use streamflow::stream::CudaStream;
 
 /// `cublasFillMode_t` of a triangle in dense rows: in columns, a matrix is its transpose.
 const fn in_columns(is_lower: bool) -> c_int {

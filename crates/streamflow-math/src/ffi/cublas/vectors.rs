@@ -6,10 +6,11 @@ use super::table::{NAME, check};
 use super::{Handle, ON_HOST, at, on};
 use crate::error::Result;
 use crate::ffi::scalar::Scalar;
+use streamflow::CudaStream;
+use streamflow::Element;
 use streamflow::driver::RawStream;
 use streamflow::library::{Call, HostBody};
-use streamflow::memory::{DeviceSlice, Element};
-use streamflow::stream::CudaStream;
+use streamflow::memory::DeviceSlice;
 
 /// Results are in the device's memory.
 const ON_DEVICE: c_int = 1;

@@ -7,7 +7,8 @@ use super::Lt;
 use super::parts::Owned;
 use super::table::{Found, NAME, check};
 use crate::ffi::cublaslt::algorithm::Chosen;
-use streamflow::driver::{DriverError, DriverResult, LibraryError};
+use streamflow::driver::{DriverError, DriverResult};
+use streamflow::library::LibraryError;
 
 /// `cublasLtMatmulPreferenceAttributes_t`.
 const MAX_WORKSPACE: c_int = 1;

@@ -3,7 +3,7 @@
 use streamflow::memory::Complex;
 
 use super::epilogue::Activation;
-use streamflow::memory::Element;
+use streamflow::Element;
 
 pub(crate) mod sealed {
     use super::Activation;

@@ -7,7 +7,8 @@ use super::table::{CublasLt, Pointer, check};
 use crate::ffi::cublaslt::element::MatmulElement;
 use crate::ffi::cublaslt::problem::Stored;
 use std::sync::Mutex;
-use streamflow::driver::{DriverResult, LibraryError};
+use streamflow::driver::DriverResult;
+use streamflow::library::LibraryError;
 
 /// `cublasLtMatrixLayoutAttribute_t`.
 const BATCH_COUNT: c_int = 5;

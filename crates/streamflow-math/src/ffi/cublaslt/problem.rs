@@ -2,9 +2,10 @@
 
 use super::epilogue::Activation;
 use crate::error::{Result, wrong_operand};
+use streamflow::Element;
 use streamflow::Error;
 use streamflow::library::Claim;
-use streamflow::memory::{DeviceSlice, Element, Shape, TensorView};
+use streamflow::memory::{DeviceSlice, Shape, TensorView};
 
 /// The largest size, leading dimension and number of matrices that cuBLASLt takes in every algorithm.
 const LARGEST: usize = i32::MAX as usize;

@@ -4,7 +4,7 @@ use std::ffi::{c_int, c_void};
 
 use crate::ffi::cublas::status_name;
 use crate::ffi::table::table;
-use streamflow::driver::LibraryError;
+use streamflow::library::LibraryError;
 
 /// A handle, a description or an address.
 pub(super) type Pointer = *mut c_void;

@@ -14,11 +14,13 @@ use super::cusparse::Matrix;
 use super::cusparse::element::SparseElement;
 use super::no_handle;
 use crate::error::{Result, wrong_operand};
-use streamflow::context::{ExecutionContext, Stream};
-use streamflow::driver::{DriverError, LibraryError, RawStream};
+use streamflow::Buffer;
+use streamflow::CudaStream;
+use streamflow::driver::{DriverError, RawStream};
+use streamflow::library::LibraryError;
 use streamflow::library::{Call, HostBody, device_info, make_object};
-use streamflow::memory::{AfterWork, Buffer, DeviceSlice};
-use streamflow::stream::CudaStream;
+use streamflow::memory::{AfterWork, DeviceSlice};
+use streamflow::{ExecutionContext, Stream};
 
 /// `CUDA_R_32I`.
 const INDEX_32: c_int = 10;

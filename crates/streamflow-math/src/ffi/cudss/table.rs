@@ -4,7 +4,7 @@
 use std::ffi::{c_int, c_void};
 
 use crate::ffi::table::table;
-use streamflow::driver::LibraryError;
+use streamflow::library::LibraryError;
 
 /// A handle or an object.
 pub(super) type Opaque = *mut c_void;

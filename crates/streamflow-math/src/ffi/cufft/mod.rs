@@ -12,11 +12,13 @@ use self::problem::{Kind, Problem};
 use self::table::{Cufft, Execute, ExecuteBoth, NAME, check, name_of, type_of};
 use super::no_handle;
 use crate::error::{Result, wrong_operand};
-use streamflow::context::{ExecutionContext, Stream};
-use streamflow::driver::{DriverError, LibraryError, RawStream};
+use streamflow::CudaStream;
+use streamflow::driver::{DriverError, RawStream};
+use streamflow::library::LibraryError;
 use streamflow::library::{Call, Claim, HostBody, device_info, make_object};
-use streamflow::memory::{AfterWork, Buffer, DeviceSlice, Element};
-use streamflow::stream::CudaStream;
+use streamflow::memory::{AfterWork, DeviceSlice};
+use streamflow::{Buffer, Element};
+use streamflow::{ExecutionContext, Stream};
 
 /// The function that executes a plan.
 #[derive(Debug, Clone, Copy)]

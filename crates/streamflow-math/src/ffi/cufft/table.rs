@@ -4,7 +4,7 @@ use std::ffi::{c_int, c_longlong, c_void};
 
 use crate::ffi::cufft::problem::Kind;
 use crate::ffi::table::table;
-use streamflow::driver::LibraryError;
+use streamflow::library::LibraryError;
 
 pub(super) const NAME: &str = "cuFFT";
 

@@ -4,9 +4,10 @@ use std::ffi::c_void;
 
 use super::element::sealed::Number;
 use crate::error::Result;
-use streamflow::context::{ExecutionContext, Stream};
 use streamflow::library::Call;
-use streamflow::memory::{Buffer, DeviceSlice, Tensor};
+use streamflow::memory::DeviceSlice;
+use streamflow::{Buffer, Tensor};
+use streamflow::{ExecutionContext, Stream};
 
 /// Memory for a batch, and the addresses of its items, in device memory, too. The addresses stay good: the memory
 /// belongs to the batch.

@@ -4,7 +4,7 @@ use std::ops::{Add, Div, Mul, Sub};
 
 use streamflow::memory::Complex;
 
-use streamflow::memory::Element;
+use streamflow::Element;
 
 pub(crate) mod sealed {
     use super::{Add, Div, Element, Mul, Sub};

@@ -22,10 +22,11 @@ use std::ptr;
 use self::element::sealed::Number;
 use self::table::{CuSolver, Opaque, check};
 use crate::error::Result;
-use streamflow::context::{ExecutionContext, Stream};
+use streamflow::Buffer;
 use streamflow::driver::{DriverError, RawStream};
 use streamflow::library::{device_info, make_object};
-use streamflow::memory::{AfterWork, Buffer};
+use streamflow::memory::AfterWork;
+use streamflow::{ExecutionContext, Stream};
 
 /// The upper triangle, in columns: the lower one in rows.
 const UPPER: c_int = 1;

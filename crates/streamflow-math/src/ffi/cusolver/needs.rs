@@ -7,7 +7,7 @@ use super::element::sealed::Number;
 use super::routine::is_single;
 use super::table::check;
 use super::{ECONOMY, Handle, UPPER, VECTORS};
-use streamflow::driver::LibraryError;
+use streamflow::library::LibraryError;
 
 /// A routine whose work area a plan needs, with its sizes.
 #[derive(Debug, Clone, Copy)]

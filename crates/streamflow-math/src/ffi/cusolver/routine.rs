@@ -8,10 +8,11 @@ use super::element::sealed::Number;
 use super::table::{NAME, check};
 use crate::error::{Result, wrong_operand};
 use crate::ffi::no_handle;
+use streamflow::CudaStream;
+use streamflow::Element;
 use streamflow::driver::RawStream;
 use streamflow::library::{Call, HostBody};
-use streamflow::memory::{DeviceSlice, Element};
-use streamflow::stream::CudaStream;
+use streamflow::memory::DeviceSlice;
 
 /// Checks that an operand is as long as a routine needs it: memory safety depends on it.
 pub(in crate::ffi) fn fits<T: Element>(
@@ -155,7 +156,7 @@ macro_rules! routines {
             #[track_caller]
             pub(crate) fn $name<T: Number>(
                 &mut self,
-                stream: &streamflow::stream::CudaStream,
+                stream: &streamflow::CudaStream,
                 host: &streamflow::library::HostBody,
                 $sizes: $sizes_type,
                 $($operand: $crate::ffi::cusolver::routine::operand!($kind $element),)+

@@ -3,7 +3,7 @@
 use std::ffi::{c_int, c_schar, c_void};
 
 use crate::ffi::table::table;
-use streamflow::driver::LibraryError;
+use streamflow::library::LibraryError;
 
 /// A `cusolverDnHandle_t`, a `cusolverDnParams_t`, a `syevjInfo_t` or a `gesvdjInfo_t`.
 pub(super) type Opaque = *mut c_void;

@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::table::{CuSparse, Opaque, check};
 use crate::error::Result;
-use streamflow::driver::{DriverError, LibraryError, RawStream};
+use streamflow::driver::{DriverError, RawStream};
+use streamflow::library::LibraryError;
 
 /// `CUSPARSE_INDEX_32I`
 const INDEX_32: c_int = 2;

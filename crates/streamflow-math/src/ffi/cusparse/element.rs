@@ -4,7 +4,7 @@ use std::ops::{Add, Mul};
 
 use streamflow::memory::Complex;
 
-use streamflow::memory::Element;
+use streamflow::Element;
 
 pub(crate) mod sealed {
     use super::{Add, Element, Mul};

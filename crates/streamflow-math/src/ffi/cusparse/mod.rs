@@ -10,11 +10,12 @@ use self::table::NAME;
 use super::no_handle;
 use super::scalar::Scalar;
 use crate::error::{Result, wrong_operand};
-use streamflow::context::{ExecutionContext, Stream};
+use streamflow::Buffer;
+use streamflow::CudaStream;
 use streamflow::driver::{DriverError, RawStream};
 use streamflow::library::{Call, Claim, HostBody, device_info, make_object};
-use streamflow::memory::{AfterWork, Buffer, DeviceSlice};
-use streamflow::stream::CudaStream;
+use streamflow::memory::{AfterWork, DeviceSlice};
+use streamflow::{ExecutionContext, Stream};
 
 /// The bytes that the simulator writes where cuSPARSE keeps its analysis of a matrix.
 pub(crate) const PREPARED: u8 = 0x5a;

@@ -3,7 +3,7 @@
 use std::ffi::{c_int, c_void};
 
 use crate::ffi::table::table;
-use streamflow::driver::LibraryError;
+use streamflow::library::LibraryError;
 
 /// A handle or a descriptor.
 pub(super) type Opaque = *mut c_void;
