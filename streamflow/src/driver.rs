@@ -20,7 +20,7 @@ pub mod cuda {
     pub use streamflow_driver::driver::cuda::CudaDriver;
 }
 
-/// The simulator, as a driver: [`HostDriver`], and the orders in which it executes.
+/// The simulator, as a driver: [`HostDriver`](host::HostDriver), and the orders in which it executes.
 pub mod host {
     #[allow(unused_imports, reason = "tests use more of them")]
     pub(crate) use streamflow_driver::driver::host::*;

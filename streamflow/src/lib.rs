@@ -22,8 +22,6 @@ pub mod schedule;
 pub mod stream;
 pub mod testing;
 
-#[doc(inline)]
-pub use streamflow_driver::time;
 // The modules below name these by their paths in the crate.
 use streamflow_driver::{caught, lock, log, splitmix, sync, turns};
 
@@ -60,6 +58,13 @@ pub use schedule::{choice::Schedule, running::Spawn};
 pub use stream::{cuda_stream::CudaStream, pool::CudaStreamPool};
 #[doc(inline)]
 pub use streamflow_macros::{Message, graph, kernel, operator};
+
+/// Moments, and the clock of a platform.
+pub mod time {
+    pub(crate) use streamflow_driver::time::doubled;
+    #[doc(inline)]
+    pub use streamflow_driver::time::{Clock, Timestamp};
+}
 
 /// The names that a first program needs: `use streamflow::prelude::*;`.
 ///

@@ -32,6 +32,7 @@ pub use metadata::Metadata;
 pub use named::TensorMap;
 #[doc(hidden)]
 pub use named::{FromTensors, Tensors};
+#[doc(hidden)]
 pub use owners::{Owned, Reads, Several, Shares, Sole, Takes};
 #[doc(hidden)]
 pub use payload::Payload;
@@ -70,7 +71,7 @@ pub(crate) mod travels {
     /// Derive it for structs whose fields are messages, and for enums whose variants have such fields: a message that is one
     /// of several, as a tensor or a video buffer. An enum has device data if one of its variants has. `bool`, numbers, `String`,
     /// tensors and buffers are messages, and so is a `Vec` of messages; the guide has [all types](crate::guide::reading_sharing_taking#which-types-are-messages).
-    /// Wrap any other value that is only for the host in a [`HostData`]. A message borrows nothing and may move between threads. An
+    /// Wrap any other value that is only for the host in a [`HostData`](crate::HostData). A message borrows nothing and may move between threads. An
     /// operator that is generic in the message it takes has the bound `M: Message + for<'t> Receive<'t, Message = M>`.
     ///
     /// ```
@@ -146,7 +147,7 @@ pub(crate) mod travels {
         type Place: Place;
         /// The type that the consumer receives: this type itself, or the one that a [`Shared`](crate::Shared) shares.
         type Item: Message;
-        /// How many owners it may have when it is sent: [`Sole`], or [`Several`] for a [`Shared`](crate::Shared).
+        /// How many owners it may have when it is sent: [`Sole`](super::Sole), or [`Several`](super::Several) for a [`Shared`](crate::Shared).
         type Owners: Owned;
         /// The type itself, as the type of an input. The macros name it through this item, and not directly, so that rustc
         /// reports a type that is no message once, and does not report it again as the type of an input.

@@ -41,8 +41,10 @@ pub(crate) use flush::Flushing;
 pub(crate) use flush::{Flush, Flushed};
 #[doc(hidden)]
 pub use histogram::Summary;
+pub use node::Node;
 pub(crate) use node::node;
-pub use node::{Node, any_node, apart, evaluate, not_made, ports, restarting};
+#[doc(hidden)]
+pub use node::{any_node, apart, evaluate, not_made, ports, restarting};
 #[doc(hidden)]
 pub use options::{NodeOptions, NodeStreams};
 #[doc(hidden)]

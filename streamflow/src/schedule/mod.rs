@@ -1,4 +1,4 @@
-//! Runs of a graph: how one ends and what it did ([`Report`]), runs on a thread of their own ([`Spawn`], [`Running`]),
+//! Runs of a graph: how one ends and what it did ([`Report`]), runs on a thread of their own ([`Spawn`](crate::Spawn), [`Running`]),
 //! and what other threads see of a run ([`RunHandle`]). The guide's page on
 //! [running a graph](crate::guide::running_a_graph) compares the methods that run a graph.
 //!
@@ -6,7 +6,7 @@
 //! There are two:
 //!
 //! - The greedy one runs all nodes on one thread, in their static order.
-//! - The event-based one has workers, which [`Schedule`] and [`Workers`] set: a slow node delays no other one. The guide's
+//! - The event-based one has workers, which [`Schedule`](crate::Schedule) and [`Workers`] set: a slow node delays no other one. The guide's
 //!   page on [workers and threads](crate::guide::threads) has what they change.
 
 mod asleep;

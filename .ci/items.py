@@ -1,0 +1,191 @@
+#!/usr/bin/env python3
+"""Counts what users see of `streamflow`, by rustdoc's JSON, and checks the bounds below.
+
+    .ci/items.py              has rustdoc write the JSON, and checks
+    .ci/items.py --list       prints the items of each module, too
+    .ci/items.py --self-test  tests this check on small crates
+
+A visible item is a struct, an enum, a union, a trait, an alias of a type or a function that the documentation shows, also
+one of another crate that `streamflow` re-exports. An item has one public path. The prelude has second ones, for
+`use streamflow::prelude::*` alone. Two items whose names in the namespace of types are the same are not told apart.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from collections import defaultdict
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+CRATE = "streamflow"
+# The features that add items. Those of the libraries are in no program that does not choose them.
+FEATURES = "half,dlpack"
+# rustdoc of the pinned compiler writes this format.
+FORMAT = 57
+
+# The bounds.
+VISIBLE = 214
+TWO_PATHS = 0
+# Names of two types, with the reason for which both stay.
+SAME_NAME = {"Part": "a part of a message's description, and a part of a call's target"}
+
+COUNTED = {"struct", "enum", "union", "trait", "type_alias", "function"}
+TYPES = COUNTED - {"function"}
+
+
+class Api:
+    """The items of a crate that its documentation shows: for each its kind, its name and its public paths."""
+
+    def __init__(self, doc):
+        self.index, self.paths = doc["index"], doc["paths"]
+        self.items, self.globs = defaultdict(list), []
+        self._module(doc["root"], [CRATE], frozenset())
+
+    def _module(self, module, path, above):
+        for child in self.index[str(module)]["inner"]["module"]["items"]:
+            item = self.index.get(str(child))
+            if item and item["visibility"] == "public":
+                self._item(item, path, above)
+
+    def _item(self, item, path, above):
+        kind, inner = next(iter(item["inner"].items()))
+        if kind == "module":
+            if item["id"] not in above:
+                self._module(item["id"], [*path, item["name"]], above | {item["id"]})
+        elif kind != "use":
+            self.items[item["id"], kind].append("::".join([*path, item["name"]]))
+        elif target := self.index.get(str(inner["id"])):
+            is_module = "module" in target["inner"]
+            if is_module and target["id"] not in above:
+                below = path if inner["is_glob"] else [*path, inner["name"]]
+                self._module(target["id"], below, above | {target["id"]})
+            elif not is_module:
+                self._item(target | {"name": inner["name"]}, path, above)
+        elif inner["is_glob"] or self.paths.get(str(inner["id"]), {}).get("kind") == "module":
+            self.globs.append("::".join([*path, inner["source"]]))
+        else:
+            # An item of another crate.
+            kind = self.paths.get(str(inner["id"]), {"kind": "macro"})["kind"]
+            self.items[inner["id"], kind].append("::".join([*path, inner["name"]]))
+
+    def visible(self):
+        """The visible items, each as its kind, its name and its paths, without those of the prelude."""
+        for (_, kind), paths in self.items.items():
+            outside = sorted(path for path in paths if not path.startswith(f"{CRATE}::prelude::"))
+            if kind in COUNTED:
+                shown = outside or sorted(paths)
+                yield kind, shown[0].rpartition("::")[2], shown
+
+
+def problems(api, visible=VISIBLE, two_paths=TWO_PATHS, same_name=SAME_NAME):
+    """The problems, one line each."""
+    items = list(api.visible())
+    if len(items) > visible:
+        yield f"{len(items)} items are visible, and at most {visible} may be: make those private that no user needs"
+    doubled = [paths for _, _, paths in items if len(paths) > 1]
+    if len(doubled) > two_paths:
+        yield f"{len(doubled)} items have more than one path, and {two_paths} may have:"
+        yield from (f"    {', '.join(paths)}" for paths in sorted(doubled))
+    names = defaultdict(list)
+    for kind, name, paths in items:
+        if kind in TYPES:
+            names[name].append(paths[0])
+    same = {name: sorted(paths) for name, paths in names.items() if len(paths) > 1}
+    yield from (f"two types have the name `{name}`: {', '.join(paths)}" for name, paths in sorted(same.items()) if name not in same_name)
+    yield from (f"`{name}` is the name of one type: remove it from SAME_NAME in .ci/items.py" for name in sorted(set(same_name) - set(same)))
+    yield from (f"{path}: all items of a module of another crate are re-exported; list those that users need" for path in api.globs)
+
+
+def built():
+    """The JSON of rustdoc."""
+    environment = os.environ | {"RUSTC_BOOTSTRAP": "1"}
+    command = ["cargo", "rustdoc", "--quiet", "-p", CRATE, "--lib", "--features", FEATURES]
+    command += ["--", "-Z", "unstable-options", "--output-format", "json"]
+    subprocess.run(command, cwd=ROOT, env=environment, check=True)
+    target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+    doc = json.loads((ROOT / target / "doc" / f"{CRATE}.json").read_text())
+    if doc["format_version"] != FORMAT:
+        sys.exit(f"rustdoc writes format {doc['format_version']}, and .ci/items.py reads {FORMAT}: compare the two")
+    return doc
+
+
+def listing(api):
+    modules = defaultdict(list)
+    for kind, name, paths in api.visible():
+        modules[paths[0].rpartition("::")[0]].append(name)
+    for module, names in sorted(modules.items()):
+        yield f"{len(names):4} {module}: {', '.join(sorted(names))}"
+
+
+# ---- the self-test -------------------------------------------------------------------------------
+
+
+def crate(root, others=(), paths=()):
+    """A small crate: `root` and the other modules have lists of (name, inner)."""
+    index, numbers = {}, {name: number for number, (name, _) in enumerate(others, 100)}
+
+    def add(number, name, inner):
+        index[str(number)] = {"id": number, "name": name, "visibility": "public", "inner": inner}
+        return number
+
+    at = 1000
+    for number, (name, items) in [(0, (CRATE, root)), *enumerate(others, 100)]:
+        children = []
+        for item, inner in items:
+            if item in numbers:
+                children.append(numbers[item])
+            else:
+                children.append(add(inner.get("number", at), item, {key: value for key, value in inner.items() if key != "number"}))
+                at += 1
+        add(number, name, {"module": {"items": children}})
+    return {"root": 0, "index": index, "paths": dict(paths)}
+
+
+def use(number, name, source="", is_glob=False):
+    return ("", {"use": {"id": number, "name": name, "source": source, "is_glob": is_glob}})
+
+
+STRUCT = ("A", {"struct": {}, "number": 1})
+OTHER = ("A", {"trait": {}, "number": 2})
+ELSEWHERE = {"7": {"kind": "struct"}, "8": {"kind": "proc_attribute"}}
+# The crate, and the problem that the check must report, or None.
+CASES = {
+    "good": (crate([STRUCT, ("f", {"function": {}}), ("C", {"constant": {}})]), None),
+    "too many": (crate([STRUCT, ("f", {"function": {}}), ("g", {"function": {}}), ("h", {"function": {}})]), "4 items are visible"),
+    "two paths": (crate([STRUCT, ("m", {})], [("m", [use(1, "A")])]), "    streamflow::A, streamflow::m::A"),
+    "another name": (crate([STRUCT, use(1, "B")]), "    streamflow::A, streamflow::B"),
+    "by a glob": (crate([STRUCT, ("m", {}), use(100, "m", is_glob=True)], [("m", [("B", {"enum": {}, "number": 3})])]), "streamflow::B, streamflow::m::B"),
+    "in the prelude": (crate([STRUCT, ("prelude", {})], [("prelude", [use(1, "A")])]), None),
+    "one name": (crate([STRUCT, ("m", {})], [("m", [OTHER])]), "two types have the name `A`: streamflow::A, streamflow::m::A"),
+    "a function of that name": (crate([STRUCT, ("m", {})], [("m", [("A", {"function": {}, "number": 2})])]), None),
+    "another crate's": (crate([STRUCT, use(7, "B"), ("f", {"function": {}}), ("g", {"function": {}})], paths=ELSEWHERE), "4 items are visible"),
+    "another crate's, twice": (crate([use(7, "B"), ("m", {})], [("m", [use(7, "B")])], ELSEWHERE), "streamflow::B, streamflow::m::B"),
+    "another crate's macro": (crate([STRUCT, use(8, "B"), ("f", {"function": {}}), ("g", {"function": {}})], paths=ELSEWHERE), None),
+    "a glob of another crate": (crate([use(9, "driver", "driver", is_glob=True)]), "streamflow::driver: all items of a module"),
+    "a module of another crate": (crate([use(6, "time", "driver::time")], paths={"6": {"kind": "module"}}), "streamflow::driver::time: all items"),
+}
+
+
+def self_test():
+    for name, (doc, expected) in CASES.items():
+        report = "\n".join(problems(Api(doc), visible=3, two_paths=0, same_name={}))
+        is_right = expected in report if expected else not report
+        assert is_right, f"{name}: expected {expected!r}, but the check reports {report!r}"
+    report = "\n".join(problems(Api(CASES["good"][0]), visible=3, same_name={"A": "a reason"}))
+    assert "remove it from SAME_NAME" in report, report
+    print(f"the self-test passed: {len(CASES) + 1} small crates")
+
+
+def main():
+    if "--self-test" in sys.argv:
+        return self_test()
+    api = Api(built())
+    if "--list" in sys.argv:
+        print("\n".join(listing(api)))
+    if found := list(problems(api)):
+        sys.exit("\n".join(found))
+    print(f"{len(list(api.visible()))} items of {CRATE} are visible, each by one path; the bound is {VISIBLE}")
+
+
+main()
