@@ -59,7 +59,7 @@
 //!    stream is marked as detached, under one lock.
 //!    `stream::tests::external::a_detached_stream_is_not_recorded`
 //!
-//! A clock has [room](super::seen::ENTRIES) for a fixed number of streams, and a ring for a fixed number of records. What
+//! A clock has [room](super::record::ENTRIES) for a fixed number of streams, and a ring for a fixed number of records. What
 //! they forget costs a wait that was not needed (0.09 µs on an H200), and never an order. So the cost of a record and a
 //! wait does not grow with the number of streams.
 //!

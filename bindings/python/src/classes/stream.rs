@@ -2,8 +2,8 @@
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use streamflow::driver::{BorrowedEvent, DriverError};
-use streamflow::stream::BorrowedStream;
+use streamflow::driver::DriverError;
+use streamflow::stream::{BorrowedEvent, BorrowedStream};
 use streamflow::{CudaStream, Error, device};
 
 use crate::error::{OrRaise, exception};

@@ -8,8 +8,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use streamflow::graph::Graph as AnyGraph;
 use streamflow::schedule::{self, RunHandle, Running as Inner};
-use streamflow::{Schedule, Spawn};
 use streamflow::{Error, Failure};
+use streamflow::{Schedule, Spawn};
 
 use super::input::Input;
 use super::port::end_of;

@@ -191,7 +191,7 @@ fn what_an_overwritten_record_covers_is_not_taken_for_complete() {
 #[test]
 fn one_answer_is_about_a_whole_chain_of_streams() {
     let steps = steps();
-    let streams: Vec<_> = (0..3 * crate::stream::seen::ENTRIES).map(|_| steps.stream()).collect();
+    let streams: Vec<_> = (0..3 * crate::stream::record::ENTRIES).map(|_| steps.stream()).collect();
     let mut points: Vec<Point> = Vec::new();
     for stream in &streams {
         if let Some(before) = points.last() {
@@ -218,7 +218,7 @@ fn one_answer_is_about_a_whole_chain_of_streams() {
 #[test]
 fn streams_that_a_clock_forgot_are_waited_for_again() {
     let steps = steps();
-    let streams: Vec<_> = (0..2 * crate::stream::seen::ENTRIES).map(|_| steps.stream()).collect();
+    let streams: Vec<_> = (0..2 * crate::stream::record::ENTRIES).map(|_| steps.stream()).collect();
     let a = steps.stream();
     let mut data: Vec<_> =
         streams.iter().map(|stream| steps.platform.buffer::<u8>(3, stream).unwrap()).collect();

@@ -4,7 +4,7 @@ use std::sync::Barrier;
 use std::time::Duration;
 
 use super::*;
-use crate::stream::seen::ENTRIES;
+use crate::stream::record::ENTRIES;
 
 #[test]
 fn a_wait_that_is_implied_makes_no_call() {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::driver::host::HostDriver;
-use crate::driver::replay::report::ReplayRun;
+use crate::driver::replay::ReplayRun;
 use crate::driver::replay::{Replaying, Replays};
 use crate::driver::{
     DeviceId, Driver, DriverResult, MemorySource, RawEvent, RawStream, StreamOptions,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::probe::Probe;
 use crate::driver::host::HostDriver;
-use crate::driver::replay::report::ReplayRun;
+use crate::driver::replay::ReplayRun;
 use crate::driver::replay::{Omission, ReplayReport, Replaying, Replays};
 use crate::driver::{
     Access, AccessMode, Code, DeviceId, Driver, DriverError, DriverResult, HostArgs, HostKernel,
