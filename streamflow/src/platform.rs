@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::driver::current;
-use crate::driver::{BorrowedStream, Coscheduling, Driver, Note, RaceReports, SmSizes};
+use crate::driver::{BorrowedStream, Coscheduling, Driver, Note, RaceReports, SmSizes, promise};
 use crate::error::{Error, Result};
 use crate::memory::{MemoryOptions, MemoryPool, PinnedPool, PoolHandle};
 use crate::stream::{
@@ -109,7 +109,7 @@ impl Platform {
         }
         let test = Explored::begin();
         let table = StreamTable::new(driver.clone())?;
-        let devices = (0..driver.device_count() as u32)
+        let devices = (0..table.device_count() as u32)
             .map(|index| {
                 let device = DeviceId(index);
                 let pinned = PinnedPool::new(&table, device, options);
@@ -119,6 +119,9 @@ impl Platform {
                 Ok(Device { info, memory, pinned })
             })
             .collect::<Result<Vec<Device>>>()?;
+        if let Some(index) = devices.iter().position(|device| device.info.is_simulated) {
+            promise::check_observers(&*driver, DeviceId(index as u32))?;
+        }
         let (why, runs) = (why.to_owned(), runs::Runs::default());
         let explored_in = test.run_of_the_new()?;
         let memory = options;

@@ -22,7 +22,7 @@ impl KernelState {
     /// The platform's state, made when first used.
     pub(super) fn of(table: &StreamTable) -> &Self {
         table.attached(|driver| {
-            let devices = 0..driver.device_count();
+            let devices = 0..table.device_count();
             Self {
                 driver: driver.clone(),
                 loaded: devices.clone().map(|_| LoadedKernels::new()).collect(),

@@ -16,7 +16,7 @@ use super::sizes::{block_size, round_up};
 use super::{Block, MemoryOptions};
 use crate::driver::{
     AccessMode, DeviceId, DriverError, DriverResult, MemoryRange, Note, SourceLocation,
-    first_error, report_in_drop,
+    first_error, promise, report_in_drop,
 };
 use crate::error::{Error, Result};
 use crate::lock::{Held, Lock};
@@ -289,13 +289,14 @@ impl PinnedPool {
         let driver = self.table.driver();
         self.table.bind(self.device)?;
         let made = driver.allocate_pinned(self.device, bytes);
-        let Err(DriverError::OutOfMemory { .. }) = made else { return Ok(made?) };
+        let check = |range| promise::check_allocated("allocate_pinned", self.device, bytes, range);
+        let Err(DriverError::OutOfMemory { .. }) = made else { return Ok(made.and_then(check)?) };
         let device = self.device;
         tracing::warn!(%device, bytes, "out of page-locked memory: freeing what is free");
         let pools = Pools::of(&self.table).pinned();
         pools.iter().try_for_each(|pool| pool.give_back_free(0).map(drop))?;
         self.table.bind(self.device)?;
-        Ok(driver.allocate_pinned(self.device, bytes)?)
+        Ok(driver.allocate_pinned(self.device, bytes).and_then(check)?)
     }
 
     /// Frees a block that is in no list, after its uses.

@@ -72,7 +72,7 @@ impl Pools {
     /// The pools of the platform of a table.
     pub(crate) fn of(table: &StreamTable) -> &Self {
         table.beside(|| {
-            let devices = table.driver().device_count();
+            let devices = table.device_count();
             Self((0..devices).map(|_| OfDevice::default()).collect())
         })
     }

@@ -14,7 +14,7 @@ use super::pool::{DeviceBlock, FREEING, MemoryPool};
 use super::pool_state::{PoolState, PoolUsage, QueuedFrees};
 use super::pooled::{OwnedBlock, PooledBlock, Reused};
 use super::rotation::Turn;
-use crate::driver::{DriverError, DriverResult, MemoryRange, MemorySource, first_error};
+use crate::driver::{DriverError, DriverResult, MemoryRange, MemorySource, first_error, promise};
 use crate::error::{Error, Result};
 use crate::lock::{self, locked};
 use crate::log;
@@ -170,6 +170,7 @@ impl MemoryPool {
             Err(DriverError::OutOfMemory { .. }) => self.allocate_out_of_memory(bytes, allocate)?,
             other => other?,
         };
+        let range = promise::check_allocated("allocate", self.device(), bytes, range)?;
         let block = Block::new(self.table.platform(), self.device(), range);
         let mut block = PooledBlock::new(block, timeline.id(), self);
         if source == MemorySource::Freed {

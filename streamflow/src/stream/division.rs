@@ -2,7 +2,7 @@
 
 use super::green::refused;
 use super::{CudaGreenContext, CudaGreenContextPool, CudaStream, GreenContexts, StreamTable};
-use crate::driver::{DriverError, GreenContext, SmSizes};
+use crate::driver::{DriverError, GreenContext, SmSizes, promise};
 use crate::error::{Error, Result};
 use crate::log;
 
@@ -32,7 +32,7 @@ impl StreamTable {
         if let Some(problem) = pool.problem("") {
             return Err(refused(pool, problem.into_text(), None));
         }
-        let devices = self.driver().device_count();
+        let devices = self.device_count();
         if pool.device.index() >= devices {
             let (who, device) = ("a green context pool".to_owned(), pool.device);
             return Err(Error::NoSuchDevice { who, device, devices });
@@ -48,6 +48,7 @@ impl StreamTable {
         check(pool, &sizes)?;
         let made = driver.create_green_contexts(pool.device, pool.coscheduling, pool.sizes());
         let made = made.map_err(|cause| self.not_divided(pool, &sizes, cause))?;
+        promise::check_divided(pool.device, pool.sizes().len(), made.len())?;
         let made = GreenContexts { pool: *pool, contexts: made.into() };
         known.push(made.clone());
         Ok(made)

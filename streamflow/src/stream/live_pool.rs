@@ -45,7 +45,7 @@ impl StreamPool {
             return Err(Error::PoolDescription { pool, problem });
         }
         let device = description.device;
-        let devices = table.driver().device_count();
+        let devices = table.device_count();
         if device.index() >= devices {
             return Err(Error::NoSuchDevice {
                 who: format!("stream pool `{name}`"),

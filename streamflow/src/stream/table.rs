@@ -33,6 +33,8 @@ pub(crate) struct StreamTable {
     driver: Arc<dyn Driver>,
     /// Whether the driver takes notes.
     watched: bool,
+    /// How many devices the driver had when the table was made.
+    devices: usize,
     /// The tick that is replayed, if the driver replays.
     replayed: Option<Arc<ReplayedTick>>,
     /// Numbers `0..device_count` are the default streams.
@@ -66,15 +68,16 @@ impl StreamTable {
             detached: Lock::default(),
             green: Lock::default(),
             watched: driver.observer().watches(),
+            devices: driver.device_count(),
             replayed: driver.observer().replays().map(|replays| replays.tick()),
             driver,
         };
-        for index in 0..table.driver.device_count() {
+        for index in 0..table.devices {
             let device = DeviceId(index as u32);
             table.driver.bind(device)?;
             let options =
                 StreamOptions { flags: StreamFlags::Blocking, ..StreamOptions::default() };
-            let stream = OwnedStream::default_of(&table.driver, device);
+            let stream = OwnedStream::default_of(&table.driver, device)?;
             let timeline = table.add(Parts::new(stream, options)?);
             timeline.set_label(format!("the default stream of {device}").into());
         }
@@ -128,7 +131,12 @@ impl StreamTable {
 
     /// Whether a stream of this platform is a device's default stream.
     pub(crate) fn is_default(&self, id: u32) -> bool {
-        (id as usize) < self.driver.device_count()
+        (id as usize) < self.devices
+    }
+
+    /// How many devices the driver had when the table was made.
+    pub(crate) fn device_count(&self) -> usize {
+        self.devices
     }
 
     /// The default stream of a device of this platform.

@@ -63,6 +63,19 @@ pub enum DriverError {
         /// The number.
         handle: u64,
     },
+    /// A driver, or a layer above it, has broken the [contract](super::Driver#safety): no driver that keeps it answers so.
+    #[error(
+        "`{call}` on {device} has broken the contract of a driver: {problem}; mend the layer: it returns what the driver \
+         below has returned"
+    )]
+    Contract {
+        /// The method of [`Driver`](super::Driver).
+        call: &'static str,
+        /// The device that the call was for.
+        device: DeviceId,
+        /// The answer, and what was requested.
+        problem: String,
+    },
     /// A platform or a feature is not available.
     #[error("{what}; {remedy}")]
     Unavailable {

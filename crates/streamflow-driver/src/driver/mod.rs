@@ -35,6 +35,8 @@ mod note;
 mod observer;
 mod owned;
 mod passes;
+#[doc(hidden)]
+pub mod promise;
 pub mod race;
 mod raise;
 mod recorder;
@@ -207,6 +209,17 @@ pub struct StreamOptions {
 /// - A copy that [blocks the host](CopyKind::blocks_host) no longer touches host memory once the call has
 ///   returned, also with an error.
 /// - A loaded kernel is the one of its source, and stays loaded while the driver lives.
+/// - A stream, an event and a graph that it makes is of the named device, and no other live one has its handle. A default
+///   stream is never made.
+/// - Work that a call accepts is done once and whole, on the call's stream: a copy of all bytes, a fill, a launch, a call of a
+///   host function, a launch of a graph with its latest parameters, a free. Work whose host function is never called
+///   never completes, and a program that waits for it waits for ever.
+/// - How many devices there are, and their properties, stay the same while the driver lives.
+/// - Each fact that the [observer](Self::observer) is told reaches that of the driver below, unchanged.
+///
+/// An answer that shows by itself that a promise is broken is a [`DriverError::Contract`]: memory of another size or place,
+/// an object of another device, a time that is none, too few green contexts, and for a simulated device an observer that is
+/// not the simulator's. Nothing checks the others on a GPU: they are the driver's responsibility.
 pub unsafe trait Driver: Send + Sync + fmt::Debug {
     /// `"cuda"`, `"host"`, or for a layer the name of the driver below.
     fn name(&self) -> &str;

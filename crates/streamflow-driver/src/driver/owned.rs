@@ -6,7 +6,7 @@ use arrayvec::ArrayVec;
 
 use super::{
     BorrowedEvent, BorrowedStream, DeviceId, Driver, DriverError, DriverResult, MemoryRange,
-    RawEvent, RawStream, StreamOptions, report_in_drop,
+    RawEvent, RawStream, StreamOptions, promise, report_in_drop,
 };
 
 /// A stream that is destroyed with its owner, unless it is a default stream or borrowed from other code.
@@ -30,13 +30,16 @@ impl OwnedStream {
     ) -> DriverResult<Self> {
         driver.bind(device)?;
         let raw = driver.create_stream(device, options)?;
+        promise::check_made(&**driver, device, raw)?;
         Ok(Self::new(driver, raw, false))
     }
 
     #[doc(hidden)]
     #[inline]
-    pub fn default_of(driver: &Arc<dyn Driver>, device: DeviceId) -> Self {
-        Self::new(driver, driver.default_stream(device), true)
+    pub fn default_of(driver: &Arc<dyn Driver>, device: DeviceId) -> DriverResult<Self> {
+        let raw = driver.default_stream(device);
+        promise::check_device("default_stream", device, raw.device())?;
+        Ok(Self::new(driver, raw, true))
     }
 
     /// A stream that other code owns. Once the borrow has ended, only its handle may be read.
@@ -271,6 +274,7 @@ impl OwnedEvent {
     #[doc(hidden)]
     pub fn create(driver: &Arc<dyn Driver>, device: DeviceId) -> DriverResult<Self> {
         let raw = driver.create_event(device)?;
+        promise::check_device("create_event", device, raw.device())?;
         Ok(Self { driver: driver.clone(), raw })
     }
 
@@ -278,6 +282,7 @@ impl OwnedEvent {
     #[doc(hidden)]
     pub fn with_timing(driver: &Arc<dyn Driver>, device: DeviceId) -> DriverResult<Self> {
         let raw = driver.create_timing_event(device)?;
+        promise::check_device("create_timing_event", device, raw.device())?;
         Ok(Self { driver: driver.clone(), raw })
     }
 
@@ -289,7 +294,8 @@ impl OwnedEvent {
         self.synchronize()?;
         end.synchronize()?;
         // SAFETY: both are alive while they are borrowed, and their records are complete.
-        unsafe { self.driver.elapsed(self.raw, end.raw) }
+        let milliseconds = unsafe { self.driver.elapsed(self.raw, end.raw) }?;
+        promise::check_elapsed(self.raw.device(), milliseconds)
     }
 
     /// Whether its device is simulated.
@@ -336,6 +342,7 @@ impl<const N: usize> OwnedEvents<N> {
         for _ in 0..N {
             // On an error those that were made are destroyed.
             let raw = driver.create_event(device)?;
+            promise::check_device("create_event", device, raw.device())?;
             events.raw.push(raw);
         }
         Ok(events)
@@ -407,7 +414,8 @@ impl OwnedPinned {
     #[doc(hidden)]
     pub fn zeroed(driver: &Arc<dyn Driver>, device: DeviceId, bytes: u64) -> DriverResult<Self> {
         let range = driver.allocate_pinned(device, bytes)?;
-        // SAFETY: just allocated, at least this long, and without another owner.
+        let range = promise::check_allocated("allocate_pinned", device, bytes, range)?;
+        // SAFETY: just allocated, this long, and without another owner.
         unsafe { std::ptr::write_bytes(range.address as *mut u8, 0, bytes as usize) };
         Ok(Self { driver: driver.clone(), device, range })
     }

@@ -72,6 +72,11 @@ struct Settings {
     in_deleter: Option<ThreadId>,
 }
 
+/// Bytes of page-locked memory, aligned as a driver promises.
+#[derive(Clone, Copy)]
+#[repr(align(256))]
+struct Aligned([u8; 256]);
+
 #[derive(Default)]
 struct Memory {
     blocks: Vec<Block>,
@@ -86,7 +91,7 @@ struct Block {
     /// Stream and number of the free.
     freed: Option<(usize, u64)>,
     /// Page-locked memory.
-    host: Option<Box<[u128]>>,
+    host: Option<Box<[Aligned]>>,
 }
 
 impl Device {
@@ -275,7 +280,7 @@ impl Device {
         stream: usize,
         before: &Before,
         bytes: u64,
-        host: Option<Box<[u128]>>,
+        host: Option<Box<[Aligned]>>,
     ) -> MemoryRange {
         let mut memory = self.memory.get();
         let taken = |block: &&Block| block.freed.is_none_or(|(stream, free)| before[stream] < free);
@@ -522,7 +527,7 @@ unsafe impl Driver for Device {
 
     fn allocate_pinned(&self, _: DeviceId, bytes: u64) -> DriverResult<MemoryRange> {
         self.called();
-        let host = vec![0; bytes.div_ceil(16) as usize].into_boxed_slice();
+        let host = vec![Aligned([0; 256]); bytes.div_ceil(256) as usize].into_boxed_slice();
         Ok(self.allocate_at(0, &[0; STREAMS], bytes, Some(host)))
     }
 

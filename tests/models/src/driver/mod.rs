@@ -32,6 +32,9 @@ mod note;
 mod observer;
 #[path = "../../../../crates/streamflow-driver/src/driver/owned.rs"]
 mod owned;
+#[allow(dead_code, reason = "no model divides a device or has a platform")]
+#[path = "../../../../crates/streamflow-driver/src/driver/promise.rs"]
+pub(crate) mod promise;
 #[path = "../../../../crates/streamflow-driver/src/driver/race/mod.rs"]
 mod race;
 #[path = "../../../../crates/streamflow-driver/src/driver/raise.rs"]

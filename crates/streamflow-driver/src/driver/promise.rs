@@ -1,0 +1,91 @@
+//! Checks of answers on which memory accesses and indices rely.
+//!
+//! The contract of [`Driver`] is that of an `unsafe` trait, and a layer that a user writes may break it. Where an answer shows that
+//! by itself, the caller gets [`DriverError::Contract`] in place of an access to other memory or a panic. Each check is
+//! where something is made, and none is in a call that queues work.
+
+use std::time::Duration;
+
+use super::{DeviceId, Driver, DriverError, DriverResult, MemoryRange, RawStream};
+
+/// What an allocation is aligned to, by the contract of [`Driver`].
+const ALIGNMENT: u64 = 256;
+
+#[cold]
+fn broken(call: &'static str, device: DeviceId, problem: String) -> DriverError {
+    DriverError::Contract { call, device, problem }
+}
+
+/// The answer to an allocation of so many bytes. Memory that is refused here is not freed: nobody knows whose it is.
+pub fn check_allocated(
+    call: &'static str,
+    device: DeviceId,
+    bytes: u64,
+    range: MemoryRange,
+) -> DriverResult<MemoryRange> {
+    let is_real = range.address != 0 || bytes == 0;
+    if range.bytes == bytes && range.address.is_multiple_of(ALIGNMENT) && is_real {
+        return Ok(range);
+    }
+    let MemoryRange { address, bytes: found } = range;
+    let problem = format!(
+        "{bytes} bytes at a multiple of {ALIGNMENT} were requested, and it returned {found} at {address:#x}"
+    );
+    Err(broken(call, device, problem))
+}
+
+/// The device of an object that was made for `device`.
+pub(super) fn check_device(
+    call: &'static str,
+    device: DeviceId,
+    found: DeviceId,
+) -> DriverResult<()> {
+    if found == device {
+        return Ok(());
+    }
+    Err(broken(call, device, format!("it returned an object of {found}")))
+}
+
+/// A stream that was made, and has one owner from now on.
+pub(super) fn check_made(
+    driver: &dyn Driver,
+    device: DeviceId,
+    stream: RawStream,
+) -> DriverResult<()> {
+    check_device("create_stream", device, stream.device())?;
+    if stream == driver.default_stream(device) {
+        return Err(broken("create_stream", device, "it returned the default stream".to_owned()));
+    }
+    Ok(())
+}
+
+/// The milliseconds between two events.
+pub(super) fn check_elapsed(device: DeviceId, milliseconds: f64) -> DriverResult<f64> {
+    if Duration::try_from_secs_f64(milliseconds.abs() / 1e3).is_ok() {
+        return Ok(milliseconds);
+    }
+    Err(broken("elapsed", device, format!("it returned {milliseconds} ms, which is no time")))
+}
+
+/// How many green contexts there are for so many sizes: one for each, and perhaps one of what is left.
+pub fn check_divided(device: DeviceId, sizes: usize, found: usize) -> DriverResult<()> {
+    if found == sizes || found == sizes + 1 {
+        return Ok(());
+    }
+    let problem = format!("{sizes} green contexts were requested, and it returned {found}");
+    Err(broken("create_green_contexts", device, problem))
+}
+
+/// Whether facts reach the driver of a simulated device. It executes work in calls alone: with an observer that says
+/// otherwise a scheduler would sleep for ever.
+pub fn check_observers(driver: &dyn Driver, simulated: DeviceId) -> DriverResult<()> {
+    let mut last = driver.observer();
+    while let Some(next) = last.next() {
+        last = next;
+    }
+    if !last.works_alone() {
+        return Ok(());
+    }
+    let problem = "its observer, or the next one of an observer, is not that of the driver below: the simulator is told nothing";
+    Err(broken("observer", simulated, problem.to_owned()))
+}
