@@ -3,6 +3,7 @@
 
 mod bounds;
 mod compiled_code;
+mod contract;
 mod cuda_driver;
 mod faults;
 mod nvrtc;
@@ -21,6 +22,7 @@ fn main() -> ExitCode {
         .suite("faults", faults::suite)
         .suite("bounds", bounds::suite)
         .suite("compiled_code", compiled_code::suite)
+        .suite("contract", contract::suite)
         .suite("cuda_driver", cuda_driver::suite)
         .suite("nvrtc", nvrtc::suite)
         .suite("sizes", sizes::suite)
