@@ -75,7 +75,7 @@ struct Settings {
 /// Bytes of page-locked memory, aligned as a driver promises.
 #[derive(Clone, Copy)]
 #[repr(align(256))]
-struct Aligned([u8; 256]);
+struct Aligned(#[allow(dead_code, reason = "it is read by its address")] [u8; 256]);
 
 #[derive(Default)]
 struct Memory {
