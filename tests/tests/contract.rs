@@ -6,10 +6,11 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use streamflow::driver::host::HostDriver;
-use streamflow::driver::race::{RaceChecker, RaceKind};
+use streamflow::driver::race::RaceKind;
 use streamflow::driver::{Driver, DriverError};
 use streamflow::prelude::*;
 use streamflow::stream::CudaGreenContextPool;
+use streamflow_driver::driver::race::RaceChecker;
 use streamflow_tests::foreign::{self, ForeignStream};
 use streamflow_tests::kernels::add_one;
 use streamflow_tests::layers::{Breaks, Clause};

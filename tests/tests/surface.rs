@@ -82,7 +82,11 @@ fn the_front_page_says_what_each_name_is() {
 /// The control: one line without its attribute is found.
 #[test]
 fn a_bare_line_is_found() {
-    let root = ROOT.replacen("#[doc(inline)]\npub use kernel::Grid;", "pub use kernel::Grid;", 1);
+    let root = ROOT.replacen(
+        "#[doc(inline)]\npub use kernel::grid::Grid;",
+        "pub use kernel::grid::Grid;",
+        1,
+    );
     assert_eq!(bare(&root), ["Grid"]);
 }
 

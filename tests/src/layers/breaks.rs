@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use streamflow::driver::{
+use streamflow_driver::driver::{
     CopyOp, Coscheduling, DeviceId, Driver, DriverResult, GreenContext, Launch, Layer, MemoryRange,
     MemorySource, Note, Observer, RawEvent, RawStream, StreamOptions,
 };
