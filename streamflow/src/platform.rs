@@ -102,6 +102,7 @@ impl Platform {
     }
 
     fn new(driver: Arc<dyn Driver>, why: &str, options: PlatformOptions) -> Result<Self> {
+        let works_alone = promise::check_observers(&*driver)?;
         let driver = options.layered(driver)?;
         let PlatformOptions { memory: options, clock, spin, statistics, .. } = options;
         if spin > options::LONGEST_SPIN {
@@ -119,8 +120,9 @@ impl Platform {
                 Ok(Device { info, memory, pinned })
             })
             .collect::<Result<Vec<Device>>>()?;
-        if let Some(index) = devices.iter().position(|device| device.info.is_simulated) {
-            promise::check_observers(&*driver, DeviceId(index as u32))?;
+        let simulated = devices.iter().position(|device| device.info.is_simulated);
+        if let Some(index) = simulated.filter(|_| works_alone) {
+            return Err(promise::told_nothing(DeviceId(index as u32)).into());
         }
         let (why, runs) = (why.to_owned(), runs::Runs::default());
         let explored_in = test.run_of_the_new()?;

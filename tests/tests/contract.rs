@@ -62,6 +62,7 @@ const TABLE: &[(Clause, Program, Shown)] = &[
     (Clause::DeviceCountStays, graph, Shown::Right),
     (Clause::ObserverIsOfTheDriverBelow, graph, Shown::Contract("observer", 0, None)),
     (Clause::NextIsOfTheDriverBelow, graph, Shown::Contract("observer", 0, None)),
+    (Clause::ObserversHaveAnEnd, graph, Shown::Contract("observer", 0, None)),
     (Clause::NotesArePassed, graph, Shown::Right),
 ];
 

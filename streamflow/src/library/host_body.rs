@@ -39,7 +39,19 @@ pub struct Operands<'a> {
     params: slice::Iter<'a, Param>,
     /// The lowest bit says whether the next parameter begins a claim, and so on.
     claims: u64,
+    /// The claims that are views, each with its gaps.
+    views: Spans,
     _memory: PhantomData<&'a mut [u8]>,
+}
+
+/// Claims from their first byte to their last.
+type Spans = ArrayVec<(u64, Length), MAX_CLAIMS>;
+
+/// Whether some bytes are in a claim, and one of the two is written.
+fn conflicts(address: u64, length: Length, other: &(u64, Length)) -> bool {
+    (length.is_written || other.1.is_written)
+        && address < other.0 + other.1.bytes
+        && other.0 < address + length.bytes
 }
 
 impl<'a> Operands<'a> {
@@ -48,15 +60,16 @@ impl<'a> Operands<'a> {
     fn new(args: HostArgs<'a>) -> Result<Self, BodyError> {
         let mut params = args.params.iter();
         let claims = params.next().map_or(0, Param::get);
-        let made = Self { params, claims, _memory: PhantomData };
-        made.check_apart()?;
+        let mut made = Self { params, claims, views: Spans::new(), _memory: PhantomData };
+        made.views = made.check_apart()?;
         Ok(made)
     }
 
     /// The next claim, of memory that is read.
     ///
     /// # Panics
-    /// If it is no claim of such elements that are read. The call fails then.
+    /// If it is no claim of such elements that are read, or if it lies between the elements of a view that is written: then
+    /// the body reads it by [`read_elements`](Self::read_elements). The call fails then.
     pub fn read<T: Element>(&mut self) -> &'a [T] {
         let (address, len) = self.slice::<T>(false);
         if len == 0 {
@@ -64,14 +77,14 @@ impl<'a> Operands<'a> {
         }
         // SAFETY: the claim was made of this many bytes at this address, as `claim` checks; any bytes are elements. The
         // memory is allocated, and no other code touches it during the call (`Libraries::call_library`). No claim of a written
-        // slice has a byte of it (`check_apart`), and views have elements of their own, without a slice.
+        // slice has a byte of it (`check_apart`), and no view that is written has a byte or a gap there (`slice`).
         unsafe { slice::from_raw_parts(ptr::with_exposed_provenance(address), len) }
     }
 
     /// The next claim, of memory that is written.
     ///
     /// # Panics
-    /// As for [`read`](Self::read), of memory that is written.
+    /// As for [`read`](Self::read), of memory that is written, also if it lies between the elements of any view.
     pub fn write<T: Element>(&mut self) -> &'a mut [T] {
         let (address, len) = self.slice::<T>(true);
         if len == 0 {
@@ -110,9 +123,16 @@ impl<'a> Operands<'a> {
         self.next().get()
     }
 
+    /// A body may write each place of a view, also a gap. So no slice is where a view is, if one of the two is written.
     fn slice<T: Element>(&mut self, is_written: bool) -> (usize, usize) {
         let (address, len, is_view) = self.claim::<T>(is_written);
         assert!(!is_view, "the next claim is of a view, which is no slice");
+        let length = Length { bytes: (len * size_of::<T>()) as u64, is_written, is_view };
+        let is_apart = !self.views.iter().any(|view| conflicts(address as u64, length, view));
+        assert!(
+            is_apart,
+            "the next claim lies between the elements of a view: use them by their places"
+        );
         (address, len)
     }
 
@@ -136,9 +156,12 @@ impl<'a> Operands<'a> {
 
     /// Checks that no two slices have bytes in common if one is written. A view shares no element with another claim
     /// either, and there is no slice of it.
-    fn check_apart(&self) -> Result<(), BodyError> {
-        let mut slices = ArrayVec::<(u64, Length), MAX_CLAIMS>::new();
-        let mut rest = Self { params: self.params.clone(), ..*self };
+    ///
+    /// Returns the views.
+    fn check_apart(&self) -> Result<Spans, BodyError> {
+        let (mut slices, mut views) = (Spans::new(), Spans::new());
+        let (params, claims) = (self.params.clone(), self.claims);
+        let mut rest = Self { params, claims, views: Spans::new(), _memory: PhantomData };
         while rest.params.len() > 0 {
             let is_claim = rest.claims & 1 == 1;
             let address = rest.next().get::<u64>();
@@ -146,14 +169,14 @@ impl<'a> Operands<'a> {
                 continue;
             }
             let length = Length::of(rest.next().get());
-            if length.is_view || length.bytes == 0 {
+            if length.bytes == 0 {
                 continue;
             }
-            let overlaps = |other: &&(u64, Length)| {
-                (length.is_written || other.1.is_written)
-                    && address < other.0 + other.1.bytes
-                    && other.0 < address + length.bytes
-            };
+            if length.is_view {
+                views.push((address, length));
+                continue;
+            }
+            let overlaps = |other: &&(u64, Length)| conflicts(address, length, other);
             if let Some((other, _)) = slices.iter().find(overlaps) {
                 return Err(format!(
                     "two claims, at {other:#x} and at {address:#x}, have bytes in common, and one of them is written; claim \
@@ -163,7 +186,7 @@ impl<'a> Operands<'a> {
             }
             slices.push((address, length));
         }
-        Ok(())
+        Ok(views)
     }
 
     fn next(&mut self) -> &'a Param {
@@ -235,12 +258,38 @@ mod tests {
         let mut operands = Operands::new(HostArgs { params: &params }).unwrap();
         assert_eq!(operands.value::<u64>(), 8);
         let (from, mut to) = (operands.read_elements::<u32>(), operands.write_elements::<u32>());
-        let between = operands.read::<u32>();
+        let between = operands.read_elements::<u32>();
         for row in 0..3 {
             let sum: u32 = from.row(4 * row, 2).sum();
-            to.set_row(4 * row, [sum + between[0] + to.get(4 * row)].into_iter());
+            to.set_row(4 * row, [sum + between.get(0) + to.get(4 * row)].into_iter());
         }
         assert_eq!(memory, [0, 1, 6, 3, 4, 5, 18, 7, 8, 9, 30, 11]);
+    }
+
+    /// A body may write a gap of its view, so a slice there would change below its reference.
+    #[test]
+    fn there_is_no_slice_in_a_gap_of_a_view_that_is_written() {
+        use AccessMode::{Read, Write};
+        for (view, slice, is_refused) in
+            [(Write, Read, true), (Read, Write, true), (Write, Write, true), (Read, Read, false)]
+        {
+            let mut memory = [0_u32; 8];
+            let address = memory.as_mut_ptr().expose_provenance() as u64;
+            let params = params(&[(address, 32, view, true), (address + 8, 4, slice, false)]);
+            let mut operands = Operands::new(HostArgs { params: &params }).unwrap();
+            operands.value::<u64>();
+            let taken = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+                match view {
+                    Read => drop(operands.read_elements::<u32>()),
+                    Write => drop(operands.write_elements::<u32>()),
+                }
+                match slice {
+                    Read => assert_eq!(operands.read::<u32>().len(), 1),
+                    Write => assert_eq!(operands.write::<u32>().len(), 1),
+                }
+            }));
+            assert_eq!(taken.is_err(), is_refused, "{view:?} {slice:?}");
+        }
     }
 
     #[test]

@@ -96,8 +96,8 @@ impl Compute for Convolve2d {
 #[kernel(
     requires(
         image.len() == out.len(),
-        out.is_empty() || out.len() % (rows * cols) == 0,
-        weights.len() == weight_rows * weight_cols
+        out.is_empty() || rows.checked_mul(cols).is_some_and(|area| area > 0 && out.len().is_multiple_of(area)),
+        weight_rows.checked_mul(weight_cols) == Some(weights.len())
     ),
     unsafe cuda = "
     unsigned long long n = thread_index();

@@ -86,7 +86,7 @@ const LANES: usize = 256;
 #[kernel(
     instances(f32, f64),
     threads(256),
-    requires(rows.len() == sums.len() * columns),
+    requires(sums.len().checked_mul(columns) == Some(rows.len())),
     unsafe cuda = "
     // There are 256 lanes for any block size: a thread takes every blockDim.x-th lane.
     __shared__ T lanes[256];
@@ -120,5 +120,27 @@ pub fn sum_rows<T: Summed>(sums: &mut [T], rows: &[T], columns: usize, factor: T
             half /= 2;
         }
         *sum = lanes[0] * factor;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::sum_rows;
+    use crate::kernel::grid::Grid;
+    use crate::{Platform, device};
+
+    /// The product of rows and columns is 0 if it wraps, as many elements as there are.
+    #[test]
+    fn more_columns_than_memory_are_refused() {
+        let platform = Platform::builder().host().unwrap();
+        let stream = platform.default_stream(device(0)).unwrap();
+        let mut sums = platform.buffer::<f32>(2, &stream).unwrap();
+        let rows = platform.buffer::<f32>(0, &stream).unwrap();
+        let grid = Grid::blocks(2).threads(256);
+        let refused = stream.launch::<sum_rows<f32>>(grid, (&mut sums, &rows, 1 << 63, 1.0));
+        let text = refused.unwrap_err().to_string();
+        assert!(text.contains("checked_mul"), "{text}");
     }
 }

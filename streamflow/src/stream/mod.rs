@@ -42,6 +42,7 @@ mod division;
 mod external;
 mod green;
 mod live_pool;
+mod notes;
 mod order;
 mod ordered;
 mod point;

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use super::timeline::{Parts, note_bound};
-use super::{GreenContexts, PlatformNumber, Point, Timeline};
+use super::{GreenContexts, PlatformNumber, Point, Timeline, notes};
 use crate::driver::replay::ReplayedTick;
 use crate::driver::{
     DeviceId, Driver, DriverResult, Note, OwnedStream, StreamFlags, StreamOptions, report_in_drop,
@@ -110,7 +110,7 @@ impl StreamTable {
     #[inline]
     pub(crate) fn tell(&self, note: &Note<'_>) {
         if self.watched {
-            crate::driver::tell(&*self.driver, note);
+            notes::tell(&*self.driver, note);
         }
     }
 

@@ -106,7 +106,7 @@ impl Timeline {
     /// Sets the name of the stream in messages from now on.
     pub(super) fn set_label(&self, label: Cow<'static, str>) {
         if self.driver().observer().watches() {
-            crate::driver::tell(
+            super::notes::tell(
                 &**self.driver(),
                 &Note::StreamLabel { stream: self.raw(), label: &label },
             );

@@ -37,6 +37,7 @@ pub enum Clause {
     DeviceCountStays,
     ObserverIsOfTheDriverBelow,
     NextIsOfTheDriverBelow,
+    ObserversHaveAnEnd,
     NotesArePassed,
 }
 
@@ -258,7 +259,11 @@ unsafe impl Layer for Breaks {
     fn observer(&self) -> &dyn Observer {
         match self.clause {
             Some(clause @ Clause::ObserverIsOfTheDriverBelow) if self.breaks(clause) => &(),
-            Some(Clause::NextIsOfTheDriverBelow | Clause::NotesArePassed) => self,
+            Some(
+                Clause::NextIsOfTheDriverBelow
+                | Clause::ObserversHaveAnEnd
+                | Clause::NotesArePassed,
+            ) => self,
             _ => self.below.observer(),
         }
     }
@@ -266,6 +271,9 @@ unsafe impl Layer for Breaks {
 
 impl Observer for Breaks {
     fn next(&self) -> Option<&dyn Observer> {
+        if self.breaks(Clause::ObserversHaveAnEnd) {
+            return Some(self);
+        }
         let none = self.breaks(Clause::NextIsOfTheDriverBelow);
         (!none).then(|| self.below.observer())
     }

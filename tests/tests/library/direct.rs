@@ -13,6 +13,7 @@ pub(crate) fn add(suite: Suite) -> Suite {
     suite
         .both("direct_solutions_are_those_of_scipy", against_scipy)
         .both("a_direct_solver_takes_other_values_and_several_sides", other_values)
+        .both("a_direct_solver_finds_other_pivots_for_other_values", other_pivots)
         .both("a_singular_sparse_matrix_is_an_error_on_the_host", singular)
         .both("a_direct_solver_refuses_what_does_not_fit", refused)
 }
@@ -66,8 +67,25 @@ fn other_values(platform: &Platform) -> Result<(), Failed> {
     })
 }
 
+/// In the order of the first values' pivots, the second values have none.
+fn other_pivots(platform: &Platform) -> Result<(), Failed> {
+    in_tick(platform, |cx, stream, _| {
+        let mut a = Csr::upload(cx, [2, 2], &[0, 2, 4], &[0, 1, 0, 1], &[2.0_f64, 1.0, 1.0, 3.0])?;
+        let mut plan = DirectSolver::plan(&a).on_blocking(cx, stream)?;
+        stream.upload_blocking(&[0.0, 1.0, 1.0, 0.0], a.values_mut())?;
+        plan.refactor_blocking(stream, &a)?;
+        let (b, mut x) = (cx.upload(&[5.0_f64, 7.0])?, cx.tensor([2], stream)?);
+        plan.solve(stream, &a, &b, &mut x)?;
+        check_close(&stream.download_blocking(&x)?, &[7.0, 5.0], |_| 1e-12)?;
+        Ok(())
+    })
+}
+
 fn singular(platform: &Platform) -> Result<(), Failed> {
     in_tick(platform, |cx, stream, _| {
+        let nothing = Csr::<f64>::upload(cx, [2, 2], &[0, 0, 0], &[], &[])?;
+        let made = DirectSolver::plan(&nothing).on_blocking(cx, stream);
+        check_error("a matrix without elements", made, is_unsolvable)?;
         let values = [1.0_f64, 2.0, 2.0, 4.0];
         let mut a = Csr::upload(cx, [2, 2], &[0, 2, 4], &[0, 1, 0, 1], &values)?;
         let made = DirectSolver::plan(&a).on_blocking(cx, stream);

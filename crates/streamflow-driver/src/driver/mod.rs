@@ -70,7 +70,6 @@ pub use library::{BodyError, LibraryBody, LibraryCall, LibraryCalls, LibraryErro
 pub use listeners::Listeners;
 pub use memory_source::MemorySource;
 #[doc(hidden)]
-pub use note::tell;
 pub use note::{Direction, Note, SourceLocation};
 pub use observer::Observer;
 #[doc(hidden)]

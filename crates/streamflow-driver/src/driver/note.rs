@@ -2,7 +2,7 @@
 
 use std::panic::Location;
 
-use super::{AccessMode, Driver, MemoryRange, RawEvent, RawStream};
+use super::{AccessMode, MemoryRange, RawEvent, RawStream};
 
 /// The place in a program's source that caused a call or an access.
 pub type SourceLocation = &'static Location<'static>;
@@ -74,13 +74,6 @@ pub enum Note<'a> {
         /// Its label from now on.
         label: &'a str,
     },
-}
-
-/// Sends a note to the observers of a driver.
-#[doc(hidden)]
-pub fn tell(driver: &dyn Driver, note: &Note<'_>) {
-    // SAFETY: only this crate can call this, and its notes say what it does.
-    unsafe { driver.observer().tell(note) };
 }
 
 /// Whether memory comes in through a port or goes out.

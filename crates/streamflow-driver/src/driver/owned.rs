@@ -86,7 +86,7 @@ impl OwnedStream {
     #[inline(always)]
     pub fn record(&self, event: Event<'_>) -> DriverResult<()> {
         if !self.is_of(event) {
-            return Err(self.of_another_driver("record_event"));
+            return Err(of_another_driver("record_event", self.raw.device()));
         }
         // SAFETY: both are alive, because they are borrowed from their owners, and of this driver.
         match unsafe { self.driver.record_event(event.raw, self.raw) } {
@@ -100,7 +100,7 @@ impl OwnedStream {
     #[inline(always)]
     pub fn wait(&self, event: Event<'_>) -> DriverResult<()> {
         if !self.is_of(event) {
-            return Err(self.of_another_driver("wait_event"));
+            return Err(of_another_driver("wait_event", self.raw.device()));
         }
         // SAFETY: as in `record`.
         match unsafe { self.driver.wait_event(self.raw, event.raw) } {
@@ -175,19 +175,6 @@ impl OwnedStream {
     fn is_of(&self, event: Event<'_>) -> bool {
         // Compares the addresses without the vtables, which may differ between compilation units.
         Arc::ptr_eq(&self.driver, event.driver)
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn of_another_driver(&self, call: &'static str) -> DriverError {
-        DriverError::Call {
-            call,
-            device: self.raw.device(),
-            code: 400,
-            name: "INVALID_HANDLE".to_owned(),
-            message: "the event belongs to another driver; use one of the stream's platform"
-                .to_owned(),
-        }
     }
 }
 
@@ -269,6 +256,18 @@ pub struct OwnedEvent {
     raw: RawEvent,
 }
 
+#[cold]
+#[inline(never)]
+fn of_another_driver(call: &'static str, device: DeviceId) -> DriverError {
+    DriverError::Call {
+        call,
+        device,
+        code: 400,
+        name: "INVALID_HANDLE".to_owned(),
+        message: "the event belongs to another driver; use one of the stream's platform".to_owned(),
+    }
+}
+
 impl OwnedEvent {
     /// The device's context must be bound.
     #[doc(hidden)]
@@ -286,10 +285,13 @@ impl OwnedEvent {
         Ok(Self { driver: driver.clone(), raw })
     }
 
-    /// The milliseconds from this event's record to that of `end`. Both have timing, are recorded, and belong to
-    /// this driver and device. Blocks until both are complete.
+    /// The milliseconds from this event's record to that of `end`. Both have timing and are recorded. Blocks until both are
+    /// complete. An event of another driver or device is refused.
     #[doc(hidden)]
     pub fn elapsed_until(&self, end: &Self) -> DriverResult<f64> {
+        if !Arc::ptr_eq(&self.driver, &end.driver) || self.raw.device() != end.raw.device() {
+            return Err(of_another_driver("elapsed", self.raw.device()));
+        }
         self.driver.bind(self.raw.device())?;
         self.synchronize()?;
         end.synchronize()?;
@@ -462,7 +464,8 @@ mod tests {
         assert!(stream.query().unwrap() && event.get().query().unwrap());
         let several = OwnedEvents::<2>::create(&b, DeviceId::default()).unwrap();
         let (one, another) = (foreign.get(), several.get(1));
-        for refused in [stream.record(one), stream.wait(one), stream.record(another)] {
+        let elapsed = event.elapsed_until(&foreign).map(drop);
+        for refused in [stream.record(one), stream.wait(one), stream.record(another), elapsed] {
             let text = refused.unwrap_err().to_string();
             assert!(text.contains("another driver"), "{text}");
         }

@@ -118,7 +118,7 @@ impl<T: Factor + SparseElement> DirectPlanner<'_, T> {
             return Err(wrong_operand(CALL, "A", problem));
         }
         let system = System { n, sides: sides.unwrap_or(1) };
-        let is_empty = n == 0 || system.sides == 0;
+        let is_empty = n == 0 || system.sides == 0 || self.a.stored() == 0;
         let direct =
             if is_empty { None } else { Some(Direct::new(cx, stream, &self.a.matrix(), system)?) };
         let (factor, solve) = (bodies::direct_factor::<T>(n), bodies::direct_solve::<T>(n));
@@ -134,6 +134,10 @@ impl<T: Factor + SparseElement> DirectSolver<T> {
     fn factor_blocking(&mut self, stream: &CudaStream, a: &Csr<T>) -> Result<()> {
         self.check_matrix(a)?;
         self.is_whole = false;
+        // The library takes no matrix without elements.
+        if self.n > 0 && a.stored() == 0 {
+            return Err(singular(CALL, Some(0)));
+        }
         if let Some(direct) = &mut self.direct
             && let Found::Singular(row) =
                 direct.factor_blocking(stream, &self.factor, &a.matrix())?

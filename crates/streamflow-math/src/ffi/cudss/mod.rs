@@ -129,15 +129,23 @@ impl<T: SparseElement> Direct<T> {
         host: &HostBody,
         a: &Matrix<'_, T>,
     ) -> Result<Found> {
-        let phase = if self.is_factored { Phase::Refactorization } else { Phase::Factorization };
-        self.factor_phase(stream, host, a, phase)?;
-        self.is_factored = true;
-        let Some(handle) = self.library.as_deref() else {
-            let status = stream.download_blocking(&self.status)?;
-            let row = status.first().copied().unwrap_or_default();
-            return Ok(if row == 0 { Found::Factors } else { Found::Singular(row as usize) });
-        };
-        make_object(stream, |_| Ok(handle.found().map_err(DriverError::from)?))
+        let mut phase =
+            if self.is_factored { Phase::Refactorization } else { Phase::Factorization };
+        loop {
+            self.factor_phase(stream, host, a, phase)?;
+            self.is_factored = true;
+            let Some(handle) = self.library.as_deref() else {
+                let status = stream.download_blocking(&self.status)?;
+                let row = status.first().copied().unwrap_or_default();
+                return Ok(if row == 0 { Found::Factors } else { Found::Singular(row as usize) });
+            };
+            let found = make_object(stream, |_| Ok(handle.found().map_err(DriverError::from)?))?;
+            match (phase, &found) {
+                // It keeps the order of the pivots, in which these values may have none. A factorisation chooses anew.
+                (Phase::Refactorization, Found::Singular(_)) => phase = Phase::Factorization,
+                _ => return Ok(found),
+            }
+        }
     }
 
     /// Queues a phase that takes the matrix alone.
