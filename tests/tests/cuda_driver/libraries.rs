@@ -38,7 +38,7 @@ const LIBRARIES: &[(&str, &str, &str, &str, Plan)] = &[
         let matrix = Csr::upload(cx, [1, 1], &[0, 1], &[0], &[1.0_f32])?;
         SpMv::plan(&matrix).on(cx, stream).map(drop)
     }),
-    ("cuDSS", "libcudss.so", "nvidia-cudss", "cudssCreate", |cx, stream| {
+    ("cuDSS", "libcudss.so", "nvidia-cudss-cu13", "cudssCreate", |cx, stream| {
         let matrix = Csr::upload(cx, [1, 1], &[0, 1], &[0], &[1.0_f32])?;
         DirectSolver::plan(&matrix).on_blocking(cx, stream).map(drop)
     }),

@@ -9,7 +9,7 @@ use std::ffi::{c_int, c_void};
 use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use self::table::{CuDss, NAME, Opaque, check};
+use self::table::{CuDss, NAME, Opaque, WHEEL, check};
 use super::cusparse::Matrix;
 use super::cusparse::element::SparseElement;
 use super::no_handle;
@@ -275,7 +275,7 @@ impl Handle {
         check("cudssGetProperty", status).map_err(DriverError::from)?;
         if major < 1 {
             let what = format!("cuDSS {major} was found, but 1 or later is needed");
-            let remedy = "install it, as by `pip install -U nvidia-cudss-cu13`".to_owned();
+            let remedy = format!("install it, as by `pip install -U {WHEEL}`");
             return Err(DriverError::Unavailable { what, remedy }.into());
         }
         made.create(stream, system, stored, at, data_type).map_err(DriverError::from)?;
@@ -416,7 +416,7 @@ mod tests {
             let text = missing.to_string();
             assert!(text.contains("cuDSS"), "{text}");
             assert!(text.contains("pip install"), "{text}");
-            assert!(text.contains("nvidia-cudss"), "{text}");
+            assert!(text.contains("nvidia-cudss-cu13"), "{text}");
         }
     }
 }

@@ -13,9 +13,13 @@ type Pointer = *mut c_void;
 /// The name in messages.
 pub(super) const NAME: &str = "cuDSS";
 
+/// cuDSS has a wheel for each major version of CUDA: this one, and `nvidia-cudss-cu12`. The wheels of the other libraries are
+/// those of CUDA 13, too, whose names have no version.
+pub(super) const WHEEL: &str = "nvidia-cudss-cu13";
+
 table! {
     /// The functions that direct solvers of sparse systems need.
-    CuDss = Wanted { name: NAME, file: "libcudss.so", versions: &[1], wheel: "nvidia-cudss" };
+    CuDss = Wanted { name: NAME, file: "libcudss.so", versions: &[1], wheel: WHEEL };
     create = "cudssCreate": fn(*mut Opaque) -> c_int;
     destroy = "cudssDestroy": fn(Opaque) -> c_int;
     set_stream = "cudssSetStream": fn(Opaque, Pointer) -> c_int;
