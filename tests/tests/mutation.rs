@@ -57,7 +57,7 @@
 //! | rule 5: `found_complete` counts the slot's current record as complete | `stream::tests::order::what_an_overwritten_record_covers_is_not_taken_for_complete` |
 //! | rule 5: the record after a complete one counts as complete | `stream::tests::complete::work_that_is_known_to_be_complete_needs_no_wait`, and others |
 //! | a thread that relies on work that another thread found complete does not declare it | `stream::tests::complete::relying_on_what_another_thread_found_complete_is_no_race`, `stream::tests::complete::a_record_that_another_thread_finds_complete_during_a_query_is_no_race` |
-//! | `Clock::get` takes another stream's entry | `stream::clock::tests::a_stream_that_takes_the_place_of_another_makes_it_forgotten` |
+//! | `Clock::get` takes another stream's entry | `stream::seen::clock::tests::a_stream_that_takes_the_place_of_another_makes_it_forgotten` |
 //! | `Timeline::reattach` does not wait | `stream::tests::external::a_stream_with_the_handle_of_a_detached_one_comes_after_it` |
 //! | `PackedLastWrite::is_before` does not check for reads | `memory::tests::access::a_write_waits_for_a_read_after_the_only_write` |
 //! | `MemoryPool::make_block` allocates in the room of others on the block's stream | `memory::tests::room::a_block_that_needs_the_room_of_others_comes_after_their_frees`, `no_stream_with_work_allocates_or_frees_memory` (`cuda_driver.rs`) |

@@ -21,6 +21,11 @@ pub fn device_info(stream: &CudaStream) -> Result<DeviceInfo> {
 /// [`AfterWork`](crate::memory::AfterWork), which also drops the object in time, and
 /// [`CudaStream::wait_for_default`] order it.
 ///
+/// A [`Call`](super::Call) alone may queue work of the object on the stream: `make` gives the stream to the object, and queues no
+/// work there. Unlike [`raw`](CudaStream::raw), this function does not tell replay that other code has the stream's handle.
+/// A `Call` sends what replay holds back before the object's work; other work would overtake it. A function of the library that
+/// waits for the stream comes right after a `Call`.
+///
 /// # Errors
 /// Those of `make`; the driver's.
 pub fn make_object<T>(stream: &CudaStream, make: impl Fn(RawStream) -> Result<T>) -> Result<T> {

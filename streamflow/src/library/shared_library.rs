@@ -21,11 +21,12 @@ pub struct Wanted {
     pub file: &'static str,
     /// The major versions of the file that are tried by name, the newest first.
     pub versions: &'static [u32],
-    /// The Python wheel that has it, as `nvidia-cufft`.
+    /// The Python wheel that has it, as `nvidia-cufft`: the name that `pip install` takes, in remedies of errors.
     pub wheel: &'static str,
 }
 
-/// A shared library that is loaded, for good.
+/// A shared library that is loaded. Its drop unloads it, if nothing else in the process has loaded it; a program that keeps its
+/// functions in a `static` never drops it, for example by `Box::leak`.
 #[derive(Debug)]
 pub struct SharedLibrary {
     wanted: Wanted,
@@ -41,7 +42,7 @@ impl SharedLibrary {
     /// [`DriverError::Unavailable`], with the places that were searched.
     ///
     /// # Safety
-    /// Loading runs the library's initialisers. They have no preconditions.
+    /// Loading runs the library's initialisers, and the drop its termination routines. They have no preconditions.
     pub unsafe fn load(wanted: Wanted) -> DriverResult<Self> {
         let explicit = env::var_os(DIRECTORY).filter(|dir| !dir.is_empty());
         let paths = match &explicit {
@@ -86,8 +87,9 @@ impl SharedLibrary {
     /// [`DriverError::Unavailable`] if the library has none of this name.
     ///
     /// # Safety
-    /// `F` is the type of the function, as the library's header declares it. The library is not dropped while the function
-    /// is used.
+    /// `F` is the type of the function, as the library's header declares it. The answer does not borrow the library, whose
+    /// drop unloads the function's code. So the library is dropped only after the last call of the function, after the end of
+    /// all objects that its functions have made, and after all work that they have queued.
     pub unsafe fn function<F: Copy>(&self, name: &str) -> DriverResult<F> {
         // SAFETY: the caller vouches for the type.
         let found = unsafe { self.library.get::<F>(name.as_bytes()) };

@@ -10,7 +10,8 @@ use crate::turns;
 
 /// How long a sleep lasts at most. The thread queries the device after each sleep, so this bounds how late it finds
 /// a dead context, which raises no signal. On the simulator, where work executes only in calls, every sleep ends
-/// this way.
+/// this way. Threads that take turns beside a device that works alone have no watchdog: it would hide from an explored
+/// test that a wake-up is lost.
 const WATCHDOG: Duration = Duration::from_millis(1);
 
 /// Wakes a thread when one of the points that it waits for is reached.
@@ -45,8 +46,8 @@ impl Wakeup {
     }
 
     /// Sleeps until one of these points is reached, another thread has raised the signal, or `at_most` has passed; with
-    /// points for a short time only. The points are of this platform, and were not reached when `seen` was
-    /// [read](Self::raised). The caller queries them again to find out which one is reached.
+    /// points for [`WATCHDOG`] at most, except in turns beside a device that works alone. The points are of this platform, and
+    /// were not reached when `seen` was [read](Self::raised). The caller queries them again to find out which one is reached.
     ///
     /// A point that was reached meanwhile has raised the signal since, or raises it as soon as it is
     /// watched, and then this does not sleep.

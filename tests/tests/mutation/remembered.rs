@@ -1,4 +1,4 @@
-//! For which streams a stream's clock has entries: a model of `stream::clock`, by the waits of a log.
+//! For which streams a stream's clock has entries: a model of `stream::seen::clock`, by the waits of a log.
 //!
 //! A clock has room for 8 streams. A stream's entry is at its number modulo 8, and replaces another stream's, which is
 //! forgotten: a later wait for that stream is issued once more.
@@ -9,7 +9,7 @@ use streamflow::driver::RawStream;
 use streamflow_driver::driver::RawEvent;
 use streamflow_tests::layers::mutate::Log;
 
-/// `stream::clock::ENTRIES`.
+/// `stream::record::ENTRIES`.
 const ENTRIES: usize = 8;
 
 /// The streams that have the entries of a clock, by their numbers.

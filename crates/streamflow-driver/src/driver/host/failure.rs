@@ -26,7 +26,10 @@ impl Failure {
     }
 
     /// A graph is launched after memory of a copy or a fill was freed: on an H200 with driver 580 the launch succeeds, and the
-    /// device then fails with `CUDA_ERROR_LAUNCH_FAILED`, also if an allocation at the same address lives.
+    /// device then fails with `CUDA_ERROR_LAUNCH_FAILED`, also if an allocation at the same address lives. That is so for
+    /// page-locked memory and for memory of `cuMemAlloc`, as adopted memory may be. Memory of a stream-ordered pool
+    /// (`cuMemAllocAsync`) may be freed and allocated again there. The simulator refuses that, too: the contract of a driver does
+    /// not say how memory was made.
     #[cold]
     pub(super) fn of_stale_graph() -> Sticky {
         Sticky {

@@ -141,8 +141,8 @@ fn no_graph(graph: RawGraph, call: &'static str) -> crate::driver::DriverError {
 }
 
 impl Sim {
-    /// Notes that memory is given back. CUDA ties a graph's copies and fills to the allocations of their memory: later
-    /// memory at the same address is another one.
+    /// Notes that memory is given back. CUDA ties a graph's copies and fills to the allocations of their memory, if it is not
+    /// of a stream-ordered pool: later memory at the same address is another one. Here each memory counts as so tied.
     pub(super) fn note_given_back(&mut self, range: MemoryRange) {
         for graph in self.graphs.iter_mut().flatten() {
             graph.is_stale |= graph.names(range);

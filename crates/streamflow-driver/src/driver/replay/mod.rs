@@ -52,7 +52,10 @@
 //! 5. A launch comes after the earlier launches of other lanes that access the same memory, if one of the two writes, and
 //!    after those whose records it waits for. Launches of one lane are in order.
 //! 6. A graph is launched no more once memory that it names is given back: freed, or disowned. CUDA ties a graph's copies and
-//!    fills to the allocations of their memory. Later memory at the same address gets a graph of its own.
+//!    fills to the allocations of their memory, if that is page-locked or of `cuMemAlloc`, as adopted memory may be. Later
+//!    memory at the same address gets a graph of its own. For memory of a stream-ordered pool (`cuMemAllocAsync`) the rule is
+//!    stricter than CUDA on an H200 with driver 580, as the simulator is: the contract of a driver does not say how memory was
+//!    made.
 //!
 //! Work that shares no memory may so overtake work of an earlier launch on the same stream. Nobody can see that: all
 //! memory that work touches is declared, by the contract of [`Launch`](super::Launch), and code whose state is not
