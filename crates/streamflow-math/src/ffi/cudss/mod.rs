@@ -33,6 +33,8 @@ const IN_COLUMNS: c_int = 0;
 /// `CUDSS_DATA_INFO` and `CUDSS_DATA_NPIVOTS`.
 const INFO: c_int = 0;
 const REPLACED: c_int = 2;
+/// `CUDSS_STATUS_INVALID_VALUE`.
+const INVALID_VALUE: c_int = 3;
 /// `MAJOR_VERSION`.
 const MAJOR: c_int = 0;
 
@@ -364,23 +366,31 @@ impl Handle {
         })
     }
 
-    /// A number that the library has for the matrix: of 4 or 8 bytes.
+    /// A number that the library has for the matrix. The library refuses each size but its own: 4 bytes, or 8.
     fn number(&self, which: c_int) -> Result<i64, LibraryError> {
-        let (mut number, mut written) = (0_i64, 0);
-        let place = ptr::from_mut(&mut number).cast();
+        let (mut short, mut long) = (0_i32, 0_i64);
+        let status = self.get(which, &mut short);
+        if status != INVALID_VALUE {
+            return check("cudssDataGet", status).map(|()| short.into());
+        }
+        let status = self.get(which, &mut long);
+        check("cudssDataGet", status).map(|()| long)
+    }
+
+    fn get<T>(&self, which: c_int, number: &mut T) -> c_int {
+        let mut written = 0;
+        let place = ptr::from_mut(number).cast();
         // SAFETY: the objects are alive, and the number has a place of this length.
-        let status = unsafe {
+        unsafe {
             (self.table.get_data)(
                 self.handle,
                 self.data,
                 which,
                 place,
-                size_of::<i64>(),
+                size_of::<T>(),
                 &mut written,
             )
-        };
-        check("cudssDataGet", status)?;
-        Ok(if written == 4 { i64::from(number as i32) } else { number })
+        }
     }
 }
 
