@@ -86,7 +86,7 @@ pub(crate) use libraries::Libraries;
 pub(crate) use library::{LibraryCall, LibraryCalls, LibraryError};
 pub(crate) use listeners::Listeners;
 pub(crate) use memory_source::MemorySource;
-pub(crate) use note::{Direction, Note, SourceLocation, tell};
+pub(crate) use note::{Direction, Note, SourceLocation};
 pub(crate) use observer::Observer;
 pub(crate) use owned::{Event, OwnedEvent, OwnedEvents, OwnedPinned, OwnedStream};
 pub(crate) use report::{RaceMark, RaceReports};

@@ -18,6 +18,8 @@ mod ring;
 mod seen;
 #[path = "../../../../crates/streamflow-driver/src/driver/replay/switch.rs"]
 mod switch;
+#[path = "../../../../streamflow/src/stream/notes.rs"]
+mod notes;
 #[path = "../../../../streamflow/src/stream/table.rs"]
 mod table;
 #[path = "../../../../streamflow/src/stream/timeline.rs"]
