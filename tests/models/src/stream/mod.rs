@@ -1,5 +1,7 @@
 //! The library's streams, and their models.
 
+#[path = "../../../../streamflow/src/stream/notes.rs"]
+mod notes;
 #[path = "../../../../streamflow/src/stream/order.rs"]
 mod order;
 #[path = "../../../../streamflow/src/stream/ordered.rs"]
@@ -18,8 +20,6 @@ mod ring;
 mod seen;
 #[path = "../../../../crates/streamflow-driver/src/driver/replay/switch.rs"]
 mod switch;
-#[path = "../../../../streamflow/src/stream/notes.rs"]
-mod notes;
 #[path = "../../../../streamflow/src/stream/table.rs"]
 mod table;
 #[path = "../../../../streamflow/src/stream/timeline.rs"]
