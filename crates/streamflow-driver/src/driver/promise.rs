@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::{DeviceId, Driver, DriverError, DriverResult, MemoryRange, RawStream};
 
-/// What an allocation is aligned to, by the contract of [`Driver`].
+/// The alignment of an allocation, by the contract of [`Driver`].
 const ALIGNMENT: u64 = 256;
 
 #[cold]

@@ -1,4 +1,4 @@
-//! What a [`RaceChecker`] is told beside the calls, and its reports.
+//! The facts that a [`RaceChecker`] gets beside the calls, and its reports.
 
 use super::access::NO_ROWS;
 use super::current_thread;

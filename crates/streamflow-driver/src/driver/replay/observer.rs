@@ -1,4 +1,4 @@
-//! What a [`Replaying`] is told beside the calls.
+//! The facts that a [`Replaying`] gets beside the calls.
 
 use super::bound;
 use super::state::State;

@@ -143,7 +143,7 @@ impl<T: SparseElement> Direct<T> {
             };
             let found = make_object(stream, |_| Ok(handle.found().map_err(DriverError::from)?))?;
             match (phase, &found) {
-                // It keeps the order of the pivots, in which these values may have none. A factorisation chooses anew.
+                // A refactorisation keeps the order of the pivots, in which these values may have none.
                 (Phase::Refactorization, Found::Singular(_)) => phase = Phase::Factorization,
                 _ => return Ok(found),
             }
