@@ -5,7 +5,8 @@
 //! passed. The race checker runs always on the simulator, and on a GPU in debug builds or with
 //! `STREAMFLOW_RACE_CHECK=1`. A body with a race fails.
 //!
-//! - `STREAMFLOW_TEST_SEEDS=n` runs bodies under the seeds `0..n`.
+//! - `STREAMFLOW_TEST_SEEDS=n` runs bodies under the seeds `0..n`. Without it, bodies have 8 of them, and bodies with
+//!   much data 2.
 //! - `STREAMFLOW_TEST_SEED=n` runs them under this one seed, to replay a failure.
 //! - `STREAMFLOW_REQUIRE_CUDA=1` makes a missing GPU a failure. `STREAMFLOW_REQUIRE_GPUS=1` makes it a failure
 //!   if a test of several devices has too few GPUs.
@@ -17,6 +18,7 @@ use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::thread;
 
 use libtest_mimic::{Arguments, Completion, Trial};
 use streamflow::driver::host::HostDriver;
@@ -56,6 +58,8 @@ type Child = fn(&str) -> Result<(), Failed>;
 pub struct Binary {
     suites: Vec<(&'static str, Tests)>,
     children: Vec<(&'static str, Child)>,
+    /// How many tests may wait for a time of the system, beside one for each core.
+    waiting: usize,
 }
 
 impl Binary {
@@ -78,9 +82,19 @@ impl Binary {
         self
     }
 
+    /// Has so many threads for tests beyond one for each core: for suites with tests that wait for seconds without work.
+    #[must_use]
+    pub fn waiting(mut self, threads: usize) -> Self {
+        self.waiting = threads;
+        self
+    }
+
     /// Runs the tests that the command line selects, like any test binary.
     pub fn run(self) -> ExitCode {
-        self.run_with(&Arguments::from_args())
+        let mut arguments = Arguments::from_args();
+        let cores = thread::available_parallelism().map_or(1, usize::from);
+        arguments.test_threads.get_or_insert(cores + self.waiting);
+        self.run_with(&arguments)
     }
 
     /// As [`run`](Self::run), one test at a time: for tests that count what the whole process does.
@@ -108,6 +122,8 @@ pub struct Suite {
     tests: Vec<(String, Runner)>,
     /// The forms in which the tests that are added don't run, each with the reason.
     exceptions: Vec<(Form, &'static str)>,
+    /// Whether the tests that are added have much data.
+    is_large: bool,
 }
 
 impl fmt::Debug for Suite {
@@ -133,6 +149,15 @@ impl Suite {
         self.exceptions.push((form, reason));
         let mut suite = add(self);
         suite.exceptions.pop();
+        suite
+    }
+
+    /// Adds tests with so much data that a seed takes seconds. Each has the first two seeds.
+    #[must_use]
+    pub fn large(mut self, add: impl FnOnce(Self) -> Self) -> Self {
+        self.is_large = true;
+        let mut suite = add(self);
+        suite.is_large = false;
         suite
     }
 
@@ -220,9 +245,9 @@ impl Suite {
         body: impl Fn(u64) -> Result<(), Failed> + Send + 'static,
     ) -> Self {
         let name = format!("{name}::host");
-        let label = name.clone();
+        let (label, default) = (name.clone(), if self.is_large { 2 } else { seeds::DEFAULT });
         let runner = move || {
-            under_seeds(&label, seeds::from_env()?, &body).map_err(mimic)?;
+            under_seeds(&label, seeds::from_env(default)?, &body).map_err(mimic)?;
             Ok(Completion::Completed)
         };
         self.add(name, runner);

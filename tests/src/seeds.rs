@@ -3,8 +3,8 @@
 use std::env;
 use std::ops::Range;
 
-/// The number of seeds by default.
-const DEFAULT: u64 = 8;
+/// The number of seeds of most tests.
+pub(crate) const DEFAULT: u64 = 8;
 
 /// The variable with the number of seeds.
 const COUNT: &str = "STREAMFLOW_TEST_SEEDS";
@@ -12,15 +12,15 @@ const COUNT: &str = "STREAMFLOW_TEST_SEEDS";
 /// The variable with the one seed to run.
 pub(crate) const ONE: &str = "STREAMFLOW_TEST_SEED";
 
-/// The seeds that the environment selects: by default 8.
+/// The seeds that the environment selects, or the first `default` ones.
 ///
 /// # Errors
 /// The text of a variable that is not valid.
-pub fn from_env() -> Result<Range<u64>, String> {
-    seeds(variable(ONE)?, variable(COUNT)?)
+pub fn from_env(default: u64) -> Result<Range<u64>, String> {
+    seeds(variable(ONE)?, variable(COUNT)?, default)
 }
 
-fn seeds(one: Option<u64>, count: Option<u64>) -> Result<Range<u64>, String> {
+fn seeds(one: Option<u64>, count: Option<u64>, default: u64) -> Result<Range<u64>, String> {
     match (one, count) {
         (Some(u64::MAX), _) => Err(format!("{ONE} is too large; set it to less than {}", u64::MAX)),
         (Some(seed), _) => Ok(seed..seed + 1),
@@ -28,7 +28,7 @@ fn seeds(one: Option<u64>, count: Option<u64>) -> Result<Range<u64>, String> {
         (None, Some(0)) => {
             Err(format!("{COUNT} is 0, so that no test would run; set it to at least 1"))
         }
-        (None, count) => Ok(0..count.unwrap_or(DEFAULT)),
+        (None, count) => Ok(0..count.unwrap_or(default)),
     }
 }
 
@@ -45,14 +45,14 @@ mod tests {
 
     #[test]
     fn a_single_seed_overrides_a_number_of_seeds() {
-        assert_eq!(seeds(None, None), Ok(0..DEFAULT));
-        assert_eq!(seeds(None, Some(3)), Ok(0..3));
-        assert_eq!(seeds(Some(7), Some(3)), Ok(7..8));
+        assert_eq!(seeds(None, None, 2), Ok(0..2));
+        assert_eq!(seeds(None, Some(3), 2), Ok(0..3));
+        assert_eq!(seeds(Some(7), Some(3), 2), Ok(7..8));
     }
 
     #[test]
     fn no_seeds_and_too_large_a_seed_are_errors() {
-        assert!(seeds(None, Some(0)).is_err());
-        assert!(seeds(Some(u64::MAX), None).is_err());
+        assert!(seeds(None, Some(0), 2).is_err());
+        assert!(seeds(Some(u64::MAX), None, 2).is_err());
     }
 }

@@ -31,7 +31,7 @@ pub(crate) fn suite() -> Suite {
         .both("seed_graph_is_near_f64", seed_graph)
         .both("ticks_in_flight_keep_their_values", ticks_in_flight)
         .both("edges_of_random_images_are_near_f64", edges_of_random_images)
-        .both("edges_of_a_photograph_are_near_f64", edges_of_a_photograph)
+        .large(|suite| suite.both("edges_of_a_photograph_are_near_f64", edges_of_a_photograph))
         .both("temporal_filter_is_near_f64", temporal_filter)
         .plain("sources_run_ahead_of_a_waiting_sink::lazy", ahead_on_the_host)
         .cuda("sources_run_ahead_of_a_waiting_sink", |platform| ahead(platform.driver()))

@@ -34,7 +34,7 @@ pub(crate) fn suite() -> Suite {
         .both("seed_application_is_near_f64", seed_application)
         .both("ticks_in_flight_keep_their_values", ticks_in_flight)
         .both("edges_of_random_images_are_near_f64", edges_of_random_images)
-        .both("edges_of_a_photograph_are_near_f64", edges_of_a_photograph)
+        .large(|suite| suite.both("edges_of_a_photograph_are_near_f64", edges_of_a_photograph))
 }
 
 /// A tensor of NaN.

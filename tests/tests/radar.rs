@@ -22,11 +22,14 @@ const LOW: f32 = 2.0;
 
 pub(crate) fn suite() -> Suite {
     Suite::new()
-        .both("each_map_has_all_targets_and_nothing_else", truth)
-        .both("with_an_infinite_threshold_nothing_is_found", infinite)
-        .both("maps_are_near_f64_and_numpy", references)
-        .both("compressed_by_transforms_it_finds_the_same", transforms)
-        .both("control::with_a_wrong_filter_targets_are_missing", wrong_filter)
+        .large(|suite| {
+            suite
+                .both("each_map_has_all_targets_and_nothing_else", truth)
+                .both("with_an_infinite_threshold_nothing_is_found", infinite)
+                .both("maps_are_near_f64_and_numpy", references)
+                .both("compressed_by_transforms_it_finds_the_same", transforms)
+                .both("control::with_a_wrong_filter_targets_are_missing", wrong_filter)
+        })
         .plain("a_slow_disk_gets_the_newest_map::host", || slow_disk(&Platform::host().build()?))
         .cuda("a_slow_disk_gets_the_newest_map", slow_disk)
 }

@@ -8,7 +8,7 @@ use streamflow::schedule::{DropReason, Dropped, End, Report, Workers};
 use streamflow::testing::{Explorer, yield_now};
 use streamflow::time::Clock;
 use streamflow_tests::relays::{Join, Pass};
-use streamflow_tests::{Failed, Suite, check, check_equal, check_text};
+use streamflow_tests::{Failed, Suite, Tier, check, check_equal, check_text};
 
 use super::operators::Overlay;
 use super::timing::{dropped, sum};
@@ -383,8 +383,9 @@ graph! {
 /// Some orders let a worker hold `pair`, which lacks messages of `counted`, whenever it is to be found out whether the run is
 /// over.
 fn held() -> Result<(), Failed> {
+    let seeds = Tier::from_env()?.cases(64);
     for workers in 2..5 {
-        let explored = Explorer::new().seeds(64).run(|platform| {
+        let explored = Explorer::new().seeds(seeds).run(|platform| {
             let report = Paired::new(platform)?.workers(workers)?.run()?;
             let ticks = ["counted", "pair", "last"].map(|node| report.ticks(node));
             check_equal(ticks, [Some(2); 3])
@@ -396,8 +397,9 @@ fn held() -> Result<(), Failed> {
 
 /// Some orders let a worker come to `pass` only while `source` stands still, since it is to be found out whether the run is over.
 fn in_turn() -> Result<(), Failed> {
+    let seeds = Tier::from_env()?.cases(64);
     for workers in 2..5 {
-        let explored = Explorer::new().seeds(64).run(|platform| {
+        let explored = Explorer::new().seeds(seeds).run(|platform| {
             let report = InTurn::new(platform)?.workers(workers)?.run()?;
             let ticks = ["far", "short"].map(|node| report.ticks(node));
             check_equal(ticks, [Some(10), Some(3)])

@@ -10,7 +10,7 @@ use streamflow_tests::forms::Form;
 use streamflow_tests::layers::mutate::{
     Declaration, Dependency, DependencyKind, Dropped, Misdeclared,
 };
-use streamflow_tests::{Failed, check, seeds_from_env};
+use streamflow_tests::{Failed, Tier, check, seeds_from_env};
 
 use super::graphs;
 use super::notice::{Outcome, notice, seeds};
@@ -85,7 +85,7 @@ pub(crate) struct Part {
 
 /// Drops the dependencies of a part.
 pub(crate) fn drop_each(part: Part) -> Result<(), Failed> {
-    let more_seeds = seeds_from_env().map_err(Failed::msg)?;
+    let more_seeds = seeds_from_env(Tier::from_env()?.cases(8)).map_err(Failed::msg)?;
     let mut subjects = vec![Subject::CudaStreamApp];
     subjects.extend(graphs::plans().into_iter().map(Subject::Plan));
     if part.workers.is_none() {

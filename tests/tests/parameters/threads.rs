@@ -6,7 +6,7 @@ use std::thread;
 use streamflow::graph::Graph;
 use streamflow::prelude::*;
 use streamflow::testing::{Explorer, OperatorHarness, scope};
-use streamflow_tests::{Failed, Suite, check, check_equal};
+use streamflow_tests::{Failed, Suite, Tier, check, check_equal};
 
 use super::operators::{Cfar, Radar, Window, radar};
 
@@ -112,7 +112,7 @@ fn for_any_thread(platform: &Platform) -> Result<(), Failed> {
 /// Under an explored order of threads: what was set before a tick is there in it.
 fn explored(_: &Platform) -> Result<(), Failed> {
     Ok(Explorer::new()
-        .seeds(200)
+        .seeds(Tier::from_env()?.cases(200))
         .run(|platform| {
             let mut harness = OperatorHarness::new(platform, Cfar::with(0.0))?;
             let (one, two) = (harness.params().clone(), harness.params().clone());

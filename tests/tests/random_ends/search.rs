@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use streamflow::message::Policy;
-use streamflow_tests::{Failed, Search};
+use streamflow_tests::{Failed, Search, Tier};
 
 use super::code;
 use super::draw::draw;
@@ -73,8 +73,9 @@ pub(crate) fn known() -> Result<(), Failed> {
         for_nobody(),
         failing_before_it_receives(),
     ];
+    let orders = Tier::from_env()?.cases(24);
     for (seed, plan) in plans.into_iter().enumerate() {
-        (0..20).try_for_each(|nth| check(seed as u64, nth, &plan))?;
+        (0..orders).try_for_each(|nth| check(seed as u64, nth, &plan))?;
     }
     // Two workers asked in turn for ever.
     check(TWO_ASK, 0, &draw(TWO_ASK))

@@ -23,8 +23,10 @@ use super::nodes::*;
 pub(crate) fn add(suite: Suite) -> Suite {
     suite
         .both("the_seed_s_application_is_replayed", |platform| seed(platform, [1, 256]))
-        .both("the_seed_s_application_with_large_images_is_replayed", |platform| {
-            seed(platform, [300, 256])
+        .large(|suite| {
+            suite.both("the_seed_s_application_with_large_images_is_replayed", |platform| {
+                seed(platform, [300, 256])
+            })
         })
         .both("a_host_that_polls_breaks_no_replay", polled)
         .both("a_sink_that_waits_for_its_stream_leaves_the_rest_replayed", seed_with_condition)

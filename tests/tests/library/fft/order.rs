@@ -33,8 +33,11 @@ pub(super) fn add(suite: Suite) -> Suite {
     let suite = PROGRAMS.iter().fold(suite, |suite, &(name, program)| suite.ordered(name, program));
     suite
         .both("a_plan_is_kept_over_ticks", kept)
-        .both("a_transform_needs_nothing_that_is_in_its_work_area", poisoned)
-        .both("a_transform_is_one_call_and_its_normalization_a_launch", steady)
+        .large(|suite| {
+            suite
+                .both("a_transform_needs_nothing_that_is_in_its_work_area", poisoned)
+                .both("a_transform_is_one_call_and_its_normalization_a_launch", steady)
+        })
         .both("a_plan_may_be_dropped_while_its_work_runs", dropped)
         .devices("a_plan_works_on_its_device_when_another_is_bound", 2, elsewhere)
 }
