@@ -67,7 +67,7 @@ impl Compute for Compress {
 }
 
 /// Fourier transforms over the pulses, which separate echoes by how fast their targets move.
-fn over_pulses() -> fft::Planner<fft::Fft<f32>> {
+pub fn over_pulses() -> fft::Planner<fft::Fft<f32>> {
     let layout = Layout::embedded([PULSES]).stride(CHANNELS * SAMPLES).distance(1);
     fft::Fft::plan(PULSES).batch(CHANNELS * SAMPLES).input(layout).output(layout)
 }

@@ -15,7 +15,7 @@ pub mod reports;
 pub use bare::{BYTES, Bare, host_function, part};
 pub use curand::{Curand, HostPhilox};
 pub use current::make_current;
-pub use library::CopyLibrary;
+pub use library::{Captures, CopyLibrary, filling};
 pub use outside::{
     BYTE, ForeignEvent, Outside, Returned, VALUE, fill_outside, from_outside, order_outside,
     read_outside, use_shared, write_outside,

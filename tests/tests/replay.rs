@@ -4,6 +4,7 @@ mod calls;
 mod data;
 mod devices;
 mod ends;
+mod library;
 mod lost;
 mod nodes;
 mod scalars;
@@ -18,6 +19,7 @@ pub(crate) fn suite() -> Suite {
         data::add,
         devices::add,
         ends::add,
+        library::add,
         lost::add,
         scalars::add,
         share::add,

@@ -127,7 +127,8 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Declares that the work must not be captured in a CUDA graph, nor replayed with one.
+    /// Declares that the work must not be captured in a CUDA graph, nor replayed with one. It is for work that may allocate
+    /// or wait, and for work that depends on more than [`queue`](Self::queue) requires.
     #[must_use = "it returns the call with this declaration"]
     #[inline]
     pub fn not_captured(self) -> Self {
@@ -143,8 +144,13 @@ impl<'a> Call<'a> {
     /// has failed was to write; the error of `device`; the driver's.
     ///
     /// # Safety
-    /// `device` queues work on the stream that it gets, and on no other. That work touches the claimed memory as claimed,
-    /// and no other memory that streamflow or the host may use. `device` makes no call of streamflow.
+    /// `device` queues work on the stream that it gets, and on no other: in a graph with `#[replay]` that may be another stream
+    /// than `stream`, from which the work is captured. That work touches the claimed memory as claimed, and no other memory
+    /// that streamflow or the host may use. `device` makes no call of streamflow.
+    ///
+    /// Unless the call is [`not_captured`](Self::not_captured), calls with the same function, host body, claims and values are
+    /// the same work. In a replayed tick `device` is not called. So each plan has a host body of its own, and each number that
+    /// `device` uses is in the plan or is a [`value`](Self::value).
     #[track_caller]
     pub unsafe fn queue(
         mut self,

@@ -262,7 +262,11 @@ exports! {
         }
     }
     fn cuMemsetD8Async(target: u64, byte: u8, bytes: usize, stream: Handle) {
-        state().check_work(number(stream), [target])?;
+        let mut state = state();
+        if state.captures(number(stream), || Work::fill(target, byte, bytes)) {
+            return Ok(());
+        }
+        state.check_work(number(stream), [target])?;
         ptr::write_bytes(at::<u8>(target), byte, bytes);
     }
     fn cuDeviceCanAccessPeer(can: To<c_int>, device: c_int, peer: c_int) {
@@ -344,6 +348,38 @@ exports! {
         node: To<u64>, graph: Handle, after: *const u64, count: usize, fill: *const Fill, _context: usize,
     ) {
         *node = state().add_node(number(graph), after, count, Work::Fill(*fill))?;
+    }
+    fn cuGraphAddChildGraphNode(
+        node: To<u64>, graph: Handle, after: *const u64, count: usize, child: Handle,
+    ) {
+        let mut state = state();
+        state.check("graph", number(child))?;
+        let work = state.graphs.get(&number(child)).cloned().unwrap_or_default();
+        let work = Work::Graph(work.into_iter().map(|(_, work)| work).collect());
+        *node = state.add_node(number(graph), after, count, work)?;
+    }
+    fn cuGraphGetNodes(graph: Handle, nodes: *const c_void, count: To<usize>) {
+        let mut state = state();
+        state.check("graph", number(graph))?;
+        if !nodes.is_null() {
+            return Err(INVALID_VALUE);
+        }
+        *count = state.graphs.get(&number(graph)).map_or(0, Vec::len);
+    }
+    // Of the thread: the mode has the number 1.
+    fn cuStreamBeginCapture_v2(stream: Handle, mode: c_int) {
+        let mut state = state();
+        state.check("stream", number(stream))?;
+        if mode != 1 || state.captures.insert(number(stream), Vec::new()).is_some() {
+            return Err(INVALID_VALUE);
+        }
+    }
+    fn cuStreamEndCapture(stream: Handle, graph: To<u64>) {
+        let mut state = state();
+        let work = state.captures.remove(&number(stream)).ok_or(INVALID_VALUE)?;
+        *graph = state.make("graph")?;
+        let work = work.into_iter().zip(1..).map(|(work, node)| (node, work)).collect();
+        state.graphs.insert(*graph, work);
     }
     fn cuGraphInstantiateWithFlags(exec: To<u64>, graph: Handle, _flags: u64) {
         let mut state = state();

@@ -83,7 +83,7 @@ impl Copy3D {
 }
 
 /// The work of a node.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(crate) enum Work {
     /// An address, a length and a value.
     Add([u64; 3]),
@@ -95,6 +95,8 @@ pub(crate) enum Work {
         height: usize,
     },
     Fill(Fill),
+    /// That of another graph, in order.
+    Graph(Vec<Work>),
 }
 
 impl Work {
@@ -113,17 +115,25 @@ impl Work {
         Self::Add([first, second, u64::from(unsafe { *last.cast::<u32>() })])
     }
 
+    /// A fill of bytes.
+    pub(crate) fn fill(target: u64, byte: u8, width: usize) -> Self {
+        let value = c_uint::from(byte);
+        Self::Fill(Fill { target, pitch: 0, value, element: 1, width, height: 1 })
+    }
+
     /// Where the memory that it uses begins.
-    pub(crate) fn memory(&self) -> [u64; 2] {
-        match *self {
-            Self::Add([data, ..]) => [data; 2],
-            Self::Copy { from, to, .. } => [from.0, to.0],
-            Self::Fill(Fill { target, .. }) => [target; 2],
+    pub(crate) fn memory(&self) -> Vec<u64> {
+        match self {
+            Self::Add([data, ..]) => vec![*data],
+            Self::Copy { from, to, .. } => vec![from.0, to.0],
+            Self::Fill(Fill { target, .. }) => vec![*target],
+            Self::Graph(work) => work.iter().flat_map(Self::memory).collect(),
         }
     }
 
     pub(crate) fn run(&self) {
         match *self {
+            Self::Graph(ref work) => work.iter().for_each(Self::run),
             Self::Add([data, len, value]) => {
                 let (mut data, mut len, mut value) = (data, len, value as u32);
                 let mut params: [*mut c_void; 3] =

@@ -74,6 +74,8 @@ pub(crate) struct State {
     pub(crate) graphs: BTreeMap<u64, Vec<(u64, Work)>>,
     /// The graph that each executable one was instantiated from.
     pub(crate) templates: BTreeMap<u64, u64>,
+    /// What was captured so far, of each stream that is being captured.
+    pub(crate) captures: BTreeMap<u64, Vec<Work>>,
     /// The modules whose kernel copies.
     copies: Vec<u64>,
 }
@@ -94,6 +96,7 @@ pub(crate) fn state() -> MutexGuard<'static, State> {
             allocations: Allocations::default(),
             graphs: BTreeMap::new(),
             templates: BTreeMap::new(),
+            captures: BTreeMap::new(),
             copies: Vec::new(),
         })
     };
@@ -190,6 +193,13 @@ impl State {
         }
         memory.into_iter().for_each(|memory| self.note_use(stream, memory));
         Ok(())
+    }
+
+    /// Keeps work for the graph, if its stream is being captured. Returns whether it does.
+    pub(crate) fn captures(&mut self, stream: u64, work: impl FnOnce() -> Work) -> bool {
+        let Some(captured) = self.captures.get_mut(&stream) else { return false };
+        captured.push(work());
+        true
     }
 
     fn note_use(&mut self, stream: u64, memory: u64) {

@@ -4,11 +4,13 @@ use std::sync::Arc;
 
 use streamflow::device;
 use streamflow::driver::{Driver, Image, RawStream};
+use streamflow::library::{LibraryError, check};
 use streamflow::memory::DeviceSlice;
 use streamflow::prelude::*;
 use streamflow_driver::driver::graph::{GraphNode, GraphWork};
 use streamflow_driver::driver::{
-    Code, CopyKind, CopyOp, CopyRows, KernelSource, Launch, MemoryRange, Param, RawGraph,
+    Code, CopyKind, CopyOp, CopyRows, KernelSource, Launch, LibraryBody, LibraryCall, MemoryRange,
+    Param, RawGraph,
 };
 
 use super::ADD_PTX;
@@ -39,7 +41,7 @@ impl Graph {
     }
 }
 
-/// Launches a graph twice that fills `data` with ones, adds a number to each element, copies it in rows to `copy`, and from
+/// Launches a graph twice that fills `data` by a call and by two calls of a library, at last with ones, adds a number to each element, copies it in rows to `copy`, and from
 /// there to the host, twice: by a small copy and by one from page-locked memory and back. The number is 3, and then 4.
 ///
 /// # Errors
@@ -83,24 +85,50 @@ pub fn twice(
         target_is_padded: false,
     };
     let op = |kind, source, target, rows| GraphWork::Copy(CopyOp { kind, target, source, rows });
+    // SAFETY: no simulator runs it.
+    let body = unsafe { LibraryBody::new("fill", |_| Ok(())) };
+    let filled = |stream: RawStream, byte| -> Result<(), LibraryError> {
+        // SAFETY: the memory is `data`, and the stream is alive.
+        let filled = unsafe { driver.fill(stream, data, byte) };
+        check("the tests' library", "fill", i32::from(filled.is_err()), |_| "TEST_FILL_FAILED")
+    };
+    let [twos, ones] = [2, 1].map(|byte| move |stream: RawStream| filled(stream, byte));
+    let [twos, ones]: [&dyn Fn(RawStream) -> Result<(), LibraryError>; 2] = [&twos, &ones];
+    let [twos, ones] = [twos, ones].map(|device| LibraryCall {
+        function: "fill",
+        params: &[],
+        accesses: &[],
+        rows: &[],
+        is_captured: true,
+        host: &body,
+        device,
+    });
+    driver.bind(device(0))?;
+    let captured = [GraphNode { work: GraphWork::Library(&ones), after: &[] }];
+    // SAFETY: the call fills only `data`, which is borrowed until the last launch is complete.
+    let captured = unsafe { driver.create_graph(device(0), &captured) }?;
+    let captured = Graph { driver: driver.clone(), raw: captured };
     let nodes = [
-        (GraphWork::Fill { range: data, byte: 1 }, &[][..]),
-        (GraphWork::Launch(launch), &[0]),
-        (op(CopyKind::DeviceToDevice, data, copy, Some(rows)), &[1]),
-        (GraphWork::Recycle { range: data }, &[2]),
-        (op(CopyKind::DeviceToPinned, copy, host, None), &[3]),
-        (op(CopyKind::PinnedToDevice, host, copy, None), &[4]),
-        (op(CopyKind::DeviceToPinned, copy, host, Some(rows)), &[4, 5]),
+        (GraphWork::Fill { range: data, byte: 3 }, &[][..]),
+        (GraphWork::Library(&twos), &[0]),
+        (GraphWork::Graph(captured.raw), &[1]),
+        (GraphWork::Launch(launch), &[2]),
+        (op(CopyKind::DeviceToDevice, data, copy, Some(rows)), &[3]),
+        (GraphWork::Recycle { range: data }, &[4]),
+        (op(CopyKind::DeviceToPinned, copy, host, None), &[5]),
+        (op(CopyKind::PinnedToDevice, host, copy, None), &[6]),
+        (op(CopyKind::DeviceToPinned, copy, host, Some(rows)), &[6, 7]),
     ];
     let nodes = nodes.map(|(work, after)| GraphNode { work, after });
-    driver.bind(device(0))?;
     // SAFETY: the kernel touches only `data`, and all memory is borrowed until the last launch is complete.
     let graph = unsafe { driver.create_graph(device(0), &nodes) }?;
-    let graph = Graph { driver, raw: graph };
+    // The graph has a copy of it.
+    drop(captured);
+    let graph = Graph { driver: driver.clone(), raw: graph };
     graph.launch_blocking(raw)?;
     let params = [params[0], params[1], Param::new(4_u32)];
     let launch = Launch { params: &params, ..launch };
-    // SAFETY: the second node is this launch, with another number.
-    unsafe { graph.driver.set_graph_kernel(graph.raw, 1, &launch) }?;
+    // SAFETY: the fourth node is this launch, with another number.
+    unsafe { graph.driver.set_graph_kernel(graph.raw, 3, &launch) }?;
     graph.launch_blocking(raw)
 }

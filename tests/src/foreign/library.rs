@@ -1,15 +1,35 @@
-//! A library of the tests, with one function: it copies.
+//! A library of the tests: it copies and fills.
 
 use std::sync::Arc;
 
 use streamflow::driver::{Driver, DriverError, RawStream};
-use streamflow::library::LibraryError;
-use streamflow::library::{Call, HostBody, check};
+use streamflow::library::{Call, HostBody, LibraryError, check};
 use streamflow::memory::DeviceSlice;
 use streamflow::prelude::*;
+use streamflow_driver::driver::MemoryRange;
 
 use super::outside::library;
 use super::within_device;
+
+/// Whether a call may be captured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Captures {
+    /// It may be, and queues its work on the stream that it gets.
+    All,
+    /// It says that it may be, and queues nothing.
+    Nothing,
+    /// It may not be.
+    Never,
+}
+
+/// The host body of [`CopyLibrary::fill`].
+pub fn filling() -> HostBody {
+    HostBody::new("testFill", |operands| {
+        let (to, byte) = (operands.write::<u32>(), operands.value::<u8>());
+        to.fill(u32::from_ne_bytes([byte; 4]));
+        Ok(())
+    })
+}
 
 /// Copies by a function of a library. On a GPU the function is CUDA's own copy.
 #[derive(Debug, Clone)]
@@ -71,6 +91,41 @@ impl CopyLibrary {
             check("the tests' library", "testCopy", status, |_| "TEST_COPY_FAILED")
         };
         // SAFETY: the copy reads `from` and writes `to`, as claimed, on the stream that the body gets.
+        unsafe { Ok(call.queue(stream, body, queue)?) }
+    }
+
+    /// Fills `to` with a byte, which is a value of the call. `body` stands for a plan: see [`filling`].
+    ///
+    /// # Errors
+    /// Those of the call.
+    #[track_caller]
+    pub fn fill(
+        &self,
+        body: &HostBody,
+        stream: &CudaStream,
+        to: &mut DeviceSlice<u32>,
+        byte: u8,
+        captures: Captures,
+    ) -> Result<()> {
+        let bytes = (to.len() * size_of::<u32>()) as u64;
+        let mut call = Call::new("the tests' library", "testFill");
+        let address = call.write("to", to);
+        call.value(byte);
+        let call = if captures == Captures::Never { call.not_captured() } else { call };
+        let queue = |stream: RawStream| {
+            let range = MemoryRange { address, bytes };
+            // SAFETY: the range has this length, and is claimed.
+            let filled = || unsafe { self.driver.fill(stream, range, byte) };
+            // A call that has its work elsewhere queues nothing here.
+            let filled = if captures == Captures::Nothing { Ok(()) } else { filled() };
+            check(
+                "the tests' library",
+                "testFill",
+                i32::from(filled.is_err()),
+                |_| "TEST_FILL_FAILED",
+            )
+        };
+        // SAFETY: the fill writes `to`, as claimed, on the stream that the body gets.
         unsafe { Ok(call.queue(stream, body, queue)?) }
     }
 

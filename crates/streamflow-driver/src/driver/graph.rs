@@ -1,6 +1,6 @@
 //! Graphs at the seam: work with explicit edges, made once and launched by one call.
 
-use super::{CopyOp, Launch, MemoryRange};
+use super::{CopyOp, Launch, LibraryCall, MemoryRange, RawGraph};
 
 /// A node of a graph: some work, and the nodes that it comes after.
 #[derive(Debug, Clone, Copy)]
@@ -30,4 +30,9 @@ pub enum GraphWork<'a> {
         /// The memory.
         range: MemoryRange,
     },
+    /// The work of a library's call, which is captured while the graph is made. The body for a device is called once, with a
+    /// stream that is being captured. A body that queues nothing there is an error.
+    Library(&'a LibraryCall<'a>),
+    /// The work of another graph, which has one node. The other one may be destroyed afterwards.
+    Graph(RawGraph),
 }

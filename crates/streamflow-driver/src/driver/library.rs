@@ -1,7 +1,7 @@
 //! Calls of libraries at the seam: a function of a library that queues work on a stream.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use super::{Access, HostArgs, Param, RawStream, Rows};
 
@@ -15,7 +15,8 @@ pub struct LibraryCall<'a> {
     pub accesses: &'a [Access],
     /// The rows of accesses that have some.
     pub rows: &'a [Rows],
-    /// Whether the call may be captured in a CUDA graph, and replayed with it. It is `false` for a call that may wait for
+    /// Whether the call may be captured in a CUDA graph, and replayed with it, in place of each call with the same function,
+    /// host body, parameters and accesses. It is `false` for a call that may wait for
     /// the device or allocate, and for one of which the library's documentation does not say that it may be captured.
     pub is_captured: bool,
     /// The body for the simulator.
@@ -73,6 +74,10 @@ impl LibraryBody {
         &self.name
     }
 
+    pub(super) fn id(&self) -> BodyId {
+        BodyId(Arc::downgrade(&self.run))
+    }
+
     /// Runs it.
     ///
     /// # Errors
@@ -82,6 +87,22 @@ impl LibraryBody {
     /// As for a [`HostKernel`](super::HostKernel).
     pub(super) unsafe fn run(&self, args: HostArgs<'_>) -> Result<(), BodyError> {
         (self.run)(args)
+    }
+}
+
+/// Tells a body from all others of the process. It keeps the body's place in memory, and not the body.
+pub(super) struct BodyId(Weak<Run>);
+
+impl BodyId {
+    /// Whether it is of this body, or of a clone.
+    pub(super) fn is_of(&self, body: &LibraryBody) -> bool {
+        std::ptr::addr_eq(self.0.as_ptr(), Arc::as_ptr(&body.run))
+    }
+}
+
+impl fmt::Debug for BodyId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("BodyId").field(&self.0.as_ptr().cast::<()>()).finish()
     }
 }
 

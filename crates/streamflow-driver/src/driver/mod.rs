@@ -65,6 +65,7 @@ pub use kernel::{
 };
 pub use layer::Layer;
 pub use libraries::Libraries;
+use library::BodyId;
 pub use library::{BodyError, LibraryBody, LibraryCall, LibraryCalls, LibraryError};
 #[doc(hidden)]
 pub use listeners::Listeners;
@@ -436,7 +437,8 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
     /// A driver without graphs refuses it, and then nothing is replayed.
     ///
     /// # Safety
-    /// The functions are live. The memory of the nodes is what [`launch_graph`](Driver::launch_graph) requires when it
+    /// The functions and the graphs are live. The body of a library's call queues work as
+    /// [`call_library`](Driver::call_library) requires, on the stream that it gets. The memory of the nodes is what [`launch_graph`](Driver::launch_graph) requires when it
     /// is called.
     unsafe fn create_graph(
         &self,

@@ -76,12 +76,15 @@ fn at(address: u64) -> *mut c_void {
     address as *mut c_void
 }
 
-/// The handle, with its scalars in this memory.
-fn on<'a>(
-    library: Option<&'a Raw>,
+/// Makes a call with the handle on a stream, with its scalars in this memory. The stream is the handle's own, or one that is
+/// being captured; then the handle gets its own again.
+fn on(
+    library: Option<&Raw>,
     call: &'static str,
     scalars: c_int,
-) -> Result<&'a Raw, LibraryError> {
+    stream: RawStream,
+    function: impl FnOnce(&Raw) -> c_int,
+) -> Result<(), LibraryError> {
     let Some(raw) = library else { return Err(no_handle(NAME, call)) };
     if raw.scalars.load(Ordering::Relaxed) != scalars {
         // SAFETY: the handle is alive, and this thread has it for itself.
@@ -89,7 +92,13 @@ fn on<'a>(
         check("cublasSetPointerMode_v2", status)?;
         raw.scalars.store(scalars, Ordering::Relaxed);
     }
-    Ok(raw)
+    if stream == raw.stream {
+        return check(call, function(raw));
+    }
+    raw.set_stream(stream)?;
+    let called = check(call, function(raw));
+    let set_back = raw.set_stream(raw.stream);
+    called.and(set_back)
 }
 
 /// cuBLAS's own handle.
@@ -97,6 +106,10 @@ fn on<'a>(
 struct Raw {
     table: &'static Cublas,
     handle: Pointer,
+    /// Its own stream.
+    stream: RawStream,
+    /// The address and the length of its work area.
+    work: (u64, usize),
     /// Where the handle's scalars are: its pointer mode.
     scalars: AtomicI32,
 }
@@ -111,21 +124,28 @@ impl Raw {
     fn new(stream: RawStream, work: (u64, usize)) -> Result<Self> {
         let table = Cublas::get()?;
         // A new handle has its scalars on the host.
-        let mut raw = Self { table, handle: ptr::null_mut(), scalars: AtomicI32::new(ON_HOST) };
+        let scalars = AtomicI32::new(ON_HOST);
+        let mut raw = Self { table, handle: ptr::null_mut(), stream, work, scalars };
         let make = |raw: &mut Self| {
-            // SAFETY: the place is written before it is read. The stream is alive, and outlives the handle: the platform
-            // keeps its streams. The work area is memory of this device, of this length, which the plan keeps, and each call
-            // claims it. It is set after the stream, which would set it back.
-            unsafe {
-                check("cublasCreate_v2", (table.create)(&mut raw.handle))?;
-                let stream = stream.handle() as *mut c_void;
-                check("cublasSetStream_v2", (table.set_stream)(raw.handle, stream))?;
-                let status = (table.set_workspace)(raw.handle, at(work.0), work.1);
-                check("cublasSetWorkspace_v2", status)
-            }
+            // SAFETY: the place is written before it is read.
+            check("cublasCreate_v2", unsafe { (table.create)(&mut raw.handle) })?;
+            raw.set_stream(stream)
         };
         make(&mut raw).map_err(DriverError::from)?;
         Ok(raw)
+    }
+
+    /// Has the handle work on a stream, in its work area.
+    fn set_stream(&self, stream: RawStream) -> Result<(), LibraryError> {
+        let stream = stream.handle() as *mut c_void;
+        let (start, bytes) = (at(self.work.0), self.work.1);
+        // SAFETY: the handle is alive. So is the stream: the platform keeps the handle's own, and one that is being captured
+        // is alive until the handle gets its own again. The work area is memory of this device, of this length, which the
+        // plan keeps, and each call claims it. It is set after the stream, which would set it back.
+        unsafe {
+            check("cublasSetStream_v2", (self.table.set_stream)(self.handle, stream))?;
+            check("cublasSetWorkspace_v2", (self.table.set_workspace)(self.handle, start, bytes))
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! CUDA graphs: made from nodes with explicit edges, and instantiated at once.
 
+mod capture;
 mod copier;
 mod nodes;
 
@@ -33,7 +34,7 @@ struct Executable {
     /// For each node of the list that it was made of, the kernel's node in the template, or null.
     kernels: Vec<sys::CUgraphNode>,
     /// What it was instantiated from. CUDA names an executable's nodes by those of its template, which must live on.
-    _template: Template,
+    template: Template,
 }
 
 /// A graph of nodes, before it is instantiated and as long as its executable lives.
@@ -115,7 +116,7 @@ impl CudaDriver {
         // SAFETY: a place for one handle, and the graph that was just made.
         let result = unsafe { sys::cuGraphInstantiateWithFlags(&raw mut exec, template.raw, 0) };
         check("cuGraphInstantiateWithFlags", device, result)?;
-        let executable = Box::new(Executable { raw: exec, kernels, _template: template });
+        let executable = Box::new(Executable { raw: exec, kernels, template });
         Ok(RawGraph::new(device, handle_of(Box::into_raw(executable))))
     }
 

@@ -36,7 +36,7 @@ impl CudaDriver {
     /// # Safety
     /// `stream` is live.
     #[cold]
-    unsafe fn library_failed(
+    pub(super) unsafe fn library_failed(
         &self,
         stream: RawStream,
         function: &'static str,

@@ -2,8 +2,10 @@
 
 use smallvec::SmallVec;
 
-use super::queue::Touch;
-use crate::driver::{CopyOp, DeviceId, MemoryRange, Param, RawEvent, RawStream};
+use super::queue::{Stream, Takes, Touch};
+use crate::driver::{
+    Access, CopyOp, DeviceId, LibraryBody, MemoryRange, Param, RawEvent, RawStream,
+};
 
 /// An executable graph.
 #[derive(Debug)]
@@ -14,16 +16,18 @@ pub(super) struct Graph {
     pub(super) streams: Vec<RawStream>,
     /// Recorded before the first node, and by each stream after its last one.
     pub(super) border: RawEvent,
-    /// Whether memory of a copy or a fill was given back since the graph was made.
+    /// Whether memory of a copy, a fill or a library was given back since the graph was made.
     pub(super) is_stale: bool,
 }
 
 impl Graph {
-    /// Whether a copy or a fill is for some of this memory.
+    /// Whether a copy, a fill or a library is for some of this memory.
     pub(super) fn names(&self, range: MemoryRange) -> bool {
         self.nodes.iter().any(|node| match &node.work {
             Work::Copy(copy) => copy.source.overlaps(range) || copy.target.overlaps(range),
             Work::Fill(filled, _) => filled.overlaps(range),
+            // A library may copy and fill.
+            Work::Library { takes, .. } => takes.touches.iter().any(|touch| touch.meets(range)),
             Work::Kernel { .. } | Work::Recycle(_) => false,
         })
     }
@@ -39,10 +43,33 @@ pub(super) struct Node {
     pub(super) event: Option<RawEvent>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) enum Work {
-    Kernel { function: u32, params: Box<[Param]>, touches: Box<[Touch]>, bytes: u64 },
+    Kernel { function: u32, takes: Arguments },
+    Library { body: LibraryBody, takes: Arguments },
     Copy(CopyOp),
     Fill(MemoryRange, u8),
     Recycle(MemoryRange),
+}
+
+/// What a body takes.
+#[derive(Debug, Clone)]
+pub(super) struct Arguments {
+    pub(super) params: Box<[Param]>,
+    touches: Box<[Touch]>,
+    bytes: u64,
+}
+
+impl Arguments {
+    pub(super) fn new(params: &[Param], accesses: &[Access]) -> Self {
+        let touches = accesses.iter().map(Touch::of).collect();
+        let bytes = accesses.iter().map(|access| access.range.bytes).sum();
+        Self { params: params.into(), touches, bytes }
+    }
+
+    /// Passes them to the next body of a stream.
+    pub(super) fn give(&self, stream: &mut Stream) -> Takes {
+        let takes = stream.take(&self.params, self.touches.iter().copied());
+        Takes { bytes: self.bytes, ..takes }
+    }
 }

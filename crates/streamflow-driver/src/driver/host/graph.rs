@@ -4,9 +4,9 @@
 use smallvec::SmallVec;
 
 use super::HostDriver;
-use super::executable::{Graph, Node, Work};
+use super::executable::{Arguments, Graph, Node, Work};
 use super::failure::Failure;
-use super::queue::{Op, Poison, StreamKind, Takes, Touch};
+use super::queue::{Op, Poison, StreamKind};
 use super::refusal::{invalid_handle, invalid_value};
 use super::sim::Sim;
 use crate::driver::graph::{GraphNode, GraphWork};
@@ -105,10 +105,10 @@ impl HostDriver {
         let function = sim.function(launch.function, CALL)?;
         let Some(nodes) = sim.graph(graph, CALL)? else { return Err(no_graph(graph, CALL)) };
         match nodes.nodes.get_mut(node as usize).map(|node| &mut node.work) {
-            Some(Work::Kernel { function: known, params, .. })
-                if *known == function && params.len() == launch.params.len() =>
+            Some(Work::Kernel { function: known, takes })
+                if *known == function && takes.params.len() == launch.params.len() =>
             {
-                params.copy_from_slice(launch.params);
+                takes.params.copy_from_slice(launch.params);
                 Ok(())
             }
             _ => Err(invalid_value(
@@ -132,7 +132,14 @@ impl HostDriver {
             sim.destroy_stream(index);
         }
         let events = nodes.nodes.iter().filter_map(|node| node.event);
-        events.chain([nodes.border]).try_for_each(|event| sim.destroy_event(event, CALL))
+        let given_back =
+            events.chain([nodes.border]).try_for_each(|event| sim.destroy_event(event, CALL));
+        // A body may be the user's value, which is dropped without the lock.
+        sim.dropped.extend(nodes.nodes.into_iter().filter_map(|node| match node.work {
+            Work::Library { body, .. } => Some(body),
+            _ => None,
+        }));
+        given_back
     }
 }
 
@@ -162,9 +169,21 @@ impl Sim {
         Ok(match *work {
             GraphWork::Launch(launch) => Work::Kernel {
                 function: self.function(launch.function, call)?,
-                params: launch.params.into(),
-                touches: launch.accesses.iter().map(Touch::of).collect(),
-                bytes: launch.accesses.iter().map(|access| access.range.bytes).sum(),
+                takes: Arguments::new(launch.params, launch.accesses),
+            },
+            GraphWork::Library(library) => Work::Library {
+                body: library.host.clone(),
+                takes: Arguments::new(library.params, library.accesses),
+            },
+            GraphWork::Graph(graph) => match self.graphs.get(graph.handle() as usize) {
+                Some(Some(Graph { nodes, .. })) if graph.device() == device => match &nodes[..] {
+                    [node] => node.work.clone(),
+                    _ => {
+                        let message = "a graph within another one has one node";
+                        return Err(invalid_value(call, device, message));
+                    }
+                },
+                _ => return Err(no_graph(graph, call)),
             },
             GraphWork::Copy(copy) if copy.kind.blocks_host() => {
                 return Err(invalid_value(call, device, "a copy of a graph can't block the host"));
@@ -197,10 +216,13 @@ impl Sim {
                 }
             }
             match &node.work {
-                Work::Kernel { function, params, touches, bytes } => {
-                    let takes = self.streams[own].take(params, touches.iter().copied());
-                    let takes = Takes { bytes: *bytes, ..takes };
+                Work::Kernel { function, takes } => {
+                    let takes = takes.give(&mut self.streams[own]);
                     self.submit(own, Op::Kernel { function: *function, takes });
+                }
+                Work::Library { body, takes } => {
+                    let takes = takes.give(&mut self.streams[own]);
+                    self.submit(own, Op::Library { body: body.clone(), takes });
                 }
                 Work::Copy(copy) => {
                     self.submit(

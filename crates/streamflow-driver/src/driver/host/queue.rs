@@ -98,6 +98,11 @@ impl Touch {
         (self.writes && self.is_whole).then_some(range)
     }
 
+    /// Whether some of this memory is touched.
+    pub(super) fn meets(self, range: MemoryRange) -> bool {
+        self.start.max(range.address) < self.end.min(range.end())
+    }
+
     /// Whether the two may not happen at the same time.
     pub(super) fn conflicts(self, other: Self) -> bool {
         let overlap = self.start.max(other.start) < self.end.min(other.end);

@@ -251,7 +251,7 @@ impl HostDriver {
 
     /// Drops what must not be dropped under the lock.
     fn drop_unlocked<'a>(&'a self, mut sim: Locked<'a>) -> Locked<'a> {
-        if sim.dropped.is_empty() {
+        if sim.dropped.is_empty() || crate::lock::is_held() {
             return sim;
         }
         let dropped = std::mem::take(&mut sim.dropped);

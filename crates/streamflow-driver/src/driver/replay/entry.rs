@@ -145,7 +145,7 @@ impl<D: Driver> Replaying<D> {
     /// The same, of a call that takes the long way.
     #[cold]
     #[inline(never)]
-    fn take_long(
+    pub(super) fn take_long(
         &self,
         stream: RawStream,
         given: Given<'_>,

@@ -79,6 +79,7 @@ impl Trace {
                 Work::Recycle(range) => add_range(&mut hash, range),
                 Work::Record(..) => hash.write_u64(1),
                 Work::Wait(record) => hash.write_u64(2 + u64::from(record)),
+                Work::Library(number, _) => hash.write_u64(number),
             }
         }
         hash.finish()

@@ -27,7 +27,8 @@ impl State {
                 return Ok(());
             }
         }
-        if !self.seen.note(&self.current) {
+        // A call of a library that came once has no graph yet.
+        if !self.seen.note(&self.current) || !self.has_captured(&self.current) {
             self.note_broken("no earlier pass had equal calls", None);
             return Ok(());
         }
@@ -111,10 +112,11 @@ impl State {
             }
         };
         (self.border, self.device) = (Some(border), Some(device));
-        let made = Made::new(below, device, &trace, self.omission, |work| match work {
+        let name = |work: &Work| match work {
             Work::Launch(kernel) => self.kernel_name(kernel.function).to_string(),
             _ => String::new(),
-        })?;
+        };
+        let made = Made::new(below, device, &trace, self.omission, &self.captures, name)?;
         // Rule 4: the other lanes come after what was sent before their launches. So does this one.
         let comes_after = |lane: &Lane| {
             // SAFETY: all are this layer's.

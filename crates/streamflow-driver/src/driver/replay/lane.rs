@@ -1,6 +1,7 @@
 //! Lanes: executable graphs, each with a stream of its own.
 
 use super::bound;
+use super::captures::Captures;
 use super::cursor::Outside;
 use super::footprint::Footprint;
 use super::trace::{Trace, Work, same_params};
@@ -72,6 +73,7 @@ impl Made {
         device: DeviceId,
         trace: &Trace,
         left_out: Option<Omission>,
+        captures: &Captures,
         name: impl Fn(&Work) -> String,
     ) -> DriverResult<Self> {
         bound::bind(below, device)?;
@@ -96,6 +98,7 @@ impl Made {
                     Work::Copy(copy) => GraphWork::Copy(trace.copies[copy as usize]),
                     Work::Fill(range, byte) => GraphWork::Fill { range, byte },
                     Work::Recycle(range) => GraphWork::Recycle { range },
+                    Work::Library(number, _) => GraphWork::Graph(captures.graph(number)?),
                     Work::Record(..) | Work::Wait(_) => return None,
                 };
                 Some(GraphNode { work, after })

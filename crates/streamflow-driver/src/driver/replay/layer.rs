@@ -273,11 +273,23 @@ unsafe impl<D: Driver> Layer for Replaying<D> {
 unsafe impl<D: Driver> Libraries for Replaying<D> {
     #[inline]
     fn library_calls(&self) -> LibraryCalls {
-        self.below.libraries().library_calls()
+        // A call that is compared has all parts.
+        if self.is_on() { LibraryCalls::Whole } else { self.below.libraries().library_calls() }
     }
 
-    // No call of a library is compared: each is sent, after what is held back.
     unsafe fn call_library(&self, stream: RawStream, call: &LibraryCall<'_>) -> DriverResult<()> {
+        let is_whole = !call.params.is_empty() || !call.accesses.is_empty();
+        if call.is_captured && is_whole && self.is_on() {
+            let is_next = |state: &mut State, node| state.is_next_library(node, stream, call);
+            // SAFETY: the caller's contract.
+            let send = || unsafe { self.below.libraries().call_library(stream, call) };
+            return match self.look(stream, is_next, |_| Some(())) {
+                Some(Looked::Held) => Ok(()),
+                Some(Looked::Beside(())) => self.queued(stream, send()),
+                // SAFETY: the caller's contract.
+                None => unsafe { self.library_or_hold(stream, call, send) },
+            };
+        }
         let what = if call.is_captured {
             "a call of a library"
         } else {

@@ -45,6 +45,7 @@ pub(super) fn name_of(given: &Given<'_>) -> &'static str {
         Given::Recycle(_) => "memory that is used again",
         Given::Record(..) => "a record",
         Given::Wait(..) => "a wait",
+        Given::Library(..) => "a call of a library",
     }
 }
 

@@ -10,10 +10,12 @@
 //! The greedy scheduler marks the begin and the end of a pass. The calls that its thread makes meanwhile form *segments*:
 //! a segment ends where the pass ends, and where the host asks or waits for something. The calls of a segment form a
 //! *trace*. A trace has launches, copies that don't block, fills, recycled memory, records, and waits for records of the
-//! same segment. Two traces are equal if they have the same calls of the same nodes in the same order: kind, stream, kernel,
+//! same segment, and calls of libraries that may be captured. Two traces are equal if they have the same calls of the same nodes in the same order: kind, stream, kernel,
 //! grid, block, shared memory, the number of parameters, and each access with its address. A record is compared by its stream, and a wait by the
 //! place of its record in the trace: which event of a stream's ring holds the record changes nothing. A wait that the same
 //! stream has made in the same hook, for the same record, is no call of the trace: it changes no order.
+//! A call of a library is compared by its plan, its values and its accesses
+//! (`captures.rs`).
 //! A wait for a record
 //! from outside of the segment is no part of the trace. It is kept beside it, and orders the whole segment.
 //!
@@ -59,11 +61,12 @@
 //!
 //! Work that shares no memory may so overtake work of an earlier launch on the same stream. Nobody can see that: all
 //! memory that work touches is declared, by the contract of [`Launch`](super::Launch), and code whose state is not
-//! declared is never replayed. That is code of modules, which can have variables, and libraries.
+//! declared is never replayed. That is code of modules, which can have variables, and a library's call that does not say that
+//! it may be captured.
 //!
 //! # What ends holding back
 //!
-//! All held-back calls are sent before a call that does not belong to a trace: a library's, a host function, an allocation
+//! All held-back calls are sent before a call that does not belong to a trace: a library's that must not be captured, a host function, an allocation
 //! or a free, a copy that blocks, a stream or event that other code made or that has options, a stream whose handle was
 //! given to other code, another device; then the rest of the pass goes as without replay. So it does when another thread
 //! makes a call that may depend on what is held back. The end of the pass, a query and a synchronisation end the segment, so
@@ -85,6 +88,7 @@
 
 mod answer;
 mod bound;
+mod captures;
 mod cursor;
 mod edges;
 mod ending;
@@ -95,6 +99,7 @@ mod footprint;
 mod known;
 mod lane;
 mod layer;
+mod library;
 mod lost;
 mod marks;
 mod mode;
@@ -269,8 +274,12 @@ pub enum Omission {
     ForeignEvents,
     /// Held-back calls are not sent before a host function.
     HostFunctions,
-    /// Held-back calls are not sent before a library's.
+    /// Held-back calls are not sent before a library's that must not be captured.
     Libraries,
+    /// The plans of calls of libraries are not compared.
+    Plans,
+    /// The values of calls of libraries are not compared.
+    Values,
     /// Held-back calls are not sent before a query or a synchronisation.
     Answered,
 }

@@ -4,7 +4,7 @@
 use super::cursor::{Cursor, Outside};
 use super::state::State;
 use super::trace::{Call, Given, Trace, Work};
-use crate::driver::{Param, RawEvent, RawStream};
+use crate::driver::{LibraryCall, Param, RawEvent, RawStream};
 
 impl State {
     /// The call that comes next in the trace, if it is of this node and stream.
@@ -28,6 +28,21 @@ impl State {
         }
         self.cursor.place += 1;
         true
+    }
+
+    /// Whether a call of a library is the next call.
+    #[inline]
+    pub(super) fn is_next_library(
+        &mut self,
+        node: u32,
+        stream: RawStream,
+        call: &LibraryCall<'_>,
+    ) -> bool {
+        let Some((_, known)) = self.next_call(node, stream) else { return false };
+        let Work::Library(number, _) = known.work else { return false };
+        let is_next = self.captures.is(number, call, self.omission);
+        self.cursor.place += u32::from(is_next);
+        is_next
     }
 
     /// Gives the next call, a launch, these parameters, if it has others. Its node gets them before the graph is launched.

@@ -225,7 +225,7 @@ impl State {
     }
 
     /// Why a call can't be part of a trace.
-    fn refusal(&mut self, stream: RawStream, given: &Given<'_>) -> Option<&'static str> {
+    pub(super) fn refusal(&mut self, stream: RawStream, given: &Given<'_>) -> Option<&'static str> {
         if self.held_device().is_some_and(|device| device != stream.device()) {
             return Some("work of a second device");
         }
@@ -276,13 +276,16 @@ impl State {
         let followed = self.lanes.get(self.cursor.lane as usize);
         let is_of_pass = match self.mode() {
             Some(Mode::Follow) => followed.is_some_and(|lane| lane.trace.names(range)),
-            Some(Mode::Keep) => self.current.names(range),
-            Some(Mode::Gather | Mode::Send) | None => false,
+            Some(Mode::Keep | Mode::Gather) => self.current.names(range),
+            Some(Mode::Send) | None => false,
         };
         if is_of_pass {
             self.interrupt(below, "another thread gave memory of the pass back", None)?;
         }
-        Ok(())
+        self.captures.give_back(range).into_iter().try_for_each(|graph| {
+            // SAFETY: this layer made it. No held-back call is one of it, and the lanes that have it are launched no more.
+            unsafe { below.destroy_graph(graph) }
+        })
     }
 
     /// A call that no trace can have comes next.

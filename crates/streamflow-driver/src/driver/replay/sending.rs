@@ -113,6 +113,16 @@ impl State {
                 self.note_recorded(event);
                 (sent, "a record".into())
             }
+            Work::Library(number, _) => {
+                let Some(graph) = self.captures.graph(number) else { return (Ok(()), "".into()) };
+                // SAFETY: as above. The graph has the work of the call.
+                let sent = unsafe { below.launch_graph(graph, stream) };
+                let what = match &sent {
+                    Ok(()) => "".into(),
+                    Err(_) => format!("the call of `{}`", self.captures.function(number)).into(),
+                };
+                (sent, what)
+            }
             Work::Wait(record) => {
                 let Some(event) = trace.event_of(record) else { return (Ok(()), "".into()) };
                 // SAFETY: as above.

@@ -6,6 +6,7 @@ use rustc_hash::FxHashMap;
 
 use super::Omission;
 use super::bound;
+use super::captures::Captures;
 use super::cursor::{Cursor, Outside};
 use super::fingerprint::Seen;
 use super::lane::Lane;
@@ -37,6 +38,7 @@ pub(super) struct State {
     pub(super) streams: Objects<Stream>,
     pub(super) pass: Option<Pass>,
     kernels: FxHashMap<u64, Kernel>,
+    pub(super) captures: Captures,
     /// The nodes of the run whose passes these are.
     pub(super) nodes: Arc<[Arc<str>]>,
     /// The calls of the segment, if they are not those of the trace at the cursor: held back, or sent and kept.
@@ -325,6 +327,11 @@ impl State {
         for lane in self.lanes.drain(..) {
             // After an error of the device the others are given back by the end of the process.
             report_unless_refused("destroying a graph", lane.destroy(below));
+        }
+        for graph in self.captures.forget(|_| false) {
+            // SAFETY: this layer made it, and launches it no more.
+            let destroyed = unsafe { below.destroy_graph(graph) };
+            report_unless_refused("destroying a captured call", destroyed);
         }
         if let Some(border) = self.border.take() {
             // SAFETY: this layer made it, and no call uses it any more.

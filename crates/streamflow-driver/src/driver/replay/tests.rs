@@ -8,6 +8,7 @@ mod devices;
 mod failing;
 mod given_back;
 mod handles;
+mod library;
 mod locks;
 mod order;
 mod probe;

@@ -28,6 +28,8 @@ pub(super) enum Work {
     Record(RawEvent, u32),
     /// A wait for the record that is the call with this index.
     Wait(u32),
+    /// The call of a library with this number, and its accesses.
+    Library(u64, Part),
 }
 
 /// A launch of a trace.
@@ -55,6 +57,8 @@ pub(super) enum Given<'a> {
     Record(RawEvent, u32),
     /// The event, and the index of its record in the trace.
     Wait(RawEvent, u32),
+    /// The number of a library's call, and its accesses.
+    Library(u64, &'a [Access]),
 }
 
 /// The calls of a segment in their order.
@@ -90,6 +94,7 @@ impl Trace {
                     kernel.is_changed = false;
                 }
                 Work::Copy(copy) => copies = *copy + 1,
+                Work::Library(_, part) => accesses = part.1,
                 _ => {}
             }
             self.calls.push(call);
@@ -122,6 +127,9 @@ impl Trace {
             Given::Recycle(range) => Work::Recycle(range),
             Given::Record(event, place) => Work::Record(event, place),
             Given::Wait(_, record) => Work::Wait(record),
+            Given::Library(number, accesses) => {
+                Work::Library(number, append(&mut self.accesses, accesses))
+            }
         };
         self.calls.push(Call { stream, node, work });
     }
@@ -148,16 +156,10 @@ impl Trace {
         (part(&self.accesses, kernel.accesses), part(&self.rows, kernel.rows))
     }
 
-    /// Whether a launch has the accesses of a known one. The names of arguments may differ.
+    /// Whether a launch has the accesses of a known one.
     #[inline]
     pub(super) fn has_accesses(&self, known: &Kernel, launch: &Launch<'_>) -> bool {
-        let (accesses, rows) = self.accesses_of(known);
-        let same = |one: &Access, other: &Access| {
-            one.range == other.range && one.mode == other.mode && one.rows == other.rows
-        };
-        accesses.len() == launch.accesses.len()
-            && accesses.iter().zip(launch.accesses).all(|(one, other)| same(one, other))
-            && rows == launch.rows
+        same_accesses(self.accesses_of(known), (launch.accesses, launch.rows))
     }
 
     /// The event that holds the record of a call.
@@ -196,6 +198,7 @@ impl Trace {
             (Work::Wait(record), Given::Wait(_, other)) => {
                 *record == other || without(Omission::Waits)
             }
+            (Work::Library(number, _), Given::Library(other, _)) => *number == other,
             _ => false,
         }
     }
@@ -216,15 +219,22 @@ impl Trace {
                     },
                     (Work::Launch(_), Some(launch)) => Given::Launch(launch),
                     (Work::Launch(_), None) => return false,
+                    (Work::Library(number, accesses), _) => {
+                        Given::Library(*number, part(&other.accesses, *accesses))
+                    }
                 };
                 self.is_call(index, (call.node, call.stream), given, None)
             })
     }
 
-    /// How many calls are launches, copies or fills: what the host saves.
+    /// How many calls are launches, copies, fills or a library's: what the host saves.
     pub(super) fn submissions(&self) -> usize {
-        let is_work =
-            |call: &&Call| matches!(call.work, Work::Launch(_) | Work::Copy(_) | Work::Fill(..));
+        let is_work = |call: &&Call| {
+            matches!(
+                call.work,
+                Work::Launch(_) | Work::Copy(_) | Work::Fill(..) | Work::Library(..)
+            )
+        };
         self.calls.iter().filter(is_work).count()
     }
 
@@ -256,6 +266,10 @@ impl Trace {
                     each(copy.target, AccessMode::Write);
                 }
                 Work::Fill(range, _) | Work::Recycle(range) => each(range, AccessMode::Write),
+                Work::Library(_, accesses) => {
+                    let accesses = part(&self.accesses, accesses).iter();
+                    accesses.for_each(|access| each(access.range, access.mode));
+                }
                 Work::Record(..) | Work::Wait(_) => {}
             }
         }
@@ -281,6 +295,18 @@ fn append<T: Copy>(list: &mut Vec<T>, values: &[T]) -> Part {
 #[inline]
 pub(super) fn part<T>(list: &[T], (start, end): Part) -> &[T] {
     &list[start as usize..end as usize]
+}
+
+/// Whether two calls have the same accesses, with their rows. The names of arguments may differ.
+#[inline]
+pub(super) fn same_accesses(
+    (accesses, rows): (&[Access], &[Rows]),
+    (others, other_rows): (&[Access], &[Rows]),
+) -> bool {
+    let same = |(one, other): (&Access, &Access)| {
+        one.range == other.range && one.mode == other.mode && one.rows == other.rows
+    };
+    accesses.len() == others.len() && accesses.iter().zip(others).all(same) && rows == other_rows
 }
 
 /// Parameters have no padding, and their unused bytes are zero: equal values have equal bytes.

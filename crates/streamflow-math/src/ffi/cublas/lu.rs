@@ -2,7 +2,7 @@
 
 use std::ffi::c_int;
 
-use super::table::{Cublas, NAME, check};
+use super::table::{Cublas, NAME};
 use super::{Handle, ON_HOST, at, on};
 use crate::error::Result;
 use crate::ffi::cusolver::element::sealed::Number;
@@ -40,15 +40,14 @@ impl Handle {
         let statuses = call.write("statuses", statuses) as *mut c_int;
         call.write("work", &mut self.work);
         let library = self.library.as_deref();
-        let queue = |_: RawStream| {
-            let raw = on(library, CALL, ON_HOST)?;
-            let getrf = of::<T, _>(raw.table, |it| {
-                [it.sgetrf_batched, it.dgetrf_batched, it.cgetrf_batched, it.zgetrf_batched]
-            });
-            // SAFETY: the operands are as long as the routine needs them, and claimed; the pointers are those of the items
-            // (`Batch`). It works on the handle's stream, which is the plan's.
-            check(CALL, unsafe {
-                getrf(raw.handle, order, matrices, order, pivots, statuses, batch)
+        let queue = |stream: RawStream| {
+            on(library, CALL, ON_HOST, stream, |raw| {
+                let getrf = of::<T, _>(raw.table, |it| {
+                    [it.sgetrf_batched, it.dgetrf_batched, it.cgetrf_batched, it.zgetrf_batched]
+                });
+                // SAFETY: the operands are as long as the routine needs them, and claimed; the pointers are those of the items
+                // (`Batch`). It works on the handle's stream, which is the plan's.
+                unsafe { getrf(raw.handle, order, matrices, order, pivots, statuses, batch) }
             })
         };
         // SAFETY: all memory that the routine touches is claimed, and the handle's stream is this one.
@@ -78,28 +77,29 @@ impl Handle {
         let sides = at(b.write(&mut call, ["pointers of b", "b"]));
         call.write("work", &mut self.work);
         let library = self.library.as_deref();
-        let queue = |_: RawStream| {
-            let raw = on(library, CALL, ON_HOST)?;
-            let getrs = of::<T, _>(raw.table, |it| {
-                [it.sgetrs_batched, it.dgetrs_batched, it.cgetrs_batched, it.zgetrs_batched]
-            });
-            // Of the arguments, on the host: the call's own status says the same.
-            let mut status = 0;
-            // SAFETY: as in `getrf_batched`. There is one right-hand side for each matrix.
-            check(CALL, unsafe {
-                getrs(
-                    raw.handle,
-                    TRANSPOSED,
-                    order,
-                    1,
-                    matrices,
-                    order,
-                    pivots,
-                    sides,
-                    order,
-                    &mut status,
-                    batch,
-                )
+        let queue = |stream: RawStream| {
+            on(library, CALL, ON_HOST, stream, |raw| {
+                let getrs = of::<T, _>(raw.table, |it| {
+                    [it.sgetrs_batched, it.dgetrs_batched, it.cgetrs_batched, it.zgetrs_batched]
+                });
+                // Of the arguments, on the host: the call's own status says the same.
+                let mut status = 0;
+                // SAFETY: as in `getrf_batched`. There is one right-hand side for each matrix.
+                unsafe {
+                    getrs(
+                        raw.handle,
+                        TRANSPOSED,
+                        order,
+                        1,
+                        matrices,
+                        order,
+                        pivots,
+                        sides,
+                        order,
+                        &mut status,
+                        batch,
+                    )
+                }
             })
         };
         // SAFETY: as in `getrf_batched`.

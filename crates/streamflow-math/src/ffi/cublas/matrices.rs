@@ -2,7 +2,7 @@
 
 use std::ffi::c_int;
 
-use super::table::{NAME, check};
+use super::table::NAME;
 use super::vectors::Number;
 use super::{Handle, ON_HOST, at, on};
 use crate::error::Result;
@@ -39,31 +39,32 @@ impl Handle {
         call.value(n as u64);
         let library = self.library.as_deref();
         let (n, columns) = (n as c_int, columns as c_int);
-        let queue = |_: RawStream| {
+        let queue = |stream: RawStream| {
             const RIGHT: c_int = 1;
             const AS_IT_IS: c_int = 0;
             const NO_UNIT: c_int = 0;
-            let raw = on(library, CALL, ON_HOST)?;
-            let trsm = if T::IS_DOUBLE { raw.table.dtrsm } else { raw.table.strsm };
-            let triangle = in_columns(is_lower);
-            // In columns, the equation is that of the transposes: `bᵀ = alpha bᵀ a⁻ᵀ`.
-            // SAFETY: `a` has `n` x `n` elements, `b` has `n` x `columns`, and both are claimed. The factor is read before
-            // the call returns.
-            check(CALL, unsafe {
-                trsm(
-                    raw.handle,
-                    RIGHT,
-                    triangle,
-                    AS_IT_IS,
-                    NO_UNIT,
-                    columns,
-                    n,
-                    Scalar::new(alpha).as_ptr(),
-                    at(a),
-                    n,
-                    at(b),
-                    columns,
-                )
+            on(library, CALL, ON_HOST, stream, |raw| {
+                let trsm = if T::IS_DOUBLE { raw.table.dtrsm } else { raw.table.strsm };
+                let triangle = in_columns(is_lower);
+                // In columns, the equation is that of the transposes: `bᵀ = alpha bᵀ a⁻ᵀ`.
+                // SAFETY: `a` has `n` x `n` elements, `b` has `n` x `columns`, and both are claimed. The factor is read before
+                // the call returns.
+                unsafe {
+                    trsm(
+                        raw.handle,
+                        RIGHT,
+                        triangle,
+                        AS_IT_IS,
+                        NO_UNIT,
+                        columns,
+                        n,
+                        Scalar::new(alpha).as_ptr(),
+                        at(a),
+                        n,
+                        at(b),
+                        columns,
+                    )
+                }
             })
         };
         // SAFETY: the function reads `a`, and reads and writes `b`, as claimed, on the handle's stream, which is this one.
@@ -90,28 +91,29 @@ impl Handle {
         call.value(n as u64);
         let library = self.library.as_deref();
         let (n, k) = (n as c_int, k as c_int);
-        let queue = |_: RawStream| {
+        let queue = |stream: RawStream| {
             const TRANSPOSED: c_int = 1;
-            let raw = on(library, CALL, ON_HOST)?;
-            let syrk = if T::IS_DOUBLE { raw.table.dsyrk } else { raw.table.ssyrk };
-            let triangle = in_columns(is_lower);
-            // In columns, the matrix is its transpose.
-            // SAFETY: `a` has `n` x `k` elements, `c` has `n` x `n`, and both are claimed. The factors are read before the
-            // call returns.
-            check(CALL, unsafe {
-                syrk(
-                    raw.handle,
-                    triangle,
-                    TRANSPOSED,
-                    n,
-                    k,
-                    Scalar::new(alpha).as_ptr(),
-                    at(a),
-                    k,
-                    Scalar::new(beta).as_ptr(),
-                    at(c),
-                    n,
-                )
+            on(library, CALL, ON_HOST, stream, |raw| {
+                let syrk = if T::IS_DOUBLE { raw.table.dsyrk } else { raw.table.ssyrk };
+                let triangle = in_columns(is_lower);
+                // In columns, the matrix is its transpose.
+                // SAFETY: `a` has `n` x `k` elements, `c` has `n` x `n`, and both are claimed. The factors are read before the
+                // call returns.
+                unsafe {
+                    syrk(
+                        raw.handle,
+                        triangle,
+                        TRANSPOSED,
+                        n,
+                        k,
+                        Scalar::new(alpha).as_ptr(),
+                        at(a),
+                        k,
+                        Scalar::new(beta).as_ptr(),
+                        at(c),
+                        n,
+                    )
+                }
             })
         };
         // SAFETY: the function reads `a`, and reads and writes `c`, as claimed, on the handle's stream, which is this one.

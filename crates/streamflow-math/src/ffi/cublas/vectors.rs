@@ -2,7 +2,7 @@
 
 use std::ffi::c_int;
 
-use super::table::{NAME, check};
+use super::table::NAME;
 use super::{Handle, ON_HOST, at, on};
 use crate::error::Result;
 use crate::ffi::scalar::Scalar;
@@ -46,12 +46,11 @@ impl Handle {
         call.write("work area", &mut self.work);
         call.value(alpha);
         let library = self.library.as_deref();
-        let queue = |_: RawStream| {
-            let raw = on(library, CALL, ON_HOST)?;
-            let axpy = if T::IS_DOUBLE { raw.table.daxpy } else { raw.table.saxpy };
-            // SAFETY: both vectors have `n` elements, and are claimed; `alpha` is read before the call returns.
-            check(CALL, unsafe {
-                axpy(raw.handle, n, Scalar::new(alpha).as_ptr(), at(x), 1, at(y), 1)
+        let queue = |stream: RawStream| {
+            on(library, CALL, ON_HOST, stream, |raw| {
+                let axpy = if T::IS_DOUBLE { raw.table.daxpy } else { raw.table.saxpy };
+                // SAFETY: both vectors have `n` elements, and are claimed; `alpha` is read before the call returns.
+                unsafe { axpy(raw.handle, n, Scalar::new(alpha).as_ptr(), at(x), 1, at(y), 1) }
             })
         };
         // SAFETY: the function reads `x` and writes `y`, as claimed, on the handle's stream, which is this one.
@@ -72,11 +71,12 @@ impl Handle {
         let (x, y, result) = (call.read("x", x), call.read("y", y), call.write("result", result));
         call.write("work area", &mut self.work);
         let library = self.library.as_deref();
-        let queue = |_: RawStream| {
-            let raw = on(library, CALL, ON_DEVICE)?;
-            let dot = if T::IS_DOUBLE { raw.table.ddot } else { raw.table.sdot };
-            // SAFETY: both vectors have `n` elements, and the result one; all are claimed.
-            check(CALL, unsafe { dot(raw.handle, n, at(x), 1, at(y), 1, at(result)) })
+        let queue = |stream: RawStream| {
+            on(library, CALL, ON_DEVICE, stream, |raw| {
+                let dot = if T::IS_DOUBLE { raw.table.ddot } else { raw.table.sdot };
+                // SAFETY: both vectors have `n` elements, and the result one; all are claimed.
+                unsafe { dot(raw.handle, n, at(x), 1, at(y), 1, at(result)) }
+            })
         };
         // SAFETY: the function reads both vectors and writes the result, as claimed, on the handle's stream, which is this one.
         unsafe { call.queue_in_place(stream, host, &queue) }
@@ -96,11 +96,12 @@ impl Handle {
         let (x, result) = (call.read("x", x), call.write("result", result));
         call.write("work area", &mut self.work);
         let library = self.library.as_deref();
-        let queue = |_: RawStream| {
-            let raw = on(library, CALL, ON_DEVICE)?;
-            let nrm2 = if T::IS_DOUBLE { raw.table.dnrm2 } else { raw.table.snrm2 };
-            // SAFETY: the vector has `n` elements, and the result one; both are claimed.
-            check(CALL, unsafe { nrm2(raw.handle, n, at(x), 1, at(result)) })
+        let queue = |stream: RawStream| {
+            on(library, CALL, ON_DEVICE, stream, |raw| {
+                let nrm2 = if T::IS_DOUBLE { raw.table.dnrm2 } else { raw.table.snrm2 };
+                // SAFETY: the vector has `n` elements, and the result one; both are claimed.
+                unsafe { nrm2(raw.handle, n, at(x), 1, at(result)) }
+            })
         };
         // SAFETY: the function reads the vector and writes the result, as claimed, on the handle's stream, which is this one.
         unsafe { call.queue_in_place(stream, host, &queue) }
@@ -123,28 +124,29 @@ impl Handle {
         call.value(alpha);
         call.value(beta);
         let library = self.library.as_deref();
-        let queue = |_: RawStream| {
+        let queue = |stream: RawStream| {
             const TRANSPOSED: c_int = 1;
-            let raw = on(library, CALL, ON_HOST)?;
-            let gemv = if T::IS_DOUBLE { raw.table.dgemv } else { raw.table.sgemv };
-            // In columns, the matrix is its transpose.
-            // SAFETY: the matrix has `rows` x `cols` elements, `x` has `cols`, and `y` `rows`; all are claimed. The factors
-            // are read before the call returns.
-            check(CALL, unsafe {
-                gemv(
-                    raw.handle,
-                    TRANSPOSED,
-                    cols,
-                    rows,
-                    Scalar::new(alpha).as_ptr(),
-                    at(a),
-                    cols,
-                    at(x),
-                    1,
-                    Scalar::new(beta).as_ptr(),
-                    at(y),
-                    1,
-                )
+            on(library, CALL, ON_HOST, stream, |raw| {
+                let gemv = if T::IS_DOUBLE { raw.table.dgemv } else { raw.table.sgemv };
+                // In columns, the matrix is its transpose.
+                // SAFETY: the matrix has `rows` x `cols` elements, `x` has `cols`, and `y` `rows`; all are claimed. The factors
+                // are read before the call returns.
+                unsafe {
+                    gemv(
+                        raw.handle,
+                        TRANSPOSED,
+                        cols,
+                        rows,
+                        Scalar::new(alpha).as_ptr(),
+                        at(a),
+                        cols,
+                        at(x),
+                        1,
+                        Scalar::new(beta).as_ptr(),
+                        at(y),
+                        1,
+                    )
+                }
             })
         };
         // SAFETY: the function reads `a` and `x`, and writes `y`, as claimed, on the handle's stream, which is this one.

@@ -140,13 +140,13 @@ impl<T: Element> Transforms<T> {
         call.value(u8::from(is_inverse));
         call.value(u8::from(x.is_none()));
         x.iter().chain([&y, &work]).for_each(|claim| call.claim(claim));
-        let transform = |_: RawStream| {
+        let transform = |stream: RawStream| {
             let handle = handle.ok_or_else(|| no_handle(NAME, name))?;
             let (x, y) = (x.as_ref().unwrap_or(&y).address(), y.address());
-            // SAFETY: the operands have the elements of the plan, and this stream's work may use them.
-            check(name, unsafe { handle.execute(x, y, is_inverse) })
+            // SAFETY: the operands have the elements of the plan, and the stream's work may use them.
+            handle.on(stream, || check(name, unsafe { handle.execute(x, y, is_inverse) }))
         };
-        // SAFETY: the plan was made for this stream, since `Plan` checks it, and cuFFT queues its work there. It reads the
+        // SAFETY: cuFFT queues its work on the stream that it gets. It reads the
         // input, or overwrites it if that is claimed as written, and writes the output and the work area: all have at
         // least the plan's bytes, and are claimed.
         unsafe { call.queue_in_place(stream, &self.body, &transform) }
@@ -190,6 +190,8 @@ struct Handle {
     table: &'static Cufft,
     plan: c_int,
     function: Function,
+    /// Its own stream.
+    stream: RawStream,
 }
 
 impl Handle {
@@ -209,17 +211,12 @@ impl Handle {
         let status = unsafe { (table.create)(&mut plan) };
         check("cufftCreate", status).map_err(DriverError::from)?;
         // From here on the plan is destroyed if a call fails.
-        let handle = Self { table, plan, function };
-        let bytes = handle.make(stream, problem, is_double).map_err(DriverError::from)?;
+        let handle = Self { table, plan, function, stream };
+        let bytes = handle.make(problem, is_double).map_err(DriverError::from)?;
         Ok((handle, bytes))
     }
 
-    fn make(
-        &self,
-        stream: RawStream,
-        problem: &Problem,
-        is_double: bool,
-    ) -> Result<usize, LibraryError> {
+    fn make(&self, problem: &Problem, is_double: bool) -> Result<usize, LibraryError> {
         let Self { table, plan, .. } = *self;
         let Problem { rank, batch, input, output, .. } = *problem;
         // `Side` has checked that each index, in bytes, fits.
@@ -229,15 +226,10 @@ impl Handle {
         let first = MOST - rank;
         let kind = type_of(problem.kind, is_double);
         let mut bytes = 0;
-        // SAFETY: the plan was created, and is not made yet. The stream outlives it: the platform keeps
-        // its streams. Each
-        // list has `rank` numbers.
+        // SAFETY: the plan was created, and is not made yet. Each list has `rank` numbers.
         unsafe {
             check("cufftSetAutoAllocation", (table.set_auto_allocation)(plan, 0))?;
-            check(
-                "cufftSetStream",
-                (table.set_stream)(plan, stream.handle() as usize as *mut c_void),
-            )?;
+            self.set_stream(self.stream)?;
             let status = (table.make_plan_many)(
                 plan,
                 rank as c_int,
@@ -255,6 +247,29 @@ impl Handle {
             check("cufftMakePlanMany64", status)?;
         }
         Ok(bytes)
+    }
+
+    /// Makes a call with the plan on a stream: its own, or one that is being captured, and then on its own again.
+    #[inline(always)]
+    fn on(
+        &self,
+        stream: RawStream,
+        call: impl FnOnce() -> Result<(), LibraryError>,
+    ) -> Result<(), LibraryError> {
+        if stream == self.stream {
+            return call();
+        }
+        self.set_stream(stream)?;
+        let called = call();
+        let set_back = self.set_stream(self.stream);
+        called.and(set_back)
+    }
+
+    fn set_stream(&self, stream: RawStream) -> Result<(), LibraryError> {
+        let stream = stream.handle() as usize as *mut c_void;
+        // SAFETY: the plan was created. The stream is alive: one that is being captured is until the call ends, and then the
+        // plan gets its own again, which outlives it: the platform keeps its streams.
+        check("cufftSetStream", unsafe { (self.table.set_stream)(self.plan, stream) })
     }
 
     fn set_work_area(&self, work: &mut Buffer<u8>) -> Result<(), LibraryError> {

@@ -4,7 +4,7 @@ use std::mem::MaybeUninit;
 
 use cudarc::driver::sys;
 
-use super::Template;
+use super::{Template, executable};
 use crate::driver::cuda::error::explain;
 use crate::driver::cuda::submit::{Addresses, lay_out_params, length};
 use crate::driver::cuda::{CudaDriver, pointer_to};
@@ -50,6 +50,15 @@ impl CudaDriver {
                 unsafe { self.add_fill(graph, after, *range, *byte) }.map(Some)
             }
             GraphWork::Recycle { .. } => Ok(None),
+            GraphWork::Library(call) => {
+                // SAFETY: the caller's contract.
+                let captured = unsafe { self.capture(graph.device, call) }?;
+                graph.add_graph(after, &captured).map(Some)
+            }
+            GraphWork::Graph(other) => {
+                // SAFETY: the other graph is live, by the caller's contract.
+                graph.add_graph(after, &unsafe { executable(*other) }.template).map(Some)
+            }
         }
     }
 

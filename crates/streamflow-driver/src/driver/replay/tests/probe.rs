@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 
-use crate::driver::graph::GraphNode;
+use crate::driver::graph::{GraphNode, GraphWork};
 use crate::driver::host::HostDriver;
 use crate::driver::{
     DeviceId, Driver, DriverError, DriverResult, Launch, Layer, RawEvent, RawGraph, RawStream,
@@ -22,6 +22,8 @@ pub(super) struct Probe {
     pub(super) launch_gate: AtomicU8,
     /// How many graphs were made.
     pub(super) graphs: AtomicU64,
+    /// How many graphs were destroyed.
+    pub(super) destroyed: AtomicU64,
     /// How often a stream was made to wait for an event.
     pub(super) waits: AtomicU64,
     /// Whether each question whether work is complete is answered by no, as of a device that is behind.
@@ -35,6 +37,7 @@ pub(super) const FAILS_WAIT: u8 = 1;
 pub(super) const FAILS_RECORD: u8 = 2;
 pub(super) const FAILS_QUERY: u8 = 3;
 pub(super) const FAILS_GRAPH: u8 = 4;
+pub(super) const FAILS_CAPTURE: u8 = 5;
 /// For the gates: the next wait stops, and has stopped.
 pub(super) const CLOSED: u8 = 1;
 pub(super) const REACHED: u8 = 2;
@@ -43,8 +46,19 @@ impl Probe {
     pub(super) fn new(host: HostDriver) -> Self {
         let is_behind = AtomicBool::new(false);
         let [fails, gate, wait_gate, launch_gate] = [(); 4].map(|()| AtomicU8::new(0));
-        let [graphs, waits, queries] = [(); 3].map(|()| AtomicU64::new(0));
-        Self { host, fails, gate, wait_gate, launch_gate, graphs, waits, is_behind, queries }
+        let [graphs, destroyed, waits, queries] = [(); 4].map(|()| AtomicU64::new(0));
+        Self {
+            host,
+            fails,
+            gate,
+            wait_gate,
+            launch_gate,
+            graphs,
+            destroyed,
+            waits,
+            is_behind,
+            queries,
+        }
     }
 
     fn fails(&self, which: u8) -> DriverResult<()> {
@@ -124,9 +138,18 @@ unsafe impl Layer for Probe {
         device: DeviceId,
         nodes: &[GraphNode<'_>],
     ) -> DriverResult<RawGraph> {
+        if nodes.iter().any(|node| matches!(node.work, GraphWork::Library(_))) {
+            self.fails(FAILS_CAPTURE)?;
+        }
         self.graphs.fetch_add(1, Ordering::Relaxed);
         // SAFETY: the caller's contract.
         unsafe { self.host.create_graph(device, nodes) }
+    }
+
+    unsafe fn destroy_graph(&self, graph: RawGraph) -> DriverResult<()> {
+        self.destroyed.fetch_add(1, Ordering::Relaxed);
+        // SAFETY: the caller's contract.
+        unsafe { self.host.destroy_graph(graph) }
     }
 
     unsafe fn launch_graph(&self, graph: RawGraph, stream: RawStream) -> DriverResult<()> {

@@ -1,0 +1,122 @@
+//! The work of a library's call, captured as a graph (CUDA C++ Programming Guide, *Creating a Graph Using Stream Capture*).
+//!
+//! The body queues its work on a stream that exists for the capture alone, so no other thread can add work to it. The
+//! capture is of the mode of a thread: a body that allocates, frees or waits meanwhile makes it fail, and the calls of other
+//! threads do not.
+
+use cudarc::driver::sys;
+
+use super::Template;
+use crate::driver::cuda::error::{check, explain, failure};
+use crate::driver::cuda::submit::stream_of;
+use crate::driver::cuda::{CudaDriver, context, probe};
+use crate::driver::{
+    DeviceId, Driver, DriverResult, LibraryCall, RawStream, StreamOptions, report_unless_refused,
+};
+
+/// The functions of captures.
+const FUNCTIONS: &[&str] = &[
+    "cuGraphAddChildGraphNode",
+    "cuGraphGetNodes",
+    "cuStreamBeginCapture_v2",
+    "cuStreamEndCapture",
+];
+
+/// A stream that exists for a capture. It is given back also if the body unwinds.
+struct Capturing<'a> {
+    driver: &'a CudaDriver,
+    stream: RawStream,
+    has_begun: bool,
+}
+
+impl Capturing<'_> {
+    fn begin(&mut self) -> DriverResult<()> {
+        let mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
+        // SAFETY: the stream is this value's.
+        let result = unsafe { sys::cuStreamBeginCapture_v2(stream_of(self.stream), mode) };
+        check("cuStreamBeginCapture", self.stream.device(), result)?;
+        self.has_begun = true;
+        Ok(())
+    }
+
+    /// Ends the capture, of which the graph has all work.
+    fn end(&mut self) -> DriverResult<Template> {
+        let device = self.stream.device();
+        self.has_begun = false;
+        let mut raw: sys::CUgraph = std::ptr::null_mut();
+        // SAFETY: the stream is this value's, and `raw` is a place for one handle.
+        let result = unsafe { sys::cuStreamEndCapture(stream_of(self.stream), &raw mut raw) };
+        check("cuStreamEndCapture", device, result)?;
+        Ok(Template { raw, device })
+    }
+}
+
+impl Drop for Capturing<'_> {
+    fn drop(&mut self) {
+        if self.has_begun {
+            report_unless_refused("ending a capture", self.end().map(drop));
+        }
+        // SAFETY: the stream is this value's, and is used no more.
+        let destroyed = unsafe { self.driver.destroy_stream(self.stream) };
+        report_unless_refused("destroying the stream of a capture", destroyed);
+    }
+}
+
+impl CudaDriver {
+    /// A graph of the work that the body for a device queues.
+    ///
+    /// # Safety
+    /// As for `make_graph`.
+    pub(super) unsafe fn capture(
+        &self,
+        device: DeviceId,
+        call: &LibraryCall<'_>,
+    ) -> DriverResult<Template> {
+        probe::optional(FUNCTIONS, "captures of libraries", "12.0, release 525 or later")?;
+        let stream = self.create_stream(device, StreamOptions::default())?;
+        let mut capturing = Capturing { driver: self, stream, has_begun: false };
+        capturing.begin()?;
+        let called = (call.device)(stream);
+        let captured = capturing.end();
+        // The library's own error says more than that of a capture which it has made invalid.
+        if let Err(error) = called {
+            // SAFETY: the stream is live.
+            return Err(unsafe { self.library_failed(stream, call.function, error) });
+        }
+        // A body of the caller's may have made another device current.
+        context::bind(&self.device(device)?.context, device)?;
+        let about = || format!("the work of `{}` was being captured", call.function);
+        let captured = captured.map_err(|error| explain(error, about))?;
+        let mut nodes = 0;
+        // SAFETY: the graph was just made, and `nodes` is a place for one number. Without a list it gets their number.
+        let result =
+            unsafe { sys::cuGraphGetNodes(captured.raw, std::ptr::null_mut(), &raw mut nodes) };
+        check("cuGraphGetNodes", device, result)?;
+        if nodes > 0 {
+            return Ok(captured);
+        }
+        let refused =
+            failure("cuStreamEndCapture", device, sys::CUresult::CUDA_ERROR_INVALID_VALUE);
+        Err(explain(refused, || {
+            format!(
+                "`{}` was captured, and queued nothing on the stream that it got; what it has queued elsewhere can't be \
+                 replayed",
+                call.function
+            )
+        }))
+    }
+}
+
+impl Template {
+    /// Adds a copy of another graph as one node.
+    pub(super) fn add_graph(
+        &self,
+        after: &[sys::CUgraphNode],
+        other: &Self,
+    ) -> DriverResult<sys::CUgraphNode> {
+        // SAFETY: a place for one handle; both graphs are alive, and the nodes are of this one. CUDA copies the other graph.
+        self.add("cuGraphAddChildGraphNode", after, |node, graph, after, count| unsafe {
+            sys::cuGraphAddChildGraphNode(node, graph, after, count, other.raw)
+        })
+    }
+}

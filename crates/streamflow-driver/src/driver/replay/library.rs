@@ -1,0 +1,140 @@
+//! Calls of libraries in a pass: whether one is captured, and whether it is held back.
+
+use super::captures::UNKNOWN;
+use super::mode::Mode;
+use super::state::State;
+use super::trace::{Given, Trace, Work};
+use super::{Replaying, bound};
+use crate::driver::graph::{GraphNode, GraphWork};
+use crate::driver::{
+    Driver, DriverError, DriverResult, LibraryCall, LibraryError, RawGraph, RawStream,
+    report_unless_refused,
+};
+
+impl<D: Driver> Replaying<D> {
+    /// Holds back a call that is not simply the next one, or sends it. `send` calls the library.
+    ///
+    /// The library is called without the lock, also for a capture: its body may be a user's.
+    ///
+    /// # Safety
+    /// As for [`Libraries::call_library`](crate::driver::Libraries::call_library).
+    #[cold]
+    #[inline(never)]
+    pub(super) unsafe fn library_or_hold(
+        &self,
+        stream: RawStream,
+        call: &LibraryCall<'_>,
+        send: impl FnOnce() -> DriverResult<()>,
+    ) -> DriverResult<()> {
+        let look =
+            |state: &mut State, (thread, _)| state.library(&self.below, thread, stream, call);
+        let (number, is_due) = self.with(look).unwrap_or((UNKNOWN, false));
+        let graph = match is_due {
+            // SAFETY: the caller's contract.
+            true => Some(unsafe { self.capture(stream, call, number) }?),
+            false => None,
+        };
+        let given = Given::Library(number, call.accesses);
+        self.take_long(stream, given, || match graph {
+            // SAFETY: the graph has the work of this call.
+            Some(graph) => unsafe { self.below.launch_graph(graph, stream) },
+            None => send(),
+        })
+    }
+
+    /// Captures a call.
+    ///
+    /// # Errors
+    /// Those of the capture, with the function and the operator.
+    ///
+    /// # Safety
+    /// As for [`Libraries::call_library`](crate::driver::Libraries::call_library).
+    unsafe fn capture(
+        &self,
+        stream: RawStream,
+        call: &LibraryCall<'_>,
+        number: u64,
+    ) -> DriverResult<RawGraph> {
+        bound::bind(&self.below, stream.device())?;
+        let node = GraphNode { work: GraphWork::Library(call), after: &[] };
+        // SAFETY: the caller's contract. The graph is launched only in place of equal calls.
+        let made = unsafe { self.below.create_graph(stream.device(), &[node]) };
+        let noted = self.with(|state, (_, node)| match &made {
+            Ok(graph) => {
+                state.captures.set_graph(number, *graph);
+                None
+            }
+            Err(_) => Some(state.node_name(node).to_owned()),
+        });
+        made.map_err(|error| {
+            not_captured(error, call.function, &noted.flatten().unwrap_or_default())
+        })
+    }
+}
+
+impl State {
+    /// The number of a call, and whether it is to be captured now: it comes a second time, or will be held back.
+    fn library(
+        &mut self,
+        below: &dyn Driver,
+        thread: u64,
+        stream: RawStream,
+        call: &LibraryCall<'_>,
+    ) -> (u64, bool) {
+        let mode = self.mode_of(thread).filter(|mode| *mode != Mode::Send);
+        let Some(mode) = mode else { return (UNKNOWN, false) };
+        if self.refusal(stream, &Given::Library(UNKNOWN, &[])).is_some() {
+            return (UNKNOWN, false);
+        }
+        if let Some(number) = self.captures.find(call, self.omission) {
+            return (number, self.captures.graph(number).is_none());
+        }
+        if self.captures.is_full() {
+            let needed = self.lanes.iter().map(|lane| &lane.trace).chain([&self.current]);
+            let needed: Vec<u64> = needed.flat_map(Trace::libraries).collect();
+            for graph in self.captures.forget(|number| needed.contains(&number)) {
+                // SAFETY: this layer made it, and no trace has its call.
+                report_unless_refused("destroying a captured call", unsafe {
+                    below.destroy_graph(graph)
+                });
+            }
+        }
+        (self.captures.add(call), self.is_eager && mode != Mode::Keep)
+    }
+
+    /// Whether all calls of libraries of a trace were captured.
+    pub(super) fn has_captured(&self, trace: &Trace) -> bool {
+        trace.libraries().all(|number| self.captures.graph(number).is_some())
+    }
+}
+
+impl Trace {
+    /// The numbers of its calls of libraries.
+    fn libraries(&self) -> impl Iterator<Item = u64> + '_ {
+        self.calls.iter().filter_map(|call| match call.work {
+            Work::Library(number, _) => Some(number),
+            _ => None,
+        })
+    }
+}
+
+/// Adds to an error that it is of a capture, of which function and operator.
+#[cold]
+fn not_captured(error: DriverError, function: &str, node: &str) -> DriverError {
+    let which = format!(
+        "`{function}` of operator `{node}` could not be captured for replay: run the graph without `#[replay]`"
+    );
+    match error {
+        DriverError::Call { call, device, code, name, message } => {
+            DriverError::Call { call, device, code, name, message: format!("{message}; {which}") }
+        }
+        DriverError::Library(error) => {
+            let remedy = format!("{}; {which}", error.remedy);
+            LibraryError { remedy, ..error }.into()
+        }
+        DriverError::Unavailable { what, remedy } => {
+            DriverError::Unavailable { what, remedy: format!("{remedy}; {which}") }
+        }
+        other => other,
+    }
+}
