@@ -1,9 +1,10 @@
 //! A graph by hand, with all kinds of work.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
 use streamflow::device;
-use streamflow::driver::{Driver, Image, RawStream};
+use streamflow::driver::{Driver, DriverError, Image, RawStream};
 use streamflow::library::{LibraryError, check};
 use streamflow::memory::DeviceSlice;
 use streamflow::prelude::*;
@@ -41,8 +42,9 @@ impl Graph {
     }
 }
 
-/// Launches a graph twice that fills `data` by a call and by two calls of a library, at last with ones, adds a number to each element, copies it in rows to `copy`, and from
-/// there to the host, twice: by a small copy and by one from page-locked memory and back. The number is 3, and then 4.
+/// Launches a graph twice that fills `data` by a call and by two calls of a library, at last with ones, adds a number to each
+/// element, copies it in rows to `copy`, and from there to the host, twice: by a small copy and by one from page-locked memory
+/// and back. The number is 3, and then 4.
 ///
 /// # Errors
 /// Those of the driver.
@@ -87,11 +89,16 @@ pub fn twice(
     let op = |kind, source, target, rows| GraphWork::Copy(CopyOp { kind, target, source, rows });
     // SAFETY: no simulator runs it.
     let body = unsafe { LibraryBody::new("fill", |_| Ok(())) };
+    // A library has statuses of its own, which don't say why a call of CUDA failed.
+    let cause = RefCell::new(None);
     let filled = |stream: RawStream, byte| -> Result<(), LibraryError> {
         // SAFETY: the memory is `data`, and the stream is alive.
         let filled = unsafe { driver.fill(stream, data, byte) };
-        check("the tests' library", "fill", i32::from(filled.is_err()), |_| "TEST_FILL_FAILED")
+        let status = i32::from(filled.is_err());
+        *cause.borrow_mut() = filled.err();
+        check("the tests' library", "fill", status, |_| "TEST_FILL_FAILED")
     };
+    let of_cuda = |error: DriverError| cause.take().unwrap_or(error);
     let [twos, ones] = [2, 1].map(|byte| move |stream: RawStream| filled(stream, byte));
     let [twos, ones]: [&dyn Fn(RawStream) -> Result<(), LibraryError>; 2] = [&twos, &ones];
     let [twos, ones] = [twos, ones].map(|device| LibraryCall {
@@ -106,7 +113,7 @@ pub fn twice(
     driver.bind(device(0))?;
     let captured = [GraphNode { work: GraphWork::Library(&ones), after: &[] }];
     // SAFETY: the call fills only `data`, which is borrowed until the last launch is complete.
-    let captured = unsafe { driver.create_graph(device(0), &captured) }?;
+    let captured = unsafe { driver.create_graph(device(0), &captured) }.map_err(of_cuda)?;
     let captured = Graph { driver: driver.clone(), raw: captured };
     let nodes = [
         (GraphWork::Fill { range: data, byte: 3 }, &[][..]),
@@ -121,7 +128,7 @@ pub fn twice(
     ];
     let nodes = nodes.map(|(work, after)| GraphNode { work, after });
     // SAFETY: the kernel touches only `data`, and all memory is borrowed until the last launch is complete.
-    let graph = unsafe { driver.create_graph(device(0), &nodes) }?;
+    let graph = unsafe { driver.create_graph(device(0), &nodes) }.map_err(of_cuda)?;
     // The graph has a copy of it.
     drop(captured);
     let graph = Graph { driver: driver.clone(), raw: graph };

@@ -75,6 +75,11 @@ impl Param {
         self.bytes == other.bytes
     }
 
+    /// All bytes, those behind the value too, which are zero.
+    pub(crate) fn bytes(&self) -> &[u8; 16] {
+        &self.bytes
+    }
+
     /// The address of the value, as the CUDA driver takes it.
     pub fn as_ptr(&self) -> *const c_void {
         self.bytes.as_ptr().cast()

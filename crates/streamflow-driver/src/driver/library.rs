@@ -16,8 +16,8 @@ pub struct LibraryCall<'a> {
     /// The rows of accesses that have some.
     pub rows: &'a [Rows],
     /// Whether the call may be captured in a CUDA graph, and replayed with it, in place of each call with the same function,
-    /// host body, parameters and accesses. It is `false` for a call that may wait for
-    /// the device or allocate, and for one of which the library's documentation does not say that it may be captured.
+    /// host body, parameters and accesses. It is `false` for a call that may wait for the device or allocate, and for one of
+    /// which the library's documentation does not say that it may be captured.
     pub is_captured: bool,
     /// The body for the simulator.
     pub host: &'a LibraryBody,
@@ -134,5 +134,26 @@ impl LibraryError {
     pub fn is_out_of_memory(&self) -> bool {
         // All of NVIDIA's libraries call it so.
         self.name.ends_with("ALLOC_FAILED")
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    /// Memory that is given back is used again at once, so a later body would have an earlier one's address.
+    #[test]
+    fn no_later_body_is_taken_for_one_that_was_dropped() {
+        let mut ids: Vec<BodyId> = Vec::new();
+        for number in 0..64 {
+            // SAFETY: it touches no memory.
+            let body = unsafe {
+                LibraryBody::new("a function", move |_| Err(BodyError::from(number.to_string())))
+            };
+            assert!(ids.iter().all(|id| !id.is_of(&body)), "body {number}");
+            let id = body.id();
+            assert!(id.is_of(&body.clone()), "body {number}");
+            ids.push(id);
+        }
     }
 }

@@ -438,8 +438,8 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
     ///
     /// # Safety
     /// The functions and the graphs are live. The body of a library's call queues work as
-    /// [`call_library`](Driver::call_library) requires, on the stream that it gets. The memory of the nodes is what [`launch_graph`](Driver::launch_graph) requires when it
-    /// is called.
+    /// [`call_library`](Libraries::call_library) requires, on the stream that it gets. The memory of the nodes is what
+    /// [`launch_graph`](Driver::launch_graph) requires when it is called.
     unsafe fn create_graph(
         &self,
         device: DeviceId,

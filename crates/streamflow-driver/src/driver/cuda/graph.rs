@@ -69,6 +69,8 @@ impl Template {
             usize,
         ) -> sys::CUresult,
     ) -> DriverResult<sys::CUgraphNode> {
+        // A captured graph that was given back meanwhile may have lost the device.
+        STICKY.usable(call)?;
         let mut node: sys::CUgraphNode = std::ptr::null_mut();
         let result = add(&raw mut node, self.raw, after.as_ptr(), after.len());
         check(call, self.device, result)?;
@@ -112,6 +114,7 @@ impl CudaDriver {
             kernels.push(kernel.unwrap_or(std::ptr::null_mut()));
             made.push(added.map_or(after, |node| vec![node]));
         }
+        STICKY.usable("cuGraphInstantiateWithFlags")?;
         let mut exec: sys::CUgraphExec = std::ptr::null_mut();
         // SAFETY: a place for one handle, and the graph that was just made.
         let result = unsafe { sys::cuGraphInstantiateWithFlags(&raw mut exec, template.raw, 0) };

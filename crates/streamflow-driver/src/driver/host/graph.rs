@@ -139,6 +139,7 @@ impl HostDriver {
             Work::Library { body, .. } => Some(body),
             _ => None,
         }));
+        drop(self.drop_unlocked(sim));
         given_back
     }
 }
@@ -176,6 +177,10 @@ impl Sim {
                 takes: Arguments::new(library.params, library.accesses),
             },
             GraphWork::Graph(graph) => match self.graphs.get(graph.handle() as usize) {
+                Some(Some(Graph { is_stale: true, .. })) => {
+                    let message = "memory of the graph within another one was given back";
+                    return Err(invalid_value(call, device, message));
+                }
                 Some(Some(Graph { nodes, .. })) if graph.device() == device => match &nodes[..] {
                     [node] => node.work.clone(),
                     _ => {

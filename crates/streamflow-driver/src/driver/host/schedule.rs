@@ -249,8 +249,8 @@ impl HostDriver {
         self.drop_unlocked(sim)
     }
 
-    /// Drops what must not be dropped under the lock.
-    fn drop_unlocked<'a>(&'a self, mut sim: Locked<'a>) -> Locked<'a> {
+    /// Drops what must not be dropped under a lock: later, if the caller has one.
+    pub(super) fn drop_unlocked<'a>(&'a self, mut sim: Locked<'a>) -> Locked<'a> {
         if sim.dropped.is_empty() || crate::lock::is_held() {
             return sim;
         }

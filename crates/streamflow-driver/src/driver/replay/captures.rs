@@ -1,6 +1,6 @@
 //! Calls of libraries that traces have: each is captured once, as a graph of one node, and is a node of the traces' graphs.
 //!
-//! Two calls are equal if they have the same function, host body, parameters, and accesses with their addresses. The host
+//! Two calls are equal if they have the same device, function, host body, parameters, and accesses with their addresses. The host
 //! body stands for the plan, which has one of its own. Nothing is replaced in a graph: a call with another value is another
 //! call, and so another trace.
 //!
@@ -8,12 +8,16 @@
 //! held back and is sent, the graph of the one node is launched in place of it. So the library is called once for each
 //! call that it gets, and never for one that is replayed.
 
+use std::hash::Hasher;
+
+use rustc_hash::FxHasher;
+
 use super::Omission;
 use super::trace::{same_accesses, same_params};
-use crate::driver::{Access, BodyId, LibraryCall, MemoryRange, Param, RawGraph, Rows};
+use crate::driver::{Access, BodyId, DeviceId, LibraryCall, MemoryRange, Param, RawGraph, Rows};
 
-/// With so many calls, those that no trace has make way for new ones.
-const MOST: usize = 256;
+/// With so many calls, or twice those that stayed the last time, the calls that no trace has make way for new ones.
+const MANY: usize = 256;
 
 /// The number of a call that no trace can have.
 pub(super) const UNKNOWN: u64 = u64::MAX;
@@ -23,18 +27,32 @@ pub(super) const UNKNOWN: u64 = u64::MAX;
 pub(super) struct Captures {
     list: Vec<Known>,
     next: u64,
+    /// How many calls stayed when others made way.
+    stayed: usize,
+    /// Those of calls that made way, for new ones: ticks that never repeat allocate nothing.
+    spare: Vec<Parts>,
 }
 
 #[derive(Debug)]
 struct Known {
     number: u64,
+    /// See [`fingerprint`].
+    fingerprint: u64,
+    device: DeviceId,
     function: &'static str,
     body: BodyId,
-    params: Box<[Param]>,
-    accesses: Box<[Access]>,
-    rows: Box<[Rows]>,
+    parts: Parts,
     /// `None` for a call that came once.
     graph: Option<RawGraph>,
+    /// Whether it stays when others make way.
+    is_needed: bool,
+}
+
+#[derive(Debug, Default)]
+struct Parts {
+    params: Vec<Param>,
+    accesses: Vec<Access>,
+    rows: Vec<Rows>,
 }
 
 impl Captures {
@@ -46,7 +64,7 @@ impl Captures {
         self.list.get(self.place(number)?)
     }
 
-    /// Whether a call is the one with this number.
+    /// Whether a call is the one with this number, if it is of the same device.
     #[inline]
     pub(super) fn is(
         &self,
@@ -58,23 +76,42 @@ impl Captures {
     }
 
     /// The number of a call that came before.
-    pub(super) fn find(&self, call: &LibraryCall<'_>, left_out: Option<Omission>) -> Option<u64> {
-        let found = self.list.iter().find(|known| known.is(call, left_out));
+    pub(super) fn find(
+        &self,
+        device: DeviceId,
+        call: &LibraryCall<'_>,
+        left_out: Option<Omission>,
+    ) -> Option<u64> {
+        let fingerprint = fingerprint(call, left_out);
+        let is = |known: &&Known| {
+            known.fingerprint == fingerprint && known.device == device && known.is(call, left_out)
+        };
+        let found = self.list.iter().find(is);
         found.map(|known| known.number)
     }
 
     /// Keeps a call that comes for the first time.
-    pub(super) fn add(&mut self, call: &LibraryCall<'_>) -> u64 {
+    pub(super) fn add(
+        &mut self,
+        device: DeviceId,
+        call: &LibraryCall<'_>,
+        left_out: Option<Omission>,
+    ) -> u64 {
         let number = self.next;
         self.next += 1;
+        let mut parts = self.spare.pop().unwrap_or_default();
+        parts.params.extend_from_slice(call.params);
+        parts.accesses.extend_from_slice(call.accesses);
+        parts.rows.extend_from_slice(call.rows);
         self.list.push(Known {
             number,
+            fingerprint: fingerprint(call, left_out),
+            device,
             function: call.function,
             body: call.host.id(),
-            params: call.params.into(),
-            accesses: call.accesses.into(),
-            rows: call.rows.into(),
+            parts,
             graph: None,
+            is_needed: false,
         });
         number
     }
@@ -98,24 +135,48 @@ impl Captures {
 
     /// Whether there are so many that some have to go.
     pub(super) fn is_full(&self) -> bool {
-        self.list.len() >= MOST
+        self.list.len() >= MANY.max(2 * self.stayed)
     }
 
     /// Forgets the calls with memory that is given back. Returns their graphs.
     pub(super) fn give_back(&mut self, range: MemoryRange) -> Vec<RawGraph> {
         let names = |access: &Access| access.range.overlaps(range);
-        self.retain(|known| !known.accesses.iter().any(names))
+        self.retain(|known| !known.parts.accesses.iter().any(names))
     }
 
-    /// Forgets the calls that `is_needed` is `false` for. Returns their graphs.
-    pub(super) fn forget(&mut self, is_needed: impl Fn(u64) -> bool) -> Vec<RawGraph> {
-        self.retain(|known| is_needed(known.number))
+    /// Forgets the calls without these numbers. Returns their graphs.
+    pub(super) fn keep_only(&mut self, needed: impl Iterator<Item = u64>) -> Vec<RawGraph> {
+        for number in needed {
+            if let Some(place) = self.place(number) {
+                self.list[place].is_needed = true;
+            }
+        }
+        let gone = self.retain(|known| std::mem::take(&mut known.is_needed));
+        self.stayed = self.list.len();
+        gone
     }
 
-    fn retain(&mut self, stays: impl Fn(&Known) -> bool) -> Vec<RawGraph> {
+    fn retain(&mut self, stays: impl Fn(&mut Known) -> bool) -> Vec<RawGraph> {
         let gone = self.list.extract_if(.., |known| !stays(known));
-        gone.filter_map(|known| known.graph).collect()
+        let graphs = gone.filter_map(|Known { mut parts, graph, .. }| {
+            parts.params.clear();
+            parts.accesses.clear();
+            parts.rows.clear();
+            self.spare.push(parts);
+            graph
+        });
+        graphs.collect()
     }
+}
+
+/// A number that equal calls share. Calls that differ in each tick are many, and few of them are compared.
+fn fingerprint(call: &LibraryCall<'_>, left_out: Option<Omission>) -> u64 {
+    let mut hash = FxHasher::default();
+    if left_out != Some(Omission::Values) {
+        call.params.iter().for_each(|param| hash.write(param.bytes()));
+    }
+    call.accesses.iter().for_each(|access| hash.write_u64(access.range.address));
+    hash.finish()
 }
 
 impl Known {
@@ -124,7 +185,7 @@ impl Known {
         let without = |rule| left_out == Some(rule);
         self.function == call.function
             && (self.body.is_of(call.host) || without(Omission::Plans))
-            && (same_params(&self.params, call.params) || without(Omission::Values))
-            && same_accesses((&self.accesses, &self.rows), (call.accesses, call.rows))
+            && (same_params(&self.parts.params, call.params) || without(Omission::Values))
+            && same_accesses((&self.parts.accesses, &self.parts.rows), (call.accesses, call.rows))
     }
 }

@@ -290,11 +290,7 @@ unsafe impl<D: Driver> Libraries for Replaying<D> {
                 None => unsafe { self.library_or_hold(stream, call, send) },
             };
         }
-        let what = if call.is_captured {
-            "a call of a library"
-        } else {
-            "a call of a library that must not be captured"
-        };
+        let what = "a call of a library that may not be captured";
         self.disturb(Some(stream), what, Some(Omission::Libraries))?;
         // SAFETY: the caller's contract.
         self.queued(stream, unsafe { self.below.libraries().call_library(stream, call) })

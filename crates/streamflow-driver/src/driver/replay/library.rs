@@ -86,20 +86,22 @@ impl State {
         if self.refusal(stream, &Given::Library(UNKNOWN, &[])).is_some() {
             return (UNKNOWN, false);
         }
-        if let Some(number) = self.captures.find(call, self.omission) {
+        if let Some(number) = self.captures.find(stream.device(), call, self.omission) {
             return (number, self.captures.graph(number).is_none());
         }
         if self.captures.is_full() {
             let needed = self.lanes.iter().map(|lane| &lane.trace).chain([&self.current]);
-            let needed: Vec<u64> = needed.flat_map(Trace::libraries).collect();
-            for graph in self.captures.forget(|number| needed.contains(&number)) {
+            for graph in self.captures.keep_only(needed.flat_map(Trace::libraries)) {
                 // SAFETY: this layer made it, and no trace has its call.
                 report_unless_refused("destroying a captured call", unsafe {
                     below.destroy_graph(graph)
                 });
             }
         }
-        (self.captures.add(call), self.is_eager && mode != Mode::Keep)
+        (
+            self.captures.add(stream.device(), call, self.omission),
+            self.is_eager && mode != Mode::Keep,
+        )
     }
 
     /// Whether all calls of libraries of a trace were captured.

@@ -9,15 +9,14 @@
 //!
 //! The greedy scheduler marks the begin and the end of a pass. The calls that its thread makes meanwhile form *segments*:
 //! a segment ends where the pass ends, and where the host asks or waits for something. The calls of a segment form a
-//! *trace*. A trace has launches, copies that don't block, fills, recycled memory, records, and waits for records of the
-//! same segment, and calls of libraries that may be captured. Two traces are equal if they have the same calls of the same nodes in the same order: kind, stream, kernel,
-//! grid, block, shared memory, the number of parameters, and each access with its address. A record is compared by its stream, and a wait by the
-//! place of its record in the trace: which event of a stream's ring holds the record changes nothing. A wait that the same
-//! stream has made in the same hook, for the same record, is no call of the trace: it changes no order.
-//! A call of a library is compared by its plan, its values and its accesses
-//! (`captures.rs`).
-//! A wait for a record
-//! from outside of the segment is no part of the trace. It is kept beside it, and orders the whole segment.
+//! *trace*. A trace has launches, copies that don't block, fills, recycled memory, records, waits for records of the same
+//! segment, and calls of libraries that may be captured. Two traces are equal if they have the same calls of the same nodes
+//! in the same order: kind, stream, kernel, grid, block, shared memory, the number of parameters, and each access with its
+//! address. A call of a library is compared by its plan, its values and its accesses (`captures.rs`). A record is compared by
+//! its stream, and a wait by the place of its record in the trace: which event of a stream's ring holds the record changes
+//! nothing. A wait that the same stream has made in the same hook, for the same record, is no call of the trace: it changes no
+//! order. A wait for a record from outside of the segment is no part of the trace. It is kept beside it, and orders the whole
+//! segment.
 //!
 //! A trace that comes a second time becomes an executable graph, with a stream of its own: a *lane*. The next segment is
 //! held back as long as it is equal to the trace of a lane. If it ends with that trace, the lane's graph is launched. If a
@@ -66,11 +65,11 @@
 //!
 //! # What ends holding back
 //!
-//! All held-back calls are sent before a call that does not belong to a trace: a library's that must not be captured, a host function, an allocation
-//! or a free, a copy that blocks, a stream or event that other code made or that has options, a stream whose handle was
-//! given to other code, another device; then the rest of the pass goes as without replay. So it does when another thread
-//! makes a call that may depend on what is held back. The end of the pass, a query and a synchronisation end the segment, so
-//! that its calls are sent, by one launch or one by one, before the answer.
+//! All held-back calls are sent before a call that does not belong to a trace: a library's that may not be captured, a host
+//! function, an allocation or a free, a copy that blocks, a stream or event that other code made or that has options, a stream
+//! whose handle was given to other code, another device; then the rest of the pass goes as without replay. So it does when
+//! another thread makes a call that may depend on what is held back. The end of the pass, a query and a synchronisation end the
+//! segment, so that its calls are sent, by one launch or one by one, before the answer.
 //!
 //! A call of another thread is *beside* the pass if no pass has had a call of its stream, and the event that it waits for or
 //! asks for holds a record that was sent. Nothing that is held back is before such a call: work depends on work of another
@@ -274,7 +273,7 @@ pub enum Omission {
     ForeignEvents,
     /// Held-back calls are not sent before a host function.
     HostFunctions,
-    /// Held-back calls are not sent before a library's that must not be captured.
+    /// Held-back calls are not sent before a library's that may not be captured.
     Libraries,
     /// The plans of calls of libraries are not compared.
     Plans,

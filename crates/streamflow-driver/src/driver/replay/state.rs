@@ -328,7 +328,7 @@ impl State {
             // After an error of the device the others are given back by the end of the process.
             report_unless_refused("destroying a graph", lane.destroy(below));
         }
-        for graph in self.captures.forget(|_| false) {
+        for graph in self.captures.keep_only(std::iter::empty()) {
             // SAFETY: this layer made it, and launches it no more.
             let destroyed = unsafe { below.destroy_graph(graph) };
             report_unless_refused("destroying a captured call", destroyed);

@@ -83,10 +83,10 @@ impl CudaDriver {
             // SAFETY: the stream is live.
             return Err(unsafe { self.library_failed(stream, call.function, error) });
         }
-        // A body of the caller's may have made another device current.
-        context::bind(&self.device(device)?.context, device)?;
         let about = || format!("the work of `{}` was being captured", call.function);
         let captured = captured.map_err(|error| explain(error, about))?;
+        // A body of the caller's may have made another device current.
+        context::bind(&self.device(device)?.context, device)?;
         let mut nodes = 0;
         // SAFETY: the graph was just made, and `nodes` is a place for one number. Without a list it gets their number.
         let result =

@@ -1,15 +1,18 @@
 //! Calls of libraries that may be captured: they are replayed, and no other call is taken for one.
 
-use std::sync::Mutex;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread;
 
+use super::given_back::ADOPTED;
 use super::probe::FAILS_CAPTURE;
-use super::world::{World, mixed};
+use super::world::{Cell, World, mixed};
 use super::{SEEDS, needs};
-use crate::driver::replay::Omission;
+use crate::driver::host::HostDriver;
+use crate::driver::replay::{Omission, ReplayRun, Replaying, Replays};
 use crate::driver::{
-    Access, AccessMode, Driver, DriverError, DriverResult, HostArgs, LibraryBody, LibraryCall,
-    Param,
+    Access, AccessMode, DeviceId, Driver, DriverError, DriverResult, HostArgs, LibraryBody,
+    LibraryCall, LibraryCalls, Param, StreamOptions,
 };
 
 /// `to = to * 3 + from * 5 + value + plan`, as the kernel `mix` computes it.
@@ -26,21 +29,45 @@ fn plan(number: u64) -> LibraryBody {
     unsafe { LibraryBody::new("mix", run) }
 }
 
+/// The parts of a call beside its plan, values and memory.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Kind {
+    function: &'static str,
+    /// How it uses the memory that it reads.
+    from: AccessMode,
+    is_captured: bool,
+}
+
+pub(super) const CAPTURED: Kind =
+    Kind { function: "mix", from: AccessMode::Read, is_captured: true };
+const NEVER: Kind = Kind { is_captured: false, ..CAPTURED };
+
 fn try_call(
     world: &World,
     body: &LibraryBody,
-    is_captured: bool,
+    kind: Kind,
     [stream, to, from]: [usize; 3],
     value: u64,
 ) -> DriverResult<()> {
-    let [to, from] = [to, from].map(|cell| world.cells[cell]);
+    queue(world, body, kind, stream, [to, from].map(|cell| world.cells[cell]), value)
+}
+
+/// As [`try_call`], with any memory.
+pub(super) fn queue(
+    world: &World,
+    body: &LibraryBody,
+    kind: Kind,
+    stream: usize,
+    [to, from]: [Cell; 2],
+    value: u64,
+) -> DriverResult<()> {
     let access = |range, mode| Access { range, mode, argument: "", rows: None };
     let call = LibraryCall {
-        function: "mix",
+        function: kind.function,
         params: &[Param::new(to.0), Param::new(from.0), Param::new(value)],
-        accesses: &[access(to.range(), AccessMode::Write), access(from.range(), AccessMode::Read)],
+        accesses: &[access(to.range(), AccessMode::Write), access(from.range(), kind.from)],
         rows: &[],
-        is_captured,
+        is_captured: kind.is_captured,
         host: body,
         device: &|_| Ok(()),
     };
@@ -49,7 +76,7 @@ fn try_call(
 }
 
 fn call(world: &World, body: &LibraryBody, place: [usize; 3], value: u64) {
-    try_call(world, body, true, place, value).unwrap();
+    try_call(world, body, CAPTURED, place, value).unwrap();
 }
 
 /// A kernel on stream 0, a call of a library on stream 1 after it, and a kernel on stream 0 after that.
@@ -91,7 +118,11 @@ fn a_call_is_captured_once_and_replayed() {
             let replayed = if is_eager { 9 } else { 7 };
             assert_eq!(world.replayed(), replayed, "seed {seed}: {}", world.report());
             // The captured call, and the pass.
-            assert_eq!(world.driver.below().graphs.load(Ordering::Relaxed), 2, "seed {seed}");
+            let probe = world.driver.below();
+            assert_eq!(probe.graphs.load(Ordering::Relaxed), 2, "seed {seed}");
+            let destroyed = probe.destroyed.clone();
+            drop(world);
+            assert_eq!(destroyed.load(Ordering::Relaxed), 2, "seed {seed}");
         }
     }
 }
@@ -130,6 +161,28 @@ fn a_plan_that_takes_the_place_of_a_dropped_one_is_another() {
         let values = [[7; 4], [107; 4], [207; 4]];
         assert_eq!(cells(&world), after(values.into_iter().flatten()), "seed {seed}");
         assert!(world.replayed() >= 6, "seed {seed}: {}", world.report());
+    }
+}
+
+#[test]
+fn another_function_or_another_access_is_another_call() {
+    let mut world = World::new(0, None);
+    let body = plan(0);
+    let kinds = [
+        CAPTURED,
+        Kind { function: "other", ..CAPTURED },
+        Kind { from: AccessMode::Write, ..CAPTURED },
+    ];
+    for (kind, graphs) in kinds.into_iter().zip([2, 4, 6]) {
+        for _ in 0..3 {
+            world.pass(|world| {
+                world.mix(0, 0, 0, 1);
+                try_call(world, &body, kind, [0, 1, 0], 7).unwrap();
+            });
+        }
+        world.finish(0);
+        // Each is captured, and is in a graph of its own.
+        assert_eq!(world.driver.below().graphs.load(Ordering::Relaxed), graphs, "{kind:?}");
     }
 }
 
@@ -230,7 +283,7 @@ fn a_call_that_may_not_be_captured_is_not() {
         for _ in 0..6 {
             world.pass(|world| {
                 world.mix(0, 0, 0, 1);
-                try_call(world, &body, false, [0, 1, 0], 7).unwrap();
+                try_call(world, &body, NEVER, [0, 1, 0], 7).unwrap();
                 world.mix(0, 2, 1, 1);
             });
         }
@@ -239,7 +292,7 @@ fn a_call_that_may_not_be_captured_is_not() {
         assert_eq!(world.replayed(), 0);
         assert_eq!(world.driver.below().graphs.load(Ordering::Relaxed), 0);
         let report = world.report().to_string();
-        assert!(report.contains("must not be captured, in `node`"), "{report}");
+        assert!(report.contains("may not be captured, in `node`"), "{report}");
     }
 }
 
@@ -254,7 +307,7 @@ fn a_capture_that_fails_names_the_function_and_the_operator() {
         let refused = Mutex::new(None);
         world.pass(|world| {
             world.mix(0, 0, 0, 1);
-            *refused.lock().unwrap() = try_call(world, &body, true, [1, 1, 0], 7).err();
+            *refused.lock().unwrap() = try_call(world, &body, CAPTURED, [1, 1, 0], 7).err();
         });
         let refused: Option<DriverError> = refused.into_inner().unwrap();
         let text = refused.unwrap().to_string();
@@ -286,6 +339,158 @@ fn captured_calls_that_are_in_no_graph_are_given_back() {
     assert_eq!(world.now(1), second);
     let probe = world.driver.below();
     let [made, destroyed] =
-        [&probe.graphs, &probe.destroyed].map(|count| count.load(Ordering::Relaxed));
+        [&probe.graphs, &*probe.destroyed].map(|count| count.load(Ordering::Relaxed));
     assert!(made == 400 && made - destroyed <= 256, "{made} made, {destroyed} given back");
+}
+
+/// Nothing is lost: the call is sent before its graph is destroyed.
+#[test]
+fn a_gathered_call_whose_memory_another_thread_gives_back_is_sent() {
+    for seed in 0..SEEDS {
+        let mut world = World::new(seed, None);
+        world.run.set_eager();
+        let body = plan(0);
+        let given_back = (ADOPTED.make)(&world);
+        world.pass(|world| {
+            world.mix(0, 0, 0, 1);
+            let from = Cell(given_back.address);
+            queue(world, &body, CAPTURED, 0, [world.cells[1], from], 7).unwrap();
+            let other = || {
+                world.bind();
+                (ADOPTED.give_back)(world, given_back).unwrap();
+            };
+            thread::scope(|scope| scope.spawn(other).join().unwrap());
+            world.mix(0, 2, 1, 1);
+        });
+        world.finish(0);
+        let second = mixed(0, 0, 7);
+        assert_eq!(cells(&world), [mixed(0, 0, 1), second, mixed(0, second, 1)], "seed {seed}");
+        assert_eq!(world.driver.below().destroyed.load(Ordering::Relaxed), 1);
+    }
+}
+
+/// The simulator's graphs own the plans that their bodies are of.
+#[test]
+fn the_plan_of_a_captured_call_is_dropped_without_a_lock() {
+    /// Notes whether it was dropped without (1) or under (2) a lock.
+    struct Noted(Arc<AtomicU8>);
+    impl Drop for Noted {
+        fn drop(&mut self) {
+            self.0.store(1 + u8::from(crate::lock::is_held()), Ordering::Relaxed);
+        }
+    }
+    for seed in 0..8 {
+        let mut world = World::new(seed, None);
+        let given_back = (ADOPTED.make)(&world);
+        let how = Arc::new(AtomicU8::new(0));
+        let noted = Noted(how.clone());
+        let run = move |_: HostArgs<'_>| {
+            let _owned = &noted;
+            Ok(())
+        };
+        // SAFETY: it touches no memory.
+        let body = unsafe { LibraryBody::new("nothing", run) };
+        let place = [world.cells[1], Cell(given_back.address)];
+        world.pass(|world| {
+            (0..2).for_each(|_| queue(world, &body, CAPTURED, 0, place, 7).unwrap());
+        });
+        world.finish(0);
+        drop(body);
+        assert_eq!(how.load(Ordering::Relaxed), 0, "the graph owns it");
+        (ADOPTED.give_back)(&world, given_back).unwrap();
+        // The next work of the device drops it.
+        world.mix(0, 0, 0, 1);
+        world.finish(0);
+        assert_eq!(how.load(Ordering::Relaxed), 1, "seed {seed}");
+    }
+}
+
+/// The same function, plan and values on another device, without memory.
+#[test]
+fn a_call_of_another_device_is_another_call() {
+    let driver = Arc::new(Replaying::new(HostDriver::builder().devices(2).build()));
+    let mut run = ReplayRun::new(["node".into()].into_iter());
+    // SAFETY: it touches no memory.
+    let body = unsafe { LibraryBody::new("nothing", |_| Ok(())) };
+    let call = LibraryCall {
+        function: "nothing",
+        params: &[Param::new(7_u64)],
+        accesses: &[],
+        rows: &[],
+        is_captured: true,
+        host: &body,
+        device: &|_| Ok(()),
+    };
+    // The first pass captures the call for device 0, and becomes no graph.
+    for (device, passes) in [(DeviceId(0), 1), (DeviceId(1), 4)] {
+        driver.bind(device).unwrap();
+        let stream = driver.create_stream(device, StreamOptions::default()).unwrap();
+        for _ in 0..passes {
+            driver.begin(&mut run);
+            for _ in 0..2 {
+                // SAFETY: a live stream.
+                unsafe { driver.libraries().call_library(stream, &call) }.unwrap();
+            }
+            driver.end(&mut run).unwrap();
+        }
+        // SAFETY: as above.
+        unsafe { driver.synchronize_stream(stream) }.unwrap();
+    }
+    assert!(run.report().replayed >= 2, "{}", run.report());
+}
+
+/// None of them makes way for a later one of its own pass.
+#[test]
+fn a_pass_may_have_more_calls_than_are_kept_of_others() {
+    for is_eager in [false, true] {
+        let mut world = World::new(0, None);
+        if is_eager {
+            world.run.set_eager();
+        }
+        let body = plan(0);
+        let values = || (0..4).flat_map(|_| 0..300);
+        for _ in 0..4 {
+            world.pass(|world| (0..300).for_each(|value| call(world, &body, [0, 1, 0], value)));
+        }
+        world.finish(0);
+        assert_eq!(world.now(1), values().fold(0, |to, value| mixed(to, 0, value)), "{is_eager}");
+        assert_eq!(world.replayed(), if is_eager { 4 } else { 2 }, "{}", world.report());
+    }
+}
+
+/// A pass that is sent anyway has no call captured.
+#[test]
+fn nothing_is_captured_for_passes_that_are_not_replayed() {
+    for is_handed_out in [false, true] {
+        let mut world = World::new(0, None);
+        let body = plan(0);
+        if is_handed_out {
+            // SAFETY: a live stream.
+            unsafe { world.driver.observer().hand_out(world.streams[0]) };
+        }
+        for _ in 0..4 {
+            world.pass(|world| {
+                if !is_handed_out {
+                    try_call(world, &body, NEVER, [0, 0, 0], 7).unwrap();
+                }
+                call(world, &body, [0, 1, 2], 7);
+            });
+        }
+        world.finish(0);
+        assert_eq!(world.now(1), (0..4).fold(0, |to, _| mixed(to, 0, 7)), "{is_handed_out}");
+        assert_eq!(world.replayed(), 0, "{}", world.report());
+        assert_eq!(world.driver.below().graphs.load(Ordering::Relaxed), 0, "{is_handed_out}");
+    }
+}
+
+/// A device needs the bodies alone. A run that replays compares all.
+#[test]
+fn a_call_has_all_parts_while_a_run_replays() {
+    let mut world = World::new(0, None);
+    let driver = world.driver.clone();
+    let needed = move || driver.libraries().library_calls();
+    assert_eq!(needed(), LibraryCalls::Body);
+    world.pass(|_| assert_eq!(needed(), LibraryCalls::Whole));
+    world.leave();
+    assert_eq!(needed(), LibraryCalls::Body);
 }

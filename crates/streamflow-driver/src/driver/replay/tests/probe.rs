@@ -1,11 +1,13 @@
 //! A simulator that fails or stops when a test wants it.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 
 use crate::driver::graph::{GraphNode, GraphWork};
 use crate::driver::host::HostDriver;
 use crate::driver::{
-    DeviceId, Driver, DriverError, DriverResult, Launch, Layer, RawEvent, RawGraph, RawStream,
+    DeviceId, Driver, DriverError, DriverResult, Launch, Layer, Libraries, LibraryCall,
+    LibraryCalls, RawEvent, RawGraph, RawStream,
 };
 
 /// The simulator, with a call that fails, or stops, when a test sets that.
@@ -23,7 +25,7 @@ pub(super) struct Probe {
     /// How many graphs were made.
     pub(super) graphs: AtomicU64,
     /// How many graphs were destroyed.
-    pub(super) destroyed: AtomicU64,
+    pub(super) destroyed: Arc<AtomicU64>,
     /// How often a stream was made to wait for an event.
     pub(super) waits: AtomicU64,
     /// Whether each question whether work is complete is answered by no, as of a device that is behind.
@@ -46,7 +48,8 @@ impl Probe {
     pub(super) fn new(host: HostDriver) -> Self {
         let is_behind = AtomicBool::new(false);
         let [fails, gate, wait_gate, launch_gate] = [(); 4].map(|()| AtomicU8::new(0));
-        let [graphs, destroyed, waits, queries] = [(); 4].map(|()| AtomicU64::new(0));
+        let [graphs, waits, queries] = [(); 3].map(|()| AtomicU64::new(0));
+        let destroyed = Arc::default();
         Self {
             host,
             fails,
@@ -83,10 +86,27 @@ fn stop(gate: &AtomicU8) {
     }
 }
 
+// SAFETY: calls are forwarded.
+unsafe impl Libraries for Probe {
+    /// As a device's driver. All calls of these tests have all parts.
+    fn library_calls(&self) -> LibraryCalls {
+        LibraryCalls::Body
+    }
+
+    unsafe fn call_library(&self, stream: RawStream, call: &LibraryCall<'_>) -> DriverResult<()> {
+        // SAFETY: the caller's contract.
+        unsafe { self.host.libraries().call_library(stream, call) }
+    }
+}
+
 // SAFETY: a call that fails promises nothing, and all others are forwarded.
 unsafe impl Layer for Probe {
     fn below(&self) -> &dyn Driver {
         &self.host
+    }
+
+    fn libraries(&self) -> &dyn Libraries {
+        self
     }
 
     unsafe fn wait_event(&self, stream: RawStream, event: RawEvent) -> DriverResult<()> {

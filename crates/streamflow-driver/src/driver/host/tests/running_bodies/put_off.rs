@@ -1,6 +1,7 @@
 //! When a body executes, and under whose locks: not in each call that queues or records.
 
 use super::*;
+use crate::driver::graph::{GraphNode, GraphWork};
 
 /// A body that counts its calls.
 fn counts(count: &Arc<AtomicU32>) -> Run {
@@ -108,19 +109,67 @@ fn a_submission_calls_a_host_function_of_a_thread_that_has_ended() {
     assert_eq!(called.load(Ordering::Relaxed), 1);
 }
 
+/// A value that counts, when it is dropped, whether no lock is held.
+struct Locks(&'static HostDriver, Arc<AtomicU32>);
+
+impl Locks {
+    fn is_free(&self) -> bool {
+        self.0.sim.try_lock().is_ok() && !crate::lock::is_held()
+    }
+}
+
+impl Drop for Locks {
+    fn drop(&mut self) {
+        self.1.fetch_add(u32::from(self.is_free()), Ordering::Relaxed);
+    }
+}
+
+/// Under a lock of the library the drop is put off.
+#[test]
+fn the_value_of_a_destroyed_graph_is_dropped_outside_of_the_lock() {
+    for is_held in [false, true] {
+        let bench: &'static Bench = Box::leak(Box::new(Bench::new(Policy::Lazy, 1)));
+        let dropped = Arc::new(AtomicU32::new(0));
+        let locks = Locks(&bench.driver, dropped.clone());
+        let run = move |_: HostArgs<'_>| {
+            let _owned = &locks;
+            Ok(())
+        };
+        // SAFETY: it touches no memory.
+        let body = unsafe { LibraryBody::new("a function", run) };
+        let call = LibraryCall {
+            function: "a function",
+            params: &[],
+            accesses: &[],
+            rows: &[],
+            is_captured: true,
+            host: &body,
+            device: &|_| Ok(()),
+        };
+        let node = GraphNode { work: GraphWork::Library(&call), after: &[] };
+        // SAFETY: the body touches no memory. The graph is destroyed once.
+        unsafe {
+            let graph = bench.driver.create_graph(DEVICE, &[node]).unwrap();
+            drop(body);
+            assert_eq!(dropped.load(Ordering::Relaxed), 0);
+            let held = is_held.then(crate::lock::hold);
+            bench.driver.destroy_graph(graph).unwrap();
+            assert_eq!(dropped.load(Ordering::Relaxed), u32::from(!is_held));
+            drop(held);
+        }
+        let stream = bench.stream();
+        call_nothing(bench, stream);
+        bench.wait(stream);
+        assert_eq!(dropped.load(Ordering::Relaxed), 1);
+    }
+}
+
+fn call_nothing(bench: &Bench, stream: RawStream) {
+    call(bench, stream, &[], Box::new(|| Ok(()))).unwrap();
+}
+
 #[test]
 fn a_body_runs_and_its_value_is_dropped_outside_of_the_lock() {
-    struct Locks(&'static HostDriver, Arc<AtomicU32>);
-    impl Locks {
-        fn is_free(&self) -> bool {
-            self.0.sim.try_lock().is_ok()
-        }
-    }
-    impl Drop for Locks {
-        fn drop(&mut self) {
-            self.1.fetch_add(u32::from(self.is_free()), Ordering::Relaxed);
-        }
-    }
     let bench: &'static Bench = Box::leak(Box::new(Bench::new(Policy::Lazy, 1)));
     let dropped = Arc::new(AtomicU32::new(0));
     let value = |stream| {
