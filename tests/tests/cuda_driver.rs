@@ -36,13 +36,14 @@ pub(crate) fn in_child(role: &str) -> Result<(), Failed> {
 }
 
 pub(crate) fn suite() -> Suite {
-    let tests: [(&str, Test); 13] = [
+    let tests: [(&str, Test); 14] = [
         ("a_program_on_the_fake_is_right_and_gives_everything_back", trials::clean),
         ("each_call_of_the_cuda_driver_fails_with_each_documented_error", trials::each_call),
         ("a_function_that_the_library_lacks_is_named", trials::each_missing_function),
         ("a_missing_library_is_one_error_of_start", libraries::absent),
         ("a_library_without_a_function_is_one_error_of_start", libraries::old),
         ("a_steady_call_of_a_plan_makes_these_calls_and_no_others", plan_calls::steady),
+        ("a_captured_call_of_a_plan_works_on_the_stream_that_it_gets", plan_calls::capturing),
         ("a_function_of_a_library_that_fails_is_one_error_of_its_operator", plan_calls::failing),
         ("a_library_without_memory_gets_what_pools_have_free", plan_calls::short),
         ("libraries_are_found_where_a_toolkit_and_wheels_have_them", plan_calls::installed),

@@ -95,7 +95,7 @@ impl<'a> Call<'a> {
     fn needed(needed: LibraryCalls, library: &'static str, function: &'static str) -> Self {
         let description = (needed == LibraryCalls::Whole).then(Description::new);
         let uses = ArrayVec::new_const();
-        Self { library, function, uses, beyond: None, is_captured: true, description }
+        Self { library, function, uses, beyond: None, is_captured: false, description }
     }
 
     /// Claims memory that the work reads. Returns its address, for the device's body.
@@ -127,12 +127,13 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Declares that the work must not be captured in a CUDA graph, nor replayed with one. It is for work that may allocate
-    /// or wait, and for work that depends on more than [`queue`](Self::queue) requires.
+    /// Declares that the work may be captured in a CUDA graph, and [replayed](crate::guide::replay) with it. The library's
+    /// documentation has to say so of the function: it neither allocates nor waits. [`queue`](Self::queue) requires more of
+    /// such a call. A call without this declaration is made in each tick.
     #[must_use = "it returns the call with this declaration"]
     #[inline]
-    pub fn not_captured(self) -> Self {
-        Self { is_captured: false, ..self }
+    pub fn may_be_captured(self) -> Self {
+        Self { is_captured: true, ..self }
     }
 
     /// Queues the work on a stream, after all work that the claimed memory must come after. Does not block the host, and
@@ -144,13 +145,14 @@ impl<'a> Call<'a> {
     /// has failed was to write; the error of `device`; the driver's.
     ///
     /// # Safety
-    /// `device` queues work on the stream that it gets, and on no other: in a graph with `#[replay]` that may be another stream
-    /// than `stream`, from which the work is captured. That work touches the claimed memory as claimed, and no other memory
-    /// that streamflow or the host may use. `device` makes no call of streamflow.
+    /// `device` queues work on the stream that it gets, and on no other. That work touches the claimed memory as claimed,
+    /// and no other memory that streamflow or the host may use. `device` makes no call of streamflow.
     ///
-    /// Unless the call is [`not_captured`](Self::not_captured), calls with the same function, host body, claims and values are
-    /// the same work. In a replayed tick `device` is not called. So each plan has a host body of its own, and each number that
-    /// `device` uses is in the plan or is a [`value`](Self::value).
+    /// If the call [may be captured](Self::may_be_captured), the stream that `device` gets may be another one than `stream`: one
+    /// from which the work is captured. Calls with the same function, host body, claims and values are the same work, and
+    /// `device` is called for one of them alone. So each plan has a host body of its own, a plan that changes gets another one,
+    /// and each number that `device` uses is in the plan or is a [`value`](Self::value). What the work uses beside the claimed
+    /// memory, as the tables of a plan, stays until the work of the last such call is complete.
     #[track_caller]
     pub unsafe fn queue(
         mut self,

@@ -111,7 +111,7 @@ impl CopyLibrary {
         let mut call = Call::new("the tests' library", "testFill");
         let address = call.write("to", to);
         call.value(byte);
-        let call = if captures == Captures::Never { call.not_captured() } else { call };
+        let call = if captures == Captures::Never { call } else { call.may_be_captured() };
         let queue = |stream: RawStream| {
             let range = MemoryRange { address, bytes };
             // SAFETY: the range has this length, and is claimed.

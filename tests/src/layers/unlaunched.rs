@@ -9,6 +9,7 @@ use streamflow::driver::{Driver, DriverResult, Image, RawStream};
 use streamflow::platform::DeviceId;
 use streamflow_driver::driver::{
     Code, KernelSource, Launch, Layer, Libraries, LibraryCall, LibraryCalls, LoadedKernel,
+    StreamOptions,
 };
 
 /// Above a `libcuda` that has one kernel, which stands for all others. A launch is a line in a file, and nothing else: the
@@ -16,6 +17,8 @@ use streamflow_driver::driver::{
 pub struct Unlaunched {
     below: Arc<dyn Driver>,
     log: File,
+    /// The stream that calls of libraries get which may be captured, if it is not their own.
+    capturing: Option<RawStream>,
 }
 
 impl fmt::Debug for Unlaunched {
@@ -30,7 +33,16 @@ impl Unlaunched {
 
     /// Wraps a driver.
     pub fn new(below: Arc<dyn Driver>, log: File) -> Self {
-        Self { below, log }
+        Self { below, log, capturing: None }
+    }
+
+    /// The same, with another stream for each call of a library that may be captured, as in a capture.
+    ///
+    /// # Errors
+    /// Those of the driver below.
+    pub fn capturing(below: Arc<dyn Driver>, log: File) -> DriverResult<Self> {
+        let stream = below.create_stream(DeviceId(0), StreamOptions::default())?;
+        Ok(Self { capturing: Some(stream), ..Self::new(below, log) })
     }
 }
 
@@ -71,6 +83,9 @@ unsafe impl Libraries for Unlaunched {
     }
 
     unsafe fn call_library(&self, stream: RawStream, call: &LibraryCall<'_>) -> DriverResult<()> {
-        pass!([unsafe] self.below.libraries().call_library(stream, call))
+        match self.capturing {
+            Some(other) if call.is_captured => Ok((call.device)(other)?),
+            _ => pass!([unsafe] self.below.libraries().call_library(stream, call)),
+        }
     }
 }

@@ -39,6 +39,9 @@ const ALLOCATE: [(&str, &str); 5] = [
     ("cudssCreate", "2"),
 ];
 
+/// Set for calls with another stream than their plan's.
+const CAPTURING: &str = "STREAMFLOW_TESTS_CAPTURING";
+
 /// The call of CUDA that fails.
 const FAULT: &str = "STREAMFLOW_FAKE_CUDA_FAULT";
 
@@ -66,20 +69,23 @@ struct Calls {
 
 /// The calls that it makes.
 enum What {
-    /// Each plan, with the log of all calls.
-    Each { log: String },
+    /// Each plan, with the log of all calls, and the rule for them.
+    Each { log: String, rule: Rule },
     /// The plan of a row, of which a function fails.
     One(&'static Row),
     /// The same, after another library has made another device current.
     Elsewhere(&'static Row),
 }
 
+/// The differences of the calls that were made to those of a row.
+type Rule = fn(&Row, &[String]) -> Option<String>;
+
 impl Compute for Calls {
     fn compute(&mut self, io: CallsIo<'_>, cx: &ExecutionContext) -> Result<()> {
         let stream = cx.allocate_cuda_stream(io.work)?;
         let mut wrong = Vec::new();
         match &self.what {
-            What::Each { log } => {
+            What::Each { log, rule } => {
                 // A plan that is dropped is given back by another thread, between the calls of the next one.
                 let mut plans = Vec::new();
                 for row in ROWS {
@@ -94,9 +100,7 @@ impl Compute for Calls {
                     }
                     let made = steady_calls(&mut *call, log, &stream)?;
                     plans.push(call);
-                    if made != row.calls {
-                        wrong.push(format!("{}: {made:?}, not {:?}", row.name, row.calls));
-                    }
+                    wrong.extend(rule(row, &made));
                 }
             }
             What::One(row) => (row.make)(cx, &stream)?(&stream)?,
@@ -120,6 +124,33 @@ fn waits_after_making(log: &str) -> bool {
     made < waits
 }
 
+/// These calls and no others.
+fn steadily(row: &Row, made: &[String]) -> Option<String> {
+    (made != row.calls).then(|| format!("{}: {made:?}, not {:?}", row.name, row.calls))
+}
+
+/// The same calls, but for those that set a handle's stream. In a call that may be captured the function is called on
+/// another stream than the handle's own, and the handle gets its own again. cuBLASLt has no handle on a stream.
+fn captured(row: &Row, made: &[String]) -> Option<String> {
+    let sets = |name: &str| name.contains("SetStream") || name.contains("SetWorkspace");
+    let others: Vec<_> = made.iter().filter(|name| !sets(name)).cloned().collect();
+    let (mut is_moved, mut is_right) = (false, true);
+    for (place, name) in made.iter().enumerate() {
+        let is_blas = name.starts_with("cublasS") || name.starts_with("cublasD");
+        if name.contains("SetStream") {
+            is_moved = !is_moved;
+            // A handle of cuBLAS loses its work area with its stream.
+            let next = made.get(place + 1).map(String::as_str);
+            is_right &= !is_blas || next == Some("cublasSetWorkspace_v2");
+        } else if !sets(name) && !name.contains("SetPointerMode") {
+            let may_be = name.starts_with("cufft") || name.starts_with("cusparse") || is_blas;
+            is_right &= is_moved == (may_be && !name.ends_with("Batched"));
+        }
+    }
+    steadily(row, &others)
+        .or_else(|| (!is_right || is_moved).then(|| format!("{}: {made:?}", row.name)))
+}
+
 /// The names in the log that one call adds, after others.
 fn steady_calls(
     call: &mut dyn FnMut(&Stream<'_>) -> Result<(), Error>,
@@ -141,14 +172,18 @@ pub(crate) fn play() -> Result<(), Failed> {
     let log = std::env::var(LOG)?;
     let file: File = OpenOptions::new().append(true).create(true).open(Path::new(&log))?;
     let cuda = Platform::builder().race_check(false).cuda()?;
-    let driver = Arc::new(Unlaunched::new(cuda.driver().clone(), file));
-    let platform = Platform::builder().race_check(false).driver(driver)?;
+    let below = cuda.driver().clone();
+    let (driver, rule): (_, Rule) = match std::env::var_os(CAPTURING) {
+        Some(_) => (Unlaunched::capturing(below, file)?, captured),
+        None => (Unlaunched::new(below, file), steadily),
+    };
+    let platform = Platform::builder().race_check(false).driver(Arc::new(driver))?;
     let is_lost = std::env::var_os(FAULT).is_some();
     if let Ok(short) = std::env::var(SHORT) {
         return play_short(&platform, &short, &log);
     }
     match std::env::var(FAILS) {
-        Err(_) => play_steady(&platform, log),
+        Err(_) => play_steady(&platform, log, rule),
         Ok(function) if is_lost => play_lost(&platform, &function),
         Ok(function) => play_failing(&platform, &function),
     }
@@ -170,8 +205,8 @@ fn play_lost(platform: &Platform, function: &str) -> Result<(), Failed> {
     check_text(&text, &["unusable since", function])
 }
 
-fn play_steady(platform: &Platform, log: String) -> Result<(), Failed> {
-    let mut harness = OperatorHarness::new(platform, Calls { what: What::Each { log } })?;
+fn play_steady(platform: &Platform, log: String, rule: Rule) -> Result<(), Failed> {
+    let mut harness = OperatorHarness::new(platform, Calls { what: What::Each { log, rule } })?;
     harness.tick()?;
     let wrong = harness.take(|ports| &mut ports.wrong).ok_or(Failed::msg("nothing was sent"))?;
     check(wrong.message.is_empty(), || wrong.message.join("\n"))?;
@@ -231,6 +266,11 @@ fn library_of(function: &str) -> &'static str {
 /// One call of each plan makes the calls of its row.
 pub(crate) fn steady() -> Result<(), Failed> {
     run(&[])
+}
+
+/// One call of each plan that may be captured is made on the stream that it gets.
+pub(crate) fn capturing() -> Result<(), Failed> {
+    run(&[(CAPTURING, "1")])
 }
 
 /// A library's function fails, and the context is lost.

@@ -226,7 +226,7 @@ fn queue<'a, T: MatmulElement>(
     let Rest { bias, work, alpha, beta } = rest;
     let (bias, bytes) = (bias.map(|bias| Claim::read("bias", bias)), work.len());
     let work = Claim::write("work area", work);
-    let mut call = Call::on(stream, NAME, MATMUL);
+    let mut call = Call::on(stream, NAME, MATMUL).may_be_captured();
     call.value(alpha);
     call.value(beta);
     matrices.iter().chain(&bias).chain([&work]).for_each(|claim| call.claim(claim));

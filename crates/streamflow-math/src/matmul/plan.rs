@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use super::host;
 use crate::Plan;
 use crate::error::Result;
-use crate::ffi::cublaslt::algorithm::Algorithm;
+use crate::ffi::cublaslt::algorithm::{Algorithm, Chosen};
 use crate::ffi::cublaslt::element::{EpilogueElement, MatmulElement};
 use crate::ffi::cublaslt::epilogue::{Bias, NoBias};
 use crate::ffi::cublaslt::problem::Problem;
@@ -95,6 +95,14 @@ impl<T: MatmulElement, E> Matmul<T, E> {
             body: host::body::<T>(FUNCTION, problem),
             bias: PhantomData,
         })
+    }
+
+    /// Uses another of the candidates from now on. The host body is another one, too: no later call is taken for an earlier one.
+    pub(super) fn set_algorithm(&mut self, chosen: Chosen) {
+        if let Some(lt) = &mut self.lt {
+            lt.set_algorithm(chosen);
+        }
+        self.body = host::body::<T>(FUNCTION, self.problem);
     }
 
     /// Queues the product, on the plan's stream.

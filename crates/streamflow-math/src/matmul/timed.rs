@@ -60,8 +60,8 @@ pub(super) fn search<T: MatmulElement, E>(
             if refused[index] {
                 continue;
             }
-            if let (Some(lt), Some(chosen)) = (&mut plan.lt, algorithm.0) {
-                lt.set_algorithm(chosen);
+            if let Some(chosen) = algorithm.0 {
+                plan.set_algorithm(chosen);
             }
             let begin = stream.record_timing()?;
             let queued = (0..PRODUCTS).try_for_each(|_| scratch.multiply(&mut plan, stream));

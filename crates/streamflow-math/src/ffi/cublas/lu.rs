@@ -34,7 +34,7 @@ impl Handle {
         fits(CALL, "pivots", pivots, n.checked_mul(count))?;
         fits(CALL, "statuses", statuses, Some(count))?;
         let (order, batch) = (n as c_int, count as c_int);
-        let mut call = Call::on(stream, NAME, CALL).not_captured();
+        let mut call = Call::on(stream, NAME, CALL);
         let matrices = at(a.write(&mut call, ["pointers", "a"]));
         let pivots = call.write("pivots", pivots) as *mut c_int;
         let statuses = call.write("statuses", statuses) as *mut c_int;
@@ -71,7 +71,7 @@ impl Handle {
         fits(CALL, "pivots", pivots, n.checked_mul(count))?;
         fits(CALL, "b", b.items(), n.checked_mul(b.count().max(count)))?;
         let (order, batch) = (n as c_int, count as c_int);
-        let mut call = Call::on(stream, NAME, CALL).not_captured();
+        let mut call = Call::on(stream, NAME, CALL);
         let matrices = at(lu.read(&mut call, ["pointers of lu", "lu"]));
         let pivots = call.read("pivots", pivots) as *const c_int;
         let sides = at(b.write(&mut call, ["pointers of b", "b"]));

@@ -31,7 +31,7 @@ impl Handle {
         b: &mut DeviceSlice<T>,
     ) -> Result<()> {
         const CALL: &str = "cublastrsm";
-        let mut call = Call::on(stream, NAME, CALL);
+        let mut call = Call::on(stream, NAME, CALL).may_be_captured();
         let (a, b) = (call.read("a", a), call.write("b", b));
         call.write("work area", &mut self.work);
         call.value(alpha);
@@ -82,7 +82,7 @@ impl Handle {
         (beta, c, is_lower): (T, &mut DeviceSlice<T>, bool),
     ) -> Result<()> {
         const CALL: &str = "cublassyrk";
-        let mut call = Call::on(stream, NAME, CALL);
+        let mut call = Call::on(stream, NAME, CALL).may_be_captured();
         let (a, c) = (call.read("a", a), call.write("c", c));
         call.write("work area", &mut self.work);
         call.value(alpha);

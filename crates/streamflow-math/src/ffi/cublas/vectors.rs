@@ -41,7 +41,7 @@ impl Handle {
         y: &mut DeviceSlice<T>,
     ) -> Result<()> {
         const CALL: &str = "cublasaxpy";
-        let (mut call, n) = (Call::on(stream, NAME, CALL), y.len() as c_int);
+        let (mut call, n) = (Call::on(stream, NAME, CALL).may_be_captured(), y.len() as c_int);
         let (x, y) = (call.read("x", x), call.write("y", y));
         call.write("work area", &mut self.work);
         call.value(alpha);
@@ -67,7 +67,7 @@ impl Handle {
         result: &mut DeviceSlice<T>,
     ) -> Result<()> {
         const CALL: &str = "cublasdot";
-        let (mut call, n) = (Call::on(stream, NAME, CALL), x.len() as c_int);
+        let (mut call, n) = (Call::on(stream, NAME, CALL).may_be_captured(), x.len() as c_int);
         let (x, y, result) = (call.read("x", x), call.read("y", y), call.write("result", result));
         call.write("work area", &mut self.work);
         let library = self.library.as_deref();
@@ -92,7 +92,7 @@ impl Handle {
         result: &mut DeviceSlice<T>,
     ) -> Result<()> {
         const CALL: &str = "cublasnrm2";
-        let (mut call, n) = (Call::on(stream, NAME, CALL), x.len() as c_int);
+        let (mut call, n) = (Call::on(stream, NAME, CALL).may_be_captured(), x.len() as c_int);
         let (x, result) = (call.read("x", x), call.write("result", result));
         call.write("work area", &mut self.work);
         let library = self.library.as_deref();
@@ -118,7 +118,7 @@ impl Handle {
     ) -> Result<()> {
         const CALL: &str = "cublasgemv";
         let (rows, cols) = (y.len() as c_int, x.len() as c_int);
-        let mut call = Call::on(stream, NAME, CALL);
+        let mut call = Call::on(stream, NAME, CALL).may_be_captured();
         let (a, x, y) = (call.read("a", a), call.read("x", x), call.write("y", y));
         call.write("work area", &mut self.work);
         call.value(alpha);

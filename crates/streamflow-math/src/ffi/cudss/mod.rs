@@ -161,7 +161,7 @@ impl<T: SparseElement> Direct<T> {
     ) -> Result<()> {
         // Memory safety depends on it: the addresses of the matrix are in its object.
         self.check("A", self.matrix == a.number)?;
-        let mut call = Call::on(stream, NAME, "cudssExecute").not_captured();
+        let mut call = Call::on(stream, NAME, "cudssExecute");
         call.read("offsets", a.offsets);
         call.read("columns", a.columns);
         call.read("values", a.values);
@@ -196,7 +196,7 @@ impl<T: SparseElement> Direct<T> {
         let elements = self.system.n * self.system.sides;
         self.check("b", b.len() == elements)?;
         self.check("x", x.len() == elements)?;
-        let mut call = Call::on(stream, NAME, "cudssExecute").not_captured();
+        let mut call = Call::on(stream, NAME, "cudssExecute");
         call.read("offsets", a.offsets);
         call.read("columns", a.columns);
         call.read("values", a.values);

@@ -136,7 +136,7 @@ impl<T: Element> Transforms<T> {
         };
         let y = Claim::write(y, output);
         let (handle, work) = (self.handle.as_deref(), Claim::write("work area", &mut self.work));
-        let mut call = Call::on(stream, NAME, name);
+        let mut call = Call::on(stream, NAME, name).may_be_captured();
         call.value(u8::from(is_inverse));
         call.value(u8::from(x.is_none()));
         x.iter().chain([&y, &work]).for_each(|claim| call.claim(claim));

@@ -68,7 +68,7 @@ impl<'a> Routine<'a> {
         name: &'static str,
         library: Option<&'a Handle>,
     ) -> Self {
-        Self { name, call: Call::on(stream, NAME, name).not_captured(), library }
+        Self { name, call: Call::on(stream, NAME, name), library }
     }
 
     /// The work area, which is as long as the library has asked for.

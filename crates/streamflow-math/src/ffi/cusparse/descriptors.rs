@@ -53,6 +53,8 @@ pub(super) struct Descriptors {
     table: &'static CuSparse,
     product: Product,
     handle: Opaque,
+    /// The handle's own stream.
+    stream: RawStream,
     matrix: Opaque,
     right: Dense,
     result: Dense,
@@ -78,24 +80,24 @@ impl Descriptors {
         // The dense operands are not known yet. Some address has to be in their descriptors.
         let dense = || Dense { descriptor: none, address: AtomicU64::new(at.values) };
         // Dropped with what it has if a later call fails.
-        let mut made =
-            Self { table, product, handle: none, matrix: none, right: dense(), result: dense() };
-        made.create(stream, at).map_err(DriverError::from)?;
+        let (right, result) = (dense(), dense());
+        let mut made = Self { table, product, handle: none, stream, matrix: none, right, result };
+        made.create(at).map_err(DriverError::from)?;
         Ok(made)
     }
 
-    fn create(&mut self, stream: RawStream, at: Addresses) -> Result<(), LibraryError> {
+    fn create(&mut self, at: Addresses) -> Result<(), LibraryError> {
         let Self { table, product, .. } = *self;
         let (rows, columns, stored) =
             (product.rows as i64, product.columns as i64, product.stored as i64);
         let (t, values) = (product.data_type, at.values as *mut c_void);
         let (offsets, indices) = (at.offsets as *mut c_void, at.indices as *mut c_void);
-        // SAFETY: each place is written before it is read. The stream is alive, and outlives the handle. The descriptors
-        // only keep the addresses; those of the dense operands are set before each call.
+        // SAFETY: the place is written before it is read.
+        check("cusparseCreate", unsafe { (table.create)(&mut self.handle) })?;
+        self.set_stream(self.stream)?;
+        // SAFETY: each place is written before it is read. The descriptors only keep the addresses; those of the dense operands
+        // are set before each call.
         unsafe {
-            check("cusparseCreate", (table.create)(&mut self.handle))?;
-            let status = (table.set_stream)(self.handle, stream.handle() as *mut c_void);
-            check("cusparseSetStream", status)?;
             let status = (table.create_csr)(
                 &mut self.matrix,
                 rows,
@@ -122,6 +124,29 @@ impl Descriptors {
             dense(&mut self.right.descriptor, columns)?;
             dense(&mut self.result.descriptor, rows)
         }
+    }
+
+    /// Makes a call with the handle on a stream: its own, or one that is being captured, and then on its own again.
+    #[inline(always)]
+    pub(super) fn on(
+        &self,
+        stream: RawStream,
+        call: impl FnOnce() -> Result<(), LibraryError>,
+    ) -> Result<(), LibraryError> {
+        if stream == self.stream {
+            return call();
+        }
+        self.set_stream(stream)?;
+        let called = call();
+        let set_back = self.set_stream(self.stream);
+        called.and(set_back)
+    }
+
+    fn set_stream(&self, stream: RawStream) -> Result<(), LibraryError> {
+        let stream = stream.handle() as *mut c_void;
+        // SAFETY: the handle was created. The stream is alive: one that is being captured is until the call ends, and then the
+        // handle gets its own again, which outlives it: the platform keeps its streams.
+        check("cusparseSetStream", unsafe { (self.table.set_stream)(self.handle, stream) })
     }
 
     /// How many bytes the work area needs.

@@ -109,7 +109,7 @@ impl Prepared {
             })
         };
         // SAFETY: all memory that the function touches is claimed. It may take memory or wait, so it is not captured.
-        unsafe { call.not_captured().queue(stream, &host, run) }
+        unsafe { call.queue(stream, &host, run) }
     }
 
     /// Whether this was made for a matrix.
@@ -140,18 +140,20 @@ impl Prepared {
             Claim::write("target", target),
             Claim::write("prepared", &mut self.work),
         ];
-        let mut call = Call::on(stream, NAME, name);
+        let mut call = Call::on(stream, NAME, name).may_be_captured();
         matrix(a).iter().chain(&operands).for_each(|claim| call.claim(claim));
-        let multiply = |_: RawStream| {
+        let multiply = |stream: RawStream| {
             let descriptors = descriptors.ok_or_else(|| no_handle(NAME, name))?;
             let addresses = operands.map(|operand| operand.address());
-            with_factors::<T, _>(accumulates, |factors| {
-                // SAFETY: all memory is claimed. The operands have the lengths of the product, and `new` has prepared the work
-                // area.
-                unsafe { descriptors.multiply(factors, addresses) }
+            descriptors.on(stream, || {
+                with_factors::<T, _>(accumulates, |factors| {
+                    // SAFETY: all memory is claimed. The operands have the lengths of the product, and `new` has prepared the
+                    // work area.
+                    unsafe { descriptors.multiply(factors, addresses) }
+                })
             })
         };
-        // SAFETY: all memory that the function touches is claimed.
+        // SAFETY: all memory that the function touches is claimed. The product has a host body of its own, and one matrix.
         unsafe { call.queue_in_place(stream, host, &multiply) }
     }
 }
