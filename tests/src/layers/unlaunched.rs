@@ -5,11 +5,11 @@ use std::fs::File;
 use std::io::Write;
 use std::sync::Arc;
 
-use streamflow::driver::{Driver, DriverResult, Image, RawStream};
+use streamflow::driver::{Driver, DriverError, DriverResult, Image, RawStream};
 use streamflow::platform::DeviceId;
+use streamflow_driver::driver::graph::{GraphNode, GraphWork};
 use streamflow_driver::driver::{
     Code, KernelSource, Launch, Layer, Libraries, LibraryCall, LibraryCalls, LoadedKernel,
-    StreamOptions,
 };
 
 /// Above a `libcuda` that has one kernel, which stands for all others. A launch is a line in a file, and nothing else: the
@@ -17,8 +17,8 @@ use streamflow_driver::driver::{
 pub struct Unlaunched {
     below: Arc<dyn Driver>,
     log: File,
-    /// The stream that calls of libraries get which may be captured, if it is not their own.
-    capturing: Option<RawStream>,
+    /// Whether calls of libraries that may be captured are.
+    captures: bool,
 }
 
 impl fmt::Debug for Unlaunched {
@@ -33,16 +33,13 @@ impl Unlaunched {
 
     /// Wraps a driver.
     pub fn new(below: Arc<dyn Driver>, log: File) -> Self {
-        Self { below, log, capturing: None }
+        Self { below, log, captures: false }
     }
 
-    /// The same, with another stream for each call of a library that may be captured, as in a capture.
-    ///
-    /// # Errors
-    /// Those of the driver below.
-    pub fn capturing(below: Arc<dyn Driver>, log: File) -> DriverResult<Self> {
-        let stream = below.create_stream(DeviceId(0), StreamOptions::default())?;
-        Ok(Self { capturing: Some(stream), ..Self::new(below, log) })
+    /// The same, but each call of a library that may be captured is captured, and not made. The libraries queue nothing, which
+    /// is an error of such a capture.
+    pub fn capturing(below: Arc<dyn Driver>, log: File) -> Self {
+        Self { captures: true, ..Self::new(below, log) }
     }
 }
 
@@ -83,9 +80,18 @@ unsafe impl Libraries for Unlaunched {
     }
 
     unsafe fn call_library(&self, stream: RawStream, call: &LibraryCall<'_>) -> DriverResult<()> {
-        match self.capturing {
-            Some(other) if call.is_captured => Ok((call.device)(other)?),
-            _ => pass!([unsafe] self.below.libraries().call_library(stream, call)),
+        if !(self.captures && call.is_captured) {
+            return pass!([unsafe] self.below.libraries().call_library(stream, call));
+        }
+        let node = GraphNode { work: GraphWork::Library(call), after: &[] };
+        let captured = pass!([unsafe] self.below.create_graph(stream.device(), &[node]));
+        match captured {
+            Err(error) if error.to_string().contains("queued nothing on the stream") => Ok(()),
+            Err(error) => Err(error),
+            Ok(_) => Err(DriverError::Unavailable {
+                what: format!("an error of a capture of `{}` without work", call.function),
+                remedy: "check the number of captured nodes".into(),
+            }),
         }
     }
 }

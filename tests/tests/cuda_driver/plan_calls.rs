@@ -129,26 +129,52 @@ fn steadily(row: &Row, made: &[String]) -> Option<String> {
     (made != row.calls).then(|| format!("{}: {made:?}, not {:?}", row.name, row.calls))
 }
 
-/// The same calls, but for those that set a handle's stream. In a call that may be captured the function is called on
-/// another stream than the handle's own, and the handle gets its own again. cuBLASLt has no handle on a stream.
+/// The calls of CUDA that a capture makes.
+const CAPTURES: [&str; 8] = [
+    "cuCtxGetCurrent",
+    "cuGraphCreate",
+    "cuStreamCreateWithPriority",
+    "cuStreamBeginCapture_v2",
+    "cuStreamEndCapture",
+    "cuGraphGetNodes",
+    "cuGraphDestroy",
+    "cuStreamDestroy_v2",
+];
+
+/// The same calls, but for those of the capture, and those that set a handle's stream. The functions that may be captured are
+/// called during a capture, on another stream than their handle's own, and the handle gets its own again. cuBLASLt has no
+/// handle on a stream.
 fn captured(row: &Row, made: &[String]) -> Option<String> {
     let sets = |name: &str| name.contains("SetStream") || name.contains("SetWorkspace");
-    let others: Vec<_> = made.iter().filter(|name| !sets(name)).cloned().collect();
-    let (mut is_moved, mut is_right) = (false, true);
+    // An object that is made or destroyed has a line of its own.
+    let is_capture = |name: &str| CAPTURES.contains(&name) || name.starts_with(['+', '-']);
+    let is_other = |name: &&String| !sets(name) && !is_capture(name);
+    let others: Vec<_> = made.iter().filter(is_other).cloned().collect();
+    let (mut is_begun, mut is_moved, mut is_right) = (false, false, true);
     for (place, name) in made.iter().enumerate() {
-        let is_blas = name.starts_with("cublasS") || name.starts_with("cublasD");
-        if name.contains("SetStream") {
-            is_moved = !is_moved;
-            // A handle of cuBLAS loses its work area with its stream.
-            let next = made.get(place + 1).map(String::as_str);
-            is_right &= !is_blas || next == Some("cublasSetWorkspace_v2");
-        } else if !sets(name) && !name.contains("SetPointerMode") {
-            let may_be = name.starts_with("cufft") || name.starts_with("cusparse") || is_blas;
-            is_right &= is_moved == (may_be && !name.ends_with("Batched"));
+        let is_lt = name.starts_with("cublasLt");
+        let is_blas = name.starts_with("cublas") && !is_lt;
+        match &**name {
+            "cuStreamBeginCapture_v2" => is_begun = true,
+            "cuStreamEndCapture" => is_begun = false,
+            name if name.contains("SetStream") => {
+                is_moved = !is_moved;
+                // A handle of cuBLAS loses its work area with its stream.
+                let next = made.get(place + 1).map(String::as_str);
+                is_right &= !is_blas || next == Some("cublasSetWorkspace_v2");
+            }
+            name if sets(name) || is_capture(name) => {}
+            name => {
+                let has_stream = ["cufft", "cusparse"].iter().any(|it| name.starts_with(it));
+                let may_be = (has_stream || is_blas || is_lt) && !name.ends_with("Batched");
+                is_right &= is_begun == may_be;
+                // Where scalars are is the same for each stream.
+                is_right &= is_moved == (may_be && !is_lt) || name.contains("PointerMode");
+            }
         }
     }
-    steadily(row, &others)
-        .or_else(|| (!is_right || is_moved).then(|| format!("{}: {made:?}", row.name)))
+    is_right &= !is_moved;
+    steadily(row, &others).or_else(|| (!is_right).then(|| format!("{}: {made:?}", row.name)))
 }
 
 /// The names in the log that one call adds, after others.
@@ -174,7 +200,7 @@ pub(crate) fn play() -> Result<(), Failed> {
     let cuda = Platform::builder().race_check(false).cuda()?;
     let below = cuda.driver().clone();
     let (driver, rule): (_, Rule) = match std::env::var_os(CAPTURING) {
-        Some(_) => (Unlaunched::capturing(below, file)?, captured),
+        Some(_) => (Unlaunched::capturing(below, file), captured),
         None => (Unlaunched::new(below, file), steadily),
     };
     let platform = Platform::builder().race_check(false).driver(Arc::new(driver))?;

@@ -7,7 +7,7 @@
 use cudarc::driver::sys;
 
 use super::Template;
-use crate::driver::cuda::error::{check, explain, failure};
+use crate::driver::cuda::error::{STICKY, check, explain, failure};
 use crate::driver::cuda::submit::stream_of;
 use crate::driver::cuda::{CudaDriver, context, probe};
 use crate::driver::{
@@ -43,6 +43,8 @@ impl Capturing<'_> {
     fn end(&mut self) -> DriverResult<Template> {
         let device = self.stream.device();
         self.has_begun = false;
+        // The body may have lost the device.
+        STICKY.usable("cuStreamEndCapture")?;
         let mut raw: sys::CUgraph = std::ptr::null_mut();
         // SAFETY: the stream is this value's, and `raw` is a place for one handle.
         let result = unsafe { sys::cuStreamEndCapture(stream_of(self.stream), &raw mut raw) };
