@@ -29,7 +29,7 @@ use streamflow_tests::tensors::{LEN, Tx};
 use streamflow_tests::{Failed, Suite, check};
 
 use leaves::Leaves;
-use replayed::replayed;
+use replayed::{replayed, with_other_calls};
 use with_plans::{plans_make_no_heap_allocations, plans_make_no_resources};
 
 const WARM_UP: usize = 200;
@@ -45,6 +45,7 @@ pub(crate) fn suite() -> Suite {
         .both("law12_warm_plans_make_no_heap_allocations", plans_make_no_heap_allocations)
         .both("law12_a_warm_graph_with_statistics_makes_no_heap_allocations", statistics)
         .both("law12_a_replayed_graph_makes_no_heap_allocations", replayed)
+        .both("law12_calls_that_replay_keeps_for_a_while_make_none", with_other_calls)
         .both("law12_an_exhausted_pool_makes_no_heap_allocations", exhausted_pool)
         .devices("law12_transfers_and_policies_make_no_heap_allocations", 2, transfers)
         .both("law12_paths_of_several_origins_make_no_heap_allocations", origins)
