@@ -7,6 +7,10 @@
 //! A call is captured when it comes a second time, since most calls that differ in each tick never do. Then, and when it was
 //! held back and is sent, the graph of the one node is launched in place of it. So the library is called once for each
 //! call that it gets, and never for one that is replayed.
+//!
+//! A capture can fail although the call is right: CUDA ends it if any thread waits for the whole device meanwhile, as libraries do
+//! where a handle is destroyed (CUDA C++ Programming Guide, *Prohibited and Unhandled Operations*). Then the call is sent, and
+//! captured when it comes again.
 
 use std::hash::Hasher;
 
@@ -18,6 +22,9 @@ use crate::driver::{Access, BodyId, DeviceId, LibraryCall, MemoryRange, Param, R
 
 /// With so many calls, or twice those that stayed the last time, the calls that no trace has make way for new ones.
 const MANY: usize = 256;
+
+/// A call whose capture has failed so many times is sent from then on.
+const ATTEMPTS: u32 = 3;
 
 /// The number of a call that no trace can have.
 pub(super) const UNKNOWN: u64 = u64::MAX;
@@ -44,6 +51,8 @@ struct Known {
     parts: Parts,
     /// `None` for a call that came once.
     graph: Option<RawGraph>,
+    /// How many captures of it have failed.
+    failures: u32,
     /// Whether it stays when others make way.
     is_needed: bool,
 }
@@ -111,6 +120,7 @@ impl Captures {
             body: call.host.id(),
             parts,
             graph: None,
+            failures: 0,
             is_needed: false,
         });
         number
@@ -126,6 +136,18 @@ impl Captures {
         if let Some(place) = self.place(number) {
             self.list[place].graph = Some(graph);
         }
+    }
+
+    /// A capture of the call has failed.
+    pub(super) fn note_failure(&mut self, number: u64) {
+        if let Some(place) = self.place(number) {
+            self.list[place].failures += 1;
+        }
+    }
+
+    /// Whether the call is captured no more.
+    pub(super) fn is_given_up(&self, number: u64) -> bool {
+        self.get(number).is_some_and(|known| known.failures >= ATTEMPTS)
     }
 
     /// The library's function, for messages.

@@ -291,8 +291,9 @@ unsafe impl<D: Driver> Libraries for Replaying<D> {
             };
         }
         let what = "a call of a library that may not be captured";
-        self.disturb(Some(stream), what, Some(Omission::Libraries))?;
         // SAFETY: the caller's contract.
-        self.queued(stream, unsafe { self.below.libraries().call_library(stream, call) })
+        self.send_library(stream, what, || unsafe {
+            self.below.libraries().call_library(stream, call)
+        })
     }
 }

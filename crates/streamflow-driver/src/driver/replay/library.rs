@@ -4,12 +4,26 @@ use super::captures::UNKNOWN;
 use super::mode::Mode;
 use super::state::State;
 use super::trace::{Given, Trace, Work};
-use super::{Replaying, bound};
+use super::{Omission, Replaying, bound};
 use crate::driver::graph::{GraphNode, GraphWork};
 use crate::driver::{
     Driver, DriverError, DriverResult, LibraryCall, LibraryError, RawGraph, RawStream,
     report_unless_refused,
 };
+use crate::log;
+
+/// Why the pass of a call that is sent is not replayed.
+const NOT_CAPTURED: &str = "a call of a library that could not be captured; the log has the error";
+
+/// What becomes of a call.
+enum Due {
+    /// It is compared by its number, and held back or sent.
+    Take(u64),
+    /// The same, once it is captured: it comes a second time, or will be held back.
+    Capture(u64),
+    /// It is sent: its captures have failed.
+    Send,
+}
 
 impl<D: Driver> Replaying<D> {
     /// Holds back a call that is not simply the next one, or sends it. `send` calls the library.
@@ -28,11 +42,14 @@ impl<D: Driver> Replaying<D> {
     ) -> DriverResult<()> {
         let look =
             |state: &mut State, (thread, _)| state.library(&self.below, thread, stream, call);
-        let (number, is_due) = self.with(look).unwrap_or((UNKNOWN, false));
-        let graph = match is_due {
+        let (number, graph) = match self.with(look).unwrap_or(Due::Take(UNKNOWN)) {
+            Due::Take(number) => (number, None),
             // SAFETY: the caller's contract.
-            true => Some(unsafe { self.capture(stream, call, number) }?),
-            false => None,
+            Due::Capture(number) => match unsafe { self.capture(stream, call, number) }? {
+                Some(graph) => (number, Some(graph)),
+                None => return self.send_library(stream, NOT_CAPTURED, send),
+            },
+            Due::Send => return self.send_library(stream, NOT_CAPTURED, send),
         };
         let given = Given::Library(number, call.accesses);
         self.take_long(stream, given, || match graph {
@@ -42,10 +59,21 @@ impl<D: Driver> Replaying<D> {
         })
     }
 
-    /// Captures a call.
+    /// Sends a call that no trace has, after what is held back.
+    pub(super) fn send_library(
+        &self,
+        stream: RawStream,
+        what: &'static str,
+        send: impl FnOnce() -> DriverResult<()>,
+    ) -> DriverResult<()> {
+        self.disturb(Some(stream), what, Some(Omission::Libraries))?;
+        self.queued(stream, send())
+    }
+
+    /// Captures a call. `None` if the capture has failed although the call may be right.
     ///
     /// # Errors
-    /// Those of the capture, with the function and the operator.
+    /// Those of the capture, with the function and the operator: the device is lost, or the call is not one that may be captured.
     ///
     /// # Safety
     /// As for [`Libraries::call_library`](crate::driver::Libraries::call_library).
@@ -54,7 +82,7 @@ impl<D: Driver> Replaying<D> {
         stream: RawStream,
         call: &LibraryCall<'_>,
         number: u64,
-    ) -> DriverResult<RawGraph> {
+    ) -> DriverResult<Option<RawGraph>> {
         bound::bind(&self.below, stream.device())?;
         let node = GraphNode { work: GraphWork::Library(call), after: &[] };
         // SAFETY: the caller's contract. The graph is launched only in place of equal calls.
@@ -64,30 +92,45 @@ impl<D: Driver> Replaying<D> {
                 state.captures.set_graph(number, *graph);
                 None
             }
-            Err(_) => Some(state.node_name(node).to_owned()),
+            Err(_) => {
+                state.captures.note_failure(number);
+                Some(state.node_name(node).to_owned())
+            }
         });
-        made.map_err(|error| {
-            not_captured(error, call.function, &noted.flatten().unwrap_or_default())
-        })
+        let error = match made {
+            Ok(graph) => return Ok(Some(graph)),
+            Err(error) => not_captured(error, call.function, &noted.flatten().unwrap_or_default()),
+        };
+        if self.below.sticky_error().is_some() || is_mistake(&error) {
+            return Err(error);
+        }
+        log::write(
+            move || tracing::warn!(%error, "a call of a library is sent, and may be captured when it comes again"),
+        );
+        Ok(None)
     }
 }
 
 impl State {
-    /// The number of a call, and whether it is to be captured now: it comes a second time, or will be held back.
+    /// What becomes of a call.
     fn library(
         &mut self,
         below: &dyn Driver,
         thread: u64,
         stream: RawStream,
         call: &LibraryCall<'_>,
-    ) -> (u64, bool) {
+    ) -> Due {
         let mode = self.mode_of(thread).filter(|mode| *mode != Mode::Send);
-        let Some(mode) = mode else { return (UNKNOWN, false) };
+        let Some(mode) = mode else { return Due::Take(UNKNOWN) };
         if self.refusal(stream, &Given::Library(UNKNOWN, &[])).is_some() {
-            return (UNKNOWN, false);
+            return Due::Take(UNKNOWN);
         }
         if let Some(number) = self.captures.find(stream.device(), call, self.omission) {
-            return (number, self.captures.graph(number).is_none());
+            return match self.captures.graph(number) {
+                Some(_) => Due::Take(number),
+                None if self.captures.is_given_up(number) => Due::Send,
+                None => Due::Capture(number),
+            };
         }
         if self.captures.is_full() {
             let needed = self.lanes.iter().map(|lane| &lane.trace).chain([&self.current]);
@@ -98,10 +141,8 @@ impl State {
                 });
             }
         }
-        (
-            self.captures.add(stream.device(), call, self.omission),
-            self.is_eager && mode != Mode::Keep,
-        )
+        let number = self.captures.add(stream.device(), call, self.omission);
+        if self.is_eager && mode != Mode::Keep { Due::Capture(number) } else { Due::Take(number) }
     }
 
     /// Whether all calls of libraries of a trace were captured.
@@ -118,6 +159,11 @@ impl Trace {
             _ => None,
         })
     }
+}
+
+/// Whether an error is of the call's caller: the call itself would hide it, or do its work twice.
+fn is_mistake(error: &DriverError) -> bool {
+    matches!(error, DriverError::Call { name, .. } if name == "CUDA_ERROR_INVALID_VALUE")
 }
 
 /// Adds to an error that it is of a capture, of which function and operator.

@@ -2,6 +2,7 @@
 //! all rules, every seed of the simulator gives the right data.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod captured;
 mod changed;
 mod compared;
 mod devices;

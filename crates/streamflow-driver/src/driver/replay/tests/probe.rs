@@ -7,7 +7,7 @@ use crate::driver::graph::{GraphNode, GraphWork};
 use crate::driver::host::HostDriver;
 use crate::driver::{
     DeviceId, Driver, DriverError, DriverResult, Launch, Layer, Libraries, LibraryCall,
-    LibraryCalls, RawEvent, RawGraph, RawStream,
+    LibraryCalls, RawEvent, RawGraph, RawStream, Sticky,
 };
 
 /// The simulator, with a call that fails, or stops, when a test sets that.
@@ -16,6 +16,8 @@ pub(super) struct Probe {
     host: HostDriver,
     /// The call that fails next.
     pub(super) fails: AtomicU8,
+    /// Whether the device is lost.
+    is_lost: AtomicBool,
     /// Whether a host's wait for an event goes on.
     pub(super) gate: AtomicU8,
     /// Whether a stream's wait for an event goes on: it stops before it is made.
@@ -40,19 +42,24 @@ pub(super) const FAILS_RECORD: u8 = 2;
 pub(super) const FAILS_QUERY: u8 = 3;
 pub(super) const FAILS_GRAPH: u8 = 4;
 pub(super) const FAILS_CAPTURE: u8 = 5;
+/// The capture fails as that of a call which is none of a graph's.
+pub(super) const FAILS_MISTAKEN_CAPTURE: u8 = 6;
+/// The capture loses the device.
+pub(super) const FAILS_LAST_CAPTURE: u8 = 7;
 /// For the gates: the next wait stops, and has stopped.
 pub(super) const CLOSED: u8 = 1;
 pub(super) const REACHED: u8 = 2;
 
 impl Probe {
     pub(super) fn new(host: HostDriver) -> Self {
-        let is_behind = AtomicBool::new(false);
+        let [is_behind, is_lost] = [(); 2].map(|()| AtomicBool::new(false));
         let [fails, gate, wait_gate, launch_gate] = [(); 4].map(|()| AtomicU8::new(0));
         let [graphs, waits, queries] = [(); 3].map(|()| AtomicU64::new(0));
         let destroyed = Arc::default();
         Self {
             host,
             fails,
+            is_lost,
             gate,
             wait_gate,
             launch_gate,
@@ -66,13 +73,20 @@ impl Probe {
 
     fn fails(&self, which: u8) -> DriverResult<()> {
         match self.fails.compare_exchange(which, 0, Ordering::AcqRel, Ordering::Acquire) {
-            Ok(_) => Err(DriverError::Call {
-                call: "a call of a test",
-                device: DeviceId(0),
-                code: 999,
-                name: "INJECTED".into(),
-                message: "a test wants it".into(),
-            }),
+            Ok(_) => {
+                let name = match which {
+                    FAILS_MISTAKEN_CAPTURE => "CUDA_ERROR_INVALID_VALUE",
+                    _ => "INJECTED",
+                };
+                self.is_lost.fetch_or(which == FAILS_LAST_CAPTURE, Ordering::Relaxed);
+                Err(DriverError::Call {
+                    call: "a call of a test",
+                    device: DeviceId(0),
+                    code: 999,
+                    name: name.into(),
+                    message: "a test wants it".into(),
+                })
+            }
             Err(_) => Ok(()),
         }
     }
@@ -107,6 +121,16 @@ unsafe impl Layer for Probe {
 
     fn libraries(&self) -> &dyn Libraries {
         self
+    }
+
+    fn sticky_error(&self) -> Option<Sticky> {
+        let lost = || Sticky {
+            call: "a call of a test",
+            code: 999,
+            name: "INJECTED".into(),
+            message: "a test wants it".into(),
+        };
+        self.is_lost.load(Ordering::Relaxed).then(lost).or_else(|| self.host.sticky_error())
     }
 
     unsafe fn wait_event(&self, stream: RawStream, event: RawEvent) -> DriverResult<()> {
@@ -159,7 +183,8 @@ unsafe impl Layer for Probe {
         nodes: &[GraphNode<'_>],
     ) -> DriverResult<RawGraph> {
         if nodes.iter().any(|node| matches!(node.work, GraphWork::Library(_))) {
-            self.fails(FAILS_CAPTURE)?;
+            let all = [FAILS_CAPTURE, FAILS_MISTAKEN_CAPTURE, FAILS_LAST_CAPTURE];
+            all.into_iter().try_for_each(|which| self.fails(which))?;
         }
         self.graphs.fetch_add(1, Ordering::Relaxed);
         // SAFETY: the caller's contract.

@@ -1,0 +1,276 @@
+//! When a call of a library is captured, what its capture may do, and when the graph is given back.
+
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+use super::SEEDS;
+use super::given_back::ADOPTED;
+use super::library::{CAPTURED, NEVER, after, call, cells, chain, plan, queue, try_call};
+use super::probe::{FAILS_CAPTURE, FAILS_LAST_CAPTURE, FAILS_MISTAKEN_CAPTURE};
+use super::world::{Cell, World, mixed};
+use crate::driver::{Driver, DriverError, HostArgs, LibraryBody, LibraryCalls};
+
+#[test]
+fn a_call_is_captured_once_and_replayed() {
+    for is_eager in [false, true] {
+        for seed in 0..SEEDS {
+            let mut world = World::new(seed, None);
+            if is_eager {
+                world.run.set_eager();
+            }
+            let body = plan(0);
+            (0..9).for_each(|_| world.pass(|world| chain(world, &body, 7)));
+            world.finish(0);
+            assert_eq!(cells(&world), after([7; 9]), "seed {seed}");
+            let replayed = if is_eager { 9 } else { 7 };
+            assert_eq!(world.replayed(), replayed, "seed {seed}: {}", world.report());
+            // The captured call, and the pass.
+            let probe = world.driver.below();
+            assert_eq!(probe.graphs.load(Ordering::Relaxed), 2, "seed {seed}");
+            let destroyed = probe.destroyed.clone();
+            drop(world);
+            assert_eq!(destroyed.load(Ordering::Relaxed), 2, "seed {seed}");
+        }
+    }
+}
+
+/// The value is the number of the pass: no call comes twice, so none is captured.
+#[test]
+fn a_call_whose_value_changes_in_each_pass_is_sent() {
+    for seed in 0..8 {
+        let mut world = World::new(seed, None);
+        let body = plan(0);
+        (0..600).for_each(|value| world.pass(|world| chain(world, &body, value)));
+        world.finish(0);
+        assert_eq!(cells(&world), after(0..600), "seed {seed}");
+        assert_eq!(world.replayed(), 0, "{}", world.report());
+        assert_eq!(world.driver.below().graphs.load(Ordering::Relaxed), 0);
+    }
+}
+
+#[test]
+fn a_call_that_may_not_be_captured_is_not() {
+    for seed in 0..SEEDS {
+        let mut world = World::new(seed, None);
+        let body = plan(0);
+        for _ in 0..6 {
+            world.pass(|world| {
+                world.mix(0, 0, 0, 1);
+                try_call(world, &body, NEVER, [0, 1, 0], 7).unwrap();
+                world.mix(0, 2, 1, 1);
+            });
+        }
+        world.finish(0);
+        assert_eq!(cells(&world), after([7; 6]), "seed {seed}");
+        assert_eq!(world.replayed(), 0);
+        assert_eq!(world.driver.below().graphs.load(Ordering::Relaxed), 0);
+        let report = world.report().to_string();
+        assert!(report.contains("may not be captured, in `node`"), "{report}");
+    }
+}
+
+/// A pass that is sent anyway has no call captured.
+#[test]
+fn nothing_is_captured_for_passes_that_are_not_replayed() {
+    for is_handed_out in [false, true] {
+        let mut world = World::new(0, None);
+        let body = plan(0);
+        if is_handed_out {
+            // SAFETY: a live stream.
+            unsafe { world.driver.observer().hand_out(world.streams[0]) };
+        }
+        for _ in 0..4 {
+            world.pass(|world| {
+                if !is_handed_out {
+                    try_call(world, &body, NEVER, [0, 0, 0], 7).unwrap();
+                }
+                call(world, &body, [0, 1, 2], 7);
+            });
+        }
+        world.finish(0);
+        assert_eq!(world.now(1), (0..4).fold(0, |to, _| mixed(to, 0, 7)), "{is_handed_out}");
+        assert_eq!(world.replayed(), 0, "{}", world.report());
+        assert_eq!(world.driver.below().graphs.load(Ordering::Relaxed), 0, "{is_handed_out}");
+    }
+}
+
+/// The pass has a call whose captures fail as often as `failures` says. Returns whether one was tried after that.
+fn fail_captures(world: &mut World, body: &LibraryBody, failures: u32) -> bool {
+    for _ in 0..=failures {
+        world.driver.below().fails.store(FAILS_CAPTURE, Ordering::Release);
+        world.pass(|world| chain(world, body, 7));
+    }
+    world.driver.below().fails.swap(0, Ordering::AcqRel) == 0
+}
+
+/// Another thread that waits for the whole device ends a capture, so it says nothing of the call.
+#[test]
+fn a_call_whose_capture_fails_is_sent_once_and_captured_later() {
+    for seed in 0..8 {
+        let mut world = World::new(seed, None);
+        let body = plan(0);
+        assert!(fail_captures(&mut world, &body, 2), "seed {seed}");
+        (0..5).for_each(|_| world.pass(|world| chain(world, &body, 7)));
+        world.finish(0);
+        assert_eq!(cells(&world), after([7; 8]), "seed {seed}");
+        assert!(world.replayed() > 0, "{}", world.report());
+        let report = world.report().to_string();
+        assert!(
+            report.contains("could not be captured; the log has the error, in `node`"),
+            "{report}"
+        );
+    }
+}
+
+#[test]
+fn a_call_whose_captures_fail_again_and_again_is_sent_from_then_on() {
+    for seed in 0..8 {
+        let mut world = World::new(seed, None);
+        let body = plan(0);
+        assert!(!fail_captures(&mut world, &body, 4), "it was tried a fourth time, seed {seed}");
+        (0..3).for_each(|_| world.pass(|world| chain(world, &body, 7)));
+        world.finish(0);
+        assert_eq!(cells(&world), after([7; 8]), "seed {seed}");
+        assert_eq!(world.replayed(), 0, "{}", world.report());
+    }
+}
+
+/// The call would hide a mistake, and a device that is lost executes nothing.
+#[test]
+fn a_mistake_and_a_lost_device_are_errors_of_the_captured_call() {
+    for (which, name) in
+        [(FAILS_MISTAKEN_CAPTURE, "CUDA_ERROR_INVALID_VALUE"), (FAILS_LAST_CAPTURE, "INJECTED")]
+    {
+        let mut world = World::new(0, None);
+        let body = plan(0);
+        world.pass(|world| chain(world, &body, 7));
+        world.driver.below().fails.store(which, Ordering::Release);
+        let refused = Mutex::new(None);
+        world.run_pass(|world| {
+            world.mix(0, 0, 0, 1);
+            *refused.lock().unwrap() = try_call(world, &body, CAPTURED, [1, 1, 0], 7).err();
+        });
+        let refused: Option<DriverError> = refused.into_inner().unwrap();
+        let text = refused.unwrap().to_string();
+        for part in [name, "`mix` of operator `node` could not be captured", "#[replay]"] {
+            assert!(text.contains(part), "{text}");
+        }
+    }
+}
+
+/// Calls that came twice and come no more make way for others.
+#[test]
+fn captured_calls_that_are_in_no_graph_are_given_back() {
+    let mut world = World::new(0, None);
+    let body = plan(0);
+    let mut second = 0;
+    // No pass has the calls of another one, so none becomes a graph.
+    for pass in 0..100_u64 {
+        world.pass(|world| {
+            for value in (4 * pass..4 * pass + 4).flat_map(|value| [value; 2]) {
+                call(world, &body, [0, 1, 0], value);
+                second = mixed(second, 0, value);
+            }
+        });
+    }
+    world.finish(0);
+    assert_eq!(world.now(1), second);
+    let probe = world.driver.below();
+    let [made, destroyed] =
+        [&probe.graphs, &*probe.destroyed].map(|count| count.load(Ordering::Relaxed));
+    assert!(made == 400 && made - destroyed <= 256, "{made} made, {destroyed} given back");
+}
+
+/// None of them makes way for a later one of its own pass.
+#[test]
+fn a_pass_may_have_more_calls_than_are_kept_of_others() {
+    for is_eager in [false, true] {
+        let mut world = World::new(0, None);
+        if is_eager {
+            world.run.set_eager();
+        }
+        let body = plan(0);
+        let values = || (0..4).flat_map(|_| 0..300);
+        for _ in 0..4 {
+            world.pass(|world| (0..300).for_each(|value| call(world, &body, [0, 1, 0], value)));
+        }
+        world.finish(0);
+        assert_eq!(world.now(1), values().fold(0, |to, value| mixed(to, 0, value)), "{is_eager}");
+        assert_eq!(world.replayed(), if is_eager { 4 } else { 2 }, "{}", world.report());
+    }
+}
+
+/// Nothing is lost: the call is sent before its graph is destroyed.
+#[test]
+fn a_gathered_call_whose_memory_another_thread_gives_back_is_sent() {
+    for seed in 0..SEEDS {
+        let mut world = World::new(seed, None);
+        world.run.set_eager();
+        let body = plan(0);
+        let given_back = (ADOPTED.make)(&world);
+        world.pass(|world| {
+            world.mix(0, 0, 0, 1);
+            let from = Cell(given_back.address);
+            queue(world, &body, CAPTURED, 0, [world.cells[1], from], 7).unwrap();
+            let other = || {
+                world.bind();
+                (ADOPTED.give_back)(world, given_back).unwrap();
+            };
+            thread::scope(|scope| scope.spawn(other).join().unwrap());
+            world.mix(0, 2, 1, 1);
+        });
+        world.finish(0);
+        let second = mixed(0, 0, 7);
+        assert_eq!(cells(&world), [mixed(0, 0, 1), second, mixed(0, second, 1)], "seed {seed}");
+        assert_eq!(world.driver.below().destroyed.load(Ordering::Relaxed), 1);
+    }
+}
+
+/// The simulator's graphs own the plans that their bodies are of.
+#[test]
+fn the_plan_of_a_captured_call_is_dropped_without_a_lock() {
+    /// Notes whether it was dropped without (1) or under (2) a lock.
+    struct Noted(Arc<AtomicU8>);
+    impl Drop for Noted {
+        fn drop(&mut self) {
+            self.0.store(1 + u8::from(crate::lock::is_held()), Ordering::Relaxed);
+        }
+    }
+    for seed in 0..8 {
+        let mut world = World::new(seed, None);
+        let given_back = (ADOPTED.make)(&world);
+        let how = Arc::new(AtomicU8::new(0));
+        let noted = Noted(how.clone());
+        let run = move |_: HostArgs<'_>| {
+            let _owned = &noted;
+            Ok(())
+        };
+        // SAFETY: it touches no memory.
+        let body = unsafe { LibraryBody::new("nothing", run) };
+        let place = [world.cells[1], Cell(given_back.address)];
+        world.pass(|world| {
+            (0..2).for_each(|_| queue(world, &body, CAPTURED, 0, place, 7).unwrap());
+        });
+        world.finish(0);
+        drop(body);
+        assert_eq!(how.load(Ordering::Relaxed), 0, "the graph owns it");
+        (ADOPTED.give_back)(&world, given_back).unwrap();
+        // The next work of the device drops it.
+        world.mix(0, 0, 0, 1);
+        world.finish(0);
+        assert_eq!(how.load(Ordering::Relaxed), 1, "seed {seed}");
+    }
+}
+
+/// A device needs the bodies alone. A run that replays compares all.
+#[test]
+fn a_call_has_all_parts_while_a_run_replays() {
+    let mut world = World::new(0, None);
+    let driver = world.driver.clone();
+    let needed = move || driver.libraries().library_calls();
+    assert_eq!(needed(), LibraryCalls::Body);
+    world.pass(|_| assert_eq!(needed(), LibraryCalls::Whole));
+    world.leave();
+    assert_eq!(needed(), LibraryCalls::Body);
+}
