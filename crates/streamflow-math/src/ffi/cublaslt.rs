@@ -226,6 +226,8 @@ fn queue<'a, T: MatmulElement>(
     let Rest { bias, work, alpha, beta } = rest;
     let (bias, bytes) = (bias.map(|bias| Claim::read("bias", bias)), work.len());
     let work = Claim::write("work area", work);
+    // cuBLAS's documentation, "CUDA Graphs Support": its routines can be captured, the scales on the host are captured as values, and
+    // with the caller's work area no memory is allocated, which a graph in a graph may not do.
     let mut call = Call::on(stream, NAME, MATMUL).may_be_captured();
     call.value(alpha);
     call.value(beta);

@@ -1,4 +1,5 @@
-//! LU for a batch: the routines take arrays of pointers, one for each matrix.
+//! LU for a batch: the routines take arrays of pointers, one for each matrix. They are not declared to be ones that may be
+//! captured: cuBLAS's documentation does not say whether the work area is all that they take.
 
 use std::ffi::c_int;
 

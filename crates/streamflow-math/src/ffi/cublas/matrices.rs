@@ -2,14 +2,13 @@
 
 use std::ffi::c_int;
 
-use super::table::NAME;
-use super::vectors::Number;
+use super::vectors::{Number, capturable};
 use super::{Handle, ON_HOST, at, on};
 use crate::error::Result;
 use crate::ffi::scalar::Scalar;
 use streamflow::CudaStream;
 use streamflow::driver::RawStream;
-use streamflow::library::{Call, HostBody};
+use streamflow::library::HostBody;
 use streamflow::memory::DeviceSlice;
 
 /// `cublasFillMode_t` of a triangle in dense rows: in columns, a matrix is its transpose.
@@ -31,7 +30,7 @@ impl Handle {
         b: &mut DeviceSlice<T>,
     ) -> Result<()> {
         const CALL: &str = "cublastrsm";
-        let mut call = Call::on(stream, NAME, CALL).may_be_captured();
+        let mut call = capturable(stream, CALL);
         let (a, b) = (call.read("a", a), call.write("b", b));
         call.write("work area", &mut self.work);
         call.value(alpha);
@@ -82,7 +81,7 @@ impl Handle {
         (beta, c, is_lower): (T, &mut DeviceSlice<T>, bool),
     ) -> Result<()> {
         const CALL: &str = "cublassyrk";
-        let mut call = Call::on(stream, NAME, CALL).may_be_captured();
+        let mut call = capturable(stream, CALL);
         let (a, c) = (call.read("a", a), call.write("c", c));
         call.write("work area", &mut self.work);
         call.value(alpha);

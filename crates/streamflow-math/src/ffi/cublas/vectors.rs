@@ -12,6 +12,13 @@ use streamflow::driver::RawStream;
 use streamflow::library::{Call, HostBody};
 use streamflow::memory::DeviceSlice;
 
+/// A call of a routine that may be captured. cuBLAS's documentation, "CUDA Graphs Support": routines can be captured, but those that
+/// write results to the host; scalars on the host are captured as values; and with the caller's work area no memory is
+/// allocated, which a graph in a graph may not do.
+pub(super) fn capturable<'a>(stream: &CudaStream, name: &'static str) -> Call<'a> {
+    Call::on(stream, NAME, name).may_be_captured()
+}
+
 /// Results are in the device's memory.
 const ON_DEVICE: c_int = 1;
 
@@ -41,7 +48,7 @@ impl Handle {
         y: &mut DeviceSlice<T>,
     ) -> Result<()> {
         const CALL: &str = "cublasaxpy";
-        let (mut call, n) = (Call::on(stream, NAME, CALL).may_be_captured(), y.len() as c_int);
+        let (mut call, n) = (capturable(stream, CALL), y.len() as c_int);
         let (x, y) = (call.read("x", x), call.write("y", y));
         call.write("work area", &mut self.work);
         call.value(alpha);
@@ -67,7 +74,7 @@ impl Handle {
         result: &mut DeviceSlice<T>,
     ) -> Result<()> {
         const CALL: &str = "cublasdot";
-        let (mut call, n) = (Call::on(stream, NAME, CALL).may_be_captured(), x.len() as c_int);
+        let (mut call, n) = (capturable(stream, CALL), x.len() as c_int);
         let (x, y, result) = (call.read("x", x), call.read("y", y), call.write("result", result));
         call.write("work area", &mut self.work);
         let library = self.library.as_deref();
@@ -92,7 +99,7 @@ impl Handle {
         result: &mut DeviceSlice<T>,
     ) -> Result<()> {
         const CALL: &str = "cublasnrm2";
-        let (mut call, n) = (Call::on(stream, NAME, CALL).may_be_captured(), x.len() as c_int);
+        let (mut call, n) = (capturable(stream, CALL), x.len() as c_int);
         let (x, result) = (call.read("x", x), call.write("result", result));
         call.write("work area", &mut self.work);
         let library = self.library.as_deref();
@@ -118,7 +125,7 @@ impl Handle {
     ) -> Result<()> {
         const CALL: &str = "cublasgemv";
         let (rows, cols) = (y.len() as c_int, x.len() as c_int);
-        let mut call = Call::on(stream, NAME, CALL).may_be_captured();
+        let mut call = capturable(stream, CALL);
         let (a, x, y) = (call.read("a", a), call.read("x", x), call.write("y", y));
         call.write("work area", &mut self.work);
         call.value(alpha);

@@ -2,6 +2,8 @@
 //!
 //! Each function claims its operands, and what the plan keeps of the matrix, in the order in which the host bodies of
 //! `solve::direct` take them.
+//!
+//! No phase is declared to be one that may be captured: a factorisation may take memory, and looks at its result on the host.
 
 mod table;
 

@@ -136,6 +136,7 @@ impl<T: Element> Transforms<T> {
         };
         let y = Claim::write(y, output);
         let (handle, work) = (self.handle.as_deref(), Claim::write("work area", &mut self.work));
+        // cuFFT's documentation, "CUDA Graphs Support": plans of one GPU can be captured; callbacks, of which there are none here, can't.
         let mut call = Call::on(stream, NAME, name).may_be_captured();
         call.value(u8::from(is_inverse));
         call.value(u8::from(x.is_none()));

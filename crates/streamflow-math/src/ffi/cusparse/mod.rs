@@ -108,7 +108,7 @@ impl Prepared {
                 descriptors.prepare(factors, work)
             })
         };
-        // SAFETY: all memory that the function touches is claimed. It may take memory or wait, so it is not captured.
+        // SAFETY: all memory that the function touches is claimed. It is made once, and is not captured.
         unsafe { call.queue(stream, &host, run) }
     }
 
@@ -140,6 +140,7 @@ impl Prepared {
             Claim::write("target", target),
             Claim::write("prepared", &mut self.work),
         ];
+        // cuSPARSE's documentation has "CUDA graph capture" among the optimizations of `cusparseSpMV` and of `cusparseSpMM`.
         let mut call = Call::on(stream, NAME, name).may_be_captured();
         matrix(a).iter().chain(&operands).for_each(|claim| call.claim(claim));
         let multiply = |stream: RawStream| {

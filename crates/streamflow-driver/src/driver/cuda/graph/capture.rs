@@ -1,8 +1,12 @@
 //! The work of a library's call, captured as a graph (CUDA C++ Programming Guide, *Creating a Graph Using Stream Capture*).
 //!
 //! The body queues its work on a stream that exists for the capture alone, so no other thread can add work to it. The
-//! capture is of the mode of a thread: a body that allocates, frees or waits meanwhile makes it fail, and the calls of other
-//! threads do not.
+//! capture is of the mode of a thread: a body that allocates, frees or waits meanwhile makes it fail, and allocations of other
+//! threads do not. A wait or a record for the whole context does, on any thread and in each mode (same guide, *Prohibited and
+//! Unhandled Operations*): of this driver where it is dropped or gets memory back from other code, and of `cublasDestroy`. Such
+//! a call fails too: memory is got back later, and code stays loaded. The caller of a capture has to expect that failure.
+//!
+//! The stream does not wait for the legacy default stream, so work there neither fails nor ends a capture.
 
 use cudarc::driver::sys;
 
