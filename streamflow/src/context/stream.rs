@@ -117,6 +117,11 @@ impl<H> OnStream<H> {
         &self.value
     }
 
+    /// The same, for the marks of memory in it.
+    pub(crate) fn value_mut(&mut self) -> &mut H {
+        &mut self.value
+    }
+
     /// Another value for the same stream, made of this one.
     pub fn map<R>(self, make: impl FnOnce(H) -> R) -> OnStream<R> {
         OnStream { stream: self.stream, value: make(self.value) }

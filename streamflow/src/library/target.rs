@@ -6,18 +6,62 @@
 //!
 //! The claims of a plan's calls have nothing to do with marks: most are of memory of the plan, as work areas, where no call
 //! needs what an earlier one has left.
+//!
+//! A mark of memory begins and ends by who may write it: a [`Part`] comes from an exclusive reference alone. So no call ends the mark
+//! of an input:
+//! ```
+//! # use streamflow::prelude::*;
+//! use streamflow::library::target::{Part, Target, ended};
+//!
+//! fn end(output: &mut Tensor<f32>) {
+//!     ended(output);
+//!     ended(&mut output.view_mut());
+//!     ended(&mut Output(output));
+//! }
+//!
+//! struct Output<'a>(&'a mut Tensor<f32>);
+//! impl Target for Output<'_> {
+//!     fn parts(&mut self) -> impl Iterator<Item = Part<'_>> {
+//!         self.0.parts()
+//!     }
+//! }
+//! ```
+//! With a shared reference, a view of it, or a type with one, the same does not compile:
+//! ```compile_fail,E0308
+//! # use streamflow::prelude::*;
+//! fn end(input: &Tensor<f32>) {
+//!     streamflow::library::target::ended(input);
+//! }
+//! ```
+//! ```compile_fail,E0277
+//! # use streamflow::prelude::*;
+//! fn end(input: &Tensor<f32>) {
+//!     streamflow::library::target::ended(&mut input.view());
+//! }
+//! ```
+//! ```compile_fail,E0596
+//! # use streamflow::library::target::{Part, Target};
+//! # use streamflow::prelude::*;
+//! struct Input<'a>(&'a Tensor<f32>);
+//! impl Target for Input<'_> {
+//!     fn parts(&mut self) -> impl Iterator<Item = Part<'_>> {
+//!         self.0.parts()
+//!     }
+//! }
+//! ```
 
 use std::iter;
 
+use crate::context::OnStream;
 use crate::driver::MemoryRange;
 use crate::error::{Error, Result};
-use crate::memory::{Block, DeviceSlice, Element, Tensor, TensorView};
+use crate::memory::{Block, DeviceSlice, Element, Tensor, TensorViewMut};
 
 /// Memory of the caller that a call writes: a slice, a tensor, a view, or several of them. The parts of a type of your own
 /// are those of its fields.
 pub trait Target {
     /// Its parts.
-    fn parts(&self) -> impl Iterator<Item = Part<'_>>;
+    fn parts(&mut self) -> impl Iterator<Item = Part<'_>>;
 
     /// Whether other memory of the caller is between its elements, so that a call that overwrites each element leaves
     /// something of what a part has.
@@ -35,32 +79,44 @@ pub struct Part<'a> {
 
 impl<T: Element> Target for DeviceSlice<T> {
     #[inline(always)]
-    fn parts(&self) -> impl Iterator<Item = Part<'_>> {
+    fn parts(&mut self) -> impl Iterator<Item = Part<'_>> {
         iter::once(Part { block: self.block(), range: self.range() })
     }
 }
 
 impl<T: Element> Target for Tensor<T> {
     #[inline(always)]
-    fn parts(&self) -> impl Iterator<Item = Part<'_>> {
+    fn parts(&mut self) -> impl Iterator<Item = Part<'_>> {
         (**self).parts()
     }
 }
 
-impl<T: Element> Target for TensorView<'_, T> {
-    fn parts(&self) -> impl Iterator<Item = Part<'_>> {
-        iter::once(Part { block: self.elements().block(), range: self.range() })
+impl<T: Element> Target for TensorViewMut<'_, T> {
+    fn parts(&mut self) -> impl Iterator<Item = Part<'_>> {
+        let view = self.reborrow().into_view();
+        iter::once(Part { block: view.elements().block(), range: view.range() })
     }
 
     fn has_gaps(&self) -> bool {
-        !self.is_alone()
+        !self.as_view().is_alone()
+    }
+}
+
+/// Memory that a plan keeps. It is marked on any stream, since a call on another one than the plan's fails as well.
+impl<H: Target> Target for OnStream<H> {
+    fn parts(&mut self) -> impl Iterator<Item = Part<'_>> {
+        self.value_mut().parts()
+    }
+
+    fn has_gaps(&self) -> bool {
+        self.value().has_gaps()
     }
 }
 
 /// Passes on the result of a step of a call. If it has failed, the target is not written; if the call has overwritten all of it,
 /// earlier marks end.
 #[inline(always)]
-pub fn written<R>(done: Result<R>, target: &(impl Target + ?Sized)) -> Result<R> {
+pub fn written<R>(done: Result<R>, target: &mut (impl Target + ?Sized)) -> Result<R> {
     match done {
         Ok(done) => {
             ended(target);
@@ -72,31 +128,31 @@ pub fn written<R>(done: Result<R>, target: &(impl Target + ?Sized)) -> Result<R>
 
 /// A step of a call has succeeded.
 #[inline(always)]
-pub fn ended(target: &(impl Target + ?Sized)) {
+pub fn ended(target: &mut (impl Target + ?Sized)) {
     marked(target).for_each(|part| part.block.end_overwrite());
 }
 
 /// A step of a call has failed, so the target is not written.
 #[cold]
 #[inline(never)]
-pub fn failed(error: Error, target: &(impl Target + ?Sized)) -> Error {
+pub fn failed(error: Error, target: &mut (impl Target + ?Sized)) -> Error {
     let parts = target.parts().filter(|part| part.range.bytes > 0);
     parts.for_each(|part| part.block.fail(part.range, &error));
     error
 }
 
-/// A call begins that needs what its target has.
+/// A call begins that needs what memory has, as its input or as its target.
 ///
 /// # Errors
 /// [`Error::Unwritten`].
 #[inline(always)]
-pub fn needs(target: &(impl Target + ?Sized)) -> Result<()> {
-    target.parts().try_for_each(|part| part.block.check_written(part.range))
+pub fn needs<T: Element>(memory: &DeviceSlice<T>) -> Result<()> {
+    memory.block().check_written(memory.range())
 }
 
 /// A call begins that overwrites all of its target. [`written`] ends it.
 #[inline(always)]
-pub fn overwrites(target: &(impl Target + ?Sized)) {
+pub fn overwrites(target: &mut (impl Target + ?Sized)) {
     marked(target).for_each(|part| part.block.begin_overwrite(part.range));
 }
 
@@ -105,9 +161,9 @@ pub fn overwrites(target: &(impl Target + ?Sized)) {
 /// # Errors
 /// As for [`needs`].
 #[inline(always)]
-pub fn begins(target: &(impl Target + ?Sized), is_needed: bool) -> Result<()> {
+pub fn begins(target: &mut (impl Target + ?Sized), is_needed: bool) -> Result<()> {
     if is_needed || target.has_gaps() {
-        return needs(target);
+        return target.parts().try_for_each(|part| part.block.check_written(part.range));
     }
     overwrites(target);
     Ok(())
@@ -115,6 +171,6 @@ pub fn begins(target: &(impl Target + ?Sized), is_needed: bool) -> Result<()> {
 
 /// The parts in blocks with a mark.
 #[inline(always)]
-fn marked<'a>(target: &'a (impl Target + ?Sized)) -> impl Iterator<Item = Part<'a>> {
+fn marked<'a>(target: &'a mut (impl Target + ?Sized)) -> impl Iterator<Item = Part<'a>> {
     target.parts().filter(|part| part.block.is_marked())
 }

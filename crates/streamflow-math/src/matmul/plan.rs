@@ -135,7 +135,7 @@ impl<T: MatmulElement, E> Matmul<T, E> {
             return Ok(());
         }
         self.multiply_views(stream, (a.copy_source(), b.copy_source(), c.copy_target()), bias)?;
-        ended(&c.copy_target().as_view());
+        ended(&mut c.copy_target());
         Ok(())
     }
 
@@ -145,7 +145,7 @@ impl<T: MatmulElement, E> Matmul<T, E> {
     fn multiply_views(
         &mut self,
         stream: &CudaStream,
-        (a, b, c): (TensorView<'_, T>, TensorView<'_, T>, TensorViewMut<'_, T>),
+        (a, b, mut c): (TensorView<'_, T>, TensorView<'_, T>, TensorViewMut<'_, T>),
         bias: Option<&DeviceSlice<T>>,
     ) -> Result<()> {
         let problem = &self.problem;
@@ -156,7 +156,7 @@ impl<T: MatmulElement, E> Matmul<T, E> {
             return Ok(());
         }
         let (alpha, beta, work) = (self.alpha, self.beta, &mut self.work);
-        begins(&c.as_view(), beta != T::ZERO)?;
+        begins(&mut c, beta != T::ZERO)?;
         let rest = Rest { bias, work, alpha, beta };
         cublaslt::multiply(self.lt.as_mut(), &self.body, stream, Product { a, b, c, rest })
     }
@@ -238,7 +238,7 @@ fn product_written<T: MatmulElement>(
     done: Result<()>,
     c: &mut (impl CopyTarget<T> + ?Sized),
 ) -> Result<()> {
-    done.map_err(|error| failed(error, &c.copy_target().as_view()))
+    done.map_err(|error| failed(error, &mut c.copy_target()))
 }
 
 /// A stored algorithm of cuBLASLt.

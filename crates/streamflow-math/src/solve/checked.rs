@@ -179,7 +179,7 @@ impl<V> Checked<V> {
 }
 
 impl<V: Target> Target for Checked<V> {
-    fn parts(&self) -> impl Iterator<Item = Part<'_>> {
+    fn parts(&mut self) -> impl Iterator<Item = Part<'_>> {
         self.value.parts().chain((*self.statuses).parts())
     }
 }

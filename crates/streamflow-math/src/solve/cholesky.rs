@@ -173,6 +173,10 @@ impl<T: Real> Solves for Cholesky<T> {
         &self.common
     }
 
+    fn common_mut(&mut self) -> &mut Common {
+        &mut self.common
+    }
+
     fn origin(&self) -> Origin {
         Origin { call: CALL, finds: Finds::NotPositive, marks: true }
     }

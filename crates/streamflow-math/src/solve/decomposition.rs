@@ -78,8 +78,8 @@ macro_rules! parts {
         }
 
         impl<T: Real> streamflow::library::target::Target for $parts<T> {
-            fn parts(&self) -> impl Iterator<Item = streamflow::library::target::Part<'_>> {
-                [$(&self.$field),*].into_iter().flat_map(|tensor| tensor.parts())
+            fn parts(&mut self) -> impl Iterator<Item = streamflow::library::target::Part<'_>> {
+                [$(&mut self.$field),*].into_iter().flat_map(|tensor| tensor.parts())
             }
         }
     };

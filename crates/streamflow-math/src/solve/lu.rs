@@ -127,6 +127,10 @@ impl<T: Factor> Solves for Lu<T> {
         &self.common
     }
 
+    fn common_mut(&mut self) -> &mut Common {
+        &mut self.common
+    }
+
     fn origin(&self) -> Origin {
         Origin { call: CALL, finds: Finds::DependentRow, marks: true }
     }

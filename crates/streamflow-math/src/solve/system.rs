@@ -10,7 +10,7 @@ use crate::error::Result;
 use streamflow::CudaStream;
 use streamflow::Stream;
 use streamflow::Tensor;
-use streamflow::library::target::written;
+use streamflow::library::target::{Part, Target, written};
 use streamflow::memory::DeviceSlice;
 
 pub(super) mod sealed {
@@ -22,6 +22,8 @@ pub(super) mod sealed {
         type Element: Factor;
 
         fn common(&self) -> &Common;
+
+        fn common_mut(&mut self) -> &mut Common;
 
         fn origin(&self) -> Origin;
 
@@ -112,7 +114,7 @@ impl<S: System> Plan<Factored<S>> {
             Err(error) => Err(error),
         };
         // Each solution needs them.
-        written(done, &*self.value().solver.common().statuses)
+        written(done, &mut **self)
     }
 
     /// Solves `A x = b` with the matrix that was factored last. Allocates nothing. The shapes are as for
@@ -130,6 +132,13 @@ impl<S: System> Plan<Factored<S>> {
     ) -> Result<()> {
         let factored = written(self.lend(stream), x)?;
         written(factored.solve(stream, b, x), x)
+    }
+}
+
+/// The statuses that the solver keeps.
+impl<S: System> Target for Factored<S> {
+    fn parts(&mut self) -> impl Iterator<Item = Part<'_>> {
+        (*self.solver.common_mut().statuses).parts()
     }
 }
 
