@@ -31,7 +31,8 @@ thread_local! {
 #[inline]
 pub(crate) fn note_bound(platform: PlatformNumber, device: DeviceId) {
     BOUND.set(Some((platform, device)));
-    current::trust();
+    // SAFETY: callers have bound this device, as the line above notes.
+    unsafe { current::trust() };
 }
 
 /// One stream and its records. See the [module](self).

@@ -23,9 +23,17 @@ pub fn doubt() {
 }
 
 /// A device was bound, and noted.
+///
+/// ```compile_fail,E0133
+/// streamflow_driver::driver::current::trust();
+/// ```
+///
+/// # Safety
+/// On the calling thread the device is current that the caller has noted as bound: a call of a library gives it addresses without
+/// another look.
 #[doc(hidden)]
 #[inline]
-pub fn trust() {
+pub unsafe fn trust() {
     STATE.set(STATE.get() & !DOUBT);
 }
 
@@ -57,26 +65,31 @@ pub fn is_in_doubt() -> bool {
 mod tests {
     use super::*;
 
+    fn bound() {
+        // SAFETY: no call of a library is made on this thread.
+        unsafe { trust() }
+    }
+
     #[test]
     fn what_other_code_made_current_is_unknown_until_a_device_is_bound_after_it() {
-        trust();
+        bound();
         assert!(!is_in_doubt());
         {
             let _outer = other_code();
-            trust();
+            bound();
             assert!(is_in_doubt(), "other code still runs");
             drop(other_code());
-            trust();
+            bound();
             assert!(is_in_doubt(), "the outer one still runs");
         }
         assert!(is_in_doubt(), "nothing was bound since");
-        trust();
+        bound();
         assert!(!is_in_doubt());
         let unwound = std::panic::catch_unwind(|| {
             let _running = other_code();
             std::panic::resume_unwind(Box::new(()));
         });
         assert!(unwound.is_err() && is_in_doubt());
-        trust();
+        bound();
     }
 }
