@@ -1,30 +1,28 @@
 //! How calls get to the state of a [`Replaying`], and what comes before and after those that are sent.
 
-use std::cell::Cell;
-
 use super::bound;
 use super::mode::Taken;
 use super::state::{Sent, State};
 use super::trace::Given;
 use super::{Omission, Replaying};
 use crate::driver::{Driver, DriverResult, MemoryRange, RawEvent, RawStream};
-use crate::sync::Ordering;
+use crate::sync::{AtomicU64, Ordering};
 use crate::{lock, log};
 
 thread_local! {
-    /// Whether this thread holds the state of a driver that replays: the simulator executes host functions in calls, and
-    /// such a function may try to call the driver, which refuses that.
-    static INSIDE: Cell<bool> = const { Cell::new(false) };
     /// Its address is the thread's number.
     static THREAD: u8 = const { 0 };
 }
 
-/// A call of the thread, which is over when this is dropped.
-struct Call;
+/// A call that has the state, until this is dropped.
+struct Call<'a> {
+    /// The thread that makes it.
+    caller: &'a AtomicU64,
+}
 
-impl Drop for Call {
+impl Drop for Call<'_> {
     fn drop(&mut self) {
-        let _gone = INSIDE.try_with(|inside| inside.set(false));
+        self.caller.store(0, Ordering::Relaxed);
     }
 }
 
@@ -52,23 +50,27 @@ impl<D: Driver> Replaying<D> {
         Some(done)
     }
 
-    /// Calls `run` with the state, and with the thread and the node that ask. `None` in a call from inside of another one. No
-    /// body executes: the caller may have a lock.
+    /// Calls `run` with the state, and with the thread and the node that ask. `None` in a call from inside of another one of this
+    /// driver, as a layer below may make. No body executes: the caller may have a lock.
     pub(super) fn with<R>(&self, run: impl FnOnce(&mut State, (u64, u32)) -> R) -> Option<R> {
-        if INSIDE.try_with(|inside| inside.replace(true)).unwrap_or(true) {
+        let thread = thread();
+        // Of this driver alone: a call of another platform's driver may make calls of this one. Only this thread writes its number.
+        if self.caller.load(Ordering::Relaxed) == thread {
             return None;
         }
         // First, so that a subscriber which gets a line may call the driver.
         let _later = log::later();
-        // Also if `run` unwinds: the simulator may execute a user's code in a call.
-        let _call = Call;
         let node = self.node.load(Ordering::Relaxed) as u32;
         let held = lock::hold();
         let mut state = self.state.lock();
-        let done = run(&mut state, (thread(), node));
+        self.caller.store(thread, Ordering::Relaxed);
+        // Also if `run` unwinds: a layer below may be a user's code.
+        let call = Call { caller: &self.caller };
+        let done = run(&mut state, (thread, node));
         if let Err(error) = bound::restore(&self.below) {
             state.failed.get_or_insert(error);
         }
+        drop(call);
         drop((state, held));
         Some(done)
     }

@@ -137,6 +137,8 @@ pub struct Replaying<D: Driver> {
     /// The node whose hook runs in the pass.
     node: AtomicU64,
     lost: Lost,
+    /// The thread whose call has the state; 0 if none has.
+    caller: AtomicU64,
     state: Lock<State>,
 }
 
@@ -167,6 +169,7 @@ impl<D: Driver> Replaying<D> {
             tick: Arc::default(),
             node: AtomicU64::new(0),
             lost: state.lost.clone(),
+            caller: AtomicU64::new(0),
             state: Lock::new(state),
         }
     }

@@ -1,9 +1,12 @@
 //! Memory that is given back while graphs copy into it. Later memory has the same address.
 
+use std::cell;
+use std::rc::Rc;
 use std::sync::LazyLock;
 use std::thread;
 
-use super::world::{Cell, World, mixed};
+use super::probe::in_graph_launch;
+use super::world::{Cell, World, mixed, two_kernels};
 use super::{library, needs};
 use crate::driver::replay::Omission;
 use crate::driver::{
@@ -163,4 +166,39 @@ fn a_graph_whose_memory_another_thread_gives_back_is_not_launched() {
 #[test]
 fn a_captured_call_whose_memory_another_thread_gives_back_is_not_launched() {
     needs(Omission::GivenBack, |world| by_another_thread(world, LIBRARYS));
+}
+
+/// A call of another platform's driver frees the memory: a layer there may drop what it has.
+fn in_a_call_of_another_platform(world: &mut World, memory: Memory) -> bool {
+    let first = (memory.make)(world);
+    (0..5).for_each(|_| world.pass(|world| calls(world, memory, first)));
+    assert!(is_right(world, first, 5));
+    let mut other = World::new(0, None);
+    let is_freed = Rc::new(cell::Cell::new(false));
+    let (driver, stream, note) = (world.driver.clone(), world.streams[2], is_freed.clone());
+    let free = move || {
+        driver.bind(DEVICE).unwrap();
+        // SAFETY: no work uses it: each was waited for.
+        unsafe { driver.free(stream, first) }.unwrap();
+        note.set(true);
+    };
+    other.pass(two_kernels);
+    in_graph_launch(free);
+    other.bind();
+    (0..5).for_each(|_| other.pass(two_kernels));
+    assert!(is_freed.get(), "no graph was launched");
+    world.bind();
+    // SAFETY: a live stream.
+    let finish = || unsafe { world.driver.below().synchronize_stream(stream) }.unwrap();
+    finish();
+    let second = (memory.make)(world);
+    finish();
+    assert_eq!(first, second, "the address is used again");
+    (0..5).for_each(|_| world.run_pass(|world| calls(world, memory, second)));
+    is_right(world, second, 10)
+}
+
+#[test]
+fn a_free_in_a_call_of_another_platform_counts() {
+    needs(Omission::GivenBack, |world| in_a_call_of_another_platform(world, DEVICES));
 }

@@ -1,5 +1,6 @@
 //! A simulator that fails or stops when a test wants it.
 
+use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 
@@ -49,6 +50,15 @@ pub(super) const FAILS_LAST_CAPTURE: u8 = 7;
 /// For the gates: the next wait stops, and has stopped.
 pub(super) const CLOSED: u8 = 1;
 pub(super) const REACHED: u8 = 2;
+
+thread_local! {
+    static IN_GRAPH_LAUNCH: Cell<Option<Box<dyn FnOnce()>>> = const { Cell::new(None) };
+}
+
+/// Calls `then` in the next call by which this thread launches a graph.
+pub(super) fn in_graph_launch(then: impl FnOnce() + 'static) {
+    IN_GRAPH_LAUNCH.set(Some(Box::new(then)));
+}
 
 impl Probe {
     pub(super) fn new(host: HostDriver) -> Self {
@@ -199,6 +209,9 @@ unsafe impl Layer for Probe {
 
     unsafe fn launch_graph(&self, graph: RawGraph, stream: RawStream) -> DriverResult<()> {
         self.fails(FAILS_GRAPH)?;
+        if let Ok(Some(then)) = IN_GRAPH_LAUNCH.try_with(Cell::take) {
+            then();
+        }
         // SAFETY: the caller's contract.
         unsafe { self.host.launch_graph(graph, stream) }
     }
