@@ -18,56 +18,29 @@ from pathlib import Path
 
 # Write no cache files beside the sources.
 sys.dont_write_bytecode = True
-from rust_source import CHILD, IDENT, TEST, blank, item_end, without_texts
+from rust_source import TEST, blank, item_end, test_files, without_texts
 
 ROOT = Path(__file__).resolve().parent.parent
 CRATES = ("streamflow", "streamflow-macros", "crates/*")
 
 DOC = re.compile(r"#\s*!?\s*\[\s*doc\s*=[^\]]*\]")
-PATH = re.compile(r'#\s*\[\s*path\s*=\s*"([^"]+)"\s*\]')
-MODULE = re.compile(rf"\bmod\s+({IDENT})")
-TEST_FILE = re.compile(r"#\s*!\s*\[\s*cfg\s*\(\s*(?:test|all\s*\(\s*test\b[^\]]*)\s*\)\s*\]")
-
 
 def code(source):
-    """The lines that are code, and the tests in other files: the module of each, and the path that the source gives it."""
-    text, modules = without_texts(source, string='"'), []
-    if TEST_FILE.search(text):
-        return [], modules
+    """The lines that are code."""
+    text = without_texts(source, string='"')
     while found := TEST.search(text):
-        begin, end = found.start(), item_end(text, found.end())
-        if CHILD.search(text, begin, end):
-            # Of `mod a { mod b; }` the folder of `a` has the files.
-            module = MODULE.search(text, begin, end)
-            path = PATH.search(source, begin, module.start())
-            modules.append((module[1], path and path[1]))
-        text = blank(text, begin, end)
+        text = blank(text, found.start(), item_end(text, found.end()))
     text = DOC.sub(lambda it: re.sub(r"\S", " ", it[0]), text)
-    return [line for line in text.splitlines() if line.strip()], modules
-
-
-def files_of(path, module, named):
-    """The files of a module that `path` declares, in its own file or folder."""
-    folder = path.parent if path.name in ("lib.rs", "mod.rs") else path.with_suffix("")
-    file = path.parent / named if named else folder / f"{module}.rs"
-    # The folder of `#[path = "a/mod.rs"]` is `a`; that of `b.rs` is `b`.
-    below = file.parent if file.name == "mod.rs" else file.with_suffix("")
-    if found := {it for it in (file, *below.rglob("*.rs")) if it.exists()}:
-        return found
-    sys.exit(f"{path}: the module `{module}` has no file")
+    return [line for line in text.splitlines() if line.strip()]
 
 
 def count(src):
     """For each room of a crate, its lines of code and its files."""
-    lines, tests = {}, set()
-    for path in sorted(src.rglob("*.rs")):
-        found, modules = code(path.read_text())
-        lines[path] = len(found)
-        tests.update(*(files_of(path, *module) for module in modules))
+    sources = {path: path.read_text() for path in sorted(src.rglob("*.rs"))}
     code_of, files = Counter(), Counter()
-    for path in lines.keys() - tests:
+    for path in sources.keys() - test_files(sources):
         room = path.relative_to(src).parts[0].removesuffix(".rs")
-        code_of[room] += lines[path]
+        code_of[room] += len(code(sources[path]))
         files[room] += 1
     return code_of, files
 
@@ -105,7 +78,6 @@ CASES = {
     '#[cfg(test)]\nmod tests {\n    const A: &str = "}";\n    // }\n}\nfn b() {}\n': 1,
     '#[cfg(all(test, not(loom)))]\nuse a::{\n    b,\n};\n#[cfg(any(test, unix))]\nfn c() {}\n': 2,
     "struct A {\n    #[cfg(test)]\n    b: u8,\n    c: u8,\n}\n": 3,
-    "#![cfg(test)]\nfn a() {}\n": 0,
 }
 # A crate with its rooms, of which each file has one line of code.
 CRATE = {
@@ -123,13 +95,16 @@ CRATE = {
     "b/c/tests/f.rs": "fn a() {}",
     "d.rs": "fn a() {}\n#[cfg(test)]\nmod tests {\n    mod e;\n    fn g() {}\n}",
     "d/tests/e.rs": "fn a() {}",
+    "e.rs": "#![cfg(test)]\nfn a() {}",
+    "f.rs": "mod tests;",
+    "f/tests.rs": "fn a() {}",
 }
-ROOMS = {"lib": 1, "a": 2, "b": 2, "d": 1}
+ROOMS = {"lib": 1, "a": 2, "b": 2, "d": 1, "f": 2}
 
 
 def self_test():
     for source, expected in CASES.items():
-        found, _ = code(source)
+        found = code(source)
         assert len(found) == expected, f"{source!r}: {expected} lines, and counted are {found}"
     with tempfile.TemporaryDirectory() as folder:
         for path, text in CRATE.items():
@@ -138,7 +113,7 @@ def self_test():
             path.write_text(text)
         found, files = count(Path(folder, "streamflow/src"))
         assert (found, files) == (ROOMS, ROOMS), f"{ROOMS}, and counted are {found} in {files}"
-        assert list(report(Path(folder)))[-1].split() == ["all", "6", "6"]
+        assert list(report(Path(folder)))[-1].split() == ["all", "8", "8"]
     print(f"the self-test passed: {len(CASES)} sources and a crate")
 
 

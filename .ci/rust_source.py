@@ -1,8 +1,8 @@
-"""Reads Rust files for `.ci/layers.py` and `.ci/lines.py`: their code, without comments and tests, and the paths that each
+"""Reads Rust files for `.ci/layers.py`, `.ci/lines.py` and `.ci/unsafe_rooms.py`: their code, without comments and tests, and the paths that each
 module names."""
 
 import re
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import NamedTuple
 
 IDENT = r"[A-Za-z_]\w*"
@@ -14,6 +14,9 @@ CHILD = re.compile(rf"\bmod\s+({IDENT})\s*;")
 AT_PATH = re.compile(rf'#\s*\[\s*path\s*=\s*"([^"]+)"\s*\]\s*(?:pub\b(?:\s*\([^)]*\))?\s*)?mod\s+({IDENT})\s*;')
 INLINE = re.compile(rf"\bmod\s+(\$?{IDENT})\s*\{{")
 TEST = re.compile(r"#\s*\[\s*cfg\s*\(\s*(?:test|all\s*\(\s*test\b[^\]]*)\s*\)\s*\]")
+TEST_FILE = re.compile(r"#\s*!\s*\[\s*cfg\s*\(\s*(?:test|all\s*\(\s*test\b[^\]]*)\s*\)\s*\]")
+MODULE_PATH = re.compile(r'#\s*\[\s*path\s*=\s*"([^"]+)"\s*\]')
+MODULE = re.compile(rf"\bmod\s+({IDENT})")
 # Code that only a model of threads has.
 MODEL = re.compile(r"#\s*\[\s*cfg\s*\(\s*loom\s*\)\s*\]")
 ITEM = re.compile(
@@ -94,6 +97,29 @@ def without_tests(text):
         modules.update(CHILD.findall(text[found.end() : end]))
         text = blank(text, found.start(), end)
     return text, modules
+
+
+def test_files(sources):
+    """The paths of the files that are tests, of sources by their paths: the modules that are declared under `#[cfg(test)]`,
+    with the files below them. The name of a file counts for nothing."""
+    tests = set()
+    for path, source in sources.items():
+        path, text = PurePath(path), without_texts(source, string='"')
+        if TEST_FILE.search(text):
+            tests.add(path)
+        while found := TEST.search(text):
+            begin, end = found.start(), item_end(text, found.end())
+            if CHILD.search(text, begin, end):
+                # Of `mod a { mod b; }` the folder of `a` has the files.
+                module = MODULE.search(text, begin, end)
+                named = MODULE_PATH.search(source, begin, module.start())
+                folder = path.parent if path.name in ("lib.rs", "mod.rs") else path.with_suffix("")
+                file = path.parent / named[1] if named else folder / f"{module[1]}.rs"
+                # The folder of `#[path = "a/mod.rs"]` is `a`; that of `b.rs` is `b`.
+                below = file.parent if file.name == "mod.rs" else file.with_suffix("")
+                tests.update(it for it in map(PurePath, sources) if it == file or below in it.parents)
+            text = blank(text, begin, end)
+    return {path for path in sources if PurePath(path) in tests}
 
 
 def trees(text):
@@ -195,7 +221,7 @@ class Crate:
         for child, at in sorted(file.children.items()):
             names = (path.parent / at,) if at else (folder / f"{child}.rs", folder / child / "mod.rs")
             for candidate in names:
-                if candidate.exists() and (at or (candidate.name != "tests.rs" and child != "tests")):
+                if candidate.exists():
                     is_folder = at or candidate.name == "mod.rs"
                     below = candidate.parent if is_folder else candidate.with_suffix("")
                     self._add(candidate, module + (child,), below)

@@ -10,7 +10,7 @@ name of that crate. A name with `/` is a file or a folder outside of the library
 Names in braces share what is before the braces.
 
 The check reads `unsafe` blocks, `unsafe impl`, `unsafe extern` and `unsafe` attributes. Each file that has one is in one
-row, and each name has one. Tests of a library crate, which are in `tests.rs` or in `tests/`, need no row.
+row, and each name has one. Tests of a library crate, which are the modules under `#[cfg(test)]`, need no row.
 """
 
 import re
@@ -20,7 +20,7 @@ from pathlib import Path
 
 # Write no cache files beside the sources.
 sys.dont_write_bytecode = True
-from rust_source import without_tests, without_texts
+from rust_source import test_files, without_tests, without_texts
 
 ROOT = Path(__file__).resolve().parent.parent
 HEADER = "| Room of `unsafe` |"
@@ -70,10 +70,6 @@ def module(path):
     return "::".join(([] if crate == "streamflow" else [crate]) + parts)
 
 
-def is_test(path):
-    return path.endswith("/tests.rs") or "/tests/" in path
-
-
 def problems(contributing, sources):
     """The problems, one line each. `sources` has the text of each Rust file by its path."""
     known = {}
@@ -86,7 +82,7 @@ def problems(contributing, sources):
             known[name] = purpose
     if not known:
         yield f"CONTRIBUTING.md has no table that begins with {HEADER!r}"
-    used = set()
+    used, tests = set(), test_files(sources)
     for path, text in sorted(sources.items()):
         if not UNSAFE.search(without_tests(without_texts(text))[0]):
             continue
@@ -94,7 +90,7 @@ def problems(contributing, sources):
             found = {name} if name in known else set()
         else:
             found = {it for it in known if "/" in it and (path == it or path.startswith(it.rstrip("/") + "/"))}
-        if not found and not (name and is_test(path)):
+        if not found and not (name and path in tests):
             yield f"{path} has `unsafe` and is in no room: make a safe call of a module that is, or give `{name or path}` a row"
         used |= found
     yield from (f"`{name}` is in the room {known[name]!r} and has no `unsafe`" for name in sorted(set(known) - used))
@@ -116,6 +112,7 @@ GOOD = {
     "streamflow/src/a/b/c.rs": BLOCK,
     "streamflow/src/a/b/d/e.rs": BLOCK,
     "streamflow/src/a/b/d/f/mod.rs": "#[unsafe(no_mangle)] fn f() {}\n",
+    "streamflow/src/a/b/d/mod.rs": "#[cfg(test)] mod tests;",
     "streamflow/src/a/b/d/tests.rs": BLOCK,
     "streamflow/src/a/b/d/tests/more.rs": BLOCK,
     "streamflow/src/lib.rs": "// unsafe { }\nconst A: &str = \"unsafe { }\";\nunsafe fn f() {}\n#[cfg(test)]\nmod t { fn f() { unsafe { g() } } }\n",
@@ -132,6 +129,13 @@ CASES = {
     "outside of the library": ({"examples/other.rs": BLOCK}, ("", ""), "examples/other.rs has `unsafe`"),
     "a folder with such a beginning": ({"tests/tools2/a.rs": BLOCK}, ("", ""), "tests/tools2/a.rs has `unsafe`"),
     "tests outside of the library": ({"tests/tests/a.rs": BLOCK}, ("", ""), "tests/tests/a.rs has `unsafe`"),
+    "a file with the name of tests": ({"streamflow/src/a/b/tests.rs": BLOCK}, ("", ""), "give `a::b::tests` a row"),
+    "a folder with the name of tests": ({"streamflow/src/a/tests/b.rs": BLOCK}, ("", ""), "give `a::tests::b` a row"),
+    "tests by another name": (
+        {"streamflow/src/a/b/mod.rs": '#[cfg(all(test, unix))] #[path = "proofs.rs"] mod tests;', "streamflow/src/a/b/proofs.rs": BLOCK},
+        ("", ""),
+        None,
+    ),
     "an unsafe impl": ({"streamflow/src/x.rs": "unsafe\nimpl A for B {}\n"}, ("", ""), "give `x` a row"),
     "an attribute": ({"streamflow/src/x.rs": "#![unsafe(no_mangle)]\n"}, ("", ""), "give `x` a row"),
     "a name without unsafe": ({"streamflow/src/a/ring.rs": "fn f() {}\n"}, ("", ""), "`a::ring` is in the room 'queues' and has no"),
