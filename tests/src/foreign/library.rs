@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use streamflow::driver::{Driver, DriverError, RawStream};
-use streamflow::library::{Call, HostBody, LibraryError, check};
+use streamflow::library::{Call, HostBody, LibraryError, check, make_object};
 use streamflow::memory::DeviceSlice;
 use streamflow::prelude::*;
 use streamflow_driver::driver::MemoryRange;
@@ -16,7 +16,7 @@ use super::within_device;
 pub enum Captures {
     /// It may be, and queues its work on the stream that it gets.
     All,
-    /// It says that it may be, and queues nothing.
+    /// It says that it may be, and queues nothing where it is captured.
     Nothing,
     /// It may not be.
     Never,
@@ -112,12 +112,13 @@ impl CopyLibrary {
         let address = call.write("to", to);
         call.value(byte);
         let call = if captures == Captures::Never { call } else { call.may_be_captured() };
+        let own = make_object(stream, |own| Ok(own.handle()))?;
         let queue = |stream: RawStream| {
             let range = MemoryRange { address, bytes };
             // SAFETY: the range has this length, and is claimed.
             let filled = || unsafe { self.driver.fill(stream, range, byte) };
-            // A call that has its work elsewhere queues nothing here.
-            let filled = if captures == Captures::Nothing { Ok(()) } else { filled() };
+            let is_idle = captures == Captures::Nothing && stream.handle() != own;
+            let filled = if is_idle { Ok(()) } else { filled() };
             check(
                 "the tests' library",
                 "testFill",

@@ -9,8 +9,8 @@
 //! call that it gets, and never for one that is replayed.
 //!
 //! A capture can fail although the call is right: CUDA ends it if any thread waits for the whole device meanwhile, as libraries do
-//! where a handle is destroyed (CUDA C++ Programming Guide, *Prohibited and Unhandled Operations*). Then the call is sent, and
-//! captured when it comes again.
+//! where a handle is destroyed (CUDA C++ Programming Guide, *Prohibited and Unhandled Operations*); and a call that has nothing to
+//! do, as a product of empty matrices, leaves nothing to replay. Then the call is sent, and captured when it comes again.
 
 use std::hash::Hasher;
 

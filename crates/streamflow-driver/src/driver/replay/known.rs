@@ -67,7 +67,7 @@ impl State {
 
     /// Makes a lane of a segment that comes for the first time: for tests of all that a graph can do in a few ticks.
     pub(super) fn learn(&mut self, below: &dyn Driver) -> DriverResult<Option<usize>> {
-        if self.current.submissions() == 0 {
+        if self.current.submissions() == 0 || !self.has_captured(&self.current) {
             return Ok(None);
         }
         let Some(index) = self.free_place(below)? else { return Ok(None) };

@@ -70,10 +70,10 @@ impl<D: Driver> Replaying<D> {
         self.queued(stream, send())
     }
 
-    /// Captures a call. `None` if the capture has failed although the call may be right.
+    /// Captures a call. `None` if the capture has failed: the call may be right, and says so itself if it is not.
     ///
     /// # Errors
-    /// Those of the capture, with the function and the operator: the device is lost, or the call is not one that may be captured.
+    /// The capture's, with the function and the operator, if the device is lost.
     ///
     /// # Safety
     /// As for [`Libraries::call_library`](crate::driver::Libraries::call_library).
@@ -101,7 +101,7 @@ impl<D: Driver> Replaying<D> {
             Ok(graph) => return Ok(Some(graph)),
             Err(error) => not_captured(error, call.function, &noted.flatten().unwrap_or_default()),
         };
-        if self.below.sticky_error().is_some() || is_mistake(&error) {
+        if self.below.sticky_error().is_some() {
             return Err(error);
         }
         log::write(
@@ -161,17 +161,10 @@ impl Trace {
     }
 }
 
-/// Whether an error is of the call's caller: the call itself would hide it, or do its work twice.
-fn is_mistake(error: &DriverError) -> bool {
-    matches!(error, DriverError::Call { name, .. } if name == "CUDA_ERROR_INVALID_VALUE")
-}
-
 /// Adds to an error that it is of a capture, of which function and operator.
 #[cold]
 fn not_captured(error: DriverError, function: &str, node: &str) -> DriverError {
-    let which = format!(
-        "`{function}` of operator `{node}` could not be captured for replay: run the graph without `#[replay]`"
-    );
+    let which = format!("`{function}` of operator `{node}` could not be captured for replay");
     match error {
         DriverError::Call { call, device, code, name, message } => {
             DriverError::Call { call, device, code, name, message: format!("{message}; {which}") }

@@ -114,7 +114,12 @@ impl State {
                 (sent, "a record".into())
             }
             Work::Library(number, _) => {
-                let Some(graph) = self.captures.graph(number) else { return (Ok(()), "".into()) };
+                let Some(graph) = self.captures.graph(number) else {
+                    // Its memory was given back while the call was made, which its contract forbids.
+                    let what = format!("the graph of `{}`", self.captures.function(number));
+                    let remedy = "give its memory back after the call".into();
+                    return (Err(DriverError::Unavailable { what, remedy }), "a call".into());
+                };
                 // SAFETY: as above. The graph has the work of the call.
                 let sent = unsafe { below.launch_graph(graph, stream) };
                 let what = match &sent {

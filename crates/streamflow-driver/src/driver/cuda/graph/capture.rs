@@ -105,8 +105,8 @@ impl CudaDriver {
             failure("cuStreamEndCapture", device, sys::CUresult::CUDA_ERROR_INVALID_VALUE);
         Err(explain(refused, || {
             format!(
-                "`{}` was captured, and queued nothing on the stream that it got; what it has queued elsewhere can't be \
-                 replayed",
+                "`{}` was captured, and queued nothing on the stream that it got: it had nothing to do, or has done it \
+                 elsewhere",
                 call.function
             )
         }))

@@ -43,10 +43,8 @@ pub(super) const FAILS_RECORD: u8 = 2;
 pub(super) const FAILS_QUERY: u8 = 3;
 pub(super) const FAILS_GRAPH: u8 = 4;
 pub(super) const FAILS_CAPTURE: u8 = 5;
-/// The capture fails as that of a call which is none of a graph's.
-pub(super) const FAILS_MISTAKEN_CAPTURE: u8 = 6;
 /// The capture loses the device.
-pub(super) const FAILS_LAST_CAPTURE: u8 = 7;
+pub(super) const FAILS_LAST_CAPTURE: u8 = 6;
 /// For the gates: the next wait stops, and has stopped.
 pub(super) const CLOSED: u8 = 1;
 pub(super) const REACHED: u8 = 2;
@@ -84,16 +82,12 @@ impl Probe {
     fn fails(&self, which: u8) -> DriverResult<()> {
         match self.fails.compare_exchange(which, 0, Ordering::AcqRel, Ordering::Acquire) {
             Ok(_) => {
-                let name = match which {
-                    FAILS_MISTAKEN_CAPTURE => "CUDA_ERROR_INVALID_VALUE",
-                    _ => "INJECTED",
-                };
                 self.is_lost.fetch_or(which == FAILS_LAST_CAPTURE, Ordering::Relaxed);
                 Err(DriverError::Call {
                     call: "a call of a test",
                     device: DeviceId(0),
                     code: 999,
-                    name: name.into(),
+                    name: "INJECTED".into(),
                     message: "a test wants it".into(),
                 })
             }
@@ -193,8 +187,8 @@ unsafe impl Layer for Probe {
         nodes: &[GraphNode<'_>],
     ) -> DriverResult<RawGraph> {
         if nodes.iter().any(|node| matches!(node.work, GraphWork::Library(_))) {
-            let all = [FAILS_CAPTURE, FAILS_MISTAKEN_CAPTURE, FAILS_LAST_CAPTURE];
-            all.into_iter().try_for_each(|which| self.fails(which))?;
+            self.fails(FAILS_CAPTURE)?;
+            self.fails(FAILS_LAST_CAPTURE)?;
         }
         self.graphs.fetch_add(1, Ordering::Relaxed);
         // SAFETY: the caller's contract.
