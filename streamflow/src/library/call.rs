@@ -151,7 +151,7 @@ impl<'a> Call<'a> {
     /// If the call [may be captured](Self::may_be_captured), the stream that `device` gets may be another one than `stream`: one
     /// from which the work is captured. Calls with the same function, host body, claims and values are the same work, and
     /// `device` is called for one of them alone; if the capture fails, it is called once more, to be sent. So each plan has a host body of its own, a plan that changes gets another one,
-    /// and each number that `device` uses is in the plan or is a [`value`](Self::value). What the work uses beside the claimed
+    /// and each number that `device` uses is in the plan or is a [`value`](Self::value). All that the work uses beside the claimed
     /// memory, as the tables of a plan, stays until the work of the last such call is complete.
     #[track_caller]
     pub unsafe fn queue(

@@ -74,7 +74,7 @@ pub(crate) struct State {
     pub(crate) graphs: BTreeMap<u64, Vec<(u64, Work)>>,
     /// The graph that each executable one was instantiated from.
     pub(crate) templates: BTreeMap<u64, u64>,
-    /// What was captured so far, of each stream that is being captured.
+    /// The work that was captured so far, of each stream that is being captured.
     pub(crate) captures: BTreeMap<u64, Vec<Work>>,
     /// The modules whose kernel copies.
     copies: Vec<u64>,

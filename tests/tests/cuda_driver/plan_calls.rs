@@ -294,7 +294,7 @@ pub(crate) fn steady() -> Result<(), Failed> {
     run(&[])
 }
 
-/// One call of each plan that may be captured is made on the stream that it gets.
+/// A call of each plan that may be captured is made on the stream that it gets.
 pub(crate) fn capturing() -> Result<(), Failed> {
     run(&[(CAPTURING, "1")])
 }

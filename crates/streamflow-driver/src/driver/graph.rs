@@ -31,8 +31,8 @@ pub enum GraphWork<'a> {
         range: MemoryRange,
     },
     /// The work of a library's call, which is captured while the graph is made. The body for a device is called once, with a
-    /// stream that is being captured. It is an error if the body
-    /// queues nothing there.
+    /// stream that is being captured. A body that queues nothing
+    /// there is an error.
     Library(&'a LibraryCall<'a>),
     /// The work of another graph, which has one node. The other one may be destroyed afterwards.
     Graph(RawGraph),

@@ -90,7 +90,7 @@ impl LibraryBody {
     }
 }
 
-/// Tells a body from all others of the process. It keeps the body's place in memory, and not the body.
+/// Tells a body from all others of the process. The body's place in memory is kept, and not the body.
 pub(super) struct BodyId(Weak<Run>);
 
 impl BodyId {

@@ -141,7 +141,7 @@ impl Raw {
         let (start, bytes) = (at(self.work.0), self.work.1);
         // SAFETY: the handle is alive. So is the stream: the platform keeps the handle's own, and one that is being captured
         // is alive until the handle gets its own again. The work area is memory of this device, of this length, which the
-        // plan keeps, and each call claims it. It is set after the stream, which would set it back.
+        // plan keeps, and each call claims it. The area is set after the stream, which would set it back.
         unsafe {
             check("cublasSetStream_v2", (self.table.set_stream)(self.handle, stream))?;
             check("cublasSetWorkspace_v2", (self.table.set_workspace)(self.handle, start, bytes))

@@ -52,7 +52,7 @@ pub(super) enum Work {
     Recycle(MemoryRange),
 }
 
-/// What a body takes.
+/// The arguments of a body.
 #[derive(Debug, Clone)]
 pub(super) struct Arguments {
     pub(super) params: Box<[Param]>,

@@ -15,13 +15,13 @@ use crate::log;
 /// Why the pass of a call that is sent is not replayed.
 const NOT_CAPTURED: &str = "a call of a library that could not be captured; the log has the error";
 
-/// What becomes of a call.
+/// The fate of a call.
 enum Due {
-    /// It is compared by its number, and held back or sent.
+    /// Compared by its number, and held back or sent.
     Take(u64),
-    /// The same, once it is captured: it comes a second time, or will be held back.
+    /// The same, after it is captured: it comes a second time, or will be held back.
     Capture(u64),
-    /// It is sent: its captures have failed.
+    /// Sent, since its captures have failed.
     Send,
 }
 
@@ -112,7 +112,7 @@ impl<D: Driver> Replaying<D> {
 }
 
 impl State {
-    /// What becomes of a call.
+    /// The fate of a call.
     fn library(
         &mut self,
         below: &dyn Driver,

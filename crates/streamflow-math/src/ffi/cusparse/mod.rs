@@ -108,7 +108,7 @@ impl Prepared {
                 descriptors.prepare(factors, work)
             })
         };
-        // SAFETY: all memory that the function touches is claimed. It is made once, and is not captured.
+        // SAFETY: all memory that the function touches is claimed. The call is made once, and is not captured.
         unsafe { call.queue(stream, &host, run) }
     }
 

@@ -3,8 +3,8 @@
 //! The body queues its work on a stream that exists for the capture alone, so no other thread can add work to it. The
 //! capture is of the mode of a thread: a body that allocates, frees or waits meanwhile makes it fail, and allocations of other
 //! threads do not. A wait or a record for the whole context does, on any thread and in each mode (same guide, *Prohibited and
-//! Unhandled Operations*): of this driver where it is dropped or gets memory back from other code, and of `cublasDestroy`. Such
-//! a call fails too: memory is got back later, and code stays loaded. The caller of a capture has to expect that failure.
+//! Unhandled Operations*): of this driver where it is dropped or gets memory back from other code, and of `cublasDestroy`. The
+//! waiting call fails too: memory is got back later, and code stays loaded. The caller of a capture has to expect that failure.
 //!
 //! The stream does not wait for the legacy default stream, so work there neither fails nor ends a capture.
 
@@ -26,7 +26,7 @@ const FUNCTIONS: &[&str] = &[
     "cuStreamEndCapture",
 ];
 
-/// A stream that exists for a capture. It is given back also if the body unwinds.
+/// A stream that exists for a capture, and is given back also if the body unwinds.
 struct Capturing<'a> {
     driver: &'a CudaDriver,
     stream: RawStream,

@@ -178,7 +178,7 @@ fn captured_calls_that_are_in_no_graph_are_given_back() {
     assert!(made == 400 && made - destroyed <= 256, "{made} made, {destroyed} given back");
 }
 
-/// None of them makes way for a later one of its own pass.
+/// No call makes way for a later one of its own pass.
 #[test]
 fn a_pass_may_have_more_calls_than_are_kept_of_others() {
     for is_eager in [false, true] {

@@ -56,7 +56,7 @@ pub(super) const ADOPTED: Memory = Memory {
     give_back: |world, range| unsafe { world.driver.observer().disown(world.streams[2], range) },
 };
 
-/// The plan of a library that copies. It is one for all worlds.
+/// The plan of a library that copies, one for all worlds.
 static COPIES: LazyLock<LibraryBody> = LazyLock::new(|| {
     let run = |args: HostArgs<'_>| {
         let [to, from] = [0, 1].map(|index| args.params[index].get::<u64>() as usize);
