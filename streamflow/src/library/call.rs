@@ -9,6 +9,7 @@ use super::Claim;
 use super::claims;
 use super::description::{Description, MAX_CLAIMS, MAX_VALUES};
 use super::host_body::HostBody;
+use super::object::give_back_memory;
 use crate::driver::current;
 use crate::driver::{
     DriverError, LibraryCall, LibraryCalls, LibraryError, Note, Param, Plain, RawStream,
@@ -73,6 +74,7 @@ pub struct Call<'a> {
     #[expect(clippy::box_collection, reason = "almost no call has it, and each is moved")]
     beyond: Option<Box<Vec<Use<'a>>>>,
     is_captured: bool,
+    may_be_repeated: bool,
     /// For a driver that needs all of it.
     description: Option<Description>,
 }
@@ -95,7 +97,8 @@ impl<'a> Call<'a> {
     fn needed(needed: LibraryCalls, library: &'static str, function: &'static str) -> Self {
         let description = (needed == LibraryCalls::Whole).then(Description::new);
         let uses = ArrayVec::new_const();
-        Self { library, function, uses, beyond: None, is_captured: false, description }
+        let (is_captured, may_be_repeated) = (false, false);
+        Self { library, function, uses, beyond: None, is_captured, may_be_repeated, description }
     }
 
     /// Claims memory that the work reads. Returns its address, for the device's body.
@@ -134,6 +137,14 @@ impl<'a> Call<'a> {
     #[inline]
     pub fn may_be_captured(self) -> Self {
         Self { is_captured: true, ..self }
+    }
+
+    /// Declares that the function is called once more if it finds no memory: the pools of the platform give back what is free in
+    /// them before that. A call that finds no memory must leave the claimed memory as it was.
+    #[must_use = "it returns the call with this declaration"]
+    #[inline]
+    pub fn may_be_repeated(self) -> Self {
+        Self { may_be_repeated: true, ..self }
     }
 
     /// Queues the work on a stream, after all work that the claimed memory must come after. Does not block the host, and
@@ -207,10 +218,22 @@ impl<'a> Call<'a> {
         };
         let timeline = access::prepared(ready(stream), self.uses())?;
         access::queue(stream, Order::ByData, self.uses(), || {
-            stream.table().tell(&Note::At(location));
-            // SAFETY: the stream is alive. The caller vouches for the device's body. The host body touches what its
-            // operands give it: the claimed memory, which is freed only after the uses that are noted.
-            Ok(unsafe { timeline.driver().libraries().call_library(timeline.raw(), &call) }?)
+            let libraries = timeline.driver().libraries();
+            let mut may_be_repeated = self.may_be_repeated;
+            loop {
+                stream.table().tell(&Note::At(location));
+                // SAFETY: the stream is alive. The caller vouches for the device's body. The host body touches what its
+                // operands give it: the claimed memory, which is freed only after the uses that are noted.
+                match unsafe { libraries.call_library(timeline.raw(), &call) } {
+                    Err(DriverError::Library(error))
+                        if may_be_repeated && error.is_out_of_memory() =>
+                    {
+                        give_back_memory(stream)?;
+                        may_be_repeated = false;
+                    }
+                    done => return Ok(done?),
+                }
+            }
         })
     }
 

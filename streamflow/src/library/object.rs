@@ -33,11 +33,18 @@ pub fn make_object<T>(stream: &CudaStream, make: impl Fn(RawStream) -> Result<T>
     timeline.bind()?;
     match make(timeline.raw()) {
         Err(Error::Driver(DriverError::Library(error))) if error.is_out_of_memory() => {
-            Pools::trim(stream.table())?;
-            // The pools of another device may have bound that one.
-            timeline.bind()?;
+            give_back_memory(stream)?;
             make(timeline.raw())
         }
         made => made,
     }
+}
+
+/// A library has found no memory: the pools of the platform give back what is free in them. The stream's device is current
+/// after it.
+#[cold]
+pub(super) fn give_back_memory(stream: &CudaStream) -> Result<()> {
+    Pools::trim(stream.table())?;
+    // The pools of another device may have bound that one.
+    Ok(stream.timeline().bind()?)
 }

@@ -31,12 +31,13 @@ const FAILS: &str = "STREAMFLOW_FAKE_LIBRARIES_FAIL";
 const SHORT: &str = "STREAMFLOW_FAKE_LIBRARIES_SHORT";
 
 /// The functions that allocate memory of the device, each with the library's status for none.
-const ALLOCATE: [(&str, &str); 5] = [
+const ALLOCATE: [(&str, &str); 6] = [
     ("cufftMakePlanMany64", "2"),
     ("cublasCreate_v2", "3"),
     ("cusolverDnCreate", "2"),
     ("cusparseCreate", "2"),
     ("cudssCreate", "2"),
+    ("cudssExecute", "2"),
 ];
 
 /// Set for calls with another stream than their plan's.

@@ -163,7 +163,8 @@ impl<T: SparseElement> Direct<T> {
     ) -> Result<()> {
         // Memory safety depends on it: the addresses of the matrix are in its object.
         self.check("A", self.matrix == a.number)?;
-        let mut call = Call::on(stream, NAME, "cudssExecute");
+        // Its memory is allocated here, and a phase that finds none begins anew.
+        let mut call = Call::on(stream, NAME, "cudssExecute").may_be_repeated();
         call.read("offsets", a.offsets);
         call.read("columns", a.columns);
         call.read("values", a.values);
