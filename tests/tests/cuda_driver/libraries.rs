@@ -20,28 +20,54 @@ const EXPECTED: &str = "STREAMFLOW_TEST_EXPECTED";
 
 type Plan = fn(&ExecutionContext, &Stream<'_>) -> Result<(), Error>;
 
-/// Each library: its name, its file, its wheel, its first function, and a plan of it.
-const LIBRARIES: &[(&str, &str, &str, &str, Plan)] = &[
-    ("cuFFT", "libcufft.so", "nvidia-cufft", "cufftCreate", |cx, stream| {
+/// A library: its name, its file, its wheels for CUDA 12 and 13, its first function, and a plan of it.
+type Library = (&'static str, &'static str, [&'static str; 2], &'static str, Plan);
+
+const LIBRARIES: &[Library] = &[
+    ("cuFFT", "libcufft.so", ["nvidia-cufft-cu12", "nvidia-cufft"], "cufftCreate", |cx, stream| {
         Fft::<f32>::plan([8]).on(cx, stream).map(drop)
     }),
-    ("cuBLASLt", "libcublasLt.so", "nvidia-cublas", "cublasLtCreate", |cx, stream| {
-        Matmul::<f32>::plan(2, 2, 2).on(cx, stream).map(drop)
-    }),
-    ("cuBLAS", "libcublas.so", "nvidia-cublas", "cublasCreate_v2", |cx, stream| {
-        Blas::<f32>::on(cx, stream).map(drop)
-    }),
-    ("cuSOLVER", "libcusolver.so", "nvidia-cusolver", "cusolverDnCreate", |cx, stream| {
-        Lu::<f32>::plan(2).on(cx, stream).map(drop)
-    }),
-    ("cuSPARSE", "libcusparse.so", "nvidia-cusparse", "cusparseCreate", |cx, stream| {
-        let matrix = Csr::upload(cx, [1, 1], &[0, 1], &[0], &[1.0_f32])?;
-        SpMv::plan(&matrix).on(cx, stream).map(drop)
-    }),
-    ("cuDSS", "libcudss.so", "nvidia-cudss-cu13", "cudssCreate", |cx, stream| {
-        let matrix = Csr::upload(cx, [1, 1], &[0, 1], &[0], &[1.0_f32])?;
-        DirectSolver::plan(&matrix).on_blocking(cx, stream).map(drop)
-    }),
+    (
+        "cuBLASLt",
+        "libcublasLt.so",
+        ["nvidia-cublas-cu12", "nvidia-cublas"],
+        "cublasLtCreate",
+        |cx, stream| Matmul::<f32>::plan(2, 2, 2).on(cx, stream).map(drop),
+    ),
+    (
+        "cuBLAS",
+        "libcublas.so",
+        ["nvidia-cublas-cu12", "nvidia-cublas"],
+        "cublasCreate_v2",
+        |cx, stream| Blas::<f32>::on(cx, stream).map(drop),
+    ),
+    (
+        "cuSOLVER",
+        "libcusolver.so",
+        ["nvidia-cusolver-cu12", "nvidia-cusolver"],
+        "cusolverDnCreate",
+        |cx, stream| Lu::<f32>::plan(2).on(cx, stream).map(drop),
+    ),
+    (
+        "cuSPARSE",
+        "libcusparse.so",
+        ["nvidia-cusparse-cu12", "nvidia-cusparse"],
+        "cusparseCreate",
+        |cx, stream| {
+            let matrix = Csr::upload(cx, [1, 1], &[0, 1], &[0], &[1.0_f32])?;
+            SpMv::plan(&matrix).on(cx, stream).map(drop)
+        },
+    ),
+    (
+        "cuDSS",
+        "libcudss.so",
+        ["nvidia-cudss-cu12", "nvidia-cudss-cu13"],
+        "cudssCreate",
+        |cx, stream| {
+            let matrix = Csr::upload(cx, [1, 1], &[0, 1], &[0], &[1.0_f32])?;
+            DirectSolver::plan(&matrix).on_blocking(cx, stream).map(drop)
+        },
+    ),
 ];
 
 /// Makes its plan in `start`.
@@ -78,7 +104,9 @@ graph! {
 pub(crate) fn play() -> Result<(), Failed> {
     let expected = std::env::var(EXPECTED)?;
     let is_old = expected == "old";
-    for &(name, file, wheel, function, plan) in LIBRARIES {
+    for &(name, file, wheels, function, plan) in LIBRARIES {
+        let wheel = wheels[usize::from(cfg!(feature = "cuda-13000"))];
+        let install = if is_old { "pip install -U" } else { "pip install" };
         let platform = Platform::builder().race_check(false).cuda()?;
         let run = PlansApp::new(&platform, plan)?.run();
         let text = check_error(name, run.map(drop), |_| true)?;
@@ -88,7 +116,12 @@ pub(crate) fn play() -> Result<(), Failed> {
         };
         check_text(
             &text,
-            &["operator `plans` failed in `start`", name, &problem, "pip install", wheel],
+            &[
+                "operator `plans` failed in `start`",
+                name,
+                &problem,
+                &format!("`{install} {wheel}`"),
+            ],
         )?;
         check_equal(text.matches(name).count(), if is_old { 2 } else { 1 })?;
     }

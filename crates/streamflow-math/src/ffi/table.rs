@@ -5,7 +5,7 @@
 /// ```text
 /// table! {
 ///     /// Its functions.
-///     Cufft = Wanted { name: "cuFFT", file: "libcufft.so", versions: &[12, 11], wheel: "nvidia-cufft" };
+///     Cufft = Wanted { name: "cuFFT", file: "libcufft.so", versions: &[12, 11], wheel: wheel(["nvidia-cufft-cu12", "nvidia-cufft"]) };
 ///     create = "cufftCreate": fn(*mut c_int) -> c_int;
 /// }
 /// let cufft: &'static Cufft = Cufft::get()?;
@@ -57,3 +57,10 @@ macro_rules! table {
 }
 #[allow(unused_imports, reason = "each feature uses it")]
 pub(super) use table;
+
+/// The wheel of a library for the CUDA version that the program has chosen, of those for CUDA 12 and for CUDA 13. Most names
+/// without a version are those of CUDA 13.
+#[allow(dead_code, reason = "each feature uses it")]
+pub(super) const fn wheel([of_12, of_13]: [&'static str; 2]) -> &'static str {
+    if cfg!(any(feature = "cuda-12080", feature = "cuda-12090")) { of_12 } else { of_13 }
+}

@@ -3,7 +3,7 @@
 use std::ffi::{c_int, c_void};
 
 use crate::ffi::cublas::status_name;
-use crate::ffi::table::table;
+use crate::ffi::table::{table, wheel};
 use streamflow::library::LibraryError;
 
 /// A handle, a description or an address.
@@ -27,7 +27,7 @@ pub(super) struct Found {
 
 table! {
     /// Products of matrices.
-    CublasLt = Wanted { name: NAME, file: "libcublasLt.so", versions: &[13, 12], wheel: "nvidia-cublas" };
+    CublasLt = Wanted { name: NAME, file: "libcublasLt.so", versions: &[13, 12], wheel: wheel(["nvidia-cublas-cu12", "nvidia-cublas"]) };
     create = "cublasLtCreate": fn(*mut Pointer) -> c_int;
     version = "cublasLtGetVersion": fn() -> usize;
     desc_create = "cublasLtMatmulDescCreate": fn(*mut Pointer, c_int, c_int) -> c_int;

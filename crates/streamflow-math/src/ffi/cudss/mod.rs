@@ -428,8 +428,9 @@ mod tests {
         if let Err(missing) = super::CuDss::get() {
             let text = missing.to_string();
             assert!(text.contains("cuDSS"), "{text}");
-            assert!(text.contains("pip install"), "{text}");
-            assert!(text.contains("nvidia-cudss-cu13"), "{text}");
+            let is_13 = !cfg!(any(feature = "cuda-12080", feature = "cuda-12090"));
+            let wheel = if is_13 { "nvidia-cudss-cu13" } else { "nvidia-cudss-cu12" };
+            assert!(text.contains(&format!("`pip install {wheel}`")), "{text}");
         }
     }
 }

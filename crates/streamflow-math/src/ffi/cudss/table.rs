@@ -3,7 +3,7 @@
 
 use std::ffi::{c_int, c_void};
 
-use crate::ffi::table::table;
+use crate::ffi::table::{table, wheel};
 use streamflow::library::LibraryError;
 
 /// A handle or an object.
@@ -13,9 +13,7 @@ type Pointer = *mut c_void;
 /// The name in messages.
 pub(super) const NAME: &str = "cuDSS";
 
-/// cuDSS has a wheel for each major version of CUDA: this one, and `nvidia-cudss-cu12`. The wheels of the other libraries are
-/// those of CUDA 13, too, whose names have no version.
-pub(super) const WHEEL: &str = "nvidia-cudss-cu13";
+pub(super) const WHEEL: &str = wheel(["nvidia-cudss-cu12", "nvidia-cudss-cu13"]);
 
 table! {
     /// The functions that direct solvers of sparse systems need.

@@ -184,8 +184,9 @@ mod tests {
         if let Err(missing) = super::table::CuSparse::get() {
             let text = missing.to_string();
             assert!(text.contains("cuSPARSE"), "{text}");
-            assert!(text.contains("pip install"), "{text}");
-            assert!(text.contains("nvidia-cusparse"), "{text}");
+            let is_13 = !cfg!(any(feature = "cuda-12080", feature = "cuda-12090"));
+            let wheel = if is_13 { "nvidia-cusparse" } else { "nvidia-cusparse-cu12" };
+            assert!(text.contains(&format!("`pip install {wheel}`")), "{text}");
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::ffi::{c_int, c_void};
 
-use crate::ffi::table::table;
+use crate::ffi::table::{table, wheel};
 use streamflow::library::LibraryError;
 
 /// A handle or a descriptor.
@@ -14,7 +14,7 @@ pub(super) const NAME: &str = "cuSPARSE";
 
 table! {
     /// The generic functions of cuSPARSE, from CUDA 12.4 on.
-    CuSparse = Wanted { name: NAME, file: "libcusparse.so", versions: &[12], wheel: "nvidia-cusparse" };
+    CuSparse = Wanted { name: NAME, file: "libcusparse.so", versions: &[12], wheel: wheel(["nvidia-cusparse-cu12", "nvidia-cusparse"]) };
     create = "cusparseCreate": fn(*mut Opaque) -> c_int;
     destroy = "cusparseDestroy": fn(Opaque) -> c_int;
     set_stream = "cusparseSetStream": fn(Opaque, Pointer) -> c_int;
