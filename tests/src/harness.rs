@@ -124,7 +124,12 @@ pub struct Suite {
     exceptions: Vec<(Form, &'static str)>,
     /// Whether the tests that are added have much data.
     is_large: bool,
+    /// What the tests that are added need on a GPU.
+    needed: Option<Needed>,
 }
+
+/// The variable that makes it a failure if something is missing, and why a platform lacks it.
+type Needed = (&'static str, fn(&Platform) -> Option<String>);
 
 impl fmt::Debug for Suite {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -156,9 +161,22 @@ impl Suite {
     #[must_use]
     pub fn large(mut self, add: impl FnOnce(Self) -> Self) -> Self {
         self.is_large = true;
-        let mut suite = add(self);
-        suite.is_large = false;
-        suite
+        let suite = add(self);
+        Self { is_large: false, ..suite }
+    }
+
+    /// Adds tests that need something which a machine with a GPU may lack. There each of them is reported as ignored, with the
+    /// reason that `missing` returns, or as failed if the environment variable `require` is 1.
+    #[must_use]
+    pub fn unless_on_cuda(
+        mut self,
+        require: &'static str,
+        missing: fn(&Platform) -> Option<String>,
+        add: impl FnOnce(Self) -> Self,
+    ) -> Self {
+        let before = self.needed.replace((require, missing));
+        let suite = add(self);
+        Self { needed: before, ..suite }
     }
 
     /// Adds a test that runs unless a form excludes it.
@@ -218,19 +236,13 @@ impl Suite {
     /// Adds a body for several GPUs only.
     #[must_use]
     pub fn cuda_devices(mut self, name: &str, count: usize, body: impl Body) -> Self {
+        let needed = self.needed;
         let runner = move || match Platform::cuda() {
             Ok(platform) if platform.device_count() < count => {
                 let found = platform.device_count();
                 skip(REQUIRE_GPUS, &format!("it needs {count} GPUs, and there is {found}"))
             }
-            Ok(platform) => {
-                catch(|| {
-                    body(&platform)?;
-                    check_races(&platform)
-                })
-                .map_err(mimic)?;
-                Ok(Completion::Completed)
-            }
+            Ok(platform) => on_platform(&platform, needed, body),
             Err(missing) => skip("STREAMFLOW_REQUIRE_CUDA", &missing),
         };
         self.add(format!("{name}::cuda"), runner);
@@ -291,6 +303,25 @@ impl Suite {
         let tests = self.tests.into_iter();
         tests.map(move |(name, runner)| Trial::ignorable_test(format!("{suite}::{name}"), runner))
     }
+}
+
+/// Runs a body on a platform that may lack what it needs.
+fn on_platform(
+    platform: &Platform,
+    needed: Option<Needed>,
+    body: impl Body,
+) -> Result<Completion, libtest_mimic::Failed> {
+    if let Some((require, missing)) = needed
+        && let Some(reason) = catch(|| Ok(missing(platform))).map_err(mimic)?
+    {
+        return skip(require, &reason);
+    }
+    catch(|| {
+        body(platform)?;
+        check_races(platform)
+    })
+    .map_err(mimic)?;
+    Ok(Completion::Completed)
 }
 
 /// Reports a test as ignored, or as failed if the variable `require` is 1.
@@ -374,6 +405,16 @@ mod tests {
             text,
             Err("seed 2: panicked: at 2\nreplay with: STREAMFLOW_TEST_SEED=2 and `x`".into())
         );
+    }
+
+    #[test]
+    fn a_body_that_lacks_what_it_needs_is_ignored_with_the_reason() {
+        let platform = Platform::host().build().unwrap_or_else(|error| panic!("{error}"));
+        let run = |needed| on_platform(&platform, needed, |_| Err(Failed::msg("it runs")));
+        let missing = run(Some(("", |_: &Platform| Some("no library".to_owned()))));
+        assert_eq!(missing.ok(), Some(Completion::ignored_with("skipped: no library")));
+        assert!(run(Some(("", |_: &Platform| None))).is_err(), "nothing is missing");
+        assert!(run(None).is_err(), "nothing is needed");
     }
 
     #[test]

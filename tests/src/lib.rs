@@ -4,12 +4,13 @@
 //! data and recorded platforms. [`layers`] are drivers that are wrong on purpose. [`kernels`] are slow, broken or
 //! generic. [`allocations`] counts heap allocations. [`each_order`] runs a graph in each order, and [`greedy`] is for tests
 //! of the order on one thread. [`floor`] has the task graphs of the benchmark of that name. [`relays`] are operators on
-//! numbers, [`tensors`] and [`flags`] on device data and on its copies. [`built`] is a graph that is built at run time.
+//! numbers, [`tensors`] and [`flags`] on device data and on its copies. [`cudss`] is for tests of a library that a machine with a GPU may lack. [`built`] is a graph that is built at run time.
 
 pub mod allocations;
 pub mod built;
 mod checks;
 pub mod child;
+pub mod cudss;
 pub mod each_order;
 pub mod flags;
 pub mod floor;

@@ -8,7 +8,7 @@ use streamflow_math::fft::Fft;
 use streamflow_math::matmul::{Blas, Matmul};
 use streamflow_math::solve::{DirectSolver, Lu};
 use streamflow_math::sparse::{Csr, SpMv};
-use streamflow_tests::{Failed, check_equal, check_error, check_text, child};
+use streamflow_tests::{Failed, check_equal, check_error, check_text, child, cudss};
 
 use super::library;
 
@@ -125,7 +125,10 @@ pub(crate) fn play() -> Result<(), Failed> {
         )?;
         check_equal(text.matches(name).count(), if is_old { 2 } else { 1 })?;
     }
-    Ok(())
+    // The tests that need cuDSS are skipped.
+    let missing = cudss::missing(&Platform::builder().race_check(false).cuda()?);
+    check_text(&missing.unwrap_or_default(), &["cuDSS", "pip install"])?;
+    check_equal(cudss::missing(&Platform::host().build()?), None)
 }
 
 /// No library is in the folder that is named.

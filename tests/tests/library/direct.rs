@@ -4,12 +4,16 @@ use serde::Deserialize;
 use streamflow::prelude::*;
 use streamflow_math::solve::DirectSolver;
 use streamflow_math::sparse::Csr;
-use streamflow_tests::{Failed, Suite, check, check_close, check_error, check_text};
+use streamflow_tests::{Failed, Suite, check, check_close, check_error, check_text, cudss};
 
 use super::in_tick::{in_tick, is_operand, is_unsolvable};
 use super::matrices::upload;
 
 pub(crate) fn add(suite: Suite) -> Suite {
+    cudss::needed(suite, tests)
+}
+
+fn tests(suite: Suite) -> Suite {
     suite
         .both("direct_solutions_are_those_of_scipy", against_scipy)
         .both("a_direct_solver_takes_other_values_and_several_sides", other_values)

@@ -17,7 +17,7 @@ use streamflow_math::solve::{
 use streamflow_math::sparse::{Csr, SpMm, SpMv};
 use streamflow_tests::kernels::{axpy, slow_fill, trap};
 use streamflow_tests::layers::{CallKind, FailNth};
-use streamflow_tests::{Failed, Suite, check, check_text};
+use streamflow_tests::{Failed, Suite, check, check_text, cudss};
 
 use super::in_tick::{holds_in_tick, in_tick, ticks_on_threads};
 
@@ -56,10 +56,6 @@ const PLANS: &[MadePlan] = &[
         let a = twice(cx)?;
         Ok(Box::new((SpMm::plan(&a, 1).on(cx, s)?, a)))
     }),
-    ("a direct solution", &[N], |cx, s| {
-        let a = Csr::upload(cx, [N, N], &[0, 1, 2, 3, 4], &[0, 1, 2, 3], &[0.5; N])?;
-        Ok(Box::new((DirectSolver::plan(&a).on_blocking(cx, s)?, a)))
-    }),
     ("LU", &[N], |cx, s| {
         let x = Checked::new(cx.tensor([N], s)?, cx, s)?;
         Ok(Box::new(Solver { plan: Lu::plan(N).on(cx, s)?, a: half(cx)?, x }))
@@ -86,7 +82,13 @@ const PLANS: &[MadePlan] = &[
 ];
 
 /// How many plans pass a NaN through. Decompositions may return an error for a matrix with one.
-const WITH_NANS: usize = 8;
+const WITH_NANS: usize = 7;
+
+/// The plan of a library that is not part of a CUDA toolkit.
+const DIRECT: &[MadePlan] = &[("a direct solution", &[N], |cx, s| {
+    let a = Csr::upload(cx, [N, N], &[0, 1, 2, 3, 4], &[0, 1, 2, 3], &[0.5; N])?;
+    Ok(Box::new((DirectSolver::plan(&a).on_blocking(cx, s)?, a)))
+})];
 
 struct Transform {
     there: Plan<RealFft<f32>>,
@@ -204,21 +206,33 @@ impl Doubles for Values<Eigen<f32>, Eigenpairs<f32>> {
 }
 
 pub(crate) fn add(suite: Suite) -> Suite {
+    let suite = rules(suite, "each_plan", PLANS, &PLANS[..WITH_NANS]);
+    let suite = cudss::needed(suite, |suite| rules(suite, "a_direct_plan", DIRECT, DIRECT));
     suite
-        .both("each_plan_may_be_dropped_while_its_work_runs", dropped)
-        .both("each_plan_comes_after_what_its_library_queued_to_make_it", made_late)
-        .both("each_plan_has_a_second_one_on_another_stream", |platform| {
-            check(two_streams(platform, PLANS)?, || "the data is wrong".into())
-        })
         // Without waits the other ones would read indices and pivots from memory that has none.
         .ordered("two_plans_exchange_their_data", |platform| two_streams(platform, &PLANS[..3]))
         .ordered("two_decompositions_exchange_their_data", |platform| {
             two_streams(platform, &PLANS[WITH_NANS..])
         })
-        .both("plans_of_no_decomposition_pass_a_nan_through", nan)
-        .both("each_plan_works_in_ticks_on_several_threads", threads)
-        .both("each_plan_that_memory_has_no_room_for_is_an_error", no_room)
-        .host("each_call_on_a_lost_device_is_an_error", lost)
+}
+
+type Plans = &'static [MadePlan];
+
+/// The rules, for these plans, of which some pass a NaN through.
+fn rules(suite: Suite, plan: &str, plans: Plans, with_nans: Plans) -> Suite {
+    let name = |rule: &str| format!("{plan}_{rule}");
+    suite
+        .both(&name("may_be_dropped_while_its_work_runs"), move |it| dropped(it, plans))
+        .both(&name("comes_after_what_its_library_queued_to_make_it"), move |it| {
+            made_late(it, plans)
+        })
+        .both(&name("has_a_second_one_on_another_stream"), move |it| {
+            check(two_streams(it, plans)?, || "the data is wrong".into())
+        })
+        .both(&name("that_decomposes_nothing_passes_a_nan_through"), move |it| nan(it, with_nans))
+        .both(&name("works_in_ticks_on_several_threads"), move |it| threads(it, plans))
+        .both(&name("that_memory_has_no_room_for_is_an_error"), move |it| no_room(it, plans))
+        .host(&name("on_a_lost_device_is_an_error"), move |it| lost(it, plans))
 }
 
 fn all(found: &[f32], wanted: f32) -> bool {
@@ -226,11 +240,11 @@ fn all(found: &[f32], wanted: f32) -> bool {
 }
 
 /// Dropped memory goes back to the driver, so that other streams get it.
-fn dropped(platform: &Platform) -> Result<(), Failed> {
+fn dropped(platform: &Platform, plans: Plans) -> Result<(), Failed> {
     let memory = MemoryOptions::new().release_threshold(0);
     let platform = Platform::builder().memory(memory).driver(platform.driver().clone())?;
-    in_tick(&platform, |cx, work, other| {
-        for (name, shape, make) in PLANS {
+    in_tick(&platform, move |cx, work, other| {
+        for (name, shape, make) in plans {
             let (mut x, mut y) = (cx.tensor(*shape, work)?, cx.tensor(*shape, work)?);
             let mut plan = make(cx, work)?;
             // The work areas' allocation is complete, so that the call alone keeps them.
@@ -251,11 +265,11 @@ fn dropped(platform: &Platform) -> Result<(), Failed> {
 
 /// A library may work on the default stream while it makes a plan, as cuFFT does: here that stream is late. Without a wait a
 /// transform on a GPU reads tables that nobody has written.
-fn made_late(platform: &Platform) -> Result<(), Failed> {
-    in_tick(platform, |cx, work, _| {
+fn made_late(platform: &Platform, plans: Plans) -> Result<(), Failed> {
+    in_tick(platform, move |cx, work, _| {
         let default = cx.default_stream()?;
         let mut busy = cx.tensor([N], &default)?;
-        for (name, shape, make) in PLANS {
+        for (name, shape, make) in plans {
             default.launch::<slow_fill>(N, (&mut busy, 1.0, SLOW))?;
             let mut plan = make(cx, work)?;
             let (mut x, mut y) = (cx.tensor(*shape, work)?, cx.tensor(*shape, work)?);
@@ -283,7 +297,7 @@ fn made_late(platform: &Platform) -> Result<(), Failed> {
 }
 
 /// Each stream doubles what the other one has made. Returns whether all data was right.
-fn two_streams(platform: &Platform, plans: &'static [MadePlan]) -> Result<bool> {
+fn two_streams(platform: &Platform, plans: Plans) -> Result<bool> {
     holds_in_tick(platform, move |cx, work, other| {
         let mut is_right = true;
         for (_, shape, make) in plans {
@@ -307,9 +321,9 @@ fn two_streams(platform: &Platform, plans: &'static [MadePlan]) -> Result<bool> 
 }
 
 /// Solvers mark a NaN of a matrix, not of a right-hand side.
-fn nan(platform: &Platform) -> Result<(), Failed> {
-    in_tick(platform, |cx, work, _| {
-        for (name, shape, make) in &PLANS[..WITH_NANS] {
+fn nan(platform: &Platform, plans: Plans) -> Result<(), Failed> {
+    in_tick(platform, move |cx, work, _| {
+        for (name, shape, make) in plans {
             let x = cx.upload(&[f32::NAN; N])?.reshape(*shape)?;
             let mut y = cx.tensor(*shape, work)?;
             make(cx, work)?.double(work, &x, &mut y)?;
@@ -320,16 +334,16 @@ fn nan(platform: &Platform) -> Result<(), Failed> {
     })
 }
 
-fn threads(platform: &Platform) -> Result<(), Failed> {
-    let mut plans = Vec::new();
+fn threads(platform: &Platform, plans: Plans) -> Result<(), Failed> {
+    let mut made = Vec::new();
     ticks_on_threads(platform, 3, move |cx, work, other| {
-        if plans.is_empty() {
-            for (_, _, make) in PLANS {
-                plans.push(make(cx, work)?);
+        if made.is_empty() {
+            for (_, _, make) in plans {
+                made.push(make(cx, work)?);
             }
         }
         let value = (1 + cx.tick()) as f32;
-        for ((name, shape, _), plan) in PLANS.iter().zip(&mut plans) {
+        for ((name, shape, _), plan) in plans.iter().zip(&mut made) {
             let (mut x, mut y) = (cx.tensor(*shape, other)?, cx.tensor(*shape, work)?);
             other.launch::<slow_fill>(N, (&mut x, value, SLOW / 10))?;
             plan.double(work, &x, &mut y)?;
@@ -341,8 +355,8 @@ fn threads(platform: &Platform) -> Result<(), Failed> {
 }
 
 /// Each allocation of each plan fails in turn, and the next plan is right.
-fn no_room(platform: &Platform) -> Result<(), Failed> {
-    for (name, shape, make) in PLANS {
+fn no_room(platform: &Platform, plans: Plans) -> Result<(), Failed> {
+    for (name, shape, make) in plans {
         let mut failed = 0;
         for nth in 0..20 {
             let driver = platform.driver().clone();
@@ -371,8 +385,8 @@ fn no_room(platform: &Platform) -> Result<(), Failed> {
 }
 
 /// After a fault of the device, no call does anything, and dropping the plans waits for nothing.
-fn lost(given: &Platform) -> Result<(), Failed> {
-    for (name, shape, make) in PLANS {
+fn lost(given: &Platform, plans: Plans) -> Result<(), Failed> {
+    for (name, shape, make) in plans {
         let platform =
             Platform::host().seed(given.driver().observer().seed().unwrap_or(0)).build()?;
         let (tell, told) = channel();

@@ -21,27 +21,32 @@ use streamflow_math::matmul::{Blas, Matmul};
 use streamflow_math::solve::{Checked, Lu};
 use streamflow_tests::foreign::CopyLibrary;
 use streamflow_tests::layers::{CallKind, FailNth};
-use streamflow_tests::{Failed, Suite, check, check_equal, check_error, check_text};
+use streamflow_tests::{Failed, Suite, check, check_equal, check_error, check_text, cudss};
 
 use super::in_tick::in_tick;
-use attempts::{Make, N, Sends};
+use attempts::{Function, Make, N, Sends};
 
 pub(crate) fn add(suite: Suite) -> Suite {
-    suite
-        .both("the_target_of_a_failed_library_call_is_not_sent", sent)
-        .both("a_library_call_refuses_operands_that_are_not_written", operands)
-        .both("what_a_call_with_too_many_claims_was_to_write_is_not_written", beyond)
-        .both("a_result_whose_solver_has_failed_is_not_opened", opened)
-        .both("a_library_call_whose_error_is_returned_marks_nothing", returned)
-        .both("a_product_that_succeeds_ends_the_mark_of_an_earlier_tick", later)
-        .both("a_product_that_fails_in_the_driver_ends_no_mark_of_an_earlier_tick", earlier)
+    cudss::needed(suite, |suite| {
+        suite.both("the_target_of_a_failed_direct_solution_is_not_sent", |platform| {
+            sent(platform, &[products::DIRECT])
+        })
+    })
+    .both("the_target_of_a_failed_library_call_is_not_sent", |platform| {
+        sent(platform, &[transforms::FUNCTIONS, products::FUNCTIONS, solvers::FUNCTIONS])
+    })
+    .both("a_library_call_refuses_operands_that_are_not_written", operands)
+    .both("what_a_call_with_too_many_claims_was_to_write_is_not_written", beyond)
+    .both("a_result_whose_solver_has_failed_is_not_opened", opened)
+    .both("a_library_call_whose_error_is_returned_marks_nothing", returned)
+    .both("a_product_that_succeeds_ends_the_mark_of_an_earlier_tick", later)
+    .both("a_product_that_fails_in_the_driver_ends_no_mark_of_an_earlier_tick", earlier)
 }
 
 /// The tick fails at `emit`, whichever call of the driver has failed. After the same call again it fails only if that needs
 /// what its target has.
-fn sent(platform: &Platform) -> Result<(), Failed> {
-    let all = [transforms::FUNCTIONS, products::FUNCTIONS, solvers::FUNCTIONS];
-    all.into_iter().flatten().try_for_each(|function| (function.run)(function, platform))
+fn sent(platform: &Platform, all: &[&'static [Function]]) -> Result<(), Failed> {
+    all.iter().copied().flatten().try_for_each(|function| (function.run)(function, platform))
 }
 
 /// Fails each upload that it is told to.

@@ -124,17 +124,6 @@ pub(super) const FUNCTIONS: &[Function] = &[
             Ok(y)
         })
     }),
-    writes("DirectSolver::solve", |it, platform| {
-        let plan = |cx: &_, s: &Stream<'_>| {
-            let a = sparse(cx)?;
-            Ok((DirectSolver::plan(&a).on_blocking(cx, s)?, a))
-        };
-        it.sends(platform, plan, |(plan, a), t| {
-            let (b, mut x) = (t.zeros(&[t.len()])?, t.zeros(&[N])?);
-            t.calls(|s| plan.solve(s, a, &b, &mut x))?;
-            Ok(x)
-        })
-    }),
     writes("SpMm::execute", |it, platform| {
         let plan = |cx: &_, s: &Stream<'_>| {
             let a = sparse(cx)?;
@@ -147,3 +136,16 @@ pub(super) const FUNCTIONS: &[Function] = &[
         })
     }),
 ];
+
+/// Of a library that is not part of a CUDA toolkit.
+pub(super) const DIRECT: &[Function] = &[writes("DirectSolver::solve", |it, platform| {
+    let plan = |cx: &_, s: &Stream<'_>| {
+        let a = sparse(cx)?;
+        Ok((DirectSolver::plan(&a).on_blocking(cx, s)?, a))
+    };
+    it.sends(platform, plan, |(plan, a), t| {
+        let (b, mut x) = (t.zeros(&[t.len()])?, t.zeros(&[N])?);
+        t.calls(|s| plan.solve(s, a, &b, &mut x))?;
+        Ok(x)
+    })
+})];
