@@ -8,10 +8,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use streamflow::driver::host::HostDriver;
 use streamflow::driver::race::RaceKind;
 use streamflow::driver::{Driver, DriverError};
+use streamflow::memory::After;
 use streamflow::prelude::*;
 use streamflow::stream::CudaGreenContextPool;
 use streamflow_driver::driver::race::RaceChecker;
-use streamflow_tests::foreign::{self, ForeignStream};
+use streamflow_tests::foreign::{self, ForeignStream, Outside};
 use streamflow_tests::kernels::add_one;
 use streamflow_tests::layers::{Breaks, Clause};
 use streamflow_tests::setup::stream;
@@ -55,15 +56,20 @@ const TABLE: &[(Clause, Program, Shown)] = &[
     (Clause::DefaultStreamIsOfTheDevice, graph, Shown::Contract("default_stream", 0, None)),
     (Clause::DeviceOfStreamExists, found, Shown::NoSuchDevice(7)),
     (Clause::EventIsOfTheDevice, graph, Shown::Contract("create_event", 0, None)),
-    (Clause::EventHasTiming, timed, Shown::Right),
+    (Clause::EventHasTiming, timed, Shown::Refused("elapsed", "CUDA_ERROR_INVALID_HANDLE")),
     (Clause::ElapsedIsATime, timed, Shown::Contract("elapsed", 0, None)),
+    (Clause::KernelIsOfTheDevice, graph, Shown::Contract("load_kernel", 0, Some("add_one"))),
+    (Clause::BlocksHaveThreads, graph, Shown::Contract("load_kernel", 0, Some("add_one"))),
+    (Clause::TrimTrims, many_tensors, Shown::Right),
     (Clause::AGreenContextForEachSize, green, Shown::Contract("create_green_contexts", 0, None)),
     (Clause::BindBinds, graph, Shown::Refused("create_event", "CUDA_ERROR_INVALID_CONTEXT")),
     (Clause::DeviceCountStays, graph, Shown::Right),
     (Clause::ObserverIsOfTheDriverBelow, graph, Shown::Contract("observer", 0, None)),
     (Clause::NextIsOfTheDriverBelow, graph, Shown::Contract("observer", 0, None)),
     (Clause::ObserversHaveAnEnd, graph, Shown::Contract("observer", 0, None)),
-    (Clause::NotesArePassed, graph, Shown::Right),
+    (Clause::NotesArePassed, graph, Shown::Reported(RaceKind::Unordered, None)),
+    (Clause::RecyclingIsPassed, recycled, Shown::Right),
+    (Clause::AdoptionIsPassed, adopted, Shown::Refused("copy", "CUDA_ERROR_INVALID_VALUE")),
 ];
 
 pub(crate) fn suite() -> Suite {
@@ -189,6 +195,24 @@ fn graph(platform: &Platform) -> Result<Vec<f32>> {
     Line::new(platform, Arc::clone(&kept))?.run()?;
     let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
     Ok(std::mem::take(&mut kept))
+}
+
+/// Memory has another owner.
+fn recycled(platform: &Platform) -> Result<Vec<f32>> {
+    let stream = stream(platform)?;
+    let mut image = platform.tensor([LEN], &stream)?;
+    stream.fill_bytes::<f32>(&mut image, 1)?;
+    drop(image);
+    let mut image = platform.tensor([LEN], &stream)?;
+    stream.upload_blocking(&RIGHT, &mut image)?;
+    Ok(stream.download_blocking(&image)?)
+}
+
+fn adopted(platform: &Platform) -> Result<Vec<f32>> {
+    let stream = stream(platform)?;
+    let mut image = Outside::new(platform, LEN)?.adopt(platform, After::Complete)?;
+    stream.upload_blocking(&RIGHT, &mut image)?;
+    Ok(stream.download_blocking(&image)?)
 }
 
 fn two_tensors(platform: &Platform) -> Result<Vec<f32>> {

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::driver::{
     Code, DeviceId, Driver, DriverError, DriverResult, Image, KernelSource, LoadedKernel, Target,
+    promise,
 };
 use crate::error::Result;
 
@@ -38,7 +39,8 @@ pub(super) fn load(
     let code = Code::Image(&image);
     let source = KernelSource { name: info.name, entry: info.entry, host: Some(info.host), code };
     // SAFETY: NVRTC made the image, and it is complete: the cache ignores a damaged file.
-    unsafe { driver.load_kernel(device, &source) }
+    let loaded = unsafe { driver.load_kernel(device, &source) }?;
+    promise::check_loaded(device, loaded)
 }
 
 /// Compiles a kernel for a compute capability, as `(9, 0)`, without a cache. It needs NVRTC but no GPU, so a build

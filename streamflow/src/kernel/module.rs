@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::launch::submit;
 use super::remembered::Checked;
 use super::{Grid, IntoGrid, Passing};
-use crate::driver::{Code, DeviceId, Image, KernelSource, LoadedKernel, RawModule};
+use crate::driver::{Code, DeviceId, Image, KernelSource, LoadedKernel, RawModule, promise};
 use crate::error::{Error, Result};
 use crate::memory::access::{self, Order};
 use crate::stream::{CudaStream, StreamTable};
@@ -93,6 +93,7 @@ impl Module {
         table.bind(device)?;
         // SAFETY: the caller of `CompiledCode::new` vouches for the image.
         let raw = unsafe { driver.load_module(device, "a module", &Image(image.to_vec())) }?;
+        let raw = promise::check_module(device, raw)?;
         Ok(Self { table: table.clone(), device, raw })
     }
 
@@ -107,6 +108,7 @@ impl Module {
         let source = KernelSource { name, entry: name, host: None, code: Code::Module(self.raw) };
         // SAFETY: this driver loaded the module on this device.
         let loaded = unsafe { driver.load_kernel(self.device, &source) }?;
+        let loaded = promise::check_loaded(self.device, loaded)?;
         let table = self.table.clone();
         Ok(Function { table, device: self.device, loaded, name: name.to_owned() })
     }
@@ -136,6 +138,8 @@ mod tests {
     #[derive(Debug)]
     struct Loads {
         below: HostDriver,
+        /// The device of its modules, whichever one is wanted.
+        device: DeviceId,
         modules: AtomicU32,
     }
 
@@ -147,14 +151,9 @@ mod tests {
             &self.below
         }
 
-        unsafe fn load_module(
-            &self,
-            device: DeviceId,
-            _: &str,
-            _: &Image,
-        ) -> DriverResult<RawModule> {
+        unsafe fn load_module(&self, _: DeviceId, _: &str, _: &Image) -> DriverResult<RawModule> {
             let number = self.modules.fetch_add(1, Ordering::Relaxed);
-            Ok(RawModule::new(device, number.into()))
+            Ok(RawModule::new(self.device, number.into()))
         }
 
         unsafe fn load_kernel(
@@ -179,9 +178,20 @@ mod tests {
     }
 
     #[test]
+    fn a_module_of_another_device_breaks_the_contract() {
+        let below = HostDriver::builder().build();
+        let driver = Arc::new(Loads { below, device: device(1), modules: AtomicU32::new(0) });
+        let platform = Platform::builder().driver(driver).unwrap();
+        // SAFETY: the image is text.
+        let module = platform.module(device(0), unsafe { CompiledCode::new(b"text") });
+        let text = module.map(drop).unwrap_err().to_string();
+        assert!(text.contains("load_module") && text.contains("object of device 1"), "{text}");
+    }
+
+    #[test]
     fn a_module_is_loaded_once_for_all_its_functions() {
         let below = HostDriver::builder().build();
-        let driver = Arc::new(Loads { below, modules: AtomicU32::new(0) });
+        let driver = Arc::new(Loads { below, device: device(0), modules: AtomicU32::new(0) });
         let platform = Platform::builder().driver(driver.clone()).unwrap();
         // SAFETY: the image is text.
         let module = platform.module(device(0), unsafe { CompiledCode::new(b"text") }).unwrap();

@@ -4,8 +4,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use streamflow_driver::driver::{
-    CopyOp, Coscheduling, DeviceId, Driver, DriverResult, GreenContext, Launch, Layer, MemoryRange,
-    MemorySource, Note, Observer, RawEvent, RawStream, StreamOptions,
+    CopyOp, Coscheduling, DeviceId, Driver, DriverResult, GreenContext, KernelSource, Launch,
+    Layer, LoadedKernel, MemoryRange, MemorySource, Note, Observer, RawEvent, RawStream,
+    StreamOptions,
 };
 
 /// A clause that [`Breaks`] breaks, as the contract says it.
@@ -32,6 +33,9 @@ pub enum Clause {
     EventIsOfTheDevice,
     EventHasTiming,
     ElapsedIsATime,
+    KernelIsOfTheDevice,
+    BlocksHaveThreads,
+    TrimTrims,
     AGreenContextForEachSize,
     BindBinds,
     DeviceCountStays,
@@ -39,6 +43,8 @@ pub enum Clause {
     NextIsOfTheDriverBelow,
     ObserversHaveAnEnd,
     NotesArePassed,
+    RecyclingIsPassed,
+    AdoptionIsPassed,
 }
 
 /// Keeps the contract but for one clause, in each call that the clause is about. Only for a simulator with two devices, and
@@ -234,7 +240,8 @@ unsafe impl Layer for Breaks {
             copy.source.bytes /= 2;
             copy.target.bytes /= 2;
         }
-        if self.breaks(Clause::CopyIsOnItsStream) {
+        // Without notes a report of this has no operator.
+        if self.breaks(Clause::CopyIsOnItsStream) || self.clause == Some(Clause::NotesArePassed) {
             stream = self.elsewhere(stream)?;
         }
         pass!([unsafe] self.below.copy(stream, &copy))
@@ -256,13 +263,35 @@ unsafe impl Layer for Breaks {
         pass!([unsafe] self.below.launch(stream, launch))
     }
 
+    unsafe fn load_kernel(
+        &self,
+        device: DeviceId,
+        source: &KernelSource<'_>,
+    ) -> DriverResult<LoadedKernel> {
+        if self.breaks(Clause::KernelIsOfTheDevice) {
+            self.below.bind(Self::other(device))?;
+            // SAFETY: the caller's contract; the images of a source are for any device.
+            return unsafe { self.below.load_kernel(Self::other(device), source) };
+        }
+        // SAFETY: the caller's contract.
+        let loaded = unsafe { self.below.load_kernel(device, source) }?;
+        let wrong = self.breaks(Clause::BlocksHaveThreads);
+        Ok(LoadedKernel { block_size: if wrong { 0 } else { loaded.block_size }, ..loaded })
+    }
+
+    fn trim(&self, device: DeviceId, keep: u64) -> DriverResult<()> {
+        if self.breaks(Clause::TrimTrims) { Ok(()) } else { self.below.trim(device, keep) }
+    }
+
     fn observer(&self) -> &dyn Observer {
         match self.clause {
             Some(clause @ Clause::ObserverIsOfTheDriverBelow) if self.breaks(clause) => &(),
             Some(
                 Clause::NextIsOfTheDriverBelow
                 | Clause::ObserversHaveAnEnd
-                | Clause::NotesArePassed,
+                | Clause::NotesArePassed
+                | Clause::RecyclingIsPassed
+                | Clause::AdoptionIsPassed,
             ) => self,
             _ => self.below.observer(),
         }
@@ -276,6 +305,20 @@ impl Observer for Breaks {
         }
         let none = self.breaks(Clause::NextIsOfTheDriverBelow);
         (!none).then(|| self.below.observer())
+    }
+
+    unsafe fn recycle(&self, stream: RawStream, range: MemoryRange) -> DriverResult<()> {
+        if self.breaks(Clause::RecyclingIsPassed) {
+            return Ok(());
+        }
+        pass!([unsafe] self.below.observer().recycle(stream, range))
+    }
+
+    unsafe fn adopt(&self, device: DeviceId, range: MemoryRange) -> DriverResult<()> {
+        if self.breaks(Clause::AdoptionIsPassed) {
+            return Ok(());
+        }
+        pass!([unsafe] self.below.observer().adopt(device, range))
     }
 
     unsafe fn tell(&self, note: &Note<'_>) {

@@ -218,8 +218,8 @@ pub struct StreamOptions {
 /// - Each fact that the [observer](Self::observer) is told reaches that of the driver below, unchanged.
 ///
 /// An answer that shows by itself that a promise is broken is a [`DriverError::Contract`]: memory of another size or place,
-/// an object of another device, a time that is none, too few green contexts, and for a simulated device an observer that is
-/// not the simulator's. Nothing checks the others on a GPU: they are the driver's responsibility.
+/// an object of another device, a kernel whose blocks have no threads, a time that is none, too few green contexts, and for a
+/// simulated device an observer that is not the simulator's. Nothing checks the others on a GPU: they are the driver's responsibility.
 pub unsafe trait Driver: Send + Sync + fmt::Debug {
     /// `"cuda"`, `"host"`, or for a layer the name of the driver below.
     fn name(&self) -> &str;

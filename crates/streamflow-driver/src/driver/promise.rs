@@ -6,7 +6,9 @@
 
 use std::time::Duration;
 
-use super::{DeviceId, Driver, DriverError, DriverResult, MemoryRange, RawStream};
+use super::{
+    DeviceId, Driver, DriverError, DriverResult, LoadedKernel, MemoryRange, RawModule, RawStream,
+};
 
 /// The alignment of an allocation, by the contract of [`Driver`].
 const ALIGNMENT: u64 = 256;
@@ -44,6 +46,25 @@ pub(super) fn check_device(
         return Ok(());
     }
     Err(broken(call, device, format!("it returned an object of {found}")))
+}
+
+/// A kernel that was made ready for `device`. Launches without a block size divide by that of the answer.
+pub fn check_loaded(device: DeviceId, loaded: LoadedKernel) -> DriverResult<LoadedKernel> {
+    const CALL: &str = "load_kernel";
+    check_device(CALL, device, loaded.function.device())?;
+    let LoadedKernel { block_size, max_block_size, .. } = loaded;
+    if (1..=max_block_size).contains(&block_size) {
+        return Ok(loaded);
+    }
+    let problem =
+        format!("it returned blocks of {block_size} threads, of at most {max_block_size}");
+    Err(broken(CALL, device, problem))
+}
+
+/// Compiled code that was loaded on `device`.
+pub fn check_module(device: DeviceId, module: RawModule) -> DriverResult<RawModule> {
+    check_device("load_module", device, module.device())?;
+    Ok(module)
 }
 
 /// A stream that was made, and has one owner from now on.

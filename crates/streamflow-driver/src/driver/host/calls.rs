@@ -123,14 +123,11 @@ unsafe impl Driver for HostDriver {
     }
 
     fn create_event(&self, device: DeviceId) -> DriverResult<RawEvent> {
-        let mut sim = self.enter("create_event", device, Needs::Own)?;
-        sim.check(device, "create_event")?;
-        Ok(sim.add_event(device))
+        self.add_event(device, false)
     }
 
-    /// The same as `create_event`: all simulated events have a time.
     fn create_timing_event(&self, device: DeviceId) -> DriverResult<RawEvent> {
-        self.create_event(device)
+        self.add_event(device, true)
     }
 
     unsafe fn elapsed(&self, start: RawEvent, end: RawEvent) -> DriverResult<f64> {

@@ -15,7 +15,7 @@ use super::point::Point;
 use super::queue::{Op, Queued};
 use super::refusal::{call_error, invalid_handle};
 use super::sim::Sim;
-use crate::driver::{CopyKind, DriverResult, RawEvent};
+use crate::driver::{CopyKind, DeviceId, DriverResult, RawEvent};
 
 /// The fixed cost of an operation, in nanoseconds.
 const OVERHEAD: u64 = 2_000;
@@ -88,8 +88,11 @@ impl HostDriver {
         let mut sim = self.enter(CALL, start.device(), Needs::Any)?;
         sim.check(start.device(), CALL)?;
         let time = |event: RawEvent| {
-            let latest = sim.event(event, CALL)?;
-            match sim.events[latest].latest {
+            let known = &sim.events[sim.event(event, CALL)?];
+            if !known.has_timing {
+                return Err(invalid_handle(CALL, event.device(), "the event has no timing"));
+            }
+            match known.latest {
                 Some(latest) if sim.reached(latest) => Ok(sim.time_of(latest) as f64),
                 Some(_) => {
                     let message = "the event's record is not complete";
@@ -103,5 +106,13 @@ impl HostDriver {
         // The time depends on the order in which work was executed.
         sim.note_answer(elapsed.to_bits());
         Ok(elapsed)
+    }
+
+    /// Makes an event.
+    pub(super) fn add_event(&self, device: DeviceId, has_timing: bool) -> DriverResult<RawEvent> {
+        const CALL: &str = "create_event";
+        let mut sim = self.enter(CALL, device, Needs::Own)?;
+        sim.check(device, CALL)?;
+        Ok(sim.add_event(device, has_timing))
     }
 }

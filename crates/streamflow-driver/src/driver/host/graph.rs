@@ -51,13 +51,13 @@ impl HostDriver {
         for index in 0..made.len() {
             for before in made[index].after.clone() {
                 if made[before].event.is_none() {
-                    made[before].event = Some(sim.add_event(device));
+                    made[before].event = Some(sim.add_event(device, false));
                 }
             }
         }
         let streams =
             last.iter().map(|_| sim.add_stream(device, StreamKind::NonBlocking)).collect();
-        let border = sim.add_event(device);
+        let border = sim.add_event(device, false);
         let graph = Graph { device, nodes: made, streams, border, is_stale: false };
         let place = sim.graphs.iter().position(Option::is_none).unwrap_or(sim.graphs.len());
         if place == sim.graphs.len() {

@@ -106,12 +106,12 @@ impl Sim {
         }
     }
 
-    pub(super) fn add_event(&mut self, device: DeviceId) -> RawEvent {
+    pub(super) fn add_event(&mut self, device: DeviceId, has_timing: bool) -> RawEvent {
         let name = self.event_names;
         self.event_names += 1;
         let order = Order::default();
-        let fresh =
-            Event { generation: 0, device, name, records: 0, latest: None, order, vacant: false };
+        let (generation, records, latest, vacant) = (0, 0, None, false);
+        let fresh = Event { generation, device, name, has_timing, records, latest, order, vacant };
         let index = match self.free_events.pop() {
             Some(index) => {
                 let slot = &mut self.events[index as usize];

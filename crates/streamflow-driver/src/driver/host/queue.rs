@@ -212,6 +212,7 @@ pub(super) struct Event {
     pub(super) generation: u32,
     pub(super) device: DeviceId,
     pub(super) name: u32,
+    pub(super) has_timing: bool,
     pub(super) records: u64,
     pub(super) latest: Option<Point>,
     /// The points that the latest record comes after.

@@ -54,6 +54,11 @@ fn times_need_complete_records() {
         let time = bench.driver.elapsed(start, end).unwrap();
         assert!(time > 0.0 && bench.driver.elapsed(end, start).unwrap() == -time);
         assert!(bench.driver.elapsed(start, never).is_err());
+        let plain = bench.driver.create_event(DEVICE).unwrap();
+        bench.driver.record_event(plain, stream).unwrap();
+        bench.driver.synchronize_stream(stream).unwrap();
+        let untimed = bench.driver.elapsed(start, plain).unwrap_err().to_string();
+        assert!(untimed.contains("has no timing"), "{untimed}");
     }
 }
 
