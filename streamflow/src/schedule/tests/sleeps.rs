@@ -9,6 +9,7 @@ use crate::driver::host::HostDriver;
 use crate::driver::{
     DeviceId, Driver, DriverResult, HostFunction, Layer, Observer, RawStream, Signal, StreamOptions,
 };
+use crate::error::Error;
 use crate::graph::Graph;
 use crate::lock::locked;
 use crate::platform::Platform;
@@ -194,8 +195,8 @@ graph! {
 fn run<G: Graph>(
     seed: u64,
     workers: Option<usize>,
-    make: fn(&Platform) -> Result<G>,
-    check: impl FnOnce(&G, Result<Report>),
+    make: fn(&Platform) -> Result<G, Error>,
+    check: impl FnOnce(&G, Result<Report, Error>),
 ) -> u64 {
     let turns = Turns::new(Box::new(Pct::new(seed)));
     let host = HostDriver::builder().seed(seed).turns(turns.clone()).build();
