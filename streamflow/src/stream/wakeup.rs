@@ -63,10 +63,7 @@ impl Wakeup {
         let must_be_raised = turns::takes_turns() && self.works_alone();
         let at_most =
             if points.is_empty() || must_be_raised { at_most } else { at_most.min(WATCHDOG) };
-        let is_woken = self.signal.sleep(seen, at_most);
-        // A dead context raises no signal. The caller, who queries the points again, finds it.
-        let is_dead = |&point: &Point| self.table.is_complete(point).is_err();
-        Ok(is_woken || must_be_raised && points.iter().any(is_dead))
+        Ok(self.signal.sleep(seen, at_most))
     }
 
     fn works_alone(&self) -> bool {

@@ -9,12 +9,9 @@ use crate::driver::host::HostDriver;
 use crate::driver::{
     DeviceId, Driver, DriverResult, HostFunction, Layer, Observer, RawStream, Signal, StreamOptions,
 };
-use crate::error::Error;
-use crate::graph::Graph;
 use crate::lock::locked;
 use crate::platform::Platform;
 use crate::prelude::*;
-use crate::schedule::Report;
 use crate::schedule::idle::LONG;
 use crate::testing::scope;
 use crate::time::Clock;
@@ -157,64 +154,27 @@ graph! {
     }
 }
 
-/// Breaks the device.
-#[kernel(partial, unsafe cuda = "if (out_len > 0) asm volatile(\"trap;\");")]
-fn faults(out: &mut [u8]) {
-    assert!(out.is_empty(), "a trap");
-}
-
-/// Breaks the device behind its message.
-#[operator(streams(fill))]
-struct Breaks {
-    #[output]
-    image: Buffer<u8>,
-}
-
-impl Compute for Breaks {
-    fn compute(&mut self, io: BreaksIo<'_>, cx: &ExecutionContext) -> Result<()> {
-        let stream = cx.allocate_cuda_stream(io.fill)?;
-        let mut image = cx.buffer(1, &stream)?;
-        stream.fill_bytes(&mut image, 0)?;
-        stream.launch::<faults>(1, (&mut image,))?;
-        io.image.set_cuda_stream(&stream).emit(image)
-    }
-}
-
-graph! {
-    /// The consumer waits for a device that breaks.
-    struct Broken {
-        const STREAMS: CudaStreamPool = CudaStreamPool::new().max_size(2);
-
-        #[streams(STREAMS)] #[when(count(1))] let breaks: Breaks = Breaks::new();
-        #[streams(STREAMS)] #[when(stream_done(image))] let keeps: Keeps = Keeps::new(Vec::new());
-        breaks.image >> keeps.image;
-    }
-}
-
-/// Runs a graph with the device beside it. Returns the result of the run, and for how many points its schedulers slept.
-fn run<G: Graph>(
-    seed: u64,
-    workers: Option<usize>,
-    make: fn(&Platform) -> Result<G, Error>,
-    check: impl FnOnce(&G, Result<Report, Error>),
-) -> u64 {
+/// Runs the graph with the device beside it. Returns for how many points its schedulers slept.
+fn sleeps(seed: u64, workers: Option<usize>) -> u64 {
     let turns = Turns::new(Box::new(Pct::new(seed)));
     let host = HostDriver::builder().seed(seed).turns(turns.clone()).build();
     let device = Arc::new(WorksAlone::new(host));
     let seat = turns.enter();
     let builder = Platform::builder().clock(&Clock::simulated()).race_check(false);
     let platform = builder.driver(device.clone()).unwrap();
-    let mut graph = make(&platform).unwrap();
+    let mut graph = TwoChains::new(&platform).unwrap();
     if let Some(workers) = workers {
         graph.workers(workers).unwrap();
     }
     let done = scope(|threads| {
         threads.spawn(|| device.work());
-        let done = crate::schedule::run(&mut graph);
+        let done = graph.run();
         device.end();
         done
     });
-    check(&graph, done);
+    assert!(done.is_ok(), "seed {seed}, {workers:?} workers: {done:?}");
+    let kept = [&graph.of_a().kept, &graph.of_b().kept];
+    assert_eq!(kept, [&[0, 1, 2]; 2], "seed {seed}, {workers:?} workers");
     drop((graph, platform, seat));
     assert_eq!(turns.trouble(), None, "seed {seed}, {workers:?} workers");
     device.functions.load(Ordering::Relaxed)
@@ -223,29 +183,7 @@ fn run<G: Graph>(
 #[test]
 fn a_device_that_works_alone_wakes_schedulers_in_each_order() {
     for workers in [None, Some(1), Some(2)] {
-        let sleeps = |seed| {
-            run(seed, workers, TwoChains::new, |graph, done| {
-                assert!(done.is_ok(), "seed {seed}, {workers:?} workers: {done:?}");
-                let kept = [&graph.of_a().kept, &graph.of_b().kept];
-                assert_eq!(kept, [&[0, 1, 2]; 2], "seed {seed}, {workers:?} workers");
-            })
-        };
-        let slept: u64 = (0..32).map(sleeps).sum();
-        assert!(slept > 8, "{workers:?} workers slept for {slept} points alone");
-    }
-}
-
-/// It raises no signal any more, and the run ends with its error.
-#[test]
-fn a_device_that_works_alone_and_dies_is_no_stall() {
-    for workers in [None, Some(1), Some(2)] {
-        let sleeps = |seed| {
-            run(seed, workers, Broken::new, |_, done| {
-                let text = done.map(drop).unwrap_err().to_string();
-                assert!(text.contains("a trap"), "seed {seed}, {workers:?} workers: {text}");
-            })
-        };
-        let slept: u64 = (0..32).map(sleeps).sum();
+        let slept: u64 = (0..32).map(|seed| sleeps(seed, workers)).sum();
         assert!(slept > 8, "{workers:?} workers slept for {slept} points alone");
     }
 }
