@@ -18,7 +18,7 @@ struct Objects {
 impl Objects {
     fn new(bench: &Bench) -> Self {
         let stream = bench.stream();
-        let event = bench.event();
+        let event = bench.driver.create_timing_event(DEVICE).unwrap();
         unsafe { bench.driver.record_event(event, stream) }.unwrap();
         let pinned = bench.driver.allocate_pinned(DEVICE, BYTES).unwrap();
         let (memory, default) = (bench.settled_buffer(), bench.driver.default_stream(DEVICE));
