@@ -7,7 +7,8 @@
 
 A visible item is a struct, an enum, a union, a trait, an alias of a type or a function that the documentation shows, also
 one of another crate that `streamflow` re-exports. An item has one public path. The prelude has second ones, for
-`use streamflow::prelude::*` alone. Two items whose names in the namespace of types are the same are not told apart.
+`use streamflow::prelude::*` alone. An item that the documentation hides is for the code of the macros: no path leads to it but
+those of `streamflow::__private`, so rustc refuses an expansion that names it by another. Two items whose names in the namespace of types are the same are not told apart.
 """
 
 import json
@@ -19,55 +20,78 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 CRATE = "streamflow"
+# The one module of hidden items.
+PRIVATE = f"{CRATE}::__private::"
 # The features that add items. Those of the libraries are in no program that does not choose them.
 FEATURES = "half,dlpack"
 # rustdoc of the pinned compiler writes this format.
 FORMAT = 57
 
 # The bounds.
-VISIBLE = 214
+VISIBLE = 221
 TWO_PATHS = 0
 # Names of two types, with the reason for which both stay.
 SAME_NAME = {"Part": "a part of a message's description, and a part of a call's target"}
+
+# Hidden items outside of `PRIVATE`, with the reason.
+STRAYS = {
+    f"{CRATE}::testing::{name}": "a part of an error, which shows it as text"
+    for name in ("BodyDifference", "BodyFailure", "BodyProblem", "Exploration", "Failing", "KernelBody", "Limit", "Stopped")
+}
 
 COUNTED = {"struct", "enum", "union", "trait", "type_alias", "function"}
 TYPES = COUNTED - {"function"}
 
 
+def is_hidden(item):
+    return any("doc(hidden)" in json.dumps(attribute) for attribute in item.get("attrs", ()))
+
+
+def hidden_by_uses(index):
+    """The items that a hidden re-export names: rustdoc hides each re-export that goes through it, and it may be any of them."""
+    uses = (item["inner"]["use"]["id"] for item in index.values() if "use" in item["inner"] and is_hidden(item))
+    return frozenset(uses)
+
+
 class Api:
-    """The items of a crate that its documentation shows: for each its kind, its name and its public paths."""
+    """The items of a crate: for each that the documentation shows its kind, its name and its public paths, and for each public
+    path that it hides whether it is one of `PRIVATE`."""
 
     def __init__(self, doc):
         self.index, self.paths = doc["index"], doc["paths"]
-        self.items, self.globs = defaultdict(list), []
-        self._module(doc["root"], [CRATE], frozenset())
+        self.items, self.hidden, self.globs = defaultdict(list), defaultdict(list), []
+        self.hidden_by_uses = hidden_by_uses(self.index)
+        self._module(doc["root"], [CRATE], frozenset(), False)
 
-    def _module(self, module, path, above):
+    def _module(self, module, path, above, hidden):
         for child in self.index[str(module)]["inner"]["module"]["items"]:
             item = self.index.get(str(child))
             if item and item["visibility"] == "public":
-                self._item(item, path, above)
+                self._item(item, path, above, hidden)
 
-    def _item(self, item, path, above):
+    def _item(self, item, path, above, hidden):
         kind, inner = next(iter(item["inner"].items()))
+        hidden = hidden or is_hidden(item) or (kind == "use" and inner["id"] in self.hidden_by_uses)
+        items = self.hidden if hidden else self.items
         if kind == "module":
             if item["id"] not in above:
-                self._module(item["id"], [*path, item["name"]], above | {item["id"]})
+                self._module(item["id"], [*path, item["name"]], above | {item["id"]}, hidden)
         elif kind != "use":
-            self.items[item["id"], kind].append("::".join([*path, item["name"]]))
+            items[item["id"], kind].append("::".join([*path, item["name"]]))
         elif target := self.index.get(str(inner["id"])):
             is_module = "module" in target["inner"]
             if is_module and target["id"] not in above:
                 below = path if inner["is_glob"] else [*path, inner["name"]]
-                self._module(target["id"], below, above | {target["id"]})
+                self._module(target["id"], below, above | {target["id"]}, hidden or is_hidden(target))
             elif not is_module:
-                self._item(target | {"name": inner["name"]}, path, above)
+                self._item(target | {"name": inner["name"]}, path, above, hidden)
         elif inner["is_glob"] or self.paths.get(str(inner["id"]), {}).get("kind") == "module":
-            self.globs.append("::".join([*path, inner["source"]]))
+            if not hidden:
+                self.globs.append("::".join([*path, inner["source"]]))
         else:
             # An item of another crate.
             kind = self.paths.get(str(inner["id"]), {"kind": "macro"})["kind"]
-            self.items[inner["id"], kind].append("::".join([*path, inner["name"]]))
+            items[inner["id"], kind].append("::".join([*path, inner["name"]]))
 
     def visible(self):
         """The visible items, each as its kind, its name and its paths, without those of the prelude."""
@@ -76,6 +100,15 @@ class Api:
             if kind in COUNTED:
                 shown = outside or sorted(paths)
                 yield kind, shown[0].rpartition("::")[2], shown
+
+    def strays(self):
+        """The paths of hidden items outside of `PRIVATE`, the shortest of each item. A name `_` is no path. A macro by
+        `macro_rules!` also has one at the root, which rustc gives it."""
+        for (_, kind), paths in self.hidden.items():
+            outside = [path for path in paths if not path.startswith(PRIVATE) and not path.endswith("::_")]
+            if kind == "macro" and len(outside) < len(paths):
+                outside = [path for path in outside if path.count("::") > 1]
+            yield from sorted(outside, key=lambda path: (len(path), path))[:1]
 
 
 def problems(api, visible=VISIBLE, two_paths=TWO_PATHS, same_name=SAME_NAME):
@@ -87,6 +120,8 @@ def problems(api, visible=VISIBLE, two_paths=TWO_PATHS, same_name=SAME_NAME):
     if len(doubled) > two_paths:
         yield f"{len(doubled)} items have more than one path, and {two_paths} may have:"
         yield from (f"    {', '.join(paths)}" for paths in sorted(doubled))
+    for path in sorted(set(api.strays()) - set(STRAYS)):
+        yield f"{path} is hidden, and is outside of {PRIVATE[:-2]}: make it `pub(crate)`, and name it there if a macro needs it"
     names = defaultdict(list)
     for kind, name, paths in items:
         if kind in TYPES:
@@ -101,7 +136,7 @@ def built():
     """The JSON of rustdoc."""
     environment = os.environ | {"RUSTC_BOOTSTRAP": "1"}
     command = ["cargo", "rustdoc", "--quiet", "-p", CRATE, "--lib", "--features", FEATURES]
-    command += ["--", "-Z", "unstable-options", "--output-format", "json"]
+    command += ["--", "-Z", "unstable-options", "--output-format", "json", "--document-hidden-items", "--cap-lints", "allow"]
     subprocess.run(command, cwd=ROOT, env=environment, check=True)
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
     doc = json.loads((ROOT / target / "doc" / f"{CRATE}.json").read_text())
@@ -125,8 +160,9 @@ def crate(root, others=(), paths=()):
     """A small crate: `root` and the other modules have lists of (name, inner)."""
     index, numbers = {}, {name: number for number, (name, _) in enumerate(others, 100)}
 
-    def add(number, name, inner):
-        index[str(number)] = {"id": number, "name": name, "visibility": "public", "inner": inner}
+    def add(number, name, inner, hidden=False):
+        attributes = [{"other": "#[doc(hidden)]"}] if hidden or inner.pop("hidden", False) else []
+        index[str(number)] = {"id": number, "name": name, "visibility": "public", "inner": inner, "attrs": attributes}
         return number
 
     at = 1000
@@ -138,15 +174,17 @@ def crate(root, others=(), paths=()):
             else:
                 children.append(add(inner.get("number", at), item, {key: value for key, value in inner.items() if key != "number"}))
                 at += 1
-        add(number, name, {"module": {"items": children}})
+        add(number, name, {"module": {"items": children}}, hidden=name.startswith("_"))
     return {"root": 0, "index": index, "paths": dict(paths)}
 
 
-def use(number, name, source="", is_glob=False):
-    return ("", {"use": {"id": number, "name": name, "source": source, "is_glob": is_glob}})
+def use(number, name, source="", is_glob=False, hidden=False):
+    return ("", {"use": {"id": number, "name": name, "source": source, "is_glob": is_glob}, "hidden": hidden})
 
 
 STRUCT = ("A", {"struct": {}, "number": 1})
+HIDDEN = ("A", {"struct": {}, "number": 1, "hidden": True})
+MACRO = ("_a", {"macro": "", "number": 1, "hidden": True})
 OTHER = ("A", {"trait": {}, "number": 2})
 ELSEWHERE = {"7": {"kind": "struct"}, "8": {"kind": "proc_attribute"}}
 # The crate, and the problem that the check must report, or None.
@@ -162,6 +200,18 @@ CASES = {
     "another crate's": (crate([STRUCT, use(7, "B"), ("f", {"function": {}}), ("g", {"function": {}})], paths=ELSEWHERE), "4 items are visible"),
     "another crate's, twice": (crate([use(7, "B"), ("m", {})], [("m", [use(7, "B")])], ELSEWHERE), "streamflow::B, streamflow::m::B"),
     "another crate's macro": (crate([STRUCT, use(8, "B"), ("f", {"function": {}}), ("g", {"function": {}})], paths=ELSEWHERE), None),
+    "hidden in its module": (crate([("__private", {})], [("__private", [STRUCT])]), None),
+    "hidden elsewhere": (crate([HIDDEN]), "streamflow::A is hidden"),
+    "a hidden use": (crate([use(1, "A", hidden=True), ("__private", {})], [("__private", [STRUCT])]), "streamflow::A is hidden"),
+    "a use of a hidden item": (crate([("m", {}), ("__private", {})], [("m", [use(1, "B")]), ("__private", [HIDDEN])]), "streamflow::m::B is hidden"),
+    "a use of a hidden use": (crate([use(1, "A")], [("m", [STRUCT, use(1, "A", hidden=True)])]), "streamflow::A is hidden"),
+    "in another hidden module": (crate([("__m", {})], [("__m", [STRUCT])]), "streamflow::__m::A is hidden"),
+    "hidden without a name": (crate([use(1, "_", hidden=True), ("__private", {})], [("__private", [STRUCT])]), None),
+    "visible, and hidden too": (crate([STRUCT, ("__private", {})], [("__private", [use(1, "A")])]), None),
+    "another crate's, hidden": (crate([use(7, "B", hidden=True)], paths=ELSEWHERE), "streamflow::B is hidden"),
+    "a macro of the root": (crate([MACRO, ("__private", {})], [("__private", [use(1, "a")])]), None),
+    "a macro that no module has": (crate([MACRO]), "streamflow::_a is hidden"),
+    "a macro elsewhere": (crate([MACRO, ("m", {}), ("__private", {})], [("m", [use(1, "a")]), ("__private", [use(1, "a")])]), "streamflow::m::a is hidden"),
     "a glob of another crate": (crate([use(9, "driver", "driver", is_glob=True)]), "streamflow::driver: all items of a module"),
     "a module of another crate": (crate([use(6, "time", "driver::time")], paths={"6": {"kind": "module"}}), "streamflow::driver::time: all items"),
 }

@@ -1,13 +1,15 @@
-//! Runs a macro: catches its panics, and writes its expansion to a file if the user wants it.
+//! Runs a macro: catches its panics, has rustc check the library's version, and writes its expansion to a file if the user
+//! wants it.
 
 use proc_macro::TokenStream;
+use quote::quote;
 
 use crate::written;
 
 /// The expansion. After a panic, it is an error that blames streamflow, and `item`, unchanged.
 pub(crate) fn guarded(item: TokenStream, expand: impl FnOnce() -> TokenStream) -> TokenStream {
     let expanded = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-        let expanded = expand();
+        let expanded = [expand(), version()].into_iter().collect();
         let unwritten = write(&expanded);
         [expanded, unwritten].into_iter().collect()
     }));
@@ -16,6 +18,12 @@ pub(crate) fn guarded(item: TokenStream, expand: impl FnOnce() -> TokenStream) -
                     code here";
         [item, error(text)].into_iter().collect()
     })
+}
+
+/// The check that the library is of this crate's version. It leaves nothing in the program.
+fn version() -> TokenStream {
+    let of_macros = env!("CARGO_PKG_VERSION");
+    quote!(::streamflow::__private::version! { #of_macros }).into()
 }
 
 /// Writes an expansion into the directory that `STREAMFLOW_EXPAND` names, and returns an error if that fails. Without

@@ -4,6 +4,8 @@
 #[allow(unused_extern_crates, reason = "only tests and doc tests use the macros here")]
 extern crate self as streamflow;
 
+#[doc(hidden)]
+pub mod __private;
 pub mod context;
 pub mod driver;
 mod error;
@@ -79,48 +81,8 @@ pub mod prelude {
     };
     // Its `spawn` says what to write for `graph.workers(4)?.spawn()`.
     #[doc(hidden)]
-    pub use crate::schedule::SpawnBorrowed;
+    pub use crate::schedule::running::SpawnBorrowed as _;
     // The macro `graph!`, without the module of the same name.
     #[doc(no_inline)]
     pub use streamflow_macros::graph;
-}
-
-/// The items that the code of the macros uses. They are not covered by semantic versioning.
-#[doc(hidden)]
-pub mod __private {
-    pub use crate::context::{SingleStream, StreamName};
-    pub use crate::graph::check::{
-        EdgeEnd, check_devices, check_green, check_host_done, check_pool, check_pool_use,
-        check_second, check_sizes, check_streams, check_transfer, check_worker, verify_devices,
-        verify_green, verify_pool, verify_streams,
-    };
-    pub use crate::graph::connected::{GraphPorts, NodePorts, check_inputs, check_outputs};
-    pub use crate::graph::{Graph, GraphParts, RunState, finish};
-    pub use crate::kernel::expansion::*;
-    pub use crate::kernel::{
-        Axes, Coverage, KERNELS, Kernel, KernelInfo, ParamInfo, ParamKind, Passing, Registered,
-    };
-    pub use crate::memory::{Allocator, DeviceSlice, Scalar, TensorView, TensorViewMut};
-    pub use crate::message::{
-        Description, FromTensors, Host, MemoryVisitor, Payload, Place, Several, Sole, Tensors,
-    };
-    pub use crate::operator::condition::{Conditions, make as when};
-    pub use crate::operator::{
-        Again, AnyNode, Argument, AsyncHandle, BooleanHandle, Checked, CheckedNode, FieldType,
-        Fits, HostDataOf, IsElement, IsMessage, IsOpenMessage, Node, NodeOptions, NodeStreams,
-        OnFailure, Operator, Otherwise, PortOf, State, any_node, apart, evaluate, exists, kept,
-        not_made, ports, restarting,
-    };
-    pub use crate::param::{
-        Exchange, GraphParams, Limits, NoParams, OperatorParams, ParamCell, ParamMaker,
-    };
-    pub use crate::port::*;
-    pub use crate::schedule::{Report, RunFor, Stepped, end_run, run, run_for, tick};
-    pub use crate::stream::StreamPool;
-    pub use crate::{
-        Compute, CudaStreamPool, Element, Error, ExecutionContext, Failure, Flush, Flushed,
-        HostData, Message, Platform, Result, Shared, Tensor, device,
-    };
-    pub use linkme;
-    pub use streamflow_driver::driver::{HostArgs, HostKernel};
 }

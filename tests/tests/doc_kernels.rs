@@ -5,10 +5,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use streamflow::kernel::{
-    Axes, Coverage, KernelInfo, ParamInfo, ParamKind, compile_checked_for, compile_for,
-    nvrtc_version,
-};
+use streamflow::__private::{Axes, Coverage, KernelInfo, ParamInfo, ParamKind};
+use streamflow::kernel::{compile_checked_for, compile_for, nvrtc_version};
 
 /// A kernel as the documentation writes it.
 #[derive(Debug, PartialEq)]

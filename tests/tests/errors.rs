@@ -6,8 +6,9 @@ mod variables;
 
 use std::sync::Arc;
 
+use streamflow::__private::AnyNode;
 use streamflow::driver::host::HostDriver;
-use streamflow::graph::{AnyNode, Graph};
+use streamflow::graph::Graph;
 use streamflow::memory::{MemoryLimits, Shape};
 use streamflow::prelude::*;
 use streamflow::schedule::{Priority, Worker, Workers};

@@ -3,8 +3,8 @@
 
 use std::ops::Mul;
 
+use streamflow::__private::{KernelInfo, kernels};
 use streamflow::f16;
-use streamflow::kernel::{KernelInfo, kernels};
 use streamflow::prelude::*;
 use streamflow::testing::{self, Outcome, compile_kernel};
 // Cargo links the package, whose kernels are then in the list.

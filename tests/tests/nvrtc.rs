@@ -7,12 +7,12 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use half::{bf16, f16};
+use streamflow::__private::{KERNELS, KernelInfo};
 use streamflow::Element;
 use streamflow::driver::DriverError;
 use streamflow::kernel;
 use streamflow::kernel::{
-    KERNELS, Kernel, KernelInfo, Strided, compile_checked_for, compile_for, image_for,
-    nvrtc_version,
+    Kernel, Strided, compile_checked_for, compile_for, image_for, nvrtc_version,
 };
 use streamflow::memory::{Bool8, Complex};
 use streamflow_tests::{Failed, Suite, child};

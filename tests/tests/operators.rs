@@ -4,9 +4,9 @@ mod acquired;
 mod messages;
 mod sequence;
 
+use streamflow::__private::{PortInfo, PortSize};
 use streamflow::f16;
 use streamflow::operator::Operator;
-use streamflow::port::{PortInfo, PortSize};
 use streamflow::prelude::*;
 use streamflow::testing::OperatorHarness;
 use streamflow_tests::operators::{

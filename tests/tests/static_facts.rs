@@ -4,12 +4,10 @@
 use std::mem::size_of;
 
 use static_assertions::{assert_eq_size, assert_impl_all, assert_not_impl_any};
+use streamflow::__private::{HasMessage, Sends, StreamReady, Unchosen, Unreceived};
 use streamflow::context::OnStream;
 use streamflow::message::{Device, Host};
-use streamflow::port::{
-    HasMessage, In, Internal, On, Out, Pending, Received, Sends, StreamReady, Unchosen, Unreceived,
-    Unset,
-};
+use streamflow::port::{In, Internal, On, Out, Pending, Received, Unset};
 use streamflow::prelude::*;
 use streamflow::time::Timestamp;
 

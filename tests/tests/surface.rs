@@ -24,7 +24,7 @@ const PRELUDE: [&str; 27] = [
     "Schedule",
     "Shared",
     "Spawn",
-    "SpawnBorrowed",
+    "SpawnBorrowed as _",
     "Stream",
     "Table",
     "Tensor",
@@ -51,8 +51,7 @@ fn re_exports(text: &str) -> Vec<(&str, Vec<&str>)> {
 
 /// The text of the root without that of the module `prelude`, and the text of that module.
 fn parts(root: &str) -> (String, &str) {
-    let (public, _) = root.split_once("pub mod __private").unwrap();
-    let (before, rest) = public.split_once("pub mod prelude {").unwrap();
+    let (before, rest) = root.split_once("pub mod prelude {").unwrap();
     let (prelude, after) = rest.split_once("\n}\n").unwrap();
     (format!("{before}{after}"), prelude)
 }

@@ -9,7 +9,8 @@ mod of_libraries;
 mod of_solvers;
 mod of_tests;
 
-use streamflow::kernel::{KERNELS, Kernel, KernelInfo};
+use streamflow::__private::{KERNELS, KernelInfo};
+use streamflow::kernel::Kernel;
 use streamflow::prelude::*;
 use streamflow::testing::{Draw, KernelValues, Outcome, Tolerance, compare_bodies};
 use streamflow_tests::kernels::{multiprocessor, trap, write_past_the_end, write_to_nowhere};

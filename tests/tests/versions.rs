@@ -1,15 +1,17 @@
-//! The crates of the library are of one version, or Cargo says so before it builds anything.
+//! The crates of the library are of one version, or Cargo says so before it builds anything. Where Cargo lets two
+//! versions through, rustc says so at each use of a macro.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The version of these crates.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// Cargo's error for a program that has a streamflow of this version beside the workspace's other crates.
-fn resolved(version: &str) -> String {
+/// The packages of a program that has a streamflow of this version beside the workspace's other crates, or Cargo's error.
+fn resolved(version: &str) -> Result<String, String> {
     let ours = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let directory = tempfile::tempdir().unwrap();
     let write = |path: &str, text: &str| {
@@ -37,19 +39,104 @@ fn resolved(version: &str) -> String {
     let arguments = ["metadata", "--offline", "--format-version", "1"];
     let output =
         Command::new(cargo).args(arguments).current_dir(directory.path()).output().unwrap();
-    String::from_utf8(output.stderr).unwrap()
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    if output.status.success() { Ok(text(output.stdout)) } else { Err(text(output.stderr)) }
 }
 
 #[test]
 fn mathematics_of_another_version_than_the_library_is_refused() {
     let wanted = format!("the requirement `streamflow = \"={VERSION}\"`");
     for other in ["0.1.99", "0.2.0"] {
-        let error = resolved(other);
+        let error = resolved(other).unwrap_err();
         let found = format!("candidate versions found which didn't match: {other}");
         for text in [&wanted, &found, "required by package `streamflow-math v"] {
             assert!(error.contains(text), "{text} is not in:\n{error}");
         }
     }
-    let error = resolved(VERSION);
-    assert!(!error.contains(&wanted), "{error}");
+    // The library's own version is one that Cargo takes: both packages are there.
+    let packages = resolved(VERSION).unwrap();
+    for package in ["streamflow", "streamflow-math"] {
+        assert!(packages.contains(&format!("\"name\":\"{package}\"")), "{package}: {packages}");
+    }
+}
+
+/// A program with a use of each macro, without what else it needs.
+const PROGRAM: &str = r#"
+use streamflow_macros::{Message, graph, kernel, operator};
+
+#[kernel(unsafe cuda = "if (thread_index() == 0) out[0] = value;")]
+pub fn set(out: &mut [f32], value: f32) {
+    out[0] = value;
+}
+
+#[derive(Message)]
+pub struct Level {
+    pub value: f32,
+}
+
+#[operator]
+pub struct Meter {
+    #[output]
+    level: Level,
+}
+
+graph! {
+    struct Metered {
+        let meter: Meter = Meter::new();
+    }
+}
+"#;
+
+/// The errors of rustc for the program, with these macros and a library of this version that has nothing but its check.
+fn compiled(version: &str) -> Vec<String> {
+    let directory = tempfile::tempdir().unwrap();
+    let rustc = |name: &str, text: &str, externs: &[&str]| {
+        let file = directory.path().join(format!("{name}.rs"));
+        fs::write(&file, text).unwrap();
+        let mut command = Command::new(std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()));
+        command.args(["--edition", "2024", "--crate-type", "lib", "--emit", "metadata"]);
+        command.args(externs.iter().flat_map(|name| ["--extern", name])).arg(file);
+        command.current_dir(directory.path()).output().unwrap()
+    };
+    let check =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../streamflow/src/__private/version.rs");
+    let check = fs::read_to_string(check).unwrap().replace(VERSION, version);
+    let module = "pub mod __private { pub use crate::__streamflow_version as version; }";
+    let library = rustc("streamflow", &format!("{check}{module}"), &[]);
+    assert!(library.status.success(), "{library:?}");
+    let macros = format!("streamflow_macros={}", built_macros().display());
+    let program = rustc("program", PROGRAM, &["streamflow=libstreamflow.rmeta", &macros]);
+    let text = String::from_utf8(program.stderr).unwrap();
+    let errors = text.lines().filter_map(|line| line.strip_prefix("error"));
+    errors.filter_map(|error| error.split_once(": ")).map(|(_, error)| error.to_owned()).collect()
+}
+
+/// The macros as Cargo built them for these tests: the newest file.
+fn built_macros() -> PathBuf {
+    let test = std::env::current_exe().unwrap();
+    let files = fs::read_dir(test.parent().unwrap()).unwrap().map(|file| file.unwrap().path());
+    let name = format!("{DLL_PREFIX}streamflow_macros-");
+    let is_ours = |path: &PathBuf| {
+        let file = path.file_name().unwrap().to_str().unwrap_or_default();
+        file.starts_with(&name) && file.ends_with(DLL_SUFFIX)
+    };
+    let changed = |path: &PathBuf| path.metadata().unwrap().modified().unwrap();
+    files.filter(is_ours).max_by_key(changed).unwrap()
+}
+
+/// A program that names both crates, or gave one of two streamflows another name, gets past Cargo.
+#[test]
+fn macros_of_another_version_than_the_library_say_so_first() {
+    let errors = compiled("0.1.99");
+    let expected = format!(
+        "this macro is of streamflow-macros {VERSION}, and `::streamflow` here is streamflow 0.1.99; both must be of one \
+         version: "
+    );
+    let first = errors.iter().take_while(|error| error.starts_with(&expected)).count();
+    assert_eq!(first, 4, "{errors:#?}");
+    assert!(errors[0].contains("from Cargo.toml"), "{}", errors[0]);
+    // The control: with the same version, rustc finds that the library is empty, and no more.
+    let errors = compiled(VERSION);
+    assert!(!errors.is_empty());
+    assert!(errors.iter().all(|error| !error.contains("of one version")), "{errors:#?}");
 }

@@ -5,7 +5,6 @@
 use std::time::Instant;
 
 use streamflow::prelude::*;
-use streamflow::schedule;
 
 use crate::{LATENCIES, TICKS};
 
@@ -71,7 +70,8 @@ impl Compute for Last {
 }
 
 /// A graph with a [`Last`].
-pub(crate) trait Readable: streamflow::graph::Graph {
+pub(crate) trait Readable {
+    fn run(&mut self) -> Result<()>;
     fn last(&self) -> &Last;
 }
 
@@ -90,7 +90,7 @@ impl<G: Readable> Graph<G> {
 impl<G: Readable> Form for Graph<G> {
     fn batch(&mut self) -> Result<(Option<f64>, f64)> {
         let start = Instant::now();
-        schedule::run(&mut self.many)?;
+        self.many.run()?;
         let done = start.elapsed().as_secs_f64();
         let queued = self.many.last().last.as_ref().map(|(_, queued)| *queued - start);
         Ok((queued.map(|queued| queued.as_secs_f64()), done))
@@ -98,7 +98,7 @@ impl<G: Readable> Form for Graph<G> {
 
     fn latency(&mut self) -> Result<f64> {
         let start = Instant::now();
-        schedule::run(&mut self.one)?;
+        self.one.run()?;
         if let Some((sums, _)) = &self.one.last().last {
             sums.wait_blocking()?;
         }
@@ -133,11 +133,11 @@ impl Reading<(), ()> {
     }
 
     /// The graph's sink reads each tick.
-    pub(crate) fn graph<G: streamflow::graph::Graph>(mut many: G, mut one: G) -> impl Form {
-        Reading {
-            many: move |_| Ok(schedule::run(&mut many).map(drop)?),
-            one: Some(move || Ok(schedule::run(&mut one).map(drop)?)),
-        }
+    pub(crate) fn graph(
+        mut many: impl FnMut() -> Result<()>,
+        one: impl FnMut() -> Result<()>,
+    ) -> impl Form {
+        Reading { many: move |_| many(), one: Some(one) }
     }
 }
 

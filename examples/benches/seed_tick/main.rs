@@ -115,12 +115,20 @@ graph! {
 }
 
 impl Readable for Queued {
+    fn run(&mut self) -> Result<()> {
+        Ok(Self::run(self).map(drop)?)
+    }
+
     fn last(&self) -> &Last {
         self.rx()
     }
 }
 
 impl Readable for QueuedForeign {
+    fn run(&mut self) -> Result<()> {
+        Ok(Self::run(self).map(drop)?)
+    }
+
     fn last(&self) -> &Last {
         self.rx()
     }
@@ -160,7 +168,9 @@ fn run(args: &Args) -> Result<(), Failure> {
         }
         let mut by_hand = HandWired::new(p, n, cols, Streams::Pool)?;
         let graph = |count| CudaStreamApp::new(p, n, cols, count, false, discard());
-        let mut graph = Reading::graph(graph(TICKS)?, graph(1)?);
+        let (mut many, mut one) = (graph(TICKS)?, graph(1)?);
+        let mut graph =
+            Reading::graph(move || Ok(many.run().map(drop)?), move || Ok(one.run().map(drop)?));
         let mut by_hand = Reading::by_hand(|| Ok(by_hand.tick()?));
         forms::compare("read", args.batches, named(&mut by_hand, &mut graph))?;
     }
@@ -198,7 +208,9 @@ fn same_ptx(
     }
     let mut by_hand = Foreign::new(p, [n, m], f.clone())?;
     let graph = |count| ReadForeign::new(p, n, m, count, f.clone(), discard());
-    let mut graph = Reading::graph(graph(TICKS)?, graph(1)?);
+    let (mut many, mut one) = (graph(TICKS)?, graph(1)?);
+    let mut graph =
+        Reading::graph(move || Ok(many.run().map(drop)?), move || Ok(one.run().map(drop)?));
     let mut by_hand = Reading::by_hand(|| by_hand.tick());
     forms::compare("same PTX, read", args.batches, named(&mut by_hand, &mut graph))?;
     Ok(())

@@ -2,15 +2,15 @@
 //! has the operator's streams, its memory, its node and its tick. A [`Stream`] is borrowed for one tick; [`OnStream`] keeps what
 //! a stream needs for longer, [`Table`] keeps constants in device memory, and a [`Waker`] wakes the node from outside.
 
-mod activity;
+pub(crate) mod activity;
 mod cached;
-mod control;
+pub(crate) mod control;
 mod hook;
 mod hook_thread;
 mod notes;
 mod own_streams;
 mod planned;
-mod single_stream;
+pub(crate) mod single_stream;
 pub(crate) mod stream;
 mod stream_policy;
 mod stream_ref;
@@ -22,23 +22,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub(crate) use activity::Word;
-#[doc(hidden)]
-pub use activity::{Activity, NodeCell};
+pub(crate) use activity::{Activity, NodeCell};
 use cached::Cached;
 pub use cached::Lent;
 pub use control::Waker;
 pub(crate) use control::{Command, Sleeper, StopSource};
-#[doc(hidden)]
-pub use control::{RunControl, RunPhase};
+pub(crate) use control::{RunControl, RunPhase};
 pub(crate) use execution_context::ExecutionContext;
 use notes::Notes;
 use own_streams::OwnStreams;
 pub(crate) use own_streams::Streams;
-#[doc(hidden)]
-pub use planned::Planned;
+pub(crate) use planned::Planned;
 pub(crate) use planned::{Budget, Chain};
-#[doc(hidden)]
-pub use single_stream::SingleStream;
+pub(crate) use single_stream::SingleStream;
 pub(crate) use stream::Stream;
 pub use stream::{OnStream, StreamName};
 pub(crate) use stream_policy::StreamPolicy;

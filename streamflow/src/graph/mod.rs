@@ -98,27 +98,16 @@
 //! # }
 //! ```
 
-#[doc(hidden)]
-pub mod check;
-#[doc(hidden)]
-pub mod connected;
+pub(crate) mod check;
+pub(crate) mod connected;
 mod joined;
 pub(crate) mod plan;
-mod state;
+pub(crate) mod state;
 
-#[doc(hidden)]
-pub use crate::context::{NodeCell, RunControl, Waker};
-#[doc(hidden)]
-pub use crate::operator::{
-    AnyNode, EndedCondition, Node, NodeOptions, NodePaths, NodeStatus, NodeStreams, OnFailure,
-    PortStatus, Progress, Readiness, Step, UnmetCondition, Waits, any_node, condition::Conditions,
-};
+pub(crate) use crate::operator::{AnyNode, NodePaths, NodeStatus, Step, Waits};
 
 pub use plan::Plan;
-#[doc(hidden)]
-pub use plan::finish;
-#[doc(hidden)]
-pub use state::{GraphParts, RunState};
+pub(crate) use state::RunState;
 
 use crate::error::Result;
 use crate::platform::Platform;

@@ -14,45 +14,38 @@
 //!   `a.data` of a view, and shared memory. On the
 //!   simulator the variable changes nothing: there a slice is a Rust slice, whose own check panics.
 
-mod axes;
+pub(crate) mod axes;
 mod bounds;
 mod cache;
 mod compile;
-mod coverage;
-#[doc(hidden)]
-pub mod expansion;
+pub(crate) mod coverage;
+pub(crate) mod expansion;
 pub(crate) mod find;
 pub(crate) mod grid;
-mod info;
+pub(crate) mod info;
 mod launch;
-mod launched;
+pub(crate) mod launched;
 mod loaded;
 mod module;
 mod nvrtc;
-mod passing;
-mod registered;
+pub(crate) mod passing;
+pub(crate) mod registered;
 mod remembered;
 mod source;
 mod state;
 mod strided;
 
-#[doc(hidden)]
-pub use axes::Axes;
+pub(crate) use axes::Axes;
 use compile::load;
 pub(crate) use compile::supports;
 pub use compile::{compile_checked_for, compile_for, image_for, nvrtc_version};
-#[doc(hidden)]
-pub use coverage::Coverage;
+pub(crate) use coverage::Coverage;
 pub(crate) use grid::Grid;
 pub use grid::{Dim3, IntoGrid};
 pub use info::Kernel;
-#[doc(hidden)]
-pub use info::{KernelInfo, ParamInfo, ParamKind};
-#[doc(hidden)]
-pub use launched::kernels;
+pub(crate) use info::{KernelInfo, ParamInfo, ParamKind};
+pub(crate) use launched::kernels;
 pub use module::{CompiledCode, Function, Module};
-#[doc(hidden)]
-pub use passing::Passing;
-#[doc(hidden)]
-pub use registered::{KERNELS, Registered};
+pub(crate) use passing::Passing;
+pub(crate) use registered::{KERNELS, Registered};
 pub use strided::Strided;

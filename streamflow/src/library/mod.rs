@@ -21,8 +21,7 @@
 
 mod call;
 mod claim;
-#[doc(hidden)]
-pub mod claims;
+pub(crate) mod claims;
 mod description;
 mod elements;
 mod host_body;

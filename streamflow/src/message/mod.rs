@@ -11,45 +11,38 @@
 mod carried;
 mod describe;
 mod edges;
-mod inlet;
+pub(crate) mod inlet;
 mod joined;
 mod metadata;
-mod named;
-mod owners;
-mod payload;
+pub(crate) mod named;
+pub(crate) mod owners;
+pub(crate) mod payload;
 pub(crate) mod payloads;
-mod place;
-mod queue;
+pub(crate) mod place;
+pub(crate) mod queue;
 pub(crate) mod receive;
 mod stamp;
 mod value;
-mod visit;
+pub(crate) mod visit;
 
 pub use describe::{Description, Part};
-#[doc(hidden)]
-pub use inlet::{Handled, Inlet, InputState};
+pub(crate) use inlet::{Handled, Inlet, InputState};
 pub use metadata::Metadata;
 pub use named::TensorMap;
-#[doc(hidden)]
-pub use named::{FromTensors, Tensors};
-#[doc(hidden)]
-pub use owners::{Owned, Reads, Several, Shares, Sole, Takes};
-#[doc(hidden)]
-pub use payload::Payload;
+pub(crate) use named::{FromTensors, Tensors};
+pub(crate) use owners::{Owned, Reads, Several, Shares, Sole, Takes};
+pub(crate) use payload::Payload;
 pub(crate) use payloads::HostData;
-#[doc(hidden)]
-pub use place::{CarriesStream, Device, Host, Place, Plain};
-#[doc(hidden)]
-pub use queue::{EdgeOptions, EdgeStatus, Policy};
+pub(crate) use place::{CarriesStream, Place, Plain};
+pub use place::{Device, Host};
+pub use queue::QueuePolicy;
+pub(crate) use queue::{EdgeOptions, EdgeStatus};
 pub(crate) use receive::Many;
-#[doc(hidden)]
-pub use receive::{Read, Receive, ReceiveEach};
-#[doc(hidden)]
-pub use stamp::Mark;
+pub(crate) use receive::{Receive, ReceiveEach};
+pub(crate) use stamp::Mark;
 pub(crate) use travels::Message;
 pub use value::Value;
-#[doc(hidden)]
-pub use visit::MemoryVisitor;
+pub(crate) use visit::MemoryVisitor;
 
 pub(crate) use carried::Carried;
 pub(crate) use edges::Edges;

@@ -21,7 +21,7 @@ use crate::error::{Error, Result};
 
 /// The fate of a message when its edge is full.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Policy {
+pub enum QueuePolicy {
     /// The producer does not run before there is room.
     #[default]
     BackPressure,
@@ -39,7 +39,7 @@ pub struct EdgeOptions {
     /// `producer.output >> consumer.input`
     pub(crate) name: &'static str,
     pub(crate) capacity: usize,
-    pub(crate) policy: Policy,
+    pub(crate) policy: QueuePolicy,
     /// Whether it carries messages into the next tick. Its first message is there before the consumer's first tick,
     /// so it holds one more than its capacity. A message that waits at the end of a run is state, with which the
     /// next run begins.
@@ -51,7 +51,7 @@ impl EdgeOptions {
     ///
     /// # Errors
     /// [`Error::CapacityZero`].
-    pub fn new(name: &'static str, capacity: usize, policy: Policy) -> Result<Self> {
+    pub fn new(name: &'static str, capacity: usize, policy: QueuePolicy) -> Result<Self> {
         if capacity == 0 {
             return Err(Error::CapacityZero { edge: name });
         }
@@ -68,7 +68,7 @@ impl EdgeOptions {
 impl EdgeOptions {
     /// An edge without attributes.
     pub fn plain(name: &'static str) -> Self {
-        Self { name, capacity: 1, policy: Policy::BackPressure, feedback: false }
+        Self { name, capacity: 1, policy: QueuePolicy::BackPressure, feedback: false }
     }
 }
 
@@ -84,7 +84,7 @@ pub struct EdgeStatus {
     /// How many it holds.
     pub capacity: usize,
     /// The fate of one more message.
-    pub policy: Policy,
+    pub policy: QueuePolicy,
     /// Whether it carries messages into the next tick.
     pub feedback: bool,
     /// Whether it has [given way](Receiver::give_way) in this run: it keeps its producer from running no more.
@@ -108,7 +108,7 @@ pub struct EdgeStatus {
 impl EdgeStatus {
     /// Whether it has no room, and its producer must wait for some.
     pub(crate) fn blocks(&self) -> bool {
-        self.policy == Policy::BackPressure && self.is_full()
+        self.policy == QueuePolicy::BackPressure && self.is_full()
     }
 
     /// Whether a producer that waits for room finds none.
@@ -118,7 +118,7 @@ impl EdgeStatus {
 
     /// Whether its messages may be dropped: its policy says so.
     pub(crate) fn is_lossy(&self) -> bool {
-        matches!(self.policy, Policy::Pop | Policy::Reject)
+        matches!(self.policy, QueuePolicy::Pop | QueuePolicy::Reject)
     }
 }
 
@@ -163,7 +163,7 @@ impl EdgeOptions {
     /// Whether the queue is a ring. A queue is behind a lock if the producer's end takes messages out, if the consumer's
     /// end puts messages in, and if it is so large that it better grows with its messages.
     fn is_ring(&self) -> bool {
-        self.policy != Policy::Pop && !self.feedback && self.capacity <= MOST_IN_RING
+        self.policy != QueuePolicy::Pop && !self.feedback && self.capacity <= MOST_IN_RING
     }
 }
 
@@ -213,8 +213,8 @@ impl Edge {
     #[cold]
     fn note_dropped(&self) {
         let dropped = match self.options.policy {
-            Policy::BackPressure => &self.dropped_to_go_on,
-            Policy::Pop | Policy::Reject | Policy::Fault => &self.refused,
+            QueuePolicy::BackPressure => &self.dropped_to_go_on,
+            QueuePolicy::Pop | QueuePolicy::Reject | QueuePolicy::Fault => &self.refused,
         };
         dropped.fetch_add(1, Ordering::Relaxed);
     }

@@ -4,19 +4,19 @@
 //!
 //! `node.rs` is an operator in a graph, and `runner.rs` calls its hooks.
 
-mod again;
-mod any_node;
-mod checked;
+pub(crate) mod again;
+pub(crate) mod any_node;
+pub(crate) mod checked;
 pub(crate) mod compute;
 pub(crate) mod condition;
 mod facts;
 pub(crate) mod flush;
-mod histogram;
-mod node;
-mod options;
+pub(crate) mod histogram;
+pub(crate) mod node;
+pub(crate) mod options;
 mod poll;
 mod readiness;
-mod recovery;
+pub(crate) mod recovery;
 mod runner;
 mod statistics;
 mod status;
@@ -24,41 +24,23 @@ mod visits;
 mod waits;
 
 pub use crate::error::{InHook, IntoFailure};
-#[doc(hidden)]
-pub use again::{Again, kept};
-#[doc(hidden)]
-pub use any_node::AnyNode;
-#[doc(hidden)]
-pub use checked::{
-    Argument, Checked, CheckedNode, FieldType, Fits, HostDataOf, IsElement, IsMessage,
-    IsOpenMessage, Otherwise, PortOf, State, exists,
-};
+pub(crate) use any_node::AnyNode;
 pub(crate) use compute::Compute;
 pub use condition::{Answer, AsyncHandle, BooleanHandle, Condition};
-#[doc(hidden)]
-pub use facts::NodeFacts;
+pub(crate) use facts::NodeFacts;
 pub(crate) use flush::Flushing;
 pub(crate) use flush::{Flush, Flushed};
-#[doc(hidden)]
-pub use histogram::Summary;
+pub(crate) use histogram::Summary;
 pub use node::Node;
 pub(crate) use node::node;
-#[doc(hidden)]
-pub use node::{any_node, apart, evaluate, not_made, ports, restarting};
-#[doc(hidden)]
-pub use options::{NodeOptions, NodeStreams};
-#[doc(hidden)]
-pub use readiness::{Progress, Readiness, Step};
-#[doc(hidden)]
-pub use recovery::OnFailure;
+pub(crate) use options::{NodeOptions, NodeStreams};
+pub(crate) use readiness::{Progress, Readiness, Step};
+pub(crate) use recovery::OnFailure;
 pub(crate) use recovery::text_of;
-#[doc(hidden)]
-pub use statistics::NodePaths;
+pub(crate) use statistics::NodePaths;
 pub(crate) use statistics::Succession;
-#[doc(hidden)]
-pub use status::{EndedCondition, NodeStatus, PortStatus, UnmetCondition};
-#[doc(hidden)]
-pub use waits::Waits;
+pub(crate) use status::{NodeStatus, PortStatus, UnmetCondition};
+pub(crate) use waits::Waits;
 
 use crate::Result;
 use crate::context::ExecutionContext;

@@ -2,7 +2,7 @@
 
 /// Whether a node can run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Readiness {
+pub(crate) enum Readiness {
     /// The node can run.
     Ready,
     /// The node can run when an event outside of the graph has happened: a stream has reached a point, a moment has come, or
@@ -34,7 +34,7 @@ pub enum Step {
 /// The change that a tick made. It has the size of a pointer, as [`Step`] has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(usize)]
-pub enum Progress {
+pub(crate) enum Progress {
     /// The tick took a message, sent one, or ended its node.
     Changed,
     /// Nothing: the next tick would do the same, unless another node changes something.

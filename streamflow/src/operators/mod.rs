@@ -8,12 +8,12 @@
 //!
 //! Transforms and products of matrices are operators of the crate `streamflow-math`.
 
-mod convolve_2d;
+pub(crate) mod convolve_2d;
 mod inspect;
-mod normalize;
-mod reduce;
-mod resample;
-mod window;
+pub(crate) mod normalize;
+pub(crate) mod reduce;
+pub(crate) mod resample;
+pub(crate) mod window;
 
 pub use convolve_2d::Convolve2d;
 pub use inspect::Inspect;
@@ -21,13 +21,3 @@ pub use normalize::Normalize;
 pub use reduce::{Reduce, Summed};
 pub use resample::Resample;
 pub use window::Window;
-
-/// The kernels of this module.
-#[doc(hidden)]
-pub mod kernels {
-    pub use super::convolve_2d::convolve_2d;
-    pub use super::normalize::normalize;
-    pub use super::reduce::sum_rows;
-    pub use super::resample::resample;
-    pub use super::window::multiply_rows;
-}

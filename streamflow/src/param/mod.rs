@@ -15,30 +15,24 @@
 //!
 //! A tick in which nothing was set costs one atomic load, and nothing in an operator without parameters.
 
-mod cell;
+pub(crate) mod cell;
 mod file;
-mod graph;
-mod limits;
+pub(crate) mod graph;
+pub(crate) mod limits;
 mod log;
-mod node;
+pub(crate) mod node;
 mod state;
 
 use std::fmt::Debug;
 
 use serde_core::de::DeserializeOwned;
 
-#[doc(hidden)]
-pub use cell::ParamCell;
-#[doc(hidden)]
-pub use graph::GraphParams;
+pub(crate) use graph::GraphParams;
 pub use graph::NoParams;
-#[doc(hidden)]
-pub use limits::Limits;
 pub use log::ParamChange;
 pub(crate) use log::ParamChanges;
 pub(crate) use node::NodeParams;
-#[doc(hidden)]
-pub use node::{Exchange, OperatorParams, ParamMaker};
+pub(crate) use node::OperatorParams;
 
 /// The bound on the type of a `#[param]`: the value moves between threads, is copied into the operator, is written in
 /// reports, and can be read from a file. Numbers, `bool`, `String`, `Vec`s of them and

@@ -38,51 +38,26 @@
 //!   other reads, of consumers that had it before or of the producer. Its launch waits for them:
 //!   `memory::access::queue` calls `block.order(Write)`.
 
-mod connect;
-mod edge_copy;
-mod ends;
-mod info;
-mod input;
-mod outlet;
-mod output;
-mod states;
-mod stream_policy;
+pub(crate) mod connect;
+pub(crate) mod edge_copy;
+pub(crate) mod ends;
+pub(crate) mod info;
+pub(crate) mod input;
+pub(crate) mod outlet;
+pub(crate) mod output;
+pub(crate) mod states;
+pub(crate) mod stream_policy;
 #[cfg(test)]
 mod tests;
 #[cfg(streamflow_zero_cost)]
 #[doc(hidden)]
 pub mod zero_cost;
 
-pub use crate::message::receive::Many;
-#[doc(hidden)]
-pub use crate::message::{
-    CarriesStream, EdgeOptions, Inlet, Owned, Plain, Policy, Read, Reads, Receive, ReceiveEach,
-    Shares, Takes,
-};
-#[doc(hidden)]
-pub use connect::{
-    Accepts, Awaited, AwaitedSource, AwaitedTarget, Edge, EdgeSource, EdgeTarget, Feeds, begin,
-    connect, connect_copy, connect_shared, connect_transfer, discard, edge, when_message,
-    when_room, when_stream_done,
-};
-#[doc(hidden)]
-pub use edge_copy::{
-    CopyFields, CopyOnEdge, CopyPart, Either, FieldList, Fields, Neither, TransferOnEdge,
-};
-#[doc(hidden)]
-pub use ends::{Ports, ReceivingEnd, SendingEnd};
-#[doc(hidden)]
-pub use info::{InputPort, OutputPort, PortInfo, PortSize};
+pub use crate::message::receive::{Many, Receive};
+pub(crate) use ends::{Ports, ReceivingEnd, SendingEnd};
+pub(crate) use info::{InputPort, OutputPort, PortInfo, PortSize};
 pub use input::In;
-#[doc(hidden)]
-pub use input::Input;
-#[doc(hidden)]
-pub use outlet::Outlet;
-#[doc(hidden)]
-pub use output::{Initial, Output, Sends, Unchosen};
+pub(crate) use input::Input;
+pub(crate) use output::Output;
 pub use output::{Internal, On, Out, Unset};
-#[doc(hidden)]
-pub use states::{HasMessage, MayMiss, Open, StreamReady, Unreceived, Unsynchronized};
 pub use states::{Pending, Received};
-#[doc(hidden)]
-pub use stream_policy::{Adopted, Allocated, AllocatedOrAdopted, FindStream, OrDefault, ToDefault};

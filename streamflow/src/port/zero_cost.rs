@@ -3,12 +3,14 @@
 #![allow(missing_docs, clippy::too_many_arguments)]
 
 use super::input::order_each;
+use super::outlet::Outlet;
 use super::output::stamp;
 use super::stream_policy::{Allocated, FindStream};
-use super::{In, Inlet, Internal, Out, Outlet, input, output};
+use super::{In, Internal, Out, input, output};
 use crate::context::ExecutionContext;
 use crate::error::Result;
 use crate::memory::Tensor;
+use crate::message::Inlet;
 use crate::stream::CudaStream;
 use crate::time::Timestamp;
 

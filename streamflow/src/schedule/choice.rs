@@ -76,7 +76,7 @@ pub trait Schedule: Graph {
     ///
     /// Without this call, all nodes run on one thread in their static order, unless a node has `#[worker(…)]`: then one
     /// worker runs the nodes that name none. The variable `STREAMFLOW_WORKERS=n` of the environment sets the number for
-    /// each graph for which the program sets none. [`tick`](crate::schedule::tick) always runs on the thread that calls it.
+    /// each graph for which the program sets none. `tick` always runs on the thread that calls it.
     ///
     /// # Errors
     /// [`Error::Workers`] for what can't be: no worker, options for one that no node names, or a graph that `graph!` did

@@ -10,7 +10,7 @@
 //!   page on [workers and threads](crate::guide::threads) has what they change.
 
 mod asleep;
-mod calls;
+pub(crate) mod calls;
 pub(crate) mod choice;
 mod ends;
 mod event_based;
@@ -41,19 +41,15 @@ mod work;
 mod workers;
 
 pub use calls::Stepped;
-#[doc(hidden)]
-pub use calls::{end_run, run, run_for, tick};
 pub use handle::RunHandle;
 pub use limit::RunFor;
 pub use report::{
     DropReason, Dropped, EdgeReport, End, Mixed, NodeReport, PathReport, Report, StoppedBy,
 };
 pub use running::Running;
-#[doc(hidden)]
-pub use running::{OwnedGraph, SpawnBorrowed};
 pub use shared::{NodeState, RunStatus};
 pub use thread_settings::Priority;
 pub use workers::{Worker, Workers};
 
-pub use crate::context::{Activity, RunPhase};
-pub use crate::operator::Summary;
+pub use crate::context::{activity::Activity, control::RunPhase};
+pub use crate::operator::histogram::Summary;

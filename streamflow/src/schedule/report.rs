@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::context::RunControl;
 use crate::driver::replay::ReplayReport;
-use crate::message::{EdgeStatus, Policy};
+use crate::message::{EdgeStatus, QueuePolicy};
 use crate::operator::{NodeStatus, OnFailure, Summary};
 use crate::param::ParamChange;
 use crate::platform::Platform;
@@ -249,7 +249,7 @@ pub struct Dropped {
 #[non_exhaustive]
 pub enum DropReason {
     /// The edge was full, and its policy is `pop` or `reject`.
-    Policy(Policy),
+    Policy(QueuePolicy),
     /// The edge was full when its consumer could not run any more, whatever other nodes do, and its producer had ticks left or
     /// messages to take. The edge gave way, since no node needs its messages to go on: it leads to an optional input, or to a node behind an edge whose policy
     /// drops messages.

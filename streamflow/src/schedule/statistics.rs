@@ -108,7 +108,7 @@ fn sources(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::message::Policy;
+    use crate::message::QueuePolicy;
     use crate::operator::PortStatus;
 
     /// A port with these edges. An edge below 0 is a feedback edge.
@@ -118,7 +118,7 @@ mod tests {
             id: id.unsigned_abs(),
             waiting: 0,
             capacity: 1,
-            policy: Policy::BackPressure,
+            policy: QueuePolicy::BackPressure,
             feedback: id < 0,
             gives_way: false,
             sent: 0,

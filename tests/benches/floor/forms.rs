@@ -6,7 +6,7 @@ use std::time::Instant;
 use streamflow::Element;
 use streamflow::driver::replay::ReplayReport;
 use streamflow::prelude::*;
-use streamflow::schedule::{self, Stepped};
+use streamflow::schedule::Stepped;
 
 use crate::expect::Expected;
 use crate::graphs::{self, Any, AnyGraph};
@@ -87,7 +87,7 @@ impl<T: Element + Bits> Form for Streamed<T> {
 
     fn batch(&mut self, salt: u32, ticks: u64) -> Result<Seconds> {
         self.run.prepare(salt, Some(WARM - 1), WARM + ticks - 1);
-        let report = schedule::run_for(self.graph.graph(), (WARM + ticks).into())?;
+        let report = streamflow::__private::run_for(self.graph.graph(), (WARM + ticks).into())?;
         self.replay = report.replay;
         self.run.seconds()
     }
@@ -98,7 +98,7 @@ impl<T: Element + Bits> Form for Streamed<T> {
         for tick in 0..WARM + ticks {
             let start = Instant::now();
             // A pass runs each node once, producers before consumers.
-            let stepped = schedule::tick(self.graph.graph())?;
+            let stepped = streamflow::__private::tick(self.graph.graph())?;
             if stepped != Stepped::Ran {
                 return Err(Failure::msg(format!("the pass of tick {tick}: {stepped:?}")));
             }
@@ -107,7 +107,7 @@ impl<T: Element + Bits> Form for Streamed<T> {
                 times.push(start.elapsed().as_secs_f64());
             }
         }
-        schedule::end_run(self.graph.graph())?;
+        streamflow::__private::end_run(self.graph.graph())?;
         Ok(times)
     }
 

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use streamflow::graph::{AnyNode, Graph, RunState};
+use streamflow::__private::{AnyNode, RunState};
+use streamflow::graph::Graph;
 use streamflow::prelude::*;
 
 use crate::operators::{Combine, End, Last, Origin, Receive, Sink, Source, Step, Task};

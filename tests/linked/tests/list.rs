@@ -1,7 +1,7 @@
 //! The linker's list has all kernels of a program and of the crates that it is linked of, whatever the profile: the section
 //! `linked` of `.ci/run` runs this with link-time optimization, which drops what nothing refers to.
 
-use streamflow::kernel::{Registered, kernels};
+use streamflow::__private::{Registered, kernels};
 use streamflow::prelude::*;
 use streamflow_tests_linked as _;
 

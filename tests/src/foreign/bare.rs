@@ -6,10 +6,10 @@ use std::panic::Location;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use streamflow::__private::KernelInfo;
 use streamflow::device;
 use streamflow::driver::race::RaceReports;
 use streamflow::driver::{Driver, DriverError, RawStream};
-use streamflow::kernel::KernelInfo;
 use streamflow::stream::StreamFlags;
 use streamflow_driver::driver::race::RaceChecker;
 use streamflow_driver::driver::{

@@ -4,7 +4,8 @@ use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
 use std::path::Path;
 
 use libloading::Library;
-use streamflow::kernel::{KernelInfo, image_for};
+use streamflow::__private::KernelInfo;
+use streamflow::kernel::image_for;
 
 use crate::Failed;
 use crate::floor::Plan;

@@ -8,7 +8,6 @@ mod refused;
 
 use streamflow::graph::Graph;
 use streamflow::prelude::*;
-use streamflow::schedule;
 use streamflow::schedule::{DropReason, Report, Workers};
 use streamflow_tests::greedy::greedy;
 use streamflow_tests::seen::{Seen, push_seen};
@@ -81,11 +80,11 @@ fn each_way<G: Graph>(
     make: impl Fn() -> Result<G, Error>,
     mut test: impl FnMut(Result<Report, Error>) -> Result<(), Failed>,
 ) -> Result<(), Failed> {
-    test(schedule::run(&mut greedy(make()?)?))?;
+    test(streamflow::__private::run(&mut greedy(make()?)?))?;
     for workers in [1, 2] {
         let mut graph = make()?;
         graph.workers(Workers::new(workers))?;
-        test(schedule::run(&mut graph))?;
+        test(streamflow::__private::run(&mut graph))?;
     }
     Ok(())
 }

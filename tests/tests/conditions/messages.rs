@@ -207,7 +207,7 @@ fn room(seed: u64) -> Result<(), Failed> {
     let dropped = report.dropped.iter().map(|dropped| (dropped.messages, dropped.reason));
     check_equal(
         dropped.collect(),
-        vec![(2, DropReason::Policy(streamflow::message::Policy::Pop))],
+        vec![(2, DropReason::Policy(streamflow::message::QueuePolicy::Pop))],
     )?;
     let report = Lossless::new(&simulated(seed)?.0, seen.clone())?.run()?;
     check_equal(take(&seen), vec![(0, 0), (10, 1), (20, 2), (30, 3)])?;

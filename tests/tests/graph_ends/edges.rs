@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use streamflow::message::Policy;
+use streamflow::message::QueuePolicy;
 use streamflow::prelude::*;
 use streamflow::schedule::{DropReason, EdgeReport, End, Report, Stepped, Workers};
 use streamflow::testing::Explorer;
@@ -160,7 +160,7 @@ fn figures(platform: &Platform) -> Result<(), Failed> {
         // The consumer has done its count of ticks, and took two messages.
         check_equal(of("source.n >> ended.n"), Some([sent, 2, sent - 3, 1]))?;
         check_equal(of("source.n >> absent.n"), None)?;
-        let policy = DropReason::Policy(Policy::Pop);
+        let policy = DropReason::Policy(QueuePolicy::Pop);
         let popped = report.dropped.iter().find(|of| of.edge == "source.n >> ended.n");
         check_equal(popped.map(|of| (of.messages, of.reason)), Some((sent - 3, policy)))?;
         let text = report.to_string();

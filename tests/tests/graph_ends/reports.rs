@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use streamflow::message::Policy;
+use streamflow::message::QueuePolicy;
 use streamflow::prelude::*;
 use streamflow::schedule::{DropReason, End, Report, StoppedBy, Workers};
 use streamflow::time::Clock;
@@ -73,8 +73,9 @@ fn counts(platform: &Platform) -> Result<(), Failed> {
         let of = report.dropped.iter().find(|dropped| dropped.edge == edge);
         of.filter(|dropped| dropped.reason == reason).map(|dropped| dropped.messages)
     };
-    let popped = lost("numbers.number >> popped.number", DropReason::Policy(Policy::Pop));
-    let rejected = lost("numbers.number >> rejected.number", DropReason::Policy(Policy::Reject));
+    let popped = lost("numbers.number >> popped.number", DropReason::Policy(QueuePolicy::Pop));
+    let rejected =
+        lost("numbers.number >> rejected.number", DropReason::Policy(QueuePolicy::Reject));
     check(popped == Some(4) && rejected == Some(4), || format!("{report:?}"))
 }
 

@@ -1,10 +1,10 @@
 //! Builds the graph of a plan with the calls that `graph!` expands to.
 
+use streamflow::__private::{AnyNode, NodeOptions, NodeStreams, OnFailure};
 use streamflow::__private::{
-    EdgeOptions, GraphParams, Policy, SingleStream, begin, connect, connect_copy, connect_transfer,
-    edge, when,
+    EdgeOptions, GraphParams, QueuePolicy, SingleStream, begin, connect, connect_copy,
+    connect_transfer, edge, when,
 };
-use streamflow::graph::{AnyNode, NodeOptions, NodeStreams, OnFailure};
 use streamflow::operator::Operator;
 use streamflow::platform::DeviceId;
 use streamflow::prelude::*;
@@ -96,7 +96,7 @@ fn wire_back(
     to: usize,
     platform: &Platform,
 ) -> Result<CudaStream> {
-    let options = EdgeOptions::new("feedback", 1, Policy::BackPressure)?.feedback();
+    let options = EdgeOptions::new("feedback", 1, QueuePolicy::BackPressure)?.feedback();
     let (before, after) = ports.split_at_mut(from);
     let input = match (before.get_mut(to), &mut after[0]) {
         (None, Ports::Combine(own)) => {
@@ -131,7 +131,8 @@ fn carries(plan: &Plan, from: usize, to: usize) -> Carries {
 }
 
 fn wire(plan: &Plan, ports: &mut [Ports], node: usize) -> Result<()> {
-    let options = EdgeOptions::new(EDGES[node % EDGES.len()], plan.capacity, Policy::BackPressure)?;
+    let options =
+        EdgeOptions::new(EDGES[node % EDGES.len()], plan.capacity, QueuePolicy::BackPressure)?;
     let (before, this) = ports.split_at_mut(node);
     let inputs = plan.nodes[node].inputs().into_iter().enumerate();
     for (nth, from) in inputs.filter(|(_, from)| *from < node) {

@@ -84,7 +84,7 @@ impl Subject {
             Self::Plan(plan) => scheduled(build(plan, ticks, platform)?, workers)?,
             Self::Threads(threads) => return threads.run(ticks, platform, layer, end),
         };
-        let done = streamflow::schedule::run(&mut *graph);
+        let done = streamflow::__private::run(&mut *graph);
         Ok(done.and(Ok(end()?))?)
     }
 }

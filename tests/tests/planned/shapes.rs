@@ -64,7 +64,7 @@ fn run<G: Graph>(
 ) -> Result<(Vec<Image>, Noted), Failed> {
     let (noted, got) = (Noted::default(), Got::default());
     let mut graph = new(platform, streams, noted.clone(), got.clone())?;
-    streamflow::schedule::run(&mut graph)?;
+    streamflow::__private::run(&mut graph)?;
     Ok((seen::take(&got), noted))
 }
 

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use streamflow::__private::{AnyNode, NodeOptions, NodeStreams, OnFailure};
 use streamflow::__private::{
-    EdgeOptions, GraphParams, Policy, SingleStream, begin, connect, connect_shared, edge,
+    EdgeOptions, GraphParams, QueuePolicy, SingleStream, begin, connect, connect_shared, edge,
     restarting, when,
 };
-use streamflow::graph::{AnyNode, NodeOptions, NodeStreams, OnFailure};
 use streamflow::operator::{AsyncHandle, Operator};
 use streamflow::prelude::*;
 use streamflow_tests::built::{Built, no_such_port, node};
@@ -147,10 +147,10 @@ pub(crate) fn build(plan: &Plan, counts: &[Arc<Counts>], platform: &Platform) ->
     let mut ports: Vec<Ports> = plan.nodes.iter().map(|node| Ports::of(node.kind)).collect();
     for (index, edge) in plan.edges.iter().enumerate() {
         let policy = match edge.policy {
-            streamflow::message::Policy::Pop => Policy::Pop,
-            streamflow::message::Policy::Reject => Policy::Reject,
-            streamflow::message::Policy::Fault => Policy::Fault,
-            _ => Policy::BackPressure,
+            streamflow::message::QueuePolicy::Pop => QueuePolicy::Pop,
+            streamflow::message::QueuePolicy::Reject => QueuePolicy::Reject,
+            streamflow::message::QueuePolicy::Fault => QueuePolicy::Fault,
+            _ => QueuePolicy::BackPressure,
         };
         let options = EdgeOptions::new(edge_name(index), edge.capacity, policy)?;
         let is_shared = plan.outputs(edge.from).filter(|other| other.out == edge.out).count() > 1;
@@ -196,7 +196,7 @@ pub(crate) fn build(plan: &Plan, counts: &[Arc<Counts>], platform: &Platform) ->
     Ok(Built::new(platform, nodes, Vec::new())?)
 }
 
-fn conditions(condition: When) -> Result<streamflow::graph::Conditions, Error> {
+fn conditions(condition: When) -> Result<streamflow::__private::Conditions, Error> {
     Ok(when::all(vec![match condition {
         When::Available(n) => when::message_available("message_available(a, n)", "a", n),
         When::Room => when::room("room(x)", "x"),

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use streamflow::message::Policy;
+use streamflow::message::QueuePolicy;
 
 use super::build::edge_name;
 use super::plan::{Kind, NodePlan, Plan, Policies, When};
@@ -16,9 +16,9 @@ pub(crate) fn print(plan: &Plan) -> String {
     }
     for (index, edge) in plan.edges.iter().enumerate() {
         let policy = match edge.policy {
-            Policy::Pop => "#[policy(pop)] ",
-            Policy::Reject => "#[policy(reject)] ",
-            Policy::Fault => "#[policy(fault)] ",
+            QueuePolicy::Pop => "#[policy(pop)] ",
+            QueuePolicy::Reject => "#[policy(reject)] ",
+            QueuePolicy::Fault => "#[policy(fault)] ",
             _ => "",
         };
         let feedback = if edge.is_feedback() { "#[feedback(initial = 0)] " } else { "" };

@@ -1,6 +1,6 @@
 //! Draws graphs.
 
-use streamflow::message::Policy;
+use streamflow::message::QueuePolicy;
 use streamflow_tests::random::Random;
 
 use super::plan::{EdgePlan, Fails, Kind, NodePlan, Plan, Policies, Port, When};
@@ -53,7 +53,7 @@ fn end_consumers(random: &mut Random, plan: &mut Plan) {
         let EdgePlan { from, to, port, .. } = plan.edges[index];
         let is_endless = plan.nodes[from].kind == Kind::Source && plan.nodes[from].count.is_none();
         if is_endless && one_in(random, 2) {
-            plan.edges[index].policy = of(random, &[Policy::Pop, Policy::Reject]);
+            plan.edges[index].policy = of(random, &[QueuePolicy::Pop, QueuePolicy::Reject]);
         }
         if !plan.edges[index].is_lossy() || port != Port::A {
             continue;
@@ -77,8 +77,8 @@ fn end_consumers(random: &mut Random, plan: &mut Plan) {
     // A source that never waits lets no simulated time pass, and more than any number of its messages is too many.
     let is_periodic = |node: &&mut NodePlan| node.when == Some(When::Periodic);
     plan.nodes.iter_mut().filter(is_periodic).for_each(|node| node.when = None);
-    let faults = plan.edges.iter_mut().filter(|edge| edge.policy == Policy::Fault);
-    faults.for_each(|edge| edge.policy = Policy::BackPressure);
+    let faults = plan.edges.iter_mut().filter(|edge| edge.policy == QueuePolicy::Fault);
+    faults.for_each(|edge| edge.policy = QueuePolicy::BackPressure);
 }
 
 fn draw_node(random: &mut Random, kind: Kind) -> NodePlan {
@@ -123,11 +123,12 @@ fn draw_edge(random: &mut Random, plan: &mut Plan, to: usize, port: Port) {
             earlier.into_iter().filter(|node| plan.origin(*node) == origin).collect();
         if origin.is_some() && one_in(random, 2) { of(random, &partners) } else { any }
     };
-    let policies = [Policy::BackPressure; 8].into_iter();
-    let policies: Vec<_> = policies.chain([Policy::Pop, Policy::Reject, Policy::Fault]).collect();
-    let policy = if is_feedback { Policy::BackPressure } else { of(random, &policies) };
+    let policies = [QueuePolicy::BackPressure; 8].into_iter();
+    let policies: Vec<_> =
+        policies.chain([QueuePolicy::Pop, QueuePolicy::Reject, QueuePolicy::Fault]).collect();
+    let policy = if is_feedback { QueuePolicy::BackPressure } else { of(random, &policies) };
     let capacity = match policy {
-        Policy::Fault => LARGE,
+        QueuePolicy::Fault => LARGE,
         _ => of(random, &[1, 1, 1, 2, 3, 100]),
     };
     plan.edges.push(EdgePlan { from, out: random.below(2), to, port, capacity, policy });

@@ -1,6 +1,6 @@
 //! A random graph: its nodes, its edges, and what timing decides in it.
 
-use streamflow::message::Policy;
+use streamflow::message::QueuePolicy;
 
 /// An operator of [`operators`](super::operators).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -124,7 +124,7 @@ pub(crate) struct EdgePlan {
     pub(crate) to: usize,
     pub(crate) port: Port,
     pub(crate) capacity: usize,
-    pub(crate) policy: Policy,
+    pub(crate) policy: QueuePolicy,
 }
 
 impl EdgePlan {
@@ -133,7 +133,7 @@ impl EdgePlan {
     }
 
     pub(crate) fn is_lossy(&self) -> bool {
-        matches!(self.policy, Policy::Pop | Policy::Reject)
+        matches!(self.policy, QueuePolicy::Pop | QueuePolicy::Reject)
     }
 }
 

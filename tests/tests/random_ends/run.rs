@@ -176,7 +176,7 @@ fn spawn(mut graph: Built, workers: Workers, takes_turns: bool) -> Result<Done> 
 /// A stepped run that has not ended well has no report.
 fn step(graph: &mut Built) -> Result<Done> {
     loop {
-        match streamflow::schedule::tick(graph) {
+        match streamflow::__private::tick(graph) {
             Ok(Stepped::Over) => break,
             Ok(Stepped::Waiting { until: Some(until) }) => {
                 let clock = graph.platform().clock();
@@ -186,7 +186,7 @@ fn step(graph: &mut Built) -> Result<Done> {
             Err(error) => return Ok((Err(error), None)),
         }
     }
-    let done = streamflow::schedule::end_run(graph);
+    let done = streamflow::__private::end_run(graph);
     let report = done.as_ref().ok().cloned();
     Ok((done, report))
 }

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use streamflow::message::Policy;
+use streamflow::message::QueuePolicy;
 use streamflow_tests::{Failed, Search, Tier};
 
 use super::code;
@@ -98,7 +98,7 @@ fn node(kind: Kind, count: Option<u64>, slow: u8) -> NodePlan {
 }
 
 fn edge(from: usize, out: usize, to: usize, port: Port) -> EdgePlan {
-    EdgePlan { from, out, to, port, capacity: 1, policy: Policy::BackPressure }
+    EdgePlan { from, out, to, port, capacity: 1, policy: QueuePolicy::BackPressure }
 }
 
 /// `n1` has ticks left when `n0` is done, unless it was fast.
@@ -188,7 +188,7 @@ fn for_nobody() -> Plan {
     ];
     nodes[2].when = Some(When::Credits(2));
     let lossy = |policy, to, port| EdgePlan { policy, ..edge(0, 0, to, port) };
-    let edges = vec![lossy(Policy::Pop, 2, Port::A), lossy(Policy::Reject, 3, Port::A)];
+    let edges = vec![lossy(QueuePolicy::Pop, 2, Port::A), lossy(QueuePolicy::Reject, 3, Port::A)];
     Plan { nodes, edges: [edges, vec![edge(1, 0, 3, Port::B)]].concat() }
 }
 
@@ -209,6 +209,6 @@ fn behind_a_lossy_edge() -> Plan {
         node(Kind::Two, None, 3),
         node(Kind::One, None, 0),
     ];
-    let lossy = EdgePlan { policy: Policy::Pop, ..edge(0, 0, 2, Port::A) };
+    let lossy = EdgePlan { policy: QueuePolicy::Pop, ..edge(0, 0, 2, Port::A) };
     Plan { nodes, edges: vec![lossy, edge(1, 0, 2, Port::B), edge(1, 1, 3, Port::A)] }
 }

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use streamflow::message::Policy;
+use streamflow::message::QueuePolicy;
 
 use super::plan::{Kind, Plan, Policies, Port, When};
 
@@ -17,7 +17,7 @@ fn smaller(plan: &Plan) -> Vec<Plan> {
             all.push(fewer);
         }
         let mut plain = plan.clone();
-        plain.edges[index].policy = Policy::BackPressure;
+        plain.edges[index].policy = QueuePolicy::BackPressure;
         plain.edges[index].capacity = match (edge.port, plan.nodes[edge.to].when) {
             (Port::A, Some(When::Available(n))) => n,
             _ => 1,

@@ -9,7 +9,7 @@ use streamflow::driver::cuda::CudaDriver;
 use streamflow::driver::host::HostDriver;
 use streamflow::driver::replay::Replaying;
 use streamflow::prelude::*;
-use streamflow::schedule::{self, Report};
+use streamflow::schedule::Report;
 use streamflow::stream::Assign;
 use streamflow_examples::deliver::Deliver;
 use streamflow_examples::seed_graph::{CombineAndSum, Source as Image};
@@ -190,7 +190,7 @@ graph! {
 
 /// How many of the passes of a run of so many ticks were replayed.
 fn replayed_of(graph: &mut Short, ticks: u64) -> Result<u64, Failed> {
-    Ok(replayed(&schedule::run_for(graph, ticks.into())?)?.replayed)
+    Ok(replayed(&streamflow::__private::run_for(graph, ticks.into())?)?.replayed)
 }
 
 /// Runs of several lengths have the memory of earlier ones.

@@ -1,7 +1,7 @@
 //! The kernels of `streamflow::library` and of `streamflow::operators`.
 
+use streamflow::__private::{convolve_2d, multiply_rows, normalize, resample, sum_rows};
 use streamflow::memory::Complex;
-use streamflow::operators::kernels::{convolve_2d, multiply_rows, normalize, resample, sum_rows};
 use streamflow::prelude::*;
 use streamflow::testing::{Draw, Tolerance};
 use streamflow_math::fft::kernels::{Number, scale, scale_embedded};

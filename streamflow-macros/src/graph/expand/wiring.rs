@@ -185,7 +185,7 @@ fn edge_options(index: usize, edge: &Edge) -> TokenStream {
         ::streamflow::__private::EdgeOptions::new(
             #text,
             #capacity,
-            ::streamflow::__private::Policy::#policy,
+            ::streamflow::__private::QueuePolicy::#policy,
         )? #feedback
     }
 }

@@ -15,7 +15,6 @@ const VARIABLE: &str = "STREAMFLOW_ASSIGN";
 ///
 /// # Errors
 /// [`Error::ImpossibleCondition`], for the first that can never hold; [`Error::AssignVariable`].
-#[doc(hidden)]
 pub fn finish(graph: &mut dyn Graph) -> Result<()> {
     let mut nodes = graph.nodes();
     nodes.iter_mut().try_for_each(|node| node.bind_conditions())?;

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::message::{EdgeStatus, Policy};
+use crate::message::{EdgeStatus, QueuePolicy};
 use crate::operator::NodeFacts;
 use crate::port::{PortInfo, PortSize};
 
@@ -50,7 +50,7 @@ fn edge(
     let capacity = edge.capacity - usize::from(edge.feedback);
     let follows = is_device
         && capacity == 1
-        && edge.policy == Policy::BackPressure
+        && edge.policy == QueuePolicy::BackPressure
         && !input.optional
         && !edge.feedback
         // `graph!` sees to it for all other edges.

@@ -22,7 +22,7 @@
 //! | `assign.rs` | gives the nodes of a graph their places in the plan |
 //! | `draw.rs` | the plan as a picture |
 
-mod assign;
+pub(crate) mod assign;
 mod chains;
 mod draw;
 mod edges;
@@ -33,7 +33,6 @@ mod waits;
 
 use self::edges::Edge;
 use self::reach::Reach;
-pub use assign::finish;
 pub use draw::Plan;
 pub(super) use draw::of_graph;
 pub(super) use waits::Wait;

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use super::*;
-use crate::message::{Carried, Metadata, Origin, Payload, Policy};
+use crate::message::{Carried, Metadata, Origin, Payload, QueuePolicy};
 use crate::turns::hooks;
 
 fn send(edge: &mut Sender<u64>, number: u64) {
@@ -24,7 +24,7 @@ fn send_at_each_step(mut edge: Sender<u64>, number: u64) {
 fn a_batch_has_the_messages_that_wait_when_it_is_received() {
     for (at_most, expected) in [(0, 1), (2, 2), (3, 3), (9, 3)] {
         let mut inlet = Inlet::new(&"numbers");
-        let options = EdgeOptions::new("edge", 3, Policy::BackPressure).unwrap();
+        let options = EdgeOptions::new("edge", 3, QueuePolicy::BackPressure).unwrap();
         let mut edge = inlet.connect(options);
         (0..3).for_each(|number| send(&mut edge, number));
         send_at_each_step(edge, 3);
@@ -39,7 +39,7 @@ fn a_batch_has_the_messages_that_wait_when_it_is_received() {
 #[test]
 fn an_input_with_one_edge_is_in_place_again_in_the_run_after_a_flush() {
     let mut inlet = Inlet::new(&"numbers");
-    let options = EdgeOptions::new("edge", 3, Policy::BackPressure).unwrap();
+    let options = EdgeOptions::new("edge", 3, QueuePolicy::BackPressure).unwrap();
     let mut edge = inlet.connect(options);
     for _ in 0..2 {
         inlet.begin_run();
@@ -56,7 +56,7 @@ fn an_input_with_one_edge_is_in_place_again_in_the_run_after_a_flush() {
 #[test]
 fn flush_gets_no_message_of_an_edge_that_keeps_its_own_in_this_run() {
     let mut inlet = Inlet::new(&"numbers");
-    let options = EdgeOptions::new("edge", 3, Policy::BackPressure).unwrap();
+    let options = EdgeOptions::new("edge", 3, QueuePolicy::BackPressure).unwrap();
     let mut edges = [inlet.connect(options), inlet.connect(options)];
     for (kept, expected) in [(true, vec![7]), (false, vec![5, 7])] {
         inlet.begin_run();
@@ -85,12 +85,12 @@ fn an_edge_counts_its_messages_in_each_form_of_its_queue() {
     let plain = |capacity, policy| EdgeOptions::new("edge", capacity, policy).unwrap();
     let forms = [
         // By the form: how many of six messages are dropped, and whether the first run begins with a message.
-        (plain(2, Policy::Reject), 4, 0),
-        (plain(2, Policy::Pop), 4, 0),
-        (plain(100, Policy::Reject), 0, 0),
-        (plain(8, Policy::BackPressure), 0, 0),
-        (plain(100, Policy::BackPressure), 0, 0),
-        (plain(8, Policy::BackPressure).feedback(), 0, 1),
+        (plain(2, QueuePolicy::Reject), 4, 0),
+        (plain(2, QueuePolicy::Pop), 4, 0),
+        (plain(100, QueuePolicy::Reject), 0, 0),
+        (plain(8, QueuePolicy::BackPressure), 0, 0),
+        (plain(100, QueuePolicy::BackPressure), 0, 0),
+        (plain(8, QueuePolicy::BackPressure).feedback(), 0, 1),
     ];
     for (options, dropped, initial) in forms {
         let mut inlet = Inlet::new(&"numbers");
@@ -145,7 +145,7 @@ fn sequences(inlet: &mut Inlet<u64>) -> Vec<Option<u64>> {
 
 #[test]
 fn a_message_without_a_partner_makes_room_and_the_next_one_is_staged() {
-    for policy in [Policy::BackPressure, Policy::Pop] {
+    for policy in [QueuePolicy::BackPressure, QueuePolicy::Pop] {
         let mut inlet = Inlet::<u64>::new(&"input");
         let options = EdgeOptions::new("a >> b", 1, policy).unwrap();
         let (mut one, mut other) = (inlet.connect(options), inlet.connect(options));
@@ -177,7 +177,7 @@ fn begun(edge: &mut Sender<u64>, at: Timestamp, number: u64) {
 }
 
 /// A tick of two inputs. The first one has several edges. The last message has another number, or the same.
-fn carried_of_ticks(policy: Policy, edges: usize, modes: [bool; 4]) -> Carried {
+fn carried_of_ticks(policy: QueuePolicy, edges: usize, modes: [bool; 4]) -> Carried {
     let [compares, carries, is_staged, is_other] = modes;
     let mut inlets = [Inlet::new(&"left"), Inlet::new(&"right")];
     let options = EdgeOptions::new("edge", 1, policy).unwrap();
@@ -208,7 +208,7 @@ fn carried_of_ticks(policy: Policy, edges: usize, modes: [bool; 4]) -> Carried {
 
 #[test]
 fn messages_are_compared_and_carried_on_in_each_way_in_which_a_tick_receives_them() {
-    let policies = [Policy::BackPressure, Policy::Pop];
+    let policies = [QueuePolicy::BackPressure, QueuePolicy::Pop];
     for (policy, edges) in policies.into_iter().flat_map(|policy| [1, 2, 3].map(|n| (policy, n))) {
         for bits in 0..16 {
             let modes = [1, 2, 4, 8].map(|bit| bits & bit != 0);
@@ -229,7 +229,7 @@ fn messages_are_compared_and_carried_on_in_each_way_in_which_a_tick_receives_the
 #[test]
 fn a_held_message_takes_no_room_on_an_edge_that_pops() {
     let mut inlet = Inlet::new(&"numbers");
-    let mut edge = inlet.connect(EdgeOptions::new("edge", 2, Policy::Pop).unwrap());
+    let mut edge = inlet.connect(EdgeOptions::new("edge", 2, QueuePolicy::Pop).unwrap());
     (0..2).for_each(|number| send(&mut edge, number));
     inlet.stage(&mut |_| ());
     send(&mut edge, 2);
@@ -246,7 +246,7 @@ fn a_held_message_takes_no_room_on_an_edge_that_pops() {
 /// `flush` gets all messages in their order, also if a condition held the first of them.
 #[test]
 fn a_held_message_is_the_first_again_when_it_is_put_back() {
-    for policy in [Policy::BackPressure, Policy::Pop] {
+    for policy in [QueuePolicy::BackPressure, QueuePolicy::Pop] {
         let mut inlet = Inlet::new(&"numbers");
         let mut edge = inlet.connect(EdgeOptions::new("edge", 3, policy).unwrap());
         (0..3).for_each(|number| send(&mut edge, number));
@@ -260,7 +260,7 @@ fn a_held_message_is_the_first_again_when_it_is_put_back() {
 /// A condition that lets messages expire counts from the first one of all edges, whether it is held or waits.
 #[test]
 fn the_oldest_message_is_that_of_all_edges() {
-    for policy in [Policy::BackPressure, Policy::Pop] {
+    for policy in [QueuePolicy::BackPressure, QueuePolicy::Pop] {
         let mut inlet = Inlet::<u64>::new(&"numbers");
         let options = EdgeOptions::new("edge", 2, policy).unwrap();
         let mut edges = [7, 3, 5].map(|acquired| (inlet.connect(options), acquired));
@@ -282,7 +282,7 @@ fn the_oldest_message_is_that_of_all_edges() {
 fn an_edge_that_gives_way_has_room_and_drops_what_it_can_t_hold() {
     for capacity in [1, 100] {
         let mut inlet = Inlet::new(&"numbers");
-        let options = EdgeOptions::new("edge", capacity, Policy::BackPressure).unwrap();
+        let options = EdgeOptions::new("edge", capacity, QueuePolicy::BackPressure).unwrap();
         let mut edge = inlet.connect(options);
         (0..capacity as u64).for_each(|number| send(&mut edge, number));
         assert!(!edge.has_room() && edge.lacks_room());

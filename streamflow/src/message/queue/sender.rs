@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::locked::Locked;
 use super::ring::Writer;
-use super::{Edge, EdgeStatus, Policy};
+use super::{Edge, EdgeStatus, QueuePolicy};
 use crate::message::Envelope;
 
 /// The producer's end of an edge.
@@ -52,7 +52,9 @@ impl<T> Sender<T> {
     /// Whether the producer may run.
     #[inline]
     pub(crate) fn has_room(&self) -> bool {
-        !self.is_full() || self.edge.options.policy != Policy::BackPressure || self.edge.gives_way()
+        !self.is_full()
+            || self.edge.options.policy != QueuePolicy::BackPressure
+            || self.edge.gives_way()
     }
 
     /// Whether a producer that waits for room, whatever the policy, finds none.
@@ -62,7 +64,7 @@ impl<T> Sender<T> {
 
     /// Whether a message for which there is no room is an error.
     pub(crate) fn may_fault(&self) -> bool {
-        self.edge.options.policy == Policy::Fault
+        self.edge.options.policy == QueuePolicy::Fault
     }
 
     /// Whether one more message is an error.
@@ -101,16 +103,18 @@ impl<T> Sender<T> {
     fn push_locked(&self, message: Envelope<T>) -> Option<Envelope<T>> {
         let Messages::Locked(queue) = &self.messages else { return Some(message) };
         match self.edge.options.policy {
-            Policy::BackPressure if self.is_full() && self.edge.gives_way() => {
+            QueuePolicy::BackPressure if self.is_full() && self.edge.gives_way() => {
                 self.edge.note_dropped();
                 return Some(message);
             }
-            Policy::Reject if self.is_full() => {
+            QueuePolicy::Reject if self.is_full() => {
                 self.edge.note_dropped();
                 return Some(message);
             }
-            Policy::BackPressure | Policy::Fault | Policy::Reject => queue.push(message),
-            Policy::Pop => {
+            QueuePolicy::BackPressure | QueuePolicy::Fault | QueuePolicy::Reject => {
+                queue.push(message)
+            }
+            QueuePolicy::Pop => {
                 return queue.push_and_pop(message, self.edge.options.capacity);
             }
         }

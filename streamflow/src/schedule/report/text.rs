@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::{DropReason, Dropped, End, Mixed, NodeReport, PathReport, Report, StoppedBy};
-use crate::message::Policy;
+use crate::message::QueuePolicy;
 use crate::param::ParamChange;
 use crate::schedule::times::{self, Table};
 
@@ -176,8 +176,8 @@ fn quoted(names: &[String]) -> String {
 impl fmt::Display for DropReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Policy(Policy::Pop) => write!(f, "policy `pop`"),
-            Self::Policy(Policy::Reject) => write!(f, "policy `reject`"),
+            Self::Policy(QueuePolicy::Pop) => write!(f, "policy `pop`"),
+            Self::Policy(QueuePolicy::Reject) => write!(f, "policy `reject`"),
             Self::Policy(_) => write!(f, "its policy"),
             Self::GaveWay => write!(f, "the edge gave way, so that the run went on"),
             Self::Alone => write!(f, "`same_sequence`: without a partner"),

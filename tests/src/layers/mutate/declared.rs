@@ -9,8 +9,9 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use streamflow::kernel::{Kernel, KernelInfo, ParamKind, Passing};
-use streamflow::library::claims;
+use streamflow::__private::take_claims_by;
+use streamflow::__private::{KernelInfo, ParamKind, Passing};
+use streamflow::kernel::Kernel;
 use streamflow::memory::DeviceSlice;
 use streamflow::prelude::*;
 use streamflow_driver::driver::{Access, AccessMode, Launch, MemoryRange};
@@ -101,7 +102,7 @@ pub fn leave_claim_out(claim: Option<Claim>) -> bool {
 /// From now on, [`claimed`] decides about each claim of the process.
 fn take_claims() -> bool {
     // SAFETY: tests make claims wrong on the simulator alone.
-    unsafe { claims::take_claims_by(claimed) }
+    unsafe { take_claims_by(claimed) }
 }
 
 /// The declarations of the run that the calling thread is in.

@@ -1,10 +1,10 @@
 //! Builds a graph with the calls that `graph!` expands to.
 
+use streamflow::__private::{AnyNode, NodeOptions, NodeStreams, OnFailure};
 use streamflow::__private::{
-    EdgeOptions, GraphParams, Policy, SingleStream, begin, connect, connect_copy, connect_shared,
-    edge, when,
+    EdgeOptions, GraphParams, QueuePolicy, SingleStream, begin, connect, connect_copy,
+    connect_shared, edge, when,
 };
-use streamflow::graph::{AnyNode, NodeOptions, NodeStreams, OnFailure};
 use streamflow::operator::Operator;
 use streamflow::prelude::*;
 use streamflow_tests::built::{Built, no_such_port, node};
@@ -153,15 +153,16 @@ pub(crate) fn build(flow: &Flow, platform: &Platform) -> Result<Built> {
     for ports in &mut ports {
         if let Ports::Work(ports) = ports {
             // The clock's edges hold all ticks, so that a waiting node blocks no other.
-            let options = EdgeOptions::new("clock", flow.ticks as usize + 1, Policy::BackPressure)?;
+            let options =
+                EdgeOptions::new("clock", flow.ticks as usize + 1, QueuePolicy::BackPressure)?;
             connect_shared(edge(&mut clock.tick, &mut ports.clock, options));
         }
     }
     for (plan, carries) in flow.wiring() {
         let policy = match plan.full {
-            FullPolicy::BackPressure => Policy::BackPressure,
-            FullPolicy::Pop => Policy::Pop,
-            FullPolicy::Reject => Policy::Reject,
+            FullPolicy::BackPressure => QueuePolicy::BackPressure,
+            FullPolicy::Pop => QueuePolicy::Pop,
+            FullPolicy::Reject => QueuePolicy::Reject,
         };
         let options = EdgeOptions::new("an edge", plan.capacity, policy)?;
         if plan.from < plan.to {
@@ -218,5 +219,5 @@ pub(crate) fn build(flow: &Flow, platform: &Platform) -> Result<Built> {
 
 /// Runs it and compares its nodes' downloads.
 pub(crate) fn run(flow: &Flow, platform: &Platform) -> Result<()> {
-    Ok(streamflow::schedule::run(&mut build(flow, platform)?).map(drop)?)
+    Ok(streamflow::__private::run(&mut build(flow, platform)?).map(drop)?)
 }

@@ -2,9 +2,10 @@
 
 use std::collections::VecDeque;
 
+use streamflow::__private::CarriesStream;
 use streamflow::context::OnStream;
 use streamflow::driver::RawStream;
-use streamflow::port::{CarriesStream, In, Receive};
+use streamflow::port::{In, Receive};
 use streamflow::prelude::*;
 use streamflow::stream::Point;
 

@@ -1,0 +1,120 @@
+//! The items that the code of the macros names. No program names them: any version may change them.
+//!
+//! An item that the documentation hides has no public path but the one here, as `.ci/items.py` checks, so no expansion can
+//! name it by another. An item that several macros need is in the group of the first.
+
+mod version;
+
+// Every macro checks the version.
+pub use crate::__streamflow_version as version;
+
+// `#[derive(Message)]`, for the messages of `#[operator]` too.
+pub use crate::message::{
+    Description,
+    inlet::Inlet,
+    named::{FromTensors, Tensors},
+    owners::{Owned, Sole},
+    payload::Payload,
+    place::{Host, Place},
+    receive::{Many, Receive, ReceiveEach},
+    travels::Message,
+    visit::MemoryVisitor,
+};
+pub use crate::port::edge_copy::{Either, FieldList, Fields, Neither};
+pub use crate::{Error, HostData, Shared, Tensor};
+
+// `#[operator]`: ports, the hooks' arguments, the checks of written types, parameters.
+pub use crate::context::StreamName;
+pub use crate::message::owners::{Reads, Shares, Takes};
+pub use crate::operator::checked::{
+    Argument, Checked, FieldType, Fits, HostDataOf, IsElement, IsMessage, IsOpenMessage, Otherwise,
+    PortOf, State,
+};
+pub use crate::operator::{Operator, node::Node};
+pub use crate::param::{
+    cell::ParamCell,
+    graph::NoParams,
+    limits::Limits,
+    node::{Exchange, OperatorParams, ParamMaker},
+};
+pub use crate::port::{
+    In, Out, Unset,
+    ends::{Ports, ReceivingEnd, SendingEnd},
+    info::{InputPort, OutputPort, PortInfo, PortSize},
+    input::Input,
+    output::Output,
+};
+pub use crate::{Compute, Element, ExecutionContext, Flush, Flushed, Result};
+
+// `graph!`: the struct and its run, nodes, edges, conditions, the checks of `graph::check`.
+pub use crate::context::single_stream::SingleStream;
+pub use crate::graph::check::{
+    EdgeEnd, check_devices, check_green, check_host_done, check_pool, check_pool_use, check_second,
+    check_sizes, check_streams, check_transfer, check_worker, verify_devices, verify_green,
+    verify_pool, verify_streams,
+};
+pub use crate::graph::connected::{GraphPorts, NodePorts, check_inputs, check_outputs};
+pub use crate::graph::plan::assign::finish;
+pub use crate::graph::{
+    Graph,
+    state::{GraphParts, RunState},
+};
+pub use crate::memory::Allocator;
+pub use crate::message::QueuePolicy;
+pub use crate::message::queue::EdgeOptions;
+pub use crate::operator::condition::{AsyncHandle, BooleanHandle, Conditions, make as when};
+pub use crate::operator::{
+    again::{Again, kept},
+    any_node::AnyNode,
+    checked::{CheckedNode, exists},
+    node::{any_node, apart, evaluate, not_made, ports, restarting},
+    options::{NodeOptions, NodeStreams},
+    recovery::OnFailure,
+};
+pub use crate::param::graph::GraphParams;
+pub use crate::port::connect::{
+    begin, connect, connect_copy, connect_shared, connect_transfer, discard, edge, when_message,
+    when_room, when_stream_done,
+};
+pub use crate::schedule::calls::{end_run, run, run_for, tick};
+pub use crate::schedule::{Report, RunFor, Stepped};
+pub use crate::stream::StreamPool;
+pub use crate::{CudaStreamPool, Failure, Platform, device};
+
+// `#[kernel]`.
+pub use crate::kernel::expansion::{Shown, requirement, scalar, slice, slice_mut, strided};
+pub use crate::kernel::{
+    Kernel,
+    axes::Axes,
+    coverage::Coverage,
+    info::{KernelInfo, ParamInfo, ParamKind},
+    passing::Passing,
+    registered::{KERNELS, Registered},
+};
+pub use crate::memory::{DeviceSlice, Scalar, TensorView, TensorViewMut};
+pub use linkme;
+pub use streamflow_driver::driver::HostArgs;
+
+// No macro: the bounds and the arguments of the items above. Beside them, rustc's texts name these by their last part.
+pub use crate::message::owners::Several;
+pub use crate::message::place::{CarriesStream, Plain};
+pub use crate::message::receive::Read;
+pub use crate::port::connect::{
+    Accepts, Awaited, AwaitedSource, AwaitedTarget, Edge, EdgeSource, EdgeTarget, Feeds,
+};
+pub use crate::port::edge_copy::{CopyFields, CopyOnEdge, CopyPart, TransferOnEdge};
+pub use crate::port::outlet::Outlet;
+pub use crate::port::output::{Initial, Sends, Unchosen};
+pub use crate::port::states::{HasMessage, MayMiss, Open, StreamReady, Unreceived, Unsynchronized};
+pub use crate::port::stream_policy::{
+    Adopted, Allocated, AllocatedOrAdopted, FindStream, OrDefault, ToDefault,
+};
+pub use crate::schedule::running::{OwnedGraph, SpawnBorrowed};
+
+// No macro: the tests of this workspace see by these inside.
+pub use crate::kernel::launched::kernels;
+pub use crate::library::claims::{TakeClaim, take_claims_by};
+pub use crate::operators::{
+    convolve_2d::convolve_2d, normalize::normalize, reduce::sum_rows, resample::resample,
+    window::multiply_rows,
+};
