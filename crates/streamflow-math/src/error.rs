@@ -4,6 +4,10 @@
 #[allow(dead_code, reason = "each feature uses it")]
 pub(crate) type Result<T, E = streamflow::Error> = std::result::Result<T, E>;
 
+/// Why the host body of a function failed.
+#[allow(dead_code, reason = "each feature uses it")]
+pub(crate) type BodyError = Box<dyn std::error::Error + Send + Sync>;
+
 /// An error of this crate: in an [`Error::Other`](streamflow::Error::Other) of streamflow, and in the
 /// [`Failure`](streamflow::Failure) of a hook that returns it.
 ///

@@ -26,7 +26,7 @@ use crate::stream::{CudaStream, Timeline};
 /// code, needs `unsafe`:
 ///
 /// ```
-/// use streamflow::library::{Call, HostBody};
+/// use streamflow::library::{Call, HostBody, LibraryError};
 /// use streamflow::prelude::*;
 ///
 /// # mod mylib { pub unsafe fn scale(_: u64, _: u64, _: u64, _: usize, _: f32) -> i32 { 0 } }
@@ -41,7 +41,7 @@ use crate::stream::{CudaStream, Timeline};
 ///     let queue = |stream: streamflow::driver::RawStream| {
 ///         // SAFETY: the function queues its work on this stream, and touches `count` elements of each.
 ///         let status = unsafe { mylib::scale(stream.handle(), x, y, count, factor) };
-///         streamflow::library::check("mylib", "mylibScale", status, |_| "MYLIB_ERROR")
+///         LibraryError::check("mylib", "mylibScale", status, |_| "MYLIB_ERROR")
 ///     };
 ///     // SAFETY: the function reads `x` and writes `y`, as claimed.
 ///     unsafe { call.queue(stream, body, queue) }?;
@@ -183,7 +183,7 @@ impl<'a> Call<'a> {
     }
 
     /// As [`queue`](Self::queue), for a call of a plan that was begun [`on`](Self::on) this stream. Its claims neither mind nor
-    /// make a mark of memory that is not written, since most are of the plan's own; [`target`](super::target) has the rule for
+    /// make a mark of memory that is not written, since most are of the plan's own; [`Target`](super::Target) has the rule for
     /// the caller's. `device` must leave the stream's device current.
     ///
     /// # Errors
@@ -294,28 +294,4 @@ fn ready(stream: &CudaStream) -> Result<&Timeline> {
     let timeline = &**stream.timeline();
     timeline.ready_for_library()?;
     Ok(timeline)
-}
-
-/// `Ok` for status 0, else the error of a library's function, with the name that `name_of` has for the number.
-///
-/// # Errors
-/// That one.
-pub fn check(
-    library: &'static str,
-    call: &'static str,
-    status: i32,
-    name_of: impl FnOnce(i32) -> &'static str,
-) -> Result<(), LibraryError> {
-    if status == 0 { Ok(()) } else { Err(failure(library, call, status, name_of(status))) }
-}
-
-#[cold]
-fn failure(
-    library: &'static str,
-    call: &'static str,
-    status: i32,
-    name: &'static str,
-) -> LibraryError {
-    let remedy = format!("see the documentation of {library} for this status");
-    LibraryError { library, call, status, name, remedy }
 }

@@ -15,9 +15,10 @@
 //! | one operation, with the memory that it reads and writes | [`Call`], [`Claim`] |
 //! | what the simulator executes in its place | [`HostBody`], [`Operands`], [`Elements`], [`ElementsMut`] |
 //! | the functions, in a file that is found while the program runs | [`SharedLibrary`] |
-//! | a handle on a stream, and its drop after the stream's work | [`make_object`], [`AfterWork`](crate::memory::AfterWork) |
+//! | a handle on a stream, and its drop after the stream's work | [`CudaStream::make_object`](crate::CudaStream::make_object), [`AfterWork`](crate::memory::AfterWork) |
 //! | a plan that belongs to a stream, or that the node keeps | [`OnStream`](crate::context::OnStream), [`ExecutionContext::cached`](crate::ExecutionContext::cached) |
-//! | the rule for memory that a failed call was to write | [`target`] |
+//! | the rule for memory that a failed call of a plan was to write | [`Target`] |
+//! | a function's status as a result | [`LibraryError::check`] |
 
 mod call;
 mod claim;
@@ -27,17 +28,15 @@ mod elements;
 mod host_body;
 mod object;
 mod shared_library;
-pub mod target;
+mod target;
 #[cfg(all(test, not(loom)))]
 mod tests;
-mod whole;
 
-pub use call::{Call, check};
+pub use call::Call;
 pub use claim::Claim;
 pub use description::MAX_CLAIMS;
 pub use elements::{Elements, ElementsMut};
 pub use host_body::{HostBody, Operands};
-pub use object::{device_info, make_object};
 pub use shared_library::{SharedLibrary, Wanted};
-pub use streamflow_driver::driver::{BodyError, LibraryError};
-pub use whole::{whole, whole_mut};
+pub use streamflow_driver::driver::LibraryError;
+pub use target::{Target, TargetPart};

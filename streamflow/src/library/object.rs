@@ -5,38 +5,40 @@ use crate::error::{Error, Result};
 use crate::memory::Pools;
 use crate::stream::CudaStream;
 
-/// The device that a stream executes on. A plan for a simulated one has a [host body](super::HostBody), and no object of a
-/// library.
-///
-/// # Errors
-/// The driver's.
-pub fn device_info(stream: &CudaStream) -> Result<DeviceInfo> {
-    Ok(stream.timeline().driver().device_info(stream.device())?)
-}
+impl CudaStream {
+    /// The device that a stream executes on. A plan for a simulated one has a [host body](crate::library::HostBody), and no object of a
+    /// library.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn device_info(&self) -> Result<DeviceInfo> {
+        Ok(self.timeline().driver().device_info(self.device())?)
+    }
 
-/// Makes an object of a library for a stream, with the stream's device current. If the library finds no memory for it, the
-/// pools of the platform give back what is free in them, and `make` is called once more.
-///
-/// The stream's work does not come after what the library queues meanwhile on the default stream, as cuFFT does:
-/// [`AfterWork`](crate::memory::AfterWork), which also drops the object in time, and
-/// [`CudaStream::wait_for_default`] order it.
-///
-/// A [`Call`](super::Call) alone may queue work of the object on the stream: `make` gives the stream to the object, and queues no
-/// work there. Unlike [`raw`](CudaStream::raw), this function does not tell replay that other code has the stream's handle.
-/// A `Call` sends what replay holds back before the object's work; other work would overtake it. A function of the library that
-/// waits for the stream comes right after a `Call`.
-///
-/// # Errors
-/// Those of `make`; the driver's.
-pub fn make_object<T>(stream: &CudaStream, make: impl Fn(RawStream) -> Result<T>) -> Result<T> {
-    let timeline = stream.timeline();
-    timeline.bind()?;
-    match make(timeline.raw()) {
-        Err(Error::Driver(DriverError::Library(error))) if error.is_out_of_memory() => {
-            give_back_memory(stream)?;
-            make(timeline.raw())
+    /// Makes an object of a library for a stream, with the stream's device current. If the library finds no memory for it, the
+    /// pools of the platform give back what is free in them, and `make` is called once more.
+    ///
+    /// The stream's work does not come after what the library queues meanwhile on the default stream, as cuFFT does:
+    /// [`AfterWork`](crate::memory::AfterWork), which also drops the object in time, and
+    /// [`wait_for_default`](Self::wait_for_default) order it.
+    ///
+    /// A [`Call`](crate::library::Call) alone may queue work of the object on the stream: `make` gives the stream to the object, and queues no
+    /// work there. Unlike [`raw`](Self::raw), this function does not tell replay that other code has the stream's handle.
+    /// A `Call` sends what replay holds back before the object's work; other work would overtake it. A function of the library that
+    /// waits for the stream comes right after a `Call`.
+    ///
+    /// # Errors
+    /// Those of `make`; the driver's.
+    pub fn make_object<T>(&self, make: impl Fn(RawStream) -> Result<T>) -> Result<T> {
+        let timeline = self.timeline();
+        timeline.bind()?;
+        match make(timeline.raw()) {
+            Err(Error::Driver(DriverError::Library(error))) if error.is_out_of_memory() => {
+                give_back_memory(self)?;
+                make(timeline.raw())
+            }
+            made => made,
         }
-        made => made,
     }
 }
 

@@ -6,62 +6,83 @@
 //!
 //! The claims of a plan's calls have nothing to do with marks: most are of memory of the plan, as work areas, where no call
 //! needs what an earlier one has left.
-//!
-//! A mark of memory begins and ends by who may write it: a [`Part`] comes from an exclusive reference alone. So no call ends the mark
-//! of an input:
-//! ```
-//! # use streamflow::prelude::*;
-//! use streamflow::library::target::{Part, Target, ended};
-//!
-//! fn end(output: &mut Tensor<f32>) {
-//!     ended(output);
-//!     ended(&mut output.view_mut());
-//!     ended(&mut Output(output));
-//! }
-//!
-//! struct Output<'a>(&'a mut Tensor<f32>);
-//! impl Target for Output<'_> {
-//!     fn parts(&mut self) -> impl Iterator<Item = Part<'_>> {
-//!         self.0.parts()
-//!     }
-//! }
-//! ```
-//! With a shared reference, a view of it, or a type with one, the same does not compile:
-//! ```compile_fail,E0308
-//! # use streamflow::prelude::*;
-//! fn end(input: &Tensor<f32>) {
-//!     streamflow::library::target::ended(input);
-//! }
-//! ```
-//! ```compile_fail,E0277
-//! # use streamflow::prelude::*;
-//! fn end(input: &Tensor<f32>) {
-//!     streamflow::library::target::ended(&mut input.view());
-//! }
-//! ```
-//! ```compile_fail,E0596
-//! # use streamflow::library::target::{Part, Target};
-//! # use streamflow::prelude::*;
-//! struct Input<'a>(&'a Tensor<f32>);
-//! impl Target for Input<'_> {
-//!     fn parts(&mut self) -> impl Iterator<Item = Part<'_>> {
-//!         self.0.parts()
-//!     }
-//! }
-//! ```
 
 use std::iter;
 
+use super::Call;
 use crate::context::OnStream;
 use crate::driver::MemoryRange;
 use crate::error::{Error, Result};
 use crate::memory::{Block, DeviceSlice, Element, Tensor, TensorViewMut};
 
-/// Memory of the caller that a call writes: a slice, a tensor, a view, or several of them. The parts of a type of your own
-/// are those of its fields.
+/// Memory of the caller that a call of a plan writes: a slice, a tensor, a view, or several of them. The parts of a type of
+/// your own are those of its fields.
+///
+/// If the call fails, at whatever step, its whole target is
+/// [not written](crate::guide::failures#errors-that-an-operator-drops). The plan tells so:
+/// - before its steps: [`Call::needs`], [`Call::overwrites`], or [`Call::begins`] where that depends on a value;
+/// - with the result of each step that may fail: [`Call::written`].
+///
+/// A single [`Call`] that [writes](Call::write) its target does the same by itself.
+///
+/// ```
+/// # use streamflow::prelude::*;
+/// use streamflow::library::Call;
+///
+/// /// Sorts the data, by several calls of a library.
+/// fn sort(stream: &Stream<'_>, data: &mut Tensor<f32>) -> Result<(), Error> {
+///     Call::needs(data)?;
+///     let done = queue_steps(stream, data);
+///     Call::written(done, data)
+/// }
+/// # fn queue_steps(_: &Stream<'_>, _: &mut Tensor<f32>) -> Result<(), Error> { Ok(()) }
+/// ```
+///
+/// A mark of memory begins and ends by who may write it: a [`TargetPart`] comes from an exclusive reference alone. So no call
+/// ends the mark of an input:
+/// ```
+/// # use streamflow::prelude::*;
+/// use streamflow::library::{Call, Target, TargetPart};
+///
+/// fn end(output: &mut Tensor<f32>) {
+///     Call::ended(output);
+///     Call::ended(&mut output.view_mut());
+///     Call::ended(&mut Output(output));
+/// }
+///
+/// struct Output<'a>(&'a mut Tensor<f32>);
+/// impl Target for Output<'_> {
+///     fn parts(&mut self) -> impl Iterator<Item = TargetPart<'_>> {
+///         self.0.parts()
+///     }
+/// }
+/// ```
+/// With a shared reference, a view of it, or a type with one, the same does not compile:
+/// ```compile_fail,E0308
+/// # use streamflow::prelude::*;
+/// fn end(input: &Tensor<f32>) {
+///     streamflow::library::Call::ended(input);
+/// }
+/// ```
+/// ```compile_fail,E0277
+/// # use streamflow::prelude::*;
+/// fn end(input: &Tensor<f32>) {
+///     streamflow::library::Call::ended(&mut input.view());
+/// }
+/// ```
+/// ```compile_fail,E0596
+/// # use streamflow::library::{Target, TargetPart};
+/// # use streamflow::prelude::*;
+/// struct Input<'a>(&'a Tensor<f32>);
+/// impl Target for Input<'_> {
+///     fn parts(&mut self) -> impl Iterator<Item = TargetPart<'_>> {
+///         self.0.parts()
+///     }
+/// }
+/// ```
 pub trait Target {
     /// Its parts.
-    fn parts(&mut self) -> impl Iterator<Item = Part<'_>>;
+    fn parts(&mut self) -> impl Iterator<Item = TargetPart<'_>>;
 
     /// Whether other memory of the caller is between its elements, so that a call that overwrites each element leaves
     /// something of what a part has.
@@ -72,29 +93,29 @@ pub trait Target {
 
 /// A part of a [`Target`]: memory of one allocation.
 #[derive(Debug, Clone, Copy)]
-pub struct Part<'a> {
+pub struct TargetPart<'a> {
     block: &'a Block,
     range: MemoryRange,
 }
 
 impl<T: Element> Target for DeviceSlice<T> {
     #[inline(always)]
-    fn parts(&mut self) -> impl Iterator<Item = Part<'_>> {
-        iter::once(Part { block: self.block(), range: self.range() })
+    fn parts(&mut self) -> impl Iterator<Item = TargetPart<'_>> {
+        iter::once(TargetPart { block: self.block(), range: self.range() })
     }
 }
 
 impl<T: Element> Target for Tensor<T> {
     #[inline(always)]
-    fn parts(&mut self) -> impl Iterator<Item = Part<'_>> {
+    fn parts(&mut self) -> impl Iterator<Item = TargetPart<'_>> {
         (**self).parts()
     }
 }
 
 impl<T: Element> Target for TensorViewMut<'_, T> {
-    fn parts(&mut self) -> impl Iterator<Item = Part<'_>> {
+    fn parts(&mut self) -> impl Iterator<Item = TargetPart<'_>> {
         let view = self.reborrow().into_view();
-        iter::once(Part { block: view.elements().block(), range: view.range() })
+        iter::once(TargetPart { block: view.elements().block(), range: view.range() })
     }
 
     fn has_gaps(&self) -> bool {
@@ -104,7 +125,7 @@ impl<T: Element> Target for TensorViewMut<'_, T> {
 
 /// Memory that a plan keeps. It is marked on any stream, since a call on another one than the plan's fails as well.
 impl<H: Target> Target for OnStream<H> {
-    fn parts(&mut self) -> impl Iterator<Item = Part<'_>> {
+    fn parts(&mut self) -> impl Iterator<Item = TargetPart<'_>> {
         self.value_mut().parts()
     }
 
@@ -113,64 +134,67 @@ impl<H: Target> Target for OnStream<H> {
     }
 }
 
-/// Passes on the result of a step of a call. If it has failed, the target is not written; if the call has overwritten all of it,
-/// earlier marks end.
-#[inline(always)]
-pub fn written<R>(done: Result<R>, target: &mut (impl Target + ?Sized)) -> Result<R> {
-    match done {
-        Ok(done) => {
-            ended(target);
-            Ok(done)
+/// The rule for the [`Target`] of a plan, whose own memory is written by several calls.
+impl Call<'_> {
+    /// Passes on the result of a step of a call. If it has failed, the target is not written; if the call has overwritten all of it,
+    /// earlier marks end.
+    #[inline(always)]
+    pub fn written<R>(done: Result<R>, target: &mut (impl Target + ?Sized)) -> Result<R> {
+        match done {
+            Ok(done) => {
+                Self::ended(target);
+                Ok(done)
+            }
+            Err(error) => Err(Self::failed(error, target)),
         }
-        Err(error) => Err(failed(error, target)),
     }
-}
 
-/// A step of a call has succeeded.
-#[inline(always)]
-pub fn ended(target: &mut (impl Target + ?Sized)) {
-    marked(target).for_each(|part| part.block.end_overwrite());
-}
-
-/// A step of a call has failed, so the target is not written.
-#[cold]
-#[inline(never)]
-pub fn failed(error: Error, target: &mut (impl Target + ?Sized)) -> Error {
-    let parts = target.parts().filter(|part| part.range.bytes > 0);
-    parts.for_each(|part| part.block.fail(part.range, &error));
-    error
-}
-
-/// A call begins that needs what memory has, as its input or as its target.
-///
-/// # Errors
-/// [`Error::Unwritten`].
-#[inline(always)]
-pub fn needs<T: Element>(memory: &DeviceSlice<T>) -> Result<()> {
-    memory.block().check_written(memory.range())
-}
-
-/// A call begins that overwrites all of its target. [`written`] ends it.
-#[inline(always)]
-pub fn overwrites(target: &mut (impl Target + ?Sized)) {
-    marked(target).for_each(|part| part.block.begin_overwrite(part.range));
-}
-
-/// A call begins that needs what its target has, as one that [has gaps](Target::has_gaps), or overwrites all of it.
-///
-/// # Errors
-/// As for [`needs`].
-#[inline(always)]
-pub fn begins(target: &mut (impl Target + ?Sized), is_needed: bool) -> Result<()> {
-    if is_needed || target.has_gaps() {
-        return target.parts().try_for_each(|part| part.block.check_written(part.range));
+    /// A step of a call has succeeded.
+    #[inline(always)]
+    pub fn ended(target: &mut (impl Target + ?Sized)) {
+        marked(target).for_each(|part| part.block.end_overwrite());
     }
-    overwrites(target);
-    Ok(())
+
+    /// A step of a call has failed, so the target is not written.
+    #[cold]
+    #[inline(never)]
+    pub fn failed(error: Error, target: &mut (impl Target + ?Sized)) -> Error {
+        let parts = target.parts().filter(|part| part.range.bytes > 0);
+        parts.for_each(|part| part.block.fail(part.range, &error));
+        error
+    }
+
+    /// A call begins that needs what memory has, as its input or as its target.
+    ///
+    /// # Errors
+    /// [`Error::Unwritten`].
+    #[inline(always)]
+    pub fn needs<T: Element>(memory: &DeviceSlice<T>) -> Result<()> {
+        memory.block().check_written(memory.range())
+    }
+
+    /// A call begins that overwrites all of its target. [`written`](Self::written) ends it.
+    #[inline(always)]
+    pub fn overwrites(target: &mut (impl Target + ?Sized)) {
+        marked(target).for_each(|part| part.block.begin_overwrite(part.range));
+    }
+
+    /// A call begins that needs what its target has, as one that [has gaps](Target::has_gaps), or overwrites all of it.
+    ///
+    /// # Errors
+    /// As for [`needs`](Self::needs).
+    #[inline(always)]
+    pub fn begins(target: &mut (impl Target + ?Sized), is_needed: bool) -> Result<()> {
+        if is_needed || target.has_gaps() {
+            return target.parts().try_for_each(|part| part.block.check_written(part.range));
+        }
+        Self::overwrites(target);
+        Ok(())
+    }
 }
 
 /// The parts in blocks with a mark.
 #[inline(always)]
-fn marked<'a>(target: &'a mut (impl Target + ?Sized)) -> impl Iterator<Item = Part<'a>> {
+fn marked<'a>(target: &'a mut (impl Target + ?Sized)) -> impl Iterator<Item = TargetPart<'a>> {
     target.parts().filter(|part| part.block.is_marked())
 }

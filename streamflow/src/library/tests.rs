@@ -7,14 +7,14 @@ use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, ThreadId};
 
-use super::call::{self, Call};
+use super::call::Call;
 use crate::driver::host::HostDriver;
 use crate::driver::{
     CopyKind, CopyOp, DeviceId, Driver, DriverResult, Layer, Libraries, LibraryCall, LibraryCalls,
-    MemoryRange, RawStream,
+    LibraryError, MemoryRange, RawStream,
 };
 use crate::error::Result;
-use crate::library::{HostBody, make_object};
+use crate::library::HostBody;
 use crate::memory::{AfterWork, Buffer};
 use crate::stream::{CudaStream, CudaStreamPool};
 use crate::{Platform, device};
@@ -88,7 +88,7 @@ fn queue(
     let (x, y) = (call.read("x", x), call.write("y", y));
     let device = |_: RawStream| {
         driver.copy_bytes(stream, x, y);
-        call::check("a library", "copy", status, |_| "REFUSED")
+        LibraryError::check("a library", "copy", status, |_| "REFUSED")
     };
     // SAFETY: `x` is read and `y` is written, as claimed; the record of the call touches no claimed memory.
     unsafe { call.queue_in_place(stream, &body, &device) }
@@ -168,7 +168,7 @@ fn an_object_is_dropped_with_its_streams_device_current() {
         let stream = platform.default_stream(device(number)).unwrap();
         let (told, dropped) = channel();
         let make = |_: RawStream| Ok(Object { driver: driver.clone(), told: told.clone() });
-        let object = AfterWork::new(&stream, make_object(&stream, make).unwrap()).unwrap();
+        let object = AfterWork::new(&stream, stream.make_object(make).unwrap()).unwrap();
         drop(object);
         stream.synchronize_blocking().unwrap();
         assert_eq!(dropped.recv().unwrap(), Some(device(number)));

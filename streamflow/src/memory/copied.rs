@@ -9,7 +9,7 @@ use super::{View, ViewMut};
 #[derive(Debug, Clone, Copy)]
 pub struct Trusted(());
 
-pub(crate) const TRUSTED: Trusted = Trusted(());
+pub(super) const TRUSTED: Trusted = Trusted(());
 
 /// Memory of a device that copies read: [`CudaStream::copy`](crate::CudaStream::copy),
 /// [`CudaStream::download`](crate::CudaStream::download) and the others.
@@ -59,6 +59,28 @@ pub trait CopyTarget<T: Element> {
     fn whole_mut(&mut self, shape: &Shape, trusted: Trusted) -> Option<&mut DeviceSlice<T>> {
         let _ = (shape, trusted);
         None
+    }
+}
+
+/// Operands whose layout is known by their shape.
+impl Shape {
+    /// The elements of an operand that is a whole tensor of this shape. No view is made, so this costs a comparison of shapes;
+    /// an operand of another kind has its [`copy_source`](CopySource::copy_source).
+    #[inline]
+    pub fn whole<'a, T: Element>(
+        &self,
+        operand: &'a (impl CopySource<T> + ?Sized),
+    ) -> Option<&'a DeviceSlice<T>> {
+        operand.whole(self, TRUSTED)
+    }
+
+    /// As [`whole`](Self::whole), of an operand that is written.
+    #[inline]
+    pub fn whole_mut<'a, T: Element>(
+        &self,
+        operand: &'a mut (impl CopyTarget<T> + ?Sized),
+    ) -> Option<&'a mut DeviceSlice<T>> {
+        operand.whole_mut(self, TRUSTED)
     }
 }
 

@@ -69,7 +69,6 @@ pub use awaited::{DownloadFuture, Downloaded};
 pub(crate) use block::Block;
 pub use border::{ForeignCounts, foreign_counts};
 pub(crate) use buffer::Buffer;
-pub(crate) use copied::TRUSTED;
 pub use copied::{CopySource, CopyTarget};
 pub(crate) use download::Download;
 pub(crate) use element::Element;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use streamflow::driver::{Driver, DriverError, RawStream};
-use streamflow::library::{Call, HostBody, LibraryError, check, make_object};
+use streamflow::library::{Call, HostBody, LibraryError};
 use streamflow::memory::DeviceSlice;
 use streamflow::prelude::*;
 use streamflow_driver::driver::MemoryRange;
@@ -88,7 +88,7 @@ impl CopyLibrary {
                 Err(DriverError::Call { code, .. }) => code,
                 Err(_) => -1,
             };
-            check("the tests' library", "testCopy", status, |_| "TEST_COPY_FAILED")
+            LibraryError::check("the tests' library", "testCopy", status, |_| "TEST_COPY_FAILED")
         };
         // SAFETY: the copy reads `from` and writes `to`, as claimed, on the stream that the body gets.
         unsafe { Ok(call.queue(stream, body, queue)?) }
@@ -164,7 +164,7 @@ impl CopyLibrary {
         let mut call = Call::new("the tests' library", "testFail");
         call.write("to", to);
         let failed = |_| -> Result<(), LibraryError> {
-            check("the tests' library", "testFail", 7, |_| "TEST_FAILED")
+            LibraryError::check("the tests' library", "testFail", 7, |_| "TEST_FAILED")
         };
         let body = HostBody::new("testFail", |operands| {
             operands.write::<f32>().fill(0.0);

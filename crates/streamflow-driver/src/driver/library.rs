@@ -129,6 +129,26 @@ pub struct LibraryError {
 }
 
 impl LibraryError {
+    /// `Ok` for status 0, else the error of a library's function, with the name that `name_of` has for the number.
+    ///
+    /// # Errors
+    /// That one.
+    #[inline]
+    pub fn check(
+        library: &'static str,
+        call: &'static str,
+        status: i32,
+        name_of: impl FnOnce(i32) -> &'static str,
+    ) -> Result<(), Self> {
+        if status == 0 { Ok(()) } else { Err(Self::new(library, call, status, name_of(status))) }
+    }
+
+    #[cold]
+    fn new(library: &'static str, call: &'static str, status: i32, name: &'static str) -> Self {
+        let remedy = format!("see the documentation of {library} for this status");
+        Self { library, call, status, name, remedy }
+    }
+
     /// Whether the library has found no memory.
     #[doc(hidden)]
     pub fn is_out_of_memory(&self) -> bool {

@@ -25,8 +25,8 @@ use crate::ffi::no_handle;
 use streamflow::Buffer;
 use streamflow::CudaStream;
 use streamflow::driver::{DriverError, RawStream};
+use streamflow::library::Claim;
 use streamflow::library::LibraryError;
-use streamflow::library::{Claim, device_info, make_object};
 use streamflow::memory::AfterWork;
 use streamflow::{ExecutionContext, Stream};
 
@@ -47,7 +47,7 @@ impl Handle {
     /// # Errors
     /// The library is not there; its own; the driver's, when memory is exhausted.
     pub(crate) fn with_work_area(cx: &ExecutionContext, stream: &Stream<'_>) -> Result<Self> {
-        let info = device_info(stream)?;
+        let info = stream.device_info()?;
         let bytes =
             if info.is_simulated { SIMULATED_WORK } else { work_bytes(info.compute_capability) };
         Self::new(stream, cx.buffer(bytes, stream)?)
@@ -55,11 +55,11 @@ impl Handle {
 
     /// A handle that works on this stream, and in this memory.
     fn new(stream: &CudaStream, mut work: Buffer<u8>) -> Result<Self> {
-        if device_info(stream)?.is_simulated {
+        if stream.device_info()?.is_simulated {
             return Ok(Self { library: None, work });
         }
         let (start, bytes) = (Claim::write("work area", &mut work).address(), work.len());
-        let raw = make_object(stream, |stream| Raw::new(stream, (start, bytes)))?;
+        let raw = stream.make_object(|stream| Raw::new(stream, (start, bytes)))?;
         Ok(Self { library: Some(AfterWork::new(stream, raw)?), work })
     }
 }

@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::ffi::cufft::Input;
 use crate::ffi::cufft::problem::{Kind, Sizes};
 use streamflow::Element;
-use streamflow::library::target::written;
+use streamflow::library::Call;
 use streamflow::memory::{DeviceSlice, IntoShape};
 use streamflow::{ExecutionContext, Stream};
 
@@ -44,8 +44,8 @@ where
         x: &DeviceSlice<Complex<T>>,
         y: &mut DeviceSlice<Complex<T>>,
     ) -> Result<()> {
-        let fft = written(self.lend(stream), y)?;
-        written(fft.transform(stream, false, x, y), y)
+        let fft = Call::written(self.lend(stream), y)?;
+        Call::written(fft.transform(stream, false, x, y), y)
     }
 
     /// Transforms `x` inversely, into `y`, otherwise as [`forward`](Self::forward).
@@ -59,8 +59,8 @@ where
         x: &DeviceSlice<Complex<T>>,
         y: &mut DeviceSlice<Complex<T>>,
     ) -> Result<()> {
-        let fft = written(self.lend(stream), y)?;
-        written(fft.transform(stream, true, x, y), y)
+        let fft = Call::written(self.lend(stream), y)?;
+        Call::written(fft.transform(stream, true, x, y), y)
     }
 
     /// Transforms memory forwards in its place, otherwise as [`forward`](Self::forward). Both layouts of the plan must be
@@ -74,8 +74,8 @@ where
         stream: &Stream<'_>,
         data: &mut DeviceSlice<Complex<T>>,
     ) -> Result<()> {
-        let fft = written(self.lend(stream), data)?;
-        written(fft.transform_in_place(stream, false, data), data)
+        let fft = Call::written(self.lend(stream), data)?;
+        Call::written(fft.transform_in_place(stream, false, data), data)
     }
 
     /// Transforms memory inversely in its place, otherwise as [`forward_in_place`](Self::forward_in_place).
@@ -88,8 +88,8 @@ where
         stream: &Stream<'_>,
         data: &mut DeviceSlice<Complex<T>>,
     ) -> Result<()> {
-        let fft = written(self.lend(stream), data)?;
-        written(fft.transform_in_place(stream, true, data), data)
+        let fft = Call::written(self.lend(stream), data)?;
+        Call::written(fft.transform_in_place(stream, true, data), data)
     }
 }
 

@@ -11,8 +11,7 @@ use crate::ffi::cufft::layout::Side;
 use crate::ffi::cufft::problem::{Kind, Problem, Sizes};
 use crate::ffi::cufft::{Input, Transforms};
 use streamflow::CudaStream;
-use streamflow::library::device_info;
-use streamflow::library::target::{begins, needs};
+use streamflow::library::Call;
 use streamflow::memory::DeviceSlice;
 use streamflow::{Buffer, Element};
 use streamflow::{ExecutionContext, Stream};
@@ -63,9 +62,9 @@ where
         from.check(call, "x", input.len())?;
         to.check(call, "y", output.len())?;
         if let Input::Overwritten(x) = &input {
-            needs(&**x)?;
+            Call::needs(&**x)?;
         }
-        begins(output, !to.is_dense)?;
+        Call::begins(output, !to.is_dense)?;
         self.transforms.execute(stream, is_inverse, input, output)
     }
 
@@ -93,7 +92,7 @@ where
             Kind::ToReal => input,
         };
         side.check(call, "data", data.len())?;
-        needs(data)?;
+        Call::needs(data)?;
         self.transforms.execute(stream, is_inverse, Input::<T>::InPlace, data)
     }
 
@@ -128,7 +127,7 @@ where
                 }
             }
         }
-        if batch == 0 || device_info(stream)?.is_simulated {
+        if batch == 0 || stream.device_info()?.is_simulated {
             return Ok(());
         }
         let zeros = |side: &Side, is_real: bool| -> Result<Buffer<T>> {

@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::ffi::cufft::Input;
 use crate::ffi::cufft::problem::{Kind, Sizes};
 use streamflow::Element;
-use streamflow::library::target::written;
+use streamflow::library::Call;
 use streamflow::memory::{DeviceSlice, IntoShape};
 use streamflow::{ExecutionContext, Stream};
 
@@ -53,8 +53,8 @@ where
         x: &DeviceSlice<T>,
         y: &mut DeviceSlice<Complex<T>>,
     ) -> Result<()> {
-        let fft = written(self.lend(stream), y)?;
-        written(fft.transform(stream, x, y), y)
+        let fft = Call::written(self.lend(stream), y)?;
+        Call::written(fft.transform(stream, x, y), y)
     }
 
     /// Transforms rows of real numbers in their place, as [`in_place`](Planner::in_place) says. The memory is that of the
@@ -68,9 +68,9 @@ where
         stream: &Stream<'_>,
         data: &mut DeviceSlice<Complex<T>>,
     ) -> Result<()> {
-        let RealFft(engine) = written(self.lend(stream), data)?;
-        written(engine.transform_in_place(stream, false, data), data)?;
-        written(engine.normalize(stream, false, Output::Complex(&mut *data)), data)
+        let RealFft(engine) = Call::written(self.lend(stream), data)?;
+        Call::written(engine.transform_in_place(stream, false, data), data)?;
+        Call::written(engine.normalize(stream, false, Output::Complex(&mut *data)), data)
     }
 }
 

@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::ffi::cufft::Input;
 use crate::ffi::cufft::problem::{Kind, Sizes};
 use streamflow::Element;
-use streamflow::library::target::written;
+use streamflow::library::Call;
 use streamflow::memory::{DeviceSlice, IntoShape};
 use streamflow::{ExecutionContext, Stream};
 
@@ -54,8 +54,8 @@ where
         x: &mut DeviceSlice<Complex<T>>,
         y: &mut DeviceSlice<T>,
     ) -> Result<()> {
-        let fft = written(self.lend(stream), y)?;
-        written(fft.transform(stream, x, y), y)
+        let fft = Call::written(self.lend(stream), y)?;
+        Call::written(fft.transform(stream, x, y), y)
     }
 
     /// Transforms a spectrum in its place, into rows of real numbers, as [`in_place`](Planner::in_place) says. The memory is
@@ -69,9 +69,9 @@ where
         stream: &Stream<'_>,
         data: &mut DeviceSlice<Complex<T>>,
     ) -> Result<()> {
-        let InverseRealFft(engine) = written(self.lend(stream), data)?;
-        written(engine.transform_in_place(stream, true, data), data)?;
-        written(engine.normalize(stream, true, Output::Complex(&mut *data)), data)
+        let InverseRealFft(engine) = Call::written(self.lend(stream), data)?;
+        Call::written(engine.transform_in_place(stream, true, data), data)?;
+        Call::written(engine.normalize(stream, true, Output::Complex(&mut *data)), data)
     }
 }
 

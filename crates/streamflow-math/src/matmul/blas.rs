@@ -4,11 +4,12 @@ use super::host::leave_anything_in;
 use super::numbers::{BlasElement, sum_of_products};
 use super::triangle_bodies;
 use crate::Plan;
+use crate::error::BodyError;
 use crate::error::{Result, wrong_operand};
 use crate::ffi::cublas::Handle;
 use streamflow::Tensor;
-use streamflow::library::target::{begins, needs, overwrites, written};
-use streamflow::library::{BodyError, HostBody, Operands};
+use streamflow::library::Call;
+use streamflow::library::{HostBody, Operands};
 use streamflow::memory::DeviceSlice;
 use streamflow::{ExecutionContext, Stream};
 
@@ -64,14 +65,14 @@ impl<T: BlasElement> Plan<Blas<T>> {
     ) -> Result<()> {
         let checked = self.lend(stream).and_then(|blas| {
             same("Blas::axpy", "x", x.len(), "y", y.len())?;
-            needs(y)?;
+            Call::needs(y)?;
             Ok(blas)
         });
-        let blas = written(checked, y)?;
+        let blas = Call::written(checked, y)?;
         if y.is_empty() {
             return Ok(());
         }
-        written(blas.handle.axpy(stream, &blas.axpy, (alpha, x), y), y)
+        Call::written(blas.handle.axpy(stream, &blas.axpy, (alpha, x), y), y)
     }
 
     /// Queues the dot product of two vectors, into one element. That of empty vectors is 0.
@@ -92,12 +93,12 @@ impl<T: BlasElement> Plan<Blas<T>> {
             one("Blas::dot", result.len())?;
             Ok(blas)
         });
-        let blas = written(checked, result)?;
+        let blas = Call::written(checked, result)?;
         if x.is_empty() {
             return stream.fill_bytes(result, 0);
         }
-        overwrites(result);
-        written(blas.handle.dot(stream, &blas.dot, (x, y), result), result)
+        Call::overwrites(result);
+        Call::written(blas.handle.dot(stream, &blas.dot, (x, y), result), result)
     }
 
     /// Queues the Euclidean norm of a vector, into one element. That of an empty vector is 0.
@@ -116,12 +117,12 @@ impl<T: BlasElement> Plan<Blas<T>> {
             one("Blas::norm", result.len())?;
             Ok(blas)
         });
-        let blas = written(checked, result)?;
+        let blas = Call::written(checked, result)?;
         if x.is_empty() {
             return stream.fill_bytes(result, 0);
         }
-        overwrites(result);
-        written(blas.handle.nrm2(stream, &blas.norm, x, result), result)
+        Call::overwrites(result);
+        Call::written(blas.handle.nrm2(stream, &blas.norm, x, result), result)
     }
 
     /// Queues `y = alpha a x + beta y`, for a matrix `a` of `[m, n]`, `n` elements of `x` and `m` of `y`. If `beta` is 0, `y`
@@ -146,14 +147,14 @@ impl<T: BlasElement> Plan<Blas<T>> {
                 let problem = "has no columns; fill `y` instead".to_owned();
                 return Err(wrong_operand(CALL, "a", problem));
             }
-            begins(y, beta != T::ZERO)?;
+            Call::begins(y, beta != T::ZERO)?;
             Ok(blas)
         });
-        let blas = written(checked, y)?;
+        let blas = Call::written(checked, y)?;
         if y.is_empty() {
             return Ok(());
         }
-        written(blas.handle.gemv(stream, &blas.gemv, (alpha, a, x), (beta, y)), y)
+        Call::written(blas.handle.gemv(stream, &blas.gemv, (alpha, a, x), (beta, y)), y)
     }
 }
 

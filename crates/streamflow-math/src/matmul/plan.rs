@@ -13,8 +13,8 @@ use crate::ffi::cublaslt::{self, Lt, Product, Rest};
 use streamflow::Buffer;
 use streamflow::CudaStream;
 use streamflow::driver::DriverError;
-use streamflow::library::target::{begins, ended, failed};
-use streamflow::library::{Claim, HostBody, device_info, make_object, whole, whole_mut};
+use streamflow::library::Call;
+use streamflow::library::{Claim, HostBody};
 use streamflow::memory::{CopySource, CopyTarget, DeviceSlice, Shape, TensorView, TensorViewMut};
 use streamflow::{ExecutionContext, Stream};
 
@@ -68,14 +68,14 @@ impl<T: MatmulElement, E> Matmul<T, E> {
         stream: &Stream<'_>,
     ) -> Result<Self> {
         let Settings { alpha, beta, workspace, algorithm: given } = settings;
-        let info = device_info(stream)?;
+        let info = stream.device_info()?;
         let lt = if info.is_simulated || problem.is_empty() {
             None
         } else {
             let stored = given.map(stored).transpose()?;
             let ordinal = info.ordinal.unwrap_or_default();
             let make = |_| Ok(Lt::new::<T>(&problem, ordinal, workspace, stored)?);
-            let lt = make_object(stream, make)?;
+            let lt = stream.make_object(make)?;
             // As for the libraries whose handles are plans: see `AfterWork`.
             stream.wait_for_default()?;
             Some(lt)
@@ -123,19 +123,19 @@ impl<T: MatmulElement, E> Matmul<T, E> {
         // Fast path: whole tensors, whose layout is known by their shape. Making and checking views costs more than half of
         // what a call costs without them.
         if let Some([shape_a, shape_b, shape_c]) = &self.dense
-            && let (Some(a), Some(b)) = (whole(a, shape_a), whole(b, shape_b))
-            && let Some(c) = whole_mut(c, shape_c)
+            && let (Some(a), Some(b)) = (shape_a.whole(a), shape_b.whole(b))
+            && let Some(c) = shape_c.whole_mut(c)
             && problem.is_aligned([a, b, &*c].map(|matrix| Claim::read("", matrix).address()))
         {
-            begins(c, beta != T::ZERO)?;
+            Call::begins(c, beta != T::ZERO)?;
             let rest = Rest { bias, work, alpha, beta };
             let (lt, body) = (self.lt.as_mut(), &self.body);
             cublaslt::multiply_whole(lt, body, stream, [a, b], c, rest)?;
-            ended(c);
+            Call::ended(c);
             return Ok(());
         }
         self.multiply_views(stream, (a.copy_source(), b.copy_source(), c.copy_target()), bias)?;
-        ended(&mut c.copy_target());
+        Call::ended(&mut c.copy_target());
         Ok(())
     }
 
@@ -156,7 +156,7 @@ impl<T: MatmulElement, E> Matmul<T, E> {
             return Ok(());
         }
         let (alpha, beta, work) = (self.alpha, self.beta, &mut self.work);
-        begins(&mut c, beta != T::ZERO)?;
+        Call::begins(&mut c, beta != T::ZERO)?;
         let rest = Rest { bias, work, alpha, beta };
         cublaslt::multiply(self.lt.as_mut(), &self.body, stream, Product { a, b, c, rest })
     }
@@ -232,13 +232,13 @@ impl<T: MatmulElement, E> Plan<Matmul<T, E>> {
     }
 }
 
-/// As [`written`](streamflow::library::target::written). A view of `c` is made only if the call has failed.
+/// As [`written`](streamflow::library::Call::written). A view of `c` is made only if the call has failed.
 #[inline(always)]
 fn product_written<T: MatmulElement>(
     done: Result<()>,
     c: &mut (impl CopyTarget<T> + ?Sized),
 ) -> Result<()> {
-    done.map_err(|error| failed(error, &mut c.copy_target()))
+    done.map_err(|error| Call::failed(error, &mut c.copy_target()))
 }
 
 /// A stored algorithm of cuBLASLt.

@@ -2,7 +2,8 @@
 
 use super::host::leave_anything_in;
 use super::numbers::{BlasElement, sum_of_products};
-use streamflow::library::{BodyError, Operands};
+use crate::error::BodyError;
+use streamflow::library::Operands;
 
 /// Solves for one row after the other, from the first one of a lower triangle and from the last one of an upper.
 pub(super) fn trsm<T: BlasElement>(operands: &mut Operands<'_>) -> Result<(), BodyError> {

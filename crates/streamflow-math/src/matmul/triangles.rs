@@ -6,7 +6,7 @@ use crate::Plan;
 use crate::error::{Result, wrong_operand};
 use streamflow::Stream;
 use streamflow::Tensor;
-use streamflow::library::target::{needs, written};
+use streamflow::library::Call;
 
 /// A half of a square matrix, with its diagonal. The other half is neither read nor written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -42,15 +42,15 @@ impl<T: BlasElement> Plan<Blas<T>> {
             let ([n, columns], [rows, m]) = (matrix(CALL, "a", a)?, matrix(CALL, "b", b)?);
             equal(CALL, ("a", "columns", columns), ("a", "rows", n))?;
             equal(CALL, ("b", "rows", rows), ("a", "rows", n))?;
-            needs(b)?;
+            Call::needs(b)?;
             Ok((blas, (n, m)))
         });
-        let (blas, sizes) = written(checked, b)?;
+        let (blas, sizes) = Call::written(checked, b)?;
         if b.is_empty() {
             return Ok(());
         }
         let a = (alpha, &**a, triangle.is_lower());
-        written(blas.handle.trsm(stream, &blas.trsm, a, sizes, b), b)
+        Call::written(blas.handle.trsm(stream, &blas.trsm, a, sizes, b), b)
     }
 
     /// Queues `c = alpha a aᵀ + beta c` for one triangle of `c`, which has `[n, n]`, and `a` of `[n, k]`. If `beta` is 0, `c` is not
@@ -75,15 +75,15 @@ impl<T: BlasElement> Plan<Blas<T>> {
                 return Err(wrong_operand(CALL, "a", problem));
             }
             // The other triangle stays, also if `beta` is 0.
-            needs(c)?;
+            Call::needs(c)?;
             Ok((blas, (n, k)))
         });
-        let (blas, sizes) = written(checked, c)?;
+        let (blas, sizes) = Call::written(checked, c)?;
         if c.is_empty() {
             return Ok(());
         }
         let half = (beta, &mut **c, triangle.is_lower());
-        written(blas.handle.syrk(stream, &blas.syrk, (alpha, a), sizes, half), c)
+        Call::written(blas.handle.syrk(stream, &blas.syrk, (alpha, a), sizes, half), c)
     }
 }
 

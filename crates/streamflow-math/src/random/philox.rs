@@ -10,7 +10,7 @@ use super::words::ROUND;
 use crate::error::Result;
 use streamflow::CudaStream;
 use streamflow::Grid;
-use streamflow::library::target::{overwrites, written};
+use streamflow::library::Call;
 use streamflow::memory::DeviceSlice;
 
 /// A generator of random numbers, Philox4x32-10, in the order of cuRAND: of `f64`, or of `f32` and `u32`.
@@ -75,9 +75,9 @@ impl<T> Philox<T> {
         T: Real,
     {
         let len = out.len();
-        overwrites(out);
+        Call::overwrites(out);
         let done = T::uniform(stream, out, self.start(len));
-        written(done, out)?;
+        Call::written(done, out)?;
         self.advance(len);
         Ok(())
     }
@@ -100,9 +100,9 @@ impl<T> Philox<T> {
         T: Real,
     {
         let len = out.len();
-        overwrites(out);
+        Call::overwrites(out);
         let done = T::normal(stream, out, self.start(len), (mean, deviation));
-        written(done, out)?;
+        Call::written(done, out)?;
         self.advance(len);
         Ok(())
     }
@@ -148,9 +148,9 @@ impl Philox {
     pub fn fill_u32(&mut self, stream: &CudaStream, out: &mut DeviceSlice<u32>) -> Result<()> {
         let len = out.len();
         let Start { grid, seed, counter, place, .. } = self.start(len);
-        overwrites(out);
+        Call::overwrites(out);
         let done = stream.launch::<random_u32>(grid, (&mut *out, seed, counter, place));
-        written(done, out)?;
+        Call::written(done, out)?;
         self.advance(len);
         Ok(())
     }

@@ -8,7 +8,7 @@ use streamflow::Buffer;
 use streamflow::CudaStream;
 use streamflow::HostData;
 use streamflow::Message;
-use streamflow::library::target::{Part, Target, needs, overwrites};
+use streamflow::library::{Call, Target};
 use streamflow::memory::{CopySource, View};
 use streamflow::{ExecutionContext, Stream};
 
@@ -144,7 +144,7 @@ impl<V> Checked<V> {
     /// [`Error::Unsolvable`](crate::Error::Unsolvable): there was none, or it has failed; [`Error::Unwritten`](streamflow::Error::Unwritten): it has failed,
     /// and its hook has dropped the error.
     fn computed_by(&self) -> Result<Origin> {
-        needs(&*self.statuses)?;
+        Call::needs(&*self.statuses)?;
         self.origin.0.ok_or_else(outcome::not_computed)
     }
 
@@ -167,7 +167,7 @@ impl<V> Checked<V> {
     where
         V: Target,
     {
-        overwrites(self);
+        Call::overwrites(self);
         self.origin = HostData(None);
         (&mut self.value, &mut self.statuses)
     }
@@ -179,7 +179,7 @@ impl<V> Checked<V> {
 }
 
 impl<V: Target> Target for Checked<V> {
-    fn parts(&mut self) -> impl Iterator<Item = Part<'_>> {
+    fn parts(&mut self) -> impl Iterator<Item = TargetPart<'_>> {
         self.value.parts().chain((*self.statuses).parts())
     }
 }

@@ -14,7 +14,7 @@ use crate::Plan;
 use crate::error::Result;
 use crate::ffi::cusolver::{Batch, Dense, Need};
 use streamflow::CudaStream;
-use streamflow::library::target::{needs, written};
+use streamflow::library::Call;
 use streamflow::memory::DeviceSlice;
 use streamflow::{Buffer, Tensor};
 use streamflow::{ExecutionContext, Stream};
@@ -83,8 +83,8 @@ impl<T: Real> Plan<Cholesky<T>> {
         stream: &Stream<'_>,
         a: &mut Checked<Tensor<T>>,
     ) -> Result<()> {
-        let solver = written(self.lend(stream), a)?;
-        written(solver.factor_in_place(stream, a), a)
+        let solver = Call::written(self.lend(stream), a)?;
+        Call::written(solver.factor_in_place(stream, a), a)
     }
 }
 
@@ -98,7 +98,7 @@ impl<T: Real> Cholesky<T> {
     ) -> Result<()> {
         self.common.sizes.check_matrix(CALL, a.on_device().shape())?;
         self.common.sizes.check_statuses(CALL, "a", a.matrices())?;
-        needs(a.on_device())?;
+        Call::needs(a.on_device())?;
         let (matrices, statuses) = a.parts_mut();
         if self.common.sizes.is_empty() {
             stream.fill_bytes(statuses, 0)?;

@@ -13,7 +13,7 @@ use crate::Plan;
 use crate::error::Result;
 use streamflow::CudaStream;
 use streamflow::Tensor;
-use streamflow::library::target::{Target, written};
+use streamflow::library::{Call, Target};
 use streamflow::memory::DeviceSlice;
 use streamflow::{ExecutionContext, Stream};
 
@@ -77,8 +77,8 @@ macro_rules! parts {
             }
         }
 
-        impl<T: Real> streamflow::library::target::Target for $parts<T> {
-            fn parts(&mut self) -> impl Iterator<Item = streamflow::library::target::Part<'_>> {
+        impl<T: Real> streamflow::library::Target for $parts<T> {
+            fn parts(&mut self) -> impl Iterator<Item = streamflow::library::TargetPart<'_>> {
                 [$(&mut self.$field),*].into_iter().flat_map(|tensor| tensor.parts())
             }
         }
@@ -107,8 +107,8 @@ impl<D: Decomposes> Plan<D> {
         a: &Tensor<D::Element>,
         out: &mut Checked<D::Parts>,
     ) -> Result<()> {
-        let solver = written(self.lend(stream), out)?;
-        written(decompose(solver, stream, a, out), out)
+        let solver = Call::written(self.lend(stream), out)?;
+        Call::written(decompose(solver, stream, a, out), out)
     }
 }
 

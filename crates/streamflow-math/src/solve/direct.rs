@@ -10,8 +10,8 @@ use crate::ffi::cudss::{Direct, Found, System};
 use crate::sparse::{Csr, SparseElement};
 use streamflow::CudaStream;
 use streamflow::Tensor;
-use streamflow::library::target::{begins, written};
-use streamflow::library::{HostBody, device_info};
+use streamflow::library::Call;
+use streamflow::library::HostBody;
 use streamflow::{ExecutionContext, Stream};
 
 /// The name in messages.
@@ -111,7 +111,7 @@ impl<T: Factor + SparseElement> DirectPlanner<'_, T> {
             );
             return Err(wrong_operand(CALL, "A", problem));
         }
-        if n > MOST_SIMULATED && device_info(stream)?.is_simulated {
+        if n > MOST_SIMULATED && stream.device_info()?.is_simulated {
             let problem = format!(
                 "has {n} rows, but the simulator factors at most {MOST_SIMULATED}; divide the problem, or run it on a GPU"
             );
@@ -163,7 +163,7 @@ impl<T: Factor + SparseElement> DirectSolver<T> {
         if !self.is_whole {
             return Err(not_factored(CALL));
         }
-        begins(x, false)?;
+        Call::begins(x, false)?;
         match &mut self.direct {
             Some(direct) => direct.solve(stream, &self.solve, &a.matrix(), b, x),
             None => Ok(()),
@@ -208,7 +208,7 @@ impl<T: Factor + SparseElement> Plan<DirectSolver<T>> {
         b: &Tensor<T>,
         x: &mut Tensor<T>,
     ) -> Result<()> {
-        let solver = written(self.lend(stream), x)?;
-        written(solver.solve(stream, a, b, x), x)
+        let solver = Call::written(self.lend(stream), x)?;
+        Call::written(solver.solve(stream, a, b, x), x)
     }
 }

@@ -3,7 +3,6 @@
 use crate::error::Result;
 use streamflow::Element;
 use streamflow::kernel;
-use streamflow::library::device_info;
 use streamflow::memory::{Complex, DeviceSlice};
 use streamflow::{ExecutionContext, Stream};
 
@@ -105,7 +104,7 @@ pub(super) fn warm_up<T: Element>(
     stream: &Stream<'_>,
     launch: impl FnOnce(&mut DeviceSlice<T>, &DeviceSlice<T>) -> Result<()>,
 ) -> Result<()> {
-    if device_info(stream)?.is_simulated {
+    if stream.device_info()?.is_simulated {
         return Ok(());
     }
     let (mut out, mut zero) = (cx.buffer(1, stream)?, cx.buffer(1, stream)?);

@@ -13,7 +13,7 @@ use crate::error::{Result, wrong_operand};
 use crate::ffi::cusolver::{Dense, Need};
 use streamflow::CudaStream;
 use streamflow::Message;
-use streamflow::library::{HostBody, device_info};
+use streamflow::library::HostBody;
 use streamflow::memory::DeviceSlice;
 use streamflow::{Buffer, Tensor};
 use streamflow::{ExecutionContext, Stream};
@@ -132,7 +132,7 @@ impl<T: Real> Made for Qr<T> {
             turned: cx.buffer(rows * columns, stream)?,
             // The simulator's body has `Q` in it.
             tau: cx.buffer(
-                if device_info(stream)?.is_simulated { rows * columns } else { columns },
+                if stream.device_info()?.is_simulated { rows * columns } else { columns },
                 stream,
             )?,
             factor: bodies::geqrf::<T>(rows, columns),

@@ -10,7 +10,7 @@ use crate::error::Result;
 use streamflow::CudaStream;
 use streamflow::Stream;
 use streamflow::Tensor;
-use streamflow::library::target::{Part, Target, written};
+use streamflow::library::{Call, Target, TargetPart};
 use streamflow::memory::DeviceSlice;
 
 pub(super) mod sealed {
@@ -83,8 +83,8 @@ impl<S: System> Plan<S> {
         b: &Tensor<S::Element>,
         x: &mut Checked<Tensor<S::Element>>,
     ) -> Result<()> {
-        let solver = written(self.lend(stream), x)?;
-        written(solve(solver, stream, a, b, x), x)
+        let solver = Call::written(self.lend(stream), x)?;
+        Call::written(solve(solver, stream, a, b, x), x)
     }
 
     /// Factors a copy of `a`, which the plan keeps: the plan that this returns solves with it. Its shape is as for
@@ -114,7 +114,7 @@ impl<S: System> Plan<Factored<S>> {
             Err(error) => Err(error),
         };
         // Each solution needs them.
-        written(done, &mut **self)
+        Call::written(done, &mut **self)
     }
 
     /// Solves `A x = b` with the matrix that was factored last. Allocates nothing. The shapes are as for
@@ -130,8 +130,8 @@ impl<S: System> Plan<Factored<S>> {
         b: &Tensor<S::Element>,
         x: &mut Checked<Tensor<S::Element>>,
     ) -> Result<()> {
-        let factored = written(self.lend(stream), x)?;
-        written(factored.solve(stream, b, x), x)
+        let factored = Call::written(self.lend(stream), x)?;
+        Call::written(factored.solve(stream, b, x), x)
     }
 }
 

@@ -10,8 +10,8 @@ use crate::ffi::cusparse::{PREPARED, Prepared};
 use streamflow::CudaStream;
 use streamflow::Error;
 use streamflow::Tensor;
+use streamflow::library::Call;
 use streamflow::library::HostBody;
-use streamflow::library::target::{begins, written};
 use streamflow::{ExecutionContext, Stream};
 
 /// The product of one sparse matrix with vectors, `y = A x`: cuSPARSE's `SpMV`.
@@ -162,7 +162,7 @@ impl<T: SparseElement> Product<T> {
             if self.right.is_some() { ("B", "C") } else { ("x", "y") };
         self.check(operand_name, operand.shape(), columns)?;
         self.check(target_name, target.shape(), rows)?;
-        begins(target, self.accumulates)?;
+        Call::begins(target, self.accumulates)?;
         match &mut self.prepared {
             Some(prepared) => prepared.multiply(stream, &self.body, &a.matrix(), operand, target),
             None if self.accumulates => Ok(()),
@@ -238,8 +238,8 @@ impl<T: SparseElement> Plan<SpMv<T>> {
         x: &Tensor<T>,
         y: &mut Tensor<T>,
     ) -> Result<()> {
-        let SpMv(product) = written(self.lend(stream), y)?;
-        written(product.execute(stream, a, x, y), y)
+        let SpMv(product) = Call::written(self.lend(stream), y)?;
+        Call::written(product.execute(stream, a, x, y), y)
     }
 }
 
@@ -256,7 +256,7 @@ impl<T: SparseElement> Plan<SpMm<T>> {
         b: &Tensor<T>,
         c: &mut Tensor<T>,
     ) -> Result<()> {
-        let SpMm(product) = written(self.lend(stream), c)?;
-        written(product.execute(stream, a, b, c), c)
+        let SpMm(product) = Call::written(self.lend(stream), c)?;
+        Call::written(product.execute(stream, a, b, c), c)
     }
 }

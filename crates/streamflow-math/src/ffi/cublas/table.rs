@@ -60,7 +60,7 @@ table! {
 
 /// `Ok` for status 0, else the error of a function, with the status's name.
 pub(super) fn check(call: &'static str, status: c_int) -> Result<(), LibraryError> {
-    streamflow::library::check(NAME, call, status, status_name)
+    LibraryError::check(NAME, call, status, status_name)
 }
 
 /// The name of a `cublasStatus_t`, which cuBLASLt returns, too.

@@ -20,7 +20,7 @@ use streamflow::Buffer;
 use streamflow::CudaStream;
 use streamflow::driver::{DriverError, RawStream};
 use streamflow::library::LibraryError;
-use streamflow::library::{Call, HostBody, device_info, make_object};
+use streamflow::library::{Call, HostBody};
 use streamflow::memory::{AfterWork, DeviceSlice};
 use streamflow::{ExecutionContext, Stream};
 
@@ -91,7 +91,7 @@ impl<T: SparseElement> Direct<T> {
         a: &Matrix<'_, T>,
         system: System,
     ) -> Result<Self> {
-        let is_simulated = device_info(stream)?.is_simulated;
+        let is_simulated = stream.device_info()?.is_simulated;
         let (elements, pivots) =
             if is_simulated { (system.n * system.n, system.n) } else { (1, 1) };
         let mut made = Self {
@@ -114,7 +114,7 @@ impl<T: SparseElement> Direct<T> {
         let stored = a.values.len();
         // A handle belongs to the context that is current.
         let handle =
-            make_object(stream, |stream| Handle::new(stream, system, stored, at, T::DATA_TYPE))?;
+            stream.make_object(|stream| Handle::new(stream, system, stored, at, T::DATA_TYPE))?;
         made.library = Some(AfterWork::new(stream, handle)?);
         // The simulator never gets here.
         let host = HostBody::new("cudssExecute", |_| Ok(()));
@@ -143,7 +143,7 @@ impl<T: SparseElement> Direct<T> {
                 let row = status.first().copied().unwrap_or_default();
                 return Ok(if row == 0 { Found::Factors } else { Found::Singular(row as usize) });
             };
-            let found = make_object(stream, |_| Ok(handle.found().map_err(DriverError::from)?))?;
+            let found = stream.make_object(|_| Ok(handle.found().map_err(DriverError::from)?))?;
             match (phase, &found) {
                 // A refactorisation keeps the order of the pivots, in which these values may have none.
                 (Phase::Refactorization, Found::Singular(_)) => phase = Phase::Factorization,

@@ -37,7 +37,7 @@ table! {
 
 /// `Ok` for status 0, else the error of a function.
 pub(super) fn check(call: &'static str, status: c_int) -> Result<(), LibraryError> {
-    streamflow::library::check(NAME, call, status, |status| match status {
+    LibraryError::check(NAME, call, status, |status| match status {
         1 => "CUDSS_STATUS_NOT_INITIALIZED",
         2 => "CUDSS_STATUS_ALLOC_FAILED",
         3 => "CUDSS_STATUS_INVALID_VALUE",

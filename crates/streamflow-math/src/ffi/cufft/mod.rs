@@ -15,7 +15,7 @@ use crate::error::{Result, wrong_operand};
 use streamflow::CudaStream;
 use streamflow::driver::{DriverError, RawStream};
 use streamflow::library::LibraryError;
-use streamflow::library::{Call, Claim, HostBody, device_info, make_object};
+use streamflow::library::{Call, Claim, HostBody};
 use streamflow::memory::{AfterWork, DeviceSlice};
 use streamflow::{Buffer, Element};
 use streamflow::{ExecutionContext, Stream};
@@ -73,7 +73,7 @@ impl<T: Element> Transforms<T> {
         host: impl FnOnce(&str, Problem) -> (HostBody, usize),
     ) -> Result<Self> {
         let name = name_of(problem.kind, is_double::<T>());
-        let is_simulated = device_info(stream)?.is_simulated;
+        let is_simulated = stream.device_info()?.is_simulated;
         let (body, bytes, handle) = if is_simulated {
             can_be_simulated::<T>(stream, &problem)?;
             let (body, bytes) = host(name, problem);
@@ -85,7 +85,7 @@ impl<T: Element> Transforms<T> {
                 (body, 0, None)
             } else {
                 let make = |stream| Handle::new(stream, &problem, is_double::<T>());
-                let (handle, bytes) = make_object(stream, make)?;
+                let (handle, bytes) = stream.make_object(make)?;
                 (body, bytes, Some(handle))
             }
         };
@@ -321,7 +321,7 @@ const LONGEST_SIMULATED: usize = 1 << 24;
 fn can_be_simulated<T>(stream: &CudaStream, problem: &Problem) -> Result<()> {
     let Problem { call, kind, lengths, input, output, .. } = problem;
     let device = stream.device();
-    let most = device_info(stream)?.total_memory;
+    let most = stream.device_info()?.total_memory;
     let longest = lengths.iter().copied().max().unwrap_or(1);
     let complex = 2 * size_of::<T>() as u64;
     let bytes = |elements: usize, is_real: bool| {

@@ -57,7 +57,7 @@ pub(super) fn type_of(kind: Kind, is_double: bool) -> c_int {
 }
 
 pub(super) fn check(call: &'static str, status: c_int) -> Result<(), LibraryError> {
-    streamflow::library::check(NAME, call, status, status_name)
+    LibraryError::check(NAME, call, status, status_name)
 }
 
 /// The names of `cufftResult`, of CUDA 12 and 13.

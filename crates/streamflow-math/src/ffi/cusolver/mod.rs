@@ -24,7 +24,6 @@ use self::table::{CuSolver, Opaque, check};
 use crate::error::Result;
 use streamflow::Buffer;
 use streamflow::driver::{DriverError, RawStream};
-use streamflow::library::{device_info, make_object};
 use streamflow::memory::AfterWork;
 use streamflow::{ExecutionContext, Stream};
 
@@ -53,11 +52,11 @@ impl Dense {
         stream: &Stream<'_>,
         needs: &[Need],
     ) -> Result<Self> {
-        if device_info(stream)?.is_simulated {
+        if stream.device_info()?.is_simulated {
             return Ok(Self { library: None, work: cx.buffer(1, stream)? });
         }
         // A handle belongs to the context that is current.
-        let mut handle = make_object(stream, Handle::new)?;
+        let mut handle = stream.make_object(Handle::new)?;
         let mut device = 1;
         for need in needs {
             let (on_device, on_host) = handle.sizes::<T>(*need).map_err(DriverError::from)?;

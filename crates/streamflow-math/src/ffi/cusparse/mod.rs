@@ -13,7 +13,7 @@ use crate::error::{Result, wrong_operand};
 use streamflow::Buffer;
 use streamflow::CudaStream;
 use streamflow::driver::{DriverError, RawStream};
-use streamflow::library::{Call, Claim, HostBody, device_info, make_object};
+use streamflow::library::{Call, Claim, HostBody};
 use streamflow::memory::{AfterWork, DeviceSlice};
 use streamflow::{ExecutionContext, Stream};
 
@@ -63,14 +63,14 @@ impl Prepared {
         let product =
             Product { rows, columns, stored: a.values.len(), right, data_type: T::DATA_TYPE };
         let (mut library, mut bytes) = (None, 1);
-        if !device_info(stream)?.is_simulated {
+        if !stream.device_info()?.is_simulated {
             let at = Addresses {
                 offsets: stream.read_raw(a.offsets, |address| address)?,
                 indices: stream.read_raw(a.columns, |address| address)?,
                 values: stream.read_raw(a.values, |address| address)?,
             };
             // A handle belongs to the context that is current.
-            let descriptors = make_object(stream, |stream| Descriptors::new(stream, product, at))?;
+            let descriptors = stream.make_object(|stream| Descriptors::new(stream, product, at))?;
             bytes = with_factors::<T, _>(accumulates, |factors| descriptors.size(factors))
                 .map_err(DriverError::from)?
                 .max(1);
