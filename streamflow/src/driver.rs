@@ -1,24 +1,17 @@
 //! The drivers that execute a platform's work, and what they report: the items of the crate `streamflow-driver` that a
 //! program needs.
 //!
-//! [`Driver`] is the seam, and its methods are CUDA's calls; [`cuda`] implements it with a real GPU, [`host`] with a
-//! simulator of CUDA's ordering rules. No code above this module depends on which driver runs. A driver of one's own, or a
-//! layer above one, is [written against](crate::guide::a_layer) `streamflow-driver`, which has all other items of the seam.
+//! [`Driver`] is the seam, and its methods are CUDA's calls; `CudaDriver` of `streamflow-driver` implements it with a real
+//! GPU, [`host`] with a simulator of CUDA's ordering rules. No code above this module depends on which driver runs. A driver
+//! of one's own, or a layer above one, is [written against](crate::guide::a_layer) `streamflow-driver`, which has all other
+//! items of the seam.
 
 // All items, for the modules of this crate.
 #[allow(unused_imports, reason = "features with a library use some of them")]
 pub(crate) use streamflow_driver::driver::*;
 
 #[doc(inline)]
-pub use streamflow_driver::driver::{
-    Driver, DriverError, DriverResult, GreenContext, Image, Plain, RawStream, Recorder, Sticky,
-};
-
-/// The driver of a machine's GPUs.
-pub mod cuda {
-    #[doc(inline)]
-    pub use streamflow_driver::driver::cuda::CudaDriver;
-}
+pub use streamflow_driver::driver::{Driver, DriverError, RawStream, Recorder};
 
 /// The simulator, as a driver: [`HostDriver`](host::HostDriver), and the orders in which it executes.
 pub mod host {
@@ -38,7 +31,7 @@ pub mod race {
     pub(crate) use streamflow_driver::driver::race::*;
     #[doc(inline)]
     pub use streamflow_driver::driver::race::{
-        RaceAccess, RaceAction, RaceHook, RaceKind, RaceMark, RaceReport, RaceReports,
+        RaceAccess, RaceAction, RaceKind, RaceReport, RaceReports,
     };
 }
 
@@ -47,5 +40,5 @@ pub mod replay {
     #[allow(unused_imports, reason = "tests use more of them")]
     pub(crate) use streamflow_driver::driver::replay::*;
     #[doc(inline)]
-    pub use streamflow_driver::driver::replay::{Reason, ReplayReport, Replaying};
+    pub use streamflow_driver::driver::replay::{ReplayReport, Replaying};
 }

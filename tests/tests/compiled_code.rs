@@ -1,7 +1,7 @@
 //! CUDA source with a mistake, and modules that were compiled elsewhere.
 
 use streamflow::driver::DriverError;
-use streamflow::kernel::{Kernel, compile_checked_for, compile_for, nvrtc_version};
+use streamflow::kernel::{CompiledCode, Kernel, compile_for};
 use streamflow::prelude::*;
 use streamflow_driver::driver::Call;
 use streamflow_tests::kernels::fill;
@@ -48,10 +48,10 @@ fn cuda_source_with_an_error(platform: &Platform) -> Result<(), Failed> {
 
 /// As `cuda_source_with_an_error`, compiled ahead of time without a GPU.
 fn cuda_source_compiled_ahead() -> Result<Option<String>, Failed> {
-    if let Err(missing) = nvrtc_version() {
+    if let Err(missing) = CompiledCode::compiler_version() {
         return Ok(Some(missing.to_string()));
     }
-    for compile in [compile_for, compile_checked_for] {
+    for compile in [compile_for, CompiledCode::checked_for] {
         names_the_users_line(compile(mistaken::INFO, (9, 0)).map(drop))?;
     }
     Ok(None)

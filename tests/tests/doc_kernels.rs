@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use streamflow::__private::{Axes, Coverage, KernelInfo, ParamInfo, ParamKind};
-use streamflow::kernel::{compile_checked_for, compile_for, nvrtc_version};
+use streamflow::kernel::{CompiledCode, compile_for};
 
 /// A kernel as the documentation writes it.
 #[derive(Debug, PartialEq)]
@@ -134,12 +134,12 @@ fn the_kernels_of_the_documentation_compile() {
     let examples = all_examples();
     assert!(examples.len() >= 10, "{}: {examples:#?}", examples.len());
     let infos: Vec<KernelInfo> = examples.iter().map(info).collect();
-    if let Err(missing) = nvrtc_version() {
+    if let Err(missing) = CompiledCode::compiler_version() {
         assert!(std::env::var_os("STREAMFLOW_REQUIRE_NVRTC").is_none(), "{missing}");
         return;
     }
     for info in &infos {
-        for image in [compile_for(info, (8, 0)), compile_checked_for(info, (8, 0))] {
+        for image in [compile_for(info, (8, 0)), CompiledCode::checked_for(info, (8, 0))] {
             image.unwrap_or_else(|error| panic!("{} of {}: {error}", info.name, info.file));
         }
     }
@@ -154,7 +154,7 @@ fn a_kernel_with_a_mistake_does_not_compile() {
     "#;
     let [example] = &examples("a page", text)[..] else { panic!("one kernel") };
     assert_eq!(example.arguments.len(), 2);
-    if nvrtc_version().is_ok() {
+    if CompiledCode::compiler_version().is_ok() {
         let error = compile_for(&info(example), (8, 0)).map(|_| ()).unwrap_err().to_string();
         assert!(error.contains("data_lenn"), "{error}");
     }

@@ -7,11 +7,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use streamflow::driver::Driver;
-use streamflow::driver::cuda::CudaDriver;
 use streamflow::driver::host::HostDriver;
 use streamflow::memory::dlpack::{Abi, Consumer};
 use streamflow::memory::{After, DeviceSlice};
 use streamflow::prelude::*;
+use streamflow_driver::driver::cuda::CudaDriver;
 use streamflow_tests::foreign::{
     ForeignEvent, ForeignStream, Outside, VALUE, fill_outside, from_outside, order_outside,
     read_outside, use_shared, write_outside,

@@ -6,11 +6,12 @@ mod made;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use streamflow::driver::DriverError;
 use streamflow::driver::host::HostDriver;
-use streamflow::driver::{DriverError, GreenContext};
 use streamflow::prelude::*;
 use streamflow::stream::{Coscheduling, CudaGreenContextPool};
 use streamflow_driver::driver::Call;
+use streamflow_driver::driver::GreenContext;
 use streamflow_tests::kernels::{multiprocessor, slow_copy, slow_fill};
 use streamflow_tests::layers::{CallKind, FailNth};
 use streamflow_tests::setup::recorded;

@@ -11,9 +11,7 @@ use streamflow::__private::{KERNELS, KernelInfo};
 use streamflow::Element;
 use streamflow::driver::DriverError;
 use streamflow::kernel;
-use streamflow::kernel::{
-    Kernel, Strided, compile_checked_for, compile_for, image_for, nvrtc_version,
-};
+use streamflow::kernel::{CompiledCode, Kernel, Strided, compile_for};
 use streamflow::memory::{Bool8, Complex};
 use streamflow_tests::{Failed, Suite, child};
 
@@ -217,16 +215,16 @@ fn kernels() -> impl Iterator<Item = (String, &'static KernelInfo)> {
 fn compiles(info: &KernelInfo) -> Result<(), Failed> {
     for cc in ARCHITECTURES {
         for (mode, image) in
-            [("unchecked", compile_for(info, cc)), ("checked", compile_checked_for(info, cc))]
+            [("unchecked", compile_for(info, cc)), ("checked", CompiledCode::checked_for(info, cc))]
         {
             let image =
                 image.map_err(|error| Failed::msg(format!("{mode} for {cc:?}: {error}")))?;
             // A CUBIN is an ELF file. It must contain the kernel under the name that is loaded.
-            if !image.0.starts_with(b"\x7fELF") {
+            if !image.bytes().starts_with(b"\x7fELF") {
                 return Err(Failed::msg(format!("{mode} for {cc:?}: no CUBIN")));
             }
             let entry = format!("{}\0", info.entry);
-            if !image.0.windows(entry.len()).any(|bytes| bytes == entry.as_bytes()) {
+            if !image.bytes().windows(entry.len()).any(|bytes| bytes == entry.as_bytes()) {
                 return Err(Failed::msg(format!("{mode} for {cc:?}: no `{}` in it", info.entry)));
             }
         }
@@ -253,7 +251,7 @@ fn errors_name_the_users_line() -> Result<(), Failed> {
     let message = compile_error(wrong::INFO);
     expect(&message, &format!("{}:{WRONG_LINE}: error: identifier \"valeu\"", file!()))?;
     // With bounds checks, whose source has more lines before the body, the line is the same.
-    let checked = compile_checked_for(wrong::INFO, (9, 0)).unwrap_err().to_string();
+    let checked = CompiledCode::checked_for(wrong::INFO, (9, 0)).unwrap_err().to_string();
     expect(&checked, &format!("{}:{WRONG_LINE}: error", file!()))?;
     expect(&compile_error(writes_to_input::INFO), &format!("{}:", file!()))?;
     expect(&compile_error(unbalanced::INFO), &format!("{}:", file!()))
@@ -267,7 +265,7 @@ fn errors_in_included_files_name_that_file() -> Result<(), Failed> {
 
 fn newer_devices_get_ptx() -> Result<(), Failed> {
     let image = compile_for(exp_linspace::INFO, (99, 9))?;
-    let text = std::str::from_utf8(&image.0)?;
+    let text = std::str::from_utf8(image.bytes())?;
     expect(text, ".entry exp_linspace_kernel")?;
     if !text.ends_with('\0') {
         return Err(Failed::msg("PTX must end with NUL for the driver"));
@@ -287,7 +285,10 @@ fn a_nul_in_the_source_is_an_error() -> Result<(), Failed> {
 
 /// The child's side: it loads one image through the caches.
 pub(crate) fn in_child(_: &str) -> Result<(), Failed> {
-    let images = [image_for(exp_linspace::INFO, (9, 0))?, image_for(exp_linspace::INFO, (9, 0))?];
+    let images = [
+        CompiledCode::cached_for(exp_linspace::INFO, (9, 0))?,
+        CompiledCode::cached_for(exp_linspace::INFO, (9, 0))?,
+    ];
     assert_eq!(images[0], images[1]);
     assert_eq!(images[0], compile_for(exp_linspace::INFO, (9, 0))?);
     Ok(())
@@ -344,7 +345,7 @@ pub(crate) fn suite() -> Suite {
 fn where_there_is_nvrtc(
     test: impl FnOnce() -> Result<(), Failed>,
 ) -> Result<Option<String>, Failed> {
-    match nvrtc_version() {
+    match CompiledCode::compiler_version() {
         Ok(_) => test().map(|()| None),
         Err(missing) => Ok(Some(missing.to_string())),
     }

@@ -7,7 +7,7 @@ use static_assertions::{assert_eq_size, assert_impl_all, assert_not_impl_any};
 use streamflow::__private::{HasMessage, Sends, StreamReady, Unchosen, Unreceived};
 use streamflow::context::OnStream;
 use streamflow::message::{Device, Host};
-use streamflow::port::{In, Internal, On, Out, Pending, Received, Unset};
+use streamflow::port::{In, On, Out, Pending, Received, Unset};
 use streamflow::prelude::*;
 use streamflow::time::Timestamp;
 
@@ -16,13 +16,9 @@ type Reads = &'static Tensor<f32>;
 type Optional = Option<Shared<Tensor<f32>>>;
 assert_eq_size!(In<'static, Reads, Pending>, In<'static, Reads, Received>, [usize; 2]);
 assert_eq_size!(In<'static, Optional, Pending>, In<'static, Optional, Received>, [usize; 2]);
-assert_eq_size!(
-    Out<'static, Tensor<f32>, Internal>,
-    Out<'static, Tensor<f32>, Unset>,
-    Out<'static, u64, Internal>,
-);
+assert_eq_size!(Out<'static, Tensor<f32>>, Out<'static, Tensor<f32>, Unset>, Out<'static, u64>,);
 // Beside its state, an output has the queue's end, the context, the acquisition time, and the sequence number.
-assert_eq_size!(Out<'static, u64, Internal>, (usize, usize, Option<Timestamp>, Option<u64>));
+assert_eq_size!(Out<'static, u64>, (usize, usize, Option<Timestamp>, Option<u64>));
 // A chosen stream is kept until `emit`; the state takes no other space.
 const _: () = assert!(
     size_of::<Out<'static, Tensor<f32>, On<'static>>>()
@@ -46,7 +42,7 @@ assert_not_impl_any!(OnStream<*mut u8>: Send);
 // Law 4: device data needs a stream, and a stream is chosen once.
 assert_impl_all!(Unset: Sends<Host>, Unchosen);
 assert_not_impl_any!(Unset: Sends<Device>);
-assert_impl_all!(Internal: Sends<Host>, Sends<Device>, Unchosen);
+assert_impl_all!(Unset<Device>: Sends<Host>, Sends<Device>, Unchosen);
 assert_impl_all!(On<'static>: Sends<Host>, Sends<Device>);
 assert_not_impl_any!(On<'static>: Unchosen);
 assert_not_impl_any!(In<'static, Reads>: Clone, Copy);

@@ -71,7 +71,7 @@ fn _stop(py: Python<'_>) {
     // An owner that is being dropped may need the interpreter lock for that.
     py.detach(|| {
         graph::stop_all_blocking();
-        library::stop_giving_back_blocking();
+        library::ForeignMemory::stop_giving_back_blocking();
     });
 }
 

@@ -12,6 +12,7 @@ use crate::error::Result;
 
 use super::bounds::{self, Bounds};
 use super::cache::{Cache, Key};
+use super::compiled_code::CompiledCode;
 use super::nvrtc::{self, Nvrtc};
 use super::{KernelInfo, source};
 use crate::log;
@@ -48,7 +49,7 @@ pub(super) fn load(
 /// [`testing::compile_kernel`](crate::testing::compile_kernel).
 ///
 /// ```
-/// use streamflow::kernel::{Kernel, compile_for, nvrtc_version};
+/// use streamflow::kernel::{CompiledCode, Kernel, compile_for};
 /// use streamflow::prelude::*;
 ///
 /// /// out[i] = the mean of image[i] and its neighbours; 0 at the ends
@@ -71,10 +72,10 @@ pub(super) fn load(
 /// # fn main() -> Result<()> {
 /// // In a test of your own project, for each kernel and each GPU that it is meant for. For a generic kernel,
 /// // name an instance: `<cast<u8, f32> as Kernel>::INFO`.
-/// match nvrtc_version() {
+/// match CompiledCode::compiler_version() {
 ///     Ok(_) => {
-///         let image = compile_for(<blur as Kernel>::INFO, (9, 0))?;
-///         assert!(!image.0.is_empty());
+///         let code = compile_for(<blur as Kernel>::INFO, (9, 0))?;
+///         assert!(!code.bytes().is_empty());
 ///     }
 ///     // On a build server, let this fail.
 ///     Err(missing) => println!("skipped: {missing}"),
@@ -83,47 +84,61 @@ pub(super) fn load(
 /// # }
 /// ```
 ///
-/// The image is a CUBIN, or PTX (with its final NUL) if this NVRTC does not support the compute capability.
+/// The code is a CUBIN, or PTX (with its final NUL) if this NVRTC does not support the compute capability.
 ///
 /// # Errors
 /// [`DriverError::Unavailable`] without NVRTC, [`DriverError::Kernel`] when it does not compile;
 /// the message has the compiler's log with the file and the line of the CUDA body.
-pub fn compile_for(info: &KernelInfo, compute_capability: (u32, u32)) -> Result<Image> {
-    Ok(Job::new(info, Target { compute_capability }, Bounds::Unchecked)?.compile()?)
+pub fn compile_for(
+    info: &KernelInfo,
+    compute_capability: (u32, u32),
+) -> Result<CompiledCode<'static>> {
+    compiled(info, compute_capability, Bounds::Unchecked)
 }
 
-/// As [`compile_for`], with the checks of `STREAMFLOW_CHECK_BOUNDS=1`.
-///
-/// # Errors
-/// As [`compile_for`].
-pub fn compile_checked_for(info: &KernelInfo, compute_capability: (u32, u32)) -> Result<Image> {
-    Ok(Job::new(info, Target { compute_capability }, Bounds::Checked)?.compile()?)
+fn compiled(
+    info: &KernelInfo,
+    compute_capability: (u32, u32),
+    bounds: Bounds,
+) -> Result<CompiledCode<'static>> {
+    Ok(CompiledCode::of(Job::new(info, Target { compute_capability }, bounds)?.compile()?))
 }
 
-/// The version of the NVRTC that kernels are compiled with, as `(13, 0)`.
-///
-/// # Errors
-/// [`DriverError::Unavailable`] with a remedy when no NVRTC is found.
-pub fn nvrtc_version() -> Result<(u32, u32)> {
-    let (major, minor) = Nvrtc::get()?.version;
-    Ok((major.unsigned_abs(), minor.unsigned_abs()))
+/// The code of kernels.
+impl CompiledCode<'static> {
+    /// As [`compile_for`], with the checks of `STREAMFLOW_CHECK_BOUNDS=1`.
+    ///
+    /// # Errors
+    /// As [`compile_for`].
+    pub fn checked_for(info: &KernelInfo, compute_capability: (u32, u32)) -> Result<Self> {
+        compiled(info, compute_capability, Bounds::Checked)
+    }
+
+    /// The code that a launch would load, without loading it: from this process's cache, from disk, or compiled and
+    /// stored. A program can call it to fill the cache before its first run.
+    ///
+    /// # Errors
+    /// As [`compile_for`].
+    pub fn cached_for(info: &KernelInfo, compute_capability: (u32, u32)) -> Result<Self> {
+        Ok(Self::of(cached(info, Target { compute_capability }, bounds::enabled())?))
+    }
+
+    /// The version of the NVRTC that kernels are compiled with, as `(13, 0)`.
+    ///
+    /// # Errors
+    /// [`DriverError::Unavailable`] with a remedy when no NVRTC is found.
+    pub fn compiler_version() -> Result<(u32, u32)> {
+        let (major, minor) = Nvrtc::get()?.version;
+        Ok((major.unsigned_abs(), minor.unsigned_abs()))
+    }
 }
 
 /// Whether the process's NVRTC compiles for a compute capability, or for an older one whose code such a device loads.
 ///
 /// # Errors
-/// As for [`nvrtc_version`].
+/// As for [`CompiledCode::compiler_version`].
 pub(crate) fn supports(compute_capability: (u32, u32)) -> Result<bool> {
     Ok(Nvrtc::get()?.code_for(compute_capability).is_some())
-}
-
-/// The image that a launch would load, without loading it: from this process's cache, from disk, or compiled and
-/// stored. A program can call it to fill the cache before its first run.
-///
-/// # Errors
-/// As [`compile_for`].
-pub fn image_for(info: &KernelInfo, compute_capability: (u32, u32)) -> Result<Image> {
-    Ok(cached(info, Target { compute_capability }, bounds::enabled())?)
 }
 
 /// The image from this process's cache or from disk; else compiles and stores it.

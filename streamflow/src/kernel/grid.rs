@@ -15,7 +15,8 @@ const MAX_THREADS: [u64; 3] = [1024, 1024, 64];
 
 /// The threads that a launch runs on.
 ///
-/// Sizes are given as in CUDA's `dim3`, x first: an image is `[cols, rows]`.
+/// Sizes are given as in CUDA's `dim3`, x first: an image is `[cols, rows]`. Each size is a `usize`, `[usize; 2]` or
+/// `[usize; 3]`, and so is a grid where a launch takes one.
 ///
 /// ```
 /// # use streamflow::Grid;
@@ -41,7 +42,7 @@ pub struct Grid {
     shared_bytes: u64,
 }
 
-/// A size in one, two or three dimensions, x first.
+/// A size in one, two or three dimensions, x first: the methods of [`Grid`] say what becomes one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Dim3 {
     size: [u64; 3],
@@ -66,7 +67,7 @@ impl From<[usize; 3]> for Dim3 {
     }
 }
 
-/// The types that a launch takes as its grid: a number of elements, `[x, y]` or `[x, y, z]`, each a `usize`, or a [`Grid`].
+/// The types that a launch takes as its grid: those that convert into a [`Grid`]. The trait has the text of rustc for others.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not the grid of a launch",
     label = "not a number of elements as `usize`, nor a `Grid`",

@@ -3,9 +3,10 @@
 use std::panic::Location;
 
 use super::bounds::{self, Bounds};
+use super::grid::IntoGrid;
 use super::remembered::{self, Checked};
 use super::state::KernelState;
-use super::{Coverage, Grid, IntoGrid, Kernel, KernelInfo, Passing, axes, coverage, launched};
+use super::{Coverage, Grid, Kernel, KernelInfo, Passing, axes, coverage, launched};
 use crate::driver::{Launch, Note, SourceLocation};
 use crate::error::Result;
 use crate::memory::access::{self, Order};

@@ -3,10 +3,12 @@
 use std::panic::Location;
 use std::sync::Arc;
 
+use super::compiled_code::CompiledCode;
+use super::grid::IntoGrid;
 use super::launch::submit;
 use super::remembered::Checked;
-use super::{Grid, IntoGrid, Passing};
-use crate::driver::{Code, DeviceId, Image, KernelSource, LoadedKernel, RawModule, promise};
+use super::{Grid, Passing};
+use crate::driver::{Code, DeviceId, KernelSource, LoadedKernel, RawModule, promise};
 use crate::error::{Error, Result};
 use crate::memory::access::{self, Order};
 use crate::stream::{CudaStream, StreamTable};
@@ -57,23 +59,7 @@ impl Function {
     }
 }
 
-/// Compiled code that [`#[kernel]`](macro@crate::kernel) did not make, for
-/// [`Platform::module`](crate::Platform::module): PTX text, a CUBIN or a fatbin.
-#[derive(Debug, Clone, Copy)]
-pub struct CompiledCode<'a>(&'a [u8]);
-
-impl<'a> CompiledCode<'a> {
-    /// From its bytes.
-    ///
-    /// # Safety
-    /// `image` is text, or a complete CUBIN or fatbin. Text that is no PTX is refused when it is loaded; of the other
-    /// two the driver reads as many bytes as they say that they have.
-    pub const unsafe fn new(image: &'a [u8]) -> Self {
-        Self(image)
-    }
-}
-
-/// Compiled code that [`#[kernel]`](macro@crate::kernel) did not make, loaded on a device.
+/// [Compiled code](CompiledCode), loaded on a device.
 /// Made by [`Platform::module`](crate::Platform::module).
 #[derive(Debug, Clone)]
 pub struct Module {
@@ -87,12 +73,12 @@ impl Module {
     pub(crate) fn load(
         table: &Arc<StreamTable>,
         device: DeviceId,
-        CompiledCode(image): CompiledCode<'_>,
+        code: CompiledCode<'_>,
     ) -> Result<Self> {
         let driver = table.driver();
         table.bind(device)?;
-        // SAFETY: the caller of `CompiledCode::new` vouches for the image.
-        let raw = unsafe { driver.load_module(device, "a module", &Image(image.to_vec())) }?;
+        // SAFETY: the compiler has made the code, or the caller of `CompiledCode::new` vouches for it.
+        let raw = unsafe { driver.load_module(device, "a module", &code.into_image()) }?;
         let raw = promise::check_module(device, raw)?;
         Ok(Self { table: table.clone(), device, raw })
     }
@@ -130,6 +116,7 @@ mod tests {
     use std::sync::atomic::{AtomicU32, Ordering};
 
     use super::*;
+    use crate::driver::Image;
     use crate::driver::host::HostDriver;
     use crate::driver::{Driver, DriverError, DriverResult, HostArgs, Layer, LoadedKernel};
     use crate::{Platform, device};

@@ -13,7 +13,7 @@ use crate::stream::{Awaiting, Point, StreamTable};
 ///
 /// Made by [`CudaStream::download`](crate::CudaStream::download) and
 /// [`Platform::download`](crate::Platform::download). Dropping it does not wait. Asynchronous code
-/// [awaits](super::DownloadFuture) it.
+/// [awaits](super::Downloaded) it.
 #[derive(Debug)]
 #[must_use = "a download that is not read has no effect"]
 pub struct Download<T: Element> {

@@ -65,7 +65,7 @@ mod unwritten;
 
 pub use allocator::Allocator;
 pub use any_tensor::AnyTensor;
-pub use awaited::{DownloadFuture, Downloaded};
+pub use awaited::Downloaded;
 pub(crate) use block::Block;
 pub use border::{ForeignCounts, foreign_counts};
 pub(crate) use buffer::Buffer;
@@ -75,7 +75,7 @@ pub(crate) use element::Element;
 pub use element::{Bool8, Complex, Scalar, bf16};
 #[cfg(feature = "dlpack")]
 pub use foreign::dlpack;
-pub use foreign::{After, AfterWork, ForeignMemory, stop_giving_back_blocking};
+pub use foreign::{After, AfterWork, ForeignMemory};
 pub(crate) use free::MemoryAmount;
 pub use limits::{MemoryLimits, MemoryOptions};
 pub use pinned::Pinned;

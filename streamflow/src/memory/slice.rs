@@ -233,14 +233,6 @@ pub struct View<'a, T: Element> {
     _source: PhantomData<&'a DeviceSlice<T>>,
 }
 
-impl<T: Element> View<'_, T> {
-    /// The elements of a range, which the caller ensures is within the view.
-    pub(super) fn within(self, range: Range<usize>) -> Self {
-        let Some(part) = self.part(range) else { unreachable!("it is within the view") };
-        Self { part, ..self }
-    }
-}
-
 impl<T: Element> Deref for View<'_, T> {
     type Target = DeviceSlice<T>;
 

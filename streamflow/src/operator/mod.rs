@@ -31,7 +31,7 @@ pub(crate) use facts::NodeFacts;
 pub(crate) use flush::Flushing;
 pub(crate) use flush::{Flush, Flushed};
 pub(crate) use histogram::Summary;
-pub use node::Node;
+pub(crate) use node::Node;
 pub(crate) use node::node;
 pub(crate) use options::{NodeOptions, NodeStreams};
 pub(crate) use readiness::{Progress, Readiness, Step};
@@ -84,7 +84,7 @@ pub trait Operator: Sized {
     type FlushIo<'t>;
     /// The names of its declared streams, for [`Compute::start`].
     type StreamNames<'t>;
-    /// The handle that sets its parameters, as `CfarParams`; [`NoParams`](crate::param::NoParams) without any.
+    /// The handle that sets its parameters, as `CfarParams`; one without methods for an operator without parameters.
     type Params: OperatorParams<Self>;
     /// `Self`: the operator, whose state may move between threads.
     #[doc(hidden)]

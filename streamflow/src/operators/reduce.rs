@@ -10,7 +10,7 @@ use crate::memory::{Element, Tensor};
 use crate::operator::Compute;
 use streamflow_macros::operator;
 
-/// Adds the elements of each row: from `[m, n]` to `[m]`.
+/// Adds the elements of each row, `f32` or `f64`: from `[m, n]` to `[m]`.
 #[operator(no_new, unlisted)]
 pub struct Reduce<T: Summed> {
     /// `[m, n]`.

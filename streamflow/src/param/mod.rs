@@ -28,7 +28,6 @@ use std::fmt::Debug;
 use serde_core::de::DeserializeOwned;
 
 pub(crate) use graph::GraphParams;
-pub use graph::NoParams;
 pub use log::ParamChange;
 pub(crate) use log::ParamChanges;
 pub(crate) use node::NodeParams;

@@ -59,5 +59,5 @@ pub(crate) use info::{InputPort, OutputPort, PortInfo, PortSize};
 pub use input::In;
 pub(crate) use input::Input;
 pub(crate) use output::Output;
-pub use output::{Internal, On, Out, Unset};
+pub use output::{On, Out, Unset};
 pub use states::{Pending, Received};

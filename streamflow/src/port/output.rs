@@ -85,12 +85,10 @@ impl<P: OutputPort> SendingEnd for Output<P> {
 }
 
 /// State of an output: no stream is chosen yet. `P` is where the data of the operator's inputs is. With device data among
-/// it, the output sends on the internal stream. Of host data alone, or without inputs, there is no such stream.
+/// it, the output sends on the operator's internal stream: that is the state of an [`Out`] whose type names none. Of host data
+/// alone, or without inputs, there is no such stream.
 #[derive(Debug, Clone, Copy)]
 pub struct Unset<P: Place = Host>(PhantomData<P>);
-
-/// State of an output: it sends on the operator's internal stream.
-pub type Internal = Unset<Device>;
 
 /// State of an output: it sends on a stream that was chosen.
 #[derive(Debug)]
@@ -172,12 +170,12 @@ impl Sends<Device> for On<'_> {
 }
 
 /// An output in one tick, as `compute` gets it. Its type says what was done with it: `S` is the stream that it sends
-/// on, [`Internal`], [`Unset`] or [`On`].
+/// on, [`Unset`] or [`On`].
 ///
 /// The message is sent when the tick has succeeded; a tick that fails sends nothing, unless it fails since a message
 /// that an edge drops for this one panics: then all is sent.
 #[must_use = "nothing is sent until `emit`"]
-pub struct Out<'t, T: Message, S = Internal> {
+pub struct Out<'t, T: Message, S = Unset<Device>> {
     outlet: &'t mut Outlet<T>,
     cx: &'t ExecutionContext,
     stream: S,

@@ -6,7 +6,7 @@ use super::input::order_each;
 use super::outlet::Outlet;
 use super::output::stamp;
 use super::stream_policy::{Allocated, FindStream};
-use super::{In, Internal, Out, input, output};
+use super::{In, Out, input, output};
 use crate::context::ExecutionContext;
 use crate::error::Result;
 use crate::memory::Tensor;
@@ -22,7 +22,7 @@ type Work = fn(&Tensor<u16>, &CudaStream) -> Result<Tensor<u16>>;
 #[inline(never)]
 pub fn with_states<'t>(
     input: In<'t, &'t Tensor<u16>>,
-    output: Out<'t, Tensor<u16>, Internal>,
+    output: Out<'t, Tensor<u16>>,
     cx: &'t ExecutionContext,
     work: Work,
 ) -> crate::Result<()> {
@@ -101,7 +101,7 @@ type Input<'t> = (&'t mut Inlet<Tensor<u16>>, &'t ExecutionContext);
 type Output<'t> = (&'t mut Outlet<Tensor<u16>>, &'t ExecutionContext);
 type WithStates = for<'t> fn(
     In<'t, &'t Tensor<u16>>,
-    Out<'t, Tensor<u16>, Internal>,
+    Out<'t, Tensor<u16>>,
     &'t ExecutionContext,
     Work,
 ) -> crate::Result<()>;

@@ -83,9 +83,7 @@ use crate::driver::current;
 use crate::driver::{DeviceId, RawStream};
 use crate::error::Result;
 #[doc(inline)]
-pub use streamflow_driver::driver::{
-    BorrowedEvent, BorrowedStream, Coscheduling, SmSizes, StreamFlags,
-};
+pub use streamflow_driver::driver::{BorrowedEvent, BorrowedStream, Coscheduling, StreamFlags};
 
 /// Marks what one thread uses at a time: `dyn OneThreadAtATimeKeepAnOnStream` is `Send` and not `Sync`. rustc shows the
 /// name where a program keeps a tick's `Stream` in a `static`, or sends it to another thread, so it says what to keep.

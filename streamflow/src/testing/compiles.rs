@@ -7,9 +7,7 @@ use std::thread::{self, ScopedJoinHandle};
 use super::Outcome;
 use crate::driver::DriverError;
 use crate::error::{Error, Result};
-use crate::kernel::{
-    self, Kernel, KernelInfo, Registered, compile_checked_for, compile_for, nvrtc_version, supports,
-};
+use crate::kernel::{self, CompiledCode, Kernel, KernelInfo, Registered, compile_for, supports};
 
 /// Turing, Ampere, Hopper and Blackwell.
 const COMPUTE_CAPABILITIES: [(u32, u32); 4] = [(7, 5), (8, 0), (9, 0), (10, 0)];
@@ -47,7 +45,7 @@ const COMPUTE_CAPABILITIES: [(u32, u32); 4] = [(7, 5), (8, 0), (9, 0), (10, 0)];
 /// [`DriverError::Kernel`](crate::driver::DriverError::Kernel) with the compiler's messages, which have the file and the
 /// line of each mistake.
 pub fn compile_kernel<K: Kernel>() -> Result<Outcome> {
-    let (major, minor) = match nvrtc_version() {
+    let (major, minor) = match CompiledCode::compiler_version() {
         Ok(version) => version,
         Err(missing) => return Outcome::without(missing, "STREAMFLOW_REQUIRE_NVRTC"),
     };
@@ -95,7 +93,7 @@ pub fn kernels() -> Result<Outcome> {
 }
 
 fn compile_all(kernels: &[Registered]) -> Result<Outcome> {
-    let version = match nvrtc_version() {
+    let version = match CompiledCode::compiler_version() {
         Ok(version) => version,
         Err(missing) => return Outcome::without(missing, "STREAMFLOW_REQUIRE_NVRTC"),
     };
@@ -162,7 +160,7 @@ fn compile(info: &KernelInfo) -> Result<Vec<(u32, u32)>> {
     for target in COMPUTE_CAPABILITIES {
         if supports(target)? {
             compile_for(info, target)?;
-            compile_checked_for(info, target)?;
+            CompiledCode::checked_for(info, target)?;
             compiled.push(target);
         }
     }

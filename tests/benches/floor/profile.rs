@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use indicatif::ProgressBar;
-use streamflow::driver::cuda::CudaDriver;
 use streamflow::driver::replay::Replaying;
 use streamflow::prelude::*;
+use streamflow_driver::driver::cuda::CudaDriver;
 use streamflow_tests::foreign::floor::Floor;
 use streamflow_tests::layers::{Kind, Null, Timed};
 

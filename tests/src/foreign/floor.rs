@@ -5,7 +5,7 @@ use std::path::Path;
 
 use libloading::Library;
 use streamflow::__private::KernelInfo;
-use streamflow::kernel::image_for;
+use streamflow::kernel::CompiledCode;
 
 use crate::Failed;
 use crate::floor::Plan;
@@ -148,10 +148,12 @@ impl Program {
         kernel: &KernelInfo,
         capability: (u32, u32),
     ) -> Result<Function, Failed> {
-        let (image, name) = (image_for(kernel, capability)?, CString::new(kernel.entry)?);
+        let (image, name) =
+            (CompiledCode::cached_for(kernel, capability)?, CString::new(kernel.entry)?);
         // SAFETY: the program is alive, as in all methods; the image is compiled code, which CUDA checks.
-        let index =
-            unsafe { (self.functions.function)(self.raw, image.0.as_ptr().cast(), name.as_ptr()) };
+        let index = unsafe {
+            (self.functions.function)(self.raw, image.bytes().as_ptr().cast(), name.as_ptr())
+        };
         Ok(Function(self.functions.check(index)?))
     }
 

@@ -4,10 +4,11 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use streamflow::device;
-use streamflow::driver::{Driver, DriverError, Image, RawStream};
-use streamflow::library::{LibraryError, check};
+use streamflow::driver::{Driver, DriverError, RawStream};
+use streamflow::library::LibraryError;
 use streamflow::memory::DeviceSlice;
 use streamflow::prelude::*;
+use streamflow_driver::driver::Image;
 use streamflow_driver::driver::graph::{GraphNode, GraphWork};
 use streamflow_driver::driver::{
     Code, CopyKind, CopyOp, CopyRows, KernelSource, Launch, LibraryBody, LibraryCall, MemoryRange,

@@ -6,13 +6,13 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
-use streamflow::driver::cuda::CudaDriver;
 use streamflow::driver::{Driver, RawStream};
 use streamflow::memory::dlpack::{DlExport, DlTensor};
 use streamflow::memory::{After, DeviceSlice, ForeignMemory};
 use streamflow::platform::DeviceId;
 use streamflow::prelude::*;
 use streamflow::stream::BorrowedEvent;
+use streamflow_driver::driver::cuda::CudaDriver;
 use streamflow_driver::driver::{
     CopyKind, CopyOp, DriverResult, HostFunction, MemoryRange, MemorySource, RawEvent,
     StreamOptions,

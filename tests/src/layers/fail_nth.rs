@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use streamflow::driver::{Driver, DriverError, GreenContext, Image, RawStream};
+use streamflow::driver::{Driver, DriverError, RawStream};
 use streamflow::platform::DeviceId;
 use streamflow::stream::Coscheduling;
 use streamflow_driver::driver::graph::GraphNode;
@@ -12,6 +12,7 @@ use streamflow_driver::driver::{
     LoadedKernel, MemoryRange, MemorySource, Observer, RawEvent, RawGraph, RawModule,
     StreamOptions,
 };
+use streamflow_driver::driver::{GreenContext, Image};
 
 /// Fails the n-th call of one kind, and passes all other calls to the driver below.
 #[derive(Debug)]

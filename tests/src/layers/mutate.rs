@@ -16,10 +16,11 @@ use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use streamflow::driver::race::{RaceMark, RaceReports};
+use streamflow::driver::race::RaceReports;
 use streamflow::driver::{Driver, RawStream};
 use streamflow::platform::DeviceId;
 use streamflow_driver::driver::AccessMode::{Read, Write};
+use streamflow_driver::driver::race::RaceMark;
 use streamflow_driver::driver::{
     CopyOp, DriverResult, Launch, Layer, Libraries, LibraryCall, MemoryRange, MemorySource, Note,
     Observer, RawEvent, StreamOptions,

@@ -5,12 +5,13 @@ use std::fs::File;
 use std::io::Write;
 use std::sync::Arc;
 
-use streamflow::driver::{Driver, DriverError, DriverResult, Image, RawStream};
+use streamflow::driver::{Driver, DriverError, RawStream};
 use streamflow::platform::DeviceId;
 use streamflow_driver::driver::graph::{GraphNode, GraphWork};
 use streamflow_driver::driver::{
     Code, KernelSource, Launch, Layer, Libraries, LibraryCall, LibraryCalls, LoadedKernel,
 };
+use streamflow_driver::driver::{DriverResult, Image};
 
 /// Above a `libcuda` that has one kernel, which stands for all others. A launch is a line in a file, and nothing else: the
 /// driver below does not get it.

@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use streamflow::driver::Driver;
-use streamflow::driver::cuda::CudaDriver;
 use streamflow::driver::host::HostDriver;
 use streamflow::driver::replay::Replaying;
 use streamflow::memory::MemoryOptions;
 use streamflow::prelude::*;
 use streamflow::time::Clock;
+use streamflow_driver::driver::cuda::CudaDriver;
 use streamflow_tests::forms::Form;
 use streamflow_tests::layers::WorksAlone;
 use streamflow_tests::layers::faults::Injector;

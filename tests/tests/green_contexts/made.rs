@@ -1,9 +1,9 @@
 //! How partitions are made and named. Each has the requested size, and data passes through streams on all of them and on the
 //! rest of the device.
 
-use streamflow::driver::GreenContext;
 use streamflow::prelude::*;
 use streamflow::stream::{CudaGreenContext, CudaGreenContextPool};
+use streamflow_driver::driver::GreenContext;
 use streamflow_tests::Suite;
 use streamflow_tests::kernels::{slow_copy, slow_fill};
 

@@ -3,7 +3,6 @@
 use std::sync::mpsc;
 use std::thread;
 
-use streamflow::param::NoParams;
 use streamflow::prelude::*;
 use streamflow::testing::OperatorHarness;
 use streamflow_tests::{Failed, Suite, check_equal};
@@ -129,7 +128,7 @@ fn generic(platform: &Platform) -> Result<(), Failed> {
 }
 
 fn none(platform: &Platform) -> Result<(), Failed> {
-    let none: &NoParams = &radar(platform, 1)?.params().source().clone();
+    let none = radar(platform, 1)?.params().source().clone();
     check_equal(format!("{none:?}"), "NoParams".to_owned())
 }
 

@@ -2,9 +2,10 @@
 
 use std::ops::RangeInclusive;
 
-use streamflow::driver::race::{RaceMark, RaceReports};
+use streamflow::driver::race::RaceReports;
 use streamflow::prelude::*;
 use streamflow::testing::OperatorHarness;
+use streamflow_driver::driver::race::RaceMark;
 use streamflow_tests::foreign::launch_unordered;
 use streamflow_tests::greedy::greedy;
 use streamflow_tests::kernels::{fill, slow_copy};

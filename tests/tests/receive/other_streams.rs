@@ -1,8 +1,8 @@
 //! Work on another stream than the received one, and work of another library.
 
-use streamflow::driver::GreenContext;
 use streamflow::prelude::*;
 use streamflow::stream::{CudaGreenContextPool, StreamFlags};
+use streamflow_driver::driver::GreenContext;
 use streamflow_tests::kernels::add_one;
 use streamflow_tests::seen::{Seen, all, push_seen};
 use streamflow_tests::tensors::{LEN, SLOW, Tx, holds};

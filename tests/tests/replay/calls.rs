@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use streamflow::driver::cuda::CudaDriver;
 use streamflow::driver::host::HostDriver;
 use streamflow::driver::replay::Replaying;
 use streamflow::driver::{Driver, Recorder};
 use streamflow::prelude::*;
 use streamflow_driver::driver::Call;
+use streamflow_driver::driver::cuda::CudaDriver;
 use streamflow_tests::{Failed, Suite, check, check_equal};
 
 use super::data::{Diamond, FEW, TICKS};

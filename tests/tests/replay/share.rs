@@ -5,12 +5,12 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use streamflow::driver::Driver;
-use streamflow::driver::cuda::CudaDriver;
 use streamflow::driver::host::HostDriver;
 use streamflow::driver::replay::Replaying;
 use streamflow::prelude::*;
 use streamflow::schedule::Report;
 use streamflow::stream::Assign;
+use streamflow_driver::driver::cuda::CudaDriver;
 use streamflow_examples::deliver::Deliver;
 use streamflow_examples::seed_graph::{CombineAndSum, Source as Image};
 use streamflow_tests::layers::Late;

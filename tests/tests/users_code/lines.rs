@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use streamflow::kernel::{Kernel, image_for};
+use streamflow::kernel::{CompiledCode, Kernel};
 use streamflow::prelude::*;
 use streamflow_tests::kernels::fill;
 use streamflow_tests::layers::{CallKind, FailNth};
@@ -59,7 +59,7 @@ pub(crate) fn of_a_pool() -> Result<(), Failed> {
 /// compiler.
 pub(crate) fn of_a_setting() -> Result<(), Failed> {
     let lines = Arc::new(AtomicUsize::new(0));
-    let compile = || drop(image_for(<fill as Kernel>::INFO, (9, 0)));
+    let compile = || drop(CompiledCode::cached_for(<fill as Kernel>::INFO, (9, 0)));
     with_default(Calls(compile, lines.clone()), compile);
     check(lines.load(Ordering::SeqCst) > 0, || "no line".into())
 }

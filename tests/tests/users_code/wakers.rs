@@ -7,7 +7,6 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Wake, Waker};
 
 use streamflow::Download;
-use streamflow::memory::DownloadFuture;
 use streamflow::prelude::*;
 use streamflow::testing::yield_now;
 use streamflow_tests::kernels::fill;
@@ -18,7 +17,7 @@ use streamflow_tests::{Failed, check};
 static CALLS: AtomicUsize = AtomicUsize::new(0);
 
 /// Polls another download of the platform when it wakes, and when it is dropped.
-struct Polls(Mutex<Option<DownloadFuture<f32>>>);
+struct Polls(Mutex<Option<<Download<f32> as IntoFuture>::IntoFuture>>);
 
 impl Polls {
     fn waker(download: Download<f32>) -> Waker {

@@ -22,7 +22,7 @@ use super::no_handle;
 use super::scalar::Scalar;
 use crate::error::Result;
 use streamflow::CudaStream;
-use streamflow::driver::{DriverResult, RawStream};
+use streamflow::driver::{DriverError, RawStream};
 use streamflow::library::{Call, Claim, HostBody};
 use streamflow::memory::{DeviceSlice, TensorView, TensorViewMut};
 
@@ -90,7 +90,7 @@ impl Lt {
         ordinal: u32,
         limit: u64,
         stored: Option<Chosen>,
-    ) -> DriverResult<Self> {
+    ) -> Result<Self, DriverError> {
         let table = CublasLt::get()?;
         let handle = handle(table, ordinal)?;
         let compute = if problem.is_tf32 { COMPUTE_TF32 } else { T::COMPUTE };
@@ -147,7 +147,7 @@ impl Lt {
         problem: &Problem,
         limit: u64,
         most: usize,
-    ) -> DriverResult<Vec<Chosen>> {
+    ) -> Result<Vec<Chosen>, DriverError> {
         let found = self.proposals(limit, problem.alignment, most)?;
         Ok(found.iter().map(|found| self.described(found, problem.alignment)).collect())
     }

@@ -27,9 +27,9 @@ macro_rules! table {
             ///
             /// # Errors
             /// [`DriverError::Unavailable`](streamflow::driver::DriverError::Unavailable): there is none, or it lacks a function.
-            pub(super) fn get() -> streamflow::driver::DriverResult<&'static Self> {
+            pub(super) fn get() -> Result<&'static Self, streamflow::driver::DriverError> {
                 use std::sync::OnceLock;
-                static TABLE: OnceLock<streamflow::driver::DriverResult<$table>> = OnceLock::new();
+                static TABLE: OnceLock<Result<$table, streamflow::driver::DriverError>> = OnceLock::new();
                 if TABLE.get().is_none() {
                     // Not within the lock: loading runs code of others, and writes a line of the log.
                     let _first = TABLE.set(Self::load());
@@ -38,7 +38,7 @@ macro_rules! table {
                 found.as_ref().map_err(Clone::clone)
             }
 
-            fn load() -> streamflow::driver::DriverResult<Self> {
+            fn load() -> Result<Self, streamflow::driver::DriverError> {
                 use streamflow::library::{SharedLibrary, Wanted};
                 let wanted: Wanted = $wanted;
                 // SAFETY: it is a library of NVIDIA, whose initialisers have no preconditions.

@@ -43,6 +43,13 @@ impl ForeignMemory {
         counts::add(Count::Adopted);
         Self { device, range, owner: Some(Owner::new(owner)) }
     }
+
+    /// From now on memory of other code is not given back, but leaked and [counted](crate::memory::ForeignCounts::leaked): for
+    /// a program whose other code ends, as an interpreter that shuts down. Blocks until an owner that is being dropped is
+    /// dropped; the caller must hold no lock that an owner needs for that.
+    pub fn stop_giving_back_blocking() {
+        reaper::stop_giving_back_blocking();
+    }
 }
 
 impl ForeignMemory {

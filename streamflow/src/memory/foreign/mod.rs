@@ -27,4 +27,3 @@ mod returned;
 
 pub use adopt::{After, ForeignMemory};
 pub use after_work::AfterWork;
-pub use reaper::stop_giving_back_blocking;

@@ -134,10 +134,8 @@ pub(super) fn leak(task: Box<dyn Task>) {
     std::mem::forget(task);
 }
 
-/// From now on memory of other code is not given back, but leaked and [counted](crate::memory::ForeignCounts::leaked): for a
-/// program whose other code ends, as an interpreter that shuts down. Blocks until an owner that is being dropped is
-/// dropped; the caller must hold no lock that an owner needs for that.
-pub fn stop_giving_back_blocking() {
+/// From now on memory of other code is leaked. Blocks until an owner that is being dropped is dropped.
+pub(super) fn stop_giving_back_blocking() {
     STATE.fetch_or(STOPPED, Ordering::AcqRel);
     while STATE.load(Ordering::Acquire) & BUSY != 0 {
         park_timeout(Duration::from_millis(1));

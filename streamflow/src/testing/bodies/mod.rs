@@ -16,7 +16,7 @@ use self::values::run;
 use super::outcome::Outcome;
 use super::variables;
 use crate::error::{BodyFailure, BodyProblem, Error, KernelBody, Result};
-use crate::kernel::{Grid, nvrtc_version};
+use crate::kernel::{CompiledCode, Grid};
 use crate::platform::{Platform, device};
 
 /// How many cases are tried by default.
@@ -70,7 +70,7 @@ pub fn compare_bodies<K: KernelValues>(
 ) -> Result<Outcome> {
     let (cuda, without) = match Platform::cuda() {
         Err(missing) => (None, Some(Outcome::without(missing, "STREAMFLOW_REQUIRE_CUDA")?)),
-        Ok(cuda) => match nvrtc_version() {
+        Ok(cuda) => match CompiledCode::compiler_version() {
             Err(missing) => (None, Some(Outcome::without(missing, "STREAMFLOW_REQUIRE_NVRTC")?)),
             Ok(_) => (Some(cuda), None),
         },

@@ -5,9 +5,10 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::{self, ThreadId};
 
-use streamflow::driver::{Driver, DriverError, Sticky};
+use streamflow::driver::{Driver, DriverError};
 use streamflow::platform::DeviceId;
 use streamflow_driver::driver::Note;
+use streamflow_driver::driver::Sticky;
 
 use super::ledger::{Ledger, Live};
 use super::{Code, functions};
@@ -61,7 +62,7 @@ const OUT_OF_MEMORY: i32 = 2;
 pub(super) const DEINITIALIZED: i32 = 4;
 
 /// Fails one call, and counts all calls and what is alive. After a sticky error it does what
-/// [`CudaDriver`](streamflow::driver::cuda::CudaDriver) does: it refuses calls that submit or wait, and those that give
+/// [`CudaDriver`](streamflow_driver::driver::cuda::CudaDriver) does: it refuses calls that submit or wait, and those that give
 /// something back do nothing.
 pub struct Injector {
     pub(super) below: Arc<dyn Driver>,

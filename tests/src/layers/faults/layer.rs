@@ -1,6 +1,6 @@
 //! The calls of an [`Injector`].
 
-use streamflow::driver::{Driver, GreenContext, Image, RawStream, Sticky};
+use streamflow::driver::{Driver, RawStream};
 use streamflow::platform::DeviceId;
 use streamflow::stream::Coscheduling;
 use streamflow_driver::driver::graph::GraphNode;
@@ -9,6 +9,7 @@ use streamflow_driver::driver::{
     LibraryCall, LoadedKernel, MemoryRange, MemorySource, Note, Observer, RawEvent, RawGraph,
     RawModule, StreamOptions,
 };
+use streamflow_driver::driver::{GreenContext, Image, Sticky};
 
 use super::injector::{About, Verdict};
 use super::{Injector, ledger::Ledger};

@@ -6,8 +6,9 @@ use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use streamflow::driver::{Driver, Image, RawStream};
+use streamflow::driver::{Driver, RawStream};
 use streamflow::platform::DeviceId;
+use streamflow_driver::driver::Image;
 use streamflow_driver::driver::{
     Code, DriverResult, HostFunction, KernelSource, Launch, MemoryRange, Param, RawFunction,
     StreamOptions,

@@ -1,8 +1,9 @@
 //! The calls of a driver behind gates.
 
-use streamflow::driver::{Driver, Image, RawStream};
+use streamflow::driver::{Driver, RawStream};
 use streamflow::platform::DeviceId;
 use streamflow::stream::StreamFlags;
+use streamflow_driver::driver::Image;
 use streamflow_driver::driver::{
     Code, CopyOp, DriverResult, HostFunction, KernelSource, Launch, Layer, Libraries, LibraryCall,
     LoadedKernel, MemoryRange, MemorySource, Observer, RawEvent, RawModule, StreamOptions, Target,

@@ -7,7 +7,7 @@ use super::Lt;
 use super::parts::Owned;
 use super::table::{Found, NAME, check};
 use crate::ffi::cublaslt::algorithm::Chosen;
-use streamflow::driver::{DriverError, DriverResult};
+use streamflow::driver::DriverError;
 use streamflow::library::LibraryError;
 
 /// `cublasLtMatmulPreferenceAttributes_t`.
@@ -27,7 +27,7 @@ impl Lt {
         limit: u64,
         alignment: u64,
         most: usize,
-    ) -> DriverResult<Vec<Found>> {
+    ) -> Result<Vec<Found>, DriverError> {
         let table = self.table;
         let preference =
             Owned::new("cublasLtMatmulPreferenceCreate", table.preference_destroy, |place| {
@@ -79,7 +79,7 @@ impl Lt {
     }
 
     /// A stored algorithm, checked. The library does not look at alignments here.
-    pub(super) fn restore(&self, chosen: Chosen, alignment: u64) -> DriverResult<Found> {
+    pub(super) fn restore(&self, chosen: Chosen, alignment: u64) -> Result<Found, DriverError> {
         if chosen.alignment > alignment {
             return Err(no_algorithm(format!(
                 "the stored algorithm is for operands that begin at multiples of {} bytes, and the plan's begin at \

@@ -8,12 +8,12 @@ use streamflow::Element;
 pub(crate) mod sealed {
     use super::Activation;
     use crate::ffi::gemm::Gemm;
-    use streamflow::driver::Plain;
+    use streamflow::memory::Scalar;
 
     /// The properties of a type that the libraries and the host body need.
     pub trait Number: Copy {
         /// The type of `alpha` and `beta`, and of the sums.
-        type Scale: Gemm + Plain + PartialEq + std::fmt::Debug;
+        type Scale: Gemm + Scalar + PartialEq + std::fmt::Debug;
         const ONE: Self::Scale;
         const ZERO: Self::Scale;
         /// CUDA's `cudaDataType` of the elements.

@@ -7,7 +7,7 @@ use super::table::{CublasLt, Pointer, check};
 use crate::ffi::cublaslt::element::MatmulElement;
 use crate::ffi::cublaslt::problem::Stored;
 use std::sync::Mutex;
-use streamflow::driver::DriverResult;
+use streamflow::driver::DriverError;
 use streamflow::library::LibraryError;
 
 /// `cublasLtMatrixLayoutAttribute_t`.
@@ -43,7 +43,7 @@ pub(super) fn layout<T: MatmulElement>(
     table: &'static CublasLt,
     stored: &Stored,
     products: usize,
-) -> DriverResult<Owned> {
+) -> Result<Owned, DriverError> {
     let (rows, cols, leading) = (stored.cols as u64, stored.rows as u64, stored.leading as i64);
     let layout = Owned::new("cublasLtMatrixLayoutCreate", table.layout_destroy, |place| {
         // SAFETY: the place is written.
@@ -64,7 +64,7 @@ pub(super) fn layout<T: MatmulElement>(
 
 /// The handle of a device, which is current on this thread. It is made once, and never destroyed: a device's primary context
 /// is never released.
-pub(super) fn handle(table: &'static CublasLt, ordinal: u32) -> DriverResult<Pointer> {
+pub(super) fn handle(table: &'static CublasLt, ordinal: u32) -> Result<Pointer, DriverError> {
     struct Handle(u32, Pointer);
     // SAFETY: a handle may be used by several threads at once (cuBLAS's documentation, "Thread Safety").
     unsafe impl Send for Handle {}

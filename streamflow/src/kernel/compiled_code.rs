@@ -1,0 +1,37 @@
+//! Compiled code, as a driver loads it.
+
+use std::borrow::Cow;
+
+use crate::driver::Image;
+
+/// Compiled code, for [`Platform::module`](crate::Platform::module): PTX text, a CUBIN or a fatbin, made elsewhere or by
+/// [`compile_for`](super::compile_for).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CompiledCode<'a>(Cow<'a, [u8]>);
+
+impl<'a> CompiledCode<'a> {
+    /// From its bytes.
+    ///
+    /// # Safety
+    /// `image` is text, or a complete CUBIN or fatbin. Text that is no PTX is refused when it is loaded; of the other
+    /// two the driver reads as many bytes as they say that they have.
+    pub const unsafe fn new(image: &'a [u8]) -> Self {
+        Self(Cow::Borrowed(image))
+    }
+
+    /// Its bytes; those of PTX end with a NUL if [`compile_for`](super::compile_for) has made it.
+    pub fn bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    pub(super) fn into_image(self) -> Image {
+        Image(self.0.into_owned())
+    }
+}
+
+impl CompiledCode<'static> {
+    /// An image that the compiler has made.
+    pub(super) fn of(Image(code): Image) -> Self {
+        Self(Cow::Owned(code))
+    }
+}
