@@ -4,7 +4,6 @@
 #[allow(unused_extern_crates, reason = "only tests and doc tests use the macros here")]
 extern crate self as streamflow;
 
-#[doc(hidden)]
 pub mod __private;
 pub mod context;
 pub mod driver;

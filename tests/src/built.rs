@@ -1,8 +1,8 @@
 //! A graph that a test builds at run time, with the calls that `graph!` expands to.
 
+use streamflow::__private::Node;
 use streamflow::__private::{AnyNode, NodeOptions, RunState, finish};
 use streamflow::graph::Graph;
-use streamflow::operator::Node;
 use streamflow::operator::Operator;
 use streamflow::prelude::*;
 

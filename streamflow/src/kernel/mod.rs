@@ -37,9 +37,9 @@ mod state;
 mod strided;
 
 pub(crate) use axes::Axes;
+pub use compile::compile_for;
 use compile::load;
 pub(crate) use compile::supports;
-pub use compile::compile_for;
 pub use compiled_code::CompiledCode;
 pub(crate) use coverage::Coverage;
 pub(crate) use grid::Grid;

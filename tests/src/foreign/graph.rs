@@ -97,7 +97,7 @@ pub fn twice(
         let filled = unsafe { driver.fill(stream, data, byte) };
         let status = i32::from(filled.is_err());
         *cause.borrow_mut() = filled.err();
-        check("the tests' library", "fill", status, |_| "TEST_FILL_FAILED")
+        LibraryError::check("the tests' library", "fill", status, |_| "TEST_FILL_FAILED")
     };
     let of_cuda = |error: DriverError| cause.take().unwrap_or(error);
     let [twos, ones] = [2, 1].map(|byte| move |stream: RawStream| filled(stream, byte));

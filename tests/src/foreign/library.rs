@@ -112,14 +112,14 @@ impl CopyLibrary {
         let address = call.write("to", to);
         call.value(byte);
         let call = if captures == Captures::Never { call } else { call.may_be_captured() };
-        let own = make_object(stream, |own| Ok(own.handle()))?;
+        let own = stream.make_object(|own| Ok(own.handle()))?;
         let queue = |stream: RawStream| {
             let range = MemoryRange { address, bytes };
             // SAFETY: the range has this length, and is claimed.
             let filled = || unsafe { self.driver.fill(stream, range, byte) };
             let is_idle = captures == Captures::Nothing && stream.handle() != own;
             let filled = if is_idle { Ok(()) } else { filled() };
-            check(
+            LibraryError::check(
                 "the tests' library",
                 "testFill",
                 i32::from(filled.is_err()),

@@ -2,13 +2,13 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use streamflow::driver::cuda::CudaDriver;
 use streamflow::driver::host::HostDriver;
 use streamflow::driver::replay::Replaying;
 use streamflow::driver::{Driver, Recorder};
 use streamflow::library::HostBody;
 use streamflow::prelude::*;
 use streamflow_driver::driver::Call;
+use streamflow_driver::driver::cuda::CudaDriver;
 use streamflow_examples::deliver::{Deliver, Report};
 use streamflow_examples::radar::{
     Antenna, Average, CODE, Compress, Detect, PULSES, SAMPLES, TARGETS, THRESHOLD, over_pulses,

@@ -8,7 +8,7 @@ use streamflow::Buffer;
 use streamflow::CudaStream;
 use streamflow::HostData;
 use streamflow::Message;
-use streamflow::library::{Call, Target};
+use streamflow::library::{Call, Target, TargetPart};
 use streamflow::memory::{CopySource, View};
 use streamflow::{ExecutionContext, Stream};
 

@@ -137,7 +137,7 @@ impl<S: System> Plan<Factored<S>> {
 
 /// The statuses that the solver keeps.
 impl<S: System> Target for Factored<S> {
-    fn parts(&mut self) -> impl Iterator<Item = Part<'_>> {
+    fn parts(&mut self) -> impl Iterator<Item = TargetPart<'_>> {
         (*self.solver.common_mut().statuses).parts()
     }
 }
