@@ -406,6 +406,19 @@ mod tests {
         assert_eq!(races(&mut history, &[(0, Write, part(0, 512)), (0, Read, piece)]), 0);
     }
 
+    /// What comes after the write of a part comes after that of the whole allocation: only an access to that part.
+    #[test]
+    fn an_access_beside_the_part_that_was_written_must_come_after_the_whole_write() {
+        use AccessMode::{Read, Write};
+        for mode in [Read, Write] {
+            let mut history = History::new();
+            history.allocate(WHOLE);
+            let ordered = [(0, Write, WHOLE), (0, Write, part(0, 256))];
+            assert_eq!(races(&mut history, &ordered), 0);
+            assert_eq!(races(&mut history, &[(1, mode, part(256, 512))]), 1, "the whole write");
+        }
+    }
+
     #[test]
     fn an_access_of_no_bytes_is_ignored() {
         use AccessMode::{Read, Write};

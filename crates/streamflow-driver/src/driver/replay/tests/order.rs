@@ -1,7 +1,7 @@
 //! What orders graphs: their edges, and rules 1 to 5.
 
-use super::needs;
 use super::world::{World, mixed, two_kernels};
+use super::{SEEDS, needs};
 use crate::driver::replay::Omission;
 
 /// Cell 0 changes on stream 0, and cell 1 with it on stream 1, in order by event 0. Event 1 is recorded at the end.
@@ -135,6 +135,23 @@ fn a_complete_record_says_that_earlier_launches_are_complete() {
         world.finish_event(1);
         (world.now(2), world.now(3)) == after(4)
     });
+}
+
+/// A lane was asked for its progress, and was launched again since. A wait for an earlier launch of another lane, which
+/// that question answers, says nothing about the launch since then.
+#[test]
+fn a_wait_for_an_earlier_launch_says_nothing_about_the_launches_since_a_question() {
+    for seed in 0..SEEDS {
+        let mut world = World::new(seed, None);
+        for rotation in [0, 1, 0, 1, 0, 1, 0] {
+            world.pass(|world| rotated(world, rotation));
+        }
+        world.query(0);
+        world.pass(|world| rotated(world, 0));
+        world.finish_event(1);
+        world.finish_event(0);
+        assert_eq!((world.now(2), world.now(3)), after(5), "seed {seed}");
+    }
 }
 
 #[test]
