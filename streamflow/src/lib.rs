@@ -4,7 +4,6 @@
 #[allow(unused_extern_crates, reason = "only tests and doc tests use the macros here")]
 extern crate self as streamflow;
 
-pub mod __private;
 pub mod context;
 pub mod driver;
 mod error;
@@ -85,3 +84,6 @@ pub mod prelude {
     #[doc(no_inline)]
     pub use streamflow_macros::graph;
 }
+
+// The last module: rustc writes an item with its first public path.
+pub mod __private;
