@@ -48,9 +48,13 @@ def is_hidden(item):
 
 
 def hidden_by_uses(index):
-    """The items that a hidden re-export names: rustdoc hides each re-export that goes through it, and it may be any of them."""
-    uses = (item["inner"]["use"]["id"] for item in index.values() if "use" in item["inner"] and is_hidden(item))
-    return frozenset(uses)
+    """The items that a hidden re-export names: rustdoc hides each re-export that goes through it, and it may be any of them but
+    those of `PRIVATE`, through which none goes."""
+    last = PRIVATE.rstrip(":").rpartition("::")[2]
+    private = [item for item in index.values() if item["name"] == last and "module" in item["inner"]]
+    ends = {child for module in private for child in module["inner"]["module"]["items"]}
+    uses = (item for item in index.values() if "use" in item["inner"] and is_hidden(item) and item["id"] not in ends)
+    return frozenset(item["inner"]["use"]["id"] for item in uses)
 
 
 class Api:
@@ -207,6 +211,7 @@ CASES = {
     "a use of a hidden use": (crate([use(1, "A")], [("m", [STRUCT, use(1, "A", hidden=True)])]), "streamflow::A is hidden"),
     "in another hidden module": (crate([("__m", {})], [("__m", [STRUCT])]), "streamflow::__m::A is hidden"),
     "hidden without a name": (crate([use(1, "_", hidden=True), ("__private", {})], [("__private", [STRUCT])]), None),
+    "visible, and hidden in the one module": (crate([STRUCT, ("__private", {})], [("__private", [use(1, "A", hidden=True)])]), None),
     "visible, and hidden too": (crate([STRUCT, ("__private", {})], [("__private", [use(1, "A")])]), None),
     "another crate's, hidden": (crate([use(7, "B", hidden=True)], paths=ELSEWHERE), "streamflow::B is hidden"),
     "a macro of the root": (crate([MACRO, ("__private", {})], [("__private", [use(1, "a")])]), None),
