@@ -217,22 +217,32 @@ pub(crate) fn add(suite: Suite) -> Suite {
 }
 
 type Plans = &'static [MadePlan];
+type Rule = fn(&Platform, Plans) -> Result<(), Failed>;
 
-/// The rules, for these plans, of which some pass a NaN through.
+/// The rules of each plan, for both platforms.
+const RULES: [(&str, Rule); 5] = [
+    ("each_plan_may_be_dropped_while_its_work_runs", dropped),
+    ("each_plan_comes_after_what_its_library_queued_to_make_it", made_late),
+    ("each_plan_has_a_second_one_on_another_stream", second),
+    ("each_plan_works_in_ticks_on_several_threads", threads),
+    ("each_plan_that_memory_has_no_room_for_is_an_error", no_room),
+];
+
+/// The rules, for these plans, some of them with NaNs that pass through. `plan` stands for `each_plan` in their names.
 fn rules(suite: Suite, plan: &str, plans: Plans, with_nans: Plans) -> Suite {
-    let name = |rule: &str| format!("{plan}_{rule}");
+    let name = |rule: &str| rule.replace("each_plan", plan);
+    let suite = RULES.into_iter().fold(suite, |suite, (rule, test)| {
+        suite.both(&name(rule), move |platform| test(platform, plans))
+    });
     suite
-        .both(&name("may_be_dropped_while_its_work_runs"), move |it| dropped(it, plans))
-        .both(&name("comes_after_what_its_library_queued_to_make_it"), move |it| {
-            made_late(it, plans)
+        .both(&name("each_plan_that_decomposes_nothing_passes_a_nan_through"), move |it| {
+            nan(it, with_nans)
         })
-        .both(&name("has_a_second_one_on_another_stream"), move |it| {
-            check(two_streams(it, plans)?, || "the data is wrong".into())
-        })
-        .both(&name("that_decomposes_nothing_passes_a_nan_through"), move |it| nan(it, with_nans))
-        .both(&name("works_in_ticks_on_several_threads"), move |it| threads(it, plans))
-        .both(&name("that_memory_has_no_room_for_is_an_error"), move |it| no_room(it, plans))
-        .host(&name("on_a_lost_device_is_an_error"), move |it| lost(it, plans))
+        .host(&name("each_plan_on_a_lost_device_is_an_error"), move |it| lost(it, plans))
+}
+
+fn second(platform: &Platform, plans: Plans) -> Result<(), Failed> {
+    check(two_streams(platform, plans)?, || "the data is wrong".into())
 }
 
 fn all(found: &[f32], wanted: f32) -> bool {

@@ -68,11 +68,13 @@ mod tests {
         let waits = LatestWaits::new();
         assert!(!waits.has(0, 1));
         for nth in 0..20 {
-            waits.note(Entry::new(nth, 5));
+            // Each stream has a record of its own, so that no wait stands for one of another stream.
+            let record = |stream: u32| 5 + u64::from(stream * 7 % 20);
+            waits.note(Entry::new(nth, record(nth)));
             for other in 0..20 {
-                let is_kept = other <= nth && nth - other < WAITS as u32;
-                assert_eq!([waits.has(other, 5), waits.has(other, 4)], [is_kept; 2]);
-                assert!(!waits.has(other, 6));
+                let (is_kept, record) = (other <= nth && nth - other < WAITS as u32, record(other));
+                assert_eq!([waits.has(other, record), waits.has(other, record - 1)], [is_kept; 2]);
+                assert!(!waits.has(other, record + 1));
             }
         }
     }

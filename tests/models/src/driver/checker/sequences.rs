@@ -25,7 +25,7 @@ enum Part {
     All,
 }
 
-const LENGTH: usize = 3;
+const LENGTH: usize = 4;
 
 fn calls() -> Vec<Call> {
     let mut calls = vec![Call::Order { from: 0 }, Call::Order { from: 1 }];
