@@ -46,7 +46,7 @@ pub trait InputPort: 'static {
     /// The type that the operator gets: `&T`, `Shared<T>`, `T`, or an `Option`, [`Many`](super::Many) or array of
     /// these.
     type Arg<'t>: Receive<'t, Message = Self::Message>;
-    /// [`Reads`](super::Reads), [`Shares`](super::Shares) or [`Takes`](super::Takes).
+    /// `Reads`, `Shares` or `Takes`.
     type Form;
 }
 

@@ -128,7 +128,7 @@ fn generic(platform: &Platform) -> Result<(), Failed> {
 }
 
 fn none(platform: &Platform) -> Result<(), Failed> {
-    let none = radar(platform, 1)?.params().source().clone();
+    let none = *radar(platform, 1)?.params().source();
     check_equal(format!("{none:?}"), "NoParams".to_owned())
 }
 
