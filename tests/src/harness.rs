@@ -5,8 +5,8 @@
 //! passed. The race checker runs always on the simulator, and on a GPU in debug builds or with
 //! `STREAMFLOW_RACE_CHECK=1`. A body with a race fails.
 //!
-//! - `STREAMFLOW_TEST_SEEDS=n` runs bodies under the seeds `0..n`. Without it, bodies have 8 of them, and bodies with
-//!   much data 2.
+//! - `STREAMFLOW_TEST_SEEDS=n` runs bodies under the seeds `0..n`. Without it, bodies have 8 of them. In the fast
+//!   tier those with much data have 2.
 //! - `STREAMFLOW_TEST_SEED=n` runs them under this one seed, to replay a failure.
 //! - `STREAMFLOW_REQUIRE_CUDA=1` makes a missing GPU a failure. `STREAMFLOW_REQUIRE_GPUS=1` makes it a failure
 //!   if a test of several devices has too few GPUs.
@@ -31,6 +31,7 @@ use crate::forms::Form;
 use crate::layers::WorksAlone;
 use crate::layers::gates::spread_streams;
 use crate::seeds;
+use crate::tier::Tier;
 
 /// The variable that makes too few GPUs a failure.
 const REQUIRE_GPUS: &str = "STREAMFLOW_REQUIRE_GPUS";
@@ -124,7 +125,7 @@ pub struct Suite {
     exceptions: Vec<(Form, &'static str)>,
     /// Whether the tests that are added have much data.
     is_large: bool,
-    /// What the tests that are added need on a GPU.
+    /// The needs of the added tests on a GPU.
     needed: Option<Needed>,
 }
 
@@ -157,7 +158,7 @@ impl Suite {
         suite
     }
 
-    /// Adds tests with so much data that a seed takes seconds. Each has the first two seeds.
+    /// Adds tests with so much data that a seed takes seconds. In the fast [`Tier`] each has the first two seeds.
     #[must_use]
     pub fn large(mut self, add: impl FnOnce(Self) -> Self) -> Self {
         self.is_large = true;
@@ -257,8 +258,10 @@ impl Suite {
         body: impl Fn(u64) -> Result<(), Failed> + Send + 'static,
     ) -> Self {
         let name = format!("{name}::host");
-        let (label, default) = (name.clone(), if self.is_large { 2 } else { seeds::DEFAULT });
+        let (label, is_large) = (name.clone(), self.is_large);
         let runner = move || {
+            let tier = if is_large { Tier::from_env().map_err(mimic)? } else { Tier::Full };
+            let default = if tier == Tier::Full { seeds::DEFAULT } else { 2 };
             under_seeds(&label, seeds::from_env(default)?, &body).map_err(mimic)?;
             Ok(Completion::Completed)
         };

@@ -2,7 +2,7 @@
 //!
 //! The code of a macro names items of this module, which each version may change. Cargo's requirement `=` keeps the two crates
 //! of one version together. A program can still have two: it names both crates in its manifest, patches one of them, or
-//! has two versions of streamflow, of which one has another name. Each expansion therefore calls this macro. It is expanded
+//! has two versions of streamflow, one by another name. Each expansion therefore calls this macro. It is expanded
 //! before rustc looks for the items, so its error is the first one, and it leaves nothing in the program.
 
 /// Expands to nothing if its argument is this crate's version. Without an argument, it is that version.

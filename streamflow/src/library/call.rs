@@ -132,7 +132,7 @@ impl<'a> Call<'a> {
 
     /// Declares that the work may be captured in a CUDA graph, and [replayed](crate::guide::replay) with it. The library's
     /// documentation has to say so of the function: it neither allocates nor waits. [`queue`](Self::queue) requires more of
-    /// such a call. A call without this declaration is made in each tick.
+    /// such a call: it writes no memory but the claimed. A call without this declaration is made in each tick.
     #[must_use = "it returns the call with this declaration"]
     #[inline]
     pub fn may_be_captured(self) -> Self {
@@ -161,9 +161,13 @@ impl<'a> Call<'a> {
     ///
     /// If the call [may be captured](Self::may_be_captured), the stream that `device` gets may be another one than `stream`: one
     /// from which the work is captured. Calls with the same function, host body, claims and values are the same work, and
-    /// `device` is called for one of them alone; if the capture fails, it is called once more, to be sent. So each plan has a host body of its own, a plan that changes gets another one,
-    /// and each number that `device` uses is in the plan or is a [`value`](Self::value). All that the work uses beside the claimed
-    /// memory, as the tables of a plan, stays until the work of the last such call is complete.
+    /// `device` is called for one of them alone; if the capture fails, it is called once more, to be sent. So each plan has a host
+    /// body of its own, a plan that changes gets another one, and each number that `device` uses is in the plan or is a
+    /// [`value`](Self::value). The work writes no memory but the claimed, since two of these calls may run at the same time: a work
+    /// area is claimed as [written](Self::write). All that it reads beside the claimed memory, as the tables of a plan, stays as it
+    /// is until the work of the last such call is complete.
+    ///
+    /// The device's body of a call that [may be repeated](Self::may_be_repeated) is called once more if it finds no memory.
     #[track_caller]
     pub unsafe fn queue(
         mut self,
@@ -228,7 +232,10 @@ impl<'a> Call<'a> {
                     Err(DriverError::Library(error))
                         if may_be_repeated && error.is_out_of_memory() =>
                     {
-                        give_back_memory(stream)?;
+                        // The library's error says more than that of giving memory back.
+                        if give_back_memory(stream).is_err() {
+                            return Err(DriverError::Library(error).into());
+                        }
                         may_be_repeated = false;
                     }
                     done => return Ok(done?),

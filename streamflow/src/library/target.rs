@@ -152,7 +152,7 @@ impl Call<'_> {
     /// A step of a call has succeeded.
     #[inline(always)]
     pub fn ended(target: &mut (impl Target + ?Sized)) {
-        marked(target).for_each(|part| part.block.end_overwrite());
+        marked(target).for_each(|part| part.block.end_overwrite(part.range));
     }
 
     /// A step of a call has failed, so the target is not written.

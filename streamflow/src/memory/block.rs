@@ -168,13 +168,14 @@ impl Block {
         }
     }
 
-    /// A call that has [begun to overwrite](Self::begin_overwrite) has succeeded.
+    /// A call that has [begun to overwrite](Self::begin_overwrite) this range has succeeded.
     #[cold]
-    pub(crate) fn end_overwrite(&self) {
+    pub(crate) fn end_overwrite(&self, range: MemoryRange) {
         // As in `check_mark`.
         let _ended = {
             let mut failed = locked(&self.failed);
-            let is_over = failed.as_ref().is_some_and(|mark| mark.is_overwritten());
+            let is_over =
+                failed.as_ref().is_some_and(|mark| mark.is_overwritten() && mark.is_within(range));
             if is_over { self.forget_mark(&mut failed) } else { None }
         };
     }

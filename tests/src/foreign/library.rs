@@ -14,11 +14,11 @@ use super::within_device;
 /// Whether a call may be captured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Captures {
-    /// It may be, and queues its work on the stream that it gets.
+    /// The call may be captured, and queues its work on the stream that it gets.
     All,
-    /// It says that it may be, and queues nothing where it is captured.
+    /// The call says that it may be captured, and queues nothing where it is captured.
     Nothing,
-    /// It may not be.
+    /// The call may not be captured.
     Never,
 }
 

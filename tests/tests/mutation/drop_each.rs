@@ -193,7 +193,12 @@ fn mutate_all(trial: Trial<'_>, first: usize, stride: usize, more_seeds: &Range<
         let place = format!("{}, {mutation}", trial.subject.name());
         let outcome = notice(trial, mutation, &mut seeds);
         // A captured call is ordered by replay, too: then the checker alone misses its claim.
-        if matches!(outcome, Outcome::Noticed | Outcome::CheckerAlone)
+        let is_missed = match outcome {
+            Outcome::Noticed => true,
+            Outcome::CheckerAlone => Form::Replayed.is_set(),
+            _ => false,
+        };
+        if is_missed
             && let Mutation::Declaration(Declaration { kernel, argument, wrong, .. }) = mutation
             && *wrong == Misdeclared::LeftOut
         {

@@ -20,6 +20,7 @@ pub(super) use self::table::status_name;
 use self::table::{Cublas, NAME, Pointer, check};
 #[cfg(feature = "matmul")]
 pub(crate) use self::vectors::Number;
+use super::handle_stream::HandleStream;
 use crate::error::Result;
 use crate::ffi::no_handle;
 use streamflow::Buffer;
@@ -92,13 +93,7 @@ fn on(
         check("cublasSetPointerMode_v2", status)?;
         raw.scalars.store(scalars, Ordering::Relaxed);
     }
-    if stream == raw.stream {
-        return check(call, function(raw));
-    }
-    raw.set_stream(stream)?;
-    let called = check(call, function(raw));
-    let set_back = raw.set_stream(raw.stream);
-    called.and(set_back)
+    raw.stream.on(stream, |stream| raw.set_stream(stream), || check(call, function(raw)))
 }
 
 /// cuBLAS's own handle.
@@ -106,8 +101,7 @@ fn on(
 struct Raw {
     table: &'static Cublas,
     handle: Pointer,
-    /// Its own stream.
-    stream: RawStream,
+    stream: HandleStream,
     /// The address and the length of its work area.
     work: (u64, usize),
     /// Where the handle's scalars are: its pointer mode.
@@ -125,11 +119,12 @@ impl Raw {
         let table = Cublas::get()?;
         // A new handle has its scalars on the host.
         let scalars = AtomicI32::new(ON_HOST);
+        let stream = HandleStream::new(stream);
         let mut raw = Self { table, handle: ptr::null_mut(), stream, work, scalars };
         let make = |raw: &mut Self| {
             // SAFETY: the place is written before it is read.
             check("cublasCreate_v2", unsafe { (table.create)(&mut raw.handle) })?;
-            raw.set_stream(stream)
+            raw.stream.set_own(|stream| raw.set_stream(stream))
         };
         make(&mut raw).map_err(DriverError::from)?;
         Ok(raw)

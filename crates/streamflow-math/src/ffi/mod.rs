@@ -4,6 +4,8 @@
 //! library while the program runs; statuses are numbers. The functions beside a table are safe: they take claims, and
 //! check what the library does not.
 
+#[cfg(any(feature = "fft", feature = "matmul", feature = "solve", feature = "sparse"))]
+mod handle_stream;
 #[cfg(any(feature = "matmul", feature = "sparse"))]
 mod scalar;
 #[allow(unused_macros, reason = "each feature uses it")]

@@ -137,10 +137,16 @@ fn a_call_that_overwrites_memory_ends_a_mark_by_its_success_alone() {
     assert!(matches!(told, Err(Error::Unwritten { node, .. }) if node == "first"));
     // Half of it is overwritten, and so the mark stays.
     block.begin_overwrite(half);
-    block.end_overwrite();
+    block.end_overwrite(half);
     assert!(block.check_written(range).is_err());
+    // The owner of a half ends no mark of the whole.
     block.begin_overwrite(range);
-    block.end_overwrite();
+    block.end_overwrite(half);
+    block.fail(range, &error());
+    let told = block.check_written(range);
+    assert!(matches!(told, Err(Error::Unwritten { node, .. }) if node == "first"));
+    block.begin_overwrite(range);
+    block.end_overwrite(range);
     assert!(block.check_written(range).is_ok());
     // A call that fails later has a mark of its own.
     Asker::named("third").enter();

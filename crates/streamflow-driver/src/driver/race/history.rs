@@ -406,7 +406,7 @@ mod tests {
         assert_eq!(races(&mut history, &[(0, Write, part(0, 512)), (0, Read, piece)]), 0);
     }
 
-    /// What comes after the write of a part comes after that of the whole allocation: only an access to that part.
+    /// An access after the write of a part is after that of the whole allocation if it is within the part.
     #[test]
     fn an_access_beside_the_part_that_was_written_must_come_after_the_whole_write() {
         use AccessMode::{Read, Write};

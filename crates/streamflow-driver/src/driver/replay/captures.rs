@@ -173,7 +173,9 @@ impl Captures {
                 self.list[place].is_needed = true;
             }
         }
-        let gone = self.retain(|known| std::mem::take(&mut known.is_needed));
+        // One that is given up stays, or it would be captured and refused again.
+        let gone =
+            self.retain(|known| std::mem::take(&mut known.is_needed) || known.failures >= ATTEMPTS);
         self.stayed = self.list.len();
         gone
     }

@@ -161,7 +161,7 @@ impl Trace {
     }
 }
 
-/// Adds to an error that it is of a capture, of which function and operator.
+/// Adds to an error that it is of a capture, with the function and the operator.
 #[cold]
 fn not_captured(error: DriverError, function: &str, node: &str) -> DriverError {
     let which = format!("`{function}` of operator `{node}` could not be captured for replay");

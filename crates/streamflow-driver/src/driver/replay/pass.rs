@@ -279,12 +279,14 @@ impl State {
             Some(Mode::Keep | Mode::Gather) => self.current.names(range),
             Some(Mode::Send) | None => false,
         };
-        if is_of_pass {
-            self.interrupt(below, "another thread gave memory of the pass back", None)?;
-        }
-        self.captures.give_back(range).into_iter().try_for_each(|graph| {
+        let sent = match is_of_pass {
+            true => self.interrupt(below, "another thread gave memory of the pass back", None),
+            false => Ok(()),
+        };
+        // Each is destroyed, also after a failure.
+        self.captures.give_back(range).into_iter().fold(sent, |done, graph| {
             // SAFETY: this layer made it. No held-back call is one of it, and the lanes that have it are launched no more.
-            unsafe { below.destroy_graph(graph) }
+            done.and(unsafe { below.destroy_graph(graph) })
         })
     }
 

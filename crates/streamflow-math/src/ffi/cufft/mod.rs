@@ -10,6 +10,7 @@ use std::marker::PhantomData;
 use self::layout::{MOST, Side};
 use self::problem::{Kind, Problem};
 use self::table::{Cufft, Execute, ExecuteBoth, NAME, check, name_of, type_of};
+use super::handle_stream::HandleStream;
 use super::no_handle;
 use crate::error::{Result, wrong_operand};
 use streamflow::CudaStream;
@@ -136,7 +137,7 @@ impl<T: Element> Transforms<T> {
         };
         let y = Claim::write(y, output);
         let (handle, work) = (self.handle.as_deref(), Claim::write("work area", &mut self.work));
-        // cuFFT's documentation, "CUDA Graphs Support": plans of one GPU can be captured; callbacks, of which there are none here, can't.
+        // cuFFT's documentation, "CUDA Graphs Support": plans of one GPU without callbacks can be captured.
         let mut call = Call::on(stream, NAME, name).may_be_captured();
         call.value(u8::from(is_inverse));
         call.value(u8::from(x.is_none()));
@@ -191,8 +192,7 @@ struct Handle {
     table: &'static Cufft,
     plan: c_int,
     function: Function,
-    /// Its own stream.
-    stream: RawStream,
+    stream: HandleStream,
 }
 
 impl Handle {
@@ -212,7 +212,7 @@ impl Handle {
         let status = unsafe { (table.create)(&mut plan) };
         check("cufftCreate", status).map_err(DriverError::from)?;
         // From here on the plan is destroyed if a call fails.
-        let handle = Self { table, plan, function, stream };
+        let handle = Self { table, plan, function, stream: HandleStream::new(stream) };
         let bytes = handle.make(problem, is_double).map_err(DriverError::from)?;
         Ok((handle, bytes))
     }
@@ -230,7 +230,7 @@ impl Handle {
         // SAFETY: the plan was created, and is not made yet. Each list has `rank` numbers.
         unsafe {
             check("cufftSetAutoAllocation", (table.set_auto_allocation)(plan, 0))?;
-            self.set_stream(self.stream)?;
+            self.stream.set_own(|stream| self.set_stream(stream))?;
             let status = (table.make_plan_many)(
                 plan,
                 rank as c_int,
@@ -257,13 +257,7 @@ impl Handle {
         stream: RawStream,
         call: impl FnOnce() -> Result<(), LibraryError>,
     ) -> Result<(), LibraryError> {
-        if stream == self.stream {
-            return call();
-        }
-        self.set_stream(stream)?;
-        let called = call();
-        let set_back = self.set_stream(self.stream);
-        called.and(set_back)
+        self.stream.on(stream, |stream| self.set_stream(stream), call)
     }
 
     fn set_stream(&self, stream: RawStream) -> Result<(), LibraryError> {

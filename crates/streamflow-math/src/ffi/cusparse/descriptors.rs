@@ -4,6 +4,7 @@ use std::ffi::{c_int, c_void};
 use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::super::handle_stream::HandleStream;
 use super::table::{CuSparse, Opaque, check};
 use crate::error::Result;
 use streamflow::driver::{DriverError, RawStream};
@@ -53,8 +54,7 @@ pub(super) struct Descriptors {
     table: &'static CuSparse,
     product: Product,
     handle: Opaque,
-    /// The handle's own stream.
-    stream: RawStream,
+    stream: HandleStream,
     matrix: Opaque,
     right: Dense,
     result: Dense,
@@ -81,6 +81,7 @@ impl Descriptors {
         let dense = || Dense { descriptor: none, address: AtomicU64::new(at.values) };
         // Dropped with what it has if a later call fails.
         let (right, result) = (dense(), dense());
+        let stream = HandleStream::new(stream);
         let mut made = Self { table, product, handle: none, stream, matrix: none, right, result };
         made.create(at).map_err(DriverError::from)?;
         Ok(made)
@@ -94,7 +95,7 @@ impl Descriptors {
         let (offsets, indices) = (at.offsets as *mut c_void, at.indices as *mut c_void);
         // SAFETY: the place is written before it is read.
         check("cusparseCreate", unsafe { (table.create)(&mut self.handle) })?;
-        self.set_stream(self.stream)?;
+        self.stream.set_own(|stream| self.set_stream(stream))?;
         // SAFETY: each place is written before it is read. The descriptors only keep the addresses; those of the dense operands
         // are set before each call.
         unsafe {
@@ -133,13 +134,7 @@ impl Descriptors {
         stream: RawStream,
         call: impl FnOnce() -> Result<(), LibraryError>,
     ) -> Result<(), LibraryError> {
-        if stream == self.stream {
-            return call();
-        }
-        self.set_stream(stream)?;
-        let called = call();
-        let set_back = self.set_stream(self.stream);
-        called.and(set_back)
+        self.stream.on(stream, |stream| self.set_stream(stream), call)
     }
 
     fn set_stream(&self, stream: RawStream) -> Result<(), LibraryError> {

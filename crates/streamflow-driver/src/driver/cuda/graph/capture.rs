@@ -43,7 +43,7 @@ impl Capturing<'_> {
         Ok(())
     }
 
-    /// Ends the capture, of which the graph has all work.
+    /// Ends the capture. The graph has all its work.
     fn end(&mut self) -> DriverResult<Template> {
         let device = self.stream.device();
         self.has_begun = false;
@@ -84,6 +84,8 @@ impl CudaDriver {
         capturing.begin()?;
         let called = (call.device)(stream);
         let captured = capturing.end();
+        // A body of the caller's may have made another device current. The call may be made without a graph next.
+        let bound = context::bind(&self.device(device)?.context, device);
         // The library's own error says more than that of a capture which it has made invalid.
         if let Err(error) = called {
             // SAFETY: the stream is live.
@@ -91,8 +93,7 @@ impl CudaDriver {
         }
         let about = || format!("the work of `{}` was being captured", call.function);
         let captured = captured.map_err(|error| explain(error, about))?;
-        // A body of the caller's may have made another device current.
-        context::bind(&self.device(device)?.context, device)?;
+        bound?;
         let mut nodes = 0;
         // SAFETY: the graph was just made, and `nodes` is a place for one number. Without a list it gets their number.
         let result =
