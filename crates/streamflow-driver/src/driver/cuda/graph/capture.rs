@@ -85,7 +85,8 @@ impl CudaDriver {
         let called = (call.device)(stream);
         let captured = capturing.end();
         // A body of the caller's may have made another device current. The call may be made without a graph next.
-        let bound = context::bind(&self.device(device)?.context, device);
+        let bind = || context::bind(&self.device(device)?.context, device);
+        let bound = STICKY.usable("cuCtxSetCurrent").and_then(|()| bind());
         // The library's own error says more than that of a capture which it has made invalid.
         if let Err(error) = called {
             // SAFETY: the stream is live.
