@@ -37,6 +37,6 @@ pub use claim::Claim;
 pub use description::MAX_CLAIMS;
 pub use elements::{Elements, ElementsMut};
 pub use host_body::{HostBody, Operands};
-pub use shared_library::{SharedLibrary, Wanted};
+pub use shared_library::SharedLibrary;
 pub use streamflow_driver::driver::LibraryError;
 pub use target::{Target, TargetPart};

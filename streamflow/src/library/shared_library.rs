@@ -12,24 +12,12 @@ use crate::log;
 /// The directory that is searched before all others, and then alone.
 const DIRECTORY: &str = "STREAMFLOW_LIBRARY_DIR";
 
-/// A shared library that a program may need, as its users name it and as it is on disk.
-#[derive(Debug, Clone, Copy)]
-pub struct Wanted {
-    /// Its name in messages, as `cuFFT`.
-    pub name: &'static str,
-    /// Its file without a version, as `libcufft.so`.
-    pub file: &'static str,
-    /// The major versions of the file that are tried by name, the newest first.
-    pub versions: &'static [u32],
-    /// The Python wheel that has it, as `nvidia-cufft`: the name that `pip install` takes, in remedies of errors.
-    pub wheel: &'static str,
-}
-
 /// A shared library that is loaded. Its drop unloads it, if nothing else in the process has loaded it; a program that keeps its
 /// functions in a `static` never drops it, for example by `Box::leak`.
 #[derive(Debug)]
 pub struct SharedLibrary {
-    wanted: Wanted,
+    name: &'static str,
+    wheel: &'static str,
     library: Library,
     path: PathBuf,
 }
@@ -38,25 +26,35 @@ impl SharedLibrary {
     /// Loads a library: from `STREAMFLOW_LIBRARY_DIR` if that is set, else from a CUDA toolkit, from a wheel of the active
     /// Python environment, or by the system's loader.
     ///
+    /// - `name` is for messages, as `cuFFT`.
+    /// - `file` is its file without a version, as `libcufft.so`.
+    /// - `versions` are the major versions of the file that are tried by name, the newest first.
+    /// - `wheel` is the Python wheel that has it, as `nvidia-cufft`: the name that `pip install` takes, in remedies of errors.
+    ///
     /// # Errors
     /// [`DriverError::Unavailable`], with the places that were searched.
     ///
     /// # Safety
     /// Loading runs the library's initialisers, and the drop its termination routines. They have no preconditions.
-    pub unsafe fn load(wanted: Wanted) -> DriverResult<Self> {
+    pub unsafe fn load(
+        name: &'static str,
+        file: &str,
+        versions: &[u32],
+        wheel: &'static str,
+    ) -> DriverResult<Self> {
         let explicit = env::var_os(DIRECTORY).filter(|dir| !dir.is_empty());
         let paths = match &explicit {
-            Some(dir) => newest(Path::new(dir), wanted.file).into_iter().collect(),
-            None => candidates(&wanted),
+            Some(dir) => newest(Path::new(dir), file).into_iter().collect(),
+            None => candidates(file, versions),
         };
         let mut tried = Vec::new();
         for path in paths {
             // SAFETY: the caller vouches for the initialisers.
             match unsafe { Library::new(&path) } {
                 Ok(library) => {
-                    let (name, found) = (wanted.name, path.clone());
+                    let found = path.clone();
                     log::write(move || tracing::info!(library = %found.display(), "{name}"));
-                    return Ok(Self { wanted, library, path });
+                    return Ok(Self { name, wheel, library, path });
                 }
                 Err(error) => {
                     let cause = std::error::Error::source(&error).map(ToString::to_string);
@@ -67,16 +65,15 @@ impl SharedLibrary {
         }
         let place = match explicit {
             Some(dir) if tried.is_empty() => {
-                format!("{DIRECTORY} is {}, which holds no {}", dir.display(), wanted.file)
+                format!("{DIRECTORY} is {}, which holds no {file}", dir.display())
             }
             _ => tried.join("; "),
         };
         Err(DriverError::Unavailable {
-            what: format!("{} was not found ({place})", wanted.name),
+            what: format!("{name} was not found ({place})"),
             remedy: format!(
-                "install the CUDA toolkit, or `pip install {}` into the active virtual environment, or set {DIRECTORY} to \
-                 the directory of {}; on the simulator no library is needed",
-                wanted.wheel, wanted.file
+                "install the CUDA toolkit, or `pip install {wheel}` into the active virtual environment, or set {DIRECTORY} to \
+                 the directory of {file}; on the simulator no library is needed"
             ),
         })
     }
@@ -98,7 +95,7 @@ impl SharedLibrary {
 
     #[cold]
     fn missing(&self, function: &str) -> DriverError {
-        let Wanted { name, wheel, .. } = self.wanted;
+        let Self { name, wheel, .. } = self;
         DriverError::Unavailable {
             what: format!("{name} at {} has no function `{function}`", self.path.display()),
             remedy: format!("install a newer {name}, as by `pip install -U {wheel}`"),
@@ -107,8 +104,8 @@ impl SharedLibrary {
 }
 
 /// The files on disk, and then the names for the system's loader.
-fn candidates(wanted: &Wanted) -> Vec<PathBuf> {
-    let on_disk = directories().into_iter().filter_map(|dir| newest(&dir, wanted.file));
-    let named = wanted.versions.iter().map(|version| format!("{}.{version}", wanted.file));
-    on_disk.chain(named.map(PathBuf::from)).chain([PathBuf::from(wanted.file)]).collect()
+fn candidates(file: &str, versions: &[u32]) -> Vec<PathBuf> {
+    let on_disk = directories().into_iter().filter_map(|dir| newest(&dir, file));
+    let named = versions.iter().map(|version| format!("{file}.{version}"));
+    on_disk.chain(named.map(PathBuf::from)).chain([PathBuf::from(file)]).collect()
 }

@@ -5,7 +5,7 @@
 /// ```text
 /// table! {
 ///     /// Its functions.
-///     Cufft = Wanted { name: "cuFFT", file: "libcufft.so", versions: &[12, 11], wheel: wheel(["nvidia-cufft-cu12", "nvidia-cufft"]) };
+///     Cufft = ("cuFFT", "libcufft.so", &[12, 11], wheel(["nvidia-cufft-cu12", "nvidia-cufft"]));
 ///     create = "cufftCreate": fn(*mut c_int) -> c_int;
 /// }
 /// let cufft: &'static Cufft = Cufft::get()?;
@@ -13,7 +13,7 @@
 macro_rules! table {
     (
         $(#[$doc:meta])*
-        $table:ident = $wanted:expr;
+        $table:ident = ($($wanted:expr),*);
         $($field:ident = $symbol:literal: fn($($arg:ty),* $(,)?) -> $ret:ty;)*
     ) => {
         $(#[$doc])*
@@ -39,10 +39,9 @@ macro_rules! table {
             }
 
             fn load() -> Result<Self, streamflow::driver::DriverError> {
-                use streamflow::library::{SharedLibrary, Wanted};
-                let wanted: Wanted = $wanted;
+                use streamflow::library::SharedLibrary;
                 // SAFETY: it is a library of NVIDIA, whose initialisers have no preconditions.
-                let library = unsafe { SharedLibrary::load(wanted)? };
+                let library = unsafe { SharedLibrary::load($($wanted),*)? };
                 // The library is never unloaded, so that its functions stay.
                 let library: &'static SharedLibrary = Box::leak(Box::new(library));
                 Ok(Self {

@@ -16,7 +16,7 @@ pub(super) const NAME: &str = "cuBLAS";
 table! {
     /// Functions of vectors and matrices. Only solvers call the batched ones.
     #[cfg_attr(not(feature = "solve"), allow(dead_code, reason = "the table has what both features need"))]
-    Cublas = Wanted { name: NAME, file: "libcublas.so", versions: &[13, 12], wheel: wheel(["nvidia-cublas-cu12", "nvidia-cublas"]) };
+    Cublas = (NAME, "libcublas.so", &[13, 12], wheel(["nvidia-cublas-cu12", "nvidia-cublas"]));
     create = "cublasCreate_v2": fn(*mut Pointer) -> c_int;
     destroy = "cublasDestroy_v2": fn(Pointer) -> c_int;
     set_stream = "cublasSetStream_v2": fn(Pointer, Pointer) -> c_int;

@@ -27,7 +27,7 @@ pub(super) struct Found {
 
 table! {
     /// Products of matrices.
-    CublasLt = Wanted { name: NAME, file: "libcublasLt.so", versions: &[13, 12], wheel: wheel(["nvidia-cublas-cu12", "nvidia-cublas"]) };
+    CublasLt = (NAME, "libcublasLt.so", &[13, 12], wheel(["nvidia-cublas-cu12", "nvidia-cublas"]));
     create = "cublasLtCreate": fn(*mut Pointer) -> c_int;
     version = "cublasLtGetVersion": fn() -> usize;
     desc_create = "cublasLtMatmulDescCreate": fn(*mut Pointer, c_int, c_int) -> c_int;

@@ -17,7 +17,7 @@ pub(super) const WHEEL: &str = wheel(["nvidia-cudss-cu12", "nvidia-cudss-cu13"])
 
 table! {
     /// The functions that direct solvers of sparse systems need.
-    CuDss = Wanted { name: NAME, file: "libcudss.so", versions: &[1], wheel: WHEEL };
+    CuDss = (NAME, "libcudss.so", &[1], WHEEL);
     create = "cudssCreate": fn(*mut Opaque) -> c_int;
     destroy = "cudssDestroy": fn(Opaque) -> c_int;
     set_stream = "cudssSetStream": fn(Opaque, Pointer) -> c_int;

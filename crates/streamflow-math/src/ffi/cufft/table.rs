@@ -14,7 +14,7 @@ pub(super) type ExecuteBoth = unsafe extern "C" fn(c_int, *mut c_void, *mut c_vo
 
 table! {
     /// The functions of cuFFT that plans use.
-    Cufft = Wanted { name: NAME, file: "libcufft.so", versions: &[12, 11], wheel: wheel(["nvidia-cufft-cu12", "nvidia-cufft"]) };
+    Cufft = (NAME, "libcufft.so", &[12, 11], wheel(["nvidia-cufft-cu12", "nvidia-cufft"]));
     create = "cufftCreate": fn(*mut c_int) -> c_int;
     destroy = "cufftDestroy": fn(c_int) -> c_int;
     set_auto_allocation = "cufftSetAutoAllocation": fn(c_int, c_int) -> c_int;

@@ -14,7 +14,7 @@ pub(super) const NAME: &str = "cuSOLVER";
 
 table! {
     /// The 64-bit functions of cuSOLVER's dense part, and those of the older ones that have no such form.
-    CuSolver = Wanted { name: NAME, file: "libcusolver.so", versions: &[12, 11], wheel: wheel(["nvidia-cusolver-cu12", "nvidia-cusolver"]) };
+    CuSolver = (NAME, "libcusolver.so", &[12, 11], wheel(["nvidia-cusolver-cu12", "nvidia-cusolver"]));
     create = "cusolverDnCreate": fn(*mut Opaque) -> c_int;
     destroy = "cusolverDnDestroy": fn(Opaque) -> c_int;
     set_stream = "cusolverDnSetStream": fn(Opaque, Pointer) -> c_int;

@@ -14,7 +14,7 @@ pub(super) const NAME: &str = "cuSPARSE";
 
 table! {
     /// The generic functions of cuSPARSE, from CUDA 12.4 on.
-    CuSparse = Wanted { name: NAME, file: "libcusparse.so", versions: &[12], wheel: wheel(["nvidia-cusparse-cu12", "nvidia-cusparse"]) };
+    CuSparse = (NAME, "libcusparse.so", &[12], wheel(["nvidia-cusparse-cu12", "nvidia-cusparse"]));
     create = "cusparseCreate": fn(*mut Opaque) -> c_int;
     destroy = "cusparseDestroy": fn(Opaque) -> c_int;
     set_stream = "cusparseSetStream": fn(Opaque, Pointer) -> c_int;
