@@ -44,8 +44,7 @@ pub use exploration::{Exploration, Failing, Limit, Stopped};
 pub use failure::{Failure, IntoFailure};
 pub(crate) use names::{did_you_mean, nearest};
 pub(crate) use panics::{caught_as_error, drop_all, forget};
-pub use texts::InHook;
-use texts::{allocated_for, describe, errors, held_by, list, memory_option, texts};
+use texts::{allocated_for, errors, held_by, list, memory_option, texts};
 
 use std::error::Error as StdError;
 use std::time::Duration;
@@ -532,12 +531,13 @@ pub enum Error {
     },
 
     /// A run has not ended, or has not answered, within the time that its caller waits.
-    #[error("the run of `{graph}` goes on: {}", describe(in_hook.as_ref()))]
+    #[error("the run of `{graph}` goes on: {in_hook}")]
     StillRunning {
         /// The graph.
         graph: &'static str,
-        /// The hook that runs; `None` if the caller met none.
-        in_hook: Option<InHook>,
+        /// The hook that runs now, with its node, and what ends it. [`RunHandle::status`](crate::schedule::RunHandle::status)
+        /// has the same as values.
+        in_hook: String,
     },
 
     /// The thread of a run could not be made. The graph was dropped, and nothing was run.

@@ -1,7 +1,6 @@
 //! Parts of the texts of errors.
 
 use super::Error;
-use crate::time::Timestamp;
 
 /// `1 error`, `2 errors`
 pub(super) fn errors(count: usize) -> String {
@@ -63,34 +62,6 @@ pub(super) fn memory_option(pools: &[(String, u64, u64)], is_simulated: bool) ->
         text.push_str("; `HostBuilder::memory` gives the simulated device more");
     }
     text
-}
-
-/// A hook that runs.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct InHook {
-    /// The node.
-    pub node: String,
-    /// `start`, `compute` or `stop`; `synchronize` while the end of the run waits for the node's device work.
-    pub hook: &'static str,
-    /// The tick, from 0.
-    pub tick: u64,
-    /// Since when, at the latest: when a handle first saw it, by the platform's clock.
-    pub since: Timestamp,
-}
-
-pub(super) fn describe(hook: Option<&InHook>) -> String {
-    match hook {
-        None => "no hook runs now, so it waits or is between two ticks; `stop` ends it".to_owned(),
-        Some(InHook { node, hook: "synchronize", .. }) => {
-            format!("the work that `{node}` has queued on the device is not complete")
-        }
-        Some(InHook { node, hook, tick, .. }) => {
-            format!(
-                "node `{node}` has not returned from `{hook}`, tick {tick}; the run ends only after that"
-            )
-        }
-    }
 }
 
 pub(super) fn list(names: &[String]) -> String {

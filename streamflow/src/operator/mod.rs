@@ -23,7 +23,7 @@ mod status;
 mod visits;
 mod waits;
 
-pub use crate::error::{InHook, IntoFailure};
+pub use crate::error::IntoFailure;
 pub(crate) use any_node::AnyNode;
 pub(crate) use compute::Compute;
 pub use condition::{Answer, AsyncHandle, BooleanHandle, Condition};

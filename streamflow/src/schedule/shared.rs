@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use super::report::Report;
 use crate::context::{Activity, RunControl, RunPhase, Word};
 use crate::driver::Signal;
-use crate::error::{Error, InHook, Result};
+use crate::error::{Error, Result};
 use crate::lock::locked;
 use crate::time::{Clock, Timestamp};
 use crate::turns;
@@ -191,10 +191,19 @@ impl Shared {
     pub(super) fn still_running(&self) -> Error {
         let mut nodes = self.status().nodes.into_iter();
         let in_hook = nodes.find_map(|node| {
-            let NodeState { name: node, ticks: tick, activity, since, .. } = node;
-            activity.hook().map(|hook| InHook { node, hook, tick, since })
+            let NodeState { name, ticks, activity, .. } = node;
+            Some(match (activity, activity.hook()?) {
+                (Activity::Synchronizing, _) => {
+                    format!("the work that `{name}` has queued on the device is not complete")
+                }
+                (_, hook) => format!(
+                    "node `{name}` has not returned from `{hook}`, tick {ticks}; the run ends only after that"
+                ),
+            })
         });
-        Error::StillRunning { graph: self.graph, in_hook }
+        let none =
+            || "no hook runs now, so it waits or is between two ticks; `stop` ends it".to_owned();
+        Error::StillRunning { graph: self.graph, in_hook: in_hook.unwrap_or_else(none) }
     }
 
     pub(super) fn too_late(&self, call: &'static str, problem: &'static str) -> Error {
