@@ -42,31 +42,6 @@ pub struct Grid {
     shared_bytes: u64,
 }
 
-/// A size in one, two or three dimensions, x first: the methods of [`Grid`] say what becomes one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Dim3 {
-    size: [u64; 3],
-    dimensions: u8,
-}
-
-impl From<usize> for Dim3 {
-    fn from(x: usize) -> Self {
-        Self { size: [x as u64, 1, 1], dimensions: 1 }
-    }
-}
-
-impl From<[usize; 2]> for Dim3 {
-    fn from([x, y]: [usize; 2]) -> Self {
-        Self { size: [x as u64, y as u64, 1], dimensions: 2 }
-    }
-}
-
-impl From<[usize; 3]> for Dim3 {
-    fn from([x, y, z]: [usize; 3]) -> Self {
-        Self { size: [x as u64, y as u64, z as u64], dimensions: 3 }
-    }
-}
-
 /// The types that a launch takes as its grid: those that convert into a [`Grid`]. The trait has the text of rustc for others.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not the grid of a launch",
@@ -79,20 +54,23 @@ pub trait IntoGrid: Into<Grid> {}
 impl<T: Into<Grid>> IntoGrid for T {}
 
 impl From<usize> for Grid {
-    fn from(elements: usize) -> Self {
-        Self::elements(elements)
+    #[inline]
+    fn from(x: usize) -> Self {
+        Self::of([x, 1, 1], 1)
     }
 }
 
 impl From<[usize; 2]> for Grid {
-    fn from(elements: [usize; 2]) -> Self {
-        Self::elements(elements)
+    #[inline]
+    fn from([x, y]: [usize; 2]) -> Self {
+        Self::of([x, y, 1], 2)
     }
 }
 
 impl From<[usize; 3]> for Grid {
-    fn from(elements: [usize; 3]) -> Self {
-        Self::elements(elements)
+    #[inline]
+    fn from(size: [usize; 3]) -> Self {
+        Self::of(size, 3)
     }
 }
 
@@ -141,21 +119,28 @@ impl Form {
 }
 
 impl Grid {
-    /// At least one thread per element.
-    pub fn elements(size: impl Into<Dim3>) -> Self {
-        let Dim3 { size, dimensions } = size.into();
-        Self { size, blocks: false, dimensions, threads: None, shared_bytes: 0 }
+    /// At least one thread per element: the grid that the size converts into.
+    pub fn elements(size: impl IntoGrid) -> Self {
+        size.into()
     }
 
-    /// This many blocks.
-    pub fn blocks(size: impl Into<Dim3>) -> Self {
-        Self { blocks: true, ..Self::elements(size) }
+    /// This many blocks. Of a grid it takes the size.
+    pub fn blocks(size: impl IntoGrid) -> Self {
+        let Self { size, dimensions, .. } = size.into();
+        Self { size, blocks: true, dimensions, threads: None, shared_bytes: 0 }
     }
 
-    /// Threads per block.
-    pub fn threads(mut self, size: impl Into<Dim3>) -> Self {
+    /// Threads per block. Of a grid it takes the size.
+    pub fn threads(mut self, size: impl IntoGrid) -> Self {
         self.threads = Some(size.into().size);
         self
+    }
+
+    /// At least one thread per element, x first.
+    #[inline]
+    fn of(size: [usize; 3], dimensions: u8) -> Self {
+        let size = size.map(|length| length as u64);
+        Self { size, blocks: false, dimensions, threads: None, shared_bytes: 0 }
     }
 
     /// Bytes of dynamic shared memory per block (`extern __shared__`). Without it there are none, and a launch of a kernel whose

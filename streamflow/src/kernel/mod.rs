@@ -43,7 +43,7 @@ pub(crate) use compile::supports;
 pub use compiled_code::CompiledCode;
 pub(crate) use coverage::Coverage;
 pub(crate) use grid::Grid;
-pub use grid::{Dim3, IntoGrid};
+pub use grid::IntoGrid;
 pub use info::Kernel;
 pub(crate) use info::{KernelInfo, ParamInfo, ParamKind};
 pub(crate) use launched::kernels;
