@@ -25,20 +25,18 @@ pub mod host {
 ///
 /// [`PlatformBuilder::race_check`](crate::platform::PlatformBuilder::race_check) switches the checker on, and
 /// [`Platform::take_races`](crate::Platform::take_races) returns the reports. The [guide](crate::guide::race_reports)
-/// explains them.
+/// explains them. A program that tells kinds of reports apart names their types by `streamflow_driver::driver::race`.
 pub mod race {
+    #[doc(inline)]
+    pub use streamflow_driver::driver::race::RaceReports;
     #[allow(unused_imports, reason = "tests use more of them")]
     pub(crate) use streamflow_driver::driver::race::*;
-    #[doc(inline)]
-    pub use streamflow_driver::driver::race::{
-        RaceAccess, RaceAction, RaceKind, RaceReport, RaceReports,
-    };
 }
 
 /// A driver that replays the passes of a graph, and the report about them. The [guide](crate::guide::replay) has the rules.
 pub mod replay {
+    #[doc(inline)]
+    pub use streamflow_driver::driver::replay::Replaying;
     #[allow(unused_imports, reason = "tests use more of them")]
     pub(crate) use streamflow_driver::driver::replay::*;
-    #[doc(inline)]
-    pub use streamflow_driver::driver::replay::{ReplayReport, Replaying};
 }

@@ -6,12 +6,11 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use streamflow::driver::host::HostDriver;
-use streamflow::driver::race::RaceKind;
 use streamflow::driver::{Driver, DriverError};
 use streamflow::memory::After;
 use streamflow::prelude::*;
 use streamflow::stream::CudaGreenContextPool;
-use streamflow_driver::driver::race::RaceChecker;
+use streamflow_driver::driver::race::{RaceChecker, RaceKind};
 use streamflow_tests::foreign::{self, ForeignStream, Outside};
 use streamflow_tests::kernels::add_one;
 use streamflow_tests::layers::{Breaks, Clause};

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use streamflow::Element;
-use streamflow::driver::replay::ReplayReport;
 use streamflow::prelude::*;
 use streamflow::schedule::Stepped;
+use streamflow_driver::driver::replay::ReplayReport;
 
 use crate::expect::Expected;
 use crate::graphs::{self, Any, AnyGraph};

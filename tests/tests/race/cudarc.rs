@@ -3,9 +3,9 @@
 //! overtake the slower reader.
 
 use streamflow::driver::RawStream;
-use streamflow::driver::race::RaceAction;
 use streamflow::prelude::*;
 use streamflow::stream::StreamFlags;
+use streamflow_driver::driver::race::RaceAction;
 use streamflow_driver::driver::{DriverResult, MemoryRange, RawEvent};
 use streamflow_tests::foreign::Bare;
 use streamflow_tests::{Failed, Suite, check};

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use streamflow::driver::race::{RaceAccess, RaceAction, RaceKind, RaceReport, RaceReports};
+use streamflow::driver::race::RaceReports;
 use streamflow::prelude::*;
 use streamflow::testing::OperatorHarness;
+use streamflow_driver::driver::race::{RaceAccess, RaceAction, RaceKind, RaceReport};
 use streamflow_driver::driver::{AccessMode, Direction};
 use streamflow_tests::foreign::launch_unordered;
 use streamflow_tests::kernels::{add_one, slow_copy, slow_fill};

@@ -1,9 +1,9 @@
 //! A replayed graph computes the same, and its report says what was replayed.
 
-use streamflow::driver::replay::ReplayReport;
 use streamflow::memory::MemoryOptions;
 use streamflow::prelude::*;
 use streamflow::schedule::Report;
+use streamflow_driver::driver::replay::ReplayReport;
 use streamflow_tests::forms::Form;
 use streamflow_tests::seen;
 use streamflow_tests::{Failed, Suite, check, check_equal, check_text};

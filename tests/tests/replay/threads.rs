@@ -3,9 +3,9 @@
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 
-use streamflow::driver::replay::ReplayReport;
 use streamflow::prelude::*;
 use streamflow::testing::{Explorer, scope};
+use streamflow_driver::driver::replay::ReplayReport;
 use streamflow_tests::forms::Form;
 use streamflow_tests::kernels::{add_one, fill};
 use streamflow_tests::seen;

@@ -1,7 +1,7 @@
 //! Accesses that are wrong whatever their order: to memory that was freed, and reads of what nobody has written.
 
-use streamflow::driver::race::{RaceAction, RaceKind};
 use streamflow::prelude::*;
+use streamflow_driver::driver::race::{RaceAction, RaceKind};
 use streamflow_driver::driver::{AccessMode, CopyKind, DriverResult};
 use streamflow_tests::foreign::{BYTES, Bare, part};
 use streamflow_tests::{Failed, Suite, check, check_text};

@@ -1,8 +1,8 @@
 //! The content of a report: both places, how often, and how many accesses were not checked.
 
-use streamflow::driver::race::RaceAction;
 use streamflow::prelude::*;
 use streamflow_driver::driver::DriverResult;
+use streamflow_driver::driver::race::RaceAction;
 use streamflow_tests::foreign::{BYTES, Bare, part};
 use streamflow_tests::{Failed, check, check_text};
 

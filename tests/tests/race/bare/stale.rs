@@ -6,10 +6,9 @@ use std::sync::Arc;
 
 use streamflow::driver::Driver;
 use streamflow::driver::host::HostDriver;
-use streamflow::driver::race::{RaceAction, RaceKind};
 use streamflow::prelude::*;
 use streamflow_driver::driver::DriverResult;
-use streamflow_driver::driver::race::RaceChecker;
+use streamflow_driver::driver::race::{RaceAction, RaceChecker, RaceKind};
 use streamflow_tests::foreign::{self, Bare};
 use streamflow_tests::layers::ReusesHandles;
 use streamflow_tests::{Failed, Suite, check, check_text};
