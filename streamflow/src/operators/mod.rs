@@ -18,6 +18,6 @@ pub(crate) mod window;
 pub use convolve_2d::Convolve2d;
 pub use inspect::Inspect;
 pub use normalize::Normalize;
-pub use reduce::{Reduce, Summed};
+pub use reduce::Reduce;
 pub use resample::Resample;
 pub use window::Window;

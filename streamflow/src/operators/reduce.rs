@@ -10,6 +10,8 @@ use crate::memory::{Element, Tensor};
 use crate::operator::Compute;
 use streamflow_macros::operator;
 
+use sealed::Summed;
+
 /// Adds the elements of each row, `f32` or `f64`: from `[m, n]` to `[m]`.
 #[operator(no_new, unlisted)]
 pub struct Reduce<T: Summed> {
@@ -23,11 +25,15 @@ pub struct Reduce<T: Summed> {
     columns: usize,
 }
 
-/// The elements that [`Reduce`] adds: `f32` or `f64`.
-pub trait Summed: Element + AddAssign + Mul<Output = Self> {
-    /// The number nearest to this one.
-    #[doc(hidden)]
-    fn of(number: f64) -> Self;
+mod sealed {
+    use super::{AddAssign, Element, Mul};
+
+    /// The elements that [`Reduce`](super::Reduce) adds: `f32` or `f64`.
+    #[diagnostic::on_unimplemented(message = "`Reduce` adds `f32` or `f64`, and not `{Self}`")]
+    pub trait Summed: Element + AddAssign + Mul<Output = Self> {
+        /// The number nearest to this one.
+        fn of(number: f64) -> Self;
+    }
 }
 
 impl Summed for f32 {
