@@ -45,8 +45,8 @@ pub(super) fn load(
 }
 
 /// Compiles a kernel for a compute capability, as `(9, 0)`, without a cache. It needs NVRTC but no GPU, so a build
-/// server can check the CUDA bodies: the simulator runs only the Rust body. A test of one kernel is shorter with
-/// [`testing::compile_kernel`](crate::testing::compile_kernel).
+/// server can check the CUDA bodies: the simulator runs only the Rust body. A test of all kernels is
+/// [`testing::kernels`](crate::testing::kernels).
 ///
 /// ```
 /// use streamflow::kernel::{CompiledCode, Kernel, compile_for};

@@ -7,56 +7,20 @@ use std::thread::{self, ScopedJoinHandle};
 use super::Outcome;
 use crate::driver::DriverError;
 use crate::error::{Error, Result};
-use crate::kernel::{self, CompiledCode, Kernel, KernelInfo, Registered, compile_for, supports};
+use crate::kernel::{self, CompiledCode, KernelInfo, Registered, compile_for, supports};
 
 /// Turing, Ampere, Hopper and Blackwell.
 const COMPUTE_CAPABILITIES: [(u32, u32); 4] = [(7, 5), (8, 0), (9, 0), (10, 0)];
 
-/// Compiles the CUDA body of a kernel, for a test that finds mistakes in it without a GPU.
-///
-/// NVRTC compiles it for the compute capabilities 7.5, 8.0, 9.0 and 10.0, as far as it supports them, with and without
-/// the checks of `STREAMFLOW_CHECK_BOUNDS=1`. A generic kernel is compiled with the types that are named: `cast<u8, f32>`.
-///
-/// Without NVRTC, or with one that supports none of these, the outcome is [`Outcome::Skipped`]; with `STREAMFLOW_REQUIRE_NVRTC=1` that is an error. To compile for
-/// other compute capabilities, call [`compile_for`].
-///
-/// ```
-/// use streamflow::prelude::*;
-/// use streamflow::testing::compile_kernel;
-///
-/// /// out[i] = a[i] * factor
-/// #[kernel(requires(out.len() == a.len()), unsafe cuda = "
-///     unsigned long long i = thread_index();
-///     if (i < out_len) out[i] = a[i] * factor;
-/// ")]
-/// fn scaled<T: Element + std::ops::Mul<Output = T>>(out: &mut [T], a: &[T], factor: T) {
-///     out.iter_mut().zip(a).for_each(|(out, a)| *out = *a * factor);
-/// }
-///
-/// # fn main() -> Result<()> {
-/// // In a `#[test]`.
-/// println!("{}", compile_kernel::<scaled<f32>>()?);
-/// println!("{}", compile_kernel::<scaled<i32>>()?);
-/// # Ok(())
-/// # }
-/// ```
-///
-/// # Errors
-/// [`DriverError::Kernel`](crate::driver::DriverError::Kernel) with the compiler's messages, which have the file and the
-/// line of each mistake.
-pub fn compile_kernel<K: Kernel>() -> Result<Outcome> {
-    let (major, minor) = match CompiledCode::compiler_version() {
-        Ok(version) => version,
-        Err(missing) => return Outcome::without(missing, "STREAMFLOW_REQUIRE_NVRTC"),
-    };
-    let compiled = compile(K::INFO)?;
-    concluded(&format!("`{}`", K::INFO.name), (major, minor), &compiled)
-}
-
 /// Compiles the CUDA bodies of all kernels of the program, for a test that no kernel can be missing from: those of its crate,
 /// and of the crates that it is linked of, this library among them.
 ///
-/// Each is compiled as [`compile_kernel`] does. Of a generic kernel the instances are compiled that the program launches, and those
+/// NVRTC compiles each for the compute capabilities 7.5, 8.0, 9.0 and 10.0, as far as it supports them, with and without
+/// the checks of `STREAMFLOW_CHECK_BOUNDS=1`. Without NVRTC, or with one that supports none of these, the outcome is
+/// [`Outcome::Skipped`]; with `STREAMFLOW_REQUIRE_NVRTC=1` that is an error. To compile one kernel, also for other compute
+/// capabilities, call [`compile_for`].
+///
+/// Of a generic kernel the instances are compiled that the program launches, and those
 /// that [`#[kernel(instances(f32, f16), …)]`](macro@crate::kernel) names. The outcome lists what was compiled, and the generic
 /// kernels without instances, which were not.
 ///
@@ -87,7 +51,8 @@ pub fn compile_kernel<K: Kernel>() -> Result<Outcome> {
 /// ```
 ///
 /// # Errors
-/// [`DriverError::Kernel`](crate::driver::DriverError::Kernel) with the messages of the compiler about each kernel that does not compile.
+/// [`DriverError::Kernel`](crate::driver::DriverError::Kernel) with the compiler's messages about each kernel that does
+/// not compile, which have the file and the line of each mistake.
 pub fn kernels() -> Result<Outcome> {
     compile_all(&kernel::kernels())
 }

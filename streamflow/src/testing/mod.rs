@@ -1,6 +1,6 @@
 //! Tools for tests of your kernels, operators and graphs.
 //!
-//! [`kernels`] compiles the CUDA bodies of all kernels, [`compile_kernel`] that of one, and [`compare_bodies`] compares it with the Rust body on random
+//! [`kernels`] compiles the CUDA bodies of all kernels, and [`compare_bodies`] compares that of one with the Rust body on random
 //! input. [`OperatorHarness`] runs one operator without a graph. [`explore`] runs a test under many of the orders in which a
 //! device may execute its work, and [`Explorer`] also under all of them, on the host simulator. [`scope`] spawns
 //! threads whose order is explored as well.
@@ -360,7 +360,7 @@ pub use crate::turns::yield_now;
 #[doc(inline)]
 pub use crate::turns::{Scope, ScopedJoinHandle};
 pub use bodies::{Draw, Drawn, KernelValues, Tolerance, compare_bodies};
-pub use compiles::{compile_kernel, kernels};
+pub use compiles::kernels;
 pub use explore::{Explorer, explore};
 pub use harness::{Emitted, OperatorHarness};
 pub use outcome::Outcome;
