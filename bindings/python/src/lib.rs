@@ -21,6 +21,7 @@ mod memory;
 mod owner;
 mod platform;
 mod stream;
+mod stream_argument;
 mod tensor;
 mod unseen;
 mod upload;

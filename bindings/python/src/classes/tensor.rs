@@ -3,12 +3,13 @@
 use pyo3::exceptions::{PyAttributeError, PyBufferError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
-use streamflow::memory::dlpack::{Abi, Consumer, DlDevice, DlExport, StreamArgument};
+use streamflow::memory::dlpack::{Abi, Consumer, DlDevice, DlExport};
 use streamflow::stream::BorrowedStream;
 
 use crate::error::{OrRaise, exception, exception_about_stream};
 use crate::handle::handle_of;
 use crate::stream::{Queue, Stream};
+use crate::stream_argument::StreamArgument;
 use crate::tensor::Tensor;
 use crate::{array_interface, capsule, cuda_interface, exchange};
 
@@ -226,8 +227,7 @@ impl Tensor {
             None => None,
             Some(object) => Some(handle_of(object)?),
         };
-        let argument = StreamArgument::new(number);
-        argument.map(Asked::Gpu).map_err(|error| PyValueError::new_err(error.to_string()))
+        StreamArgument::new(number).map(Asked::Gpu)
     }
 
     fn export(

@@ -21,7 +21,6 @@ mod exported;
 mod host_copy;
 mod import;
 mod managed;
-mod stream;
 #[cfg(test)]
 mod tests;
 
@@ -33,7 +32,6 @@ pub use export::Consumer;
 pub(crate) use import::Access;
 pub use import::Imported;
 pub use managed::{DlExport, DlTensor};
-pub use stream::StreamArgument;
 
 use crate::error::Error;
 

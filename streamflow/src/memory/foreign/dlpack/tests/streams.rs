@@ -1,4 +1,4 @@
-//! DLPack's table of stream values, and what an import comes after: by the calls of the driver.
+//! What an export orders, and what an import comes after: by the calls of the driver.
 
 use super::*;
 use crate::device;
@@ -12,8 +12,15 @@ fn waiting(recorder: &Recorder) -> Vec<StreamLabel> {
     recorder.calls().iter().filter(is_wait).filter_map(Call::stream).collect()
 }
 
-/// Exports a tensor that a stream writes, as `__dlpack__` does for a stream argument. Returns the streams that waited.
-fn export(argument: Option<i64>) -> Result<Vec<StreamLabel>, Error> {
+/// The stream on which a consumer uses a tensor.
+enum Consuming {
+    Default,
+    Handle(u64),
+    Unordered,
+}
+
+/// Exports a tensor that a stream writes. Returns the streams that waited.
+fn export(on: &Consuming) -> Result<Vec<StreamLabel>, Error> {
     let (recorder, platform, stream) = bench();
     let mut tensor: Tensor<f32> = platform.tensor([4], &stream)?;
     stream.fill_bytes(&mut tensor, 0)?;
@@ -22,14 +29,13 @@ fn export(argument: Option<i64>) -> Result<Vec<StreamLabel>, Error> {
     let theirs: Vec<_> = (0..4).map(|_| pool.allocate("a consumer")).collect::<Result<_, _>>()?;
     assert!(theirs.iter().any(|it| it.raw().handle() == 3));
     recorder.clear();
-    let managed = match StreamArgument::new(argument)? {
-        StreamArgument::Default => {
+    let managed = match *on {
+        Consuming::Default => {
             let default = platform.default_stream(device(0))?;
             tensor.into_dlpack(Abi::Versioned, Consumer::QueuesOn(&default))?
         }
-        StreamArgument::Unordered => tensor.into_dlpack(Abi::Versioned, Consumer::Unordered)?,
-        StreamArgument::PerThread => return export(Some(3)),
-        StreamArgument::Handle(handle) => {
+        Consuming::Unordered => tensor.into_dlpack(Abi::Versioned, Consumer::Unordered)?,
+        Consuming::Handle(handle) => {
             // SAFETY: one of the streams above.
             let borrowed = unsafe { BorrowedStream::new(device(0), handle) };
             let theirs = platform.external_stream(borrowed)?;
@@ -42,16 +48,12 @@ fn export(argument: Option<i64>) -> Result<Vec<StreamLabel>, Error> {
 }
 
 #[test]
-fn an_export_orders_the_stream_of_the_table_and_does_not_block() {
+fn an_export_orders_the_stream_of_its_consumer_and_does_not_block() {
     let default = vec![StreamLabel::Default(DeviceId::default())];
-    assert_eq!(export(None).unwrap(), default);
-    assert_eq!(export(Some(1)).unwrap(), default);
-    let by_handle = export(Some(3)).unwrap();
+    assert_eq!(export(&Consuming::Default).unwrap(), default);
+    let by_handle = export(&Consuming::Handle(3)).unwrap();
     assert!(matches!(by_handle[..], [StreamLabel::Numbered(_)]), "{by_handle:?}");
-    assert_eq!(export(Some(-1)).unwrap(), [], "-1 is no order");
-    for refused in [0, -2] {
-        assert!(text(export(Some(refused))).contains("DLPack has no such value"));
-    }
+    assert_eq!(export(&Consuming::Unordered).unwrap(), []);
 }
 
 /// A writable export comes after readers, too; one that is read only does not.
