@@ -28,7 +28,7 @@ FEATURES = "half,dlpack"
 FORMAT = 57
 
 # The bounds.
-VISIBLE = 192
+VISIBLE = 180
 TWO_PATHS = 0
 # Names of two types, with the reason for which both stay.
 SAME_NAME = {}

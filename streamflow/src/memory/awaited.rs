@@ -42,13 +42,8 @@ impl<T: Element> fmt::Debug for Downloaded<T> {
     }
 }
 
-/// A download that is awaited. [`Download`] becomes one by `.await`.
-///
-/// No executor is needed, and any will do. While a download is awaited and not complete, a thread of the library watches
-/// the device and wakes the task that has polled the future last. Its waker is dropped with the future, and when the
-/// future has ended. Dropping the future does not wait.
-#[must_use = "a future does nothing before it is awaited"]
-pub struct DownloadFuture<T: Element> {
+/// A download that is awaited.
+struct Awaited<T: Element> {
     /// `None` after the end.
     pending: Option<(Download<T>, Awaiting)>,
 }
@@ -63,19 +58,24 @@ pub struct DownloadFuture<T: Element> {
 ///     Ok(values[0])
 /// }
 /// ```
+///
+/// No executor is needed, and any will do. While a download is awaited and not complete, a thread of the library watches
+/// the device and wakes the task that has polled the future last. Its waker is dropped with the future, and when the
+/// future has ended. Dropping the future does not wait.
+///
+/// # Errors
+/// The driver's, when the query fails; an error of earlier work may be reported here.
 impl<T: Element> IntoFuture for Download<T> {
     type Output = Result<Downloaded<T>>;
-    type IntoFuture = DownloadFuture<T>;
+    type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send>>;
 
-    fn into_future(self) -> DownloadFuture<T> {
+    fn into_future(self) -> Self::IntoFuture {
         let awaiting = self.awaiting();
-        DownloadFuture { pending: Some((self, awaiting)) }
+        Box::pin(Awaited { pending: Some((self, awaiting)) })
     }
 }
 
-impl<T: Element> Future for DownloadFuture<T> {
-    /// # Errors
-    /// The driver's, when the query fails; an error of earlier work may be reported here.
+impl<T: Element> Future for Awaited<T> {
     type Output = Result<Downloaded<T>>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
@@ -94,11 +94,4 @@ impl<T: Element> Future for DownloadFuture<T> {
     }
 }
 
-impl<T: Element> Unpin for DownloadFuture<T> {}
-
-impl<T: Element> fmt::Debug for DownloadFuture<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let download = self.pending.as_ref().map(|(download, _)| download);
-        f.debug_tuple("DownloadFuture").field(&download).finish()
-    }
-}
+impl<T: Element> Unpin for Awaited<T> {}

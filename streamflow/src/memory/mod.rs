@@ -65,7 +65,7 @@ mod unwritten;
 
 pub use allocator::Allocator;
 pub use any_tensor::AnyTensor;
-pub use awaited::{DownloadFuture, Downloaded};
+pub use awaited::Downloaded;
 pub(crate) use block::Block;
 pub use border::{ForeignCounts, foreign_counts};
 pub(crate) use buffer::Buffer;
