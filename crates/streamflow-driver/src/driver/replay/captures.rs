@@ -173,7 +173,7 @@ impl Captures {
                 self.list[place].is_needed = true;
             }
         }
-        // One that is given up stays, or it would be captured and refused again.
+        // A call that is given up stays, or its capture would be tried and refused again.
         let gone =
             self.retain(|known| std::mem::take(&mut known.is_needed) || known.failures >= ATTEMPTS);
         self.stayed = self.list.len();

@@ -1,4 +1,4 @@
-//! What an export orders, and what an import comes after: by the calls of the driver.
+//! The order of exports and imports, by the calls of the driver: the work that each comes after, and the work that comes after it.
 
 use super::*;
 use crate::device;
