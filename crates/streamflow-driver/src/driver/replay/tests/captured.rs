@@ -104,6 +104,20 @@ fn fail_captures(world: &mut World, body: &LibraryBody, failures: u32) -> bool {
     world.driver.below().fails.swap(0, Ordering::AcqRel) == 0
 }
 
+/// Other calls make no way for its captures to begin anew.
+#[test]
+fn a_call_that_is_given_up_stays_so_beside_many_others() {
+    let mut world = World::new(0, None);
+    let body = plan(0);
+    assert!(!fail_captures(&mut world, &body, 4), "it was tried a fourth time");
+    for pass in 10..40_u64 {
+        let values = (10 * pass..10 * pass + 10).flat_map(|value| [value; 2]);
+        world.pass(|world| values.for_each(|value| call(world, &body, [0, 1, 0], value)));
+    }
+    assert!(!fail_captures(&mut world, &body, 1), "it was tried again");
+    world.finish(0);
+}
+
 /// Another thread that waits for the whole device ends a capture, so it says nothing of the call.
 #[test]
 fn a_call_whose_capture_fails_is_sent_once_and_captured_later() {
