@@ -1,7 +1,8 @@
-//! The crates of the library are of one version, or Cargo says so before it builds anything. Where Cargo lets two
-//! versions through, rustc says so at each use of a macro.
+//! The crates of the library are of one version, or Cargo says so before it builds anything; and so are the bindings of
+//! CUDA, whichever features are chosen. Where Cargo lets two versions of the library through, rustc says so at each use of a macro.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use std::collections::BTreeSet;
 use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -35,12 +36,56 @@ fn resolved(version: &str) -> Result<String, String> {
     );
     write("streamflow/Cargo.toml", &library);
     write("streamflow/src/lib.rs", "");
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let arguments = ["metadata", "--offline", "--format-version", "1"];
-    let output =
-        Command::new(cargo).args(arguments).current_dir(directory.path()).output().unwrap();
+    let output = cargo().args(arguments).current_dir(directory.path()).output().unwrap();
     let text = |bytes| String::from_utf8(bytes).unwrap();
     if output.status.success() { Ok(text(output.stdout)) } else { Err(text(output.stderr)) }
+}
+
+fn cargo() -> Command {
+    Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+}
+
+/// The features of cudarc that name a version, in a build of `package` with `features` alone.
+fn cudarc_versions(package: &str, features: &str) -> BTreeSet<String> {
+    let output = cargo()
+        .args(["tree", "--offline", "--edges", "normal", "--prefix", "none", "--format", "{p} {f}"])
+        .args(["--package", package, "--no-default-features", "--features", features])
+        .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(".."))
+        .output()
+        .unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let cudarc = text.lines().find(|line| line.starts_with("cudarc v"));
+    let cudarc = cudarc.unwrap_or_else(|| {
+        panic!("no cudarc for {features}:\n{text}{}", String::from_utf8_lossy(&output.stderr))
+    });
+    let features = cudarc.rsplit(' ').next().unwrap();
+    features.split(',').filter(|name| name.starts_with("cuda-")).map(String::from).collect()
+}
+
+/// cudarc does not compile with the bindings of two versions.
+#[test]
+fn of_several_cuda_versions_the_highest_reaches_cudarc() {
+    let highest = BTreeSet::from(["cuda-13000".into()]);
+    let versions = ["cuda-12080", "cuda-12090", "cuda-13000"];
+    for package in ["streamflow-driver", "streamflow", "streamflow-math"] {
+        for (at, one) in versions.iter().enumerate() {
+            assert_eq!(cudarc_versions(package, one), highest, "{package}, {one}");
+            for other in &versions[at + 1..] {
+                let both = format!("{one},{other}");
+                assert_eq!(cudarc_versions(package, &both), highest, "{package}, {both}");
+            }
+        }
+        assert_eq!(cudarc_versions(package, &versions.join(",")), highest, "{package}, all");
+    }
+}
+
+/// The version is then that of the program's own dependency on cudarc.
+#[test]
+fn the_feature_cudarc_chooses_no_version() {
+    for package in ["streamflow-driver", "streamflow"] {
+        assert_eq!(cudarc_versions(package, "cudarc"), BTreeSet::new(), "{package}");
+    }
 }
 
 #[test]

@@ -8,8 +8,16 @@
 //! The modules that the documentation hides are those that streamflow's own packages share: locks, atomics and turns of
 //! threads in explored tests. They are not covered by semantic versioning.
 
+// The only error then: everything that needs the bindings is in `driver`.
+#[cfg(not(feature = "cudarc"))]
+compile_error!(
+    "no CUDA version is chosen: add the feature `cuda-13000` to the dependency on streamflow, whose default it is, or the \
+     feature `cudarc` if the program's own dependency on cudarc chooses the version"
+);
+
 #[doc(hidden)]
 pub mod caught;
+#[cfg(feature = "cudarc")]
 pub mod driver;
 #[doc(hidden)]
 pub mod lock;
