@@ -140,7 +140,7 @@ def problems(api, visible=VISIBLE, two_paths=TWO_PATHS, same_name=SAME_NAME, str
 def built():
     """The JSON of rustdoc."""
     environment = os.environ | {"RUSTC_BOOTSTRAP": "1"}
-    command = ["cargo", "rustdoc", "--quiet", "-p", CRATE, "--lib", "--features", FEATURES]
+    command = ["cargo", "rustdoc", "--quiet", "-p", "streamflow-gpu", "--lib", "--features", FEATURES]
     command += ["--", "-Z", "unstable-options", "--output-format", "json", "--document-hidden-items", "--cap-lints", "allow"]
     subprocess.run(command, cwd=ROOT, env=environment, check=True)
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))

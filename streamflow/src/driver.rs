@@ -1,9 +1,9 @@
-//! The drivers that execute a platform's work, and what they report: the items of the crate `streamflow-driver` that a
+//! The drivers that execute a platform's work, and what they report: the items of the crate `streamflow-gpu-driver` that a
 //! program needs.
 //!
-//! [`Driver`] is the seam, and its methods are CUDA's calls; `CudaDriver` of `streamflow-driver` implements it with a real
+//! [`Driver`] is the seam, and its methods are CUDA's calls; `CudaDriver` of `streamflow-gpu-driver` implements it with a real
 //! GPU, [`host`] with a simulator of CUDA's ordering rules. No code above this module depends on which driver runs. A driver
-//! of one's own, or a layer above one, is [written against](crate::guide::a_layer) `streamflow-driver`, which has all other
+//! of one's own, or a layer above one, is [written against](crate::guide::a_layer) `streamflow-gpu-driver`, which has all other
 //! items of the seam.
 
 // All items, for the modules of this crate.

@@ -32,7 +32,7 @@ fn resolved(version: &str) -> Result<String, String> {
     write("crates/streamflow-math/src/lib.rs", "");
     let features = "cuda-12080 = []\ncuda-12090 = []\ncuda-13000 = []\nhalf = []";
     let library = format!(
-        "[package]\nname = \"streamflow\"\nversion = \"{version}\"\nedition = \"2024\"\n\n[features]\n{features}\n"
+        "[package]\nname = \"streamflow-gpu\"\nversion = \"{version}\"\nedition = \"2024\"\n\n[features]\n{features}\n"
     );
     write("streamflow/Cargo.toml", &library);
     write("streamflow/src/lib.rs", "");
@@ -68,7 +68,7 @@ fn cudarc_versions(package: &str, features: &str) -> BTreeSet<String> {
 fn of_several_cuda_versions_the_highest_reaches_cudarc() {
     let highest = BTreeSet::from(["cuda-13000".into()]);
     let versions = ["cuda-12080", "cuda-12090", "cuda-13000"];
-    for package in ["streamflow-driver", "streamflow", "streamflow-math"] {
+    for package in ["streamflow-gpu-driver", "streamflow-gpu", "streamflow-gpu-math"] {
         for (at, one) in versions.iter().enumerate() {
             assert_eq!(cudarc_versions(package, one), highest, "{package}, {one}");
             for other in &versions[at + 1..] {
@@ -83,24 +83,24 @@ fn of_several_cuda_versions_the_highest_reaches_cudarc() {
 /// The version is then that of the program's own dependency on cudarc.
 #[test]
 fn the_feature_cudarc_chooses_no_version() {
-    for package in ["streamflow-driver", "streamflow"] {
+    for package in ["streamflow-gpu-driver", "streamflow-gpu"] {
         assert_eq!(cudarc_versions(package, "cudarc"), BTreeSet::new(), "{package}");
     }
 }
 
 #[test]
 fn mathematics_of_another_version_than_the_library_is_refused() {
-    let wanted = format!("the requirement `streamflow = \"={VERSION}\"`");
-    for other in ["0.1.99", "0.2.0"] {
+    let wanted = format!("the requirement `streamflow-gpu = \"={VERSION}\"`");
+    for other in ["0.2.99", "0.3.0"] {
         let error = resolved(other).unwrap_err();
         let found = format!("candidate versions found which didn't match: {other}");
-        for text in [&wanted, &found, "required by package `streamflow-math v"] {
+        for text in [&wanted, &found, "required by package `streamflow-gpu-math v"] {
             assert!(error.contains(text), "{text} is not in:\n{error}");
         }
     }
     // The library's own version is one that Cargo takes: both packages are there.
     let packages = resolved(VERSION).unwrap();
-    for package in ["streamflow", "streamflow-math"] {
+    for package in ["streamflow", "streamflow-gpu-math"] {
         assert!(packages.contains(&format!("\"name\":\"{package}\"")), "{package}: {packages}");
     }
 }
@@ -174,7 +174,7 @@ fn built_macros() -> PathBuf {
 fn macros_of_another_version_than_the_library_say_so_first() {
     let errors = compiled("0.1.99");
     let expected = format!(
-        "this macro is of streamflow-macros {VERSION}, and `::streamflow` here is streamflow 0.1.99; both must be of one \
+        "this macro is of streamflow-gpu-macros {VERSION}, and `::streamflow` here is streamflow 0.1.99; both must be of one \
          version: "
     );
     let first = errors.iter().take_while(|error| error.starts_with(&expected)).count();

@@ -35,7 +35,7 @@ fn assembly() -> String {
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("../Cargo.toml");
     let assembly = root.join("tmp/zero_cost.s");
     let output = Command::new(cargo)
-        .args(["rustc", "--quiet", "--offline", "--package", "streamflow", "--lib"])
+        .args(["rustc", "--quiet", "--offline", "--package", "streamflow-gpu", "--lib"])
         .args(["--crate-type", "staticlib", "--manifest-path"])
         .arg(manifest)
         .arg("--target-dir")

@@ -15,11 +15,11 @@ macro_rules! __streamflow_version {
     ("0.1.0") => {};
     ($of_macros:literal) => {
         ::core::compile_error!(::core::concat!(
-            "this macro is of streamflow-macros ",
+            "this macro is of streamflow-gpu-macros ",
             $of_macros,
             ", and `::streamflow` here is streamflow ",
             $crate::__streamflow_version!(),
-            "; both must be of one version: `cargo tree --invert streamflow-macros` and `cargo tree --invert streamflow` list \
+            "; both must be of one version: `cargo tree --invert streamflow-gpu-macros` and `cargo tree --invert streamflow` list \
              who needs each, so remove one version, or the other crate's new name or patch, from Cargo.toml"
         ));
     };

@@ -1,4 +1,4 @@
-//! Libraries on the operator's stream: what a crate needs that calls one, as `streamflow-math` calls those of NVIDIA.
+//! Libraries on the operator's stream: what a crate needs that calls one, as `streamflow-gpu-math` calls those of NVIDIA.
 //!
 //! A library's function queues work on a stream, as a launch does. So it is ordered as a launch is: its operands and its
 //! work area are claimed, the stream first waits for what they must come after, and the race checker, the recorder and the

@@ -6,7 +6,7 @@
 //!   [`Table`](crate::Table) of constants, and a hook.
 //! - [`Reduce`] adds rows, or takes their means.
 //!
-//! Transforms and products of matrices are operators of the crate `streamflow-math`.
+//! Transforms and products of matrices are operators of the crate `streamflow-gpu-math`.
 
 pub(crate) mod convolve_2d;
 mod inspect;

@@ -142,7 +142,7 @@ fn write_workspace(root: &Path, programs: &[Program]) -> Result<(), Box<dyn Erro
         fs::create_dir_all(root.join(name).join("src"))?;
         let manifest = format!(
             "[package]\nname = {name:?}\nedition = \"2024\"\n\n\
-             [dependencies]\nstreamflow = {{ path = {:?} }}\n",
+             [dependencies]\nstreamflow-gpu = {{ path = {:?} }}\n",
             repository.join("streamflow")
         );
         fs::write(root.join(name).join("Cargo.toml"), manifest)?;
