@@ -1,4 +1,6 @@
-#![doc = include_str!("../../README.md")]
+#![doc = include_str!("../README.md")]
+// Marks of features, on docs.rs.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 // The macros name this crate by its absolute path, in our own tests too.
 #[allow(unused_extern_crates, reason = "only tests and doc tests use the macros here")]

@@ -8,6 +8,9 @@
 //! The modules that the documentation hides are those that streamflow's own packages share: locks, atomics and turns of
 //! threads in explored tests. They are not covered by semantic versioning.
 
+// Marks of features, on docs.rs.
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 // The only error then: everything that needs the bindings is in `driver`.
 #[cfg(not(feature = "cudarc"))]
 compile_error!(

@@ -24,6 +24,9 @@
 //! an [`Error::Other`](streamflow::Error::Other), and a hook that returns it fails with it:
 //! [`find_cause`](streamflow::Error::find_cause) and [`downcast_ref`](streamflow::Failure::downcast_ref) give it back.
 
+// Marks of features, on docs.rs.
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 mod error;
 #[cfg(any(feature = "fft", feature = "matmul", feature = "solve", feature = "sparse"))]
 mod ffi;
