@@ -1,0 +1,29 @@
+//! A graph on a GPU, or on the host simulator where there is none.
+
+mod pipeline;
+mod scale;
+
+use pipeline::Pipeline;
+use streamflow::prelude::*;
+
+fn main() -> Result<()> {
+    let platform = Platform::detect()?;
+    println!("on {}", platform.name());
+    let mut graph = Pipeline::new(&platform, 1024, 10, 0.5)?;
+    let report = graph.run()?;
+    println!("{:?}", graph.sum().sums);
+    print!("{report}");
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use streamflow::prelude::*;
+
+    /// NVRTC compiles the CUDA body of each kernel, without a GPU.
+    #[test]
+    fn the_cuda_bodies_compile() -> Result<()> {
+        println!("{}", streamflow::testing::kernels()?);
+        Ok(())
+    }
+}
