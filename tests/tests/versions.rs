@@ -55,11 +55,10 @@ fn cudarc_versions(package: &str, features: &str) -> BTreeSet<String> {
         .output()
         .unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
+    let error = String::from_utf8(output.stderr).unwrap();
     let cudarc = text.lines().find(|line| line.starts_with("cudarc v"));
-    let cudarc = cudarc.unwrap_or_else(|| {
-        panic!("no cudarc for {features}:\n{text}{}", String::from_utf8_lossy(&output.stderr))
-    });
-    let features = cudarc.rsplit(' ').next().unwrap();
+    assert!(cudarc.is_some(), "no cudarc for {features}:\n{text}{error}");
+    let features = cudarc.unwrap().rsplit(' ').next().unwrap();
     features.split(',').filter(|name| name.starts_with("cuda-")).map(String::from).collect()
 }
 
