@@ -27,19 +27,6 @@ const OPTIONAL: &[&str] = &[
     "cuGreenCtxDestroy",
     "cuGreenCtxGetDevResource",
     "cuGreenCtxStreamCreate",
-    "cuGraphAddChildGraphNode",
-    "cuGraphAddKernelNode_v2",
-    "cuGraphAddMemcpyNode",
-    "cuGraphAddMemsetNode",
-    "cuGraphCreate",
-    "cuGraphGetNodes",
-    "cuStreamBeginCapture_v2",
-    "cuStreamEndCapture",
-    "cuGraphDestroy",
-    "cuGraphExecDestroy",
-    "cuGraphExecKernelNodeSetParams_v2",
-    "cuGraphInstantiateWithFlags",
-    "cuGraphLaunch",
 ];
 
 /// The program without a fault.

@@ -6,8 +6,9 @@ use super::error::{
     STICKY, check, check_allocated, check_given_back, check_query, explain, failure,
 };
 use super::module::{self, Module, What};
+use super::optional::cuEventElapsedTime_v2;
 use super::submit::{length, stream_of};
-use super::{CudaDriver, context, handle_of, pointer_to, pool, probe};
+use super::{CudaDriver, context, handle_of, pointer_to, pool};
 use crate::driver::graph::GraphNode;
 use crate::driver::{
     Code, CopyOp, Coscheduling, DeviceId, DeviceInfo, Driver, DriverResult, GreenContext,
@@ -144,12 +145,10 @@ unsafe impl Driver for CudaDriver {
         // cudarc's bindings have only this version of the function.
         const CALL: &str = "cuEventElapsedTime_v2";
         STICKY.usable(CALL)?;
-        probe::optional(&[CALL], "times between events", "12.8, release 570 or later")?;
+        let elapsed = cuEventElapsedTime_v2.get()?;
         let mut milliseconds = 0.0_f32;
         // SAFETY: a place for one number, and valid events with timing.
-        let result = unsafe {
-            sys::cuEventElapsedTime_v2(&raw mut milliseconds, event_of(start), event_of(end))
-        };
+        let result = unsafe { elapsed(&raw mut milliseconds, event_of(start), event_of(end)) };
         check(CALL, start.device(), result)?;
         Ok(f64::from(milliseconds))
     }

@@ -3,8 +3,9 @@
 use cudarc::driver::sys;
 
 use super::error::{STICKY, check};
+use super::optional::cuCtxRecordEvent;
 use super::submit::stream_of;
-use super::{CudaDriver, pointer_to, probe};
+use super::{CudaDriver, pointer_to};
 use crate::driver::{Driver, DriverResult, RawStream, first_error};
 
 impl CudaDriver {
@@ -20,15 +21,11 @@ impl CudaDriver {
         STICKY.usable(CALL)?;
         let device = stream.device();
         let context = self.device(device)?.context.cu_ctx();
-        probe::optional(
-            &[CALL],
-            "memory that was handed to other code",
-            "12.5, release 555 or later",
-        )?;
+        let record = cuCtxRecordEvent.get()?;
         let event = self.create_event(device)?;
         let raw = pointer_to(event.handle());
         // SAFETY: the primary context lives with the process, and the event was just made.
-        let recorded = unsafe { sys::cuCtxRecordEvent(context, raw) };
+        let recorded = unsafe { record(context, raw) };
         let waited = check(CALL, device, recorded).and_then(|()| {
             // SAFETY: the caller vouches for the stream; 0 is the flag for the usual wait.
             let waited = unsafe { sys::cuStreamWaitEvent(stream_of(stream), raw, 0) };

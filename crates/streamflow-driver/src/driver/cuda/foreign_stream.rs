@@ -5,7 +5,8 @@ use std::ptr;
 use cudarc::driver::sys;
 
 use super::error::{STICKY, check, explain, failure};
-use super::{CudaDriver, pointer_to, probe};
+use super::optional::cuStreamGetCtx_v2;
+use super::{CudaDriver, pointer_to};
 use crate::driver::{DeviceId, DriverResult};
 
 impl CudaDriver {
@@ -17,16 +18,11 @@ impl CudaDriver {
     pub(super) unsafe fn find_device_of_stream(&self, handle: u64) -> DriverResult<DeviceId> {
         const CALL: &str = "cuStreamGetCtx";
         STICKY.usable(CALL)?;
-        probe::optional(
-            &["cuStreamGetCtx_v2"],
-            "streams of other libraries, whose device is looked up,",
-            "12.5, release 555 or later; or name the device by `BorrowedStream::new`",
-        )?;
+        let context_of = cuStreamGetCtx_v2.get()?;
         let anywhere = DeviceId(0);
         let (mut context, mut green) = (ptr::null_mut(), ptr::null_mut());
         // SAFETY: places for two handles, and a stream that the caller vouches for.
-        let result =
-            unsafe { sys::cuStreamGetCtx_v2(pointer_to(handle), &raw mut context, &raw mut green) };
+        let result = unsafe { context_of(pointer_to(handle), &raw mut context, &raw mut green) };
         check(CALL, anywhere, result).map_err(|error| {
             explain(error, || {
                 format!(

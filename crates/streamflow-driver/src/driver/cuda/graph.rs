@@ -11,22 +11,9 @@ use cudarc::driver::sys;
 pub(super) use self::copier::Copiers;
 use super::error::{STICKY, check, check_given_back, explain};
 use super::submit::{Addresses, stream_of};
-use super::{CudaDriver, context, handle_of, pointer_to, probe};
+use super::{CudaDriver, context, handle_of, pointer_to};
 use crate::driver::graph::{GraphNode, GraphWork};
 use crate::driver::{DeviceId, DriverResult, Launch, MAX_PARAMS, RawGraph, RawStream};
-
-/// The functions of graphs.
-const FUNCTIONS: &[&str] = &[
-    "cuGraphAddKernelNode_v2",
-    "cuGraphAddMemcpyNode",
-    "cuGraphAddMemsetNode",
-    "cuGraphCreate",
-    "cuGraphDestroy",
-    "cuGraphExecDestroy",
-    "cuGraphExecKernelNodeSetParams_v2",
-    "cuGraphInstantiateWithFlags",
-    "cuGraphLaunch",
-];
 
 /// An executable graph, which the handle points to.
 struct Executable {
@@ -89,7 +76,6 @@ impl CudaDriver {
         nodes: &[GraphNode<'_>],
     ) -> DriverResult<RawGraph> {
         STICKY.usable("cuGraphCreate")?;
-        probe::optional(FUNCTIONS, "graphs", "12.0, release 525 or later")?;
         context::bind(&self.device(device)?.context, device)?;
         let mut raw: sys::CUgraph = std::ptr::null_mut();
         // SAFETY: `raw` is a place for one handle.

@@ -8,22 +8,11 @@ use std::sync::{Arc, PoisonError};
 use cudarc::driver::{CudaContext, sys};
 
 use super::error::{check, check_given_back, code_of, explain, failure};
-use super::{CudaDriver, context, handle_of, pointer_to, probe};
+use super::{CudaDriver, context, handle_of, optional, pointer_to};
 use crate::driver::error::report_in_drop;
 use crate::driver::{
     Coscheduling, DeviceId, DriverResult, GreenContext, SmSizes, StreamFlags, StreamOptions,
 };
-
-/// Functions that green contexts need and that the oldest supported driver lacks.
-const FUNCTIONS: &[&str] = &[
-    "cuDevResourceGenerateDesc",
-    "cuDevSmResourceSplitByCount",
-    "cuDeviceGetDevResource",
-    "cuGreenCtxCreate",
-    "cuGreenCtxDestroy",
-    "cuGreenCtxGetDevResource",
-    "cuGreenCtxStreamCreate",
-];
 
 /// `CU_DEV_SM_RESOURCE_SPLIT_IGNORE_SM_COSCHEDULING`; the enum's name changed between versions.
 const IGNORE_SM_COSCHEDULING: u32 = 1;
@@ -39,13 +28,14 @@ pub(super) struct Green {
     context: Arc<CudaContext>,
     device: DeviceId,
     handle: u64,
+    destroy: unsafe extern "C" fn(sys::CUgreenCtx) -> sys::CUresult,
 }
 
 impl Drop for Green {
     fn drop(&mut self) {
         context::bind_to_give_back(&self.context, self.device, || {
             // SAFETY: this is the context's only owner. Its streams hold the driver, so none is left.
-            let result = unsafe { sys::cuGreenCtxDestroy(pointer_to(self.handle)) };
+            let result = unsafe { (self.destroy)(pointer_to(self.handle)) };
             let destroyed = check_given_back("cuGreenCtxDestroy", self.device, result);
             report_in_drop("destroying a green context", destroyed);
         });
@@ -110,13 +100,15 @@ impl CudaDriver {
 
     /// All multiprocessors of a device, whose context is bound from now on.
     fn all_multiprocessors(&self, id: DeviceId) -> DriverResult<sys::CUdevResource> {
-        probe::optional(FUNCTIONS, "green contexts", "12.5, release 560 or later")?;
+        // The newest of their functions: without it no work could be given to a green context.
+        optional::cuGreenCtxStreamCreate.get()?;
+        let resource_of = optional::cuDeviceGetDevResource.get()?;
         let on = self.device(id)?;
         context::bind(&on.context, id)?;
         let mut all = nothing();
         // SAFETY: `all` is a place for one resource; the device is open.
         let result = unsafe {
-            sys::cuDeviceGetDevResource(
+            resource_of(
                 on.context.cu_device(),
                 &raw mut all,
                 sys::CUdevResourceType::CU_DEV_RESOURCE_TYPE_SM,
@@ -133,12 +125,13 @@ impl CudaDriver {
         id: DeviceId,
         part: &mut sys::CUdevResource,
     ) -> DriverResult<sys::CUdevResource> {
+        let resource_of = optional::cuGreenCtxGetDevResource.get()?;
         let green = self.make(id, part)?;
         let all = self.green.lock().unwrap_or_else(PoisonError::into_inner);
         let mut resource = nothing();
         // SAFETY: the context was just made and is kept; `resource` is a place for one resource.
         let result = unsafe {
-            sys::cuGreenCtxGetDevResource(
+            resource_of(
                 pointer_to(all[green.index as usize].handle),
                 &raw mut resource,
                 sys::CUdevResourceType::CU_DEV_RESOURCE_TYPE_SM,
@@ -149,23 +142,24 @@ impl CudaDriver {
     }
 
     fn make(&self, id: DeviceId, part: &mut sys::CUdevResource) -> DriverResult<GreenContext> {
+        let describe = optional::cuDevResourceGenerateDesc.get()?;
+        let (create, destroy) =
+            (optional::cuGreenCtxCreate.get()?, optional::cuGreenCtxDestroy.get()?);
         let context = &self.device(id)?.context;
         let multiprocessors = count(part);
         let mut description: sys::CUdevResourceDesc = std::ptr::null_mut();
         // SAFETY: one resource that CUDA made, and a place for one handle, which CUDA owns.
-        let result = unsafe { sys::cuDevResourceGenerateDesc(&raw mut description, part, 1) };
+        let result = unsafe { describe(&raw mut description, part, 1) };
         check("cuDevResourceGenerateDesc", id, result)?;
         let mut green: sys::CUgreenCtx = std::ptr::null_mut();
         // CUDA accepts no other flags.
         let flags = sys::CUgreenCtxCreate_flags::CU_GREEN_CTX_DEFAULT_STREAM as u32;
         // SAFETY: a place for one handle, a description that was just made, and an open device.
-        let result = unsafe {
-            sys::cuGreenCtxCreate(&raw mut green, description, context.cu_device(), flags)
-        };
+        let result = unsafe { create(&raw mut green, description, context.cu_device(), flags) };
         check("cuGreenCtxCreate", id, result)?;
         let mut all = self.green.lock().unwrap_or_else(PoisonError::into_inner);
         let index = all.len() as u32;
-        all.push(Green { context: context.clone(), device: id, handle: handle_of(green) });
+        all.push(Green { context: context.clone(), device: id, handle: handle_of(green), destroy });
         Ok(GreenContext { device: id, index, multiprocessors })
     }
 
@@ -188,17 +182,12 @@ impl CudaDriver {
         let Some(owned) = all.get(green.index as usize).filter(|owned| owned.device == id) else {
             return Err(refused("there is no such green context on this device"));
         };
+        let create = optional::cuGreenCtxStreamCreate.get()?;
         let mut stream: sys::CUstream = std::ptr::null_mut();
         let flags = sys::CUstream_flags::CU_STREAM_NON_BLOCKING as u32;
         // SAFETY: `stream` is a place for one handle, and the green context is alive.
-        let result = unsafe {
-            sys::cuGreenCtxStreamCreate(
-                &raw mut stream,
-                pointer_to(owned.handle),
-                flags,
-                options.priority,
-            )
-        };
+        let result =
+            unsafe { create(&raw mut stream, pointer_to(owned.handle), flags, options.priority) };
         check(CALL, id, result)?;
         Ok(stream)
     }
@@ -211,22 +200,14 @@ fn split(
     coscheduling: Coscheduling,
     size: u32,
 ) -> DriverResult<Option<(sys::CUdevResource, sys::CUdevResource)>> {
+    let split = optional::cuDevSmResourceSplitByCount.get()?;
     let (mut part, mut rest, mut groups) = (nothing(), nothing(), 1);
     let flags = match coscheduling {
         Coscheduling::Kept => 0,
         Coscheduling::Ignored => IGNORE_SM_COSCHEDULING,
     };
     // SAFETY: places for one group, a number and a rest; the input is one that CUDA made.
-    let result = unsafe {
-        sys::cuDevSmResourceSplitByCount(
-            &raw mut part,
-            &raw mut groups,
-            from,
-            &raw mut rest,
-            flags,
-            size,
-        )
-    };
+    let result = unsafe { split(&raw mut part, &raw mut groups, from, &raw mut rest, flags, size) };
     if code_of(result) == INVALID_RESOURCE_CONFIGURATION {
         return Ok(None);
     }

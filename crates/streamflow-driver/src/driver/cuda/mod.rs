@@ -22,10 +22,12 @@ mod graph;
 mod green;
 mod libraries;
 mod module;
+mod optional;
 mod peer;
 mod pool;
 mod probe;
 mod submit;
+mod symbols;
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,12 +1,13 @@
 //! Checks whether CUDA can be used, before any call that would panic without it.
 //!
 //! The bindings load `libcuda` and each of its functions on first use, and panic when one is
-//! missing. So the library, the driver's version and every function that is called are looked up
-//! here first. A missing one is an error with a remedy.
+//! missing. So the library, the driver's version and every function that is called by the bindings are looked up
+//! here first. A missing one is an error with a remedy. Newer functions are [optional](super::optional).
 
 use cudarc::driver::sys;
 
 use super::error::{Failed, code_of, failure, sticky_reason};
+use super::symbols;
 use crate::driver::{DeviceId, DriverError, DriverResult};
 
 /// The oldest supported driver, in CUDA's numbering: 12.0.
@@ -17,7 +18,7 @@ const OLDEST_DRIVER: i32 = 12_000;
 /// The remedy that needs no GPU.
 const USE_HOST: &str = "or run on the host simulator";
 
-/// All functions of `libcuda` that `driver::cuda` calls, directly or through cudarc.
+/// All functions of `libcuda` that `driver::cuda` calls by the bindings, itself or through cudarc. CUDA 12.0 has each of them.
 const FUNCTIONS: &[&str] = &[
     "cuCtxGetCurrent",
     "cuCtxGetStreamPriorityRange",
@@ -40,6 +41,19 @@ const FUNCTIONS: &[&str] = &[
     "cuFuncSetAttribute",
     "cuGetErrorName",
     "cuGetErrorString",
+    "cuGraphAddKernelNode_v2",
+    "cuGraphAddMemcpyNode",
+    "cuGraphAddMemsetNode",
+    "cuGraphCreate",
+    "cuGraphDestroy",
+    "cuGraphExecDestroy",
+    "cuGraphExecKernelNodeSetParams_v2",
+    "cuGraphInstantiateWithFlags",
+    "cuGraphAddChildGraphNode",
+    "cuGraphGetNodes",
+    "cuGraphLaunch",
+    "cuStreamBeginCapture_v2",
+    "cuStreamEndCapture",
     "cuInit",
     "cuLaunchHostFunc",
     "cuLaunchKernel",
@@ -71,8 +85,7 @@ const FUNCTIONS: &[&str] = &[
 
 /// Starts CUDA and counts the devices: at least one.
 pub(super) fn start() -> DriverResult<usize> {
-    // SAFETY: loading the driver's library runs its initialisers, as intended.
-    if !unsafe { sys::is_culib_present() } {
+    if !symbols::is_present() {
         return Err(unavailable(
             "the CUDA driver library (libcuda) was not found",
             "install the NVIDIA driver, release 525 or later, and make sure that its library is on the \
@@ -106,30 +119,13 @@ const NO_DEVICE: &str = "check whether `nvidia-smi` lists a GPU, whether CUDA_VI
 
 /// Refuses a driver library without the function `name`.
 fn require(name: &str) -> DriverResult<()> {
-    // SAFETY: the library was found, so this loads it. The address is only looked up, not called.
-    let found = unsafe { sys::culib().get::<unsafe extern "C" fn()>(name.as_bytes()).is_ok() };
-    if found {
+    if symbols::has(name) {
         return Ok(());
     }
     Err(unavailable(
         &format!("the CUDA driver library has no function {name}"),
         "update the NVIDIA driver to release 525 or later",
     ))
-}
-
-/// Refuses a feature whose functions this driver lacks. The oldest supported driver may lack them.
-pub(super) fn optional(functions: &[&str], what: &str, since: &str) -> DriverResult<()> {
-    for name in functions {
-        // SAFETY: the driver was started, so its library is loaded. The address is only looked up.
-        let found = unsafe { sys::culib().get::<unsafe extern "C" fn()>(name.as_bytes()).is_ok() };
-        if !found {
-            return Err(DriverError::Unavailable {
-                what: format!("{what} need {name}, which this NVIDIA driver lacks"),
-                remedy: format!("update the driver to one of CUDA {since}"),
-            });
-        }
-    }
-    Ok(())
 }
 
 /// Refuses a driver older than [`OLDEST_DRIVER`].

@@ -13,18 +13,10 @@ use cudarc::driver::sys;
 use super::Template;
 use crate::driver::cuda::error::{STICKY, check, explain, failure};
 use crate::driver::cuda::submit::stream_of;
-use crate::driver::cuda::{CudaDriver, context, probe};
+use crate::driver::cuda::{CudaDriver, context};
 use crate::driver::{
     DeviceId, Driver, DriverResult, LibraryCall, RawStream, StreamOptions, report_unless_refused,
 };
-
-/// The functions of captures.
-const FUNCTIONS: &[&str] = &[
-    "cuGraphAddChildGraphNode",
-    "cuGraphGetNodes",
-    "cuStreamBeginCapture_v2",
-    "cuStreamEndCapture",
-];
 
 /// A stream that exists for a capture, and is given back also if the body unwinds.
 struct Capturing<'a> {
@@ -78,7 +70,6 @@ impl CudaDriver {
         device: DeviceId,
         call: &LibraryCall<'_>,
     ) -> DriverResult<Template> {
-        probe::optional(FUNCTIONS, "captures of libraries", "12.0, release 525 or later")?;
         let stream = self.create_stream(device, StreamOptions::default())?;
         let mut capturing = Capturing { driver: self, stream, has_begun: false };
         capturing.begin()?;
