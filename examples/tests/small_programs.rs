@@ -73,6 +73,15 @@ fn a_layer_counts_the_launches_of_each_kernel() {
     }
 }
 
+/// Where no GPU is, the program says so.
+#[test]
+fn a_slice_of_cudarc_goes_there_and_back() {
+    let output = program(env!("CARGO_BIN_EXE_beside_cudarc"), &[]).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(text == "[2.0, 4.0, 6.0]\n" || text.starts_with("cudarc has no device: "), "{text}");
+}
+
 #[test]
 fn the_last_window_has_the_frames_that_are_left() {
     let path = env!("CARGO_BIN_EXE_windows");

@@ -29,6 +29,8 @@ use streamflow_driver::{caught, lock, log, splitmix, sync, turns};
 
 #[doc(inline)]
 pub use context::{execution_context::ExecutionContext, stream::Stream, table::Table};
+#[cfg(feature = "cudarc")]
+pub use cudarc;
 #[doc(inline)]
 pub use error::failure::Result;
 #[doc(inline)]

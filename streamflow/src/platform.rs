@@ -2,6 +2,8 @@
 //! their streams and their memory. [`Platform::builder`] makes one.
 
 mod builder;
+#[cfg(feature = "cudarc")]
+mod cudarc;
 #[cfg(feature = "dlpack")]
 mod dlpack;
 mod explored;

@@ -4,6 +4,7 @@
 pub mod api_trace;
 mod bare;
 pub mod by_hand;
+mod cudarc;
 mod curand;
 mod current;
 pub mod floor;
@@ -13,8 +14,9 @@ mod outside;
 pub mod reports;
 
 pub use bare::{BYTES, Bare, host_function, part};
+pub use cudarc::{adopted_at_once, adopted_without_owner, for_cudarc, unseen};
 pub use curand::{Curand, HostPhilox};
-pub use current::make_current;
+pub use current::{is_current, make_current};
 pub use library::{Captures, CopyLibrary, filling};
 pub use outside::{
     BYTE, ForeignEvent, Outside, Returned, VALUE, fill_outside, from_outside, order_outside,

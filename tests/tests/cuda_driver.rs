@@ -10,6 +10,7 @@
 //! A call fails with one sticky error, and with `STREAMFLOW_FAULTS=all` with each. `STREAMFLOW_FAULTS=table` prints the
 //! fault table.
 
+mod cudarc;
 mod judge;
 mod libraries;
 mod library;
@@ -28,6 +29,7 @@ type Test = fn() -> Result<(), Failed>;
 /// The child's side.
 pub(crate) fn in_child(role: &str) -> Result<(), Failed> {
     match role {
+        cudarc::ROLE => cudarc::play(),
         libraries::ROLE => libraries::play(),
         memory_streams::ROLE => memory_streams::play(),
         plan_calls::ROLE => plan_calls::play(),
@@ -36,7 +38,7 @@ pub(crate) fn in_child(role: &str) -> Result<(), Failed> {
 }
 
 pub(crate) fn suite() -> Suite {
-    let tests: [(&str, Test); 14] = [
+    let tests: [(&str, Test); 17] = [
         ("a_program_on_the_fake_is_right_and_gives_everything_back", trials::clean),
         ("each_call_of_the_cuda_driver_fails_with_each_documented_error", trials::each_call),
         ("a_function_that_the_library_lacks_is_named", trials::each_missing_function),
@@ -50,6 +52,9 @@ pub(crate) fn suite() -> Suite {
         ("no_stream_with_work_allocates_or_frees_memory", memory_streams::working),
         ("control_memory_is_used_without_a_wait_for_its_allocation", memory_streams::unordered),
         ("control_a_stream_that_works_and_frees_is_counted", memory_streams::counted),
+        ("memory_and_streams_go_to_cudarc_and_back", cudarc::there_and_back),
+        ("another_device_or_platform_is_refused_by_the_border_to_cudarc", cudarc::errors),
+        ("control_memory_of_cudarc_is_used_without_its_order", cudarc::unordered),
         ("a_context_that_is_lost_in_a_call_of_a_library_is_one_error", plan_calls::lost),
     ];
     let suite = tests.into_iter().fold(Suite::new(), |suite, (name, test)| {

@@ -13,8 +13,8 @@ use streamflow::memory::{After, DeviceSlice};
 use streamflow::prelude::*;
 use streamflow_driver::driver::cuda::CudaDriver;
 use streamflow_tests::foreign::{
-    ForeignEvent, ForeignStream, Outside, VALUE, fill_outside, from_outside, order_outside,
-    read_outside, use_shared, write_outside,
+    ForeignEvent, ForeignStream, Outside, VALUE, fill_outside, from_outside, is_current,
+    order_outside, read_outside, use_shared, write_outside,
 };
 use streamflow_tests::kernels::{add_one, fill, slow_copy, slow_fill};
 use streamflow_tests::ordered::{self, Program, without_waits};
@@ -49,6 +49,7 @@ pub(crate) fn suite() -> Suite {
         .contrasted("a_stream_comes_after_a_tensor_that_it_gets_later", ordered_early, not_ordered)
         .both("an_owner_may_need_a_lock_that_a_thread_holds_while_it_waits_for_us", lock_is_held)
         .both("an_owner_may_call_streamflow", owner_calls)
+        .both("an_owner_finds_the_device_of_its_memory_current", owner_is_bound)
         .both("an_owner_that_panics_is_not_the_end", owner_panics)
         .both("memory_that_is_not_adopted_goes_back", not_adopted)
         .seeded("an_exchange_there_and_back_is_ordered", |seed| {
@@ -319,6 +320,24 @@ fn owner_calls(on: &Platform) -> Result<(), Failed> {
     drop(outer.adopt(&platform, After::Complete)?);
     drop(platform);
     check(all_returned.iter().all(|it| it.wait()), || "the memory did not go back".into())
+}
+
+/// As a slice of cudarc: the owner frees its memory by CUDA, and makes no device current.
+fn owner_is_bound(on: &Platform) -> Result<(), Failed> {
+    let platform = Platform::builder().driver(on.driver().clone())?;
+    let found = Arc::new(Mutex::new(false));
+    let memory = Outside::new(&platform, LEN)?.on_return({
+        let (driver, found) = (platform.driver().clone(), found.clone());
+        move || {
+            *found.lock().unwrap_or_else(PoisonError::into_inner) = is_current(&*driver, device(0))
+        }
+    });
+    let returned = memory.returned();
+    drop(memory.adopt(&platform, After::Complete)?);
+    drop(platform);
+    check(returned.wait(), || "the memory did not go back".into())?;
+    let found = *found.lock().unwrap_or_else(PoisonError::into_inner);
+    check(found, || "the device is not current on the thread of the owner's drop".into())
 }
 
 fn owner_panics(on: &Platform) -> Result<(), Failed> {

@@ -2,6 +2,7 @@
 #![allow(missing_docs, reason = "a test binary")]
 
 mod allocators;
+mod cudarc_memory;
 mod elements;
 mod external_streams;
 mod foreign_memory;
@@ -24,6 +25,7 @@ fn main() -> ExitCode {
     Binary::new()
         .suite("library", library::suite)
         .suite("allocators", allocators::suite)
+        .suite("cudarc_memory", cudarc_memory::suite)
         .suite("elements", elements::suite)
         .suite("external_streams", external_streams::suite)
         .suite("foreign_memory", foreign_memory::suite)

@@ -73,6 +73,8 @@ pub use copied::{CopySource, CopyTarget};
 pub(crate) use download::Download;
 pub(crate) use element::Element;
 pub use element::{Bool8, Complex, Scalar, bf16};
+#[cfg(feature = "cudarc")]
+pub use foreign::cudarc;
 #[cfg(feature = "dlpack")]
 pub use foreign::dlpack;
 pub use foreign::{After, AfterWork, ForeignMemory};

@@ -25,7 +25,7 @@ impl CudaStream {
         memory: &DeviceSlice<T>,
         queue: impl FnOnce(u64) -> R,
     ) -> Result<R> {
-        self.with_raw(memory, AccessMode::Read, queue)
+        self.with_raw(memory, AccessMode::Read, |address| Ok(queue(address)))
     }
 
     /// As [`read_raw`](Self::read_raw), for work that writes the memory.
@@ -38,7 +38,7 @@ impl CudaStream {
         memory: &mut DeviceSlice<T>,
         queue: impl FnOnce(u64) -> R,
     ) -> Result<R> {
-        self.with_raw(memory, AccessMode::Write, queue)
+        self.with_raw(memory, AccessMode::Write, |address| Ok(queue(address)))
     }
 
     #[track_caller]
@@ -46,7 +46,7 @@ impl CudaStream {
         &self,
         memory: &DeviceSlice<T>,
         mode: AccessMode,
-        queue: impl FnOnce(u64) -> R,
+        queue: impl FnOnce(u64) -> Result<R>,
     ) -> Result<R> {
         let (stream, range, location) = (self.timeline().raw(), memory.range(), Location::caller());
         let using = Use::new((memory.block(), range), mode, "memory");
@@ -54,7 +54,7 @@ impl CudaStream {
         access::queue(self, Order::ByData, iter::once(using), || {
             self.table().tell(&Note::ForeignAccess { stream, range, mode, location });
             let _other = current::other_code();
-            Ok(queue(range.address))
+            queue(range.address)
         })
     }
 }

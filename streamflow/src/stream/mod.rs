@@ -38,6 +38,8 @@
 
 mod assign;
 mod awaited;
+#[cfg(feature = "cudarc")]
+mod cudarc;
 mod division;
 mod external;
 mod green;
@@ -62,6 +64,10 @@ mod wakeup;
 pub use assign::Assign;
 pub(crate) use awaited::{Awaited, Awaiting};
 pub(crate) use cuda_stream::CudaStream;
+#[cfg(feature = "cudarc")]
+pub use cudarc::CudarcStream;
+#[cfg(feature = "cudarc")]
+pub(crate) use cudarc::{check_context, failed};
 pub use external::ExternalStream;
 pub use green::{CudaGreenContext, CudaGreenContextPool, GreenContexts};
 pub use live_pool::StreamPool;

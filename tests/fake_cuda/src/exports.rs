@@ -147,6 +147,7 @@ exports! {
     fn cuStreamCreateWithPriority(stream: To<u64>, _flags: c_uint, _priority: c_int) {
         *stream = state().make("stream")?;
     }
+    fn cuStreamCreate(stream: To<u64>, _flags: c_uint) { *stream = state().make("stream")?; }
     fn cuStreamDestroy_v2(stream: Handle) { state().give_back("stream", number(stream))?; }
     fn cuStreamGetCtx_v2(stream: Handle, context: To<usize>, green: To<usize>) {
         *context = state().context_of_stream(number(stream))?;
@@ -221,6 +222,9 @@ exports! {
         let mut state = state();
         state.check("memory pool", number(pool))?;
         *address = state.allocate_on(number(stream), bytes)?;
+    }
+    fn cuMemAllocAsync(address: To<u64>, bytes: usize, stream: Handle) {
+        *address = state().allocate_on(number(stream), bytes)?;
     }
     fn cuMemFreeAsync(address: u64, stream: Handle) {
         state().free_on(number(stream), address)?;

@@ -1,7 +1,8 @@
 //! A `libcuda` without a GPU, for the tests of `CudaDriver` itself: two devices, whose work executes in the call that
 //! queues it.
 //!
-//! The library has the functions that streamflow calls, and no others. One call can be made to fail:
+//! The library has the functions that streamflow calls, and those that cudarc calls for streams and slices, and no others. One
+//! call can be made to fail:
 //!
 //! - `STREAMFLOW_FAKE_CUDA_FAULT="cuMemPoolCreate 1 2 CUDA_ERROR_OUT_OF_MEMORY once"`: the second call of the function
 //!   returns 2. With `lost` in place of `once`, all later calls return it as well, as after a sticky error.

@@ -3,6 +3,15 @@
 use std::ffi::{c_int, c_void};
 
 use libloading::Library;
+use streamflow::driver::Driver;
+use streamflow::platform::DeviceId;
+
+/// Whether a device is current on this thread: an event can be made there.
+pub fn is_current(driver: &dyn Driver, device: DeviceId) -> bool {
+    let made = driver.create_event(device);
+    // SAFETY: the event was just made, and is used nowhere.
+    made.and_then(|event| unsafe { driver.destroy_event(event) }).is_ok()
+}
 
 /// Makes a GPU's primary context current on this thread, by the CUDA driver itself.
 ///

@@ -64,14 +64,15 @@ impl BorrowedStream<'_> {
         let is_default = handle <= 2 && driver.name() == "cuda";
         if is_default {
             let which = if handle == 2 {
-                "the default stream of the calling thread"
+                "the default stream of the calling thread, another one on each thread,"
             } else {
-                "the legacy default stream"
+                "the legacy default stream,"
             };
             return Err(DriverError::Unavailable {
-                what: format!("the handle {handle} names {which}, and no stream of a library"),
+                what: format!("the handle {handle} names {which} and no stream of a library"),
                 remedy: "ask for the legacy default stream by `Platform::default_stream`, or let the library make a \
-                         stream and take the handle of that one"
+                         stream and take the handle of that one, as candle by `Device::new_cuda_with_stream`; with the \
+                         feature `cudarc`, `CudaStream::after_cudarc` orders any stream of cudarc"
                     .to_owned(),
             });
         }

@@ -3,6 +3,7 @@
 use std::panic::Location;
 use std::sync::Arc;
 
+use super::bound::Bound;
 use super::reaper;
 use crate::driver::{
     AccessMode, BorrowedEvent, DeviceId, MemoryRange, Note, RawStream, StreamOptions,
@@ -27,8 +28,8 @@ pub struct ForeignMemory {
 
 impl ForeignMemory {
     /// Memory on a device: `bytes` bytes from `address` on. `owner` keeps it alive: dropping the owner gives the memory
-    /// back. That happens after the last use of the memory, on a thread of its own. An owner that needs the lock of an
-    /// interpreter takes it in its `Drop`.
+    /// back. That happens after the last use of the memory, on a thread of its own, on which the memory's device is current if
+    /// the memory was adopted. An owner that needs the lock of an interpreter takes it in its `Drop`.
     ///
     /// # Safety
     /// Until the owner is dropped, the device can access the memory, and its content is initialised. Meanwhile no other
@@ -129,7 +130,7 @@ impl MemoryPool {
         }
         let mut pooled = PooledBlock::foreign(block, self);
         // From here on, dropping the block gives the memory back.
-        pooled.owner = memory.owner.take();
+        pooled.owner = memory.owner.take().map(|owner| Bound::owner(owner, &self.reclaim));
         let mut block = OwnedBlock::new(pooled);
         match after {
             After::Complete => {}

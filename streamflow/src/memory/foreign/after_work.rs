@@ -4,6 +4,7 @@ use std::ffi::c_void;
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
+use super::bound::Bound;
 use super::reaper;
 use crate::driver::{HostFunction, report_in_drop};
 use crate::error::Result;
@@ -56,7 +57,7 @@ impl<H: Send + 'static> Drop for AfterWork<H> {
     fn drop(&mut self) {
         let Some(value) = self.value.take() else { return };
         let timeline = &self.timeline;
-        let owner = Owner::new(Bound { value, timeline: timeline.clone() });
+        let owner = Bound::owner(value, timeline);
         if timeline.driver().sticky_error().is_some() {
             return reaper::leak_owner(owner);
         }
@@ -72,21 +73,6 @@ impl<H: Send + 'static> Drop for AfterWork<H> {
             // SAFETY: the pointer came from `into_raw`, and the call that owned it will not be made.
             reaper::leak_owner(*unsafe { Box::from_raw(data) });
         }
-    }
-}
-
-/// A value that is dropped with its device current.
-struct Bound<H> {
-    timeline: Arc<Timeline>,
-    /// Dropped after `drop` has bound the device.
-    #[allow(dead_code, reason = "it is there to be dropped")]
-    value: H,
-}
-
-impl<H> Drop for Bound<H> {
-    fn drop(&mut self) {
-        // Without its device a library's function fails, and its status can't be acted on either.
-        let _bound = self.timeline.bind();
     }
 }
 

@@ -17,9 +17,15 @@
 
 mod adopt;
 mod after_work;
+mod bound;
+#[cfg(feature = "cudarc")]
+pub mod cudarc;
 #[cfg(feature = "dlpack")]
 pub mod dlpack;
-#[cfg_attr(not(feature = "dlpack"), allow(dead_code, reason = "only DLPack lends memory"))]
+#[cfg_attr(
+    not(any(feature = "cudarc", feature = "dlpack")),
+    allow(dead_code, reason = "only DLPack and cudarc get memory")
+)]
 mod lent;
 mod raw_shared;
 mod reaper;

@@ -22,7 +22,7 @@ impl<T: Element> Shared<Tensor<T>> {
         stream: &CudaStream,
         queue: impl FnOnce(u64) -> R,
     ) -> Result<R> {
-        stream.with_raw(self, AccessMode::Write, queue)
+        stream.with_raw(self, AccessMode::Write, |address| Ok(queue(address)))
     }
 
     /// Makes later work on `stream` come after all uses of the tensor so far, as a write does. Notes no use.

@@ -1,0 +1,279 @@
+//! Memory to and from [cudarc], which candle and others are built on. Nothing is copied, and the host does not block.
+//!
+//! - [`CudaStream::read_cudarc`] and [`write_cudarc`](CudaStream::write_cudarc) lend a tensor as a view for one claim: cudarc's
+//!   work with it is a use like a launch.
+//! - [`Tensor::into_cudarc`] lends it as a slice for as long as cudarc needs it.
+//! - [`Platform::adopt_cudarc`](crate::Platform::adopt_cudarc) takes a slice over, as a tensor.
+//!
+//! # Order
+//! cudarc's stream comes after the uses of the tensor so far, and later uses come after cudarc's work on that stream. Other
+//! streams of cudarc are ordered by cudarc's own events, if its context tracks them: they come after the stream that the
+//! view was made for. cudarc keeps one event for all readers of a slice, so the slower of two readers on two other streams is
+//! lost; queue each read on the stream of the view, or order the streams by
+//! [`CudaStream::after_cudarc`](crate::CudaStream::after_cudarc).
+//!
+//! All contexts are the primary one of their device. A program makes its own by `CudaContext::new`, which is another
+//! object than that of streamflow, with its own switch for tracking.
+
+use std::fmt;
+use std::mem::ManuallyDrop;
+use std::ops::Deref;
+use std::sync::Arc;
+
+use cudarc::driver::{CudaSlice, CudaStream as Theirs, CudaView, CudaViewMut, DevicePtrMut};
+
+use super::adopt::{After, ForeignMemory};
+use super::lent::{Returner, lend};
+use crate::caught::caught;
+use crate::driver::{AccessMode, BorrowedEvent, DeviceId, Note, current};
+use crate::error::{Error, Result};
+use crate::memory::{DeviceSlice, Element, MemoryPool, Shape, Tensor};
+use crate::stream::{CudaStream, check_context, failed};
+
+/// The name in errors.
+const VIEW: &str = "a tensor for cudarc";
+
+impl CudaStream {
+    /// Calls `queue` with memory as a view of cudarc. `queue` may queue work of cudarc on `theirs` that reads it. This work is a use
+    /// of the memory on this stream: it comes after the last write, and later writes and the free come after it.
+    ///
+    /// Where `theirs` is another stream than this one, it waits for this one before `queue` is called, and this one waits for
+    /// it afterwards, by an event each. So any stream of cudarc will do, also a default stream; of a thread's default stream
+    /// that is the calling thread's.
+    ///
+    /// # Errors
+    /// [`Error::Exchange`] for a stream of another device or of a context that is not the primary one, for an error that cudarc
+    /// has kept, and on the simulator; otherwise as for [`read_raw`](Self::read_raw).
+    #[track_caller]
+    pub fn read_cudarc<T: Element, R>(
+        &self,
+        memory: &DeviceSlice<T>,
+        theirs: &Arc<Theirs>,
+        queue: impl FnOnce(CudaView<'_, T>) -> R,
+    ) -> Result<R> {
+        let len = memory.len();
+        self.with_raw(memory, AccessMode::Read, |address| {
+            self.claimed(address, len, theirs, |slice| queue(slice.as_view()))
+        })
+    }
+
+    /// As [`read_cudarc`](Self::read_cudarc), for work that writes the memory.
+    ///
+    /// # Errors
+    /// As there.
+    #[track_caller]
+    pub fn write_cudarc<T: Element, R>(
+        &self,
+        memory: &mut DeviceSlice<T>,
+        theirs: &Arc<Theirs>,
+        queue: impl FnOnce(CudaViewMut<'_, T>) -> R,
+    ) -> Result<R> {
+        let len = memory.len();
+        self.with_raw(memory, AccessMode::Write, |address| {
+            self.claimed(address, len, theirs, |slice| queue(slice.as_view_mut()))
+        })
+    }
+
+    /// Lets `queue` use memory in whose order this stream is.
+    fn claimed<T, R>(
+        &self,
+        address: u64,
+        len: usize,
+        theirs: &Arc<Theirs>,
+        queue: impl FnOnce(&mut CudaSlice<T>) -> R,
+    ) -> Result<R> {
+        self.before_cudarc(theirs)?;
+        // Dropped after the slice, if `queue` panics.
+        let mut joining = Joining { ours: Some(self), theirs };
+        // SAFETY: the memory is claimed until this stream comes after `theirs`, which it does before this returns.
+        let mut slice = unsafe { Unowned::new(theirs, address, len) }?;
+        let queued = queue(&mut slice.0);
+        // `theirs` comes after the streams on which cudarc has used the view.
+        drop(slice);
+        joining.join()?;
+        kept_error(theirs)?;
+        Ok(queued)
+    }
+}
+
+/// Makes a stream come after one of cudarc, also if the code that queues work there panics.
+struct Joining<'a> {
+    /// `None` once it is done.
+    ours: Option<&'a CudaStream>,
+    theirs: &'a Theirs,
+}
+
+impl Joining<'_> {
+    fn join(&mut self) -> Result<()> {
+        let Some(ours) = self.ours.take() else { return Ok(()) };
+        ours.after_cudarc(self.theirs).or_else(|error| {
+            // Nothing orders what is queued there before later uses, but that it is complete.
+            let _other = current::other_code();
+            self.theirs.synchronize().map_err(|_| error)
+        })
+    }
+}
+
+impl Drop for Joining<'_> {
+    fn drop(&mut self) {
+        if let Err(error) = self.join() {
+            tracing::error!(%error, "work of cudarc could not be ordered");
+        }
+    }
+}
+
+/// A slice of cudarc that does not free its memory.
+struct Unowned<T>(ManuallyDrop<CudaSlice<T>>);
+
+impl<T> Unowned<T> {
+    /// Memory that comes after the work that is queued on `theirs`, also for other streams of cudarc, if the context tracks
+    /// events.
+    ///
+    /// # Safety
+    /// The memory has so many elements, and no work with it is queued on `theirs` or on other streams of cudarc after it
+    /// is freed.
+    unsafe fn new(theirs: &Arc<Theirs>, address: u64, len: usize) -> Result<Self> {
+        let _other = current::other_code();
+        let bound = theirs.context().bind_to_thread();
+        bound.map_err(|error| failed("making the context of cudarc current", error))?;
+        // SAFETY: as the caller says; the content is initialised.
+        let made = caught(|| unsafe { theirs.upgrade_device_ptr::<T>(address, len) });
+        let slice = made.map_err(|panic| Error::Exchange {
+            what: VIEW.to_owned(),
+            reason: format!("cudarc has panicked when it made its events: {panic}"),
+            remedy: "the device may have no memory left, or have failed".to_owned(),
+        })?;
+        let mut slice = Self(ManuallyDrop::new(slice));
+        // The record of a write.
+        drop(slice.0.device_ptr_mut(theirs).1);
+        Ok(slice)
+    }
+}
+
+impl<T> Drop for Unowned<T> {
+    /// The stream of the slice comes after all uses that cudarc has noted.
+    fn drop(&mut self) {
+        let _other = current::other_code();
+        // SAFETY: the field is not used again.
+        unsafe { ManuallyDrop::take(&mut self.0) }.leak();
+    }
+}
+
+/// An error that cudarc could not return, for example of a wait.
+fn kept_error(theirs: &Theirs) -> Result<()> {
+    theirs.context().check_err().map_err(|error| failed("ordering work of cudarc", error))
+}
+
+/// A tensor that cudarc has, until this is dropped: made by [`Tensor::into_cudarc`]. It derefs to the slice.
+#[must_use = "dropping it ends the loan"]
+pub struct LentSlice<T: Element> {
+    slice: Unowned<T>,
+    /// `None` once the memory was given back.
+    returner: Option<Returner>,
+}
+
+impl<T: Element> LentSlice<T> {
+    /// The whole slice, for work that writes it.
+    pub fn as_view_mut(&mut self) -> CudaViewMut<'_, T> {
+        self.slice.0.as_view_mut()
+    }
+}
+
+impl<T: Element> Deref for LentSlice<T> {
+    type Target = CudaSlice<T>;
+
+    fn deref(&self) -> &CudaSlice<T> {
+        &self.slice.0
+    }
+}
+
+impl<T: Element> fmt::Debug for LentSlice<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "LentSlice<{}>[{}]", T::DTYPE, self.len())
+    }
+}
+
+impl<T: Element> Drop for LentSlice<T> {
+    /// The pool uses the memory again after all work that the device has then. Does not wait, and may run on any thread.
+    fn drop(&mut self) {
+        if let Some(returner) = self.returner.take() {
+            returner.give_back();
+        }
+    }
+}
+
+impl<T: Element> Tensor<T> {
+    /// Lends the tensor to cudarc as a slice on `theirs`, whose later work comes after the uses of the tensor so far. `stream` is
+    /// one of ours, which comes after them, too. When the slice is dropped, the memory returns to its pool, and is used again
+    /// only after the work that the device has then. Does not block.
+    ///
+    /// # Errors
+    /// [`Error::Exchange`] as for [`CudaStream::read_cudarc`]; [`Error::WrongDevice`]; the driver's. Then the tensor is
+    /// dropped.
+    #[track_caller]
+    pub fn into_cudarc(self, stream: &CudaStream, theirs: &Arc<Theirs>) -> Result<LentSlice<T>> {
+        let block = self.owned_block();
+        block.check(stream, VIEW)?;
+        check_context(&**block.pool().table.driver(), stream.device(), theirs.context(), VIEW)?;
+        stream.timeline().ready()?;
+        block.order_written(stream, AccessMode::Write)?;
+        let (raw, range, mode) = (stream.raw(), block.range(), AccessMode::Write);
+        let location = std::panic::Location::caller();
+        block.pool().table.tell(&Note::ForeignAccess { stream: raw, range, mode, location });
+        stream.before_cudarc(theirs)?;
+        let (address, len) = (range.address, self.len());
+        // SAFETY: the tensor keeps the memory until the slice is dropped, and then until the device has done its work.
+        let slice = unsafe { Unowned::new(theirs, address, len) }?;
+        let mut lent = LentSlice { slice, returner: None };
+        kept_error(theirs)?;
+        lent.returner = Some(lend(self)?);
+        Ok(lent)
+    }
+}
+
+/// A slice that goes back to cudarc when it is dropped, on a thread without a context.
+struct Owner<T>(ManuallyDrop<CudaSlice<T>>);
+
+impl<T> Drop for Owner<T> {
+    fn drop(&mut self) {
+        // cudarc frees without making the context current, and keeps the error.
+        let bound = self.0.context().bind_to_thread();
+        current::doubt();
+        match bound {
+            // SAFETY: the field is not used again.
+            Ok(()) => unsafe { ManuallyDrop::drop(&mut self.0) },
+            Err(error) => {
+                let error = failed("making the context of cudarc current", error);
+                tracing::error!(%error, "a slice of cudarc is lost");
+            }
+        }
+    }
+}
+
+impl MemoryPool {
+    /// Adopts a slice of this pool's device.
+    #[track_caller]
+    pub(crate) fn adopt_cudarc<T: Element>(
+        self: &Arc<Self>,
+        device: DeviceId,
+        slice: CudaSlice<T>,
+        shape: &Shape,
+    ) -> Result<Tensor<T>> {
+        let mut owner = Owner(ManuallyDrop::new(slice));
+        let theirs = owner.0.stream().clone();
+        let _other = current::other_code();
+        // The slice's stream comes after the uses that cudarc has noted on other streams.
+        let (address, noted) = owner.0.device_ptr_mut(&theirs);
+        drop(noted);
+        let recorded = theirs.record_event(None);
+        let event = recorded.map_err(|error| failed("recording an event of cudarc", error))?;
+        let handle = event.cu_event().expose_provenance() as u64;
+        let bytes = owner.0.num_bytes() as u64;
+        // SAFETY: the slice owns its memory, and nothing else has a view of it. Its uses come before the event. cudarc
+        // initialises memory, or has its user vouch for that.
+        let memory = unsafe { ForeignMemory::new(device, address, bytes, owner) };
+        // SAFETY: the event lives until the end of this function, and is of the device.
+        let event = unsafe { BorrowedEvent::new(device, handle) };
+        self.adopt_tensor(memory, shape, After::Event(event))
+    }
+}

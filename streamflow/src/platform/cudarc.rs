@@ -1,0 +1,74 @@
+//! Streams and memory of cudarc on a platform.
+
+use std::sync::Arc;
+
+use cudarc::driver::{CudaContext, CudaSlice, CudaStream as Theirs};
+
+use super::Platform;
+use crate::driver::{BorrowedStream, DeviceId};
+use crate::error::{Error, Result};
+use crate::memory::{Element, IntoShape, Tensor};
+use crate::stream::{ExternalStream, check_context};
+
+impl Platform {
+    /// Takes a slice of cudarc over, as a tensor, without a copy. Work on it comes after the work that the slice's stream has, and
+    /// after the uses that cudarc has noted on other streams. When the tensor is dropped, and all its uses are complete, the
+    /// slice is dropped, on a thread of streamflow with the context current. Does not block.
+    ///
+    /// Of a thread's default stream, which is another one on each thread, the work of the calling thread counts.
+    ///
+    /// # Errors
+    /// [`Error::Exchange`] for a slice of a device that the platform does not have or of a context that is not the primary one,
+    /// for an error that cudarc has kept, and on the simulator; as for [`adopt_tensor`](Self::adopt_tensor). Then the slice is
+    /// dropped.
+    #[track_caller]
+    pub fn adopt_cudarc<T: Element>(
+        &self,
+        slice: CudaSlice<T>,
+        shape: impl IntoShape,
+    ) -> Result<Tensor<T>> {
+        let device = self.device_of_cudarc(slice.context(), "a slice of cudarc")?;
+        let pool = &self.device(device, "a slice of cudarc")?.memory;
+        pool.pool().adopt_cudarc(device, slice, &shape.into_shape()?)
+    }
+
+    /// A stream of cudarc as an external stream, for as long as it is borrowed.
+    ///
+    /// # Errors
+    /// [`Error::Exchange`] as for [`adopt_cudarc`](Self::adopt_cudarc), and for a default stream; the driver's.
+    pub fn external_cudarc<'a>(&self, theirs: &'a Arc<Theirs>) -> Result<ExternalStream<'a>> {
+        let device = self.device_of_cudarc(theirs.context(), "a stream of cudarc")?;
+        let handle = theirs.cu_stream().expose_provenance() as u64;
+        if handle <= 2 {
+            let (reason, remedy) = match handle {
+                2 => (
+                    "a thread's default stream is another one on each thread",
+                    "order it by `CudaStream::after_cudarc` and `before_cudarc` on the thread, or make a stream by \
+                     `CudaContext::new_stream`; for candle, `Device::new_cuda_with_stream`",
+                ),
+                _ => ("the platform has it", "take `Platform::default_stream`"),
+            };
+            return Err(Error::Exchange {
+                what: "a default stream of cudarc is no external stream".to_owned(),
+                reason: reason.to_owned(),
+                remedy: remedy.to_owned(),
+            });
+        }
+        // SAFETY: cudarc's stream lives as long as it is borrowed, and is of the device.
+        self.external_stream(unsafe { BorrowedStream::new(device, handle) })
+    }
+
+    /// The device of a context.
+    fn device_of_cudarc(&self, context: &CudaContext, what: &str) -> Result<DeviceId> {
+        let driver = &**self.driver();
+        let ids = (0..self.0.devices.len() as u32).map(DeviceId);
+        let own = ids.clone().find(|id| {
+            let ordinal = self.0.devices[id.index()].info.ordinal;
+            ordinal.is_some_and(|ordinal| ordinal as usize == context.ordinal())
+        });
+        // The error of the first device, where none fits.
+        let device = own.unwrap_or(DeviceId(0));
+        check_context(driver, device, context, what)?;
+        Ok(device)
+    }
+}

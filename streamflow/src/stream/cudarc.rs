@@ -1,0 +1,191 @@
+//! Streams of cudarc beside ours: order in both directions by events, and our streams for cudarc's calls.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::mem::ManuallyDrop;
+use std::ops::Deref;
+use std::sync::{Arc, PoisonError};
+
+use cudarc::driver::{CudaContext, CudaStream as Theirs, DriverError as Failed};
+
+use super::{CudaStream, Timeline};
+use crate::driver::{BorrowedEvent, DeviceId, Driver, current};
+use crate::error::{Error, Result};
+use crate::sync::{Mutex, statics};
+
+/// One of our streams as a stream of cudarc, made by [`CudaStream::to_cudarc`].
+///
+/// It owns no stream of CUDA: dropping it destroys none. A slice that cudarc allocates on it keeps a clone of the `Arc`, by
+/// which it is freed; the stream lives until the last clone is dropped.
+#[must_use = "it stands for the stream only as long as it lives"]
+pub struct CudarcStream<'s> {
+    /// Taken in the drop.
+    theirs: ManuallyDrop<Arc<Theirs>>,
+    timeline: Arc<Timeline>,
+    _ours: PhantomData<&'s CudaStream>,
+}
+
+/// A stream of cudarc that has outlived its [`CudarcStream`], with the owner of the stream of CUDA.
+struct Kept {
+    theirs: Arc<Theirs>,
+    _timeline: Arc<Timeline>,
+}
+
+statics! {
+    static KEPT: Mutex<Vec<Kept>> = Mutex::new(Vec::new());
+}
+
+impl Deref for CudarcStream<'_> {
+    type Target = Arc<Theirs>;
+
+    fn deref(&self) -> &Arc<Theirs> {
+        &self.theirs
+    }
+}
+
+impl fmt::Debug for CudarcStream<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("CudarcStream").field(&self.timeline.raw()).finish()
+    }
+}
+
+impl Drop for CudarcStream<'_> {
+    fn drop(&mut self) {
+        // SAFETY: the field is not used again.
+        let theirs = unsafe { ManuallyDrop::take(&mut self.theirs) };
+        let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.push(Kept { theirs, _timeline: self.timeline.clone() });
+        let is_over = |kept: &mut Kept| Arc::get_mut(&mut kept.theirs).is_some();
+        let over: Vec<Kept> = kept.extract_if(.., is_over).collect();
+        drop(kept);
+        // Without the lock: the last owner of a context calls CUDA.
+        drop(over);
+        current::doubt();
+    }
+}
+
+impl CudaStream {
+    /// This stream for the calls of cudarc, in a context of the program's own, so that it goes with the slices and kernels that
+    /// are in that context.
+    ///
+    /// # Errors
+    /// [`Error::Exchange`] for a context that is not the primary one of the stream's device, and on the simulator; the
+    /// driver's.
+    ///
+    /// # Safety
+    /// Those of [`CudaContext::wrap_borrowed_stream`], but for the lifetime: the caller orders work with slices of cudarc that
+    /// is queued on this stream and on others. cudarc does so where its context tracks events, which it does by itself from
+    /// the first [`CudaContext::new_stream`] on. Work on a clone that outlives this value is in no tick.
+    pub unsafe fn to_cudarc<'s>(&'s self, context: &Arc<CudaContext>) -> Result<CudarcStream<'s>> {
+        let driver = &**self.table.driver();
+        check_context(driver, self.device(), context, "a stream for cudarc")?;
+        let handle = self.raw().handle();
+        // SAFETY: the timeline owns the stream, and lives as long as a clone. The rest is the caller's.
+        let theirs = unsafe { context.wrap_borrowed_stream(pointer_to(handle)) };
+        Ok(CudarcStream {
+            theirs: ManuallyDrop::new(theirs),
+            timeline: self.timeline.clone(),
+            _ours: PhantomData,
+        })
+    }
+
+    /// Makes work that is queued here from now on come after all that is queued on a stream of cudarc. Does not block the
+    /// host. Of a thread's default stream, which is another one on each thread, that is the calling thread's.
+    ///
+    /// # Errors
+    /// [`Error::Exchange`] for a stream of another device or of a context that is not the primary one, for an error that
+    /// cudarc has kept, and on the simulator; the driver's.
+    pub fn after_cudarc(&self, theirs: &Theirs) -> Result<()> {
+        check_context(&**self.table.driver(), self.device(), theirs.context(), STREAM)?;
+        if self.is_same(theirs) {
+            return Ok(());
+        }
+        let _other = current::other_code();
+        let recorded = theirs.record_event(None);
+        let event = recorded.map_err(|error| failed("recording an event of cudarc", error))?;
+        let handle = event.cu_event().expose_provenance() as u64;
+        // SAFETY: the event lives until the end of this function, and is of the stream's device.
+        self.wait_for_event(unsafe { BorrowedEvent::new(self.device(), handle) })
+    }
+
+    /// Makes work that cudarc queues on its stream from now on come after all that is queued here. Otherwise as
+    /// [`after_cudarc`](Self::after_cudarc).
+    ///
+    /// # Errors
+    /// As there.
+    pub fn before_cudarc(&self, theirs: &Theirs) -> Result<()> {
+        check_context(&**self.table.driver(), self.device(), theirs.context(), STREAM)?;
+        if self.is_same(theirs) {
+            return Ok(());
+        }
+        let _other = current::other_code();
+        let made = theirs.context().new_event(None);
+        let event = made.map_err(|error| failed("making an event of cudarc", error))?;
+        let handle = event.cu_event().expose_provenance() as u64;
+        // SAFETY: as above.
+        self.record_event(unsafe { BorrowedEvent::new(self.device(), handle) })?;
+        theirs.wait(&event).map_err(|error| failed("a wait of a stream of cudarc", error))
+    }
+
+    fn is_same(&self, theirs: &Theirs) -> bool {
+        theirs.cu_stream().expose_provenance() as u64 == self.timeline.raw().handle()
+    }
+}
+
+/// The name in errors.
+const STREAM: &str = "a stream of cudarc";
+
+/// Refuses a context in which streamflow has no streams and no memory.
+///
+/// # Errors
+/// [`Error::Exchange`]; the driver's.
+pub(crate) fn check_context(
+    driver: &dyn Driver,
+    device: DeviceId,
+    context: &CudaContext,
+    what: &str,
+) -> Result<()> {
+    let refused = |reason: String, remedy: &str| Error::Exchange {
+        what: format!("{what} can't be used on {device}"),
+        reason,
+        remedy: remedy.to_owned(),
+    };
+    let Some(ordinal) = driver.device_info(device)?.ordinal else {
+        return Err(refused(
+            "it is no CUDA device".to_owned(),
+            "make the platform by `Platform::cuda`; on the simulator, exchange host memory",
+        ));
+    };
+    if !context.is_primary() {
+        return Err(refused(
+            "its context is not the primary one of a device".to_owned(),
+            "make the context by `CudaContext::new`",
+        ));
+    }
+    if context.ordinal() != ordinal as usize {
+        return Err(refused(
+            format!(
+                "it is of CUDA device {}, and {device} of the platform is CUDA device {ordinal}",
+                context.ordinal()
+            ),
+            "copy it to that device by cudarc, or make the platform with its device",
+        ));
+    }
+    Ok(())
+}
+
+/// The error of a call of cudarc. It may be that of an earlier call, which cudarc has kept.
+#[cold]
+pub(crate) fn failed(what: &str, error: Failed) -> Error {
+    Error::Exchange {
+        what: format!("{what} has failed"),
+        reason: format!("cudarc returned {:?}", error.0),
+        remedy: "cudarc returns an error of an earlier call, too: `CudaContext::check_err` after each drop finds that one"
+            .to_owned(),
+    }
+}
+
+/// The handle of a stream as CUDA's pointer.
+fn pointer_to<T>(handle: u64) -> *mut T {
+    std::ptr::with_exposed_provenance_mut(handle as usize)
+}

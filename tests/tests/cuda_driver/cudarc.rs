@@ -1,0 +1,214 @@
+//! Memory and streams across the border to cudarc, on the tests' `libcuda`: it refuses calls without a current context, and notes
+//! memory that a stream uses without having come after its allocation. What comes after work is shown on a GPU, by
+//! `cudarc_memory.rs`.
+
+use std::env;
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use streamflow::cudarc::driver::{CudaContext, CudaStream as Theirs, DriverError};
+use streamflow::driver::cuda::CudaDriver;
+use streamflow::memory::foreign_counts;
+use streamflow::prelude::*;
+use streamflow_tests::foreign::{adopted_at_once, for_cudarc, unseen};
+use streamflow_tests::{Failed, check, check_equal};
+
+use super::library;
+use super::trial::{self, LOG, Log};
+
+/// The role of the processes.
+pub(crate) const ROLE: &str = "cudarc";
+
+/// The variable with the name of what the process does.
+const PROGRAM: &str = "STREAMFLOW_TEST_PROGRAM";
+
+const LEN: usize = 1024;
+
+/// The elements that a fill with the byte 1 makes.
+const ONES: f32 = f32::from_bits(0x0101_0101);
+
+/// Plays a program in a process of its own.
+pub(crate) fn play() -> Result<(), Failed> {
+    let path = env::var_os(LOG).ok_or_else(|| Failed::msg("there is no log"))?;
+    let mut file = OpenOptions::new().append(true).open(path)?;
+    writeln!(file, "round first")?;
+    let driver = Arc::new(CudaDriver::with_devices(&[0])?);
+    let platform = Platform::builder().race_check(false).driver(driver)?;
+    match &*env::var(PROGRAM)? {
+        "exchange" => exchange(&platform)?,
+        "early view" => early_view(&platform)?,
+        "early slice" => early_slice(&platform)?,
+        _ => refused(&platform)?,
+    }
+    drop(platform);
+    writeln!(file, "end")?;
+    Ok(())
+}
+
+fn cudarc<T>(result: Result<T, DriverError>) -> Result<T, Failed> {
+    result.map_err(|error| Failed::msg(format!("cudarc returned {:?}", error.0)))
+}
+
+fn ours(platform: &Platform) -> Result<CudaStream> {
+    Ok(platform.stream_pool("OURS", &CudaStreamPool::new().max_size(1))?.allocate("ours")?)
+}
+
+fn ones(platform: &Platform, stream: &CudaStream) -> Result<Tensor<f32>> {
+    let mut tensor = platform.tensor([LEN], stream)?;
+    stream.fill_bytes(&mut tensor, 1)?;
+    Ok(tensor)
+}
+
+/// Drops a value on a thread without a context.
+fn drop_elsewhere(value: impl Send + 'static) -> Result<(), Failed> {
+    thread::spawn(move || drop(value)).join().map_err(|_| Failed::msg("the drop panicked"))
+}
+
+/// Each way over the border, and back.
+fn exchange(platform: &Platform) -> Result<(), Failed> {
+    let ours = ours(platform)?;
+    let context = cudarc(CudaContext::new(0))?;
+    let theirs = cudarc(context.new_stream())?;
+
+    // Views, on a stream of cudarc, on another one, and on the default stream of the thread.
+    let mut x = ones(platform, &ours)?;
+    let (another, threads) = (cudarc(context.new_stream())?, context.per_thread_stream());
+    for on in [&theirs, &another, &threads] {
+        let copy = ours.read_cudarc(&x, &theirs, |view| on.clone_dtod(&view))?;
+        check_equal(cudarc(on.clone_dtoh(&cudarc(copy)?))?, vec![ONES; LEN])?;
+    }
+    let copy = cudarc(ours.read_cudarc(&x, &threads, |view| threads.clone_dtod(&view))?)?;
+    check_equal(cudarc(threads.clone_dtoh(&copy))?, vec![ONES; LEN])?;
+    cudarc(ours.write_cudarc(&mut x, &theirs, |mut view| theirs.memset_zeros(&mut view))?)?;
+    check_equal(ours.download_blocking(&x)?, vec![0.0; LEN])?;
+
+    // A slice becomes a tensor, which is dropped on another thread. A view of it is for a stream that has not come after the
+    // slice's allocation.
+    for stream in [&theirs, &threads] {
+        let tensor = platform.adopt_cudarc(cudarc(stream.clone_htod(&[7.0; LEN]))?, [LEN])?;
+        let fresh = cudarc(context.new_stream())?;
+        let copy = ours.read_cudarc(&tensor, &fresh, |view| fresh.clone_dtod(&view))?;
+        check_equal(cudarc(fresh.clone_dtoh(&cudarc(copy)?))?, vec![7.0; LEN])?;
+        check_equal(ours.download_blocking(&tensor)?, vec![7.0; LEN])?;
+        drop_elsewhere(tensor)?;
+    }
+
+    // A tensor becomes a slice, which is dropped on another thread.
+    let mut lent = x.into_cudarc(&ours, &theirs)?;
+    cudarc(theirs.memcpy_htod(&[5.0; LEN], &mut lent.as_view_mut()))?;
+    check_equal(cudarc(theirs.clone_dtoh(&*lent))?, vec![5.0; LEN])?;
+    drop_elsewhere(lent)?;
+
+    // Our stream for cudarc, whose slice lives longer than the loan; and a stream of cudarc for us.
+    let y = ones(platform, &ours)?;
+    let slice = {
+        let lent = for_cudarc(&ours, &context)?;
+        cudarc(ours.read_cudarc(&y, &lent, |view| lent.clone_dtod(&view))?)?
+    };
+    check_equal(cudarc(slice.stream().clone_dtoh(&slice))?, vec![ONES; LEN])?;
+    drop(slice);
+    drop(for_cudarc(&ours, &context)?);
+    let external = platform.external_cudarc(&theirs)?;
+    check_equal(external.download_blocking(&y)?, vec![ONES; LEN])?;
+    drop(external);
+
+    drop((y, ours));
+    let end = Instant::now() + Duration::from_secs(10);
+    while foreign_counts().adopted + foreign_counts().lent > 0 && Instant::now() < end {
+        thread::yield_now();
+    }
+    let left = foreign_counts();
+    check_equal((left.adopted, left.lent, left.leaked), (0, 0, 0))?;
+    // No call in a drop has failed.
+    cudarc(context.check_err())
+}
+
+/// A control: nothing orders the view.
+fn early_view(platform: &Platform) -> Result<(), Failed> {
+    let ours = ours(platform)?;
+    let theirs = cudarc(cudarc(CudaContext::new(0))?.new_stream())?;
+    let another = cudarc(theirs.context().new_stream())?;
+    let x = platform.adopt_cudarc(cudarc(theirs.alloc_zeros::<f32>(LEN))?, [LEN])?;
+    let early = unseen(&ours, &x, &another)?;
+    cudarc(another.clone_dtoh(&*early)).map(drop)
+}
+
+/// A control: nothing orders the slice.
+fn early_slice(platform: &Platform) -> Result<(), Failed> {
+    let ours = ours(platform)?;
+    let theirs = cudarc(cudarc(CudaContext::new(0))?.new_stream())?;
+    let slice = cudarc(theirs.alloc_zeros::<f32>(LEN))?;
+    let tensor = adopted_at_once(platform, slice)?;
+    Ok(ours.download_blocking(&tensor).map(drop)?)
+}
+
+/// Errors, after which nothing is left.
+fn refused(platform: &Platform) -> Result<(), Failed> {
+    let says = |error: Option<Error>, text: &str| {
+        let error = error.map(|error| error.to_string()).unwrap_or_default();
+        check(error.contains(text), || format!("{text:?} is not in {error:?}"))
+    };
+    let (context, second) = (cudarc(CudaContext::new(0))?, cudarc(CudaContext::new(1))?);
+    let (theirs, elsewhere) = (cudarc(context.new_stream())?, cudarc(second.new_stream())?);
+    let slice = |on: &Arc<Theirs>| cudarc(on.clone_htod(&[1.0_f32; LEN]));
+    let (own, host) = (ours(platform)?, Platform::host().build()?);
+    let (x, y) = (ones(platform, &own)?, ones(&host, &ours(&host)?)?);
+
+    says(host.adopt_cudarc(slice(&theirs)?, [LEN]).err(), "it is no CUDA device")?;
+    says(host.external_cudarc(&theirs).err(), "it is no CUDA device")?;
+    says(ours(&host)?.read_cudarc(&y, &theirs, |_| ()).err(), "it is no CUDA device")?;
+    says(platform.adopt_cudarc(slice(&elsewhere)?, [LEN]).err(), "it is of CUDA device 1")?;
+    says(platform.external_cudarc(&elsewhere).err(), "it is of CUDA device 1")?;
+    says(own.read_cudarc(&x, &elsewhere, |_| ()).err(), "it is of CUDA device 1")?;
+    says(own.after_cudarc(&elsewhere).err(), "it is of CUDA device 1")?;
+    says(own.before_cudarc(&elsewhere).err(), "it is of CUDA device 1")?;
+    says(platform.adopt_cudarc(slice(&theirs)?, [LEN + 1]).err(), "shape")?;
+    let (legacy, threads) = (context.default_stream(), context.per_thread_stream());
+    says(platform.external_cudarc(&legacy).err(), "Platform::default_stream")?;
+    says(platform.external_cudarc(&threads).err(), "CudaStream::after_cudarc")?;
+    says(x.into_cudarc(&own, &elsewhere).err(), "it is of CUDA device 1")?;
+    let end = Instant::now() + Duration::from_secs(10);
+    while foreign_counts().adopted > 0 && Instant::now() < end {
+        thread::yield_now();
+    }
+    check_equal(foreign_counts().adopted, 0)?;
+    cudarc(context.check_err())?;
+    cudarc(second.check_err())
+}
+
+fn log_of(program: &str) -> Result<Log, Failed> {
+    let folder = tempfile::tempdir()?;
+    library::install(&folder.path().join("lib"))?;
+    let log =
+        trial::run_as(ROLE, &folder.path().join("lib"), folder.path(), &[(PROGRAM, program)])?;
+    check(log.has_ended && log.rounds.len() == 1, || format!("it has not ended: {log:?}"))?;
+    Ok(log)
+}
+
+fn clean(program: &str) -> Result<(), Failed> {
+    let log = log_of(program)?;
+    check(log.wrong.is_empty(), || format!("{:?}", log.wrong))?;
+    check(log.live.is_empty(), || format!("not given back: {:?}", log.live))
+}
+
+pub(crate) fn there_and_back() -> Result<(), Failed> {
+    clean("exchange")
+}
+
+pub(crate) fn errors() -> Result<(), Failed> {
+    clean("refused")
+}
+
+/// Without the order of an exchange, the fake says so.
+pub(crate) fn unordered() -> Result<(), Failed> {
+    for program in ["early view", "early slice"] {
+        let log = log_of(program)?;
+        let is_early = |text: &String| text.ends_with("is used before its allocation");
+        let found = !log.wrong.is_empty() && log.wrong.iter().all(is_early);
+        check(found, || format!("{program}: {:?}", log.wrong))?;
+    }
+    Ok(())
+}

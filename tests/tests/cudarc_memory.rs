@@ -1,0 +1,374 @@
+//! Memory and streams across the border to cudarc, in both directions, behind slow work on the device; each program has a
+//! control without the order. cudarc has no device on the simulator, so that all of this needs a GPU.
+
+use std::ops::Deref;
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use streamflow::cudarc::driver::{CudaContext, CudaSlice, CudaStream as Theirs, DriverError};
+use streamflow::driver::cuda::CudaDriver;
+use streamflow::memory::{DeviceSlice, ForeignCounts, foreign_counts};
+use streamflow::prelude::*;
+use streamflow_tests::foreign::{adopted_at_once, adopted_without_owner, for_cudarc, unseen};
+use streamflow_tests::kernels::{add_one, fill, slow_copy, slow_fill};
+use streamflow_tests::{Failed, Suite, check, check_equal};
+
+const LEN: usize = 1003;
+const SLOW: u64 = 20_000_000;
+
+/// A program, with its order or without. Whether its data was right.
+type Border = fn(&World<'_>, bool) -> Result<bool, Failed>;
+
+const PROGRAMS: &[(&str, Border)] = &[
+    ("a_view_comes_after_the_writer", read_after_write),
+    ("a_writer_comes_after_a_view", write_after_read),
+    ("a_reader_comes_after_a_view_that_is_written", read_after_their_write),
+    ("another_stream_of_cudarc_comes_after_the_writer", read_on_another),
+    ("a_view_on_the_default_stream_of_the_thread_comes_after_the_writer", read_on_the_threads),
+    ("an_adopted_slice_comes_after_its_writer", adopted),
+    ("an_adopted_slice_is_freed_after_its_last_use", freed_elsewhere),
+    ("a_slice_that_is_lent_comes_after_the_writer", lent),
+];
+
+pub(crate) fn suite() -> Suite {
+    PROGRAMS
+        .iter()
+        .fold(Suite::new(), |suite, &(name, program)| {
+            suite
+                .cuda(name, move |on| {
+                    check(program(&World::new(on)?, true)?, || "the data is wrong".into())
+                })
+                .cuda(&format!("{name}_control"), move |on| {
+                    let right = program(&World::new(on)?, false)?;
+                    check(!right, || "the data is right without the order".into())
+                })
+        })
+        .cuda("a_lent_slice_is_dropped_on_another_thread_while_its_work_is_queued", lent_elsewhere)
+        .cuda("a_stream_for_cudarc_is_in_order_and_outlives_its_loan", our_stream)
+        .cuda("a_stream_of_cudarc_is_an_external_stream", their_stream)
+        .cuda("a_thousand_round_trips_leave_nothing", round_trips)
+        .cuda("another_context_or_device_is_refused", refused)
+}
+
+/// cudarc's side of a program, and ours.
+struct World<'a> {
+    platform: &'a Platform,
+    ours: CudaStream,
+    context: Arc<CudaContext>,
+    theirs: Arc<Theirs>,
+}
+
+impl<'a> World<'a> {
+    fn new(platform: &'a Platform) -> Result<Self, Failed> {
+        let pool = platform.stream_pool("OURS", &CudaStreamPool::new().max_size(2))?;
+        let (ours, other) = (pool.allocate("ours")?, pool.allocate("other")?);
+        let context = cudarc(CudaContext::new(0))?;
+        let theirs = cudarc(context.new_stream())?;
+        // All kernels are loaded.
+        let (mut a, mut b) = (platform.buffer(1, &other)?, platform.buffer(1, &other)?);
+        other.launch::<slow_fill>(1, (&mut a, 0.0, 0))?;
+        other.launch::<fill>(1, (&mut a, 0.0))?;
+        other.launch::<add_one>(1, (&mut a,))?;
+        other.launch::<slow_copy>(1, (&mut b, &a, 0))?;
+        other.synchronize_blocking()?;
+        Ok(Self { platform, ours, context, theirs })
+    }
+
+    /// A tensor full of `value`. Its work is complete.
+    fn tensor(&self, value: f32) -> Result<Tensor<f32>> {
+        let mut tensor = self.platform.tensor([LEN], &self.ours)?;
+        self.ours.launch::<fill>(LEN, (&mut tensor, value))?;
+        self.ours.synchronize_blocking()?;
+        Ok(tensor)
+    }
+
+    /// A slice of cudarc full of `value`. Its work is complete.
+    fn slice(&self, value: f32) -> Result<CudaSlice<f32>, Failed> {
+        let slice = cudarc(self.theirs.clone_htod(&[value; LEN]))?;
+        cudarc(self.theirs.synchronize())?;
+        Ok(slice)
+    }
+
+    /// Queues slow work on cudarc's stream.
+    fn slow(&self) -> Result<(), Failed> {
+        let external = self.platform.external_cudarc(&self.theirs)?;
+        let mut other = self.platform.buffer(1, &external)?;
+        Ok(external.launch::<slow_fill>(1, (&mut other, 0.0, SLOW))?)
+    }
+
+    fn holds(&self, data: &DeviceSlice<f32>, value: f32) -> Result<bool> {
+        Ok(self.ours.download_blocking(data)?.iter().all(|&found| found == value))
+    }
+
+    fn has(&self, slice: &CudaSlice<f32>, value: f32) -> Result<bool, Failed> {
+        let found = cudarc(self.theirs.clone_dtoh(slice))?;
+        cudarc(self.theirs.synchronize())?;
+        Ok(found.iter().all(|&found| found == value))
+    }
+
+    /// The end of a program: no error is left, and all work is complete.
+    fn end(&self, right: bool) -> Result<bool, Failed> {
+        cudarc(self.theirs.synchronize())?;
+        self.ours.synchronize_blocking()?;
+        cudarc(self.context.check_err())?;
+        Ok(right)
+    }
+}
+
+fn cudarc<T>(result: Result<T, DriverError>) -> Result<T, Failed> {
+    result.map_err(|error| Failed::msg(format!("cudarc returned {:?}", error.0)))
+}
+
+fn read_after_write(on: &World<'_>, ordered: bool) -> Result<bool, Failed> {
+    let (mut x, mut copy) = (on.tensor(1.0)?, on.slice(0.0)?);
+    let early = unseen(&on.ours, &x, &on.theirs)?;
+    on.ours.launch::<slow_fill>(LEN, (&mut x, 7.0, SLOW))?;
+    if ordered {
+        cudarc(
+            on.ours.read_cudarc(&x, &on.theirs, |view| on.theirs.memcpy_dtod(&view, &mut copy))?,
+        )?;
+    } else {
+        cudarc(on.theirs.memcpy_dtod(early.deref(), &mut copy))?;
+    }
+    on.end(on.has(&copy, 7.0)?)
+}
+
+fn write_after_read(on: &World<'_>, ordered: bool) -> Result<bool, Failed> {
+    let (mut x, mut copy) = (on.tensor(7.0)?, on.slice(0.0)?);
+    let early = unseen(&on.ours, &x, &on.theirs)?;
+    on.slow()?;
+    if ordered {
+        cudarc(
+            on.ours.read_cudarc(&x, &on.theirs, |view| on.theirs.memcpy_dtod(&view, &mut copy))?,
+        )?;
+    } else {
+        cudarc(on.theirs.memcpy_dtod(early.deref(), &mut copy))?;
+    }
+    on.ours.launch::<fill>(LEN, (&mut x, 9.0))?;
+    on.ours.synchronize_blocking()?;
+    on.end(on.has(&copy, 7.0)?)
+}
+
+fn read_after_their_write(on: &World<'_>, ordered: bool) -> Result<bool, Failed> {
+    let (mut x, mut copy, source) = (on.tensor(1.0)?, on.tensor(0.0)?, on.slice(7.0)?);
+    let mut early = unseen(&on.ours, &x, &on.theirs)?;
+    on.slow()?;
+    if ordered {
+        cudarc(on.ours.write_cudarc(&mut x, &on.theirs, |mut view| {
+            on.theirs.memcpy_dtod(&source, &mut view)
+        })?)?;
+    } else {
+        cudarc(on.theirs.memcpy_dtod(&source, &mut *early))?;
+    }
+    on.ours.launch::<slow_copy>(LEN, (&mut copy, &x, 0))?;
+    let right = on.holds(&copy, 7.0)?;
+    on.end(right)
+}
+
+/// The view is for one stream, and read on another.
+fn read_on_another(on: &World<'_>, ordered: bool) -> Result<bool, Failed> {
+    let (mut x, mut copy) = (on.tensor(1.0)?, on.slice(0.0)?);
+    let another = cudarc(on.context.new_stream())?;
+    let early = unseen(&on.ours, &x, &on.theirs)?;
+    on.ours.launch::<slow_fill>(LEN, (&mut x, 7.0, SLOW))?;
+    if ordered {
+        cudarc(on.ours.read_cudarc(&x, &on.theirs, |view| another.memcpy_dtod(&view, &mut copy))?)?;
+        on.ours.launch::<fill>(LEN, (&mut x, 9.0))?;
+    } else {
+        cudarc(another.memcpy_dtod(early.deref(), &mut copy))?;
+    }
+    cudarc(another.synchronize())?;
+    on.end(on.has(&copy, 7.0)?)
+}
+
+/// As `Device::new_cuda` of candle.
+fn read_on_the_threads(on: &World<'_>, ordered: bool) -> Result<bool, Failed> {
+    let (mut x, mut copy) = (on.tensor(1.0)?, on.slice(0.0)?);
+    let threads = on.context.per_thread_stream();
+    let early = unseen(&on.ours, &x, &threads)?;
+    on.ours.launch::<slow_fill>(LEN, (&mut x, 7.0, SLOW))?;
+    if ordered {
+        cudarc(on.ours.read_cudarc(&x, &threads, |view| threads.memcpy_dtod(&view, &mut copy))?)?;
+        on.ours.launch::<fill>(LEN, (&mut x, 9.0))?;
+    } else {
+        cudarc(threads.memcpy_dtod(early.deref(), &mut copy))?;
+    }
+    cudarc(threads.synchronize())?;
+    on.end(on.has(&copy, 7.0)?)
+}
+
+fn adopted(on: &World<'_>, ordered: bool) -> Result<bool, Failed> {
+    let (mut slice, source, mut copy) = (on.slice(1.0)?, on.slice(7.0)?, on.tensor(0.0)?);
+    on.slow()?;
+    cudarc(on.theirs.memcpy_dtod(&source, &mut slice))?;
+    let tensor = if ordered {
+        on.platform.adopt_cudarc(slice, [LEN])?
+    } else {
+        adopted_at_once(on.platform, slice)?
+    };
+    on.ours.launch::<slow_copy>(LEN, (&mut copy, &tensor, 0))?;
+    let right = on.holds(&copy, 7.0)?;
+    on.end(right)
+}
+
+fn lent(on: &World<'_>, ordered: bool) -> Result<bool, Failed> {
+    let (mut x, mut copy) = (on.tensor(1.0)?, on.slice(0.0)?);
+    let early = unseen(&on.ours, &x, &on.theirs)?;
+    on.ours.launch::<slow_fill>(LEN, (&mut x, 7.0, SLOW))?;
+    if ordered {
+        let slice = x.into_cudarc(&on.ours, &on.theirs)?;
+        cudarc(on.theirs.memcpy_dtod(&*slice, &mut copy))?;
+    } else {
+        cudarc(on.theirs.memcpy_dtod(early.deref(), &mut copy))?;
+    }
+    on.end(on.has(&copy, 7.0)?)
+}
+
+/// A slice that is dropped on another thread while its work is queued. cudarc uses the memory of a dropped slice again at
+/// once, and overtakes the reader.
+fn freed_elsewhere(on: &World<'_>, ordered: bool) -> Result<bool, Failed> {
+    let before = foreign_counts();
+    let (mut copy, slice) = (on.tensor(0.0)?, on.slice(7.0)?);
+    let (tensor, free): (_, Box<dyn Send>) = if ordered {
+        (on.platform.adopt_cudarc(slice, [LEN])?, Box::new(()))
+    } else {
+        (adopted_without_owner(on.platform, &slice)?, Box::new(slice))
+    };
+    on.ours.launch::<slow_copy>(LEN, (&mut copy, &tensor, SLOW))?;
+    let context = on.context.clone();
+    let dropped = thread::spawn(move || {
+        let bound = context.bind_to_thread();
+        drop((tensor, free));
+        bound
+    });
+    cudarc(dropped.join().map_err(|_| Failed::msg("the drop panicked"))?)?;
+    let others: Vec<_> = (0..64).map(|_| on.slice(9.0)).collect::<Result<_, _>>()?;
+    let right = on.holds(&copy, 7.0)?;
+    drop(others);
+    given_back(before)?;
+    on.end(right)
+}
+
+/// Waits until all slices are back.
+fn given_back(before: ForeignCounts) -> Result<(), Failed> {
+    let end = Instant::now() + Duration::from_secs(10);
+    while foreign_counts().adopted > before.adopted && Instant::now() < end {
+        thread::yield_now();
+    }
+    let after = foreign_counts();
+    check(after.adopted <= before.adopted && after.leaked == before.leaked, || {
+        format!("{before:?}, then {after:?}")
+    })
+}
+
+fn lent_elsewhere(on: &Platform) -> Result<(), Failed> {
+    let on = World::new(on)?;
+    let (x, mut copy) = (on.tensor(7.0)?, on.slice(0.0)?);
+    let address = on.ours.read_raw(&x, |address| address)?;
+    let slice = x.into_cudarc(&on.ours, &on.theirs)?;
+    on.slow()?;
+    cudarc(on.theirs.memcpy_dtod(&*slice, &mut copy))?;
+    let dropped = thread::spawn(move || drop(slice)).join();
+    check(dropped.is_ok(), || "the drop panicked".into())?;
+    let end = Instant::now() + Duration::from_secs(2);
+    let mut others = Vec::new();
+    while Instant::now() < end && others.len() < 1000 {
+        let mut next = on.platform.tensor::<f32>([LEN], &on.ours)?;
+        on.ours.launch::<fill>(LEN, (&mut next, 9.0))?;
+        let is_same = on.ours.read_raw(&next, |found| found == address)?;
+        others.push(next);
+        if is_same {
+            break;
+        }
+    }
+    on.ours.synchronize_blocking()?;
+    let right = on.has(&copy, 7.0)?;
+    check(on.end(right)?, || "the memory was used again before cudarc's work".into())
+}
+
+/// A slice that cudarc allocates on our stream lives longer than the loan of the stream, and longer than its pool.
+fn our_stream(on: &Platform) -> Result<(), Failed> {
+    let on = World::new(on)?;
+    let pool = on.platform.stream_pool("LENT", &CudaStreamPool::new().max_size(1))?;
+    let stream = pool.allocate("lent")?;
+    let mut x = on.tensor(1.0)?;
+    let slice = {
+        let lent = for_cudarc(&stream, &on.context)?;
+        check_equal(lent.cu_stream() as u64, stream.raw().handle())?;
+        stream.launch::<slow_fill>(LEN, (&mut x, 7.0, SLOW))?;
+        let mut slice = cudarc(lent.alloc_zeros::<f32>(LEN))?;
+        cudarc(stream.read_cudarc(&x, &lent, |view| lent.memcpy_dtod(&view, &mut slice))?)?;
+        slice
+    };
+    drop((stream, pool));
+    let found = cudarc(slice.stream().clone_dtoh(&slice))?;
+    check_equal(found, vec![7.0; LEN])?;
+    drop(slice);
+    // The owner of the stream is dropped with the next loan.
+    drop(for_cudarc(&on.ours, &on.context)?);
+    check(on.end(true)?, String::new)
+}
+
+fn their_stream(on: &Platform) -> Result<(), Failed> {
+    let on = World::new(on)?;
+    let external = on.platform.external_cudarc(&on.theirs)?;
+    let mut x = on.tensor(1.0)?;
+    external.launch::<slow_fill>(LEN, (&mut x, 7.0, SLOW))?;
+    on.ours.launch::<add_one>(LEN, (&mut x,))?;
+    check(on.holds(&x, 8.0)?, || "the data is wrong".into())?;
+    for (stream, text) in [
+        (on.context.default_stream(), "Platform::default_stream"),
+        (on.context.per_thread_stream(), "CudaStream::after_cudarc"),
+    ] {
+        let error = on.platform.external_cudarc(&stream).err().map(|error| error.to_string());
+        let is_clear = error.as_ref().is_some_and(|error| error.contains(text));
+        check(is_clear, || format!("{error:?}"))?;
+    }
+    check(on.end(true)?, String::new)
+}
+
+fn round_trips(on: &Platform) -> Result<(), Failed> {
+    let on = World::new(on)?;
+    let before = foreign_counts();
+    for turn in 0..1000 {
+        let value = turn as f32;
+        let mut x = on.platform.tensor::<f32>([LEN], &on.ours)?;
+        on.ours.launch::<fill>(LEN, (&mut x, value))?;
+        let slice =
+            cudarc(on.ours.read_cudarc(&x, &on.theirs, |view| on.theirs.clone_dtod(&view))?)?;
+        drop(x);
+        let mut back = on.platform.adopt_cudarc(slice, [LEN])?;
+        on.ours.launch::<add_one>(LEN, (&mut back,))?;
+        if turn % 100 == 0 {
+            check(on.holds(&back, value + 1.0)?, || format!("turn {turn}"))?;
+        }
+    }
+    on.ours.synchronize_blocking()?;
+    given_back(before)?;
+    check(on.end(true)?, String::new)
+}
+
+fn refused(on: &Platform) -> Result<(), Failed> {
+    let on = World::new(on)?;
+    let says = |result: Result<Tensor<f32>, Error>, text: &str| {
+        let error = result.err().map(|error| error.to_string()).unwrap_or_default();
+        check(error.contains(text), || format!("{text:?} is not in {error:?}"))
+    };
+    let other = cudarc(CudaContext::new_non_primary(0, 0))?;
+    let slice = cudarc(other.default_stream().clone_htod(&[1.0_f32; LEN]))?;
+    says(on.platform.adopt_cudarc(slice, [LEN]), "not the primary one of a device")?;
+    let host = Platform::host().build()?;
+    says(host.adopt_cudarc(on.slice(1.0)?, [LEN]), "it is no CUDA device")?;
+    says(on.platform.adopt_cudarc(on.slice(1.0)?, [LEN + 1]), "shape")?;
+    let pool = host.stream_pool("HOST", &CudaStreamPool::new())?;
+    let stream = pool.allocate("host")?;
+    let x = host.tensor::<f32>([LEN], &stream)?;
+    says(stream.read_cudarc(&x, &on.theirs, |_| ()).map(|()| x), "it is no CUDA device")?;
+    if let Ok(second) = CudaContext::new(1) {
+        let slice = cudarc(second.default_stream().clone_htod(&[1.0_f32; LEN]))?;
+        let only = Platform::builder().driver(Arc::new(CudaDriver::with_devices(&[0])?))?;
+        says(only.adopt_cudarc(slice, [LEN]), "it is of CUDA device 1")?;
+    }
+    check(on.end(true)?, String::new)
+}
