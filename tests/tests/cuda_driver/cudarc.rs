@@ -165,7 +165,9 @@ fn refused(platform: &Platform) -> Result<(), Failed> {
     says(own.read_cudarc(&x, &elsewhere, |_| ()).err(), "it is of CUDA device 1")?;
     says(own.after_cudarc(&elsewhere).err(), "it is of CUDA device 1")?;
     says(own.before_cudarc(&elsewhere).err(), "it is of CUDA device 1")?;
-    says(platform.adopt_cudarc(slice(&theirs)?, [LEN + 1]).err(), "shape")?;
+    // Without a stream of its own this context tracks no events, so that no wait makes it current before a free.
+    let quiet = cudarc(CudaContext::new(0))?;
+    says(platform.adopt_cudarc(slice(&quiet.default_stream())?, [LEN + 1]).err(), "shape")?;
     let (legacy, threads) = (context.default_stream(), context.per_thread_stream());
     says(platform.external_cudarc(&legacy).err(), "Platform::default_stream")?;
     says(platform.external_cudarc(&threads).err(), "CudaStream::after_cudarc")?;
@@ -175,6 +177,7 @@ fn refused(platform: &Platform) -> Result<(), Failed> {
         thread::yield_now();
     }
     check_equal(foreign_counts().adopted, 0)?;
+    cudarc(quiet.check_err())?;
     cudarc(context.check_err())?;
     cudarc(second.check_err())
 }
