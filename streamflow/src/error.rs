@@ -581,6 +581,23 @@ pub enum Error {
         problem: String,
     },
 
+    /// A task can't send more into a graph: its run has ended, or the graph was dropped. By the feature `futures`.
+    #[error(
+        "the run of this `PortSink` is over, and has left {left} messages in it; the result of the run says why, and the \
+         next run takes them first"
+    )]
+    SinkOver {
+        /// How many messages no run has taken.
+        left: usize,
+    },
+
+    /// The last messages of a stream are missing. By the feature `futures`.
+    #[error(
+        "the run of this `PortStream` was stopped or has failed before all its messages were there; the result of the \
+         run says why"
+    )]
+    StreamCut,
+
     /// A handle of a condition was used when no node can see it any more.
     #[error("this `{handle}` has no effect: {problem}")]
     Handle {

@@ -1,6 +1,7 @@
 //! How runs go, how they end, and how they fail. They run in each form.
 #![allow(missing_docs, reason = "a test binary")]
 
+mod futures;
 mod graph_ends;
 mod graph_failures;
 mod graph_panics;
@@ -24,6 +25,7 @@ fn main() -> ExitCode {
         .suite("graph_failures", graph_failures::suite)
         .suite("graph_panics", graph_panics::suite)
         .suite("on_failure", on_failure::suite)
+        .suite("futures", futures::suite)
         .suite("running", running::suite)
         .children("running", running::in_child)
         .run()

@@ -24,6 +24,8 @@ const ALL: &[(&str, Body)] = &[
     ("a_file_of_parameters_is_read_while_one_is_dropped", parameters::load_in_drop),
     ("a_download_is_awaited_while_a_waker_is_dropped", wakers::dropped),
     ("a_download_is_awaited_while_a_task_is_woken", wakers::woken),
+    ("a_port_is_asked_while_its_task_is_woken_and_dropped", wakers::of_a_port),
+    ("a_run_is_asked_while_its_task_is_woken_and_dropped", wakers::of_a_run),
     ("a_pool_is_asked_by_what_gets_its_log_lines", lines::of_a_pool),
     ("a_library_is_loaded_again_by_what_gets_its_log_lines", lines::of_a_setting),
     ("a_pool_allocates_while_it_is_written", debug::of_a_pool),

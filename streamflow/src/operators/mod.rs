@@ -5,10 +5,13 @@
 //!   written as users write theirs, so their source is to be read as an example: a kernel with two bodies, a
 //!   [`Table`](crate::Table) of constants, and a hook.
 //! - [`Reduce`] adds rows, or takes their means.
+//! - The module `futures`, by the feature of that name, has the ports of a graph as a `Sink` and a `Stream` of asynchronous code.
 //!
 //! Transforms and products of matrices are operators of the crate `streamflow-gpu-math`.
 
 pub(crate) mod convolve_2d;
+#[cfg(feature = "futures")]
+pub mod futures;
 mod inspect;
 pub(crate) mod normalize;
 pub(crate) mod reduce;

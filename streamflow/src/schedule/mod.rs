@@ -12,6 +12,8 @@
 mod asleep;
 pub(crate) mod calls;
 pub(crate) mod choice;
+#[cfg(feature = "futures")]
+mod ended;
 mod ends;
 mod event_based;
 mod following;
@@ -41,6 +43,8 @@ mod work;
 mod workers;
 
 pub use calls::Stepped;
+#[cfg(feature = "futures")]
+pub use ended::Ended;
 pub use handle::RunHandle;
 pub use limit::RunFor;
 pub use report::{

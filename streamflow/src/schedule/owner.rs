@@ -60,6 +60,8 @@ impl RunOwner {
             let run = caught_as_error(|| run.finish(&mut graph.nodes(), None, Some(&of_thread)));
             let done = run.unwrap_or_else(|panic| Err(*panic));
             of_thread.set_over();
+            #[cfg(feature = "futures")]
+            super::ended::wake(&of_thread);
             (graph, done)
         });
         let thread =

@@ -5,6 +5,8 @@ use std::fmt;
 use std::ops::Deref;
 use std::time::Duration;
 
+#[cfg(feature = "futures")]
+use super::ended::Ended;
 use super::handle::RunHandle;
 use super::owner::RunOwner;
 use super::report::Report;
@@ -194,6 +196,13 @@ impl<G: Graph + 'static> Running<G> {
     #[cfg(feature = "ctrlc")]
     pub fn stop_on_ctrl_c(&self) -> Result<()> {
         super::signals::stop(&self.owner.handle.shared, &[super::signals::INTERRUPT])
+    }
+
+    /// A future that is ready when the run is over. [`join`](Self::join) then returns its result at once:
+    /// `running.ended().await; running.join()?;`. Dropping the future changes nothing for the run.
+    #[cfg(feature = "futures")]
+    pub fn ended(&mut self) -> Ended<'_> {
+        Ended::new(&self.owner.handle.shared)
     }
 
     /// Waits for the end of the run, and returns its result. The graph is dropped.

@@ -31,6 +31,9 @@ pub(super) struct Shared {
     news: Signal,
     /// For each node, what a handle saw last, and when it saw that first.
     seen: Mutex<Vec<(Word, Timestamp)>>,
+    /// Of the task that waits for the end of the run.
+    #[cfg(feature = "futures")]
+    pub(super) task: Mutex<Option<std::task::Waker>>,
 }
 
 #[derive(Default)]
@@ -82,6 +85,8 @@ impl Shared {
             reports: Mutex::default(),
             news: Signal::default(),
             seen: Mutex::new(seen),
+            #[cfg(feature = "futures")]
+            task: Mutex::default(),
         }
     }
 

@@ -6,13 +6,19 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Wake, Waker};
 
+use futures_core::Stream;
+use futures_sink::Sink;
 use streamflow::Download;
+use streamflow::operator::Condition;
+use streamflow::operators::futures::{FromSink, IntoStream};
 use streamflow::prelude::*;
+use streamflow::schedule::RunHandle;
 use streamflow::testing::yield_now;
+use streamflow::time::Timestamp;
 use streamflow_tests::kernels::fill;
 use streamflow_tests::layers::NotYet;
 use streamflow_tests::setup::stream;
-use streamflow_tests::{Failed, check};
+use streamflow_tests::{Failed, check, check_equal};
 
 static CALLS: AtomicUsize = AtomicUsize::new(0);
 
@@ -92,4 +98,85 @@ pub(crate) fn woken() -> Result<(), Failed> {
         }
     }
     Ok(())
+}
+
+/// Calls the library when it wakes, and when it is dropped.
+struct Calls<F: FnMut() + Send>(Mutex<F>);
+
+impl<F: FnMut() + Send + 'static> Calls<F> {
+    fn waker(call: F) -> Waker {
+        Waker::from(Arc::new(Self(Mutex::new(call))))
+    }
+}
+
+impl<F: FnMut() + Send> Calls<F> {
+    fn call(&self) {
+        if let Ok(mut call) = self.0.lock() {
+            call();
+            CALLS.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+}
+
+impl<F: FnMut() + Send> Wake for Calls<F> {
+    fn wake(self: Arc<Self>) {
+        self.call();
+    }
+}
+
+impl<F: FnMut() + Send> Drop for Calls<F> {
+    fn drop(&mut self) {
+        self.call();
+    }
+}
+
+graph! {
+    struct Copies(numbers: FromSink<u64>, copies: IntoStream<u64>) {
+        #[when(condition(numbers.arrived()))]
+        let numbers: FromSink<u64> = numbers;
+        #[when(condition(copies.has_room()))]
+        let copies: IntoStream<u64> = copies;
+        numbers.message >> copies.message;
+    }
+}
+
+/// A condition looks at the queue of its port.
+pub(crate) fn of_a_port() -> Result<(), Failed> {
+    let ((from, mut sink), (to, mut stream)) = (FromSink::channel(1)?, IntoStream::channel(1)?);
+    let mut looks = [to.has_room(), to.has_room()]
+        .map(|mut room| Some(Calls::waker(move || _ = room.check(Timestamp(0)))));
+    let mut graph = Copies::new(&Platform::host().build()?, from, to)?;
+    for waker in &mut looks {
+        let waker = waker.take().ok_or_else(|| Failed::msg("two wakers"))?;
+        let next = pin!(&mut stream).poll_next(&mut Context::from_waker(&waker));
+        check(next.is_pending(), || format!("{next:?}"))?;
+    }
+    check_equal(CALLS.load(Ordering::SeqCst), 1)?;
+    pin!(&mut sink).start_send(1)?;
+    graph.tick()?;
+    // It was woken, and dropped.
+    check_equal(CALLS.load(Ordering::SeqCst), 3)
+}
+
+/// A handle looks at the state of its run.
+pub(crate) fn of_a_run() -> Result<(), Failed> {
+    let ((from, sink), (to, _stream)) = (FromSink::channel(1)?, IntoStream::channel(1)?);
+    let mut running = Copies::new(&Platform::host().build()?, from, to)?.spawn()?;
+    let looks = |handle: RunHandle| Calls::waker(move || _ = (handle.status(), handle.is_over()));
+    let (first, second) = (looks(running.handle()), looks(running.handle()));
+    {
+        let mut ended = pin!(running.ended());
+        for waker in [first, second] {
+            let end = ended.as_mut().poll(&mut Context::from_waker(&waker));
+            check(end.is_pending(), || format!("{end:?}"))?;
+        }
+        check_equal(CALLS.load(Ordering::SeqCst), 1)?;
+        drop(sink);
+        while ended.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending() {
+            yield_now();
+        }
+    }
+    running.join()?;
+    // It was dropped, and perhaps woken before.
+    check(matches!(CALLS.load(Ordering::SeqCst), 2 | 3), || "it was not dropped".into())
 }

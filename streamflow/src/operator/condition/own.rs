@@ -6,6 +6,7 @@ use super::answers::Verdict;
 use super::term::{Ends, Lack, NodePorts, Situation, Term};
 use crate::caught::caught;
 use crate::context::Waker;
+use crate::driver::report_in_drop;
 use crate::error::{Result, caught_as_error};
 use crate::time::Timestamp;
 
@@ -98,6 +99,9 @@ pub trait Condition: Send + 'static {
         let _ = now;
     }
 
+    /// The run has ended. It is called once for each run, also if a `start` hook has failed before this condition was started.
+    fn stop(&mut self) {}
+
     /// Why the condition does not hold, for reports; called only when one is made.
     fn reason(&self) -> String {
         String::new()
@@ -136,6 +140,10 @@ impl<C: Condition> Term for Own<C> {
 
     fn ticked(&mut self, now: Timestamp) -> Result<()> {
         caught_as_error(|| self.0.ticked(now)).map_err(|error| *error)
+    }
+
+    fn stop(&mut self) {
+        report_in_drop("the end of a run, at a condition", caught(|| self.0.stop()));
     }
 
     fn lack(&self, _: &NodePorts<'_>) -> Option<Lack> {

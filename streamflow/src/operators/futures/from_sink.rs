@@ -1,0 +1,182 @@
+//! A source that a task feeds.
+
+use std::fmt;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use futures_sink::Sink;
+
+use super::PortItem;
+use super::queue::{GraphEnd, Queue, Run, State};
+use crate::context::{ExecutionContext, Waker};
+use crate::error::{Error, Failure, failure};
+use crate::operator::{Answer, Compute, Condition};
+use crate::time::Timestamp;
+use streamflow_macros::operator;
+
+/// A source that sends what a task gives its [`PortSink`], in that order. Its node has
+/// `#[when(condition(numbers.arrived()))]`, if `numbers` is this operator; without, its first tick fails. The
+/// [module](super) has a whole graph.
+///
+/// The node ends when the sink is closed or dropped, and all its messages are sent.
+#[operator(no_new, unlisted)]
+pub struct FromSink<M: PortItem> {
+    /// The messages of the task.
+    #[output]
+    message: M,
+    from: GraphEnd<M>,
+}
+
+impl<M: PortItem> FromSink<M> {
+    /// The source, for a graph, and the sink of the task. `capacity` is how many messages may wait between them.
+    ///
+    /// # Errors
+    /// [`Error::Handle`] for a capacity of 0, or one for which there is no memory.
+    pub fn channel(capacity: usize) -> Result<(Self, PortSink<M>), Error> {
+        // Messages that no run has taken stay for the next one.
+        let queue = Queue::new("PortSink", capacity, |_| ())?;
+        Ok((Self { from: GraphEnd(queue.clone()) }, PortSink(queue)))
+    }
+
+    /// The condition of its node: a message of the task waits.
+    pub fn arrived(&self) -> impl Condition + use<M> {
+        Arrived(self.from.0.clone())
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<M: PortItem> Compute for FromSink<M> {
+    fn compute(&mut self, io: Self::Io<'_>, cx: &ExecutionContext) -> failure::Result<()> {
+        match self.from.0.advance(|state| state.entries.pop_front()) {
+            Some(message) => io.message.emit(message),
+            None => Err(Failure::msg(format!(
+                "`{node}` has a tick without a message: it is a `FromSink`, so write \
+                 `#[when(condition({node}.arrived()))]` at it, where `{node}` is the operator",
+                node = cx.node()
+            ))),
+        }
+    }
+}
+
+impl<M: PortItem> fmt::Debug for FromSink<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("FromSink").field(&self.from).finish()
+    }
+}
+
+struct Arrived<M>(Arc<Queue<M>>);
+
+impl<M: Send + 'static> Condition for Arrived<M> {
+    fn check(&mut self, _: Timestamp) -> Answer {
+        self.0.look(|state| match state.entries.is_empty() {
+            false => Answer::Ready,
+            true if state.is_closed => Answer::Never,
+            true => Answer::Waiting,
+        })
+    }
+
+    fn start(&mut self, waker: &Waker) {
+        self.0.begin_run(waker);
+    }
+
+    fn stop(&mut self) {
+        self.0.end_run(Run::Over);
+    }
+
+    fn reason(&self) -> String {
+        let is_closed = self.0.look(|state| state.is_closed);
+        let reason =
+            if is_closed { "its `PortSink` is closed" } else { "a message of its `PortSink`" };
+        reason.into()
+    }
+}
+
+/// The sink of a [`FromSink`]. It can be fed before the run begins, as far as there is room.
+///
+/// `poll_ready` waits for room, and `poll_flush` for nothing: a message that is queued is with the graph. `poll_close` closes
+/// the sink, and waits until the graph has taken all messages. Dropping it closes it as well, and waits for nothing; messages
+/// that no run takes then are logged when they are dropped.
+///
+/// Between two runs of a graph, and when it was dropped, sending is an [`Error::SinkOver`].
+#[must_use = "the source ends when its sink is dropped"]
+pub struct PortSink<M>(Arc<Queue<M>>);
+
+impl<M> State<M> {
+    fn closed() -> Error {
+        let problem = "it is closed; send before `poll_close`";
+        Error::Handle { handle: "PortSink", problem }
+    }
+
+    /// Whether the sink takes a message at some time.
+    fn takes(&self) -> Result<(), Error> {
+        match self.is_over() {
+            _ if self.is_closed => Err(Self::closed()),
+            true => Err(Error::SinkOver { left: self.entries.len() }),
+            false => Ok(()),
+        }
+    }
+}
+
+impl<M> Sink<M> for PortSink<M> {
+    type Error = Error;
+
+    fn poll_ready(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
+        self.0.poll(cx, |state| match state.takes() {
+            Ok(()) if state.is_full() => None,
+            taken => Some(taken),
+        })
+    }
+
+    fn start_send(self: Pin<&mut Self>, message: M) -> Result<(), Error> {
+        let mut message = Some(message);
+        let sent = self.0.change(|state| {
+            let was_empty = state.entries.is_empty();
+            let taken = state.takes().and_then(|()| {
+                if state.is_full() {
+                    let problem = "it is full; wait for `poll_ready` before each message";
+                    return Err(Error::Handle { handle: "PortSink", problem });
+                }
+                state.entries.extend(message.take());
+                Ok(())
+            });
+            // Else the node does not wait for a message.
+            (taken, was_empty)
+        });
+        // A message that was refused is dropped here, without the lock.
+        drop(message);
+        sent
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Result<(), Error>> {
+        Poll::Ready(self.0.look(|state| left(state)))
+    }
+
+    fn poll_close(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
+        self.0.close();
+        self.0.poll(cx, |state| match left(state) {
+            Ok(()) if !state.entries.is_empty() => None,
+            taken => Some(taken),
+        })
+    }
+}
+
+/// An error if messages are left that no run takes now.
+fn left<M>(state: &State<M>) -> Result<(), Error> {
+    match state.entries.len() {
+        left if left > 0 && state.is_over() => Err(Error::SinkOver { left }),
+        _ => Ok(()),
+    }
+}
+
+impl<M> Drop for PortSink<M> {
+    fn drop(&mut self) {
+        self.0.close();
+    }
+}
+
+impl<M> fmt::Debug for PortSink<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}

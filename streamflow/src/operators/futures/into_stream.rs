@@ -1,0 +1,171 @@
+//! A node that hands its messages to a task.
+
+use std::fmt;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use futures_core::Stream;
+
+use super::PortItem;
+use super::queue::{GraphEnd, Queue, Run, State};
+use crate::context::{ExecutionContext, Waker};
+use crate::error::{Error, Failure, failure};
+use crate::operator::{Answer, Compute, Condition, Flush, Flushed};
+use crate::time::Timestamp;
+use streamflow_macros::operator;
+
+/// A node whose messages a task reads from its [`PortStream`]. It has `#[when(condition(numbers.has_room()))]`, if
+/// `numbers` is this operator; without, a tick that finds the queue full fails. The [module](super) has a whole graph.
+///
+/// When the stream is dropped, the node ends. Messages that wait on its edge are in the report of the run, as behind any node
+/// that has ended.
+#[operator(no_new, unlisted, flush)]
+pub struct IntoStream<M: PortItem> {
+    /// The messages for the task.
+    #[input]
+    message: M,
+    to: GraphEnd<Entry<M>>,
+}
+
+enum Entry<M> {
+    Message(M),
+    /// All messages of a run have come before this.
+    End,
+    /// A run was stopped, or has failed, before its end.
+    Cut,
+}
+
+impl<M: PortItem> IntoStream<M> {
+    /// The node, for a graph, and the stream of the task. `capacity` is how many messages may wait between them.
+    ///
+    /// # Errors
+    /// [`Error::Handle`] for a capacity of 0, or one for which there is no memory.
+    pub fn channel(capacity: usize) -> Result<(Self, PortStream<M>), Error> {
+        let queue = Queue::new("PortStream", capacity, cut)?;
+        Ok((Self { to: GraphEnd(queue.clone()) }, PortStream(queue)))
+    }
+
+    /// The condition of its node: the task has room for a message.
+    pub fn has_room(&self) -> impl Condition + use<M> {
+        HasRoom(self.to.0.clone())
+    }
+}
+
+/// The marks at the end of a run in which the node was not flushed.
+fn cut<M>(state: &mut State<Entry<M>>) {
+    if state.run != Run::Flushed {
+        state.mark(Entry::Cut);
+        state.mark(Entry::End);
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<M: PortItem> Compute for IntoStream<M> {
+    fn compute(&mut self, io: Self::Io<'_>, cx: &ExecutionContext) -> failure::Result<()> {
+        let mut message = Some(io.message.receive().into_data());
+        self.to.0.advance(|state| {
+            if !state.is_full() {
+                state.entries.extend(message.take().map(Entry::Message));
+            }
+        });
+        match message {
+            None => Ok(()),
+            Some(_) => Err(Failure::msg(format!(
+                "the stream of `{node}` is full: it is an `IntoStream`, so write \
+                 `#[when(condition({node}.has_room()))]` at it, where `{node}` is the operator",
+                node = cx.node()
+            ))),
+        }
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<M: PortItem> Flush for IntoStream<M> {
+    fn flush(&mut self, _: Self::FlushIo<'_>, _: &ExecutionContext) -> failure::Result<Flushed> {
+        self.to.0.advance(|state| {
+            state.mark(Entry::End);
+            state.run = Run::Flushed;
+        });
+        Ok(Flushed::Done)
+    }
+}
+
+impl<M: PortItem> fmt::Debug for IntoStream<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("IntoStream").field(&self.to).finish()
+    }
+}
+
+struct HasRoom<M>(Arc<Queue<Entry<M>>>);
+
+impl<M: Send + 'static> Condition for HasRoom<M> {
+    fn check(&mut self, _: Timestamp) -> Answer {
+        self.0.look(|state| match state.is_full() {
+            _ if state.is_closed => Answer::Never,
+            true => Answer::Waiting,
+            false => Answer::Ready,
+        })
+    }
+
+    fn start(&mut self, waker: &Waker) {
+        self.0.begin_run(waker);
+    }
+
+    fn stop(&mut self) {
+        self.0.end_run(Run::Over);
+    }
+
+    fn reason(&self) -> String {
+        let is_closed = self.0.look(|state| state.is_closed);
+        let reason =
+            if is_closed { "its `PortStream` was dropped" } else { "room in its `PortStream`" };
+        reason.into()
+    }
+}
+
+/// The stream of an [`IntoStream`]: the messages in the order of the node's ticks.
+///
+/// It ends, with `None`, when the node has ended: all that its graph had for it was there. A run that was stopped, or has
+/// failed, first ends it with [`Error::StreamCut`]. If the graph runs again, the stream goes on with the messages of
+/// that run; each run ends it once.
+///
+/// `poll_next` takes a message only where it returns it, so a future of `next` that is dropped loses none.
+#[must_use = "the node ends when its stream is dropped"]
+pub struct PortStream<M>(Arc<Queue<Entry<M>>>);
+
+impl<M> Stream for PortStream<M> {
+    type Item = Result<M, Error>;
+
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let mut was_full = false;
+        let next = self.0.poll(cx, |state| {
+            was_full = state.is_full();
+            let next = match state.entries.pop_front() {
+                Some(Entry::Message(message)) => return Some(Some(Ok(message))),
+                Some(Entry::Cut) => Some(Err(Error::StreamCut)),
+                Some(Entry::End) => None,
+                None => return state.is_over().then_some(None),
+            };
+            state.marks -= 1;
+            Some(next)
+        });
+        if was_full {
+            // Else the node does not wait for room.
+            self.0.wake_scheduler();
+        }
+        next
+    }
+}
+
+impl<M> Drop for PortStream<M> {
+    fn drop(&mut self) {
+        self.0.close();
+    }
+}
+
+impl<M> fmt::Debug for PortStream<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}

@@ -1,0 +1,210 @@
+//! The queue between a task and a node.
+//!
+//! All state is under one lock. A side that finds nothing to do leaves its waker in the same section in which it looked, and
+//! the other side takes the waker in the section in which it changes the state: no wake-up is lost. Wakers are the user's
+//! code, and so are the messages' destructors. They are cloned, called and dropped without the lock.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll, Waker as TaskWaker};
+
+use crate::caught::caught;
+use crate::context::Waker;
+use crate::driver::report_in_drop;
+use crate::error::{Error, Result};
+use crate::lock::locked;
+use crate::turns;
+
+pub(super) struct Queue<T> {
+    /// The type of the task's end, for errors and the log.
+    end: &'static str,
+    /// Called when a run ends, or the graph before its run has: it may leave a mark.
+    mark: fn(&mut State<T>),
+    state: Mutex<State<T>>,
+}
+
+pub(super) struct State<T> {
+    pub(super) entries: VecDeque<T>,
+    /// How many of the entries are no messages.
+    pub(super) marks: usize,
+    capacity: usize,
+    pub(super) run: Run,
+    /// Whether the task's end was closed or dropped.
+    pub(super) is_closed: bool,
+    /// Of the task that waits.
+    task: Option<TaskWaker>,
+    /// Of the run that goes on.
+    scheduler: Option<Waker>,
+}
+
+/// The runs of the graph.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Run {
+    /// None has begun.
+    NotYet,
+    GoesOn,
+    /// It goes on, and its node has sent its last message.
+    Flushed,
+    /// The latest one has ended.
+    Over,
+    /// The graph was dropped.
+    Gone,
+}
+
+/// How many marks the end of a run leaves at most.
+const MARKS: usize = 2;
+
+impl<T> State<T> {
+    pub(super) fn mark(&mut self, mark: T) {
+        self.entries.push_back(mark);
+        self.marks += 1;
+    }
+
+    pub(super) fn is_full(&self) -> bool {
+        self.entries.len() - self.marks >= self.capacity
+    }
+
+    /// Whether no node takes or sends a message before the next run.
+    pub(super) fn is_over(&self) -> bool {
+        matches!(self.run, Run::Over | Run::Gone)
+    }
+}
+
+impl<T> Queue<T> {
+    /// A queue for `capacity` messages, and room for the marks of an end.
+    ///
+    /// # Errors
+    /// [`Error::Handle`] for a capacity of 0, or one that no memory has room for.
+    pub(super) fn new(
+        end: &'static str,
+        capacity: usize,
+        mark: fn(&mut State<T>),
+    ) -> Result<Arc<Self>> {
+        let wrong = |problem| Error::Handle { handle: end, problem };
+        if capacity == 0 {
+            return Err(wrong("its capacity is 0, so no message has room; give it at least 1"));
+        }
+        let mut entries = VecDeque::new();
+        let reserved = entries.try_reserve_exact(capacity.saturating_add(MARKS));
+        reserved
+            .map_err(|_| wrong("there is no memory for its capacity; give it a smaller one"))?;
+        let (run, is_closed) = (Run::NotYet, false);
+        let (marks, task, scheduler) = (0, None, None);
+        let state = State { entries, marks, capacity, run, is_closed, task, scheduler };
+        Ok(Arc::new(Self { end, mark, state: Mutex::new(state) }))
+    }
+
+    /// The task asks. If there is no answer yet, its waker is called after the next change of the node.
+    pub(super) fn poll<R>(
+        &self,
+        cx: &mut Context<'_>,
+        mut ask: impl FnMut(&mut State<T>) -> Option<R>,
+    ) -> Poll<R> {
+        let mut waker = None;
+        loop {
+            let mut state = locked(&self.state);
+            let answer = ask(&mut state);
+            let is_there = state.task.as_ref().is_some_and(|task| task.will_wake(cx.waker()));
+            let before = match (&answer, waker.take()) {
+                // The task does not wait any more.
+                (Some(_), _) => state.task.take(),
+                (None, _) if is_there => None,
+                (None, Some(waker)) => state.task.replace(waker),
+                (None, None) => {
+                    drop(state);
+                    turns::point("a task has found nothing, and its waker is not there yet");
+                    waker = Some(cx.waker().clone());
+                    continue;
+                }
+            };
+            drop(state);
+            drop(before);
+            return answer.map_or(Poll::Pending, Poll::Ready);
+        }
+    }
+
+    /// The task changes the state. The scheduler is woken if `change` says so.
+    pub(super) fn change<R>(&self, change: impl FnOnce(&mut State<T>) -> (R, bool)) -> R {
+        let (result, wakes) = self.look(change);
+        if wakes {
+            self.wake_scheduler();
+        }
+        result
+    }
+
+    /// The task has changed what the node waits for.
+    pub(super) fn wake_scheduler(&self) {
+        turns::point("a queue has changed, and no scheduler is woken yet");
+        if let Some(scheduler) = self.look(|state| state.scheduler.clone()) {
+            scheduler.wake();
+        }
+    }
+
+    /// The task's end is closed.
+    pub(super) fn close(&self) {
+        self.change(|state| ((), !std::mem::replace(&mut state.is_closed, true)));
+    }
+
+    /// A run begins.
+    pub(super) fn begin_run(&self, waker: &Waker) {
+        self.look(|state| {
+            state.run = Run::GoesOn;
+            state.scheduler = Some(waker.clone());
+        });
+    }
+
+    /// The run has ended, or the graph was dropped. The task that waits is told. Its waker may panic, which ends no run.
+    pub(super) fn end_run(&self, run: Run) {
+        let end = |state: &mut State<T>| {
+            if !state.is_over() {
+                (self.mark)(state);
+            }
+            state.scheduler = None;
+            state.run = run;
+        };
+        let woken =
+            caught(|| self.advance(end)).map_err(|panic| format!("a waker panicked: {panic}"));
+        report_in_drop("waking a task at the end of a run", woken);
+    }
+
+    /// The node looks, and changes nothing that a task waits for.
+    pub(super) fn look<R>(&self, look: impl FnOnce(&mut State<T>) -> R) -> R {
+        look(&mut locked(&self.state))
+    }
+
+    /// The node changes the state, and the task that waits is woken.
+    pub(super) fn advance<R>(&self, change: impl FnOnce(&mut State<T>) -> R) -> R {
+        let mut state = locked(&self.state);
+        let result = change(&mut state);
+        let task = state.task.take();
+        drop(state);
+        if let Some(task) = task {
+            turns::point("a queue has changed, and its task is not woken yet");
+            task.wake();
+        }
+        result
+    }
+}
+
+impl<T> fmt::Debug for Queue<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (waiting, run) = self.look(|state| (state.entries.len(), state.run));
+        f.debug_struct(self.end).field("waiting", &waiting).field("run", &run).finish()
+    }
+}
+
+/// The operator's share of a queue: it is dropped with the graph.
+pub(super) struct GraphEnd<T>(pub(super) Arc<Queue<T>>);
+
+impl<T> Drop for GraphEnd<T> {
+    fn drop(&mut self) {
+        self.0.end_run(Run::Gone);
+    }
+}
+
+impl<T> fmt::Debug for GraphEnd<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}

@@ -1,0 +1,55 @@
+//! The end of a run, as a future.
+
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker};
+
+use super::shared::Shared;
+use crate::caught::caught;
+use crate::driver::report_in_drop;
+use crate::lock::locked;
+use crate::turns;
+
+/// The end of a run: [`Running::ended`](super::Running::ended) returns it.
+#[derive(Debug)]
+#[must_use = "a future does nothing unless it is awaited"]
+pub struct Ended<'a>(&'a Shared);
+
+impl<'a> Ended<'a> {
+    /// The caller lends a run to one of these at a time: the run has one place for a waker.
+    pub(super) fn new(shared: &'a Shared) -> Self {
+        Self(shared)
+    }
+}
+
+impl Future for Ended<'_> {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let Self(shared) = *self;
+        if shared.is_over() {
+            return Poll::Ready(());
+        }
+        turns::point("a task has seen that a run goes on, and its waker is not there yet");
+        let waker = cx.waker().clone();
+        let before = locked(&shared.task).replace(waker);
+        drop(before);
+        // The end may have come before the waker.
+        if shared.is_over() { Poll::Ready(()) } else { Poll::Pending }
+    }
+}
+
+impl Drop for Ended<'_> {
+    fn drop(&mut self) {
+        let waker = locked(&self.0.task).take();
+        drop(waker);
+    }
+}
+
+/// Wakes the task that waits, after the end of the run is visible. Its waker may panic, which changes nothing for the run.
+pub(super) fn wake(shared: &Shared) {
+    turns::point("a run is over, and no task is woken yet");
+    let task = locked(&shared.task).take();
+    let woken = caught(|| task.map(Waker::wake).unwrap_or_default());
+    let woken = woken.map_err(|panic| format!("a waker panicked: {panic}"));
+    report_in_drop("waking a task at the end of a run", woken);
+}

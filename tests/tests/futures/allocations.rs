@@ -1,0 +1,44 @@
+//! Messages between a task and a graph: no allocation for any.
+
+use std::task::Poll;
+
+use streamflow::operators::futures::{FromSink, IntoStream};
+use streamflow::prelude::*;
+use streamflow_tests::allocations::count;
+use streamflow_tests::{Failed, Suite, check, check_equal};
+
+use super::{Task, put};
+
+pub(crate) fn add_to(suite: Suite) -> Suite {
+    suite.both("messages_of_a_task_make_no_heap_allocations", no_allocations)
+}
+
+graph! {
+    struct Copies(numbers: FromSink<u64>, copies: IntoStream<u64>) {
+        #[when(condition(numbers.arrived()))]
+        let numbers: FromSink<u64> = numbers;
+        #[when(condition(copies.has_room()))]
+        let copies: IntoStream<u64> = copies;
+        numbers.message >> copies.message;
+    }
+}
+
+fn no_allocations(platform: &Platform) -> Result<(), Failed> {
+    let ((from, mut sink), (to, mut stream)) = (FromSink::channel(1)?, IntoStream::channel(1)?);
+    let mut graph = Copies::new(platform, from, to)?;
+    let (sender, reader) = (Task::new(), Task::new());
+    let mut round = |number: u64| -> Result<(), Failed> {
+        check(reader.next(&mut stream).is_pending(), || "a message".into())?;
+        put(&mut sink, number)?;
+        check(sender.ready(&mut sink).is_pending(), || "room".into())?;
+        graph.tick()?;
+        check(matches!(sender.ready(&mut sink), Poll::Ready(Ok(()))), || "no room".into())?;
+        let next = reader.next(&mut stream);
+        check(matches!(next, Poll::Ready(Some(Ok(n))) if n == number), || format!("{next:?}"))
+    };
+    (0..100).try_for_each(&mut round)?;
+    let (allocations, done) = count(|| (100..300).try_for_each(&mut round));
+    done?;
+    // Both tasks were woken in each round.
+    check_equal((allocations, sender.wakes(), reader.wakes()), (0, 300, 300))
+}

@@ -1,0 +1,182 @@
+//! Runs that end while tasks wait for them: each task is told, and what was not taken is counted.
+
+use std::pin::Pin;
+use std::task::Poll;
+
+use streamflow::operators::futures::{FromSink, IntoStream, PortSink};
+use streamflow::prelude::*;
+use streamflow::schedule::{End, Stepped, StoppedBy};
+use streamflow_tests::{Failed, Suite, check, check_equal, check_text};
+
+use super::{Task, put, service};
+
+pub(crate) fn add_to(suite: Suite) -> Suite {
+    suite
+        .both("a_run_that_fails_cuts_the_stream_and_ends_the_sink", failed)
+        .both("a_run_that_does_not_start_cuts_the_stream_and_ends_the_sink", not_started)
+        .both("a_run_that_is_stopped_cuts_the_stream_and_ends_the_sink", stopped)
+        .both("the_next_run_takes_what_a_run_has_left", again)
+        .both("a_graph_that_is_dropped_cuts_the_stream_and_ends_the_sink", graph_dropped)
+        .both("a_stream_that_is_dropped_ends_its_node", stream_dropped)
+        .both("a_sink_that_is_dropped_ends_its_node_after_its_messages", sink_dropped)
+        .both("the_end_of_a_run_is_awaited_again_after_its_future_was_dropped", ended)
+}
+
+/// Sends 0, 1, 2, … until the run takes no more. Returns how many messages it has left in the sink.
+fn left(task: &Task, sink: &mut PortSink<u64>) -> Result<usize, Failed> {
+    for number in 0.. {
+        match task.block_on(|task| task.ready(sink))? {
+            // The run may end between the two calls: then the next one says so.
+            Ok(()) => _ = put(sink, number),
+            Err(Error::SinkOver { left }) => return Ok(left),
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Err(Failed::msg("the run has no end"))
+}
+
+fn failed(platform: &Platform) -> Result<(), Failed> {
+    let (graph, (mut sink, mut stream)) = service(platform, 2, 2)?;
+    let mut running = graph.spawn()?;
+    let task = Task::new();
+    // Nobody joins the run before its tasks know of its end. The sink is fed until then.
+    let left = left(&task, &mut sink)?;
+    check(left <= 2, || format!("{left} messages are left"))?;
+    let (values, is_whole) = task.rest(&mut stream)?;
+    check([1.0, 2.0].starts_with(&values) && !is_whole, || format!("{values:?}, {is_whole}"))?;
+    task.end(&mut running.ended())?;
+    match running.join() {
+        Ok(report) => Err(Failed::msg(format!("no error: {report}"))),
+        Err(error) => check_text(&error.to_string(), &["`add`", "the number 2"]),
+    }
+}
+
+/// Fails in `start`.
+#[operator]
+struct Broken {
+    #[output]
+    nothing: u64,
+}
+
+impl Compute for Broken {
+    fn start(&mut self, _: BrokenStreams<'_>, _: &ExecutionContext) -> Result<()> {
+        Err(Failure::msg("out of paper"))
+    }
+
+    fn compute(&mut self, io: BrokenIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        io.nothing.emit(cx.tick())
+    }
+}
+
+graph! {
+    struct NeverStarts(numbers: FromSink<u64>, copies: IntoStream<u64>) {
+        let broken: Broken = Broken::new();
+        #[when(condition(numbers.arrived()))]
+        let numbers: FromSink<u64> = numbers;
+        #[when(condition(copies.has_room()))]
+        let copies: IntoStream<u64> = copies;
+        broken.nothing >> _;
+        numbers.message >> copies.message;
+    }
+}
+
+fn not_started(platform: &Platform) -> Result<(), Failed> {
+    let ((from, mut sink), (to, mut stream)) = (FromSink::channel(1)?, IntoStream::channel(1)?);
+    put(&mut sink, 3)?;
+    let running = NeverStarts::new(platform, from, to)?.spawn()?;
+    let task = Task::new();
+    check_equal(left(&task, &mut sink)?, 1)?;
+    let first = task.block_on(|task| task.next(&mut stream))?;
+    check(matches!(first, Some(Err(Error::StreamCut))), || format!("{first:?}"))?;
+    check(task.block_on(|task| task.next(&mut stream))?.is_none(), || "no end".into())?;
+    match running.join() {
+        Ok(report) => Err(Failed::msg(format!("no error: {report}"))),
+        Err(error) => check_text(&error.to_string(), &["`broken`", "out of paper"]),
+    }
+}
+
+fn stopped(platform: &Platform) -> Result<(), Failed> {
+    let (graph, (mut sink, mut stream)) = service(platform, 1, 99)?;
+    let mut running = graph.spawn()?;
+    let task = Task::new();
+    task.send(&mut sink, 1)?;
+    let first = task.block_on(|task| task.next(&mut stream))?;
+    check(matches!(first, Some(Ok(_))), || format!("{first:?}"))?;
+    running.stop();
+    check_equal(task.rest(&mut stream)?, (Vec::new(), false))?;
+    task.end(&mut running.ended())?;
+    check_equal(left(&task, &mut sink)?, 0)?;
+    check_equal(running.join()?.end, End::Stopped { by: StoppedBy::Handle })
+}
+
+fn again(platform: &Platform) -> Result<(), Failed> {
+    let (mut graph, (mut sink, mut stream)) = service(platform, 2, 99)?;
+    let task = Task::new();
+    put(&mut sink, 1)?;
+    put(&mut sink, 2)?;
+    check(task.close(&mut sink).is_pending(), || "it is closed".into())?;
+    check_equal(graph.tick()?, Stepped::Ran)?;
+    graph.end_run()?;
+    let closed = task.close(&mut sink);
+    check(matches!(closed, Poll::Ready(Err(Error::SinkOver { left: 1 }))), || {
+        format!("{closed:?}")
+    })?;
+    // The end of that run is not read before the next one has begun.
+    graph.run()?;
+    check_equal(task.rest(&mut stream)?, (vec![2.0], false))?;
+    check_equal(task.rest(&mut stream)?, (vec![3.0], true))?;
+    let closed = task.close(&mut sink);
+    check(matches!(closed, Poll::Ready(Ok(()))), || format!("{closed:?}"))
+}
+
+fn graph_dropped(platform: &Platform) -> Result<(), Failed> {
+    let (graph, (mut sink, mut stream)) = service(platform, 1, 99)?;
+    let (sender, reader) = (Task::new(), Task::new());
+    put(&mut sink, 1)?;
+    check(sender.ready(&mut sink).is_pending(), || "room".into())?;
+    check(reader.next(&mut stream).is_pending(), || "a message".into())?;
+    drop(graph);
+    check_equal((sender.wakes(), reader.wakes()), (1, 1))?;
+    check_equal(left(&sender, &mut sink)?, 1)?;
+    check_equal(reader.rest(&mut stream)?, (Vec::new(), false))?;
+    check(matches!(reader.next(&mut stream), Poll::Ready(None)), || "a second end".into())
+}
+
+fn stream_dropped(platform: &Platform) -> Result<(), Failed> {
+    let (mut graph, (mut sink, stream)) = service(platform, 2, 99)?;
+    put(&mut sink, 1)?;
+    put(&mut sink, 2)?;
+    drop(stream);
+    let report = graph.run()?.to_string();
+    // The other messages were in front of the node.
+    check_text(&report, &["finished by themselves: `sums`", "add.more >> sums.message"])
+}
+
+fn sink_dropped(platform: &Platform) -> Result<(), Failed> {
+    let (graph, (mut sink, mut stream)) = service(platform, 2, 99)?;
+    let running = graph.spawn()?;
+    let task = Task::new();
+    task.send(&mut sink, 1)?;
+    task.send(&mut sink, 2)?;
+    drop(sink);
+    check_equal(task.rest(&mut stream)?, (vec![2.0, 3.0], true))?;
+    check_equal(running.join()?.ticks("numbers"), Some(2))
+}
+
+fn ended(platform: &Platform) -> Result<(), Failed> {
+    let (graph, (sink, mut stream)) = service(platform, 1, 99)?;
+    let mut running = graph.spawn()?;
+    let (first, second) = (Task::new(), Task::new());
+    {
+        let mut ended = running.ended();
+        check(Pin::new(&mut ended).poll(&mut first.context()).is_pending(), || "an end".into())?;
+    }
+    drop(sink);
+    second.end(&mut running.ended())?;
+    // Its future was gone.
+    check_equal(first.wakes(), 0)?;
+    check(running.is_over(), || "it is not over".into())?;
+    check_equal(second.rest(&mut stream)?, (Vec::new(), true))?;
+    running.join()?;
+    Ok(())
+}
