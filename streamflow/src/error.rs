@@ -261,6 +261,19 @@ pub enum Error {
         target_len: usize,
     },
 
+    /// An array or an image of another crate has another layout than memory of a tensor. By the features `ndarray` and `image`.
+    #[error("{what} has {found}, and not {wanted}; {remedy}")]
+    HostLayout {
+        /// The array, the image or the memory.
+        what: &'static str,
+        /// Its layout.
+        found: String,
+        /// The layout that would need no copy.
+        wanted: String,
+        /// What to do.
+        remedy: &'static str,
+    },
+
     /// A shape whose size does not fit into memory's addresses, or with too many dimensions.
     #[error("the shape {shape:?} is too large: {reason}")]
     Shape {

@@ -9,6 +9,7 @@ mod foreign_memory;
 mod foreign_streams;
 mod green_contexts;
 mod grid_coverage;
+mod host_arrays;
 mod host_memory;
 mod library;
 mod stream_pools;
@@ -32,6 +33,7 @@ fn main() -> ExitCode {
         .suite("foreign_streams", foreign_streams::suite)
         .suite("green_contexts", green_contexts::suite)
         .suite("grid_coverage", grid_coverage::suite)
+        .suite("host_arrays", host_arrays::suite)
         .suite("host_memory", host_memory::suite)
         .suite("stream_pools", stream_pools::suite)
         .suite("timing", timing::suite)

@@ -36,6 +36,8 @@ pub(crate) mod element;
 mod foreign;
 mod free;
 mod free_list;
+#[cfg(any(feature = "image", feature = "ndarray"))]
+mod host_array;
 mod last_write;
 mod limits;
 mod on_host;
@@ -79,6 +81,8 @@ pub use foreign::cudarc;
 pub use foreign::dlpack;
 pub use foreign::{After, AfterWork, ForeignMemory};
 pub(crate) use free::MemoryAmount;
+#[cfg(any(feature = "image", feature = "ndarray"))]
+pub use host_array::HostArray;
 pub use limits::{MemoryLimits, MemoryOptions};
 pub use pinned::Pinned;
 pub(crate) use pinned_pool::PinnedPool;

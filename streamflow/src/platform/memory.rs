@@ -140,6 +140,22 @@ impl Platform {
         self.upload_to(DeviceId(0), values)
     }
 
+    /// Copies an array of `ndarray`, or an image of `image`, to device 0, as a tensor of its shape, as [`upload`](Self::upload)
+    /// does: the host makes no other copy of it. By the features `ndarray` and `image`.
+    ///
+    /// # Errors
+    /// [`Error::HostLayout`](crate::Error::HostLayout) for elements that are not row-major and dense;
+    /// [`Error::Shape`](crate::Error::Shape) for more than eight dimensions; as for [`tensor`](Self::tensor).
+    #[cfg(any(feature = "image", feature = "ndarray"))]
+    #[track_caller]
+    pub fn upload_array<A: crate::memory::HostArray>(
+        &self,
+        array: &A,
+    ) -> Result<Tensor<A::Element>> {
+        let (elements, shape) = array.elements()?;
+        self.upload(elements)?.reshape(shape)
+    }
+
     /// As [`upload`](Self::upload), to any device.
     #[track_caller]
     pub(crate) fn upload_to<T: Element>(

@@ -1,0 +1,53 @@
+//! Arrays and images of other crates, as host memory: by the features `ndarray` and `image`.
+//!
+//! Nothing here copies. A tensor is row-major and dense, so an array or an image of that layout is a slice with a shape, and
+//! page-locked memory and downloads are views of these crates. Any other layout is an error that names both: the caller
+//! then chooses the copy.
+
+#[cfg(feature = "image")]
+mod image;
+#[cfg(feature = "ndarray")]
+mod ndarray;
+
+use super::{Element, Shape};
+use crate::error::{Error, Result};
+
+/// An array or an image of another crate, in host memory: `ndarray::ArrayBase` by the feature `ndarray`, and
+/// `image::ImageBuffer` and `image::FlatSamples` by the feature `image`.
+/// [`Platform::upload_array`](crate::Platform::upload_array) takes one.
+pub trait HostArray {
+    /// The type of its elements.
+    type Element: Element;
+
+    /// The elements and the shape that a tensor of them has. An image has the shape `[height, width, channels]`. Nothing is
+    /// copied.
+    ///
+    /// # Errors
+    /// [`Error::HostLayout`] if the elements are not one after the other, the last dimension first; [`Error::Shape`] for
+    /// more dimensions than a tensor has.
+    fn elements(&self) -> Result<(&[Self::Element], Shape)>;
+}
+
+/// The error of a layout that is not the one of a tensor of this shape.
+#[cold]
+fn other_strides(
+    what: &'static str,
+    shape: &[usize],
+    strides: &[isize],
+    remedy: &'static str,
+) -> Error {
+    let wanted = Shape::new(shape)
+        .map_or_else(|_| "row-major".into(), |shape| format!("{:?}", shape.dense_strides()));
+    Error::HostLayout {
+        what,
+        found: format!("the shape {shape:?} and the strides {strides:?}"),
+        wanted: format!("the strides {wanted}"),
+        remedy,
+    }
+}
+
+/// The error of memory that has another number of elements than an array, or another shape than an image.
+#[cold]
+fn other_shape(what: &'static str, found: &[usize], wanted: String, remedy: &'static str) -> Error {
+    Error::HostLayout { what, found: format!("the shape {found:?}"), wanted, remedy }
+}
