@@ -7,9 +7,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use streamflow::cudarc::driver::{CudaContext, CudaSlice, CudaStream as Theirs, DriverError};
-use streamflow::driver::cuda::CudaDriver;
 use streamflow::memory::{DeviceSlice, ForeignCounts, foreign_counts};
 use streamflow::prelude::*;
+use streamflow_driver::driver::cuda::CudaDriver;
 use streamflow_tests::foreign::{adopted_at_once, adopted_without_owner, for_cudarc, unseen};
 use streamflow_tests::kernels::{add_one, fill, slow_copy, slow_fill};
 use streamflow_tests::{Failed, Suite, check, check_equal};

@@ -10,16 +10,16 @@
 #[macro_export]
 macro_rules! __streamflow_version {
     () => {
-        "0.1.0"
+        "0.2.0"
     };
-    ("0.1.0") => {};
+    ("0.2.0") => {};
     ($of_macros:literal) => {
         ::core::compile_error!(::core::concat!(
             "this macro is of streamflow-gpu-macros ",
             $of_macros,
-            ", and `::streamflow` here is streamflow ",
+            ", and `::streamflow` here is streamflow-gpu ",
             $crate::__streamflow_version!(),
-            "; both must be of one version: `cargo tree --invert streamflow-gpu-macros` and `cargo tree --invert streamflow` list \
+            "; both must be of one version: `cargo tree --invert streamflow-gpu-macros` and `cargo tree --invert streamflow-gpu` list \
              who needs each, so remove one version, or the other crate's new name or patch, from Cargo.toml"
         ));
     };

@@ -10,9 +10,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use streamflow::cudarc::driver::{CudaContext, CudaStream as Theirs, DriverError};
-use streamflow::driver::cuda::CudaDriver;
 use streamflow::memory::foreign_counts;
 use streamflow::prelude::*;
+use streamflow_driver::driver::cuda::CudaDriver;
 use streamflow_tests::foreign::{adopted_at_once, for_cudarc, unseen};
 use streamflow_tests::{Failed, check, check_equal};
 

@@ -61,5 +61,9 @@ pub(super) use table;
 /// without a version are those of CUDA 13.
 #[allow(dead_code, reason = "each feature uses it")]
 pub(super) const fn wheel([of_12, of_13]: [&'static str; 2]) -> &'static str {
-    if cfg!(any(feature = "cuda-12080", feature = "cuda-12090")) { of_12 } else { of_13 }
+    if cfg!(all(any(feature = "cuda-12080", feature = "cuda-12090"), not(feature = "cuda-13000"))) {
+        of_12
+    } else {
+        of_13
+    }
 }

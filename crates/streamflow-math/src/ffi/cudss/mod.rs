@@ -428,7 +428,10 @@ mod tests {
         if let Err(missing) = super::CuDss::get() {
             let text = missing.to_string();
             assert!(text.contains("cuDSS"), "{text}");
-            let is_13 = !cfg!(any(feature = "cuda-12080", feature = "cuda-12090"));
+            let is_13 = !cfg!(all(
+                any(feature = "cuda-12080", feature = "cuda-12090"),
+                not(feature = "cuda-13000")
+            ));
             let wheel = if is_13 { "nvidia-cudss-cu13" } else { "nvidia-cudss-cu12" };
             assert!(text.contains(&format!("`pip install {wheel}`")), "{text}");
         }

@@ -184,7 +184,10 @@ mod tests {
         if let Err(missing) = super::table::CuSparse::get() {
             let text = missing.to_string();
             assert!(text.contains("cuSPARSE"), "{text}");
-            let is_13 = !cfg!(any(feature = "cuda-12080", feature = "cuda-12090"));
+            let is_13 = !cfg!(all(
+                any(feature = "cuda-12080", feature = "cuda-12090"),
+                not(feature = "cuda-13000")
+            ));
             let wheel = if is_13 { "nvidia-cusparse" } else { "nvidia-cusparse-cu12" };
             assert!(text.contains(&format!("`pip install {wheel}`")), "{text}");
         }
