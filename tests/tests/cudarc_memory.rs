@@ -2,14 +2,17 @@
 //! control without the order. cudarc has no device on the simulator, so that all of this needs a GPU.
 
 use std::ops::Deref;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use streamflow::cudarc::driver::sys::CUresult;
 use streamflow::cudarc::driver::{CudaContext, CudaSlice, CudaStream as Theirs, DriverError};
-use streamflow::memory::{DeviceSlice, ForeignCounts, foreign_counts};
+use streamflow::memory::{DeviceSlice, foreign_counts};
 use streamflow::prelude::*;
 use streamflow_driver::driver::cuda::CudaDriver;
+use streamflow_tests::border::{PROGRAMS, cudarc, given_back};
 use streamflow_tests::foreign::{adopted_at_once, adopted_without_owner, for_cudarc, unseen};
 use streamflow_tests::kernels::{add_one, fill, slow_copy, slow_fill};
 use streamflow_tests::{Failed, Suite, check, check_equal};
@@ -20,9 +23,11 @@ const SLOW: u64 = 20_000_000;
 /// A program, with its order or without. Whether its data was right.
 type Border = fn(&World<'_>, bool) -> Result<bool, Failed>;
 
-const PROGRAMS: &[(&str, Border)] = &[
+const ORDERED: &[(&str, Border)] = &[
     ("a_view_comes_after_the_writer", read_after_write),
     ("a_writer_comes_after_a_view", write_after_read),
+    ("a_writer_comes_after_a_view_whose_wait_cudarc_has_lost", write_after_lost_wait),
+    ("a_writer_comes_after_a_view_whose_claim_panicked", write_after_panic),
     ("a_reader_comes_after_a_view_that_is_written", read_after_their_write),
     ("another_stream_of_cudarc_comes_after_the_writer", read_on_another),
     ("a_view_on_the_default_stream_of_the_thread_comes_after_the_writer", read_on_the_threads),
@@ -32,9 +37,11 @@ const PROGRAMS: &[(&str, Border)] = &[
 ];
 
 pub(crate) fn suite() -> Suite {
-    PROGRAMS
+    let suite =
+        PROGRAMS.iter().fold(Suite::new(), |suite, &(name, program)| suite.cuda(name, program));
+    ORDERED
         .iter()
-        .fold(Suite::new(), |suite, &(name, program)| {
+        .fold(suite, |suite, &(name, program)| {
             suite
                 .cuda(name, move |on| {
                     check(program(&World::new(on)?, true)?, || "the data is wrong".into())
@@ -92,7 +99,11 @@ impl<'a> World<'a> {
 
     /// Queues slow work on cudarc's stream.
     fn slow(&self) -> Result<(), Failed> {
-        let external = self.platform.external_cudarc(&self.theirs)?;
+        self.slow_on(&self.theirs)
+    }
+
+    fn slow_on(&self, theirs: &Arc<Theirs>) -> Result<(), Failed> {
+        let external = self.platform.external_cudarc(theirs)?;
         let mut other = self.platform.buffer(1, &external)?;
         Ok(external.launch::<slow_fill>(1, (&mut other, 0.0, SLOW))?)
     }
@@ -114,10 +125,6 @@ impl<'a> World<'a> {
         cudarc(self.context.check_err())?;
         Ok(right)
     }
-}
-
-fn cudarc<T>(result: Result<T, DriverError>) -> Result<T, Failed> {
-    result.map_err(|error| Failed::msg(format!("cudarc returned {:?}", error.0)))
 }
 
 fn read_after_write(on: &World<'_>, ordered: bool) -> Result<bool, Failed> {
@@ -142,6 +149,49 @@ fn write_after_read(on: &World<'_>, ordered: bool) -> Result<bool, Failed> {
         cudarc(
             on.ours.read_cudarc(&x, &on.theirs, |view| on.theirs.memcpy_dtod(&view, &mut copy))?,
         )?;
+    } else {
+        cudarc(on.theirs.memcpy_dtod(early.deref(), &mut copy))?;
+    }
+    on.ours.launch::<fill>(LEN, (&mut x, 9.0))?;
+    on.ours.synchronize_blocking()?;
+    on.end(on.has(&copy, 7.0)?)
+}
+
+/// cudarc keeps an error, and then queues no wait for the stream that has read the view.
+fn write_after_lost_wait(on: &World<'_>, ordered: bool) -> Result<bool, Failed> {
+    let (mut x, mut copy) = (on.tensor(7.0)?, on.slice(0.0)?);
+    let another = cudarc(on.context.new_stream())?;
+    let early = unseen(&on.ours, &x, &another)?;
+    on.slow_on(&another)?;
+    if ordered {
+        let read = on.ours.read_cudarc(&x, &on.theirs, |view| {
+            let copied = another.memcpy_dtod(&view, &mut copy);
+            on.context.record_err::<()>(Err(DriverError(CUresult::CUDA_ERROR_NOT_PERMITTED)));
+            copied
+        });
+        check(read.is_err(), || "the error is lost".into())?;
+    } else {
+        cudarc(another.memcpy_dtod(early.deref(), &mut copy))?;
+    }
+    on.ours.launch::<fill>(LEN, (&mut x, 9.0))?;
+    on.ours.synchronize_blocking()?;
+    cudarc(another.synchronize())?;
+    on.end(on.has(&copy, 7.0)?)
+}
+
+fn write_after_panic(on: &World<'_>, ordered: bool) -> Result<bool, Failed> {
+    let (mut x, mut copy) = (on.tensor(7.0)?, on.slice(0.0)?);
+    let early = unseen(&on.ours, &x, &on.theirs)?;
+    on.slow()?;
+    if ordered {
+        let read = catch_unwind(AssertUnwindSafe(|| {
+            on.ours.read_cudarc(&x, &on.theirs, |view| {
+                let copied = on.theirs.memcpy_dtod(&view, &mut copy);
+                resume_unwind(Box::new(copied.is_ok()))
+            })
+        }));
+        let copied = read.map(|_: Result<(), Error>| ()).map_err(|panic| panic.downcast::<bool>());
+        check(matches!(copied, Err(Ok(copied)) if *copied), || "another panic".into())?;
     } else {
         cudarc(on.theirs.memcpy_dtod(early.deref(), &mut copy))?;
     }
@@ -248,18 +298,6 @@ fn freed_elsewhere(on: &World<'_>, ordered: bool) -> Result<bool, Failed> {
     drop(others);
     given_back(before)?;
     on.end(right)
-}
-
-/// Waits until all slices are back.
-fn given_back(before: ForeignCounts) -> Result<(), Failed> {
-    let end = Instant::now() + Duration::from_secs(10);
-    while foreign_counts().adopted > before.adopted && Instant::now() < end {
-        thread::yield_now();
-    }
-    let after = foreign_counts();
-    check(after.adopted <= before.adopted && after.leaked == before.leaked, || {
-        format!("{before:?}, then {after:?}")
-    })
 }
 
 fn lent_elsewhere(on: &Platform) -> Result<(), Failed> {

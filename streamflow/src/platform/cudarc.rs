@@ -19,8 +19,8 @@ impl Platform {
     ///
     /// # Errors
     /// [`Error::Exchange`] for a slice of a device that the platform does not have or of a context that is not the primary one,
-    /// for an error that cudarc has kept, and on the simulator; as for [`adopt_tensor`](Self::adopt_tensor). Then the slice is
-    /// dropped.
+    /// for one whose stream is being captured, for an error that cudarc has kept, and on the simulator; as for
+    /// [`adopt_tensor`](Self::adopt_tensor). Then the slice is dropped, and freed after the capture.
     #[track_caller]
     pub fn adopt_cudarc<T: Element>(
         &self,

@@ -6,6 +6,7 @@ use std::mem::ManuallyDrop;
 use std::ops::Deref;
 use std::sync::{Arc, PoisonError};
 
+use cudarc::driver::sys::CUstreamCaptureStatus as CaptureStatus;
 use cudarc::driver::{CudaContext, CudaStream as Theirs, DriverError as Failed};
 
 use super::{CudaStream, Timeline};
@@ -93,14 +94,15 @@ impl CudaStream {
     /// host. Of a thread's default stream, which is another one on each thread, that is the calling thread's.
     ///
     /// # Errors
-    /// [`Error::Exchange`] for a stream of another device or of a context that is not the primary one, for an error that
-    /// cudarc has kept, and on the simulator; the driver's.
+    /// [`Error::Exchange`] for a stream of another device or of a context that is not the primary one, for a stream that is
+    /// being captured, for an error that cudarc has kept, and on the simulator; the driver's.
     pub fn after_cudarc(&self, theirs: &Theirs) -> Result<()> {
         check_context(&**self.table.driver(), self.device(), theirs.context(), STREAM)?;
+        let _other = current::other_code();
+        check_no_capture(theirs, STREAM)?;
         if self.is_same(theirs) {
             return Ok(());
         }
-        let _other = current::other_code();
         let recorded = theirs.record_event(None);
         let event = recorded.map_err(|error| failed("recording an event of cudarc", error))?;
         let handle = event.cu_event().expose_provenance() as u64;
@@ -115,10 +117,11 @@ impl CudaStream {
     /// As there.
     pub fn before_cudarc(&self, theirs: &Theirs) -> Result<()> {
         check_context(&**self.table.driver(), self.device(), theirs.context(), STREAM)?;
+        let _other = current::other_code();
+        check_no_capture(theirs, STREAM)?;
         if self.is_same(theirs) {
             return Ok(());
         }
-        let _other = current::other_code();
         let made = theirs.context().new_event(None);
         let event = made.map_err(|error| failed("making an event of cudarc", error))?;
         let handle = event.cu_event().expose_provenance() as u64;
@@ -172,6 +175,23 @@ pub(crate) fn check_context(
         ));
     }
     Ok(())
+}
+
+/// Refuses a stream that is being captured: an event from outside of the capture would end it, and one from inside would draw our
+/// stream into the graph.
+///
+/// # Errors
+/// [`Error::Exchange`].
+pub(crate) fn check_no_capture(theirs: &Theirs, what: &str) -> Result<()> {
+    match theirs.capture_status() {
+        Ok(CaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE) => Ok(()),
+        Ok(_) => Err(Error::Exchange {
+            what: format!("{what} can't be ordered with work of streamflow"),
+            reason: "the stream is being captured".to_owned(),
+            remedy: "end the capture before, or use a stream that is not captured".to_owned(),
+        }),
+        Err(error) => Err(failed("asking a stream of cudarc for its capture", error)),
+    }
 }
 
 /// The error of a call of cudarc. It may be that of an earlier call, which cudarc has kept.

@@ -8,7 +8,7 @@ use crate::device::{INVALID_VALUE, add, at};
 use crate::graph::{Copy3D, Fill, KernelNode, Work};
 use crate::held::wait_while_held;
 use crate::order::Order;
-use crate::state::{DEVICES, context_of, current, number, set_current, state};
+use crate::state::{DEVICES, context_of, current, number, other_context_of, set_current, state};
 
 type Handle = *mut c_void;
 
@@ -124,6 +124,16 @@ exports! {
         state().note_context();
         *context = context_of(device);
     }
+    fn cuCtxCreate_v4(context: To<usize>, _params: *const c_void, _flags: c_uint, device: c_int) {
+        check_device(device)?;
+        state().note_made("other context");
+        *context = other_context_of(device);
+        set_current(*context);
+    }
+    fn cuCtxDestroy_v2(_context: usize) {
+        state().note_given_back("other context");
+        set_current(0);
+    }
     fn cuDevicePrimaryCtxRelease_v2(device: c_int) { check_device(device)?; }
     fn cuCtxGetCurrent(context: To<usize>) { *context = current().unwrap_or(0); }
     fn cuCtxSetCurrent(context: usize) { set_current(context); }
@@ -174,6 +184,7 @@ exports! {
         let mut state = state();
         state.check_stream(number(stream))?;
         state.check("event", number(event))?;
+        state.check_captured_wait(number(stream), number(event))?;
         state.allocations.wait(number(stream), number(event));
         state.order.add(Order::Waits { stream: number(stream), event: number(event) });
     }
@@ -183,6 +194,7 @@ exports! {
         let mut state = state();
         state.check_stream(number(stream))?;
         state.check("event", number(event))?;
+        state.note_captured_record(number(event), number(stream));
         state.allocations.record(number(event), number(stream));
         state.order.add(Order::Records { event: number(event), stream: number(stream) });
     }
@@ -377,6 +389,11 @@ exports! {
         if mode != 1 || state.captures.insert(number(stream), Vec::new()).is_some() {
             return Err(INVALID_VALUE);
         }
+    }
+    fn cuStreamIsCapturing(stream: Handle, status: To<c_int>) {
+        let mut state = state();
+        state.find_stream(number(stream))?;
+        *status = c_int::from(state.captures.contains_key(&number(stream)));
     }
     fn cuStreamEndCapture(stream: Handle, graph: To<u64>) {
         let mut state = state();

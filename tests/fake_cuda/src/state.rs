@@ -2,7 +2,7 @@
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::cell::Cell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::env;
 use std::ffi::{CString, c_char, c_void};
 use std::fs::{File, OpenOptions};
@@ -18,6 +18,7 @@ use crate::order::Orders;
 const OUT_OF_MEMORY: i32 = 2;
 const INVALID_CONTEXT: i32 = 201;
 const INVALID_HANDLE: i32 = 400;
+const CAPTURE_ISOLATION: i32 = 905;
 /// How many devices there are.
 pub(crate) const DEVICES: i32 = 2;
 /// The context of device 0; those of the others follow.
@@ -76,6 +77,8 @@ pub(crate) struct State {
     pub(crate) templates: BTreeMap<u64, u64>,
     /// The work that was captured so far, of each stream that is being captured.
     pub(crate) captures: BTreeMap<u64, Vec<Work>>,
+    /// The events whose latest record was captured.
+    captured_events: BTreeSet<u64>,
     /// The modules whose kernel copies.
     copies: Vec<u64>,
 }
@@ -97,6 +100,7 @@ pub(crate) fn state() -> MutexGuard<'static, State> {
             graphs: BTreeMap::new(),
             templates: BTreeMap::new(),
             captures: BTreeMap::new(),
+            captured_events: BTreeSet::new(),
             copies: Vec::new(),
         })
     };
@@ -202,6 +206,23 @@ impl State {
         true
     }
 
+    pub(crate) fn note_captured_record(&mut self, event: u64, stream: u64) {
+        if self.captures.contains_key(&stream) {
+            self.captured_events.insert(event);
+        } else {
+            self.captured_events.remove(&event);
+        }
+    }
+
+    /// Refuses a wait that leads into a capture, and one that draws a stream into a capture.
+    pub(crate) fn check_captured_wait(&mut self, stream: u64, event: u64) -> Result<(), i32> {
+        if self.captures.contains_key(&stream) == self.captured_events.contains(&event) {
+            return Ok(());
+        }
+        self.note("wrong: a wait crosses the border of a capture");
+        Err(CAPTURE_ISOLATION)
+    }
+
     fn note_use(&mut self, stream: u64, memory: u64) {
         if !self.allocations.may_use(stream, memory) {
             self.note(&format!("wrong: {memory:#x} is used before its allocation"));
@@ -220,6 +241,10 @@ impl State {
     /// Frees in the order of a stream.
     pub(crate) fn free_on(&mut self, stream: u64, address: u64) -> Result<(), i32> {
         self.check_stream(stream)?;
+        if self.captures.contains_key(&stream) {
+            self.note("wrong: memory from outside of a graph is freed in its capture");
+            return Err(INVALID_VALUE);
+        }
         self.note_use(stream, address);
         self.free("device memory", address)?;
         self.note_memory(stream);
@@ -311,13 +336,26 @@ impl State {
     }
 
     pub(crate) fn note_context(&mut self) {
-        self.note("+ context");
+        self.note_made("context");
+    }
+
+    pub(crate) fn note_made(&mut self, kind: &str) {
+        self.note(&format!("+ {kind}"));
+    }
+
+    pub(crate) fn note_given_back(&mut self, kind: &str) {
+        self.note(&format!("- {kind}"));
     }
 }
 
 /// The context of a device.
 pub(crate) fn context_of(device: i32) -> usize {
     CONTEXT + device as usize
+}
+
+/// A context of a device that is not its primary one.
+pub(crate) fn other_context_of(device: i32) -> usize {
+    context_of(DEVICES + device)
 }
 
 /// The current context of the calling thread.

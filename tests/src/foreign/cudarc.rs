@@ -3,7 +3,9 @@
 use std::mem::ManuallyDrop;
 use std::sync::Arc;
 
-use streamflow::cudarc::driver::{CudaContext, CudaSlice, CudaStream as Theirs, DevicePtr};
+use streamflow::cudarc::driver::{
+    CudaContext, CudaSlice, CudaStream as Theirs, DevicePtr, DriverError,
+};
 use streamflow::memory::{After, DeviceSlice, ForeignMemory};
 use streamflow::prelude::*;
 use streamflow::stream::CudarcStream;
@@ -56,4 +58,15 @@ pub fn for_cudarc<'s>(
 ) -> Result<CudarcStream<'s>> {
     // SAFETY: the tests use each slice on one stream, or order its uses.
     Ok(unsafe { stream.to_cudarc(context) }?)
+}
+
+/// A context that notes no uses of slices.
+///
+/// # Errors
+/// Those of cudarc.
+pub fn untracked() -> Result<Arc<CudaContext>, DriverError> {
+    let context = CudaContext::new(0)?;
+    // SAFETY: the tests order all uses of slices, or use each on one stream.
+    unsafe { context.disable_event_tracking() };
+    Ok(context)
 }

@@ -9,10 +9,12 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use streamflow::cudarc::driver::sys::CUresult;
 use streamflow::cudarc::driver::{CudaContext, CudaStream as Theirs, DriverError};
 use streamflow::memory::foreign_counts;
 use streamflow::prelude::*;
 use streamflow_driver::driver::cuda::CudaDriver;
+use streamflow_tests::border::{PROGRAMS, cudarc};
 use streamflow_tests::foreign::{adopted_at_once, for_cudarc, unseen};
 use streamflow_tests::{Failed, check, check_equal};
 
@@ -41,15 +43,17 @@ pub(crate) fn play() -> Result<(), Failed> {
         "exchange" => exchange(&platform)?,
         "early view" => early_view(&platform)?,
         "early slice" => early_slice(&platform)?,
-        _ => refused(&platform)?,
+        "refused" => refused(&platform)?,
+        "claim" => claim(&platform, false)?,
+        "claim with an error" => claim(&platform, true)?,
+        name => {
+            let program = PROGRAMS.iter().find(|(known, _)| *known == name);
+            program.ok_or_else(|| Failed::msg(format!("no program {name}")))?.1(&platform)?;
+        }
     }
     drop(platform);
     writeln!(file, "end")?;
     Ok(())
-}
-
-fn cudarc<T>(result: Result<T, DriverError>) -> Result<T, Failed> {
-    result.map_err(|error| Failed::msg(format!("cudarc returned {:?}", error.0)))
 }
 
 fn ours(platform: &Platform) -> Result<CudaStream> {
@@ -126,6 +130,19 @@ fn exchange(platform: &Platform) -> Result<(), Failed> {
     cudarc(context.check_err())
 }
 
+/// A claim in which cudarc may keep an error, so that it does not queue the next wait.
+fn claim(platform: &Platform, with_error: bool) -> Result<(), Failed> {
+    let ours = ours(platform)?;
+    let context = cudarc(CudaContext::new(0))?;
+    let theirs = cudarc(context.new_stream())?;
+    let x = ones(platform, &ours)?;
+    let read = ours.read_cudarc(&x, &theirs, |_| {
+        let kept = Err(DriverError(CUresult::CUDA_ERROR_NOT_PERMITTED));
+        context.record_err::<()>(if with_error { kept } else { Ok(()) });
+    });
+    check_equal(read.is_err(), with_error)
+}
+
 /// A control: nothing orders the view.
 fn early_view(platform: &Platform) -> Result<(), Failed> {
     let ours = ours(platform)?;
@@ -191,7 +208,7 @@ fn log_of(program: &str) -> Result<Log, Failed> {
     Ok(log)
 }
 
-fn clean(program: &str) -> Result<(), Failed> {
+pub(crate) fn clean(program: &str) -> Result<(), Failed> {
     let log = log_of(program)?;
     check(log.wrong.is_empty(), || format!("{:?}", log.wrong))?;
     check(log.live.is_empty(), || format!("not given back: {:?}", log.live))
@@ -203,6 +220,17 @@ pub(crate) fn there_and_back() -> Result<(), Failed> {
 
 pub(crate) fn errors() -> Result<(), Failed> {
     clean("refused")
+}
+
+/// The host waits for the device where cudarc may not have queued a wait.
+pub(crate) fn lost_wait() -> Result<(), Failed> {
+    let waits = |program| -> Result<usize, Failed> {
+        let log = log_of(program)?;
+        check(log.wrong.is_empty(), || format!("{program}: {:?}", log.wrong))?;
+        let calls = log.rounds.iter().flat_map(|round| &round.calls);
+        Ok(calls.filter(|call| *call == "cuCtxSynchronize").count())
+    };
+    check_equal(waits("claim with an error")?, waits("claim")? + 1)
 }
 
 /// Without the order of an exchange, the fake says so.

@@ -12,6 +12,13 @@
 //! lost; queue each read on the stream of the view, or order the streams by
 //! [`CudaStream::after_cudarc`](crate::CudaStream::after_cudarc).
 //!
+//! A context tracks nothing after `disable_event_tracking`, and before the first stream that was made by its own
+//! `CudaContext::new_stream`. Then the stream of the view or of the slice is ordered all the same, and no other one.
+//!
+//! # Captures
+//! No call takes a stream that is being captured into a graph: its work would be executed with each launch of the graph, and
+//! be in no order with that of streamflow. A slice that was adopted before is freed when the capture has ended.
+//!
 //! All contexts are the primary one of their device. A program makes its own by `CudaContext::new`, which is another
 //! object than that of streamflow, with its own switch for tracking.
 
@@ -20,15 +27,20 @@ use std::mem::ManuallyDrop;
 use std::ops::Deref;
 use std::sync::Arc;
 
+use cudarc::driver::sys::{CUresult as Code, CUstreamCaptureStatus as CaptureStatus};
 use cudarc::driver::{CudaSlice, CudaStream as Theirs, CudaView, CudaViewMut, DevicePtrMut};
 
 use super::adopt::{After, ForeignMemory};
-use super::lent::{Returner, lend};
+use super::lent::{CAPTURE, Returner, lend};
+use super::reaper;
 use crate::caught::caught;
 use crate::driver::{AccessMode, BorrowedEvent, DeviceId, Note, current};
 use crate::error::{Error, Result};
+use crate::memory::border;
+use crate::memory::border::counts::{self, Count};
+use crate::memory::border::task::{Task, entry};
 use crate::memory::{DeviceSlice, Element, MemoryPool, Shape, Tensor};
-use crate::stream::{CudaStream, check_context, failed};
+use crate::stream::{CudaStream, check_context, check_no_capture, failed};
 
 /// The name in errors.
 const VIEW: &str = "a tensor for cudarc";
@@ -42,8 +54,9 @@ impl CudaStream {
     /// that is the calling thread's.
     ///
     /// # Errors
-    /// [`Error::Exchange`] for a stream of another device or of a context that is not the primary one, for an error that cudarc
-    /// has kept, and on the simulator; otherwise as for [`read_raw`](Self::read_raw).
+    /// [`Error::Exchange`] for a stream of another device or of a context that is not the primary one, for a stream that is being
+    /// captured, for an error that cudarc has kept, and on the simulator; otherwise as for [`read_raw`](Self::read_raw). If `queue`
+    /// was called, the host has then waited for cudarc's work on the device.
     #[track_caller]
     pub fn read_cudarc<T: Element, R>(
         &self,
@@ -91,7 +104,6 @@ impl CudaStream {
         // `theirs` comes after the streams on which cudarc has used the view.
         drop(slice);
         joining.join()?;
-        kept_error(theirs)?;
         Ok(queued)
     }
 }
@@ -106,11 +118,17 @@ struct Joining<'a> {
 impl Joining<'_> {
     fn join(&mut self) -> Result<()> {
         let Some(ours) = self.ours.take() else { return Ok(()) };
-        ours.after_cudarc(self.theirs).or_else(|error| {
-            // Nothing orders what is queued there before later uses, but that it is complete.
+        // It also returns an error that cudarc has kept. That may be of a wait, which cudarc then has not queued.
+        let joined = ours.after_cudarc(self.theirs);
+        if joined.is_err() {
+            // Nothing orders what is queued on any stream of cudarc before later uses, but that it is complete.
             let _other = current::other_code();
-            self.theirs.synchronize().map_err(|_| error)
-        })
+            if let Err(error) = self.theirs.context().synchronize() {
+                let error = failed("waiting for work of cudarc", error);
+                tracing::error!(%error, "later uses of memory are not ordered after work of cudarc");
+            }
+        }
+        joined
     }
 }
 
@@ -232,21 +250,67 @@ impl<T: Element> Tensor<T> {
 }
 
 /// A slice that goes back to cudarc when it is dropped, on a thread without a context.
-struct Owner<T>(ManuallyDrop<CudaSlice<T>>);
+struct Owner<T: Element>(ManuallyDrop<CudaSlice<T>>);
 
-impl<T> Drop for Owner<T> {
+impl<T: Element> Drop for Owner<T> {
     fn drop(&mut self) {
-        // cudarc frees without making the context current, and keeps the error.
-        let bound = self.0.context().bind_to_thread();
-        current::doubt();
-        match bound {
-            // SAFETY: the field is not used again.
-            Ok(()) => unsafe { ManuallyDrop::drop(&mut self.0) },
-            Err(error) => {
-                let error = failed("making the context of cudarc current", error);
-                tracing::error!(%error, "a slice of cudarc is lost");
-            }
+        // SAFETY: the field is not used again.
+        let slice = unsafe { ManuallyDrop::take(&mut self.0) };
+        let context = slice.context().clone();
+        let _other = current::other_code();
+        // With an error that it keeps, the context would return that, and not be made current.
+        let kept = context.check_err();
+        if is_captured(slice.stream()) {
+            context.record_err(kept);
+            counts::add(Count::Adopted);
+            return reaper::add(entry(AfterCapture(Self(ManuallyDrop::new(slice)))));
         }
+        // cudarc frees without making the context current, and keeps the error.
+        let bound = context.bind_to_thread();
+        if bound.is_ok() {
+            drop(slice);
+        } else {
+            counts::add(Count::Leaked);
+            std::mem::forget(slice);
+        }
+        let freed = bound.and_then(|()| context.check_err());
+        if let Err(error) = freed
+            && error.0 != Code::CUDA_ERROR_DEINITIALIZED
+        {
+            let error = failed("freeing a slice of cudarc", error);
+            tracing::error!(%error, "a slice of cudarc is lost");
+        }
+        context.record_err(kept.and(freed));
+    }
+}
+
+/// Whether a stream is being captured. No memory from outside of the graph can be freed there.
+fn is_captured(theirs: &Theirs) -> bool {
+    match theirs.capture_status() {
+        Ok(status) => status != CaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE,
+        Err(error) => CAPTURE.contains(&(error.0 as i32)),
+    }
+}
+
+/// A slice that waits for the end of its stream's capture.
+struct AfterCapture<T: Element>(Owner<T>);
+
+impl<T: Element> Task for AfterCapture<T> {
+    fn execute(self: Box<Self>) -> Option<Box<dyn Task>> {
+        let context = self.0.0.context().clone();
+        let kept = context.check_err();
+        let is_captured = is_captured(self.0.0.stream());
+        context.record_err(kept);
+        current::doubt();
+        if is_captured {
+            return Some(self);
+        }
+        reaper::give_back(border::Owner::new(self.0));
+        None
+    }
+
+    fn count(&self) -> Count {
+        Count::Adopted
     }
 }
 
@@ -260,8 +324,11 @@ impl MemoryPool {
         shape: &Shape,
     ) -> Result<Tensor<T>> {
         let mut owner = Owner(ManuallyDrop::new(slice));
+        // It frees a slice that is refused while its stream is captured.
+        reaper::start()?;
         let theirs = owner.0.stream().clone();
         let _other = current::other_code();
+        check_no_capture(&theirs, "a slice of cudarc")?;
         // The slice's stream comes after the uses that cudarc has noted on other streams.
         let (address, noted) = owner.0.device_ptr_mut(&theirs);
         drop(noted);

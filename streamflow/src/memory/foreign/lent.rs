@@ -43,7 +43,7 @@ impl<T: Element> Lendable for Shared<Tensor<T>> {
 pub(crate) struct Lent(Box<dyn Lendable>);
 
 /// CUDA's codes for a call that a stream capture forbids: `cudaErrorStreamCapture…`.
-const CAPTURE: std::ops::RangeInclusive<i32> = 900..=908;
+pub(super) const CAPTURE: std::ops::RangeInclusive<i32> = 900..=908;
 
 /// Memory that other code gets; to be passed to [`Returner::give_back`] when it returns the memory.
 pub(crate) struct Returner {
