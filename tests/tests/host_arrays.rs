@@ -2,10 +2,13 @@
 //! with both layouts.
 
 use image::flat::SampleLayout;
-use image::{FlatSamples, ImageBuffer, Luma, Rgb};
+use image::{
+    DynamicImage, FlatSamples, GenericImageView, ImageBuffer, Luma, LumaA, Pixel, Rgb, Rgba,
+};
 use ndarray::{Array, Array2, Array3, ArrayD, IxDyn, ShapeBuilder, s};
-use streamflow::memory::HostArray;
+use streamflow::memory::{HostArray, Pinned};
 use streamflow::prelude::*;
+use streamflow_tests::kernels::slow_fill;
 use streamflow_tests::setup::stream;
 use streamflow_tests::{Failed, Suite, check, check_equal, check_error, check_text};
 
@@ -18,6 +21,15 @@ pub(crate) fn suite() -> Suite {
         .plain("elements_are_those_of_the_array", elements_of_arrays)
         .plain("an_array_of_another_layout_names_both", other_arrays)
         .plain("an_image_of_another_layout_names_both", other_images)
+        .plain("a_layout_of_one_order_needs_no_copy", dense_arrays)
+        .plain("a_part_of_an_image_needs_no_copy_or_names_both_layouts", parts_of_images)
+        .both("each_kind_of_pixel_goes_to_a_device_and_comes_back_in_place", pixels)
+        .both("an_array_may_change_after_its_upload", changed_array)
+        .both("a_page_locked_view_waits_for_the_upload_that_reads_it", changed_view)
+        .both(
+            "page_locked_memory_that_is_dropped_waits_for_the_upload_that_reads_it",
+            dropped_memory,
+        )
 }
 
 /// The numbers 0, 1, 2, … in a row-major array.
@@ -174,4 +186,138 @@ fn other_images() -> Result<(), Failed> {
     short.samples = &bytes[..23];
     let found = short.elements().map(|(elements, _)| elements.len());
     check_text(&check_error("too few samples", found, is_layout)?, &["24 elements"])
+}
+
+/// Up to eight dimensions, and each order of those that have one element.
+fn dense_arrays() -> Result<(), Failed> {
+    for shape in [&[][..], &[5], &[0], &[2, 0, 3], &[1, 2, 1, 2, 1, 2], &[2, 1, 2, 1, 2, 1, 2, 1]] {
+        let array = numbers(shape)?;
+        let (elements, found) = array.elements()?;
+        check_equal((elements.as_ptr(), elements.len()), (array.as_ptr(), array.len()))?;
+        check_equal(found.dims(), shape)?;
+    }
+    // A column is in both orders, and an axis of one element is reversed in place.
+    let column = Array::<f32, _>::zeros((3, 1).f());
+    check_equal(column.elements()?.0.as_ptr(), column.as_ptr())?;
+    let row = Array2::from_shape_fn((1, 3), |(_, j)| j as f32);
+    let reversed = row.slice(s![..;-1, ..]);
+    check_equal(reversed.elements()?.0.as_ptr(), row.as_ptr())?;
+    // Of an empty array there is nothing to copy.
+    check_equal(Array::<f32, _>::zeros((0, 3).f()).elements()?.0.len(), 0)
+}
+
+fn parts_of_images() -> Result<(), Failed> {
+    let image = ImageBuffer::from_fn(4, 3, |x, y| Rgb([x as u8, y as u8, 0]));
+    let part = |x: u32, y: u32, width: u32, height: u32| {
+        let whole = image.as_flat_samples();
+        let start = whole.layout.index(0, x, y).unwrap_or(usize::MAX);
+        let samples = whole.samples.get(start..).unwrap_or_default();
+        FlatSamples {
+            samples,
+            layout: SampleLayout { width, height, ..whole.layout },
+            color_hint: None,
+        }
+    };
+    // Whole rows are one after the other, and so are the pixels of one row.
+    for (x, y, width, height) in [(0, 1, 4, 2), (1, 1, 2, 1), (2, 0, 1, 1)] {
+        let part = part(x, y, width, height);
+        let (elements, shape) = part.elements()?;
+        check_equal(elements.as_ptr(), image.get_pixel(x, y).0.as_ptr())?;
+        check_equal(shape.dims(), &[height as usize, width as usize, 3][..])?;
+    }
+    let columns = part(1, 0, 2, 3);
+    let refused = |samples: &FlatSamples<&[u8]>| {
+        check_error("columns", samples.elements().map(|(found, _)| found.len()), is_layout)
+    };
+    check_text(&refused(&columns)?, &["[3, 2, 3]", "[12, 3, 1]", "[6, 3, 1]", "row by row"])?;
+    // A view of `image` has no samples of its own: the program copies it.
+    let copy = image.view(1, 0, 2, 3).to_image();
+    check_equal(copy.elements()?.0, &[1, 0, 0, 2, 0, 0, 1, 1, 0, 2, 1, 0, 1, 2, 0, 2, 2, 0][..])?;
+    // More elements than there are addresses.
+    let layout = SampleLayout::row_major_packed(u8::MAX, u32::MAX, u32::MAX);
+    let vast = FlatSamples { samples: &[0_u8; 4][..], layout, color_hint: None };
+    let found = vast.elements().map(|(found, _)| found.len());
+    check_error("a vast image", found, |error| matches!(error, Error::Shape { .. })).map(drop)
+}
+
+/// There and back, at the same addresses of the host.
+fn pixel<P>(platform: &Platform, image: &ImageBuffer<P, Vec<P::Subpixel>>) -> Result<(), Failed>
+where
+    P: Pixel<Subpixel: Element> + PartialEq + std::fmt::Debug,
+{
+    check_equal(image.elements()?.0.as_ptr(), image.as_raw().as_ptr())?;
+    let tensor = platform.upload_array(image)?;
+    check_equal(tensor.shape(), &[2, 3, P::CHANNEL_COUNT.into()][..])?;
+    let download = platform.download(&tensor, &stream(platform)?)?;
+    let back = download.image_blocking::<P>()?;
+    check_equal(back.dimensions(), (3, 2))?;
+    check_equal(back.as_raw().as_ptr(), download.wait_blocking()?.as_ptr())?;
+    for (x, y, wanted) in image.enumerate_pixels() {
+        check_equal(back.get_pixel(x, y), wanted)?;
+    }
+    Ok(())
+}
+
+fn pixels(platform: &Platform) -> Result<(), Failed> {
+    let (at, at16) = (|x: u32, y: u32| (10 * y + x) as u8, |x: u32, y: u32| (1000 * y + x) as u16);
+    let rgb = ImageBuffer::from_fn(3, 2, |x, y| Rgb([at(x, y), 1, 2]));
+    pixel(platform, &rgb)?;
+    pixel(platform, &ImageBuffer::from_fn(3, 2, |x, y| Rgba([at(x, y), 1, 2, 3])))?;
+    pixel(platform, &ImageBuffer::from_fn(3, 2, |x, y| Luma([at(x, y)])))?;
+    pixel(platform, &ImageBuffer::from_fn(3, 2, |x, y| LumaA([at(x, y), 1])))?;
+    pixel(platform, &ImageBuffer::from_fn(3, 2, |x, y| Luma([at16(x, y)])))?;
+    pixel(platform, &ImageBuffer::from_fn(3, 2, |x, y| Rgba([at16(x, y), 1, 2, 3])))?;
+    pixel(platform, &ImageBuffer::from_fn(3, 2, |x, y| Rgb([f32::from(at(x, y)), 0.5, -0.0])))?;
+    // An image whose pixels are known at run time is one of known pixels, or none.
+    let start = rgb.as_ptr();
+    let decoded = DynamicImage::ImageRgb8(rgb);
+    let known = decoded.as_rgb8().ok_or_else(|| Failed::msg("no RGB"))?;
+    check_equal(known.elements()?.0.as_ptr(), start)?;
+    check(decoded.as_luma8().is_none(), || "a silent conversion".into())?;
+    pixel(platform, known)
+}
+
+const LEN: usize = 256;
+const SLOW: u64 = 20_000_000;
+
+/// The host's memory has been read when the call returns.
+fn changed_array(platform: &Platform) -> Result<(), Failed> {
+    let mut array = Array2::from_elem((2, LEN), 7.0_f32);
+    let tensor = platform.upload_array(&array)?;
+    array.fill(9.0);
+    drop(array);
+    let download = platform.download(&tensor, &stream(platform)?)?;
+    check_equal(download.wait_blocking()?, &[7.0; 2 * LEN][..])
+}
+
+/// A stream with slow work, and behind it an upload of page-locked memory that is full of 7.
+fn late_upload(platform: &Platform) -> Result<(CudaStream, Pinned<f32>, Tensor<f32>), Failed> {
+    let stream = stream(platform)?;
+    let mut pinned = platform.pinned::<f32>(device(0), LEN)?;
+    pinned.array_mut_blocking([2, LEN / 2])?.fill(7.0);
+    let (mut slow, mut tensor) = (platform.buffer(1, &stream)?, platform.tensor([LEN], &stream)?);
+    stream.launch::<slow_fill>(1, (&mut slow, 0.0, SLOW))?;
+    stream.upload(&pinned, &mut tensor)?;
+    Ok((stream, pinned, tensor))
+}
+
+fn changed_view(platform: &Platform) -> Result<(), Failed> {
+    let (stream, mut pinned, tensor) = late_upload(platform)?;
+    pinned.array_mut_blocking([LEN])?.fill(9.0);
+    check_equal(stream.download_blocking(&tensor)?, vec![7.0; LEN])?;
+    let (stream, mut pinned, tensor) = late_upload(platform)?;
+    pinned.image_mut_blocking::<Luma<f32>>(LEN as u32, 1)?.fill(9.0);
+    check_equal(stream.download_blocking(&tensor)?, vec![7.0; LEN])
+}
+
+fn dropped_memory(platform: &Platform) -> Result<(), Failed> {
+    let (stream, pinned, tensor) = late_upload(platform)?;
+    drop(pinned);
+    let mut others = Vec::new();
+    for _ in 0..4 {
+        let mut other = platform.pinned::<f32>(device(0), LEN)?;
+        other.array_mut_blocking([LEN])?.fill(9.0);
+        others.push(other);
+    }
+    check_equal(stream.download_blocking(&tensor)?, vec![7.0; LEN])
 }

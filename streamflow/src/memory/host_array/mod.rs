@@ -15,6 +15,9 @@ use crate::error::{Error, Result};
 /// An array or an image of another crate, in host memory: `ndarray::ArrayBase` by the feature `ndarray`, and
 /// `image::ImageBuffer` and `image::FlatSamples` by the feature `image`.
 /// [`Platform::upload_array`](crate::Platform::upload_array) takes one.
+///
+/// Of an `image::DynamicImage`, `as_rgb8` and its kin give the buffer of known pixels, and `to_rgb8` converts it. An
+/// `image::SubImage` has no samples of its own: `to_image` copies it.
 pub trait HostArray {
     /// The type of its elements.
     type Element: Element;
