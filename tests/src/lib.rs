@@ -2,7 +2,7 @@
 //!
 //! [`Suite`] runs one body on both platforms, in the [`forms`] of the environment, and [`child`] runs one in a separate process. [`setup`] makes streams,
 //! data and recorded platforms. [`layers`] are drivers that are wrong on purpose. [`kernels`] are slow, broken or
-//! generic. [`allocations`] counts heap allocations. [`each_order`] runs a graph in each order, and [`greedy`] is for tests
+//! generic. [`allocations`] counts heap allocations, [`logged`](fn@logged) has what is logged, and [`wakers`] call the test. [`each_order`] runs a graph in each order, and [`greedy`] is for tests
 //! of the order on one thread. [`floor`] has the task graphs of the benchmark of that name. [`relays`] are operators on
 //! numbers, [`tensors`] and [`flags`] on device data and on its copies. [`cudss`] is for tests of a library that a machine with a GPU may lack. [`built`] is a graph that is built at run time. [`border`] has programs that
 //! exchange memory and streams with cudarc.
@@ -25,6 +25,7 @@ mod harness;
 pub mod kernels;
 pub mod layers;
 pub mod libraries;
+mod logged;
 pub mod numbers;
 pub mod operators;
 pub mod ordered;
@@ -40,11 +41,13 @@ pub mod soak;
 pub mod stereo;
 pub mod tensors;
 mod tier;
+pub mod wakers;
 
 pub use checks::{
     Failed, check, check_close, check_equal, check_error, check_races, check_text, stalled,
 };
 pub use harness::{Binary, Suite};
+pub use logged::logged;
 pub use search::Search;
 pub use seeds::from_env as seeds_from_env;
 pub use tier::Tier;

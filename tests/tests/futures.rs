@@ -4,6 +4,7 @@ mod allocations;
 mod ends;
 mod explored;
 mod polls;
+mod wakers;
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -21,7 +22,14 @@ use streamflow_tests::kernels::{add_one, fill};
 use streamflow_tests::{Failed, Suite};
 
 pub(crate) fn suite() -> Suite {
-    allocations::add_to(explored::add_to(ends::add_to(polls::add_to(Suite::new()))))
+    let parts: [fn(Suite) -> Suite; 5] = [
+        polls::add_to,
+        ends::add_to,
+        wakers::add_to,
+        explored::add_to,
+        allocations::add_to,
+    ];
+    parts.into_iter().fold(Suite::new(), |suite, add_to| add_to(suite))
 }
 
 /// Adds one to each number on the device, and fails at a number that it is given.
@@ -65,6 +73,17 @@ graph! {
         let sums: IntoStream<Download<f32>> = sums;
         numbers.message >> add.number;
         add.more >> sums.message;
+    }
+}
+
+graph! {
+    /// A task's numbers, as they are.
+    pub(crate) struct Copies(numbers: FromSink<u64>, copies: IntoStream<u64>) {
+        #[when(condition(numbers.arrived()))]
+        let numbers: FromSink<u64> = numbers;
+        #[when(condition(copies.has_room()))]
+        let copies: IntoStream<u64> = copies;
+        numbers.message >> copies.message;
     }
 }
 
@@ -165,7 +184,7 @@ impl Task {
         let mut values = Vec::new();
         loop {
             match self.block_on(|task| task.next(stream))? {
-                Some(Ok(download)) => values.extend_from_slice(&download.wait_blocking()?),
+                Some(Ok(download)) => values.extend_from_slice(download.wait_blocking()?),
                 Some(Err(Error::StreamCut)) => {
                     let after = self.block_on(|task| task.next(stream))?;
                     return if after.is_none() {

@@ -1,12 +1,11 @@
 //! The end of a run, as a future.
 
 use std::pin::Pin;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll};
 
 use super::shared::Shared;
-use crate::caught::caught;
-use crate::driver::report_in_drop;
 use crate::lock::locked;
+use crate::stream::task_wakers::{forget, wake};
 use crate::turns;
 
 /// The end of a run: [`Running::ended`](super::Running::ended) returns it.
@@ -32,7 +31,7 @@ impl Future for Ended<'_> {
         turns::point("a task has seen that a run goes on, and its waker is not there yet");
         let waker = cx.waker().clone();
         let before = locked(&shared.task).replace(waker);
-        drop(before);
+        forget(before);
         // The end may have come before the waker.
         if shared.is_over() { Poll::Ready(()) } else { Poll::Pending }
     }
@@ -41,15 +40,14 @@ impl Future for Ended<'_> {
 impl Drop for Ended<'_> {
     fn drop(&mut self) {
         let waker = locked(&self.0.task).take();
-        drop(waker);
+        forget(waker);
     }
 }
 
-/// Wakes the task that waits, after the end of the run is visible. Its waker may panic, which changes nothing for the run.
-pub(super) fn wake(shared: &Shared) {
+/// Wakes the task that waits. The end of the run is visible before.
+pub(super) fn tell(shared: &Shared) {
     turns::point("a run is over, and no task is woken yet");
     let task = locked(&shared.task).take();
-    let woken = caught(|| task.map(Waker::wake).unwrap_or_default());
-    let woken = woken.map_err(|panic| format!("a waker panicked: {panic}"));
-    report_in_drop("waking a task at the end of a run", woken);
+    wake(task);
+    turns::point("a run is over, and its task is woken");
 }

@@ -9,6 +9,7 @@ use std::task::Waker;
 use std::thread;
 use std::time::Duration;
 
+use super::task_wakers::{forget, wake};
 use super::{Point, StreamTable, Wakeup};
 use crate::caught::caught;
 use crate::driver::{Signal, report_in_drop};
@@ -48,10 +49,8 @@ struct Asleep(Option<Waker>);
 
 impl Drop for Asleep {
     fn drop(&mut self) {
-        let Some(task) = self.0.take() else { return };
         // One waker that panics keeps no other task asleep.
-        let woken = caught(|| task.wake()).map_err(|panic| format!("a waker panicked: {panic}"));
-        report_in_drop("waking a task that awaits a download", woken);
+        wake(self.0.take());
     }
 }
 
@@ -95,12 +94,6 @@ impl Drop for Awaiting {
         drop(tasks);
         forget(task);
     }
-}
-
-/// Drops a waker that nothing needs any more.
-fn forget(task: Option<Waker>) {
-    let dropped = caught(|| drop(task)).map_err(|panic| format!("a waker panicked: {panic}"));
-    report_in_drop("dropping the waker of a task that awaited a download", dropped);
 }
 
 impl Tasks {

@@ -55,6 +55,7 @@ mod records;
 mod ring;
 mod seen;
 mod table;
+pub(crate) mod task_wakers;
 #[cfg(test)]
 mod tests;
 mod timeline;

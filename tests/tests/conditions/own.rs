@@ -13,7 +13,7 @@ use streamflow::schedule::End;
 use streamflow::time::Timestamp;
 use streamflow_tests::seen::{Seen, all, push_seen};
 use streamflow_tests::stereo::Counter;
-use streamflow_tests::{Failed, Suite, check_equal, check_error, check_text};
+use streamflow_tests::{Failed, Suite, check, check_equal, check_error, check_text, logged};
 
 use super::operators::{Source, simulated};
 
@@ -22,6 +22,7 @@ pub(crate) fn add(suite: Suite) -> Suite {
         .seeded("a_condition_of_its_own_says_when_its_node_runs", steps)
         .both("a_condition_of_its_own_wakes_the_scheduler", wakes)
         .both("a_panic_in_a_condition_is_an_error_of_its_node", panics)
+        .both("a_condition_of_its_own_is_stopped_once_for_each_run", stops)
 }
 
 /// Answers by time: waits 20 ms after each tick, and ends after 70 ms. Notes when it was called.
@@ -138,6 +139,10 @@ impl Condition for Panics {
     fn ticked(&mut self, _: Timestamp) {
         assert!(self.0 != "ticked", "in ticked");
     }
+
+    fn stop(&mut self) {
+        assert!(self.0 != "stop", "in stop");
+    }
 }
 
 graph! {
@@ -158,5 +163,73 @@ fn panics(platform: &Platform) -> Result<(), Failed> {
             &[&format!("`source` failed in `{hook}`, tick 0"), &format!("in {place}")],
         )?;
     }
-    Ok(())
+    // The run is over, and its result is that of its ticks.
+    let (run, lines) = logged(|| Panicking::new(platform, "stop")?.run());
+    check_equal(run?.ticks("source"), Some(2))?;
+    let line = lines.iter().find(|line| line.contains("in stop"));
+    check(line.is_some(), || format!("no line about the panic: {lines:?}"))
+}
+
+/// Notes the begin and the end of each run.
+struct Noted(Seen<&'static str>);
+
+impl Condition for Noted {
+    fn start(&mut self, _: &Waker) {
+        push_seen(&self.0, "start");
+    }
+
+    fn check(&mut self, _: Timestamp) -> Answer {
+        Answer::Ready
+    }
+
+    fn stop(&mut self) {
+        push_seen(&self.0, "stop");
+    }
+}
+
+/// Fails in its first `start`.
+#[operator]
+struct FailsOnce {
+    #[output]
+    number: u64,
+    has_failed: bool,
+}
+
+impl Compute for FailsOnce {
+    fn start(&mut self, _: FailsOnceStreams<'_>, _: &ExecutionContext) -> Result<()> {
+        if std::mem::replace(&mut self.has_failed, true) {
+            Ok(())
+        } else {
+            Err(Failure::msg("no film"))
+        }
+    }
+
+    fn compute(&mut self, io: FailsOnceIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        io.number.emit(cx.tick())
+    }
+}
+
+graph! {
+    struct StartsTwice(seen: Seen<&'static str>) {
+        #[when(count(1))]
+        let first: FailsOnce = FailsOnce::new(false);
+        #[when(count(2), condition(Noted(seen)))]
+        let source: Counter = Counter::new();
+        first.number >> _;
+        source.number >> _;
+    }
+}
+
+fn stops(platform: &Platform) -> Result<(), Failed> {
+    let seen = Seen::default();
+    let mut graph = StartsTwice::new(platform, seen.clone())?;
+    check_error("a start", graph.run(), |error| error.to_string().contains("no film"))?;
+    // It was not started: a node before its own has failed.
+    check_equal(all(&seen), vec!["stop"])?;
+    graph.run()?;
+    check_equal(all(&seen), vec!["stop", "start", "stop"])?;
+    graph.tick()?;
+    graph.end_run()?;
+    drop(graph);
+    check_equal(all(&seen), vec!["stop", "start", "stop", "start", "stop"])
 }

@@ -7,20 +7,10 @@ use streamflow::prelude::*;
 use streamflow_tests::allocations::count;
 use streamflow_tests::{Failed, Suite, check, check_equal};
 
-use super::{Task, put};
+use super::{Copies, Task, put};
 
 pub(crate) fn add_to(suite: Suite) -> Suite {
     suite.both("messages_of_a_task_make_no_heap_allocations", no_allocations)
-}
-
-graph! {
-    struct Copies(numbers: FromSink<u64>, copies: IntoStream<u64>) {
-        #[when(condition(numbers.arrived()))]
-        let numbers: FromSink<u64> = numbers;
-        #[when(condition(copies.has_room()))]
-        let copies: IntoStream<u64> = copies;
-        numbers.message >> copies.message;
-    }
 }
 
 fn no_allocations(platform: &Platform) -> Result<(), Failed> {

@@ -2,7 +2,7 @@
 //! that is awake.
 
 use streamflow::prelude::*;
-use streamflow::testing::{explore, scope};
+use streamflow::testing::{explore, scope, yield_now};
 use streamflow_tests::Suite;
 
 use super::{Task, service};
@@ -10,7 +10,9 @@ use super::{Task, service};
 pub(crate) fn add_to(suite: Suite) -> Suite {
     suite
         .plain("no_wake_up_of_a_task_is_lost", || Ok(explore(whole)?))
+        .plain("no_end_of_a_sink_is_lost", || Ok(explore(closed)?))
         .plain("no_wake_up_at_the_end_of_a_run_is_lost", || Ok(explore(stopped)?))
+        .plain("no_task_waits_for_a_graph_that_is_dropped", || Ok(explore(dropped)?))
 }
 
 fn equal<T: PartialEq + std::fmt::Debug>(found: T, wanted: T) -> Result<()> {
@@ -36,6 +38,33 @@ fn whole(platform: &Platform) -> Result<()> {
     Ok(())
 }
 
+/// The graph sleeps when its sink is closed, or dropped.
+fn closed(platform: &Platform) -> Result<()> {
+    for is_closed in [true, false] {
+        let (graph, (mut sink, mut stream)) = service(platform, 1, 99)?;
+        let running = graph.spawn()?;
+        let read = scope(|scope| {
+            let sender = scope.spawn(move || {
+                let task = Task::new();
+                task.send(&mut sink, 1)?;
+                // The graph has the message, and the sink is empty.
+                task.block_on(|task| task.ready(&mut sink))??;
+                yield_now();
+                if is_closed {
+                    task.block_on(|task| task.close(&mut sink))??;
+                }
+                drop(sink);
+                Ok::<(), Failure>(())
+            });
+            let read = Task::new().rest(&mut stream);
+            sender.join().map_err(|_| Failure::msg("the sender panicked"))?.and(read)
+        })?;
+        equal(read, (vec![2.0], true))?;
+        running.join()?;
+    }
+    Ok(())
+}
+
 /// All wait for a run that is stopped.
 fn stopped(platform: &Platform) -> Result<()> {
     let (graph, (mut sink, mut stream)) = service(platform, 1, 99)?;
@@ -54,5 +83,28 @@ fn stopped(platform: &Platform) -> Result<()> {
         Ok::<bool, Failure>(reader.join().map_err(panicked)??.1)
     })?;
     running.join()?;
+    equal(whole, false)
+}
+
+/// The graph is dropped with its run, while tasks wait for it.
+fn dropped(platform: &Platform) -> Result<()> {
+    let (graph, (mut sink, mut stream)) = service(platform, 1, 99)?;
+    let running = graph.spawn()?;
+    let whole = scope(|scope| {
+        let sender = scope.spawn(move || {
+            let task = Task::new();
+            while task.send(&mut sink, 1).is_ok() {}
+            task.block_on(|task| task.close(&mut sink))
+        });
+        let reader = scope.spawn(move || Task::new().rest(&mut stream));
+        drop(running);
+        let panicked = |_| Failure::msg("a task panicked");
+        // Each message was taken, or is left and counted.
+        match sender.join().map_err(panicked)?? {
+            Ok(()) | Err(Error::SinkOver { left: 1 }) => {}
+            Err(error) => return Err(error.into()),
+        }
+        Ok::<bool, Failure>(reader.join().map_err(panicked)??.1)
+    })?;
     equal(whole, false)
 }

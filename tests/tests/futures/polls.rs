@@ -48,7 +48,7 @@ fn full_sink(platform: &Platform) -> Result<(), Failed> {
     tick_all(&mut || graph.tick())?;
     let (reader, mut values) = (Task::new(), Vec::new());
     while let Poll::Ready(Some(next)) = reader.next(&mut stream) {
-        values.extend_from_slice(&next?.wait_blocking()?);
+        values.extend_from_slice(next?.wait_blocking()?);
         tick_all(&mut || graph.tick())?;
     }
     // No one waits in the sink any more.
@@ -81,16 +81,24 @@ fn full_stream(platform: &Platform) -> Result<(), Failed> {
     check(matches!(reader.next(&mut stream), Poll::Ready(Some(Ok(_)))), || "no message".into())
 }
 
-/// A waker stays behind, and no message is gone with the future.
+/// A waker stays behind, and neither a message nor a place is gone with the future.
 fn dropped(platform: &Platform) -> Result<(), Failed> {
     let (mut graph, (mut sink, mut stream)) = service(platform, 1, 99)?;
     let (first, second) = (Task::new(), Task::new());
     check(first.next(&mut stream).is_pending(), || "a message".into())?;
+    // A `send` that is dropped between its two calls, with its message.
+    check(matches!(first.ready(&mut sink), Poll::Ready(Ok(()))), || "no room".into())?;
+    check(matches!(second.ready(&mut sink), Poll::Ready(Ok(()))), || "the room is gone".into())?;
     put(&mut sink, 7)?;
+    // One that waits for room.
+    check(first.ready(&mut sink).is_pending(), || "room".into())?;
+    check(second.ready(&mut sink).is_pending(), || "room".into())?;
     // The future that polled is gone. Another one polls, and it alone is woken.
     check(second.next(&mut stream).is_pending(), || "a message".into())?;
     tick_all(&mut || graph.tick())?;
-    check_equal((first.wakes(), second.wakes()), (0, 1))?;
+    // For the room, and for the message.
+    check_equal((first.wakes(), second.wakes()), (0, 2))?;
+    check(matches!(first.ready(&mut sink), Poll::Ready(Ok(()))), || "no room".into())?;
     let Poll::Ready(Some(next)) = first.next(&mut stream) else {
         return Err(Failed::msg("the message is gone"));
     };

@@ -3,6 +3,7 @@
 use std::future::IntoFuture;
 use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Wake, Waker};
 
@@ -18,6 +19,7 @@ use streamflow::time::Timestamp;
 use streamflow_tests::kernels::fill;
 use streamflow_tests::layers::NotYet;
 use streamflow_tests::setup::stream;
+use streamflow_tests::wakers::{Part, calling};
 use streamflow_tests::{Failed, check, check_equal};
 
 static CALLS: AtomicUsize = AtomicUsize::new(0);
@@ -156,6 +158,85 @@ pub(crate) fn of_a_port() -> Result<(), Failed> {
     graph.tick()?;
     // It was woken, and dropped.
     check_equal(CALLS.load(Ordering::SeqCst), 3)
+}
+
+/// The task looks at its port where its waker is cloned, woken and dropped. A message comes while the waker is cloned, so that
+/// the clone has no use.
+pub(crate) fn of_a_clone() -> Result<(), Failed> {
+    let ((from, mut sink), (to, mut stream)) = (FromSink::channel(1)?, IntoStream::channel(1)?);
+    let room = Mutex::new(to.has_room());
+    let graph = Mutex::new(Copies::new(&Platform::host().build()?, from, to)?);
+    let parts = Arc::new(Mutex::new(Vec::new()));
+    let seen = parts.clone();
+    let waker = calling(move |part| {
+        if let (Ok(mut room), Ok(mut graph), Ok(mut seen)) =
+            (room.lock(), graph.lock(), seen.lock())
+        {
+            let _any = room.check(Timestamp(0));
+            if part == Part::Clone {
+                let _ticked = graph.tick();
+            }
+            seen.push(part);
+        }
+    });
+    pin!(&mut sink).start_send(1)?;
+    let next = pin!(&mut stream).poll_next(&mut Context::from_waker(&waker));
+    check(matches!(next, Poll::Ready(Some(Ok(1)))), || format!("{next:?}"))?;
+    let parts = parts.lock().map_err(|_| Failed::msg("a waker panicked"))?;
+    check_equal(&**parts, &[Part::Clone, Part::Drop][..])
+}
+
+/// An executor that polls where it is woken.
+pub(crate) fn of_a_poll() -> Result<(), Failed> {
+    let ((from, mut sink), (to, stream)) = (FromSink::channel(1)?, IntoStream::channel(1)?);
+    let mut graph = Copies::new(&Platform::host().build()?, from, to)?;
+    let stream = Arc::new(Mutex::new(stream));
+    let (polled, numbers) = (stream.clone(), Arc::new(Mutex::new(Vec::new())));
+    let seen = numbers.clone();
+    let waker = calling(move |part| {
+        if part == Part::Wake
+            && let (Ok(mut stream), Ok(mut seen)) = (polled.lock(), seen.lock())
+            && let Poll::Ready(Some(Ok(number))) =
+                pin!(&mut *stream).poll_next(&mut Context::from_waker(Waker::noop()))
+        {
+            seen.push(number);
+        }
+    });
+    for number in [5, 6] {
+        let mut stream = stream.lock().map_err(|_| Failed::msg("a waker panicked"))?;
+        let next = pin!(&mut *stream).poll_next(&mut Context::from_waker(&waker));
+        check(next.is_pending(), || format!("{next:?}"))?;
+        drop(stream);
+        pin!(&mut sink).start_send(number)?;
+        graph.tick()?;
+    }
+    let numbers = numbers.lock().map_err(|_| Failed::msg("a waker panicked"))?;
+    check_equal(&**numbers, &[5, 6][..])
+}
+
+/// An executor that polls where it is woken, and drops the future when it is ready. A future of its own lives as long as the
+/// process.
+pub(crate) fn of_an_end() -> Result<(), Failed> {
+    let ((from, sink), (to, _stream)) = (FromSink::channel(1)?, IntoStream::channel(1)?);
+    let running = Box::leak(Box::new(Copies::new(&Platform::host().build()?, from, to)?.spawn()?));
+    let task = Arc::new(Mutex::new(Some(running.ended())));
+    let (polled, (ends, ended)) = (task.clone(), channel());
+    let waker = calling(move |part| {
+        if part == Part::Wake
+            && let Ok(mut task) = polled.lock()
+            && let Some(mut future) = task.take()
+        {
+            let end = pin!(&mut future).poll(&mut Context::from_waker(Waker::noop()));
+            drop(future);
+            let _is_heard = ends.send(end);
+        }
+    });
+    let mut slot = task.lock().map_err(|_| Failed::msg("a waker panicked"))?;
+    let future = slot.as_mut().ok_or_else(|| Failed::msg("it was not woken"))?;
+    let end = pin!(future).poll(&mut Context::from_waker(&waker));
+    check(end.is_pending(), || format!("{end:?}"))?;
+    drop((slot, sink));
+    check(ended.recv()?.is_ready(), || "it was woken before the end".into())
 }
 
 /// A handle looks at the state of its run.

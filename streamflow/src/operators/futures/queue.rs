@@ -5,15 +5,14 @@
 //! code, and so are the messages' destructors. They are cloned, called and dropped without the lock.
 
 use std::collections::VecDeque;
-use std::fmt;
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker as TaskWaker};
+use std::{fmt, mem};
 
-use crate::caught::caught;
 use crate::context::Waker;
-use crate::driver::report_in_drop;
 use crate::error::{Error, Result};
 use crate::lock::locked;
+use crate::stream::task_wakers::{forget, wake};
 use crate::turns;
 
 pub(super) struct Queue<T> {
@@ -106,20 +105,22 @@ impl<T> Queue<T> {
             let mut state = locked(&self.state);
             let answer = ask(&mut state);
             let is_there = state.task.as_ref().is_some_and(|task| task.will_wake(cx.waker()));
-            let before = match (&answer, waker.take()) {
+            let before = if answer.is_some() {
                 // The task does not wait any more.
-                (Some(_), _) => state.task.take(),
-                (None, _) if is_there => None,
-                (None, Some(waker)) => state.task.replace(waker),
-                (None, None) => {
-                    drop(state);
-                    turns::point("a task has found nothing, and its waker is not there yet");
-                    waker = Some(cx.waker().clone());
-                    continue;
-                }
+                state.task.take()
+            } else if is_there {
+                None
+            } else if waker.is_some() {
+                mem::replace(&mut state.task, waker.take())
+            } else {
+                drop(state);
+                turns::point("a task has found nothing, and its waker is not there yet");
+                waker = Some(cx.waker().clone());
+                continue;
             };
             drop(state);
-            drop(before);
+            forget(before);
+            forget(waker);
             return answer.map_or(Poll::Pending, Poll::Ready);
         }
     }
@@ -154,18 +155,15 @@ impl<T> Queue<T> {
         });
     }
 
-    /// The run has ended, or the graph was dropped. The task that waits is told. Its waker may panic, which ends no run.
+    /// The run has ended, or the graph was dropped. The task that waits is told.
     pub(super) fn end_run(&self, run: Run) {
-        let end = |state: &mut State<T>| {
+        self.advance(|state| {
             if !state.is_over() {
                 (self.mark)(state);
             }
             state.scheduler = None;
             state.run = run;
-        };
-        let woken =
-            caught(|| self.advance(end)).map_err(|panic| format!("a waker panicked: {panic}"));
-        report_in_drop("waking a task at the end of a run", woken);
+        });
     }
 
     /// The node looks, and changes nothing that a task waits for.
@@ -179,9 +177,9 @@ impl<T> Queue<T> {
         let result = change(&mut state);
         let task = state.task.take();
         drop(state);
-        if let Some(task) = task {
+        if task.is_some() {
             turns::point("a queue has changed, and its task is not woken yet");
-            task.wake();
+            wake(task);
         }
         result
     }

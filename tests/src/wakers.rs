@@ -1,0 +1,59 @@
+//! A waker whose code the test has, each part of it: the waker that [`Wake`](std::task::Wake) makes has none where it is
+//! cloned.
+
+use std::sync::Arc;
+use std::task::{RawWaker, RawWakerVTable, Waker};
+
+/// The part of a waker that is called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// It is cloned.
+    Clone,
+    /// It is woken.
+    Wake,
+    /// It is dropped without being woken.
+    Drop,
+}
+
+/// A waker that calls this function, as do its clones.
+pub fn calling<F: Fn(Part) + Send + Sync + 'static>(call: F) -> Waker {
+    let call = Arc::into_raw(Arc::new(call)).cast();
+    // SAFETY: the functions of the table are those of this type, each of which keeps the count of the `Arc` right, and the
+    // function is `Send` and `Sync`.
+    unsafe { Waker::from_raw(RawWaker::new(call, &Table::<F>::TABLE)) }
+}
+
+struct Table<F>(F);
+
+impl<F: Fn(Part) + Send + Sync + 'static> Table<F> {
+    const TABLE: RawWakerVTable =
+        RawWakerVTable::new(Self::clone, Self::wake, Self::wake_by_ref, Self::drop);
+
+    unsafe fn clone(call: *const ()) -> RawWaker {
+        // SAFETY: the waker that is cloned has one count, and the clone gets another one.
+        let function = unsafe {
+            Arc::increment_strong_count(call.cast::<F>());
+            &*call.cast::<F>()
+        };
+        function(Part::Clone);
+        RawWaker::new(call, &Self::TABLE)
+    }
+
+    unsafe fn wake(call: *const ()) {
+        // SAFETY: this has the count of the waker.
+        let function = unsafe { Arc::from_raw(call.cast::<F>()) };
+        function(Part::Wake);
+    }
+
+    unsafe fn wake_by_ref(call: *const ()) {
+        // SAFETY: the waker lives.
+        let function = unsafe { &*call.cast::<F>() };
+        function(Part::Wake);
+    }
+
+    unsafe fn drop(call: *const ()) {
+        // SAFETY: this has the count of the waker.
+        let function = unsafe { Arc::from_raw(call.cast::<F>()) };
+        function(Part::Drop);
+    }
+}

@@ -1,0 +1,109 @@
+//! Wakers that panic: neither a graph nor a task is another one for that, and no message is lost.
+
+use std::mem::forget;
+use std::pin::pin;
+use std::sync::mpsc::channel;
+use std::task::{Context, Poll, Waker};
+
+use futures_core::Stream;
+use futures_sink::Sink;
+use streamflow::operators::futures::{FromSink, IntoStream};
+use streamflow::prelude::*;
+use streamflow::schedule::Stepped;
+use streamflow_tests::wakers::{Part, calling};
+use streamflow_tests::{Failed, Suite, check, check_equal, logged};
+
+use super::{Copies, Task, put};
+
+pub(crate) fn add_to(suite: Suite) -> Suite {
+    suite
+        .both("a_waker_of_a_port_that_panics_loses_no_message", of_ports)
+        .both("a_waker_that_panics_at_the_end_of_a_run_keeps_its_result", of_runs)
+}
+
+/// A waker that panics in a part.
+fn panics(in_part: Part) -> Waker {
+    calling(move |part| assert!(part != in_part, "in {part:?}"))
+}
+
+/// Checks that one line says that a waker has panicked.
+fn check_line(lines: &[String], part: Part) -> Result<(), Failed> {
+    let words = ["ERROR", "a waker panicked", &format!("in {part:?}")];
+    let is_right = matches!(lines, [line] if words.iter().all(|word| line.contains(word)));
+    check(is_right, || format!("not one line with {words:?}: {lines:?}"))
+}
+
+fn of_ports(platform: &Platform) -> Result<(), Failed> {
+    let ((from, mut sink), (to, mut stream)) = (FromSink::channel(1)?, IntoStream::channel(1)?);
+    let mut graph = Copies::new(platform, from, to)?;
+    let task = Task::new();
+    for number in 0..3 {
+        put(&mut sink, number)?;
+        let wakes = panics(Part::Wake);
+        let ready = pin!(&mut sink).poll_ready(&mut Context::from_waker(&wakes));
+        check(ready.is_pending(), || format!("{ready:?}"))?;
+        // The node of the sink wakes it.
+        let (ticked, lines) = logged(|| graph.tick());
+        check_equal(ticked?, Stepped::Ran)?;
+        check_line(&lines, Part::Wake)?;
+        let next = task.next(&mut stream);
+        check(matches!(next, Poll::Ready(Some(Ok(n))) if n == number), || format!("{next:?}"))?;
+
+        let next = pin!(&mut stream).poll_next(&mut Context::from_waker(&wakes));
+        check(next.is_pending(), || format!("{next:?}"))?;
+        put(&mut sink, 10 + number)?;
+        // The node of the stream wakes it.
+        let (ticked, lines) = logged(|| graph.tick());
+        check_equal(ticked?, Stepped::Ran)?;
+        check_line(&lines, Part::Wake)?;
+        let drops = panics(Part::Drop);
+        let next = task.next(&mut stream);
+        check(matches!(next, Poll::Ready(Some(Ok(n))) if n == 10 + number), || {
+            format!("{next:?}")
+        })?;
+        let next = pin!(&mut stream).poll_next(&mut Context::from_waker(&drops));
+        check(next.is_pending(), || format!("{next:?}"))?;
+        // Another waker takes its place.
+        let (next, lines) = logged(|| task.next(&mut stream));
+        check(next.is_pending(), || format!("{next:?}"))?;
+        check_line(&lines, Part::Drop)?;
+        forget(drops);
+    }
+    let wakes = panics(Part::Wake);
+    let next = pin!(&mut stream).poll_next(&mut Context::from_waker(&wakes));
+    check(next.is_pending(), || format!("{next:?}"))?;
+    let (ended, lines) = logged(|| graph.end_run());
+    check_equal(ended?.ticks("numbers"), Some(6))?;
+    check_line(&lines, Part::Wake)?;
+    check(matches!(task.next(&mut stream), Poll::Ready(Some(Err(Error::StreamCut)))), || {
+        "no cut".into()
+    })
+}
+
+fn of_runs(platform: &Platform) -> Result<(), Failed> {
+    let ((from, mut sink), (to, mut stream)) = (FromSink::channel(2)?, IntoStream::channel(2)?);
+    let mut running = Copies::new(platform, from, to)?.spawn()?;
+    let (woken, wakes) = channel();
+    {
+        let mut ended = pin!(running.ended());
+        let drops = panics(Part::Drop);
+        let end = ended.as_mut().poll(&mut Context::from_waker(&drops));
+        check(end.is_pending(), || "an end".into())?;
+        forget(drops);
+        let waker = calling(move |part| {
+            let _is_heard = woken.send(part);
+            assert!(part != Part::Wake, "in {part:?}");
+        });
+        let mut cx = Context::from_waker(&waker);
+        let (end, lines) = logged(|| ended.as_mut().poll(&mut cx));
+        check(end.is_pending(), || "an end".into())?;
+        check_line(&lines, Part::Drop)?;
+        check_equal(wakes.recv()?, Part::Clone)?;
+        put(&mut sink, 1)?;
+        drop(sink);
+        let next = Task::new().block_on(|task| task.next(&mut stream))?;
+        check(matches!(next, Some(Ok(1))), || format!("{next:?}"))?;
+        check_equal(wakes.recv()?, Part::Wake)?;
+    }
+    check_equal(running.join()?.ticks("numbers"), Some(1))
+}
