@@ -16,7 +16,6 @@ use futures_core::Stream;
 use futures_sink::Sink;
 use streamflow::operators::futures::{FromSink, IntoStream, PortSink, PortStream};
 use streamflow::prelude::*;
-use streamflow::schedule::Ended;
 use streamflow_driver::driver::Signal;
 use streamflow_tests::kernels::{add_one, fill};
 use streamflow_tests::{Failed, Suite};
@@ -169,7 +168,7 @@ impl Task {
     }
 
     /// Waits for the end of a run.
-    pub(crate) fn end(&self, ended: &mut Ended<'_>) -> Result<()> {
+    pub(crate) fn end(&self, ended: &mut (impl Future<Output = ()> + Unpin)) -> Result<()> {
         self.block_on(|task| Pin::new(&mut *ended).poll(&mut task.context()))
     }
 

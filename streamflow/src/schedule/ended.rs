@@ -8,10 +8,8 @@ use crate::lock::locked;
 use crate::stream::task_wakers::{forget, wake};
 use crate::turns;
 
-/// The end of a run: [`Running::ended`](super::Running::ended) returns it.
-#[derive(Debug)]
-#[must_use = "a future does nothing unless it is awaited"]
-pub struct Ended<'a>(&'a Shared);
+/// The end of a run.
+pub(super) struct Ended<'a>(&'a Shared);
 
 impl<'a> Ended<'a> {
     /// The caller lends a run to one of these at a time: the run has one place for a waker.

@@ -43,8 +43,6 @@ mod work;
 mod workers;
 
 pub use calls::Stepped;
-#[cfg(feature = "futures")]
-pub use ended::Ended;
 pub use handle::RunHandle;
 pub use limit::RunFor;
 pub use report::{

@@ -201,7 +201,7 @@ impl<G: Graph + 'static> Running<G> {
     /// A future that is ready when the run is over. [`join`](Self::join) then returns its result at once:
     /// `running.ended().await; running.join()?;`. Dropping the future changes nothing for the run.
     #[cfg(feature = "futures")]
-    pub fn ended(&mut self) -> Ended<'_> {
+    pub fn ended(&mut self) -> impl Future<Output = ()> + Send + Unpin {
         Ended::new(&self.owner.handle.shared)
     }
 
