@@ -596,8 +596,8 @@ pub enum Error {
 
     /// A task can't send more into a graph: its run has ended, or the graph was dropped. By the feature `futures`.
     #[error(
-        "the run of this `PortSink` is over, and has left {left} messages in it; the result of the run says why, and the \
-         next run takes them first"
+        "the run of this `PortSink` is over, and has left {left} messages in it; the result of the run says why. The next \
+         run takes them first, unless the graph was dropped"
     )]
     SinkOver {
         /// How many messages no run has taken.

@@ -3,6 +3,7 @@
 mod allocations;
 mod ends;
 mod explored;
+mod lost;
 mod polls;
 mod wakers;
 
@@ -21,9 +22,10 @@ use streamflow_tests::kernels::{add_one, fill};
 use streamflow_tests::{Failed, Suite};
 
 pub(crate) fn suite() -> Suite {
-    let parts: [fn(Suite) -> Suite; 5] = [
+    let parts: [fn(Suite) -> Suite; 6] = [
         polls::add_to,
         ends::add_to,
+        lost::add_to,
         wakers::add_to,
         explored::add_to,
         allocations::add_to,

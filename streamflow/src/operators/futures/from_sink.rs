@@ -33,9 +33,11 @@ impl<M: PortItem> FromSink<M> {
     ///
     /// # Errors
     /// [`Error::Handle`] for a capacity of 0, or one for which there is no memory.
+    #[track_caller]
     pub fn channel(capacity: usize) -> Result<(Self, PortSink<M>), Error> {
+        let lost = "no run has taken them; before a run is stopped, await the sink's `close`";
         // Messages that no run has taken stay for the next one.
-        let queue = Queue::new("PortSink", capacity, |_| ())?;
+        let queue = Queue::new("PortSink", lost, capacity, |_| ())?;
         Ok((Self { from: GraphEnd(queue.clone()) }, PortSink(queue)))
     }
 
@@ -95,10 +97,11 @@ impl<M: Send + 'static> Condition for Arrived<M> {
 /// The sink of a [`FromSink`]. It can be fed before the run begins, as far as there is room.
 ///
 /// `poll_ready` waits for room, and `poll_flush` for nothing: a message that is queued is with the graph. `poll_close` closes
-/// the sink, and waits until the graph has taken all messages. Dropping it closes it as well, and waits for nothing; messages
-/// that no run takes then are logged when they are dropped.
+/// the sink, and waits until the graph has taken all messages. Dropping it closes it as well, and waits for nothing.
 ///
-/// Between two runs of a graph, and when it was dropped, sending is an [`Error::SinkOver`].
+/// Between two runs of a graph, and when it was dropped, sending is an [`Error::SinkOver`], and so is `poll_close` if messages
+/// are left, with their number. The next run takes these first. If there is none, they are dropped with the graph and the
+/// sink, and a warning in the log has their number and the call that made the sink.
 #[must_use = "the source ends when its sink is dropped"]
 pub struct PortSink<M>(Arc<Queue<M>>);
 

@@ -19,7 +19,8 @@ use streamflow_macros::operator;
 /// `numbers` is this operator; without, a tick that finds the queue full fails. The [module](super) has a whole graph.
 ///
 /// When the stream is dropped, the node ends. Messages that wait on its edge are in the report of the run, as behind any node
-/// that has ended.
+/// that has ended. Those that wait in the stream are dropped with the graph, and a warning in the log has their number and the
+/// call that made the stream.
 #[operator(no_new, unlisted, flush)]
 pub struct IntoStream<M: PortItem> {
     /// The messages for the task.
@@ -41,8 +42,10 @@ impl<M: PortItem> IntoStream<M> {
     ///
     /// # Errors
     /// [`Error::Handle`] for a capacity of 0, or one for which there is no memory.
+    #[track_caller]
     pub fn channel(capacity: usize) -> Result<(Self, PortStream<M>), Error> {
-        let queue = Queue::new("PortStream", capacity, cut)?;
+        let lost = "no task has read them; read the stream to its end";
+        let queue = Queue::new("PortStream", lost, capacity, cut)?;
         Ok((Self { to: GraphEnd(queue.clone()) }, PortStream(queue)))
     }
 

@@ -3,21 +3,29 @@
 //! All state is under one lock. A side that finds nothing to do leaves its waker in the same section in which it looked, and
 //! the other side takes the waker in the section in which it changes the state: no wake-up is lost. Wakers are the user's
 //! code, and so are the messages' destructors. They are cloned, called and dropped without the lock.
+//!
+//! A queue is dropped with the last of its two ends. The log then has the number of messages that are dropped with it.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex};
+use std::panic::Location;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Waker as TaskWaker};
 use std::{fmt, mem};
 
 use crate::context::Waker;
 use crate::error::{Error, Result};
 use crate::lock::locked;
+use crate::log;
 use crate::stream::task_wakers::{forget, wake};
 use crate::turns;
 
 pub(super) struct Queue<T> {
     /// The type of the task's end, for errors and the log.
     end: &'static str,
+    /// The call that made it.
+    made: &'static Location<'static>,
+    /// Why messages are dropped with it, and how none are.
+    lost: &'static str,
     /// Called when a run ends, or the graph before its run has: it may leave a mark.
     mark: fn(&mut State<T>),
     state: Mutex<State<T>>,
@@ -75,8 +83,10 @@ impl<T> Queue<T> {
     ///
     /// # Errors
     /// [`Error::Handle`] for a capacity of 0, or one that no memory has room for.
+    #[track_caller]
     pub(super) fn new(
         end: &'static str,
+        lost: &'static str,
         capacity: usize,
         mark: fn(&mut State<T>),
     ) -> Result<Arc<Self>> {
@@ -91,7 +101,7 @@ impl<T> Queue<T> {
         let (run, is_closed) = (Run::NotYet, false);
         let (marks, task, scheduler) = (0, None, None);
         let state = State { entries, marks, capacity, run, is_closed, task, scheduler };
-        Ok(Arc::new(Self { end, mark, state: Mutex::new(state) }))
+        Ok(Arc::new(Self { end, made: Location::caller(), lost, mark, state: Mutex::new(state) }))
     }
 
     /// The task asks. If there is no answer yet, its waker is called after the next change of the node.
@@ -182,6 +192,19 @@ impl<T> Queue<T> {
             wake(task);
         }
         result
+    }
+}
+
+impl<T> Drop for Queue<T> {
+    fn drop(&mut self) {
+        let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let messages = state.entries.len() - state.marks;
+        if messages > 0 {
+            let (end, made, lost) = (self.end, self.made, self.lost);
+            log::write(
+                move || tracing::warn!(messages, %made, "messages of a `{end}` are dropped: {lost}"),
+            );
+        }
     }
 }
 
