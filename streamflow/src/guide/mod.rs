@@ -25,7 +25,7 @@
 //! | [16. A seed repeats a run, threads included](a_seed_repeats_a_run) | the run |
 //! | [17. The plan predicts, the claims decide](the_plan_predicts) | the run |
 //!
-//! Beside the laws: [when a node runs](conditions), [workers and threads](threads), [what happens when a tick
+//! Beside the laws: [when a node runs](conditions), [workers and threads](threads), a graph beside asynchronous tasks (`tasks`, with the feature `futures`), [what happens when a tick
 //! fails](failures), [replay], [libraries on a stream](libraries) and what can't be forgotten with them, [tensors of other
 //! libraries](other_libraries), [a graph as a Python class](graphs_in_python), what [the race checker
 //! reports](race_reports), cudarc and candle in one program (`beside_cudarc`, with the feature `cudarc`), where [the simulator and CUDA](simulator_and_cuda) differ, and [a layer of one's own](a_layer).
@@ -102,6 +102,10 @@ pub mod running_a_graph {}
 
 #[doc = include_str!("threads.md")]
 pub mod threads {}
+
+#[cfg(feature = "futures")]
+#[doc = include_str!("tasks.md")]
+pub mod tasks {}
 
 #[doc = include_str!("failures.md")]
 pub mod failures {}
