@@ -110,10 +110,11 @@ async fn serve(args: &Args) -> Result<()> {
     let read = read(answers).await;
     // The run ends with its source, and with its stream.
     running.ended().await;
-    // An error of the run comes first: it may be why a task has failed.
+    // An error of the run comes first, since it may be why a task has failed, and then that of the reader, whose end is one of the run.
     running.join()?;
+    let count = read?;
     sender.await??;
-    match read? {
+    match count {
         REQUESTS => Ok(()),
         count => Err(Failure::msg(format!("{count} of {REQUESTS} answers have come"))),
     }

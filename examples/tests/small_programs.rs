@@ -7,6 +7,7 @@ mod signals;
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use streamflow_examples::png_io;
@@ -71,6 +72,52 @@ fn a_layer_counts_the_launches_of_each_kernel() {
     for seed in 0..8 {
         assert_eq!(lines(path, seed, &[]), ["fade: 8 launches", "pattern: 4 launches"]);
     }
+}
+
+/// The example `tokio`, which `cargo test` builds beside the programs: tokio is no dependency of theirs.
+fn tokio() -> String {
+    let programs = Path::new(env!("CARGO_BIN_EXE_digits")).parent().unwrap();
+    let path = programs.join("examples").join(format!("tokio{}", std::env::consts::EXE_SUFFIX));
+    assert!(path.exists(), "build it: cargo build -p streamflow-examples --example tokio");
+    path.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn each_request_of_a_task_has_its_answer() {
+    let path = tokio();
+    let mut sum = 0;
+    let wanted = (0..20).map(|number| {
+        sum += number * number;
+        format!("answer {number}: {sum}")
+    });
+    let wanted: Vec<String> = wanted.collect();
+    for seed in 0..8 {
+        assert_eq!(lines(&path, seed, &[]), wanted, "seed {seed}");
+    }
+    // A task that fails ends the graph and the other task. Here the reader of the output has gone.
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let output = program(&path, &["--platform", "host"]).stdout(writer).output().unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success() && !stderr.contains("error: "), "{stderr}");
+}
+
+/// A program that no GPU can run fails with a remedy; with a GPU it runs there.
+#[test]
+fn tasks_of_tokio_take_the_gpu_or_say_why_not() {
+    let output = program(&tokio(), &["--platform", "cuda"]).output().unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    match output.status.code() {
+        Some(0) => assert_eq!(output.stdout.iter().filter(|&&byte| byte == b'\n').count(), 20),
+        code => {
+            assert_eq!(code, Some(1), "{stderr}");
+            let is_right = stderr.starts_with("error: ") && stderr.contains("host simulator");
+            assert!(is_right, "{stderr}");
+            assert!(output.stdout.is_empty());
+        }
+    }
+    let output = program(&tokio(), &["--platform", "cuda", "--seed", "1"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
 }
 
 /// Where no GPU is, the program says so.
@@ -195,7 +242,7 @@ fn ctrl_c_ends_the_run_and_the_program_succeeds() {
 
 #[test]
 fn help_says_what_a_program_shows_and_mistakes_exit_with_2() {
-    for path in PROGRAMS {
+    for path in PROGRAMS.into_iter().chain([&*tokio()]) {
         let output = program(path, &["--help"]).output().unwrap();
         let text = String::from_utf8(output.stdout).unwrap();
         assert!(output.status.success() && text.contains("--platform"), "{text}");
