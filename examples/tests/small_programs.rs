@@ -120,13 +120,38 @@ fn tasks_of_tokio_take_the_gpu_or_say_why_not() {
     assert_eq!(output.status.code(), Some(2), "{output:?}");
 }
 
-/// Where no GPU is, the program says so.
+/// The program of cudarc before and after. Where no GPU is, both fail: cudarc by a panic where there is no `libcuda`.
 #[test]
-fn a_slice_of_cudarc_goes_there_and_back() {
-    let output = program(env!("CARGO_BIN_EXE_beside_cudarc"), &[]).output().unwrap();
-    let text = String::from_utf8(output.stdout).unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    assert!(text == "[2.0, 4.0, 6.0]\n" || text.starts_with("cudarc has no device: "), "{text}");
+fn a_kernel_of_cudarc_and_one_of_streamflow_compute_the_same() {
+    let of = |path: &str| {
+        let output = program(path, &[]).output().unwrap();
+        let [text, error] =
+            [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
+        (output.status.code(), text, error)
+    };
+    let (alone, beside) =
+        (of(env!("CARGO_BIN_EXE_cudarc_alone")), of(env!("CARGO_BIN_EXE_beside_cudarc")));
+    if beside.0 == Some(0) {
+        let right = || (Some(0), "[2.0, 4.0, 6.0]\n".to_owned(), String::new());
+        assert_eq!((alone, beside), (right(), right()));
+    } else {
+        assert_eq!((beside.0, &*beside.1), (Some(1), ""));
+        assert!(beside.2.contains("or run on the host simulator"), "{}", beside.2);
+        assert!(matches!(alone.0, Some(1 | 101)) && alone.1.is_empty(), "{alone:?}");
+    }
+}
+
+/// Each has 30 lines at most, and the page of the guide has both as they are.
+#[test]
+fn the_guide_has_the_program_of_cudarc_before_and_after() {
+    let page = include_str!("../../streamflow/src/guide/beside_cudarc.md");
+    for text in
+        [include_str!("../src/bin/cudarc_alone.rs"), include_str!("../src/bin/beside_cudarc.rs")]
+    {
+        let program = text.split_once("\n\n").unwrap().1;
+        assert!(program.lines().count() <= 30, "{program}");
+        assert!(page.contains(&format!("```no_run\n{program}```\n")), "{program}");
+    }
 }
 
 #[test]
