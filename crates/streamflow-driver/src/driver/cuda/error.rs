@@ -141,7 +141,7 @@ impl Failed {
     pub(super) fn new(result: CUresult) -> Self {
         let code = code_of(result);
         let name = text_of(sys::cuGetErrorName, result)
-            .unwrap_or_else(|| format!("an error that this driver has no name for ({code})"));
+            .unwrap_or_else(|| "an error that this driver has no name for".to_owned());
         let message =
             text_of(sys::cuGetErrorString, result).unwrap_or_else(|| "no description".to_owned());
         Self { code, name, message }
