@@ -102,6 +102,7 @@ fn adopted(platform: &Platform, model: &Model, ours: &CudaStream) -> Result<bool
 
 /// candle's own drop on such a thread, without streamflow.
 fn candle_alone(model: &Model, report: &mut Report) -> Result<()> {
+    let theirs = model.device().as_cuda_device()?.cuda_stream();
     let tensor = Candles::zeros(1 << 20, DType::F32, model.device())?;
     model.end()?;
     let (used, _) = model.memory()?;
@@ -109,11 +110,16 @@ fn candle_alone(model: &Model, report: &mut Report) -> Result<()> {
     dropped.map_err(|_| Failure::msg("a drop has panicked"))?;
     let kept = model.end().err().map(|error| error.to_string());
     let (used_now, _) = model.memory()?;
+    let freed = used.saturating_sub(used_now);
+    let kept = kept.as_deref().unwrap_or("no error");
     report.text(&format!(
-        "  without streamflow, candle's drop on such a thread frees {} of {} bytes; the error that is kept: {}",
-        used.saturating_sub(used_now),
-        4 << 20,
-        kept.as_deref().unwrap_or("none"),
+        "  candle's own drop on such a thread frees {freed} bytes, and cudarc keeps: {kept}"
     ));
+    // A stream names its context, and the default stream of a thread does not.
+    if theirs.cu_stream() as u64 == 2 {
+        let is_lost = freed == 0 && kept.contains("CUDA_ERROR_INVALID_CONTEXT");
+        let name = format!("control without streamflow, memory that is lost, {}", model.name());
+        report.line(&name, u64::from(is_lost), 1);
+    }
     Ok(())
 }

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use streamflow::cudarc::driver::CudaContext;
 use streamflow::memory::foreign_counts;
 use streamflow::prelude::*;
 
 use crate::graph::{Edges, Settings};
 use crate::model::Model;
-use crate::network::image;
+use crate::network::{INPUT, image};
 use crate::ordered::run;
 use crate::report::Report;
 
@@ -50,31 +51,52 @@ pub fn many(
         report.text(&format!("  candle's pool: {used} bytes in use before, {used_now} after"));
         report.flat(&format!("candle's pool, {name}"), used_now.saturating_sub(used), 0);
         report.flat(&format!("memory of the device, {name}"), free.saturating_sub(free_now), FLAT);
-        let each = |time: Duration| time.as_secs_f64() * 1e6 / ticks as f64;
+        let each = |time: Duration| format!("{:.2}", time.as_secs_f64() * 1e6 / ticks as f64);
+        let (alone, _) = by_hand(model, ticks, false)?;
+        let (beside, calls) = by_hand(model, ticks, true)?;
         report.text(&format!(
-            "  a tick of the graph {:.2} µs; the hand-over to candle and back {:.2} µs, the calls of candle {:.2} µs; candle alone {:.2} µs",
+            "  µs a tick: the graph {}, in it the hand-over to candle and back {}, candle's calls {}",
             each(time),
             each(outcome.hand_over),
             each(outcome.candle),
-            each(alone(model, ticks)?),
+        ));
+        report.text(&format!(
+            "  µs a tick without streamflow: candle alone {}; ordered with another stream by cudarc {}, in it candle's calls {}",
+            each(alone),
+            each(beside),
+            each(calls),
         ));
     }
     Ok(())
 }
 
-/// The same network on candle's own memory.
-fn alone(model: &Model, ticks: u64) -> Result<Duration> {
-    let image = image(0)?.to_device(model.device())?;
+/// The same network on candle's own memory, without streamflow: by itself, or after work of another stream and before more of it,
+/// ordered by cudarc. Returns the time, and that in candle's calls.
+fn by_hand(model: &Model, ticks: u64, beside: bool) -> Result<(Duration, Duration)> {
+    let theirs = model.device().as_cuda_device()?.cuda_stream();
+    let other = CudaContext::new(0)?.new_stream()?;
+    let (image, mut memory) =
+        (image(0)?.to_device(model.device())?, other.alloc_zeros::<f32>(INPUT)?);
     model.end()?;
-    let begun = Instant::now();
+    let (begun, mut calls) = (Instant::now(), Duration::ZERO);
     for tick in 0..ticks {
-        model.forward(&image)?;
+        if beside {
+            other.memset_zeros(&mut memory)?;
+            theirs.join(&other)?;
+        }
+        let call = Instant::now();
+        let y = model.forward(&image)?;
+        calls += call.elapsed();
+        if beside {
+            other.join(&theirs)?;
+        }
+        drop(y);
         if tick % EVERY == EVERY - 1 {
             model.device().synchronize()?;
         }
     }
     model.end()?;
-    Ok(begun.elapsed())
+    Ok((begun.elapsed(), calls))
 }
 
 /// Waits until all of candle's tensors are back.
