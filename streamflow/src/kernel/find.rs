@@ -25,7 +25,8 @@ pub(super) fn in_directory(dir: &Path) -> Option<Found> {
     Some(Found { library, builtins: newest(dir, BUILTINS) })
 }
 
-/// The directories to search, in order: those of CUDA_HOME, CUDA_PATH, /usr/local, and Python environments.
+/// The directories to search, in order: those of CUDA_HOME, CUDA_PATH, /usr/local, and Python environments. The first of these is
+/// the one that this code is installed in, since a Python need not be active to import a module.
 pub(crate) fn directories() -> Vec<PathBuf> {
     let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty());
     let mut dirs = Vec::new();
@@ -37,6 +38,11 @@ pub(crate) fn directories() -> Vec<PathBuf> {
     // `cuda` sorts first: it is a link to the toolkit that the administrator chose.
     for root in matching(Path::new("/usr/local"), "cuda") {
         toolkit(&root, &mut dirs);
+    }
+    let maps = std::fs::read("/proc/self/maps").unwrap_or_default();
+    let here = directories as fn() -> Vec<PathBuf> as usize;
+    if let Some(packages) = packages_around(&String::from_utf8_lossy(&maps), here) {
+        wheels_of(&packages, &mut dirs);
     }
     if let Some(environment) = variable("VIRTUAL_ENV") {
         wheels(&Path::new(&environment).join("lib"), &mut dirs);
@@ -60,10 +66,36 @@ fn toolkit(root: &Path, dirs: &mut Vec<PathBuf>) {
 /// The directories of NVIDIA's Python wheels below an environment's `lib`.
 fn wheels(lib: &Path, dirs: &mut Vec<PathBuf>) {
     for python in matching(lib, "python") {
-        for package in matching(&python.join("site-packages/nvidia"), "") {
-            dirs.push(package.join("lib"));
+        wheels_of(&python.join("site-packages"), dirs);
+    }
+}
+
+/// The directories of NVIDIA's wheels among a Python's packages, unless they are there already.
+fn wheels_of(packages: &Path, dirs: &mut Vec<PathBuf>) {
+    for package in matching(&packages.join("nvidia"), "") {
+        let dir = package.join("lib");
+        if !dirs.contains(&dir) {
+            dirs.push(dir);
         }
     }
+}
+
+/// The folder of a Python's packages that has the file at an address of this process, by the lines of `/proc/self/maps`. Debian
+/// calls its own folder `dist-packages`.
+fn packages_around(maps: &str, address: usize) -> Option<PathBuf> {
+    let path = maps.lines().find_map(|line| {
+        let (range, rest) = line.split_once(' ')?;
+        let (start, end) = range.split_once('-')?;
+        let number = |text| usize::from_str_radix(text, 16).ok();
+        // The path is the last field, and the only one with a slash.
+        (number(start)?..number(end)?)
+            .contains(&address)
+            .then(|| rest.find('/').map(|at| &rest[at..]))
+    })??;
+    let is_packages = |dir: &&Path| {
+        dir.file_name().is_some_and(|name| name == "site-packages" || name == "dist-packages")
+    };
+    Path::new(path).ancestors().find(is_packages).map(Path::to_path_buf)
 }
 
 /// The entries of a directory whose name starts with `prefix`, sorted; none if it cannot be read.
@@ -127,5 +159,40 @@ mod tests {
         let mut dirs = Vec::new();
         wheels(lib.path(), &mut dirs);
         assert_eq!(dirs, [wheel]);
+    }
+
+    #[test]
+    fn the_packages_around_this_code_are_those_of_its_file() {
+        let maps = "\
+00400000-00401000 r-xp 00000000 fe:01 11                                 /usr/bin/python3.11
+00501000-00502000 rw-p 00000000 00:00 0                                  [heap]
+7f0000000000-7f0000001000 r--p 00000000 fe:01 12                         /of a user/venv/lib/python3.11/site-packages/streamflow/_streamflow.abi3.so
+7f0000001000-7f0000002000 r-xp 00001000 fe:01 12                         /of a user/venv/lib/python3.11/site-packages/streamflow/_streamflow.abi3.so
+7f0000003000-7f0000004000 r-xp 00001000 fe:01 13                         /usr/local/lib/python3.11/dist-packages/mine.abi3.so (deleted)
+7f0000005000-7f0000006000 rw-p 00000000 00:00 0
+";
+        let packages = "/of a user/venv/lib/python3.11/site-packages";
+        for (address, expected) in [
+            (0x0040_0000, None),
+            (0x0050_1000, None),
+            (0x7f00_0000_0fff, Some(packages)),
+            (0x7f00_0000_1000, Some(packages)),
+            (0x7f00_0000_2000, None),
+            (0x7f00_0000_3000, Some("/usr/local/lib/python3.11/dist-packages")),
+            (0x7f00_0000_5000, None),
+        ] {
+            assert_eq!(packages_around(maps, address), expected.map(PathBuf::from), "{address:x}");
+        }
+    }
+
+    #[test]
+    fn a_directory_that_two_environments_share_is_searched_once() {
+        let environment = tempfile::tempdir().unwrap();
+        let packages = environment.path().join("lib/python3.12/site-packages");
+        std::fs::create_dir_all(packages.join("nvidia/cu13/lib")).unwrap();
+        let mut dirs = Vec::new();
+        wheels_of(&packages, &mut dirs);
+        wheels(&environment.path().join("lib"), &mut dirs);
+        assert_eq!(dirs, [packages.join("nvidia/cu13/lib")]);
     }
 }

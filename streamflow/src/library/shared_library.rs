@@ -23,8 +23,8 @@ pub struct SharedLibrary {
 }
 
 impl SharedLibrary {
-    /// Loads a library: from `STREAMFLOW_LIBRARY_DIR` if that is set, else from a CUDA toolkit, from a wheel of the active
-    /// Python environment, or by the system's loader.
+    /// Loads a library: from `STREAMFLOW_LIBRARY_DIR` if that is set, else from a CUDA toolkit, from a wheel of the
+    /// Python environment that has this code or of the active one, or by the system's loader.
     ///
     /// - `name` is for messages, as `cuFFT`.
     /// - `file` is its file without a version, as `libcufft.so`.
