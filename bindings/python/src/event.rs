@@ -8,6 +8,7 @@ use streamflow::stream::{Point, TimingEvent};
 
 use crate::error::OrRaise;
 use crate::handle::number;
+use crate::own::own;
 use crate::stream::{Queue, Stream, wait_until};
 
 /// A place on a stream: all work that was queued on the stream before it. `Stream.record` makes one, too.
@@ -84,8 +85,12 @@ impl Event {
     /// Parameters
     /// ----------
     /// stream : Stream
-    fn record(&self, py: Python<'_>, stream: &Stream) -> PyResult<()> {
-        self.record_on(py, &stream.0)
+    fn record(
+        &self,
+        py: Python<'_>,
+        #[pyo3(from_py_with = own)] stream: Py<Stream>,
+    ) -> PyResult<()> {
+        self.record_on(py, &stream.get().0)
     }
 
     /// Makes later work on a stream wait for the event. Does not block the calling thread.
@@ -98,8 +103,8 @@ impl Event {
     /// ------
     /// ValueError
     ///     If the event was never recorded.
-    fn wait(&self, py: Python<'_>, stream: &Stream) -> PyResult<()> {
-        let point = self.point()?;
+    fn wait(&self, py: Python<'_>, #[pyo3(from_py_with = own)] stream: Py<Stream>) -> PyResult<()> {
+        let (point, stream) = (self.point()?, stream.get());
         py.detach(|| stream.with(|_, stream| stream.wait(point))).or_raise()
     }
 
@@ -146,8 +151,12 @@ impl Event {
     ///     If an event was never recorded, or has no time.
     /// streamflow.Error
     ///     If the end was reached first, or is on another device.
-    fn elapsed_time(&self, py: Python<'_>, end: &Self) -> PyResult<f64> {
-        let (start, end) = (self.latest()?, end.latest()?);
+    fn elapsed_time(
+        &self,
+        py: Python<'_>,
+        #[pyo3(from_py_with = own)] end: Py<Self>,
+    ) -> PyResult<f64> {
+        let (start, end) = (self.latest()?, end.get().latest()?);
         let (Some(from), Some(to)) = (&start.time, &end.time) else {
             return Err(PyValueError::new_err(
                 "an event without a time can't be measured; make both by `Event(timing=True)` or \

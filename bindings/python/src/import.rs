@@ -11,6 +11,7 @@ use crate::array_interface::Interface;
 use crate::dtype::for_dtype;
 use crate::error::OrRaise;
 use crate::held::{AnyTensor, Held};
+use crate::own::own_or_none;
 use crate::platform::default_platform;
 use crate::stream::Stream;
 use crate::tensor::Tensor;
@@ -52,7 +53,7 @@ const VERSION: (u32, u32) = (1, 3);
 #[pyo3(signature = (array, /, *, stream = None, copy = None))]
 pub(crate) fn from_dlpack(
     array: &Bound<'_, PyAny>,
-    stream: Option<Py<Stream>>,
+    #[pyo3(from_py_with = own_or_none)] stream: Option<Py<Stream>>,
     copy: Option<bool>,
 ) -> PyResult<Tensor> {
     let producer = Producer::new(array)?;
@@ -230,7 +231,7 @@ pub(crate) fn import(
 #[pyo3(signature = (array, /, *, stream = None, copy = None))]
 pub(crate) fn as_tensor<'py>(
     array: &Bound<'py, PyAny>,
-    stream: Option<Py<Stream>>,
+    #[pyo3(from_py_with = own_or_none)] stream: Option<Py<Stream>>,
     copy: Option<bool>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = array.py();

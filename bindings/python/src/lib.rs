@@ -18,6 +18,7 @@ mod held;
 mod import;
 mod make;
 mod memory;
+mod own;
 mod owner;
 mod platform;
 mod stream;
@@ -46,6 +47,7 @@ pub mod __private {
     pub use streamflow::graph::Graph as AnyGraph;
 
     pub use crate::graph::Maker;
+    pub use crate::own::own_or_none;
 
     /// A result of streamflow as one of Python.
     pub fn or_raise<T>(result: Result<T, streamflow::Error>) -> pyo3::PyResult<T> {

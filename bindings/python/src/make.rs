@@ -7,6 +7,7 @@ use pyo3::types::PyString;
 use crate::dtype::{for_dtype, name_of};
 use crate::error::OrRaise;
 use crate::held::{AnyTensor, Held};
+use crate::own::own_or_none;
 use crate::stream::Stream;
 use crate::tensor::Tensor;
 
@@ -54,7 +55,7 @@ pub(crate) fn empty(
     py: Python<'_>,
     shape: &Bound<'_, PyAny>,
     dtype: Option<&Bound<'_, PyAny>>,
-    stream: Option<Py<Stream>>,
+    #[pyo3(from_py_with = own_or_none)] stream: Option<Py<Stream>>,
 ) -> PyResult<Tensor> {
     make(py, shape, dtype, stream, None)
 }
@@ -76,7 +77,7 @@ pub(crate) fn zeros(
     py: Python<'_>,
     shape: &Bound<'_, PyAny>,
     dtype: Option<&Bound<'_, PyAny>>,
-    stream: Option<Py<Stream>>,
+    #[pyo3(from_py_with = own_or_none)] stream: Option<Py<Stream>>,
 ) -> PyResult<Tensor> {
     make(py, shape, dtype, stream, Some(0))
 }

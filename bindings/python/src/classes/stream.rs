@@ -9,6 +9,7 @@ use streamflow::{CudaStream, Error, device};
 use crate::error::{OrRaise, exception};
 use crate::event::{Event, foreign_event};
 use crate::handle::{handle_of, number};
+use crate::own::{not_of_another_module, own_or_none};
 use crate::owner::Owner;
 use crate::platform::{Platform, given_or_default};
 use crate::stream::{Queue, Stream};
@@ -62,7 +63,11 @@ fn with_borrowed<R>(
 impl Stream {
     #[new]
     #[pyo3(signature = (platform = None, *, device = 0))]
-    fn new(py: Python<'_>, platform: Option<Py<Platform>>, device: u32) -> PyResult<Self> {
+    fn new(
+        py: Python<'_>,
+        #[pyo3(from_py_with = own_or_none)] platform: Option<Py<Platform>>,
+        device: u32,
+    ) -> PyResult<Self> {
         Self::make(py, platform, device)
     }
 
@@ -94,7 +99,7 @@ impl Stream {
     #[pyo3(signature = (stream, /, platform = None))]
     fn from_external(
         stream: &Bound<'_, PyAny>,
-        platform: Option<Py<Platform>>,
+        #[pyo3(from_py_with = own_or_none)] platform: Option<Py<Platform>>,
     ) -> PyResult<Py<Self>> {
         let py = stream.py();
         if let Ok(own) = stream.cast::<Self>() {
@@ -134,7 +139,11 @@ impl Stream {
     /// Stream
     #[staticmethod]
     #[pyo3(signature = (platform = None, *, device = 0))]
-    fn default(py: Python<'_>, platform: Option<Py<Platform>>, device: u32) -> PyResult<Self> {
+    fn default(
+        py: Python<'_>,
+        #[pyo3(from_py_with = own_or_none)] platform: Option<Py<Platform>>,
+        device: u32,
+    ) -> PyResult<Self> {
         let platform = given_or_default(py, platform)?;
         let stream = platform.default_stream(self::device(device)).or_raise()?;
         Ok(Self(Queue::new(&platform, stream)))
@@ -240,6 +249,12 @@ impl Stream {
             return done.or_raise();
         } else {
             let wrong = |_| {
+                // One on a GPU is a stream of another library, and was taken above.
+                let of_another = not_of_another_module::<Event>(what)
+                    .and_then(|()| not_of_another_module::<Stream>(what));
+                if let Err(error) = of_another {
+                    return error;
+                }
                 let ty =
                     what.get_type().name().map_or_else(|_| "?".to_owned(), |name| name.to_string());
                 PyTypeError::new_err(format!(

@@ -74,6 +74,7 @@ macro_rules! export {
             fn new(
                 py: ::pyo3::Python<'_>,
                 $($($argument: $type,)*)?
+                #[pyo3(from_py_with = $crate::__private::own_or_none)]
                 platform: ::core::option::Option<::pyo3::Py<$crate::Platform>>,
                 use_default_stream: bool,
             ) -> ::pyo3::PyResult<::pyo3::PyClassInitializer<Self>> {

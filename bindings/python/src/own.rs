@@ -1,0 +1,42 @@
+//! Arguments that must be objects of this module's classes. Each native module has classes of its own, so that of another module
+//! has the same name and is another class.
+
+use pyo3::PyClass;
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::PyType;
+
+/// An argument of a class of this module.
+///
+/// # Errors
+/// `TypeError` for an object of another class. The text names the cause if that is the same class of another module.
+pub(crate) fn own<T: PyClass>(object: &Bound<'_, PyAny>) -> PyResult<Py<T>> {
+    not_of_another_module::<T>(object)?;
+    Ok(object.cast::<T>()?.clone().unbind())
+}
+
+/// An argument of a class of this module, or Python's `None`.
+///
+/// # Errors
+/// As for [`own`].
+pub fn own_or_none<T: PyClass>(object: &Bound<'_, PyAny>) -> PyResult<Option<Py<T>>> {
+    if object.is_none() { Ok(None) } else { own(object).map(Some) }
+}
+
+/// Refuses an object whose class is called like a class of this module, and is that of another one.
+///
+/// # Errors
+/// A `TypeError`.
+pub(crate) fn not_of_another_module<T: PyClass>(object: &Bound<'_, PyAny>) -> PyResult<()> {
+    let class = T::type_object(object.py());
+    let name =
+        |class: &Bound<'_, PyType>| Ok::<_, PyErr>(class.fully_qualified_name()?.to_string());
+    if object.is_instance(&class)? || name(&object.get_type())? != name(&class)? {
+        return Ok(());
+    }
+    let class = class.name()?;
+    Err(PyTypeError::new_err(format!(
+        "the {class} is of another native module, and each has classes of its own; pass a {class} of the module that has the \
+         function called; on a GPU, `Stream.from_external(stream)` takes a stream of any module"
+    )))
+}
