@@ -18,7 +18,7 @@ def main() -> int:
     print(f"made {sf.zeros((2, 3), 'float32')!r}")
     try:
         import numpy as np
-    except ImportError:
+    except ModuleNotFoundError:
         print("NumPy is not installed: `pip install numpy` shows the rest")
         return 0
     array = np.arange(6, dtype=np.float32).reshape(2, 3)
