@@ -323,10 +323,18 @@ fn an_error_that_is_known_by_its_text_has_this_text() {
 
 // ---- operators -----------------------------------------------------------------------------------
 
-/// The structs with `#[operator]` in the files of a folder.
+/// A folder, and those in it: each has its own `mod.rs`.
+fn folders(at: &Path) -> Vec<PathBuf> {
+    let inner = fs::read_dir(at).unwrap().map(|entry| entry.unwrap().path());
+    let inner = inner.filter(|path| path.is_dir()).flat_map(|path| folders(&path));
+    [at.to_owned()].into_iter().chain(inner).collect()
+}
+
+/// The structs with `#[operator]` in the files of a folder, without those of the folders in it.
 fn operators(folder: &Path) -> Names {
     let mut names = Names::new();
-    for file in files(folder) {
+    let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    for file in files.filter(|path| path.is_file()) {
         let code: Vec<_> =
             fs::read_to_string(file).unwrap().parse::<TokenStream>().unwrap().into_iter().collect();
         for (at, window) in code.windows(3).enumerate() {
@@ -362,9 +370,10 @@ fn each_operator_is_in_its_places() {
             used.extend(identifiers(text.parse().unwrap()));
         }
     }
-    for folder in ["streamflow/src/operators", "crates/streamflow-math/src/operators"] {
-        let names = operators(&path(folder));
-        let module = format!("{folder}/mod.rs");
+    let homes = ["streamflow/src/operators", "crates/streamflow-math/src/operators"];
+    for folder in homes.iter().flat_map(|home| folders(&path(home))) {
+        let names = operators(&folder);
+        let module = format!("{}/mod.rs", folder.display());
         check_all(&names, &module, &identifiers(tokens(&module)));
         let page = text(&module);
         let listed = page.lines().filter_map(|line| line.strip_prefix("//!"));
