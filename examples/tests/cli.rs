@@ -1,9 +1,12 @@
 //! Runs the programs as a user does, and checks values, messages, exit codes, and that no file is incomplete.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
+#[path = "../../tests/src/started.rs"]
+mod started;
+
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Output;
 
 use streamflow_examples::{edges, png_io, seed_app, temporal};
 
@@ -31,7 +34,7 @@ fn run_race(args: &[&str]) -> Output {
 
 fn run_program(path: &str, args: &[&str]) -> Output {
     // Without the user's `RUST_LOG`: logs would mix with the messages.
-    Command::new(path).args(args).env_remove("RUST_LOG").output().unwrap()
+    started::program(path).args(args).env_remove("RUST_LOG").output().unwrap()
 }
 
 fn text(bytes: &[u8]) -> &str {
@@ -229,7 +232,7 @@ fn the_filter_is_right_under_every_seed() {
     let run = |seed: u64, more: &[&str]| {
         let seed = seed.to_string();
         let args = ["--platform", "host", "--rows", "7", "--cols", "33", "--count", "13", "--seed"];
-        let mut program = Command::new(env!("CARGO_BIN_EXE_temporal_filter"));
+        let mut program = started::program(env!("CARGO_BIN_EXE_temporal_filter"));
         // On workers, a weight may come one frame too early.
         program.env_remove("RUST_LOG").env_remove("STREAMFLOW_WORKERS");
         program.args(args).arg(seed).args(more).output().unwrap()
@@ -344,7 +347,7 @@ fn the_mermaid_flag_needs_no_files_and_no_platform() {
 fn a_full_disk_is_an_error() {
     // Not every system has this device.
     let Ok(full) = fs::File::options().write(true).open("/dev/full") else { return };
-    let output = Command::new(env!("CARGO_BIN_EXE_cuda_stream_pool"))
+    let output = started::program(env!("CARGO_BIN_EXE_cuda_stream_pool"))
         .args(["--platform", "host", "--rows", "4", "--cols", "4", "--json"])
         .stdout(full)
         .output()
@@ -358,7 +361,7 @@ fn a_full_disk_is_an_error() {
 fn a_pipe_that_its_reader_closes_is_not_an_error() {
     use std::io::{BufRead, BufReader};
     use std::process::Stdio;
-    let mut child = Command::new(env!("CARGO_BIN_EXE_cuda_stream_pool"))
+    let mut child = started::program(env!("CARGO_BIN_EXE_cuda_stream_pool"))
         .args(["--platform", "host", "--rows", "4", "--cols", "4", "--count", "100000", "--json"])
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

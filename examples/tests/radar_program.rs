@@ -1,14 +1,17 @@
 //! Runs the program `radar` as a user does, on the simulator, whose clock is simulated under a seed: no time passes.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+#[path = "../../tests/src/started.rs"]
+mod started;
+
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Output;
 
 use streamflow_examples::png_io;
 
 fn radar(out: &Path, args: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_radar"));
+    let mut command = started::program(env!("CARGO_BIN_EXE_radar"));
     command.args(["--platform", "host", "--out"]).arg(out).args(args);
     // Without the user's `RUST_LOG`: logs would mix with the messages.
     command.env_remove("RUST_LOG").env("STREAMFLOW_RACE_CHECK", "1").output().unwrap()
@@ -97,7 +100,7 @@ fn a_map_that_cannot_be_written_is_an_error() {
 
 #[test]
 fn the_diagram_needs_no_platform() {
-    let output = Command::new(env!("CARGO_BIN_EXE_radar")).arg("--mermaid").output().unwrap();
+    let output = started::program(env!("CARGO_BIN_EXE_radar")).arg("--mermaid").output().unwrap();
     assert!(output.status.success(), "{output:?}");
     assert!(text(&output.stdout).contains("detect -- \"found → tensor\" --> show"), "{output:?}");
 }

@@ -4,6 +4,8 @@
 #[cfg(unix)]
 #[path = "../../tests/tests/running/signals.rs"]
 mod signals;
+#[path = "../../tests/src/started.rs"]
+mod started;
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
@@ -30,7 +32,7 @@ const PROGRAMS: [&str; 12] = [
 ];
 
 fn program(path: &str, args: &[&str]) -> Command {
-    let mut command = Command::new(path);
+    let mut command = started::program(path);
     // Without the user's `RUST_LOG`: logs would mix with the messages.
     command.args(args).env_remove("RUST_LOG").env("STREAMFLOW_RACE_CHECK", "1");
     command

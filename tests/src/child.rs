@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use streamflow::prelude::*;
 
 use crate::checks::{Failed, check};
+use crate::started::program;
 
 /// The environment variable with the suite and the role of the process: `suite::role`.
 const ROLE: &str = "STREAMFLOW_TEST_CHILD";
@@ -34,6 +35,16 @@ pub fn variable(suite: &str, role: &str) -> (&'static str, String) {
     (ROLE, format!("{suite}::{role}"))
 }
 
+/// A command that starts this binary in a role of a suite.
+///
+/// # Errors
+/// The system does not say which file this binary is.
+pub fn command(suite: &str, role: &str) -> io::Result<Command> {
+    let mut command = program(env::current_exe()?);
+    command.envs([variable(suite, role)]);
+    Ok(command)
+}
+
 /// The child's side: runs a body, prints its result, and returns the exit code.
 pub(crate) fn play(body: impl FnOnce() -> Result<(), Failed>) -> ExitCode {
     let (line, code) = match body() {
@@ -51,8 +62,7 @@ pub(crate) fn play(body: impl FnOnce() -> Result<(), Failed>) -> ExitCode {
 /// # Errors
 /// How the child ended, with its stdout and stderr.
 pub fn run(suite: &str, role: &str, variables: &[(&str, &str)]) -> Result<(), Failed> {
-    let mut child = Command::new(env::current_exe()?)
-        .envs([variable(suite, role)])
+    let mut child = command(suite, role)?
         .envs(variables.iter().copied())
         .stdin(Stdio::null())
         .stdout(Stdio::piped())

@@ -38,6 +38,7 @@ mod seeds;
 pub mod seen;
 pub mod setup;
 pub mod soak;
+mod started;
 pub mod stereo;
 pub mod tensors;
 mod tier;

@@ -202,6 +202,17 @@ mod tests {
         assert!(Command::new("kill").args(["-TERM", &me]).status().unwrap().success());
     }
 
+    /// A command for this binary: by the runner that cargo has for its target, if that is in the environment.
+    fn again() -> Command {
+        let target = format!("{}_UNKNOWN_LINUX_GNU", env::consts::ARCH.to_uppercase());
+        let runner = env::var(format!("CARGO_TARGET_{target}_RUNNER")).unwrap_or_default();
+        let mut words: Vec<_> = runner.split_whitespace().map(Into::into).collect();
+        words.push(env::current_exe().unwrap().into_os_string());
+        let mut command = Command::new(&words[0]);
+        command.args(&words[1..]);
+        command
+    }
+
     /// In a process of its own: the program's handler is called, and the process goes on, though the library has one of the
     /// two signals.
     #[test]
@@ -209,8 +220,7 @@ mod tests {
         const CHILD: &str = "STREAMFLOW_TEST_SIGNALS";
         if env::var_os(CHILD).is_none() {
             let name = "schedule::signals::tests::a_call_that_can_not_have_all_signals_changes_the_effect_of_none";
-            let mut child = Command::new(env::current_exe().unwrap());
-            let done = child.args(["--exact", name]).env(CHILD, "1").output().unwrap();
+            let done = again().args(["--exact", name]).env(CHILD, "1").output().unwrap();
             return assert!(done.status.success(), "{done:?}");
         }
         if mask("SigIgn:") & ALL[1].bit() != 0 {

@@ -1,7 +1,7 @@
 //! Bodies that wait for what their caller holds.
 
 use std::io::Read;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::sync::{Mutex, PoisonError};
 
 use streamflow::prelude::*;
@@ -54,11 +54,8 @@ pub(crate) fn play(_: &str) -> Result<(), Failed> {
 
 /// Standard error tells of a body that its own caller keeps from ending, and of nothing else.
 pub(crate) fn told() -> Result<(), Failed> {
-    let mut child = Command::new(std::env::current_exe()?)
-        .envs([child::variable("bodies", "holds")])
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()?;
+    let mut child =
+        child::command("bodies", "holds")?.stdout(Stdio::null()).stderr(Stdio::piped()).spawn()?;
     let Some(mut stderr) = child.stderr.take() else { return Err(Failed::msg("no stderr")) };
     // The child says it, and nothing ends it.
     let mut said = Vec::new();

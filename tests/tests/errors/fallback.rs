@@ -1,9 +1,7 @@
 //! `Platform::detect` on a machine without a GPU says so, once. Each test is a process of its own, which sees no GPU.
 
-use std::env;
 use std::fmt::{self, Debug};
 use std::io::{self, Write};
-use std::process::Command;
 
 use streamflow::prelude::*;
 use streamflow_tests::{Failed, Suite, check, check_equal, check_error, check_text, child};
@@ -37,9 +35,7 @@ pub(crate) fn add(suite: Suite) -> Suite {
 
 /// The texts of a process on standard output and on standard error.
 fn outputs(role: &str) -> Result<(String, String), Failed> {
-    let mut command = Command::new(env::current_exe()?);
-    command.envs([child::variable("errors", role)]).env("CUDA_VISIBLE_DEVICES", "");
-    let output = command.output()?;
+    let output = child::command("errors", role)?.env("CUDA_VISIBLE_DEVICES", "").output()?;
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
     check(output.status.success(), || format!("{stdout}{stderr}"))?;

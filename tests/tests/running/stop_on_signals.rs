@@ -102,15 +102,15 @@ fn named() -> Result<String, Failed> {
     env::var(SIGNAL).map_err(Failed::msg)
 }
 
-fn begin(role: &str, signal: &str) -> Command {
-    let mut command = Command::new(env::current_exe().unwrap_or_default());
-    command.envs([child::variable("running", role)]).env(SIGNAL, signal).stderr(Stdio::null());
-    command
+fn begin(role: &str, signal: &str) -> io::Result<Command> {
+    let mut command = child::command("running", role)?;
+    command.env(SIGNAL, signal).stderr(Stdio::null());
+    Ok(command)
 }
 
 /// How a child has ended that sends this signal to itself.
 fn ended(role: &str, signal: &str) -> Result<ExitStatus, Failed> {
-    Ok(begin(role, signal).stdout(Stdio::null()).status()?)
+    Ok(begin(role, signal)?.stdout(Stdio::null()).status()?)
 }
 
 pub(crate) fn in_child(role: &str) -> Result<(), Failed> {
@@ -173,7 +173,7 @@ fn runs_until_stopped() -> Result<(), Failed> {
 }
 
 fn stops(signal: &str, by: &StoppedBy) -> Result<(), Failed> {
-    let mut child = begin(STOPS, signal).stdout(Stdio::piped()).spawn()?;
+    let mut child = begin(STOPS, signal)?.stdout(Stdio::piped()).spawn()?;
     let text = after_signal(&mut child, signal);
     if text.is_err() {
         // It has ended, or it would run for ever.
@@ -235,10 +235,11 @@ fn first() -> Result<(), Failed> {
 
 /// Starts a child that ignores a signal: a shell hands that down.
 fn in_shell_that_ignores(signal: &str) -> Result<(), Failed> {
-    let me = env::current_exe()?;
-    let script = format!("trap '' {signal}; exec \"$0\"");
+    let child = child::command("running", IGNORED)?;
+    let script = format!("trap '' {signal}; exec \"$0\" \"$@\"");
     let mut shell = Command::new("sh");
-    shell.args(["-c", &script, &me.to_string_lossy()]).env(SIGNAL, signal);
+    shell.args(["-c", &script]).arg(child.get_program()).args(child.get_args());
+    shell.env(SIGNAL, signal);
     shell.envs([child::variable("running", IGNORED)]);
     check_equal((signal, shell.stdout(Stdio::null()).status()?.code()), (signal, Some(0)))
 }
