@@ -2,6 +2,8 @@
 
 #[path = "../../../../../streamflow/src/memory/foreign/adopt.rs"]
 mod adopt;
+#[path = "../../../../../streamflow/src/memory/foreign/bound.rs"]
+mod bound;
 #[path = "../../../../../streamflow/src/memory/foreign/lent.rs"]
 mod lent;
 #[path = "../../../../../streamflow/src/memory/foreign/reaper.rs"]
