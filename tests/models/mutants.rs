@@ -1176,4 +1176,28 @@ const MUTANTS: &[Mutant] = &[
         model: "workers::protocols::a_moment_and_a_nap",
         expected: "deadlock",
     },
+    Mutant {
+        name: "condition_that_is_noted_too_early",
+        invariant: "handle 1",
+        file: "operator/condition/handles/sharers.rs",
+        edits: &[("        self.conditions.fetch_add(2, Ordering::Relaxed);\n        self.conditions.fetch_or(1, Ordering::Relaxed);\n", "        self.conditions.fetch_or(1, Ordering::Relaxed);\n        self.conditions.fetch_add(2, Ordering::Relaxed);\n")],
+        model: "handles::models::a_handle_that_is_used_while_its_graph_is_made",
+        expected: "a graph that was just made counts as dropped",
+    },
+    Mutant {
+        name: "handle_dropped_relaxed",
+        invariant: "handle 2",
+        file: "operator/condition/handles/sharers.rs",
+        edits: &[("fetch_sub(1, Ordering::AcqRel)", "fetch_sub(1, Ordering::Relaxed)")],
+        model: "handles::models::handles_that_threads_drop",
+        expected: "what a dropped handle has done is not seen",
+    },
+    Mutant {
+        name: "handles_counted_relaxed",
+        invariant: "handle 2",
+        file: "operator/condition/handles/sharers.rs",
+        edits: &[("handles.load(Ordering::Acquire)", "handles.load(Ordering::Relaxed)")],
+        model: "handles::models::handles_that_threads_drop",
+        expected: "what a dropped handle has done is not seen",
+    },
 ];

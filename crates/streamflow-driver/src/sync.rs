@@ -196,7 +196,7 @@ mod model {
         AtomicBool: bool, swap;
         AtomicU8: u8, fetch_and, fetch_or;
         AtomicU64: u64, swap, fetch_add, fetch_sub, fetch_or, fetch_max;
-        AtomicUsize: usize, fetch_add, fetch_sub;
+        AtomicUsize: usize, fetch_add, fetch_sub, fetch_or;
     }
 
     #[derive(Debug)]

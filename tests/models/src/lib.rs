@@ -21,6 +21,7 @@ mod driver;
 mod error;
 mod explore;
 mod forever;
+mod handles;
 mod lock;
 mod memory;
 mod spin;

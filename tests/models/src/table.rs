@@ -12,12 +12,15 @@ fn invariants() -> Vec<(&'static str, usize)> {
     let ring = include_str!("../../../streamflow/src/message/queue/ring.rs").replace("//! ", "");
     let workers = include_str!("../../../streamflow/src/schedule/event_based/core.rs");
     let workers = workers.replace("//! ", "");
+    let handles = include_str!("../../../streamflow/src/operator/condition/handles/sharers.rs");
+    let handles = handles.replace("//! ", "");
     vec![
         ("order", numbered(stream, "## The rules")),
         ("memory", numbered(memory, "## The invariants")),
         ("race", numbered(race, "## Invariants")),
         ("ring", numbered(&ring, "# Invariants")),
         ("workers", numbered(&workers, "# Invariants")),
+        ("handle", numbered(&handles, "# Invariants")),
         ("lock", numbered(TABLE, "## The lock")),
         ("signal", numbered(TABLE, "## The signals")),
     ]

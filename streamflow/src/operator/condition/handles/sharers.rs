@@ -1,0 +1,59 @@
+//! Who shares the state of a handle: handles, and the conditions of graphs.
+//!
+//! # Invariants
+//!
+//! 1. A thread never sees that there was a condition before it sees that condition.
+//! 2. A thread that finds no handle left sees what all of them have done.
+
+use crate::driver::Listeners;
+use crate::sync::{AtomicUsize, Ordering};
+
+/// The handles and the conditions that share a state.
+#[derive(Debug)]
+pub(super) struct Sharers {
+    handles: AtomicUsize,
+    /// Twice the number of conditions, and 1 more from the first one on: in one word, by 1.
+    conditions: AtomicUsize,
+    pub(super) listeners: Listeners,
+}
+
+impl Sharers {
+    /// One handle.
+    pub(super) fn new() -> Self {
+        Self {
+            handles: AtomicUsize::new(1),
+            conditions: AtomicUsize::new(0),
+            listeners: Listeners::default(),
+        }
+    }
+
+    pub(super) fn add_handle(&self) {
+        self.handles.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// A handle is dropped. Dropping the last one wakes the schedulers: their nodes wait in vain.
+    pub(super) fn remove_handle(&self) {
+        if self.handles.fetch_sub(1, Ordering::AcqRel) == 1 {
+            self.listeners.raise();
+        }
+    }
+
+    /// Whether all handles are dropped.
+    pub(super) fn is_abandoned(&self) -> bool {
+        self.handles.load(Ordering::Acquire) == 0
+    }
+
+    pub(super) fn add_condition(&self) {
+        self.conditions.fetch_add(2, Ordering::Relaxed);
+        self.conditions.fetch_or(1, Ordering::Relaxed);
+    }
+
+    pub(super) fn remove_condition(&self) {
+        self.conditions.fetch_sub(2, Ordering::Relaxed);
+    }
+
+    /// Whether there were conditions, and none is left.
+    pub(super) fn is_left(&self) -> bool {
+        self.conditions.load(Ordering::Relaxed) == 1
+    }
+}
