@@ -207,3 +207,30 @@ fn for_each_line(
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use rustfft::FftPlanner;
+    use streamflow::memory::Complex;
+
+    /// A sum of results, by FNV-1a.
+    fn sum(lengths: &[usize]) -> u64 {
+        let mut planner = FftPlanner::<f32>::new();
+        let mut sum = 0xcbf2_9ce4_8422_2325_u64;
+        for &n in lengths {
+            let number = |i: usize| (i * i % 31) as f32 - 15.0;
+            let mut line: Vec<_> = (0..n).map(|i| Complex::new(number(i), number(3 * i))).collect();
+            planner.plan_fft_forward(n).process(&mut line);
+            for part in line.iter().flat_map(|number| [number.re, number.im]) {
+                sum = (sum ^ u64::from(part.to_bits())).wrapping_mul(0x0100_0000_01b3);
+            }
+        }
+        sum
+    }
+
+    /// Powers of 2 and of 3, products, and prime numbers, of which some need Rader's algorithm and some Bluestein's.
+    #[test]
+    fn a_transform_has_the_same_bits_on_each_processor() {
+        assert_eq!(sum(&[2, 8, 27, 60, 97, 210, 719, 1009, 2048, 2187]), 405_547_879_095_079_047);
+    }
+}
