@@ -26,14 +26,13 @@ const TICKS_PER_FRAME: u64 = 8;
 /// How much the memory of the process may grow after the first run. An allocator keeps some memory in reserve.
 const GROWTH: u64 = 4 << 20;
 
-/// The resident memory of this process in bytes, as Linux counts it.
+/// The resident memory of this process in bytes, as Linux counts it. In kibibytes, since a page is larger on some machines.
 fn memory() -> u64 {
-    let counts = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
-    counts
-        .split(' ')
-        .nth(1)
-        .and_then(|pages| pages.parse().ok())
-        .map_or(0, |pages: u64| pages * 4096)
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmRSS:")?.split_whitespace().next()?.parse().ok())
+        .map_or(0, |kibibytes: u64| kibibytes << 10)
 }
 
 /// The threads of the graph.

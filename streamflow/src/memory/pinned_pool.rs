@@ -27,7 +27,7 @@ use crate::turns;
 /// The name of the failed work, in the log.
 const FREEING: &str = "freeing page-locked memory";
 
-/// The size of a page: sizes are multiples of it.
+/// Sizes are multiples of it: the smallest page of a machine. Some with AArch64 have pages of 64 KiB; limits count what was asked for.
 const PAGE: u64 = 4096;
 
 /// The page-locked memory of one device.
