@@ -5,14 +5,20 @@
 
 pub mod cli;
 pub mod deliver;
+#[cfg(feature = "all")]
 pub mod digits;
+#[cfg(feature = "all")]
 pub mod edges;
 pub mod overlap;
+#[cfg(feature = "all")]
 pub mod png_io;
+#[cfg(feature = "all")]
 pub mod progress;
+#[cfg(feature = "all")]
 pub mod radar;
 pub mod report;
 pub mod seed_app;
 pub mod seed_graph;
+#[cfg(feature = "all")]
 pub mod stream_semantics;
 pub mod temporal;

@@ -1,7 +1,7 @@
 //! The program `cudarc_alone` with a kernel of streamflow: cudarc hands its data over and gets it back, without a copy. Both
 //! need a GPU.
 //!
-//! `cargo run -p streamflow-examples --bin beside_cudarc`
+//! `cargo run -p streamflow-examples --features all --bin beside_cudarc`
 
 use std::error::Error;
 use std::io::Write;

@@ -2,7 +2,8 @@
 //! callback writes page-locked memory and permits one tick of the source; a frame for which no memory is free is
 //! dropped, as real cameras do it.
 //!
-//! `cargo run -p streamflow-examples --bin camera` says how many frames arrived, and ends with code 1 if one is wrong.
+//! `cargo run -p streamflow-examples --features all --bin camera` says how many frames arrived, and ends with
+//! code 1 if one is wrong.
 
 use std::io::{self, Write};
 use std::process::ExitCode;

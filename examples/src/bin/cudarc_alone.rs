@@ -1,7 +1,7 @@
 //! A program of cudarc alone: data of one stream, and a kernel on another. `beside_cudarc` is the same program with a kernel of
 //! streamflow. Both need a GPU.
 //!
-//! `cargo run -p streamflow-examples --bin cudarc_alone`
+//! `cargo run -p streamflow-examples --features all --bin cudarc_alone`
 
 use std::error::Error;
 use std::io::Write;

@@ -1,7 +1,7 @@
 //! A PNG per tick: each frame of a graph is downloaded, and written as a file of its own while the next one is computed.
 //!
-//! `cargo run -p streamflow-examples --bin pngs -- frames` writes `frames/0000.png` and so on. The program ends with code 1
-//! if a file can't be written; each file is complete or not there.
+//! `cargo run -p streamflow-examples --features all --bin pngs -- frames` writes `frames/0000.png` and so on.
+//! The program ends with code 1 if a file can't be written; each file is complete or not there.
 
 use std::fs;
 use std::io::{self, Write};

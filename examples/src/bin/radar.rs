@@ -1,6 +1,6 @@
 //! A radar: finds the targets that its simulated antenna sees, and writes its maps as PNGs.
 //!
-//! `cargo run --release -p streamflow-examples --bin radar` runs for 10 s, or until Ctrl-C. With
+//! `cargo run --release -p streamflow-examples --features all --bin radar` runs for 10 s, or until Ctrl-C. With
 //! `--report` it prints at the end what each node did. It ends with code 1 at the first map that lacks a target,
 //! or has one that is not there.
 
