@@ -1,5 +1,6 @@
 //! The parts that all programs share: flags, messages, exit codes.
 
+use std::env;
 use std::error::Error as StdError;
 use std::io::{self, Write};
 use std::iter;
@@ -9,7 +10,8 @@ use streamflow::graph::Graph;
 use streamflow::platform::PlatformBuilder;
 use streamflow::prelude::*;
 use streamflow::schedule::Report;
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::{LevelFilter, Targets};
+use tracing_subscriber::prelude::*;
 
 use crate::report::Format;
 
@@ -155,9 +157,11 @@ fn report(failure: &Failure, to: &mut impl Write) -> io::Result<()> {
 /// Runs a program. Logs go to stderr (`RUST_LOG` selects them). Failures become messages and exit codes. Mistakes that
 /// clap finds exit with code 2.
 pub fn main(run: impl FnOnce() -> Result<(), Failure>) -> ExitCode {
-    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("warn"));
+    let wanted = env::var("RUST_LOG").ok().and_then(|targets| targets.parse().ok());
+    let targets = wanted.unwrap_or_else(|| Targets::new().with_default(LevelFilter::WARN));
+    let lines = tracing_subscriber::fmt::layer().with_writer(io::stderr);
     // Fails only if a subscriber is already set, which is then used.
-    let _ = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr).try_init();
+    let _ = tracing_subscriber::registry().with(lines.with_filter(targets)).try_init();
     match run() {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) if is_broken_pipe(&failure) => ExitCode::SUCCESS,
