@@ -16,6 +16,10 @@ pub mod png_io;
 pub mod progress;
 #[cfg(feature = "all")]
 pub mod radar;
+/// The programs of the README compile.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+pub mod readme {}
 pub mod report;
 pub mod seed_app;
 pub mod seed_graph;

@@ -1,3 +1,6 @@
+// Of two targets of a link the first counts: in the documentation that of this version, elsewhere the address in the file.
+//! [guide]: crate::guide
+//! [tutorial]: crate::guide::tutorial
 #![doc = include_str!("../README.md")]
 // Marks of features, on docs.rs.
 #![cfg_attr(docsrs, feature(doc_cfg))]

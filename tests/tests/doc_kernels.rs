@@ -68,7 +68,7 @@ fn files(folder: &Path, into: &mut Vec<PathBuf>) {
 
 fn all_examples() -> Vec<Example> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-    let mut paths = vec![root.join("README.md")];
+    let mut paths = vec![root.join("README.md"), root.join("streamflow/README.md")];
     for folder in ["streamflow/src", "streamflow-macros/src", "crates/streamflow-driver/src"] {
         files(&root.join(folder), &mut paths);
     }
