@@ -1,7 +1,16 @@
-//! A program of the published packages with all their features. `.ci/run packages` builds and runs it from the tarballs.
+//! A program of the published packages that uses each of their features. `.ci/run packages` builds and runs it from the tarballs.
 
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
+
+use futures_core::Stream as _;
+use futures_sink::Sink as _;
+use image::{GrayImage, Luma};
+use ndarray::arr2;
+use streamflow::cudarc::driver::CudaContext;
 use streamflow::f16;
 use streamflow::memory::dlpack::Abi;
+use streamflow::operators::futures::{FromSink, IntoStream};
 use streamflow::prelude::*;
 use streamflow_driver::driver::Layer;
 use streamflow_math::fft::forward_real;
@@ -81,8 +90,62 @@ graph! {
     }
 }
 
+graph! {
+    /// A sink and a stream of asynchronous code.
+    struct Echo(from: FromSink<u64>, to: IntoStream<u64>) {
+        #[when(condition(from.arrived()))]
+        let from: FromSink<u64> = from;
+        #[when(condition(to.has_room()))]
+        let to: IntoStream<u64> = to;
+        from.message >> to.message;
+    }
+}
+
+/// `futures`: a number goes through a graph.
+fn futures(platform: &Platform) -> Result<()> {
+    let (from, sink) = FromSink::channel(1)?;
+    let (to, stream) = IntoStream::channel(1)?;
+    let (mut sink, mut stream) = (pin!(sink), pin!(stream));
+    let mut task = Context::from_waker(Waker::noop());
+    assert!(sink.as_mut().poll_ready(&mut task)?.is_ready());
+    sink.as_mut().start_send(21)?;
+    assert!(sink.as_mut().poll_close(&mut task)?.is_pending());
+    Echo::new(platform, from, to)?.run()?;
+    assert!(matches!(stream.as_mut().poll_next(&mut task), Poll::Ready(Some(Ok(21)))));
+    Ok(())
+}
+
+/// `ndarray` and `image`: an array and an image go to a device and come back.
+fn host_arrays(platform: &Platform) -> Result<()> {
+    let stream = platform.default_stream(device(0))?;
+    let array = arr2(&[[1.0_f32, 2.0], [3.0, 4.0]]);
+    let download = stream.download(&platform.upload_array(&array)?)?;
+    assert_eq!(download.array_blocking()?, array.into_dyn());
+    let image = GrayImage::from_pixel(2, 3, Luma([7]));
+    let download = stream.download(&platform.upload_array(&image)?)?;
+    assert_eq!(download.image_blocking::<Luma<u8>>()?.as_raw()[..], image.as_raw()[..]);
+    Ok(())
+}
+
+/// `cudarc`: where a GPU is, a slice of cudarc becomes a tensor and comes back. The simulator has no device of CUDA.
+fn beside_cudarc() -> Result<()> {
+    let platform = match Platform::cuda() {
+        Ok(platform) => platform,
+        Err(error) => return Ok(println!("cudarc has no device: {error}")),
+    };
+    let theirs = CudaContext::new(0)?.new_stream()?;
+    let slice = theirs.clone_htod(&[1.0_f32, 2.0])?;
+    let stream = platform.default_stream(device(0))?;
+    let slice = platform.adopt_cudarc(slice, [2])?.into_cudarc(&stream, &theirs)?;
+    assert_eq!(theirs.clone_dtoh(&*slice)?, [1.0, 2.0]);
+    Ok(())
+}
+
 fn main() -> Result<()> {
     let platform = Platform::builder().host()?;
+    futures(&platform)?;
+    host_arrays(&platform)?;
+    beside_cudarc()?;
     let running = EveryFeature::new(&platform, 3)?.spawn()?;
     running.stop_on_signals()?;
     let report = running.join()?;
