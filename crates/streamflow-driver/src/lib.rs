@@ -14,7 +14,7 @@
 // The only error then: everything that needs the bindings is in `driver`.
 #[cfg(not(feature = "cudarc"))]
 compile_error!(
-    "no CUDA version is chosen: add the feature `cuda-13000` to the dependency on streamflow, whose default it is, or the \
+    "no CUDA version is chosen: add the feature `cuda-13000` to the dependency on streamflow-gpu, whose default it is, or the \
      feature `cudarc` if the program's own dependency on cudarc chooses the version"
 );
 
