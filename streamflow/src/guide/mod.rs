@@ -28,7 +28,8 @@
 //! Beside the laws: [when a node runs](conditions), [workers and threads](threads), a graph beside asynchronous tasks (`tasks`, with the feature `futures`), [what happens when a tick
 //! fails](failures), [replay], [libraries on a stream](libraries) and what can't be forgotten with them, [tensors of other
 //! libraries](other_libraries), [a graph as a Python class](graphs_in_python), what [the race checker
-//! reports](race_reports), cudarc and candle in one program (`beside_cudarc`, with the feature `cudarc`), where [the simulator and CUDA](simulator_and_cuda) differ, and [a layer of one's own](a_layer).
+//! reports](race_reports), cudarc and candle in one program (`beside_cudarc`, with the feature `cudarc`), host data of other
+//! crates (`arrays_and_images`, with the features `image` and `ndarray`), where [the simulator and CUDA](simulator_and_cuda) differ, and [a layer of one's own](a_layer).
 
 #[allow(clippy::test_attr_in_doctest, reason = "`tests/tests/tutorial.rs` runs these tests")]
 #[doc = include_str!("tutorial.md")]
@@ -118,6 +119,10 @@ pub mod libraries {}
 
 #[doc = include_str!("other_libraries.md")]
 pub mod other_libraries {}
+
+#[cfg(all(feature = "image", feature = "ndarray"))]
+#[doc = include_str!("arrays_and_images.md")]
+pub mod arrays_and_images {}
 
 #[cfg(feature = "cudarc")]
 #[doc = include_str!("beside_cudarc.md")]
