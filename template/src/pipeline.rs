@@ -4,7 +4,7 @@ use streamflow::prelude::*;
 
 use crate::scale::Scale;
 
-/// image[i] = first + i
+/// `image[i] = first + i`
 #[kernel(unsafe cuda = "
     unsigned long long i = thread_index();
     if (i < image_len) image[i] = first + i;

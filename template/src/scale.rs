@@ -2,7 +2,7 @@
 
 use streamflow::prelude::*;
 
-/// image[i] *= factor
+/// `image[i] *= factor`
 #[kernel(unsafe cuda = "
     unsigned long long i = thread_index();
     if (i < image_len) image[i] *= factor;

@@ -9,7 +9,7 @@ use std::io::Write;
 use streamflow::cudarc::driver::CudaContext;
 use streamflow::prelude::*;
 
-/// data[i] *= factor
+/// `data[i] *= factor`
 #[kernel(unsafe cuda = "unsigned long long i = thread_index(); if (i < data_len) data[i] *= factor;")]
 pub fn scale(data: &mut [f32], factor: f32) {
     data.iter_mut().for_each(|x| *x *= factor);
