@@ -31,7 +31,7 @@ BY_DEFAULT = 173
 ADDED = {
     "cudarc": 2,  # what the two loans return: `CudarcStream`, `LentSlice`
     "dlpack": 7,
-    "futures": 6,  # two operators, their ends, the bound of both, and the end of a run
+    "futures": 5,  # two operators, their ends, and the bound of both
     "half": 0,  # `f16` and `bf16` are there without it, too
     "image": 1,  # `HostArray`
     "ndarray": 0,  # the same trait
