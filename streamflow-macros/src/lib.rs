@@ -1,4 +1,4 @@
-//! The macros of streamflow. Use them through the `streamflow` crate.
+//! The macros of streamflow. Use them through the library `streamflow` of the package `streamflow-gpu`.
 //!
 //! Each macro is a pipeline: it parses the user's tokens, checks them, and expands them. All mistakes that the macro
 //! finds in one use are reported at once. Items that can be defined in spite of the mistakes are defined, so that no

@@ -14,7 +14,7 @@ pub fn scale(image: &mut [f32], factor: f32) {
 /// Takes an image, multiplies its values by `factor`, and sends it on.
 #[operator]
 pub struct Scale {
-    /// The image. It is taken, and written in place.
+    /// The image, which is taken and written in place.
     #[input]
     image: Tensor<f32>,
     /// The same image.
@@ -58,7 +58,7 @@ mod tests {
     fn both_bodies_compute_the_same() -> Result<()> {
         let outcome = compare_bodies::<scale>(Tolerance::EXACT, |draw| {
             let n = draw.len(0..=5000);
-            (n.into(), (vec![1.5; n], 0.5))
+            (n.into(), (draw.values(n, -10.0..=10.0), 0.5))
         })?;
         println!("{outcome}");
         Ok(())

@@ -26,7 +26,7 @@ LIBRARIES = {
 def sources() -> Path:
     """The folder of cudarc's sources, as cargo has them."""
     manifest = Path(__file__).parent / "Cargo.toml"
-    command = ["cargo", "metadata", "--format-version", "1", "--manifest-path", str(manifest)]
+    command = ["cargo", "metadata", "--locked", "--format-version", "1", "--manifest-path", str(manifest)]
     packages = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)["packages"]
     (package,) = [package for package in packages if package["name"] == "cudarc"]
     return Path(package["manifest_path"]).parent / "src"

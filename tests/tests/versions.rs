@@ -99,7 +99,7 @@ fn mathematics_of_another_version_than_the_library_is_refused() {
     }
     // The library's own version is one that Cargo takes: both packages are there.
     let packages = resolved(VERSION).unwrap();
-    for package in ["streamflow", "streamflow-gpu-math"] {
+    for package in ["streamflow-gpu", "streamflow-gpu-math"] {
         assert!(packages.contains(&format!("\"name\":\"{package}\"")), "{package}: {packages}");
     }
 }
@@ -173,7 +173,7 @@ fn built_macros() -> PathBuf {
 fn macros_of_another_version_than_the_library_say_so_first() {
     let errors = compiled("0.1.99");
     let expected = format!(
-        "this macro is of streamflow-gpu-macros {VERSION}, and `::streamflow` here is streamflow 0.1.99; both must be of one \
+        "this macro is of streamflow-gpu-macros {VERSION}, and `::streamflow` here is streamflow-gpu 0.1.99; both must be of one \
          version: "
     );
     let first = errors.iter().take_while(|error| error.starts_with(&expected)).count();
