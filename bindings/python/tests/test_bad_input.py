@@ -107,6 +107,13 @@ def test_a_stream_of_another_platform():
     "", "import sys; sys.exit(0)", "raise KeyboardInterrupt", "import os; os._exit(0)",
     "import threading; stream = sf.Stream(sf.Platform('host')); "
     "threading.Thread(target=lambda: [sf.zeros(10, stream=stream).numpy() for _ in range(1000)], daemon=True).start()",
+    # Until Python ends the threads, which unwinds them: an unwinder of the module's own would not know that of the C library.
+    "import threading; used = sf.Stream(sf.Platform('host')); calls = threading.Semaphore(0)\n"
+    "def forever():\n"
+    "    while True:\n"
+    "        sf.zeros(10, stream=used).numpy(); calls.release()\n"
+    "for _ in range(8): threading.Thread(target=forever, daemon=True).start()\n"
+    "for _ in range(100): calls.acquire()",
 ])
 def test_the_interpreter_ends_while_work_is_queued(ending):
     ended = run(

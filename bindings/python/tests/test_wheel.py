@@ -53,7 +53,7 @@ def test_nothing_but_the_c_library_is_needed_where_no_gpu_is():
 NVRTC = """
 import streamflow as sf
 from streamflow.demo import Scale
-scale = Scale(platform=sf.Platform("cuda"))
+scale = Scale()
 try:
     with scale.spawn():
         scale.x.push(sf.zeros(3))
