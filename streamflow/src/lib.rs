@@ -33,6 +33,7 @@ use streamflow_driver::{caught, lock, log, splitmix, sync, turns};
 #[doc(inline)]
 pub use context::{execution_context::ExecutionContext, stream::Stream, table::Table};
 #[cfg(feature = "cudarc")]
+#[doc(no_inline)]
 pub use cudarc;
 #[doc(inline)]
 pub use error::failure::Result;

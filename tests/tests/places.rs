@@ -224,7 +224,6 @@ const BY_TEXT: &[(&str, &str, &str)] = &[
 
 /// Errors that no test in Rust names, with the reason.
 const NOT_NAMED: &[(&str, &str)] = &[
-    ("Exchange", "it is an exception of the Python module, whose tests have each of its causes"),
     ("NoThread", "the system would have to refuse a thread"),
     ("NoWatcher", "the system would have to refuse a thread"),
     (

@@ -61,7 +61,10 @@ fn bare(root: &str) -> Vec<String> {
     let (front, _) = parts(root);
     let bare = re_exports(&front)
         .into_iter()
-        .filter(|(before, _)| !["#[doc(inline)]", "#[doc(hidden)]"].contains(before));
+        // Another crate, whose name says what it is, is not inlined.
+        .filter(|(before, _)| {
+            !["#[doc(inline)]", "#[doc(hidden)]", "#[doc(no_inline)]"].contains(before)
+        });
     bare.flat_map(|(_, names)| names).map(str::to_owned).collect()
 }
 

@@ -698,7 +698,7 @@ pub(crate) const MISTAKES: &[Mistake] = &[
         "philox no stream",
         "self.random.uniform(&stream, &mut scores)",
         "self.random.uniform(&mut scores)",
-        "argument #1 of type `&CudaStream` is missing",
+        "argument #1 of type `&streamflow::CudaStream` is missing",
     ),
     one(
         "philox range",
