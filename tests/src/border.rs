@@ -10,7 +10,7 @@ use streamflow::cudarc::driver::{CudaContext, CudaSlice, CudaStream as Theirs, D
 use streamflow::memory::{ForeignCounts, foreign_counts};
 use streamflow::prelude::*;
 
-use crate::foreign::{for_cudarc, untracked};
+use crate::foreign::{external, for_cudarc, untracked};
 use crate::{Failed, check, check_equal, check_error, check_text};
 
 const LEN: usize = 1024;
@@ -87,7 +87,7 @@ fn other_contexts(platform: &Platform) -> Result<(), Failed> {
     let theirs = cudarc(other.new_stream())?;
     let adopted = platform.adopt_cudarc(slice(&theirs, 1.0)?, [LEN]);
     refused("a slice", adopted.map_err(Into::into), reason)?;
-    refused("an external stream", platform.external_cudarc(&theirs).map_err(Into::into), reason)?;
+    refused("an external stream", external(platform, &theirs), reason)?;
     let mut is_called = false;
     let read = ours.read_cudarc(&x, &theirs, |_| is_called = true);
     refused("a view", read.map_err(Into::into), reason)?;
@@ -150,6 +150,7 @@ fn captured(platform: &Platform) -> Result<(), Failed> {
     refused("a slice of a tensor", y.into_cudarc(&ours, &theirs).map_err(Into::into), reason)?;
     refused("an order", ours.after_cudarc(&theirs).map_err(Into::into), reason)?;
     refused("an order back", ours.before_cudarc(&theirs).map_err(Into::into), reason)?;
+    refused("an external stream", external(platform, &theirs), reason)?;
     refused("a slice", platform.adopt_cudarc(other, [LEN]).map_err(Into::into), reason)?;
     drop(adopted);
     cudarc(theirs.memset_zeros(&mut data))?;

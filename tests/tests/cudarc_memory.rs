@@ -13,7 +13,9 @@ use streamflow::memory::{DeviceSlice, foreign_counts};
 use streamflow::prelude::*;
 use streamflow_driver::driver::cuda::CudaDriver;
 use streamflow_tests::border::{PROGRAMS, cudarc, given_back};
-use streamflow_tests::foreign::{adopted_at_once, adopted_without_owner, for_cudarc, unseen};
+use streamflow_tests::foreign::{
+    adopted_at_once, adopted_without_owner, external, for_cudarc, unseen,
+};
 use streamflow_tests::kernels::{add_one, fill, slow_copy, slow_fill};
 use streamflow_tests::{Failed, Suite, check, check_equal};
 
@@ -103,7 +105,7 @@ impl<'a> World<'a> {
     }
 
     fn slow_on(&self, theirs: &Arc<Theirs>) -> Result<(), Failed> {
-        let external = self.platform.external_cudarc(theirs)?;
+        let external = external(self.platform, theirs)?;
         let mut other = self.platform.buffer(1, &external)?;
         Ok(external.launch::<slow_fill>(1, (&mut other, 0.0, SLOW))?)
     }
@@ -350,16 +352,16 @@ fn our_stream(on: &Platform) -> Result<(), Failed> {
 
 fn their_stream(on: &Platform) -> Result<(), Failed> {
     let on = World::new(on)?;
-    let external = on.platform.external_cudarc(&on.theirs)?;
+    let external_stream = external(on.platform, &on.theirs)?;
     let mut x = on.tensor(1.0)?;
-    external.launch::<slow_fill>(LEN, (&mut x, 7.0, SLOW))?;
+    external_stream.launch::<slow_fill>(LEN, (&mut x, 7.0, SLOW))?;
     on.ours.launch::<add_one>(LEN, (&mut x,))?;
     check(on.holds(&x, 8.0)?, || "the data is wrong".into())?;
     for (stream, text) in [
         (on.context.default_stream(), "Platform::default_stream"),
         (on.context.per_thread_stream(), "CudaStream::after_cudarc"),
     ] {
-        let error = on.platform.external_cudarc(&stream).err().map(|error| error.to_string());
+        let error = external(on.platform, &stream).err().map(|error| error.to_string());
         let is_clear = error.as_ref().is_some_and(|error| error.contains(text));
         check(is_clear, || format!("{error:?}"))?;
     }

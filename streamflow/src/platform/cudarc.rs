@@ -5,10 +5,10 @@ use std::sync::Arc;
 use cudarc::driver::{CudaContext, CudaSlice, CudaStream as Theirs};
 
 use super::Platform;
-use crate::driver::{BorrowedStream, DeviceId};
+use crate::driver::{BorrowedStream, DeviceId, current};
 use crate::error::{Error, Result};
 use crate::memory::{Element, IntoShape, Tensor};
-use crate::stream::{ExternalStream, check_context};
+use crate::stream::{ExternalStream, check_context, check_no_capture};
 
 impl Platform {
     /// Takes a slice of cudarc over, as a tensor, without a copy. Work on it comes after the work that the slice's stream has, and
@@ -32,11 +32,16 @@ impl Platform {
         pool.pool().adopt_cudarc(device, slice, &shape.into_shape()?)
     }
 
-    /// A stream of cudarc as an external stream, for as long as it is borrowed.
+    /// A stream of cudarc as an external stream, which keeps `theirs`: the stream of CUDA lives as long as the result, also if that
+    /// is forgotten.
     ///
     /// # Errors
     /// [`Error::Exchange`] as for [`adopt_cudarc`](Self::adopt_cudarc), and for a default stream; the driver's.
-    pub fn external_cudarc<'a>(&self, theirs: &'a Arc<Theirs>) -> Result<ExternalStream<'a>> {
+    ///
+    /// # Safety
+    /// No capture into a graph begins on the stream before the result is dropped: launches would go into the graph instead of
+    /// the device, and other streams would follow them there. `begin_capture` is a safe function of cudarc.
+    pub unsafe fn external_cudarc(&self, theirs: &Arc<Theirs>) -> Result<ExternalStream<'static>> {
         let device = self.device_of_cudarc(theirs.context(), "a stream of cudarc")?;
         let handle = theirs.cu_stream().expose_provenance() as u64;
         if handle <= 2 {
@@ -54,8 +59,12 @@ impl Platform {
                 remedy: remedy.to_owned(),
             });
         }
-        // SAFETY: cudarc's stream lives as long as it is borrowed, and is of the device.
-        self.external_stream(unsafe { BorrowedStream::new(device, handle) })
+        let _other = current::other_code();
+        check_no_capture(theirs, "a stream of cudarc")?;
+        // SAFETY: the result keeps cudarc's stream, which is of the device's primary context and no default stream. The caller
+        // vouches for later captures.
+        let external = self.external_stream(unsafe { BorrowedStream::new(device, handle) })?;
+        Ok(external.keep(theirs.clone()))
     }
 
     /// The device of a context.

@@ -1,5 +1,7 @@
 //! External streams: those that another library made.
 
+#[cfg(feature = "cudarc")]
+use std::any::Any;
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::Deref;
@@ -28,6 +30,9 @@ use crate::error::{Error, Result};
 #[must_use = "it stands for the stream only as long as it lives"]
 pub struct ExternalStream<'a> {
     stream: CudaStream,
+    /// The owner of the stream, dropped after the last record.
+    #[cfg(feature = "cudarc")]
+    owner: Option<Arc<dyn Any + Send + Sync>>,
     _foreign: PhantomData<&'a ()>,
 }
 
@@ -58,7 +63,19 @@ impl<'a> ExternalStream<'a> {
     pub(crate) fn wrap(table: &Arc<StreamTable>, borrowed: BorrowedStream<'a>) -> Result<Self> {
         let timeline = table.external(borrowed)?;
         let stream = CudaStream::new(timeline, table.clone(), None);
-        Ok(Self { stream, _foreign: PhantomData })
+        Ok(Self {
+            stream,
+            #[cfg(feature = "cudarc")]
+            owner: None,
+            _foreign: PhantomData,
+        })
+    }
+
+    /// Keeps the owner of the stream.
+    #[cfg(feature = "cudarc")]
+    pub(crate) fn keep(mut self, owner: Arc<dyn Any + Send + Sync>) -> Self {
+        self.owner = Some(owner);
+        self
     }
 }
 
@@ -81,6 +98,12 @@ impl Drop for ExternalStream<'_> {
         if is_covered {
             let table = self.stream.table();
             table.detached.lock().push(timeline.clone());
+        }
+        #[cfg(feature = "cudarc")]
+        if let Some(owner) = self.owner.take() {
+            // The owner of a stream makes its context current.
+            let _other = crate::driver::current::other_code();
+            drop(owner);
         }
     }
 }

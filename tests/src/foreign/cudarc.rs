@@ -8,7 +8,7 @@ use streamflow::cudarc::driver::{
 };
 use streamflow::memory::{After, DeviceSlice, ForeignMemory};
 use streamflow::prelude::*;
-use streamflow::stream::CudarcStream;
+use streamflow::stream::{CudarcStream, ExternalStream};
 
 /// Memory of streamflow as a slice of cudarc, which nothing orders.
 ///
@@ -58,6 +58,15 @@ pub fn for_cudarc<'s>(
 ) -> Result<CudarcStream<'s>> {
     // SAFETY: the tests use each slice on one stream, or order its uses.
     Ok(unsafe { stream.to_cudarc(context) }?)
+}
+
+/// A stream of cudarc for streamflow.
+///
+/// # Errors
+/// Those of streamflow.
+pub fn external(platform: &Platform, theirs: &Arc<Theirs>) -> Result<ExternalStream<'static>> {
+    // SAFETY: the tests capture nothing on a stream while it is an external one.
+    Ok(unsafe { platform.external_cudarc(theirs) }?)
 }
 
 /// A context that notes no uses of slices.

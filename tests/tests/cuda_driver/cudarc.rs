@@ -15,7 +15,7 @@ use streamflow::memory::foreign_counts;
 use streamflow::prelude::*;
 use streamflow_driver::driver::cuda::CudaDriver;
 use streamflow_tests::border::{PROGRAMS, cudarc};
-use streamflow_tests::foreign::{adopted_at_once, for_cudarc, unseen};
+use streamflow_tests::foreign::{adopted_at_once, external, for_cudarc, unseen};
 use streamflow_tests::{Failed, check, check_equal};
 
 use super::library;
@@ -41,6 +41,7 @@ pub(crate) fn play() -> Result<(), Failed> {
     let platform = Platform::builder().race_check(false).driver(driver)?;
     match &*env::var(PROGRAM)? {
         "exchange" => exchange(&platform)?,
+        "forgotten" => forgotten(&platform)?,
         "early view" => early_view(&platform)?,
         "early slice" => early_slice(&platform)?,
         "refused" => refused(&platform)?,
@@ -115,9 +116,9 @@ fn exchange(platform: &Platform) -> Result<(), Failed> {
     check_equal(cudarc(slice.stream().clone_dtoh(&slice))?, vec![ONES; LEN])?;
     drop(slice);
     drop(for_cudarc(&ours, &context)?);
-    let external = platform.external_cudarc(&theirs)?;
-    check_equal(external.download_blocking(&y)?, vec![ONES; LEN])?;
-    drop(external);
+    let outside = external(platform, &theirs)?;
+    check_equal(outside.download_blocking(&y)?, vec![ONES; LEN])?;
+    drop(outside);
 
     drop((y, ours));
     let end = Instant::now() + Duration::from_secs(10);
@@ -143,6 +144,18 @@ fn claim(platform: &Platform, with_error: bool) -> Result<(), Failed> {
     check_equal(read.is_err(), with_error)
 }
 
+/// An external stream is forgotten, and cudarc's own handle is dropped. Later uses need records of that stream.
+fn forgotten(platform: &Platform) -> Result<(), Failed> {
+    let ours = ours(platform)?;
+    let theirs = cudarc(cudarc(CudaContext::new(0))?.new_stream())?;
+    let mut x = ones(platform, &ours)?;
+    let outside = external(platform, &theirs)?;
+    outside.fill_bytes(&mut x, 1)?;
+    std::mem::forget(outside);
+    drop(theirs);
+    check_equal(ours.download_blocking(&x)?, vec![ONES; LEN])
+}
+
 /// A control: nothing orders the view.
 fn early_view(platform: &Platform) -> Result<(), Failed> {
     let ours = ours(platform)?;
@@ -164,6 +177,10 @@ fn early_slice(platform: &Platform) -> Result<(), Failed> {
 
 /// Errors, after which nothing is left.
 fn refused(platform: &Platform) -> Result<(), Failed> {
+    let outside = |platform, theirs, text: &str| {
+        let error = external(platform, theirs).map(drop).err().map(|error| error.to_string());
+        check(error.as_ref().is_some_and(|error| error.contains(text)), || format!("{error:?}"))
+    };
     let says = |error: Option<Error>, text: &str| {
         let error = error.map(|error| error.to_string()).unwrap_or_default();
         check(error.contains(text), || format!("{text:?} is not in {error:?}"))
@@ -175,10 +192,10 @@ fn refused(platform: &Platform) -> Result<(), Failed> {
     let (x, y) = (ones(platform, &own)?, ones(&host, &ours(&host)?)?);
 
     says(host.adopt_cudarc(slice(&theirs)?, [LEN]).err(), "it is no CUDA device")?;
-    says(host.external_cudarc(&theirs).err(), "it is no CUDA device")?;
+    outside(&host, &theirs, "it is no CUDA device")?;
     says(ours(&host)?.read_cudarc(&y, &theirs, |_| ()).err(), "it is no CUDA device")?;
     says(platform.adopt_cudarc(slice(&elsewhere)?, [LEN]).err(), "it is of CUDA device 1")?;
-    says(platform.external_cudarc(&elsewhere).err(), "it is of CUDA device 1")?;
+    outside(platform, &elsewhere, "it is of CUDA device 1")?;
     says(own.read_cudarc(&x, &elsewhere, |_| ()).err(), "it is of CUDA device 1")?;
     says(own.after_cudarc(&elsewhere).err(), "it is of CUDA device 1")?;
     says(own.before_cudarc(&elsewhere).err(), "it is of CUDA device 1")?;
@@ -186,8 +203,8 @@ fn refused(platform: &Platform) -> Result<(), Failed> {
     let quiet = cudarc(CudaContext::new(0))?;
     says(platform.adopt_cudarc(slice(&quiet.default_stream())?, [LEN + 1]).err(), "shape")?;
     let (legacy, threads) = (context.default_stream(), context.per_thread_stream());
-    says(platform.external_cudarc(&legacy).err(), "Platform::default_stream")?;
-    says(platform.external_cudarc(&threads).err(), "CudaStream::after_cudarc")?;
+    outside(platform, &legacy, "Platform::default_stream")?;
+    outside(platform, &threads, "CudaStream::after_cudarc")?;
     says(x.into_cudarc(&own, &elsewhere).err(), "it is of CUDA device 1")?;
     let end = Instant::now() + Duration::from_secs(10);
     while foreign_counts().adopted > 0 && Instant::now() < end {
@@ -220,6 +237,12 @@ pub(crate) fn there_and_back() -> Result<(), Failed> {
 
 pub(crate) fn errors() -> Result<(), Failed> {
     clean("refused")
+}
+
+/// A stream of cudarc lives as long as an external stream that is never dropped.
+pub(crate) fn kept_stream() -> Result<(), Failed> {
+    let log = log_of("forgotten")?;
+    check(log.wrong.is_empty(), || format!("{:?}", log.wrong))
 }
 
 /// The host waits for the device where cudarc may not have queued a wait.

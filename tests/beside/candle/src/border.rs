@@ -17,7 +17,7 @@ use candle_core::{
 };
 use streamflow::memory::{After, DeviceSlice, ForeignMemory};
 use streamflow::prelude::*;
-use streamflow::stream::BorrowedStream;
+use streamflow::stream::{BorrowedStream, ExternalStream};
 
 /// A tensor of candle that can have the memory of streamflow for a while.
 pub struct Place {
@@ -193,4 +193,13 @@ pub fn find(platform: &Platform, theirs: &Theirs) -> Result<()> {
     let borrowed = unsafe { BorrowedStream::find(&**platform.driver(), handle) }?;
     drop(platform.external_stream(borrowed)?);
     Ok(())
+}
+
+/// candle's stream as a stream of streamflow.
+///
+/// # Errors
+/// Those of streamflow: for a default stream.
+pub fn external(platform: &Platform, theirs: &Arc<Theirs>) -> Result<ExternalStream<'static>> {
+    // SAFETY: the program captures nothing.
+    unsafe { platform.external_cudarc(theirs) }
 }

@@ -7,7 +7,7 @@ use candle_core::{DType, Tensor as Candles};
 use streamflow::memory::After;
 use streamflow::prelude::*;
 
-use crate::border::{adopt, find};
+use crate::border::{adopt, external, find};
 use crate::kernels::{fill, finish};
 use crate::model::Model;
 use crate::report::Report;
@@ -48,7 +48,7 @@ pub fn drops(platform: &Platform, models: &[Arc<Model>], report: &mut Report) ->
         );
 
         let refusals = [
-            platform.external_cudarc(&theirs).err().map(|error| error.to_string()),
+            external(platform, &theirs).err().map(|error| error.to_string()),
             find(platform, &theirs).err().map(|error| error.to_string()),
         ];
         if theirs.cu_stream() as u64 == 2 {
