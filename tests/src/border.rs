@@ -24,6 +24,7 @@ pub type Program = fn(&Platform) -> Result<(), Failed>;
 /// The programs, by what they show.
 pub const PROGRAMS: &[(&str, Program)] = &[
     ("a_context_of_cudarc_that_is_not_the_primary_one_is_refused", other_contexts),
+    ("an_external_stream_is_no_stream_for_cudarc", external_for_cudarc),
     ("an_empty_slice_and_an_empty_tensor_cross_the_border", empty),
     ("a_stream_of_cudarc_that_is_captured_is_refused", captured),
     ("a_capture_that_begins_in_a_claim_is_an_error", captured_in_a_claim),
@@ -101,6 +102,17 @@ fn other_contexts(platform: &Platform) -> Result<(), Failed> {
     given_back(before)?;
     check_equal(ours.download_blocking(&x)?, vec![ONES; LEN])?;
     cudarc(other.check_err())
+}
+
+/// cudarc's slices keep the stream that they were allocated on, which its owner may destroy.
+fn external_for_cudarc(platform: &Platform) -> Result<(), Failed> {
+    let context = cudarc(CudaContext::new(0))?;
+    let outside = external(platform, &cudarc(context.new_stream())?)?;
+    refused("a stream", for_cudarc(&outside, &context), "its owner may destroy it")?;
+    // The device's default stream lives as long as the device.
+    drop(for_cudarc(&platform.default_stream(device(0))?, &context)?);
+    drop(outside);
+    cudarc(context.check_err())
 }
 
 fn empty(platform: &Platform) -> Result<(), Failed> {

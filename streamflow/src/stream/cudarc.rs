@@ -70,8 +70,8 @@ impl CudaStream {
     /// are in that context.
     ///
     /// # Errors
-    /// [`Error::Exchange`] for a context that is not the primary one of the stream's device, and on the simulator; the
-    /// driver's.
+    /// [`Error::Exchange`] for an external stream, which its owner may destroy while cudarc has it, for a context that is not the
+    /// primary one of the stream's device, and on the simulator; the driver's.
     ///
     /// # Safety
     /// Those of [`CudaContext::wrap_borrowed_stream`], but for the lifetime: the caller orders work with slices of cudarc that
@@ -80,8 +80,15 @@ impl CudaStream {
     pub unsafe fn to_cudarc<'s>(&'s self, context: &Arc<CudaContext>) -> Result<CudarcStream<'s>> {
         let driver = &**self.table.driver();
         check_context(driver, self.device(), context, "a stream for cudarc")?;
+        if self.timeline.is_foreign() {
+            return Err(Error::Exchange {
+                what: "an external stream can't be a stream for cudarc".to_owned(),
+                reason: "its owner may destroy it while cudarc has it".to_owned(),
+                remedy: "give cudarc the stream itself, or one of a pool of streamflow".to_owned(),
+            });
+        }
         let handle = self.raw().handle();
-        // SAFETY: the timeline owns the stream, and lives as long as a clone. The rest is the caller's.
+        // SAFETY: the timeline owns the stream, which is no external one, and lives as long as a clone. The rest is the caller's.
         let theirs = unsafe { context.wrap_borrowed_stream(pointer_to(handle)) };
         Ok(CudarcStream {
             theirs: ManuallyDrop::new(theirs),

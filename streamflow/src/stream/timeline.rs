@@ -284,6 +284,12 @@ impl Timeline {
         self.stream.is_default()
     }
 
+    /// Whether other code owns the stream.
+    #[cfg(feature = "cudarc")]
+    pub(super) fn is_foreign(&self) -> bool {
+        self.stream.is_foreign()
+    }
+
     /// Whether the stream was an external one and may be destroyed.
     pub(super) fn is_detached(&self) -> bool {
         self.records.is_detached()

@@ -61,6 +61,13 @@ impl OwnedStream {
         self.is_default
     }
 
+    /// Whether other code owns the stream, and may destroy it.
+    #[doc(hidden)]
+    #[inline]
+    pub fn is_foreign(&self) -> bool {
+        self.borrowed && !self.is_default
+    }
+
     #[doc(hidden)]
     #[inline]
     pub fn raw(&self) -> RawStream {
