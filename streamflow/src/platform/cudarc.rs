@@ -12,7 +12,8 @@ use crate::stream::{ExternalStream, check_context, check_no_capture};
 
 impl Platform {
     /// Takes a slice of cudarc over, as a tensor, without a copy. Work on it comes after the work that the slice's stream has, and
-    /// after the uses that cudarc has noted on other streams. When the tensor is dropped, and all its uses are complete, the
+    /// after the uses that cudarc has noted on other streams. While the slice's context has no stream of its own `new_stream`, cudarc
+    /// waits for no note, and the work comes after all that the device has; that needs a driver of CUDA 12.5. When the tensor is dropped, and all its uses are complete, the
     /// slice is dropped, on a thread of streamflow with the context current. Does not block.
     ///
     /// Of a thread's default stream, which is another one on each thread, the work of the calling thread counts.

@@ -76,7 +76,7 @@ impl CudaStream {
     /// # Safety
     /// Those of [`CudaContext::wrap_borrowed_stream`], but for the lifetime: the caller orders work with slices of cudarc that
     /// is queued on this stream and on others. cudarc does so where its context tracks events, which it does by itself from
-    /// the first [`CudaContext::new_stream`] on. Work on a clone that outlives this value is in no tick.
+    /// the first [`CudaContext::new_stream`] on, until the last such stream is dropped. Work on a clone that outlives this value is in no tick.
     pub unsafe fn to_cudarc<'s>(&'s self, context: &Arc<CudaContext>) -> Result<CudarcStream<'s>> {
         let driver = &**self.table.driver();
         check_context(driver, self.device(), context, "a stream for cudarc")?;
@@ -140,6 +140,12 @@ impl CudaStream {
     fn is_same(&self, theirs: &Theirs) -> bool {
         theirs.cu_stream().expose_provenance() as u64 == self.timeline.raw().handle()
     }
+}
+
+/// Whether uses of one slice on several streams of a context are ordered: by cudarc, which notes them from the first own stream of
+/// the context on until the last one is dropped, or by the program, which has turned that off.
+pub(crate) fn orders_streams(context: &CudaContext) -> bool {
+    context.is_in_multi_stream_mode() || !context.is_event_tracking()
 }
 
 /// The name in errors.

@@ -262,7 +262,7 @@ impl Timeline {
     }
 
     /// Records an event of other code, for all that was queued so far.
-    pub(super) fn record_borrowed(&self, event: BorrowedEvent<'_>) -> DriverResult<()> {
+    pub(crate) fn record_borrowed(&self, event: BorrowedEvent<'_>) -> DriverResult<()> {
         self.bind()?;
         self.stream.record_borrowed(event)
     }
@@ -277,6 +277,14 @@ impl Timeline {
     pub(super) fn wait_for_event(&self, event: Event<'_>) -> DriverResult<()> {
         self.ready()?;
         self.stream.wait(event)
+    }
+
+    /// Queues a wait: work that is queued here from now on comes after all work that the device has, also that of other code.
+    #[cfg(feature = "cudarc")]
+    pub(crate) fn wait_for_device(&self) -> DriverResult<()> {
+        self.bind()?;
+        // SAFETY: the timeline owns its stream, or has it while it is borrowed.
+        unsafe { self.driver().wait_for_device(self.raw()) }
     }
 
     /// Whether the stream's handle means the current device.

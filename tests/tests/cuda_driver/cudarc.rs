@@ -41,6 +41,8 @@ pub(crate) fn play() -> Result<(), Failed> {
     let platform = Platform::builder().race_check(false).driver(driver)?;
     match &*env::var(PROGRAM)? {
         "exchange" => exchange(&platform)?,
+        "adoption" => adoption(&platform, true)?,
+        "adoption without tracking" => adoption(&platform, false)?,
         "forgotten" => forgotten(&platform)?,
         "early view" => early_view(&platform)?,
         "early slice" => early_slice(&platform)?,
@@ -144,6 +146,19 @@ fn claim(platform: &Platform, with_error: bool) -> Result<(), Failed> {
     check_equal(read.is_err(), with_error)
 }
 
+/// A slice of the thread's default stream is adopted. The program's context may have a stream of its own beside.
+fn adoption(platform: &Platform, with_stream: bool) -> Result<(), Failed> {
+    let ours = ours(platform)?;
+    let context = cudarc(CudaContext::new(0))?;
+    let own = with_stream.then(|| context.new_stream()).transpose();
+    let own = cudarc(own)?;
+    let slice = cudarc(context.per_thread_stream().clone_htod(&[7.0; LEN]))?;
+    let tensor = platform.adopt_cudarc(slice, [LEN])?;
+    check_equal(ours.download_blocking(&tensor)?, vec![7.0; LEN])?;
+    drop((tensor, own));
+    Ok(())
+}
+
 /// An external stream is forgotten, and cudarc's own handle is dropped. Later uses need records of that stream.
 fn forgotten(platform: &Platform) -> Result<(), Failed> {
     let ours = ours(platform)?;
@@ -245,15 +260,24 @@ pub(crate) fn kept_stream() -> Result<(), Failed> {
     check(log.wrong.is_empty(), || format!("{:?}", log.wrong))
 }
 
+/// How many calls of a function a program makes.
+fn calls_of(program: &str, function: &str) -> Result<usize, Failed> {
+    let log = log_of(program)?;
+    check(log.wrong.is_empty(), || format!("{program}: {:?}", log.wrong))?;
+    let calls = log.rounds.iter().flat_map(|round| &round.calls);
+    Ok(calls.filter(|call| *call == function).count())
+}
+
 /// The host waits for the device where cudarc may not have queued a wait.
 pub(crate) fn lost_wait() -> Result<(), Failed> {
-    let waits = |program| -> Result<usize, Failed> {
-        let log = log_of(program)?;
-        check(log.wrong.is_empty(), || format!("{program}: {:?}", log.wrong))?;
-        let calls = log.rounds.iter().flat_map(|round| &round.calls);
-        Ok(calls.filter(|call| *call == "cuCtxSynchronize").count())
-    };
+    let waits = |program| calls_of(program, "cuCtxSynchronize");
     check_equal(waits("claim with an error")?, waits("claim")? + 1)
+}
+
+/// A stream of streamflow waits for all work of the device where cudarc waits for no event that it has recorded.
+pub(crate) fn untracked() -> Result<(), Failed> {
+    let waits = |program| calls_of(program, "cuCtxRecordEvent");
+    check_equal((waits("adoption")?, waits("adoption without tracking")?), (0, 1))
 }
 
 /// Without the order of an exchange, the fake says so.

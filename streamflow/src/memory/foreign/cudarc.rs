@@ -12,8 +12,10 @@
 //! lost; queue each read on the stream of the view, or order the streams by
 //! [`CudaStream::after_cudarc`](crate::CudaStream::after_cudarc).
 //!
-//! A context tracks nothing after `disable_event_tracking`, and before the first stream that was made by its own
-//! `CudaContext::new_stream`. Then the stream of the view or of the slice is ordered all the same, and no other one.
+//! A context tracks nothing while it has no stream that was made by its own `CudaContext::new_stream` or by `fork`: before the
+//! first one, and again after the last one is dropped. Then work of streamflow that follows a claim or an adoption comes after
+//! all work that the device has. A kept stream of the context avoids that. After `disable_event_tracking` the stream of the view
+//! or of the slice is ordered, and the program orders the others.
 //!
 //! # Captures
 //! No call takes a stream that is being captured into a graph: its work would be executed with each launch of the graph, and
@@ -34,13 +36,13 @@ use super::adopt::{After, ForeignMemory};
 use super::lent::{CAPTURE, Returner, lend};
 use super::reaper;
 use crate::caught::caught;
-use crate::driver::{AccessMode, BorrowedEvent, DeviceId, Note, current};
+use crate::driver::{AccessMode, BorrowedEvent, DeviceId, Note, StreamOptions, current};
 use crate::error::{Error, Result};
 use crate::memory::border;
 use crate::memory::border::counts::{self, Count};
 use crate::memory::border::task::{Task, entry};
 use crate::memory::{DeviceSlice, Element, MemoryPool, Shape, Tensor};
-use crate::stream::{CudaStream, check_context, check_no_capture, failed};
+use crate::stream::{CudaStream, check_context, check_no_capture, failed, orders_streams};
 
 /// The name in errors.
 const VIEW: &str = "a tensor for cudarc";
@@ -315,6 +317,14 @@ impl<T: Element> Task for AfterCapture<T> {
 }
 
 impl MemoryPool {
+    /// Records an event for all work that the device has, also that of other code.
+    fn record_device(&self, event: BorrowedEvent<'_>) -> Result<()> {
+        let timeline = self.table.take(self.device(), StreamOptions::default())?;
+        let recorded = timeline.wait_for_device().and_then(|()| timeline.record_borrowed(event));
+        self.table.return_stream(timeline);
+        Ok(recorded?)
+    }
+
     /// Adopts a slice of this pool's device.
     #[track_caller]
     pub(crate) fn adopt_cudarc<T: Element>(
@@ -335,12 +345,15 @@ impl MemoryPool {
         let recorded = theirs.record_event(None);
         let event = recorded.map_err(|error| failed("recording an event of cudarc", error))?;
         let handle = event.cu_event().expose_provenance() as u64;
+        // SAFETY: the event lives until the end of this function, and is of the device.
+        let event = unsafe { BorrowedEvent::new(device, handle) };
+        if !orders_streams(theirs.context()) {
+            self.record_device(event)?;
+        }
         let bytes = owner.0.num_bytes() as u64;
         // SAFETY: the slice owns its memory, and nothing else has a view of it. Its uses come before the event. cudarc
         // initialises memory, or has its user vouch for that.
         let memory = unsafe { ForeignMemory::new(device, address, bytes, owner) };
-        // SAFETY: the event lives until the end of this function, and is of the device.
-        let event = unsafe { BorrowedEvent::new(device, handle) };
         self.adopt_tensor(memory, shape, After::Event(event))
     }
 }
