@@ -137,7 +137,7 @@ impl CudaStream {
         theirs.wait(&event).map_err(|error| failed("a wait of a stream of cudarc", error))
     }
 
-    fn is_same(&self, theirs: &Theirs) -> bool {
+    pub(crate) fn is_same(&self, theirs: &Theirs) -> bool {
         theirs.cu_stream().expose_provenance() as u64 == self.timeline.raw().handle()
     }
 }

@@ -43,6 +43,8 @@ pub(crate) fn play() -> Result<(), Failed> {
         "exchange" => exchange(&platform)?,
         "adoption" => adoption(&platform, true)?,
         "adoption without tracking" => adoption(&platform, false)?,
+        "claim of the thread's stream" => claim_of_the_thread(&platform, true)?,
+        "claim without tracking" => claim_of_the_thread(&platform, false)?,
         "forgotten" => forgotten(&platform)?,
         "early view" => early_view(&platform)?,
         "early slice" => early_slice(&platform)?,
@@ -157,6 +159,21 @@ fn adoption(platform: &Platform, with_stream: bool) -> Result<(), Failed> {
     check_equal(ours.download_blocking(&tensor)?, vec![7.0; LEN])?;
     drop((tensor, own));
     Ok(())
+}
+
+/// A view is read on a stream, which the claim drops if no other owner keeps it.
+fn claim_of_the_thread(platform: &Platform, is_kept: bool) -> Result<(), Failed> {
+    let ours = ours(platform)?;
+    let context = cudarc(CudaContext::new(0))?;
+    let (own, threads) = (cudarc(context.new_stream())?, context.per_thread_stream());
+    let (x, mut copy) = (ones(platform, &ours)?, cudarc(threads.alloc_zeros::<f32>(LEN))?);
+    let kept = is_kept.then(|| own.clone());
+    let copied = ours.read_cudarc(&x, &threads, {
+        let copy = &mut copy;
+        move |view| own.memcpy_dtod(&view, copy)
+    });
+    drop(kept);
+    cudarc(copied?)
 }
 
 /// An external stream is forgotten, and cudarc's own handle is dropped. Later uses need records of that stream.
@@ -277,7 +294,9 @@ pub(crate) fn lost_wait() -> Result<(), Failed> {
 /// A stream of streamflow waits for all work of the device where cudarc waits for no event that it has recorded.
 pub(crate) fn untracked() -> Result<(), Failed> {
     let waits = |program| calls_of(program, "cuCtxRecordEvent");
-    check_equal((waits("adoption")?, waits("adoption without tracking")?), (0, 1))
+    check_equal((waits("adoption")?, waits("adoption without tracking")?), (0, 1))?;
+    let claims = [waits("claim of the thread's stream")?, waits("claim without tracking")?];
+    check_equal(claims, [0, 1])
 }
 
 /// Without the order of an exchange, the fake says so.

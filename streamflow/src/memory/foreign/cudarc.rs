@@ -55,6 +55,12 @@ impl CudaStream {
     /// it afterwards, by an event each. So any stream of cudarc will do, also a default stream; of a thread's default stream
     /// that is the calling thread's.
     ///
+    /// `queue` may use the view on other streams of the same context object, which cudarc orders by its events. It notes no use on a
+    /// stream of another object that tracks nothing, and after the last stream of `new_stream` is dropped it waits for no note. In
+    /// the second case this stream waits for all work that the device has, which needs a driver of CUDA 12.5. The first case is a
+    /// race, as it is with a slice of cudarc's own: use one context object for all streams, and a thread's default stream on the calling
+    /// thread alone.
+    ///
     /// # Errors
     /// [`Error::Exchange`] for a stream of another device or of a context that is not the primary one, for a stream that is being
     /// captured, for an error that cudarc has kept, and on the simulator; otherwise as for [`read_raw`](Self::read_raw). If `queue`
@@ -99,7 +105,8 @@ impl CudaStream {
     ) -> Result<R> {
         self.before_cudarc(theirs)?;
         // Dropped after the slice, if `queue` panics.
-        let mut joining = Joining { ours: Some(self), theirs };
+        let is_ordered = orders_streams(theirs.context());
+        let mut joining = Joining { ours: Some(self), theirs, is_ordered };
         // SAFETY: the memory is claimed until this stream comes after `theirs`, which it does before this returns.
         let mut slice = unsafe { Unowned::new(theirs, address, len) }?;
         let queued = queue(&mut slice.0);
@@ -115,13 +122,19 @@ struct Joining<'a> {
     /// `None` once it is done.
     ours: Option<&'a CudaStream>,
     theirs: &'a Theirs,
+    /// Whether uses of the view on other streams were ordered when it was made.
+    is_ordered: bool,
 }
 
 impl Joining<'_> {
     fn join(&mut self) -> Result<()> {
         let Some(ours) = self.ours.take() else { return Ok(()) };
         // It also returns an error that cudarc has kept. That may be of a wait, which cudarc then has not queued.
-        let joined = ours.after_cudarc(self.theirs);
+        let mut joined = ours.after_cudarc(self.theirs);
+        let is_ordered = self.is_ordered && orders_streams(self.theirs.context());
+        if joined.is_ok() && !is_ordered && !ours.is_same(self.theirs) {
+            joined = ours.timeline().wait_for_device().map_err(Into::into);
+        }
         if joined.is_err() {
             // Nothing orders what is queued on any stream of cudarc before later uses, but that it is complete.
             let _other = current::other_code();
