@@ -8,10 +8,11 @@ use crate::stream::Timeline;
 /// A value whose drop may call CUDA, as a library's handle or a slice of cudarc. No device is current on the thread that drops
 /// it, and the failure of such a call is often not reported.
 pub(super) struct Bound<V> {
-    timeline: Arc<Timeline>,
-    /// Dropped after `drop` has bound the device.
+    /// Dropped after `drop` has bound the device, and before the timeline: that may be the last owner of the driver, whose drop
+    /// makes other devices current.
     #[allow(dead_code, reason = "it is there to be dropped")]
     value: V,
+    timeline: Arc<Timeline>,
 }
 
 impl<V: Send + 'static> Bound<V> {
@@ -25,5 +26,40 @@ impl<V> Drop for Bound<V> {
     fn drop(&mut self) {
         // Without its device a function fails, and its status can't be acted on either.
         let _bound = self.timeline.bind();
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use std::sync::Weak;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+    use crate::driver::host::HostDriver;
+    use crate::driver::{DeviceId, Driver};
+    use crate::stream::StreamTable;
+
+    /// Notes how many owners the driver has when it is dropped.
+    struct Counts(Weak<dyn Driver>, Arc<AtomicUsize>);
+
+    impl Drop for Counts {
+        fn drop(&mut self) {
+            self.1.store(self.0.strong_count(), Ordering::Relaxed);
+        }
+    }
+
+    #[test]
+    fn a_value_is_dropped_before_the_last_owner_of_the_driver() {
+        let driver: Arc<dyn Driver> = Arc::new(HostDriver::builder().build());
+        let (weak, owners) = (Arc::downgrade(&driver), Arc::new(AtomicUsize::new(0)));
+        let table = StreamTable::new(driver).unwrap();
+        let timeline = table.take_for_memory(DeviceId(0)).unwrap();
+        let owner = Bound::owner(Counts(weak.clone(), owners.clone()), &timeline);
+        drop((timeline, table));
+        drop(owner);
+        assert!(owners.load(Ordering::Relaxed) > 0, "the driver is dropped before the value");
+        assert_eq!(weak.strong_count(), 0);
     }
 }
