@@ -200,30 +200,37 @@ fn kept_errors(platform: &Platform) -> Result<(), Failed> {
     let keep = || context.record_err::<()>(Err(DriverError(code)));
     let reason = "CUDA_ERROR_NOT_PERMITTED";
 
-    keep();
-    refused("a view", ours.read_cudarc(&x, &theirs, |_| ()).map_err(Into::into), reason)?;
+    let on_ours = for_cudarc(&ours, &context)?;
+    for on in [&theirs, &*on_ours] {
+        keep();
+        let mut is_called = false;
+        let read = ours.read_cudarc(&x, on, |_| is_called = true);
+        refused("a view", read.map_err(Into::into), reason)?;
+        check(!is_called, || "a view was made".into())?;
+    }
     let read = ours.read_cudarc(&x, &theirs, |_| keep());
     refused("an error in a claim", read.map_err(Into::into), reason)?;
     // Also on a stream that needs no event.
-    let on_ours = for_cudarc(&ours, &context)?;
     let written = ours.write_cudarc(&mut x, &on_ours, |_| keep());
     refused("an error in a claim of one stream", written.map_err(Into::into), reason)?;
     drop(on_ours);
     cudarc(context.check_err())?;
 
-    // A drop is no place for an error of an earlier call, which stays for the program.
-    let adopted = platform.adopt_cudarc(slice(&theirs, 1.0)?, [LEN])?;
+    // A call that takes data would lose it by an error of an earlier call, and a drop has no result. The error stays.
+    let slice = slice(&theirs, 1.0)?;
+    keep();
+    let adopted = platform.adopt_cudarc(slice, [LEN])?;
+    check_equal(context.check_err(), Err(DriverError(code)))?;
+    check_equal(ours.download_blocking(&adopted)?, vec![1.0; LEN])?;
+    keep();
     let lent = y.into_cudarc(&ours, &theirs)?;
+    check_equal(context.check_err(), Err(DriverError(code)))?;
+    check_equal(cudarc(theirs.clone_dtoh(&*lent))?, vec![ONES; LEN])?;
     keep();
     drop((adopted, lent));
     drop(ones(platform, &ours)?);
     given_back(before)?;
-    check_equal(context.check_err(), Err(DriverError(code)))?;
-    let other = slice(&theirs, 1.0)?;
-    keep();
-    refused("a slice", platform.adopt_cudarc(other, [LEN]).map_err(Into::into), reason)?;
-    given_back(before)?;
-    cudarc(context.check_err())
+    check_equal(context.check_err(), Err(DriverError(code)))
 }
 
 fn untracked_slices(platform: &Platform) -> Result<(), Failed> {

@@ -20,8 +20,8 @@ impl Platform {
     ///
     /// # Errors
     /// [`Error::Exchange`] for a slice of a device that the platform does not have or of a context that is not the primary one,
-    /// for one whose stream is being captured, for an error that cudarc has kept, and on the simulator; as for
-    /// [`adopt_tensor`](Self::adopt_tensor). Then the slice is dropped, and freed after the capture.
+    /// for one whose stream is being captured, and on the simulator; as for [`adopt_tensor`](Self::adopt_tensor). Then the slice is
+    /// dropped, and freed after the capture. An error that cudarc has kept from an earlier call is none, and stays for the program.
     #[track_caller]
     pub fn adopt_cudarc<T: Element>(
         &self,

@@ -30,7 +30,9 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use cudarc::driver::sys::{CUresult as Code, CUstreamCaptureStatus as CaptureStatus};
-use cudarc::driver::{CudaSlice, CudaStream as Theirs, CudaView, CudaViewMut, DevicePtrMut};
+use cudarc::driver::{
+    CudaContext, CudaSlice, CudaStream as Theirs, CudaView, CudaViewMut, DevicePtrMut, DriverError,
+};
 
 use super::adopt::{After, ForeignMemory};
 use super::lent::{CAPTURE, Returner, lend};
@@ -63,8 +65,10 @@ impl CudaStream {
     ///
     /// # Errors
     /// [`Error::Exchange`] for a stream of another device or of a context that is not the primary one, for a stream that is being
-    /// captured, for an error that cudarc has kept, and on the simulator; otherwise as for [`read_raw`](Self::read_raw). If `queue`
-    /// was called, the host has then waited for cudarc's work on the device.
+    /// captured, for an error that cudarc has kept, and on the simulator; otherwise as for [`read_raw`](Self::read_raw). An error of an
+    /// earlier call is found before `queue` is called. Unlike `read_raw`, this may also fail after that: then the host has waited for
+    /// cudarc's work on the device, the result of `queue` is dropped, and memory that it was to write counts as unwritten. A second
+    /// try queues the work again.
     #[track_caller]
     pub fn read_cudarc<T: Element, R>(
         &self,
@@ -103,6 +107,8 @@ impl CudaStream {
         theirs: &Arc<Theirs>,
         queue: impl FnOnce(&mut CudaSlice<T>) -> R,
     ) -> Result<R> {
+        // An error of an earlier call is none of this claim, which has then queued nothing.
+        kept_error(theirs)?;
         self.before_cudarc(theirs)?;
         // Dropped after the slice, if `queue` panics.
         let is_ordered = orders_streams(theirs.context());
@@ -192,6 +198,25 @@ impl<T> Drop for Unowned<T> {
     }
 }
 
+/// An error of an earlier call that a context has kept. Each call that makes the context current would return it, and do nothing. It
+/// goes back to the context, so that the program finds it.
+struct Earlier {
+    context: Arc<CudaContext>,
+    error: std::result::Result<(), DriverError>,
+}
+
+impl Earlier {
+    fn take(context: &Arc<CudaContext>) -> Self {
+        Self { context: context.clone(), error: context.check_err() }
+    }
+}
+
+impl Drop for Earlier {
+    fn drop(&mut self) {
+        self.context.record_err(self.error);
+    }
+}
+
 /// An error that cudarc could not return, for example of a wait.
 fn kept_error(theirs: &Theirs) -> Result<()> {
     theirs.context().check_err().map_err(|error| failed("ordering work of cudarc", error))
@@ -242,12 +267,13 @@ impl<T: Element> Tensor<T> {
     ///
     /// # Errors
     /// [`Error::Exchange`] as for [`CudaStream::read_cudarc`]; [`Error::WrongDevice`]; the driver's. Then the tensor is
-    /// dropped.
+    /// dropped. An error that cudarc has kept from an earlier call is none, and stays for the program.
     #[track_caller]
     pub fn into_cudarc(self, stream: &CudaStream, theirs: &Arc<Theirs>) -> Result<LentSlice<T>> {
         let block = self.owned_block();
         block.check(stream, VIEW)?;
         check_context(&**block.pool().table.driver(), stream.device(), theirs.context(), VIEW)?;
+        let _earlier = Earlier::take(theirs.context());
         stream.timeline().ready()?;
         block.order_written(stream, AccessMode::Write)?;
         let (raw, range, mode) = (stream.raw(), block.range(), AccessMode::Write);
@@ -273,10 +299,8 @@ impl<T: Element> Drop for Owner<T> {
         let slice = unsafe { ManuallyDrop::take(&mut self.0) };
         let context = slice.context().clone();
         let _other = current::other_code();
-        // With an error that it keeps, the context would return that, and not be made current.
-        let kept = context.check_err();
+        let _earlier = Earlier::take(&context);
         if is_captured(slice.stream()) {
-            context.record_err(kept);
             counts::add(Count::Adopted);
             return reaper::add(entry(AfterCapture(Self(ManuallyDrop::new(slice)))));
         }
@@ -295,7 +319,7 @@ impl<T: Element> Drop for Owner<T> {
             let error = failed("freeing a slice of cudarc", error);
             tracing::error!(%error, "a slice of cudarc is lost");
         }
-        context.record_err(kept.and(freed));
+        context.record_err(freed);
     }
 }
 
@@ -313,9 +337,10 @@ struct AfterCapture<T: Element>(Owner<T>);
 impl<T: Element> Task for AfterCapture<T> {
     fn execute(self: Box<Self>) -> Option<Box<dyn Task>> {
         let context = self.0.0.context().clone();
-        let kept = context.check_err();
-        let is_captured = is_captured(self.0.0.stream());
-        context.record_err(kept);
+        let is_captured = {
+            let _earlier = Earlier::take(&context);
+            is_captured(self.0.0.stream())
+        };
         current::doubt();
         if is_captured {
             return Some(self);
@@ -351,6 +376,7 @@ impl MemoryPool {
         reaper::start()?;
         let theirs = owner.0.stream().clone();
         let _other = current::other_code();
+        let _earlier = Earlier::take(theirs.context());
         check_no_capture(&theirs, "a slice of cudarc")?;
         // The slice's stream comes after the uses that cudarc has noted on other streams.
         let (address, noted) = owner.0.device_ptr_mut(&theirs);
