@@ -4,36 +4,28 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
 use std::ops::Deref;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use cudarc::driver::sys::CUstreamCaptureStatus as CaptureStatus;
 use cudarc::driver::{CudaContext, CudaStream as Theirs, DriverError as Failed};
 
-use super::{CudaStream, Timeline};
+use super::{CudaStream, Timeline, lent};
 use crate::driver::{BorrowedEvent, DeviceId, Driver, current};
 use crate::error::{Error, Result};
-use crate::sync::{Mutex, statics};
 
 /// One of our streams as a stream of cudarc, made by [`CudaStream::to_cudarc`].
 ///
-/// It owns no stream of CUDA: dropping it destroys none. A slice that cudarc allocates on it keeps a clone of the `Arc`, by
-/// which it is freed; the stream lives until the last clone is dropped.
+/// Dropping it destroys no stream of CUDA. A slice that cudarc allocates on it keeps a clone of the `Arc`, by which it is freed. So
+/// the stream and its driver live until a `CudarcStream` with a clone or a platform is dropped after the last clone.
+///
+/// A stream of CUDA on which memory was allocated or freed pays more for each later record and wait, for good. So make cudarc's slices
+/// on a stream of cudarc's own, and use this one for kernels and for handles of libraries.
 #[must_use = "it stands for the stream only as long as it lives"]
 pub struct CudarcStream<'s> {
     /// Taken in the drop.
     theirs: ManuallyDrop<Arc<Theirs>>,
     timeline: Arc<Timeline>,
     _ours: PhantomData<&'s CudaStream>,
-}
-
-/// A stream of cudarc that has outlived its [`CudarcStream`], with the owner of the stream of CUDA.
-struct Kept {
-    theirs: Arc<Theirs>,
-    _timeline: Arc<Timeline>,
-}
-
-statics! {
-    static KEPT: Mutex<Vec<Kept>> = Mutex::new(Vec::new());
 }
 
 impl Deref for CudarcStream<'_> {
@@ -53,14 +45,12 @@ impl fmt::Debug for CudarcStream<'_> {
 impl Drop for CudarcStream<'_> {
     fn drop(&mut self) {
         // SAFETY: the field is not used again.
-        let theirs = unsafe { ManuallyDrop::take(&mut self.theirs) };
-        let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.push(Kept { theirs, _timeline: self.timeline.clone() });
-        let is_over = |kept: &mut Kept| Arc::get_mut(&mut kept.theirs).is_some();
-        let over: Vec<Kept> = kept.extract_if(.., is_over).collect();
-        drop(kept);
-        // Without the lock: the last owner of a context calls CUDA.
-        drop(over);
+        let mut theirs = unsafe { ManuallyDrop::take(&mut self.theirs) };
+        if Arc::get_mut(&mut theirs).is_none() {
+            return lent::keep(theirs, self.timeline.clone());
+        }
+        // The last owner of a context calls CUDA.
+        drop(theirs);
         current::doubt();
     }
 }

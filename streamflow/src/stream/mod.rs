@@ -43,6 +43,8 @@ mod cudarc;
 mod division;
 mod external;
 mod green;
+#[cfg(feature = "cudarc")]
+mod lent;
 mod live_pool;
 mod notes;
 mod order;

@@ -245,6 +245,8 @@ impl StreamTable {
 impl Drop for StreamTable {
     /// Waits for work that may use the attached value.
     fn drop(&mut self) {
+        #[cfg(feature = "cudarc")]
+        super::lent::drop_unused();
         if self.driver.sticky_error().is_some() {
             // Nothing executes any more, and the driver would free nothing.
             return;
