@@ -53,6 +53,8 @@ pub(crate) struct MemoryPool {
     /// CUDA's number of the device; `None` on the simulator, whose memory is host memory.
     #[cfg_attr(not(feature = "dlpack"), allow(dead_code, reason = "only DLPack names devices"))]
     pub(super) ordinal: Option<u32>,
+    /// Whether the driver can take memory back that other code had.
+    pub(super) waits_for_device: bool,
     pub(super) border: Border,
     state: Lock<PoolState<Self>>,
     /// Held by a thread that releases free memory for a block of its own, or takes the room of memory that is being freed:
@@ -80,6 +82,7 @@ impl MemoryPool {
         name: &str,
         limits: MemoryLimits,
     ) -> DriverResult<PoolHandle<Self>> {
+        let info = table.driver().device_info(device)?;
         let pool = PoolHandle::new(Self {
             table: table.clone(),
             device,
@@ -88,7 +91,8 @@ impl MemoryPool {
             options,
             release_threshold: limits.kept_at_most(options.release_threshold),
             reclaim: table.take_for_memory(device)?,
-            ordinal: table.driver().device_info(device)?.ordinal,
+            ordinal: info.ordinal,
+            waits_for_device: info.waits_for_device,
             border: Border::default(),
             state: Lock::default(),
             releasing: Mutex::new(()),

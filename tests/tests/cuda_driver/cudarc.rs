@@ -45,6 +45,7 @@ pub(crate) fn play() -> Result<(), Failed> {
         "adoption without tracking" => adoption(&platform, false)?,
         "claim of the thread's stream" => claim_of_the_thread(&platform, true)?,
         "claim without tracking" => claim_of_the_thread(&platform, false)?,
+        "old driver" => old_driver(&platform)?,
         "forgotten" => forgotten(&platform)?,
         "early view" => early_view(&platform)?,
         "early slice" => early_slice(&platform)?,
@@ -176,6 +177,16 @@ fn claim_of_the_thread(platform: &Platform, is_kept: bool) -> Result<(), Failed>
     cudarc(copied?)
 }
 
+/// The driver could not take memory back, and nothing is lent.
+fn old_driver(platform: &Platform) -> Result<(), Failed> {
+    let ours = ours(platform)?;
+    let context = cudarc(CudaContext::new(0))?;
+    let lent = ones(platform, &ours)?.into_cudarc(&ours, &cudarc(context.new_stream())?);
+    let error = lent.map(drop).err().map(|error| error.to_string()).unwrap_or_default();
+    check(error.contains("one of CUDA 12.5"), || format!("no such error: {error:?}"))?;
+    check_equal(foreign_counts().lent, 0)
+}
+
 /// An external stream is forgotten, and cudarc's own handle is dropped. Later uses need records of that stream.
 fn forgotten(platform: &Platform) -> Result<(), Failed> {
     let ours = ours(platform)?;
@@ -249,8 +260,13 @@ fn refused(platform: &Platform) -> Result<(), Failed> {
 }
 
 fn log_of(program: &str) -> Result<Log, Failed> {
+    log_without(None, program)
+}
+
+/// As [`log_of`], with a library that lacks a function.
+fn log_without(function: Option<&str>, program: &str) -> Result<Log, Failed> {
     let folder = tempfile::tempdir()?;
-    library::install(&folder.path().join("lib"))?;
+    library::install_without(&folder.path().join("lib"), function)?;
     let log =
         trial::run_as(ROLE, &folder.path().join("lib"), folder.path(), &[(PROGRAM, program)])?;
     check(log.has_ended && log.rounds.len() == 1, || format!("it has not ended: {log:?}"))?;
@@ -258,7 +274,10 @@ fn log_of(program: &str) -> Result<Log, Failed> {
 }
 
 pub(crate) fn clean(program: &str) -> Result<(), Failed> {
-    let log = log_of(program)?;
+    is_clean(&log_of(program)?)
+}
+
+fn is_clean(log: &Log) -> Result<(), Failed> {
     check(log.wrong.is_empty(), || format!("{:?}", log.wrong))?;
     check(log.live.is_empty(), || format!("not given back: {:?}", log.live))
 }
@@ -269,6 +288,11 @@ pub(crate) fn there_and_back() -> Result<(), Failed> {
 
 pub(crate) fn errors() -> Result<(), Failed> {
     clean("refused")
+}
+
+/// Memory that an old driver could not take back is not lent.
+pub(crate) fn lent_by_an_old_driver() -> Result<(), Failed> {
+    is_clean(&log_without(Some("cuCtxRecordEvent"), "old driver")?)
 }
 
 /// A stream of cudarc lives as long as an external stream that is never dropped.

@@ -110,6 +110,9 @@ pub struct DeviceInfo {
     pub max_shared_bytes: u32,
     /// Whether the device is simulated: its times say nothing about a GPU.
     pub is_simulated: bool,
+    /// Whether a stream can wait for all work of the device, also of other code: [`Driver::wait_for_device`]. A driver of CUDA
+    /// 12.5 can. Memory that other code has comes back that way.
+    pub waits_for_device: bool,
 }
 
 /// How a stream is ordered against the legacy default stream of its device.

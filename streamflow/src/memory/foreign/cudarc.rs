@@ -266,12 +266,13 @@ impl<T: Element> Tensor<T> {
     /// only after the work that the device has then. Does not block.
     ///
     /// # Errors
-    /// [`Error::Exchange`] as for [`CudaStream::read_cudarc`]; [`Error::WrongDevice`]; the driver's. Then the tensor is
-    /// dropped. An error that cudarc has kept from an earlier call is none, and stays for the program.
+    /// [`Error::Exchange`] as for [`CudaStream::read_cudarc`]; [`Error::WrongDevice`]; the driver's, for one that is older than CUDA
+    /// 12.5: it could not take the memory back. Then the tensor is dropped. An error that cudarc has kept from an earlier call is none, and stays for the program.
     #[track_caller]
     pub fn into_cudarc(self, stream: &CudaStream, theirs: &Arc<Theirs>) -> Result<LentSlice<T>> {
         let block = self.owned_block();
         block.check(stream, VIEW)?;
+        block.pool().check_take_back()?;
         check_context(&**block.pool().table.driver(), stream.device(), theirs.context(), VIEW)?;
         let _earlier = Earlier::take(theirs.context());
         stream.timeline().ready()?;

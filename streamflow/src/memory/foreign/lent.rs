@@ -58,10 +58,12 @@ unsafe impl Send for Returner {}
 /// Counts memory as lent.
 ///
 /// # Errors
-/// [`Error::Exchange`], when the system has no thread for the reaper.
+/// [`Error::Exchange`], when the system has no thread for the reaper; [`DriverError::Unavailable`], when the driver can't wait
+/// for other code, so that the memory could not be taken back.
 pub(crate) fn lend(memory: impl Lendable) -> Result<Returner> {
     reaper::start()?;
     let pool = memory.owner().pool();
+    pool.check_take_back()?;
     pool.take_lent_back();
     let pool = NonNull::from(pool);
     counts::add(Count::Lent);
@@ -107,10 +109,7 @@ impl Lent {
         let pool = owner.pool();
         let (driver, stream) = (pool.table.driver(), &pool.reclaim);
         if driver.sticky_error().is_none() {
-            // SAFETY: the timeline owns its stream.
-            let waited =
-                stream.bind().and_then(|()| unsafe { driver.wait_for_device(stream.raw()) });
-            if let Err(error) = waited {
+            if let Err(error) = stream.wait_for_device() {
                 return Err((error, self));
             }
             // A read, for memory with other owners: their reads need not wait.
@@ -136,6 +135,19 @@ impl Lent {
 }
 
 impl MemoryPool {
+    /// Refuses a driver that lacks the call by which lent memory is taken back.
+    pub(super) fn check_take_back(&self) -> Result<()> {
+        if self.waits_for_device {
+            return Ok(());
+        }
+        Err(DriverError::Unavailable {
+            what: "memory for other code needs cuCtxRecordEvent, which this NVIDIA driver lacks"
+                .to_owned(),
+            remedy: "update the driver to one of CUDA 12.5, release 555 or later".to_owned(),
+        }
+        .into())
+    }
+
     /// Takes back what other code has returned, unless the reaper does.
     #[inline]
     pub(in crate::memory) fn take_lent_back(&self) {

@@ -357,6 +357,7 @@ unsafe impl Driver for Device {
             priorities: (0, 0),
             max_shared_bytes: 0,
             is_simulated: true,
+            waits_for_device: true,
         })
     }
 

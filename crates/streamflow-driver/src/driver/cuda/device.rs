@@ -7,6 +7,7 @@ use cudarc::driver::{CudaContext, sys};
 
 use super::context::{bind, shared_context};
 use super::error::check;
+use super::optional::cuCtxRecordEvent;
 use super::pool::Pool;
 use super::probe::unavailable;
 use crate::driver::{DeviceId, DeviceInfo, DriverResult};
@@ -69,6 +70,7 @@ impl Device {
                 Ask::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN,
             )?,
             is_simulated: false,
+            waits_for_device: cuCtxRecordEvent.get().is_ok(),
             name,
         };
         let pool = Pool::create(id, context.clone())?;

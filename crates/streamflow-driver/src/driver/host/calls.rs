@@ -29,6 +29,7 @@ unsafe impl Driver for HostDriver {
             priorities: PRIORITIES,
             max_shared_bytes: self.max_shared_bytes(),
             is_simulated: true,
+            waits_for_device: true,
         })
     }
 

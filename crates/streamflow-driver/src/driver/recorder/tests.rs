@@ -45,6 +45,7 @@ unsafe impl Driver for Fake {
             priorities: (0, 0),
             max_shared_bytes: 0,
             is_simulated: true,
+            waits_for_device: true,
         })
     }
     fn bind(&self, _: DeviceId) -> DriverResult<()> {
