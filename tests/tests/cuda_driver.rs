@@ -39,7 +39,7 @@ pub(crate) fn in_child(role: &str) -> Result<(), Failed> {
 }
 
 pub(crate) fn suite() -> Suite {
-    let tests: [(&str, Test); 21] = [
+    let tests: [(&str, Test); 22] = [
         ("a_program_on_the_fake_is_right_and_gives_everything_back", trials::clean),
         ("each_call_of_the_cuda_driver_fails_with_each_documented_error", trials::each_call),
         ("a_function_that_the_library_lacks_is_named", trials::each_missing_function),
@@ -59,6 +59,7 @@ pub(crate) fn suite() -> Suite {
         ("a_stream_of_cudarc_lives_as_long_as_a_forgotten_external_stream", cudarc::kept_stream),
         ("work_comes_after_the_device_where_cudarc_orders_no_streams", cudarc::untracked),
         ("a_driver_that_could_not_take_memory_back_lends_none", cudarc::lent_by_an_old_driver),
+        ("claims_for_cudarc_make_no_event_each", cudarc::kept_event),
         ("control_memory_of_cudarc_is_used_without_its_order", cudarc::unordered),
         ("a_context_that_is_lost_in_a_call_of_a_library_is_one_error", plan_calls::lost),
     ];

@@ -70,7 +70,6 @@ impl Platform {
 
     /// The device of a context.
     fn device_of_cudarc(&self, context: &CudaContext, what: &str) -> Result<DeviceId> {
-        let driver = &**self.driver();
         let ids = (0..self.0.devices.len() as u32).map(DeviceId);
         let own = ids.clone().find(|id| {
             let ordinal = self.0.devices[id.index()].info.ordinal;
@@ -78,7 +77,7 @@ impl Platform {
         });
         // The error of the first device, where none fits.
         let device = own.unwrap_or(DeviceId(0));
-        check_context(driver, device, context, what)?;
+        check_context(&self.0.table, device, context, what)?;
         Ok(device)
     }
 }

@@ -6,11 +6,13 @@ use std::mem::ManuallyDrop;
 use std::ops::Deref;
 use std::sync::Arc;
 
-use cudarc::driver::sys::CUstreamCaptureStatus as CaptureStatus;
-use cudarc::driver::{CudaContext, CudaStream as Theirs, DriverError as Failed};
+use cudarc::driver::sys::{
+    CUevent_wait_flags as WaitFlags, CUstreamCaptureStatus as CaptureStatus,
+};
+use cudarc::driver::{CudaContext, CudaStream as Theirs, DriverError as Failed, result};
 
-use super::{CudaStream, Timeline, lent};
-use crate::driver::{BorrowedEvent, DeviceId, Driver, current};
+use super::{CudaStream, StreamTable, Timeline, lent};
+use crate::driver::{BorrowedEvent, DeviceId, current};
 use crate::error::{Error, Result};
 
 /// One of our streams as a stream of cudarc, made by [`CudaStream::to_cudarc`].
@@ -68,8 +70,7 @@ impl CudaStream {
     /// is queued on this stream and on others. cudarc does so where its context tracks events, which it does by itself from
     /// the first [`CudaContext::new_stream`] on, until the last such stream is dropped. Work on a clone that outlives this value is in no tick.
     pub unsafe fn to_cudarc<'s>(&'s self, context: &Arc<CudaContext>) -> Result<CudarcStream<'s>> {
-        let driver = &**self.table.driver();
-        check_context(driver, self.device(), context, "a stream for cudarc")?;
+        check_context(&self.table, self.device(), context, "a stream for cudarc")?;
         if self.timeline.is_foreign() {
             return Err(Error::Exchange {
                 what: "an external stream can't be a stream for cudarc".to_owned(),
@@ -94,17 +95,18 @@ impl CudaStream {
     /// [`Error::Exchange`] for a stream of another device or of a context that is not the primary one, for a stream that is
     /// being captured, for an error that cudarc has kept, and on the simulator; the driver's.
     pub fn after_cudarc(&self, theirs: &Theirs) -> Result<()> {
-        check_context(&**self.table.driver(), self.device(), theirs.context(), STREAM)?;
+        check_context(&self.table, self.device(), theirs.context(), STREAM)?;
+        self.after_checked(theirs)
+    }
+
+    /// As [`after_cudarc`](Self::after_cudarc), for a stream whose context was checked.
+    pub(crate) fn after_checked(&self, theirs: &Theirs) -> Result<()> {
         let _other = current::other_code();
         check_no_capture(theirs, STREAM)?;
         if self.is_same(theirs) {
             return Ok(());
         }
-        let recorded = theirs.record_event(None);
-        let event = recorded.map_err(|error| failed("recording an event of cudarc", error))?;
-        let handle = event.cu_event().expose_provenance() as u64;
-        // SAFETY: the event lives until the end of this function, and is of the stream's device.
-        self.wait_for_event(unsafe { BorrowedEvent::new(self.device(), handle) })
+        self.timeline.with_event(|event| self.wait_for_event(recorded(theirs, event)?))
     }
 
     /// Makes work that cudarc queues on its stream from now on come after all that is queued here. Otherwise as
@@ -113,23 +115,40 @@ impl CudaStream {
     /// # Errors
     /// As there.
     pub fn before_cudarc(&self, theirs: &Theirs) -> Result<()> {
-        check_context(&**self.table.driver(), self.device(), theirs.context(), STREAM)?;
+        check_context(&self.table, self.device(), theirs.context(), STREAM)?;
+        self.before_checked(theirs)
+    }
+
+    /// As [`before_cudarc`](Self::before_cudarc), for a stream whose context was checked.
+    pub(crate) fn before_checked(&self, theirs: &Theirs) -> Result<()> {
         let _other = current::other_code();
+        // Makes the context current.
         check_no_capture(theirs, STREAM)?;
         if self.is_same(theirs) {
             return Ok(());
         }
-        let made = theirs.context().new_event(None);
-        let event = made.map_err(|error| failed("making an event of cudarc", error))?;
-        let handle = event.cu_event().expose_provenance() as u64;
-        // SAFETY: as above.
-        self.record_event(unsafe { BorrowedEvent::new(self.device(), handle) })?;
-        theirs.wait(&event).map_err(|error| failed("a wait of a stream of cudarc", error))
+        self.timeline.with_event(|event| {
+            self.record_event(event)?;
+            let flags = WaitFlags::CU_EVENT_WAIT_DEFAULT;
+            let event = pointer_to(event.raw().handle());
+            // SAFETY: both are alive while they are borrowed.
+            let waits = unsafe { result::stream::wait_event(theirs.cu_stream(), event, flags) };
+            waits.map_err(|error| failed("a wait of a stream of cudarc", error))
+        })
     }
 
     pub(crate) fn is_same(&self, theirs: &Theirs) -> bool {
         theirs.cu_stream().expose_provenance() as u64 == self.timeline.raw().handle()
     }
+}
+
+/// Records an event on a stream of cudarc, whose context is current.
+fn recorded<'e>(theirs: &Theirs, event: BorrowedEvent<'e>) -> Result<BorrowedEvent<'e>> {
+    // SAFETY: both are alive while they are borrowed.
+    let recorded =
+        unsafe { result::event::record(pointer_to(event.raw().handle()), theirs.cu_stream()) };
+    recorded.map_err(|error| failed("recording an event on a stream of cudarc", error))?;
+    Ok(event)
 }
 
 /// Whether uses of one slice on several streams of a context are ordered: by cudarc, which notes them from the first own stream of
@@ -144,9 +163,9 @@ const STREAM: &str = "a stream of cudarc";
 /// Refuses a context in which streamflow has no streams and no memory.
 ///
 /// # Errors
-/// [`Error::Exchange`]; the driver's.
+/// [`Error::Exchange`].
 pub(crate) fn check_context(
-    driver: &dyn Driver,
+    table: &StreamTable,
     device: DeviceId,
     context: &CudaContext,
     what: &str,
@@ -156,7 +175,7 @@ pub(crate) fn check_context(
         reason,
         remedy: remedy.to_owned(),
     };
-    let Some(ordinal) = driver.device_info(device)?.ordinal else {
+    let Some(ordinal) = table.ordinal(device) else {
         return Err(refused(
             "it is no CUDA device".to_owned(),
             "make the platform by `Platform::cuda`; on the simulator, exchange host memory",

@@ -35,6 +35,9 @@ pub(crate) struct StreamTable {
     watched: bool,
     /// How many devices the driver had when the table was made.
     devices: usize,
+    /// CUDA's number of each device; none on the simulator.
+    #[cfg(feature = "cudarc")]
+    ordinals: Vec<Option<u32>>,
     /// The tick that is replayed, if the driver replays.
     replayed: Option<Arc<ReplayedTick>>,
     /// Numbers `0..device_count` are the default streams.
@@ -57,6 +60,10 @@ pub(crate) struct StreamTable {
 impl StreamTable {
     /// A table with the default stream of each device.
     pub(crate) fn new(driver: Arc<dyn Driver>) -> DriverResult<Arc<Self>> {
+        #[cfg(feature = "cudarc")]
+        let ordinals = (0..driver.device_count() as u32)
+            .map(|index| Ok(driver.device_info(DeviceId(index))?.ordinal))
+            .collect::<DriverResult<_>>()?;
         let table = Self {
             platform: NonZero::<u32>::MIN.saturating_add(PLATFORMS.fetch_add(1, Ordering::Relaxed)),
             timelines: boxcar::Vec::new(),
@@ -69,6 +76,8 @@ impl StreamTable {
             green: Lock::default(),
             watched: driver.observer().watches(),
             devices: driver.device_count(),
+            #[cfg(feature = "cudarc")]
+            ordinals,
             replayed: driver.observer().replays().map(|replays| replays.tick()),
             driver,
         };
@@ -132,6 +141,12 @@ impl StreamTable {
     /// Whether a stream of this platform is a device's default stream.
     pub(crate) fn is_default(&self, id: u32) -> bool {
         (id as usize) < self.devices
+    }
+
+    /// CUDA's number of a device of this platform.
+    #[cfg(feature = "cudarc")]
+    pub(super) fn ordinal(&self, device: DeviceId) -> Option<u32> {
+        self.ordinals[device.index()]
     }
 
     /// How many devices the driver had when the table was made.

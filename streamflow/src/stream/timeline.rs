@@ -51,6 +51,9 @@ pub(crate) struct Timeline {
     options: StreamOptions,
     /// The current label, or the last one, for messages.
     label: Lock<Cow<'static, str>>,
+    /// An event for the next exchange with a stream of other code.
+    #[cfg(feature = "cudarc")]
+    for_exchange: Lock<Option<OwnedEvent>>,
 }
 
 // A use of memory reads the handle and the number of records: one cache line.
@@ -94,6 +97,8 @@ impl Timeline {
             stream,
             records: Records::new(),
             label: Lock::default(),
+            #[cfg(feature = "cudarc")]
+            for_exchange: Lock::default(),
             seen: Seen::new(),
             events,
             host_record: HostRecord { record: Lock::default(), event: host_event },
@@ -284,6 +289,30 @@ impl Timeline {
         self.bind()?;
         // SAFETY: the timeline owns its stream, or has it while it is borrowed.
         unsafe { self.driver().wait_for_device(self.raw()) }
+    }
+
+    /// Calls `order` with an event of the device. The next call gets the same one, unless this one still has it. A wait that is
+    /// queued keeps the record that it was queued for.
+    #[cfg(feature = "cudarc")]
+    pub(super) fn with_event<R>(
+        &self,
+        order: impl FnOnce(BorrowedEvent<'_>) -> crate::error::Result<R>,
+    ) -> crate::error::Result<R> {
+        let kept = self.for_exchange.lock().take();
+        let event = match kept {
+            Some(event) => event,
+            None => {
+                self.bind()?;
+                OwnedEvent::create(self.driver(), self.device())?
+            }
+        };
+        let handle = event.get().raw().handle();
+        // SAFETY: the event lives until the end of this function, and is of the device.
+        let ordered = order(unsafe { BorrowedEvent::new(self.device(), handle) });
+        let replaced = self.for_exchange.lock().replace(event);
+        // Without the lock.
+        drop(replaced);
+        ordered
     }
 
     /// Whether the stream's handle means the current device.

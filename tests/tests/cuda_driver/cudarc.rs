@@ -15,7 +15,9 @@ use streamflow::memory::foreign_counts;
 use streamflow::prelude::*;
 use streamflow_driver::driver::cuda::CudaDriver;
 use streamflow_tests::border::{PROGRAMS, cudarc};
-use streamflow_tests::foreign::{adopted_at_once, external, for_cudarc, unseen};
+use streamflow_tests::foreign::{
+    adopted_at_once, external, for_cudarc, unseen, untracked as untracked_context,
+};
 use streamflow_tests::{Failed, check, check_equal};
 
 use super::library;
@@ -46,6 +48,8 @@ pub(crate) fn play() -> Result<(), Failed> {
         "claim of the thread's stream" => claim_of_the_thread(&platform, true)?,
         "claim without tracking" => claim_of_the_thread(&platform, false)?,
         "old driver" => old_driver(&platform)?,
+        "one claim" => claims(&platform, 1)?,
+        "three claims" => claims(&platform, 3)?,
         "forgotten" => forgotten(&platform)?,
         "early view" => early_view(&platform)?,
         "early slice" => early_slice(&platform)?,
@@ -187,6 +191,18 @@ fn old_driver(platform: &Platform) -> Result<(), Failed> {
     check_equal(foreign_counts().lent, 0)
 }
 
+/// Claims on another stream, whose context makes no events.
+fn claims(platform: &Platform, count: usize) -> Result<(), Failed> {
+    let ours = ours(platform)?;
+    let theirs = cudarc(cudarc(untracked_context())?.new_stream())?;
+    let mut x = ones(platform, &ours)?;
+    for _ in 0..count {
+        ours.read_cudarc(&x, &theirs, |_| ())?;
+        ours.write_cudarc(&mut x, &theirs, |_| ())?;
+    }
+    Ok(())
+}
+
 /// An external stream is forgotten, and cudarc's own handle is dropped. Later uses need records of that stream.
 fn forgotten(platform: &Platform) -> Result<(), Failed> {
     let ours = ours(platform)?;
@@ -313,6 +329,15 @@ fn calls_of(program: &str, function: &str) -> Result<usize, Failed> {
 pub(crate) fn lost_wait() -> Result<(), Failed> {
     let waits = |program| calls_of(program, "cuCtxSynchronize");
     check_equal(waits("claim with an error")?, waits("claim")? + 1)
+}
+
+/// A stream keeps the event of its exchanges.
+pub(crate) fn kept_event() -> Result<(), Failed> {
+    let waits = calls_of("three claims", "cuStreamWaitEvent")?;
+    let of_one = calls_of("one claim", "cuStreamWaitEvent")?;
+    // Two claims in each turn, each with a wait on both sides.
+    check_equal(waits - of_one, 8)?;
+    check_equal(calls_of("three claims", "cuEventCreate")?, calls_of("one claim", "cuEventCreate")?)
 }
 
 /// A stream of streamflow waits for all work of the device where cudarc waits for no event that it has recorded.

@@ -107,9 +107,10 @@ impl CudaStream {
         theirs: &Arc<Theirs>,
         queue: impl FnOnce(&mut CudaSlice<T>) -> R,
     ) -> Result<R> {
+        check_context(self.table(), self.device(), theirs.context(), VIEW)?;
         // An error of an earlier call is none of this claim, which has then queued nothing.
         kept_error(theirs)?;
-        self.before_cudarc(theirs)?;
+        self.before_checked(theirs)?;
         // Dropped after the slice, if `queue` panics.
         let is_ordered = orders_streams(theirs.context());
         let mut joining = Joining { ours: Some(self), theirs, is_ordered };
@@ -136,7 +137,7 @@ impl Joining<'_> {
     fn join(&mut self) -> Result<()> {
         let Some(ours) = self.ours.take() else { return Ok(()) };
         // It also returns an error that cudarc has kept. That may be of a wait, which cudarc then has not queued.
-        let mut joined = ours.after_cudarc(self.theirs);
+        let mut joined = ours.after_checked(self.theirs);
         let is_ordered = self.is_ordered && orders_streams(self.theirs.context());
         if joined.is_ok() && !is_ordered && !ours.is_same(self.theirs) {
             joined = ours.timeline().wait_for_device().map_err(Into::into);
@@ -273,14 +274,14 @@ impl<T: Element> Tensor<T> {
         let block = self.owned_block();
         block.check(stream, VIEW)?;
         block.pool().check_take_back()?;
-        check_context(&**block.pool().table.driver(), stream.device(), theirs.context(), VIEW)?;
+        check_context(&block.pool().table, stream.device(), theirs.context(), VIEW)?;
         let _earlier = Earlier::take(theirs.context());
         stream.timeline().ready()?;
         block.order_written(stream, AccessMode::Write)?;
         let (raw, range, mode) = (stream.raw(), block.range(), AccessMode::Write);
         let location = std::panic::Location::caller();
         block.pool().table.tell(&Note::ForeignAccess { stream: raw, range, mode, location });
-        stream.before_cudarc(theirs)?;
+        stream.before_checked(theirs)?;
         let (address, len) = (range.address, self.len());
         // SAFETY: the tensor keeps the memory until the slice is dropped, and then until the device has done its work.
         let slice = unsafe { Unowned::new(theirs, address, len) }?;
@@ -383,8 +384,8 @@ impl MemoryPool {
         let (address, noted) = owner.0.device_ptr_mut(&theirs);
         drop(noted);
         let recorded = theirs.record_event(None);
-        let event = recorded.map_err(|error| failed("recording an event of cudarc", error))?;
-        let handle = event.cu_event().expose_provenance() as u64;
+        let made = recorded.map_err(|error| failed("recording an event of cudarc", error))?;
+        let handle = made.cu_event().expose_provenance() as u64;
         // SAFETY: the event lives until the end of this function, and is of the device.
         let event = unsafe { BorrowedEvent::new(device, handle) };
         if !orders_streams(theirs.context()) {
