@@ -39,7 +39,7 @@ pub(crate) fn in_child(role: &str) -> Result<(), Failed> {
 }
 
 pub(crate) fn suite() -> Suite {
-    let tests: [(&str, Test); 22] = [
+    let tests: [(&str, Test); 23] = [
         ("a_program_on_the_fake_is_right_and_gives_everything_back", trials::clean),
         ("each_call_of_the_cuda_driver_fails_with_each_documented_error", trials::each_call),
         ("a_function_that_the_library_lacks_is_named", trials::each_missing_function),
@@ -60,6 +60,7 @@ pub(crate) fn suite() -> Suite {
         ("work_comes_after_the_device_where_cudarc_orders_no_streams", cudarc::untracked),
         ("a_driver_that_could_not_take_memory_back_lends_none", cudarc::lent_by_an_old_driver),
         ("claims_for_cudarc_make_no_event_each", cudarc::kept_event),
+        ("a_device_that_cudarc_finds_lost_ends_later_exchanges", cudarc::lost_device),
         ("control_memory_of_cudarc_is_used_without_its_order", cudarc::unordered),
         ("a_context_that_is_lost_in_a_call_of_a_library_is_one_error", plan_calls::lost),
     ];

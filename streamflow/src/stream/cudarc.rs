@@ -12,7 +12,7 @@ use cudarc::driver::sys::{
 use cudarc::driver::{CudaContext, CudaStream as Theirs, DriverError as Failed, result};
 
 use super::{CudaStream, StreamTable, Timeline, lent};
-use crate::driver::{BorrowedEvent, DeviceId, current};
+use crate::driver::{BorrowedEvent, DeviceId, DriverError, current};
 use crate::error::{Error, Result};
 
 /// One of our streams as a stream of cudarc, made by [`CudaStream::to_cudarc`].
@@ -96,7 +96,7 @@ impl CudaStream {
     /// being captured, for an error that cudarc has kept, and on the simulator; the driver's.
     pub fn after_cudarc(&self, theirs: &Theirs) -> Result<()> {
         check_context(&self.table, self.device(), theirs.context(), STREAM)?;
-        self.after_checked(theirs)
+        self.after_checked(theirs).map_err(|error| self.explained(error))
     }
 
     /// As [`after_cudarc`](Self::after_cudarc), for a stream whose context was checked.
@@ -109,6 +109,12 @@ impl CudaStream {
         self.timeline.with_event(|event| self.wait_for_event(recorded(theirs, event)?))
     }
 
+    /// The error of an exchange, or that of the device, which the driver then knows: cudarc's code alone stops no graph.
+    #[cold]
+    pub(crate) fn explained(&self, error: Error) -> Error {
+        self.timeline.query().map_or_else(Into::into, |_| error)
+    }
+
     /// Makes work that cudarc queues on its stream from now on come after all that is queued here. Otherwise as
     /// [`after_cudarc`](Self::after_cudarc).
     ///
@@ -116,7 +122,7 @@ impl CudaStream {
     /// As there.
     pub fn before_cudarc(&self, theirs: &Theirs) -> Result<()> {
         check_context(&self.table, self.device(), theirs.context(), STREAM)?;
-        self.before_checked(theirs)
+        self.before_checked(theirs).map_err(|error| self.explained(error))
     }
 
     /// As [`before_cudarc`](Self::before_cudarc), for a stream whose context was checked.
@@ -163,7 +169,7 @@ const STREAM: &str = "a stream of cudarc";
 /// Refuses a context in which streamflow has no streams and no memory.
 ///
 /// # Errors
-/// [`Error::Exchange`].
+/// [`Error::Exchange`]; the driver's sticky one.
 pub(crate) fn check_context(
     table: &StreamTable,
     device: DeviceId,
@@ -175,6 +181,9 @@ pub(crate) fn check_context(
         reason,
         remedy: remedy.to_owned(),
     };
+    if let Some(cause) = table.driver().sticky_error() {
+        return Err(DriverError::Sticky { call: "an exchange with cudarc", cause }.into());
+    }
     let Some(ordinal) = table.ordinal(device) else {
         return Err(refused(
             "it is no CUDA device".to_owned(),

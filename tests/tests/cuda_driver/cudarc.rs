@@ -50,6 +50,7 @@ pub(crate) fn play() -> Result<(), Failed> {
         "old driver" => old_driver(&platform)?,
         "one claim" => claims(&platform, 1)?,
         "three claims" => claims(&platform, 3)?,
+        "lost" => lost(&platform)?,
         "forgotten" => forgotten(&platform)?,
         "early view" => early_view(&platform)?,
         "early slice" => early_slice(&platform)?,
@@ -203,6 +204,19 @@ fn claims(platform: &Platform, count: usize) -> Result<(), Failed> {
     Ok(())
 }
 
+/// cudarc's first call finds that the device has failed.
+fn lost(platform: &Platform) -> Result<(), Failed> {
+    let ours = ours(platform)?;
+    let theirs = cudarc(cudarc(CudaContext::new(0))?.new_stream())?;
+    let x = ones(platform, &ours)?;
+    for text in ["start the process again", "was not tried"] {
+        let read = ours.read_cudarc(&x, &theirs, |_| ());
+        let error = read.err().map(|error| error.to_string()).unwrap_or_default();
+        check(error.contains(text), || format!("{text:?} is not in {error:?}"))?;
+    }
+    Ok(())
+}
+
 /// An external stream is forgotten, and cudarc's own handle is dropped. Later uses need records of that stream.
 fn forgotten(platform: &Platform) -> Result<(), Failed> {
     let ours = ours(platform)?;
@@ -276,15 +290,15 @@ fn refused(platform: &Platform) -> Result<(), Failed> {
 }
 
 fn log_of(program: &str) -> Result<Log, Failed> {
-    log_without(None, program)
+    log_without(None, program, "")
 }
 
-/// As [`log_of`], with a library that lacks a function.
-fn log_without(function: Option<&str>, program: &str) -> Result<Log, Failed> {
+/// As [`log_of`], with a library that lacks a function, or with a call that fails.
+fn log_without(function: Option<&str>, program: &str, fault: &str) -> Result<Log, Failed> {
     let folder = tempfile::tempdir()?;
     library::install_without(&folder.path().join("lib"), function)?;
     let log =
-        trial::run_as(ROLE, &folder.path().join("lib"), folder.path(), &[(PROGRAM, program)])?;
+        trial::run_as(ROLE, &folder.path().join("lib"), folder.path(), &[(PROGRAM, program), ("STREAMFLOW_FAKE_CUDA_FAULT", fault)])?;
     check(log.has_ended && log.rounds.len() == 1, || format!("it has not ended: {log:?}"))?;
     Ok(log)
 }
@@ -308,7 +322,14 @@ pub(crate) fn errors() -> Result<(), Failed> {
 
 /// Memory that an old driver could not take back is not lent.
 pub(crate) fn lent_by_an_old_driver() -> Result<(), Failed> {
-    is_clean(&log_without(Some("cuCtxRecordEvent"), "old driver")?)
+    is_clean(&log_without(Some("cuCtxRecordEvent"), "old driver", "")?)
+}
+
+/// A device that has failed is known once cudarc has found it.
+pub(crate) fn lost_device() -> Result<(), Failed> {
+    let fault = "cuStreamIsCapturing 0 700 CUDA_ERROR_ILLEGAL_ADDRESS lost";
+    let log = log_without(None, "lost", fault)?;
+    check(log.has_fired && log.wrong.is_empty(), || format!("{log:?}"))
 }
 
 /// A stream of cudarc lives as long as an external stream that is never dropped.
