@@ -39,7 +39,7 @@ pub(crate) fn in_child(role: &str) -> Result<(), Failed> {
 }
 
 pub(crate) fn suite() -> Suite {
-    let tests: [(&str, Test); 23] = [
+    let tests: [(&str, Test); 24] = [
         ("a_program_on_the_fake_is_right_and_gives_everything_back", trials::clean),
         ("each_call_of_the_cuda_driver_fails_with_each_documented_error", trials::each_call),
         ("a_function_that_the_library_lacks_is_named", trials::each_missing_function),
@@ -61,6 +61,7 @@ pub(crate) fn suite() -> Suite {
         ("a_driver_that_could_not_take_memory_back_lends_none", cudarc::lent_by_an_old_driver),
         ("claims_for_cudarc_make_no_event_each", cudarc::kept_event),
         ("a_device_that_cudarc_finds_lost_ends_later_exchanges", cudarc::lost_device),
+        ("a_stream_comes_after_what_cudarc_did_in_a_claim", cudarc::ordered_back),
         ("control_memory_of_cudarc_is_used_without_its_order", cudarc::unordered),
         ("a_context_that_is_lost_in_a_call_of_a_library_is_one_error", plan_calls::lost),
     ];

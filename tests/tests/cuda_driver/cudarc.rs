@@ -1,10 +1,11 @@
 //! Memory and streams across the border to cudarc, on the tests' `libcuda`: it refuses calls without a current context, and notes
-//! memory that a stream uses without having come after its allocation. What comes after work is shown on a GPU, by
-//! `cudarc_memory.rs`.
+//! memory that a stream uses without having come after its allocation. That shows the order of streams; the order of data is shown on
+//! a GPU, by `cudarc_memory.rs`.
 
 use std::env;
 use std::fs::OpenOptions;
 use std::io::Write;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -51,6 +52,8 @@ pub(crate) fn play() -> Result<(), Failed> {
         "one claim" => claims(&platform, 1)?,
         "three claims" => claims(&platform, 3)?,
         "lost" => lost(&platform)?,
+        "way back" => way_back(&platform, true)?,
+        "no way back" => way_back(&platform, false)?,
         "forgotten" => forgotten(&platform)?,
         "early view" => early_view(&platform)?,
         "early slice" => early_slice(&platform)?,
@@ -229,6 +232,41 @@ fn forgotten(platform: &Platform) -> Result<(), Failed> {
     check_equal(ours.download_blocking(&x)?, vec![ONES; LEN])
 }
 
+/// Memory that is allocated on a stream of cudarc within a claim, which orders the stream of streamflow after it: on the stream
+/// of the view, on another one that reads the view, on the default stream of the thread, and where the claim panics.
+fn way_back(platform: &Platform, is_ordered: bool) -> Result<(), Failed> {
+    let context = cudarc(CudaContext::new(0))?;
+    let ways = [(true, false), (false, false), (true, true), (false, true)];
+    for (on_its_own, panics) in ways {
+        for theirs in [cudarc(context.new_stream())?, context.per_thread_stream()] {
+            let ours = ours(platform)?;
+            let x = ones(platform, &ours)?;
+            let on = if on_its_own { theirs.clone() } else { cudarc(context.new_stream())? };
+            let mut made = None;
+            if is_ordered {
+                let claim = catch_unwind(AssertUnwindSafe(|| {
+                    ours.read_cudarc(&x, &theirs, |view| {
+                        made = Some(on.clone_dtod(&view));
+                        if panics {
+                            resume_unwind(Box::new(()));
+                        }
+                    })
+                }));
+                check_equal(claim.is_err(), panics)?;
+                claim.unwrap_or(Ok(()))?;
+            } else {
+                // As a claim whose end orders nothing.
+                ours.before_cudarc(&theirs)?;
+                made = Some(on.alloc_zeros(LEN));
+            }
+            let slice = cudarc(made.ok_or_else(|| Failed::msg("no claim"))?)?;
+            let tensor = adopted_at_once(platform, slice)?;
+            ours.download_blocking(&tensor)?;
+        }
+    }
+    Ok(())
+}
+
 /// A control: nothing orders the view.
 fn early_view(platform: &Platform) -> Result<(), Failed> {
     let ours = ours(platform)?;
@@ -297,8 +335,12 @@ fn log_of(program: &str) -> Result<Log, Failed> {
 fn log_without(function: Option<&str>, program: &str, fault: &str) -> Result<Log, Failed> {
     let folder = tempfile::tempdir()?;
     library::install_without(&folder.path().join("lib"), function)?;
-    let log =
-        trial::run_as(ROLE, &folder.path().join("lib"), folder.path(), &[(PROGRAM, program), ("STREAMFLOW_FAKE_CUDA_FAULT", fault)])?;
+    let log = trial::run_as(
+        ROLE,
+        &folder.path().join("lib"),
+        folder.path(),
+        &[(PROGRAM, program), ("STREAMFLOW_FAKE_CUDA_FAULT", fault)],
+    )?;
     check(log.has_ended && log.rounds.len() == 1, || format!("it has not ended: {log:?}"))?;
     Ok(log)
 }
@@ -369,9 +411,15 @@ pub(crate) fn untracked() -> Result<(), Failed> {
     check_equal(claims, [0, 1])
 }
 
+/// A claim ends with the order of the stream after cudarc's work.
+pub(crate) fn ordered_back() -> Result<(), Failed> {
+    let log = log_of("way back")?;
+    check(log.wrong.is_empty(), || format!("{:?}", log.wrong))
+}
+
 /// Without the order of an exchange, the fake says so.
 pub(crate) fn unordered() -> Result<(), Failed> {
-    for program in ["early view", "early slice"] {
+    for program in ["early view", "early slice", "no way back"] {
         let log = log_of(program)?;
         let is_early = |text: &String| text.ends_with("is used before its allocation");
         let found = !log.wrong.is_empty() && log.wrong.iter().all(is_early);
