@@ -28,6 +28,8 @@ type Border = fn(&World<'_>, bool) -> Result<bool, Failed>;
 const ORDERED: &[(&str, Border)] = &[
     ("a_view_comes_after_the_writer", read_after_write),
     ("a_writer_comes_after_a_view", write_after_read),
+    ("a_writer_comes_after_a_view_that_another_stream_of_cudarc_reads", write_after_another),
+    ("a_writer_comes_after_a_view_on_the_default_stream_of_the_thread", write_after_the_threads),
     ("a_writer_comes_after_a_view_whose_wait_cudarc_has_lost", write_after_lost_wait),
     ("a_writer_comes_after_a_view_whose_claim_panicked", write_after_panic),
     ("a_reader_comes_after_a_view_that_is_written", read_after_their_write),
@@ -156,6 +158,41 @@ fn write_after_read(on: &World<'_>, ordered: bool) -> Result<bool, Failed> {
     }
     on.ours.launch::<fill>(LEN, (&mut x, 9.0))?;
     on.ours.synchronize_blocking()?;
+    on.end(on.has(&copy, 7.0)?)
+}
+
+/// The view is for one stream, and another one reads it late. The control orders that one after the writer, and nothing after it.
+fn write_after_another(on: &World<'_>, ordered: bool) -> Result<bool, Failed> {
+    let another = cudarc(on.context.new_stream())?;
+    on.slow_on(&another)?;
+    write_after(on, &on.theirs, &another, ordered)
+}
+
+/// As `Device::new_cuda` of candle.
+fn write_after_the_threads(on: &World<'_>, ordered: bool) -> Result<bool, Failed> {
+    let threads = on.context.per_thread_stream();
+    on.slow()?;
+    cudarc(threads.join(&on.theirs))?;
+    write_after(on, &threads, &threads, ordered)
+}
+
+fn write_after(
+    on: &World<'_>,
+    theirs: &Arc<Theirs>,
+    reader: &Arc<Theirs>,
+    ordered: bool,
+) -> Result<bool, Failed> {
+    let (mut x, mut copy) = (on.tensor(7.0)?, on.slice(0.0)?);
+    let early = unseen(&on.ours, &x, theirs)?;
+    if ordered {
+        cudarc(on.ours.read_cudarc(&x, theirs, |view| reader.memcpy_dtod(&view, &mut copy))?)?;
+    } else {
+        on.ours.before_cudarc(reader)?;
+        cudarc(reader.memcpy_dtod(early.deref(), &mut copy))?;
+    }
+    on.ours.launch::<fill>(LEN, (&mut x, 9.0))?;
+    on.ours.synchronize_blocking()?;
+    cudarc(reader.synchronize())?;
     on.end(on.has(&copy, 7.0)?)
 }
 
