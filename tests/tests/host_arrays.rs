@@ -1,12 +1,14 @@
 //! Arrays of `ndarray` and images of `image` as host memory: the same addresses where the layouts agree, and else an error
 //! with both layouts.
 
+use std::task::{Context, Poll, Waker};
+
 use image::flat::SampleLayout;
 use image::{
     DynamicImage, FlatSamples, GenericImageView, ImageBuffer, Luma, LumaA, Pixel, Rgb, Rgba,
 };
 use ndarray::{Array, Array2, Array3, ArrayD, IxDyn, ShapeBuilder, s};
-use streamflow::memory::{HostArray, Pinned};
+use streamflow::memory::{Downloaded, HostArray, Pinned};
 use streamflow::prelude::*;
 use streamflow_tests::kernels::slow_fill;
 use streamflow_tests::setup::stream;
@@ -16,11 +18,13 @@ pub(crate) fn suite() -> Suite {
     Suite::new()
         .both("an_array_goes_to_a_device_and_comes_back_in_place", arrays)
         .both("page_locked_memory_is_an_array", pinned_arrays)
+        .both("an_awaited_download_is_an_array_and_an_image_in_place", awaited)
         .both("an_image_goes_to_a_device_and_comes_back_in_place", images)
         .both("page_locked_memory_is_an_image", pinned_images)
         .plain("elements_are_those_of_the_array", elements_of_arrays)
         .plain("an_array_of_another_layout_names_both", other_arrays)
         .plain("an_image_of_another_layout_names_both", other_images)
+        .plain("samples_of_one_row_or_column_need_no_stride", samples)
         .plain("a_layout_of_one_order_needs_no_copy", dense_arrays)
         .plain("a_part_of_an_image_needs_no_copy_or_names_both_layouts", parts_of_images)
         .both("each_kind_of_pixel_goes_to_a_device_and_comes_back_in_place", pixels)
@@ -59,6 +63,58 @@ fn arrays(platform: &Platform) -> Result<(), Failed> {
     let tensor = platform.upload_array(&whole.slice(s![1..3, ..]))?;
     let download = platform.download(&tensor, &stream)?;
     check_equal(download.wait_blocking()?, &[3.0, 4.0, 5.0, 6.0, 7.0, 8.0][..])
+}
+
+/// A download that is complete, awaited.
+fn downloaded<T: Element>(download: Download<T>) -> Result<Downloaded<T>, Failed> {
+    download.wait_blocking()?;
+    let mut future = download.into_future();
+    match future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(downloaded) => Ok(downloaded?),
+        Poll::Pending => Err(Failed::msg("a complete download is pending")),
+    }
+}
+
+fn awaited(platform: &Platform) -> Result<(), Failed> {
+    let stream = stream(platform)?;
+    let array = numbers(&[2, 3])?;
+    let tensor = platform.upload_array(&array)?;
+    let found = downloaded(platform.download(&tensor, &stream)?)?;
+    check(found.array()? == array, || format!("{:?}", found.array()))?;
+    check_equal(found.array()?.as_ptr(), found.as_ptr())?;
+    check_error("an image", found.image::<Rgb<f32>>(), is_layout)?;
+    let image = ImageBuffer::from_fn(4, 3, |x, y| Rgb([x as u8, y as u8, 7]));
+    let tensor = platform.upload_array(&image)?;
+    let found = downloaded(platform.download(&tensor, &stream)?)?;
+    let back = found.image::<Rgb<u8>>()?;
+    check_equal((back.dimensions(), back.get_pixel(3, 2)), ((4, 3), &Rgb([3, 2, 7])))?;
+    check_equal(back.as_raw().as_ptr(), found.as_ptr())?;
+    let gray = check_error("gray", found.image::<Luma<u8>>(), is_layout)?;
+    check_text(&gray, &["[3, 4, 3]", "[height, width, 1]"])
+}
+
+/// Samples that own their memory. The stride of a dimension of one element is never used.
+fn samples() -> Result<(), Failed> {
+    let of = |width, height, width_stride, height_stride| FlatSamples {
+        samples: vec![0_u8, 1, 2, 3, 4, 5],
+        layout: SampleLayout {
+            channels: 2,
+            channel_stride: 1,
+            width,
+            width_stride,
+            height,
+            height_stride,
+        },
+        color_hint: None,
+    };
+    for (image, shape) in [(of(3, 1, 2, 77), [1, 3, 2]), (of(1, 3, 77, 2), [3, 1, 2])] {
+        let (elements, found) = image.elements()?;
+        check_equal((elements, found.dims()), (&image.samples[..], &shape[..]))?;
+        check_equal(elements.as_ptr(), image.samples.as_ptr())?;
+    }
+    let padded = of(1, 2, 2, 4);
+    let error = check_error("rows apart", padded.elements().map(drop), is_layout)?;
+    check_text(&error, &["[2, 1, 2]"])
 }
 
 fn pinned_arrays(platform: &Platform) -> Result<(), Failed> {

@@ -48,7 +48,7 @@ fn of_samples<'a, T>(samples: &'a [T], layout: &SampleLayout) -> Result<(&'a [T]
     };
     if shape.count() > 0 && !strides.iter().enumerate().all(is_dense) {
         let remedy = "copy it row by row, or make it an `ImageBuffer`";
-        // They are within memory.
+        // For the text alone.
         let strides = strides.map(|stride| stride.cast_signed());
         return Err(other_strides("an image", shape.dims(), &strides, remedy));
     }

@@ -56,7 +56,8 @@ impl<T: Element> Downloaded<T> {
     /// The elements as an array of the downloaded shape, without a copy.
     ///
     /// # Errors
-    /// None that is known: the shape is that of the elements.
+    /// [`Error::HostLayout`](crate::Error::HostLayout), for an empty shape whose other dimensions are too large
+    /// for `ndarray`.
     pub fn array(&self) -> Result<ArrayViewD<'_, T>> {
         view(self.shape(), self)
     }
