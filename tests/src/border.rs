@@ -18,7 +18,7 @@ const LEN: usize = 1024;
 /// The elements that a fill with the byte 1 makes.
 const ONES: f32 = f32::from_bits(0x0101_0101);
 
-/// A program. It leaves no memory on the other side of the border.
+/// A program, which leaves no memory on the other side of the border.
 pub type Program = fn(&Platform) -> Result<(), Failed>;
 
 /// The programs, by what they show.
@@ -142,7 +142,7 @@ fn begin_capture(theirs: &Theirs) -> Result<(), DriverError> {
     theirs.begin_capture(CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL)
 }
 
-/// No event leads into the graph or out of it, so that it is whole. What is dropped meanwhile is freed afterwards.
+/// No event leads into the graph or out of it, so that it is whole. Slices that are dropped meanwhile are freed afterwards.
 fn captured(platform: &Platform) -> Result<(), Failed> {
     let (reason, before) = ("the stream is being captured", foreign_counts());
     let ours = ours(platform)?;

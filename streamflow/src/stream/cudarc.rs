@@ -225,7 +225,7 @@ pub(crate) fn check_no_capture(theirs: &Theirs, what: &str) -> Result<()> {
     }
 }
 
-/// The error of a call of cudarc. It may be that of an earlier call, which cudarc has kept.
+/// The error of a call of cudarc, or of an earlier call, if cudarc has kept that.
 #[cold]
 pub(crate) fn failed(what: &str, error: Failed) -> Error {
     Error::Exchange {

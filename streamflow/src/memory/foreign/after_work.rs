@@ -12,7 +12,7 @@ use crate::memory::border::Owner;
 use crate::memory::border::counts::{self, Count};
 use crate::stream::{CudaStream, Timeline};
 
-/// A value that work on a stream uses, as a library's handle, and whose drop may call CUDA or block. It is dropped by a thread
+/// A value that work on a stream uses, as a library's handle, and whose drop may call CUDA or block. The value is dropped by a thread
 /// of streamflow with the stream's device current, after all work that was queued on the stream before the drop. Until then
 /// it counts as [adopted](crate::memory::ForeignCounts::adopted).
 #[derive(Debug)]

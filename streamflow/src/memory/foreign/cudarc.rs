@@ -57,7 +57,7 @@ impl CudaStream {
     /// it afterwards, by an event each. So any stream of cudarc will do, also a default stream; of a thread's default stream
     /// that is the calling thread's.
     ///
-    /// `queue` may use the view on other streams of the same context object, which cudarc orders by its events. It notes no use on a
+    /// `queue` may use the view on other streams of the same context object, which cudarc orders by its events. cudarc notes no use on a
     /// stream of another object that tracks nothing, and after the last stream of `new_stream` is dropped it waits for no note. In
     /// the second case this stream waits for all work that the device has, which needs a driver of CUDA 12.5. The first case is a
     /// race, as it is with a slice of cudarc's own: use one context object for all streams, and a thread's default stream on the calling
@@ -138,7 +138,7 @@ struct Joining<'a> {
 impl Joining<'_> {
     fn join(&mut self) -> Result<()> {
         let Some(ours) = self.ours.take() else { return Ok(()) };
-        // It also returns an error that cudarc has kept. That may be of a wait, which cudarc then has not queued.
+        // This also returns an error that cudarc has kept. That may be of a wait, which cudarc then has not queued.
         let mut joined = ours.after_checked(self.theirs);
         let is_ordered = self.is_ordered && orders_streams(self.theirs.context());
         if joined.is_ok() && !is_ordered && !ours.is_same(self.theirs) {
@@ -201,8 +201,8 @@ impl<T> Drop for Unowned<T> {
     }
 }
 
-/// An error of an earlier call that a context has kept. Each call that makes the context current would return it, and do nothing. It
-/// goes back to the context, so that the program finds it.
+/// An error of an earlier call that a context has kept. Each call that makes the context current would return it, and do nothing.
+/// The error goes back to the context, so that the program finds it.
 struct Earlier {
     context: Arc<CudaContext>,
     error: std::result::Result<(), DriverError>,
@@ -225,7 +225,7 @@ fn kept_error(theirs: &Theirs) -> Result<()> {
     theirs.context().check_err().map_err(|error| failed("ordering work of cudarc", error))
 }
 
-/// A tensor that cudarc has, until this is dropped: made by [`Tensor::into_cudarc`]. It derefs to the slice.
+/// A tensor that cudarc has, until this is dropped: made by [`Tensor::into_cudarc`], and derefs to the slice.
 #[must_use = "dropping it ends the loan"]
 pub struct LentSlice<T: Element> {
     slice: Unowned<T>,
@@ -376,7 +376,7 @@ impl MemoryPool {
         shape: &Shape,
     ) -> Result<Tensor<T>> {
         let mut owner = Owner(ManuallyDrop::new(slice));
-        // It frees a slice that is refused while its stream is captured.
+        // The reaper frees a slice that is refused while its stream is captured.
         reaper::start()?;
         let theirs = owner.0.stream().clone();
         let _other = current::other_code();

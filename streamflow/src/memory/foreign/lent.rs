@@ -71,7 +71,7 @@ pub(crate) fn lend(memory: impl Lendable) -> Result<Returner> {
 }
 
 impl Returner {
-    /// Adds the memory to the list of what is taken back. It may be called on any thread, under any lock: it waits for
+    /// Adds the memory to the list of what is taken back. The call may be made on any thread, under any lock: it waits for
     /// nothing, and makes no call of the driver.
     pub(crate) fn give_back(self) {
         // SAFETY: the memory keeps its pool alive, and the pool is not used once another thread can see the memory.

@@ -2,7 +2,7 @@
 //!
 //! Law 9 holds on both sides:
 //!
-//! - **Adopted memory** belongs to other code. It is a normal [`Tensor`](super::Tensor), or a [`Shared`](super::Shared) one if it may only be read.
+//! - **Adopted memory** belongs to other code, and is a normal [`Tensor`](super::Tensor), or a [`Shared`](super::Shared) one if it may only be read.
 //!   When the tensor is dropped, a stream of streamflow waits for all uses and then adds the owner to a list. The *reaper*
 //!   thread drops the owner, which may do anything: it runs in no drop and in no stream's function, and under no lock.
 //! - **Lent memory** belongs to streamflow. The code that has it returns it by a call that may come from any thread and
