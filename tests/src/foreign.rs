@@ -14,7 +14,9 @@ mod outside;
 pub mod reports;
 
 pub use bare::{BYTES, Bare, host_function, part};
-pub use cudarc::{adopted_at_once, adopted_without_owner, external, for_cudarc, unseen, untracked};
+pub use cudarc::{
+    adopted_at_once, adopted_without_owner, external, for_cudarc, unseen, untracked, used_by_cudarc,
+};
 pub use curand::{Curand, HostPhilox};
 pub use current::{is_current, make_current};
 pub use library::{Captures, CopyLibrary, filling};

@@ -5,18 +5,18 @@ use std::ops::Deref;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::thread;
-use std::time::{Duration, Instant};
 
 use streamflow::cudarc::driver::sys::CUresult;
 use streamflow::cudarc::driver::{CudaContext, CudaSlice, CudaStream as Theirs, DriverError};
-use streamflow::memory::{DeviceSlice, foreign_counts};
+use streamflow::memory::{DeviceSlice, MemoryLimits, foreign_counts};
 use streamflow::prelude::*;
 use streamflow_driver::driver::cuda::CudaDriver;
 use streamflow_tests::border::{PROGRAMS, cudarc, given_back};
 use streamflow_tests::foreign::{
-    adopted_at_once, adopted_without_owner, external, for_cudarc, unseen,
+    adopted_at_once, adopted_without_owner, external, for_cudarc, unseen, used_by_cudarc,
 };
 use streamflow_tests::kernels::{add_one, fill, slow_copy, slow_fill};
+use streamflow_tests::layers::DropWaits;
 use streamflow_tests::{Failed, Suite, check, check_equal};
 
 const LEN: usize = 1003;
@@ -56,6 +56,7 @@ pub(crate) fn suite() -> Suite {
                 })
         })
         .cuda("a_lent_slice_is_dropped_on_another_thread_while_its_work_is_queued", lent_elsewhere)
+        .cuda("control_a_lent_slice_comes_back_without_a_wait_for_its_work", lent_at_once)
         .cuda("a_stream_for_cudarc_is_in_order_and_outlives_its_loan", our_stream)
         .cuda("a_stream_of_cudarc_is_an_external_stream", their_stream)
         .cuda("a_thousand_round_trips_leave_nothing", round_trips)
@@ -340,6 +341,19 @@ fn freed_elsewhere(on: &World<'_>, ordered: bool) -> Result<bool, Failed> {
 }
 
 fn lent_elsewhere(on: &Platform) -> Result<(), Failed> {
+    check(lent_again(on)?, || "the memory was used again before cudarc's work".into())
+}
+
+/// As [`lent_elsewhere`], where the memory comes back without a wait for the device.
+fn lent_at_once(on: &Platform) -> Result<(), Failed> {
+    let hasty = Arc::new(DropWaits::of_device(on.driver().clone()));
+    let platform = Platform::builder().driver(hasty.clone())?;
+    check(!lent_again(&platform)?, || "the data is right without the order".into())?;
+    check(hasty.dropped() > 0, || "no wait was dropped".into())
+}
+
+/// A slice is dropped on another thread behind slow work, and its memory used again. Whether cudarc has read what it held before.
+fn lent_again(on: &Platform) -> Result<bool, Failed> {
     let on = World::new(on)?;
     let (x, mut copy) = (on.tensor(7.0)?, on.slice(0.0)?);
     let address = on.ours.read_raw(&x, |address| address)?;
@@ -348,20 +362,18 @@ fn lent_elsewhere(on: &Platform) -> Result<(), Failed> {
     cudarc(on.theirs.memcpy_dtod(&*slice, &mut copy))?;
     let dropped = thread::spawn(move || drop(slice)).join();
     check(dropped.is_ok(), || "the drop panicked".into())?;
-    let end = Instant::now() + Duration::from_secs(2);
     let mut others = Vec::new();
-    while Instant::now() < end && others.len() < 1000 {
+    let mut is_same = false;
+    while !is_same && others.len() < 1000 {
         let mut next = on.platform.tensor::<f32>([LEN], &on.ours)?;
         on.ours.launch::<fill>(LEN, (&mut next, 9.0))?;
-        let is_same = on.ours.read_raw(&next, |found| found == address)?;
+        is_same = on.ours.read_raw(&next, |found| found == address)?;
         others.push(next);
-        if is_same {
-            break;
-        }
     }
+    check(is_same, || "the memory was not used again".into())?;
     on.ours.synchronize_blocking()?;
     let right = on.has(&copy, 7.0)?;
-    check(on.end(right)?, || "the memory was used again before cudarc's work".into())
+    on.end(right)
 }
 
 /// A slice that cudarc allocates on our stream lives longer than the loan of the stream, and longer than its pool.
@@ -403,24 +415,35 @@ fn their_stream(on: &Platform) -> Result<(), Failed> {
     check(on.end(true)?, String::new)
 }
 
+/// Neither side has more memory afterwards.
 fn round_trips(on: &Platform) -> Result<(), Failed> {
     let on = World::new(on)?;
-    let before = foreign_counts();
+    let allocator = on.platform.allocator(
+        "TRIPS",
+        device(0),
+        MemoryLimits::stream_ordered().max_size(1 << 20),
+    )?;
+    cudarc(on.theirs.synchronize())?;
+    let (before, used) = (foreign_counts(), cudarc(used_by_cudarc(&on.context))?);
     for turn in 0..1000 {
         let value = turn as f32;
-        let mut x = on.platform.tensor::<f32>([LEN], &on.ours)?;
+        let mut x = allocator.tensor::<f32>([LEN], &on.ours)?;
         on.ours.launch::<fill>(LEN, (&mut x, value))?;
         let slice =
             cudarc(on.ours.read_cudarc(&x, &on.theirs, |view| on.theirs.clone_dtod(&view))?)?;
-        drop(x);
+        let lent = x.into_cudarc(&on.ours, &on.theirs)?;
         let mut back = on.platform.adopt_cudarc(slice, [LEN])?;
         on.ours.launch::<add_one>(LEN, (&mut back,))?;
         if turn % 100 == 0 {
             check(on.holds(&back, value + 1.0)?, || format!("turn {turn}"))?;
+            check(on.has(&lent, value)?, || format!("lent in turn {turn}"))?;
         }
     }
     on.ours.synchronize_blocking()?;
     given_back(before)?;
+    cudarc(on.theirs.synchronize())?;
+    check_equal(cudarc(used_by_cudarc(&on.context))?, used)?;
+    check_equal(allocator.used(), 0)?;
     check(on.end(true)?, String::new)
 }
 

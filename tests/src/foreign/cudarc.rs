@@ -4,7 +4,7 @@ use std::mem::ManuallyDrop;
 use std::sync::Arc;
 
 use streamflow::cudarc::driver::{
-    CudaContext, CudaSlice, CudaStream as Theirs, DevicePtr, DriverError,
+    CudaContext, CudaSlice, CudaStream as Theirs, DevicePtr, DriverError, sys,
 };
 use streamflow::memory::{After, DeviceSlice, ForeignMemory};
 use streamflow::prelude::*;
@@ -78,4 +78,20 @@ pub fn untracked() -> Result<Arc<CudaContext>, DriverError> {
     // SAFETY: the tests order all uses of slices, or use each on one stream.
     unsafe { context.disable_event_tracking() };
     Ok(context)
+}
+
+/// The bytes that cudarc's slices have, in the default pool of the context's device.
+///
+/// # Errors
+/// Those of CUDA.
+pub fn used_by_cudarc(context: &CudaContext) -> Result<u64, DriverError> {
+    let attribute = sys::CUmemPool_attribute::CU_MEMPOOL_ATTR_USED_MEM_CURRENT;
+    let (mut pool, mut used) = (std::ptr::null_mut(), 0_u64);
+    context.bind_to_thread()?;
+    // SAFETY: the places are of the types that CUDA documents for these calls.
+    unsafe {
+        sys::cuDeviceGetDefaultMemPool(&raw mut pool, context.cu_device()).result()?;
+        sys::cuMemPoolGetAttribute(pool, attribute, (&raw mut used).cast()).result()?;
+    }
+    Ok(used)
 }

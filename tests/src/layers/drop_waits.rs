@@ -14,7 +14,7 @@ type Filter = Box<dyn Fn(RawStream, RawEvent) -> bool + Send + Sync>;
 pub struct DropWaits {
     below: Arc<dyn Driver>,
     filter: Filter,
-    drops_all: bool,
+    drops_device: bool,
     dropped: AtomicU64,
 }
 
@@ -31,8 +31,15 @@ impl DropWaits {
     /// Drops every wait.
     pub fn all(below: Arc<dyn Driver>) -> Self {
         let mut all = Self::when(below, |_, _| true);
-        all.drops_all = true;
+        all.drops_device = true;
         all
+    }
+
+    /// Drops the waits for all work of a device, and no other ones.
+    pub fn of_device(below: Arc<dyn Driver>) -> Self {
+        let mut device = Self::when(below, |_, _| false);
+        device.drops_device = true;
+        device
     }
 
     /// Drops the waits for which `filter` returns true.
@@ -40,7 +47,7 @@ impl DropWaits {
         below: Arc<dyn Driver>,
         filter: impl Fn(RawStream, RawEvent) -> bool + Send + Sync + 'static,
     ) -> Self {
-        Self { below, filter: Box::new(filter), drops_all: false, dropped: AtomicU64::new(0) }
+        Self { below, filter: Box::new(filter), drops_device: false, dropped: AtomicU64::new(0) }
     }
 
     /// The number of dropped waits. A control that dropped none proves nothing.
@@ -74,9 +81,9 @@ unsafe impl Layer for DropWaits {
         unsafe { self.below.wait_event(stream, event) }
     }
 
-    /// Waits for no event of the program: dropped if all waits are.
+    /// Waits for no event of the program: dropped if all waits are, or these alone.
     unsafe fn wait_for_device(&self, stream: RawStream) -> DriverResult<()> {
-        if self.drops_all {
+        if self.drops_device {
             self.dropped.fetch_add(1, Ordering::Relaxed);
             return Ok(());
         }
