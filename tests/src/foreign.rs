@@ -18,7 +18,7 @@ pub use cudarc::{
     adopted_at_once, adopted_without_owner, external, for_cudarc, unseen, untracked, used_by_cudarc,
 };
 pub use curand::{Curand, HostPhilox};
-pub use current::{is_current, make_current};
+pub use current::{is_current, make_current, make_none_current};
 pub use library::{Captures, CopyLibrary, filling};
 pub use outside::{
     BYTE, ForeignEvent, Outside, Returned, VALUE, fill_outside, from_outside, order_outside,

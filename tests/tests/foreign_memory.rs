@@ -14,7 +14,7 @@ use streamflow::prelude::*;
 use streamflow_driver::driver::cuda::CudaDriver;
 use streamflow_tests::foreign::{
     ForeignEvent, ForeignStream, Outside, VALUE, fill_outside, from_outside, is_current,
-    order_outside, read_outside, use_shared, write_outside,
+    make_none_current, order_outside, read_outside, use_shared, write_outside,
 };
 use streamflow_tests::kernels::{add_one, fill, slow_copy, slow_fill};
 use streamflow_tests::ordered::{self, Program, without_waits};
@@ -325,6 +325,19 @@ fn owner_calls(on: &Platform) -> Result<(), Failed> {
 /// As a slice of cudarc: the owner frees its memory by CUDA, and makes no device current.
 fn owner_is_bound(on: &Platform) -> Result<(), Failed> {
     let platform = Platform::builder().driver(on.driver().clone())?;
+    if platform.device_info(device(0))?.ordinal.is_some() {
+        // The thread that drops owners may have the context still, from another one.
+        let left = Arc::new(Mutex::new(Err(String::new())));
+        let leaving = Outside::new(&platform, LEN)?.at_the_end({
+            let left = left.clone();
+            move || *left.lock().unwrap_or_else(PoisonError::into_inner) = make_none_current()
+        });
+        let returned = leaving.returned();
+        drop(leaving.adopt(&platform, After::Complete)?);
+        check(returned.wait(), || "the first memory did not go back".into())?;
+        let left = left.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        left.map_err(Failed::msg)?;
+    }
     let found = Arc::new(Mutex::new(false));
     let memory = Outside::new(&platform, LEN)?.on_return({
         let (driver, found) = (platform.driver().clone(), found.clone());

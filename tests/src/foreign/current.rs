@@ -13,6 +13,21 @@ pub fn is_current(driver: &dyn Driver, device: DeviceId) -> bool {
     made.and_then(|event| unsafe { driver.destroy_event(event) }).is_ok()
 }
 
+/// Leaves no context current on this thread, as a library may.
+///
+/// # Errors
+/// CUDA is not there; its own.
+pub fn make_none_current() -> Result<(), String> {
+    type SetCurrent = unsafe extern "C" fn(*mut c_void) -> c_int;
+    let say = |error: libloading::Error| error.to_string();
+    // SAFETY: the library is that of the CUDA driver, whose function has this declaration. No context is a valid argument.
+    let status = unsafe {
+        let cuda = Library::new("libcuda.so").map_err(say)?;
+        cuda.get::<SetCurrent>(b"cuCtxSetCurrent").map_err(say)?(std::ptr::null_mut())
+    };
+    if status == 0 { Ok(()) } else { Err(format!("CUDA's status is {status}")) }
+}
+
 /// Makes a GPU's primary context current on this thread, by the CUDA driver itself.
 ///
 /// # Errors

@@ -38,6 +38,7 @@ pub struct Outside {
     device: DeviceId,
     range: MemoryRange,
     on_return: Option<OnReturn>,
+    at_the_end: Option<OnReturn>,
     returned: Arc<Returned>,
 }
 
@@ -91,7 +92,14 @@ impl Outside {
             })?
         };
         let (on_return, returned) = (None, Arc::default());
-        Ok(Self { driver, device, range, on_return, returned })
+        Ok(Self { driver, device, range, on_return, at_the_end: None, returned })
+    }
+
+    /// The last work of the owner, after it has freed its memory.
+    #[must_use]
+    pub fn at_the_end(mut self, call: impl FnOnce() + Send + 'static) -> Self {
+        self.at_the_end = Some(Box::new(call));
+        self
     }
 
     /// The work of the owner when it gets its memory back.
@@ -160,6 +168,9 @@ impl Drop for Outside {
                 }
             })
         };
+        if let Some(call) = self.at_the_end.take() {
+            call();
+        }
         *self.returned.thread.lock().unwrap_or_else(PoisonError::into_inner) =
             Some(thread::current().id());
         self.returned.is_back.store(true, Ordering::Release);
