@@ -43,7 +43,7 @@ pub use bodies::{BodyDifference, BodyFailure, BodyProblem, KernelBody};
 pub use exploration::{Exploration, Failing, Limit, Stopped};
 pub use failure::{Failure, IntoFailure};
 pub(crate) use names::{did_you_mean, nearest};
-pub(crate) use panics::{caught_as_error, drop_all, forget};
+pub(crate) use panics::{caught_as_error, drop_all, first_of, forget};
 use texts::{allocated_for, errors, held_by, list, memory_option, texts};
 
 use std::error::Error as StdError;

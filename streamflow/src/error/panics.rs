@@ -1,7 +1,10 @@
 //! Panics of the user's code as errors.
 
+use std::fmt;
+
 use super::Error;
 use crate::caught::caught;
+use crate::driver::report_in_drop;
 
 /// As [`caught`], with the panic as an error.
 ///
@@ -28,6 +31,22 @@ pub(crate) fn drop_all(mut drop: impl FnMut()) -> Result<(), Box<Error>> {
         done = done.and(Err(error));
     }
     done
+}
+
+/// The first of two errors. A second one is a line in the log.
+///
+/// # Errors
+/// The first one.
+pub(crate) fn first_of<E: fmt::Display + 'static>(
+    first: Result<(), E>,
+    second: Result<(), E>,
+    what: &'static str,
+) -> Result<(), E> {
+    if first.is_ok() {
+        return second;
+    }
+    report_in_drop(what, second);
+    first
 }
 
 #[cold]

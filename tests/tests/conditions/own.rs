@@ -13,7 +13,7 @@ use streamflow::schedule::End;
 use streamflow::time::Timestamp;
 use streamflow_tests::seen::{Seen, all, push_seen};
 use streamflow_tests::stereo::Counter;
-use streamflow_tests::{Failed, Suite, check, check_equal, check_error, check_text, logged};
+use streamflow_tests::{Failed, Suite, check_equal, check_error, check_text, logged};
 
 use super::operators::{Source, simulated};
 
@@ -22,6 +22,7 @@ pub(crate) fn add(suite: Suite) -> Suite {
         .seeded("a_condition_of_its_own_says_when_its_node_runs", steps)
         .both("a_condition_of_its_own_wakes_the_scheduler", wakes)
         .both("a_panic_in_a_condition_is_an_error_of_its_node", panics)
+        .both("each_condition_is_stopped_also_after_one_that_panics", ends)
         .both("a_condition_of_its_own_is_stopped_once_for_each_run", stops)
 }
 
@@ -155,19 +156,79 @@ graph! {
 
 fn panics(platform: &Platform) -> Result<(), Failed> {
     Panicking::new(platform, "nowhere")?.run()?;
-    for (place, hook) in [("start", "start"), ("check", "readiness"), ("ticked", "readiness")] {
+    for (place, hook, tick) in [
+        ("start", "start", 0),
+        ("check", "readiness", 0),
+        ("ticked", "readiness", 0),
+        ("stop", "stop", 2),
+    ] {
         let run = Panicking::new(platform, place)?.run();
         let text = check_error(place, run, |error| matches!(error, Error::Operator { .. }))?;
         check_text(
             &text,
-            &[&format!("`source` failed in `{hook}`, tick 0"), &format!("in {place}")],
+            &[&format!("`source` failed in `{hook}`, tick {tick}"), &format!("in {place}")],
         )?;
     }
-    // The run is over, and its result is that of its ticks.
-    let (run, lines) = logged(|| Panicking::new(platform, "stop")?.run());
-    check_equal(run?.ticks("source"), Some(2))?;
-    let line = lines.iter().find(|line| line.contains("in stop"));
-    check(line.is_some(), || format!("no line about the panic: {lines:?}"))
+    Ok(())
+}
+
+/// Panics in `stop`, with this text.
+struct PanicsAtEnd(&'static str);
+
+#[allow(clippy::panic, reason = "the test catches it")]
+impl Condition for PanicsAtEnd {
+    fn check(&mut self, _: Timestamp) -> Answer {
+        Answer::Ready
+    }
+
+    fn stop(&mut self) {
+        panic!("{}", self.0);
+    }
+}
+
+graph! {
+    /// Each condition panics at the end, beside one that notes it, and so does the operator.
+    struct Ending(seen: Seen<&'static str>) {
+        #[when(
+            count(2),
+            condition(PanicsAtEnd("the first")),
+            any(condition(PanicsAtEnd("the second")), condition(Noted(seen)))
+        )]
+        let source: PanicsInStop = PanicsInStop::new();
+        source.number >> _;
+    }
+}
+
+/// Its `stop` hook panics.
+#[operator]
+struct PanicsInStop {
+    #[output]
+    number: u64,
+}
+
+#[allow(clippy::panic, reason = "the test catches it")]
+impl Compute for PanicsInStop {
+    fn compute(&mut self, io: PanicsInStopIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        io.number.emit(cx.tick())
+    }
+
+    fn stop(&mut self, _: &ExecutionContext) -> Result<()> {
+        panic!("the operator")
+    }
+}
+
+/// All are stopped. The operator's panic is the error of the run, and each other one a line in the log.
+fn ends(platform: &Platform) -> Result<(), Failed> {
+    let seen = Seen::default();
+    let mut graph = Ending::new(platform, seen.clone())?;
+    let (run, lines) = logged(|| graph.run());
+    let text = check_error("the end", run, |error| matches!(error, Error::Operator { .. }))?;
+    check_text(&text, &["`source` failed in `stop`, tick 2", "the operator"])?;
+    for other in ["the first", "the second"] {
+        let count = lines.iter().filter(|line| line.contains("stopping a") && line.contains(other));
+        check_equal(count.count(), 1)?;
+    }
+    check_equal(all(&seen), vec!["start", "stop"])
 }
 
 /// Notes the begin and the end of each run.
@@ -224,7 +285,7 @@ fn stops(platform: &Platform) -> Result<(), Failed> {
     let seen = Seen::default();
     let mut graph = StartsTwice::new(platform, seen.clone())?;
     check_error("a start", graph.run(), |error| error.to_string().contains("no film"))?;
-    // It was not started: a node before its own has failed.
+    // The condition was not started: a node before its own has failed.
     check_equal(all(&seen), vec!["stop"])?;
     graph.run()?;
     check_equal(all(&seen), vec!["stop", "start", "stop"])?;

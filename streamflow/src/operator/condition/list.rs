@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::answers::Verdict;
 use super::term::{Ends, Lack, NodePorts, Situation, Term};
 use crate::context::Waker;
-use crate::error::{Error, Failure, Result};
+use crate::error::{Error, Failure, Result, first_of};
 use crate::operator::readiness::Readiness;
 use crate::operator::status::{EndedCondition, UnmetCondition};
 use crate::operator::waits::Waits;
@@ -74,6 +74,15 @@ fn late(entries: &[Entry], now: Timestamp) -> Option<Duration> {
 /// The moments that these conditions have missed.
 fn missed(entries: &[Entry]) -> u64 {
     entries.iter().map(|entry| entry.term.missed()).fold(0, u64::saturating_add)
+}
+
+/// Stops each of these conditions, also after one that panics. The first panic is the error, and the others are lines in the log.
+fn stop_all(entries: &mut [Entry]) -> Result<()> {
+    let mut done = Ok(());
+    for entry in entries {
+        done = first_of(done, entry.term.stop(), "stopping a condition");
+    }
+    done
 }
 
 impl Conditions {
@@ -255,8 +264,8 @@ impl Conditions {
     }
 
     /// The run has ended.
-    pub(in crate::operator) fn stop(&mut self) {
-        self.all.iter_mut().for_each(|entry| entry.term.stop());
+    pub(in crate::operator) fn stop(&mut self) -> Result<()> {
+        stop_all(&mut self.all)
     }
 
     /// The conditions that do not hold, for reports.
@@ -349,8 +358,8 @@ impl Term for Any {
         self.0.iter_mut().try_for_each(|entry| entry.ticked(now))
     }
 
-    fn stop(&mut self) {
-        self.0.iter_mut().for_each(|entry| entry.term.stop());
+    fn stop(&mut self) -> Result<()> {
+        stop_all(&mut self.0)
     }
 
     fn lack(&self, ports: &NodePorts<'_>) -> Option<Lack> {

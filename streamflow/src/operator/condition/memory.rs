@@ -29,6 +29,13 @@ impl Memory {
             if waits { listeners.begin_wait() } else { listeners.end_wait() }
         }
     }
+
+    fn end(&mut self) {
+        self.set_waits(false);
+        if let Some(waker) = self.waker.take() {
+            self.allocator.listeners().remove(waker.signal());
+        }
+    }
 }
 
 impl Term for Memory {
@@ -37,7 +44,7 @@ impl Term for Memory {
     }
 
     fn start(&mut self, waker: &Waker) -> Result<()> {
-        self.stop();
+        self.end();
         self.allocator.listeners().add(waker.signal());
         self.waker = Some(waker.clone());
         Ok(())
@@ -58,11 +65,9 @@ impl Term for Memory {
         Ok(Verdict::OUTSIDE)
     }
 
-    fn stop(&mut self) {
-        self.set_waits(false);
-        if let Some(waker) = self.waker.take() {
-            self.allocator.listeners().remove(waker.signal());
-        }
+    fn stop(&mut self) -> Result<()> {
+        self.end();
+        Ok(())
     }
 
     fn lack(&self, _: &NodePorts<'_>) -> Option<Lack> {
@@ -78,6 +83,6 @@ impl Term for Memory {
 
 impl Drop for Memory {
     fn drop(&mut self) {
-        self.stop();
+        self.end();
     }
 }

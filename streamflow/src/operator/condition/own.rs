@@ -6,7 +6,6 @@ use super::answers::Verdict;
 use super::term::{Ends, Lack, NodePorts, Situation, Term};
 use crate::caught::caught;
 use crate::context::Waker;
-use crate::driver::report_in_drop;
 use crate::error::{Result, caught_as_error};
 use crate::time::Timestamp;
 
@@ -29,7 +28,7 @@ pub enum Answer {
 /// The scheduler checks it only while all messages and the room that the node needs are there. An operator whose inputs
 /// are all optional, and that has such a condition, also runs without a message.
 ///
-/// A panic in one of these functions is an error of the node.
+/// A panic in one of these functions is an error of the node; in `reason`, its text is the reason.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -99,7 +98,8 @@ pub trait Condition: Send + 'static {
         let _ = now;
     }
 
-    /// The run has ended. It is called once for each run, also if a `start` hook has failed before this condition was started.
+    /// The run has ended. Each run calls this once, also if a `start` hook has failed before this condition was started. The
+    /// `stop` hook of the node's operator comes after it.
     fn stop(&mut self) {}
 
     /// Why the condition does not hold, for reports; called only when one is made.
@@ -142,8 +142,8 @@ impl<C: Condition> Term for Own<C> {
         caught_as_error(|| self.0.ticked(now)).map_err(|error| *error)
     }
 
-    fn stop(&mut self) {
-        report_in_drop("the end of a run, at a condition", caught(|| self.0.stop()));
+    fn stop(&mut self) -> Result<()> {
+        caught_as_error(|| self.0.stop()).map_err(|error| *error)
     }
 
     fn lack(&self, _: &NodePorts<'_>) -> Option<Lack> {

@@ -103,7 +103,12 @@ pub(super) trait Term: Send + fmt::Debug {
     }
 
     /// The run has ended.
-    fn stop(&mut self) {}
+    ///
+    /// # Errors
+    /// Panics of the user's code.
+    fn stop(&mut self) -> Result<()> {
+        Ok(())
+    }
 
     /// The missing part, if the condition does not hold. The call changes nothing.
     fn lack(&self, ports: &NodePorts<'_>) -> Option<Lack>;

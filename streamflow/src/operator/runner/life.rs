@@ -7,9 +7,12 @@ use std::sync::Arc;
 use super::{Hooks, NodeRunner, driver};
 use crate::context::{Activity, ExecutionContext, RunControl};
 use crate::driver::report_in_drop;
-use crate::error::{Error, Failure, Result, caught_as_error, drop_all, forget};
+use crate::error::{Error, Failure, Result, caught_as_error, drop_all, first_of, forget};
 use crate::operator::flush::Flushing;
 use crate::operator::poll::Poll;
+
+/// For the log, which has the further errors of a node.
+const STOPPING: &str = "stopping a node";
 
 impl NodeRunner {
     /// A run begins, in which nothing was counted yet: also for its report, if another node fails to start.
@@ -64,9 +67,7 @@ impl NodeRunner {
     }
 
     pub(in crate::operator) fn stop(&mut self, hooks: &mut dyn Hooks) -> Result<()> {
-        if let Some(conditions) = &mut self.conditions {
-            conditions.stop();
-        }
+        let ended = self.conditions.as_mut().map_or(Ok(()), |conditions| conditions.stop());
         let before = self.cx.cell().word().activity();
         let has_started = std::mem::take(&mut self.started);
         let done = if has_started {
@@ -78,7 +79,8 @@ impl NodeRunner {
         // Messages are dropped here, which runs code of the user.
         let cleared = drop_all(|| hooks.ports().inputs(&mut |input| input.clear()));
         let cleared = cleared.map_err(|panic| self.failed("stop", (*panic).into()));
-        let done = done.and(cleared);
+        let ended = ended.map_err(|panic| self.failed("stop", panic.into()));
+        let done = first_of(first_of(done, cleared, STOPPING), ended, STOPPING);
         if has_started && done.is_ok() {
             self.cx.show(if before == Activity::Failed { before } else { Activity::Done });
         }

@@ -138,6 +138,12 @@ impl Notices {
         Self { state: handle.0.clone(), listening: Listening::default(), has_claimed: false }
     }
 
+    fn end(&mut self) {
+        // If the run ended before the tick, the notice is for the next run, or another node.
+        self.unclaim();
+        self.listening.end(&self.state.sharers);
+    }
+
     fn notices(&self) -> u64 {
         self.state.notices.load(Ordering::Acquire)
     }
@@ -192,10 +198,9 @@ impl Term for Notices {
         }
     }
 
-    fn stop(&mut self) {
-        // If the run ended before the tick, the notice is for the next run, or another node.
-        self.unclaim();
-        self.listening.end(&self.state.sharers);
+    fn stop(&mut self) -> Result<()> {
+        self.end();
+        Ok(())
     }
 
     fn lack(&self, _: &NodePorts<'_>) -> Option<Lack> {
@@ -213,7 +218,7 @@ impl Term for Notices {
 
 impl Drop for Notices {
     fn drop(&mut self) {
-        self.stop();
+        self.end();
         self.state.sharers.remove_condition();
     }
 }

@@ -135,8 +135,9 @@ impl Term for Gate {
         })
     }
 
-    fn stop(&mut self) {
+    fn stop(&mut self) -> Result<()> {
         self.listening.end(&self.state.sharers);
+        Ok(())
     }
 
     fn lack(&self, _: &NodePorts<'_>) -> Option<Lack> {
@@ -150,7 +151,7 @@ impl Term for Gate {
 
 impl Drop for Gate {
     fn drop(&mut self) {
-        self.stop();
+        self.listening.end(&self.state.sharers);
         self.state.sharers.remove_condition();
     }
 }
