@@ -144,6 +144,13 @@ impl Task {
         Pin::new(sink).poll_ready(&mut self.context())
     }
 
+    pub(crate) fn flush<S: Sink<M, Error = Error> + Unpin, M>(
+        &self,
+        sink: &mut S,
+    ) -> Poll<Result<(), Error>> {
+        Pin::new(sink).poll_flush(&mut self.context())
+    }
+
     pub(crate) fn close<S: Sink<M, Error = Error> + Unpin, M>(
         &self,
         sink: &mut S,

@@ -16,6 +16,7 @@ pub(crate) fn add_to(suite: Suite) -> Suite {
         .both("a_run_that_does_not_start_cuts_the_stream_and_ends_the_sink", not_started)
         .both("a_run_that_is_stopped_cuts_the_stream_and_ends_the_sink", stopped)
         .both("the_next_run_takes_what_a_run_has_left", again)
+        .both("a_send_fails_only_if_its_message_was_not_taken", sends)
         .both("a_graph_that_is_dropped_cuts_the_stream_and_ends_the_sink", graph_dropped)
         .both("a_stream_that_is_dropped_ends_its_node", stream_dropped)
         .both("a_sink_that_is_dropped_ends_its_node_after_its_messages", sink_dropped)
@@ -127,6 +128,27 @@ fn again(platform: &Platform) -> Result<(), Failed> {
     check_equal(task.rest(&mut stream)?, (vec![3.0], true))?;
     let closed = task.close(&mut sink);
     check(matches!(closed, Poll::Ready(Ok(()))), || format!("{closed:?}"))
+}
+
+/// A `send` is `poll_ready`, `start_send` and `poll_flush`. The run ends between the last two.
+fn sends(platform: &Platform) -> Result<(), Failed> {
+    let (mut graph, (mut sink, mut stream)) = service(platform, 3, 99)?;
+    let task = Task::new();
+    put(&mut sink, 1)?;
+    graph.tick()?;
+    check(matches!(task.ready(&mut sink), Poll::Ready(Ok(()))), || "no room".into())?;
+    put(&mut sink, 2)?;
+    graph.end_run()?;
+    check(matches!(task.flush(&mut sink), Poll::Ready(Ok(()))), || "it was sent".into())?;
+    // The next one is not taken.
+    let ready = task.ready(&mut sink);
+    check(matches!(ready, Poll::Ready(Err(Error::SinkOver { left: 1 }))), || format!("{ready:?}"))?;
+    check(put(&mut sink, 3).is_err(), || "it was taken".into())?;
+    check(matches!(task.flush(&mut sink), Poll::Ready(Ok(()))), || "nothing is lost".into())?;
+    drop(sink);
+    check_equal(task.rest(&mut stream)?, (vec![2.0], false))?;
+    graph.run()?;
+    check_equal(task.rest(&mut stream)?, (vec![3.0], true))
 }
 
 fn graph_dropped(platform: &Platform) -> Result<(), Failed> {

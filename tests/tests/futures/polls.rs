@@ -1,9 +1,7 @@
 //! Single polls between the ticks of a graph, with the wakes that they cause.
 
-use std::pin::Pin;
 use std::task::Poll;
 
-use futures_sink::Sink;
 use streamflow::operators::futures::{FromSink, IntoStream};
 use streamflow::prelude::*;
 use streamflow::schedule::Stepped;
@@ -124,7 +122,7 @@ fn closed(platform: &Platform) -> Result<(), Failed> {
     let task = Task::new();
     put(&mut sink, 1)?;
     put(&mut sink, 2)?;
-    check(Pin::new(&mut sink).poll_flush(&mut task.context()).is_ready(), || "no flush".into())?;
+    check(task.flush(&mut sink).is_ready(), || "no flush".into())?;
     check(task.close(&mut sink).is_pending(), || "it is closed".into())?;
     graph.tick()?;
     check(task.close(&mut sink).is_pending(), || "it is closed".into())?;

@@ -96,12 +96,14 @@ impl<M: Send + 'static> Condition for Arrived<M> {
 
 /// The sink of a [`FromSink`]. It can be fed before the run begins, as far as there is room.
 ///
-/// `poll_ready` waits for room, and `poll_flush` for nothing: a message that is queued is with the graph. `poll_close` closes
-/// the sink, and waits until the graph has taken all messages. Dropping it closes it as well, and waits for nothing.
+/// `poll_ready` waits for room. `poll_flush` waits for nothing, and has no error: a message that is queued is with the graph.
+/// `poll_close` closes the sink at its first call, and waits until the graph has taken all messages. Dropping it closes it as
+/// well, and waits for nothing.
 ///
-/// Between two runs of a graph, and when it was dropped, sending is an [`Error::SinkOver`], and so is `poll_close` if messages
-/// are left, with their number. The next run takes these first. If there is none, they are dropped with the graph and the
-/// sink, and a warning in the log has their number and the call that made the sink.
+/// Between two runs of a graph, and when it was dropped, `poll_ready` and `start_send` are an [`Error::SinkOver`]: their
+/// message was not taken. `poll_close` is this error if messages are left, with their number. The next run takes these first.
+/// If no run does, they are dropped with the graph and the sink, and a warning in the log has their number and the call that
+/// made the sink.
 #[must_use = "the source ends when its sink is dropped"]
 pub struct PortSink<M>(Arc<Queue<M>>);
 
@@ -152,23 +154,16 @@ impl<M> Sink<M> for PortSink<M> {
     }
 
     fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Result<(), Error>> {
-        Poll::Ready(self.0.look(|state| left(state)))
+        // An error here would say of a `send` that its message was not taken.
+        Poll::Ready(Ok(()))
     }
 
     fn poll_close(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
         self.0.close();
-        self.0.poll(cx, |state| match left(state) {
-            Ok(()) if !state.entries.is_empty() => None,
-            taken => Some(taken),
+        self.0.poll(cx, |state| match state.entries.len() {
+            0 => Some(Ok(())),
+            left => state.is_over().then_some(Err(Error::SinkOver { left })),
         })
-    }
-}
-
-/// An error if messages are left that no run takes now.
-fn left<M>(state: &State<M>) -> Result<(), Error> {
-    match state.entries.len() {
-        left if left > 0 && state.is_over() => Err(Error::SinkOver { left }),
-        _ => Ok(()),
     }
 }
 
