@@ -596,8 +596,8 @@ pub enum Error {
 
     /// A task can't send more into a graph: its run has ended, or the graph was dropped. By the feature `futures`.
     #[error(
-        "the run of this `PortSink` is over, and has left {left} messages in it; the result of the run says why. The next \
-         run takes them first, unless the graph was dropped"
+        "no run takes messages of this `PortSink` now, and {left} are left in it: its run is over, or its graph was dropped. \
+         The result of a run says why it has ended. Another run of the graph takes them first"
     )]
     SinkOver {
         /// How many messages no run has taken.
@@ -606,8 +606,8 @@ pub enum Error {
 
     /// The last messages of a stream are missing. By the feature `futures`.
     #[error(
-        "the run of this `PortStream` was stopped or has failed before all its messages were there; the result of the \
-         run says why"
+        "the last messages of this `PortStream` are missing: its run was stopped or has failed, or its graph was dropped \
+         before a run. The result of a run says why it has ended"
     )]
     StreamCut,
 
