@@ -6,7 +6,7 @@ use std::task::Poll;
 use streamflow::operators::futures::{FromSink, IntoStream, PortSink};
 use streamflow::prelude::*;
 use streamflow::schedule::{End, Stepped, StoppedBy};
-use streamflow_tests::{Failed, Suite, check, check_equal, check_text};
+use streamflow_tests::{Failed, Suite, check, check_equal, check_error, check_text};
 
 use super::{Task, put, service};
 
@@ -14,8 +14,10 @@ pub(crate) fn add_to(suite: Suite) -> Suite {
     suite
         .both("a_run_that_fails_cuts_the_stream_and_ends_the_sink", failed)
         .both("a_run_that_does_not_start_cuts_the_stream_and_ends_the_sink", not_started)
+        .both("each_run_that_does_not_start_cuts_the_stream", never_started)
         .both("a_run_that_is_stopped_cuts_the_stream_and_ends_the_sink", stopped)
         .both("the_next_run_takes_what_a_run_has_left", again)
+        .both("each_run_ends_the_stream_once_and_it_waits_for_the_next", once)
         .both("a_send_fails_only_if_its_message_was_not_taken", sends)
         .both("a_graph_that_is_dropped_cuts_the_stream_and_ends_the_sink", graph_dropped)
         .both("a_stream_that_is_dropped_ends_its_node", stream_dropped)
@@ -96,6 +98,25 @@ fn not_started(platform: &Platform) -> Result<(), Failed> {
     }
 }
 
+fn never_started(platform: &Platform) -> Result<(), Failed> {
+    let ((from, mut sink), (to, mut stream)) = (FromSink::channel(1)?, IntoStream::channel(1)?);
+    let mut graph = NeverStarts::new(platform, from, to)?;
+    put(&mut sink, 3)?;
+    let task = Task::new();
+    for run in 1..=3 {
+        check(task.next(&mut stream).is_pending(), || "an end before its run".into())?;
+        check_error("a start", graph.run(), |error| error.to_string().contains("out of paper"))?;
+        check_equal(task.wakes(), run)?;
+        let first = task.next(&mut stream);
+        check(matches!(first, Poll::Ready(Some(Err(Error::StreamCut)))), || format!("{first:?}"))?;
+        check(matches!(task.next(&mut stream), Poll::Ready(None)), || "no end".into())?;
+        let ready = task.ready(&mut sink);
+        let is_over = matches!(ready, Poll::Ready(Err(Error::SinkOver { left: 1 })));
+        check(is_over, || format!("{ready:?}"))?;
+    }
+    Ok(())
+}
+
 fn stopped(platform: &Platform) -> Result<(), Failed> {
     let (graph, (mut sink, mut stream)) = service(platform, 1, 99)?;
     let mut running = graph.spawn()?;
@@ -128,6 +149,37 @@ fn again(platform: &Platform) -> Result<(), Failed> {
     check_equal(task.rest(&mut stream)?, (vec![3.0], true))?;
     let closed = task.close(&mut sink);
     check(matches!(closed, Poll::Ready(Ok(()))), || format!("{closed:?}"))
+}
+
+fn once(platform: &Platform) -> Result<(), Failed> {
+    let (mut graph, (mut sink, mut stream)) = service(platform, 2, 99)?;
+    let task = Task::new();
+    // A reader that begins to wait for a run before it has begun.
+    for run in 0..3_u8 {
+        check(task.next(&mut stream).is_pending(), || format!("an end before run {run}"))?;
+        check(graph.tick()? != Stepped::Ran, || "a tick".into())?;
+        put(&mut sink, run.into())?;
+        while graph.tick()? == Stepped::Ran {}
+        graph.end_run()?;
+        check_equal(task.rest(&mut stream)?, (vec![f32::from(run) + 1.0], false))?;
+        check(task.next(&mut stream).is_pending(), || format!("a second end of run {run}"))?;
+    }
+    // The ends of runs that nobody has read yet.
+    for _ in 0..3 {
+        check(graph.tick()? != Stepped::Ran, || "a tick".into())?;
+        graph.end_run()?;
+    }
+    for _ in 0..3 {
+        check_equal(task.rest(&mut stream)?, (Vec::new(), false))?;
+    }
+    check(task.next(&mut stream).is_pending(), || "a fourth end".into())?;
+    let before = task.wakes();
+    drop(graph);
+    check_equal(task.wakes(), before + 1)?;
+    for _ in 0..2 {
+        check(matches!(task.next(&mut stream), Poll::Ready(None)), || "no end".into())?;
+    }
+    Ok(())
 }
 
 /// A `send` is `poll_ready`, `start_send` and `poll_flush`. The run ends between the last two.

@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 use futures_sink::Sink;
 
 use super::PortItem;
-use super::queue::{GraphEnd, Queue, Run, State};
+use super::queue::{GraphEnd, Queue, State};
 use crate::context::{ExecutionContext, Waker};
 use crate::error::{Error, Failure, failure};
 use crate::operator::{Answer, Compute, Condition};
@@ -83,7 +83,7 @@ impl<M: Send + 'static> Condition for Arrived<M> {
     }
 
     fn stop(&mut self) {
-        self.0.end_run(Run::Over);
+        self.0.end_run();
     }
 
     fn reason(&self) -> String {

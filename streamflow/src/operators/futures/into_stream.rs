@@ -116,7 +116,7 @@ impl<M: Send + 'static> Condition for HasRoom<M> {
     }
 
     fn stop(&mut self) {
-        self.0.end_run(Run::Over);
+        self.0.end_run();
     }
 
     fn reason(&self) -> String {
@@ -129,9 +129,9 @@ impl<M: Send + 'static> Condition for HasRoom<M> {
 
 /// The stream of an [`IntoStream`]: the messages in the order of the node's ticks.
 ///
-/// It ends, with `None`, when the node has ended: all that its graph had for it was there. A run that was stopped, or has
-/// failed, first ends it with [`Error::StreamCut`]. If the graph runs again, the stream goes on with the messages of
-/// that run; each run ends it once.
+/// The stream ends, with `None`, when the node has ended: all that its graph had for it was there. A run that was stopped, or
+/// has failed, first ends it with [`Error::StreamCut`]. Each run ends it once: polled again, the stream waits for the messages of
+/// the next run. When the graph was dropped, and all was read, it stays at its end.
 ///
 /// `poll_next` takes a message only where it returns it, so a future of `next` that is dropped loses none.
 #[must_use = "the node ends when its stream is dropped"]
@@ -148,7 +148,7 @@ impl<M> Stream for PortStream<M> {
                 Some(Entry::Message(message)) => return Some(Some(Ok(message))),
                 Some(Entry::Cut) => Some(Err(Error::StreamCut)),
                 Some(Entry::End) => None,
-                None => return state.is_over().then_some(None),
+                None => return (state.run == Run::Gone).then_some(None),
             };
             state.marks -= 1;
             Some(next)

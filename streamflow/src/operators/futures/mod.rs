@@ -5,7 +5,8 @@
 //! executor, and the library needs none. Between a task and its node is a queue of a capacity that the program chooses:
 //!
 //! - A task that finds the queue full waits, and the node wakes it. A node that finds it full waits as well, so a slow
-//!   task slows its graph down: memory stays bounded.
+//!   task slows its graph down: memory stays bounded. Each run that ends leaves a mark or two behind the messages of its
+//!   stream, until the task has read this end.
 //! - A message that is queued stays there until the other side takes it. A future that is dropped half-way, as by a time
 //!   limit, loses no message that was queued; a `send` that was still waiting for room has its message itself, and drops
 //!   it.

@@ -165,14 +165,21 @@ impl<T> Queue<T> {
         });
     }
 
-    /// The run has ended, or the graph was dropped. The task that waits is told.
-    pub(super) fn end_run(&self, run: Run) {
+    /// A run has ended, perhaps before its condition was started. The task that waits is told.
+    pub(super) fn end_run(&self) {
+        self.advance(|state| {
+            (self.mark)(state);
+            (state.scheduler, state.run) = (None, Run::Over);
+        });
+    }
+
+    /// The graph was dropped. The task that waits is told.
+    fn end_graph(&self) {
         self.advance(|state| {
             if !state.is_over() {
                 (self.mark)(state);
             }
-            state.scheduler = None;
-            state.run = run;
+            (state.scheduler, state.run) = (None, Run::Gone);
         });
     }
 
@@ -220,7 +227,7 @@ pub(super) struct GraphEnd<T>(pub(super) Arc<Queue<T>>);
 
 impl<T> Drop for GraphEnd<T> {
     fn drop(&mut self) {
-        self.0.end_run(Run::Gone);
+        self.0.end_graph();
     }
 }
 
