@@ -2,9 +2,10 @@
 
 use std::task::Poll;
 
-use streamflow::operators::futures::{FromSink, IntoStream};
+use streamflow::operators::futures::{FromSink, IntoStream, PortSink, PortStream};
 use streamflow::prelude::*;
 use streamflow::schedule::Stepped;
+use streamflow_tests::stereo::Counter;
 use streamflow_tests::{Failed, Suite, check, check_equal, check_error, check_text};
 
 use super::{Task, put, service};
@@ -17,6 +18,8 @@ pub(crate) fn add_to(suite: Suite) -> Suite {
         .both("a_message_without_room_is_refused_and_loses_no_other", refused)
         .both("a_closed_sink_is_closed_when_the_graph_has_all_messages", closed)
         .both("a_port_without_its_condition_is_named", without_conditions)
+        .both("a_tick_that_a_port_has_nothing_for_is_named", anyway)
+        .both("a_node_that_ends_before_its_run_is_told_at_the_end_of_the_run", counted)
         .plain("a_capacity_that_nothing_has_is_an_error", capacities)
 }
 
@@ -134,23 +137,121 @@ fn closed(platform: &Platform) -> Result<(), Failed> {
 }
 
 graph! {
-    struct NoConditions(numbers: FromSink<u64>, copies: IntoStream<u64>) {
+    struct SinkAlone(numbers: FromSink<u64>, copies: IntoStream<u64>) {
+        let numbers: FromSink<u64> = numbers;
+        #[when(condition(copies.has_room()))]
+        let copies: IntoStream<u64> = copies;
+        numbers.message >> copies.message;
+    }
+}
+
+graph! {
+    struct StreamAlone(numbers: FromSink<u64>, copies: IntoStream<u64>) {
+        #[when(condition(numbers.arrived()))]
         let numbers: FromSink<u64> = numbers;
         let copies: IntoStream<u64> = copies;
         numbers.message >> copies.message;
     }
 }
 
+const WAITS_FOR_A_MESSAGE: &str = "`#[when(condition(numbers.arrived()))]`";
+const WAITS_FOR_ROOM: &str = "`#[when(condition(copies.has_room()))]`";
+
+/// The graph is there afterwards, and both tasks know that its run is over.
 fn without_conditions(platform: &Platform) -> Result<(), Failed> {
-    for (messages, node, wanted) in [
-        (1, "numbers", "condition(numbers.arrived())"),
-        (3, "copies", "condition(copies.has_room())"),
-    ] {
+    let task = Task::new();
+    let ends = || Ok::<_, Error>((FromSink::channel(3)?, IntoStream::channel(2)?));
+    let is_told = |sink: &mut PortSink<u64>, stream: &mut PortStream<u64>| {
+        let (ready, cut, end) = (task.ready(sink), task.next(stream), task.next(stream));
+        let is_told = matches!(ready, Poll::Ready(Err(Error::SinkOver { left: 1 })))
+            && matches!(cut, Poll::Ready(Some(Err(Error::StreamCut))))
+            && matches!(end, Poll::Ready(None));
+        check(is_told, || format!("{ready:?}, {cut:?}, {end:?}"))
+    };
+    let ((from, mut sink), (to, mut stream)) = ends()?;
+    put(&mut sink, 1)?;
+    let mut graph = SinkAlone::new(platform, from, to)?;
+    for _ in 0..2 {
+        let error = check_error("no `arrived`", graph.run(), |_| true)?;
+        check_text(&error, &["`numbers` failed in `start`", WAITS_FOR_A_MESSAGE])?;
+        is_told(&mut sink, &mut stream)?;
+    }
+    let ((from, mut sink), (to, mut stream)) = ends()?;
+    put(&mut sink, 1)?;
+    let mut graph = StreamAlone::new(platform, from, to)?;
+    for _ in 0..2 {
+        let error = check_error("no `has_room`", graph.run(), |_| true)?;
+        check_text(&error, &["`copies` failed in `start`", WAITS_FOR_ROOM])?;
+        is_told(&mut sink, &mut stream)?;
+    }
+    Ok(())
+}
+
+graph! {
+    /// Conditions that permit a tick without a message or room.
+    struct Anyway(numbers: FromSink<u64>, copies: IntoStream<u64>, ticks: u64) {
+        #[when(any(condition(numbers.arrived()), count(ticks)))]
+        let numbers: FromSink<u64> = numbers;
+        #[when(any(condition(copies.has_room()), count(9)))]
+        let copies: IntoStream<u64> = copies;
+        numbers.message >> copies.message;
+    }
+}
+
+fn anyway(platform: &Platform) -> Result<(), Failed> {
+    for (messages, ticks, node, wanted) in
+        [(1, 9, "numbers", WAITS_FOR_A_MESSAGE), (3, 3, "copies", WAITS_FOR_ROOM)]
+    {
         let ((from, mut sink), (to, _stream)) = (FromSink::channel(3)?, IntoStream::channel(2)?);
         (0..messages).try_for_each(|number| put(&mut sink, number))?;
-        let done = NoConditions::new(platform, from, to)?.run();
+        let done = Anyway::new(platform, from, to, ticks)?.run();
         let error = check_error(node, done, |_| true)?;
-        check_text(&error, &[node, wanted])?;
+        check_text(&error, &[&format!("`{node}` has a tick without"), wanted])?;
+    }
+    Ok(())
+}
+
+graph! {
+    /// A node ends before the run, whose clock goes on.
+    struct Counted(numbers: FromSink<u64>, copies: IntoStream<u64>, sent: u64, read: u64) {
+        #[when(count(sent), condition(numbers.arrived()))]
+        let numbers: FromSink<u64> = numbers;
+        #[when(count(read), condition(copies.has_room()))]
+        let copies: IntoStream<u64> = copies;
+        let clock: Counter = Counter::new();
+        numbers.message >> copies.message;
+        clock.number >> _;
+    }
+}
+
+fn counted(platform: &Platform) -> Result<(), Failed> {
+    for (sent, read) in [(1, 9), (9, 1)] {
+        let ((from, mut sink), (to, mut stream)) = (FromSink::channel(1)?, IntoStream::channel(1)?);
+        let mut graph = Counted::new(platform, from, to, sent, read)?;
+        let (sender, reader) = (Task::new(), Task::new());
+        put(&mut sink, 1)?;
+        (0..9).try_for_each(|_| graph.tick().map(drop))?;
+        let next = reader.next(&mut stream);
+        check(matches!(next, Poll::Ready(Some(Ok(1)))), || format!("{next:?}"))?;
+        if sent == 1 {
+            put(&mut sink, 2)?;
+            (0..9).try_for_each(|_| graph.tick().map(drop))?;
+            check(sender.ready(&mut sink).is_pending(), || "room".into())?;
+            graph.end_run()?;
+            check_equal(sender.wakes(), 1)?;
+            let ready = sender.ready(&mut sink);
+            let is_told = matches!(ready, Poll::Ready(Err(Error::SinkOver { left: 1 })));
+            check(is_told, || format!("{ready:?}"))?;
+        } else {
+            (0..9).try_for_each(|_| graph.tick().map(drop))?;
+            check(reader.next(&mut stream).is_pending(), || "an end".into())?;
+            graph.end_run()?;
+            check_equal(reader.wakes(), 1)?;
+            let next = reader.next(&mut stream);
+            check(matches!(next, Poll::Ready(Some(Err(Error::StreamCut)))), || {
+                format!("{next:?}")
+            })?;
+        }
     }
     Ok(())
 }

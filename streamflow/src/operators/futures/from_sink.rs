@@ -16,10 +16,11 @@ use crate::time::Timestamp;
 use streamflow_macros::operator;
 
 /// A source that sends what a task gives its [`PortSink`], in that order. Its node has
-/// `#[when(condition(numbers.arrived()))]`, if `numbers` is this operator; without, its first tick fails. The
+/// `#[when(condition(numbers.arrived()))]`, if `numbers` is this operator; without, the run fails at its start. The
 /// [module](super) has a whole graph.
 ///
-/// The node ends when the sink is closed or dropped, and all its messages are sent.
+/// The node ends when the sink is closed or dropped, and all its messages are sent. A node that ends before its run, as by
+/// `count(3)`, takes no more messages: a task that waits for it is told when the run has ended.
 #[operator(no_new, unlisted)]
 pub struct FromSink<M: PortItem> {
     /// The messages of the task.
@@ -49,16 +50,25 @@ impl<M: PortItem> FromSink<M> {
 
 #[diagnostic::do_not_recommend]
 impl<M: PortItem> Compute for FromSink<M> {
+    fn start(&mut self, _: Self::StreamNames<'_>, cx: &ExecutionContext) -> failure::Result<()> {
+        let has_condition = self.from.0.has_begun();
+        has_condition.then_some(()).ok_or_else(|| unmet(cx, "does not wait for its `PortSink`"))
+    }
+
     fn compute(&mut self, io: Self::Io<'_>, cx: &ExecutionContext) -> failure::Result<()> {
         match self.from.0.advance(|state| state.entries.pop_front()) {
             Some(message) => io.message.emit(message),
-            None => Err(Failure::msg(format!(
-                "`{node}` has a tick without a message: it is a `FromSink`, so write \
-                 `#[when(condition({node}.arrived()))]` at it, where `{node}` is the operator",
-                node = cx.node()
-            ))),
+            None => Err(unmet(cx, "has a tick without a message")),
         }
     }
+}
+
+fn unmet(cx: &ExecutionContext, problem: &str) -> Failure {
+    let node = cx.node();
+    Failure::msg(format!(
+        "`{node}` {problem}: it is a `FromSink`, so write `#[when(condition({node}.arrived()))]` at it, where `{node}` is \
+         the operator"
+    ))
 }
 
 impl<M: PortItem> fmt::Debug for FromSink<M> {

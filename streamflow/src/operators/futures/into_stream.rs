@@ -15,9 +15,11 @@ use crate::operator::{Answer, Compute, Condition, Flush, Flushed};
 use crate::time::Timestamp;
 use streamflow_macros::operator;
 
-/// A node whose messages a task reads from its [`PortStream`]. It has `#[when(condition(numbers.has_room()))]`, if
-/// `numbers` is this operator; without, a tick that finds the queue full fails. The [module](super) has a whole graph.
+/// A node whose messages a task reads from its [`PortStream`]. The node has `#[when(condition(numbers.has_room()))]`, if
+/// `numbers` is this operator; without, the run fails at its start. The [module](super) has a whole graph.
 ///
+/// A node that ends before its run, as by `count(3)`, sends no more. The nodes before it go on, so a task that waits is
+/// told when these have ended, or the run has.
 /// When the stream is dropped, the node ends. Messages that wait on its edge are in the report of the run, as behind any node
 /// that has ended. Those that wait in the stream are dropped with the graph, and a warning in the log has their number and the
 /// call that made the stream.
@@ -65,6 +67,11 @@ fn cut<M>(state: &mut State<Entry<M>>) {
 
 #[diagnostic::do_not_recommend]
 impl<M: PortItem> Compute for IntoStream<M> {
+    fn start(&mut self, _: Self::StreamNames<'_>, cx: &ExecutionContext) -> failure::Result<()> {
+        let has_condition = self.to.0.has_begun();
+        has_condition.then_some(()).ok_or_else(|| unmet(cx, "does not wait for room in its stream"))
+    }
+
     fn compute(&mut self, io: Self::Io<'_>, cx: &ExecutionContext) -> failure::Result<()> {
         let mut message = Some(io.message.receive().into_data());
         self.to.0.advance(|state| {
@@ -74,13 +81,17 @@ impl<M: PortItem> Compute for IntoStream<M> {
         });
         match message {
             None => Ok(()),
-            Some(_) => Err(Failure::msg(format!(
-                "the stream of `{node}` is full: it is an `IntoStream`, so write \
-                 `#[when(condition({node}.has_room()))]` at it, where `{node}` is the operator",
-                node = cx.node()
-            ))),
+            Some(_) => Err(unmet(cx, "has a tick without room in its stream")),
         }
     }
+}
+
+fn unmet(cx: &ExecutionContext, problem: &str) -> Failure {
+    let node = cx.node();
+    Failure::msg(format!(
+        "`{node}` {problem}: it is an `IntoStream`, so write `#[when(condition({node}.has_room()))]` at it, where `{node}` \
+         is the operator"
+    ))
 }
 
 #[diagnostic::do_not_recommend]

@@ -165,6 +165,15 @@ impl<T> Queue<T> {
         });
     }
 
+    /// The node starts. If no condition has begun the run, the task is told that the run is over.
+    pub(super) fn has_begun(&self) -> bool {
+        let has_begun = self.look(|state| matches!(state.run, Run::GoesOn | Run::Flushed));
+        if !has_begun {
+            self.end_run();
+        }
+        has_begun
+    }
+
     /// A run has ended, perhaps before its condition was started. The task that waits is told.
     pub(super) fn end_run(&self) {
         self.advance(|state| {
