@@ -200,6 +200,9 @@ impl<G: Graph + 'static> Running<G> {
 
     /// A future that is ready when the run is over. [`join`](Self::join) then returns its result at once:
     /// `running.ended().await; running.join()?;`. Dropping the future changes nothing for the run.
+    ///
+    /// The thread of the run wakes the task, as its last act. An executor that polls where it is woken polls on that thread, and
+    /// `join` is [`Error::StillRunning`] there, as in an operator: a task that joins is polled on another thread.
     #[cfg(feature = "futures")]
     pub fn ended(&mut self) -> impl Future<Output = ()> + Send + Unpin {
         Ended::new(&self.owner.handle.shared)

@@ -3,6 +3,7 @@
 use std::mem::forget;
 use std::pin::pin;
 use std::sync::mpsc::channel;
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 
 use futures_core::Stream;
@@ -18,6 +19,7 @@ use super::{Copies, Task, put};
 pub(crate) fn add_to(suite: Suite) -> Suite {
     suite
         .both("a_waker_of_a_port_that_panics_loses_no_message", of_ports)
+        .both("a_task_that_is_polled_on_the_thread_of_its_run_does_not_join_it", joins)
         .both("a_waker_that_panics_at_the_end_of_a_run_keeps_its_result", of_runs)
 }
 
@@ -78,6 +80,32 @@ fn of_ports(platform: &Platform) -> Result<(), Failed> {
     check(matches!(task.next(&mut stream), Poll::Ready(Some(Err(Error::StreamCut)))), || {
         "no cut".into()
     })
+}
+
+/// An executor that polls where it is woken.
+fn joins(platform: &Platform) -> Result<(), Failed> {
+    let ((from, sink), (to, _stream)) = (FromSink::channel(1)?, IntoStream::channel(1)?);
+    let mut running = Copies::new(platform, from, to)?.spawn()?;
+    let task = Box::pin(async move {
+        running.ended().await;
+        running.join()
+    });
+    let task = Arc::new(Mutex::new(Some(task)));
+    let (polled, (joins, joined)) = (task.clone(), channel());
+    let waker = calling(move |part| {
+        if part == Part::Wake
+            && let Some(mut task) = polled.lock().ok().and_then(|mut task| task.take())
+        {
+            let _is_heard = joins.send(task.as_mut().poll(&mut Context::from_waker(Waker::noop())));
+        }
+    });
+    let mut slot = task.lock().map_err(|_| Failed::msg("a waker panicked"))?;
+    let task = slot.as_mut().ok_or_else(|| Failed::msg("it was not woken"))?;
+    let end = task.as_mut().poll(&mut Context::from_waker(&waker));
+    check(end.is_pending(), || format!("{end:?}"))?;
+    drop((slot, sink));
+    let end = joined.recv()?;
+    check(matches!(end, Poll::Ready(Err(Error::StillRunning { .. }))), || format!("{end:?}"))
 }
 
 fn of_runs(platform: &Platform) -> Result<(), Failed> {
