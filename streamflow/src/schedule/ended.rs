@@ -49,3 +49,62 @@ pub(super) fn tell(shared: &Shared) {
     wake(task);
     turns::point("a run is over, and its task is woken");
 }
+
+#[cfg(test)]
+mod tests {
+    use std::pin::pin;
+    use std::sync::{Arc, Mutex};
+    use std::task::{Wake, Waker};
+
+    use super::*;
+    use crate::context::RunControl;
+    use crate::time::Clock;
+
+    /// Notes whether the run's place for a waker can be locked where this is woken, and where it is dropped.
+    struct Looks(Arc<Shared>, Arc<Mutex<Vec<(&'static str, bool)>>>);
+
+    impl Looks {
+        fn look(&self, part: &'static str) {
+            let is_free = self.0.task.try_lock().is_ok();
+            locked(&self.1).push((part, is_free));
+        }
+    }
+
+    impl Wake for Looks {
+        fn wake(self: Arc<Self>) {
+            self.look("wake");
+        }
+    }
+
+    impl Drop for Looks {
+        fn drop(&mut self) {
+            self.look("drop");
+        }
+    }
+
+    #[test]
+    fn a_waker_is_woken_and_dropped_without_the_lock_of_its_run() {
+        let shared = Arc::new(Shared::new("Graph", Arc::new(RunControl::default()), Clock::real()));
+        let seen = Arc::default();
+        let looks = || Waker::from(Arc::new(Looks(shared.clone(), Arc::clone(&seen))));
+        let poll = |ended: &mut Ended<'_>| {
+            let waker = looks();
+            pin!(ended).poll(&mut Context::from_waker(&waker))
+        };
+        let mut ended = Ended::new(&shared);
+        assert!(poll(&mut ended).is_pending());
+        assert!(locked(&seen).is_empty());
+        // Another one takes its place.
+        assert!(poll(&mut ended).is_pending());
+        assert_eq!(*locked(&seen), [("drop", true)]);
+        // The waker goes with its future.
+        drop(ended);
+        assert_eq!(*locked(&seen), [("drop", true); 2]);
+        let mut ended = Ended::new(&shared);
+        assert!(poll(&mut ended).is_pending());
+        shared.set_over();
+        tell(&shared);
+        assert_eq!(locked(&seen)[2..], [("wake", true), ("drop", true)]);
+        assert!(poll(&mut ended).is_ready());
+    }
+}
