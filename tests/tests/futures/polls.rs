@@ -91,7 +91,7 @@ fn dropped(platform: &Platform) -> Result<(), Failed> {
     check(matches!(first.ready(&mut sink), Poll::Ready(Ok(()))), || "no room".into())?;
     check(matches!(second.ready(&mut sink), Poll::Ready(Ok(()))), || "the room is gone".into())?;
     put(&mut sink, 7)?;
-    // One that waits for room.
+    // A `send` that waits for room.
     check(first.ready(&mut sink).is_pending(), || "room".into())?;
     check(second.ready(&mut sink).is_pending(), || "room".into())?;
     // The future that polled is gone. Another one polls, and it alone is woken.

@@ -156,7 +156,7 @@ pub(crate) fn of_a_port() -> Result<(), Failed> {
     check_equal(CALLS.load(Ordering::SeqCst), 1)?;
     pin!(&mut sink).start_send(1)?;
     graph.tick()?;
-    // It was woken, and dropped.
+    // The waker was woken, and dropped.
     check_equal(CALLS.load(Ordering::SeqCst), 3)
 }
 
@@ -258,6 +258,6 @@ pub(crate) fn of_a_run() -> Result<(), Failed> {
         }
     }
     running.join()?;
-    // It was dropped, and perhaps woken before.
+    // The waker was dropped, and perhaps woken before.
     check(matches!(CALLS.load(Ordering::SeqCst), 2 | 3), || "it was not dropped".into())
 }

@@ -104,7 +104,7 @@ impl<M: Send + 'static> Condition for Arrived<M> {
     }
 }
 
-/// The sink of a [`FromSink`]. It can be fed before the run begins, as far as there is room.
+/// The sink of a [`FromSink`]. A task may feed it before the run begins, as far as there is room.
 ///
 /// `poll_ready` waits for room. `poll_flush` waits for nothing, and has no error: a message that is queued is with the graph.
 /// `poll_close` closes the sink at its first call, and waits until the graph has taken all messages. Dropping it closes it as

@@ -48,10 +48,10 @@ pub(super) struct State<T> {
 /// The runs of the graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Run {
-    /// None has begun.
+    /// No run has begun.
     NotYet,
     GoesOn,
-    /// It goes on, and its node has sent its last message.
+    /// The run goes on, and its node has sent its last message.
     Flushed,
     /// The latest one has ended.
     Over,
