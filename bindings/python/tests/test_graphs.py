@@ -357,6 +357,29 @@ def test_an_output_that_nobody_takes_holds_the_graph_and_a_stop_ends_it():
     assert [tensor.numpy()[0, 0] for tensor in scale.y] == [0, 2, 4, 6]
 
 
+def test_messages_that_a_stop_leaves_at_an_input_are_counted():
+    scale = graph()
+    with scale.spawn() as running:
+        running.pause()
+        # After a report no node ticks.
+        running.report()
+        scale.x.push(ramp(0))
+        scale.x.push(ramp(1))
+        assert (len(scale.x), scale.x.left) == (2, 0)
+        running.stop()
+        assert running.join().ticks["pushed_x"] == 0
+    assert (len(scale.x), scale.x.left) == (0, 2)
+
+
+def test_a_graph_that_uses_all_messages_leaves_none_at_an_input():
+    scale = graph()
+    scale.x.push(ramp(0))
+    with scale.spawn() as running:
+        running.finish()
+        assert running.join().ticks["pushed_x"] == 1
+    assert (len(scale.x), scale.x.left) == (0, 0)
+
+
 def test_pause_and_resume():
     scale = graph()
     with scale.spawn() as running:

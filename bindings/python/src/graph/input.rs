@@ -26,6 +26,7 @@ pub(crate) trait AnyInput: Send + Sync {
     fn close(&self);
     fn describe(&self) -> String;
     fn waiting(&self) -> (usize, usize);
+    fn left(&self) -> usize;
 }
 
 impl<M: InputMessage> AnyInput for Arc<Queue<Pushed<M>>> {
@@ -67,6 +68,10 @@ impl<M: InputMessage> AnyInput for Arc<Queue<Pushed<M>>> {
 
     fn waiting(&self) -> (usize, usize) {
         (self.len(), self.capacity())
+    }
+
+    fn left(&self) -> usize {
+        Queue::left(self)
     }
 }
 
@@ -112,6 +117,13 @@ impl Input {
     #[getter]
     fn stream(&self, py: Python<'_>) -> Py<Stream> {
         self.port.stream.clone_ref(py)
+    }
+
+    /// How many messages were pushed that the graph has not used before its run ended, as by `stop` or a failure. They went
+    /// back to their owners. `finish` and `close` leave none.
+    #[getter]
+    fn left(&self) -> usize {
+        self.queue.left()
     }
 
     /// Gives the graph a tensor, without a copy of what its device can use. An array on the host, as of NumPy, is copied to

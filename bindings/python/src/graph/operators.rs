@@ -151,8 +151,8 @@ where
 
     fn stop(&mut self, _: &ExecutionContext) -> Result<()> {
         self.ends.0.end();
-        // Messages that were not emitted go back to their owners.
-        while self.ends.0.pop().is_some() {}
+        // Messages that were not emitted go back to their owners. The port has their number.
+        self.ends.0.give_up();
         Ok(())
     }
 }

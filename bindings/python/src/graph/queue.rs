@@ -21,6 +21,8 @@ struct State<E> {
     /// The program has closed its end.
     is_closed: bool,
     phase: Phase,
+    /// How many entries of the program no run has handed on.
+    left: usize,
     waker: Option<Waker>,
 }
 
@@ -62,8 +64,8 @@ pub(crate) enum Found<E> {
 
 impl<E> Queue<E> {
     pub(crate) fn new(capacity: usize) -> Self {
-        let state =
-            State { entries: VecDeque::new(), is_closed: false, phase: Phase::New, waker: None };
+        let (entries, phase) = (VecDeque::new(), Phase::New);
+        let state = State { entries, is_closed: false, phase, left: 0, waker: None };
         Self { state: Mutex::new(state), changed: Condvar::new(), capacity }
     }
 
@@ -77,6 +79,11 @@ impl<E> Queue<E> {
 
     pub(crate) fn len(&self) -> usize {
         self.state().entries.len()
+    }
+
+    /// How many entries of the program [`give_up`](Self::give_up) has dropped.
+    pub(crate) fn left(&self) -> usize {
+        self.state().left
     }
 
     pub(crate) fn phase(&self) -> Phase {
@@ -192,6 +199,15 @@ impl<E> Queue<E> {
         let entry = self.state().entries.pop_front();
         self.changed.notify_all();
         entry
+    }
+
+    /// Drops the entries that the operator has not handed on, and counts them.
+    pub(crate) fn give_up(&self) {
+        let mut state = self.state();
+        let entries = std::mem::take(&mut state.entries);
+        state.left += entries.len();
+        drop(state);
+        drop(entries);
     }
 
     /// Adds an entry for the program. The condition has found room, and no other thread adds any.
