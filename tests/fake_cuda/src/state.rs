@@ -232,6 +232,10 @@ impl State {
     /// Allocates in the order of a stream.
     pub(crate) fn allocate_on(&mut self, stream: u64, bytes: usize) -> Result<u64, i32> {
         self.find_stream(stream)?;
+        // As an H200 does.
+        if bytes == 0 {
+            return Ok(0);
+        }
         let address = self.allocate("device memory", bytes)?;
         self.allocations.allocate(stream, address, bytes as u64);
         self.note_memory(stream);
@@ -241,6 +245,9 @@ impl State {
     /// Frees in the order of a stream.
     pub(crate) fn free_on(&mut self, stream: u64, address: u64) -> Result<(), i32> {
         self.check_stream(stream)?;
+        if address == 0 {
+            return Ok(());
+        }
         if self.captures.contains_key(&stream) {
             self.note("wrong: memory from outside of a graph is freed in its capture");
             return Err(INVALID_VALUE);

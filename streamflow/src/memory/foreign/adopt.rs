@@ -94,7 +94,10 @@ pub(crate) fn check_layout<T: Element>(address: u64, shape: &Shape) -> Result<Me
     if bytes > 0 && (address == 0 || !address.is_multiple_of(align_of::<T>() as u64)) {
         return Err(Error::Exchange {
             what: format!("memory at {address:#x} can't hold elements of type {}", T::DTYPE),
-            reason: format!("it is not aligned to {} bytes", align_of::<T>()),
+            reason: match address {
+                0 => "the address is null".to_owned(),
+                _ => format!("it is not aligned to {} bytes", align_of::<T>()),
+            },
             remedy: "copy it into memory of an allocator".to_owned(),
         });
     }
@@ -176,10 +179,11 @@ impl MemoryPool {
         shape: &Shape,
         after: After<'_>,
     ) -> Result<Tensor<T>> {
-        check_layout::<T>(memory.range.address, shape)?;
+        // First, as empty memory may have no address.
         if shape.bytes::<T>() > memory.range.bytes {
             return Err(too_small(shape));
         }
+        check_layout::<T>(memory.range.address, shape)?;
         Ok(Tensor::of(Buffer::of(self.adopt(memory, after)?, shape)?))
     }
 
