@@ -18,6 +18,11 @@ use crate::error::{Error, Result};
 ///
 /// Of an `image::DynamicImage`, `as_rgb8` and its kin give the buffer of known pixels, and `to_rgb8` converts it. An
 /// `image::SubImage` has no samples of its own: `to_image` copies it.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no array or image whose memory can be uploaded",
+    label = "no array of `ndarray`, and no `ImageBuffer` or `FlatSamples` of `image`",
+    note = "of a `SubImage` upload `to_image()`, of a `DynamicImage` upload `to_rgb8()` or its kin, and a slice by `Platform::upload`"
+)]
 pub trait HostArray {
     /// The type of its elements.
     type Element: Element;
