@@ -285,6 +285,7 @@ impl Timeline {
     }
 
     /// Queues a wait: work that is queued here from now on comes after all work that the device has, also that of other code.
+    #[cfg(feature = "cudarc")]
     pub(crate) fn wait_for_device(&self) -> DriverResult<()> {
         self.bind()?;
         // SAFETY: the timeline owns its stream, or has it while it is borrowed.

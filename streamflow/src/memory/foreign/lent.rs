@@ -109,7 +109,10 @@ impl Lent {
         let pool = owner.pool();
         let (driver, stream) = (pool.table.driver(), &pool.reclaim);
         if driver.sticky_error().is_none() {
-            if let Err(error) = stream.wait_for_device() {
+            // SAFETY: the timeline owns its stream.
+            let waited =
+                stream.bind().and_then(|()| unsafe { driver.wait_for_device(stream.raw()) });
+            if let Err(error) = waited {
                 return Err((error, self));
             }
             // A read, for memory with other owners: their reads need not wait.
