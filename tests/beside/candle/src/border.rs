@@ -201,5 +201,5 @@ pub fn find(platform: &Platform, theirs: &Theirs) -> Result<()> {
 /// Those of streamflow: for a default stream.
 pub fn external(platform: &Platform, theirs: &Arc<Theirs>) -> Result<ExternalStream<'static>> {
     // SAFETY: the program captures nothing.
-    unsafe { platform.external_cudarc(theirs) }
+    Ok(unsafe { platform.external_cudarc(theirs) }?)
 }
