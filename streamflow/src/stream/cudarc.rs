@@ -96,7 +96,7 @@ impl CudaStream {
     /// being captured, for an error that cudarc has kept, and on the simulator; the driver's.
     pub fn after_cudarc(&self, theirs: &Theirs) -> Result<()> {
         check_context(&self.table, self.device(), theirs.context(), STREAM)?;
-        self.after_checked(theirs).map_err(|error| self.explained(error))
+        self.after_checked(theirs).map_err(|error| self.explained(theirs, error))
     }
 
     /// As [`after_cudarc`](Self::after_cudarc), for a stream whose context was checked.
@@ -109,9 +109,13 @@ impl CudaStream {
         self.timeline.with_event(|event| self.wait_for_event(recorded(theirs, event)?))
     }
 
-    /// The error of an exchange, or that of the device, which the driver then knows: cudarc's code alone stops no graph.
+    /// The error of an exchange, or that of the device, which the driver then knows: cudarc's code alone stops no graph. While a
+    /// stream is captured, CUDA answers no question about another stream, and the question would end the capture.
     #[cold]
-    pub(crate) fn explained(&self, error: Error) -> Error {
+    pub(crate) fn explained(&self, theirs: &Theirs, error: Error) -> Error {
+        if theirs.capture_status().is_ok_and(is_capture) {
+            return error;
+        }
         self.timeline.query().map_or_else(Into::into, |_| error)
     }
 
@@ -122,7 +126,7 @@ impl CudaStream {
     /// As there.
     pub fn before_cudarc(&self, theirs: &Theirs) -> Result<()> {
         check_context(&self.table, self.device(), theirs.context(), STREAM)?;
-        self.before_checked(theirs).map_err(|error| self.explained(error))
+        self.before_checked(theirs).map_err(|error| self.explained(theirs, error))
     }
 
     /// As [`before_cudarc`](Self::before_cudarc), for a stream whose context was checked.
@@ -208,6 +212,10 @@ pub(crate) fn check_context(
     Ok(())
 }
 
+fn is_capture(status: CaptureStatus) -> bool {
+    status != CaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE
+}
+
 /// Refuses a stream that is being captured: an event from outside of the capture would end it, and one from inside would draw our
 /// stream into the graph.
 ///
@@ -215,7 +223,7 @@ pub(crate) fn check_context(
 /// [`Error::Exchange`].
 pub(crate) fn check_no_capture(theirs: &Theirs, what: &str) -> Result<()> {
     match theirs.capture_status() {
-        Ok(CaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE) => Ok(()),
+        Ok(status) if !is_capture(status) => Ok(()),
         Ok(_) => Err(Error::Exchange {
             what: format!("{what} can't be ordered with work of streamflow"),
             reason: "the stream is being captured".to_owned(),

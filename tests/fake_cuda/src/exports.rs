@@ -158,7 +158,12 @@ exports! {
         *stream = state().make("stream")?;
     }
     fn cuStreamCreate(stream: To<u64>, _flags: c_uint) { *stream = state().make("stream")?; }
-    fn cuStreamDestroy_v2(stream: Handle) { state().give_back("stream", number(stream))?; }
+    fn cuStreamDestroy_v2(stream: Handle) {
+        let mut state = state();
+        state.give_back("stream", number(stream))?;
+        // A capture ends with its stream.
+        state.captures.remove(&number(stream));
+    }
     fn cuStreamGetCtx_v2(stream: Handle, context: To<usize>, green: To<usize>) {
         *context = state().context_of_stream(number(stream))?;
         *green = 0;
@@ -166,6 +171,7 @@ exports! {
     fn cuStreamQuery(stream: Handle) {
         let mut state = state();
         state.find_stream(number(stream))?;
+        state.check_no_capture()?;
         state.order.add(Order::HostAsks { stream: number(stream) });
         state.order.check_complete()?;
         state.allocations.host_waits(number(stream));
@@ -201,6 +207,7 @@ exports! {
     fn cuEventQuery(event: Handle) {
         let mut state = state();
         state.check("event", number(event))?;
+        state.check_no_capture()?;
         state.order.check_complete()?;
         state.allocations.host_waits_for_event(number(event));
     }

@@ -229,6 +229,16 @@ impl State {
         }
     }
 
+    /// A question about a stream or an event is no call that a thread may make while it captures: it ends the capture.
+    pub(crate) fn check_no_capture(&mut self) -> Result<(), i32> {
+        const STREAM_CAPTURE_UNSUPPORTED: i32 = 900;
+        if self.captures.is_empty() {
+            return Ok(());
+        }
+        self.note("wrong: a question while a stream is captured");
+        Err(STREAM_CAPTURE_UNSUPPORTED)
+    }
+
     /// Allocates in the order of a stream.
     pub(crate) fn allocate_on(&mut self, stream: u64, bytes: usize) -> Result<u64, i32> {
         self.find_stream(stream)?;

@@ -79,7 +79,7 @@ impl CudaStream {
         let len = memory.len();
         self.with_raw(memory, AccessMode::Read, |address| {
             self.claimed(address, len, theirs, |slice| queue(slice.as_view()))
-                .map_err(|error| self.explained(error))
+                .map_err(|error| self.explained(theirs, error))
         })
     }
 
@@ -97,7 +97,7 @@ impl CudaStream {
         let len = memory.len();
         self.with_raw(memory, AccessMode::Write, |address| {
             self.claimed(address, len, theirs, |slice| queue(slice.as_view_mut()))
-                .map_err(|error| self.explained(error))
+                .map_err(|error| self.explained(theirs, error))
         })
     }
 
