@@ -171,9 +171,9 @@ fn write_after_another(on: &World<'_>, ordered: bool) -> Result<bool, Failed> {
 
 /// As `Device::new_cuda` of candle.
 fn write_after_the_threads(on: &World<'_>, ordered: bool) -> Result<bool, Failed> {
-    let threads = on.context.per_thread_stream();
-    on.slow()?;
-    cudarc(threads.join(&on.theirs))?;
+    let (threads, late) = (on.context.per_thread_stream(), cudarc(on.context.new_stream())?);
+    on.slow_on(&late)?;
+    cudarc(threads.join(&late))?;
     write_after(on, &threads, &threads, ordered)
 }
 
@@ -352,31 +352,33 @@ fn lent_at_once(on: &Platform) -> Result<(), Failed> {
     check(hasty.dropped() > 0, || "no wait was dropped".into())
 }
 
-/// A slice is dropped on another thread behind slow work, and its memory used again. Whether cudarc has read what it held before.
+/// A slice is dropped on another thread behind slow work, and its memory used again, since its pool has no other. Whether cudarc
+/// has read what it held before.
 fn lent_again(on: &Platform) -> Result<bool, Failed> {
+    const LEN: usize = 1 << 20;
     let on = World::new(on)?;
-    let (x, mut copy) = (on.tensor(7.0)?, on.slice(0.0)?);
+    let limits = MemoryLimits::stream_ordered().max_size(4 * LEN as u64);
+    let allocator = on.platform.allocator("ONE", device(0), limits)?;
+    let mut x = allocator.tensor::<f32>([LEN], &on.ours)?;
+    on.ours.launch::<fill>(LEN, (&mut x, 7.0))?;
+    let mut copy = cudarc(on.theirs.alloc_zeros::<f32>(LEN))?;
+    on.ours.synchronize_blocking()?;
     let address = on.ours.read_raw(&x, |address| address)?;
+    let before = foreign_counts();
     let slice = x.into_cudarc(&on.ours, &on.theirs)?;
     on.slow()?;
     cudarc(on.theirs.memcpy_dtod(&*slice, &mut copy))?;
     let dropped = thread::spawn(move || drop(slice)).join();
     check(dropped.is_ok(), || "the drop panicked".into())?;
-    let mut others = Vec::new();
-    let mut is_same = false;
-    while !is_same && others.len() < 1000 {
-        let mut next = on.platform.tensor::<f32>([LEN], &on.ours)?;
-        on.ours.launch::<fill>(LEN, (&mut next, 9.0))?;
-        is_same = on.ours.read_raw(&next, |found| found == address)?;
-        others.push(next);
-    }
-    check(is_same, || "the memory was not used again".into())?;
+    given_back(before)?;
+    let mut next = allocator.tensor::<f32>([LEN], &on.ours)?;
+    on.ours.launch::<fill>(LEN, (&mut next, 9.0))?;
+    check_equal(on.ours.read_raw(&next, |address| address)?, address)?;
     on.ours.synchronize_blocking()?;
     let right = on.has(&copy, 7.0)?;
     on.end(right)
 }
 
-/// A slice that cudarc allocates on our stream lives longer than the loan of the stream, and longer than its pool.
 fn our_stream(on: &Platform) -> Result<(), Failed> {
     let on = World::new(on)?;
     let pool = on.platform.stream_pool("LENT", &CudaStreamPool::new().max_size(1))?;
