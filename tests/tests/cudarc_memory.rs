@@ -20,7 +20,7 @@ use streamflow_tests::layers::DropWaits;
 use streamflow_tests::{Failed, Suite, check, check_equal};
 
 const LEN: usize = 1003;
-const SLOW: u64 = 20_000_000;
+const SLOW: u64 = 100_000_000;
 
 /// A program, with its order or without. Whether its data was right.
 type Border = fn(&World<'_>, bool) -> Result<bool, Failed>;

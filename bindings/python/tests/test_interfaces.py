@@ -95,7 +95,7 @@ def test_what_numpy_sees_outlives_the_tensor():
     ({"shape": (2**62, 2**62)}, ValueError, "too large"),
     ({"shape": (1,) * 9}, ValueError, "at most 8"),
     ({"data": None}, BufferError, "names no memory"),
-    ({"data": (0, False)}, BufferError, "aligned"),
+    ({"data": (0, False)}, BufferError, "address is null"),
     ({"data": (3, False)}, BufferError, "aligned"),
     ({"data": 7}, ValueError, "data"),
     ({"mask": np.zeros(3)}, BufferError, "mask"),
