@@ -8,11 +8,11 @@ use std::task::{Context, Poll};
 use futures_sink::Sink;
 
 use super::PortItem;
+use super::node::{PortNode, Waits};
 use super::queue::{GraphEnd, Queue, State};
-use crate::context::{ExecutionContext, Waker};
-use crate::error::{Error, Failure, failure};
+use crate::context::ExecutionContext;
+use crate::error::{Error, failure};
 use crate::operator::{Answer, Compute, Condition};
-use crate::time::Timestamp;
 use streamflow_macros::operator;
 
 /// A source that sends what a task gives its [`PortSink`], in that order. Its node has
@@ -44,63 +44,39 @@ impl<M: PortItem> FromSink<M> {
 
     /// The condition of its node: a message of the task waits.
     pub fn arrived(&self) -> impl Condition + use<M> {
-        Arrived(self.from.0.clone())
+        let check = |state: &State<M>| match state.entries.is_empty() {
+            false => Answer::Ready,
+            true if state.is_closed => Answer::Never,
+            true => Answer::Waiting,
+        };
+        let reasons = ["a message of its `PortSink`", "its `PortSink` is closed"];
+        Waits { queue: self.from.0.clone(), check, reasons }
     }
 }
 
 #[diagnostic::do_not_recommend]
 impl<M: PortItem> Compute for FromSink<M> {
     fn start(&mut self, _: Self::StreamNames<'_>, cx: &ExecutionContext) -> failure::Result<()> {
-        let has_condition = self.from.0.has_begun();
-        has_condition.then_some(()).ok_or_else(|| unmet(cx, "does not wait for its `PortSink`"))
+        NODE.start(&self.from.0, cx)
     }
 
     fn compute(&mut self, io: Self::Io<'_>, cx: &ExecutionContext) -> failure::Result<()> {
         match self.from.0.advance(|state| state.entries.pop_front()) {
             Some(message) => io.message.emit(message),
-            None => Err(unmet(cx, "has a tick without a message")),
+            None => Err(NODE.unmet(cx, "has a tick without a message")),
         }
     }
 }
 
-fn unmet(cx: &ExecutionContext, problem: &str) -> Failure {
-    let node = cx.node();
-    Failure::msg(format!(
-        "`{node}` {problem}: it is a `FromSink`, so write `#[when(condition({node}.arrived()))]` at it, where `{node}` is \
-         the operator"
-    ))
-}
+const NODE: PortNode = PortNode {
+    is: "a `FromSink`",
+    condition: "arrived()",
+    without: "does not wait for its `PortSink`",
+};
 
 impl<M: PortItem> fmt::Debug for FromSink<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("FromSink").field(&self.from).finish()
-    }
-}
-
-struct Arrived<M>(Arc<Queue<M>>);
-
-impl<M: Send + 'static> Condition for Arrived<M> {
-    fn check(&mut self, _: Timestamp) -> Answer {
-        self.0.look(|state| match state.entries.is_empty() {
-            false => Answer::Ready,
-            true if state.is_closed => Answer::Never,
-            true => Answer::Waiting,
-        })
-    }
-
-    fn start(&mut self, waker: &Waker) {
-        self.0.begin_run(waker);
-    }
-
-    fn stop(&mut self) {
-        self.0.end_run();
-    }
-
-    fn reason(&self) -> String {
-        let is_closed = self.0.look(|state| state.is_closed);
-        let reason =
-            if is_closed { "its `PortSink` is closed" } else { "a message of its `PortSink`" };
-        reason.into()
     }
 }
 

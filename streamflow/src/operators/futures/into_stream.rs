@@ -8,11 +8,11 @@ use std::task::{Context, Poll};
 use futures_core::Stream;
 
 use super::PortItem;
+use super::node::{PortNode, Waits};
 use super::queue::{GraphEnd, Queue, Run, State};
-use crate::context::{ExecutionContext, Waker};
-use crate::error::{Error, Failure, failure};
+use crate::context::ExecutionContext;
+use crate::error::{Error, failure};
 use crate::operator::{Answer, Compute, Condition, Flush, Flushed};
-use crate::time::Timestamp;
 use streamflow_macros::operator;
 
 /// A node whose messages a task reads from its [`PortStream`]. The node has `#[when(condition(numbers.has_room()))]`, if
@@ -53,7 +53,13 @@ impl<M: PortItem> IntoStream<M> {
 
     /// The condition of its node: the task has room for a message.
     pub fn has_room(&self) -> impl Condition + use<M> {
-        HasRoom(self.to.0.clone())
+        let check = |state: &State<Entry<M>>| match state.is_full() {
+            _ if state.is_closed => Answer::Never,
+            true => Answer::Waiting,
+            false => Answer::Ready,
+        };
+        let reasons = ["room in its `PortStream`", "its `PortStream` was dropped"];
+        Waits { queue: self.to.0.clone(), check, reasons }
     }
 }
 
@@ -68,8 +74,7 @@ fn cut<M>(state: &mut State<Entry<M>>) {
 #[diagnostic::do_not_recommend]
 impl<M: PortItem> Compute for IntoStream<M> {
     fn start(&mut self, _: Self::StreamNames<'_>, cx: &ExecutionContext) -> failure::Result<()> {
-        let has_condition = self.to.0.has_begun();
-        has_condition.then_some(()).ok_or_else(|| unmet(cx, "does not wait for room in its stream"))
+        NODE.start(&self.to.0, cx)
     }
 
     fn compute(&mut self, io: Self::Io<'_>, cx: &ExecutionContext) -> failure::Result<()> {
@@ -81,18 +86,16 @@ impl<M: PortItem> Compute for IntoStream<M> {
         });
         match message {
             None => Ok(()),
-            Some(_) => Err(unmet(cx, "has a tick without room in its stream")),
+            Some(_) => Err(NODE.unmet(cx, "has a tick without room in its stream")),
         }
     }
 }
 
-fn unmet(cx: &ExecutionContext, problem: &str) -> Failure {
-    let node = cx.node();
-    Failure::msg(format!(
-        "`{node}` {problem}: it is an `IntoStream`, so write `#[when(condition({node}.has_room()))]` at it, where `{node}` \
-         is the operator"
-    ))
-}
+const NODE: PortNode = PortNode {
+    is: "an `IntoStream`",
+    condition: "has_room()",
+    without: "does not wait for room in its stream",
+};
 
 #[diagnostic::do_not_recommend]
 impl<M: PortItem> Flush for IntoStream<M> {
@@ -108,33 +111,6 @@ impl<M: PortItem> Flush for IntoStream<M> {
 impl<M: PortItem> fmt::Debug for IntoStream<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("IntoStream").field(&self.to).finish()
-    }
-}
-
-struct HasRoom<M>(Arc<Queue<Entry<M>>>);
-
-impl<M: Send + 'static> Condition for HasRoom<M> {
-    fn check(&mut self, _: Timestamp) -> Answer {
-        self.0.look(|state| match state.is_full() {
-            _ if state.is_closed => Answer::Never,
-            true => Answer::Waiting,
-            false => Answer::Ready,
-        })
-    }
-
-    fn start(&mut self, waker: &Waker) {
-        self.0.begin_run(waker);
-    }
-
-    fn stop(&mut self) {
-        self.0.end_run();
-    }
-
-    fn reason(&self) -> String {
-        let is_closed = self.0.look(|state| state.is_closed);
-        let reason =
-            if is_closed { "its `PortStream` was dropped" } else { "room in its `PortStream`" };
-        reason.into()
     }
 }
 

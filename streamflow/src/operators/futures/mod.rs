@@ -75,6 +75,7 @@ use crate::message::{Host, Message, Receive, ReceiveEach};
 
 mod from_sink;
 mod into_stream;
+mod node;
 mod queue;
 
 pub use from_sink::{FromSink, PortSink};
