@@ -8,7 +8,7 @@ use super::Platform;
 use crate::driver::{BorrowedStream, DeviceId, current};
 use crate::error::{Error, Result};
 use crate::memory::{Element, IntoShape, Tensor};
-use crate::stream::{ExternalStream, check_context, check_no_capture};
+use crate::stream::{ExternalStream, check_context, check_no_capture, handle_of};
 
 impl Platform {
     /// Takes a slice of cudarc over, as a tensor, without a copy. Work on it comes after the work that the slice's stream has, and
@@ -44,7 +44,7 @@ impl Platform {
     /// the device, and other streams would follow them there. `begin_capture` is a safe function of cudarc.
     pub unsafe fn external_cudarc(&self, theirs: &Arc<Theirs>) -> Result<ExternalStream<'static>> {
         let device = self.device_of_cudarc(theirs.context(), "a stream of cudarc")?;
-        let handle = theirs.cu_stream().expose_provenance() as u64;
+        let handle = handle_of(theirs);
         if handle <= 2 {
             let (reason, remedy) = match handle {
                 2 => (

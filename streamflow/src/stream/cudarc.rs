@@ -15,7 +15,7 @@ use super::{CudaStream, StreamTable, Timeline, lent};
 use crate::driver::{BorrowedEvent, DeviceId, DriverError, current};
 use crate::error::{Error, Result};
 
-/// One of our streams as a stream of cudarc, made by [`CudaStream::to_cudarc`].
+/// A stream of streamflow as a stream of cudarc, made by [`CudaStream::to_cudarc`].
 ///
 /// Dropping it destroys no stream of CUDA. A slice that cudarc allocates on it keeps a clone of the `Arc`, by which it is freed. So
 /// the stream and its driver live until a `CudarcStream` with a clone or a platform is dropped after the last clone.
@@ -113,7 +113,7 @@ impl CudaStream {
     /// stream is captured, CUDA answers no question about another stream, and the question would end the capture.
     #[cold]
     pub(crate) fn explained(&self, theirs: &Theirs, error: Error) -> Error {
-        if theirs.capture_status().is_ok_and(is_capture) {
+        if is_captured(theirs).unwrap_or(false) {
             return error;
         }
         self.timeline.query().map_or_else(Into::into, |_| error)
@@ -148,7 +148,7 @@ impl CudaStream {
     }
 
     pub(crate) fn is_same(&self, theirs: &Theirs) -> bool {
-        theirs.cu_stream().expose_provenance() as u64 == self.timeline.raw().handle()
+        handle_of(theirs) == self.timeline.raw().handle()
     }
 }
 
@@ -212,8 +212,12 @@ pub(crate) fn check_context(
     Ok(())
 }
 
-fn is_capture(status: CaptureStatus) -> bool {
-    status != CaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE
+/// Whether a stream is being captured into a graph.
+///
+/// # Errors
+/// cudarc's, as it has them.
+pub(crate) fn is_captured(theirs: &Theirs) -> std::result::Result<bool, Failed> {
+    Ok(theirs.capture_status()? != CaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE)
 }
 
 /// Refuses a stream that is being captured: an event from outside of the capture would end it, and one from inside would draw our
@@ -222,9 +226,9 @@ fn is_capture(status: CaptureStatus) -> bool {
 /// # Errors
 /// [`Error::Exchange`].
 pub(crate) fn check_no_capture(theirs: &Theirs, what: &str) -> Result<()> {
-    match theirs.capture_status() {
-        Ok(status) if !is_capture(status) => Ok(()),
-        Ok(_) => Err(Error::Exchange {
+    match is_captured(theirs) {
+        Ok(false) => Ok(()),
+        Ok(true) => Err(Error::Exchange {
             what: format!("{what} can't be ordered with work of streamflow"),
             reason: "the stream is being captured".to_owned(),
             remedy: "end the capture before, or use a stream that is not captured".to_owned(),
@@ -244,7 +248,12 @@ pub(crate) fn failed(what: &str, error: Failed) -> Error {
     }
 }
 
-/// The handle of a stream as CUDA's pointer.
+/// CUDA's handle of a stream of cudarc.
+pub(crate) fn handle_of(theirs: &Theirs) -> u64 {
+    theirs.cu_stream().expose_provenance() as u64
+}
+
+/// The handle of a stream or an event as CUDA's pointer.
 fn pointer_to<T>(handle: u64) -> *mut T {
     std::ptr::with_exposed_provenance_mut(handle as usize)
 }

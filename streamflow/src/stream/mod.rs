@@ -70,7 +70,9 @@ pub(crate) use cuda_stream::CudaStream;
 #[cfg(feature = "cudarc")]
 pub use cudarc::CudarcStream;
 #[cfg(feature = "cudarc")]
-pub(crate) use cudarc::{check_context, check_no_capture, failed, orders_streams};
+pub(crate) use cudarc::{
+    check_context, check_no_capture, failed, handle_of, is_captured, orders_streams,
+};
 pub use external::ExternalStream;
 pub use green::{CudaGreenContext, CudaGreenContextPool, GreenContexts};
 pub use live_pool::StreamPool;

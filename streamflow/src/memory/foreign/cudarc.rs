@@ -29,7 +29,7 @@ use std::mem::ManuallyDrop;
 use std::ops::Deref;
 use std::sync::Arc;
 
-use cudarc::driver::sys::{CUresult as Code, CUstreamCaptureStatus as CaptureStatus};
+use cudarc::driver::sys::CUresult as Code;
 use cudarc::driver::{
     CudaContext, CudaSlice, CudaStream as Theirs, CudaView, CudaViewMut, DevicePtrMut, DriverError,
 };
@@ -44,7 +44,9 @@ use crate::memory::border;
 use crate::memory::border::counts::{self, Count};
 use crate::memory::border::task::{Task, entry};
 use crate::memory::{DeviceSlice, Element, MemoryPool, Shape, Tensor};
-use crate::stream::{CudaStream, check_context, check_no_capture, failed, orders_streams};
+use crate::stream::{
+    CudaStream, check_context, check_no_capture, failed, is_captured, orders_streams,
+};
 
 /// The name in errors.
 const VIEW: &str = "a tensor for cudarc";
@@ -304,7 +306,7 @@ impl<T: Element> Drop for Owner<T> {
         let context = slice.context().clone();
         let _other = current::other_code();
         let _earlier = Earlier::take(&context);
-        if is_captured(slice.stream()) {
+        if waits_for_capture(slice.stream()) {
             counts::add(Count::Adopted);
             return reaper::add(entry(AfterCapture(Self(ManuallyDrop::new(slice)))));
         }
@@ -327,12 +329,9 @@ impl<T: Element> Drop for Owner<T> {
     }
 }
 
-/// Whether a stream is being captured. No memory from outside of the graph can be freed there.
-fn is_captured(theirs: &Theirs) -> bool {
-    match theirs.capture_status() {
-        Ok(status) => status != CaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE,
-        Err(error) => CAPTURE.contains(&(error.0 as i32)),
-    }
+/// Whether a capture, also one that has failed, keeps memory from being freed on a stream.
+fn waits_for_capture(theirs: &Theirs) -> bool {
+    is_captured(theirs).unwrap_or_else(|error| CAPTURE.contains(&(error.0 as i32)))
 }
 
 /// A slice that waits for the end of its stream's capture.
@@ -341,12 +340,12 @@ struct AfterCapture<T: Element>(Owner<T>);
 impl<T: Element> Task for AfterCapture<T> {
     fn execute(self: Box<Self>) -> Option<Box<dyn Task>> {
         let context = self.0.0.context().clone();
-        let is_captured = {
+        let waits = {
             let _earlier = Earlier::take(&context);
-            is_captured(self.0.0.stream())
+            waits_for_capture(self.0.0.stream())
         };
         current::doubt();
-        if is_captured {
+        if waits {
             return Some(self);
         }
         reaper::give_back(border::Owner::new(self.0));
