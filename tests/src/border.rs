@@ -80,24 +80,34 @@ fn refused<T>(what: &str, result: Result<T>, reason: &str) -> Result<(), Failed>
     check_text(&text, &[reason])
 }
 
+/// Each call with a stream of cudarc is refused. Their slice and one of our tensors are dropped.
+fn each_call_is_refused(
+    platform: &Platform,
+    (ours, x, y): (&CudaStream, &mut Tensor<f32>, Tensor<f32>),
+    (theirs, slice): (&Arc<Theirs>, CudaSlice<f32>),
+    reason: &str,
+) -> Result<(), Failed> {
+    let mut is_called = false;
+    let read = ours.read_cudarc(x, theirs, |_| is_called = true);
+    refused("a view", read.map_err(Into::into), reason)?;
+    let written = ours.write_cudarc(x, theirs, |_| is_called = true);
+    refused("a view to be written", written.map_err(Into::into), reason)?;
+    check(!is_called, || "a view was made".into())?;
+    refused("a slice of a tensor", y.into_cudarc(ours, theirs).map_err(Into::into), reason)?;
+    refused("an order", ours.after_cudarc(theirs).map_err(Into::into), reason)?;
+    refused("an order back", ours.before_cudarc(theirs).map_err(Into::into), reason)?;
+    refused("an external stream", external(platform, theirs), reason)?;
+    refused("a slice", platform.adopt_cudarc(slice, [LEN]).map_err(Into::into), reason)
+}
+
 fn other_contexts(platform: &Platform) -> Result<(), Failed> {
     let (reason, before) = ("its context is not the primary one", foreign_counts());
     let ours = ours(platform)?;
     let (mut x, y) = (ones(platform, &ours)?, ones(platform, &ours)?);
     let other = cudarc(CudaContext::new_non_primary(0, 0))?;
     let theirs = cudarc(other.new_stream())?;
-    let adopted = platform.adopt_cudarc(slice(&theirs, 1.0)?, [LEN]);
-    refused("a slice", adopted.map_err(Into::into), reason)?;
-    refused("an external stream", external(platform, &theirs), reason)?;
-    let mut is_called = false;
-    let read = ours.read_cudarc(&x, &theirs, |_| is_called = true);
-    refused("a view", read.map_err(Into::into), reason)?;
-    let written = ours.write_cudarc(&mut x, &theirs, |_| is_called = true);
-    refused("a view to be written", written.map_err(Into::into), reason)?;
-    check(!is_called, || "a view was made".into())?;
-    refused("a slice of a tensor", y.into_cudarc(&ours, &theirs).map_err(Into::into), reason)?;
-    refused("an order", ours.after_cudarc(&theirs).map_err(Into::into), reason)?;
-    refused("an order back", ours.before_cudarc(&theirs).map_err(Into::into), reason)?;
+    let given = slice(&theirs, 1.0)?;
+    each_call_is_refused(platform, (&ours, &mut x, y), (&theirs, given), reason)?;
     refused("a stream", for_cudarc(&ours, &other), reason)?;
     given_back(before)?;
     check_equal(ours.download_blocking(&x)?, vec![ONES; LEN])?;
@@ -120,7 +130,7 @@ fn empty(platform: &Platform) -> Result<(), Failed> {
     let ours = ours(platform)?;
     let context = cudarc(CudaContext::new(0))?;
     let theirs = cudarc(context.new_stream())?;
-    // What cudarc keeps after a drop of its own.
+    // The error that cudarc keeps, if any, after a drop of its own.
     drop(cudarc(theirs.null::<f32>())?);
     let own = context.check_err().map_err(|error| error.0);
     let mut x = platform.tensor::<f32>([0, 3], &ours)?;
@@ -156,17 +166,7 @@ fn captured(platform: &Platform) -> Result<(), Failed> {
     let (mut data, other) = (slice(&theirs, 1.0)?, slice(&theirs, 2.0)?);
     let adopted = platform.adopt_cudarc(slice(&theirs, 3.0)?, [LEN])?;
     cudarc(begin_capture(&theirs))?;
-    let mut is_called = false;
-    let read = ours.read_cudarc(&x, &theirs, |_| is_called = true);
-    refused("a view", read.map_err(Into::into), reason)?;
-    let written = ours.write_cudarc(&mut x, &theirs, |_| is_called = true);
-    refused("a view to be written", written.map_err(Into::into), reason)?;
-    check(!is_called, || "a view was made".into())?;
-    refused("a slice of a tensor", y.into_cudarc(&ours, &theirs).map_err(Into::into), reason)?;
-    refused("an order", ours.after_cudarc(&theirs).map_err(Into::into), reason)?;
-    refused("an order back", ours.before_cudarc(&theirs).map_err(Into::into), reason)?;
-    refused("an external stream", external(platform, &theirs), reason)?;
-    refused("a slice", platform.adopt_cudarc(other, [LEN]).map_err(Into::into), reason)?;
+    each_call_is_refused(platform, (&ours, &mut x, y), (&theirs, other), reason)?;
     drop(adopted);
     cudarc(theirs.memset_zeros(&mut data))?;
     let graph = cudarc(theirs.end_capture(FLAGS))?;

@@ -48,7 +48,7 @@ pub use checks::{
     Failed, check, check_close, check_equal, check_error, check_races, check_text, stalled,
 };
 pub use harness::{Binary, Suite};
-pub use logged::logged;
+pub use logged::{EachLine, logged};
 pub use search::Search;
 pub use seeds::from_env as seeds_from_env;
 pub use tier::Tier;

@@ -1,27 +1,38 @@
-//! The errors and warnings that a call logs on its thread.
+//! The lines that are logged.
 
 use std::fmt::{Debug, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tracing::field::{Field, Visit};
+use tracing::level_filters::LevelFilter;
 use tracing::span::{Attributes, Id, Record};
 use tracing::subscriber::with_default;
 use tracing::{Event, Level, Metadata, Subscriber};
 
-/// Calls a function. Returns what it has returned, and the lines that this thread has logged meanwhile: the level, and each
+/// Calls a function. Returns its result, and the errors and warnings that this thread has logged meanwhile: the level, and each
 /// field as `name=value`.
 pub fn logged<R>(call: impl FnOnce() -> R) -> (R, Vec<String>) {
     let lines = Arc::new(Mutex::new(Vec::new()));
-    let result = with_default(Lines(lines.clone()), call);
+    let kept = lines.clone();
+    let line = move |level: Level, fields: &str| {
+        kept.lock().unwrap_or_else(PoisonError::into_inner).push(format!("{level}{fields}"));
+    };
+    let result = with_default(EachLine { level: LevelFilter::WARN, line }, call);
     let lines = std::mem::take(&mut *lines.lock().unwrap_or_else(PoisonError::into_inner));
     (result, lines)
 }
 
-struct Lines(Arc<Mutex<Vec<String>>>);
+/// A subscriber that calls `line` for each line up to a level, with the line's level and fields: each a space and `name=value`.
+pub struct EachLine<F> {
+    /// The level.
+    pub level: LevelFilter,
+    /// The function.
+    pub line: F,
+}
 
-impl Subscriber for Lines {
+impl<F: Fn(Level, &str) + Send + Sync + 'static> Subscriber for EachLine<F> {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        *metadata.level() <= Level::WARN
+        *metadata.level() <= self.level
     }
 
     fn new_span(&self, _: &Attributes<'_>) -> Id {
@@ -33,9 +44,9 @@ impl Subscriber for Lines {
     fn record_follows_from(&self, _: &Id, _: &Id) {}
 
     fn event(&self, event: &Event<'_>) {
-        let mut text = Text(event.metadata().level().to_string());
-        event.record(&mut text);
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(text.0);
+        let mut fields = Fields(String::new());
+        event.record(&mut fields);
+        (self.line)(*event.metadata().level(), &fields.0);
     }
 
     fn enter(&self, _: &Id) {}
@@ -43,9 +54,9 @@ impl Subscriber for Lines {
     fn exit(&self, _: &Id) {}
 }
 
-struct Text(String);
+struct Fields(String);
 
-impl Visit for Text {
+impl Visit for Fields {
     fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
         let _infallible = write!(self.0, " {}={value:?}", field.name());
     }

@@ -123,6 +123,19 @@ impl<'a> World<'a> {
         Ok(found.iter().all(|&found| found == value))
     }
 
+    /// Writes the tensor after a read by `reader`, and ends the program. Whether the copy has what the tensor held before.
+    fn overwritten(
+        &self,
+        x: &mut Tensor<f32>,
+        reader: &Theirs,
+        copy: &CudaSlice<f32>,
+    ) -> Result<bool, Failed> {
+        self.ours.launch::<fill>(LEN, (x, 9.0))?;
+        self.ours.synchronize_blocking()?;
+        cudarc(reader.synchronize())?;
+        self.end(self.has(copy, 7.0)?)
+    }
+
     /// The end of a program: no error is left, and all work is complete.
     fn end(&self, right: bool) -> Result<bool, Failed> {
         cudarc(self.theirs.synchronize())?;
@@ -157,9 +170,7 @@ fn write_after_read(on: &World<'_>, ordered: bool) -> Result<bool, Failed> {
     } else {
         cudarc(on.theirs.memcpy_dtod(early.deref(), &mut copy))?;
     }
-    on.ours.launch::<fill>(LEN, (&mut x, 9.0))?;
-    on.ours.synchronize_blocking()?;
-    on.end(on.has(&copy, 7.0)?)
+    on.overwritten(&mut x, &on.theirs, &copy)
 }
 
 /// The view is for one stream, and another one reads it late. The control orders that one after the writer, and nothing after it.
@@ -191,10 +202,7 @@ fn write_after(
         on.ours.before_cudarc(reader)?;
         cudarc(reader.memcpy_dtod(early.deref(), &mut copy))?;
     }
-    on.ours.launch::<fill>(LEN, (&mut x, 9.0))?;
-    on.ours.synchronize_blocking()?;
-    cudarc(reader.synchronize())?;
-    on.end(on.has(&copy, 7.0)?)
+    on.overwritten(&mut x, reader, &copy)
 }
 
 /// cudarc keeps an error, and then queues no wait for the stream that has read the view.
@@ -213,10 +221,7 @@ fn write_after_lost_wait(on: &World<'_>, ordered: bool) -> Result<bool, Failed> 
     } else {
         cudarc(another.memcpy_dtod(early.deref(), &mut copy))?;
     }
-    on.ours.launch::<fill>(LEN, (&mut x, 9.0))?;
-    on.ours.synchronize_blocking()?;
-    cudarc(another.synchronize())?;
-    on.end(on.has(&copy, 7.0)?)
+    on.overwritten(&mut x, &another, &copy)
 }
 
 fn write_after_panic(on: &World<'_>, ordered: bool) -> Result<bool, Failed> {
@@ -235,9 +240,7 @@ fn write_after_panic(on: &World<'_>, ordered: bool) -> Result<bool, Failed> {
     } else {
         cudarc(on.theirs.memcpy_dtod(early.deref(), &mut copy))?;
     }
-    on.ours.launch::<fill>(LEN, (&mut x, 9.0))?;
-    on.ours.synchronize_blocking()?;
-    on.end(on.has(&copy, 7.0)?)
+    on.overwritten(&mut x, &on.theirs, &copy)
 }
 
 fn read_after_their_write(on: &World<'_>, ordered: bool) -> Result<bool, Failed> {

@@ -1,14 +1,13 @@
 //! `Platform::detect` on a machine without a GPU says so, once. Each test is a process of its own, which sees no GPU.
 
-use std::fmt::{self, Debug};
 use std::io::{self, Write};
 
 use streamflow::prelude::*;
-use streamflow_tests::{Failed, Suite, check, check_equal, check_error, check_text, child};
-use tracing::field::{Field, Visit};
+use streamflow_tests::{
+    EachLine, Failed, Suite, check, check_equal, check_error, check_text, child,
+};
 use tracing::level_filters::LevelFilter;
-use tracing::span::{Attributes, Id, Record};
-use tracing::{Event, Metadata, Subscriber};
+use tracing::{Level, Subscriber};
 
 use super::variables;
 
@@ -64,8 +63,8 @@ pub(crate) fn in_child(role: &str) -> Result<(), Failed> {
             let text = check_error("no GPU", Platform::cuda(), |_| true)?;
             return check_text(&text, &["CUDA", "host simulator"]);
         }
-        WARNINGS => tracing::subscriber::set_global_default(Lines(LevelFilter::WARN))?,
-        ERRORS => tracing::subscriber::set_global_default(Lines(LevelFilter::ERROR))?,
+        WARNINGS => tracing::subscriber::set_global_default(prints(LevelFilter::WARN))?,
+        ERRORS => tracing::subscriber::set_global_default(prints(LevelFilter::ERROR))?,
         variables::WORKERS => return variables::workers(),
         variables::ASSIGN => return variables::assign(),
         ASKED => return check_equal(Platform::host().build()?.name(), "host"),
@@ -76,38 +75,10 @@ pub(crate) fn in_child(role: &str) -> Result<(), Failed> {
 }
 
 /// Prints the lines up to a level.
-struct Lines(LevelFilter);
-
-impl Subscriber for Lines {
-    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        *metadata.level() <= self.0
-    }
-
-    fn new_span(&self, _: &Attributes<'_>) -> Id {
-        Id::from_u64(1)
-    }
-
-    fn record(&self, _: &Id, _: &Record<'_>) {}
-
-    fn record_follows_from(&self, _: &Id, _: &Id) {}
-
-    fn event(&self, event: &Event<'_>) {
-        let mut text = Text(event.metadata().level().to_string());
-        event.record(&mut text);
-        // The test sees that the line is missing.
-        let _closed = writeln!(io::stdout(), "{}", text.0);
-    }
-
-    fn enter(&self, _: &Id) {}
-
-    fn exit(&self, _: &Id) {}
-}
-
-struct Text(String);
-
-impl Visit for Text {
-    fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
-        let _infallible =
-            fmt::Write::write_fmt(&mut self.0, format_args!(" {}={value:?}", field.name()));
-    }
+fn prints(level: LevelFilter) -> impl Subscriber {
+    // The test sees that a line is missing.
+    let line = |level: Level, fields: &str| {
+        let _closed = writeln!(io::stdout(), "{level}{fields}");
+    };
+    EachLine { level, line }
 }

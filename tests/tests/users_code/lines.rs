@@ -7,35 +7,19 @@ use streamflow::kernel::{CompiledCode, Kernel};
 use streamflow::prelude::*;
 use streamflow_tests::kernels::fill;
 use streamflow_tests::layers::{CallKind, FailNth};
-use streamflow_tests::{Failed, check, check_error};
-use tracing::span::{Attributes, Id, Record};
+use streamflow_tests::{EachLine, Failed, check, check_error};
+use tracing::level_filters::LevelFilter;
 use tracing::subscriber::with_default;
-use tracing::{Event, Metadata, Subscriber};
+use tracing::{Level, Subscriber};
 
-/// Calls this for each line, and counts them.
-struct Calls<F>(F, Arc<AtomicUsize>);
-
-impl<F: Fn() + Send + Sync + 'static> Subscriber for Calls<F> {
-    fn enabled(&self, _: &Metadata<'_>) -> bool {
-        true
-    }
-
-    fn new_span(&self, _: &Attributes<'_>) -> Id {
-        Id::from_u64(1)
-    }
-
-    fn record(&self, _: &Id, _: &Record<'_>) {}
-
-    fn record_follows_from(&self, _: &Id, _: &Id) {}
-
-    fn event(&self, _: &Event<'_>) {
-        (self.0)();
-        self.1.fetch_add(1, Ordering::SeqCst);
-    }
-
-    fn enter(&self, _: &Id) {}
-
-    fn exit(&self, _: &Id) {}
+/// Calls a function for each line, and counts them.
+fn calls(call: impl Fn() + Send + Sync + 'static, lines: &Arc<AtomicUsize>) -> impl Subscriber {
+    let lines = lines.clone();
+    let line = move |_: Level, _: &str| {
+        call();
+        lines.fetch_add(1, Ordering::SeqCst);
+    };
+    EachLine { level: LevelFilter::TRACE, line }
 }
 
 /// A stream can't be made, and what was made of it can't be given back: that is a line.
@@ -49,7 +33,7 @@ pub(crate) fn of_a_pool() -> Result<(), Failed> {
     let (asked, lines) = (pool.clone(), Arc::new(AtomicUsize::new(0)));
     makes.fail_next();
     destroys.fail_next();
-    let subscriber = Calls(move || assert_eq!(asked.in_use(), 0), lines.clone());
+    let subscriber = calls(move || assert_eq!(asked.in_use(), 0), &lines);
     let made = with_default(subscriber, || pool.allocate("a"));
     check_error("a stream", made, |error| error.to_string().contains("INJECTED"))?;
     check(lines.load(Ordering::SeqCst) > 0, || "no line".into())
@@ -60,6 +44,6 @@ pub(crate) fn of_a_pool() -> Result<(), Failed> {
 pub(crate) fn of_a_setting() -> Result<(), Failed> {
     let lines = Arc::new(AtomicUsize::new(0));
     let compile = || drop(CompiledCode::cached_for(<fill as Kernel>::INFO, (9, 0)));
-    with_default(Calls(compile, lines.clone()), compile);
+    with_default(calls(compile, &lines), compile);
     check(lines.load(Ordering::SeqCst) > 0, || "no line".into())
 }
