@@ -270,7 +270,7 @@ pub enum Error {
         found: String,
         /// The layout that would need no copy.
         wanted: String,
-        /// What to do.
+        /// The remedy.
         remedy: &'static str,
     },
 
@@ -290,7 +290,7 @@ pub enum Error {
         what: String,
         /// Why.
         reason: String,
-        /// What to do.
+        /// The remedy.
         remedy: String,
     },
 
@@ -317,7 +317,7 @@ pub enum Error {
         source_shape: Vec<usize>,
         /// The shape of the target.
         target_shape: Vec<usize>,
-        /// What to do.
+        /// The remedy.
         remedy: String,
     },
 
@@ -330,7 +330,7 @@ pub enum Error {
         strides: Vec<usize>,
         /// What is wrong.
         problem: &'static str,
-        /// What to do.
+        /// The remedy.
         remedy: &'static str,
     },
 
@@ -528,7 +528,7 @@ pub enum Error {
         setting: String,
         /// The operating system's reason.
         cause: String,
-        /// What to do.
+        /// The remedy.
         remedy: String,
     },
 
@@ -778,7 +778,7 @@ pub enum Error {
         name: &'static str,
         /// Its value.
         value: String,
-        /// What to do.
+        /// The remedy.
         expected: &'static str,
     },
 

@@ -47,7 +47,7 @@ pub enum Error {
         row: Option<usize>,
         /// What the device found.
         problem: String,
-        /// What to do.
+        /// The remedy.
         remedy: &'static str,
     },
 }

@@ -249,7 +249,7 @@ impl Stream {
             return done.or_raise();
         } else {
             let wrong = |_| {
-                // One on a GPU is a stream of another library, and was taken above.
+                // A stream of another library on a GPU was taken above.
                 let of_another = not_of_another_module::<Event>(what)
                     .and_then(|()| not_of_another_module::<Stream>(what));
                 if let Err(error) = of_another {

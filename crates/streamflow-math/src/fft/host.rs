@@ -228,7 +228,7 @@ mod tests {
         sum
     }
 
-    /// Powers of 2 and of 3, products, and prime numbers, of which some need Rader's algorithm and some Bluestein's.
+    /// Powers of 2 and of 3, products, and prime numbers: some primes need Rader's algorithm, and others Bluestein's.
     #[test]
     fn a_transform_has_the_same_bits_on_each_processor() {
         assert_eq!(sum(&[2, 8, 27, 60, 97, 210, 719, 1009, 2048, 2187]), 405_547_879_095_079_047);

@@ -1,4 +1,4 @@
-//! candle behind a slow producer and before a reader, with the order and without: each wrong result is told by what it is.
+//! candle behind a slow producer and before a reader, with the order and without. A report says of each wrong result where its data came from.
 
 use std::sync::{Arc, PoisonError};
 

@@ -1,4 +1,4 @@
-//! Who shares the state of a handle: handles, and the conditions of graphs.
+//! The number of owners of a handle's state: handles, and the conditions of graphs.
 //!
 //! # Invariants
 //!
@@ -18,7 +18,7 @@ pub(super) struct Sharers {
 }
 
 impl Sharers {
-    /// One handle.
+    /// The count of a single handle.
     pub(super) fn new() -> Self {
         Self {
             handles: AtomicUsize::new(1),
