@@ -11,6 +11,7 @@ pub(crate) fn add_to(suite: Suite) -> Suite {
     suite
         .plain("no_wake_up_of_a_task_is_lost", || Ok(explore(whole)?))
         .plain("no_end_of_a_sink_is_lost", || Ok(explore(closed)?))
+        .plain("a_sink_takes_messages_as_soon_as_each_run_is_spawned", || Ok(explore(spawned)?))
         .plain("no_wake_up_at_the_end_of_a_run_is_lost", || Ok(explore(stopped)?))
         .plain("no_task_waits_for_a_graph_that_is_dropped", || Ok(explore(dropped)?))
 }
@@ -61,6 +62,27 @@ fn closed(platform: &Platform) -> Result<()> {
         })?;
         equal(read, (vec![2.0], true))?;
         running.join()?;
+    }
+    Ok(())
+}
+
+/// The task sends before the thread of a run has begun it: before the first run, and before a later one.
+fn spawned(platform: &Platform) -> Result<()> {
+    let (mut graph, (mut sink, mut stream)) = service(platform, 1, 99)?;
+    let task = Task::new();
+    for number in 1..=3 {
+        let running = graph.spawn()?;
+        task.send(&mut sink, number)?;
+        let answer = task.block_on(|task| task.next(&mut stream))?;
+        equal(answer.is_some_and(|answer| answer.is_ok()), true)?;
+        running.stop();
+        let (ended, report) = running.join_with_graph()?;
+        report?;
+        graph = ended;
+        equal(task.rest(&mut stream)?, (Vec::new(), false))?;
+        // No run was made since.
+        let ready = task.block_on(|task| task.ready(&mut sink))?;
+        equal(matches!(ready, Err(Error::SinkOver { left: 0 })), true)?;
     }
     Ok(())
 }

@@ -160,6 +160,11 @@ impl Conditions {
         })
     }
 
+    /// A run was made.
+    pub(in crate::operator) fn announced(&mut self) {
+        self.all.iter_mut().for_each(|entry| entry.term.announced());
+    }
+
     /// A run begins.
     pub(in crate::operator) fn start(&mut self, waker: &Waker) -> Result<()> {
         self.ended = None;
@@ -314,6 +319,10 @@ impl Term for Any {
 
     fn runs_without_messages(&self) -> bool {
         self.0.iter().any(|entry| entry.term.runs_without_messages())
+    }
+
+    fn announced(&mut self) {
+        self.0.iter_mut().for_each(|entry| entry.term.announced());
     }
 
     fn start(&mut self, waker: &Waker) -> Result<()> {

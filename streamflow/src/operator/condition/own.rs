@@ -87,6 +87,10 @@ pub trait Condition: Send + 'static {
     /// Whether the node may run. Each pass of the scheduler asks, so this returns at once.
     fn check(&mut self, now: Timestamp) -> Answer;
 
+    /// A run was made, on the thread that asked for it. `start` follows on the thread of the run.
+    #[doc(hidden)]
+    fn announced(&mut self) {}
+
     /// A run begins. The code that changes the condition keeps a clone of `waker`, and calls it *after* each change: a
     /// scheduler that sleeps does not see the change otherwise.
     fn start(&mut self, waker: &Waker) {
@@ -118,6 +122,10 @@ impl<C: Condition> Term for Own<C> {
 
     fn runs_without_messages(&self) -> bool {
         true
+    }
+
+    fn announced(&mut self) {
+        self.0.announced();
     }
 
     fn start(&mut self, waker: &Waker) -> Result<()> {

@@ -52,6 +52,9 @@ pub(super) trait Term: Send + fmt::Debug {
         false
     }
 
+    /// A run was made, on the thread that asked for it. [`start`](Self::start) follows on the thread of the run.
+    fn announced(&mut self) {}
+
     /// A run begins.
     fn start(&mut self, waker: &Waker) -> Result<()> {
         let _ = waker;

@@ -24,6 +24,9 @@ impl NodeRunner {
         self.flush = if hooks.flushes() { Flushing::Pending } else { Flushing::Never };
         (self.flush_ticks, self.has_failed_flush) = (0, false);
         self.recovery.begin();
+        if let Some(conditions) = &mut self.conditions {
+            conditions.announced();
+        }
     }
 
     /// Calls `start`, after [`begin_run`](Self::begin_run).

@@ -86,7 +86,7 @@ impl<M: PortItem> fmt::Debug for FromSink<M> {
 /// `poll_close` closes the sink at its first call, and waits until the graph has taken all messages. Dropping it closes it as
 /// well, and waits for nothing.
 ///
-/// Between two runs of a graph, and when it was dropped, `poll_ready` and `start_send` are an [`Error::SinkOver`]: their
+/// Between the end of a run and the call of the next one, as `spawn`, and when the graph was dropped, `poll_ready` and `start_send` are an [`Error::SinkOver`]: their
 /// message was not taken. `poll_close` is this error if messages are left, with their number. The next run takes these first.
 /// If no run does, they are dropped with the graph and the sink, and a warning in the log has their number and the call that
 /// made the sink.

@@ -50,6 +50,10 @@ impl<T: Send + 'static> Condition for Waits<T> {
         self.queue.look(|state| (self.check)(state))
     }
 
+    fn announced(&mut self) {
+        self.queue.announce_run();
+    }
+
     fn start(&mut self, waker: &Waker) {
         self.queue.begin_run(waker);
     }

@@ -48,7 +48,7 @@ pub(super) struct State<T> {
 /// The runs of the graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Run {
-    /// No run has begun.
+    /// No run has begun. The first one can be made at any time, a later one was made.
     NotYet,
     GoesOn,
     /// The run goes on, and its node has sent its last message.
@@ -155,6 +155,11 @@ impl<T> Queue<T> {
     /// The task's end is closed.
     pub(super) fn close(&self) {
         self.change(|state| ((), !std::mem::replace(&mut state.is_closed, true)));
+    }
+
+    /// A run was made, as by `spawn`, and its thread begins it later: the task may use the queue.
+    pub(super) fn announce_run(&self) {
+        self.look(|state| state.run = Run::NotYet);
     }
 
     /// A run begins.
