@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Checks that each law has one home in the sources, one chapter in the guide and one row in CONTRIBUTING.md, all with
-the same title.
+"""Checks that each law has one home in the sources, one chapter in the guide and one row in docs/promises.md, all
+with the same title.
 
     .ci/laws.py              checks
     .ci/laws.py --self-test  tests this check on small trees
@@ -17,6 +17,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 SOURCES = ("streamflow/src", "streamflow-macros/src", "crates/streamflow-driver/src")
 GUIDE = "streamflow/src/guide"
+PROMISES = "docs/promises.md"
 
 # The number of laws, and the laws whose code comes with a later change. That change removes its entry.
 LAWS = 17
@@ -63,7 +64,7 @@ def problems(root, laws=LAWS, not_yet=NOT_YET):
             yield f"law {law} must have exactly one home: one file that begins with `//! Law {law}: Title.`"
 
     index = rows((root / GUIDE / "mod.rs").read_text(), r"^//! \| \[(\d+)\. (.+)\]\((\w+)\) \|")
-    promises = rows((root / "CONTRIBUTING.md").read_text(), r"^\| (\d+): ([^|]+?) \| `([^`|]+)` \|")
+    promises = rows((root / PROMISES).read_text(), r"^\| (\d+): ([^|]+?) \| `([^`|]+)` \|")
     for law, (title, home) in sorted(known.items()):
         if [row[0] for row in index[law]] != [title]:
             yield f"law {law} is {title!r} in {home}, but {index[law] or 'nothing'} in the guide's table"
@@ -73,8 +74,8 @@ def problems(root, laws=LAWS, not_yet=NOT_YET):
             if heading != f"# {law}. {title}":
                 yield f"law {law} is {title!r} in {home}, but {GUIDE}/{chapter}.md begins with {heading!r}"
         if promises[law] != [[title, home]]:
-            yield f"law {law} is {title!r} in {home}, but {promises[law] or 'nothing'} in CONTRIBUTING.md's table"
-    for what, table in (("the guide's table", index), ("CONTRIBUTING.md's table", promises)):
+            yield f"law {law} is {title!r} in {home}, but {promises[law] or 'nothing'} in the table of promises"
+    for what, table in (("the guide's table", index), ("the table of promises", promises)):
         yield from (f"{what} has a law {law}, which has no home" for law in sorted(table) if table[law] and law not in known)
 
 
@@ -88,7 +89,7 @@ GOOD = {
     f"{GUIDE}/mod.rs": "//! | [1. First](one) | the run |\n//! | [2. The second](two) | the run |\n",
     f"{GUIDE}/one.md": "# 1. First\n",
     f"{GUIDE}/two.md": "# 2. The second\n",
-    "CONTRIBUTING.md": "| 1: First | `a.rs` | – | – |\n| 2: The second | `b/mod.rs` | – | – |\n",
+    PROMISES: "| 1: First | `a.rs` | – | – |\n| 2: The second | `b/mod.rs` | – | – |\n",
 }
 # The files that a case changes, and the problem that the check must report, or None.
 CASES = {
@@ -103,10 +104,10 @@ CASES = {
     "another title in the guide": ({f"{GUIDE}/one.md": "# 1. Else\n"}, "one.md begins with '# 1. Else'"),
     "no chapter": ({f"{GUIDE}/mod.rs": "//! | [1. First](one) | – |\n"}, "nothing in the guide's table"),
     "no file of the chapter": ({f"{GUIDE}/mod.rs": GOOD[f"{GUIDE}/mod.rs"].replace("(two)", "(three)")}, "'no file'"),
-    "no row": ({"CONTRIBUTING.md": "| 1: First | `a.rs` | – | – |\n"}, "nothing in CONTRIBUTING.md's table"),
-    "two rows": ({"CONTRIBUTING.md": GOOD["CONTRIBUTING.md"] + "| 1: First | `a.rs` | – | – |\n"}, "law 1 is 'First' in a.rs"),
-    "another home in the row": ({"CONTRIBUTING.md": GOOD["CONTRIBUTING.md"].replace("a.rs", "c.rs")}, "'c.rs'"),
-    "a row too many": ({"CONTRIBUTING.md": GOOD["CONTRIBUTING.md"] + "| 3: Third | `c.rs` | – | – |\n"}, "has a law 3"),
+    "no row": ({PROMISES: "| 1: First | `a.rs` | – | – |\n"}, "nothing in the table of promises"),
+    "two rows": ({PROMISES: GOOD[PROMISES] + "| 1: First | `a.rs` | – | – |\n"}, "law 1 is 'First' in a.rs"),
+    "another home in the row": ({PROMISES: GOOD[PROMISES].replace("a.rs", "c.rs")}, "'c.rs'"),
+    "a row too many": ({PROMISES: GOOD[PROMISES] + "| 3: Third | `c.rs` | – | – |\n"}, "has a law 3"),
 }
 
 

@@ -2,7 +2,7 @@
 """Checks that crates, modules and files use each other in one direction: there are no circles.
 
     .ci/layers.py              checks; prints every forbidden arrow with its places
-    .ci/layers.py --write      writes the pictures of CONTRIBUTING.md
+    .ci/layers.py --write      writes the pictures of docs/layers.md
     .ci/layers.py --self-test  tests this check on small crates
 
 It reads what cargo knows of the workspace and of the workspace of `bindings/python`: the packages, the packages that each
@@ -13,8 +13,8 @@ In each target, the modules of one folder must not use each other in a circle, w
 a module and its own folder are left out: a parent names its children, and they name its items. Tests within a library
 may use all modules, and so may its root with `prelude` and `__private`.
 
-The modules of `streamflow` and of its driver have an order, too: those of the tables in "The map of the house" of
-CONTRIBUTING.md. A module may use the modules of the rows above its own, and no module of its own row or below.
+The modules of `streamflow` and of its driver have an order, too: those of the tables in
+docs/layers.md. A module may use the modules of the rows above its own, and no module of its own row or below.
 """
 
 import json
@@ -34,14 +34,14 @@ ROOT = Path(__file__).resolve().parent.parent
 # The crates with a table of layers, each with the first cell of its table.
 TABLES = {"streamflow": "| Module |", "streamflow_driver": "| Module of the driver |"}
 WORKSPACES = ("Cargo.toml", "bindings/python/Cargo.toml")
-# The pictures are between these lines of CONTRIBUTING.md.
+# The pictures are between these lines of docs/layers.md.
 BEGIN, END = "<!-- Written by `.ci/layers.py --write`. -->\n", "<!-- The end of the pictures. -->\n"
 
 
-def layers(contributing, header):
+def layers(page, header):
     """The modules of the table with this header, each with the number of its row."""
     rows, begun = {}, False
-    for line in contributing.splitlines():
+    for line in page.splitlines():
         if line.startswith(header):
             begun = True
         elif begun and not line.startswith("|"):
@@ -143,16 +143,16 @@ def read(crate):
     return levels
 
 
-def problems(crate, contributing=None):
-    """The problems of a crate. Its layers are checked if `contributing` is given."""
+def problems(crate, page=None):
+    """The problems of a crate. Its layers are checked if `page` is given."""
     levels = read(crate)
-    if contributing is not None:
-        rows, top = layers(contributing, TABLES[crate.name]), crate.top()
-        yield from (f"`{name}` is in no row of CONTRIBUTING.md's table" for name in sorted(top - set(rows)))
-        yield from (f"CONTRIBUTING.md's table has `{name}`, which is not a module" for name in sorted(set(rows) - top))
+    if page is not None:
+        rows, top = layers(page, TABLES[crate.name]), crate.top()
+        yield from (f"`{name}` is in no row of the table in docs/layers.md" for name in sorted(top - set(rows)))
+        yield from (f"the table in docs/layers.md has `{name}`, which is not a module" for name in sorted(set(rows) - top))
         for (user, used), places in sorted(levels[()].arrows.items()):
             if user in rows and used in rows and rows[used] >= rows[user]:
-                yield f"{user} → {used}, which is not above it in CONTRIBUTING.md's table:"
+                yield f"{user} → {used}, which is not above it in the table in docs/layers.md:"
                 yield from (f"    {place}" for place in places)
     for folder, graph in sorted(levels.items()):
         for circle in graph.circles():
@@ -176,12 +176,12 @@ def between(packages):
     return graph
 
 
-def with_pictures(contributing, pictures):
+def with_pictures(page, pictures):
     """The text with these pictures: pairs of a title and a graph."""
-    before, _, rest = contributing.partition(BEGIN)
+    before, _, rest = page.partition(BEGIN)
     _, end, after = rest.partition(END)
     if not end:
-        sys.exit(f"CONTRIBUTING.md needs these two lines, with the pictures between them:\n{BEGIN}{END}")
+        sys.exit(f"docs/layers.md needs these two lines, with the pictures between them:\n{BEGIN}{END}")
     blocks = ("\n".join((f"\n{title}:\n", "```mermaid", *graph.picture(), "```\n")) for title, graph in pictures)
     return f"{before}{BEGIN}{''.join(blocks)}\n{END}{after}"
 
@@ -281,8 +281,8 @@ def self_test():
 def main():
     if "--self-test" in sys.argv:
         return self_test()
-    home, found, files, known = ROOT / "CONTRIBUTING.md", [], 0, list(packages())
-    contributing, crates = home.read_text(), between(known)
+    home, found, files, known = ROOT / "docs/layers.md", [], 0, list(packages())
+    page, crates = home.read_text(), between(known)
     pictures = [("Packages", crates)]
     for circle in crates.circles():
         found += [f"a circle of packages: {', '.join(circle)}", *crates.within(circle)]
@@ -290,7 +290,7 @@ def main():
         for target in package["targets"]:
             root, name = Path(target["src_path"]), target["name"].replace("-", "_")
             crate = Crate(root, name if {"lib", "rlib", "proc-macro"} & set(target["kind"]) else None)
-            if wrong := list(problems(crate, contributing if crate.name in TABLES else None)):
+            if wrong := list(problems(crate, page if crate.name in TABLES else None)):
                 found += [f"{root.relative_to(ROOT)}:", *wrong]
             files += len(crate.files)
             is_for_users = root.relative_to(ROOT).parts[0] not in ("tests", "examples")
@@ -298,11 +298,11 @@ def main():
                 pictures.append((f"The modules of `{package['name']}`", graph))
     if found:
         sys.exit("\n".join(found))
-    drawn = with_pictures(contributing, pictures)
+    drawn = with_pictures(page, pictures)
     if "--write" in sys.argv:
         home.write_text(drawn)
-    elif drawn != contributing:
-        sys.exit("the pictures of CONTRIBUTING.md are not those of the code; run .ci/layers.py --write, and read what changes")
+    elif drawn != page:
+        sys.exit("the pictures of docs/layers.md are not those of the code; run .ci/layers.py --write, and read what changes")
     print(f"the layers hold: {len(known)} packages, {files} files, no arrow up, no circle")
 
 

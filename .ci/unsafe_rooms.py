@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks that `unsafe` is where the table "The rooms of `unsafe`" in CONTRIBUTING.md says.
+"""Checks that `unsafe` is where the table in docs/unsafe.md says.
 
     .ci/unsafe_rooms.py              checks
     .ci/unsafe_rooms.py --self-test  tests this check on small trees
@@ -46,10 +46,10 @@ def expanded(name):
     return [name for part in parts for name in expanded(before + part.strip() + after)]
 
 
-def rooms(contributing):
+def rooms(page):
     """The rows of the table: the purpose, the names and the reason."""
     begun = False
-    for line in contributing.splitlines():
+    for line in page.splitlines():
         if line.startswith(HEADER):
             begun = True
         elif begun and not line.startswith("|"):
@@ -70,10 +70,10 @@ def module(path):
     return "::".join(([] if crate == "streamflow" else [crate]) + parts)
 
 
-def problems(contributing, sources):
+def problems(page, sources):
     """The problems, one line each. `sources` has the text of each Rust file by its path."""
     known = {}
-    for purpose, names, reason in rooms(contributing):
+    for purpose, names, reason in rooms(page):
         if not reason or not names:
             yield f"the room {purpose!r} has no name or no reason"
         for name in names:
@@ -81,7 +81,7 @@ def problems(contributing, sources):
                 yield f"`{name}` is in two rooms: {known[name]!r} and {purpose!r}"
             known[name] = purpose
     if not known:
-        yield f"CONTRIBUTING.md has no table that begins with {HEADER!r}"
+        yield f"docs/unsafe.md has no table that begins with {HEADER!r}"
     used, tests = set(), test_files(sources)
     for path, text in sorted(sources.items()):
         if not UNSAFE.search(without_tests(without_texts(text))[0]):
@@ -142,7 +142,7 @@ CASES = {
     "a name without a file": ({}, ("`a::ring`", "`a::ring`, `a::list`"), "`a::list` is in the room 'queues' and has no"),
     "a name twice": ({}, ("`tests/tools`", "`tests/tools`, `a::b::c`"), "`a::b::c` is in two rooms: 'queues' and 'tools'"),
     "no reason": ({}, ("| slots |", "| |"), "the room 'queues' has no name or no reason"),
-    "no table": ({}, (HEADER, "| Something |"), "CONTRIBUTING.md has no table"),
+    "no table": ({}, (HEADER, "| Something |"), "docs/unsafe.md has no table"),
 }
 
 
@@ -160,10 +160,10 @@ def main():
     listed = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z", "*.rs"]
     paths = subprocess.run(listed, cwd=ROOT, check=True, capture_output=True, text=True).stdout.split("\0")
     sources = {path: (ROOT / path).read_text() for path in paths if path and (ROOT / path).exists()}
-    contributing = (ROOT / "CONTRIBUTING.md").read_text()
-    if found := list(problems(contributing, sources)):
+    page = (ROOT / "docs/unsafe.md").read_text()
+    if found := list(problems(page, sources)):
         sys.exit("\n".join(found))
-    table = list(rooms(contributing))
+    table = list(rooms(page))
     print(f"`unsafe` is in {len(table)} rooms of {sum(len(names) for _, names, _ in table)} names")
 
 
