@@ -2,6 +2,10 @@
 //!
 //! A point may have a mark: a stream has waited for it. Other knowledge of streams is in `stream::seen`, but a mark goes
 //! with its point.
+//!
+//! Marks are in a list of their own, since few points have one, and a point is written field by field where it stays. The
+//! latter saves 28 instructions for a task, 14 ns in a chain of 100; `memory::shape` has the number of the former. Both are
+//! measured by `overhead -- chains`.
 
 use std::hint::cold_path;
 

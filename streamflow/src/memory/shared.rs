@@ -1,4 +1,6 @@
 //! One value with several owners, which can only read it.
+//!
+//! A drop looks at the count first, which saves one locked instruction for each reader of a message that several read.
 
 use std::fmt;
 use std::ops::Deref;

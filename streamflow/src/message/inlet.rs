@@ -8,6 +8,8 @@
 //! | `inlet/stage.rs` | the choice of the messages that the next tick receives |
 //! | `inlet/receive.rs` | taking them from the queues |
 //! | `inlet/open.rs` | handing them out, and dropping those that are left |
+//!
+//! An input with one edge has code without loops; `message::carried` has the number.
 
 mod open;
 mod receive;

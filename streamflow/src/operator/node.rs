@@ -1,5 +1,9 @@
 //! A node: an operator with its ports, its context and its conditions. `runner.rs` has the part that does not depend
 //! on the operator's type.
+//!
+//! Nodes, contexts, ports and edges have the fields of a tick first, from the start of a cache line, and the slot of an edge
+//! of capacity 1 lies beside its counts. Saves 8.6 of 30 misses of a cache of 32 KiB and 8.7 of 11.5 of 1 MiB for a task of a
+//! chain of 500, counted by cachegrind on `overhead -- chains`.
 
 mod make;
 

@@ -2,6 +2,9 @@
 //!
 //! [`Outlet::emit`] keeps a message until `operator/runner/tick.rs` calls [`Outlet::publish`], which pushes it to the
 //! queues.
+//!
+//! An output with one edge has code without loops, and an output without copies cancels none; `message::carried` and
+//! `message::stamp` have the numbers.
 
 use std::fmt;
 

@@ -3,6 +3,9 @@
 //! Outputs: first the stream, then the message, once. The chosen stream is *made to come after* the streams that wrote
 //! the message: [`Out::emit`] passes the message to the [`Outlet`] (`port/outlet.rs`), which calls
 //! [`message::order`](crate::message::order), in `message/visit.rs`.
+//!
+//! The metadata of a message is copied as a whole, without the fields that an output sets itself. The stream of an output
+//! that no input has left is read without a call; `message::edges` has the number.
 
 use std::fmt;
 use std::marker::PhantomData;

@@ -1,4 +1,9 @@
 //! The latest records of one stream: an event each, and what the record covers.
+//!
+//! A ring uses 4 of its 16 events at first, and twice as many when a record is asked for that it has overwritten. Its events
+//! lie in one block, and the points that a record covers in a cache line of their own. Saves 1.9 of 11.5 misses of a cache of
+//! 1 MiB for a task of a chain of 500, and 10.6 with the order of fields in `operator::node`, counted by cachegrind on
+//! `overhead -- chains`.
 
 use super::record::{ENTRIES, Entry, Record, Snapshot};
 

@@ -1,4 +1,10 @@
 //! The records of other streams that a stream has waited for, as far as a fixed space holds them.
+//!
+//! The clocks of two streams are merged entry by entry at equal places, by one comparison of words and one branch for each
+//! entry. Saves 160 instructions for a task of a chain, with an inlined comparison of drivers, and 7 wrong guesses of the
+//! processor for an operator that reads several others: 10 to 14 ns of 150 in a chain, with the move of errors alone in
+//! `driver::owned`. A wait takes over another clock by one subtraction and one comparison for each entry, which saves 250 of
+//! 557 instructions for a task of a chain. All are counted on `overhead` and `floor`.
 
 use crate::stream::record::{ENTRIES, Entry, Snapshot};
 use crate::sync::{AtomicU64, Ordering};

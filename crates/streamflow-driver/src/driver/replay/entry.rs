@@ -1,4 +1,8 @@
 //! How calls get to the state of a [`Replaying`], and what comes before and after those that are sent.
+//!
+//! The code for a call that is not simply the next one is apart from the straight path, and the words that are compared lie
+//! together. Saves 40 instructions of a replayed tick of NVIDIA's CudaStreamPool example, and 11 for an operator of a chain,
+//! counted by callgrind on `floor`.
 
 use super::bound;
 use super::mode::Taken;

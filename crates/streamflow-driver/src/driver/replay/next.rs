@@ -1,5 +1,9 @@
 //! The straight path: a call that is the next one of the trace that is followed. It is compared where it stands, and
 //! nothing of it is kept. A call that differs in anything but the bytes of parameters takes the [long way](super::pass).
+//!
+//! Saves 5,470 of 20,260 instructions of a replayed tick of NVIDIA's CudaStreamPool example and 1,020 of 5,660 for an
+//! operator of a chain of 100. The waits for records from outside are mostly those of the latest pass with the same trace,
+//! which saves 570 instructions for such an operator. Both are counted by callgrind on `floor`.
 
 use super::cursor::{Cursor, Outside};
 use super::state::State;
