@@ -10,6 +10,7 @@
 - The table of variables in TESTING.md has each variable `STREAMFLOW_…` that code reads, and no other. Code reads a variable
   whose name is a string, or that a script of the shell expands. Where the name is the beginning of others, as for random
   searches, these are the variables.
+- The table of binaries in TESTING.md has each binary of `tests/Cargo.toml` that cargo tests.
 - README.md or `examples/README.md` names each program of the examples.
 - `tests/gpu-results/README.md` names each result, and no other file.
 """
@@ -83,6 +84,11 @@ def problems(root):
     variables = {name for row in rows for name in re.findall(f"`({NAME})`", row)}
     yield from difference("variable", variables, read_variables(root), "TESTING.md", "which no code reads")
 
+    binaries = set(re.findall(r"^\[\[test\]\]\nname = \"(\w+)\"", text(root, "tests/Cargo.toml"), re.M))
+    table = re.search(r"^\| Binary \|.*\n(?:\|.*\n)*", text(root, "TESTING.md"), re.M)
+    rows = set(re.findall(r"^\| `(\w+)`", table[0] if table else "", re.M))
+    yield from difference("binary", rows, binaries, "TESTING.md", "which is no test of tests/Cargo.toml")
+
     pages = text(root, "README.md") + text(root, "examples/README.md")
     named = {name for name in re.findall(r"`(\w+)`", pages)}
     programs = names(root, "examples/src/bin", ".rs") | names(root, "examples/examples", ".rs")
@@ -103,7 +109,9 @@ GOOD = {
     "CONTRIBUTING.md": "[a](docs/adding-a.md) [d](docs/decisions/README.md)\n",
     f"{GUIDE}/mod.rs": '#[doc = include_str!("one.md")]\npub mod one {}\n',
     f"{GUIDE}/one.md": "# One\n",
-    "TESTING.md": "| `STREAMFLOW_A` | – |\n| `STREAMFLOW_S_SECONDS`, `STREAMFLOW_S_SEED` | – |\n| `STREAMFLOW_C` | `STREAMFLOW_X` |\n",
+    "TESTING.md": "| `STREAMFLOW_A` | – |\n| `STREAMFLOW_S_SECONDS`, `STREAMFLOW_S_SEED` | – |\n| `STREAMFLOW_C` | `STREAMFLOW_X` |\n"
+    "\n| Binary | Suites |\n|---|---|\n| `runs` | `x` |\n",
+    "tests/Cargo.toml": '[[test]]\nname = "runs"\n\n[[bench]]\nname = "floor"\n',
     "src/a.rs": 'const A: &str = "STREAMFLOW_A";\nconst S: &str = "STREAMFLOW_S";\n// STREAMFLOW_S_SECONDS\n',
     "tests/c.sh": 'echo "${STREAMFLOW_C:-}"\n',
     "README.md": "| [`first`](examples/src/bin/first.rs) |\n",
@@ -120,6 +128,8 @@ CASES = {
     "a variable without a row": ({"src/b.py": 'os.environ["STREAMFLOW_B"]'}, "TESTING.md does not have the variable `STREAMFLOW_B`"),
     "a row without a variable": ({"src/a.rs": 'const S: &str = "STREAMFLOW_S"; // STREAMFLOW_S_SEED\n'}, "has the variable `STREAMFLOW_A`"),
     "the beginning of others that is read, too": ({"src/b.rs": 'env::var("STREAMFLOW_S")'}, "does not have the variable `STREAMFLOW_S`"),
+    "a binary without a row": ({"tests/Cargo.toml": '[[test]]\nname = "runs"\n\n[[test]]\nname = "ends"\n'}, "does not have the binary `ends`"),
+    "a row without a binary": ({"tests/Cargo.toml": ""}, "has the binary `runs`, which is no test"),
     "a program that is not named": ({"examples/src/bin/second.rs": ""}, "names no program `second`"),
     "a result that is not named": ({"tests/gpu-results/2026-01-02-h200-b.txt": ""}, "does not have the result `2026-01-02"),
     "a result that is no file": ({"tests/gpu-results/2026-01-01-h200-a.txt": None}, "which is no file"),
