@@ -77,7 +77,8 @@ def problems(root):
     linked = {target[5:-3] for target in targets(root, "CONTRIBUTING.md") if re.fullmatch(r"docs/[\w-]+\.md", target)}
     yield from difference("page", linked, names(root, "docs", ".md"), "CONTRIBUTING.md", "which is no file of docs")
 
-    modules = set(re.findall(r"doc = include_str!\(\"(\w+)\.md\"\)\]\s*pub mod \1\b", text(root, f"{GUIDE}/mod.rs")))
+    guide = text(root, f"{GUIDE}/mod.rs")
+    modules = set(re.findall(r"doc = include_str!\(\"(\w+)\.md\"\)", guide)) & set(re.findall(r"^pub mod (\w+)", guide, re.M))
     yield from difference("page", modules, names(root, GUIDE, ".md"), f"{GUIDE}/mod.rs", "which is no file")
 
     rows = [line.split("|")[1] for line in without_code(text(root, "TESTING.md")).split("\n") if line.startswith("| `STREAMFLOW_")]
@@ -107,7 +108,7 @@ GOOD = {
     "docs/decisions/why-a.md": "# Why a?\n",
     "docs/adding-a.md": "# Adding a\n",
     "CONTRIBUTING.md": "[a](docs/adding-a.md) [d](docs/decisions/README.md)\n",
-    f"{GUIDE}/mod.rs": '#[doc = include_str!("one.md")]\npub mod one {}\n',
+    f"{GUIDE}/mod.rs": '#[cfg_attr(feature = "a", doc = include_str!("one.md"))]\n#[cfg_attr(docsrs, doc(cfg(a)))]\npub mod one {}\n',
     f"{GUIDE}/one.md": "# One\n",
     "TESTING.md": "| `STREAMFLOW_A` | – |\n| `STREAMFLOW_S_SECONDS`, `STREAMFLOW_S_SEED` | – |\n| `STREAMFLOW_C` | `STREAMFLOW_X` |\n"
     "\n| Binary | Suites |\n|---|---|\n| `runs` | `x` |\n",
