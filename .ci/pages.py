@@ -11,12 +11,15 @@
   whose name is a string, or that a script of the shell expands. Where the name is the beginning of others, as for random
   searches, these are the variables.
 - The table of binaries in TESTING.md has each binary of `tests/Cargo.toml` that cargo tests.
+- The table of dependencies in CONTRIBUTING.md has each crate of the manifests, but for those of other programs: the template and
+  `tests/beside`.
 - README.md or `examples/README.md` names each program of the examples.
 - `tests/gpu-results/README.md` names each result, and no other file.
 """
 
 import re
 import sys
+import tomllib
 from pathlib import Path
 
 # Write no cache files beside the sources.
@@ -68,6 +71,24 @@ def read_variables(root):
     return found
 
 
+def dependencies(manifest):
+    """The crates that a manifest names with a source of their own: neither a folder nor the workspace."""
+    tables = [manifest, manifest.get("workspace", {}), *manifest.get("target", {}).values()]
+    for table in tables:
+        for kind in ("dependencies", "dev-dependencies", "build-dependencies"):
+            for name, source in table.get(kind, {}).items():
+                source = {} if isinstance(source, str) else source
+                if "path" not in source and not source.get("workspace"):
+                    yield source.get("package", name)
+
+
+def first_cells(page, header):
+    """The names in the first column of a table of a page."""
+    table = re.search(rf"^\| {header} \|.*\n((?:\|.*\n)*)", page, re.M)
+    rows = table[1].split("\n") if table else []
+    return {name for row in rows if row for name in re.findall(r"`([^`]+)`", row.split("|")[1])}
+
+
 def problems(root):
     """The problems, one line each."""
     here = {target.removesuffix(".md") for target in targets(root, "docs/decisions/README.md") if "/" not in target}
@@ -86,9 +107,13 @@ def problems(root):
     yield from difference("variable", variables, read_variables(root), "TESTING.md", "which no code reads")
 
     binaries = set(re.findall(r"^\[\[test\]\]\nname = \"(\w+)\"", text(root, "tests/Cargo.toml"), re.M))
-    table = re.search(r"^\| Binary \|.*\n(?:\|.*\n)*", text(root, "TESTING.md"), re.M)
-    rows = set(re.findall(r"^\| `(\w+)`", table[0] if table else "", re.M))
+    rows = first_cells(text(root, "TESTING.md"), "Binary") - {"sources.rs"}
     yield from difference("binary", rows, binaries, "TESTING.md", "which is no test of tests/Cargo.toml")
+
+    manifests = [path for path in listed(root, "*Cargo.toml") if not path.startswith(("template/", "tests/beside/"))]
+    crates = {crate for path in manifests for crate in dependencies(tomllib.loads((root / path).read_text()))}
+    rows = first_cells(text(root, "CONTRIBUTING.md"), "Crate")
+    yield from difference("crate", rows, crates, "CONTRIBUTING.md", "which no manifest names")
 
     pages = text(root, "README.md") + text(root, "examples/README.md")
     named = {name for name in re.findall(r"`(\w+)`", pages)}
@@ -107,7 +132,9 @@ GOOD = {
     "docs/decisions/README.md": "[a](why-a.md)\n",
     "docs/decisions/why-a.md": "# Why a?\n",
     "docs/adding-a.md": "# Adding a\n",
-    "CONTRIBUTING.md": "[a](docs/adding-a.md) [d](docs/decisions/README.md)\n",
+    "CONTRIBUTING.md": "[a](docs/adding-a.md) [d](docs/decisions/README.md)\n\n| Crate | Why |\n|---|---|\n| `spin` | locks |\n",
+    "Cargo.toml": '[workspace.dependencies]\nspin = "0"\nown = { path = "own" }\n',
+    "a/Cargo.toml": "[dependencies]\nspin = { workspace = true }\n",
     f"{GUIDE}/mod.rs": '#[cfg_attr(feature = "a", doc = include_str!("one.md"))]\n#[cfg_attr(docsrs, doc(cfg(a)))]\npub mod one {}\n',
     f"{GUIDE}/one.md": "# One\n",
     "TESTING.md": "| `STREAMFLOW_A` | – |\n| `STREAMFLOW_S_SECONDS`, `STREAMFLOW_S_SEED` | – |\n| `STREAMFLOW_C` | `STREAMFLOW_X` |\n"
@@ -129,6 +156,8 @@ CASES = {
     "a variable without a row": ({"src/b.py": 'os.environ["STREAMFLOW_B"]'}, "TESTING.md does not have the variable `STREAMFLOW_B`"),
     "a row without a variable": ({"src/a.rs": 'const S: &str = "STREAMFLOW_S"; // STREAMFLOW_S_SEED\n'}, "has the variable `STREAMFLOW_A`"),
     "the beginning of others that is read, too": ({"src/b.rs": 'env::var("STREAMFLOW_S")'}, "does not have the variable `STREAMFLOW_S`"),
+    "a crate without a row": ({"a/Cargo.toml": '[target."cfg(unix)".dev-dependencies]\nx = { version = "1" }\n'}, "does not have the crate `x`"),
+    "a row without a crate": ({"Cargo.toml": ""}, "has the crate `spin`, which no manifest names"),
     "a binary without a row": ({"tests/Cargo.toml": '[[test]]\nname = "runs"\n\n[[test]]\nname = "ends"\n'}, "does not have the binary `ends`"),
     "a row without a binary": ({"tests/Cargo.toml": ""}, "has the binary `runs`, which is no test"),
     "a program that is not named": ({"examples/src/bin/second.rs": ""}, "names no program `second`"),
