@@ -4,7 +4,7 @@
 //! cargo bench -p streamflow-tests --bench floor -- --help
 //! ```
 //!
-//! `flags.rs` has the text of `--help`, and `PERFORMANCE.md` the method and the numbers.
+//! `flags.rs` has the text of `--help`, `tests/benches/README.md` the method, and `PERFORMANCE.md` the numbers.
 #![allow(missing_docs, clippy::print_stdout, clippy::print_stderr, reason = "a benchmark")]
 
 mod calls;
