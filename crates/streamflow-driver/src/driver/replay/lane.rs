@@ -171,7 +171,14 @@ impl Lane {
         self.footprint.conflicts(&other.footprint)
     }
 
-    /// Gives a launch of the trace other parameters. Its node gets them before the next launch of the graph.
+    /// Gives a launch of the trace other parameters. Its node gets them before the next launch of the graph. CUDA applies them to
+    /// later launches of the executable graph alone: earlier ones that are still queued keep theirs.
+    ///
+    /// That is sound for each parameter, whatever it means. Launches are ordered by the memory that they access, all of which is
+    /// stated as accesses, by the contract of [`Launch`](crate::driver::Launch). Accesses are compared with their addresses, so the
+    /// graph's edges and rules 4 and 5 stay right. The address of a slice is that of its access, and so can't differ alone. A
+    /// number that a kernel takes for an address, as `unsafe` code may pass it, changes like each other number: its caller has
+    /// stated the access, or has broken the contract with and without replay.
     pub(super) fn change(&mut self, place: u32, params: &[Param]) {
         let Some(call) = self.trace.calls.get_mut(place as usize) else { return };
         let Work::Launch(kernel) = &mut call.work else { return };

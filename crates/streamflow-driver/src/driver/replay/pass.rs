@@ -264,7 +264,12 @@ impl State {
         sent
     }
 
-    /// Rule 6: memory is given back next. Its graphs are launched no more, and neither is one of this pass.
+    /// Rule 6, before memory is freed or disowned: retires the lanes that name it, and ends holding back for a pass that does.
+    ///
+    /// CUDA ties a graph's copies and fills to the allocations of their memory, if that is page-locked or of `cuMemAlloc`, as
+    /// adopted memory may be. Later memory at the same address gets a graph of its own. For memory of a stream-ordered pool
+    /// (`cuMemAllocAsync`) the rule is stricter than CUDA on an H200 with driver 580, as the simulator is: the contract of a
+    /// driver does not say how memory was made.
     pub(super) fn give_back(&mut self, below: &dyn Driver, range: MemoryRange) -> DriverResult<()> {
         if !self.keeps(Omission::GivenBack) {
             return Ok(());
