@@ -28,11 +28,6 @@
 //! [`Platform::stream_pool`](crate::Platform::stream_pool) and
 //! [`Platform::green_contexts`](crate::Platform::green_contexts).
 //!
-//! # Order
-//!
-//! A [`CudaStream`] executes what is queued on it in order. Two streams are ordered only by events. A [`Point`] names
-//! such an event by the number of a record on a stream. Streams own their events and reuse them, so a point is a plain
-//! value that is never freed.
 #![doc = ""]
 #![doc = include_str!("README.md")]
 
