@@ -2,6 +2,15 @@
 //!
 //! A body runs without the simulator's lock, as a host function does, and without any other lock of this library: see
 //! [`Bodies`]. It may not call the simulator that executes it.
+//!
+//! A body may wait for a lock that the thread holds which executes it, and nobody can end that. So a call executes few bodies.
+//! A call that submits work executes those of its own thread alone. A record or a wait of a stream executes none, since it is
+//! made under locks of this library. Calls that replay makes under its lock put bodies off, until
+//! [`catch_up`](crate::driver::Observer::catch_up). A call that blocks, and a query, execute the bodies of all threads.
+//!
+//! A program that holds a lock of its own across a launch or a blocking call, and takes it in a body of the same thread,
+//! hangs. So does a body that waits for a thread that waits for the device. After 5 s standard error names the kernel, the
+//! call and the operator ([`watcher`]).
 
 use std::cell::RefCell;
 use std::sync::Arc;

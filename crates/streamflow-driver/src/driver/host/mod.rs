@@ -5,6 +5,45 @@
 //! ([`POISON_ALLOCATED`](crate::driver::host::POISON_ALLOCATED)) and when it is freed ([`POISON_FREED`](crate::driver::host::POISON_FREED)).
 //!
 #![doc = include_str!("README.md")]
+#![doc = ""]
+//! # CUDA's rules that it keeps
+//!
+//! 1. A stream executes in order. Two streams are ordered only by events and by the legacy default stream.
+//! 2. A wait is for the latest record at the time of the call. An event that was never recorded is complete. A record that
+//!    fails leaves the event as it was. Waits outlive their event, and work outlives its stream.
+//! 3. Work on the legacy default stream waits for all older work of the device's blocking streams, and the other way round.
+//!    Non-blocking streams take no part. Synchronising the default stream waits only for the work on it.
+//! 4. Parameters are copied when a kernel is queued; its body runs when the operation executes.
+//! 5. A host function blocks its stream until it returns. It is called on the thread that happens to execute it, without
+//!    the simulator's lock: it may wait for another thread, but not for the one that submits. It may not call the driver
+//!    (`CUDA_ERROR_NOT_PERMITTED`) and may not unwind: a panic in an `extern "C"` function aborts the process.
+//! 6. The body of a kernel or of a library's function runs on the thread that happens to execute it, without the simulator's
+//!    lock and without any other lock of this library. It may lock, print, and start threads. It may not call the driver
+//!    either: such a call returns an error that names the kernel. Drops are permitted: what can't be given back within a body
+//!    stays in its pool. Bodies of two threads run at the same time if neither writes what the other touches. Where a test's
+//!    threads take turns, a body keeps the turn; after 5 s in which another thread waits for it the test fails, and says that
+//!    it can't be repeated.
+//! 7. A copy from or to pageable memory returns when it has executed.
+//! 8. Memory freed on a stream is reused on that stream at once, and elsewhere when the free has executed. Each device has
+//!    a limited amount. Freeing pinned memory synchronises with the device. Variants differ from both.
+//! 9. A stream holds a bounded number of operations, 1024; a submission to a full one blocks.
+//! 10. A kernel that panics makes its device unusable, as an illegal address does. The next call reports it, later calls
+//!     return the sticky error. A library's body that returns an error or panics does not: its outputs are poisoned, and the
+//!     error is returned once, by the call itself or by the next launch, copy, fill, library call or wait on the device. It
+//!     names the function and the operator that called it. Work that is queued on the device is dropped and counts as complete for other devices;
+//!     host functions are not called.
+//! 11. Invalid calls are refused with CUDA's codes: stale handles and handles of another device, launches beyond the limits
+//!     of the device's architecture, priorities out of range, peer copies on a stream of neither device. A device reaches
+//!     its own memory and page-locked memory alone, and asynchronous copies need the latter.
+//! 12. A wait that can't end, because all running host functions wait in the simulator themselves, is an error,
+//!     `DriverError::Deadlock`, with the chain of waits. CUDA would hang.
+//! 13. A call needs a current context on its thread: its device's own, if it makes a stream or an event or is about a default
+//!     stream, whose handle means the current device; else any.
+//!
+//! Not as in CUDA: green contexts limit nothing, they only have a number of multiprocessors. Events with timing have a
+//! *simulated time*: engines that copy and compute at fixed speeds, so that work on several streams overlaps. It repeats
+//! with the seed. It says nothing about a GPU, nor about how long the host took. Dropping the driver drops queued work,
+//! host functions included, and frees the memory.
 
 mod allocation;
 mod arena;
