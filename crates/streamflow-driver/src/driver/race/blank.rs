@@ -1,4 +1,9 @@
-//! The bytes of an allocation that nobody has written since it began.
+//! The bytes of an allocation that nobody has written since it began: all, when it is allocated or passes to a new owner.
+//!
+//! Fills, copies and uploads write, and so does each argument of a kernel that it may write. A read of an unwritten byte is
+//! reported. Three kinds of memory count as written: page-locked memory, which the host can write unseen; memory whose address
+//! left streamflow, by `read_raw`, `write_raw` or a declared foreign access, until it passes to a new owner; and memory that
+//! was not allocated through this driver.
 
 use std::ops::Range;
 

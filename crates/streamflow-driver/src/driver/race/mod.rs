@@ -5,6 +5,46 @@
 //! graph ends with `Error::Races`, and `Platform::take_races` returns the [`RaceReports`].
 //!
 #![doc = include_str!("README.md")]
+#![doc = ""]
+//! # When it watches
+//!
+//! A platform gets its checker when it is made, before its first stream; it can't be added later. The options of the
+//! platform decide (`race_check`). If they don't, `STREAMFLOW_RACE_CHECK=1` enables it and `=0` disables it; without the
+//! variable, debug builds have it and other builds don't. A driver that has a checker gets no second one. A disabled
+//! checker is not there at all. A run of a graph in which a race was found ends with `Error::Races`; elsewhere
+//! `Platform::take_races` returns the races.
+//!
+//! # What it does not see
+//!
+//! - Work that is queued past the driver and not declared, and what a host function touches.
+//! - Memory that other code got unordered (DLPack's `stream=-1`) and gives back: how that code came after streamflow's work
+//!   is not declared. This work is reported as a race, unless the adopting thread has found it complete.
+//! - Accesses of kernels outside of their arguments (`STREAMFLOW_CHECK_BOUNDS=1` finds those), and which elements of an
+//!   argument are really used: two kernels that write alternate elements of one slice are reported as a race.
+//! - Which bytes a kernel writes: an argument that it may write counts as written in full, and one that it reads as read in
+//!   full. A kernel that reads what it then writes, through one `&mut` argument, is not reported if nobody wrote it before;
+//!   one that reads a part of its argument is reported if another part was not written. Pass it a view of the part: the bytes
+//!   of a view are compared exactly, at each of its up to eight dimensions.
+//! - Reads of what nobody has written, of a view with more than 256 rows.
+//! - Races between the default stream and a non-blocking stream that was not made through this driver.
+//! - During a download into ordinary memory, a record that another thread makes on the same stream counts as after the
+//!   download's read.
+//! - A stale handle of a launch, a copy or a fill that the driver refuses: the driver's error reports it. A stale handle
+//!   that no later object has, after 1024 other objects were destroyed: the driver refuses it.
+//! - Memory that was not allocated through this driver: such accesses are counted, `RaceReports::unknown`.
+//! - Accesses that were forgotten. For one allocation the latest 128 accesses are kept that later ones can race with, and
+//!   1024 ranges of bytes that nobody has written; of freed memory the latest 1024 allocations. Others are counted,
+//!   `RaceReports::forgotten`.
+//! - Accesses of the host as the *earlier* side. The host's accesses are compared with earlier work, and not remembered:
+//!   later work with the same memory needs a borrow of it, and safe Rust orders borrows that conflict, also between
+//!   threads. So no event can be missing there.
+//! - Calls that this run did not make. A check covers all timings of the calls that were made, and not another branch of
+//!   the program, or threads that meet in another order.
+//!
+//! # Cost
+//!
+//! A launch, a record and a wait together cost some 45 ns with the journal and some 95 ns with the lock
+//! (`tests/benches/race_check.rs`).
 
 mod access;
 mod blank;

@@ -1,4 +1,10 @@
 //! Access to the state: through a journal for one thread, under a lock for the others.
+//!
+//! The first thread that queues work owns the journal. It notes launches, copies, fills, reuse, records and waits there
+//! without a lock. All other threads, and all other calls, take the lock. A thread that has the lock first applies the lines
+//! of the journal. So a race is found when the journal is full, when any thread takes the lock (for a query or a
+//! synchronisation, at the end of a hook), or when reports are taken. When the owner has ended, another thread can own the
+//! journal.
 
 use std::fmt;
 use std::sync::atomic::AtomicU64 as Counter;

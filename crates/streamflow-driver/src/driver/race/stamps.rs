@@ -1,5 +1,10 @@
-//! Stamps: they tell apart the objects that had one handle after the other, so that a stale handle is noticed although
-//! the driver has given it out again.
+//! Stamps of handles, by which a handle is known as stale also after the driver has given its number to another object.
+//!
+//! The checker stamps the handles of the streams and events that are made through it. The driver does not see the stamp, and
+//! handles are compared without it. A handle that other code made from its number has no stamp, and is never stale. Checkers
+//! may be nested, or beside each other over one driver: all stamps of a process are different, and the upper checker keeps
+//! those of the lower one. An object that a checker meets with a later stamp, or with one that it has never seen, was made
+//! past it.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 

@@ -251,8 +251,10 @@ impl State {
 
     /// Work may use memory of other code from now on. Its content is defined.
     ///
-    /// Memory that is in use already comes back from other code, which had got it from streamflow. The calls do not show
-    /// how that code has ordered its own work; they show what that work comes after.
+    /// Memory that is in use already comes back from other code, to which streamflow had given it. No call shows how that code
+    /// has ordered its own work. The clocks of the declared foreign accesses show what that work comes after. The accesses that
+    /// these clocks cover, or that the adopting thread has found complete, count as complete. Accesses since the memory was
+    /// handed out are compared as before.
     pub(super) fn adopt(&mut self, thread: u32, range: MemoryRange) {
         let is_new = !self.history.is_in_use(range);
         if is_new {
@@ -297,7 +299,8 @@ impl State {
         self.history.free(free, &mut self.found);
     }
 
-    /// The host touches memory. The access is checked and not remembered: see the folder's README.
+    /// Checks an access of the host, and does not remember it: later work with the same memory needs a borrow of it, and safe
+    /// Rust orders borrows that conflict, also between threads. So no event can be missing there.
     pub(super) fn host_access(
         &mut self,
         thread: u32,

@@ -1,7 +1,11 @@
-//! Calls in flight: records, waits and queries that were noted, and that the driver may not have taken yet.
+//! Calls in flight: records, waits, queries and downloads into ordinary memory. They are noted before they are made, and take
+//! effect when they have succeeded.
 //!
-//! Another thread may record the event of a wait while the wait is made. Then nobody knows which record the wait saw. It
-//! is judged by what all these records have in common: that order holds in any case.
+//! The calls that come in between decide what a call in flight saw. A wait sees the record that the event had when the wait
+//! began. If another thread records the event meanwhile, nobody knows which record the wait saw. It is then judged by what all
+//! these records have in common: that order holds in any case. Two records on one stream have in common all that the earlier
+//! one has, whichever of the two calls returns first. A query covers the work that was queued before it began. A call that
+//! fails has no effect; the read of a download that fails counts, since it may have been made.
 
 use super::events::Event;
 use super::{HostThread, Order, Queued, Stream};
