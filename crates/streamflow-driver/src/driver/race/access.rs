@@ -1,4 +1,4 @@
-//! An access, and what the checks find wrong with it.
+//! An access, and the races that the checks find at it.
 
 use crate::driver::report::RaceKind;
 use crate::driver::rows::overlap;
@@ -10,15 +10,15 @@ pub(super) struct Access {
     pub(super) range: MemoryRange,
     pub(super) mode: AccessMode,
     pub(super) argument: &'static str,
-    /// Which bytes of the range, if not all.
+    /// The bytes of the range that are accessed, if not all.
     pub(super) rows: Option<Rows>,
     pub(super) origin: Origin,
 }
 
-/// The rows of an access that has none.
+/// The rows of an access without gaps.
 pub(super) const NO_ROWS: Option<Rows> = None;
 
-/// Up to how many rows the checker remembers which bytes of an access with gaps are written.
+/// The most rows of an access with gaps whose bytes are known one row at a time.
 const MAX_ROWS: u64 = 256;
 
 /// The work that makes an access.
@@ -45,8 +45,8 @@ impl Access {
         overlap((self.range, self.rows), (other.range, other.rows))
     }
 
-    /// The bytes that are accessed: the range or its rows. Of more rows than [`MAX_ROWS`] it is the range for a write, so
-    /// that no byte counts as unwritten that is not, and nothing for a read.
+    /// The bytes that are accessed: the range or its rows. An access with more rows than [`MAX_ROWS`] counts as the whole range
+    /// if it is a write, so no written byte counts as unwritten; and as nothing if it is a read.
     pub(super) fn pieces(&self) -> impl Iterator<Item = MemoryRange> + use<> {
         let rows = self.rows.filter(|rows| rows.count() <= MAX_ROWS);
         let is_whole = self.rows.is_none() || rows.is_none() && self.mode == AccessMode::Write;
@@ -55,6 +55,7 @@ impl Access {
         whole.into_iter().chain(rows.into_iter().flat_map(move |rows| rows.at(range.address)))
     }
 
+    /// Whether the owner of `clock` comes after the access.
     #[inline(always)]
     pub(super) fn is_before(&self, clock: &[u64]) -> bool {
         clock.get(self.origin.stream as usize).copied().unwrap_or(0) >= self.origin.epoch
@@ -64,20 +65,20 @@ impl Access {
 /// The stream of an access by the host itself.
 pub(super) const HOST: u32 = u32::MAX;
 
-/// Two accesses. The later one is wrong, or both are.
+/// Two accesses: the later one is wrong, or both are.
 #[derive(Debug)]
 pub(super) struct Race {
     pub(super) kind: RaceKind,
-    /// The other access; or the free; or how memory began that was not written since, with the bytes that were not.
+    /// The other access; or the free; or the allocation or reuse of the memory, with the bytes that were not written since.
     pub(super) earlier: Access,
     pub(super) later: Access,
 }
 
-/// The races that the checks have found since they were last reported, and counts of what they could not see.
+/// The races that the checks have found since the last report, and counts of accesses that could not be checked.
 #[derive(Debug, Default)]
 pub(super) struct Findings {
     pub(super) races: Vec<Race>,
-    /// Accesses that are no longer remembered although others could still race with them.
+    /// Accesses that are no longer remembered, although others could still race with them.
     pub(super) forgotten: u64,
     /// Accesses to memory that was not allocated through the checker.
     pub(super) unknown: u64,

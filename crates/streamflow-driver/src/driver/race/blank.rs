@@ -1,25 +1,25 @@
 //! The bytes of an allocation that nobody has written since it began: all, when it is allocated or passes to a new owner.
 //!
 //! Fills, copies and uploads write, and so does each argument of a kernel that it may write. A read of an unwritten byte is
-//! reported. Three kinds of memory count as written: page-locked memory, which the host can write unseen; memory whose address
-//! left streamflow, by `read_raw`, `write_raw` or a declared foreign access, until it passes to a new owner; and memory that
-//! was not allocated through this driver.
+//! reported. Three kinds of memory count as written: page-locked memory, since the host can write it unseen; memory with an
+//! address that left streamflow, by `read_raw`, `write_raw` or a declared foreign access, until it passes to a new owner; and
+//! memory that was not allocated through this driver.
 
 use std::ops::Range;
 
 use super::access::{Access, Findings};
 use crate::driver::MemoryRange;
 
-/// How many ranges are kept for one allocation. There can be more only when many parts of it are written that leave gaps.
+/// The most ranges that are kept for one allocation. There can be more only where writes of many parts leave gaps.
 const MAX_RANGES: usize = 1024;
 
-/// Bytes that were not written since they were allocated, or since they passed to a new owner: for each range how it
-/// began, sorted by address. The ranges do not overlap, so a binary search finds those that an access overlaps.
+/// The bytes that were not written since they were allocated, or passed to a new owner: for each range the access by which
+/// it began. The ranges are sorted by address and do not overlap, so a binary search finds those that an access overlaps.
 #[derive(Debug, Default)]
 pub(super) struct Blank(Vec<Access>);
 
 impl Blank {
-    /// The content of a range is not defined any more: by `begin`, the memory was allocated or passed to a new owner.
+    /// Adds the range of `begin`, by which the memory was allocated or passed to a new owner: its content is not defined.
     pub(super) fn add(&mut self, begin: Access, found: &mut Findings) {
         if begin.range.bytes > 0 {
             self.remove(begin.range, found);
@@ -29,7 +29,7 @@ impl Blank {
         }
     }
 
-    /// The bytes of a range were written, or may be.
+    /// Removes the bytes of a range: they were written, or may be.
     pub(super) fn remove(&mut self, written: MemoryRange, found: &mut Findings) {
         let overlapping = self.overlapping(written);
         let Some([first, ..]) = self.0.get(overlapping.clone()) else { return };
@@ -47,7 +47,7 @@ impl Blank {
         self.forget_some(found);
     }
 
-    /// If there are too many ranges, the first one counts as written.
+    /// Takes the first ranges for written while there are too many.
     fn forget_some(&mut self, found: &mut Findings) {
         while self.0.len() > MAX_RANGES {
             self.0.remove(0);
@@ -62,7 +62,7 @@ impl Blank {
         start..start + rest.partition_point(|blank| blank.range.address < range.end())
     }
 
-    /// The first bytes of a range that nobody has written: how the memory began, with those bytes as its range.
+    /// The first unwritten bytes of a range, as the range of the access by which the memory began.
     pub(super) fn first_in(&self, range: MemoryRange) -> Option<Access> {
         self.0.get(self.overlapping(range))?.first().copied()
     }
@@ -73,7 +73,7 @@ impl Blank {
     }
 }
 
-/// The bytes from one address to another; none if that is not higher.
+/// The bytes from one address to another; none if the second one is not higher.
 fn between(from: u64, to: u64) -> MemoryRange {
     MemoryRange { address: from, bytes: to.saturating_sub(from) }
 }
@@ -117,7 +117,7 @@ mod tests {
         blank.remove(range(2000, 3500), &mut found);
         assert!(!blank.overlaps(range(0, 4096)));
     }
-    /// Writes every other byte, in the order in which a multiplication visits them.
+    /// Writes every other byte, in an order that a multiplication gives.
     #[test]
     fn strided_writes_look_at_few_ranges() {
         const STRIDED: u64 = 10_007;

@@ -11,14 +11,14 @@ use crate::sync::{AtomicBool, Ordering, thread_local};
 /// The next thread's number. Numbers are never reused.
 static NEXT_NUMBER: AtomicU64 = AtomicU64::new(1);
 
-/// Stands for the number where a thread has none yet, or where its destructors run.
+/// The number of a thread that has none yet, or whose destructors run.
 pub(super) const NO_NUMBER: u64 = 0;
 
-/// Stands for the owner where a journal has none. It differs from every thread's number and from [`NO_NUMBER`].
+/// The owner of a journal without one: neither a thread's number nor [`NO_NUMBER`].
 pub(super) const NO_OWNER: u64 = u64::MAX;
 
 thread_local! {
-    // Without a destructor: no check is needed to reach it, and it is there while the thread ends.
+    // The type has no destructor. So an access needs no check, and is possible while the thread ends.
     static CURRENT: CurrentThread = const {
         CurrentThread {
             number: Cell::new(NO_NUMBER),
@@ -32,7 +32,7 @@ thread_local! {
 
 struct CurrentThread {
     number: Cell<u64>,
-    /// The thread's number, and [`NO_NUMBER`] once its destructors run: then another thread may become the owner of its
+    /// The thread's number, or [`NO_NUMBER`] once its destructors run: another thread may then become the owner of its
     /// journal.
     journal_writer: Cell<u64>,
     /// A checker's number, and the thread's index there.
@@ -57,9 +57,9 @@ pub(super) fn journal_writer() -> u64 {
     CURRENT.with(|current| current.journal_writer.get())
 }
 
-/// The thread's number, and whether it is alive. Not for the hot path.
+/// The thread's number, and a flag that says whether it is alive. Not for the hot path.
 pub(super) fn number() -> (u64, Arc<AtomicBool>) {
-    // A thread whose destructors run counts as ended: the next thread gets its index.
+    // A thread counts as ended once its destructors run: the next thread gets its index.
     let alive = ALIVE
         .try_with(|alive| alive.0.clone())
         .unwrap_or_else(|_| Arc::new(AtomicBool::new(false)));

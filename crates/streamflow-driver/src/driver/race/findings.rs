@@ -1,4 +1,4 @@
-//! From races that the history found to reports.
+//! Makes reports of the races that the history found.
 
 use super::access::{Access, HOST, Race};
 use super::history::Block;
@@ -12,7 +12,7 @@ use crate::driver::report::{
 };
 
 impl State {
-    /// The races since this was last called.
+    /// The races since the last call.
     pub(super) fn take(&mut self) -> RaceReports {
         let mut taken = std::mem::take(&mut self.taken);
         let reports = self.since(&mut taken);
@@ -20,7 +20,7 @@ impl State {
         reports
     }
 
-    /// The races since a mark was made. The mark moves to now.
+    /// The races since a mark was made. Moves the mark to now.
     pub(super) fn since(&self, mark: &mut RaceMark) -> RaceReports {
         let mut reports = self.log.since(mark);
         (reports.forgotten, reports.unknown) = (self.found.forgotten, self.found.unknown);
@@ -63,7 +63,7 @@ impl State {
         reports.into_iter().for_each(|report| self.log.add(report));
     }
 
-    /// Reports the stale handles of a call that a thread makes. Whether there are any.
+    /// Reports the stale handles of a call that a thread makes. Returns whether there are any.
     pub(super) fn report_stale(&mut self, thread: u32, call: &'static str) -> bool {
         let is_stale = !self.order.stale.is_empty();
         if is_stale {

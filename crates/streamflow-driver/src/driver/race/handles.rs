@@ -1,14 +1,14 @@
-//! From a driver's handle to the checker's index.
+//! A map from a driver's handles to the checker's indices.
 
 use std::marker::PhantomData;
 
 use crate::driver::{DeviceId, RawEvent, RawStream};
 
-/// A map from handles to indices, for a lookup in each call: open addressing in a sparse table, so that one
-/// multiplication and one comparison are enough in most cases. It allocates only when it grows.
+/// A map from handles to indices, for a lookup in each call: open addressing in a sparse table, so one multiplication
+/// and one comparison are mostly enough. The map allocates only when it grows.
 #[derive(Debug)]
 pub(super) struct Handles<K> {
-    /// The table. Its length is a power of two; few slots are occupied.
+    /// The table: a power of two slots, few of them occupied.
     slots: Box<[Slot]>,
     /// The table's length, less one.
     mask: usize,
@@ -31,7 +31,7 @@ struct Slot {
 /// The index in a free slot.
 const FREE: u32 = u32::MAX;
 
-/// A free slot. Its device matches no handle: devices have smaller numbers.
+/// A free slot, with a device that matches no handle: devices have smaller numbers.
 const EMPTY: Slot = Slot { handle: 0, device: DeviceId(u32::MAX), index: FREE };
 
 impl Slot {

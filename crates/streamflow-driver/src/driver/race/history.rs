@@ -8,13 +8,13 @@ use super::site::PortUse;
 use super::uses::Uses;
 use crate::driver::{self, MemoryRange, Rows};
 
-/// How many freed allocations are remembered, until their memory is allocated again.
+/// The most freed allocations that are remembered, until their memory is allocated again.
 const MAX_FREED: usize = 1024;
 
-/// How many port uses are remembered per allocation.
+/// The most port uses that are remembered for one allocation.
 const MAX_PORT_USES: usize = 8;
 
-/// For how many reads each allocation has room at first.
+/// The number of reads for which each allocation has room at first.
 const READS: usize = 8;
 
 /// Slots of the cache that finds an allocation by an address in it.
@@ -29,7 +29,7 @@ pub(super) struct Block {
     pub(super) range: MemoryRange,
     uses: Uses,
     port_uses: PortUses,
-    /// What the work of other code that got the memory's address comes after.
+    /// The clocks of declared foreign accesses: work of other code with the memory's address comes after them.
     left_after: Clock,
 }
 
@@ -57,9 +57,9 @@ pub(super) struct History {
     by_address: Vec<(u64, u32)>,
     /// The addresses of freed blocks, the oldest first.
     freed: VecDeque<u64>,
-    /// For how many reads each allocation has room.
+    /// The number of reads for which each allocation has room.
     reads: usize,
-    /// Addresses that were searched for last, and the blocks that contain them.
+    /// The addresses that were searched for last, and the blocks that contain them.
     cache: Box<[(u64, u32); CACHE_SLOTS]>,
 }
 
@@ -75,8 +75,8 @@ impl History {
         }
     }
 
-    /// Adds memory that was just allocated. Earlier allocations at these addresses have ended: the driver hands
-    /// memory out only after its `free`.
+    /// Adds memory that was just allocated. Earlier allocations at these addresses have ended: the driver hands memory
+    /// out only after its `free`.
     pub(super) fn allocate(&mut self, range: MemoryRange) {
         if range.bytes == 0 {
             return;
@@ -98,8 +98,8 @@ impl History {
         self.by_address.insert(position, (range.address, index));
     }
 
-    /// If one allocation had more reads at once than there was room for, makes room for as many in each. Memory is used again in
-    /// an order that depends on the device, so another allocation may have so many reads after many ticks.
+    /// Makes room for `most_reads` reads in each allocation, if one had so many at once. Memory is used again in an order that
+    /// depends on the device, so another allocation may have so many reads after many ticks.
     #[inline(always)]
     pub(super) fn make_room(&mut self, most_reads: usize) {
         if most_reads > self.reads {
@@ -121,29 +121,29 @@ impl History {
         block.is_some_and(|block| !block.uses.is_freed() && range.end() <= block.range.end())
     }
 
-    /// The content of memory is not defined from now on: it was allocated or passed to a new owner.
+    /// Notes that the content of memory is not defined from now on: it was allocated or passed to a new owner.
     pub(super) fn begin_content(&mut self, begin: Access, found: &mut Findings) {
         if let Some(block) = self.find_cached(begin.range.address) {
             block.uses.begin_content(begin, found);
         }
     }
 
-    /// Memory counts as written from now on: other code has its address.
+    /// Takes memory for written from now on: other code has its address.
     pub(super) fn end_blank(&mut self, range: MemoryRange, found: &mut Findings) {
         if let Some(block) = self.find_cached(range.address) {
             block.uses.end_blank(range, found);
         }
     }
 
-    /// Other code got the memory's address, for work that comes after `clock`.
+    /// Notes that other code got the memory's address, for work that comes after `clock`.
     pub(super) fn leave(&mut self, range: MemoryRange, clock: &Clock) {
         if let Some(block) = self.find_cached(range.address) {
             block.left_after.merge(clock);
         }
     }
 
-    /// Memory comes back from other code, to a thread that has found `known` complete. What that code's work or the
-    /// thread comes after, all later uses come after.
+    /// Notes that memory comes back from other code, to a thread that has found `known` complete. All later uses come after
+    /// each access that the work of that code, or the thread, came after.
     pub(super) fn come_back(&mut self, range: MemoryRange, known: &Clock, found: &mut Findings) {
         if let Some(block) = self.find_cached(range.address) {
             block.left_after.merge(known);
@@ -152,7 +152,7 @@ impl History {
         }
     }
 
-    /// Memory was freed. That is remembered for a while, for accesses that come later.
+    /// Notes that memory was freed, and remembers the free for a while: later accesses are compared with it.
     pub(super) fn free(&mut self, free: Access, found: &mut Findings) {
         let Some(block) = self.find_cached(free.range.address) else { return };
         if block.uses.is_freed() {
@@ -169,7 +169,7 @@ impl History {
         }
     }
 
-    /// Removes the allocations that overlap a range: they have ended.
+    /// Removes the allocations that overlap a range, since they have ended.
     pub(super) fn remove(&mut self, range: MemoryRange) {
         let mut position = self.by_address.partition_point(|(start, _)| *start < range.end());
         while position > 0 {
@@ -199,7 +199,7 @@ impl History {
         self.blocks.get_mut(index as usize)
     }
 
-    /// The slow path of [`find_cached`](Self::find_cached): a binary search, whose result is put in the cache.
+    /// The slow path of [`find_cached`](Self::find_cached): a binary search. Its result is put in the cache.
     #[cold]
     #[inline(never)]
     fn search_and_cache(&mut self, address: u64) -> Option<u32> {
@@ -212,7 +212,7 @@ impl History {
         Some(index)
     }
 
-    /// The allocation that contains the start of a range, by a linear search. For reports, which are rare.
+    /// The allocation that contains the start of a range, by a linear search: reports are rare.
     pub(super) fn find_uncached(&self, range: MemoryRange) -> Option<&Block> {
         self.blocks.iter().find(|block| contains(block.range, range.address))
     }
@@ -290,7 +290,7 @@ mod tests {
         found.races.len()
     }
 
-    /// As [`races`], with gaps, each on another stream. Returns what was found.
+    /// As [`races`], with gaps, each on another stream. Returns the kinds of the races.
     fn gapped(
         history: &mut History,
         accesses: &[(u32, AccessMode, MemoryRange, u64)],

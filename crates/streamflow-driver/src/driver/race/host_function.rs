@@ -1,4 +1,4 @@
-//! A wrapper around host functions: when one is called, all earlier work of its stream is complete.
+//! A wrapper around host functions. When a host function is called, all earlier work of its stream is complete.
 
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -7,20 +7,21 @@ use super::clock::Clock;
 use super::shared::Shared;
 use crate::driver::{HostFunction, RawStream};
 
-/// What a function needs when it is called. It is used again for later ones, so that none allocates.
+/// The data of the wrapper for one host function. It is reused for later functions, so they allocate nothing.
 #[derive(Debug, Default)]
 struct Wrapped {
-    /// `None` while it wraps no function.
+    /// The function and the checker; `None` while no function is wrapped.
     wraps: Option<(HostFunction, Arc<Shared>)>,
     /// All that comes before the function.
     before: Clock,
 }
 
-// SAFETY: the state keeps only wrappers of no function, which have no pointer. One of a function is used by its one call.
+// SAFETY: the state keeps only wrappers of no function, and these have no pointer. The wrapper of a function is used by the one
+// call of that function.
 unsafe impl Send for Wrapped {}
 
-/// Wraps a host function that is about to be queued on a stream, after all that is there before. A function that is
-/// never called, as after a sticky error, is leaked.
+/// Wraps a host function that is about to be queued on a stream, after all work that the stream has. The wrapper of a function
+/// that is never called, as after a sticky error, is leaked.
 pub(super) fn wrap(
     shared: &Arc<Shared>,
     stream: RawStream,
@@ -44,8 +45,8 @@ unsafe extern "C" fn call(data: *mut c_void) {
     // SAFETY: the caller's contract.
     let mut wrapped = unsafe { Box::from_raw(data.cast::<Wrapped>()) };
     let Some((function, shared)) = wrapped.wraps.take() else { return };
-    // Any thread may call the function. What that thread has found complete does not count inside, and what counts
-    // inside ends with the function.
+    // Any thread may call the function. During the call the clock of that thread has the work before the function and nothing
+    // else; afterwards the thread has its own clock again.
     let saved = {
         let mut locked = shared.lock();
         let thread = locked.thread;

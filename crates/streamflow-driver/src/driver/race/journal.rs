@@ -1,11 +1,11 @@
-//! The list of calls that one thread notes without a lock.
+//! The journal: a list of calls that one thread notes without a lock.
 
 use crate::sync::{AtomicU64, AtomicUsize, Ordering};
 
 /// A line of a journal. [`op`](super::op) has its encoding.
 pub(super) type Line = [AtomicU64; 4];
 
-/// A bounded list with one writer, which takes no lock, and readers that hold one.
+/// A bounded list with one writer, without a lock, and readers that hold a lock.
 ///
 /// A free lock costs some 10 ns, for its locked instruction; publishing a line is a plain store. `published`
 /// is stored with release and loaded with acquire: a thread that gets something from the writer also sees
@@ -41,8 +41,8 @@ impl Journal {
         Self { lines: (0..lines).map(line).collect(), published: AtomicUsize::new(0) }
     }
 
-    /// Adds `lines` lines, which `write` fills in; they are a call that is `open` until it is [closed](Self::close), or
-    /// not. Whether there was room, and no other call open.
+    /// Adds a call of `lines` lines, and calls `write` to fill them in. An `open` call stays open until it is
+    /// [closed](Self::close). Returns `false`, and adds nothing, if there is no room or another call is open.
     ///
     /// # Safety
     /// The caller is the only writer at this time.
@@ -62,7 +62,7 @@ impl Journal {
         true
     }
 
-    /// The open call has returned.
+    /// Closes the open call: it has returned.
     ///
     /// # Safety
     /// The caller is the writer.

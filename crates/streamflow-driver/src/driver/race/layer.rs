@@ -16,15 +16,14 @@ use crate::driver::{
     MemorySource, Observer, RawEvent, RawGraph, RawStream, Rows, RowsAt, StreamOptions,
 };
 
-// Whether a call is noted before or after it is made matters between threads. A call that gives something
-// back is noted before: another thread may get the same handle or address as soon as it is made. So is a host
-// function: it covers what was queued before. A record, a wait, a query and a download that blocks are noted
-// before, and take effect when they have succeeded (`order::in_flight`): they cover what was queued and recorded
-// before, and nothing that another thread queues or records during the call. All other calls are noted after they
-// have succeeded: a failed call orders nothing and touches nothing.
+// Between threads it matters whether a call is noted before or after it is made. A call that gives something back is
+// noted before: another thread may get the same handle or address as soon as the call is made. A host function is noted
+// before, too, since it covers the work that was queued before. A record, a wait, a query and a download that blocks are
+// noted before, and take effect when they have succeeded (`order::in_flight`): they cover the work that was queued and
+// recorded before, and nothing that another thread queues or records during the call. All other calls are noted after
+// they have succeeded: a failed call orders nothing and touches nothing.
 //
-// A launch, a record and a wait are inlined into the `Driver` method: one call less on the most frequent
-// paths.
+// A launch, a record and a wait are inlined into the `Driver` method, since they are the most frequent calls.
 //
 // In all SAFETY reasons below: `Layer` requires the contract of the same method of `Driver`.
 // SAFETY: every call is forwarded unchanged, and so is its answer. A host function is forwarded inside
@@ -204,8 +203,8 @@ unsafe impl Layer for RaceChecker {
         }
         // SAFETY: the caller's contract.
         unsafe { self.below.copy(stream, copy) }?;
-        // Ordinary host memory belongs to the caller, and the call returns when the copy no longer needs it. Such a
-        // copy proves nothing about the stream: CUDA may return before the data has arrived on the device.
+        // Ordinary host memory belongs to the caller, and the call returns when the copy no longer needs it. A copy from
+        // there proves nothing about the stream: CUDA may return before the data has arrived on the device.
         let accesses: &[Access] = match copy.kind {
             CopyKind::PageableToDevice => &[write],
             _ => &[read, write],
@@ -241,8 +240,8 @@ unsafe impl Layer for RaceChecker {
         Ok(())
     }
 
-    /// Refuses it: the checker would not see the calls of a graph. What replays is below the checker, which so sees each
-    /// call as it is asked for.
+    /// Refuses the graph: the checker would not see its calls. A driver that replays is below the checker, so the checker sees
+    /// each call as it is asked for.
     unsafe fn create_graph(
         &self,
         _device: DeviceId,

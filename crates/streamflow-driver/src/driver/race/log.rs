@@ -4,14 +4,14 @@ use std::collections::VecDeque;
 
 use crate::driver::report::{MAX_REPORTS, RaceMark, RaceReport, RaceReports};
 
-/// How many kinds of races are kept. The oldest kind is dropped for a new one.
+/// The most kinds of races that are kept. A new kind replaces the oldest one.
 const MAX_KINDS: usize = 4 * MAX_REPORTS;
 
-/// The races so far, each kind once.
+/// The races so far, each kind once. Two races are of one kind if they are at the same two places.
 #[derive(Debug, Default)]
 pub(super) struct Log {
     total: u64,
-    /// Kinds are numbered in the order in which they were found.
+    /// The number of kinds so far. Kinds are numbered as they are found.
     kinds: u64,
     kept: VecDeque<(u64, RaceReport)>,
 }
@@ -32,7 +32,7 @@ impl Log {
         }
     }
 
-    /// The races since the mark was made. The mark moves to now.
+    /// The races since the mark was made. Moves the mark to now.
     pub(super) fn since(&self, mark: &mut RaceMark) -> RaceReports {
         let mut reports = RaceReports::default();
         if self.total == mark.total {

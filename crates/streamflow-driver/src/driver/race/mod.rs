@@ -1,5 +1,5 @@
-//! A driver layer that reports races: accesses to the same memory that nothing orders. It also reports accesses to freed
-//! memory, reads of what nobody wrote, and stale handles.
+//! A driver layer that reports races: accesses to the same memory that nothing orders. Three more reports are about accesses
+//! to freed memory, reads of unwritten memory, and stale handles.
 //!
 //! A [`RaceChecker`] wraps a driver. `Platform::builder().race_check(true)` chooses it. A race is a [`RaceReport`]: a run of a
 //! graph ends with `Error::Races`, and `Platform::take_races` returns the [`RaceReports`].
@@ -11,21 +11,20 @@
 //! A platform gets its checker when it is made, before its first stream; it can't be added later. The options of the
 //! platform decide (`race_check`). If they don't, `STREAMFLOW_RACE_CHECK=1` enables it and `=0` disables it; without the
 //! variable, debug builds have it and other builds don't. A driver that has a checker gets no second one. A disabled
-//! checker is not there at all. A run of a graph in which a race was found ends with `Error::Races`; elsewhere
-//! `Platform::take_races` returns the races.
+//! checker is not there at all.
 //!
-//! # What it does not see
+//! # Blind spots
 //!
-//! - Work that is queued past the driver and not declared, and what a host function touches.
+//! - Work that is queued past the driver and not declared, and memory that a host function touches.
 //! - Memory that other code got unordered (DLPack's `stream=-1`) and gives back: how that code came after streamflow's work
 //!   is not declared. This work is reported as a race, unless the adopting thread has found it complete.
-//! - Accesses of kernels outside of their arguments (`STREAMFLOW_CHECK_BOUNDS=1` finds those), and which elements of an
-//!   argument are really used: two kernels that write alternate elements of one slice are reported as a race.
-//! - Which bytes a kernel writes: an argument that it may write counts as written in full, and one that it reads as read in
-//!   full. A kernel that reads what it then writes, through one `&mut` argument, is not reported if nobody wrote it before;
-//!   one that reads a part of its argument is reported if another part was not written. Pass it a view of the part: the bytes
-//!   of a view are compared exactly, at each of its up to eight dimensions.
-//! - Reads of what nobody has written, of a view with more than 256 rows.
+//! - Accesses of kernels outside of their arguments (`STREAMFLOW_CHECK_BOUNDS=1` finds those).
+//! - The elements of an argument that a kernel really uses: an argument counts as read or written in full. Two kernels that
+//!   write alternate elements of one slice are reported as a race. A kernel that reads elements and then writes them, through
+//!   one `&mut` argument, is not reported if nobody wrote them before. A kernel that reads a part of its argument is reported if
+//!   another part was not written. Pass it a view of the part: the bytes of a view are compared exactly, at each of its up to
+//!   eight dimensions.
+//! - Reads of unwritten bytes, of a view with more than 256 rows.
 //! - Races between the default stream and a non-blocking stream that was not made through this driver.
 //! - During a download into ordinary memory, a record that another thread makes on the same stream counts as after the
 //!   download's read.

@@ -1,4 +1,4 @@
-//! The facts that a [`RaceChecker`] gets beside the calls, and its reports.
+//! The notes that a [`RaceChecker`] gets beside the calls, and its reports.
 
 use super::access::NO_ROWS;
 use super::current_thread;

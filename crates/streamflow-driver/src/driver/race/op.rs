@@ -32,7 +32,7 @@ pub(super) enum EventOp {
 }
 
 impl EventOp {
-    /// For reports.
+    /// The name of the call in reports.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Record => "a record",
@@ -51,7 +51,7 @@ pub(super) fn library_number(function: &'static str) -> u64 {
     1 << 63 | function.as_ptr().expose_provenance() as u64
 }
 
-// The lowest bits of a call's first word: which call it is.
+// The kind of a call, in the lowest bits of its first word.
 const WORK: u8 = 0;
 const RECORD: u8 = 1;
 const WAIT: u8 = 2;
@@ -74,7 +74,7 @@ fn head(call: u8, stream: RawStream) -> u64 {
     u64::from(call) | u64::from(stream.device().0 as u16) << 16 | u64::from(stream.stamp()) << 32
 }
 
-/// How many lines the rows of an access have: the first one has one level, each other one has two.
+/// The number of lines of an access's rows: the first line has one level, each other one has two.
 fn lines_of(rows: &Rows) -> usize {
     1 + rows.levels().len() / 2
 }
@@ -92,7 +92,7 @@ fn write_rows<'a>(lines: &mut impl Iterator<Item = &'a Line>, rows: &Rows) {
     }
 }
 
-/// The lines of an access's rows, which are read where the access is not a known one.
+/// The lines of an access's rows. They are read only where the access is not a known one.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RowLines<'a>(&'a [Line]);
 
@@ -123,7 +123,7 @@ impl From<RowLines<'_>> for Rows {
     }
 }
 
-/// Notes work in the journal. Whether there was room.
+/// Notes work in the journal. Returns whether there was room.
 ///
 /// # Safety
 /// As for [`Journal::append`].
@@ -133,7 +133,7 @@ pub(super) unsafe fn note_work(
     work: &Work,
     (accesses, rows): (&[Access], &[Rows]),
 ) -> bool {
-    // Rows of an access that the list is without are not written.
+    // The rows of an access are not written if `rows` is without them.
     let lines = |access: &Access| 1 + access.rows_in(rows).map_or(0, lines_of);
     let count: usize = accesses.iter().map(lines).sum();
     if count > usize::from(u8::MAX) {
@@ -164,8 +164,8 @@ pub(super) unsafe fn note_work(
     unsafe { journal.append(1 + count, false, write) }
 }
 
-/// Notes a record or a wait that is about to be made, in one line. The call is open until it has returned, and the
-/// journal has [closed](Journal::close) it. Whether there was room.
+/// Notes a record or a wait that is about to be made, in one line. The call is open until the journal is
+/// [closed](Journal::close) for it, when it has returned. Returns whether there was room.
 ///
 /// # Safety
 /// As for [`Journal::append`].

@@ -33,34 +33,33 @@ impl From<StreamFlags> for BarrierRole {
 struct Stream {
     device: DeviceId,
     role: BarrierRole,
-    /// Everything that comes before work which is queued now.
+    /// The work that comes before work which is queued now.
     clock: Clock,
     /// The stream's own entry of `clock`.
     epoch: u64,
-    /// The version of a thread's clock that `clock` contains already. [`NO_VERSION`] if the stream's work takes
-    /// part in the default stream's barrier.
+    /// The version of a thread's clock that `clock` contains already; [`NO_VERSION`] if the stream's work takes part in
+    /// the default stream's barrier.
     merged_version: u64,
-    /// What a query showed to be complete, by any thread, of this stream's work and of all that its work came after.
+    /// The part of this stream's work, and of all that its work came after, that any thread has found complete.
     completed: Clock,
     /// The name in reports.
     name: String,
-    /// That of the handle with which the stream was made.
+    /// The stamp of the handle with which the stream was made.
     stamp: u32,
 }
 
-/// A call with the handle of a stream or an event that was destroyed; the driver may have given the handle to another
-/// one since.
+/// The object of a stale handle: it was destroyed, and the driver may have given the handle to another one since.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stale {
     Stream,
     Event,
 }
 
-/// The version of no thread's clock.
+/// A version that no thread's clock has.
 const NO_VERSION: u64 = 0;
 
 impl Stream {
-    /// Begins the next epoch of this stream, whose index is `index`.
+    /// Begins the next epoch of this stream. `index` is the stream's own.
     #[inline(always)]
     fn advance(&mut self, index: u32) {
         self.epoch += 1;
@@ -70,7 +69,7 @@ impl Stream {
 
 #[derive(Debug, Default)]
 struct Thread {
-    /// What the thread has found complete.
+    /// The work that the thread has found complete.
     clock: Clock,
     /// A number for each state of `clock`, unique over all threads.
     version: u64,
@@ -83,7 +82,7 @@ pub(super) struct HostThread {
     version: u64,
 }
 
-/// Where work was queued: a stream, by its index, in its current epoch.
+/// The stream, by its index, and its epoch in which work was queued.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Queued {
     pub(super) stream: u32,
@@ -101,7 +100,7 @@ pub(super) struct Order {
     threads: Vec<Thread>,
     versions: u64,
     in_flight: InFlight,
-    /// What was noticed since it was last looked at.
+    /// The stale handles that were noticed since the last report.
     pub(super) stale: Vec<Stale>,
     destroyed: Destroyed,
     scratch: Clock,
@@ -126,7 +125,7 @@ impl Order {
 
     // Streams.
 
-    /// Adds a stream that was just made. Its index is never reused: the stream's work may outlive it.
+    /// Adds a stream that was just made. No index of a stream is reused: the stream's work may outlive it.
     pub(super) fn add_stream(&mut self, raw: RawStream, role: BarrierRole) -> u32 {
         let index = self.streams.len() as u32;
         let mut clock = Clock::default();
@@ -162,7 +161,7 @@ impl Order {
         index
     }
 
-    /// The handle has another stamp than the stream of its number.
+    /// The index for a handle that has another stamp than the stream of its number.
     #[cold]
     #[inline(never)]
     fn other_stream(&mut self, index: u32, raw: RawStream) -> u32 {
@@ -176,8 +175,8 @@ impl Order {
         }
     }
 
-    /// The slow path of [`stream`](Self::stream). A stream that was made elsewhere counts as blocking: if it is, all its
-    /// orders are known. If it is not, a race between it and the default stream is not found.
+    /// The slow path of [`stream`](Self::stream). A stream that was made elsewhere counts as blocking. If it is blocking, all
+    /// its orders are known. If it is not, a race between it and the default stream is not found.
     #[cold]
     #[inline(never)]
     fn find_stream(&mut self, raw: RawStream) -> u32 {
@@ -196,7 +195,7 @@ impl Order {
         self.index_by_stream.remove(raw);
     }
 
-    /// Everything that comes before work which is queued on `stream` now.
+    /// The work that comes before work which is queued on `stream` now.
     #[inline]
     pub(super) fn clock(&self, stream: u32) -> &Clock {
         &self.streams[stream as usize].clock
@@ -259,7 +258,7 @@ impl Order {
         self.scratch = before;
     }
 
-    /// What comes before work that is queued on a device after all of its streams' work so far.
+    /// The clock of work that comes after all work so far of all streams of a device.
     pub(super) fn everything_on(&mut self, device: DeviceId) -> Clock {
         let mut everything = Clock::default();
         let mut before = std::mem::take(&mut self.scratch);
@@ -279,7 +278,7 @@ impl Order {
         self.streams[stream as usize].clock.merge(before);
     }
 
-    /// Begins a stream's next epoch: its clock is copied by the caller.
+    /// Begins a stream's next epoch. The caller copies its clock.
     pub(super) fn begin_epoch(&mut self, stream: u32) {
         self.streams[stream as usize].advance(stream);
     }

@@ -1,4 +1,4 @@
-//! Queries, waits of the host and downloads: they begin before the call is made, and end with its answer.
+//! Queries, waits of the host and downloads. Each begins before the call is made, and ends with its answer.
 
 use super::RaceChecker;
 use super::current_thread;
@@ -25,8 +25,8 @@ impl RaceChecker {
         query
     }
 
-    /// A copy to ordinary memory is about to be made. When it returns, all work that was queued before is complete, and
-    /// so is the copy. One that fails may have been made.
+    /// Begins a copy to ordinary memory. When the call returns, the copy and all work that was queued before are complete. A
+    /// copy that fails may have been made.
     pub(super) fn begin_download(
         &self,
         stream: RawStream,

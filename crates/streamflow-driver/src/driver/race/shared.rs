@@ -1,6 +1,6 @@
 //! Access to the state: through a journal for one thread, under a lock for the others.
 //!
-//! The first thread that queues work owns the journal. It notes launches, copies, fills, reuse, records and waits there
+//! The first thread that queues work owns the journal. The owner notes launches, copies, fills, reuse, records and waits there
 //! without a lock. All other threads, and all other calls, take the lock. A thread that has the lock first applies the lines
 //! of the journal. So a race is found when the journal is full, when any thread takes the lock (for a query or a
 //! synchronisation, at the end of a hook), or when reports are taken. When the owner has ended, another thread can own the
@@ -27,13 +27,13 @@ const LINES: u16 = 256;
 #[cfg(loom)]
 const LINES: u16 = 4;
 
-/// The next checker's number, which is unique within the process.
+/// The next checker's number. Numbers are unique within the process.
 static CHECKERS: Counter = Counter::new(1);
 
 /// The part of a checker that the host functions that it wrapped share.
 pub(super) struct Shared {
     number: u64,
-    /// The number of the thread that writes the journal: the first that queued something, until it ends.
+    /// The number of the thread that writes the journal: the first one that queued something, until it ends.
     owner: AtomicU64,
     journal: Journal,
     state: Lock<Protected>,
@@ -44,7 +44,7 @@ struct Protected {
     state: State,
     /// The index of the thread that writes the journal.
     owner: u32,
-    /// How many lines of the journal were read.
+    /// The number of lines of the journal that were read.
     read: usize,
     /// The journal's last call, if it was open when it was read.
     open: Option<CallId>,
@@ -103,7 +103,7 @@ impl Shared {
         if noted { Noted::InJournal } else { self.begin_event_locked(event_op, stream, event) }
     }
 
-    /// The record or the wait has returned. If it has failed, it has no effect.
+    /// Ends a record or a wait, which has no effect if it has failed.
     #[inline(always)]
     pub(super) fn end_event(&self, noted: Noted, success: bool) {
         match noted {
@@ -117,7 +117,7 @@ impl Shared {
     #[cold]
     #[inline(never)]
     fn cancel_in_journal(&self) {
-        // Reads the call, which is still open.
+        // Taking the lock reads the call while it is still open.
         let call = self.lock().guard.open.take();
         // SAFETY: this thread has noted the call, so it is the writer.
         unsafe { self.journal.close() };
@@ -126,7 +126,7 @@ impl Shared {
         }
     }
 
-    /// A call in flight has succeeded, a query with the answer "complete"; or not.
+    /// Ends a call in flight. `success` says whether it has succeeded, a query with the answer "complete".
     #[inline(never)]
     pub(super) fn end_call(&self, call: CallId, success: bool) {
         let mut guard = self.state.lock();
@@ -178,7 +178,7 @@ impl Shared {
         Locked { guard, thread }
     }
 
-    /// Applies the calls that were noted since the last time. One that is still open only begins.
+    /// Applies the calls that were noted since the last time. A call that is still open only begins.
     #[inline]
     fn drain(&self, protected: &mut Protected) {
         let Protected { state, owner, read, open } = protected;
@@ -216,7 +216,7 @@ impl Shared {
     fn register_thread(&self, protected: &mut Protected) -> u32 {
         let owner = self.owner.load(Ordering::Relaxed);
         if owner != current_thread::NO_OWNER && !protected.state.is_alive(owner) {
-            // The owner has ended, so all that it noted is visible now. It is applied before another thread
+            // The owner has ended, so all its lines are visible now. They are applied before another thread
             // gets the owner's index.
             self.drain(protected);
             self.owner.store(current_thread::NO_OWNER, Ordering::Relaxed);
@@ -228,7 +228,7 @@ impl Shared {
         thread
     }
 
-    /// Makes the calling thread, which queues something, the journal's owner if there is none.
+    /// Makes the calling thread the journal's owner if there is none. The thread queues something.
     fn claim_journal(&self, locked: &mut Locked<'_>) {
         let writer = current_thread::journal_writer();
         if self.owner.load(Ordering::Relaxed) == current_thread::NO_OWNER

@@ -1,4 +1,4 @@
-//! Where accesses come from, in the form that the history keeps: small, and without the heap.
+//! The places in the program that accesses come from, in the form that the history keeps: small, and without the heap.
 
 use std::num::NonZeroU64;
 use std::ptr;
@@ -6,8 +6,8 @@ use std::ptr;
 use crate::driver::MemoryRange;
 use crate::driver::note::{Direction, SourceLocation};
 
-/// How many sites and names are kept apart. A program has some hundreds; the limit is for one that makes new
-/// ones without end.
+/// The most sites, and the most names, that have numbers of their own. A program has some hundreds; the limit is for a program
+/// that makes new ones without end.
 const MAX_SITES: usize = 1 << 16;
 
 /// Slots of the cache of sites.
@@ -31,7 +31,7 @@ impl Hook {
     }
 }
 
-/// What touched memory.
+/// The kind of work that accesses memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Action {
@@ -60,7 +60,7 @@ impl Action {
         Self::Library,
     ];
 
-    /// Whether the memory gets another owner by it, or its address leaves streamflow.
+    /// Whether the action gives the memory another owner, or lets its address leave streamflow.
     #[inline(always)]
     pub(super) fn hands_over(self) -> bool {
         (self as u8).wrapping_sub(Self::Allocate as u8)

@@ -1,4 +1,4 @@
-//! Stamps of handles, by which a handle is known as stale also after the driver has given its number to another object.
+//! Stamps of handles. By its stamp a handle is known as stale also after the driver has given its number to another object.
 //!
 //! The checker stamps the handles of the streams and events that are made through it. The driver does not see the stamp, and
 //! handles are compared without it. A handle that other code made from its number has no stamp, and is never stale. Checkers
@@ -13,7 +13,7 @@ use crate::driver::{RawEvent, RawStream};
 /// The next stamp. Stamps are unique within the process, so that a checker above another one keeps its stamps.
 static STAMPS: AtomicU32 = AtomicU32::new(1);
 
-/// The stamp of what was destroyed: no handle has it.
+/// The stamp of a destroyed object's entry: no handle has it.
 pub(super) const DESTROYED: u32 = u32::MAX;
 
 fn next(stamp: u32) -> u32 {
@@ -30,19 +30,19 @@ pub(super) fn stamped_event(raw: RawEvent) -> RawEvent {
     raw.stamped(next(raw.stamp()))
 }
 
-/// What a handle is whose stamp is not the one that the checker knows for its number.
+/// A handle with another stamp than the checker knows for its number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Other {
-    /// Other code made it from the number of a handle.
+    /// A handle that other code made from a number.
     Unstamped,
-    /// Its object was destroyed.
+    /// A handle of an object that was destroyed.
     Stale,
-    /// Its object was made past this checker, through another one of the same driver.
+    /// A handle of an object that was made past this checker, through another one of the same driver.
     MadeElsewhere,
 }
 
-/// How many destroyed objects are remembered. A handle is also known as stale without that once its number belongs to a
-/// later object.
+/// The most destroyed objects that are remembered. Once the number of a handle belongs to a later object, the handle is known
+/// as stale without that.
 const REMEMBERED: usize = 1024;
 
 /// The stamps of the objects that were destroyed last.
@@ -72,7 +72,7 @@ impl Destroyed {
     pub(super) fn judge(&self, stamp: u32, known: u32) -> Other {
         let is_stale = match known {
             0 | DESTROYED => self.has(stamp),
-            // Numbers begin again after the largest one.
+            // Stamps begin again after the largest one.
             _ => known.wrapping_sub(stamp) < u32::MAX / 2,
         };
         match stamp {

@@ -17,7 +17,7 @@ use crate::driver::{self, AccessMode, MemoryRange, RawEvent, RawFunction, RawStr
 pub(super) use threads::Caller;
 use threads::Thread;
 
-/// All that the checker keeps.
+/// The checker's state.
 #[derive(Debug)]
 pub(super) struct State {
     pub(super) order: Order,
@@ -30,7 +30,8 @@ pub(super) struct State {
     /// The mark of [`take`](Self::take).
     pub(super) taken: RaceMark,
     pub(super) found: Findings,
-    /// Wrappers of host functions that were called, for the next ones. Their type has the checker itself.
+    /// The wrappers of host functions that were called, for the next functions. They are `Any`, since their type names the
+    /// checker.
     pub(super) idle_functions: Vec<Box<dyn Any + Send>>,
     /// The default streams of the devices.
     defaults: Box<[RawStream]>,
@@ -42,7 +43,7 @@ pub(super) struct State {
 #[derive(Debug)]
 struct Adopted {
     range: MemoryRange,
-    /// Whether it counts as freed once it is disowned.
+    /// Whether the memory counts as freed once it is disowned.
     ends: bool,
 }
 
@@ -88,7 +89,7 @@ impl State {
         }
     }
 
-    /// The time between two events is queried: it orders nothing.
+    /// Notes a query of the time between two events. The query orders nothing.
     pub(super) fn measure(&mut self, thread: u32, start: RawEvent, end: RawEvent) {
         self.order.look_up_event(start);
         self.order.look_up_event(end);
@@ -146,7 +147,7 @@ impl State {
         }
     }
 
-    /// As [`work`](Self::work), for memory that gets another owner, or whose address leaves streamflow.
+    /// As [`work`](Self::work), where memory gets another owner, or its address leaves streamflow.
     #[cold]
     #[inline(never)]
     fn hand_over(
@@ -190,7 +191,7 @@ impl State {
         }
     }
 
-    /// A record or a wait is about to be made.
+    /// Begins a record or a wait that is about to be made.
     pub(super) fn begin_event(
         &mut self,
         caller: &Caller,
@@ -213,7 +214,7 @@ impl State {
         Some(self.begin_event(&self.caller(thread), event_op, stream, event))
     }
 
-    /// Memory was allocated in the order of a stream. This counts as a write: no use may come before it.
+    /// Notes an allocation in the order of a stream. It counts as a write: no use may come before it.
     pub(super) fn allocate(
         &mut self,
         thread: u32,
@@ -225,7 +226,7 @@ impl State {
         self.write(thread, stream, Action::Allocate, range, location);
     }
 
-    /// Memory is freed in the order of a stream. This counts as a write: no use may come after it.
+    /// Notes a free in the order of a stream. It counts as a write: no use may come after it.
     pub(super) fn free(
         &mut self,
         thread: u32,
@@ -249,10 +250,10 @@ impl State {
         self.work(&self.caller(thread), work, [(access, NO_ROWS)]);
     }
 
-    /// Work may use memory of other code from now on. Its content is defined.
+    /// Adopts memory of other code: work may use it from now on, and its content is defined.
     ///
-    /// Memory that is in use already comes back from other code, to which streamflow had given it. No call shows how that code
-    /// has ordered its own work. The clocks of the declared foreign accesses show what that work comes after. The accesses that
+    /// Memory that is in use already comes back from other code: streamflow had given it away. No call shows how that code has
+    /// ordered its own work. The clocks of the declared foreign accesses show the work that came before it. The accesses that
     /// these clocks cover, or that the adopting thread has found complete, count as complete. Accesses since the memory was
     /// handed out are compared as before.
     pub(super) fn adopt(&mut self, thread: u32, range: MemoryRange) {
@@ -266,8 +267,8 @@ impl State {
         self.adopted.push(Adopted { range, ends: is_new });
     }
 
-    /// Memory goes back to other code in the order of a stream: a free, unless it was adopted once more or is
-    /// streamflow's own.
+    /// Gives memory back to other code in the order of a stream. This is a free, unless the memory was adopted once more or
+    /// is streamflow's own.
     pub(super) fn disown(
         &mut self,
         thread: u32,
@@ -320,7 +321,7 @@ impl State {
         access
     }
 
-    /// Memory came in or went out through a port of the thread's hook.
+    /// Notes that memory came in or went out through a port of the thread's hook.
     pub(super) fn remember_port(
         &mut self,
         thread: u32,

@@ -19,7 +19,7 @@ use crate::driver::{
 const DEVICE: DeviceId = DeviceId(0);
 const ROUNDS: usize = 500;
 
-/// A checker, whose device is bound on this thread.
+/// A checker over a simulator. The device is bound on this thread.
 fn checker() -> Arc<dyn Driver> {
     let driver = Arc::new(RaceChecker::new(Arc::new(HostDriver::builder().build())));
     driver.bind(DEVICE).unwrap();
@@ -98,7 +98,7 @@ fn calls_noted_by_an_ended_thread_are_applied() {
     let (a, b, event) = (stream(), stream(), driver.create_event(DEVICE).unwrap());
     // SAFETY: as above.
     let memory = unsafe { driver.allocate(a, 4096, MemorySource::Unused) }.unwrap();
-    // Each round has a new thread, which owns the journal once it has queued something.
+    // Each round has a new thread. The thread owns the journal once it has queued something.
     for round in 0..20 {
         let ordered = round % 2 == 0;
         thread::scope(|scope| {

@@ -5,7 +5,7 @@ use super::blank::Blank;
 use crate::driver::report::RaceKind;
 use crate::driver::{self, AccessMode, MemoryRange, Rows};
 
-/// How many accesses are remembered per allocation. There can be more only when many parts of it are used
+/// The most accesses that are remembered for one allocation. There can be more only where many parts of it are used
 /// separately.
 const MAX_ACCESSES: usize = 128;
 
@@ -15,28 +15,28 @@ const MAX_ACCESSES: usize = 128;
 /// compared with the last write and the reads since then. Otherwise the accesses are kept in a list.
 #[derive(Debug)]
 pub(super) struct Uses {
-    /// The one piece that is used; no bytes where several are used.
+    /// The one piece that is used; empty where several are used.
     piece: MemoryRange,
     in_parts: bool,
     /// Whether the piece was written since `whole_write`.
     written: bool,
     /// Whether bytes of the piece are `blank`.
     blank_piece: bool,
-    /// The write of the whole allocation that the others come after: it was allocated, passed to a new owner, or
-    /// written in full.
+    /// The last write of the whole allocation: it was allocated, passed to a new owner, or written in full. The other
+    /// accesses came later.
     whole_write: Access,
     /// The last write of the piece; if it was not `written`, a copy of `whole_write`.
     write: Access,
     /// The reads of the piece since then; or, if the memory is used in parts, all accesses.
     others: Vec<Access>,
-    /// What nobody has written.
+    /// The bytes that nobody has written.
     blank: Blank,
-    /// The free. Then there is no piece.
+    /// The free, if the memory was freed. There is no piece then.
     freed: Option<Access>,
 }
 
 impl Uses {
-    /// Of an allocation without accesses, with room for so many reads.
+    /// The uses of an allocation without accesses, with room for so many reads.
     pub(super) fn new(whole: MemoryRange, reads: usize) -> Self {
         // All work comes after epoch 0.
         let origin = Origin { epoch: 0, tick: 0, stream: 0, site: 0 };
@@ -61,26 +61,26 @@ impl Uses {
         self.others.reserve(reads.saturating_sub(self.others.len()));
     }
 
-    /// For how many reads there is room.
+    /// The number of reads for which there is room.
     #[cfg(test)]
     pub(super) fn room(&self) -> usize {
         self.others.capacity()
     }
 
-    /// From now on the content is not defined: the memory was allocated or passed to a new owner.
+    /// Notes that the content is not defined from now on: the memory was allocated or passed to a new owner.
     pub(super) fn begin_content(&mut self, begin: Access, found: &mut Findings) {
         self.blank.add(begin, found);
         self.blank_piece = self.blank.overlaps(self.piece);
     }
 
-    /// From now on the content counts as written: other code may write it.
+    /// Takes the content for written from now on: other code may write it.
     pub(super) fn end_blank(&mut self, range: MemoryRange, found: &mut Findings) {
         self.blank.remove(range, found);
         self.blank_piece = self.blank.overlaps(self.piece);
     }
 
-    /// A range came back from other code: all later work comes after the accesses to it that `clock` comes after. Of a
-    /// write of the allocation `whole` that counts for all its bytes, since no access is divided.
+    /// Notes that a range came back from other code: all later work comes after the accesses to it that are before `clock`. A
+    /// write of the allocation `whole` counts so with all its bytes, since no access is divided.
     pub(super) fn come_back(&mut self, range: MemoryRange, whole: MemoryRange, clock: &[u64]) {
         let kept = [&mut self.whole_write, &mut self.write];
         for access in kept.into_iter().chain(&mut self.others) {
@@ -91,7 +91,7 @@ impl Uses {
         }
     }
 
-    /// The memory was freed.
+    /// Notes that the memory was freed.
     pub(super) fn free(&mut self, free: Access) {
         // Without a piece, each access takes the slow path.
         (self.freed, self.piece, self.in_parts) = (Some(free), MemoryRange::default(), true);
@@ -101,8 +101,8 @@ impl Uses {
         self.freed.is_some()
     }
 
-    /// Finds what is wrong with an access whatever its order: the memory was freed, or nobody has written it. Whether
-    /// it was freed.
+    /// Finds the faults of an access that no order mends: the memory was freed, or nobody has written it. Returns whether it
+    /// was freed.
     fn check_content(&self, later: &Access, found: &mut Findings) -> bool {
         if let Some(free) = &self.freed {
             found.add(RaceKind::Freed, free, *later);
@@ -114,7 +114,7 @@ impl Uses {
         self.is_freed()
     }
 
-    /// An access to the piece, which has blank bytes.
+    /// Checks an access to the piece while that has unwritten bytes.
     #[cold]
     #[inline(never)]
     fn access_blank_piece(&mut self, access: &Access, found: &mut Findings) {
@@ -124,17 +124,17 @@ impl Uses {
         }
     }
 
-    /// The accesses to compare an access to `range` with, and perhaps some that don't overlap it.
+    /// The accesses that an access to `range` is compared with. Some may not overlap it.
     fn candidates(&self, range: MemoryRange) -> impl Iterator<Item = &Access> {
-        // An access that comes after the piece's write comes after the whole write.
+        // An access that comes after the write of the piece comes after the write of the whole, too.
         let implied = self.written && covers(self.piece, range);
         let (whole, write) = (!self.in_parts && !implied, !self.in_parts && self.written);
         let (whole, write) = (whole.then_some(&self.whole_write), write.then_some(&self.write));
         whole.into_iter().chain(write).chain(&self.others)
     }
 
-    /// Finds the earlier accesses that conflict with `later` and that `clock`, of the stream or thread that makes
-    /// it, does not come after.
+    /// Finds the earlier accesses that conflict with `later` and are not before `clock`. The clock is that of the stream or
+    /// thread that makes the access.
     pub(super) fn check(&self, later: &Access, clock: &[u64], found: &mut Findings) {
         if !self.check_content(later, found) {
             self.check_order(later, clock, found);
@@ -151,7 +151,7 @@ impl Uses {
         }
     }
 
-    /// Checks an access to a part of the allocation `whole` and remembers it. It replaces the accesses that it
+    /// Checks an access to a part of the allocation `whole` and remembers it. The new access replaces those that it
     /// implies: work that comes after the new one comes after them, too.
     ///
     /// The [`Access`] is built only on rare paths: built earlier, it would keep its fields in memory, and not in
@@ -230,7 +230,7 @@ impl Uses {
         }
         if !self.in_parts && !self.written && self.others.is_empty() && access.rows.is_none() {
             self.piece = access.range;
-            self.blank_piece = false; // It was checked above.
+            self.blank_piece = false; // The content was checked above.
             self.write = Access { range: access.range, ..self.whole_write };
             let Access { range, mode, argument, origin, .. } = access;
             let access = driver::Access { range, mode, argument, rows: None };
@@ -246,8 +246,8 @@ impl Uses {
                 self.others.push(self.write);
             }
         }
-        // A read replaces no write: later reads must come after that write. A write replaces also accesses that
-        // it does not come after: these were reported, and need no second report.
+        // A read replaces no write: later reads must come after that write. A write also replaces accesses that it
+        // does not come after: these were reported, and need no second report.
         self.others.retain(|before| {
             let replaced = access.mode == AccessMode::Write
                 || (before.mode == AccessMode::Read && before.is_before(clock));

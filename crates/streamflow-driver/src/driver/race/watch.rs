@@ -1,4 +1,4 @@
-//! The races of a run or a harness, which reports them.
+//! The races of one run, or of one harness that reports them.
 
 use std::mem;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::{RaceMark, RaceReports};
 use crate::driver::Driver;
 
-/// Collects the races since it was made, and those before that were not taken. An operator that takes races
+/// A collector of the races since it was made, and of those before that were not taken. An operator that takes races
 /// meanwhile removes none from it.
 #[doc(hidden)]
 #[derive(Debug)]
@@ -37,7 +37,7 @@ impl RaceWatch {
     #[doc(hidden)]
     pub fn take(&mut self) -> RaceReports {
         if self.look() {
-            // The caller reports them, so `Platform::take_races` need not. A watch that is dropped instead leaves them there.
+            // The caller reports these races, so `Platform::take_races` need not. A watch that is dropped leaves them there.
             self.driver.observer().take_races();
         }
         mem::take(&mut self.found)

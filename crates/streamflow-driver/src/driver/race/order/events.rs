@@ -11,7 +11,7 @@ pub(super) struct Event {
     /// The stream and the epoch of that record; epoch 0 if there is none.
     pub(super) stream: u32,
     pub(super) epoch: u64,
-    /// That of the handle with which the event was made.
+    /// The stamp of the handle with which the event was made.
     stamp: u32,
 }
 
@@ -39,7 +39,7 @@ impl Order {
         index
     }
 
-    /// The handle has another stamp than the event of its number.
+    /// The index for a handle that has another stamp than the event of its number.
     #[cold]
     #[inline(never)]
     fn other_event(&mut self, index: u32, raw: RawEvent) -> u32 {
@@ -66,7 +66,7 @@ impl Order {
         }
     }
 
-    /// Notices a stale handle.
+    /// Looks the event up, which notices a stale handle.
     pub(in crate::driver::race) fn look_up_event(&mut self, raw: RawEvent) {
         self.event(raw);
     }
@@ -84,7 +84,7 @@ impl Order {
         }
     }
 
-    /// The event was recorded: it gets a copy of the stream's clock.
+    /// Notes that the event was recorded: it gets a copy of the stream's clock.
     #[inline(always)]
     pub(in crate::driver::race) fn record(
         &mut self,
@@ -105,7 +105,7 @@ impl Order {
         released.advance(stream);
     }
 
-    /// The stream waits for the event's latest record.
+    /// Notes that the stream waits for the event's latest record.
     #[inline(always)]
     pub(in crate::driver::race) fn wait(
         &mut self,
@@ -121,7 +121,7 @@ impl Order {
         let index = self.event(raw);
         let event = &self.events[index as usize];
         let waiting = &mut self.streams[stream as usize].clock;
-        // A clock that has an epoch of a stream has all that came before it, too.
+        // A clock with an epoch of a stream has all that came before that epoch, too.
         if waiting.get(event.stream) < event.epoch {
             waiting.merge(&event.clock);
         }

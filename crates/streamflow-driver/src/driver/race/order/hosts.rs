@@ -1,4 +1,4 @@
-//! What host threads find complete, and the work that relies on it.
+//! The work that host threads find complete, and later work that relies on it.
 
 use super::{HostThread, Order, Thread};
 use crate::driver::RawEvent;
@@ -11,7 +11,7 @@ impl Order {
         self.threads.len() as u32 - 1
     }
 
-    /// The thread has ended, and another one gets its index.
+    /// Forgets a thread that has ended: another one gets its index.
     pub(in crate::driver::race) fn forget_thread(&mut self, thread: u32) {
         self.versions += 1;
         let thread = &mut self.threads[thread as usize];
@@ -28,13 +28,13 @@ impl Order {
         &self.threads[thread as usize].clock
     }
 
-    /// Copies the stream's clock, after which the stream's next epoch begins.
+    /// Copies the stream's clock, and begins the stream's next epoch.
     pub(in crate::driver::race) fn snapshot(&mut self, stream: u32, to: &mut Clock) {
         self.release(stream, to);
     }
 
-    /// A host function is called on `thread`: all `before` it is complete. The thread has found this and nothing
-    /// else complete until [`leave_host_function`](Self::leave_host_function) restores its clock.
+    /// Notes that a host function is called on `thread`: all work in `before` is complete. The thread has found this and
+    /// nothing else complete until [`leave_host_function`](Self::leave_host_function) restores its clock. Returns that clock.
     pub(in crate::driver::race) fn enter_host_function(
         &mut self,
         thread: u32,
@@ -44,7 +44,7 @@ impl Order {
         self.exchange(thread, before)
     }
 
-    /// The host function has returned. Returns the clock that the thread had in it.
+    /// Restores the thread's clock after a host function. Returns the clock that the thread had during the call.
     pub(in crate::driver::race) fn leave_host_function(
         &mut self,
         thread: u32,
@@ -60,9 +60,9 @@ impl Order {
         std::mem::replace(&mut thread.clock, new)
     }
 
-    /// The thread, or the work that is queued on `by` from now on, relies on what any thread has found complete of
-    /// `on`: of the work before the record that the event holds, if that is of this stream and was found complete;
-    /// else of all its work.
+    /// Notes that the thread, or the work that is queued on `by` from now on, relies on work of the stream `on` that some
+    /// thread has found complete: on the work before the record that the event holds, if that record is of this stream and was
+    /// found complete; or else on all of the stream's work that was found complete.
     pub(in crate::driver::race) fn rely(
         &mut self,
         thread: u32,

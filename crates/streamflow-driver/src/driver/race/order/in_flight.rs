@@ -1,11 +1,11 @@
-//! Calls in flight: records, waits, queries and downloads into ordinary memory. They are noted before they are made, and take
-//! effect when they have succeeded.
+//! Calls in flight: records, waits, queries and downloads into ordinary memory that are noted and have not returned yet. A call
+//! in flight takes effect when it has succeeded.
 //!
-//! The calls that come in between decide what a call in flight saw. A wait sees the record that the event had when the wait
-//! began. If another thread records the event meanwhile, nobody knows which record the wait saw. It is then judged by what all
-//! these records have in common: that order holds in any case. Two records on one stream have in common all that the earlier
-//! one has, whichever of the two calls returns first. A query covers the work that was queued before it began. A call that
-//! fails has no effect; the read of a download that fails counts, since it may have been made.
+//! A wait sees the record that the event had when the wait began. If another thread records the event meanwhile, nobody knows
+//! which record the wait saw. The wait then counts for the order that all these records have in common, since that holds in any
+//! case. Two records on one stream have in common all that the earlier one has, whichever of the two calls returns first. A
+//! query covers the work that was queued before it began. A call that fails has no effect; the read of a download that fails
+//! counts, since it may have been made.
 
 use super::events::Event;
 use super::{HostThread, Order, Queued, Stream};
@@ -16,7 +16,7 @@ use crate::driver::{RawEvent, RawStream};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::driver::race) struct CallId(usize);
 
-/// What a call does when it has succeeded.
+/// The effect of a call when it has succeeded.
 #[derive(Debug, Clone, Copy)]
 enum Effect {
     /// No effect: the slot is free.
@@ -25,7 +25,7 @@ enum Effect {
     Record { stream: u32, epoch: u64 },
     /// The stream comes after the clock.
     Wait { stream: u32 },
-    /// The thread has found complete what the clock has.
+    /// The thread has found the work in the clock complete.
     Query { thread: u32 },
 }
 
@@ -36,10 +36,10 @@ struct Slot {
     clock: Clock,
 }
 
-/// The event of a call that has none.
+/// The event of a call without an event.
 const NO_EVENT: u32 = u32::MAX;
 
-/// The epoch of a record whose clock is what several records have in common: no stream's epoch stands for it.
+/// The epoch of a record with the common part of several records' clocks: no stream's epoch stands for it.
 const MIXED: u64 = u64::MAX;
 
 /// All calls in flight. The slots keep their memory.
@@ -55,7 +55,7 @@ impl InFlight {
         self.count == 0
     }
 
-    /// A free slot, and its clock, with which the caller [begins](Self::begin) the call.
+    /// A free slot and its clock, for the caller to [begin](Self::begin) a call with.
     #[inline]
     fn claim(&mut self) -> (usize, Clock) {
         let free = self.slots.iter().position(|slot| matches!(slot.effect, Effect::Free));
@@ -80,8 +80,8 @@ impl InFlight {
         std::mem::replace(&mut self.slots[call.0].effect, Effect::Free)
     }
 
-    /// What the event's record, which has `clock`, and those in flight have in common. One in flight on the same stream
-    /// takes nothing away: if the driver takes it later, it also covers all work before the other one.
+    /// Lowers `clock`, of the event's record, to the order that this record and those in flight have in common. A record in
+    /// flight on the same stream takes nothing away: if the driver takes it later, it also covers all work before the other one.
     fn common(&self, event: u32, recorded: &Event, clock: &mut Clock) {
         for slot in self.slots.iter().filter(|slot| slot.event == event) {
             if let Effect::Record { stream, epoch } = slot.effect
@@ -92,7 +92,7 @@ impl InFlight {
         }
     }
 
-    /// The event is destroyed, and its index may be used again.
+    /// Forgets an event that is destroyed: its index may be used again.
     pub(super) fn forget_event(&mut self, event: u32) {
         let of_it = self.slots.iter_mut().filter(|slot| slot.event == event);
         of_it.for_each(|slot| slot.event = NO_EVENT);
@@ -100,7 +100,7 @@ impl InFlight {
 }
 
 impl Order {
-    /// The thread is about to record an event.
+    /// Begins the record of an event.
     pub(in crate::driver::race) fn begin_record(
         &mut self,
         host: HostThread,
@@ -119,7 +119,7 @@ impl Order {
                 // `finish` decides between the two.
                 Effect::Record { stream: other, epoch } if *other == stream && *epoch != MIXED => {}
                 Effect::Record { epoch, .. } => {
-                    // Whichever the driver takes last, the event has at least what both have.
+                    // The event has at least the common part of both, whichever the driver takes last.
                     slot.clock.keep_common(&before);
                     before.copy_from(&slot.clock);
                     (*epoch, is_alone) = (MIXED, false);
@@ -130,7 +130,7 @@ impl Order {
         self.in_flight.begin(slot, Effect::Record { stream, epoch }, event, before)
     }
 
-    /// The thread is about to make a stream wait for an event.
+    /// Begins a stream's wait for an event.
     pub(in crate::driver::race) fn begin_wait(
         &mut self,
         host: HostThread,
@@ -142,7 +142,7 @@ impl Order {
         self.begin_on_event(Effect::Wait { stream }, event)
     }
 
-    /// The thread is about to query all that is queued on `stream`, or to wait for it.
+    /// Begins a query of all work that is queued on `stream`, or the host's wait for it.
     pub(in crate::driver::race) fn begin_stream_query(
         &mut self,
         thread: u32,
@@ -153,7 +153,7 @@ impl Order {
         self.in_flight.begin(slot, Effect::Query { thread }, NO_EVENT, before)
     }
 
-    /// The thread is about to query an event's latest record, or to wait for it.
+    /// Begins a query of an event's latest record, or the host's wait for it.
     pub(in crate::driver::race) fn begin_event_query(
         &mut self,
         thread: u32,
@@ -163,7 +163,7 @@ impl Order {
         self.begin_on_event(Effect::Query { thread }, event)
     }
 
-    /// A call whose clock is that of the event's latest record.
+    /// Begins a call with the clock of the event's latest record.
     fn begin_on_event(&mut self, effect: Effect, event: u32) -> CallId {
         let (slot, mut seen) = self.in_flight.claim();
         let recorded = &self.events[event as usize];
@@ -175,15 +175,15 @@ impl Order {
         self.in_flight.begin(slot, effect, event, seen)
     }
 
-    /// The call has succeeded; a query was answered "complete".
+    /// Gives a call its effect: it has succeeded, a query with the answer "complete".
     pub(in crate::driver::race) fn finish(&mut self, call: CallId) {
         let effect = self.in_flight.end(call);
         let Slot { event, clock, .. } = &mut self.in_flight.slots[call.0];
         match effect {
             Effect::Free => {}
             Effect::Record { stream, epoch } => {
-                // A later record on the same stream may have ended before. Then the driver has taken this one earlier, and
-                // the event has the other one; or later, and this one covers all work before the other one, too.
+                // A later record on the same stream may have returned before. If the driver took this record first, the event
+                // has the other one. If it took this record last, this one covers all work before the other one, too.
                 let is_overtaken = |event: &Event| {
                     event.stream == stream && event.epoch != MIXED && epoch < event.epoch
                 };
@@ -208,16 +208,16 @@ impl Order {
         }
     }
 
-    /// The call has failed, or a query was answered "not yet": it has no effect.
+    /// Ends a call without an effect: it has failed, or a query was answered "not yet".
     pub(in crate::driver::race) fn cancel(&mut self, call: CallId) {
         self.in_flight.end(call);
     }
 
-    /// Notes at each stream that its work up to `found` is complete, and what that work came after.
+    /// Notes at each stream that its work up to `found`, and all that this work came after, is complete.
     pub(super) fn note_complete(streams: &mut [Stream], found: &Clock) {
         for (index, stream) in streams.iter_mut().enumerate() {
             if found.get(index as u32) > 0 {
-                // `found` may also have what this stream has never come after.
+                // `found` may also have work that this stream has never come after.
                 stream.completed.merge_common(found, &stream.clock);
             }
         }
@@ -230,7 +230,7 @@ mod tests {
     use crate::driver::DeviceId;
     use crate::driver::race::order::BarrierRole;
 
-    /// Which calls have returned when the wait begins.
+    /// The calls that have returned when the wait begins, in their order.
     #[derive(Clone, Copy, PartialEq)]
     enum Returned {
         First,
