@@ -1,4 +1,4 @@
-//! The work of this layer before an answer to the host, and before the host waits.
+//! Answers to the host, and waits of the host. The held-back calls are sent or launched before.
 
 use super::Replaying;
 use super::entry::thread;
@@ -13,7 +13,7 @@ pub(super) enum Asked {
     Event(RawEvent),
 }
 
-/// A thread that waits for lanes, until this is dropped, also if the wait unwinds.
+/// A thread that waits for lanes. The drop ends that, also if the wait unwinds.
 struct Waiting<'a, D: Driver>(&'a Replaying<D>);
 
 impl<D: Driver> Drop for Waiting<'_, D> {
@@ -23,7 +23,8 @@ impl<D: Driver> Drop for Waiting<'_, D> {
 }
 
 impl<D: Driver> Replaying<D> {
-    /// Before the host asks or waits. `ask` gets the launch that the answer is about. `None` if no launch is asked for.
+    /// Makes ready for a question or a wait of the host. `ask` gets the launch that the answer is about. Returns `None` if the
+    /// answer is about no launch.
     pub(super) fn answer<R>(
         &self,
         asked: Asked,
@@ -52,7 +53,7 @@ impl<D: Driver> Replaying<D> {
         answered.unwrap_or(Ok(None))
     }
 
-    /// Waits for what the host must wait for, without the lock. [`State::awaited`] has counted this thread.
+    /// Waits for the records in `list`, without the lock. [`State::awaited`] has counted this thread.
     pub(super) fn wait_for(&self, list: &Awaited) -> DriverResult<()> {
         let _waiting = Waiting(self);
         for &(_, _, event) in list {
@@ -63,7 +64,7 @@ impl<D: Driver> Replaying<D> {
         Ok(())
     }
 
-    /// The launch with work of a stream that the stream itself does not wait for.
+    /// The latest launch with work of a stream, if the stream does not wait for it; or else 0.
     pub(super) fn open_launch(state: &mut State, stream: RawStream) -> u64 {
         let known = state.stream(stream);
         if known.tail > known.joined { known.tail } else { 0 }

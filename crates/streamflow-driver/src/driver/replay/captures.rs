@@ -1,12 +1,12 @@
-//! Calls of libraries that traces have: each is captured once, as a graph of one node, and is a node of the traces' graphs.
+//! The calls of libraries that traces have. Each is captured once, as a graph of one node, and is a node of the traces' graphs.
 //!
 //! Two calls are equal if they have the same device, function, host body, parameters, and accesses with their addresses. The host
-//! body stands for the plan, which has one of its own. Nothing is replaced in a graph: a call with another value is another
-//! call, and so another trace.
+//! body stands for the plan, since each plan has a body of its own. Nothing is replaced in a graph: a call with another value
+//! is another call, and so another trace.
 //!
-//! A call is captured when it comes a second time, since most calls that differ in each tick never do. Then, and when it was
-//! held back and is sent, the graph of the one node is launched in place of it. So the library is called once for each
-//! call that it gets, and never for one that is replayed.
+//! A call is captured when it comes a second time: most calls that differ in each tick never come again. The graph of the
+//! one node is then launched in place of the call, and also when the call was held back and is sent. So the library is called
+//! once for each call that it gets, and never for one that is replayed.
 //!
 //! A capture can fail although the call is right: CUDA ends it if any thread waits for the whole device meanwhile, as libraries do
 //! where a handle is destroyed (CUDA C++ Programming Guide, *Prohibited and Unhandled Operations*); and a call that has nothing to
@@ -20,10 +20,11 @@ use super::Omission;
 use super::trace::{same_accesses, same_params};
 use crate::driver::{Access, BodyId, DeviceId, LibraryCall, MemoryRange, Param, RawGraph, Rows};
 
-/// With so many calls, or twice those that stayed the last time, the calls that no trace has make way for new ones.
+/// The number of calls at which those that no trace has make way for new ones. It is twice the number of calls that stayed the
+/// last time, if that is more.
 const MANY: usize = 256;
 
-/// A call whose capture has failed so many times is sent from then on.
+/// The number of failed captures after which a call is always sent.
 const ATTEMPTS: u32 = 3;
 
 /// The number of a call that no trace can have.
@@ -34,9 +35,9 @@ pub(super) const UNKNOWN: u64 = u64::MAX;
 pub(super) struct Captures {
     list: Vec<Known>,
     next: u64,
-    /// How many calls stayed when others made way.
+    /// The number of calls that stayed when others made way.
     stayed: usize,
-    /// Those of calls that made way, for new ones: ticks that never repeat allocate nothing.
+    /// The parts of calls that made way, for new calls: ticks that never repeat allocate nothing.
     spare: Vec<Parts>,
 }
 
@@ -49,11 +50,11 @@ struct Known {
     function: &'static str,
     body: BodyId,
     parts: Parts,
-    /// `None` for a call that came once.
+    /// The graph of the call; `None` if it came only once.
     graph: Option<RawGraph>,
-    /// How many captures of it have failed.
+    /// The number of its captures that have failed.
     failures: u32,
-    /// Whether it stays when others make way.
+    /// Whether the call stays when others make way.
     is_needed: bool,
 }
 
@@ -99,7 +100,7 @@ impl Captures {
         found.map(|known| known.number)
     }
 
-    /// Keeps a call that comes for the first time.
+    /// Keeps a call that comes for the first time. Returns its number.
     pub(super) fn add(
         &mut self,
         device: DeviceId,
@@ -131,14 +132,14 @@ impl Captures {
         self.get(number)?.graph
     }
 
-    /// The call was captured.
+    /// Notes the graph of a call that was captured.
     pub(super) fn set_graph(&mut self, number: u64, graph: RawGraph) {
         if let Some(place) = self.place(number) {
             self.list[place].graph = Some(graph);
         }
     }
 
-    /// A capture of the call has failed.
+    /// Notes that a capture of the call has failed.
     pub(super) fn note_failure(&mut self, number: u64) {
         if let Some(place) = self.place(number) {
             self.list[place].failures += 1;
@@ -155,7 +156,7 @@ impl Captures {
         self.get(number).map_or("?", |known| known.function)
     }
 
-    /// Whether there are so many that some have to go.
+    /// Whether there are so many calls that some have to go.
     pub(super) fn is_full(&self) -> bool {
         self.list.len() >= MANY.max(2 * self.stayed)
     }

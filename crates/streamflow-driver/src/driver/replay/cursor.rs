@@ -1,25 +1,25 @@
-//! Where a segment is in the trace that it follows, and its waits beside the trace.
+//! The place of a segment in the trace that it follows, and the waits beside the trace.
 
 use crate::driver::{RawEvent, RawStream};
 
-/// The trace that is followed, and its call that comes next: those before it are held back.
+/// The trace that is followed, and its next call: those before it are held back.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Cursor {
     pub(super) lane: u32,
     pub(super) place: u32,
-    /// How many waits for records from outside are held back: the first ones of the lane's list.
+    /// The number of waits for records from outside that are held back: the first ones of the lane's list.
     pub(super) outside: u32,
 }
 
 /// A wait for a record from outside of the segment.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Outside {
-    /// How many calls of the segment are before it.
+    /// The number of calls of the segment before the wait.
     pub(super) place: u32,
     pub(super) node: u32,
     pub(super) stream: RawStream,
     pub(super) event: RawEvent,
-    /// The event's place.
+    /// The event's place in the list of events.
     pub(super) at: u32,
     /// The launch that its record belonged to when the wait was asked for, and the launch's lane; 0 if the record was sent. The
     /// segment may record the event again.

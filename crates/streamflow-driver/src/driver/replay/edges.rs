@@ -1,4 +1,4 @@
-//! The edges of a trace's graph: those of the calls.
+//! The edges of a trace's graph: the order of its calls.
 
 use smallvec::SmallVec;
 
@@ -7,10 +7,10 @@ use super::trace::{Trace, Work};
 use crate::driver::RawStream;
 
 impl Trace {
-    /// For each call the earlier calls with work that it comes after, by the order of its stream and its waits. Empty for
-    /// records and waits.
+    /// For each call, the earlier calls with work that it comes after by the order of its stream and by waits. The list is empty
+    /// for records and waits.
     pub(super) fn edges(&self, left_out: Option<Omission>) -> Vec<SmallVec<[u32; 4]>> {
-        // What work of a stream comes after next, and what a record covers.
+        // For each stream the calls that its next work comes after, and for each record the calls that it covers.
         let mut next: Vec<(RawStream, SmallVec<[u32; 4]>)> = Vec::new();
         let mut covered: Vec<SmallVec<[u32; 4]>> = Vec::with_capacity(self.len());
         let mut edges = Vec::with_capacity(self.len());

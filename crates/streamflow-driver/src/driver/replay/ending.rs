@@ -16,13 +16,13 @@ impl State {
         let ended = self.end_segment(below);
         self.follower = 0;
         let done = self.pass.take().map(|pass| pass.done).unwrap_or_default();
-        // The error of a call that another call made be sent may have been dropped there.
+        // The error of a held-back call may have been dropped by the call that made it be sent.
         let failed = self.failed.take();
         ended?;
         failed.map_or(Ok(done), Err)
     }
 
-    /// Launches the lane whose trace the segment is, or sends what is held back.
+    /// Launches the lane with the trace of the segment, or sends the held-back calls.
     pub(super) fn end_segment(&mut self, below: &dyn Driver) -> DriverResult<()> {
         match self.mode() {
             None | Some(Mode::Send) => Ok(()),
@@ -48,7 +48,7 @@ impl State {
         }
     }
 
-    /// Ends a segment that is the trace of no lane.
+    /// Ends a segment that no lane has as its trace.
     #[cold]
     fn end_unknown(&mut self, below: &dyn Driver) -> DriverResult<()> {
         if !self.is_eager {
@@ -61,7 +61,7 @@ impl State {
             Ok(None) => return self.send_held(below),
             Err(error) => return self.send_held(below).and(Err(error)),
         };
-        // The held-back records are those of this lane's launch.
+        // The held-back records become those of this lane's launch.
         for call in &self.current.calls {
             if let Work::Record(event, at) = call.work
                 && let Some(known) = self.events.at_mut(at)
@@ -118,8 +118,8 @@ impl State {
         Ok(())
     }
 
-    /// Notes the launch at the streams that have no call of the trace, and a wait beside it: what is sent to such a stream
-    /// comes after the launch, which comes after the record that the stream waits for.
+    /// Notes the launch at the streams that have no call of the trace, but a wait beside it. Calls that are sent to such a
+    /// stream come after the launch, and the launch comes after the record that the stream waits for.
     fn note_waits_beside(&mut self, index: usize, number: u64) {
         for place in 0..self.cursor.outside as usize {
             let lane = &self.lanes[index];
@@ -138,7 +138,7 @@ impl State {
         index: usize,
         error: DriverError,
     ) -> DriverResult<()> {
-        // Nothing of the graph is queued. The order that was made is one too many.
+        // Nothing of the graph is queued. The order that was made for it is superfluous.
         log::write(move || {
             tracing::warn!(%error, "a graph could not be launched: its calls are sent one by one");
         });
@@ -170,7 +170,7 @@ impl State {
     /// Sends the held-back calls, and launches a lane no more.
     fn give_up(&mut self, below: &dyn Driver, index: usize) -> DriverResult<()> {
         let lane = &mut self.lanes[index];
-        // What was waited for is behind the lane's latest launch, and so perhaps behind its mark.
+        // Waits that were queued since the lane's latest launch may be behind its mark. The mark does not cover them.
         (lane.is_retired, lane.after) = (true, [0; MOST]);
         self.send_held(below)
     }

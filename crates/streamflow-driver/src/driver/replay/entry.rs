@@ -1,4 +1,4 @@
-//! How calls get to the state of a [`Replaying`], and what comes before and after those that are sent.
+//! The way of calls to the state of a [`Replaying`], and the steps before and after a call that is sent.
 //!
 //! The code for a call that is not simply the next one is apart from the straight path, and the words that are compared lie
 //! together. Saves 40 instructions of a replayed tick of NVIDIA's CudaStreamPool example, and 11 for an operator of a chain,
@@ -14,11 +14,11 @@ use crate::sync::{AtomicU64, Ordering};
 use crate::{lock, log};
 
 thread_local! {
-    /// Its address is the thread's number.
+    /// The address of this variable is the thread's number.
     static THREAD: u8 = const { 0 };
 }
 
-/// A call that has the state, until this is dropped.
+/// A call that has the state, until the value is dropped.
 struct Call<'a> {
     /// The thread that makes it.
     caller: &'a AtomicU64,
@@ -44,7 +44,7 @@ pub(super) fn thread() -> u64 {
 }
 
 impl<D: Driver> Replaying<D> {
-    /// As [`with`](Self::with), in a call that may execute bodies: what was put off under the lock executes afterwards.
+    /// As [`with`](Self::with), in a call that may execute bodies: bodies that were put off under the lock execute afterwards.
     pub(super) fn with_bodies<R>(
         &self,
         run: impl FnOnce(&mut State, (u64, u32)) -> R,
@@ -54,21 +54,22 @@ impl<D: Driver> Replaying<D> {
         Some(done)
     }
 
-    /// Calls `run` with the state, and with the thread and the node that ask. `None` in a call from inside of another one of this
-    /// driver, as a layer below may make. No body executes: the caller may have a lock.
+    /// Calls `run` with the state, and with the thread and the node that ask. Returns `None` in a call from inside of another one
+    /// of this driver, as a layer below may make. No body executes: the caller may have a lock.
     pub(super) fn with<R>(&self, run: impl FnOnce(&mut State, (u64, u32)) -> R) -> Option<R> {
         let thread = thread();
-        // Of this driver alone: a call of another platform's driver may make calls of this one. Only this thread writes its number.
+        // The number is of this driver alone: a call of another platform's driver may make calls of this one. Only this thread
+        // writes its number.
         if self.caller.load(Ordering::Relaxed) == thread {
             return None;
         }
-        // First, so that a subscriber which gets a line may call the driver.
+        // Made first, and so dropped last: a subscriber that gets a line may call the driver.
         let _later = log::later();
         let node = self.node.load(Ordering::Relaxed) as u32;
         let held = lock::hold();
         let mut state = self.state.lock();
         self.caller.store(thread, Ordering::Relaxed);
-        // Also if `run` unwinds: a layer below may be a user's code.
+        // Ends also if `run` unwinds: a layer below may be a user's code.
         let call = Call { caller: &self.caller };
         let done = run(&mut state, (thread, node));
         if let Err(error) = bound::restore(&self.below) {
@@ -79,8 +80,8 @@ impl<D: Driver> Replaying<D> {
         Some(done)
     }
 
-    /// The outcome of a look at the state, for a call: it is the next one of the trace that this thread follows and so held
-    /// back, or it is beside all passes. `None` for a call that takes the long way.
+    /// Looks at the state for a call: the fast path. The call is the next one of the trace that this thread follows, and so is
+    /// held back; or it is beside all passes. Returns `None` for a call that takes the slow path.
     ///
     /// `compare` gets the state and the node that asks, and makes no driver call. `beside` makes the call if nothing may come
     /// between this look and the call.
@@ -91,7 +92,7 @@ impl<D: Driver> Replaying<D> {
         compare: impl FnOnce(&mut State, u32) -> bool,
         beside: impl FnOnce(&mut State) -> Option<R>,
     ) -> Option<Looked<R>> {
-        // Another thread has the state, or this is a call from inside of another one: the long way.
+        // Slow path: another thread has the state, or this is a call from inside of another one.
         let mut state = self.state.try_lock()?;
         let thread = thread();
         if state.follower == thread {
@@ -104,8 +105,7 @@ impl<D: Driver> Replaying<D> {
         beside(&mut state).map(Looked::Beside)
     }
 
-    /// Takes a call that a trace can have, and that is not simply the next one. Returns whether it is sent now; then its stream
-    /// is ready for it.
+    /// Takes a call that a trace can have, on the slow path. Returns whether the call is sent now; its stream is then ready.
     fn take(&self, stream: RawStream, given: Given<'_>) -> DriverResult<Taken> {
         let taken = self.with_bodies(|state, who| {
             if state.is_resting {
@@ -117,7 +117,7 @@ impl<D: Driver> Replaying<D> {
         taken.unwrap_or(Ok(Taken::Send))
     }
 
-    /// The same, with the state.
+    /// As [`take`](Self::take), with the state.
     fn take_in(
         &self,
         state: &mut State,
@@ -148,7 +148,7 @@ impl<D: Driver> Replaying<D> {
         }
     }
 
-    /// The same, of a call that takes the long way.
+    /// As [`send_or_hold`](Self::send_or_hold), on the slow path.
     #[cold]
     #[inline(never)]
     pub(super) fn take_long(
@@ -163,7 +163,7 @@ impl<D: Driver> Replaying<D> {
         }
     }
 
-    /// As [`send_or_hold`](Self::send_or_hold), of a record.
+    /// As [`send_or_hold`](Self::send_or_hold), for a record on the slow path.
     ///
     /// # Safety
     /// As for [`Driver::record_event`].
@@ -184,7 +184,7 @@ impl<D: Driver> Replaying<D> {
         done.unwrap_or_else(|| unsafe { self.below.record_event(event, stream) })
     }
 
-    /// As [`send_or_hold`](Self::send_or_hold), of a wait.
+    /// As [`send_or_hold`](Self::send_or_hold), for a wait on the slow path.
     ///
     /// # Safety
     /// As for [`Driver::wait_event`].
@@ -203,8 +203,8 @@ impl<D: Driver> Replaying<D> {
         done.unwrap_or_else(|| unsafe { self.below.wait_event(stream, event) })
     }
 
-    /// As [`send_or_hold`](Self::send_or_hold), under one lock: the thread of the pass may hold back another record of an
-    /// event, of a launch that is still to come, as soon as this one has no lock. `None` in a call from inside of another one.
+    /// As [`send_or_hold`](Self::send_or_hold), under one lock. Without the lock the thread of the pass may hold back another
+    /// record of the event, of a launch that is still to come. Returns `None` in a call from inside of another one.
     fn send_at_once(
         &self,
         stream: RawStream,
@@ -222,10 +222,10 @@ impl<D: Driver> Replaying<D> {
         Some(taken.and_then(|sent| sent.map_or(Ok(()), |done| self.sent(stream, done))))
     }
 
-    /// Notes what has become of a call that was sent.
+    /// Notes the outcome of a call that was sent.
     fn sent(&self, stream: RawStream, done: DriverResult<()>) -> DriverResult<()> {
         self.with(|state, (thread, _)| {
-            // Again: another thread may have launched a graph during the call.
+            // Noted again: another thread may have launched a graph during the call.
             state.stream(stream).sent = Sent::Something;
             if done.is_err() {
                 state.spoil(thread);
@@ -234,7 +234,7 @@ impl<D: Driver> Replaying<D> {
         done
     }
 
-    /// Before a call that no trace can have.
+    /// Makes ready for a call that no trace can have.
     pub(super) fn disturb(
         &self,
         stream: Option<RawStream>,
@@ -245,7 +245,7 @@ impl<D: Driver> Replaying<D> {
         self.disturb_unless(is_beside, stream, what, rule)
     }
 
-    /// Before a call that waits for all work of the device: also for what is held back of other streams.
+    /// Makes ready for a call that waits for all work of the device, including held-back work of other streams.
     pub(super) fn disturb_all(&self, stream: RawStream, what: &'static str) -> DriverResult<()> {
         let is_beside = |state: &State, thread| {
             state.is_beside(thread, None) && state.is_beside(thread, Some(stream))
@@ -271,12 +271,12 @@ impl<D: Driver> Replaying<D> {
         disturbed.unwrap_or(Ok(()))
     }
 
-    /// Before memory is given back, also while no run replays: the next run would launch the graphs that name it.
+    /// Makes ready for memory to be given back, also while no run replays: the next run would launch the graphs that name it.
     pub(super) fn give_back(&self, range: MemoryRange) -> DriverResult<()> {
         self.with(|state, _| state.give_back(&self.below, range)).unwrap_or(Ok(()))
     }
 
-    /// After a call for a stream that was made directly, or that no trace can have. A run may have begun meanwhile.
+    /// Notes a call for a stream that was made directly, or that no trace can have. A run may have begun meanwhile.
     #[inline]
     pub(super) fn queued<R>(&self, stream: RawStream, done: R) -> R {
         if self.is_on() {
@@ -304,7 +304,8 @@ impl<D: Driver> Replaying<D> {
         Ok(())
     }
 
-    /// As [`rest`](Self::rest), at a call of somebody else, who does not get the error. The end of the next run tries again.
+    /// As [`rest`](Self::rest), at a call of another caller, to whom the error is not returned. The end of the next run tries
+    /// again.
     #[inline]
     pub(super) fn rest_by_now(&self, state: &mut State, may_ask: bool) {
         if state.is_resting

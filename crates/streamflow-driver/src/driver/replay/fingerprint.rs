@@ -1,4 +1,4 @@
-//! Numbers that traces share which are equal but for the bytes of parameters, and those of the latest traces.
+//! Fingerprints of traces. Traces that are equal but for the bytes of parameters have the same one.
 
 use std::hash::Hasher;
 
@@ -8,17 +8,18 @@ use super::lane::MOST;
 use super::trace::{Trace, Work, part};
 use crate::driver::{AccessMode, MemoryRange};
 
-/// The latest traces that are remembered. One that comes again after more others is too rare for a graph: passes have a few
-/// each, and there may be as many rotations as lanes.
+/// The number of latest traces that are remembered. A trace that comes again after more others is too rare for a graph: passes
+/// have a few each, and there may be as many rotations as lanes.
 const SEEN: usize = 2 * MOST;
 
-/// The latest traces that are those of no lane, by their fingerprints. It has a fixed size: ticks that never repeat
-/// allocate nothing.
+/// The latest traces that no lane has, by their fingerprints. The list has a fixed size: ticks that never repeat allocate
+/// nothing.
 #[derive(Debug)]
 pub(super) struct Seen {
     latest: [Option<u64>; SEEN],
     next: usize,
-    /// How many were noted. Segments that gain nothing don't count: a node that polls for its stream has any number.
+    /// The number of traces that were noted. Segments that gain nothing don't count: a node that polls for its stream makes any
+    /// number of them.
     noted: u64,
 }
 
@@ -29,13 +30,13 @@ impl Default for Seen {
 }
 
 impl Seen {
-    /// How many traces were noted.
+    /// The number of traces that were noted.
     pub(super) fn noted(&self) -> u64 {
         self.noted
     }
 
-    /// Notes a trace. Returns whether it came before, not long ago; then it is forgotten. Two traces with one fingerprint
-    /// are taken for one, which makes a graph too early.
+    /// Notes a trace. If it came before, not long ago, forgets it and returns `true`. Two traces with one fingerprint are taken
+    /// for one trace: a graph is then made too early.
     pub(super) fn note(&mut self, trace: &Trace) -> bool {
         self.noted += 1;
         let fingerprint = Some(trace.fingerprint());
@@ -50,7 +51,7 @@ impl Seen {
 }
 
 impl Trace {
-    /// A number that traces share which are equal but for the bytes of parameters.
+    /// The fingerprint: equal for traces that are equal but for the bytes of parameters.
     fn fingerprint(&self) -> u64 {
         let mut hash = FxHasher::default();
         for call in &self.calls {
@@ -111,7 +112,7 @@ mod tests {
         assert!(!seen.note(&trace(16)));
         assert!(seen.note(&trace(8)));
         assert!(!seen.note(&trace(8)), "it was forgotten");
-        // Each second one of these is known, and takes no place.
+        // Every second trace here is known, and takes no place.
         for turn in 0..2 * SEEN as u64 {
             seen.note(&trace(24 + turn % 2 * 8));
         }

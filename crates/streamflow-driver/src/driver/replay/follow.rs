@@ -1,4 +1,4 @@
-//! Following a trace: from its call at the cursor to the next one, to the trace of another lane, or away from all of them.
+//! Following a trace: the cursor moves to the next call, to the trace of another lane, or away from all traces.
 
 use super::Omission;
 use super::cursor::Cursor;
@@ -9,14 +9,14 @@ use super::trace::{Given, Trace, Work};
 use crate::driver::RawStream;
 
 impl State {
-    /// Holds a call back if it is the next one of a lane whose trace begins with the calls that are held back.
+    /// Holds a call back if it is the next one of a lane. The lane's trace begins with the held-back calls.
     pub(super) fn follow(&mut self, lane: u32, who: (u32, RawStream), given: Given<'_>) -> bool {
         let (place, omission) = (self.cursor.place as usize, self.omission);
         let trace = self.lanes.get(lane as usize).map(|lane| &lane.trace);
         if !trace.is_some_and(|trace| trace.is_call(place, who, given, omission)) {
             return false;
         }
-        // Which event holds a record is not compared: it may be one that can't be held back.
+        // The event of a record is not compared, so it may be one whose records can't be held back.
         if let Given::Record(event, at) = given
             && !self.events.at(at).is_some_and(|known| known.raw == Some(event) && known.is_plain)
         {
@@ -63,7 +63,7 @@ impl State {
         lane != self.cursor.lane && !to.is_retired && to.trace.begins_as(&from.trace, len)
     }
 
-    /// Moves the cursor to the same place of another lane, whose trace takes over the events and the parameters.
+    /// Moves the cursor to the same place of another lane. The lane's trace takes over the events and the parameters.
     fn go_to(&mut self, lane: u32) {
         let Cursor { lane: from, place, outside } = self.cursor;
         if from == lane {

@@ -1,12 +1,12 @@
-//! The memory of a trace: which ranges it reads and which it writes.
+//! The footprint of a trace: the ranges of memory that it reads and writes.
 
 use super::trace::Trace;
 use crate::driver::{AccessMode, MemoryRange};
 
-/// Ranges in order, without overlaps.
+/// Ranges in the order of addresses, without overlaps.
 type Ranges = Vec<(u64, u64)>;
 
-/// The memory of a trace.
+/// The memory that a trace accesses.
 #[derive(Debug, Default)]
 pub(super) struct Footprint {
     all: Ranges,
@@ -30,7 +30,7 @@ impl Footprint {
         footprint
     }
 
-    /// Whether one of the two writes what the other accesses.
+    /// Whether one of the two writes memory that the other accesses.
     pub(super) fn conflicts(&self, other: &Self) -> bool {
         overlap(&self.written, &other.all) || overlap(&other.written, &self.all)
     }

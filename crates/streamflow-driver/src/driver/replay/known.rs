@@ -7,13 +7,13 @@ use super::trace::{Trace, Work};
 use crate::driver::{Driver, DriverError, DriverResult};
 use crate::log;
 
-/// A trace with fewer launches, copies and fills is sent: a launch of a graph costs the host as much as one of a kernel.
+/// The fewest launches, copies, fills and library calls of a graph: its launch costs the host as much as that of a kernel.
 const LEAST: usize = 2;
-/// With more bytes for each call the device is the limit, and not the host: on an H200 these take as long as the host's
-/// launch of a kernel, 4 µs. There a tick of NVIDIA's CudaStreamPool example with 2160 × 3840 elements took 0.98 to 1.01 of
-/// the time of the same calls, with 33 MB for each.
+/// The most bytes for each call of a graph. With more bytes the device is the limit, and not the host: on an H200 so many take
+/// as long as the host's launch of a kernel, 4 µs. There a tick of NVIDIA's CudaStreamPool example with 2160 × 3840 elements
+/// took 0.98 to 1.01 of the time of the same calls, with 33 MB for each.
 const LARGE: u64 = 16 << 20;
-/// After so many launches of other lanes, and traces that are those of none, a lane is taken for one that is no longer needed.
+/// The number of launches of other lanes, and of traces without a lane, after which a lane counts as no longer needed.
 const IDLE: u64 = 4 * MOST as u64;
 
 impl State {
@@ -27,7 +27,7 @@ impl State {
                 return Ok(());
             }
         }
-        // A call of a library that came once has no graph yet.
+        // A library's call has no graph before it comes a second time.
         if !self.seen.note(&self.current) || !self.has_captured(&self.current) {
             self.note_broken("no earlier pass had equal calls", None);
             return Ok(());
@@ -65,7 +65,7 @@ impl State {
         Ok(())
     }
 
-    /// Makes a lane of a segment that comes for the first time: for tests of all that a graph can do in a few ticks.
+    /// Makes a lane of a segment that comes for the first time, so that tests have all of a graph's behaviour in a few ticks.
     pub(super) fn learn(&mut self, below: &dyn Driver) -> DriverResult<Option<usize>> {
         if self.current.submissions() == 0 || !self.has_captured(&self.current) {
             return Ok(None);
@@ -76,7 +76,7 @@ impl State {
         Ok(self.add_lane(below, index, trace).map_err(log_not_made).ok().map(|()| index))
     }
 
-    /// Where a new lane goes: behind the others, or in place of one that has not been launched for long.
+    /// The place of a new lane: behind the others, or that of a lane that has not been launched for long.
     fn free_place(&mut self, below: &dyn Driver) -> DriverResult<Option<usize>> {
         if self.lanes.len() < MOST {
             return Ok(Some(self.lanes.len()));
@@ -95,7 +95,7 @@ impl State {
         Ok(is_free.then_some(oldest))
     }
 
-    /// The count by which the age of lanes is known. A lane that is new is not the oldest.
+    /// The count that measures the age of lanes. A new lane is not the oldest.
     pub(super) fn now(&self) -> u64 {
         self.launches + self.seen.noted()
     }
@@ -117,7 +117,7 @@ impl State {
             _ => String::new(),
         };
         let made = Made::new(below, device, &trace, self.omission, &self.captures, name)?;
-        // Rule 4: the other lanes come after what was sent before their launches. So does this one.
+        // Rule 4: the other lanes come after the work that was sent before their launches. So must this one.
         let comes_after = |lane: &Lane| {
             // SAFETY: all are this layer's.
             unsafe {
@@ -125,7 +125,7 @@ impl State {
                 below.wait_event(made.stream(), border)
             }
         };
-        // The one that makes way has no work, and none may be added: it is destroyed under the lock.
+        // The lane that makes way has no work, and none may be added: it is destroyed under the lock.
         let (before, after) = self.lanes.split_at(index);
         let mut others = before.iter().chain(after.iter().skip(1));
         if let Err(error) = others.try_for_each(comes_after) {
@@ -151,7 +151,8 @@ impl State {
     }
 }
 
-/// The run goes on: a call that the driver refuses is refused again when it is sent, and returns the error then.
+/// Logs that no graph could be made. The run goes on: a call that the driver refuses is refused again when it is sent, and
+/// returns the error then.
 #[cold]
 fn log_not_made(error: DriverError) {
     log::write(move || {

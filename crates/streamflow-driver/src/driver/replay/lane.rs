@@ -15,10 +15,10 @@ use crate::driver::{
 /// The most lanes of a driver.
 pub(super) const MOST: usize = 32;
 
-/// A set of lanes: a bit for each.
+/// A set of lanes, with a bit for each.
 pub(super) type Lanes = u32;
 
-/// An executable graph, and what is known about its launches.
+/// An executable graph, and the state of its launches.
 // In this order, so that what each call needs is in few cache lines.
 #[derive(Debug)]
 #[repr(C)]
@@ -28,32 +28,34 @@ pub(super) struct Lane {
     pub(super) outside: Vec<Outside>,
     /// The streams of the trace, each with its place.
     pub(super) streams: Vec<(RawStream, u32)>,
-    /// The lane that was launched after this one the last time.
+    /// The lane that was launched next, the last time after this one.
     pub(super) next: u32,
-    /// The launches whose nodes have other parameters than the trace, by their places in the trace.
+    /// The launches, by their places in the trace, that have other parameters there than in their nodes.
     changed: Vec<u32>,
-    /// For each call its node, if it has one, and its kernel's name.
+    /// For each call the index of its node, if it has one, and its kernel's name.
     nodes: Vec<(u32, String)>,
     graph: RawGraph,
     pub(super) stream: RawStream,
     footprint: Footprint,
-    /// The other lanes that access the same memory, if one of the two writes.
+    /// The other lanes that access the same memory, if this lane or the other one writes it.
     pub(super) conflicts: Lanes,
-    /// The number of its latest launch; 0 before the first one.
+    /// The number of the latest launch; 0 before the first one.
     pub(super) last: u64,
-    /// When it was made or launched last, by the count of launches and of traces that are those of no lane.
+    /// The count of launches, and of traces without a lane, when the lane was made or launched last.
     pub(super) used: u64,
-    /// All its launches up to this number are complete.
+    /// The number up to which all launches of the lane are complete.
     pub(super) completed: u64,
-    /// Recorded for streams and lanes that come after it, and the launch that the record covers.
+    /// An event for streams and lanes that come after this one.
     pub(super) mark: RawEvent,
+    /// The launch that the record of `mark` covers.
     pub(super) marked: u64,
-    /// Recorded for the host, and the launch that the record covers.
+    /// An event for the host.
     pub(super) answer: RawEvent,
+    /// The launch that the record of `answer` covers.
     pub(super) asked: u64,
-    /// For each other lane its latest launch that this lane's latest launch comes after.
+    /// For each other lane the latest of its launches that this lane's latest launch comes after.
     pub(super) after: [u64; MOST],
-    /// Whether it is launched no more.
+    /// Whether the lane is launched no more.
     pub(super) is_retired: bool,
 }
 
@@ -105,7 +107,7 @@ impl Made {
             })
             .collect();
         // SAFETY: each call of the trace was made, and succeeded, with these parameters. The graph is launched only in
-        // place of the same calls, whose callers vouch for the memory then.
+        // place of the same calls, and the callers of those vouch for the memory then.
         let graph = unsafe { below.create_graph(device, &nodes) }?;
         // SAFETY: these were just made, and never used.
         let give_back = |stream, mark: Option<RawEvent>| unsafe {
@@ -122,18 +124,18 @@ impl Made {
         Ok(Self { nodes: index.into_iter().zip(names).collect(), graph, stream, mark, answer })
     }
 
-    /// Destroys its parts, which were not used.
+    /// Destroys the parts before they were used.
     pub(super) fn destroy(self, below: &dyn Driver) -> DriverResult<()> {
         // SAFETY: all are this one's, and no work of it was queued.
         unsafe { destroy(below, self.graph, [self.mark, self.answer], Some(self.stream)) }
     }
 
-    /// Its stream.
+    /// The lane's stream.
     pub(super) fn stream(&self) -> RawStream {
         self.stream
     }
 
-    /// `place_of` returns the place of a stream.
+    /// Makes the lane. `place_of` returns the place of a stream.
     pub(super) fn into_lane(self, trace: Trace, place_of: impl Fn(RawStream) -> u32) -> Lane {
         let Self { nodes, graph, stream, mark, answer } = self;
         let mut streams: Vec<_> =
@@ -166,19 +168,19 @@ impl Made {
 }
 
 impl Lane {
-    /// Whether it and another lane access the same memory, and one of them writes.
+    /// Whether this lane and another one access the same memory, and one of them writes it.
     pub(super) fn conflicts_with(&self, other: &Self) -> bool {
         self.footprint.conflicts(&other.footprint)
     }
 
-    /// Gives a launch of the trace other parameters. Its node gets them before the next launch of the graph. CUDA applies them to
-    /// later launches of the executable graph alone: earlier ones that are still queued keep theirs.
+    /// Gives a launch of the trace other parameters. The launch's node gets them before the next launch of the graph. CUDA
+    /// applies them to later launches of the executable graph alone: earlier ones that are still queued keep theirs.
     ///
-    /// That is sound for each parameter, whatever it means. Launches are ordered by the memory that they access, all of which is
-    /// stated as accesses, by the contract of [`Launch`](crate::driver::Launch). Accesses are compared with their addresses, so the
-    /// graph's edges and rules 4 and 5 stay right. The address of a slice is that of its access, and so can't differ alone. A
-    /// number that a kernel takes for an address, as `unsafe` code may pass it, changes like each other number: its caller has
-    /// stated the access, or has broken the contract with and without replay.
+    /// The change is sound for each parameter, whatever it means. Launches are ordered by the memory that they access, and all of
+    /// that is stated as accesses, by the contract of [`Launch`](crate::driver::Launch). Accesses are compared with their
+    /// addresses, so the graph's edges and rules 4 and 5 stay right. The address of a slice is that of its access, and so can't
+    /// differ alone. A number that a kernel takes for an address, as `unsafe` code may pass it, changes like each other number:
+    /// its caller has stated the access, or has broken the contract with and without replay.
     pub(super) fn change(&mut self, place: u32, params: &[Param]) {
         let Some(call) = self.trace.calls.get_mut(place as usize) else { return };
         let Work::Launch(kernel) = &mut call.work else { return };
@@ -194,8 +196,8 @@ impl Lane {
         }
     }
 
-    /// Gives the nodes the parameters of the trace. Returns whether some had others. After an error the graph is launched
-    /// no more: it has both old and new ones. The error comes with its launch's place in the trace.
+    /// Gives the nodes the parameters of the trace. Returns whether some nodes had others. After an error the graph is launched
+    /// no more: it has both old and new parameters. The error comes with its launch's place in the trace.
     #[inline]
     pub(super) fn set_changed(&mut self, below: &dyn Driver) -> Result<bool, (DriverError, u32)> {
         if self.changed.is_empty() { Ok(false) } else { self.set_nodes(below) }
@@ -209,8 +211,8 @@ impl Lane {
                 continue;
             };
             let Some(launch) = self.trace.launch(&call.work, name) else { continue };
-            // SAFETY: the graph is this lane's, and the node was made of this launch, with other parameters. Those that it
-            // gets are of the call that the next launch of the graph stands for.
+            // SAFETY: the graph is this lane's, and the node was made of this launch, with other parameters. The new parameters
+            // are those of the call that the next launch of the graph stands for.
             let set = unsafe { below.set_graph_kernel(self.graph, *node, &launch) };
             set.map_err(|error| (error, place))?;
         }
@@ -235,7 +237,7 @@ impl Lane {
     /// Makes the mark cover all launches so far.
     pub(super) fn make_mark(&mut self, below: &dyn Driver) -> DriverResult<()> {
         if self.marked < self.last {
-            // SAFETY: both are this lane's, which lives as long as the driver.
+            // SAFETY: both are this lane's, and live as long as it.
             unsafe { below.record_event(self.mark, self.stream) }?;
             self.marked = self.last;
         }
@@ -250,16 +252,17 @@ impl Lane {
         Ok(())
     }
 
-    /// Whether all its launches were found complete.
+    /// Whether all launches were found complete.
     pub(super) fn is_known_complete(&self) -> bool {
         self.completed >= self.last
     }
 
-    /// Whether its launches up to one are complete.
+    /// Whether the launches up to `number` are complete.
     pub(super) fn is_complete(&mut self, below: &dyn Driver, number: u64) -> DriverResult<bool> {
         let needed = self.last.min(number);
         while self.completed < needed {
-            // An answer that is asked for stays asked for, so that a lane that is launched again and again has one.
+            // A record that was made for the host stays until it is complete: a lane that is launched again and again would
+            // else never have a complete one.
             if self.asked <= self.completed {
                 self.ask(below)?;
             }
@@ -272,7 +275,7 @@ impl Lane {
         Ok(true)
     }
 
-    /// Whether its stream has no work: neither launches nor waits for what was sent to other streams.
+    /// Whether the lane's stream has no work: neither launches nor waits for work that was sent to other streams.
     pub(super) fn is_empty(&self, below: &dyn Driver) -> DriverResult<bool> {
         // SAFETY: the lane's stream.
         unsafe { below.query_stream(self.stream) }
@@ -287,11 +290,11 @@ impl Lane {
         Ok(())
     }
 
-    /// Destroys its parts, after its work is complete. One that is empty is not waited for, so a lock may be held. What can't
-    /// be waited for is destroyed as well, and is executed to its end.
+    /// Destroys the parts, after the lane's work is complete. For an empty lane there is no wait, so a lock may be held. If the
+    /// wait fails, the parts are destroyed as well, and the work is executed to its end.
     pub(super) fn destroy(self, below: &dyn Driver) -> DriverResult<()> {
         let bound = bound::bind(below, self.stream.device());
-        // SAFETY: all are this lane's, which is consumed.
+        // SAFETY: all are this lane's, and the lane is consumed.
         let (awaited, destroyed) = unsafe {
             (
                 bound.and_then(|()| below.synchronize_stream(self.stream)),
@@ -302,10 +305,10 @@ impl Lane {
     }
 }
 
-/// Destroys the parts of a lane, all of them, also where one can't be. Returns the first error.
+/// Destroys all parts of a lane, also after one could not be destroyed. Returns the first error.
 ///
 /// # Safety
-/// They are the caller's, and nothing uses them any more.
+/// The parts are the caller's, and nothing uses them any more.
 unsafe fn destroy(
     below: &dyn Driver,
     graph: RawGraph,

@@ -17,18 +17,18 @@ const NOT_CAPTURED: &str = "a call of a library that could not be captured; the 
 
 /// The fate of a call.
 enum Due {
-    /// Compared by its number, and held back or sent.
+    /// Compared by the call's number, and held back or sent.
     Take(u64),
-    /// The same, after it is captured: it comes a second time, or will be held back.
+    /// As `Take`, after a capture: the call comes a second time, or will be held back.
     Capture(u64),
-    /// Sent, since its captures have failed.
+    /// Sent, since the captures of the call have failed.
     Send,
 }
 
 impl<D: Driver> Replaying<D> {
-    /// Holds back a call that is not simply the next one, or sends it. `send` calls the library.
+    /// Holds back a call, or sends it, on the slow path. `send` calls the library.
     ///
-    /// The library is called without the lock, also for a capture: its body may be a user's.
+    /// The library is called without the lock, also for a capture: the host body may be a user's.
     ///
     /// # Safety
     /// As for [`Libraries::call_library`](crate::driver::Libraries::call_library).
@@ -59,7 +59,7 @@ impl<D: Driver> Replaying<D> {
         })
     }
 
-    /// Sends a call that no trace has, after what is held back.
+    /// Sends a call that no trace has, after the held-back calls.
     pub(super) fn send_library(
         &self,
         stream: RawStream,
@@ -70,7 +70,8 @@ impl<D: Driver> Replaying<D> {
         self.queued(stream, send())
     }
 
-    /// Captures a call. `None` if the capture has failed: the call may be right, and says so itself if it is not.
+    /// Captures a call. Returns `None` if the capture has failed: the call may be right, and returns an error itself if it is
+    /// not.
     ///
     /// # Errors
     /// The capture's, with the function and the operator, if the device is lost.
@@ -152,7 +153,7 @@ impl State {
 }
 
 impl Trace {
-    /// The numbers of its calls of libraries.
+    /// The numbers of the calls of libraries.
     fn libraries(&self) -> impl Iterator<Item = u64> + '_ {
         self.calls.iter().filter_map(|call| match call.work {
             Work::Library(number, _) => Some(number),
@@ -161,7 +162,7 @@ impl Trace {
     }
 }
 
-/// Adds to an error that it is of a capture, with the function and the operator.
+/// Adds to an error of a capture the function and the operator.
 #[cold]
 fn not_captured(error: DriverError, function: &str, node: &str) -> DriverError {
     let which = format!("`{function}` of operator `{node}` could not be captured for replay");

@@ -1,17 +1,16 @@
 //! A held-back call that fails: the driver is lost.
 //!
-//! The call has succeeded for its caller, and so has all that was asked for since. Messages were emitted, state was kept,
-//! downloads were handed to other threads, and none of that can be taken back. So it is as after an error of the device:
-//! each later call that would queue, ask or wait is refused, and nothing is given back. No answer says that the work was
-//! done. A held-back call is equal to one that has succeeded before, so in practice it fails only on a device that is lost
-//! itself.
+//! The call has succeeded for its caller, and so have all calls since. Messages were emitted, state was kept, downloads were
+//! handed to other threads, and none of that can be taken back. So the driver goes on as after an error of the device: each
+//! later call that would queue, ask or wait is refused, and nothing is given back. No answer says that the work was done. A
+//! held-back call is equal to one that has succeeded before, so in practice it fails only on a device that is lost itself.
 
 use std::sync::{Arc, OnceLock};
 
 use super::trace::Given;
 use crate::driver::{DriverError, DriverResult, Sticky};
 
-/// Why a driver is lost, if it is. The state sets it; it is read without the state's lock.
+/// The reason why a driver is lost, if it is. The state sets the reason; calls read it without the state's lock.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Lost(Arc<OnceLock<Sticky>>);
 
@@ -20,7 +19,7 @@ impl Lost {
         self.0.get()
     }
 
-    /// From now on calls are refused.
+    /// Sets the reason: calls are refused from now on.
     #[cold]
     pub(super) fn set(&self, error: &DriverError) {
         self.0.get_or_init(|| sticky(error));
@@ -36,7 +35,7 @@ impl Lost {
     }
 }
 
-/// What a call of a trace is called in messages.
+/// The name of a trace's call in messages.
 pub(super) fn name_of(given: &Given<'_>) -> &'static str {
     match given {
         Given::Launch(_) => "a launch",

@@ -1,4 +1,4 @@
-//! The marks of a scheduler: where passes begin and end, and which tick is next.
+//! The marks of a scheduler: the begin and the end of a pass, and the next tick.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use super::{ReplayRun, ReplayedTick, Replaying, Replays};
 use crate::driver::{Driver, DriverResult, first_error};
 use crate::sync::Ordering;
 
-/// What fails, in the log.
+/// The name, in the log, of the step that has failed.
 const ENDING: &str = "ending the replay of a run";
 
 impl<D: Driver> Replays for Replaying<D> {

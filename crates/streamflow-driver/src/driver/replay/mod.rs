@@ -1,4 +1,4 @@
-//! Replay: a pass over a graph whose driver calls repeat becomes one launch of a CUDA graph.
+//! Replay: where a pass over a graph repeats its driver calls, they become one launch of a CUDA graph.
 //!
 //! [`Replaying`] wraps a driver. The platforms of `streamflow` have it directly above CUDA or the simulator, below the race
 //! checker and all other layers. While no run replays, a call costs a relaxed load and a branch more, and twice that if it
@@ -49,27 +49,27 @@ use super::{Driver, report_in_drop};
 use crate::lock::Lock;
 use crate::sync::AtomicU64;
 
-/// A driver whose passes can be replayed. See the [module](self).
+/// A driver that can replay passes. See the [module](self).
 pub struct Replaying<D: Driver> {
     below: D,
-    /// Whether calls may be held back, and records be those of a graph's launch.
+    /// On while calls may be held back, and records may be those of a graph's launch.
     switch: Switch,
     tick: Arc<ReplayedTick>,
-    /// The node whose hook runs in the pass.
+    /// The node with the hook that runs in the pass.
     node: AtomicU64,
     lost: Lost,
-    /// The thread whose call has the state; 0 if none has.
+    /// The number of the thread that has the state in a call; 0 for none.
     caller: AtomicU64,
     state: Lock<State>,
 }
 
 impl Replaying<SharedDriver> {
-    /// Wraps a driver that others hold, too, as a recorder whose log is read.
+    /// Wraps a driver that others hold, too, such as a recorder with a log that a test reads.
     pub fn over(below: Arc<dyn Driver>) -> Self {
         Self::new(SharedDriver(below))
     }
 
-    /// As [`without`](Self::without), over such a driver.
+    /// As [`without`](Self::without), over a driver that others hold, too.
     ///
     /// # Safety
     /// As for [`without`](Self::without).
@@ -98,9 +98,9 @@ impl<D: Driver> Replaying<D> {
     /// As [`new`](Self::new), without one of the rules, so that tests can show that it is needed.
     ///
     /// # Safety
-    /// Work may be replayed with the parameters of another pass, or before what it must come after. So it may use memory that
-    /// other work writes, or that is free. The driver below is the simulator, which finds and refuses such a use; or the work
-    /// uses the same memory in each pass, in an order that does not depend on the rule.
+    /// Work may be replayed with the parameters of another pass, or before work that it must come after. So it may use memory
+    /// that other work writes, or that is free. The driver below must be the simulator, since that finds and refuses such a use;
+    /// or the work must use the same memory in each pass, in an order that does not depend on the rule.
     #[doc(hidden)]
     pub unsafe fn without(below: D, omission: Omission) -> Self {
         let replaying = Self::new(below);
@@ -173,19 +173,19 @@ pub enum Omission {
     SentBefore,
     /// Rule 4: records from outside.
     RecordsOutside,
-    /// Rule 4: records from outside whose event the segment records again.
+    /// Rule 4: records from outside, of events that the segment records again.
     RecordedAgain,
-    /// The same, where the held-back calls are sent.
+    /// As `RecordedAgain`, where the held-back calls are sent.
     RecordedAgainSent,
     /// A held-back call that fails leaves the driver as it is.
     Lost,
     /// Rule 4, for the other lanes.
     OtherLanes,
-    /// Rule 4, for what was sent while no run replayed.
+    /// Rule 4, for work that was sent while no run replayed.
     SentMeanwhile,
-    /// Rule 2, for what was recorded while no run replayed.
+    /// Rule 2, for events that were recorded while no run replayed.
     RecordedMeanwhile,
-    /// Rule 4, for a call of another thread that a run does not see when it begins.
+    /// Rule 4, for a call of another thread that a run has not seen at its begin.
     Meanwhile,
     /// Rule 5.
     Conflicts,

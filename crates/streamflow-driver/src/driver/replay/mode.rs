@@ -1,8 +1,8 @@
-//! The state of a pass, and what happens to the calls of a segment.
+//! The state of a pass, and the treatment of a segment's calls.
 
 use crate::driver::passes::PassDone;
 
-/// The pass of a thread.
+/// A pass, and the thread that makes it.
 #[derive(Debug)]
 pub(super) struct Pass {
     pub(super) thread: u64,
@@ -10,16 +10,16 @@ pub(super) struct Pass {
     pub(super) done: PassDone,
 }
 
-/// What happens to the calls of a segment.
+/// The treatment of a segment's calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mode {
-    /// They are held back: they are those of the trace at the cursor so far.
+    /// Calls are held back: so far they are those of the trace at the cursor.
     Follow,
-    /// They are held back, and are those of no lane: the end of the segment makes one.
+    /// Calls are held back, and no lane has them: the end of the segment makes one.
     Gather,
-    /// They are sent, and kept to be compared.
+    /// Calls are sent, and kept to be compared.
     Keep,
-    /// They are sent.
+    /// Calls are sent.
     Send,
 }
 
@@ -30,10 +30,10 @@ impl Mode {
     }
 }
 
-/// What the caller does with a call.
+/// The treatment of one call, for its caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Taken {
     Held,
-    /// It is sent now.
+    /// The caller sends the call now.
     Send,
 }

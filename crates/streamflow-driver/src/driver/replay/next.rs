@@ -1,5 +1,5 @@
-//! The straight path: a call that is the next one of the trace that is followed. It is compared where it stands, and
-//! nothing of it is kept. A call that differs in anything but the bytes of parameters takes the [long way](super::pass).
+//! The fast path: a call that is the next one of the trace that is followed. The call is compared as the caller passes it, and
+//! nothing of it is kept. A call that differs in anything but the bytes of parameters takes the [slow path](super::pass).
 //!
 //! Saves 5,470 of 20,260 instructions of a replayed tick of NVIDIA's CudaStreamPool example and 1,020 of 5,660 for an
 //! operator of a chain of 100. The waits for records from outside are mostly those of the latest pass with the same trace,
@@ -11,7 +11,7 @@ use super::trace::{Call, Given, Trace, Work};
 use crate::driver::{LibraryCall, Param, RawEvent, RawStream};
 
 impl State {
-    /// The call that comes next in the trace, if it is of this node and stream.
+    /// The next call of the trace, if it is of this node and stream.
     #[inline]
     fn next_call(&self, node: u32, stream: RawStream) -> Option<(&Trace, &Call)> {
         let trace = &self.lanes.get(self.cursor.lane as usize)?.trace;
@@ -49,7 +49,8 @@ impl State {
         is_next
     }
 
-    /// Gives the next call, a launch, these parameters, if it has others. Its node gets them before the graph is launched.
+    /// Gives the next call, a launch, these parameters, if it has others. The launch's node gets them before the graph is
+    /// launched.
     #[inline(never)]
     pub(super) fn change(&mut self, params: &[Param]) {
         if let Some(lane) = self.lanes.get_mut(self.cursor.lane as usize) {
@@ -57,7 +58,7 @@ impl State {
         }
     }
 
-    /// Which event of a stream's ring holds the record changes nothing: the trace takes it over.
+    /// Whether a record is the next call. Its event may be another one of the stream's ring: the trace takes that over.
     #[inline]
     pub(super) fn is_next_record(&mut self, node: u32, stream: RawStream, event: RawEvent) -> bool {
         let Some((_, call)) = self.next_call(node, stream) else { return false };
@@ -66,16 +67,16 @@ impl State {
         at.is_some_and(|at| self.hold_record(event, at))
     }
 
-    /// Holds back the record of an event, which is the next call. Returns `false` if its records can't be held back.
+    /// Holds back the next call, a record of an event. Returns `false` if records of the event can't be held back.
     #[inline]
     pub(super) fn hold_record(&mut self, event: RawEvent, at: u32) -> bool {
         let Some(known) = self.events.at_mut(at) else { return false };
-        // An event that was destroyed has left its place to another one.
+        // The place of an event that was destroyed may have another event.
         if known.raw != Some(event) || !known.is_plain {
             return false;
         }
         (known.segment, known.place) = (self.segment, self.cursor.place);
-        // Of the launch that is due. If the record is sent instead, that is noted then.
+        // The record becomes one of the launch that is due. If it is sent instead, that is noted then.
         (known.launch, known.lane) = (self.launches + 1, self.cursor.lane);
         let lane = self.lanes.get_mut(self.cursor.lane as usize);
         if let Some(call) = lane.and_then(|it| it.trace.calls.get_mut(self.cursor.place as usize)) {
@@ -102,8 +103,8 @@ impl State {
         self.is_wait_for_outside(node, stream, event)
     }
 
-    /// Whether a wait is for a record from outside of the segment, on a stream of the trace, so that it is held back beside
-    /// the trace. The list of the latest segment with this trace becomes that of this one: mostly they are equal.
+    /// Whether a wait is for a record from outside of the segment, on a stream of the trace. The wait is then held back beside
+    /// the trace. The list of the latest segment with this trace becomes that of this segment: mostly the two are equal.
     #[inline]
     fn is_wait_for_outside(&mut self, node: u32, stream: RawStream, event: RawEvent) -> bool {
         let Cursor { lane, place, outside } = self.cursor;
@@ -149,7 +150,7 @@ impl State {
         let Some(lane) = self.lanes.get_mut(self.cursor.lane as usize) else { return };
         let place = self.cursor.outside as usize;
         match lane.outside.get_mut(place) {
-            // The same wait with another event of a ring: what follows may still be as it was.
+            // The same wait with another event of a ring: the waits that follow may still be the same.
             Some(known)
                 if (known.place, known.node, known.stream)
                     == (wait.place, wait.node, wait.stream) =>

@@ -1,4 +1,4 @@
-//! What is known of streams and events, by handle: each has a place of its own while it lives.
+//! The known streams or events, by handle. Each has a place of its own while it lives.
 
 use rustc_hash::FxHashMap;
 
@@ -33,13 +33,13 @@ impl<T> Objects<T> {
         self.at_mut(self.find(key)?)
     }
 
-    /// What is at a place: an object, or what is left of one that was removed.
+    /// The object at a place, or the rest of one that was removed.
     #[inline]
     pub(super) fn at(&self, place: u32) -> Option<&T> {
         self.list.get(place as usize)
     }
 
-    /// All objects, and what is left of those that were removed.
+    /// All objects, and the rests of those that were removed.
     pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
         self.list.iter_mut()
     }
@@ -49,7 +49,7 @@ impl<T> Objects<T> {
         self.list.get_mut(place as usize)
     }
 
-    /// The object with a handle, which is added if there is none.
+    /// The object with a handle. `object` makes one if there is none.
     pub(super) fn get_or_add(&mut self, key: u64, object: impl FnOnce() -> T) -> &mut T {
         let place = self.find(key).unwrap_or_else(|| self.insert(key, object()));
         &mut self.list[place as usize]

@@ -1,4 +1,4 @@
-//! The facts that a [`Replaying`] gets beside the calls.
+//! The notes that a [`Replaying`] gets beside the calls.
 
 use super::bound;
 use super::state::State;

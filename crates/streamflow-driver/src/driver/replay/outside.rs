@@ -1,15 +1,16 @@
-//! What is between graphs and the calls that are sent: rules 1 to 5 of the [module](super).
+//! The order between graphs, and between graphs and calls that are sent: rules 1 to 5 of the [module](super).
 
 use super::Omission;
 use super::lane::Lanes;
 use super::state::{Sent, State};
 use crate::driver::{Driver, DriverResult, RawEvent, RawStream};
 
-/// What the host has to wait for.
+/// The records that the host has to wait for: each with its lane, its launch and its event.
 pub(super) type Awaited = smallvec::SmallVec<[(usize, u64, RawEvent); 4]>;
 
 impl State {
-    /// Orders what is sent to a stream from now on after the launches that have work of it, and notes that something is.
+    /// Orders calls that are sent to a stream from now on after the launches that have work of the stream (rule 1). Notes that
+    /// something is sent.
     pub(super) fn settle(&mut self, below: &dyn Driver, stream: RawStream) -> DriverResult<()> {
         let known = self.stream(stream);
         known.sent = Sent::Something;
@@ -20,7 +21,7 @@ impl State {
         Ok(())
     }
 
-    /// Orders what is sent to a stream from now on after all launches so far.
+    /// Orders calls that are sent to a stream from now on after all launches so far.
     pub(super) fn join(&mut self, below: &dyn Driver, stream: RawStream) -> DriverResult<()> {
         let joined = self.stream(stream).joined;
         for lane in &mut self.lanes {
@@ -35,7 +36,7 @@ impl State {
         Ok(())
     }
 
-    /// Whether a launch and all before it are complete.
+    /// Whether a launch and all launches before it are complete (rule 3).
     pub(super) fn is_complete(&mut self, below: &dyn Driver, number: u64) -> DriverResult<bool> {
         if !self.keeps(Omission::Answers) {
             return Ok(true);
@@ -52,8 +53,8 @@ impl State {
         Ok(true)
     }
 
-    /// The records that the host waits for until a launch and all before it are complete, each with its lane and launch. No
-    /// lane is destroyed until the host has waited.
+    /// The records that the host waits for until a launch and all launches before it are complete. No lane is destroyed until the
+    /// host has waited.
     pub(super) fn awaited(&mut self, below: &dyn Driver, number: u64) -> DriverResult<Awaited> {
         let mut list = Awaited::new();
         let only_latest = !self.keeps(Omission::EarlierLaunches);
@@ -80,8 +81,8 @@ impl State {
         }
     }
 
-    /// Orders a lane's next launch: after what was sent to its streams, after the records that the segment waits for, and
-    /// after the launches that access the same memory.
+    /// Orders a lane's next launch after the work that was sent to its streams, after the records that the segment waits for, and
+    /// after the launches that access the same memory (rules 4 and 5).
     pub(super) fn order(&mut self, below: &dyn Driver, index: usize) -> DriverResult<()> {
         let stream = self.lanes[index].stream;
         let Some(border) = self.border else { return Ok(()) };
@@ -135,8 +136,8 @@ impl State {
         self.order_after(below, index, after)
     }
 
-    /// Whether a stream has work that was sent to it, and that the lanes don't come after. At the begin of a run most streams
-    /// have none, and a question costs the device nothing.
+    /// Whether a stream has sent work that the lanes don't come after. At the begin of a run most streams have none, and a
+    /// question costs the device nothing.
     fn has_sent_work(
         &mut self,
         below: &dyn Driver,
@@ -157,11 +158,11 @@ impl State {
         self.events.at(at).map_or((0, 0), |known| (known.launch, known.lane))
     }
 
-    /// Orders a lane's next launch after all launches of other lanes so far. The latest is waited for first: it mostly comes
-    /// after the others itself.
+    /// Orders a lane's next launch after all launches of `lanes` so far. The first wait is for the latest launch: mostly that
+    /// comes after the others itself.
     fn order_after(&mut self, below: &dyn Driver, index: usize, lanes: Lanes) -> DriverResult<()> {
         loop {
-            // The latest of those that are open.
+            // The latest launch among those that are not waited for yet.
             let (mut latest, mut number) = (index, 0);
             let mut left = lanes & !(1 << index);
             while left != 0 {

@@ -1,4 +1,4 @@
-//! A pass and its segments: which calls are held back, and what ends that.
+//! A pass and its segments: the calls that are held back, and the ends of holding back.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use super::trace::Given;
 use crate::driver::passes::PassDone;
 use crate::driver::{CopyKind, Driver, DriverResult, MemoryRange, RawStream};
 
-/// A segment with more calls is sent: the first kernel would begin when the last call was asked for.
+/// The most calls of a segment that is held back: the first kernel begins only after the last call was asked for.
 const LONGEST: usize = 4096;
 
 impl State {
@@ -66,7 +66,7 @@ impl State {
         self.pass.as_ref().filter(|pass| pass.thread == thread).map(|pass| pass.mode)
     }
 
-    /// How many calls of the segment there are.
+    /// The number of calls of the segment so far.
     pub(super) fn len(&self) -> usize {
         match self.mode() {
             Some(Mode::Follow) => self.cursor.place as usize,
@@ -99,8 +99,8 @@ impl State {
         }
     }
 
-    /// Another thread than that of the pass makes a call: sends what is held back, unless the call is beside that. Returns
-    /// whether the thread is another.
+    /// Sends the held-back calls if another thread than that of the pass makes a call that is not beside the pass. Returns
+    /// whether the thread is another one.
     fn yield_to(&mut self, below: &dyn Driver, thread: u64, is_beside: bool) -> DriverResult<bool> {
         let Some(pass) = &self.pass else { return Ok(true) };
         if pass.thread == thread {
@@ -113,7 +113,7 @@ impl State {
         Ok(true)
     }
 
-    /// Takes a call that a trace can have, unless it is simply the next one. It is held back, or the caller sends it.
+    /// Takes a call that a trace can have, on the slow path. The call is held back, or its caller sends it.
     pub(super) fn take(
         &mut self,
         below: &dyn Driver,
@@ -160,7 +160,7 @@ impl State {
         {
             return Ok(if mode.holds() { Taken::Held } else { Taken::Send });
         }
-        // What a lane's call is equal to is accepted, as that was: a stream or an event that changes retires its lanes.
+        // A call that a lane's call equals needs no check of its own: a stream or an event that changes retires its lanes.
         if mode == Mode::Follow && self.switch((node, stream), given) {
             return Ok(Taken::Held);
         }
@@ -175,7 +175,7 @@ impl State {
             taken = Taken::Held;
         } else if mode != Mode::Keep {
             self.send_held(below)?;
-            // Waits alone are no begin: they are no part of a trace.
+            // Waits from outside alone are no begin of a trace: they are not part of it.
             if place > 0 {
                 self.note_broken("a call differed from those of earlier passes", Some(node));
             }
@@ -200,7 +200,7 @@ impl State {
         mode: Mode,
         wait: Outside,
     ) -> DriverResult<Taken> {
-        // Its owner may destroy an event of other code as soon as this returns.
+        // The owner of an event of other code may destroy it as soon as this function returns.
         let is_foreign =
             self.events.get(wait.event.handle()).is_none() && self.keeps(Omission::ForeignEvents);
         let what = match self.refusal(wait.stream, &Given::Wait(wait.event, 0)) {
@@ -224,7 +224,7 @@ impl State {
         Ok(Taken::Held)
     }
 
-    /// Why a call can't be part of a trace.
+    /// The reason why a call can't be part of a trace, if there is one.
     pub(super) fn refusal(&mut self, stream: RawStream, given: &Given<'_>) -> Option<&'static str> {
         if self.held_device().is_some_and(|device| device != stream.device()) {
             return Some("work of a second device");
@@ -251,7 +251,7 @@ impl State {
         }
     }
 
-    /// Sends what is held back, one by one, and all later calls of the pass.
+    /// Sends the held-back calls one by one. All later calls of the pass are sent, too.
     fn interrupt(
         &mut self,
         below: &dyn Driver,
@@ -290,12 +290,12 @@ impl State {
         };
         // Each is destroyed, also after a failure.
         self.captures.give_back(range).into_iter().fold(sent, |done, graph| {
-            // SAFETY: this layer made it. No held-back call is one of it, and the lanes that have it are launched no more.
+            // SAFETY: this layer made the graph. No held-back call has it, and the lanes that have it are launched no more.
             done.and(unsafe { below.destroy_graph(graph) })
         })
     }
 
-    /// A call that no trace can have comes next.
+    /// Makes ready for a call that no trace can have.
     pub(super) fn disturb(
         &mut self,
         below: &dyn Driver,
@@ -315,7 +315,7 @@ impl State {
         Ok(())
     }
 
-    /// The host asks or waits for something next.
+    /// Makes ready for a question or a wait of the host.
     pub(super) fn before_answer(
         &mut self,
         below: &dyn Driver,
@@ -333,7 +333,7 @@ impl State {
         Ok(())
     }
 
-    /// A call of the segment failed when it was sent: the segment is no example.
+    /// Gives up a segment with a call that failed when it was sent: no later segment is compared with it.
     pub(super) fn spoil(&mut self, thread: u64) {
         if self.mode_of(thread) == Some(Mode::Keep) {
             self.set_mode(Mode::Send);

@@ -1,4 +1,4 @@
-//! Sending what was held back, one call after the other.
+//! Sending the held-back calls, one after the other.
 
 use std::borrow::Cow;
 
@@ -11,13 +11,13 @@ use super::trace::{Trace, Work};
 use crate::driver::{Driver, DriverError, DriverResult, RawEvent, RawStream};
 
 impl State {
-    /// Sends the held-back calls, one by one in their order. After one that fails, the driver is [lost](super::lost).
+    /// Sends the held-back calls, one by one in their order. If one fails, the driver is [lost](super::lost).
     pub(super) fn send_held(&mut self, below: &dyn Driver) -> DriverResult<()> {
         if !self.mode().is_some_and(Mode::holds) {
             return Ok(());
         }
         self.gather();
-        // From here on they are no longer held back, also if one fails.
+        // From here on the calls are no longer held back, also if one fails.
         self.set_mode(Mode::Keep);
         let (current, outside) =
             (std::mem::take(&mut self.current), std::mem::take(&mut self.outside));
@@ -40,14 +40,14 @@ impl State {
         current: &Trace,
         outside: &[Outside],
     ) -> DriverResult<()> {
-        // A library may have left this thread without a context since the calls were asked for, or it is another thread.
+        // A library may have left this thread without a context since the calls were asked for, or this is another thread.
         let device = current.calls.first().map(|call| call.stream.device());
         let device = device.or(outside.first().map(|wait| wait.stream.device()));
         device.map_or(Ok(()), |device| bound::bind(below, device))?;
         let mut waits = outside.iter().peekable();
         for place in 0..=current.len() {
             while let Some(wait) = waits.next_if(|wait| wait.place as usize == place) {
-                // The segment may hold back another record of the event, which comes after this wait.
+                // The segment may hold back another record of the event. That record comes after this wait.
                 let launch = match self.keeps(Omission::RecordedAgainSent) {
                     true => wait.launched.0,
                     false => self.launch_of(wait.event),
@@ -64,7 +64,7 @@ impl State {
         Ok(())
     }
 
-    /// Sends one held-back call. Returns what it was, if it failed.
+    /// Sends one held-back call. Returns its outcome, and a name for it if it has failed.
     fn send(
         &mut self,
         below: &dyn Driver,
@@ -76,8 +76,8 @@ impl State {
         if let Err(error) = self.settle(below, stream) {
             return (Err(error), "the order before a call".into());
         }
-        // The call was asked for with the contract of its method. Its objects and its memory are as they were: whatever
-        // could change them comes after a call that sends what is held back. That is the reason in each block.
+        // The reason in each block: the call was asked for with the contract of its method. Its objects and its memory are as
+        // they were then, since a call that could change them first sends the held-back calls.
         match call.work {
             Work::Launch(kernel) => {
                 let name = self.kernel_name(kernel.function);
@@ -115,7 +115,7 @@ impl State {
             }
             Work::Library(number, _) => {
                 let Some(graph) = self.captures.graph(number) else {
-                    // Its memory was given back while the call was made, which its contract forbids.
+                    // The memory was given back while the call was made: its contract forbids that.
                     let what = format!("the graph of `{}`", self.captures.function(number));
                     let remedy = "give its memory back after the call".into();
                     return (Err(DriverError::Unavailable { what, remedy }), "a call".into());
@@ -137,7 +137,8 @@ impl State {
         }
     }
 
-    /// Makes a stream, which is settled, wait for the latest record of an event, and of this launch: 0 if it was sent.
+    /// Makes a stream wait for the latest record of an event. The stream is [settled](Self::settle), and the record is that of
+    /// `launch`; 0 if it was sent.
     pub(super) fn send_wait(
         &mut self,
         below: &dyn Driver,
@@ -164,7 +165,7 @@ impl State {
     }
 }
 
-/// Adds to the message of an error which call it was, and which operator asked for it.
+/// Adds to the message of an error the call and the operator that asked for it.
 #[cold]
 pub(super) fn asked_by(error: DriverError, what: &str, node: &str) -> DriverError {
     match error {

@@ -1,4 +1,4 @@
-//! What a [`Replaying`](super::Replaying) driver knows of streams, events, kernels and launches.
+//! The state of a [`Replaying`](super::Replaying) driver: its streams, events, kernels and launches.
 
 use std::sync::Arc;
 
@@ -24,51 +24,51 @@ use crate::driver::{
 #[derive(Debug, Default)]
 #[repr(C)]
 pub(super) struct State {
-    /// The thread whose calls are compared with the trace at the cursor; 0 if none are.
+    /// The number of the thread that follows the trace at the cursor; 0 for none.
     pub(super) follower: u64,
     pub(super) cursor: Cursor,
     /// The lane that was launched last.
     pub(super) latest: u32,
     pub(super) lanes: Vec<Lane>,
-    /// How many segments were begun: the number of the current one.
+    /// The number of the current segment. Segments are counted as they begin.
     pub(super) segment: u64,
-    /// How many graphs were launched.
+    /// The number of launches of graphs so far.
     pub(super) launches: u64,
     pub(super) events: Objects<Event>,
     pub(super) streams: Objects<Stream>,
     pub(super) pass: Option<Pass>,
     kernels: FxHashMap<u64, Kernel>,
     pub(super) captures: Captures,
-    /// The nodes of the run whose passes these are.
+    /// The nodes of the run that makes the passes.
     pub(super) nodes: Arc<[Arc<str>]>,
-    /// The calls of the segment, if they are not those of the trace at the cursor: held back, or sent and kept.
+    /// The calls of the segment, held back or sent, unless they are those of the trace at the cursor.
     pub(super) current: Trace,
-    /// The waits of these calls for records from outside of the segment, if they are held back.
+    /// The held-back waits beside these calls, for records from outside of the segment.
     pub(super) outside: Vec<Outside>,
     /// The device of all lanes.
     pub(super) device: Option<DeviceId>,
-    /// For the order between sent calls and lanes.
+    /// The event for the order between sent calls and lanes.
     pub(super) border: Option<RawEvent>,
     /// The first error of a held-back call.
     pub(super) failed: Option<DriverError>,
     pub(super) lost: Lost,
     pub(super) omission: Option<Omission>,
-    /// Whether a segment is a graph when it comes for the first time.
+    /// Whether a segment becomes a graph when it comes for the first time.
     pub(super) is_eager: bool,
-    /// How many runs replay.
+    /// The number of runs that replay.
     pub(super) runs: u32,
-    /// Whether the last of them has ended, and launches of it may be incomplete: the [switch](super::switch) is still on.
+    /// Whether the last run has ended, and its launches may be incomplete: the [switch](super::switch) is still on.
     pub(super) is_resting: bool,
-    /// When submissions ask for the progress of these launches.
+    /// The choice of submissions that ask for the progress of these launches.
     pub(super) questions: Questions,
-    /// How many threads wait for lanes, without the lock: meanwhile no lane is destroyed.
+    /// The number of threads that wait for lanes without the lock. No lane is destroyed while there are any.
     pub(super) waiting: u32,
     /// Traces that came once.
     pub(super) seen: Seen,
 }
 
-/// Which submissions ask the device for its progress: the first one, and then always after twice as many. So a question in
-/// vain costs less and less, and an answer is found late by no more submissions than went before it.
+/// The choice of submissions that ask the device for its progress: the first one, and then always after twice as many. So
+/// questions in vain cost less and less, and an answer is found late by no more submissions than went before it.
 #[derive(Debug, Default)]
 pub(super) struct Questions {
     gap: u32,
@@ -89,22 +89,22 @@ impl Questions {
 
 #[derive(Debug)]
 pub(super) struct Stream {
-    /// Whether its calls can be held back: it was made here without options, and nobody else has its handle.
+    /// Whether calls of the stream can be held back: it was made here without options, and nobody else has its handle.
     pub(super) is_plain: bool,
-    /// The latest launch that has work of it.
+    /// The latest launch that has work of the stream.
     pub(super) tail: u64,
-    /// What is sent to it comes after all launches up to this one.
+    /// The latest launch that sent calls of the stream come after. They come after all launches before it, too.
     pub(super) joined: u64,
     pub(super) sent: Sent,
-    /// Whether a pass has had a call of it, so that one may be held back.
+    /// Whether a pass has had a call of the stream, so one may be held back.
     pub(super) is_in_passes: bool,
 }
 
-/// The work that was sent to a stream, and that the lanes don't come after.
+/// The work that was sent to a stream, and that the lanes do not come after.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sent {
     Nothing,
-    /// Something, unless the stream has no work: while no run replayed, nobody has noted it.
+    /// Something, or nothing if the stream has no work: nobody notes calls while no run replays.
     Perhaps,
     Something,
 }
@@ -117,35 +117,36 @@ impl Default for Stream {
 
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Event {
-    /// `None` for one that was destroyed.
+    /// The event's handle; `None` if it was destroyed.
     pub(super) raw: Option<RawEvent>,
-    /// The launch that its latest record belongs to; 0 if the record was sent.
+    /// The launch of the latest record; 0 if the record was sent.
     pub(super) launch: u64,
     /// The lane of that launch.
     pub(super) lane: u32,
-    /// The segment in which it was recorded last, and the record's place there.
+    /// The segment with the latest record.
     pub(super) segment: u64,
+    /// The record's place in that segment.
     pub(super) place: u32,
-    /// The segment that has held back a wait for a record of it from outside, the latest.
+    /// The latest segment that has held back a wait for a record of the event from outside.
     pub(super) waited: u64,
-    /// Whether its records can be held back: it was made here without timing.
+    /// Whether records of the event can be held back: it was made here without timing.
     pub(super) is_plain: bool,
 }
 
 #[derive(Debug)]
 struct Kernel {
     name: Arc<str>,
-    /// Whether its code may have state, as the variables of a module.
+    /// Whether the kernel's code may have state, as the variables of a module.
     has_state: bool,
 }
 
 impl State {
-    /// Whether a rule holds: whether no test leaves it out.
+    /// Whether a rule holds: no test leaves it out.
     pub(super) fn keeps(&self, rule: Omission) -> bool {
         self.omission != Some(rule)
     }
 
-    /// What is known of a stream. Nothing is known yet of a stream that other code made, and of a default stream.
+    /// The entry of a stream. A stream that other code made, or a default stream, gets its entry here.
     pub(super) fn stream(&mut self, stream: RawStream) -> &mut Stream {
         self.streams.get_or_add(stream_key(stream), Stream::default)
     }
@@ -156,7 +157,7 @@ impl State {
         self.device.or_else(|| first.map(|call| call.stream.device()))
     }
 
-    /// The place of a stream that is known.
+    /// The place of a known stream.
     pub(super) fn place_of(&self, stream: RawStream) -> u32 {
         self.streams.find(stream_key(stream)).unwrap_or(u32::MAX)
     }
@@ -174,14 +175,15 @@ impl State {
         self.retire(stream);
     }
 
-    /// Retires the lanes that have work of a stream. None of their calls is held back.
+    /// Retires the lanes that have work of a stream. No held-back call is one of theirs.
     pub(super) fn retire(&mut self, stream: RawStream) {
         for lane in &mut self.lanes {
             lane.is_retired |= lane.streams.iter().any(|(known, _)| *known == stream);
-            // A wait that is the same again would be held back without a look at its stream.
+            // An equal wait would be held back without a look at its stream.
             lane.outside.retain(|wait| wait.stream != stream);
         }
-        // Only another thread can be here while calls are kept: their trace would have a stream that is no longer plain.
+        // Only another thread can be here while calls are kept. The trace of these calls would have a stream that is no longer
+        // plain.
         if self.mode() == Some(Mode::Keep)
             && self.current.calls.iter().any(|call| call.stream == stream)
         {
@@ -236,11 +238,14 @@ impl State {
         }
     }
 
-    /// Whether a call of a thread, for a stream or for none, needs nothing of this state and changes nothing of it. Then the
-    /// stream counts as one that something was sent to: only a launch with work of it ends that.
+    /// Whether a call of a thread, for a stream or for none, is beside all passes: it needs nothing of this state and changes
+    /// nothing in it. Nothing held back comes before such a call: work depends on work of another stream by a record alone, and
+    /// memory is in order by the contract of [`Launch`](crate::driver::Launch). The stream counts as one that something was sent
+    /// to, until a launch has work of it.
     ///
-    /// While no pass is under way, that is so if the stream comes after each launch that has work of it. Beside a pass of
-    /// another thread it is so if no pass has had a call of the stream. Events are looked at [apart](Self::spares).
+    /// While no pass is under way, a call is beside if its stream comes after each launch that has work of the stream. Beside a
+    /// pass of another thread, it is so if no pass has had a call of the stream. [`spares`](Self::spares) and
+    /// [`is_sent`](Self::is_sent) look at the event of a record or a wait.
     #[inline]
     pub(super) fn is_beside(&self, thread: u64, stream: Option<RawStream>) -> bool {
         let is_clear = |stream| {
@@ -253,15 +258,16 @@ impl State {
         self.is_idle(thread) && stream.map_or(self.pass.is_none(), is_clear)
     }
 
-    /// Whether a thread is in no pass, no call is refused, and nobody asks any more whether the launches are complete.
+    /// Whether the thread is in no pass, no call is refused, and no submission asks whether launches of an ended run are
+    /// complete.
     #[inline]
     pub(super) fn is_idle(&self, thread: u64) -> bool {
         let is_other = self.pass.as_ref().is_none_or(|pass| pass.thread != thread);
         is_other && !self.is_resting && self.lost.cause().is_none()
     }
 
-    /// Whether a record of an event changes nothing for what is held back: no held-back call records the event or waits for
-    /// it.
+    /// Whether a record of an event changes nothing for held-back calls: none of them records the event, and none waits for it.
+    /// A held-back wait would else be for the later record.
     #[inline]
     pub(super) fn spares(&self, event: RawEvent) -> bool {
         let is_awaited = |known: &Event| known.waited == self.segment;
@@ -278,7 +284,7 @@ impl State {
         known.is_none_or(|known| known.launch == 0 && !is_held(known))
     }
 
-    /// Notes that a wait for a record from outside of the segment is held back, of the event at this place.
+    /// Notes that a wait is held back for a record from outside of the segment. `at` is the place of its event.
     pub(super) fn note_waited(&mut self, at: u32) {
         if let Some(known) = self.events.at_mut(at) {
             known.waited = self.segment;
@@ -295,7 +301,7 @@ impl State {
     /// Makes ready for calls that are made without this state, as the [switch](super::switch) needs it. Returns `false`, and
     /// changes nothing that counts, while a run replays, a pass is left over, a launch may be incomplete, or calls are refused.
     ///
-    /// If it may not ask the device, what earlier answers say counts.
+    /// Without `may_ask` the device is not asked, and earlier answers count.
     pub(super) fn rest(&mut self, below: &dyn Driver, may_ask: bool) -> DriverResult<bool> {
         let is_refused = self.lost.cause().is_some() || below.sticky_error().is_some();
         if self.runs > 0 || self.pass.is_some() || is_refused {
@@ -322,19 +328,19 @@ impl State {
         Ok(true)
     }
 
-    /// Destroys the lanes and the rest that this layer made.
+    /// Destroys the lanes, and the graphs and the event that this layer made.
     pub(super) fn destroy(&mut self, below: &dyn Driver) {
         for lane in self.lanes.drain(..) {
-            // After an error of the device the others are given back by the end of the process.
+            // After an error of the device, the end of the process gives the other lanes back.
             report_unless_refused("destroying a graph", lane.destroy(below));
         }
         for graph in self.captures.keep_only(std::iter::empty()) {
-            // SAFETY: this layer made it, and launches it no more.
+            // SAFETY: this layer made the graph, and launches it no more.
             let destroyed = unsafe { below.destroy_graph(graph) };
             report_unless_refused("destroying a captured call", destroyed);
         }
         if let Some(border) = self.border.take() {
-            // SAFETY: this layer made it, and no call uses it any more.
+            // SAFETY: this layer made the event, and no call uses it any more.
             let destroyed = unsafe { below.destroy_event(border) };
             report_unless_refused("destroying an event", destroyed);
         }

@@ -1,4 +1,4 @@
-//! Whether calls go through the state, or directly to the driver below.
+//! The switch: while it is on, calls go through the state; while it is off, directly to the driver below.
 //!
 //! # The invariant
 //!
@@ -9,14 +9,14 @@
 //!
 //! The switch goes on where a run begins its first pass. It goes off once the last run has ended and all launches are
 //! complete ([`State::rest`](super::state::State::rest)): at the end of that run, or at a later call that asks again. A run
-//! that gives up has ended. Both changes are made under the lock of the state.
+//! that gives up has ended. The switch changes only under the lock of the state.
 //!
 //! While a run replays, a call takes one look at the state. Between passes it is made directly if its stream comes after all
 //! launches that have work of it; and beside a pass of another thread if no pass has had a call of its stream
 //! ([`State::is_beside`](super::state::State::is_beside)). So the look of a graph that doesn't replay, beside one that does,
 //! costs the lock of the state and a search of its stream, about 1 % of a tick of four operators with kernels on an H200. A
-//! mark for each stream and event that is read without the lock would save that. It needs a table of atomics with collisions,
-//! and each proof below once more for each mark, for less than law 20 asks of a second path.
+//! mark for each stream and event that is read without the lock would save that. Such marks need a table of atomics with
+//! collisions, and each proof below once more for each mark, for less than law 20 asks of a second path.
 //!
 //! A record or a wait beside a pass is made with the state locked. While the device has no room for it, the pass waits, too.
 //!
@@ -25,20 +25,20 @@
 //! The call has found the switch off and may not be made yet. The run does not wait for it, since a call can block: on a full
 //! queue, or until a device is idle. The call is in order all the same:
 //!
-//! - Whatever a thread knows of a pass, it knows by a message or a lock, and so it sees the switch on. A call that was begun
-//!   before depends on nothing of the pass.
+//! - A thread knows of a pass only by a message or a lock, and so it sees the switch on. A call that was begun before depends on
+//!   nothing of the pass.
 //! - A kernel, a copy or a fill is queued by the thread that has the stream: `CudaStream` is not `Sync`. A pass can use this
 //!   stream only after it was handed over, and so after the call.
 //! - Several threads may make one stream wait, and allocate and free on it: the one of a memory pool. Each call that queues
 //!   something looks at the switch again when it is made, and notes that something was sent to its stream. If a launch has
 //!   recorded the stream, or asked for its work, before the call, the call sees the switch, since the driver below takes the
 //!   calls for a stream one after the other; else the launch comes after the call.
-//! - A thread may record, or synchronise, a stream whose owner has work held back. It stores the number of the record, and
-//!   then reads the switch; the run sets the switch, and then reads the number for what it queues. Both threads make a
-//!   sequentially consistent fence in between. So the call finds the switch on, or the run counts on a later record: rule 2
-//!   of `stream::order` in `streamflow`, with a promise of [`Driver`](crate::driver::Driver).
+//! - A thread may record, or synchronise, a stream while another thread holds back work of it. The recording thread stores the
+//!   number of the record, and then reads the switch; the run sets the switch, and then reads the number for the work that it
+//!   queues. In between, each thread makes a sequentially consistent fence. So the call finds the switch on, or the run counts
+//!   on a later record: rule 2 of `stream::order` in `streamflow`, with a promise of [`Driver`](crate::driver::Driver).
 //!
-//! The same holds for a call that has found itself beside all passes when a pass begins, or has its first call of the stream. A
+//! The same holds for a call that is beside all passes when a pass begins, or when a pass makes its first call of the stream. A
 //! record and a wait are then made under the lock of the state, and the pass waits for that. A call that finds the switch on
 //! although it is off by now goes through the state, and that is right at any time.
 
@@ -51,18 +51,18 @@ pub(super) struct Switch(AtomicBool);
 impl Switch {
     #[inline]
     pub(super) fn is_on(&self) -> bool {
-        // After the last launch was found complete: what that has written is read.
+        // Acquire: a thread that sees the switch off reads all that was written before the last launch was found complete.
         self.0.load(Ordering::Acquire)
     }
 
-    /// A run begins to replay. The state is locked.
+    /// Turns the switch on: a run begins to replay. The state is locked.
     pub(super) fn turn_on(&self) {
         self.0.store(true, Ordering::Relaxed);
         // Before the run reads the number of a record.
         fence(Ordering::SeqCst);
     }
 
-    /// The state is at rest, and locked.
+    /// Turns the switch off. The state is at rest, and locked.
     pub(super) fn turn_off(&self) {
         self.0.store(false, Ordering::Release);
     }

@@ -1,18 +1,18 @@
-//! The calls of a segment, and how they are compared.
+//! Traces: the calls of a segment, and their comparison.
 
 use super::Omission;
 use crate::driver::{
     Access, AccessMode, CopyOp, Launch, MemoryRange, Param, RawEvent, RawFunction, RawStream, Rows,
 };
 
-/// Part of a trace's list of parameters, or of accesses: where it begins, and where it ends.
+/// A part of one of a trace's lists: its begin and its end.
 pub(super) type Part = (u32, u32);
 
-/// One call of a trace.
+/// A call of a trace.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Call {
     pub(super) stream: RawStream,
-    /// The node that asked for it.
+    /// The node that asked for the call.
     pub(super) node: u32,
     pub(super) work: Work,
 }
@@ -39,14 +39,14 @@ pub(super) struct Kernel {
     pub(super) grid: [u32; 3],
     pub(super) block: [u32; 3],
     pub(super) shared_bytes: u32,
-    /// Whether the executable graph has other parameters.
+    /// Whether the executable graph has other parameters than the trace.
     pub(super) is_changed: bool,
     pub(super) params: Part,
     pub(super) accesses: Part,
     pub(super) rows: Part,
 }
 
-/// A call, as it is asked for.
+/// A call as its caller passes it.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Given<'a> {
     Launch(&'a Launch<'a>),
@@ -90,7 +90,7 @@ impl Trace {
                 Work::Launch(kernel) => {
                     (params, accesses) = (kernel.params.1, kernel.accesses.1);
                     rows = kernel.rows.1;
-                    // What the other trace's graph has is of no account here.
+                    // The parameters of the other trace's graph do not count here.
                     kernel.is_changed = false;
                 }
                 Work::Copy(copy) => copies = *copy + 1,
@@ -134,8 +134,8 @@ impl Trace {
         self.calls.push(Call { stream, node, work });
     }
 
-    /// Whether the latest of the first `len` calls, those of a node, have this wait already. A stream's clock may have
-    /// forgotten a wait since it was made, so that the same hook makes it once more in some ticks, and not in others.
+    /// Whether the node has made this wait already, among the latest of the first `len` calls that are its own. A stream's clock
+    /// may have forgotten a wait since it was made, so the same hook makes it once more in some ticks, and not in others.
     pub(super) fn has_waited(&self, len: usize, node: u32, stream: RawStream, record: u32) -> bool {
         let own = self.calls[..len].iter().rev().take_while(|call| call.node == node);
         own.filter(|call| call.stream == stream)
@@ -227,7 +227,7 @@ impl Trace {
             })
     }
 
-    /// How many calls are launches, copies, fills or a library's: what the host saves.
+    /// The number of launches, copies, fills and library calls: those that a graph saves the host.
     pub(super) fn submissions(&self) -> usize {
         let is_work = |call: &&Call| {
             matches!(
@@ -238,7 +238,7 @@ impl Trace {
         self.calls.iter().filter(is_work).count()
     }
 
-    /// The bytes that all calls access.
+    /// The number of bytes that all calls access.
     pub(super) fn bytes(&self) -> u64 {
         let mut bytes = 0_u64;
         self.accesses(|range, _| bytes = bytes.saturating_add(range.bytes));
