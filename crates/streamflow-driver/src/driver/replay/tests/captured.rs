@@ -1,4 +1,4 @@
-//! When a call of a library is captured, what its capture may do, and when the graph is given back.
+//! Captures of calls of libraries: when one is made, the work that it may do, and when its graph is given back.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex};
@@ -70,7 +70,7 @@ fn a_call_that_may_not_be_captured_is_not() {
     }
 }
 
-/// A pass that is sent anyway has no call captured.
+/// No call is captured in a pass that is sent anyway.
 #[test]
 fn nothing_is_captured_for_passes_that_are_not_replayed() {
     for is_handed_out in [false, true] {
@@ -95,7 +95,7 @@ fn nothing_is_captured_for_passes_that_are_not_replayed() {
     }
 }
 
-/// The pass has a call whose captures fail as often as `failures` says. Returns whether one was tried after that.
+/// Makes passes with a call, and lets its first `failures` captures fail. Returns whether another capture was tried after that.
 fn fail_captures(world: &mut World, body: &LibraryBody, failures: u32) -> bool {
     for _ in 0..=failures {
         world.driver.below().fails.store(FAILS_CAPTURE, Ordering::Release);
@@ -104,7 +104,7 @@ fn fail_captures(world: &mut World, body: &LibraryBody, failures: u32) -> bool {
     world.driver.below().fails.swap(0, Ordering::AcqRel) == 0
 }
 
-/// Other calls make no way for its captures to begin anew.
+/// A call that is given up stays known when others make way, so its captures do not begin anew.
 #[test]
 fn a_call_that_is_given_up_stays_so_beside_many_others() {
     let mut world = World::new(0, None);
@@ -118,7 +118,7 @@ fn a_call_that_is_given_up_stays_so_beside_many_others() {
     world.finish(0);
 }
 
-/// Another thread that waits for the whole device ends a capture, so it says nothing of the call.
+/// A capture ends where another thread waits for the whole device. Its error says nothing about the call.
 #[test]
 fn a_call_whose_capture_fails_is_sent_once_and_captured_later() {
     for seed in 0..8 {
@@ -169,13 +169,13 @@ fn a_capture_that_loses_the_device_is_an_error_of_the_call() {
     }
 }
 
-/// Calls that came twice and come no more make way for others.
+/// Calls that came twice, and then no more, make way for others.
 #[test]
 fn captured_calls_that_are_in_no_graph_are_given_back() {
     let mut world = World::new(0, None);
     let body = plan(0);
     let mut second = 0;
-    // No pass has the calls of another one, so none becomes a graph.
+    // No pass has the calls of another one, so no pass becomes a graph.
     for pass in 0..100_u64 {
         world.pass(|world| {
             for value in (4 * pass..4 * pass + 4).flat_map(|value| [value; 2]) {
@@ -237,10 +237,10 @@ fn a_gathered_call_whose_memory_another_thread_gives_back_is_sent() {
     }
 }
 
-/// The simulator's graphs own the plans that their bodies are of.
+/// The simulator's graphs own the plans of their bodies.
 #[test]
 fn the_plan_of_a_captured_call_is_dropped_without_a_lock() {
-    /// Notes whether it was dropped without (1) or under (2) a lock.
+    /// Notes whether the plan was dropped without (1) or under (2) a lock.
     struct Noted(Arc<AtomicU8>);
     impl Drop for Noted {
         fn drop(&mut self) {
@@ -256,7 +256,7 @@ fn the_plan_of_a_captured_call_is_dropped_without_a_lock() {
             let _owned = &noted;
             Ok(())
         };
-        // SAFETY: it touches no memory.
+        // SAFETY: the body touches no memory.
         let body = unsafe { LibraryBody::new("nothing", run) };
         let place = [world.cells[1], Cell(given_back.address)];
         world.pass(|world| {
@@ -266,14 +266,14 @@ fn the_plan_of_a_captured_call_is_dropped_without_a_lock() {
         drop(body);
         assert_eq!(how.load(Ordering::Relaxed), 0, "the graph owns it");
         (ADOPTED.give_back)(&world, given_back).unwrap();
-        // The next work of the device drops it.
+        // The next work of the device drops the plan.
         world.mix(0, 0, 0, 1);
         world.finish(0);
         assert_eq!(how.load(Ordering::Relaxed), 1, "seed {seed}");
     }
 }
 
-/// A device needs the bodies alone. A run that replays compares all.
+/// A device needs the body of a call alone. A run that replays compares all parts.
 #[test]
 fn a_call_has_all_parts_while_a_run_replays() {
     let mut world = World::new(0, None);

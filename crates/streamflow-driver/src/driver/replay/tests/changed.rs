@@ -4,7 +4,7 @@ use super::world::{World, mixed};
 use super::{SEEDS, needs};
 use crate::driver::replay::Omission;
 
-/// What the two cells of a rotation hold after passes with these values.
+/// The content of the two cells of a rotation after passes with these values.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 struct Pair(u64, u64);
 
@@ -76,7 +76,7 @@ fn equal_parameters_are_not_set() {
     let mut world = World::new(0, None);
     assert!(run(&mut world, 2, |_| [5, 6]));
     assert_eq!(world.report().changed, 0);
-    // Back to what the node has: the trace has followed it.
+    // The value of the node again, after another value in the trace.
     for value in [6, 6, 5, 5] {
         world.pass(|world| two(world, 0, [value, 6]));
     }

@@ -1,4 +1,4 @@
-//! What makes two calls of a trace equal.
+//! Comparison of two calls of traces: each part of a call that counts, and those that do not.
 
 use crate::driver::replay::Omission;
 use crate::driver::replay::trace::{Given, Trace, same_params};
@@ -71,7 +71,7 @@ fn each_part_of_a_launch_counts() {
     }
 }
 
-/// What is behind a value in a parameter is no part of it: it is zero, wherever the value comes from.
+/// The bytes of a parameter behind its value are zero, wherever the value comes from.
 #[test]
 fn unused_bytes_of_parameters_are_zero() {
     fn is_padded<T: Plain>(value: T) {
@@ -83,7 +83,7 @@ fn unused_bytes_of_parameters_are_zero() {
         let rest = whole[0].checked_shr(used as u32).unwrap_or(0) | whole[1];
         assert_eq!(rest, 0, "{used} bits");
     }
-    // Of memory that had other bytes.
+    // In memory that had other bytes before.
     for byte in [0_u8, 0xff] {
         is_padded(byte);
         is_padded(u16::from(byte));
@@ -137,7 +137,7 @@ fn each_part_of_another_call_counts() {
         assert!(!trace.is_call(0, (1, stream(1)), *call, None), "of another node: {call:?}");
         assert!(!trace.is_call(1, (0, stream(1)), *call, None), "{call:?}");
     }
-    // Which event of a ring holds the record changes nothing.
+    // The event of a ring that holds the record changes nothing.
     let mut trace = Trace::default();
     trace.push(0, stream(1), Given::Record(a, 0));
     trace.push(0, stream(2), Given::Wait(a, 0));

@@ -9,8 +9,8 @@ use crate::driver::{
     DeviceId, Driver, DriverResult, MemorySource, RawEvent, RawStream, StreamOptions,
 };
 
-/// Fills memory of device 0 in passes. In the last one `call` is made with an event and the default stream of
-/// device 1. Its handle is right only where that device is bound.
+/// Fills memory of device 0 in passes. In the last pass `call` is made with an event and the default stream of
+/// device 1. The handle of a default stream is right only where its device is bound.
 fn beside(call: fn(&dyn Driver, RawEvent, RawStream) -> DriverResult<()>) -> DriverResult<()> {
     let [own, other] = [DeviceId(0), DeviceId(1)];
     let driver = Arc::new(Replaying::new(HostDriver::builder().devices(2).build()));

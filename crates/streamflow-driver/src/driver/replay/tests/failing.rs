@@ -1,4 +1,4 @@
-//! Held-back calls that fail, and a lane for which a thread waits.
+//! Held-back calls that fail, and lanes that stay while a thread waits for them.
 
 use std::sync::atomic::Ordering;
 use std::thread;
@@ -9,13 +9,13 @@ use super::world::{World, mixed, two_kernels};
 use crate::driver::replay::Omission;
 use crate::driver::{Driver, DriverError, DriverResult, MemorySource};
 
-/// From now on the calls of a pass are held back.
+/// Makes passes until their calls are held back.
 fn learn(world: &mut World, pass: fn(&World)) {
     (0..5).for_each(|_| world.pass(pass));
     (0..3).for_each(|stream| world.finish(stream));
 }
 
-/// A pass whose calls were held back. One of them fails when all are sent, since another call comes next.
+/// Makes a pass of held-back calls. Another call comes next, so they are sent, and one of them fails.
 fn fails(world: &mut World, which: u8, pass: fn(&World)) {
     let mut has_failed = false;
     world.run_pass(|world| {
@@ -33,8 +33,8 @@ fn is_refused(error: &DriverError) -> bool {
     matches!(error, DriverError::Sticky { .. })
 }
 
-/// Stream 1 reads cell 2 after a wait for stream 2, which was held back and fails. Returns whether the host gets it, and
-/// whether it is right.
+/// Stream 1 reads cell 2 after a wait for stream 2. The wait was held back and fails. Returns whether the host gets the cell,
+/// and whether it is right.
 fn after_a_wait(world: &mut World) -> (bool, bool) {
     let pass = |world: &World| {
         two_kernels(world);
@@ -48,7 +48,7 @@ fn after_a_wait(world: &mut World) -> (bool, bool) {
     (is_read, world.now(3) == mixed(0, mixed(0, 0, 7), 0))
 }
 
-/// Stream 1 reads cell 1 after a wait for a record of stream 0, which was held back and fails.
+/// Stream 1 reads cell 1 after a wait for a record of stream 0. The record was held back and fails.
 fn after_a_record(world: &mut World) -> (bool, bool) {
     let pass = |world: &World| {
         two_kernels(world);
@@ -61,12 +61,12 @@ fn after_a_record(world: &mut World) -> (bool, bool) {
     let is_read = waits.is_ok()
         && world.try_launch(world.mix, 1, 3, 1, 0).is_ok()
         && world.try_finish(1).is_ok();
-    // What stream 0 writes late is there when the two are compared.
+    // The late writes of stream 0 are there when the two are compared.
     let _refused = world.try_finish(0);
     (is_read, world.now(3) == mixed(0, world.now(1), 0))
 }
 
-/// The host reads what a kernel writes that was held back behind a record that fails.
+/// The host reads the output of a kernel that was held back behind a record that fails.
 fn behind_a_record(world: &mut World) -> (bool, bool) {
     let pass = |world: &World| {
         world.mix(0, 0, 0, 5);
@@ -145,8 +145,8 @@ fn a_held_back_call_that_fails_is_the_last_one() {
     });
 }
 
-/// Stream 0 waits for stream 1 in a pass whose graph can't be launched. Stream 2 waits for both, for an earlier launch of
-/// stream 0, whose lane has made its mark before that wait. So this mark says nothing of stream 1.
+/// Stream 0 waits for stream 1 in a pass whose graph can't be launched. Stream 2 waits for both: for stream 0 by a record
+/// of an earlier launch. The lane of that launch made its mark before the wait for stream 1. So the mark says nothing about stream 1.
 #[test]
 fn a_launch_that_fails_leaves_no_order_behind() {
     let writes = |world: &World| {
@@ -160,7 +160,7 @@ fn a_launch_that_fails_leaves_no_order_behind() {
             world.record(event, 0);
         }
     };
-    // Its lane comes after that of stream 0, by its mark.
+    // The lane of this pass comes after the lane of stream 0, by the mark of that lane.
     let behind = |world: &World| {
         world.wait(1, 0);
         world.mix(1, 6, 0, 7);

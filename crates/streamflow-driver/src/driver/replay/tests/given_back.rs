@@ -16,10 +16,10 @@ use crate::driver::{
 
 const DEVICE: DeviceId = DeviceId(0);
 
-/// Memory of a number, of one kind: how it is made, copied to, and given back.
+/// One kind of memory for a number: how it is made, copied to, and given back.
 #[derive(Clone, Copy)]
 pub(super) struct Memory {
-    /// `None` for a copy by a library, whose call may be captured.
+    /// The kind of the copy; `None` for a copy by a library's call that may be captured.
     copy: Option<CopyKind>,
     pub(super) make: fn(&World) -> MemoryRange,
     pub(super) give_back: fn(&World, MemoryRange) -> DriverResult<()>,
@@ -56,7 +56,7 @@ pub(super) const ADOPTED: Memory = Memory {
     give_back: |world, range| unsafe { world.driver.observer().disown(world.streams[2], range) },
 };
 
-/// The plan of a library that copies, one for all worlds.
+/// The plan of a library that copies: one for all worlds.
 static COPIES: LazyLock<LibraryBody> = LazyLock::new(|| {
     let run = |args: HostArgs<'_>| {
         let [to, from] = [0, 1].map(|index| args.params[index].get::<u64>() as usize);
@@ -65,7 +65,7 @@ static COPIES: LazyLock<LibraryBody> = LazyLock::new(|| {
         unsafe { std::ptr::with_exposed_provenance_mut::<u64>(to).write(number) };
         Ok(())
     };
-    // SAFETY: it touches the memory that its parameters name.
+    // SAFETY: the body touches the memory that its parameters name.
     unsafe { LibraryBody::new("copy", run) }
 });
 
@@ -75,7 +75,7 @@ fn calls(world: &World, memory: Memory, target: MemoryRange) {
     copy(world, memory, target);
 }
 
-/// Without the rule the device is lost.
+/// Without rule 6 the device is lost.
 fn passes(world: &World, call: DriverResult<()>) {
     assert!(call.is_ok() || world.driver.sticky_error().is_some(), "{call:?}");
 }
@@ -98,7 +98,7 @@ fn is_right(world: &World, target: MemoryRange, times: u64) -> bool {
 
 /// Gives memory back, and makes it anew at the same address.
 fn again(world: &World, memory: Memory, first: MemoryRange) -> MemoryRange {
-    // Calls for stream 2 alone are beside a pass. The host's wait is one of the driver below, and of no interest to replay.
+    // Calls for stream 2 alone are beside a pass. The host waits by the driver below, so replay does not see it.
     // SAFETY: a live stream.
     let finish = || unsafe { world.driver.below().synchronize_stream(world.streams[2]) }.unwrap();
     (memory.give_back)(world, first).unwrap();
@@ -141,7 +141,7 @@ fn a_graph_is_not_launched_for_memory_that_is_adopted_again() {
     needs(Omission::GivenBack, |world| in_a_later_run(world, ADOPTED));
 }
 
-/// A pass has a call of the graph held back meanwhile.
+/// A pass holds back a call of the graph meanwhile.
 fn by_another_thread(world: &mut World, memory: Memory) -> bool {
     let first = (memory.make)(world);
     (0..5).for_each(|_| world.pass(|world| calls(world, memory, first)));
@@ -168,7 +168,7 @@ fn a_captured_call_whose_memory_another_thread_gives_back_is_not_launched() {
     needs(Omission::GivenBack, |world| by_another_thread(world, LIBRARYS));
 }
 
-/// A call of another platform's driver frees the memory: a layer there may drop what it has.
+/// A call of another platform's driver frees the memory, as a layer there may drop its own.
 fn in_a_call_of_another_platform(world: &mut World, memory: Memory) -> bool {
     let first = (memory.make)(world);
     (0..5).for_each(|_| world.pass(|world| calls(world, memory, first)));

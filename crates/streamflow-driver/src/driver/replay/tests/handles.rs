@@ -1,4 +1,4 @@
-//! Streams that are destroyed, or whose handles other code gets, also by another thread in the middle of a pass.
+//! Streams that are destroyed, or given to other code by their handles, also by another thread in the middle of a pass.
 
 use std::thread;
 
@@ -6,7 +6,7 @@ use super::SEEDS;
 use super::world::{World, mixed, two_kernels};
 use crate::driver::{DeviceId, Driver, StreamFlags, StreamOptions};
 
-/// Passes in which stream 1 does nothing but wait for stream 2.
+/// Makes passes. In each, the only call of stream 1 is a wait for stream 2.
 fn waits_beside(world: &mut World) {
     for _ in 0..6 {
         world.mix(2, 2, 2, 7);

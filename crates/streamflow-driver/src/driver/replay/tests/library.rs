@@ -22,15 +22,15 @@ pub(super) fn plan(number: u64) -> LibraryBody {
         unsafe { to.write(mixed(to.read(), from.read(), value + number)) };
         Ok(())
     };
-    // SAFETY: it touches the two cells that its parameters name.
+    // SAFETY: the body touches the two cells that its parameters name.
     unsafe { LibraryBody::new("mix", run) }
 }
 
-/// The parts of a call beside its plan, values and memory.
+/// The parts of a call besides its plan, values and memory.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Kind {
     function: &'static str,
-    /// How it uses the memory that it reads.
+    /// The mode of the access to the memory that the call reads.
     from: AccessMode,
     is_captured: bool,
 }
@@ -239,7 +239,7 @@ fn graphs_that_share_the_memory_of_a_library_are_in_order() {
 fn a_call_of_another_device_is_another_call() {
     let driver = Arc::new(Replaying::new(HostDriver::builder().devices(2).build()));
     let mut run = ReplayRun::new(["node".into()].into_iter());
-    // SAFETY: it touches no memory.
+    // SAFETY: the body touches no memory.
     let body = unsafe { LibraryBody::new("nothing", |_| Ok(())) };
     let call = LibraryCall {
         function: "nothing",

@@ -1,17 +1,17 @@
-//! What orders graphs: their edges, and rules 1 to 5.
+//! The order of graphs: their edges, and rules 1 to 5.
 
 use super::world::{World, mixed, two_kernels};
 use super::{SEEDS, needs};
 use crate::driver::replay::Omission;
 
-/// Cell 0 changes on stream 0, and cell 1 with it on stream 1, in order by event 0. Event 1 is recorded at the end.
+/// Changes cell 0 on stream 0, and then cell 1 with it on stream 1, in order by event 0. Records event 1 at the end.
 fn across(world: &World) {
     world.mix(0, 0, 0, 5);
     world.record(0, 0);
     world.wait(1, 0);
     world.mix(1, 1, 0, 1);
     world.record(1, 1);
-    // What is on stream 0 next comes after what was read.
+    // The next work of stream 0 comes after the read.
     world.wait(0, 1);
 }
 
@@ -22,7 +22,8 @@ fn after(passes: u64) -> (u64, u64) {
     })
 }
 
-/// Passes that wait for event 2, which stream 2 has recorded, read what it wrote, and record `event`. Returns whether all was read.
+/// Makes passes that wait for event 2, of stream 2, read the cell that stream 2 has written, and record `event`. Returns whether
+/// all was read.
 fn reads_from_outside(world: &mut World, event: usize) -> bool {
     let (mut outside, mut read, mut last) = (0, 0, 0);
     for _ in 0..6 {
@@ -118,7 +119,7 @@ fn a_record_of_a_launch_is_complete_with_the_launch() {
     });
 }
 
-/// Two kernels on stream 0 in cells of their own, in one of two rotations, and a record.
+/// Two kernels on stream 0, in the cells of one of two rotations, and a record.
 fn rotated(world: &World, rotation: usize) {
     let first = 2 + 2 * rotation;
     world.mix(0, first, first, 5);
@@ -137,8 +138,8 @@ fn a_complete_record_says_that_earlier_launches_are_complete() {
     });
 }
 
-/// A lane was asked for its progress, and was launched again since. A wait for an earlier launch of another lane, which
-/// that question answers, says nothing about the launch since then.
+/// A lane was asked for its progress, and was launched again since. The answer is about a wait for an earlier launch of another
+/// lane, and says nothing about the launch since then.
 #[test]
 fn a_wait_for_an_earlier_launch_says_nothing_about_the_launches_since_a_question() {
     for seed in 0..SEEDS {
@@ -178,8 +179,8 @@ fn a_launch_comes_after_the_records_from_outside() {
 #[test]
 fn later_lanes_come_after_what_an_earlier_one_waited_for() {
     needs(Omission::OtherLanes, |world| {
-        // Each rotation reads cell 0, which is written before the last two passes, on another stream. The first of
-        // them waits for that.
+        // Each rotation reads cell 0. Another stream writes the cell before the last two passes, and the first of
+        // these waits for it.
         let read = |world: &World, rotation: usize| {
             let first = 2 + 2 * rotation;
             world.mix(0, first, 0, 5);
@@ -203,7 +204,7 @@ fn later_lanes_come_after_what_an_earlier_one_waited_for() {
     });
 }
 
-/// Of three rotations the first and the second share a cell, and the second and the third another one.
+/// Makes passes of three rotations. The first and the second share a cell, and the second and the third share another one.
 #[test]
 fn an_order_is_implied_only_by_what_was_waited_for() {
     needs(Omission::Conflicts, |world| {
@@ -245,7 +246,8 @@ fn launches_that_share_memory_are_in_order() {
     });
 }
 
-/// What a stream waits for that has no call in the segment but its wait. Event 2 holds a record that was sent.
+/// A stream whose only call in the segment is a wait: later calls of it come after the record. Event 2 holds a record that was
+/// sent.
 #[test]
 fn what_a_stream_without_calls_waits_for_is_sent_before_its_next_call() {
     needs(Omission::WaitsBeside, |world| {
@@ -344,7 +346,7 @@ fn a_wait_that_stays_the_same_is_for_the_record_of_its_time() {
                 writes(world)
             }
             written = mixed(written, written, 7);
-            // Twice, so that the trace that came next the last time is this one.
+            // Twice: the trace that came next the last time is then this one.
             for _ in 0..2 {
                 world.pass(reads);
                 read = mixed(read, written, 5);

@@ -1,4 +1,4 @@
-//! A simulator that fails or stops when a test wants it.
+//! A simulator with calls that fail or stop when a test wants it.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::driver::{
     LibraryCalls, RawEvent, RawGraph, RawStream, Sticky,
 };
 
-/// The simulator, with a call that fails, or stops, when a test sets that.
+/// The simulator, with calls that fail or stop when a test sets that.
 #[derive(Debug)]
 pub(super) struct Probe {
     host: HostDriver,
@@ -25,27 +25,27 @@ pub(super) struct Probe {
     pub(super) wait_gate: AtomicU8,
     /// Whether the launch of a kernel goes on: it stops before it is made.
     pub(super) launch_gate: AtomicU8,
-    /// How many graphs were made.
+    /// The number of graphs that were made.
     pub(super) graphs: AtomicU64,
-    /// How many graphs were destroyed.
+    /// The number of graphs that were destroyed.
     pub(super) destroyed: Arc<AtomicU64>,
-    /// How often a stream was made to wait for an event.
+    /// The number of waits of streams for events.
     pub(super) waits: AtomicU64,
-    /// Whether each question whether work is complete is answered by no, as of a device that is behind.
+    /// Whether queries are answered "not yet", as by a device that is behind.
     pub(super) is_behind: AtomicBool,
-    /// How many queries of events were made.
+    /// The number of queries of events.
     pub(super) queries: AtomicU64,
 }
 
-/// For `Probe::fails`.
+/// A value for `Probe::fails`.
 pub(super) const FAILS_WAIT: u8 = 1;
 pub(super) const FAILS_RECORD: u8 = 2;
 pub(super) const FAILS_QUERY: u8 = 3;
 pub(super) const FAILS_GRAPH: u8 = 4;
 pub(super) const FAILS_CAPTURE: u8 = 5;
-/// The capture loses the device.
+/// A value for `Probe::fails`: the capture loses the device.
 pub(super) const FAILS_LAST_CAPTURE: u8 = 6;
-/// For the gates: the next wait stops, and has stopped.
+/// Values for the gates: the next wait stops; it has stopped.
 pub(super) const CLOSED: u8 = 1;
 pub(super) const REACHED: u8 = 2;
 
@@ -53,7 +53,7 @@ thread_local! {
     static IN_GRAPH_LAUNCH: Cell<Option<Box<dyn FnOnce()>>> = const { Cell::new(None) };
 }
 
-/// Calls `then` in the next call by which this thread launches a graph.
+/// Calls `then` in this thread's next launch of a graph.
 pub(super) fn in_graph_launch(then: impl FnOnce() + 'static) {
     IN_GRAPH_LAUNCH.set(Some(Box::new(then)));
 }
@@ -106,7 +106,7 @@ fn stop(gate: &AtomicU8) {
 
 // SAFETY: calls are forwarded.
 unsafe impl Libraries for Probe {
-    /// As a device's driver. All calls of these tests have all parts.
+    /// The answer of a device's driver. All calls of these tests have all parts.
     fn library_calls(&self) -> LibraryCalls {
         LibraryCalls::Body
     }

@@ -1,6 +1,6 @@
-//! Random programs without a race: each call comes after what it depends on, by waits for records of few events, which are
-//! recorded again and again. Passes repeat a few templates, and some of them end earlier, have a call more, or ask in the
-//! middle. The data must be what the calls in their order compute.
+//! Random programs without a race: each call comes after the work that it depends on, by waits for records of few events. The
+//! events are recorded again and again. Passes repeat a few templates, and some of them end earlier, have a call more, or ask
+//! in the middle. The data must be that of the calls in their order.
 
 use std::thread;
 
@@ -18,7 +18,7 @@ fn one_in(random: &mut SplitMix, count: usize) -> bool {
     random.below(count) == 0
 }
 
-/// How many calls of each stream come before.
+/// For each stream the number of its calls that come before.
 type Clock = [u64; STREAMS];
 
 /// A call of a template.
@@ -30,7 +30,7 @@ struct Step {
     value: u64,
     /// The event that its stream records after it, if any.
     records: Option<usize>,
-    /// A stream that then waits for the latest record of an event, without a need.
+    /// A stream, and an event whose latest record the stream then waits for, without a need.
     waits: Option<(usize, usize)>,
 }
 
@@ -47,15 +47,15 @@ impl Step {
     }
 }
 
-/// What was done so far, and what each stream comes after.
+/// The calls so far, and the order of each stream.
 #[derive(Default)]
 struct Done {
-    /// How many kernels each stream has.
+    /// The number of kernels of each stream.
     kernels: Clock,
     after: [Clock; STREAMS],
-    /// What the host has found complete: nothing waits for that.
+    /// The work that the host has found complete: nothing waits for it.
     complete: Clock,
-    /// What the latest record of each event covers.
+    /// The work that the latest record of each event covers.
     records: [Clock; 4],
     /// The event of each stream that is recorded next.
     next: [usize; STREAMS],
@@ -147,7 +147,7 @@ fn is_right(seed: u64, is_eager: bool, left_out: Option<Omission>) -> bool {
         .map(|_| (0..2 + random.below(4)).map(|_| Step::drawn(random)).collect())
         .collect();
     let mut done = Done::default();
-    // Two runs whose passes alternate, and that end and begin again: calls are made directly in between.
+    // Two runs with alternating passes. Both end and begin again, and calls are made directly in between.
     let mut runs = [std::mem::take(&mut world.run), ReplayRun::default()];
     if is_eager {
         runs.iter_mut().for_each(ReplayRun::set_eager);
@@ -211,7 +211,7 @@ fn is_right(seed: u64, is_eager: bool, left_out: Option<Omission>) -> bool {
     (0..CELLS).all(|cell| world.now(cell) == done.expected[cell])
 }
 
-/// How many programs run here; `STREAMFLOW_PROGRAMS` is another number.
+/// The number of programs that run here, unless `STREAMFLOW_PROGRAMS` gives another one.
 fn programs() -> u64 {
     let number = std::env::var("STREAMFLOW_PROGRAMS").ok();
     number.map_or(600, |number| number.parse().unwrap())
@@ -226,7 +226,7 @@ fn random_programs_compute_what_their_calls_compute() {
     }
 }
 
-/// Their control: these rules are all needed.
+/// The control of the random programs: all these rules are needed.
 #[test]
 fn random_programs_find_each_missing_rule() {
     use Omission::*;

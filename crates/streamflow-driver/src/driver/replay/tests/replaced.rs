@@ -1,11 +1,11 @@
-//! Which lane makes way for a new one.
+//! The lane that makes way for a new one.
 
 use std::sync::atomic::Ordering;
 
 use super::world::World;
 use crate::driver::replay::lane::MOST;
 
-/// More rotations of buffers than there are lanes.
+/// A number of rotations of buffers that is larger than that of lanes.
 const ROTATIONS: usize = MOST + 8;
 
 /// A pass of each rotation: each has two cells of its own order.
@@ -26,7 +26,7 @@ fn graphs(world: &World) -> u64 {
     world.driver.below().graphs.load(Ordering::Relaxed)
 }
 
-/// A graph for each of too many rotations would be made in each round, and launched never.
+/// With too many rotations, a graph for each would be made in each round, and never launched.
 #[test]
 fn a_lane_that_is_launched_now_and_then_is_not_replaced() {
     let mut world = World::new(0, None);
@@ -34,7 +34,7 @@ fn a_lane_that_is_launched_now_and_then_is_not_replaced() {
     assert_eq!(graphs(&world), MOST as u64, "{}", world.report());
 }
 
-/// The end of its work would be waited for, with the state locked.
+/// A lane with work makes no way: the end of its work would be waited for, with the state locked.
 #[test]
 fn a_lane_with_work_on_the_device_is_not_replaced() {
     let mut world = World::new(0, None);

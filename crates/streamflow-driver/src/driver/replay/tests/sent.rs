@@ -1,4 +1,4 @@
-//! What ends holding back, and that a trace is taken for another one only if it is equal.
+//! The ends of holding back. A trace is taken for another one only if the two are equal.
 
 use std::ffi::c_void;
 use std::thread;
@@ -17,7 +17,7 @@ fn two(world: &World, value: u64) {
     world.mix(0, 1, 0, 1);
 }
 
-/// What is in the two cells after passes with these values.
+/// The content of the two cells after passes with these values.
 fn after(values: impl IntoIterator<Item = u64>) -> (u64, u64) {
     values.into_iter().fold((0, 0), |(first, second), value| {
         let first = mixed(first, first, value);
@@ -203,7 +203,7 @@ fn calls_are_sent_before_a_library_s() {
             unsafe { to.write(from.read()) };
             Ok(())
         };
-        // SAFETY: it touches the two cells that its parameters name.
+        // SAFETY: the body touches the two cells that its parameters name.
         let body = unsafe { LibraryBody::new("copies", run) };
         world.pass(|world| {
             two(world, 5);
@@ -250,7 +250,7 @@ fn fill_and_copy(world: &World, (to, byte): (usize, u8), (from, copied): (usize,
     }
 }
 
-/// A call that differs from the next one of the trace that is followed, in its memory or its byte, is another call.
+/// A call is another one if its memory or its byte differs from that of the next call of the trace.
 #[test]
 fn another_fill_or_copy_is_another_call() {
     let same = ((0, 1), (0, 1));

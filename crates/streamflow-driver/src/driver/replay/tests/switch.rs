@@ -13,7 +13,7 @@ fn other_run() -> ReplayRun {
     ReplayRun::new(["other".into()].into_iter())
 }
 
-/// What is in cells 0 and 1 after so many times `two_kernels`.
+/// The content of cells 0 and 1 after so many times `two_kernels`.
 fn after(times: u64) -> (u64, u64) {
     (0..times).fold((0, 0), |(first, second), _| {
         let first = mixed(first, first, 5);
@@ -33,7 +33,7 @@ fn finished_run(world: &mut World, pass: fn(&World)) {
     assert!(!world.driver.is_on());
 }
 
-/// The launches of a second run come after what was sent since the first one.
+/// The launches of a second run come after the work that was sent since the first one.
 #[test]
 fn what_is_sent_while_no_run_replays_comes_before_later_launches() {
     needs(Omission::SentMeanwhile, |world| {
@@ -45,7 +45,7 @@ fn what_is_sent_while_no_run_replays_comes_before_later_launches() {
     });
 }
 
-/// An order costs the device a record and a wait for each stream. A stream of a trace gets one where it has work.
+/// An order costs the device a record and a wait for each stream. A stream of a trace is ordered only where it has work.
 #[test]
 fn the_first_launch_of_a_run_waits_for_no_stream_without_work() {
     let mut world = World::new(0, None);
@@ -72,7 +72,7 @@ fn the_first_launch_of_a_run_waits_for_no_stream_without_work() {
     assert_eq!(begins(&mut world), 0);
 }
 
-/// The event holds a record of a launch of the first run, and then one of stream 2, which the second run waits for.
+/// The event holds a record of a launch of the first run, and then a record of stream 2. The second run waits for the latter.
 #[test]
 fn what_is_recorded_while_no_run_replays_is_waited_for() {
     needs(Omission::RecordedMeanwhile, |world| {
@@ -93,8 +93,8 @@ fn what_is_recorded_while_no_run_replays_is_waited_for() {
     });
 }
 
-/// A thread is in the middle of a wait, which it makes directly, when a run begins. The run launches a graph that has work
-/// of the stream before the wait is made; its next graph relies on the wait.
+/// A thread is in the middle of a wait that it makes directly, when a run begins. Before the wait is made, the run launches a
+/// graph with work of the stream. The run's next graph relies on the wait.
 #[test]
 fn a_wait_that_a_run_does_not_see_when_it_begins_comes_before_its_later_launches() {
     for rule in [None, Some(Omission::Meanwhile)] {
@@ -133,7 +133,7 @@ fn a_wait_that_a_run_does_not_see_when_it_begins_comes_before_its_later_launches
     }
 }
 
-/// A record of a launch is no record of CUDA: a wait for it is none, unless the launch is complete.
+/// A record of a launch is no record of CUDA: a wait for its event would wait for nothing, unless the launch is complete.
 #[test]
 fn calls_are_made_directly_only_when_all_launches_are_complete() {
     let mut later = 0;
@@ -173,7 +173,7 @@ fn submissions_ask_less_and_less_often_for_the_end_of_the_last_run() {
     assert!(world.driver.is_on(), "the launches are complete");
     let asked = queries() - before;
     assert!((1..=11).contains(&asked), "{asked} questions");
-    // That they are complete is known, so the next submission need not ask, and is the last one that is looked at.
+    // The launches are known to be complete: the next submission need not ask, and is the last one that goes through the state.
     world.finish(0);
     let before = queries();
     world.mix(1, 2, 2, 0);
@@ -201,7 +201,7 @@ fn calls_are_made_directly_when_the_last_run_has_ended() {
     assert!(!world.driver.is_on());
 }
 
-/// None of its passes was replayed: the rest of its calls is made directly.
+/// A run that gives up without a replayed pass: the rest of its calls is made directly.
 #[test]
 fn a_run_that_gives_up_replays_no_more() {
     let mut world = World::new(0, None);
@@ -234,7 +234,7 @@ fn a_run_that_ends_in_a_pass_sends_what_is_held_back() {
     }
 }
 
-/// The end of the run returns the error of a question that fails. A later call asks once more.
+/// The end of a run returns the error of a question that fails. A later call asks once more.
 #[test]
 fn a_question_that_fails_is_told_and_asked_again() {
     let mut world = World::new(0, None);
@@ -254,7 +254,7 @@ fn a_question_that_fails_is_told_and_asked_again() {
     calls(&world);
     assert!(!world.driver.is_on());
     ends(&mut world);
-    // This launch succeeds. The error is in the log, and nobody asks until another run has ended.
+    // This launch succeeds. The error of its question is in the log, and nobody asks until another run has ended.
     fails(&world);
     world.mix(1, 2, 2, 0);
     assert_eq!(world.driver.below().fails.load(Ordering::Acquire), 0, "nobody has asked");

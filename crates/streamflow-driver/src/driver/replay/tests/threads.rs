@@ -27,7 +27,7 @@ fn after(times: u64) -> (u64, u64) {
     })
 }
 
-/// Calls of a thread with a stream and an event that no pass has had: nothing that is held back depends on them.
+/// Calls of a thread, with a stream and an event that no pass has had: no held-back call depends on them.
 #[test]
 fn a_pass_is_held_back_while_another_thread_has_work_of_its_own() {
     for seed in 0..SEEDS {
@@ -67,8 +67,8 @@ fn a_pass_is_held_back_while_another_thread_has_work_of_its_own() {
     }
 }
 
-/// The thread's stream is its own, and it waits for a record that is held back, or for the whole device. A pass is held back
-/// as the trace of a lane, and as one that becomes a lane at its end.
+/// A thread with a stream of its own waits for a record that is held back, or for the whole device. The pass is held back as the
+/// trace of a lane, or as one that becomes a lane at its end.
 #[test]
 fn what_is_held_back_is_sent_before_another_thread_waits_for_it() {
     let waits: [fn(&World); 3] = [
@@ -103,8 +103,8 @@ fn what_is_held_back_is_sent_before_another_thread_waits_for_it() {
     }
 }
 
-/// A wait that is held back would be for the later record of its event. The wait is one of earlier passes, a new one, or one of
-/// a pass that becomes a lane at its end.
+/// A held-back wait would be for the later record of its event. The wait is one of earlier passes, a new one, or one of a pass
+/// that becomes a lane at its end.
 #[test]
 fn what_is_held_back_is_sent_before_another_thread_records_an_event_again() {
     let waits = |world: &World| {
@@ -130,8 +130,8 @@ fn what_is_held_back_is_sent_before_another_thread_records_an_event_again() {
     }
 }
 
-/// A thread is in the middle of a launch on stream 1, which is sent, when a pass launches a graph with work of that stream.
-/// The next graph relies on the launch.
+/// A thread is in the middle of a launch on stream 1 that is sent, when a pass launches a graph with work of that stream. The
+/// next graph relies on the thread's launch.
 #[test]
 fn a_call_that_is_made_after_a_launch_of_a_graph_comes_before_the_next_one() {
     for seed in 0..SEEDS {

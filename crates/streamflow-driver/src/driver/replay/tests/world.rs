@@ -21,7 +21,7 @@ impl Cell {
         MemoryRange { address: self.0, bytes: 8 }
     }
 
-    /// What it holds now. Nothing executes meanwhile: a simulator executes in calls.
+    /// The number that the cell holds now. Nothing executes meanwhile: a simulator executes in calls.
     pub(super) fn now(self) -> u64 {
         let number = std::ptr::with_exposed_provenance::<u64>(self.0 as usize);
         // SAFETY: device memory of the simulator is the process's, and is kept while the driver lives.
@@ -34,9 +34,9 @@ pub(super) struct World {
     pub(super) run: ReplayRun,
     pub(super) streams: [RawStream; 3],
     pub(super) events: [RawEvent; 4],
-    /// All begin with 0.
+    /// The cells; all begin with 0.
     pub(super) cells: [Cell; 8],
-    /// Memory of other code, for a number. Its owner never frees it.
+    /// Memory of other code, for a number. The owner never frees it.
     pub(super) other_code: Cell,
     pub(super) mix: RawFunction,
     pub(super) other: RawFunction,
@@ -71,7 +71,7 @@ impl World {
         Self::on(HostDriver::builder().seed(seed).build(), left_out)
     }
 
-    /// On this simulator.
+    /// A world on this simulator.
     pub(super) fn on(host: HostDriver, left_out: Option<Omission>) -> Self {
         let probe = Probe::new(host);
         let driver = Arc::new(match left_out {
@@ -223,12 +223,12 @@ impl World {
     }
 }
 
-/// What `mix` computes on the host.
+/// The result of `mix`, computed on the host.
 pub(super) fn mixed(to: u64, from: u64, value: u64) -> u64 {
     (to % 1000) * 3 + (from % 1000) * 5 + value
 }
 
-/// Two kernels of stream 0, which read and write cells that no other stream touches.
+/// Two kernels of stream 0. They read and write cells that no other stream touches.
 pub(super) fn two_kernels(world: &World) {
     world.mix(0, 0, 0, 5);
     world.mix(0, 1, 0, 1);
