@@ -1,13 +1,13 @@
 //! Vector clocks over streams.
 
-/// For each stream, by its index: the latest epoch that the clock's owner comes after. 0 is before all.
+/// A vector clock: for each stream, by its index, the latest epoch that the clock's owner comes after. Epoch 0 is before all.
 ///
 /// A stream's epoch rises whenever its progress is passed on (a record, a synchronisation). So a clock
 /// that has epoch `e` of a stream also has all that the stream itself came after at that point.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Clock(Vec<u64>);
 
-/// The length is a multiple of this, so that entries are copied and compared in groups.
+/// The size of a group. The length of a clock is a multiple of it, so entries are copied and compared in groups.
 const GROUP: usize = 4;
 
 impl Clock {
@@ -17,7 +17,7 @@ impl Clock {
         self.0.get(stream as usize).copied().unwrap_or(0)
     }
 
-    /// All entries.
+    /// The entries, by the index of their streams.
     #[inline(always)]
     pub(super) fn entries(&self) -> &[u64] {
         &self.0

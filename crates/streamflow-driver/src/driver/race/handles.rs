@@ -18,7 +18,7 @@ pub(super) struct Handles<K> {
 
 /// The table's first length.
 const INITIAL_SLOTS: usize = 1024;
-/// At least this many slots per handle.
+/// The fewest slots for each handle.
 const SLOTS_PER_HANDLE: usize = 4;
 
 #[derive(Debug, Clone, Copy)]

@@ -47,7 +47,7 @@ impl Block {
     }
 }
 
-/// All allocations that are remembered.
+/// The allocations that are remembered.
 #[derive(Debug)]
 pub(super) struct History {
     blocks: Vec<Block>,
@@ -276,7 +276,7 @@ mod tests {
 
     const WHOLE: MemoryRange = MemoryRange { address: 0x7000, bytes: 4096 };
 
-    /// Accesses of streams that nothing orders.
+    /// Makes accesses on streams that nothing orders. Returns the number of races.
     fn races(history: &mut History, accesses: &[(u32, AccessMode, MemoryRange)]) -> usize {
         let mut found = Findings::default();
         for (stream, mode, range) in accesses.iter().copied() {

@@ -12,7 +12,7 @@ use crate::driver::{HostFunction, RawStream};
 struct Wrapped {
     /// The function and the checker; `None` while no function is wrapped.
     wraps: Option<(HostFunction, Arc<Shared>)>,
-    /// All that comes before the function.
+    /// The clock of the work before the function.
     before: Clock,
 }
 

@@ -21,8 +21,8 @@ pub(super) type Line = [AtomicU64; 4];
 /// forwarding*).
 pub(super) struct Journal {
     lines: Box<[Line]>,
-    /// Twice the number of published lines, plus 1 while the last call is open. In one word, so that a reader never
-    /// takes a call that was closed for an open one.
+    /// Twice the number of published lines, plus 1 while the last call is open. The two are one word, so a reader never takes
+    /// a closed call for an open one.
     published: AtomicUsize,
 }
 

@@ -89,7 +89,8 @@ pub(super) struct Queued {
     pub(super) epoch: u64,
 }
 
-/// All clocks. Streams and threads are named by index; events by handle, since programs make and destroy many.
+/// The clocks of all streams, events and threads. Streams and threads are named by index; events by handle, since programs make
+/// and destroy many.
 #[derive(Debug)]
 pub(super) struct Order {
     streams: Vec<Stream>,

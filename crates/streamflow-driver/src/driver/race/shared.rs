@@ -21,7 +21,7 @@ use crate::lock::{Held, Lock};
 use crate::log;
 use crate::sync::{AtomicU64, Ordering};
 
-/// The journal's length in lines: 8 KiB, so that it stays in the cache.
+/// The journal's length in lines. The lines are 8 KiB, so the journal stays in the cache.
 #[cfg(not(loom))]
 const LINES: u16 = 256;
 #[cfg(loom)]
@@ -30,7 +30,7 @@ const LINES: u16 = 4;
 /// The next checker's number. Numbers are unique within the process.
 static CHECKERS: Counter = Counter::new(1);
 
-/// The part of a checker that the host functions that it wrapped share.
+/// The part of a checker that is shared with the host functions that it has wrapped.
 pub(super) struct Shared {
     number: u64,
     /// The number of the thread that writes the journal: the first one that queued something, until it ends.
@@ -250,7 +250,7 @@ impl Shared {
 
     pub(super) fn take(&self) -> RaceReports {
         let reports = self.lock().state().take();
-        // Without the lock: a subscriber may be slow, and may call the driver itself.
+        // The lock is not held here: a subscriber may be slow, and may call the driver itself.
         for report in reports.races.clone() {
             log::write(move || tracing::debug!(%report, "a race"));
         }

@@ -13,7 +13,7 @@ const MAX_SITES: usize = 1 << 16;
 /// Slots of the cache of sites.
 const RECENT_SLOTS: usize = 256;
 
-/// The hook that a thread is in: two numbers of [`Names`] in one, so that a comparison is one instruction.
+/// The hook that a thread is in. Two numbers of [`Names`] are in one word, so a comparison is one instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Hook(NonZeroU64);
 
@@ -47,7 +47,7 @@ pub(super) enum Action {
 }
 
 impl Action {
-    /// All actions, each at the index that is its number.
+    /// The actions, each at the index that is its number.
     pub(super) const ALL: [Self; 9] = [
         Self::Kernel,
         Self::Copy,
@@ -94,7 +94,7 @@ impl Site {
 /// The content of free slots.
 const BLANK: Site = Site { action: Action::OnHost, function: 0, hook: None, location: None };
 
-/// Sites by number, so that an access needs four bytes for its site.
+/// The sites by number: an access needs four bytes for its site.
 #[derive(Debug)]
 pub(super) struct Sites {
     all: Vec<Site>,

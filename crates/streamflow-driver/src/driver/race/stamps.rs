@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::driver::{RawEvent, RawStream};
 
-/// The next stamp. Stamps are unique within the process, so that a checker above another one keeps its stamps.
+/// The next stamp. Stamps are unique within the process, so a checker above another one can keep its stamps.
 static STAMPS: AtomicU32 = AtomicU32::new(1);
 
 /// The stamp of a destroyed object's entry: no handle has it.

@@ -93,7 +93,7 @@ impl Uses {
 
     /// Notes that the memory was freed.
     pub(super) fn free(&mut self, free: Access) {
-        // Without a piece, each access takes the slow path.
+        // Each access takes the slow path while there is no piece.
         (self.freed, self.piece, self.in_parts) = (Some(free), MemoryRange::default(), true);
     }
 

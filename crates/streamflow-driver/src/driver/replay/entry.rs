@@ -215,7 +215,7 @@ impl<D: Driver> Replaying<D> {
             if self.take_in(state, who, stream, given)? == Taken::Held {
                 return Ok(None);
             }
-            // Before the end of `with`, since this call is made here.
+            // Done before the end of `with`, since the call is made here.
             bound::restore(&self.below)?;
             Ok(Some(send(state)))
         })?;

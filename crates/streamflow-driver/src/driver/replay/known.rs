@@ -65,7 +65,8 @@ impl State {
         Ok(())
     }
 
-    /// Makes a lane of a segment that comes for the first time, so that tests have all of a graph's behaviour in a few ticks.
+    /// Makes a lane of a segment that comes for the first time. Tests ask for it (`STREAMFLOW_REPLAY=always`), since all that a
+    /// graph can do then happens in a few ticks.
     pub(super) fn learn(&mut self, below: &dyn Driver) -> DriverResult<Option<usize>> {
         if self.current.submissions() == 0 || !self.has_captured(&self.current) {
             return Ok(None);

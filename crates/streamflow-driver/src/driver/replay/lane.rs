@@ -19,7 +19,7 @@ pub(super) const MOST: usize = 32;
 pub(super) type Lanes = u32;
 
 /// An executable graph, and the state of its launches.
-// In this order, so that what each call needs is in few cache lines.
+// The fields that each call needs come first, in few cache lines.
 #[derive(Debug)]
 #[repr(C)]
 pub(super) struct Lane {
@@ -144,7 +144,7 @@ impl Made {
         streams.dedup();
         Lane {
             footprint: Footprint::of(&trace),
-            // Each call has room, so that later ticks allocate nothing.
+            // There is room for each call, so later ticks allocate nothing.
             changed: Vec::with_capacity(trace.len()),
             trace,
             streams,

@@ -43,8 +43,8 @@ unsafe impl<D: Driver> Layer for Replaying<D> {
                 state.disturb(&self.below, who, "a stream that is destroyed", None, false)?;
                 state.settle(&self.below, stream)?;
             }
-            // Under the same lock, so that nothing is held back in between. Before the call: another thread may get the same
-            // handle as soon as it is made.
+            // Removed under the same lock, so nothing is held back in between; and before the call, since another thread may get
+            // the same handle as soon as the call is made.
             state.remove_stream(stream);
             Ok(())
         });
@@ -98,7 +98,7 @@ unsafe impl<D: Driver> Layer for Replaying<D> {
     unsafe fn record_event(&self, event: RawEvent, stream: RawStream) -> DriverResult<()> {
         if self.is_on() {
             let is_next = |state: &mut State, node| state.is_next_record(node, stream, event);
-            // Under the lock: the thread of a pass may hold back another record of the event.
+            // Made under the lock: the thread of a pass may hold back another record of the event.
             let beside = |state: &mut State| {
                 if !state.spares(event) {
                     return None;
@@ -273,7 +273,7 @@ unsafe impl<D: Driver> Layer for Replaying<D> {
 unsafe impl<D: Driver> Libraries for Replaying<D> {
     #[inline]
     fn library_calls(&self) -> LibraryCalls {
-        // A call that is compared has all parts.
+        // A call can be compared only with all its parts.
         if self.is_on() { LibraryCalls::Whole } else { self.below.libraries().library_calls() }
     }
 

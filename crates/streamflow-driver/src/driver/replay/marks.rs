@@ -21,7 +21,7 @@ impl<D: Driver> Replays for Replaying<D> {
                 state.is_resting = false;
                 self.switch.turn_on();
             }
-            // Only one pass is under way: that of another thread goes on. After a call that has failed nothing is held back.
+            // One pass at most is under way: a pass of another thread goes on. Nothing is held back after a call that has failed.
             let is_free = state.pass.is_none() && state.lost.cause().is_none();
             if is_free {
                 state.is_eager = run.is_eager;

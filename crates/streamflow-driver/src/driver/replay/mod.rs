@@ -95,7 +95,7 @@ impl<D: Driver> Replaying<D> {
         }
     }
 
-    /// As [`new`](Self::new), without one of the rules, so that tests can show that it is needed.
+    /// As [`new`](Self::new), without one of the rules. Tests show with it that the rule is needed.
     ///
     /// # Safety
     /// Work may be replayed with the parameters of another pass, or before work that it must come after. So it may use memory
@@ -137,7 +137,7 @@ impl<D: Driver> fmt::Debug for Replaying<D> {
     }
 }
 
-/// A rule of the [module](self) that a test leaves out.
+/// A rule of the [module](self), or a part of one, that a test leaves out.
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Omission {

@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 /// Objects of a driver.
-// In this order, so that what each call needs comes first.
+// The fields that each call needs come first.
 #[derive(Debug)]
 #[repr(C)]
 pub(super) struct Objects<T> {

@@ -9,8 +9,8 @@ use crate::driver::{Driver, DriverResult, RawEvent, RawStream};
 pub(super) type Awaited = smallvec::SmallVec<[(usize, u64, RawEvent); 4]>;
 
 impl State {
-    /// Orders calls that are sent to a stream from now on after the launches that have work of the stream (rule 1). Notes that
-    /// something is sent.
+    /// Orders calls that are sent to a stream from now on after the latest launch with work of the stream, and after all launches
+    /// before that (rule 1). Notes that something is sent.
     pub(super) fn settle(&mut self, below: &dyn Driver, stream: RawStream) -> DriverResult<()> {
         let known = self.stream(stream);
         known.sent = Sent::Something;

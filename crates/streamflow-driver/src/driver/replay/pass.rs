@@ -288,7 +288,7 @@ impl State {
             true => self.interrupt(below, "another thread gave memory of the pass back", None),
             false => Ok(()),
         };
-        // Each is destroyed, also after a failure.
+        // Each graph is destroyed, also after a failure.
         self.captures.give_back(range).into_iter().fold(sent, |done, graph| {
             // SAFETY: this layer made the graph. No held-back call has it, and the lanes that have it are launched no more.
             done.and(unsafe { below.destroy_graph(graph) })

@@ -20,7 +20,7 @@ use crate::driver::{
 };
 
 /// The state of a driver that replays.
-// In this order, so that what each call needs is in few cache lines.
+// The fields that each call needs come first, in few cache lines.
 #[derive(Debug, Default)]
 #[repr(C)]
 pub(super) struct State {

@@ -2,7 +2,7 @@
 //!
 //! # The invariant
 //!
-//! While the switch is off, no call needs the state, and none makes it wrong: no run replays, no call is held back, each
+//! While the switch is off, no call needs the state, and no call makes it wrong: no run replays, no call is held back, each
 //! launch of a graph is complete, no event holds a record of a launch, and each stream counts as one that something may have
 //! been sent to. So a call costs a relaxed load. The first launch of a run asks the driver whether a stream has work, and
 //! orders itself after the streams that have: an order costs the device a record and a wait for each stream.
@@ -58,7 +58,7 @@ impl Switch {
     /// Turns the switch on: a run begins to replay. The state is locked.
     pub(super) fn turn_on(&self) {
         self.0.store(true, Ordering::Relaxed);
-        // Before the run reads the number of a record.
+        // The fence is before the run reads the number of a record.
         fence(Ordering::SeqCst);
     }
 

@@ -252,7 +252,7 @@ impl Trace {
         names
     }
 
-    /// Each access of memory.
+    /// Calls `each` for each access of memory.
     pub(super) fn accesses(&self, mut each: impl FnMut(MemoryRange, AccessMode)) {
         for call in &self.calls {
             match call.work {

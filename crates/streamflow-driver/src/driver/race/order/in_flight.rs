@@ -42,7 +42,7 @@ const NO_EVENT: u32 = u32::MAX;
 /// The epoch of a record with the common part of several records' clocks: no stream's epoch stands for it.
 const MIXED: u64 = u64::MAX;
 
-/// All calls in flight. The slots keep their memory.
+/// The calls in flight. The slots keep their memory.
 #[derive(Debug, Default)]
 pub(super) struct InFlight {
     slots: Vec<Slot>,

@@ -18,7 +18,7 @@ pub(super) struct Thread {
 
 impl Thread {
     fn is_running(&self) -> bool {
-        // Acquire: a thread that is seen to have ended has published all its calls.
+        // Acquire: if the thread is seen to have ended, all its published calls are seen, too.
         self.alive.load(Ordering::Acquire)
     }
 }

@@ -49,7 +49,7 @@ fn run(world: &mut World, rotations: usize, values: impl Fn(u64) -> [u64; 2]) ->
 
 #[test]
 fn parameters_that_change_are_set() {
-    // In one node, in all, back and forth, rarely, and in no order.
+    // Values change in one node, in all, back and forth, rarely, and in no order.
     let kinds: [fn(u64) -> [u64; 2]; 5] = [
         |pass| [pass, 3],
         |pass| [pass, pass * 7 + 1],

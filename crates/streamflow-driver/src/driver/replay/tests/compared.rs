@@ -83,7 +83,7 @@ fn unused_bytes_of_parameters_are_zero() {
         let rest = whole[0].checked_shr(used as u32).unwrap_or(0) | whole[1];
         assert_eq!(rest, 0, "{used} bits");
     }
-    // In memory that had other bytes before.
+    // The values come from memory that had other bytes before.
     for byte in [0_u8, 0xff] {
         is_padded(byte);
         is_padded(u16::from(byte));

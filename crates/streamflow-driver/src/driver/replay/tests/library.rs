@@ -154,7 +154,7 @@ fn another_function_or_another_access_is_another_call() {
             });
         }
         world.finish(0);
-        // Each is captured, and is in a graph of its own.
+        // Each call is captured, and is in a graph of its own.
         assert_eq!(world.driver.below().graphs.load(Ordering::Relaxed), graphs, "{kind:?}");
     }
 }
