@@ -2,9 +2,9 @@
 
 /// How the operators of a graph that share a pool get their internal streams.
 ///
-/// The internal stream is the one that [`receive_cuda_stream`](crate::port::In::receive_cuda_stream) gives. In both forms
-/// a graph computes the same data: the order comes with the data, on whichever stream its work is queued. [`Planned`](Self::Planned)
-/// needs fewer events, as work on one stream is in order by itself.
+/// The internal stream is the one that [`receive_cuda_stream`](crate::port::In::receive_cuda_stream) gives. In both
+/// forms a graph computes the same data: the order comes with the data, on whichever stream its work is queued.
+/// [`Planned`](Self::Planned) needs fewer events, because work on one stream is in order by itself.
 ///
 /// ```
 /// use streamflow::CudaStreamPool;
@@ -13,8 +13,8 @@
 /// const STREAMS: CudaStreamPool = CudaStreamPool::new().assign(Assign::Planned { depth: 2 }).checked();
 /// ```
 ///
-/// The variable `STREAMFLOW_ASSIGN=planned:2` of the environment plans all pools of graphs for which the program sets
-/// nothing, with depth 2, also the pools of nodes without `#[streams]`, which then count as one pool.
+/// The environment variable `STREAMFLOW_ASSIGN=planned:2` plans, with depth 2, all pools of graphs without a setting of
+/// the program. Nodes without `#[streams]` then count as one pool, and that pool is planned, too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Assign {
     /// Each operator has a stream of its own, as in Holoscan.
@@ -27,7 +27,7 @@ pub enum Assign {
     ///   inputs that are not optional. A `#[feedback]` edge does not count.
     /// - Operators share a stream only if they name the same pool and the same worker, or both no worker.
     /// - These keep streams of their own: an operator that declares streams; that asks for its internal stream in
-    ///   [`start`](crate::Compute::start), as for a plan; that may adopt a stream.
+    ///   [`start`](crate::Compute::start), for example for a plan of cuFFT; that may adopt a stream.
     /// - An operator that has made an [`OnStream`](crate::context::OnStream) for its internal stream, or has asked for its
     ///   [handle](crate::CudaStream::raw), works on that stream in all later ticks.
     /// - In a pool with a [`max_size`](crate::CudaStreamPool::max_size), the operators take at no time more streams than with
@@ -39,7 +39,7 @@ pub enum Assign {
     },
 }
 
-/// More sets are a mistake: no graph has as many ticks in flight.
+/// The most sets of streams. More are a mistake: no graph has as many ticks in flight.
 const MOST: u32 = 64;
 
 impl Assign {
@@ -56,7 +56,7 @@ impl Assign {
         }
     }
 
-    /// The assignment of a text, as `per_operator` or `planned:2`.
+    /// Parses an assignment, for example `per_operator` or `planned:2`.
     pub(crate) fn of_text(text: &str) -> Option<Self> {
         let assign = match text.trim().split_once(':') {
             None if text.trim() == "per_operator" => Self::PerOperator,

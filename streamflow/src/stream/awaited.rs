@@ -1,6 +1,6 @@
-//! Points that tasks of asynchronous code await. A thread of the library wakes the tasks; it lives while there are any.
+//! Points that asynchronous tasks await. A thread of the library wakes the tasks, and ends when no task is left.
 //!
-//! A waker is the user's code: it is cloned, woken and dropped under no lock.
+//! A waker is the user's code, so no lock is held while it is cloned, woken or dropped.
 
 use std::mem;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,7 +16,7 @@ use crate::driver::{Signal, report_in_drop};
 use crate::error::{Error, Result};
 use crate::lock::locked;
 
-/// How long the thread sleeps at most, beside the limit that a sleep has itself.
+/// The longest sleep of the thread, besides the limit that [`Wakeup::sleep`] has itself.
 const AT_MOST: Duration = Duration::from_millis(1);
 
 /// The tasks that await points of one platform.
@@ -25,7 +25,7 @@ pub(crate) struct Awaited {
     tasks: Mutex<Tasks>,
     /// Raised for each new task, and for each new point of a task.
     signal: Arc<Signal>,
-    /// How many [`Awaiting`]s were made.
+    /// The number of [`Awaiting`]s that were made.
     made: AtomicU64,
 }
 
@@ -38,23 +38,24 @@ struct Tasks {
 /// A task that waits.
 #[derive(Debug)]
 struct Waiting {
-    /// The number of its [`Awaiting`].
+    /// The number of the task's [`Awaiting`].
     number: u64,
     point: Point,
     task: Waker,
 }
 
-/// A task that is woken when this is dropped, so that no way out of this file leaves it asleep.
+/// A task that is woken when this guard is dropped: also on an early return or a panic, the task does not stay asleep.
 struct Asleep(Option<Waker>);
 
 impl Drop for Asleep {
     fn drop(&mut self) {
-        // One waker that panics keeps no other task asleep.
+        // A waker that panics does not keep other tasks asleep.
         wake(self.0.take());
     }
 }
 
-/// The part of a task that its future has: the waker of its last poll, until the task is woken or this is dropped.
+/// A future's registration: it holds the waker of the last poll, until the task is woken or the registration is
+/// dropped.
 #[derive(Debug)]
 pub(crate) struct Awaiting {
     awaited: Arc<Awaited>,
@@ -67,8 +68,8 @@ impl Awaiting {
         Self { awaited: awaited.clone(), number }
     }
 
-    /// Wakes a task when `point`, which is of the table's platform, is reached, or can't be reached any more. The task
-    /// then queries the point again. A task that this has woken before is forgotten.
+    /// Wakes a task when `point` is reached, or can't be reached any more. The task then queries the point again. The
+    /// point is of the table's platform. Replaces the waker of an earlier call.
     pub(crate) fn wake_at(
         &self,
         table: &Arc<StreamTable>,
@@ -97,16 +98,16 @@ impl Drop for Awaiting {
 }
 
 impl Tasks {
-    /// Sets the point of a future whose last waker wakes the same task as `task`. Returns the point that it had; `None`
-    /// if there is no such waker.
+    /// Sets the point of a future, if its last waker wakes the same task as `task`. Returns the previous point; `None`
+    /// if the future has no such waker.
     fn set_point(&mut self, number: u64, point: Point, task: &Waker) -> Option<Point> {
-        // The comparison is one of addresses.
+        // `will_wake` compares addresses and calls no code of the user.
         let is_same = |it: &&mut Waiting| it.number == number && it.task.will_wake(task);
         let known = self.waiting.iter_mut().find(is_same)?;
         Some(mem::replace(&mut known.point, point))
     }
 
-    /// Adds a task. Returns the waker that its future had.
+    /// Adds a task. Returns the previous waker of its future.
     fn add(&mut self, new: Waiting) -> Option<Waker> {
         let before = self.take(new.number);
         self.waiting.push(new);
@@ -119,13 +120,13 @@ impl Tasks {
         Some(self.waiting.swap_remove(index).task)
     }
 
-    /// Removes the tasks whose points are `due`. They are woken when the result is dropped.
+    /// Removes the tasks with `due` points. Dropping the result wakes them.
     fn take_due(&mut self, due: impl Fn(Point) -> bool) -> Vec<Asleep> {
         let taken = self.waiting.extract_if(.., |it| due(it.point));
         taken.map(|it| Asleep(Some(it.task))).collect()
     }
 
-    /// The points for which the tasks wait, each point once.
+    /// The points that the tasks wait for, each point once.
     fn points(&self) -> Vec<Point> {
         let mut points: Vec<Point> = self.waiting.iter().map(|it| it.point).collect();
         points.sort_unstable_by_key(|point| (point.stream, point.record));
@@ -135,7 +136,7 @@ impl Tasks {
 }
 
 impl Awaited {
-    /// A point was added: the thread watches it, or a new thread does.
+    /// Makes the thread watch a point that was added, and starts the thread if there is none.
     fn watch(self: &Arc<Self>, table: &Arc<StreamTable>) -> Result<()> {
         if mem::replace(&mut locked(&self.tasks).has_thread, true) {
             self.signal.raise();
@@ -144,7 +145,7 @@ impl Awaited {
         let (awaited, table) = (self.clone(), table.clone());
         let name = "streamflow downloads";
         let made = thread::Builder::new().name(name.to_owned()).spawn(move || {
-            // A driver may be the user's code, too. The next task begins another thread.
+            // A driver may be the user's code, too, and panic. The next task then starts another thread.
             if let Err(panic) = caught(|| awaited.run(&table)) {
                 awaited.end();
                 let ended = Err(format!("the thread panicked: {panic}"));
@@ -157,7 +158,7 @@ impl Awaited {
         })
     }
 
-    /// Wakes all tasks, since no thread does so.
+    /// Wakes all tasks: the thread that would wake them has ended, or did not start.
     fn end(&self) {
         let mut tasks = locked(&self.tasks);
         tasks.has_thread = false;
@@ -166,7 +167,7 @@ impl Awaited {
         drop(left);
     }
 
-    /// Wakes the tasks whose points are `due`.
+    /// Wakes the tasks with `due` points.
     fn wake(&self, due: impl Fn(Point) -> bool) {
         // A statement of its own: the lock is released before a task is woken.
         let woken = locked(&self.tasks).take_due(due);
@@ -184,7 +185,7 @@ impl Awaited {
                 return;
             }
             drop(tasks);
-            // A task whose point can't be queried is woken as well: its own query returns the error.
+            // A failed query wakes the task as well: the task's own query then returns the error.
             let is_incomplete = |point: &Point| matches!(table.is_complete(*point), Ok(false));
             let (left, due): (Vec<_>, Vec<_>) = points.into_iter().partition(is_incomplete);
             if !due.is_empty() {

@@ -1,4 +1,5 @@
-//! Streams of cudarc beside ours: order in both directions by events, and our streams for cudarc's calls.
+//! Streams of cudarc beside those of streamflow: ordering in both directions by events, and streams of streamflow for
+//! cudarc's calls.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -17,11 +18,12 @@ use crate::error::{Error, Result};
 
 /// A stream of streamflow as a stream of cudarc, made by [`CudaStream::to_cudarc`].
 ///
-/// Dropping it destroys no stream of CUDA. A slice that cudarc allocates on it keeps a clone of the `Arc`, by which it is freed. So
-/// the stream and its driver live until a `CudarcStream` with a clone or a platform is dropped after the last clone.
+/// Dropping a `CudarcStream` destroys no stream of CUDA. A slice that cudarc allocates on the stream keeps a clone of
+/// the `Arc`, and frees itself with it. So the stream and its driver live on until the last clone is dropped, and then
+/// until the next drop of a `CudarcStream` that still has clones, or of a platform.
 ///
-/// A stream of CUDA on which memory was allocated or freed pays more for each later record and wait, for good. So make cudarc's slices
-/// on a stream of cudarc's own, and use this one for kernels and for handles of libraries.
+/// On a stream of CUDA that has allocated or freed memory, each later record and wait costs more, for good. So make
+/// cudarc's slices on a stream of cudarc's own, and use a `CudarcStream` for kernels and for handles of libraries.
 #[must_use = "it stands for the stream only as long as it lives"]
 pub struct CudarcStream<'s> {
     /// Taken in the drop.
@@ -51,24 +53,25 @@ impl Drop for CudarcStream<'_> {
         if Arc::get_mut(&mut theirs).is_none() {
             return lent::keep(theirs, self.timeline.clone());
         }
-        // The last owner of a context calls CUDA.
+        // Dropping the last owner of a context calls CUDA.
         drop(theirs);
         current::doubt();
     }
 }
 
 impl CudaStream {
-    /// This stream for the calls of cudarc, in a context of the program's own, so that it goes with the slices and kernels that
-    /// are in that context.
+    /// Returns this stream for calls of cudarc, in a context of the program. The slices and kernels of that context can
+    /// be used on it.
     ///
     /// # Errors
-    /// [`Error::Exchange`] for an external stream, which its owner may destroy while cudarc has it, for a context that is not the
-    /// primary one of the stream's device, and on the simulator; the driver's.
+    /// [`Error::Exchange`] for an external stream, because its owner may destroy it while cudarc has it; for a context
+    /// that is not the primary one of the stream's device; and on the simulator. The driver's.
     ///
     /// # Safety
-    /// Those of [`CudaContext::wrap_borrowed_stream`], but for the lifetime: the caller orders work with slices of cudarc that
-    /// is queued on this stream and on others. cudarc does so where its context tracks events, which it does by itself from
-    /// the first [`CudaContext::new_stream`] on, until the last such stream is dropped. Work on a clone that outlives this value is in no tick.
+    /// The conditions of [`CudaContext::wrap_borrowed_stream`] apply, except for the lifetime: the caller orders work
+    /// with slices of cudarc that is queued on this stream and on others. cudarc orders it by itself while its context
+    /// tracks events: from the first [`CudaContext::new_stream`] on, until the last such stream is dropped. Work on a
+    /// clone that outlives the returned value belongs to no tick.
     pub unsafe fn to_cudarc<'s>(&'s self, context: &Arc<CudaContext>) -> Result<CudarcStream<'s>> {
         check_context(&self.table, self.device(), context, "a stream for cudarc")?;
         if self.timeline.is_foreign() {
@@ -79,7 +82,8 @@ impl CudaStream {
             });
         }
         let handle = self.raw().handle();
-        // SAFETY: the timeline owns the stream, which is no external one, and lives as long as a clone. The rest is the caller's.
+        // SAFETY: the stream is not an external one, so the timeline owns it; and the timeline lives as long as any
+        // clone. The caller vouches for the rest.
         let theirs = unsafe { context.wrap_borrowed_stream(pointer_to(handle)) };
         Ok(CudarcStream {
             theirs: ManuallyDrop::new(theirs),
@@ -88,8 +92,8 @@ impl CudaStream {
         })
     }
 
-    /// Makes work that is queued here from now on come after all that is queued on a stream of cudarc. Does not block the
-    /// host. Of a thread's default stream, which is another one on each thread, that is the calling thread's.
+    /// Makes work that is queued here from now on come after all that is queued on a stream of cudarc. Does not block
+    /// the host. A per-thread default stream means that of the calling thread.
     ///
     /// # Errors
     /// [`Error::Exchange`] for a stream of another device or of a context that is not the primary one, for a stream that is
@@ -99,7 +103,7 @@ impl CudaStream {
         self.after_checked(theirs).map_err(|error| self.explained(theirs, error))
     }
 
-    /// As [`after_cudarc`](Self::after_cudarc), for a stream whose context was checked.
+    /// [`after_cudarc`](Self::after_cudarc) without the check of the context.
     pub(crate) fn after_checked(&self, theirs: &Theirs) -> Result<()> {
         let _other = current::other_code();
         check_no_capture(theirs, STREAM)?;
@@ -109,8 +113,9 @@ impl CudaStream {
         self.timeline.with_event(|event| self.wait_for_event(recorded(theirs, event)?))
     }
 
-    /// The error of an exchange, or that of the device, which the driver then knows: cudarc's code alone stops no graph. While a
-    /// stream is captured, CUDA answers no question about another stream, and the question would end the capture.
+    /// Returns the error of the device, if it has one, and otherwise `error`. The query tells the driver of a device
+    /// error: an error code that only cudarc has seen would stop no graph. There is no query while `theirs` is
+    /// captured: CUDA answers no query of another stream then, and the query would end the capture.
     #[cold]
     pub(crate) fn explained(&self, theirs: &Theirs, error: Error) -> Error {
         if is_captured(theirs).unwrap_or(false) {
@@ -129,10 +134,10 @@ impl CudaStream {
         self.before_checked(theirs).map_err(|error| self.explained(theirs, error))
     }
 
-    /// As [`before_cudarc`](Self::before_cudarc), for a stream whose context was checked.
+    /// [`before_cudarc`](Self::before_cudarc) without the check of the context.
     pub(crate) fn before_checked(&self, theirs: &Theirs) -> Result<()> {
         let _other = current::other_code();
-        // Makes the context current.
+        // This check also makes the context current.
         check_no_capture(theirs, STREAM)?;
         if self.is_same(theirs) {
             return Ok(());
@@ -152,7 +157,7 @@ impl CudaStream {
     }
 }
 
-/// Records an event on a stream of cudarc, whose context is current.
+/// Records an event on a stream of cudarc. The stream's context is current.
 fn recorded<'e>(theirs: &Theirs, event: BorrowedEvent<'e>) -> Result<BorrowedEvent<'e>> {
     // SAFETY: both are alive while they are borrowed.
     let recorded =
@@ -161,16 +166,16 @@ fn recorded<'e>(theirs: &Theirs, event: BorrowedEvent<'e>) -> Result<BorrowedEve
     Ok(event)
 }
 
-/// Whether uses of one slice on several streams of a context are ordered: by cudarc, which notes them from the first own stream of
-/// the context on until the last one is dropped, or by the program, which has turned that off.
+/// Whether uses of one slice on several streams of a context are ordered: by cudarc, while the context has streams of
+/// its own beside the default stream, or by the program, if it has turned cudarc's event tracking off.
 pub(crate) fn orders_streams(context: &CudaContext) -> bool {
     context.is_in_multi_stream_mode() || !context.is_event_tracking()
 }
 
-/// The name in errors.
+/// The name of such a stream in errors.
 const STREAM: &str = "a stream of cudarc";
 
-/// Refuses a context in which streamflow has no streams and no memory.
+/// Refuses a context that is not the one that streamflow's streams and memory of `device` are in.
 ///
 /// # Errors
 /// [`Error::Exchange`]; the driver's sticky one.
@@ -215,13 +220,13 @@ pub(crate) fn check_context(
 /// Whether a stream is being captured into a graph.
 ///
 /// # Errors
-/// cudarc's, as it has them.
+/// cudarc's, unchanged.
 pub(crate) fn is_captured(theirs: &Theirs) -> std::result::Result<bool, Failed> {
     Ok(theirs.capture_status()? != CaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE)
 }
 
-/// Refuses a stream that is being captured: an event from outside of the capture would end it, and one from inside would draw our
-/// stream into the graph.
+/// Refuses a stream that is being captured: a wait for an event from outside of the capture would invalidate it, and a
+/// wait for one from inside would draw streamflow's stream into the captured graph.
 ///
 /// # Errors
 /// [`Error::Exchange`].
@@ -237,7 +242,7 @@ pub(crate) fn check_no_capture(theirs: &Theirs, what: &str) -> Result<()> {
     }
 }
 
-/// The error of a call of cudarc, or of an earlier call, if cudarc has kept that.
+/// The error of a call of cudarc. cudarc may also return here the error of an earlier call.
 #[cold]
 pub(crate) fn failed(what: &str, error: Failed) -> Error {
     Error::Exchange {

@@ -1,4 +1,5 @@
-//! Dividing a device's multiprocessors: once for each description, and shared by all pools on it.
+//! Dividing a device's multiprocessors: once for each description. All pools with an equal description share the
+//! partitions.
 
 use super::green::refused;
 use super::{CudaGreenContext, CudaGreenContextPool, CudaStream, GreenContexts, StreamTable};
@@ -80,7 +81,8 @@ impl StreamTable {
 }
 
 impl CudaStream {
-    /// The green context whose multiprocessors its kernels use; `None` for all of the device's.
+    /// The green context that restricts the stream's kernels to its multiprocessors; `None` where kernels use the whole
+    /// device.
     pub fn green_context(&self) -> Option<GreenContext> {
         self.timeline().options().green
     }

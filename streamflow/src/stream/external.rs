@@ -1,4 +1,4 @@
-//! External streams: those that another library made.
+//! External streams: streams that other code made.
 
 #[cfg(feature = "cudarc")]
 use std::any::Any;
@@ -22,8 +22,8 @@ use crate::error::{Error, Result};
 /// others. Work that its owner queues on it directly is ordered by points, in both directions:
 /// [`record`](CudaStream::record) on one stream and [`wait`](CudaStream::wait) on the other; or by events of its own,
 /// [`wait_for_event`](CudaStream::wait_for_event) and [`record_event`](CudaStream::record_event).
-/// [`record_timing`](CudaStream::record_timing) measures it. Ports don't take it: a
-/// message is sent on a stream of its operator, which waits for this one because of the data.
+/// [`record_timing`](CudaStream::record_timing) measures it. Ports don't take an external stream: a message is sent on
+/// a stream of its operator, and that stream waits for the external one because of the data.
 ///
 /// Each wrapped stream takes 17 events. Wrap it once and keep the wrapper; wrapping the same stream again, after the
 /// first wrapper was dropped, takes no more.
@@ -92,7 +92,7 @@ impl Drop for ExternalStream<'_> {
     fn drop(&mut self) {
         let timeline = self.stream.timeline();
         let detached = timeline.detach(|| timeline.synchronize(&self.table));
-        // If that failed, the timeline can't be attached to a stream again.
+        // If the record failed, the timeline is not attached to a stream again.
         let is_covered = detached.is_ok();
         report_unless_refused("detaching an external stream", detached);
         if is_covered {
@@ -101,7 +101,7 @@ impl Drop for ExternalStream<'_> {
         }
         #[cfg(feature = "cudarc")]
         if let Some(owner) = self.owner.take() {
-            // The owner of a stream makes its context current.
+            // Dropping the owner may make another context current.
             let _other = crate::driver::current::other_code();
             drop(owner);
         }

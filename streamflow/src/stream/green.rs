@@ -11,12 +11,13 @@ use crate::error::{Error, Result};
 /// Describes how a device's multiprocessors (SMs) are divided, and divides none. Holoscan's `CudaGreenContextPool`. The live
 /// partitions are [`GreenContexts`].
 ///
-/// A description is a plain value, like [`CudaStreamPool`](crate::CudaStreamPool), whose streams are placed on a partition with
-/// [`on`](crate::CudaStreamPool::on). The partitions are made together with the first pool on them, and stay while the
-/// platform lives. Descriptions with the same device, coscheduling and sizes are one division. A different description
-/// divides the whole device again, so that its partitions *share* multiprocessors with the first ones: use one
-/// description for each device. [`Platform::sm_sizes`](crate::Platform::sm_sizes) returns the sizes that a device
-/// supports. Multiprocessors that no partition gets form one more partition, the [leftover](Self::leftover).
+/// A description is a plain value, like a [`CudaStreamPool`](crate::CudaStreamPool);
+/// [`CudaStreamPool::on`](crate::CudaStreamPool::on) places the streams of a pool on a partition. The partitions are
+/// made together with the first pool on them, and stay while the platform lives. Descriptions with the same device,
+/// coscheduling and sizes are one division. A different description divides the whole device again, and its partitions
+/// *share* multiprocessors with the first ones: use one description for each device.
+/// [`Platform::sm_sizes`](crate::Platform::sm_sizes) returns the sizes that a device supports. Multiprocessors that no
+/// partition gets form one more partition, the [leftover](Self::leftover).
 ///
 /// A partition isolates multiprocessors only: caches, memory and copy engines are shared.
 ///
@@ -52,11 +53,11 @@ pub struct CudaGreenContextPool {
 /// The most partitions of a description. A device has fewer: a partition has at least 2 multiprocessors.
 const MOST: usize = 128;
 
-/// The sizes of the partitions, by value: they may be values of a run. Unused places are 0.
+/// The sizes of the partitions. An array, because they may be known only at run time. Unused elements are 0.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Sizes {
     list: [u32; MOST],
-    /// How many there are; perhaps more than fit.
+    /// The number of sizes; may be more than fit into `list`.
     len: usize,
 }
 
@@ -104,14 +105,14 @@ impl CudaGreenContextPool {
         self
     }
 
-    /// The partition that is the default one. Holoscan's `default_context_index`. Without this call it is the last one, as
-    /// in Holoscan: the leftover, if there is one. A partition that does not exist is a mistake.
+    /// The default partition. Holoscan's `default_context_index`. Without this call the default is the last partition,
+    /// as in Holoscan: the leftover, if there is one. A partition that does not exist is a mistake.
     pub const fn default_context_index(mut self, index: usize) -> Self {
         self.default = Some(index);
         self
     }
 
-    /// A number that each size must be a multiple of, so that a mistake is an error while compiling. Holoscan's
+    /// A number that each size must be a multiple of; a wrong size is then an error while compiling. Holoscan's
     /// `min_sm_size`. The device's own rule is checked as well, when the partitions are made. 0 is a mistake.
     pub const fn min_sm_size(mut self, multiprocessors: u32) -> Self {
         self.smallest = multiprocessors;
@@ -171,7 +172,7 @@ impl CudaGreenContextPool {
         self.sizes.as_slice()
     }
 
-    /// Whether both descriptions divide the device in the same way. The other fields don't matter for that.
+    /// Whether both descriptions divide the device in the same way. The other fields have no influence on the division.
     pub(super) fn divides_as(&self, other: &Self) -> bool {
         (self.device, self.coscheduling, self.sizes)
             == (other.device, other.coscheduling, other.sizes)
@@ -230,7 +231,7 @@ impl CudaGreenContext {
         self.pool.device
     }
 
-    /// The mistake in it or its pool.
+    /// The mistake in this description or in its pool.
     pub(super) const fn problem(&self) -> Option<Text> {
         let partitions = self.pool.sizes().len();
         match (self.which, self.pool.default) {
@@ -256,7 +257,7 @@ pub(super) const fn named(kind: &str, name: &str) -> Text {
     }
 }
 
-/// Adds that the partitions are fewer.
+/// Adds how many partitions there are.
 const fn not_there(text: Text, partitions: usize) -> Text {
     let text = match partitions {
         0 => text.add("`sms_per_partition` has none"),

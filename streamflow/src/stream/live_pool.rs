@@ -11,8 +11,8 @@ use crate::lock::Lock;
 use crate::log;
 
 /// A live stream pool: it has streams, allocates them, and takes them back when they are dropped.
-/// [`Platform::stream_pool`](crate::Platform::stream_pool) makes it of its description, a
-/// [`CudaStreamPool`](crate::CudaStreamPool); a graph does so by itself.
+/// [`Platform::stream_pool`](crate::Platform::stream_pool) makes a live pool from its description, a
+/// [`CudaStreamPool`](crate::CudaStreamPool); a graph makes its own pools.
 ///
 /// Cloning gives another handle of the same pool.
 #[derive(Clone)]
@@ -109,8 +109,8 @@ impl StreamPool {
         }
     }
 
-    /// As [`allocate`](Self::allocate), for a caller that can go on without a stream: `None` when all streams are in
-    /// use. That may happen in every tick, so it formats no text.
+    /// [`allocate`](Self::allocate) for a caller that can go on without a stream: returns `None` when all streams are
+    /// in use. No text is formatted for that case, because it may happen in every tick.
     ///
     /// # Errors
     /// The driver's, when a stream can't be made.
@@ -146,28 +146,28 @@ impl StreamPool {
         self.0.description.device
     }
 
-    /// The priority of its streams: the description's, clamped to what the device offers.
+    /// The priority of the pool's streams: that of the description, clamped to the device's range.
     pub fn priority(&self) -> i32 {
         self.0.options.priority
     }
 
-    /// How many streams of its own an operator with this number of streams takes from it.
+    /// How many streams an operator that declares this number of streams takes from the pool.
     #[doc(hidden)]
     pub fn __streamflow_taken(&self, declared: usize) -> usize {
         if self.is_default_stream() { 0 } else { declared }
     }
 
-    /// Whether all its streams are the device's default stream.
+    /// Whether all streams of the pool are the device's default stream.
     pub(crate) fn is_default_stream(&self) -> bool {
         self.0.description.on_default
     }
 
-    /// How operators on it get their internal streams, if its description says so.
+    /// How operators on the pool get their internal streams, if its description says so.
     pub(crate) fn assign(&self) -> Option<Assign> {
         self.0.description.assign
     }
 
-    /// Whether it has a maximum.
+    /// Whether the number of streams has a maximum.
     pub(crate) fn is_limited(&self) -> bool {
         self.0.description.max_size.is_some()
     }
@@ -195,7 +195,7 @@ impl Shared {
     }
 }
 
-// Without the lock: what writes is the user's code.
+// Takes no lock, since the writer is the user's code.
 impl fmt::Debug for StreamPool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("StreamPool")

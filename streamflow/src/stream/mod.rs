@@ -91,12 +91,13 @@ use crate::error::Result;
 #[doc(inline)]
 pub use streamflow_driver::driver::{BorrowedEvent, BorrowedStream, Coscheduling, StreamFlags};
 
-/// Marks what one thread uses at a time: `dyn OneThreadAtATimeKeepAnOnStream` is `Send` and not `Sync`. rustc shows the
-/// name where a program keeps a tick's `Stream` in a `static`, or sends it to another thread, so it says what to keep.
+/// Marks a type that one thread uses at a time: `dyn OneThreadAtATimeKeepAnOnStream` is `Send` and not `Sync`. rustc
+/// shows the trait's name where a program keeps a tick's `Stream` in a `static`, or sends it to another thread, so the
+/// name says what to keep instead.
 pub(crate) trait OneThreadAtATimeKeepAnOnStream: Send + Unpin + UnwindSafe {}
 
-/// No value, with the marker's traits. Neither rustc's report of it nor its size depends on the standard library: with a
-/// `PhantomData` the report would show a line of that, where its source is installed.
+/// A zero-sized type with the marker's auto traits. It takes the place of a `PhantomData` because rustc's error would
+/// quote a line of the standard library for that, wherever the library's source is installed.
 type OneThreadAtATime = [&'static mut dyn OneThreadAtATimeKeepAnOnStream; 0];
 
 impl CudaStream {
@@ -109,18 +110,18 @@ impl CudaStream {
         Self { timeline, table, lease, is_kept, _one_thread_at_a_time: [] }
     }
 
-    /// Another handle of the same stream, which goes back to its pool when all are dropped. As for [`adopted`](Self::adopted),
-    /// the work of both executes in the order in which it is queued.
+    /// Another handle of the same stream. The stream returns to its pool when all handles are dropped. As for
+    /// [`adopted`](Self::adopted), the work of all handles executes in the order in which it is queued.
     pub(crate) fn shared(&self) -> Self {
         Self::new(self.timeline.clone(), self.table.clone(), self.lease.clone())
     }
 
-    /// Notes that something outlives the hook and knows the stream: its node must not use another one.
+    /// Notes that a value that outlives the hook knows the stream: the node must keep using this stream.
     pub(crate) fn keep(&self) {
         self.is_kept.store(true, Ordering::Relaxed);
     }
 
-    /// Whether something that outlives the hook may know the stream.
+    /// Whether a value that outlives the hook may know the stream.
     pub(crate) fn is_kept(&self) -> bool {
         self.is_kept.load(Ordering::Relaxed)
     }
@@ -130,8 +131,8 @@ impl CudaStream {
         Self::new(table.default_timeline(device), table.clone(), None)
     }
 
-    /// Another handle of the stream that `point` is on. Its owner may queue work on another thread; the
-    /// work of both handles executes in the order in which it is queued.
+    /// Another handle of the stream that `point` is on. The stream's owner may queue work on another thread; the work
+    /// of both handles executes in the order in which it is queued.
     pub(crate) fn adopted(table: &Arc<StreamTable>, point: Point) -> Self {
         Self::new(table.timeline(point.stream()).clone(), table.clone(), None)
     }
@@ -170,8 +171,8 @@ impl CudaStream {
         Ok(self.timeline.record()?)
     }
 
-    /// Makes work queued from now on wait for `point`. Does not block the host. Makes no driver call if
-    /// an earlier wait implies this one.
+    /// Makes work queued from now on wait for `point`. Does not block the host. Makes no driver call if an earlier wait
+    /// already implies this order.
     ///
     /// # Errors
     /// [`Error::ForeignPlatform`](crate::Error::ForeignPlatform) for a point of another platform;
@@ -224,7 +225,7 @@ impl fmt::Debug for CudaStream {
     }
 }
 
-/// The type of a stream that a program owns. Its methods are in the files of their purposes.
+/// The type of a stream that a program owns. Each method is in the file of its subject.
 pub(crate) mod cuda_stream {
     use std::sync::Arc;
     use std::sync::atomic::AtomicBool;
@@ -237,15 +238,15 @@ pub(crate) mod cuda_stream {
     /// has the other types of streams.
     ///
     /// A stream comes from a [`StreamPool`](super::StreamPool) and returns there when it is dropped, without waiting: work that
-    /// is still queued executes, and the work of its next owner is queued behind that. It may move to
-    /// another thread, but two threads can't queue work on it at the same time, because the order
-    /// between them would be undefined.
+    /// is still queued executes, and the work of its next owner is queued behind that. A stream may move to another
+    /// thread, but two threads can't queue work on it at the same time, because the order between them would be
+    /// undefined.
     pub struct CudaStream {
         pub(super) timeline: Arc<Timeline>,
         pub(super) table: Arc<StreamTable>,
         /// Shared by all handles of a planned stream.
         pub(super) lease: Option<Arc<live_pool::Lease>>,
-        /// Whether something that outlives the hook may know the stream.
+        /// Whether a value that outlives the hook may know the stream.
         pub(super) is_kept: AtomicBool,
         pub(super) _one_thread_at_a_time: OneThreadAtATime,
     }

@@ -1,40 +1,42 @@
 //! Law 7: Order is carried by data.
 //!
-//! The one place where waits between streams are made, with the rules for skipping one.
+//! This file is the one place where waits between streams are made. It has the rules for skipping a wait.
 //!
-//! [`Timeline::wait`] makes work of a stream come after a [`Point`]. It skips the driver's call where that order holds
-//! already. Its callers are: each use of memory and each message that is sent (`memory::block`), memory that passes to
-//! a new owner (`memory::{pool, pinned}`), a message's stream that is received and `synchronize_streams` (`context`),
-//! the stream that watches for the host (`stream::wakeup`), and [`CudaStream::wait`](super::CudaStream::wait). Every
-//! wait for a point is made here: `memory::{claims, last_write, reuse}` skip one only by [`Timeline::comes_after`], or by a mark at
-//! the use (rule 4), and `context::stream_ref` only checks that waits were made. No wait is deferred: when `wait`
-//! returns, the driver has taken it. `Timeline::reattach` makes one more wait, and never skips it;
-//! so does `Timeline::wait_borrowed`, for an event of other code.
+//! [`Timeline::wait`] makes work of a stream come after a [`Point`]. The driver's call is skipped where that order
+//! holds already. The callers are: each use of memory and each message that is sent (`memory::block`), memory that
+//! passes to a new owner (`memory::{pool, pinned}`), a message's stream that is received and `synchronize_streams`
+//! (`context`), the stream that watches for the host (`stream::wakeup`), and
+//! [`CudaStream::wait`](super::CudaStream::wait). Every wait for a point is made here:
+//! `memory::{claims, last_write, reuse}` skip one only by [`Timeline::comes_after`], or by a mark at the use (rule 4),
+//! and `context::stream_ref` only checks that waits were made. No wait is deferred: when `wait` returns, the driver has
+//! taken it. Two more waits exist, and are never skipped: that of `Timeline::reattach`, and that of
+//! `Timeline::wait_borrowed` for an event of other code.
 //!
-//! The parts that call no driver are [`seen`](super::seen), [`ordered`](super::ordered) and [`records`](super::records): `tests/models` executes them in
-//! every interleaving of two threads, for each rule with an edit that breaks it.
+//! The parts that call no driver are [`seen`](super::seen), [`ordered`](super::ordered) and
+//! [`records`](super::records): `tests/models` executes them in every interleaving of two threads, and for each rule
+//! once more with an edit that breaks it.
 //!
 //! # The rules
 //!
-//! A point `(stream, n)` covers all work that was queued on the stream before its record `n`. Each rule names the test
-//! that fails without it.
+//! A point `(stream, n)` covers all work that was queued on the stream before its record `n`. Each rule names the tests
+//! that fail without it.
 //!
-//! 1. **A use is noted after its work was queued**, with a point that is taken then; also if queuing it failed or
-//!    unwound, since part of it may have been queued. Until the call returns, Rust's borrows keep all conflicting uses
-//!    away from the memory, so no other use needs the note earlier.
+//! 1. **A use is noted after its work was queued**, with a point that is taken then; also if queuing the work failed or
+//!    unwound, since a part may have been queued. Until the call returns, Rust's borrows keep all conflicting uses away
+//!    from the memory, so no other use needs the note earlier.
 //!    `memory::tests::access::a_use_is_noted_with_a_point_from_after_its_work`
 //! 2. **A record covers what came before it began.** A point that is taken later does not count on it: the number of
 //!    records is raised before the driver records. The driver takes the calls for a stream one after the other, as under a
-//!    lock (a promise of [`Driver`](crate::driver::Driver)). So either the work was queued before the record, or the thread
-//!    that queued it sees the record's number when it takes its point, on every processor. Where a thread records a stream
-//!    of another one, that promise asks for a fence between the number and the call. A wait that another thread queues
-//!    during the record is not covered: what the stream had waited for is copied before the driver records.
+//!    lock (a promise of [`Driver`](crate::driver::Driver)). So either the work was queued before the record, or the
+//!    thread that queued it sees the record's number when it takes its point, on every processor. Where a thread
+//!    records another thread's stream, that promise asks for a fence between the number and the call. A wait that
+//!    another thread queues during the record is not covered: the clock is copied before the driver records.
 //!    `stream::tests::order::a_record_that_is_under_way_does_not_count`,
 //!    `stream::tests::order::a_wait_that_is_queued_during_a_record_is_not_covered`
 //! 3. **Only a call that the driver has taken counts.** A stream's clock is raised after the driver has taken the wait, by
-//!    that record and what it covers; or for a record that was found complete, where no wait is needed. If the event
-//!    meanwhile holds a later record, the wait gets longer, and never shorter. A record that failed covers nothing, and a
-//!    later one that succeeded stands in for it: the event keeps its record from before (a promise of
+//!    that record and what it covers; or for a record that was found complete and needs no wait. If the event meanwhile
+//!    holds a later record, the wait gets longer, never shorter. A record that failed covers nothing, and a later one
+//!    that succeeded takes its place: after a failed call the event still holds the record before it (a promise of
 //!    [`Driver::record_event`](crate::driver::Driver::record_event)).
 //!    `stream::tests::order::a_wait_that_the_driver_refused_is_made_again`,
 //!    `stream::tests::waits::events_that_were_used_again_are_never_too_early`,
@@ -42,31 +44,32 @@
 //! 4. **A wait is skipped, and a use is forgotten for a later one, only if the stream is known to come after it**: the
 //!    point is on the same stream; or the clock says that a wait for that record, a later one of that stream, or a record
 //!    that covers it was *issued*; or it is among the stream's latest waits; or a mark at the use says that this stream has
-//!    waited for it. A wait is also skipped for a record that was found complete. A use is forgotten only if its stream came
-//!    after it before the later use's point was taken: another thread may make the stream wait at any time, and that wait
-//!    is behind the point.
+//!    waited for it. A wait is also skipped for a record that was found complete. A use is forgotten only if the later
+//!    use's stream came after it before the later use's point was taken: another thread may make that stream wait at
+//!    any time, and a wait behind the point does not count.
 //!    `stream::tests::waits::a_wait_that_is_implied_by_a_third_stream_makes_no_call`,
 //!    `stream::tests::waits::a_wait_that_the_clock_has_forgotten_makes_no_call`,
 //!    `memory::tests::access::a_use_that_the_stream_came_after_too_late_is_kept`,
 //!    `memory::tests::access::a_write_waits_once_for_each_of_many_readers`
-//! 5. **Complete means that the driver answered so** when the host queried a record: then that record and what it covers
-//!    are complete, and what these records cover themselves, as long as they are in their rings. It also means all that was queued on a stream before the host synchronised with the stream. While the
-//!    host is more records ahead than a ring has, it queries one record that is kept until it is complete.
+//! 5. **Complete means that the driver answered so** when the host queried a record: then that record and the records
+//!    that it covers are complete, and those that these cover themselves, as long as they are in their rings. All work
+//!    that was queued on a stream before the host synchronised with the stream is complete, too. While the host is more
+//!    records ahead than a ring has, the host queries one record that is kept until it is complete.
 //!    `stream::tests::order::what_an_overwritten_record_covers_is_not_taken_for_complete`,
 //!    `stream::tests::order::one_answer_is_about_a_whole_chain_of_streams`,
 //!    `stream::tests::order::overwritten_records_are_found_complete_while_the_stream_goes_on`
-//! 6. **A detached stream is not recorded any more**: its owner may have destroyed it. The last record is made, and the
-//!    stream is marked as detached, under one lock.
+//! 6. **A detached stream is not recorded any more**: its owner may have destroyed it. The last record and the mark
+//!    "detached" are made under one lock.
 //!    `stream::tests::external::a_detached_stream_is_not_recorded`
 //!
-//! A clock has [room](super::record::ENTRIES) for a fixed number of streams, and a ring for a fixed number of records. What
-//! they forget costs a wait that was not needed (0.09 µs on an H200), and never an order. So the cost of a record and a
-//! wait does not grow with the number of streams.
+//! A clock has [room](super::record::ENTRIES) for a fixed number of streams, and a ring for a fixed number of records.
+//! A forgotten entry costs a wait that was not needed (0.09 µs on an H200); no order is lost. So the cost of a record
+//! and a wait does not grow with the number of streams.
 //!
 //! # Locks
 //!
-//! A ring is locked while its stream records, and while it is read. No other lock of streams or memory is taken meanwhile,
-//! and no lock of memory is held during a driver call.
+//! A ring is locked while its stream records, and while the ring is read. No other lock of streams or memory is taken
+//! meanwhile. No lock of memory is held during a driver call.
 
 use super::record::Record;
 use super::{Point, StreamTable, Timeline};
@@ -104,7 +107,7 @@ impl Timeline {
         if !other.is_known_complete(number) {
             return self.wait_for_record(other, number);
         }
-        // A thread, perhaps this one, found it complete.
+        // A thread, perhaps this one, has found the record complete.
         other.rely(table, number, Some(self));
         self.seen.note_complete(stream, number);
         Ok(())
@@ -120,14 +123,14 @@ impl Timeline {
             Ok(event) => {
                 self.seen.wait(self.id(), other.id(), &mut record, || self.wait_for_event(event))
             }
-            // Binds the caller's own device again.
+            // `ready` binds the caller's own device again.
             Err(error) => self.ready().and(Err(error)),
         }
     }
 
-    /// Binds the device of this stream where a record needs that: an event is recorded with its own device bound. For a
-    /// waiting stream of the same device it is bound already, unless this is a default stream: its handle names no
-    /// device, and a library may have bound another one since.
+    /// Binds the device of this stream where a record needs that: an event is recorded with its own device bound. A
+    /// waiting stream of the same device has bound it already. A default stream is bound in any case: its handle names
+    /// no device, and a library may have bound another one since.
     fn bind_to_record_for(&self, waiting: &Self) -> DriverResult<()> {
         if self.is_default() || self.device() != waiting.device() { self.bind() } else { Ok(()) }
     }

@@ -1,8 +1,8 @@
-//! The order of points, as far as a stream's own notes say: the part of [`order`](super::order) that calls no driver.
+//! The order of points as far as a stream knows it by itself: the part of [`order`](super::order) that calls no driver.
 
 use super::Point;
 
-/// A stream whose notes say which points its work comes after.
+/// A stream that knows which points its work comes after.
 pub(crate) trait Ordered {
     /// The stream's number within its platform.
     fn id(&self) -> u32;

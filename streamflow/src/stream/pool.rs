@@ -5,11 +5,11 @@ use super::{Assign, CudaGreenContext};
 use crate::driver::{DeviceId, StreamFlags};
 use crate::error::const_text::Text;
 
-/// Describes a pool of streams, and has none: device, flags, priority, and how many. Holoscan's `CudaStreamPool`. The live
-/// pool is a [`StreamPool`](crate::stream::StreamPool).
+/// Describes a pool of streams, without making any: device, flags, priority, and number of streams. Holoscan's
+/// `CudaStreamPool`. The live pool is a [`StreamPool`](crate::stream::StreamPool).
 ///
-/// A description is a plain value, so that a graph can name it in a `const` and count its operators' streams against it while
-/// compiling. In a `let` of a graph it is made from the graph's parameters.
+/// A description is a plain value: a graph can name it in a `const` and count its operators' streams against it while
+/// compiling. A `let` of a graph makes a description from the graph's parameters.
 /// [`Platform::stream_pool`](crate::Platform::stream_pool) makes the live pool.
 ///
 /// ```
@@ -40,7 +40,7 @@ pub struct CudaStreamPool {
     pub(super) max_size: Option<u32>,
     pub(super) green: Option<CudaGreenContext>,
     pub(super) on_default: bool,
-    /// `None`: the default, which a variable of the environment may change.
+    /// `None` for the default; an environment variable may change the default.
     pub(super) assign: Option<Assign>,
 }
 
@@ -48,10 +48,10 @@ impl CudaStreamPool {
     /// The most streams that a pool can reserve. Each is made at once, and takes memory of the device.
     pub const MOST_RESERVED: u32 = 1024;
 
-    /// On device 0, non-blocking, default priority, nothing reserved, no maximum.
+    /// A pool on device 0 with non-blocking streams, default priority, nothing reserved and no maximum.
     ///
-    /// Holoscan's default lets streams block against the default stream (flags 0). Here every
-    /// dependency becomes an event, so that barrier could only cost time.
+    /// Holoscan's default lets streams block against the default stream (flags 0). Here every dependency becomes an
+    /// event, so such a barrier could only cost time.
     pub const fn new() -> Self {
         Self {
             device: DeviceId(0),
@@ -81,7 +81,7 @@ impl CudaStreamPool {
     /// Restricts the kernels of its streams to the multiprocessors of a green context, and sets the device to the
     /// context's. Holoscan's `cuda_green_context`.
     ///
-    /// A pool of blocking streams is a mistake, and so is one whose [`device`](Self::device) is neither 0 nor the
+    /// A mistake: a pool of blocking streams, and a pool with a [`device`](Self::device) that is neither 0 nor the
     /// context's:
     /// ```compile_fail
     /// use streamflow::{device, CudaStreamPool};
@@ -97,8 +97,8 @@ impl CudaStreamPool {
         self
     }
 
-    /// CUDA's priority of its streams: a lower number is more urgent. It is clamped to the device's range, with
-    /// a warning in the log. Holoscan's `stream_priority`.
+    /// CUDA's priority of the pool's streams: a lower number is more urgent. A priority outside of the device's range
+    /// is clamped, with a warning in the log. Holoscan's `stream_priority`.
     pub const fn priority(mut self, priority: i32) -> Self {
         self.priority = priority;
         self

@@ -1,4 +1,4 @@
-//! How far a stream is, for the host: queries, blocking waits, and what they found.
+//! The progress of a stream as the host sees it: queries, blocking waits, and what is known from them.
 
 use super::record::Record;
 use super::seen::found_complete;
@@ -16,7 +16,7 @@ impl Timeline {
         } else {
             self.query_record(table, self.host_record(number)?)?;
         }
-        // Another thread may have found it complete meanwhile.
+        // Another thread may have found the record complete meanwhile.
         Ok(self.is_found_complete(table, number))
     }
 
@@ -33,9 +33,9 @@ impl Timeline {
         Ok(is_complete)
     }
 
-    /// A record that is kept until the host has found it complete. The oldest record in the ring would not do: it
-    /// moves with the host, so a host that stays more records ahead of the device than the ring has would never find it
-    /// complete.
+    /// A record that is kept until the host has found it complete. The oldest record in the ring would not do: a host
+    /// that stays more records ahead of the device than the ring has would find a newer record there for each query,
+    /// and never a complete one.
     fn host_record(&self, number: u64) -> DriverResult<(Record, Event<'_>)> {
         self.ready_to_query()?;
         let mut kept = self.host_record.record.lock();
@@ -49,7 +49,7 @@ impl Timeline {
         Ok((*kept, self.host_record.event.get()))
     }
 
-    /// Binds the device of a default stream, whose handle names none.
+    /// Binds the device of a default stream, because its handle names no device.
     fn bind_to_record(&self) -> DriverResult<()> {
         if self.is_default() { self.bind() } else { Ok(()) }
     }
@@ -65,13 +65,14 @@ impl Timeline {
         Ok(())
     }
 
-    /// As [`StreamTable::is_known_complete`], for a record of this stream.
+    /// [`StreamTable::is_known_complete`] for a record of this stream.
     #[inline]
     pub(super) fn is_known_complete(&self, number: u64) -> bool {
         self.records.complete.has(number)
     }
 
-    /// Whether a thread has found it complete before. If so, the driver is notified that the host relies on that.
+    /// Whether a thread has found record `number` complete before. If so, notifies the driver that the host relies on
+    /// that.
     fn is_found_complete(&self, table: &StreamTable, number: u64) -> bool {
         let is_complete = self.records.complete.has(number);
         if is_complete {
@@ -96,8 +97,8 @@ impl Timeline {
         table.tell(&Note::Relies { on, record, by });
     }
 
-    /// Notifies a driver that watches: this stream relies on the work before `point`, if that was found complete and does
-    /// not come earlier on the stream.
+    /// Notifies a driver that watches: this stream relies on the work before `point`, if that work was found complete
+    /// and the stream does not come after it anyway.
     pub(crate) fn rely_on(&self, table: &StreamTable, point: Point) {
         if !self.implies(point) && table.is_known_complete(point) {
             table.timeline(point.stream).rely(table, point.record, Some(self));
@@ -117,8 +118,8 @@ impl Timeline {
         );
     }
 
-    /// The record that covers record `number`, for a query of the host. It leaves the bound device alone, since the
-    /// caller may be in a hook, which goes on with its own device; only a record on a default stream binds that
+    /// The record that covers record `number`, for a query of the host. The bound device does not change, since the
+    /// caller may be in a hook, and the hook goes on with its own device; only a record on a default stream binds that
     /// stream's device.
     fn record_to_query(&self, number: u64) -> DriverResult<(Record, Event<'_>)> {
         self.ready_to_query()?;
@@ -132,14 +133,14 @@ impl Timeline {
         if self.is_detached() {
             return self.synchronize_record(table, self.recorded());
         }
-        // Once it is complete, no event of it is needed.
+        // The record needs no event: it is complete when this returns.
         let number = self.records.number_without_event();
         self.synchronize_stream()?;
         self.records.complete.note(number);
         Ok(())
     }
 
-    /// Marks all work as complete although it is not: for controls.
+    /// Marks all work as complete although it is not: a control of tests.
     #[cfg(test)]
     pub(crate) fn mark_all_complete_wrongly(&self) {
         self.records.complete.note(u64::MAX);

@@ -1,6 +1,6 @@
-//! The part of a stream that threads share: the number of its records, and the [ring](super::ring) with the latest ones. It
-//! calls no driver: each call is a parameter, so that [models](crate::sync) can execute it. [`order`](super::order) has
-//! the rules that are cited here.
+//! The part of a stream that threads share: the number of its records, and the [ring](super::ring) with the latest
+//! ones. This file makes no driver call by itself: each one is a parameter, so [models](crate::sync) can execute the
+//! file. [`order`](super::order) has the rules that are cited here.
 
 use super::record::{Record, Snapshot};
 use super::ring::Ring;
@@ -10,25 +10,25 @@ use crate::sync::{AtomicBool, AtomicU64, Ordering, fence};
 use std::hint::cold_path;
 
 /// The records of one stream.
-// In this order: the first word is read at each use of memory, and shares a cache line with the stream's handle.
+// Fields in this order: the first word is read at each use of memory, and shares a cache line with the stream's handle.
 #[derive(Debug)]
 #[repr(C)]
 pub(super) struct Records {
-    /// How many records were begun, and whether a point was taken since the last one.
+    /// The number of records that were begun, and the bit [`OPEN`].
     state: AtomicU64,
     /// The knowledge of the host about the stream.
     pub(super) complete: Complete,
-    /// The stream was an external one and may be destroyed: nothing is queued on it any more, and the last record
-    /// covers all that was.
+    /// Whether the stream was an external one and may be destroyed. Nothing is queued on a detached stream any more,
+    /// and its last record covers all its work.
     detached: AtomicBool,
-    /// A record was begun, and is not made yet. Changed under the lock of the ring.
+    /// Whether a record was begun and is not made yet. Changed under the lock of the ring.
     recording: AtomicBool,
-    /// Holding this lock permits recording.
+    /// The latest records. A thread records the stream only with this lock held.
     ring: Lock<Ring>,
 }
 
-/// The lowest bit of a stream's state: a point was taken since the last record. The bits above it are the number of
-/// records.
+/// The lowest bit of a stream's state: whether a point was taken since the last record. The bits above it are the
+/// number of records.
 const OPEN: u64 = 1;
 
 impl Records {
@@ -73,12 +73,13 @@ impl Records {
     /// ring is locked.
     fn begin(&self) -> u64 {
         let number = self.recorded() + 1;
-        // By rule 2, before the driver records.
+        // By rule 2, the number is raised before the driver records.
         self.state.swap(number << 1, Ordering::AcqRel);
         number
     }
 
-    /// A record number without an event, for all that was queued so far: only where the host is about to wait for it.
+    /// Begins a record without an event, for all work that was queued so far, and returns its number. The caller then
+    /// blocks until that work is complete, so no event is needed.
     pub(super) fn number_without_event(&self) -> u64 {
         let _ring = self.lock();
         let number = self.begin();
@@ -87,8 +88,8 @@ impl Records {
         number
     }
 
-    /// Makes a record if a point was taken since the last one. Later waits for such points then wait for no later work:
-    /// also if another thread has begun that record, which is made when this returns. `call` records the event of a slot.
+    /// Makes a record if a point was taken since the last one, or waits until another thread has made the record that
+    /// it has begun. Later waits for such points then wait for no later work. `call` records the event of a slot.
     pub(super) fn close<E>(
         &self,
         seen: &Seen,
@@ -107,7 +108,7 @@ impl Records {
         Ok(())
     }
 
-    /// As [`close`](Self::close), on a thread that may not have the stream.
+    /// [`close`](Self::close) for a thread that need not own the stream: another thread may queue work on it meanwhile.
     pub(super) fn close_beside<E>(
         &self,
         seen: &Seen,
@@ -120,13 +121,14 @@ impl Records {
         })
     }
 
-    /// Whether a record was begun, and no record is under way: it is made, or has failed.
+    /// Whether record `number` was begun, and no record is under way. Such a record is made, or has failed.
     #[inline]
     pub(super) fn is_made(&self, number: u64) -> bool {
         number <= self.recorded() && !self.recording.load(Ordering::Acquire)
     }
 
-    /// Waits until each record that was begun before is made: it covers no work that is queued after this call.
+    /// Waits until each record that was begun before this call is made. Such a record covers no work that is queued
+    /// afterwards.
     #[inline]
     pub(super) fn wait_for_record(&self) {
         if self.recording.load(Ordering::Acquire) {
@@ -135,8 +137,8 @@ impl Records {
         }
     }
 
-    /// Makes a record of all that was queued so far, and returns its number. `None` for a detached stream whose last work
-    /// no record covers. `call` records the event of a slot.
+    /// Makes a record of all work that was queued so far, and returns its number; `None` for a detached stream, if no
+    /// record covers its last work. `call` records the event of a slot.
     pub(super) fn record<E>(
         &self,
         seen: &Seen,
@@ -156,11 +158,11 @@ impl Records {
             let last = self.recorded();
             return Ok(ring.holds(last).then_some(last));
         }
-        // Before the number, by which other threads see that it was begun.
+        // Stored before the number, because the number tells other threads that the record was begun.
         self.recording.store(true, Ordering::Release);
         let number = self.begin();
         crate::turns::point("a record has its number, and is not made yet");
-        // By rule 2, before the driver records: a wait that is queued later is not covered.
+        // By rule 2, the clock is copied before the driver records: a wait that is queued later is not covered.
         let slot = ring.clear(number);
         seen.snapshot(ring.covered(slot));
         if let Err(error) = call(slot) {
@@ -173,12 +175,12 @@ impl Records {
         Ok(Some(number))
     }
 
-    /// The slot of the record, if an event of the ring holds it.
+    /// The slot of a record, if the ring still holds it.
     pub(super) fn slot_of(&self, number: u64) -> Option<usize> {
         self.lock().slot_of(number)
     }
 
-    /// Whether the record was begun, and is not in the ring, while later ones may be.
+    /// Whether a record was begun and is no longer in the ring, and the stream may still make later ones.
     pub(super) fn is_overwritten(&self, number: u64) -> bool {
         if number > self.recorded() || self.is_detached() {
             return false;
@@ -191,10 +193,10 @@ impl Records {
         is_overwritten
     }
 
-    /// Makes one more record of what the records that were begun cover, on an event that is not in the ring, so that no
-    /// stream waits for it. It has the number of the latest of these: it begins none, so that a point that was taken since
-    /// then still gets a record in the ring, when its stream is [closed](Self::close). `None` for a detached stream, whose
-    /// last record is in the ring.
+    /// Makes a record on an event outside of the ring. No stream waits for that event. The record has the number of the
+    /// latest one that was begun, and begins no new number: a point that was taken since that one still gets a record
+    /// in the ring when its stream is [closed](Self::close). `None` for a detached stream: its last record is in the
+    /// ring.
     pub(super) fn record_outside_the_ring<E>(
         &self,
         seen: &Seen,
@@ -204,14 +206,14 @@ impl Records {
         if self.is_detached() {
             return Ok(None);
         }
-        // By rule 2, before the driver records.
+        // By rule 2, the clock is copied before the driver records.
         let mut record = Record { number: self.recorded(), ..Record::default() };
         seen.snapshot(&mut record.covered);
         call()?;
         Ok(Some(record))
     }
 
-    /// Finds the record that covers record `number`. If there is none yet, it is made, after a call of `prepare`. Returns
+    /// Finds the record that covers record `number`. If there is none yet, calls `prepare` and makes one. Returns
     /// `false` where [`record`](Self::record) returns `None`.
     #[inline]
     pub(super) fn covering<E>(
@@ -223,14 +225,14 @@ impl Records {
         call: impl FnOnce(usize) -> Result<(), E>,
     ) -> Result<bool, E> {
         let mut ring = self.lock();
-        // Fast path: it was made when its hook ended.
+        // Fast path: the record was made when its hook ended.
         if ring.covering(number, found) {
             return Ok(true);
         }
         self.make_covering(&mut ring, found, seen, prepare, call)
     }
 
-    /// Apart from its only caller, whose variables it would make more.
+    /// The slow path of [`covering`](Self::covering), not inlined: that keeps the stack frame of the fast path small.
     #[inline(never)]
     fn make_covering<E>(
         &self,
@@ -255,7 +257,7 @@ impl Records {
     }
 
     /// Makes the last record, and marks the stream as detached under the same lock: no thread records it afterwards
-    /// (rule 6). `None` as for [`record`](Self::record).
+    /// (rule 6). Returns `None` where [`record`](Self::record) does.
     pub(super) fn detach<E>(
         &self,
         seen: &Seen,
@@ -269,8 +271,9 @@ impl Records {
         Ok(last)
     }
 
-    /// Marks the stream as detached, after [`detach`](Self::detach) or where that failed. If the last work was not even
-    /// waited for, a record without an event is begun: no record covers the work since the last one.
+    /// Marks the stream as detached, also where [`detach`](Self::detach) has failed. If the last work is neither
+    /// recorded nor waited for (`is_covered` is `false`), begins a record without an event: then no record in the ring
+    /// covers that work.
     pub(super) fn set_detached(&self, is_covered: bool) {
         let _ring = self.lock();
         if !is_covered {
@@ -279,7 +282,7 @@ impl Records {
         self.detached.store(true, Ordering::Release);
     }
 
-    /// Uses the stream again. `wait` makes it wait for the event of a slot: for the last record.
+    /// Uses the stream again, after its last record. `wait` makes the stream wait for the event of a slot.
     pub(super) fn reattach<E>(&self, wait: impl FnOnce(usize) -> Result<(), E>) -> Result<(), E> {
         let ring = self.lock();
         if let Some(last) = ring.latest_slot() {
@@ -289,7 +292,8 @@ impl Records {
         Ok(())
     }
 
-    /// The entries that a record covers, if it is still in the ring. A later record would cover more.
+    /// The entries that a record covers, if the ring still holds it. A later record in its place would not do: it
+    /// covers more.
     pub(super) fn covered_by(&self, number: u64) -> Option<Snapshot> {
         let mut ring = self.lock();
         let covered = ring.record_of(number).map(|record| record.covered);

@@ -1,4 +1,4 @@
-//! The latest records of one stream: an event each, and what the record covers.
+//! The latest records of one stream: for each record an event, and the entries of the clock that it covers.
 //!
 //! A ring uses 4 of its 16 events at first, and twice as many when a record is asked for that it has overwritten. Its events
 //! lie in one block, and the points that a record covers in a cache line of their own. Saves 1.9 of 11.5 misses of a cache of
@@ -7,29 +7,29 @@
 
 use super::record::{ENTRIES, Entry, Record, Snapshot};
 
-/// The most events per stream: about as many as the records of one stream that are still waited for. A wait for a record
-/// that was overwritten is a wait for a later one.
+/// The number of events per stream: about as many records of one stream are still waited for at a time. A wait for an
+/// overwritten record becomes a wait for a later one.
 #[cfg(not(loom))]
 pub(super) const RING: usize = 16;
-/// In a model, so few that records are overwritten soon.
+/// A small number in a model: records are overwritten soon.
 #[cfg(loom)]
 pub(super) const RING: usize = 2;
 
-/// How many of them are used at first. In most graphs a record is waited for before the stream makes some more, and ticks
-/// that go round all events of all streams need more memory than a processor's cache has.
+/// The number of events that a ring uses at first. In most graphs a record is waited for before the stream makes many
+/// more, and using all events of all streams in turn needs more memory than a processor's cache has.
 #[cfg(not(loom))]
 const FIRST: usize = 4;
 #[cfg(loom)]
 const FIRST: usize = 1;
 
-// A slot is found by the lowest bits of a number, and the number of slots is doubled.
+// The lowest bits of a record's number select its slot, and a ring grows by doubling.
 const _: () = assert!(RING.is_power_of_two() && FIRST.is_power_of_two());
 
-/// The records that the events hold, by slot.
+/// The records that the events of a stream hold, by slot.
 ///
-/// The ring begins with few slots. When a record is asked for that was overwritten, it gets twice as many, until each
-/// event has one.
-// In this order, so that what a small ring uses is in few cache lines.
+/// The ring begins with few slots. A lookup of an overwritten record makes the ring double its slots, until each event
+/// has one.
+// Fields in this order: the part that a small ring uses is in few cache lines.
 #[derive(Debug)]
 #[repr(C)]
 pub(super) struct Ring {
@@ -37,7 +37,7 @@ pub(super) struct Ring {
     covered: Box<[Covered; RING]>,
     /// How many slots are used.
     slots: u32,
-    /// Whether a record was asked for that was overwritten.
+    /// Whether a lookup missed a record because the ring has too few slots.
     is_short: bool,
     /// The numbers of the records; 0 for none.
     numbers: [u64; RING],
@@ -62,7 +62,7 @@ impl Ring {
         number as usize & (self.slots as usize - 1)
     }
 
-    /// Empties the slot of a record, which it returns, until that record is [set](Self::set).
+    /// Empties the slot of a record and returns it. The slot stays empty until the record is [set](Self::set).
     #[inline]
     pub(super) fn clear(&mut self, number: u64) -> usize {
         if self.is_short {
@@ -73,14 +73,14 @@ impl Ring {
         slot
     }
 
-    /// The place for the entries that the next record of this slot covers. The slot holds no record until that one is made.
+    /// The entries covered by the next record written to this slot. The slot holds no record until that one is made.
     #[inline]
     pub(super) fn covered(&mut self, slot: usize) -> &mut Snapshot {
         &mut self.covered[slot].0
     }
 
-    /// Doubles the slots, if this is the number at which the records before it keep theirs: the first of the new ones is
-    /// the next one.
+    /// Doubles the slots, if `number` is one at which all records before it keep their slots: the next record then goes
+    /// to the first new slot.
     #[cold]
     fn grow(&mut self, number: u64) {
         let slots = u64::from(self.slots);
@@ -90,7 +90,7 @@ impl Ring {
         }
     }
 
-    /// The driver has taken a record. Its slot was [cleared](Self::clear) for it.
+    /// Puts a record that the driver has taken into its slot, which was [cleared](Self::clear) for it.
     #[inline]
     pub(super) fn set(&mut self, number: u64, slot: usize) {
         self.numbers[slot] = number;
@@ -120,15 +120,15 @@ impl Ring {
         (*number > 0).then_some(slot)
     }
 
-    /// A record was asked for that the ring does not hold. It gets more slots if it has too few for that; it has enough
-    /// if it has just grown, or if the record failed.
+    /// Notes a lookup of a record that the ring does not hold, and lets the ring grow if it has too few slots for such
+    /// a record. The slots suffice if the ring has just grown, or if the record failed.
     pub(super) fn note_missing(&mut self, number: u64, latest: u64) {
         let slots = self.slots as usize;
         self.is_short |= slots < RING && latest.saturating_sub(number) >= slots as u64;
     }
 
-    /// Finds the record itself, or the next later one in the ring. Returns `false` if nothing was recorded since. `found` is
-    /// written in place, since a record is large.
+    /// Finds the record itself, or the next later one in the ring. Returns `false` if the ring holds neither. `found`
+    /// is written in place, since a record is large.
     #[inline]
     pub(super) fn covering(&mut self, number: u64, found: &mut Record) -> bool {
         let slot = match self.slot_of(number) {
@@ -203,7 +203,8 @@ mod tests {
         assert_eq!(covering(&mut ring, 21).unwrap().number, 22);
     }
 
-    /// For each lag, and for each time at which the ring grows: each record in it is in the slot whose event holds it.
+    /// Each record of a ring is in the slot of the event that holds it, for each lag and each time at which the ring
+    /// grows.
     #[test]
     fn a_ring_grows_when_overwritten_records_are_asked_for_and_each_record_keeps_its_slot() {
         for lag in [1, 2, 3, 5, 9, 15, 40] {
@@ -228,7 +229,7 @@ mod tests {
                 assert_eq!(ring.slots as usize, expected, "a lag of {lag}");
                 let latest = begin + 199;
                 assert_eq!(ring.latest_slot(), ring.slot_of(latest));
-                // In the end the ring holds what is asked for, if it can.
+                // In the end the ring holds the records that are looked up, if it has room for them.
                 assert!(lag as usize >= RING || ring.holds(latest - lag));
             }
         }

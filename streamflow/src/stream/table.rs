@@ -44,14 +44,14 @@ pub(crate) struct StreamTable {
     timelines: boxcar::Vec<Arc<Timeline>>,
     /// Streams that belong to no pool.
     idle: Lock<Vec<Arc<Timeline>>>,
-    /// Streams that belong to no pool, and on which memory was allocated or freed.
+    /// Streams that belong to no pool and that memory was allocated or freed on.
     idle_of_memory: Lock<Vec<Arc<Timeline>>>,
     /// Locked while a stream gets its number.
     numbering: Lock<()>,
     attached: OnceLock<Box<dyn Attached>>,
-    /// The value by which a layer above finds its memory from a stream. It must not own the table.
+    /// A value that a layer above uses to find its memory from a stream. The value must not own the table.
     beside: OnceLock<Box<dyn Any + Send + Sync>>,
-    /// External streams whose wrappers are dropped.
+    /// External streams without a wrapper: all wrappers are dropped.
     pub(super) detached: Lock<Vec<Arc<Timeline>>>,
     /// The divisions of devices that were made so far.
     pub(super) green: Lock<Vec<GreenContexts>>,
@@ -93,7 +93,8 @@ impl StreamTable {
         Ok(Arc::new(table))
     }
 
-    /// Binds a device on the calling thread, and notes that: a call that follows binds its own again.
+    /// Binds a device on the calling thread, and notes that: a later call for a stream of another device binds its own
+    /// one again.
     pub(crate) fn bind(&self, device: DeviceId) -> DriverResult<()> {
         self.driver().bind(device)?;
         note_bound(self.platform(), device);
@@ -109,7 +110,8 @@ impl StreamTable {
         self.watched
     }
 
-    /// The tick that is replayed. Memory that repeats with its number gives calls that repeat.
+    /// The number of the tick that is replayed, if the driver replays. Memory is chosen by this number, so that the
+    /// driver's calls of later ticks repeat those of earlier ones.
     #[inline]
     pub(crate) fn replayed_tick(&self) -> Option<u64> {
         self.replayed.as_ref()?.get()
@@ -133,7 +135,7 @@ impl StreamTable {
         point.platform == self.platform
     }
 
-    /// The stream with this number, which a point or a use of this platform has.
+    /// The stream with this number. The number comes from a point or a use of this platform.
     pub(crate) fn timeline(&self, id: u32) -> &Arc<Timeline> {
         &self.timelines[id as usize]
     }
@@ -159,7 +161,7 @@ impl StreamTable {
         self.timelines[device.index()].clone()
     }
 
-    /// The attached value; the first call makes it. One layer attaches one value, always of one type.
+    /// The attached value; the first call makes it. All calls name the same type.
     #[inline]
     pub(crate) fn attached<T: Attached>(&self, make: impl Fn(&Arc<dyn Driver>) -> T) -> &T {
         let found: &dyn Any = self.attached.get_or_init(|| Box::new(make(&self.driver))).as_ref();
@@ -169,8 +171,7 @@ impl StreamTable {
         }
     }
 
-    /// The value of a layer above that is beside the streams; the first call makes it. One layer has one value, always of
-    /// one type.
+    /// The value in `self.beside`; the first call makes it. All calls name the same type.
     pub(crate) fn beside<T: Any + Send + Sync>(&self, make: impl FnOnce() -> T) -> &T {
         let found: &dyn Any = self.beside.get_or_init(|| Box::new(make())).as_ref();
         match found.downcast_ref() {
@@ -188,8 +189,8 @@ impl StreamTable {
         self.take_of(&self.idle, device, options)
     }
 
-    /// A stream on which memory is allocated and freed. It never works for the program, also when it was taken back: on such
-    /// a stream of CUDA each record and each wait costs more, for good.
+    /// A stream to allocate and free memory on. Such a stream never serves the program, even after it was taken back:
+    /// on a stream of CUDA that has allocated or freed memory, each later record and wait costs more.
     pub(crate) fn take_for_memory(&self, device: DeviceId) -> DriverResult<Arc<Timeline>> {
         self.take_of(&self.idle_of_memory, device, StreamOptions::default())
     }
@@ -210,12 +211,12 @@ impl StreamTable {
         Ok(self.add(Parts::new(stream, options)?))
     }
 
-    /// Takes a stream back that its pool no longer needs.
+    /// Takes back a stream that its pool no longer needs.
     pub(crate) fn return_stream(&self, timeline: Arc<Timeline>) {
         self.idle.lock().push(timeline);
     }
 
-    /// As [`return_stream`](Self::return_stream), for a stream that was [taken for memory](Self::take_for_memory).
+    /// Takes back a stream that was [taken for memory](Self::take_for_memory).
     pub(crate) fn return_memory_stream(&self, timeline: Arc<Timeline>) {
         self.idle_of_memory.lock().push(timeline);
     }
@@ -241,7 +242,7 @@ impl StreamTable {
     /// Blocks until all work of the platform is complete.
     ///
     /// # Errors
-    /// The first of the device's, or of what it has reported.
+    /// The first error of a driver call or of the work itself.
     pub(crate) fn finish(&self) -> Result<()> {
         for (_, timeline) in self.timelines.iter() {
             timeline.bind()?;

@@ -1,5 +1,5 @@
-//! The wakers of tasks are the user's code, which may panic: the panic is a line in the log, and the work of the caller goes
-//! on. They are called here under no lock.
+//! Calls of wakers. A waker is the user's code and may panic: the panic becomes a line in the log, and the caller goes
+//! on. No lock is held during a call.
 
 use std::task::Waker;
 
@@ -11,7 +11,7 @@ pub(crate) fn wake(task: Option<Waker>) {
     report("waking a task", || task.map(Waker::wake).unwrap_or_default());
 }
 
-/// Drops the waker of a task that waits no more.
+/// Drops the waker of a task that no longer waits.
 pub(crate) fn forget(task: Option<Waker>) {
     report("dropping the waker of a task", || drop(task));
 }

@@ -1,4 +1,4 @@
-//! Which calls streams and pools make, and which they skip: seen by a recorder over the simulator.
+//! The driver calls that streams and pools make or skip, as a recorder over the simulator sees them.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod attached;
@@ -35,7 +35,7 @@ impl Bench {
         self.pool.allocate("a test").unwrap()
     }
 
-    /// The numbers of records and waits since the last call.
+    /// The numbers of records and waits since the last call of this function.
     fn records_and_waits(&self) -> (usize, usize) {
         let records = self.recorder.count(|call| matches!(call, Call::RecordEvent { .. }));
         let waits = self.recorder.count(|call| matches!(call, Call::WaitEvent { .. }));

@@ -1,4 +1,4 @@
-//! One stream and its records. The work that a hook queued on a stream gets one record when the hook ends
+//! A stream and its records. The work that a hook queued on a stream gets one record when the hook ends
 //! ([`Timeline::close`]): everything that the hook sends is complete with that record (law 8).
 //!
 //! Records of a stream are numbered from 1. A use of memory is noted with the number of the *next* record
@@ -23,7 +23,8 @@ use crate::driver::{
 use crate::lock::Lock;
 
 thread_local! {
-    /// The device that a stream bound last on this thread. Other libraries may have bound another one since.
+    /// The device that a stream of this library bound last on this thread. Another library may have bound a different
+    /// one since.
     static BOUND: Cell<Option<(PlatformNumber, DeviceId)>> = const { Cell::new(None) };
 }
 
@@ -35,8 +36,8 @@ pub(crate) fn note_bound(platform: PlatformNumber, device: DeviceId) {
     unsafe { current::trust() };
 }
 
-/// One stream and its records. See the [module](self).
-// In this order, so that each use needs few cache lines: a driver call evicts ours from the cache.
+/// A stream and its records. See the [module](self).
+// Fields in this order: each use needs few cache lines, and a driver call evicts them from the cache.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Timeline {
@@ -59,14 +60,15 @@ pub(crate) struct Timeline {
 // A use of memory reads the handle and the number of records: one cache line.
 const _: () = assert!(std::mem::offset_of!(Timeline, records) + size_of::<u64>() <= 64);
 
-/// A record for the host's queries about records that the ring has overwritten. Its number is 0 before the first one.
+/// A record for the host's queries about records that the ring has overwritten. The number is 0 as long as there is
+/// none.
 #[derive(Debug)]
 pub(super) struct HostRecord {
     pub(super) record: Lock<Record>,
     pub(super) event: OwnedEvent,
 }
 
-/// The events of a ring, in the order of its slots. They never change, so they are used without the ring's lock.
+/// The events of a ring, in the order of its slots. The events never change, so they are used without the ring's lock.
 type Events = Box<OwnedEvents<{ ring::RING }>>;
 
 /// The parts of a stream before it has a number: everything that needs driver calls.
@@ -78,7 +80,7 @@ pub(super) struct Parts {
 }
 
 impl Parts {
-    /// Makes the events of a stream, whose device must be bound.
+    /// Makes the events of a stream. The stream's device must be bound.
     pub(super) fn new(stream: OwnedStream, options: StreamOptions) -> DriverResult<Self> {
         let (driver, device) = (stream.driver(), stream.raw().device());
         let events = OwnedEvents::create(driver, device)?;
@@ -135,7 +137,8 @@ impl Timeline {
         self.stream.raw()
     }
 
-    /// Other code gets the stream's handle, and may queue work there that the driver does not see.
+    /// Tells the driver that other code gets the stream's handle, and may queue work there that the driver does not
+    /// see.
     pub(super) fn hand_out(&self) {
         self.stream.hand_out();
     }
@@ -154,7 +157,7 @@ impl Timeline {
         self.platform
     }
 
-    /// Makes the device current on this thread, for foreign calls and for calls that use the current device.
+    /// Makes the stream's device current on this thread, for foreign calls and for calls that use the current device.
     pub(crate) fn bind(&self) -> DriverResult<()> {
         self.driver().bind(self.device())?;
         note_bound(self.platform, self.device());
@@ -170,13 +173,13 @@ impl Timeline {
         if is_ready { Ok(()) } else { self.bind() }
     }
 
-    /// To be called before a function of a library, which works on the device that is current.
+    /// To be called before a function of a library: such a function works on the current device.
     #[inline]
     pub(crate) fn ready_for_library(&self) -> DriverResult<()> {
         if current::is_in_doubt() { self.bind() } else { self.ready() }
     }
 
-    /// To be called before the host queries events of the stream's platform. Any device of it may be bound.
+    /// To be called before the host queries events of the stream's platform. Any device of the platform may be bound.
     pub(super) fn ready_to_query(&self) -> DriverResult<()> {
         match BOUND.get() {
             Some((platform, _)) if platform == self.platform => Ok(()),
@@ -211,11 +214,11 @@ impl Timeline {
     /// work.
     #[inline(never)]
     pub(crate) fn close(&self) -> DriverResult<()> {
-        // Once in each tick, so in place.
+        // Inlined, since it is called once in each tick.
         self.records.close(&self.seen, |slot| self.stream.record(self.events.get(slot)))
     }
 
-    /// As [`close`](Self::close), on a thread that may not have the stream.
+    /// [`close`](Self::close) for a thread that need not own the stream: another thread may queue work on it meanwhile.
     #[inline(never)]
     pub(super) fn close_beside(&self) -> DriverResult<()> {
         self.records.close_beside(&self.seen, |slot| self.record_slot(slot))
@@ -242,15 +245,14 @@ impl Timeline {
         self.records.slot_of(number).map(|slot| self.events.get(slot).raw())
     }
 
-    /// Records once more the work that the latest record covers, on an event outside of the ring. No stream waits for
-    /// that event.
-    /// `None` for a detached stream, whose last record is in the ring.
+    /// Makes a record with the number of the latest one, on an event outside of the ring. No stream waits for that
+    /// event. Returns `None` for a detached stream: its last record is in the ring.
     pub(super) fn record_outside_the_ring(&self, event: Event<'_>) -> DriverResult<Option<Record>> {
         self.records.record_outside_the_ring(&self.seen, || self.stream.record(event))
     }
 
-    /// Finds the record that covers record `number`, and returns its event. If there is none yet, it is made, after a call of
-    /// `bind`.
+    /// Finds the record that covers record `number`, and returns its event. If there is none yet, calls `bind` and
+    /// makes one.
     #[inline]
     pub(super) fn covering(
         &self,
@@ -292,8 +294,8 @@ impl Timeline {
         unsafe { self.driver().wait_for_device(self.raw()) }
     }
 
-    /// Calls `order` with an event of the device. The next call gets the same one, unless this one still has it. A wait that is
-    /// queued keeps the record that it was queued for.
+    /// Calls `order` with an event of the device. Calls that don't overlap share one event: a queued wait keeps the
+    /// record that it was queued for.
     #[cfg(feature = "cudarc")]
     pub(super) fn with_event<R>(
         &self,
@@ -311,7 +313,7 @@ impl Timeline {
         // SAFETY: the event lives until the end of this function, and is of the device.
         let ordered = order(unsafe { BorrowedEvent::new(self.device(), handle) });
         let replaced = self.for_exchange.lock().replace(event);
-        // Without the lock.
+        // Dropped without the lock.
         drop(replaced);
         ordered
     }
@@ -332,8 +334,8 @@ impl Timeline {
         self.records.is_detached()
     }
 
-    /// Covers all queued work by a record, after which the stream is not used any more. If the record fails, calls
-    /// `synchronize`, which waits for the work.
+    /// Covers all queued work by a last record; the stream is not used any more afterwards. If the record fails, calls
+    /// `synchronize` to wait for the work.
     pub(super) fn detach(
         &self,
         synchronize: impl FnOnce() -> DriverResult<()>,
@@ -342,7 +344,7 @@ impl Timeline {
             match self.records.detach(&self.seen, |slot| self.record_slot(slot)) {
                 Ok(Some(_)) => Ok(()),
                 Ok(None) => synchronize(),
-                // If both fail, the first one is why.
+                // If both fail, the first error names the cause.
                 Err(failed) => synchronize().map_err(|_second| failed),
             }
         });
@@ -364,8 +366,8 @@ impl Timeline {
         }
     }
 
-    /// Uses the timeline again, for the same stream or another one with its handle: new work comes after the last
-    /// record of the detached one.
+    /// Uses the timeline again, for the same stream or for another one with the same handle. New work comes after the
+    /// last record of the detached stream.
     pub(super) fn reattach(&self) -> DriverResult<()> {
         self.bind()?;
         self.records.reattach(|slot| self.stream.wait(self.events.get(slot)))

@@ -10,9 +10,9 @@ use crate::error::{Error, Result};
 /// A moment of a stream's work, with the time of the *device's* clock: CUDA's event with timing. Made by
 /// [`CudaStream::record_timing`].
 ///
-/// On the host simulator the time is simulated, by a fixed model of copy and compute engines. It repeats with the seed,
-/// and says nothing about the time on a GPU or on the host. See [`driver::host`](crate::driver::host). The
-/// [`Elapsed`] between two such moments says so where it is printed.
+/// On the host simulator the time is simulated, by a fixed model of copy and compute engines. Simulated time repeats
+/// with the seed, and says nothing about the time on a GPU or on the host. See [`driver::host`](crate::driver::host). A
+/// simulated [`Elapsed`] is marked as such where it is printed.
 #[must_use = "an event has no effect before it is compared with another one"]
 #[derive(Debug)]
 pub struct TimingEvent {
@@ -22,9 +22,9 @@ pub struct TimingEvent {
 }
 
 impl CudaStream {
-    /// Marks the moment when everything that is queued so far is complete, with its time. Does not block. It makes a new
-    /// event, which costs several times as much as the events that order streams: use it for measuring, and not in
-    /// every tick.
+    /// Marks the moment when everything that is queued so far is complete, with its time. Does not block. Each call
+    /// makes a new event, and that costs several times as much as the events that order streams: use this for
+    /// measuring, and not in every tick.
     ///
     /// # Errors
     /// The driver's.
@@ -42,10 +42,9 @@ impl TimingEvent {
     /// reached. The resolution is about half a microsecond.
     ///
     /// # Errors
-    /// [`Error::ForeignPlatform`]; [`Error::TimeSpan`] for moments of two devices, whose clocks can't be
-    /// compared, and when `end` came first;
-    /// [`DriverError::Unavailable`](crate::driver::DriverError::Unavailable) with a CUDA driver older
-    /// than 12.8; the driver's, and an error of earlier work may be reported here.
+    /// [`Error::ForeignPlatform`]; [`Error::TimeSpan`] for moments of two devices, since their clocks can't be
+    /// compared, and when `end` came first; [`DriverError::Unavailable`](crate::driver::DriverError::Unavailable) with
+    /// a CUDA driver older than 12.8; the driver's, and an error of earlier work may be reported here.
     pub fn elapsed_blocking(&self, end: &Self) -> Result<Elapsed> {
         if self.platform != end.platform {
             return Err(Error::foreign("a moment"));
@@ -65,7 +64,7 @@ impl TimingEvent {
     }
 }
 
-/// The time between two moments of a device, by [`TimingEvent::elapsed_blocking`]. It is printed as a [`Duration`] is; the
+/// The time between two moments of a device, by [`TimingEvent::elapsed_blocking`]. Printed like a [`Duration`]; the
 /// time of a simulated device is followed by the word "simulated".
 ///
 /// ```
@@ -92,12 +91,12 @@ impl Elapsed {
         Self { duration, is_simulated }
     }
 
-    /// The time of one of this number of equal parts; of the whole for 0 parts.
+    /// The time divided by a number of equal parts; the whole time for 0 parts.
     pub fn over(self, parts: u32) -> Self {
         Self { duration: self.duration / parts.max(1), ..self }
     }
 
-    /// The time, without the word on where it was measured.
+    /// The time as a plain [`Duration`].
     pub const fn duration(self) -> Duration {
         self.duration
     }

@@ -8,16 +8,16 @@ use crate::driver::{Signal, StreamOptions};
 use crate::error::Result;
 use crate::turns;
 
-/// How long a sleep lasts at most. The thread queries the device after each sleep, so this bounds how late it finds
-/// a dead context, which raises no signal. On the simulator, where work executes only in calls, every sleep ends
-/// this way. Threads that take turns beside a device that works alone have no watchdog: it would hide from an explored
-/// test that a wake-up is lost.
+/// The longest sleep. The thread queries the device after each sleep, so this bounds how late the thread finds a dead
+/// context: such a context raises no signal. On the simulator work executes only in calls, and every sleep ends this
+/// way. Threads that take turns beside a device that works alone have no watchdog: it would hide a lost wake-up from an
+/// explored test.
 const WATCHDOG: Duration = Duration::from_millis(1);
 
 /// Wakes a thread when one of the points that it waits for is reached.
 ///
-/// Each point is watched by a stream of its own, which waits for the point and then calls the host. So the call delays no
-/// stream that has other work, and a point that is no longer waited for delays nothing.
+/// A separate stream watches each point: it waits for the point and then calls the host. So the call delays no stream
+/// that has other work, and a point that is no longer waited for delays nothing.
 #[derive(Debug)]
 pub(crate) struct Wakeup {
     table: Arc<StreamTable>,
@@ -28,29 +28,30 @@ pub(crate) struct Wakeup {
 #[derive(Debug)]
 struct Watcher {
     timeline: Arc<Timeline>,
-    /// The point that it watches, or watched last.
+    /// The point that the stream watches, or watched last.
     point: Option<Point>,
 }
 
 impl Wakeup {
-    /// Other threads may raise the signal, too. There is room for so many points: the first sleep may come late, on a device
-    /// that has become slow.
+    /// Creates a `Wakeup` with room for the watchers of `points` points. The room is made now because the first sleep
+    /// may come late in a run, when a tick must not allocate. Other threads may raise the signal, too.
     pub(crate) fn new(table: &Arc<StreamTable>, signal: &Arc<Signal>, points: usize) -> Self {
         let watchers = Vec::with_capacity(points);
         Self { table: table.clone(), signal: signal.clone(), watchers }
     }
 
-    /// How often the signal was raised. To be read before the points are queried: see [`sleep`](Self::sleep).
+    /// How often the signal was raised. The caller reads this before it queries the points: see [`sleep`](Self::sleep).
     pub(crate) fn raised(&self) -> u64 {
         self.signal.raised()
     }
 
-    /// Sleeps until one of these points is reached, another thread has raised the signal, or `at_most` has passed; with
-    /// points for [`WATCHDOG`] at most, except in turns beside a device that works alone. The points are of this platform, and
-    /// were not reached when `seen` was [read](Self::raised). The caller queries them again to find out which one is reached.
+    /// Sleeps until one of these points is reached, another thread has raised the signal, or `at_most` has passed. With
+    /// points, a sleep lasts for [`WATCHDOG`] at most, except in turns beside a device that works alone. The points are
+    /// of this platform, and were not reached when `seen` was [read](Self::raised). The caller queries them again to
+    /// find out which one is reached.
     ///
-    /// A point that was reached meanwhile has raised the signal since, or raises it as soon as it is
-    /// watched, and then this does not sleep.
+    /// A point that was reached meanwhile has raised the signal since, or raises it as soon as the point is watched;
+    /// the call then does not sleep.
     ///
     /// Returns `false` if nothing is left that could end the sleep: see [`Signal::sleep`].
     pub(crate) fn sleep(&mut self, seen: u64, points: &[Point], at_most: Duration) -> Result<bool> {
@@ -59,7 +60,7 @@ impl Wakeup {
                 self.watch(points, point)?;
             }
         }
-        // In turns a device that works alone must raise the signal: the watchdog would hide a wake-up that is lost.
+        // In turns a device that works alone must raise the signal: the watchdog would hide a lost wake-up.
         let must_be_raised = turns::takes_turns() && self.works_alone();
         let at_most =
             if points.is_empty() || must_be_raised { at_most } else { at_most.min(WATCHDOG) };
@@ -150,7 +151,8 @@ mod tests {
         }
     }
 
-    /// In every order of execution, and whether or not the sleep was over by then.
+    /// Each watched point raises the signal once, in every order of execution, and whether or not the sleep is over by
+    /// then.
     #[test]
     fn each_point_raises_once() {
         for seed in 0..32 {
@@ -158,9 +160,9 @@ mod tests {
             let (a, b, far) = (bench.stream(0), bench.stream(0), bench.stream(1));
             let first = [a.record().unwrap(), b.record().unwrap()];
             assert_eq!(bench.raised_by(&first), 2, "seed {seed}");
-            // Nothing is queued again for what is watched.
+            // Nothing is queued again for a point that is already watched.
             assert_eq!((bench.raised_by(&first), bench.calls_to_the_host()), (0, 2));
-            // A watcher, of two, goes on to the next point.
+            // One of the two watchers goes on to the next point.
             assert_eq!(bench.raised_by(&[first[1], a.record().unwrap()]), 1, "seed {seed}");
             assert_eq!(bench.wakeup.watchers.len(), 2);
             // A device's points are watched by a stream of that device.
@@ -181,7 +183,8 @@ mod tests {
         assert_eq!((bench.wakeup.watchers.len(), bench.wakeup.watchers.as_ptr()), (2, room));
     }
 
-    /// A signal that is raised too early does no harm, since the thread queries again, but the thread would never sleep.
+    /// The signal is not raised before the point is reached. An early signal would do no harm, since the thread queries
+    /// again, but the thread would never sleep.
     #[test]
     fn a_watched_point_is_reached_before_the_signal() {
         for seed in 0..32 {

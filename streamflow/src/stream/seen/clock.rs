@@ -1,4 +1,4 @@
-//! The records of other streams that a stream has waited for, as far as a fixed space holds them.
+//! The records of other streams that a stream has waited for, as far as they fit into a fixed space.
 //!
 //! The clocks of two streams are merged entry by entry at equal places, by one comparison of words and one branch for each
 //! entry. Saves 160 instructions for a task of a chain, with an inlined comparison of drivers, and 7 wrong guesses of the
@@ -9,11 +9,11 @@
 use crate::stream::record::{ENTRIES, Entry, Snapshot};
 use crate::sync::{AtomicU64, Ordering};
 
-/// For some streams, the latest record that was waited for.
+/// The latest record that was waited for, for some of the other streams.
 ///
-/// A new entry replaces another stream's, which is forgotten. Several threads may read and raise it without a lock: each
-/// entry is a statement by itself and stays true. No entry falls, whatever the threads do that make one stream wait, as where
-/// an operator works on a stream that it has adopted.
+/// A new entry may replace the entry of another stream; that one is forgotten. Several threads may read and raise a
+/// clock without a lock: each entry is a statement by itself and stays true. An entry never falls, even if several
+/// threads make the same stream wait, for example where an operator works on a stream that it has adopted.
 #[derive(Debug)]
 #[repr(align(64))]
 pub(super) struct Clock([AtomicU64; ENTRIES]);
@@ -37,7 +37,7 @@ impl Clock {
         raise(&self.0[entry.stream() as usize % ENTRIES], entry);
     }
 
-    /// Writes what the stream has waited for by now.
+    /// Copies the entries.
     #[inline]
     pub(super) fn snapshot(&self, to: &mut Snapshot) {
         for (entry, word) in to.iter_mut().zip(&self.0) {
@@ -45,15 +45,16 @@ impl Clock {
         }
     }
 
-    /// Notes a wait for a record of another stream that the driver has taken, and everything which that record covers, except
-    /// entries about `own`. It writes both into the snapshot.
+    /// Notes a wait that the driver has taken for a record of another stream, and everything that this record covers,
+    /// except entries about `own`. Leaves in `covered` the entries that were noted.
     #[inline]
     pub(super) fn merge(&self, record: Entry, covered: &mut Snapshot, own: u32) {
         let about = &mut covered[own as usize % ENTRIES];
         if about.stream() == own {
             *about = Entry::NONE;
         }
-        // In the place of what the record covers there: a wait that was made is known, whatever it implies.
+        // Replaces the entry that the record covers at this index: a wait that was made takes precedence over an
+        // implied one.
         covered[record.stream() as usize % ENTRIES] = record;
         // An entry of another clock is at the same index.
         for (place, entry) in self.0.iter().zip(&*covered) {
@@ -62,14 +63,16 @@ impl Clock {
     }
 }
 
-/// Raises the entry at its place: it replaces one of another stream, and an earlier one. [`Entry::NONE`] replaces none.
+/// Raises one word of a clock: `entry` replaces an entry of another stream and an earlier one of its own.
+/// [`Entry::NONE`] replaces nothing.
 #[inline]
 fn raise(place: &AtomicU64, entry: Entry) {
     let mut before = place.load(Ordering::Relaxed);
     loop {
         let after = if entry == Entry::NONE { before } else { entry.0 };
-        // One comparison and one branch for all: where operators read several others, no processor guesses each of these.
-        // The numbers of two streams at one place differ by two or more, so their words by more than a record.
+        // One comparison and one branch for all cases: where an operator reads from several others, a processor would
+        // mispredict separate branches. The numbers of two streams at one index differ by two or more, so their words
+        // differ by more than `Entry::RECORD`.
         if before.wrapping_sub(after) <= Entry::RECORD {
             return;
         }
@@ -148,7 +151,8 @@ mod tests {
         assert_eq!([1, 1 + E].map(|stream| into.get(stream)), [0, 2]);
     }
 
-    /// Whichever number or record is the greater one: a merged entry is the newer knowledge of two streams at one place.
+    /// A merged entry replaces that of another stream at the same index, whichever of the stream numbers or records is
+    /// greater.
     #[test]
     fn a_merge_replaces_entries_of_other_streams_and_an_empty_place_replaces_none() {
         const E: u32 = ENTRIES as u32;

@@ -5,19 +5,19 @@ use arrayvec::ArrayVec;
 use crate::stream::record::{Entry, Snapshot};
 use crate::sync::{AtomicU64, Ordering};
 
-/// How many records are kept to be looked at.
+/// The most records that wait to be looked at.
 #[cfg(not(loom))]
 const KEPT: usize = 32;
 #[cfg(loom)]
 const KEPT: usize = 2;
 
-/// How many records one answer looks at: it costs some microseconds at most, in place of as many queries.
+/// The most records that one answer looks at. That costs some microseconds at most, and saves as many queries.
 const MOST: usize = 512;
 
 /// The latest record of a stream that a thread has found complete.
 ///
-/// The host is a reader like each stream. Its clock has an entry for every stream, so it forgets nothing, and each entry is
-/// kept by the stream that it is about.
+/// The host is a reader like each stream. The host's clock has an entry for every stream, so it forgets nothing; each
+/// stream keeps the entry about itself.
 #[derive(Debug)]
 pub(in crate::stream) struct Complete(AtomicU64);
 
@@ -44,14 +44,13 @@ impl Complete {
     }
 }
 
-/// Notes that the host has found record `number` of `own` complete. The records that it covers are then complete, too, and the
-/// records that those cover (rule 5 of [`order`](crate::stream::order)). `complete` has the host's knowledge of each
-/// stream, and
-/// `covered_by` finds what a record covers, if a ring holds it.
+/// Notes that the host has found record `number` of `own` complete. The records that it covers are then complete, too,
+/// and the records that those cover (rule 5 of [`order`](crate::stream::order)). `complete` returns the host's
+/// knowledge about a stream, and `covered_by` the entries that a record covers, if its ring still holds it.
 ///
-/// A clock has few entries, so a record of a long chain of streams covers only the last of them by itself. Each record is
-/// looked at once at most, since it is known to be complete from then on. An entry without room is forgotten, and its
-/// record is queried later.
+/// A clock has few entries, so in a long chain of streams a record covers directly only the last of them. Each record
+/// is looked at once at most, since it is known to be complete from then on. An entry that finds no room is forgotten;
+/// its record is queried later.
 pub(in crate::stream) fn found_complete<'a>(
     own: &Complete,
     number: u64,

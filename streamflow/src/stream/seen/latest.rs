@@ -1,11 +1,7 @@
-//! The latest waits of a stream, which its clock may have forgotten.
-//!
-//! With the latest waits a tick of Task Bench's `dom` makes 481 waits in place of 916, `stencil` 706 in place of 1,384, and
-//! `random` 698 in place of 1,330, counted by `floor --calls`. On an H200 `stencil` takes 9.9 ± 0.7 % more without them and
-//! without the growth of rings.
+//! The latest waits of a stream: its clock may have forgotten them.
 
-// In a model these words are plain, and no step of their own: with them the interleavings of two waits are too many. They are
-// written and read at the places, and with the orderings, of a clock's words, which are modelled.
+// A model executes no step of its own for these words: the interleavings of two waits would be too many. The words are
+// written and read at the same places and with the same orderings as those of a clock, and these are modelled.
 #[cfg(loom)]
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -13,24 +9,26 @@ use crate::stream::record::Entry;
 #[cfg(not(loom))]
 use crate::sync::{AtomicU64, Ordering};
 
-/// How many waits are kept. With their cursor they are one line of the processor's cache.
+/// The number of waits that are kept. Together with their cursor they fill one cache line.
 #[cfg(not(loom))]
 const WAITS: usize = 7;
-/// In a model, so few that a second wait takes the place of the first.
+/// A small number in a model: the second wait replaces the first.
 #[cfg(loom)]
 const WAITS: usize = 1;
 
-/// The records that a stream has waited for last.
+/// The records that a stream has waited for most recently.
 ///
-/// A clock learns from each wait what the other stream had waited for. Where operators read several others, on hundreds of
-/// streams, a merge replaces most entries of the clock, and among them that of the wait before: a message's stream is
-/// received, then another one's, and then the launch that reads the first message finds no order. So the waits
-/// themselves are kept here, too. That is read only where the driver would be called otherwise.
+/// A clock learns from each wait what the other stream had waited for. Where operators read from several others, on
+/// hundreds of streams, a merge replaces most entries of the clock, also that of the wait before. For example an
+/// operator receives two messages from two streams; the launch that reads the first message then no longer finds that
+/// wait in the clock. So the waits themselves are kept here, too. They are read only where the driver would be called
+/// otherwise.
 #[derive(Debug)]
 #[repr(align(64))]
 pub(super) struct LatestWaits {
     entries: [AtomicU64; WAITS],
-    /// Where the next wait goes. Two threads may take the same place: then a wait is lost, and made again.
+    /// The index for the next wait. Two threads may take the same index: then one wait is lost, and is made again
+    /// later.
     next: AtomicU64,
 }
 
@@ -53,7 +51,7 @@ impl LatestWaits {
     /// Whether one of these waits was for that record of a stream, or for a later one.
     #[inline]
     pub(super) fn has(&self, stream: u32, record: u64) -> bool {
-        // One comparison for each: the words of its stream from this record on.
+        // One comparison for each entry: does it lie among the words for this record and the later ones of `stream`?
         let (first, later) = match Entry::new(stream, record) {
             Entry::NONE => return false,
             first => (first.0, first.later()),
@@ -72,7 +70,7 @@ mod tests {
         let waits = LatestWaits::new();
         assert!(!waits.has(0, 1));
         for nth in 0..20 {
-            // Each stream has a record of its own, so that no wait stands for one of another stream.
+            // Each stream has a different record number: a wait can't be taken for that of another stream.
             let record = |stream: u32| 5 + u64::from(stream * 7 % 20);
             waits.note(Entry::new(nth, record(nth)));
             for other in 0..20 {

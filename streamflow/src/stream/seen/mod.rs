@@ -1,15 +1,17 @@
-//! The knowledge of the readers of a stream. A stream has it from the waits that the driver has taken for it, the host from
-//! the answers to its queries. [`order`](super::order) has the rules.
+//! The knowledge that a reader, a stream or the host, has about the records of streams. A stream learns from the waits
+//! that the driver has taken for it, the host from the answers to its queries. [`order`](super::order) has the rules.
 //!
 //! | knowledge | reader | where |
 //! |---|---|---|
 //! | records that the reader waited for, and what those records cover | a stream | `clock.rs`: 8 words, read at each use |
-//! | the latest waits, which the clock may have forgotten | a stream | `latest.rs`: 7 words, read where the driver would be called otherwise |
+//! | the latest waits, because the clock may have forgotten them | a stream | `latest.rs`: 7 words, read where the
+//! driver would be called otherwise |
 //! | records that are complete | the host | `complete.rs`: a word in each stream |
 //!
-//! Two more notes skip a wait, and are kept with the memory, since they end with a use of it. `memory::last_write` is a
-//! copy of the only write in a block's claims: a fact about the block, which is compared with the knowledge of a stream. A
-//! mark (`memory::points`) says that a stream has waited for a use: it permits to forget the use, and goes with it.
+//! Two more notes let a wait be skipped. They are kept with the memory, since they end with a use of it.
+//! `memory::last_write` is a copy of the only write in a block's claims: a fact about the block, to be compared with
+//! the knowledge of a stream. A mark (`memory::points`) says that a stream has waited for a use; it is dropped together
+//! with that use.
 
 mod clock;
 mod complete;
@@ -21,7 +23,7 @@ use latest::LatestWaits;
 
 use super::record::{Entry, Record, Snapshot};
 
-/// The records of other streams that a stream comes after, as far as a fixed space holds them.
+/// The records of other streams that a stream comes after, as far as they fit into a fixed space.
 #[derive(Debug)]
 pub(super) struct Seen {
     clock: Clock,
@@ -39,7 +41,7 @@ impl Seen {
         self.clock.get(stream) >= record
     }
 
-    /// As [`has`](Self::has) where the clock has forgotten a wait (rule 4). The clock then has it again.
+    /// [`has`](Self::has) for a wait that the clock has forgotten (rule 4). Puts the wait back into the clock.
     #[inline]
     pub(super) fn has_waited(&self, stream: u32, record: u64) -> bool {
         let has_waited = self.has_latest(stream, record);
@@ -55,8 +57,8 @@ impl Seen {
         self.latest.has(stream, record)
     }
 
-    /// Waits for a record of `stream`, and notes what the stream `own` comes after from then on. `call` queues the driver's
-    /// wait.
+    /// Makes the stream `own` wait for a record of `stream`, and notes the records that it then comes after. `call`
+    /// queues the driver's wait.
     #[inline]
     pub(super) fn wait<E>(
         &self,
@@ -65,7 +67,7 @@ impl Seen {
         record: &mut Record,
         call: impl FnOnce() -> Result<(), E>,
     ) -> Result<(), E> {
-        // By rule 3, before the clock is raised.
+        // By rule 3, the driver takes the wait before the clock is raised.
         call()?;
         let made = Entry::new(stream, record.number);
         self.latest.note(made);
@@ -73,13 +75,13 @@ impl Seen {
         Ok(())
     }
 
-    /// Notes a record that was found complete: no wait is needed.
+    /// Notes a record that was found complete: no wait for it is needed.
     #[inline]
     pub(super) fn note_complete(&self, stream: u32, record: u64) {
         self.clock.raise(stream, record);
     }
 
-    /// Writes what a record that is made now covers.
+    /// Writes the entries that a record covers if it is made now.
     #[inline]
     pub(super) fn snapshot(&self, to: &mut Snapshot) {
         self.clock.snapshot(to);

@@ -1,4 +1,4 @@
-//! The value that is attached to the streams: it is inspected when work is complete, and dropped after the work that
+//! Tests of the value that is attached to the streams: inspected when work is complete, and dropped after the work that
 //! uses it.
 
 use super::*;
@@ -17,7 +17,7 @@ impl Attached for ReportsOnce {
     }
 }
 
-/// The first answer that work is complete returns the error, and no other answer does.
+/// Only the first answer that work is complete returns the error.
 #[test]
 fn an_error_of_work_is_reported_when_the_work_is_complete() {
     let bench = bench(Policy::Lazy);
@@ -45,7 +45,7 @@ fn an_error_of_work_is_reported_when_the_work_is_complete() {
     assert!(std::ptr::eq(reports, again), "made once");
 }
 
-/// A value that work of every device uses. When it is dropped, it sends how many fills were executed.
+/// A value that work of every device uses. Its drop sends how many fills were executed.
 struct UsedByWork(mpsc::Sender<usize>, Arc<HostDriver>);
 
 impl Attached for UsedByWork {

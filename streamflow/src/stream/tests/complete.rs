@@ -1,4 +1,4 @@
-//! Which work the host may take for complete.
+//! Tests of the work that the host may take for complete.
 
 use super::*;
 use crate::driver::{Driver, DriverResult, Layer, RawEvent};
@@ -59,7 +59,7 @@ fn work_before_complete_work_is_complete() {
     assert_eq!(bench.records_and_waits(), (0, 1));
 }
 
-/// One thread finds `b` complete, and so `a`. Another thread relies on that, and no race is reported.
+/// A thread finds `b` complete, and so `a`. Another thread relies on that, and no race is reported.
 #[test]
 fn relying_on_what_another_thread_found_complete_is_no_race() {
     let platform = Platform::host().seed(1).race_check(true).build().unwrap();

@@ -1,11 +1,11 @@
-//! External streams that are detached, and attached again.
+//! Tests of external streams that are detached and attached again.
 
 use super::*;
 use crate::driver::{Driver, DriverResult, Layer, MemoryRange, RawEvent};
 use crate::stream::{BorrowedStream, ExternalStream};
 
-/// One handle that means one stream, and then another, as when a driver gives the handle of a destroyed stream to the
-/// next one.
+/// A driver with a handle that means first one stream and then another, as if the driver gave the handle of a destroyed
+/// stream to the next one.
 #[derive(Debug)]
 struct SameHandle {
     below: HostDriver,
@@ -19,7 +19,7 @@ impl SameHandle {
     }
 }
 
-// SAFETY: both streams live as long as the driver, and calls with the handle are meant for the real stream.
+// SAFETY: both streams live as long as the driver, and a call with the handle is meant for the real stream.
 unsafe impl Layer for SameHandle {
     fn below(&self) -> &dyn Driver {
         &self.below
@@ -41,8 +41,8 @@ unsafe impl Layer for SameHandle {
     }
 }
 
-/// Streams with equal handles are taken for the same stream. So a second stream with the handle must come after all work
-/// that was queued on the first.
+/// Streams with equal handles are taken for the same stream. So the second stream with a handle must come after all
+/// work that was queued on the first.
 #[test]
 fn a_stream_with_the_handle_of_a_detached_one_comes_after_it() {
     let below = HostDriver::builder().policy(Policy::Lazy).build();
@@ -64,13 +64,13 @@ fn a_stream_with_the_handle_of_a_detached_one_comes_after_it() {
     borrow().fill_bytes(&mut data, 2).unwrap();
     assert_eq!(ours.download_blocking(&data).unwrap(), [2; 3]);
     // Executes the rest of the work on the first one.
-    // SAFETY: it is alive.
+    // SAFETY: the stream is alive.
     unsafe { driver.below.synchronize_stream(first) }.unwrap();
     assert_eq!(ours.download_blocking(&data).unwrap(), [2; 3]);
 }
 
-/// Another thread drops memory that was used on the stream, and is about to record that. Then the stream is detached, and
-/// its owner may destroy it: it is not recorded any more.
+/// Another thread drops memory that was used on the stream, and is about to record that. Then the stream is detached
+/// and not recorded any more, because its owner may destroy it.
 #[test]
 fn a_detached_stream_is_not_recorded() {
     let bench = bench(Policy::Lazy);
@@ -94,7 +94,7 @@ fn a_detached_stream_is_not_recorded() {
     assert_eq!(bench.records_and_waits(), (0, 1), "what was queued is covered");
 }
 
-/// Does what the drop of the wrapper does.
+/// Detaches a stream as the drop of its wrapper does.
 fn detaching(timeline: Arc<Timeline>, table: Arc<StreamTable>) -> impl FnOnce() {
     move || timeline.detach(|| timeline.synchronize(&table)).unwrap()
 }

@@ -8,7 +8,7 @@ use super::*;
 use crate::driver::{Driver, DriverError, DriverResult, Layer, RawEvent};
 use crate::turns::hooks;
 
-/// Passes every call on, with hooks at named points. Refuses as many records and waits as a test sets.
+/// A driver that passes every call on, with hooks at named points. It refuses as many records and waits as a test sets.
 #[derive(Debug)]
 struct Stops {
     below: HostDriver,
@@ -28,7 +28,7 @@ fn refused(remaining: &AtomicU32, device: DeviceId) -> DriverResult<()> {
     }
 }
 
-// SAFETY: a call that is refused promises nothing; all others are passed on.
+// SAFETY: a refused call has no effect; all others are passed on.
 unsafe impl Layer for Stops {
     fn below(&self) -> &dyn Driver {
         &self.below
@@ -83,7 +83,7 @@ impl Steps {
         Rc::new(self.pool.allocate("a test").unwrap())
     }
 
-    /// Another handle of a stream, as another thread may have one.
+    /// Another handle of a stream, like that of another thread.
     fn other(&self, stream: &CudaStream) -> Rc<CudaStream> {
         Rc::new(CudaStream::adopted(self.platform.streams(), stream.timeline().point(1)))
     }
@@ -137,7 +137,7 @@ fn a_wait_that_the_driver_refused_is_made_again() {
     let of_b = b.record().unwrap();
     steps.driver.refuse_waits.store(1, Ordering::Relaxed);
     a.wait(of_b).unwrap_err();
-    // It comes neither after the record nor after what the record covers.
+    // The stream comes neither after the record nor after the work that the record covers.
     assert_eq!([of_b, of_c].map(|point| a.timeline().implies(point)), [false; 2]);
     steps.waits();
     a.wait(of_b).unwrap();
@@ -160,8 +160,8 @@ fn a_record_that_failed_covers_nothing() {
     assert_eq!(b.download_blocking(&copy).unwrap(), [7; 3]);
 }
 
-/// The host queries a record of `b`. The answer is "complete". Before the host notes that, 16 more records are made; the
-/// last one overwrites the queried one, and covers work that is not complete.
+/// The host queries a record of `b`. The answer is "complete". Before the host notes that, 16 more records are made;
+/// the last one overwrites the queried record, and covers work that is not complete.
 #[test]
 fn what_an_overwritten_record_covers_is_not_taken_for_complete() {
     let steps = steps();
@@ -186,8 +186,8 @@ fn what_an_overwritten_record_covers_is_not_taken_for_complete() {
     assert!(hooks::are_done() && !table.is_known_complete(of_c));
 }
 
-/// Each stream of a chain has waited for the one before, and a clock has room for a few of them. The host queries the last
-/// one: then it knows of all of them, and not of work that came later on one.
+/// Each stream of a chain has waited for the one before, and a clock has room for a few of them. The host queries the
+/// last stream: then it knows that the work of all of them is complete, except later work on one.
 #[test]
 fn one_answer_is_about_a_whole_chain_of_streams() {
     let steps = steps();
@@ -247,7 +247,7 @@ struct Behind {
     records: Mutex<(u64, std::collections::HashMap<RawEvent, u64>)>,
 }
 
-// SAFETY: "not yet" promises nothing; all calls are passed on.
+// SAFETY: the answer "not yet" promises nothing; all calls are passed on.
 unsafe impl Layer for Behind {
     fn below(&self) -> &dyn Driver {
         &self.below

@@ -1,4 +1,4 @@
-//! Which waits and records are made, and which are skipped.
+//! Tests of the waits and records that are made or skipped.
 
 use std::sync::Barrier;
 use std::time::Duration;
@@ -48,13 +48,13 @@ fn a_wait_that_is_implied_by_a_third_stream_makes_no_call() {
     assert_eq!(bench.records_and_waits(), (1, 1));
 }
 
-/// A stream that reads of several others asks for each of them twice in a tick: when a message is received, and where a
-/// launch reads it.
+/// A stream that reads from several others needs each of these orders twice in a tick: when the message is received,
+/// and where a launch reads it.
 #[test]
 fn a_wait_that_the_clock_has_forgotten_makes_no_call() {
     let bench = bench(Policy::Lazy);
     let streams: Vec<_> = (0..9 * ENTRIES).map(|_| bench.stream()).collect();
-    // They share a place of the clock.
+    // These streams share an entry of the clock.
     let sharing: Vec<_> = streams.iter().step_by(ENTRIES).collect();
     let points: Vec<_> = sharing.iter().map(|stream| stream.record().unwrap()).collect();
     let waiting = &streams[1];
@@ -65,14 +65,14 @@ fn a_wait_that_the_clock_has_forgotten_makes_no_call() {
     // A later record of the same stream is not among the waits.
     waiting.wait(sharing[0].record().unwrap()).unwrap();
     assert_eq!(bench.records_and_waits(), (1, 1));
-    // The earliest of so many waits is forgotten, and made again.
+    // The earliest of these waits is forgotten, and made again.
     points[1..].iter().for_each(|point| waiting.wait(*point).unwrap());
     bench.records_and_waits();
     waiting.wait(points[1]).unwrap();
     assert_eq!(bench.records_and_waits(), (0, 1));
 }
 
-/// The steps of `stream/README.md`: the calls of each, and what the clocks hold after it.
+/// The steps of `stream/README.md`: the calls of each step, and the clocks after it.
 #[test]
 fn the_example_of_the_readme() {
     let bench = bench(Policy::Lazy);
@@ -128,7 +128,7 @@ fn events_that_were_used_again_are_never_too_early() {
             b.wait(points[i]).unwrap();
             b.synchronize_blocking().unwrap();
             assert!(bench.fills() > i, "{} fills at record {i}", bench.fills());
-            // A stream that has waited for nothing yet.
+            // A new stream has waited for nothing yet.
             b = bench.stream();
         }
         assert_eq!(bench.fills(), RECORDS);
@@ -175,8 +175,9 @@ fn threads_that_wait_for_each_other_do_not_deadlock() {
     }
 }
 
-/// A thread has begun a record, and has not made it yet, when another one drops memory that was read before that. What the
-/// other one queues afterwards is not covered by the record, so the memory's next owner does not wait for it.
+/// A thread has begun a record, and has not made it yet, when another thread drops memory that was read before that.
+/// The record does not cover work that the other thread queues afterwards, so the memory's next owner does not wait for
+/// that work.
 #[test]
 fn what_is_queued_after_a_drop_is_in_no_record_that_was_begun_before() {
     use crate::turns::hooks;
@@ -196,7 +197,7 @@ fn what_is_queued_after_a_drop_is_in_no_record_that_was_begun_before() {
             hooks::at("another thread makes a record", move || waits.send(()).unwrap());
             drop(data);
             b.fill_bytes(&mut copy, 1).unwrap();
-            // It has not waited, if that is where the first message comes from.
+            // The drop has not waited, if that is where the first message comes from.
             let _ = reached.send(());
         });
         handle.send(other).unwrap();
@@ -210,9 +211,9 @@ fn what_is_queued_after_a_drop_is_in_no_record_that_was_begun_before() {
     assert!(matches!(first, Some(Call::RecordEvent { .. })), "{}", bench.recorder.text());
 }
 
-/// The host has queried a record that the ring has overwritten, so that it has made one more record for itself, after a use
-/// of memory that is then dropped. No stream waits for that record, so the drop makes one of its own, which covers no later
-/// work. The same for a download.
+/// The host has queried an overwritten record, and has made a record of its own for that, after a use of memory that is
+/// then dropped. No stream waits for the host's record, so the drop makes another one, and no later work is covered by
+/// it. The same holds for a download.
 #[test]
 fn what_is_queued_after_a_drop_is_not_covered_although_the_host_has_made_a_record_for_itself() {
     for use_of in ["a drop", "a download"] {
@@ -242,7 +243,7 @@ fn what_is_queued_after_a_drop_is_not_covered_although_the_host_has_made_a_recor
     }
 }
 
-/// The host's own record answers its queries, also those of records that are begun after it.
+/// The host's own record answers its queries, also queries of records that are begun later.
 #[test]
 fn the_hosts_own_record_is_kept_until_it_is_complete() {
     let bench = bench(Policy::Lazy);
@@ -266,7 +267,7 @@ fn the_hosts_own_record_is_kept_until_it_is_complete() {
     assert_eq!((bench.fills(), bench.records_and_waits().0), (40, 0));
 }
 
-/// One record covers all points that were taken since the last one, and none is made without such a point.
+/// A single record covers all points that were taken since the one before, and without such a point no record is made.
 #[test]
 fn a_stream_is_recorded_once_for_all_points_since_the_last_record() {
     let bench = bench(Policy::Lazy);
