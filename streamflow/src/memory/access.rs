@@ -1,7 +1,8 @@
 //! How work that uses memory is queued: the one path for launches, copies, fills and foreign work (law 7).
 //!
-//! First the stream waits for what each use must come after. Then the work is queued. Then the uses are noted, with a
-//! point from after that. `stream::order` has the rules, and why this order of the three steps is the right one.
+//! First the stream waits for the earlier uses that each use must come after. Then the work is queued. Then the uses
+//! are noted, with a point that is taken after the work was queued. `stream::order` has the rules, and the reason for
+//! the order of these steps.
 //!
 //! One look at the memory of a launch shows that no use needs a wait; otherwise the uses are checked and ordered one by one.
 //! Saves 121 instructions of a launch, counted by callgrind.
@@ -19,19 +20,20 @@ pub(crate) struct Use<'a> {
     mode: AccessMode,
     /// For messages.
     what: &'static str,
-    /// The memory may be on another device than the stream.
+    /// Whether the memory may be on another device than the stream.
     peer: bool,
     content: Content,
 }
 
-/// The need of a use for the elements from before.
+/// Whether a use needs the previous content of the memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Content {
     /// The work may read them.
     Needed,
     /// The work overwrites them.
     Overwritten,
-    /// A call of a plan: it neither minds a mark nor makes one.
+    /// A call of a library's plan uses its own memory: it is neither refused by a [mark](super::unwritten) nor makes
+    /// one.
     OfPlan,
 }
 
@@ -46,26 +48,26 @@ impl<'a> Use<'a> {
         Self { block, range, mode, what, peer: false, content: Content::Needed }
     }
 
-    /// A write of memory on the stream's device that reads nothing, as those of copies and fills.
+    /// A write of memory on the stream's device that reads nothing, like that of a copy or a fill.
     #[inline(always)]
     pub(super) fn overwriting(memory: (&'a Block, MemoryRange), what: &'static str) -> Self {
         Self { content: Content::Overwritten, ..Self::new(memory, AccessMode::Write, what) }
     }
 
-    /// The same use of memory that a call of a plan writes. Most is the plan's own, where no call needs what an earlier one
-    /// has left, and `library::target` has the rule for the caller's.
+    /// The same use, for memory that a call of a plan writes. Most of it is the plan's own memory, and no call needs
+    /// the content that an earlier one has left there; `library::target` has the rule for the caller's memory.
     #[inline(always)]
     pub(crate) fn unmarked(self) -> Self {
         Self { content: Content::OfPlan, ..self }
     }
 
-    /// The same use of memory that is the caller's, with its marks.
+    /// The same use, for memory of the caller: marks count.
     #[inline(always)]
     pub(crate) fn marked(self) -> Self {
         Self { content: Content::Needed, ..self }
     }
 
-    /// The same use in another way, or none. `choose` gets what it is called in messages, and the way of this one.
+    /// The same use with another access mode, or no use. `choose` gets the use's name in messages and its mode.
     #[inline(always)]
     pub(crate) fn chosen(
         self,
@@ -79,7 +81,8 @@ impl<'a> Use<'a> {
         Self { peer: true, ..Self::new(memory, AccessMode::Read, "") }
     }
 
-    /// The work of this use is queued. If it overwrites all that a call which failed was to write, it is written now.
+    /// Ends a mark of the memory after the work of this use was queued, if the work overwrites everything that the
+    /// failed call was to write.
     #[inline]
     pub(super) fn end_mark(&self) {
         if self.content == Content::Overwritten {
@@ -100,16 +103,16 @@ impl<'a> Use<'a> {
     }
 }
 
-/// How work gets ordered after what its uses must come after.
+/// How work gets ordered after the earlier uses of its memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Order {
-    /// [`queue`] waits for the uses that the memory has noted.
+    /// [`queue`] makes the stream wait for the uses that the memory has noted.
     ByData,
     /// The caller has made the order, and is responsible for it.
     ByCaller,
 }
 
-/// Queues work that uses memory on `stream`. `queue` is called once, unless this fails before.
+/// Queues work that uses memory on `stream`. Calls `queue` once, unless an earlier step fails.
 ///
 /// # Errors
 /// For memory of another device or platform; [`Error::Unwritten`]; the driver's, when a wait fails; those of `queue`.
@@ -133,7 +136,8 @@ pub(crate) fn queue<'a, R>(
     prepared(queued, uses)
 }
 
-/// Passes on the result of a step. If it has failed, the work is not queued.
+/// Passes on the result of a step. If the step has failed, marks the memory that the work was to write: the work is not
+/// queued.
 #[inline]
 pub(crate) fn prepared<'a, R, E: Into<Error>>(
     done: Result<R, E>,
@@ -146,7 +150,7 @@ pub(crate) fn prepared<'a, R, E: Into<Error>>(
     })
 }
 
-/// Work was not queued: what it was to write is not written.
+/// Marks the memory that was to be written by work that was not queued.
 #[cold]
 #[inline(never)]
 pub(crate) fn fail<'a>(uses: impl Iterator<Item = Use<'a>>, error: &Error) {
@@ -154,7 +158,7 @@ pub(crate) fn fail<'a>(uses: impl Iterator<Item = Use<'a>>, error: &Error) {
     written.for_each(|it| it.block.fail(it.range, error));
 }
 
-/// Checks all uses, and then orders the stream after what each must come after.
+/// Checks all uses, and then makes the stream wait for the earlier uses that they must come after.
 #[cold]
 #[inline(never)]
 fn prepare<'a>(
@@ -169,7 +173,7 @@ fn prepare<'a>(
     }
 }
 
-/// Notes the uses when it is dropped: after the work was queued, also if queuing failed or unwound.
+/// A guard that notes the uses when it is dropped: after the work was queued, also if queuing failed or unwound.
 #[derive(Debug)]
 struct NoteUses<'s, 'a, U: Iterator<Item = Use<'a>> + Clone> {
     stream: &'s CudaStream,

@@ -1,4 +1,4 @@
-//! Memory with limits of its own, for operators that are given it.
+//! Memory with limits of its own, for the operators that a program passes it to.
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,10 +12,10 @@ use crate::error::{Error, Result};
 use crate::stream::{CudaStream, StreamTable};
 
 /// Device memory with [limits](MemoryLimits) of its own. Holoscan's `Allocator`. Made by
-/// [`Platform::allocator`](crate::Platform::allocator). An operator that uses one keeps a clone, which is another
+/// [`Platform::allocator`](crate::Platform::allocator). An operator that uses an allocator keeps a clone: another
 /// handle of the same allocator.
 ///
-/// Its tensors and buffers are like all others, and may outlive it.
+/// The tensors and buffers of an allocator are like all others, and may outlive it.
 ///
 /// # In a graph
 /// An operator has the allocator as a field, and the expression of its node makes it: `platform` is the graph's
@@ -139,7 +139,7 @@ impl Allocator {
         Ok(Self(Arc::new(MemoryPool::limited(table, device, options, name, limits)?)))
     }
 
-    /// A tensor on the stream's device, as [`Platform::tensor`](crate::Platform::tensor).
+    /// Makes a tensor on the stream's device, like [`Platform::tensor`](crate::Platform::tensor).
     ///
     /// # Errors
     /// [`Error::BlocksExhausted`], [`Error::BlockSize`], [`Error::MemoryExhausted`];
@@ -155,7 +155,7 @@ impl Allocator {
         Tensor::new(&self.0, stream, &shape.into_shape()?)
     }
 
-    /// A run of elements on the stream's device, as [`tensor`](Self::tensor).
+    /// Makes a buffer on the stream's device, like [`tensor`](Self::tensor).
     ///
     /// # Errors
     /// As for [`tensor`](Self::tensor).
@@ -175,14 +175,14 @@ impl Allocator {
         self.0.device()
     }
 
-    /// The bytes of its tensors and buffers in use, those that are not dropped yet. Sizes are rounded up: with a
-    /// [`max_size`](MemoryLimits::max_size) to 512 bytes, in a block pool to the block size, and else to one of eight sizes
-    /// for each power of two, by less than 2 MiB.
+    /// The bytes in use: those of its tensors and buffers that are not dropped yet. Sizes are rounded up: with a
+    /// [`max_size`](MemoryLimits::max_size) to 512 bytes, in a block pool to the block size, and else to one of eight
+    /// sizes for each power of two, by less than 2 MiB.
     pub fn used(&self) -> u64 {
         self.0.used()
     }
 
-    /// The bytes that it has from its device, in use or free; at least the initial size. Holoscan's
+    /// The bytes that the allocator has from its device, in use or free; at least the initial size. Holoscan's
     /// `pool_size`.
     pub fn reserved(&self) -> u64 {
         self.0.reserved()
@@ -194,18 +194,18 @@ impl Allocator {
         self.0.lock().free_of(stream.timeline().id()).largest_first().count()
     }
 
-    /// Whether a thread releases free memory.
+    /// Whether a thread is releasing free memory.
     #[cfg(all(test, not(loom)))]
     pub(super) fn is_releasing(&self) -> bool {
         self.0.releasing.try_lock().is_err()
     }
 
-    /// Whether so much memory is free.
+    /// Whether this amount of memory is free.
     pub(crate) fn has_free(&self, amount: MemoryAmount) -> bool {
         self.0.limits.has_free(self.0.used(), amount)
     }
 
-    /// Why there will never be as much free memory, and what to do.
+    /// The reason why this amount of memory will never be free, and the remedy; `None` if it can be.
     pub(crate) fn reason_for_never(&self, amount: MemoryAmount) -> Option<String> {
         self.0.limits.reason_for_never(amount, self.name())
     }

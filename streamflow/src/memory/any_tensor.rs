@@ -1,4 +1,4 @@
-//! Tensors whose element type is known only at run time.
+//! Tensors with an element type that is known only at run time.
 
 use std::any::Any;
 use std::fmt::Debug;
@@ -11,10 +11,10 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// A [`Tensor`], a [`PitchedTensor`] or a [`Buffer`] of any element type: for code that finds the type at run time, as a
-/// binding to another language.
+/// A [`Tensor`], a [`PitchedTensor`] or a [`Buffer`] of any element type: for code that learns the type at run time,
+/// for example a binding to another language.
 ///
-/// Its memory is used as bytes, in order like all memory. With the type it is a tensor again:
+/// Work uses the memory as bytes, in order like all memory. With its type an `AnyTensor` is a tensor again:
 /// ```
 /// # use streamflow::memory::AnyTensor;
 /// # use streamflow::prelude::*;
@@ -23,35 +23,36 @@ mod sealed {
 /// }
 /// ```
 pub trait AnyTensor: Any + Send + Sync + Debug + sealed::Sealed {
-    /// The name of its elements' type, as [`Element::DTYPE`].
+    /// The name of the elements' type: [`Element::DTYPE`].
     fn dtype(&self) -> &'static str;
 
-    /// The bytes of an element.
+    /// The size of an element in bytes.
     fn item_size(&self) -> usize;
 
     /// The dimensions, outermost first; one for a buffer.
     fn shape(&self) -> &[usize];
 
-    /// How far apart, in elements, neighbours in each dimension are.
+    /// The distances, in elements, between neighbours in each dimension.
     fn strides(&self) -> Strides;
 
     /// The device of the memory.
     fn device(&self) -> DeviceId;
 
-    /// All its memory, padding included: for [`read_raw`](crate::stream::CudaStream::read_raw), and for copies.
+    /// All memory of the tensor, padding included: for [`read_raw`](crate::stream::CudaStream::read_raw), and for
+    /// copies.
     fn bytes(&self) -> View<'_, u8>;
 
-    /// All its memory, padding included, to be written.
+    /// All memory of the tensor, padding included, to be written.
     fn bytes_mut(&mut self) -> ViewMut<'_, u8>;
 }
 
 impl dyn AnyTensor {
-    /// The tensor with its type. `None` if it has another.
+    /// The tensor as a `T`; `None` if it has another type.
     pub fn downcast_ref<T: AnyTensor>(&self) -> Option<&T> {
         (self as &dyn Any).downcast_ref()
     }
 
-    /// The tensor with its type.
+    /// The tensor as a `T`.
     ///
     /// # Errors
     /// The tensor itself, if it has another type.

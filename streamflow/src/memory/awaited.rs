@@ -10,9 +10,9 @@ use super::{Download, Element, Pinned};
 use crate::error::Result;
 use crate::stream::Awaiting;
 
-/// The elements of a download that is complete: what `download.await?` gives.
+/// The elements of a complete download: the value of `download.await?`.
 pub struct Downloaded<T: Element> {
-    /// No copy to it is queued any more.
+    /// The copy to this memory is complete.
     download: Download<T>,
 }
 
@@ -22,7 +22,7 @@ impl<T: Element> Downloaded<T> {
         self.download.shape()
     }
 
-    /// The page-locked memory that has the elements.
+    /// The page-locked memory with the elements.
     pub fn into_pinned(self) -> Pinned<T> {
         self.download.into_pinned()
     }
@@ -44,7 +44,7 @@ impl<T: Element> fmt::Debug for Downloaded<T> {
 
 /// A download that is awaited.
 struct Awaited<T: Element> {
-    /// `None` after the end.
+    /// `None` after the future has completed.
     pending: Option<(Download<T>, Awaiting)>,
 }
 
@@ -59,9 +59,9 @@ struct Awaited<T: Element> {
 /// }
 /// ```
 ///
-/// No executor is needed, and any will do. While a download is awaited and not complete, a thread of the library watches
-/// the device and wakes the task that has polled the future last. Its waker is dropped with the future, and when the
-/// future has ended. Dropping the future does not wait.
+/// Any executor will do. While a download is awaited and not complete, a thread of the library watches the device and
+/// wakes the task that has polled the future last. The task's waker is dropped when the future completes or is dropped.
+/// Dropping the future does not wait.
 ///
 /// # Errors
 /// The driver's, when the query fails; an error of earlier work may be reported here.
@@ -80,7 +80,7 @@ impl<T: Element> Future for Awaited<T> {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let Some((download, awaiting)) = self.pending.take() else {
-            // After its end. A future that panics here could end an executor.
+            // Polled after completion. Returns `Pending`, because a panic here could end an executor.
             return Poll::Pending;
         };
         match download.poll_complete(&awaiting, cx.waker()) {

@@ -1,4 +1,4 @@
-//! One allocation and its uses, by which data is ordered (law 7).
+//! An allocation and its uses. The order of work on the same data follows from the uses (law 7).
 
 use std::cell::Cell;
 
@@ -12,8 +12,8 @@ use crate::stream::{CudaStream, PlatformNumber, Point, StreamTable, Timeline};
 use crate::sync::Mutex;
 
 /// An allocation, of a device or of page-locked host memory.
-// In this order, so that everything but large shapes is in two cache lines: a block is mostly not in the cache when it is
-// read, since driver calls have used the whole cache.
+// Fields in this order: everything but large shapes is in two cache lines. A block is mostly not in the cache when it
+// is read, since driver calls have used the whole cache.
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct Block {
@@ -21,15 +21,16 @@ pub(crate) struct Block {
     device: DeviceId,
     range: MemoryRange,
     claims: Claims,
-    /// The shape that its owner gave it. It is here so that owners are small: messages are moved often.
+    /// The shape that the block's owner gave it. The shape is here and not in the owner, because messages are moved
+    /// often and should be small.
     shape: Shape,
-    /// The mark of a block with a write that has failed, as the claims say. Else it means nothing. Both change under this lock,
-    /// which is taken before that of the claims.
+    /// The mark of a block with a write that has failed. Only valid while `claims` says that a write has failed. Both
+    /// change under this lock; it is taken before that of the claims.
     failed: Mutex<Option<Box<FailedWrite>>>,
 }
 
 impl Block {
-    /// The end of what a tick uses of a block with few dimensions.
+    /// The end of the fields that a tick uses, for a block with few dimensions.
     #[cfg(not(loom))]
     pub(super) const HOT_END: usize = std::mem::offset_of!(Self, shape) + Shape::FEW_BYTES;
 
@@ -47,7 +48,7 @@ impl Block {
         self.range
     }
 
-    /// The shape that the owner gave it by [`set_shape`](Self::set_shape).
+    /// The shape that the owner set with [`set_shape`](Self::set_shape).
     pub(super) fn shape(&self) -> &Shape {
         &self.shape
     }
@@ -89,7 +90,7 @@ impl Block {
         self.claims.order(&**timeline, mode, |point| timeline.wait(table, point))
     }
 
-    /// As [`order`](Self::order), of an access that needs the content of the whole block.
+    /// [`order`](Self::order) for an access that needs the content of the whole block.
     ///
     /// # Errors
     /// [`Error::Unwritten`]; the driver's.
@@ -102,7 +103,7 @@ impl Block {
         self.order(stream, mode)
     }
 
-    /// Whether a call has failed that was to write a part of it.
+    /// Whether a call has failed that was to write a part of the block.
     #[inline]
     pub(crate) fn is_marked(&self) -> bool {
         self.claims.has_failed()
@@ -119,7 +120,7 @@ impl Block {
 
     #[cold]
     fn check_mark(&self, range: MemoryRange) -> Result<()> {
-        // The mark is dropped without the lock: an error in it may be the program's.
+        // The mark is dropped without the lock: its error may be a type of the program.
         let _ended = {
             let mut failed = locked(&self.failed);
             match &*failed {
@@ -130,12 +131,12 @@ impl Block {
         Ok(())
     }
 
-    /// A call has failed that was to write this range.
+    /// Marks this range: a call has failed that was to write it.
     #[cold]
     #[inline(never)]
     pub(crate) fn fail(&self, range: MemoryRange, error: &Error) {
         let Some(mark) = FailedWrite::new(range, error).map(Box::new) else { return };
-        // As in `check_mark`.
+        // Dropped without the lock, as in `check_mark`.
         let _other = {
             let mut failed = locked(&self.failed);
             let is_marked = self.claims.has_failed();
@@ -152,7 +153,7 @@ impl Block {
         };
     }
 
-    /// All elements of this range were written, if no call has failed that was to write other ones as well.
+    /// Notes that all of this range is overwritten: ends the mark if the marked range lies within it.
     #[inline]
     pub(crate) fn overwritten(&self, range: MemoryRange) {
         if self.claims.has_failed() {
@@ -160,7 +161,8 @@ impl Block {
         }
     }
 
-    /// A call of a library begins that overwrites all of this range: its success ends a mark, and its failure leaves it.
+    /// Notes the begin of a library's call that overwrites all of this range: its success ends a mark, its failure
+    /// leaves it.
     #[cold]
     pub(crate) fn begin_overwrite(&self, range: MemoryRange) {
         if let Some(mark) = locked(&self.failed).as_mut() {
@@ -168,10 +170,10 @@ impl Block {
         }
     }
 
-    /// A call that has [begun to overwrite](Self::begin_overwrite) this range has succeeded.
+    /// Ends the mark after the success of a call that has [begun to overwrite](Self::begin_overwrite) this range.
     #[cold]
     pub(crate) fn end_overwrite(&self, range: MemoryRange) {
-        // As in `check_mark`.
+        // Dropped without the lock, as in `check_mark`.
         let _ended = {
             let mut failed = locked(&self.failed);
             let is_over =
@@ -180,7 +182,8 @@ impl Block {
         };
     }
 
-    /// The block has a new owner, which no stream allocates it for. [`allocated_on`](Self::allocated_on) includes this.
+    /// Ends the mark for a new owner that no stream allocates the block for. [`allocated_on`](Self::allocated_on)
+    /// includes this.
     #[inline]
     pub(super) fn renew(&self) {
         self.overwritten(self.range);
@@ -188,7 +191,7 @@ impl Block {
 
     #[cold]
     fn end_mark(&self, range: MemoryRange) {
-        // As in `check_mark`.
+        // Dropped without the lock, as in `check_mark`.
         let _ended = {
             let mut failed = locked(&self.failed);
             let is_whole = failed.as_ref().is_none_or(|mark| mark.is_within(range));
@@ -196,7 +199,7 @@ impl Block {
         };
     }
 
-    /// Ends the mark, which the caller drops after it has unlocked `failed`.
+    /// Ends the mark and returns it. The caller drops it after unlocking `failed`.
     fn forget_mark(&self, failed: &mut Option<Box<FailedWrite>>) -> Option<Box<FailedWrite>> {
         self.claims.forget_failure();
         failed.take()
@@ -258,8 +261,8 @@ impl Block {
         self.claims.allocated_on(timeline);
     }
 
-    /// Records the uses on other streams than `own` that no record covers yet, so that a later wait for them waits for no
-    /// later work. Returns whether there are no uses on other streams.
+    /// Records the uses on other streams than `own` that no record covers yet. A later wait for these uses then waits
+    /// for no later work. Returns whether there are no uses on other streams.
     #[inline]
     pub(super) fn close_uses(&mut self, table: &StreamTable, own: u32) -> DriverResult<bool> {
         let is_on_own = Cell::new(true);
@@ -281,8 +284,8 @@ impl Block {
         )
     }
 
-    /// Whether the host may touch the memory now: to read it all writes must be complete, to write
-    /// it all reads as well.
+    /// Whether the host may touch the memory now. To read it, all writes must be complete; to write it, all reads as
+    /// well.
     pub(super) fn is_complete(&self, table: &StreamTable, mode: AccessMode) -> Result<bool> {
         for point in self.claims.conflicting(mode) {
             if !table.is_complete(point)? {
@@ -323,7 +326,7 @@ impl Block {
             .try_for_each(|point| Ok(table.synchronize(point)?))
     }
 
-    /// Blocks until the streams of all uses are idle: when the uses themselves could not be waited for.
+    /// Blocks until the streams of all uses are idle. Called where waiting for the uses themselves has failed.
     #[cold]
     pub(super) fn wait_for_streams(&self, table: &StreamTable) -> Result<()> {
         for point in self.claims.conflicting(AccessMode::Write) {
@@ -335,14 +338,14 @@ impl Block {
     }
 }
 
-/// The knowledge of a stream and of the host, to look at several blocks.
+/// The order that a stream and the host know, for looking at several blocks.
 pub(super) struct KnownOrder<'a> {
     timeline: &'a Timeline,
     table: &'a StreamTable,
-    /// Whether it counts that a use is complete.
+    /// Whether the host's knowledge that a use is complete counts, too.
     knows: bool,
-    /// The stream of the last look, and up to which record it has an order: blocks of a list mostly have their uses on the
-    /// same streams.
+    /// A cache of the last look: a stream, and its latest record that is known to be complete. Blocks of a list mostly
+    /// have their uses on the same streams.
     last: Cell<(u32, u64)>,
 }
 

@@ -1,4 +1,4 @@
-//! Owned runs of elements.
+//! Buffers: owned runs of elements.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
@@ -12,11 +12,10 @@ use crate::stream::CudaStream;
 /// A run of elements in device memory, owned. Made by
 /// [`Platform::buffer`](crate::Platform::buffer).
 ///
-/// Dropping it does not wait: the memory is reused after everything that was queued with it has
-/// executed.
+/// Dropping a buffer does not wait: the memory is reused after all work that was queued with it has executed.
 pub struct Buffer<T: Element> {
     elements: Stored<T>,
-    // Declared after `elements`, which points into it; the block's address is stable.
+    // Declared after `elements`: these point into the block, and the block's address is stable.
     owner: OwnedBlock<MemoryPool>,
 }
 

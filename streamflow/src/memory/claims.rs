@@ -1,5 +1,5 @@
-//! The uses of one block, and what each access must come after. It calls no driver: a wait is a parameter, so that
-//! [models](crate::sync) can execute it.
+//! The claims of one block: the uses that were noted, and the ones that each access must come after. This file makes no
+//! driver call: a wait is a parameter, so [models](crate::sync) can execute the file.
 //!
 //! A read is noted without looking at the writes, and its point is made where it is stored. Saves 34 instructions of a read,
 //! counted by callgrind.
@@ -13,7 +13,7 @@ use crate::driver::AccessMode;
 use crate::lock::Lock;
 use crate::stream::{Ordered, Point};
 
-/// How many waits an access makes between two looks at the uses.
+/// The most waits that an access makes between two looks at the uses.
 #[cfg(not(loom))]
 const WAITS: usize = 8;
 #[cfg(loom)]
@@ -30,8 +30,8 @@ pub(super) struct Claims {
 /// The uses that later work must be ordered after: at most one of each kind on each stream.
 #[derive(Debug, Default)]
 struct Uses {
-    /// The writes that no later write is known to come after: one, unless parts of the memory are
-    /// written on several streams.
+    /// The writes that no later write is known to come after. There is one, unless parts of the memory are written on
+    /// several streams.
     writes: PointSet,
     /// The reads that no later write is known to come after: the latest of each stream, in the order in which they were
     /// noted.
@@ -70,10 +70,10 @@ impl Claims {
         mut wait: impl FnMut(Point) -> Result<(), E>,
     ) -> Result<(), E> {
         loop {
-            // Copies, so that the lock is not held during driver calls; a few at a time, so that they need no heap.
+            // Copies, because the lock is not held during driver calls; a few at a time, because that needs no heap.
             let missing = self.missing_waits(stream, mode);
             missing.iter().try_for_each(|point| wait(*point))?;
-            // Rare: the stream's clock has mostly kept all of these waits.
+            // Rare: mostly the stream's clock still has all of these waits.
             if missing.is_full() || !missing.iter().all(|point| stream.implies(*point)) {
                 self.uses.lock().mark(&missing, stream.id());
             }
@@ -83,7 +83,7 @@ impl Claims {
         }
     }
 
-    /// Some of the uses that an access must come after, and that the stream does not come after yet.
+    /// Up to [`WAITS`] uses that an access must come after, and that the stream does not come after yet.
     fn missing_waits(&self, stream: &impl Ordered, mode: AccessMode) -> ArrayVec<Point, WAITS> {
         let uses = self.uses.lock();
         let id = stream.id();
@@ -110,7 +110,7 @@ impl Claims {
     fn note_read(&self, stream: &impl Ordered) {
         let mut uses = self.uses.lock();
         uses.reads.replace_by(stream.id(), || stream.open_point());
-        // Under the lock: a read changes no write.
+        // Under the lock, so that no write is noted meanwhile; a read changes no write.
         self.last_write.note_read();
     }
 
@@ -125,19 +125,19 @@ impl Claims {
         self.last_write.note_write(writes.only(), !reads.is_empty());
     }
 
-    /// Whether a write has failed: no access is known to need no wait then.
+    /// Whether a write has failed. Each access then takes the slow path.
     #[inline]
     pub(super) fn has_failed(&self) -> bool {
         self.last_write.has_failed()
     }
 
-    /// A write has failed.
+    /// Notes that a write has failed.
     pub(super) fn fail(&self) {
         let _uses = self.uses.lock();
         self.last_write.fail();
     }
 
-    /// The write that has failed counts no more.
+    /// Forgets that a write has failed.
     pub(super) fn forget_failure(&self) {
         let Uses { writes, reads } = &*self.uses.lock();
         self.last_write.set(writes.only(), !reads.is_empty());
@@ -159,7 +159,8 @@ impl Claims {
         self.uses.get_mut().all(holds)
     }
 
-    /// Visits all uses, until an error. In this order a wait for one often implies the wait for the next.
+    /// Visits all uses, the latest first, until an error. In this order a wait for one use often implies the wait for
+    /// the next.
     pub(super) fn try_for_each<E>(
         &mut self,
         visit: impl FnMut(Point) -> Result<(), E>,
@@ -189,19 +190,19 @@ impl Claims {
 }
 
 impl Uses {
-    /// Marks these uses: a stream has waited for them.
+    /// Marks these uses as waited for by a stream.
     fn mark(&mut self, points: &[Point], stream: u32) {
         self.reads.mark(points, stream);
         self.writes.mark(points, stream);
     }
 
-    /// All uses. In this order a wait for one often implies the wait for the next: a read came after the writes, and
-    /// perhaps after earlier reads.
+    /// All uses, the latest first. In this order a wait for one use often implies the wait for the next: a read came
+    /// after the writes, and perhaps after earlier reads.
     fn latest_first(&self) -> impl Iterator<Item = Point> {
         self.reads.latest_first().chain(self.writes.latest_first())
     }
 
-    /// Visits all uses in that order, until an error.
+    /// Visits all uses in the order of [`latest_first`](Self::latest_first), until an error.
     #[inline(always)]
     fn try_for_each<E>(&self, mut visit: impl FnMut(Point) -> Result<(), E>) -> Result<(), E> {
         self.reads.try_for_each(&mut visit)?;

@@ -5,17 +5,18 @@ use std::sync::Arc;
 use super::{Buffer, DeviceSlice, Element, Shape, Shared, Tensor, TensorView, TensorViewMut};
 use super::{View, ViewMut};
 
-/// An argument of methods whose answer is taken for true. Other code can't name its type, so it can't implement them.
+/// An argument of trait methods with an answer that unsafe code relies on. Other code can't name the type, so it can't
+/// implement these methods.
 #[derive(Debug, Clone, Copy)]
 pub struct Trusted(());
 
 pub(super) const TRUSTED: Trusted = Trusted(());
 
-/// Memory of a device that copies read: [`CudaStream::copy`](crate::CudaStream::copy),
+/// Device memory that copies read: [`CudaStream::copy`](crate::CudaStream::copy),
 /// [`CudaStream::download`](crate::CudaStream::download) and the others.
 ///
-/// The operand may have gaps: a [`PitchedTensor`](super::PitchedTensor), or a [`TensorView`] of a part of a tensor. Of
-/// those each row, a run of the last dimension, is copied at once.
+/// The operand may have gaps: a [`PitchedTensor`](super::PitchedTensor), or a [`TensorView`] of a part of a tensor.
+/// Each of their rows, the runs of the last dimension, is copied at once.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not memory of a device that can be copied",
     label = "not a tensor, a buffer or a view",
@@ -25,7 +26,7 @@ pub trait CopySource<T: Element> {
     /// The elements to copy.
     fn copy_source(&self) -> TensorView<'_, T>;
 
-    /// The elements, if they follow each other, with their shape unless they are a slice: no view is made.
+    /// The elements, if they follow each other, without making a view; with their shape, unless they are a slice.
     #[doc(hidden)]
     #[inline]
     fn dense(&self, trusted: Trusted) -> Option<(&DeviceSlice<T>, Option<&Shape>)> {
@@ -33,7 +34,8 @@ pub trait CopySource<T: Element> {
         None
     }
 
-    /// The elements, if they are a whole tensor of this shape: its layout is then known, and no view is made.
+    /// The elements, if they are a whole tensor of this shape, without making a view: the layout follows from the
+    /// shape.
     #[doc(hidden)]
     #[inline]
     fn whole(&self, shape: &Shape, trusted: Trusted) -> Option<&DeviceSlice<T>> {
@@ -42,8 +44,8 @@ pub trait CopySource<T: Element> {
     }
 }
 
-/// Memory of a device that copies and fills write: [`CudaStream::copy`](crate::CudaStream::copy),
-/// [`CudaStream::upload`](crate::CudaStream::upload) and the others. As for [`CopySource`], it may have gaps.
+/// Device memory that copies and fills write: [`CudaStream::copy`](crate::CudaStream::copy),
+/// [`CudaStream::upload`](crate::CudaStream::upload) and the others. The operand may have gaps, as for [`CopySource`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not memory of a device that a copy can write",
     label = "not a tensor, a buffer or a view that is written",
@@ -53,7 +55,7 @@ pub trait CopyTarget<T: Element> {
     /// The elements to write.
     fn copy_target(&mut self) -> TensorViewMut<'_, T>;
 
-    /// As [`CopySource::whole`].
+    /// [`CopySource::whole`] for an operand that is written.
     #[doc(hidden)]
     #[inline]
     fn whole_mut(&mut self, shape: &Shape, trusted: Trusted) -> Option<&mut DeviceSlice<T>> {
@@ -62,10 +64,10 @@ pub trait CopyTarget<T: Element> {
     }
 }
 
-/// Operands whose layout is known by their shape.
+/// Operands with a layout that follows from their shape.
 impl Shape {
-    /// The elements of an operand that is a whole tensor of this shape. No view is made, so this costs a comparison of shapes;
-    /// an operand of another kind has its [`copy_source`](CopySource::copy_source).
+    /// The elements of an operand that is a whole tensor of this shape; `None` for other operands, to be used by their
+    /// [`copy_source`](CopySource::copy_source). This makes no view and costs a comparison of shapes.
     #[inline]
     pub fn whole<'a, T: Element>(
         &self,
@@ -74,7 +76,7 @@ impl Shape {
         operand.whole(self, TRUSTED)
     }
 
-    /// As [`whole`](Self::whole), of an operand that is written.
+    /// [`whole`](Self::whole) for an operand that is written.
     #[inline]
     pub fn whole_mut<'a, T: Element>(
         &self,
@@ -84,7 +86,7 @@ impl Shape {
     }
 }
 
-// No implementation is recommended: rustc would list them all, and the notes above say what they are.
+// `do_not_recommend` on the implementations: rustc would list them all, and the notes above name them already.
 #[diagnostic::do_not_recommend]
 impl<T: Element> CopySource<T> for DeviceSlice<T> {
     fn copy_source(&self) -> TensorView<'_, T> {

@@ -1,4 +1,4 @@
-//! Copies and fills on streams, ordered by what they touch.
+//! Copies and fills on streams, ordered by the memory that they touch.
 //!
 //! A download of a whole tensor makes no view and plans no rows, and its memory comes from the platform's own pool. Saves 600
 //! of 1,010 instructions of a download, counted by callgrind.
@@ -22,10 +22,10 @@ use crate::stream::CudaStream;
 
 impl CudaStream {
     /// Queues a copy of page-locked host memory, or of a [part](PinnedSlice::slice) of it, to the device. Does not block.
-    /// [`Pinned`] shows a source that uploads what it reads.
+    /// [`Pinned`] shows a source that uploads the data that it reads.
     ///
-    /// The target may have gaps between its rows, as a [`PitchedTensor`](crate::memory::PitchedTensor) and a part of a tensor
-    /// have. The host's elements follow each other. This is so for all uploads and downloads.
+    /// The target may have gaps between its rows, like a [`PitchedTensor`](crate::memory::PitchedTensor) and a part of
+    /// a tensor. The host's elements follow each other. Both hold for all uploads and downloads.
     ///
     /// # Errors
     /// [`Error::LengthMismatch`]; [`Error::Strided`] for a target with gaps within a row, a run of the last dimension; the
@@ -66,9 +66,9 @@ impl CudaStream {
     /// have the same shape. Views of more than two dimensions may need several copies of the driver.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`], [`Error::ShapeMismatch`]; [`Error::Strided`] for a side with gaps within a row, a run of
-    /// the last dimension, as a transposed view has: a kernel can copy these; [`Error::Unwritten`] for a source that a call which
-    /// has failed was to write; the driver's.
+    /// [`Error::LengthMismatch`], [`Error::ShapeMismatch`]; [`Error::Strided`] for a side with gaps within a row, a run
+    /// of the last dimension, like those of a transposed view: a kernel can copy these; [`Error::Unwritten`] for a
+    /// source that a failed call was to write; the driver's.
     #[track_caller]
     pub fn copy<T: Element>(
         &self,
@@ -103,8 +103,8 @@ impl CudaStream {
         self.copy_between::<T>(CopyKind::Peer { from, to: self.device() }, source, target, fits)
     }
 
-    /// Queues a copy to the host, after all writes to `source`, on any stream. Does not block. The [`Download`] that it
-    /// returns is read when the copy is complete.
+    /// Queues a copy to the host, after all writes to `source`, on any stream. Does not block. The returned
+    /// [`Download`] can be read when the copy is complete.
     ///
     /// ```
     /// # use streamflow::prelude::*;
@@ -128,7 +128,7 @@ impl CudaStream {
         self.download_to_pool(&PinnedPool::of(self), source)
     }
 
-    /// As [`download`](Self::download), to memory of a pool, which is that of the stream's device.
+    /// [`download`](Self::download) to memory of the given pool, the one of the stream's device.
     #[track_caller]
     pub(crate) fn download_to_pool<T: Element>(
         &self,
@@ -160,13 +160,13 @@ impl CudaStream {
             pinned.set_shape(&source.dims());
             Download::new(pinned)
         };
-        // The host will wait for the download, and must not wait for later work.
+        // A record now: the host will wait for the download, and must not wait for later work.
         self.timeline().close()?;
         Ok(download)
     }
 
     /// Queues a copy to page-locked host memory, or to a [part](PinnedSlice::slice_mut) of it. Does not block; `target`
-    /// can't be read before it is complete.
+    /// can't be read before the copy is complete.
     ///
     /// # Errors
     /// [`Error::LengthMismatch`]; the driver's.
@@ -183,7 +183,7 @@ impl CudaStream {
         self.copy_between::<T>(CopyKind::DeviceToPinned, source, target, fits)
     }
 
-    /// Copies to ordinary host memory. Blocks until the copy is complete.
+    /// Copies to ordinary host memory, and blocks until the copy is complete.
     ///
     /// # Errors
     /// The driver's; an error of earlier work may be reported here.
@@ -198,7 +198,7 @@ impl CudaStream {
         Ok(target)
     }
 
-    /// As [`download_blocking`](Self::download_blocking), into memory of the same length.
+    /// [`download_blocking`](Self::download_blocking) into memory of the same length.
     #[track_caller]
     pub(super) fn download_to_blocking<T: Element>(
         &self,
@@ -217,7 +217,7 @@ impl CudaStream {
     /// [`PitchedTensor`](crate::memory::PitchedTensor) may be set, too.
     ///
     /// # Errors
-    /// [`Error::Strided`] when elements that are not to be filled are between those of `target`: a kernel can fill it; the
+    /// [`Error::Strided`] if elements of other data lie between those of `target`: a kernel can fill such a target; the
     /// driver's.
     #[track_caller]
     pub fn fill_bytes<T: Element>(
@@ -236,8 +236,7 @@ impl CudaStream {
             }
             self.table().tell(&Note::At(location));
             let timeline = self.timeline();
-            // SAFETY: the range lies in a block that is alive; it is freed only after the use that
-            // is noted.
+            // SAFETY: the range lies in a block that is alive; the block is freed only after the use that is noted.
             Ok(unsafe { timeline.driver().fill(timeline.raw(), target.range(), byte) }?)
         })?;
         using.end_mark();
@@ -256,7 +255,7 @@ impl CudaStream {
         Ok(self.timeline().ready()?)
     }
 
-    /// Queues a copy of one side to the other, if the caller has found that it `fits`.
+    /// Queues a copy of one side to the other, if the caller's check `fits` has succeeded.
     #[track_caller]
     fn copy_between<T: Element>(
         &self,
@@ -287,8 +286,8 @@ impl CudaStream {
                 }
                 self.table().tell(&Note::At(location));
                 // SAFETY: both sides have the same elements, checked by the callers, and are alive: device and
-                // page-locked blocks are freed or reused only after the uses that are noted; ordinary host memory
-                // is borrowed for the call, and such copies return only when they are done with it.
+                // page-locked blocks are freed or reused only after the uses that are noted; ordinary host memory is
+                // borrowed for the call, and a copy with it returns only when it is done.
                 unsafe { timeline.driver().copy(timeline.raw(), &copy) }?;
             }
             Ok(())
@@ -299,8 +298,8 @@ impl CudaStream {
         Ok(())
     }
 
-    /// Queues a copy of elements that follow each other on both sides, for which no rows are planned. Both have the same
-    /// length.
+    /// Queues a copy of elements that follow each other on both sides: no plan of rows is needed. Both sides have the
+    /// same length.
     #[inline(never)]
     #[track_caller]
     fn copy_run(&self, copy: &CopyOp, uses: &[Use<'_>]) -> Result<()> {
@@ -320,7 +319,7 @@ impl CudaStream {
     }
 }
 
-/// Ordinary host memory, which has no block.
+/// Ordinary host memory. It has no block.
 fn ordinary<T>(first: *const T) -> MemoryRange {
     MemoryRange { address: first as u64, bytes: 0 }
 }
@@ -328,7 +327,7 @@ fn ordinary<T>(first: *const T) -> MemoryRange {
 /// The name of a copy in messages.
 const WHAT: &str = "memory to copy";
 
-/// The uses of both sides, or of the one that is no ordinary host memory.
+/// The uses of the sides, except of ordinary host memory.
 fn uses<'a>(source: &Side<'a>, target: &Side<'a>) -> ArrayVec<Use<'a>, 2> {
     let both = [source.using(AccessMode::Read), target.using(AccessMode::Write)];
     both.into_iter().flatten().collect()
@@ -340,11 +339,11 @@ struct Side<'a> {
     block: Option<&'a Block>,
     /// From the first element to the last. Without a block it has no bytes.
     range: MemoryRange,
-    /// Of the elements that are copied, which the host has without gaps: then the shape is that of the other side.
+    /// The shape of the copied elements. Host memory has no gaps and takes the shape of the other side.
     shape: Shape,
     /// `None` if the elements follow each other.
     strides: Option<Strides>,
-    /// Whether nothing but padding is between the elements.
+    /// Whether only padding is between the elements.
     is_alone: bool,
     /// Whether the memory may be on another device than the stream.
     peer: bool,
@@ -353,7 +352,7 @@ struct Side<'a> {
 impl<'a> Side<'a> {
     fn of<T: Element>(view: &TensorView<'a, T>) -> Self {
         let (address, strides) = (view.address(), view.gaps());
-        // Fast path: a view with gaps alone needs its strides for this.
+        // Fast path: only a view with gaps needs its strides for this.
         let range = match strides {
             None => MemoryRange { address, bytes: Shape::bytes_of::<T>(view.len()) },
             Some(_) => view.range(),
@@ -387,7 +386,7 @@ impl<'a> Side<'a> {
         self.strides.unwrap_or_else(|| self.shape.dense_strides())
     }
 
-    /// The error of a side whose rows have gaps.
+    /// The error of a side with gaps within its rows.
     fn refused(&self) -> Error {
         Error::Strided {
             shape: self.shape.dims().to_vec(),

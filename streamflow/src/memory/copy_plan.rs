@@ -1,4 +1,4 @@
-//! How a copy between views becomes copies of the driver: which rows there are, and how far apart.
+//! How a copy between views becomes copies of the driver: the rows and their distances.
 
 use arrayvec::ArrayVec;
 
@@ -16,19 +16,19 @@ struct Dim {
 /// The extent of a copy, in elements.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct CopyPlan {
-    /// How many elements follow each other on both sides.
+    /// The length of a row: the number of elements that follow each other on both sides.
     row: usize,
-    /// Dimensions whose elements are such rows, innermost first; those that together are one are merged.
+    /// The dimensions of rows, innermost first. Dimensions that form a single one are merged.
     outer: ArrayVec<Dim, MAX_RANK>,
 }
 
 impl CopyPlan {
-    /// Of elements that follow each other on both sides.
+    /// The plan of elements that follow each other on both sides.
     pub(super) fn run(len: usize) -> Self {
         Self { row: len, outer: ArrayVec::new() }
     }
 
-    /// Of views of one shape. `None` if the elements of the last dimension don't follow each other.
+    /// The plan of two views of one shape. `None` if the elements of the last dimension don't follow each other.
     pub(super) fn new(shape: &[usize], source: &[usize], target: &[usize]) -> Option<Self> {
         if shape.contains(&0) {
             return Some(Self::run(0));
@@ -57,8 +57,8 @@ impl CopyPlan {
         Some(plan)
     }
 
-    /// The copies of the driver, for elements of `size` bytes that begin at these addresses. Each copies the rows of the
-    /// longest dimension.
+    /// The copies of the driver, for elements of `size` bytes that begin at these addresses. Each copy covers the rows
+    /// of the longest dimension.
     pub(super) fn copies(
         &self,
         kind: CopyKind,
@@ -100,7 +100,7 @@ impl CopyPlan {
 }
 
 impl Dim {
-    /// Whether the two are one dimension: `outer` begins where this one ends.
+    /// Whether both form a single dimension: `outer` continues where this one ends.
     fn continues_in(&self, outer: Dim) -> bool {
         (self.len * self.source, self.len * self.target) == (outer.source, outer.target)
     }
@@ -138,7 +138,8 @@ mod tests {
         (all, count)
     }
 
-    /// Every pair of small views of up to three dimensions that are parts of padded arrays, against their elements.
+    /// Compares the plans of all pairs of small views of up to three dimensions, parts of padded arrays, with copies
+    /// element by element.
     #[test]
     fn each_element_is_copied_once_to_its_place() {
         let lens = [0, 1, 2, 3];

@@ -1,6 +1,6 @@
 //! Law 14: A download is read when it is there.
 //!
-//! Copies to the host as values.
+//! Copies to the host, as values of the type [`Download`].
 
 use std::task::Waker;
 
@@ -8,21 +8,20 @@ use super::{Element, Pinned};
 use crate::error::Result;
 use crate::stream::{Awaiting, Point, StreamTable};
 
-/// A copy from a device to the host, perhaps not complete yet. The elements can't be read before it
-/// is complete.
+/// A copy from a device to the host, perhaps not complete yet. The elements can't be read before the copy is complete.
 ///
 /// Made by [`CudaStream::download`](crate::CudaStream::download) and
-/// [`Platform::download`](crate::Platform::download). Dropping it does not wait. Asynchronous code
+/// [`Platform::download`](crate::Platform::download). Dropping a download does not wait. Asynchronous code
 /// [awaits](super::Downloaded) it.
 #[derive(Debug)]
 #[must_use = "a download that is not read has no effect"]
 pub struct Download<T: Element> {
-    /// Its block has the shape, too.
+    /// The target of the copy. The memory's block also stores the shape.
     pinned: Pinned<T>,
 }
 
 impl<T: Element> Download<T> {
-    /// Of memory that has the shape of what is downloaded.
+    /// Creates a download to memory that has the shape of the downloaded data.
     pub(super) fn new(pinned: Pinned<T>) -> Self {
         Self { pinned }
     }
@@ -50,18 +49,18 @@ impl<T: Element> Download<T> {
         self.pinned.as_slice_blocking()
     }
 
-    /// The part of a task that a future of this download has.
+    /// The registration of a task for a future of this download.
     pub(super) fn awaiting(&self) -> Awaiting {
         Awaiting::new(self.pinned.awaited())
     }
 
-    /// Whether the copy is complete. If it is not, wakes a task when it may be.
+    /// Whether the copy is complete. If it is not, `task` will be woken when the copy may be complete.
     pub(super) fn poll_complete(&self, awaiting: &Awaiting, task: &Waker) -> Result<bool> {
-        // The pool's table, since the future may outlive the platform.
+        // Uses the pool's table, since the future may outlive the platform.
         let table = self.pinned.table();
         match self.pinned.block().first_incomplete(table)? {
             Some(point) => awaiting.wake_at(table, point, task).map(|()| false),
-            // The read is noted for the layers below.
+            // `try_as_slice` notifies the driver of the read.
             None if self.pinned.try_as_slice()?.is_some() => Ok(true),
             None => {
                 task.wake_by_ref();
@@ -75,12 +74,12 @@ impl<T: Element> Download<T> {
         self.pinned.complete_elements()
     }
 
-    /// The point at which the copy is complete, unless it is.
+    /// The point at which the copy will be complete; `None` if it is complete.
     pub(crate) fn incomplete(&self, streams: &StreamTable) -> Result<Option<Point>> {
         self.pinned.block().first_incomplete(streams)
     }
 
-    /// The page-locked memory that the copy writes; it has the same protection.
+    /// The page-locked memory that the copy writes. Its elements can't be read before the copy is complete, either.
     pub fn into_pinned(self) -> Pinned<T> {
         self.pinned
     }

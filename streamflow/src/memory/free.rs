@@ -5,14 +5,14 @@ use super::limits::{MemoryLimits, granules};
 /// How much memory a tick needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MemoryAmount {
-    /// This number of bytes: of one tensor or buffer, or in a block pool of as many blocks.
+    /// This number of bytes, for one tensor or buffer. In a block pool, as many blocks as these bytes need.
     Bytes(u64),
     /// This number of blocks of a block pool.
     Blocks(u64),
 }
 
 impl MemoryLimits {
-    /// Why there will never be as much free memory, and what to do.
+    /// The reason why this amount of memory will never be free, and the remedy; `None` if it can be.
     pub(super) fn reason_for_never(self, amount: MemoryAmount, pool: &str) -> Option<String> {
         if !self.is_bounded() {
             return Some(format!(
@@ -38,7 +38,7 @@ impl MemoryLimits {
         }
     }
 
-    /// Whether so much is free when `used` bytes are in use.
+    /// Whether this amount is free when `used` bytes are in use.
     pub(super) fn has_free(self, used: u64, amount: MemoryAmount) -> bool {
         let needed = match (amount, self.block_sizes()) {
             (MemoryAmount::Blocks(_), None) => return false,
@@ -59,7 +59,7 @@ mod tests {
 
     #[test]
     fn blocks_are_free_as_a_whole() {
-        // 600 bytes of each block can be used; it takes 1024.
+        // A block takes 1024 bytes, and 600 of them can be used.
         let limits = MemoryLimits::blocks(600, 3);
         for (used, amount, is_free) in [
             (0, Blocks(3), true),

@@ -9,33 +9,35 @@ use super::rotation::{Bounds, Sets, Turn};
 
 /// Free blocks by size.
 pub(super) struct FreeList<P> {
-    /// Most streams use one size.
+    /// The blocks of the stream's first size. Most streams use one size.
     first: SizeClass<P>,
     others: BTreeMap<u64, SizeClass<P>>,
-    /// Before there are more others than this, those without blocks are removed: so there are at most twice as many as
-    /// have blocks, and a size that a program uses in turns keeps its place.
+    /// The limit for the number of `others`. When a new size would exceed it, sizes without blocks are removed. So
+    /// there are at most twice as many sizes as have blocks, and a size that a program uses again and again is not
+    /// removed each time.
     most: usize,
 }
 
-/// The number of other sizes that may be without blocks.
+/// The number of `others` that may be without blocks.
 const FEW: usize = 64;
 
-/// How many sizes are compared for the one with the most blocks. It only decides which stream the driver is queried about.
+/// The number of sizes that are compared to find one with many blocks. The result only decides which stream the driver
+/// is queried about.
 const COMPARED: usize = 16;
 
 /// The free blocks of one size.
-// In this order, so that a tick needs few cache lines.
+// Fields in this order: a tick needs few cache lines.
 #[repr(C)]
 pub(super) struct SizeClass<P> {
     bytes: u64,
-    /// The number of first blocks that [need no wait](super::reuse) on the stream of this list. That stays true, also where the
-    /// clock that has shown it forgets.
+    /// The number of blocks at the front of the list that [need no wait](super::reuse) on the list's stream. A block
+    /// that needs no wait never needs one later, even if the stream's clock forgets the entry that has shown it.
     ready: usize,
-    /// The blocks that are ready, and then the others, the oldest first.
+    /// The ready blocks, and then the others, the oldest first.
     pub(super) blocks: VecDeque<Box<PooledBlock<P>>>,
     /// The free blocks of replayed ticks, once there are any.
     pub(super) sets: Option<Box<Sets<Box<PooledBlock<P>>>>>,
-    /// The notes about queries of the driver.
+    /// The results of queries of the driver.
     pub(super) queries: Asked,
 }
 
@@ -50,8 +52,8 @@ impl<P> SizeClass<P> {
         }
     }
 
-    /// Takes back a block whose uses are all on the stream of this list: that one is the next to be reused, since it is the
-    /// one that is most likely in the caches.
+    /// Takes back a block with uses only on the stream of this list. The block is the next to be reused, because it is
+    /// most likely still in the caches.
     #[inline]
     pub(super) fn put_back_ready(&mut self, block: Box<PooledBlock<P>>) {
         if self.sets.is_none() {
@@ -80,7 +82,7 @@ impl<P> SizeClass<P> {
         self.blocks.pop_front()
     }
 
-    /// Counts the first blocks that need no wait. Returns whether there is one.
+    /// Counts the blocks at the front that need no wait. Returns whether there is one.
     pub(super) fn find_ready(&mut self, mut is_ready: impl FnMut(&mut Block) -> bool) -> bool {
         while let Some(block) = self.blocks.get_mut(self.ready)
             && is_ready(block)
@@ -90,13 +92,13 @@ impl<P> SizeClass<P> {
         self.ready > 0
     }
 
-    /// The sets of replayed ticks. So many ticks may be in flight.
+    /// The sets of replayed ticks; the first call makes them for this number of ticks in flight.
     fn sets(&mut self, ticks: usize) -> &mut Sets<Box<PooledBlock<P>>> {
         self.sets.get_or_insert_with(|| Box::new(Sets::new(ticks)))
     }
 
-    /// A free block for a [replayed tick](super::rotation). The block's uses may be unordered; `None` if a new one is to
-    /// be made.
+    /// Takes a free block for a [replayed tick](super::rotation). The stream may not come after all uses of the block
+    /// yet. `None` if a new block is to be made.
     pub(super) fn take_in_turn(
         &mut self,
         turn: Turn,
@@ -110,7 +112,7 @@ impl<P> SizeClass<P> {
         sets.as_mut()?.take(turn, stream, bounds, blocks)
     }
 
-    /// Takes the block of a replayed tick that is taken after so many others, to look at it.
+    /// Takes the `nth` block in the order of a replayed tick's set, to look at it.
     pub(super) fn take_nth(
         &mut self,
         turn: Turn,
@@ -120,7 +122,7 @@ impl<P> SizeClass<P> {
         self.sets(ticks).take_nth(turn, nth)
     }
 
-    /// Puts a block back that was looked at.
+    /// Puts back a block that was looked at.
     pub(super) fn put_nth(&mut self, turn: Turn, nth: usize, block: Box<PooledBlock<P>>) {
         match &mut self.sets {
             Some(sets) => sets.put_nth(turn, nth, block),
@@ -128,7 +130,7 @@ impl<P> SizeClass<P> {
         }
     }
 
-    /// Moves the blocks of replayed ticks to the others: an allocation outside of such ticks takes any.
+    /// Moves the blocks of replayed ticks to the other blocks: an allocation outside of replayed ticks takes any block.
     #[inline]
     pub(super) fn end_turns(&mut self) {
         if let Some(sets) = &mut self.sets {
@@ -136,12 +138,12 @@ impl<P> SizeClass<P> {
         }
     }
 
-    /// Whether it has no block.
+    /// Whether there is no block of this size.
     fn is_empty(&self) -> bool {
         self.blocks.is_empty() && self.sets.as_ref().is_none_or(|sets| sets.is_empty())
     }
 
-    /// Takes any block, the oldest of no replayed tick first.
+    /// Takes any block: the oldest outside of the sets, or else one of a set.
     pub(super) fn pop(&mut self) -> Option<Box<PooledBlock<P>>> {
         self.ready = self.ready.saturating_sub(1);
         let block = self.blocks.pop_front();
@@ -150,7 +152,7 @@ impl<P> SizeClass<P> {
 }
 
 impl<P> SizeClass<P> {
-    /// The size that no block has.
+    /// A size that no block has: the first size is not set yet.
     const NO_SIZE: u64 = 0;
 
     fn new(bytes: u64) -> Self {
@@ -195,12 +197,12 @@ impl<P> FreeList<P> {
         self.most = FEW.max(2 * self.others.len());
     }
 
-    /// The blocks of a size, if it has a place.
+    /// The blocks of a size, if the list has an entry for the size.
     pub(super) fn known_class(&mut self, bytes: u64) -> Option<&mut SizeClass<P>> {
         if self.first.bytes == bytes { Some(&mut self.first) } else { self.others.get_mut(&bytes) }
     }
 
-    /// The size with the most free blocks, of some.
+    /// The size with the most free blocks, among the first [`COMPARED`] ones.
     pub(super) fn largest(&mut self) -> &mut SizeClass<P> {
         let Self { first, others, .. } = self;
         others.values_mut().take(COMPARED).fold(first, |largest, class| {
@@ -208,12 +210,12 @@ impl<P> FreeList<P> {
         })
     }
 
-    /// The free blocks of each size, the largest first, and those of the first size last.
+    /// The free blocks of each size: the largest sizes first, and the blocks of `first` last.
     pub(super) fn largest_first(&mut self) -> impl Iterator<Item = &mut SizeClass<P>> {
         self.others.values_mut().rev().chain(std::iter::once(&mut self.first))
     }
 
-    /// Takes a free block of the first of these sizes that has one.
+    /// Takes a free block: of the first size in the order of [`largest_first`](Self::largest_first) that has one.
     pub(super) fn pop_large(&mut self) -> Option<Box<PooledBlock<P>>> {
         self.largest_first().find_map(SizeClass::pop)
     }
@@ -236,7 +238,7 @@ mod tests {
     use crate::driver::MemoryRange;
     use crate::{Platform, device};
 
-    /// Two blocks that are ready, and one that is not.
+    /// A list with two ready blocks and one that is not ready.
     fn class() -> SizeClass<()> {
         let stream = Platform::host().build().unwrap().default_stream(device(0)).unwrap();
         let (pool, bytes) = (Arc::new(()), 256);

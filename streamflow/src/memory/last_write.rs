@@ -1,23 +1,23 @@
 //! The only write of a block, in one word that is read without a lock.
 //!
-//! The word is a fact about the block. The knowledge of a stream, with which it is compared, is in `stream::seen`.
+//! The word is a fact about the block. It is compared with the knowledge of a stream, in `stream::seen`.
 
 use crate::driver::AccessMode;
 use crate::stream::{Ordered, Point};
 use crate::sync::{AtomicU64, Ordering};
 
-/// The only write of a block, and whether the memory was read since. Empty if there are several writes, or if the numbers
-/// are too large for a word: then an access takes the lock.
+/// The only write of a block, and whether the memory was read since. Empty if there are several writes, or if the
+/// numbers are too large for a word. Then an access takes the lock.
 ///
 /// The word changes under the block's lock, and is read without it. An access borrows the memory, and passing that
-/// borrow between threads orders the threads. So an access sees all conflicting uses of the same elements, which ended
-/// before. It may miss another thread's use of *other* elements, which it need not wait for; [`covers`](Self::covers)
-/// says why no use is lost either.
+/// borrow between threads orders the threads. So an access sees all conflicting uses of the same elements: those calls
+/// have returned before. An access may miss another thread's use of *other* elements, and need not wait for it;
+/// [`covers`](Self::covers) says why that use is not lost, either.
 #[derive(Debug)]
 pub(super) struct PackedLastWrite(AtomicU64);
 
-/// A word: the stream's number plus 1, a bit for a read since, and the record. Without a stream: 0 for no such write, and
-/// another number if a write has failed (`unwritten.rs`).
+/// A word: the stream's number plus 1, a bit for a read since the write, and the number of the record. A word without a
+/// stream is 0 if there is no only write, and not 0 if a write has failed (`unwritten.rs`).
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Word(u64);
 
@@ -45,7 +45,7 @@ impl PackedLastWrite {
         Word(self.0.load(Ordering::Relaxed))
     }
 
-    /// Whether work on the stream comes after all uses that an access must come after.
+    /// Whether work on the stream is known to come after all uses that an access must come after.
     #[inline]
     pub(super) fn is_before(&self, stream: &impl Ordered, mode: AccessMode) -> bool {
         let Word(word) = self.word();
@@ -57,12 +57,13 @@ impl PackedLastWrite {
         }
     }
 
-    /// Whether a write need not be noted, since the only write has exactly its point, and the memory was not read since.
+    /// Whether a write need not be noted: the only write has exactly the same point, and the memory was not read since.
     /// `point` was taken after the write was queued.
     ///
-    /// This holds also if another thread has just noted a use of other elements, and the word is stale: that thread may
-    /// have forgotten the point for its use only after the point's record was begun, which was after the write was queued
-    /// (rule 2 of `stream::order`). So its use covers this one, too.
+    /// The answer is right even if the word is stale, because another thread has just noted a use of other elements.
+    /// That thread can have forgotten the point in favour of its own use only after the point's record was begun, and
+    /// the record was begun after this write was queued (rule 2 of `stream::order`). So the other thread's use covers
+    /// this write, too.
     #[inline]
     pub(super) fn covers(&self, point: Point) -> bool {
         let word = self.word();
@@ -85,12 +86,12 @@ impl PackedLastWrite {
         word != Word::NONE.0 && word >> Word::STREAM_AT == 0
     }
 
-    /// A write has failed. To be called under the block's lock.
+    /// Notes that a write has failed. To be called under the block's lock.
     pub(super) fn fail(&self) {
         self.0.store(Word::FAILED.0, Ordering::Relaxed);
     }
 
-    /// As [`set`](Self::set), unless a write has failed.
+    /// Calls [`set`](Self::set), unless a write has failed.
     #[inline]
     pub(super) fn note_write(&self, only: Option<Point>, is_read: bool) {
         if !self.has_failed() {

@@ -1,4 +1,4 @@
-//! How much memory an allocator may take, and its errors when that is not enough.
+//! How much memory an allocator may take, and the errors when that is not enough.
 
 use super::pool_state::PoolUsage;
 use super::sizes::{block_size, round_up};
@@ -6,7 +6,7 @@ use crate::error::const_text::Text;
 use crate::error::{Error, Result};
 use crate::stream::{StreamTable, Timeline};
 
-/// Sizes are multiples of so many bytes.
+/// Sizes are multiples of this number of bytes.
 const GRANULE: u64 = 512;
 
 /// How a platform manages device memory: an option of [`Platform::builder`](crate::Platform::builder).
@@ -26,23 +26,24 @@ const GRANULE: u64 = 512;
 #[non_exhaustive]
 pub struct MemoryOptions {
     /// How many dropped blocks of one size and stream may still be in use by the device before an
-    /// allocation waits for the oldest instead of taking more memory. More of them let the host run further
-    /// ahead; 2, the default, is double buffering.
+    /// allocation waits for the oldest instead of taking more memory. A higher number lets the host run further ahead;
+    /// 2, the default, is double buffering.
     pub in_flight: usize,
-    /// The same for blocks of device memory of up to [`SMALL_BLOCK`](Self::SMALL_BLOCK) bytes, since more of these cost
-    /// little; 16 by default. With 4 or more, of either kind, an allocation whose stream would have to wait first
-    /// queries the driver whether the device is done with an earlier use, once for several allocations. If it is, that
-    /// saves the waits, which are a few percent of a tick of small kernels.
+    /// The same for blocks of device memory of up to [`SMALL_BLOCK`](Self::SMALL_BLOCK) bytes, since more small blocks
+    /// cost little; 16 by default. From 4 on, for either size, an allocation that would have to wait first queries the
+    /// driver whether the device is done with an earlier use, once for several allocations. If it is done, that saves
+    /// the waits: a few percent of a tick of small kernels.
     pub small_in_flight: usize,
     /// How many bytes of free device memory to keep for later allocations; memory above that returns to the
     /// driver. The default keeps everything, until the device has no memory for an allocation of this platform, or
     /// [`Platform::trim`](crate::Platform::trim) is called.
     pub release_threshold: u64,
-    /// The most page-locked host memory of each device, in bytes: what is in use, as a [`Pinned`](super::Pinned) and a
-    /// [`Download`](super::Download), and what is free for later ones. Free memory is not given back below it, except at a
-    /// run's end and by [`Platform::trim`](crate::Platform::trim): that synchronises the device. A request for which there is
-    /// no room waits for the uses of free memory and gives it back, and a request beside which too much is in use is an
-    /// [`Error::PinnedExhausted`]. The default is [`PINNED_LIMIT`](Self::PINNED_LIMIT).
+    /// The most page-locked host memory of each device, in bytes: the memory in use, as a [`Pinned`](super::Pinned) or
+    /// a [`Download`](super::Download), together with the memory that is free for later ones. Below this limit, free
+    /// memory is given back only at a run's end and by [`Platform::trim`](crate::Platform::trim), because giving it
+    /// back synchronises the device. A request that finds no room waits for the uses of free memory and gives that
+    /// memory back. If the memory in use leaves no room, the request is an [`Error::PinnedExhausted`]. The default is
+    /// [`PINNED_LIMIT`](Self::PINNED_LIMIT).
     pub pinned_limit: u64,
 }
 
@@ -57,8 +58,8 @@ impl MemoryOptions {
     pub const SMALL_BLOCK: u64 = 256 << 10;
 
     /// The default of [`pinned_limit`](Self::pinned_limit): 4 GiB. The system can't swap page-locked memory, so a program
-    /// that takes much of it slows all others down. A device copies so much in some tenths of a second, which is more
-    /// than a pipeline has in flight; a program that keeps more than that raises the limit.
+    /// that takes much of it slows all others down. A device copies that amount in some tenths of a second, so a
+    /// pipeline has less in flight; a program that keeps more raises the limit.
     pub const PINNED_LIMIT: u64 = 4 << 30;
 
     /// The defaults.
@@ -95,7 +96,7 @@ impl MemoryOptions {
         self
     }
 
-    /// How many free blocks of a size the device may still use.
+    /// The most free blocks of a size that the device may still use.
     pub(super) fn in_flight_of(&self, bytes: u64) -> usize {
         if bytes <= Self::SMALL_BLOCK { self.small_in_flight } else { self.in_flight }
     }
@@ -104,15 +105,16 @@ impl MemoryOptions {
 /// Describes an [`Allocator`](super::Allocator): how much memory it may take from its device, and in
 /// which portions. A plain value; [`Platform::allocator`](crate::Platform::allocator) makes the live one.
 ///
-/// With any limit, dropped memory is reused only after everything that was queued with it, on all streams, sinks
+/// With any limit, dropped memory is reused only after all work that was queued with it, on all streams, sinks
 /// included. So **a running pipeline needs more memory than one tick**: if a tensor was dropped while a tick's last
 /// kernels still read it, a tensor of the next tick may get the same memory, and its stream waits; but a tensor that an
 /// operator or a queue still *holds* keeps its memory. Count the tensors that a tick makes, and add those that wait in
 /// front of each input and those that operators keep: most pipelines need twice the memory of a tick.
 ///
 /// # Mistakes
-/// The methods accept any values, since these may come from the arguments of a program. A mistake, as a pool of blocks without
-/// a byte, is an error of `Platform::allocator`, and of rustc for a constant that ends with [`checked`](Self::checked):
+/// The methods accept any values, since these may come from the arguments of a program. A mistake, for example a pool
+/// of blocks of 0 bytes, is an error of `Platform::allocator`, and of rustc for a constant that ends with
+/// [`checked`](Self::checked):
 /// ```compile_fail
 /// use streamflow::memory::MemoryLimits;
 /// const FRAMES: MemoryLimits = MemoryLimits::blocks(0, 4).checked();
@@ -121,7 +123,7 @@ impl MemoryOptions {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MemoryLimits {
     kind: Kind,
-    /// Whether it was given an amount that it does not have.
+    /// Whether an amount was set that this kind of limits does not have.
     is_misplaced: bool,
 }
 
@@ -139,8 +141,8 @@ impl MemoryLimits {
     }
 
     /// A fixed number of blocks of a fixed size, each for one tensor or buffer of at most that size.
-    /// Holoscan's `BlockMemoryPool` with `block_size` and `num_blocks`. A count or a size of 0 is a mistake. Each block is made
-    /// when it is needed.
+    /// Holoscan's `BlockMemoryPool` with `block_size` and `num_blocks`. A count or a size of 0 is a mistake. Each block
+    /// is made when it is first needed.
     pub const fn blocks(block_bytes: u64, count: u64) -> Self {
         Self::of(Kind::Blocks { bytes: block_bytes, count })
     }
@@ -156,9 +158,9 @@ impl MemoryLimits {
         Self { kind, is_misplaced: false }
     }
 
-    /// How many bytes to take from the device when the allocator is made, so that the first allocations up to this size
-    /// need no memory from the system. Holoscan's `device_memory_initial_size`. More than the maximum is a mistake, and so is
-    /// an amount for limits other than [`stream_ordered`](Self::stream_ordered).
+    /// How many bytes to take from the device when the allocator is made. The first allocations up to this size then
+    /// need no memory from the system. Holoscan's `device_memory_initial_size`. More than the maximum is a mistake, and
+    /// so is an amount for limits other than [`stream_ordered`](Self::stream_ordered).
     pub const fn initial_size(mut self, bytes: u64) -> Self {
         match &mut self.kind {
             Kind::StreamOrdered { initial, .. } => *initial = bytes,
@@ -167,7 +169,7 @@ impl MemoryLimits {
         self
     }
 
-    /// How many bytes it may have at a time. Holoscan's `device_memory_max_size`. Mistakes are as for
+    /// The most bytes that the allocator may have at a time. Holoscan's `device_memory_max_size`. Mistakes are as for
     /// [`initial_size`](Self::initial_size).
     pub const fn max_size(mut self, bytes: u64) -> Self {
         match &mut self.kind {
@@ -177,9 +179,9 @@ impl MemoryLimits {
         self
     }
 
-    /// How many bytes of free memory to keep. Memory above that returns to the device's driver, which keeps it for other
-    /// memory of this platform until the device runs out of memory. Holoscan's `release_threshold`. For limits other than
-    /// [`stream_ordered`](Self::stream_ordered) it is a mistake.
+    /// How many bytes of free memory to keep. Memory above that returns to the device's driver. The driver keeps it for
+    /// other memory of this platform until the device runs out of memory. Holoscan's `release_threshold`. For limits
+    /// other than [`stream_ordered`](Self::stream_ordered) this call is a mistake.
     pub const fn release_threshold(mut self, bytes: u64) -> Self {
         match &mut self.kind {
             Kind::StreamOrdered { release, .. } => *release = bytes,
@@ -240,7 +242,7 @@ impl MemoryLimits {
         }
     }
 
-    /// How many bytes of free memory are kept at most; `default` for limits without a threshold of their own.
+    /// The most bytes of free memory to keep; `default` for limits without a threshold of their own.
     pub(super) fn kept_at_most(self, default: u64) -> u64 {
         match self.kind {
             Kind::StreamOrdered { release, .. } => release,
@@ -249,7 +251,7 @@ impl MemoryLimits {
         }
     }
 
-    /// How many free blocks the device may still use before an allocation waits for one instead of taking more
+    /// The most free blocks that the device may still use before an allocation waits for one instead of taking more
     /// memory; `default` for limits without a fixed number of blocks.
     #[inline]
     pub(super) fn in_flight(self, default: usize) -> usize {
@@ -263,7 +265,7 @@ impl MemoryLimits {
         !matches!(self.kind, Kind::Unbounded)
     }
 
-    /// The size of the blocks of a block pool: what the user asked for, and what each takes.
+    /// The sizes of the blocks of a block pool: the size that the user asked for, and the size that a block takes.
     pub(super) fn block_sizes(self) -> Option<(u64, u64)> {
         match self.kind {
             Kind::Blocks { bytes, .. } => Some((bytes, granules(bytes))),
@@ -281,7 +283,8 @@ impl MemoryLimits {
                 Err(Error::BlockSize { pool: pool.to_owned(), block_bytes, requested: bytes })
             }
             Kind::Blocks { bytes, .. } => Ok(granules(bytes)),
-            // A limit counts each byte, and bounds what other sizes keep.
+            // With a limit, sizes are only rounded up to the granule: each byte counts, and the limit bounds the free
+            // memory of other sizes.
             Kind::StreamOrdered { max, .. } if max < u64::MAX => Ok(granules(bytes.max(1))),
             Kind::Unbounded | Kind::StreamOrdered { .. } => Ok(block_size(bytes, GRANULE)),
         }
@@ -292,7 +295,7 @@ impl MemoryLimits {
         reserved.checked_add(bytes).is_some_and(|sum| sum <= self.most())
     }
 
-    /// How many of so many bytes are above the limit.
+    /// The number of these bytes that exceed the limit.
     pub(super) fn excess(self, bytes: u64) -> u64 {
         bytes.saturating_sub(self.most())
     }
@@ -305,7 +308,8 @@ impl MemoryLimits {
         }
     }
 
-    /// The error when no memory is free: the stream that needs it, the size, and the streams whose blocks are in use.
+    /// The error when no memory is free. It names the stream that needs memory, the size, and the streams that have
+    /// blocks in use.
     pub(super) fn exhausted(
         self,
         pool: &str,
@@ -336,7 +340,7 @@ impl MemoryLimits {
     }
 }
 
-/// Rounds up to granules. A size that would overflow gives the largest multiple, which is more than any device has.
+/// Rounds up to granules. A size that would overflow gives the largest multiple: more than any device has.
 pub(super) fn granules(bytes: u64) -> u64 {
     round_up(bytes, GRANULE)
 }

@@ -1,23 +1,24 @@
-//! Memory that notes its uses, so that work on it is ordered by the data.
+//! Memory that notes its uses: they order the work on the same data.
 //!
 //! | type | is |
 //! |---|---|
-//! | [`DeviceSlice<T>`] | elements in device memory, what `[T]` is to host memory; the next three deref to it |
+//! | [`DeviceSlice<T>`] | elements in device memory, like `[T]` in host memory; the next three deref to it |
 //! | [`Buffer<T>`] | elements in device memory, owned |
 //! | [`Tensor<T>`] | an owned, dense, row-major array with a shape |
 //! | [`View<T>`](View), [`ViewMut<T>`](ViewMut) | a borrowed part of a slice |
 //! | [`PitchedTensor<T>`] | an owned array with padded rows, as `cuMemAllocPitch` makes |
-//! | [`AnyTensor`] | one of the above whose element type is known at run time |
+//! | [`AnyTensor`] | one of the above with an element type that is known at run time |
 //! | [`TensorView<T>`], [`TensorViewMut<T>`] | a part of a tensor, with strides |
-//! | [`Shared<T>`] | one of the above, or another message, with several owners, which can only read it |
-//! | [`Pinned<T>`] | page-locked host memory, which copies need to be asynchronous |
-//! | [`PinnedSlice<T>`] | such memory or a part of it: what [`Pinned<T>`], [`PinnedView`] and [`PinnedViewMut`] deref to |
+//! | [`Shared<T>`] | one of the above, or another message, with several owners that can only read it |
+//! | [`Pinned<T>`] | page-locked host memory; asynchronous copies need it |
+//! | [`PinnedSlice<T>`] | page-locked host memory or a part of it; [`Pinned<T>`], [`PinnedView`] and [`PinnedViewMut`]
+//! deref to it |
 //! | [`Download<T>`] | a copy to the host that can't be read before it is complete |
-//! | [`ForeignMemory`] | memory of other code, which becomes one of the above |
-//! | [`Downloaded<T>`] | a complete one, from asynchronous code: `download.await?` |
+//! | [`ForeignMemory`] | memory of other code, to be adopted as one of the above |
+//! | [`Downloaded<T>`] | a complete download, from asynchronous code: `download.await?` |
 //!
-//! How work is ordered by the memory that it uses, and how memory is reused and freed while the host goes on, is in
-//! `memory/README.md`, beside the source: a text for those who work on streamflow.
+//! For those who work on streamflow, `memory/README.md` beside the source explains how the uses of memory order work,
+//! and how memory is reused and freed while the host goes on.
 
 pub(crate) mod access;
 mod allocator;

@@ -1,12 +1,12 @@
-//! Device data is not read on the host. The names under which a program might try are here, each with a bound that never
-//! holds, so that rustc says what to call instead.
+//! The host can't read device data. This file has the names under which a program might try, each with a bound that
+//! never holds: rustc's error then says what to call instead.
 
 use std::ops::{Index, IndexMut};
 use std::slice;
 
 use super::slice::DeviceSlice;
 
-/// Never implemented.
+/// A bound that no type has.
 #[diagnostic::on_unimplemented(
     message = "device data can't be read or written on the host",
     label = "these elements are in device memory",
@@ -37,7 +37,7 @@ where
     }
 }
 
-// Written one by one: rustc shows the method, and would show the code of a macro.
+// Written without a macro: rustc's error shows the method, and would show the macro's code.
 #[doc(hidden)]
 #[allow(missing_docs, clippy::iter_not_returning_iterator, clippy::missing_panics_doc)]
 impl<T> DeviceSlice<T> {

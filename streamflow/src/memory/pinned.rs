@@ -13,14 +13,14 @@ use crate::stream::CudaStream;
 
 /// Elements in page-locked host memory. Made by [`Platform::pinned`](crate::Platform::pinned).
 ///
-/// Copies from and to it run on a stream while the host goes on. The host reads it only when all
-/// copies *to* it are complete, and writes it only when all copies are. Dropping it does not wait.
+/// Copies from and to it run on a stream while the host goes on. The host reads the memory only when all copies *to* it
+/// are complete, and writes it only when all copies from and to it are complete. Dropping it does not wait.
 ///
 /// A `Pinned` derefs to [`PinnedSlice`], as a [`Buffer`](super::Buffer) does to a [`DeviceSlice`](super::DeviceSlice):
-/// so all that it can do, a part of it can do, too.
+/// a part of a `Pinned` has the same methods.
 ///
 /// # A source that uploads
-/// A source of frames from the host, for example of a camera, takes new memory in each tick. The memory is pooled: a
+/// A source of frames on the host, for example from a camera, takes new memory in each tick. The memory is pooled: a
 /// block that an earlier tick dropped is reused after its copy is complete, and the host does not wait for a copy.
 ///
 /// ```
@@ -74,7 +74,7 @@ use crate::stream::CudaStream;
 /// ```
 pub struct Pinned<T: Element> {
     elements: StoredPinned<T>,
-    // Declared after `elements`, which points into it; the block's address is stable.
+    // Declared after `elements`: these point into the block, and the block's address is stable.
     owner: OwnedBlock<PinnedPool>,
 }
 
@@ -86,7 +86,7 @@ impl<T: Element> Pinned<T> {
         Self::with_block(owner, len)
     }
 
-    /// For as many elements as memory of a device has.
+    /// Memory that a copy on `stream` may write. `len` is the length of device memory, so its bytes don't overflow.
     pub(super) fn for_stream(
         pool: &Arc<PinnedPool>,
         stream: &CudaStream,
@@ -96,7 +96,7 @@ impl<T: Element> Pinned<T> {
         Self::with_block(owner, len)
     }
 
-    /// This number of elements, at the start of a block.
+    /// Memory with this number of elements, at the start of a block.
     ///
     /// # Errors
     /// [`Error::Shape`](crate::Error::Shape) when the block is smaller.
@@ -104,9 +104,9 @@ impl<T: Element> Pinned<T> {
         Ok(Self { elements: StoredPinned::whole(&owner, len)?, owner })
     }
 
-    /// A part of the memory as an owner, to be sent as a message: a buffer of the largest size is filled, and the part
-    /// that was filled is sent. The rest can't be reached any more; the memory returns to its pool as a whole. `None` if
-    /// the range is not within it: then all of it returns.
+    /// Turns the memory into an owner of one part, for example to fill a buffer of the largest size and send the filled
+    /// part as a message. The rest can't be reached any more; the memory returns to its pool as a whole. `None` if the
+    /// range is not within the memory: then all of it returns to its pool.
     ///
     /// ```
     /// # use streamflow::prelude::*;

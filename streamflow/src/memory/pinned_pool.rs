@@ -1,8 +1,9 @@
 //! The pools of page-locked host memory. It is pooled, because freeing it synchronises the device.
 //!
-//! A block that comes back is kept for the next owner, and freed where that is no surprise: when a new block would exceed
-//! [`MemoryOptions::pinned_limit`], when the system has no memory, at a run's end, by
-//! [`Platform::trim`](crate::Platform::trim), and when the pool is closed. Neither lock nor mutex is held meanwhile.
+//! A block that comes back is kept for the next owner. Blocks are freed only where a program expects a wait: when a new
+//! block would exceed [`MemoryOptions::pinned_limit`], when the system has no memory, at a run's end, by
+//! [`Platform::trim`](crate::Platform::trim), and when the pool is closed. Neither lock nor mutex is held while a block
+//! is freed.
 
 use std::fmt;
 use std::panic::Location;
@@ -27,14 +28,15 @@ use crate::turns;
 /// The name of the failed work, in the log.
 const FREEING: &str = "freeing page-locked memory";
 
-/// Sizes are multiples of it: the smallest page of a machine. Some with AArch64 have pages of 64 KiB; limits count what was asked for.
+/// Sizes are multiples of the smallest page of any machine. Some AArch64 machines have pages of 64 KiB; limits count
+/// the requested size.
 const PAGE: u64 = 4096;
 
 /// The page-locked memory of one device.
 pub(crate) struct PinnedPool {
     table: Arc<StreamTable>,
     device: DeviceId,
-    /// How many free blocks of a size the device may still use before a stream waits for the oldest.
+    /// The most free blocks of a size that the device may still use before a stream waits for the oldest.
     in_flight: usize,
     /// The most bytes of all blocks.
     limit: u64,
@@ -46,15 +48,15 @@ pub(crate) struct PinnedPool {
 #[derive(Default)]
 struct Free {
     blocks: FreeList<PinnedPool>,
-    /// Bytes of the blocks that have an owner, and of those that are being made.
+    /// The bytes of the blocks that have an owner, and of those that are being made.
     used: u64,
-    /// Bytes of all blocks, also of those that are being made or freed.
+    /// The bytes of all blocks, also of those that are being made or freed.
     reserved: u64,
-    /// Returned blocks are freed, and not kept any more.
+    /// Whether the pool is closed: returned blocks are then freed, and not kept.
     closed: bool,
 }
 
-/// A block for an allocation for which none was free and complete.
+/// A block for an allocation that found no free and complete block.
 struct Made {
     block: OwnedBlock<PinnedPool>,
     is_new: bool,
@@ -85,13 +87,13 @@ impl PinnedPool {
         PoolHandle::new(Self { table, device, in_flight, limit, free, awaited })
     }
 
-    /// Makes this the pool of its device, from which streams get memory.
+    /// Makes this pool the one that the streams of its device get memory from.
     pub(crate) fn publish(self: &Arc<Self>) {
         let weak = Arc::downgrade(self);
         Pools::of(&self.table).of_device(self.device).set_pinned(weak);
     }
 
-    /// The page-locked memory of a stream's device. After the platform is dropped, a pool for a single block.
+    /// The pool of a stream's device. After the platform is dropped, a new pool for a single block.
     pub(super) fn of(stream: &CudaStream) -> Arc<Self> {
         let (table, device) = (stream.table(), stream.device());
         let pool = Pools::of(table).of_device(device).pinned();
@@ -108,13 +110,13 @@ impl PinnedPool {
         &self.awaited
     }
 
-    /// The size of the block for a request. A size that the limit has room for is not rounded up beyond it.
+    /// The size of the block for a request. A size within the limit is not rounded up beyond the limit.
     #[inline]
     fn block_size(&self, bytes: u64) -> u64 {
         block_size(bytes, PAGE).min(self.limit).max(round_up(bytes.max(1), PAGE))
     }
 
-    /// Memory that the host may touch at once.
+    /// Returns memory that the host may touch at once.
     #[track_caller]
     pub(super) fn for_host(self: &Arc<Self>, bytes: u64) -> Result<OwnedBlock<Self>> {
         let bytes = self.block_size(bytes);
@@ -135,7 +137,7 @@ impl PinnedPool {
         for index in 0..free {
             let next = || self.lock().blocks.size_class(bytes).blocks.remove(index);
             let Some(mut block) = first.take().or_else(next) else { break };
-            // Without the lock, since this queries the driver.
+            // Without the lock, since this call queries the driver.
             let complete = block.is_complete(&self.table, AccessMode::Write);
             if let Ok(true) = complete {
                 self.touched(block.range(), AccessMode::Write, Location::caller());
@@ -144,7 +146,7 @@ impl PinnedPool {
             }
             let mut free = self.lock();
             let blocks = &mut free.blocks.size_class(bytes).blocks;
-            // At its old place, since the oldest is reused first.
+            // Back to its old index, since the oldest block is reused first.
             blocks.insert(index.min(blocks.len()), block);
             complete?;
         }
@@ -157,7 +159,7 @@ impl PinnedPool {
         Ok(made.block)
     }
 
-    /// Memory for the host in a replayed tick: of the tick's set.
+    /// Returns memory for the host in a replayed tick: a block of the tick's set.
     #[track_caller]
     fn for_host_in_turn(
         self: &Arc<Self>,
@@ -167,7 +169,7 @@ impl PinnedPool {
         for nth in 0.. {
             let block = self.lock().blocks.size_class(bytes).take_nth(turn, self.in_flight, nth);
             let Some(mut block) = block else { break };
-            // Without the lock, since this may query the driver.
+            // Without the lock, since this call may query the driver.
             let is_done = block.is_complete(&self.table, AccessMode::Write);
             if let Ok(true) = is_done {
                 self.touched(block.range(), AccessMode::Write, Location::caller());
@@ -187,7 +189,7 @@ impl PinnedPool {
         OwnedBlock::new(block)
     }
 
-    /// Memory that a copy on `stream` may write.
+    /// Returns memory that a copy on `stream` may write.
     pub(super) fn for_stream(
         self: &Arc<Self>,
         stream: &CudaStream,
@@ -229,7 +231,7 @@ impl PinnedPool {
         Ok(owned)
     }
 
-    /// A new block; or, if the limit has no room for one, a free block that the device still uses.
+    /// Makes a new block; or, if the limit has no room for one, takes a free block that the device still uses.
     #[inline(never)]
     fn make(self: &Arc<Self>, bytes: u64, turn: Option<Turn>) -> Result<Made> {
         if let Some(mut block) = self.reserve(bytes)? {
@@ -241,8 +243,8 @@ impl PinnedPool {
             free.used -= bytes;
             free.reserved -= bytes;
         })?;
-        // SAFETY: just allocated, of this length, and not shared yet. Page-locked memory is uninitialised
-        // in Rust's sense; from here on it is initialised.
+        // SAFETY: the memory was just allocated with this length, and is not shared yet. Page-locked memory is
+        // uninitialised in Rust's sense; from here on it is initialised.
         unsafe { std::ptr::write_bytes(range.address as *mut u8, 0, range.bytes as usize) };
         let block = Block::new(self.table.platform(), self.device, range);
         let mut pooled = PooledBlock::new(block, 0, self);
@@ -250,8 +252,8 @@ impl PinnedPool {
         Ok(Made { block: OwnedBlock::new(pooled), is_new: true })
     }
 
-    /// Counts a new block as in use. If the limit has no room for it, a free block of its size is in use instead, or free
-    /// blocks of other sizes are freed, the largest first, until there is room.
+    /// Counts a new block as in use. If the limit has no room for it, returns a free block of its size instead, or
+    /// frees blocks of other sizes, the largest first, until there is room.
     ///
     /// # Errors
     /// [`Error::PinnedExhausted`]; the driver's.
@@ -274,7 +276,7 @@ impl PinnedPool {
             drop(free);
             match large {
                 Some(block) => self.give_back(&block)?,
-                // Another thread looks at the block, or frees it just now.
+                // Another thread is looking at the free block, or is freeing it.
                 None => {
                     turns::yield_turn();
                     yield_now();
@@ -283,8 +285,8 @@ impl PinnedPool {
         }
     }
 
-    /// Memory of the driver. If it has none, the free page-locked memory of all devices is given back: it is the same
-    /// host's.
+    /// Allocates memory from the driver. If the driver has none, gives back the free page-locked memory of all devices
+    /// first: all of it is memory of the same host.
     fn allocate(&self, bytes: u64) -> Result<MemoryRange> {
         let driver = self.table.driver();
         self.table.bind(self.device)?;
@@ -303,12 +305,12 @@ impl PinnedPool {
     fn give_back(&self, block: &Block) -> Result<()> {
         let waited = block.wait(&self.table, AccessMode::Write);
         let freed = waited.and_then(|()| self.free(block));
-        // Also after an error: nothing has the block any more.
+        // Also after an error: the block is in no list any more.
         self.lock().reserved -= block.range().bytes;
         freed
     }
 
-    /// Takes back a block. So many of its bytes were counted as in use.
+    /// Takes back a block. `used` is the number of its bytes that were counted as in use.
     fn take_back(&self, block: Box<PooledBlock<Self>>, used: u64) {
         let bytes = block.range().bytes;
         let mut free = self.lock();
@@ -325,21 +327,21 @@ impl PinnedPool {
         self.table.tell(&Note::HostAccess { range, mode, location });
     }
 
-    /// Frees a block whose uses are all complete.
+    /// Frees a block. All its uses are complete.
     fn free(&self, block: &Block) -> Result<()> {
         let driver = self.table.driver();
         let bound: DriverResult<()> = self.table.bind(self.device);
         if bound.is_err() && driver.sticky_error().is_some() {
             return Ok(bound?);
         }
-        // Also if the device is not bound: an address names its context, and nothing else would free it.
-        // SAFETY: this driver allocated it, it has no owner and is in no free list, and all its uses are
+        // Also if the device is not bound: the address names its context, and nothing else would free the memory.
+        // SAFETY: this driver allocated the block; it has no owner and is in no free list, and all its uses are
         // complete.
         let freed = unsafe { driver.free_pinned(self.device, block.range()) };
         Ok(first_error(FREEING, bound, freed)?)
     }
 
-    /// Waits for the uses of a block that is not kept, and frees it.
+    /// Waits for the uses of a block that the pool does not keep, and frees the block.
     fn free_in_drop(&self, block: &Block) {
         let is_lost = || self.table.driver().sticky_error().is_some();
         if is_lost() {
@@ -362,9 +364,9 @@ impl PinnedPool {
 }
 
 impl HostPool for PinnedPool {
-    /// Frees the free blocks beyond `keep` bytes, the largest first, after their uses: it may wait for the device. Returns
-    /// how many bytes that were. After an error the other blocks stay, and the one that could not be freed is lost: the
-    /// driver may or may not have freed it.
+    /// Frees the free blocks beyond `keep` bytes, the largest first, after their uses; this may wait for the device.
+    /// Returns the number of freed bytes. After an error the other blocks stay, and the block that could not be freed
+    /// is lost: the driver may or may not have freed it.
     fn give_back_free(&self, keep: u64) -> Result<u64> {
         let mut blocks = Vec::new();
         let mut free = self.lock();
@@ -391,8 +393,8 @@ impl HostPool for PinnedPool {
 
 impl BlockPool for PinnedPool {
     fn return_block(block: Box<PooledBlock<Self>>) {
-        // SAFETY: used until the block is in a list and the list's lock is released, or else before the block is
-        // dropped.
+        // SAFETY: the pool is used only until the block is in a list and the list's lock is released, or else until the
+        // block is dropped.
         let pool: &Self = unsafe { block.pool() };
         let bytes = block.range().bytes;
         pool.take_back(block, bytes);

@@ -1,4 +1,4 @@
-//! Page-locked memory and its parts, as copies and the host use them.
+//! Page-locked memory and its parts, as operands of copies and as slices on the host.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -15,11 +15,12 @@ use crate::driver::{AccessMode, MemoryRange, SourceLocation};
 use crate::error::Result;
 use crate::stream::{Awaited, StreamTable};
 
-/// Elements in page-locked host memory, one after the other: what [`DeviceSlice`](super::DeviceSlice) is to device memory.
+/// Elements in page-locked host memory, one after the other: the counterpart of [`DeviceSlice`](super::DeviceSlice).
 ///
-/// [`Pinned`](super::Pinned), [`PinnedView`] and [`PinnedViewMut`] deref to it. It is what
-/// [`CudaStream::upload`](crate::CudaStream::upload) reads and [`CudaStream::download_into`](crate::CudaStream::download_into)
-/// writes, so one buffer of the largest size serves messages of all sizes:
+/// [`Pinned`](super::Pinned), [`PinnedView`] and [`PinnedViewMut`] deref to it.
+/// [`CudaStream::upload`](crate::CudaStream::upload) reads a `PinnedSlice` and
+/// [`CudaStream::download_into`](crate::CudaStream::download_into) writes one, so one buffer of the largest size serves
+/// messages of all sizes:
 ///
 /// ```
 /// # use streamflow::prelude::*;
@@ -40,7 +41,7 @@ use crate::stream::{Awaited, StreamTable};
 /// Uses are noted for the memory as a whole: the host waits for copies of other parts, too, and copies of several parts on
 /// several streams come one after the other unless they only read.
 ///
-/// The type is unsized, so that two of them can't be swapped while their owners stay in place.
+/// The type is unsized: two slices can't be swapped while their owners stay in place.
 #[repr(C)]
 pub struct PinnedSlice<T, U: ?Sized = [()]> {
     block: NonNull<PooledBlock<PinnedPool>>,
@@ -60,7 +61,7 @@ unsafe impl<T: Element, U: ?Sized> Send for PinnedSlice<T, U> {}
 unsafe impl<T: Element, U: ?Sized> Sync for PinnedSlice<T, U> {}
 
 impl<T: Element> StoredPinned<T> {
-    /// This number of elements at the start of a block, whose owner the caller keeps as long as the slice.
+    /// This number of elements at the start of a block. The caller keeps the block's owner as long as the slice.
     ///
     /// # Errors
     /// [`Error::Shape`](crate::Error::Shape) when the block is smaller.
@@ -82,7 +83,7 @@ impl<T: Element> PinnedSlice<T> {
         self.len == 0
     }
 
-    /// As [`DeviceSlice::assume_written`](super::DeviceSlice::assume_written), for memory that a
+    /// [`DeviceSlice::assume_written`](super::DeviceSlice::assume_written) for memory that a
     /// [`download_into`](crate::CudaStream::download_into) was to write.
     pub fn assume_written(&mut self) {
         self.block().overwritten(self.range());
@@ -140,7 +141,7 @@ impl<T: Element> PinnedSlice<T> {
         Ok(unsafe { std::slice::from_raw_parts_mut(start, self.len) })
     }
 
-    /// The elements of memory to which no copy is queued any more.
+    /// The elements of memory that no queued copy writes any more.
     pub(super) fn complete_elements(&self) -> &[T] {
         self.elements()
     }

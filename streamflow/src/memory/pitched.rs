@@ -1,4 +1,4 @@
-//! Owned arrays whose rows are padded.
+//! Owned arrays with padded rows.
 
 use std::fmt;
 
@@ -10,12 +10,13 @@ use crate::driver::DeviceId;
 use crate::error::{Error, Result};
 use crate::stream::CudaStream;
 
-/// An array in device memory whose rows, the runs of the last dimension, are padded: each begins at a multiple of
-/// [`ALIGNMENT`](Self::ALIGNMENT) bytes, as those of `cuMemAllocPitch`, of an OpenCV `GpuMat` or of a video frame. Made by
-/// [`Platform::pitched_tensor`](crate::Platform::pitched_tensor).
+/// An array in device memory with padded rows, the runs of the last dimension: each begins at a multiple of
+/// [`ALIGNMENT`](Self::ALIGNMENT) bytes, like those of `cuMemAllocPitch`, of an OpenCV `GpuMat` or of a video frame.
+/// Made by [`Platform::pitched_tensor`](crate::Platform::pitched_tensor).
 ///
-/// Its elements don't follow each other, so it is no [`DeviceSlice`], as a [`Tensor`](super::Tensor) is. Kernels take its
-/// [`view`](Self::view). Copies, uploads, downloads and fills of a [`CudaStream`] take the tensor itself, or a part of it:
+/// The elements don't follow each other, so a pitched tensor is no [`DeviceSlice`], while a [`Tensor`](super::Tensor)
+/// is one. Kernels take its [`view`](Self::view). Copies, uploads, downloads and fills of a [`CudaStream`] take the
+/// tensor itself, or a part of it:
 ///
 /// ```
 /// # use streamflow::prelude::*;
@@ -36,7 +37,7 @@ use crate::stream::CudaStream;
 ///
 /// On the device each such copy is a `cuMemcpy2DAsync`. The padding is not copied.
 pub struct PitchedTensor<T: Element> {
-    /// The block's shape is that of the padded array.
+    /// The elements with their padding. The block's shape is that of the padded array.
     elements: Buffer<T>,
     /// The shape without padding.
     shape: Shape,
@@ -69,12 +70,12 @@ impl<T: Element> PitchedTensor<T> {
         self.shape.dims()
     }
 
-    /// How far apart, in elements, neighbours in each dimension are.
+    /// The distances, in elements, between neighbours in each dimension.
     pub fn strides(&self) -> Strides {
         self.elements.shape().dense_strides()
     }
 
-    /// How many bytes after the start of a row the next one begins.
+    /// The distance between the starts of two rows, in bytes.
     pub fn pitch(&self) -> usize {
         self.elements.shape().dims().last().map_or(0, |len| len * size_of::<T>())
     }
@@ -99,13 +100,13 @@ impl<T: Element> PitchedTensor<T> {
         self.shape().split_last().map_or(0, |(_, outer)| outer.iter().product())
     }
 
-    /// A row, for example to download it. `None` if there are not as many.
+    /// A row, for example to download it. `None` if there are fewer rows.
     pub fn row(&self, index: usize) -> Option<View<'_, T>> {
         let range = self.row_range(index)?;
         self.elements.slice(range)
     }
 
-    /// A row, to be written. `None` if there are not as many.
+    /// A row, to be written. `None` if there are fewer rows.
     pub fn row_mut(&mut self, index: usize) -> Option<ViewMut<'_, T>> {
         let range = self.row_range(index)?;
         self.elements.slice_mut(range)
@@ -126,7 +127,7 @@ impl<T: Element> PitchedTensor<T> {
         TensorViewMut::new(self.view())
     }
 
-    /// As [`padded`](Self::padded), to be written.
+    /// The elements and the padding, to be written.
     pub(super) fn padded_mut(&mut self) -> &mut DeviceSlice<T> {
         &mut self.elements
     }

@@ -1,5 +1,5 @@
-//! All pools of a platform, so that memory that is free in one is there for the others: before an allocation is refused,
-//! and by [`Platform::trim`](crate::Platform::trim).
+//! All pools of a platform. Memory that is free in one pool is given back for the others before an allocation is
+//! refused, and by [`Platform::trim`](crate::Platform::trim).
 
 use std::any::Any;
 use std::sync::{Arc, OnceLock, Weak};
@@ -16,11 +16,11 @@ const WHAT: &str = "giving free memory back";
 
 /// A pool of device memory, as the other pools of its device use it.
 pub(super) trait DevicePool: Send + Sync {
-    /// Its name, and its bytes in use and free.
+    /// The pool's name, and its bytes in use and free.
     fn amounts(&self) -> (String, u64, u64);
 
-    /// Queues the frees of all free blocks. Returns how many bytes these have, and the frees that are queued. No other thread
-    /// waits meanwhile for longer than it takes to queue them.
+    /// Queues the frees of all free blocks. Returns the number of their bytes, and the queued frees. Another thread
+    /// waits for this call at most as long as queuing takes.
     fn queue_frees(&self) -> (Result<u64>, QueuedFrees);
 
     /// Waits until the device has done these frees.
@@ -32,19 +32,19 @@ pub(super) trait DevicePool: Send + Sync {
 
 /// A pool of page-locked host memory, as the other pools of its platform use it.
 pub(super) trait HostPool: Any + Send + Sync {
-    /// Frees the free blocks beyond `keep` bytes. Returns how many bytes that were.
+    /// Frees the free blocks beyond `keep` bytes. Returns the number of freed bytes.
     ///
     /// # Errors
     /// The driver's.
     fn give_back_free(&self, keep: u64) -> Result<u64>;
 }
 
-/// The number of free page-locked bytes of a device that stay after a run, so that a program of short runs with small
-/// downloads need not make their memory again in each.
+/// The number of free page-locked bytes of a device that stay after a run: a program of short runs with small downloads
+/// does not allocate their memory anew in each run.
 const KEPT_AFTER_A_RUN: u64 = 16 << 20;
 
-/// The pools of a platform, by device. They are beside its streams, and own none of the pools: a pool owns the table of
-/// the streams.
+/// The pools of a platform, by device. The stream table has this value, and it owns none of the pools, because a pool
+/// owns the stream table.
 pub(crate) struct Pools(Box<[OfDevice]>);
 
 /// The pools of one device.
@@ -52,9 +52,9 @@ pub(crate) struct Pools(Box<[OfDevice]>);
 pub(super) struct OfDevice {
     /// The platform's own pool, and those of its allocators.
     memory: Lock<Vec<Weak<dyn DevicePool>>>,
-    /// The one from which every stream gets page-locked memory, without a lock.
+    /// The pool that every stream gets page-locked memory from, read without a lock.
     pinned: OnceLock<Weak<dyn HostPool>>,
-    /// Held by a thread for which the driver has no memory, until it has some. It is taken before any lock of a pool.
+    /// Held by a thread that the driver has no memory for, until the thread has some. Taken before any lock of a pool.
     out_of_memory: Mutex<()>,
 }
 
@@ -81,7 +81,7 @@ impl Pools {
         &self.0[device.index()]
     }
 
-    /// How many pools of device memory are remembered.
+    /// The number of pools of device memory that are remembered.
     #[cfg(all(test, not(loom)))]
     pub(super) fn known_pools(&self, device: DeviceId) -> usize {
         self.of_device(device).memory.lock().len()
@@ -92,7 +92,7 @@ impl Pools {
         self.0.iter().filter_map(|of_device| of_device.pinned.get()?.upgrade()).collect()
     }
 
-    /// Gives all free memory of all devices back. After an error it goes on with the others.
+    /// Gives back all free memory of all devices. After an error this goes on with the other devices and pools.
     pub(crate) fn trim(table: &StreamTable) -> Result<Trimmed> {
         let (mut trimmed, mut done) = (Trimmed::default(), Ok(()));
         let all = Self::of(table);
@@ -114,7 +114,7 @@ impl Pools {
         done.map(|()| trimmed)
     }
 
-    /// Gives the free page-locked memory back that a run leaves, except for a little.
+    /// Gives back the free page-locked memory that a run leaves, except [`KEPT_AFTER_A_RUN`] bytes of each device.
     ///
     /// # Errors
     /// The driver's.
@@ -137,29 +137,29 @@ impl OfDevice {
         self.memory.lock().iter().filter_map(Weak::upgrade).collect()
     }
 
-    /// Sets the pool of page-locked memory. The first one stays.
+    /// Sets the pool of page-locked memory, if there is none yet.
     pub(super) fn set_pinned(&self, pool: Weak<dyn HostPool>) {
-        // An `Err` means that there is one already.
+        // An `Err` means that there is a pool already.
         let _first = self.pinned.set(pool);
     }
 
-    /// The pool of page-locked memory, until its platform is dropped.
+    /// The pool of page-locked memory; `None` after its platform was dropped.
     pub(super) fn pinned<P: HostPool>(&self) -> Option<Arc<P>> {
         let pool: Arc<dyn Any + Send + Sync> = self.pinned.get()?.upgrade()?;
         pool.downcast().ok()
     }
 
-    /// Waits until no other thread is out of memory, and is the one that is.
+    /// Waits until no other thread is out of memory. The guard marks the calling thread as the one that is.
     pub(super) fn out_of_memory(&self) -> MutexGuard<'_, ()> {
         locked(&self.out_of_memory)
     }
 }
 
-/// Frees all free blocks of pools of one device after their uses, and waits until that is done. Returns how many bytes these
-/// have. After an error it goes on with the others.
+/// Frees all free blocks of pools of one device after their uses, and waits until that is done. Returns the number of
+/// freed bytes. After an error this goes on with the other pools.
 pub(super) fn give_back_free(pools: &[Arc<dyn DevicePool>]) -> Result<u64> {
     let (mut bytes, mut done) = (0, Ok(()));
-    // All are queued first, so that the device frees them together.
+    // The frees of all pools are queued first: the device then executes them together.
     let queued: Vec<_> = pools.iter().map(|pool| (pool, pool.queue_frees())).collect();
     for (pool, (released, frees)) in queued {
         match released {

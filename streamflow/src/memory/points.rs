@@ -1,7 +1,7 @@
 //! A small set of points, almost always empty or with one point.
 //!
-//! A point may have a mark: a stream has waited for it. Other knowledge of streams is in `stream::seen`, but a mark goes
-//! with its point.
+//! A point may have a mark: a stream that has waited for it. Other knowledge of streams is in `stream::seen`, but a
+//! mark is dropped together with its point.
 //!
 //! Marks are in a list of their own, since few points have one, and a point is written field by field where it stays. The
 //! latter saves 28 instructions for a task, 14 ns in a chain of 100; `memory::shape` has the number of the former. Both are
@@ -11,13 +11,13 @@ use std::hint::cold_path;
 
 use crate::stream::Point;
 
-/// Points, at most one for each stream. The latest one is stored apart, so that a single point needs no list.
+/// Points, at most one for each stream. The latest point has a field of its own: a single point needs no list.
 ///
-/// The part that few sets need is in a box, so that a set is small: a block is mostly read when it is not in the cache.
+/// The part that few sets need is in a box, and a set is small: a block is mostly read when it is not in the cache.
 #[derive(Debug, Default)]
 pub(super) struct PointSet {
     latest: Option<Point>,
-    /// Allocated when it is first needed, and kept.
+    /// The rest of the set. Allocated when it is first needed, and kept.
     others: Option<Box<Others>>,
 }
 
@@ -30,8 +30,8 @@ struct Others {
     latest_waited_by: Option<u32>,
 }
 
-/// A point, and a stream that has waited for it. A stream's clock forgets some waits; the mark keeps this one, so that the
-/// use can be forgotten.
+/// A point, and a stream that has waited for it. A stream's clock forgets some waits; the mark remembers this one, and
+/// allows a later use on that stream to replace this use.
 #[derive(Debug, Clone, Copy)]
 struct MarkedPoint {
     point: Point,
@@ -44,7 +44,7 @@ impl PointSet {
         self.latest.is_none()
     }
 
-    /// The point of a set with exactly one.
+    /// The point of a set with exactly one point.
     pub(super) fn only(&self) -> Option<Point> {
         if self.others().is_empty() { self.latest } else { None }
     }
@@ -59,7 +59,7 @@ impl PointSet {
         self.latest.map(|point| MarkedPoint { point, waited_by })
     }
 
-    /// Makes another point the latest one.
+    /// Sets the latest point.
     fn set_latest(&mut self, latest: Option<MarkedPoint>) {
         self.latest = latest.map(|latest| latest.point);
         if let Some(others) = &mut self.others {
@@ -76,17 +76,17 @@ impl PointSet {
         }
     }
 
-    /// Adds a point, and removes an earlier one on the same stream.
+    /// Adds a point, and removes an earlier point on the same stream.
     #[inline(always)]
     pub(super) fn replace(&mut self, point: Point) {
         self.replace_by(point.stream(), || point);
     }
 
-    /// As [`replace`](Self::replace), by the point of a stream with this number.
+    /// [`replace`](Self::replace) with the result of `point`, a point on the stream with this number.
     #[inline(always)]
     pub(super) fn replace_by(&mut self, stream: u32, point: impl Fn() -> Point) {
-        // Fast path: no list. It is compiled into its callers: a processor that copies a point as a whole right after its
-        // parts were written waits for them. So the point is made where it is stored.
+        // Fast path: no list. Inlined into the callers, and the point is made where it is stored: a processor that
+        // copies a point as a whole, right after its parts were written, would stall until they have reached the cache.
         let is_only = self.latest.is_none_or(|latest| latest.stream() == stream);
         if is_only && self.others.is_none() {
             self.latest = Some(point());
@@ -109,7 +109,8 @@ impl PointSet {
         self.set_latest(Some(MarkedPoint { point, waited_by: None }));
     }
 
-    /// Removes the points that `stream` comes after: those with its mark, and those for which `is_before` is true.
+    /// Removes the points that `stream` comes after: those with its mark, and those that `is_before` returns `true`
+    /// for.
     pub(super) fn forget(&mut self, stream: u32, is_before: impl Fn(Point) -> bool) {
         let keep =
             |marked: &MarkedPoint| marked.waited_by != Some(stream) && !is_before(marked.point);
@@ -123,7 +124,7 @@ impl PointSet {
         }
     }
 
-    /// Marks those of `points` that are still in the set: `stream` has waited for them.
+    /// Marks those of `points` that are still in the set as waited for by `stream`.
     pub(super) fn mark(&mut self, points: &[Point], stream: u32) {
         if self.latest.is_some_and(|latest| points.contains(&latest)) {
             self.others.get_or_insert_default().latest_waited_by = Some(stream);
@@ -194,7 +195,8 @@ mod tests {
         assert!(points.is_empty() && points.latest_first().next().is_none());
     }
 
-    /// The mark of the latest point stays its own when a later one comes, and is not taken for that one's.
+    /// When a later point comes, the mark of the latest point so far moves with it, and is not taken for a mark of the
+    /// later point.
     #[test]
     fn a_mark_stays_with_its_point() {
         let platform = Platform::host().devices(2).build().unwrap();

@@ -1,14 +1,14 @@
 //! Law 9: Memory is freed after its last use.
 //!
-//! Pools of device memory: which block an allocation gets, and how a block is freed. Both come after the block's uses:
-//! `hand_over` orders a reuse, and `release` a free.
+//! Pools of device memory: the choice of a block for an allocation, and the free of a block. Both come after the
+//! block's uses: `hand_over` orders a reuse, and `release` orders a free.
 //!
-//! A dropped block goes to the free list of the stream that it was allocated for, together with its uses. The
-//! next allocation of that size for that stream [reuses a block](super::reuse) whose uses come earlier on the
-//! stream, if there is one. Else a new block is made, until [`MemoryOptions::in_flight`] free blocks are still
-//! in use by the device; from then on the oldest is reused, and the stream of its *new* owner waits for its uses.
-//! So memory is bounded, the steady state allocates none, and a drop never waits and makes no user's stream wait,
-//! unless a call of the driver has failed.
+//! A dropped block goes to the free list of the stream that it was allocated for, together with its uses. The next
+//! allocation of that size for that stream [reuses a block](super::reuse) with uses that come earlier on the stream, if
+//! there is such a block. Else a new block is made, until [`MemoryOptions::in_flight`] free blocks are still in use by
+//! the device; from then on the oldest is reused, and the stream of its *new* owner waits for its uses. So memory is
+//! bounded, the steady state allocates none, and a drop neither waits nor makes a user's stream wait, unless a call of
+//! the driver has failed.
 //!
 //! A pool that has reached its [limits](MemoryLimits) takes a free block of any stream, then returns free blocks
 //! of other sizes to the driver, and only then reports that it is exhausted.
@@ -48,20 +48,20 @@ pub(crate) struct MemoryPool {
     pub(super) limits: MemoryLimits,
     pub(super) options: MemoryOptions,
     pub(super) release_threshold: u64,
-    /// The stream on which blocks are freed, so that a drop makes no stream of a user wait.
+    /// The stream on which blocks are freed: a drop makes no stream of a user wait.
     pub(super) reclaim: Arc<Timeline>,
-    /// CUDA's number of the device; `None` on the simulator, whose memory is host memory.
+    /// CUDA's number of the device; `None` on the simulator: its memory is host memory.
     #[cfg_attr(not(feature = "dlpack"), allow(dead_code, reason = "only DLPack names devices"))]
     pub(super) ordinal: Option<u32>,
-    /// Whether the driver can take memory back that other code had.
+    /// Whether the driver can take back memory that other code had.
     pub(super) waits_for_device: bool,
     pub(super) border: Border,
     state: Lock<PoolState<Self>>,
-    /// Held by a thread that releases free memory for a block of its own, or takes the room of memory that is being freed:
-    /// until the frees are queued, that memory is neither free nor room, and another thread that looks for some would
-    /// find none. It is taken before the lock of the state, and no drop takes it.
+    /// Held by a thread that releases free memory for a block of its own, or takes the room of memory that is being
+    /// freed. Until the frees are queued, that memory is neither free nor room, and another thread would look for
+    /// memory in vain. Taken before the lock of the state; no drop takes it.
     pub(super) releasing: Mutex<()>,
-    /// Schedulers whose nodes wait for free memory.
+    /// The schedulers with nodes that wait for free memory.
     listeners: Listeners,
 }
 
@@ -104,8 +104,8 @@ impl MemoryPool {
         if initial > 0 {
             pool.reclaim.bind()?;
             let (driver, stream) = (table.driver(), pool.reclaim.raw());
-            // SAFETY: the timeline owns its stream. The memory is freed at once, on the same stream, and is
-            // never shared: the driver keeps it for later allocations.
+            // SAFETY: the timeline owns its stream. The memory is freed at once on the same stream and never shared:
+            // the driver keeps it for later allocations.
             unsafe {
                 driver.free(stream, driver.allocate(stream, initial, MemorySource::Unused)?)
             }?;
@@ -138,7 +138,7 @@ impl MemoryPool {
         self.lock().usage.reserved.max(self.limits.initial())
     }
 
-    /// A block whose first use may be queued on `stream`, which is on this device.
+    /// Allocates a block. Its first use may be queued on `stream`, a stream of this device.
     #[track_caller]
     pub(super) fn allocate(
         self: &Arc<Self>,
@@ -184,12 +184,12 @@ impl MemoryPool {
         if self.limits.is_bounded() {
             usage.returned(stream);
         }
-        // With the lock: when it is released, the pool may be gone.
+        // Before the lock is released: afterwards the pool may be gone.
         self.listeners.raise_if_awaited();
     }
 
-    /// Prepares a block that was free for its new owner: makes the stream come after its uses, unless it is ready, which
-    /// means that the stream already does, or that they are complete.
+    /// Prepares a block that was free for its new owner: makes the stream come after the block's uses, unless the block
+    /// is ready: the stream already comes after them, or they are complete.
     #[inline(always)]
     pub(super) fn hand_over(
         &self,
@@ -197,7 +197,7 @@ impl MemoryPool {
         timeline: &Timeline,
         turn: Option<Turn>,
     ) -> Result<OwnedBlock<Self>> {
-        // After an error, dropping this returns the block.
+        // After an error, dropping `owned` returns the block.
         let mut owned = OwnedBlock::new(block);
         owned.set_turn(turn);
         let block = owned.block_mut();
@@ -206,8 +206,8 @@ impl MemoryPool {
         } else if self.table.is_watched() {
             block.rely_on_uses(timeline, &self.table);
         }
-        // SAFETY: the block is allocated, its last owner has dropped it, and this stream comes after everything
-        // that this owner had queued: by `wait_for_uses`, or already before; or all of it is complete.
+        // SAFETY: the block is allocated, its last owner has dropped it, and this stream comes after all work that this
+        // owner had queued, by `wait_for_uses` or already before; or that work is complete.
         unsafe { self.table.driver().observer().recycle(timeline.raw(), block.range()) }?;
         block.allocated_on(timeline);
         Ok(owned)
@@ -216,7 +216,7 @@ impl MemoryPool {
     /// Returns a block to the driver after all its uses, without blocking the host.
     ///
     /// If the reclaim stream can't be made to wait for the uses, the host waits for them: the block has no owner any
-    /// more, so nothing else would free it.
+    /// more, and nothing else would free it.
     pub(super) fn release(&self, block: &mut Block) -> Result<()> {
         let driver = self.table.driver();
         if driver.sticky_error().is_some() {
@@ -242,16 +242,16 @@ impl MemoryPool {
         first_error(FREEING, ready, freed.map_err(Error::from))
     }
 
-    /// Releases a block that was returned, and that the pool does not keep.
+    /// Releases a returned block that the pool does not keep.
     #[inline(never)]
     fn release_returned(&self, mut block: DeviceBlock) {
         let (stream, bytes) = (block.stream, block.range().bytes);
         let released = self.release(&mut block);
-        // Another thread may meet a sticky error meanwhile, and reports it.
+        // A refusal after a sticky error is not reported here: the thread that met the error reports it.
         if !released.as_ref().is_err_and(Error::is_refusal) {
             report_in_drop(FREEING, released);
         }
-        // After the free was queued: a block that takes its room waits for it.
+        // Only after the free was queued: a block that takes this room waits for the free.
         let mut state = self.lock();
         state.usage.reserved -= bytes;
         state.usage.freed = state.usage.freed.saturating_add(bytes);
@@ -267,7 +267,7 @@ impl MemoryPool {
     pub(super) fn release_each(&self, blocks: impl IntoIterator<Item = DeviceBlock>) -> Result<()> {
         let mut released = Ok(());
         for mut block in blocks {
-            // Also after a failure.
+            // Goes on after a failure.
             released = first_error(FREEING, released, self.release(&mut block));
         }
         released
@@ -283,8 +283,8 @@ impl BlockPool for MemoryPool {
         if block.is_foreign() {
             return block.return_to_owner();
         }
-        // SAFETY: used until the block is in a list and the list's lock is released, or else before the block is
-        // dropped.
+        // SAFETY: the pool is used only until the block is in a list and the list's lock is released, or else until the
+        // block is dropped.
         let pool: &Self = unsafe { block.pool() };
         let (stream, bytes) = (block.stream, block.range().bytes);
         let closed = block.close_uses(&pool.table, stream);
@@ -296,7 +296,8 @@ impl BlockPool for MemoryPool {
             }
         };
         let mut state = pool.lock();
-        // A kernel's body can free nothing. The memory above the threshold is then reused, or released where memory is short.
+        // Nothing can be freed inside of a kernel's Rust body. Memory above the threshold is then kept, and is reused,
+        // or released where memory is short.
         let is_kept = state.free_bytes.saturating_add(bytes) <= pool.release_threshold;
         if !state.closed && (is_kept || is_inside_a_body()) {
             state.free_bytes += bytes;

@@ -1,4 +1,4 @@
-//! The state of a memory pool: its free blocks, and how much is in use.
+//! The state of a memory pool: its free blocks, and the amounts of memory in use.
 
 use std::collections::VecDeque;
 
@@ -6,15 +6,15 @@ use super::free_list::FreeList;
 use super::pooled::PooledBlock;
 use crate::stream::Point;
 
-/// The free blocks of a pool, whose type is `P`, and its counts.
+/// The free blocks of a pool of type `P`, and its counts.
 pub(super) struct PoolState<P> {
     /// Free blocks, by the number of the stream that they were allocated for.
     pub(super) free: Vec<FreeList<P>>,
     pub(super) free_bytes: u64,
-    /// No block is allocated any more, and returned blocks are not kept.
+    /// Whether the pool is closed: no block is allocated any more, and returned blocks are not kept.
     pub(super) closed: bool,
     pub(super) usage: PoolUsage,
-    /// The list for the uses that the driver is queried about, which keeps its memory.
+    /// An empty list for the uses that the driver is queried about, kept to reuse its memory.
     pub(super) to_query: Vec<Point>,
 }
 
@@ -30,20 +30,21 @@ impl<P> Default for PoolState<P> {
     }
 }
 
-/// How much memory a pool has, and how much of it is in use.
+/// The amounts of memory that a pool has.
 #[derive(Debug, Default)]
 pub(super) struct PoolUsage {
-    /// Bytes from the driver, in use or free.
+    /// The bytes from the driver, in use or free.
     pub(super) reserved: u64,
-    /// Bytes that the reclaim stream frees, and whose room no later block has taken: the device may still have them.
+    /// The bytes that the reclaim stream frees, without those that later blocks have taken as room: the device may
+    /// still have them.
     pub(super) freed: u64,
-    /// All bytes so far whose room later blocks have taken of the freed ones.
+    /// The sum of all freed bytes that later blocks have taken as room so far.
     taken: u64,
-    /// How many blocks of each stream are in use, by the stream's number. Only filled in a pool with limits.
+    /// The number of blocks in use of each stream, by the stream's number. Only filled in a pool with limits.
     in_use: Vec<u32>,
 }
 
-/// The frees that a pool has queued by a moment.
+/// A snapshot of the frees that a pool has queued.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct QueuedFrees {
     freed: u64,
@@ -51,7 +52,7 @@ pub(super) struct QueuedFrees {
 }
 
 impl QueuedFrees {
-    /// Whether the device has done all frees.
+    /// Whether there is no free to wait for.
     pub(super) fn are_none(self) -> bool {
         self.freed == 0
     }
@@ -68,7 +69,7 @@ impl PoolUsage {
         self.in_use[stream] += 1;
     }
 
-    /// Notes that a block of a stream is in use no longer.
+    /// Notes that a block of a stream is no longer in use.
     #[inline]
     pub(super) fn returned(&mut self, stream: u32) {
         if let Some(blocks) = self.in_use.get_mut(stream as usize) {
@@ -76,24 +77,24 @@ impl PoolUsage {
         }
     }
 
-    /// The streams whose blocks are in use, and how many of each.
+    /// The streams with blocks in use, and the number of these blocks.
     pub(super) fn holders(&self) -> impl Iterator<Item = (u32, usize)> {
         let all = (0..).zip(&self.in_use);
         all.filter(|(_, blocks)| **blocks > 0).map(|(stream, blocks)| (stream, *blocks as usize))
     }
 
-    /// Takes so much of the room of freed blocks.
+    /// Takes this number of bytes from the room of freed blocks.
     pub(super) fn take_freed(&mut self, bytes: u64) {
         self.freed -= bytes;
         self.taken = self.taken.saturating_add(bytes);
     }
 
-    /// The frees so far. All are queued.
+    /// A snapshot of the frees so far. All of them are queued.
     pub(super) fn queued_frees(&self) -> QueuedFrees {
         QueuedFrees { freed: self.freed, taken: self.taken }
     }
 
-    /// Notes that these frees are done: the rest of their room is as that of memory which was never used.
+    /// Notes that these frees are done. The room that no block has taken then counts as never used.
     pub(super) fn frees_are_done(&mut self, QueuedFrees { freed, taken }: QueuedFrees) {
         let taken_since = self.taken.saturating_sub(taken);
         self.freed = self.freed.saturating_sub(freed.saturating_sub(taken_since));
@@ -101,18 +102,18 @@ impl PoolUsage {
 }
 
 impl<P> PoolState<P> {
-    /// Bytes in use.
+    /// The bytes in use.
     pub(super) fn used(&self) -> u64 {
         self.usage.reserved - self.free_bytes
     }
 
-    /// Takes the oldest free block of a size: one of this stream if there is one, else one of another stream.
+    /// Takes the oldest free block of a size: of this stream if it has one, else of another stream.
     pub(super) fn pop_of_size(&mut self, stream: u32, bytes: u64) -> Option<Box<PooledBlock<P>>> {
         let pop = |list: &mut FreeList<P>| list.known_class(bytes)?.pop();
         pop(self.free_of(stream)).or_else(|| self.free.iter_mut().find_map(pop))
     }
 
-    /// Takes free blocks of so many bytes together, if there are as many, to be freed.
+    /// Takes free blocks of at least this number of bytes in total, or all if there are fewer, to be freed.
     pub(super) fn take_to_free(&mut self, bytes: u64) -> VecDeque<Box<PooledBlock<P>>> {
         let (mut blocks, mut sum) = (VecDeque::new(), 0_u64);
         for class in self.free.iter_mut().flat_map(FreeList::largest_first) {
@@ -125,7 +126,7 @@ impl<P> PoolState<P> {
         }
         self.free_bytes -= sum;
         self.usage.reserved -= sum;
-        // Until their frees are done.
+        // They count as freed until their frees are done.
         self.usage.freed = self.usage.freed.saturating_add(sum);
         blocks
     }

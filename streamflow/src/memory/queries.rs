@@ -1,38 +1,36 @@
-//! The free block about which the driver is queried, and the number of queries. The answer is only a hint: it says for
-//! which blocks a stream needs no wait.
+//! The choice of the free block to query the driver about, and when to query. The answer is only a hint: for which
+//! blocks a stream needs no wait.
 //!
-//! A query costs as much as half a launch. So it is asked when no free block is known to be ready, and then about one that
-//! was dropped lately: if the device is done with it, it is almost always done with those that were dropped before, and
-//! the allocations that reuse them need no query. How lately follows the device: a query that finds it behind is followed by
-//! one about an older block.
+//! A query costs as much as half a launch. So the driver is queried only when no free block is known to be ready, and
+//! then about a block that was dropped lately: if the device is done with this block, it is almost always done with
+//! those that were dropped earlier, and the allocations that reuse them need no query. The age of the queried block
+//! follows the device: after a query that finds the device behind, the next one is about an older block.
 //!
-//! **The end of a chain is asked.** Memory is mostly used last on a stream that made memory of its own from it, which was
-//! used last on a third stream. A record of the last such stream covers the uses on all of them, since each has waited for
-//! the one before. So one answer is about the blocks of each operator of a chain. If it was not, the next query is about
-//! the own blocks.
-//!
-//! So a tick makes 0.1 to 1.0 queries in place of 8.3 in a chain of 100, 1.1 in place of 42 in a chain of 500, and 2.7 to 4.9
-//! in place of 15 to 18 in the patterns of Task Bench, on a device that is three ticks behind, counted by `floor --calls`.
+//! **The query is about the end of a chain.** Mostly, the last use of a block is on the stream of the next operator.
+//! That operator writes memory of its own stream, and the last use of that memory is on a third stream, and so on. A
+//! record of the last such stream covers the uses on all of them, since each stream has waited for the one before. So
+//! one answer is about the blocks of all operators of a chain. If the answer does not cover the stream's own blocks,
+//! the next query is about these.
 
 use super::free_list::SizeClass;
 use super::pool_state::PoolState;
 
-/// From this many blocks of a size on, a query of the driver pays.
+/// The least number of blocks of a size for which a query of the driver pays.
 pub(super) const MIN_BLOCKS_TO_QUERY: usize = 4;
 
-/// How many blocks are looked at for one with its last use on the stream of the oldest's. Ticks that take streams in turn
-/// have a few sets of them.
+/// The number of blocks that are looked at to find one with its last use on the same stream as that of the oldest
+/// block. Where ticks take streams in turn, the blocks of a few such sets of streams are mixed.
 const SETS: usize = 8;
 
-/// How many streams of a chain are followed at once. The next time it goes on from there.
+/// The most streams of a chain that one search follows. The next search goes on from there.
 const HOPS: usize = 128;
 
-/// The number of latest blocks that are not queried about, or a quarter of them: they were dropped just now. More would be
-/// records that no ring holds any more.
+/// The number of latest blocks that are not queried about, at most a quarter of all: they were dropped just now. With a
+/// higher number, queries would be about records that no ring holds any more.
 const LATEST: usize = 8;
 
 impl<P> SizeClass<P> {
-    /// The block to query the driver about, if there is one.
+    /// The index of the block to query the driver about, if there is a block.
     pub(super) fn block_to_query(&mut self) -> Option<usize> {
         let last = self.blocks.len().checked_sub(1)?;
         let latest = (self.blocks.len() / 4).min(LATEST);
@@ -43,8 +41,8 @@ impl<P> SizeClass<P> {
         Some(of_oldest.unwrap_or(late))
     }
 
-    /// Notes the answer for the block at this index: the next query is about a later one, or an older one. Returns whether
-    /// no older one is left to query about.
+    /// Notes the answer for the block at this index: the next query is about a later block if the device is done, else
+    /// about an older one. Returns whether the search is over: the device is done, or no older block is left.
     pub(super) fn note_query(&mut self, index: usize, is_done: bool) -> bool {
         let behind = self.blocks.len().saturating_sub(index + 1);
         let next = if is_done { behind.saturating_sub(1 + behind / 8) } else { 2 * behind + 1 };
@@ -54,8 +52,8 @@ impl<P> SizeClass<P> {
 }
 
 impl<P> PoolState<P> {
-    /// The stream to query: the last one of the chain that begins with the users of the free blocks of `stream`, and has
-    /// memory of its own.
+    /// The stream to query: the last one with memory of its own in the chain that begins with the users of the free
+    /// blocks of `stream`.
     pub(super) fn end_of_chain(&mut self, stream: u32, bytes: u64) -> u32 {
         let known = self.free_of(stream).size_class(bytes).queries.end;
         let mut end = known.unwrap_or(stream);
@@ -68,7 +66,7 @@ impl<P> PoolState<P> {
         if self.has_history(end) { end } else { stream }
     }
 
-    /// The stream that used the block last which came back to a stream's list last.
+    /// The stream of the last use of the block that came back last to a stream's list.
     fn last_user(&mut self, stream: u32) -> Option<u32> {
         let list = self.free.get_mut(stream as usize)?;
         list.largest().blocks.back_mut()?.last_stream()

@@ -14,8 +14,8 @@ impl CudaStream {
     /// Calls `queue` with the device address of memory. `queue` may queue work on [`raw`](CudaStream::raw) that
     /// reads the memory: through cudarc, a library, or another binding.
     ///
-    /// That work comes after the last write, and later writes and the free of the memory come after that
-    /// work. The address must not be used after `queue` has returned, nor on another stream.
+    /// This work comes after the last write, and later writes and the free of the memory come after this work. The
+    /// address must not be used after `queue` has returned, nor on another stream.
     ///
     /// # Errors
     /// For memory of another device or platform; the driver's. Then `queue` is not called.
@@ -28,7 +28,7 @@ impl CudaStream {
         self.with_raw(memory, AccessMode::Read, |address| Ok(queue(address)))
     }
 
-    /// As [`read_raw`](Self::read_raw), for work that writes the memory.
+    /// [`read_raw`](Self::read_raw) for work that writes the memory.
     ///
     /// # Errors
     /// As for [`read_raw`](Self::read_raw).

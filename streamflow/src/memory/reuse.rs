@@ -1,14 +1,14 @@
 //! Law 12: The steady state allocates nothing.
 //!
-//! The free block that an allocation reuses, so that a program in its steady state needs no new one.
+//! The choice of the free block that an allocation reuses. A program in its steady state needs no new block.
 //!
-//! A block whose uses come earlier on the stream costs nothing, nor does one whose uses are known to be complete. Those at
-//! the beginning of a list are counted as *ready*: that they need no wait stays true. So almost each allocation
-//! takes the first block of its list and looks at nothing else. A block that comes back with uses on its own stream alone is
-//! ready at once; the others are looked at when none is ready, and the driver may be [queried](super::queries) about
-//! them. Else the stream would wait for the uses of the oldest free block.
-//! A pool keeps [many](MemoryOptions::small_in_flight) small blocks. On an H200 the three waits
-//! for memory in a tick of three small kernels and a copy were 3 to 4 % of it.
+//! A block is *ready* for a stream if it needs no wait: its uses come earlier on the stream, or are known to be
+//! complete. A ready block stays ready. A list counts the ready blocks at its front, so almost every allocation takes
+//! the first block of its list and looks at nothing else. A block that comes back with uses only on its own stream is
+//! ready at once. The other blocks are looked at when none is ready, and the driver may be [queried](super::queries)
+//! about them. If that finds no ready block, the stream waits for the uses of the oldest free block. A pool keeps
+//! [many](MemoryOptions::small_in_flight) small blocks to avoid such waits: on an H200, three waits for memory were 3
+//! to 4 % of a tick of three small kernels and a copy.
 //!
 //! With the count of ready blocks, and with `memory::queries`, a task of a chain of 100 takes 2,792 instructions in place of
 //! 3,371, counted by callgrind on `floor`. The list of uses that the driver is queried about saves 0.3 to 2.4 allocations of
@@ -28,11 +28,11 @@ use crate::driver::{DriverError, report_in_drop};
 use crate::lock::Held;
 use crate::stream::{Point, Timeline};
 
-/// The choice of an allocation among the free blocks of a size.
+/// The decision of an allocation about the free blocks of a size.
 enum Decision {
-    /// Take the first block, which is ready.
+    /// Take the first block of the list: it is ready.
     Ready,
-    /// Reuse the block at this index. Whether its uses come earlier on the stream.
+    /// Reuse the block at this index. The flag says whether its uses come earlier on the stream.
     Reuse(usize, bool),
     /// Allocate a new block.
     Allocate,
@@ -42,14 +42,14 @@ enum Decision {
 
 /// The queries that an allocation may still make.
 struct Asking {
-    /// The stream of the list that is asked about; `None` for no more queries.
+    /// The stream of the list to query about; `None` for no more queries.
     about: Option<u32>,
-    /// Whether it has asked.
+    /// Whether the allocation has made a query.
     has_asked: bool,
 }
 
 impl MemoryPool {
-    /// A free block of the stream.
+    /// Takes a free block of the stream, if one is to be reused.
     #[inline]
     pub(super) fn reuse(
         &self,
@@ -58,7 +58,7 @@ impl MemoryPool {
         turn: Option<Turn>,
     ) -> Option<Reused<Self>> {
         let mut state = self.lock();
-        // Fast path: a block is known to be ready.
+        // Fast path: a ready block is known.
         if turn.is_none()
             && let Some(block) = state.free_of(timeline.id()).size_class(bytes).take_ready()
         {
@@ -122,11 +122,11 @@ impl MemoryPool {
             if about == own {
                 late.add_unordered_uses(timeline, &mut points);
             } else {
-                // This query comes after the other ones.
+                // A query of this use covers the other ones.
                 points.extend(late.last_use());
             }
         }
-        // Without the lock: the simulator may execute work in a query, and so a user's code.
+        // Without the lock, because the simulator may execute work in a query, and so the user's code.
         drop(state);
         let is_done = self.are_complete(&points);
         state = self.lock();
@@ -136,7 +136,7 @@ impl MemoryPool {
         let end = (about != own).then_some(about);
         if is_done {
             class.queries.note_answer(end);
-            // If the answer is not about the own blocks, then these are asked about.
+            // If the answer was about another stream's block, the next query is about the own blocks.
             asking.about = end.map(|_| own);
         } else if is_over {
             asking.about = None;
@@ -145,7 +145,7 @@ impl MemoryPool {
         state
     }
 
-    /// A free block for a [replayed tick](super::rotation).
+    /// Takes a free block for a [replayed tick](super::rotation), if one is to be reused.
     #[inline(never)]
     fn reuse_in_turn(
         &self,
@@ -158,7 +158,7 @@ impl MemoryPool {
         let bounds = Bounds {
             ticks: self.options.in_flight_of(bytes),
             blocks: self.most_in_flight(bytes),
-            // Above the threshold a block is freed when it comes back, and made again for each tick.
+            // Above the threshold a block would be freed when it comes back, and be made again for each tick.
             may_grow: self.limits.allows(reserved, bytes)
                 && reserved.saturating_add(bytes) <= self.release_threshold,
         };
@@ -167,13 +167,13 @@ impl MemoryPool {
         block.map(|block| self.mark_in_use(state, block, timeline))
     }
 
-    /// Queries the driver about uses of a block. The answer is only a hint, so an error is logged: the stream then waits
-    /// for the uses of the block that it gets, which may be another one.
+    /// Queries the driver about uses of a block. The answer is only a hint, so an error is only logged: the stream then
+    /// waits for the uses of the block that it gets, perhaps a different one.
     #[inline(never)]
     fn are_complete(&self, points: &[Point]) -> bool {
         points.iter().all(|point| match self.table.is_complete(*point) {
             Ok(is_complete) => is_complete,
-            // The error was reported when it was met.
+            // A sticky error was reported when it was met.
             Err(DriverError::Sticky { .. }) => false,
             Err(error) => {
                 report_in_drop("querying the uses of free memory", Err(error));
@@ -218,7 +218,7 @@ impl MemoryPool {
         Decision::Query
     }
 
-    /// How many free blocks of a size may be in use by the device before the oldest is reused. Not more than the pool
+    /// The most free blocks of a size that the device may still use before the oldest is reused; not more than the pool
     /// keeps.
     #[inline]
     fn most_in_flight(&self, bytes: u64) -> usize {

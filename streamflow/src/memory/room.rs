@@ -1,7 +1,7 @@
 //! A new block of a pool: its room within the pool's limits, and its memory.
 //!
-//! A thread that finds neither a free block nor room releases free blocks of the pool, and another thread must not look for
-//! memory meanwhile: see [`MemoryPool::releasing`]. A thread for whose block the driver has no memory releases the free
+//! A thread that finds neither a free block nor room releases free blocks of the pool, and another thread must not look
+//! for memory meanwhile: see [`MemoryPool::releasing`]. A thread that the driver has no memory for releases the free
 //! blocks of all pools of the device.
 
 use std::cmp::Reverse;
@@ -20,19 +20,20 @@ use crate::lock::{self, locked};
 use crate::log;
 use crate::stream::Timeline;
 
-/// How often memory is released for one allocation: other threads may take what was released, and return other memory.
+/// The most rounds of releasing memory for one allocation: other threads may take the released memory, and return other
+/// memory.
 const MOST_ROUNDS: u32 = 16;
 
-/// The parts of an allocation.
+/// The place of an allocation.
 enum Place {
-    /// A free block, which counts as in use.
+    /// A free block. It counts as in use already.
     Block(DeviceBlock),
-    /// Room for a new block, which counts as in use.
+    /// Room for a new block. It counts as in use already.
     New(MemorySource),
 }
 
 impl MemoryPool {
-    /// An allocation for which there is no free block of its stream.
+    /// Allocates a block where the stream has no free one.
     #[inline(never)]
     pub(super) fn allocate_anew(
         self: &Arc<Self>,
@@ -52,15 +53,15 @@ impl MemoryPool {
         }
     }
 
-    /// Makes room for a new block, which counts as in use from then on; or returns a free block that was
-    /// allocated for another stream.
+    /// Makes room for a new block, or takes a free block that was allocated for another stream. Either counts as in use
+    /// from then on.
     fn make_room(&self, timeline: &Timeline, bytes: u64) -> Result<Place> {
         let found = self.find_place(&mut self.lock(), timeline, bytes)?;
         found.map_or_else(|| self.make_room_of_freed(timeline, bytes), Ok)
     }
 
-    /// A free block, or room that no other block has had, or whose block the device has freed: for these an allocation waits
-    /// for no other thread. `None` if free blocks must be released, or their frees be waited for.
+    /// Finds a free block, or room that was never used or is free again on the device: these need no wait for another
+    /// thread. `None` if free blocks must be released, or their frees be waited for.
     fn find_place(
         &self,
         state: &mut PoolState<Self>,
@@ -71,8 +72,8 @@ impl MemoryPool {
             if let Some(block) = state.pop_of_size(timeline.id(), bytes) {
                 return Ok(Some(Place::Block(self.mark_in_use(state, block, timeline))));
             }
-            // Free blocks are released only if that makes enough room. The memory in use does not change while another thread
-            // releases some.
+            // Free blocks are released only if that makes enough room. Another thread that releases free blocks does
+            // not change the memory in use.
             if !self.limits.allows(state.used(), bytes) {
                 let (limits, usage, used) = (self.limits, &state.usage, state.used());
                 return Err(limits.exhausted(
@@ -94,14 +95,14 @@ impl MemoryPool {
         Ok(Some(Place::New(MemorySource::Unused)))
     }
 
-    /// How much of a new block would be in the room of frees that the device may not have done yet.
+    /// The bytes of a new block that would lie in the room of frees that the device may not have done yet.
     fn room_of_freed(&self, usage: &PoolUsage, bytes: u64) -> u64 {
         self.limits.excess(usage.reserved.saturating_add(bytes).saturating_add(usage.freed))
     }
 
-    /// Takes the room of free blocks, and of blocks that are being freed. It keeps invariant 9 of this module's page for
-    /// several threads: `freed` counts blocks as soon as they are in no free list, and one thread at a time takes their room,
-    /// when it has queued their frees.
+    /// Takes the room of free blocks, and of blocks that are being freed. Invariant 9 of `memory/README.md` holds with
+    /// several threads because `freed` counts blocks as soon as they are in no free list, and because one thread at a
+    /// time takes their room and queues their frees.
     fn make_room_of_freed(&self, timeline: &Timeline, bytes: u64) -> Result<Place> {
         let _later = log::later();
         let held = lock::hold();
@@ -111,7 +112,7 @@ impl MemoryPool {
         if let Some(place) = self.find_place(&mut state, timeline, bytes)? {
             return Ok(place);
         }
-        // All of them are enough, as `find_place` has seen.
+        // The free blocks suffice, as `find_place` has seen.
         let above = self.limits.excess(state.usage.reserved.saturating_add(bytes));
         let to_release = state.take_to_free(above);
         let taken = self.room_of_freed(&state.usage, bytes);
@@ -119,7 +120,7 @@ impl MemoryPool {
         state.usage.reserved += bytes;
         self.count_use(&mut state.usage, timeline);
         drop(state);
-        // The driver can then reuse their memory for the new block.
+        // The driver can then reuse the memory of these blocks for the new one.
         let released = self.release_each(to_release);
         let bound = timeline.bind();
         drop((alone, held));
@@ -131,16 +132,16 @@ impl MemoryPool {
         Ok(Place::New(MemorySource::Freed))
     }
 
-    /// Undoes the count of a block that could not be made.
+    /// Undoes the counts for a block that could not be made.
     fn undo_reservation(&self, timeline: &Timeline, bytes: u64) {
         let usage = &mut self.lock().usage;
         usage.reserved -= bytes;
-        // The next block waits for the frees that this one may have waited for.
+        // Counts the room as freed: the next block then waits for the frees that this one may have waited for.
         usage.freed = usage.freed.saturating_add(bytes);
         self.count_return(usage, timeline.id());
     }
 
-    /// Makes a new block, which is counted already.
+    /// Makes a new block. It is counted already.
     fn make(
         self: &Arc<Self>,
         timeline: &Timeline,
@@ -161,8 +162,9 @@ impl MemoryPool {
         source: MemorySource,
     ) -> Result<DeviceBlock> {
         let driver = self.table.driver();
-        // The memory may be that of frees which are not done, and the reclaim stream comes after them. On a stream of CUDA
-        // that has allocated, each record and each wait costs more, for good: so the program's stream does not allocate.
+        // The driver may reuse memory of frees that are not done, so the block is allocated on the reclaim stream: it
+        // comes after them. That also keeps the program's stream free of allocations: on a stream of CUDA that has
+        // allocated, each record and each wait costs more, for good.
         let on = if source == MemorySource::Freed { &self.reclaim } else { timeline };
         // SAFETY: the timeline owns its stream.
         let allocate = || unsafe { driver.allocate(on.raw(), bytes, source) };
@@ -183,7 +185,7 @@ impl MemoryPool {
         Ok(block)
     }
 
-    /// An allocation for which the driver has no memory: it matters more than free memory, of any pool of the device.
+    /// Allocates where the driver has no memory: free memory of all pools of the device is released for it.
     #[cold]
     fn allocate_out_of_memory(
         &self,
@@ -193,18 +195,18 @@ impl MemoryPool {
         let mut rounds = 0;
         let made = self.release_and_allocate(bytes, allocate, &mut rounds);
         if rounds > 0 || made.is_ok() {
-            // The release is rare and blocks the host, so it is logged: without the mutex, since what logs is the user's
-            // code. In 0 rounds another thread had released the memory.
+            // The release is rare and blocks the host, so it is logged; without the mutex, because the subscriber is
+            // the user's code. After 0 rounds, another thread had released the memory.
             let (device, made) = (self.device(), made.is_ok());
             tracing::warn!(%device, bytes, rounds, made, "out of memory: tried again when free memory was released");
         }
         made
     }
 
-    /// Releases all free memory of the device's pools and allocates, until that succeeds or no memory is free: then all of
-    /// it is in use, and that is an error. Another thread for which the driver has no memory waits here, and then finds what
-    /// this one has released. Nothing that it holds the mutex for needs another thread: it waits for the device alone. So such
-    /// an allocation is a call that blocks, also for the other thread.
+    /// Releases all free memory of the device's pools and allocates, until that succeeds or no memory is free. In the
+    /// latter case all memory is in use: an error. Another thread that the driver has no memory for waits here, and
+    /// then finds the memory that this thread has released. While this thread holds the mutex, it waits only for the
+    /// device and for no other thread. So such an allocation is a blocking call, also for the other thread.
     fn release_and_allocate(
         &self,
         bytes: u64,
@@ -213,11 +215,12 @@ impl MemoryPool {
     ) -> Result<MemoryRange> {
         let _later = log::later();
         let of_device = Pools::of(&self.table).of_device(self.device());
-        // Dropped after the guard: the last owner of a pool returns its stream.
+        // Dropped after the guard, because dropping the last owner of a pool returns its stream.
         let pools = of_device.pools();
         let _alone = of_device.out_of_memory();
         loop {
-            // At first since another thread may just have released memory, and then since it may have taken some.
+            // In the first round, another thread may just have released memory; later, another thread may have taken
+            // some.
             match allocate() {
                 Err(DriverError::OutOfMemory { .. })
                     if *rounds < MOST_ROUNDS && pools.iter().any(|pool| pool.amounts().2 > 0) => {}
@@ -236,7 +239,7 @@ impl MemoryPool {
     fn out_of_memory(&self, requested: u64, pools: &[Arc<dyn DevicePool>]) -> Error {
         let amounts = pools.iter().map(|pool| {
             let (name, used, free) = pool.amounts();
-            // The block is counted already.
+            // The requested block is counted as in use already.
             let counted = if ptr::addr_eq(Arc::as_ptr(pool), self) { requested } else { 0 };
             (name, used.saturating_sub(counted), free)
         });
@@ -255,7 +258,7 @@ impl DevicePool for MemoryPool {
         (self.name().to_owned(), state.used(), state.free_bytes)
     }
 
-    /// The thread holds the mutex as long as it queues, and not while the device executes the frees.
+    /// Holds the mutex only while the frees are queued, not while the device executes them.
     fn queue_frees(&self) -> (Result<u64>, QueuedFrees) {
         let held = lock::hold();
         let alone = locked(&self.releasing);

@@ -1,4 +1,4 @@
-//! Shapes and strides, of a fixed size, so that making a tensor needs no heap.
+//! Shapes and strides. They have a fixed size: making a tensor needs no heap.
 //!
 //! A shape is copied by its rank, and compared number by number. With the marks in `memory::points` the memory of a tick
 //! takes two cache lines, which saves 1.25 of 1.69 misses of a cache of 1 MiB for a task of a chain of 500, counted by
@@ -16,34 +16,34 @@ pub const MAX_RANK: usize = 8;
 
 /// The lengths of a tensor's dimensions, outermost first.
 ///
-/// The number of bytes of an array of this shape fits an address, for every element type, and so do its strides: each
-/// function that makes a shape ensures that.
+/// The number of bytes of an array of this shape fits into an address, for every element type, and so do its strides:
+/// each function that makes a shape ensures that.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(transparent)]
 pub struct Shape(Numbers);
 
-/// One number for each dimension.
-// In this order, so that the fields of small shapes are close together.
+/// A number for each dimension.
+// Fields in this order: those of small shapes are close together.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct Numbers {
     rank: u8,
-    /// The numbers after `rank` mean nothing.
+    /// The numbers. Those after the first `rank` have no meaning.
     each: [usize; MAX_RANK],
 }
 
-/// The number of sizes that are copied at any rank: most shapes have no more.
+/// The count of numbers that are copied for every rank: most shapes have no more.
 const FEW: usize = 2;
 
 impl Numbers {
-    /// Of at most [`MAX_RANK`] numbers.
+    /// Creates a value from at most [`MAX_RANK`] numbers.
     fn of(numbers: &[usize]) -> Self {
         let mut each = [0; MAX_RANK];
         each[..numbers.len()].copy_from_slice(numbers);
         Self { rank: numbers.len() as u8, each }
     }
 
-    /// Becomes a copy, and writes no more than that needs.
+    /// Copies `from`, and writes no more than needed.
     fn set(&mut self, from: &Self) {
         self.rank = from.rank;
         self.each[..FEW].copy_from_slice(&from.each[..FEW]);
@@ -62,7 +62,7 @@ impl Numbers {
 }
 
 impl PartialEq for Numbers {
-    /// Number by number: most are few, and calling `memcmp` for these takes longer. Those of matrices have no loop.
+    /// Compares number by number: mostly they are few, and a call of `memcmp` would take longer. Matrices need no loop.
     #[inline]
     fn eq(&self, other: &Self) -> bool {
         let is_same = |at: usize| self.each[at] == other.each[at];
@@ -96,7 +96,8 @@ impl Shape {
     /// The size of the largest element, in bytes.
     const ELEMENT: usize = 16;
 
-    /// A shape of these dimensions, outermost first. No dimensions are a scalar: one element.
+    /// Creates a shape of these dimensions, outermost first. A shape without dimensions is that of a scalar: one
+    /// element.
     ///
     /// # Errors
     /// [`Error::Shape`] with more than [`MAX_RANK`] dimensions, or when the number of elements
@@ -106,7 +107,7 @@ impl Shape {
         if dims.len() > MAX_RANK {
             return Err(error("a tensor has at most 8 dimensions"));
         }
-        // Strides are products of the dimensions that are not 0, so these must fit, too.
+        // Strides are products of the dimensions that are not 0, so these products must fit, too.
         let count = dims.iter().try_fold(1_usize, |count, &dim| count.checked_mul(dim.max(1)));
         if count
             .and_then(|count| count.checked_mul(Self::ELEMENT))
@@ -117,21 +118,21 @@ impl Shape {
         Ok(Self(Numbers::of(dims)))
     }
 
-    /// Becomes a copy. Of a shape with few dimensions it writes those alone, so that it needs few cache lines.
+    /// Copies `shape`. For a shape with few dimensions this writes only those, and touches few cache lines.
     pub(super) fn set(&mut self, shape: &Self) {
         self.0.set(&shape.0);
     }
 
-    /// The bytes of a shape with few dimensions.
+    /// The bytes of a `Shape` that a shape with few dimensions uses.
     #[cfg(not(loom))]
     pub(super) const FEW_BYTES: usize =
         std::mem::offset_of!(Numbers, each) + FEW * size_of::<usize>();
 
-    /// No dimensions: one element.
+    /// The shape without dimensions: one element.
     pub(super) const SCALAR: Self = Self(Numbers { rank: 0, each: [0; MAX_RANK] });
 
-    /// One dimension, with as many elements as a slice has: at most those of the shape that its memory was made for, so
-    /// this needs no check.
+    /// The shape of a slice with `len` elements: one dimension. A slice has at most the elements of the shape that its
+    /// memory was made for, so this needs no check.
     pub(super) fn of_slice(len: usize) -> Self {
         Self(Numbers::of(&[len]))
     }
@@ -141,17 +142,17 @@ impl Shape {
         self.0.get()
     }
 
-    /// How many elements an array of this shape has.
+    /// The number of elements of an array of this shape.
     pub fn count(&self) -> usize {
         self.dims().iter().product()
     }
 
-    /// How many bytes an array of this shape has.
+    /// The number of bytes of an array of this shape.
     pub(super) fn bytes<T: Element>(&self) -> u64 {
         Self::bytes_of::<T>(self.count())
     }
 
-    /// How many bytes as many elements have as a shape has.
+    /// The number of bytes of `count` elements, where `count` is that of a shape.
     #[inline]
     pub(super) fn bytes_of<T: Element>(count: usize) -> u64 {
         const { assert!(size_of::<T>() <= Self::ELEMENT, "`Shape::new` assumes smaller elements") };
@@ -164,7 +165,8 @@ impl Shape {
         self
     }
 
-    /// The shape with another length in one dimension. `None` if there is no such dimension, or if it is shorter than that.
+    /// The shape with the length `to` in one dimension. `None` if there is no such dimension, or if it is shorter than
+    /// `to`.
     pub(super) fn narrowed(mut self, dimension: usize, to: usize) -> Option<Self> {
         let length = self.0.get_mut().get_mut(dimension).filter(|length| to <= **length)?;
         *length = to;
@@ -191,8 +193,8 @@ impl Shape {
     }
 }
 
-/// How far apart, in elements, neighbours in each dimension of a tensor are, outermost first. It derefs to
-/// these numbers.
+/// The distances, in elements, between neighbours in each dimension of a tensor, outermost first. Derefs to these
+/// numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(transparent)]
 pub struct Strides(Numbers);
@@ -245,7 +247,7 @@ impl IntoShape for Shape {
     }
 }
 
-/// The strides as lengths, for example for a table of them. They are checked like all others.
+/// Takes the strides as lengths, for example to make a tensor of that shape. They are checked like other lengths.
 impl IntoShape for Strides {
     fn into_shape(self) -> Result<Shape> {
         Shape::new(&self)
@@ -276,7 +278,7 @@ mod tests {
 
     use super::*;
 
-    /// The new shape of a block is the one that was set, for each shape before it.
+    /// After `set`, a shape equals its source, whatever shape it was before.
     #[test]
     fn a_shape_that_is_set_is_equal_to_its_source() {
         let dims = [2, 3, 5, 7, 11, 13, 17, 19];

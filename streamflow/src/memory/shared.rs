@@ -1,4 +1,4 @@
-//! One value with several owners, which can only read it.
+//! A value with several owners that can only read it.
 //!
 //! A drop looks at the count first, which saves one locked instruction for each reader of a message that several read.
 
@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 /// It emits `Shared::new(image)` and keeps a clone. An output of a shared tensor feeds inputs `&Tensor<f32>` and
 /// `Shared<Tensor<f32>>`.
 pub struct Shared<T> {
-    /// `None` only while this is dropped or unwrapped.
+    /// `None` only while this handle is being dropped or unwrapped.
     slot: Option<Arc<Slot<T>>>,
 }
 
@@ -21,17 +21,17 @@ struct Slot<T> {
     /// `None` only while the slot is free.
     value: Option<T>,
     recycler: Weak<Free<T>>,
-    /// The value can't be taken out, since it must not be written.
+    /// Whether the value can't be taken out, because it must not be written.
     read_only: bool,
 }
 
-/// The free slots of a recycler: as many as were ever in use at once, up to [`MAX_FREE`].
+/// The free slots of a recycler: at most as many as were ever in use at once, up to [`MAX_FREE`].
 type Free<T> = Mutex<Vec<Arc<Slot<T>>>>;
 
 /// Slots beyond this number are freed.
 const MAX_FREE: usize = 1024;
 
-/// A pool of slots for shared values, so that sharing a value in every tick allocates nothing.
+/// A pool of slots for shared values: sharing a value in every tick allocates nothing.
 #[derive(Debug)]
 pub(crate) struct Recycler<T>(Arc<Free<T>>);
 
@@ -49,7 +49,7 @@ impl<T> Recycler<T> {
         });
         match Arc::get_mut(&mut slot) {
             Some(free) => free.value = Some(value),
-            // Can't happen, since free slots have one owner. Another owner would keep the slot.
+            // Unreachable: a free slot has one owner.
             None => return Shared::new(value),
         }
         Shared { slot: Some(slot) }
@@ -68,7 +68,7 @@ impl<T> Shared<T> {
         Self::in_slot(value, false)
     }
 
-    /// A value that its last owner can't take, either.
+    /// Makes a value shareable that even its last owner can't take out.
     pub(crate) fn read_only(value: T) -> Self {
         Self::in_slot(value, true)
     }
@@ -78,7 +78,7 @@ impl<T> Shared<T> {
         Self { slot: Some(Arc::new(Slot { value, recycler, read_only })) }
     }
 
-    /// The value itself, if this is its last owner.
+    /// Takes the value out, if this is its last owner.
     ///
     /// # Errors
     /// The handle itself, when there are other owners, or when the value is memory of other code that may only be read.
@@ -92,8 +92,8 @@ impl<T> Shared<T> {
 impl<T> Drop for Shared<T> {
     fn drop(&mut self) {
         let Some(mut slot) = self.slot.take() else { return };
-        // Two owners that are dropped at the same time may each see the other: then the slot is not reused. The count is
-        // read first, since `get_mut` takes a locked instruction.
+        // Two owners that are dropped at the same time may each see the other; the slot is then not reused. The count
+        // is read first, because `get_mut` takes a locked instruction.
         if Arc::strong_count(&slot) > 1 {
             return;
         }

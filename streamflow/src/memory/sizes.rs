@@ -1,4 +1,4 @@
-//! The sizes of blocks: requests of almost equal sizes share blocks, so that a program whose sizes change has few lists of
+//! The sizes of blocks. Requests of almost equal sizes share blocks: a program with changing sizes has few lists of
 //! free blocks, and little memory in them.
 //!
 //! Each power of two has [`PER_DOUBLING`] sizes, and from 16 MiB on each multiple of [`MOST_WASTE`] is one. So less than an
@@ -11,7 +11,7 @@ const PER_DOUBLING: u64 = 8;
 const MOST_WASTE: u64 = 2 << 20;
 
 /// The size of the block for a request of `bytes`: a multiple of `granule`, which is a power of two. A size that would
-/// overflow gives the largest multiple, which is more than any device has.
+/// overflow gives the largest multiple: more than any device has.
 #[inline]
 pub(super) fn block_size(bytes: u64, granule: u64) -> u64 {
     let bytes = bytes.max(1);

@@ -8,12 +8,12 @@ use super::{Block, Element, Shape};
 use crate::driver::{DeviceId, MemoryRange};
 use crate::error::{Error, Result};
 
-/// Elements in device memory, one after the other: what `[T]` is to host memory.
+/// Elements in device memory, one after the other, like `[T]` in host memory.
 ///
 /// [`Buffer`](super::Buffer), [`Tensor`](super::Tensor), [`View`] and [`ViewMut`] deref to it, and
-/// kernels take `&DeviceSlice<T>` and `&mut DeviceSlice<T>`. The host can't read it: download it.
+/// kernels take `&DeviceSlice<T>` and `&mut DeviceSlice<T>`. The host can't read a `DeviceSlice`: download it.
 ///
-/// The type is unsized, so that two of them can't be swapped while their owners stay in place:
+/// The type is unsized: two slices can't be swapped while their owners stay in place:
 /// ```compile_fail
 /// # use streamflow::Buffer;
 /// # use streamflow::memory::DeviceSlice;
@@ -40,12 +40,12 @@ unsafe impl<T: Element, U: ?Sized> Send for DeviceSlice<T, U> {}
 unsafe impl<T: Element, U: ?Sized> Sync for DeviceSlice<T, U> {}
 
 impl<T: Element> Stored<T> {
-    /// The elements of a shape, at the start of a block, which the caller keeps alive as long as the slice.
+    /// The elements of a shape, at the start of a block. The caller keeps the block alive as long as the slice.
     ///
     /// All addresses of the slice and of its parts are in the block, so computing them can't overflow.
     ///
     /// # Errors
-    /// [`Error::Shape`] when the block is smaller than that.
+    /// [`Error::Shape`] when the block is smaller than the elements.
     pub(super) fn whole(block: &Block, shape: &Shape) -> Result<Self> {
         fits::<T>(block, shape)?;
         Ok(Self {
@@ -59,7 +59,7 @@ impl<T: Element> Stored<T> {
 }
 
 /// Checks that a block has room for the elements of a shape, and that it is aligned for them. Memory safety depends on
-/// it, so it is checked in every build.
+/// this check, so it is made in every build.
 ///
 /// # Errors
 /// [`Error::Shape`] when the block is too small, or not aligned.
@@ -68,7 +68,7 @@ pub(super) fn fits<T: Element>(block: &Block, shape: &Shape) -> Result<()> {
     has_room::<T>(block, shape.count(), || *shape)
 }
 
-/// As [`fits`], for so many elements. `shape` is for the error.
+/// [`fits`] for `count` elements. `shape` is for the error.
 ///
 /// # Errors
 /// As for [`fits`].
@@ -100,7 +100,7 @@ fn not_aligned(shape: &Shape) -> Error {
     Error::Shape { shape: shape.dims().to_vec(), reason }
 }
 
-/// The indices of a range. `None` if it is not within so many elements.
+/// The indices of a range. `None` if the range is not within `len` elements.
 pub(super) fn bounds(range: impl RangeBounds<usize>, len: usize) -> Option<Range<usize>> {
     let start = match range.start_bound() {
         Bound::Included(&start) => start,
@@ -146,13 +146,13 @@ impl<T> DeviceSlice<T> {
 }
 
 impl<T: Element> DeviceSlice<T> {
-    /// Vouches for the content of memory that a call of a hook was to write, and has not, since it failed. Until then the
-    /// memory can't be used, and not be sent ([`Error::Unwritten`]), so that a dropped error loses no data. A copy, a fill or
-    /// a function of [`library`](crate::library) that overwrites all of it has the same effect. Nothing happens if no call has
-    /// failed.
+    /// Vouches for the content of memory that a failed call of a hook was to write. Until then the memory can be
+    /// neither used nor sent ([`Error::Unwritten`]): a dropped error loses no data. A copy, a fill or a function of
+    /// [`library`](crate::library) that overwrites all of the memory has the same effect. Nothing happens if no call
+    /// has failed.
     ///
-    /// An operator calls it that handles the error, and is right with what the memory had before, or overwrites all of it by
-    /// another kernel:
+    /// For an operator that handles the error, and either goes on with the previous content of the memory or overwrites
+    /// all of it by another kernel:
     /// ```
     /// # use streamflow::prelude::*;
     /// # #[kernel(unsafe cuda = "unsigned long long i = thread_index(); if (i < sum_len) sum[i] += 1.0f;")]
@@ -178,8 +178,7 @@ impl<T: Element> DeviceSlice<T> {
         Some(ViewMut { part: self.part(range)?, _source: PhantomData })
     }
 
-    /// Two parts that don't overlap, so that one kernel may write both. `None` if `mid` is beyond
-    /// the end.
+    /// Two parts that don't overlap: one kernel may write both. `None` if `mid` is beyond the end.
     pub fn split_at_mut(&mut self, mid: usize) -> Option<(ViewMut<'_, T>, ViewMut<'_, T>)> {
         let left = ViewMut { part: self.part(..mid)?, _source: PhantomData };
         let right = ViewMut { part: self.part(mid..)?, _source: PhantomData };

@@ -16,7 +16,7 @@ use crate::stream::CudaStream;
 /// A tensor derefs to the [`DeviceSlice`] of its elements, so it can be passed to kernels directly. Parts
 /// and transposed forms are [`TensorView`]s.
 pub struct Tensor<T: Element> {
-    /// Their block has the shape, too.
+    /// The elements. Their block also stores the shape.
     elements: Buffer<T>,
 }
 
@@ -48,7 +48,7 @@ impl<T: Element> Tensor<T> {
         self.elements.shape()
     }
 
-    /// How far apart, in elements, neighbours in each dimension are.
+    /// The distances, in elements, between neighbours in each dimension.
     pub fn strides(&self) -> Strides {
         self.elements.shape().dense_strides()
     }
@@ -88,8 +88,8 @@ impl<T: Element> Tensor<T> {
     }
 }
 
-/// The error of a shape with another number of elements. It names one with the right number: with another first dimension
-/// if there is one.
+/// The error of a shape with another number of elements. It suggests a shape with the right number: `target` with
+/// another first dimension, if that is possible.
 #[cold]
 fn other_length(source: &[usize], target: &[usize]) -> Error {
     let count: usize = source.iter().product();

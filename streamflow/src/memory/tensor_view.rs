@@ -7,7 +7,7 @@ use super::{DeviceSlice, Element, Shape, Strides, View};
 use crate::driver::{AccessMode, MemoryRange, RowLevel, Rows};
 use crate::error::{Error, Result};
 
-/// Part of a tensor, perhaps with gaps or its dimensions in another order.
+/// A part of a tensor, perhaps with gaps or with the dimensions in another order.
 ///
 /// A view is not a [`DeviceSlice`]: a kernel that takes a slice would read the wrong elements. A kernel takes it as a
 /// [`Strided`](crate::kernel::Strided). A view without gaps becomes a slice by [`as_contiguous`](Self::as_contiguous).
@@ -18,11 +18,11 @@ pub struct TensorView<'a, T> {
     offset: usize,
     shape: Shape,
     strides: Strides,
-    /// Whether no element of another view is between the elements of this one: there may be padding.
+    /// Whether only padding may be between the elements, and no element of another view.
     is_alone: bool,
 }
 
-// Most of it without the bound `Element`: a kernel's view of a type that is none is reported once.
+// Most methods have no bound `Element`: rustc then reports a kernel's view of a type that is no element only once.
 impl<'a, T> TensorView<'a, T> {
     /// A view of all elements. The elements that the strides leave out are padding. The caller ensures that the elements
     /// are within the slice.
@@ -35,7 +35,7 @@ impl<'a, T> TensorView<'a, T> {
         self.shape.dims()
     }
 
-    /// How far apart, in elements, neighbours in each dimension are.
+    /// The distances, in elements, between neighbours in each dimension.
     pub fn strides(&self) -> &[usize] {
         &self.strides
     }
@@ -55,14 +55,15 @@ impl<'a, T> TensorView<'a, T> {
         Self { shape: self.shape.reversed(), strides: self.strides.reversed(), ..self }
     }
 
-    /// A range of one dimension. `None` if there is no such dimension, or if the range is not
+    /// The part with this range of one dimension. `None` if there is no such dimension, or if the range is not
     /// within it.
     pub fn slice(self, dimension: usize, range: Range<usize>) -> Option<Self> {
         let from_start = self.shape.narrowed(dimension, range.end)?;
         let shape = from_start.narrowed(dimension, range.end.checked_sub(range.start)?)?;
         let stride = self.strides[dimension];
         let offset = self.offset + range.start * stride;
-        // Only in the outermost dimension the rest is before and after the part, and not between its elements.
+        // Only in the outermost dimension, the rest of the tensor is before and after the part, and not between its
+        // elements.
         let is_outermost = self
             .shape()
             .iter()
@@ -89,7 +90,7 @@ impl<'a, T> TensorView<'a, T> {
         (!self.is_contiguous()).then_some(self.strides)
     }
 
-    /// Whether nothing but padding is between the elements.
+    /// Whether only padding is between the elements.
     pub(crate) fn is_alone(&self) -> bool {
         self.is_alone
     }
@@ -99,12 +100,12 @@ impl<'a, T> TensorView<'a, T> {
         self.elements.range().address + (self.offset * size_of::<T>()) as u64
     }
 
-    /// The memory that this is a part of.
+    /// The slice that this view is a part of.
     pub(crate) fn elements(&self) -> &'a DeviceSlice<T> {
         self.elements
     }
 
-    /// The bytes from the first element to the last; none if there is no element.
+    /// The bytes from the first element to the last; empty if there is no element.
     pub(crate) fn range(&self) -> MemoryRange {
         let address = self.address();
         let last: usize = self
@@ -117,14 +118,14 @@ impl<'a, T> TensorView<'a, T> {
         MemoryRange { address, bytes: (elements * size_of::<T>()) as u64 }
     }
 
-    /// The bytes of [`range`](Self::range) that an access touches, if not all. A write counts for padding, too, and a read does
-    /// not: nobody need have written it.
+    /// The bytes of [`range`](Self::range) that an access touches, if these are not all. A write includes padding. A
+    /// read does not: the padding may never have been written.
     pub(crate) fn rows(&self, mode: AccessMode) -> Option<Rows> {
         if self.is_alone && mode == AccessMode::Write || self.is_empty() {
             return None;
         }
         let size = size_of::<T>();
-        // The innermost dimension first: most strides rise so.
+        // The innermost dimension first: mostly the strides rise in this order.
         let dims = self.shape().iter().zip(self.strides()).rev();
         let levels = dims.map(|(&len, &stride)| {
             let (count, pitch) = (len as u64, (stride * size) as u64);
@@ -135,10 +136,10 @@ impl<'a, T> TensorView<'a, T> {
 }
 
 impl<'a, T: Element> TensorView<'a, T> {
-    /// The elements as a slice, which kernels take.
+    /// The elements as a slice, for kernels that take one.
     ///
     /// # Errors
-    /// [`Error::Strided`] when there are gaps between them or they are in another order.
+    /// [`Error::Strided`] when there are gaps between the elements or they are in another order.
     pub fn as_contiguous(&self) -> Result<View<'a, T>> {
         let strided = || Error::Strided {
             shape: self.shape().to_vec(),
@@ -167,7 +168,8 @@ pub struct TensorViewMut<'a, T> {
 }
 
 impl<'a, T> TensorViewMut<'a, T> {
-    /// The caller has the elements for itself, for `'a`, and each is in the view once.
+    /// Creates a view that may be written. The caller has exclusive access to the elements for `'a`, and each element
+    /// is in the view once.
     pub(super) fn new(view: TensorView<'a, T>) -> Self {
         Self { view }
     }
@@ -177,7 +179,7 @@ impl<'a, T> TensorViewMut<'a, T> {
         self.view.shape()
     }
 
-    /// How far apart, in elements, neighbours in each dimension are.
+    /// The distances, in elements, between neighbours in each dimension.
     pub fn strides(&self) -> &[usize] {
         self.view.strides()
     }
@@ -197,19 +199,19 @@ impl<'a, T> TensorViewMut<'a, T> {
         Self { view: self.view.transpose() }
     }
 
-    /// A range of one dimension. `None` if there is no such dimension, or if the range is not within it.
+    /// The part with this range of one dimension. `None` if there is no such dimension, or if the range is not within it.
     pub fn slice(self, dimension: usize, range: Range<usize>) -> Option<Self> {
         Some(Self { view: self.view.slice(dimension, range)? })
     }
 
-    /// The view that launches pass.
+    /// The underlying view, for launches.
     pub(crate) fn into_view(self) -> TensorView<'a, T> {
         self.view
     }
 }
 
 impl<T: Element> TensorViewMut<'_, T> {
-    /// The view, to be read. While it is used, this one is not.
+    /// The view, to be read. It borrows `self`.
     pub fn as_view(&self) -> TensorView<'_, T> {
         self.view
     }
@@ -219,8 +221,8 @@ impl<T: Element> TensorViewMut<'_, T> {
         TensorViewMut { view: self.view }
     }
 
-    /// Two parts that don't overlap, the second from `mid` of a dimension on, so that one kernel may write both. `None`
-    /// if there is no such dimension, or if `mid` is beyond its end.
+    /// Two parts that don't overlap, the second from `mid` of a dimension on: one kernel may write both. `None` if
+    /// there is no such dimension, or if `mid` is beyond its end.
     pub fn split_at(self, dimension: usize, mid: usize) -> Option<(Self, Self)> {
         let len = *self.view.shape().get(dimension)?;
         let left = self.view.slice(dimension, 0..mid)?;

@@ -1,5 +1,5 @@
-//! Which memory an allocation gets, and when: seen by a recorder over the simulator, which under the lazy
-//! policy executes no work before it is waited for.
+//! Tests of the memory that an allocation gets, and when, as a recorder over the simulator sees it. Under the lazy
+//! policy the simulator executes no work before it is waited for.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod access;
@@ -44,7 +44,7 @@ struct Bench {
     pool: StreamPool,
 }
 
-/// Options that let this many free blocks of any size be in use by the device.
+/// Options that allow this many free blocks of any size to be still in use by the device.
 fn in_flight(blocks: usize) -> MemoryOptions {
     MemoryOptions { in_flight: blocks, small_in_flight: blocks, ..MemoryOptions::default() }
 }

@@ -1,18 +1,19 @@
-//! Memory that is not written: the work that was to write it has failed in a hook, which has dropped the error.
+//! Memory that is not written: a hook has dropped the error of the work that was to write it.
 //!
-//! A call that fails marks the memory that it was to write. No work uses marked memory, no port sends it, and the host does not
-//! read it: each of these is an [`Error::Unwritten`], with the first error. So a dropped error is told where data would be
-//! lost by it, and an operator that sends other memory instead has handled it. A mark ends when
+//! A call that fails marks the memory that it was to write. No work uses marked memory, no port sends it, and the host
+//! does not read it: each attempt is an [`Error::Unwritten`] with the first error. So a dropped error is reported where
+//! it would lose data. An operator that sends other memory instead has handled the error. A mark ends when
 //!
-//! - the hook returns an error: it has not dropped that. A hook that returns `Ok` after it has lost a message has;
-//! - a copy, a fill or a function of `library` overwrites all that was to be written;
+//! - the hook returns an error: then the error is not dropped. A hook that loses a message and returns `Ok` has dropped
+//!   it;
+//! - a copy, a fill or a function of `library` overwrites all of the memory that was to be written;
 //! - the operator vouches for the content by [`assume_written`](super::DeviceSlice::assume_written);
 //! - the memory has a new owner.
 //!
-//! Outside of hooks the caller has the error alone, and nothing is marked.
+//! Outside of hooks the caller gets the error, and nothing is marked.
 //!
-//! Marks cost launches and copies nothing where nothing fails. A marked block has a word of its only write that matches no stream
-//! (`last_write.rs`), so each use of it takes the slow path, where marks are checked.
+//! As long as nothing fails, marks cost launches and copies nothing. The word for the last write of a marked block
+//! (`last_write.rs`) matches no stream, so each use of the block takes the slow path, and marks are checked only there.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -22,28 +23,28 @@ use crate::driver::{Asker, MemoryRange};
 use crate::error::{Error, Result};
 
 thread_local! {
-    /// Whether the hook that runs here has returned an error, for the marks that it has made. The one of an earlier hook
-    /// if it has made none.
+    /// Whether the hook that runs on this thread has returned an error, shared with the marks that it has made. As long
+    /// as the hook has made no mark, this is the value of an earlier hook.
     static RETURNED: RefCell<Arc<AtomicBool>> = RefCell::default();
 }
 
-/// A mark: why memory is not written.
+/// A mark: the reason why memory is not written.
 #[derive(Debug)]
 pub(super) struct FailedWrite {
-    /// From the first to the last byte that was to be written.
+    /// The bytes from the first to the last one that was to be written.
     range: MemoryRange,
-    /// The node whose hook made the call.
+    /// The name of the node that made the call in a hook.
     node: Arc<str>,
     /// The error of the call.
     cause: Error,
-    /// Whether the hook has returned an error.
+    /// Whether the hook has returned an error. The mark has then ended.
     returned: Arc<AtomicBool>,
-    /// Whether a call of a library that overwrites all of the range has begun: the mark ends if it succeeds.
+    /// Whether a call of a library that overwrites all of the range has begun. The mark ends if that call succeeds.
     is_overwritten: bool,
 }
 
 impl FailedWrite {
-    /// A call has failed that was to write this range. `None` outside of hooks.
+    /// Creates the mark of a failed call that was to write this range. `None` outside of hooks.
     pub(super) fn new(range: MemoryRange, error: &Error) -> Option<Self> {
         let mut node = Asker::current().name()?;
         let is_first = Asker::note_failure();
@@ -54,7 +55,7 @@ impl FailedWrite {
             }
             returned.clone()
         });
-        // A call that was refused since its own memory is not written has the same cause.
+        // A call that was refused because of memory that is not written passes on that memory's cause.
         let cause = match error {
             Error::Unwritten { node: first, cause } => {
                 node = first.as_str().into();
@@ -65,7 +66,7 @@ impl FailedWrite {
         Some(Self { range, node, cause, returned: returned.ok()?, is_overwritten: false })
     }
 
-    /// A later call has failed as well. The first error counts.
+    /// Extends the mark by the range of a later failed call. The first error stays.
     pub(super) fn extend_to(&mut self, range: MemoryRange) {
         let address = self.range.address.min(range.address);
         let bytes = self.range.end().max(range.end()) - address;
@@ -73,12 +74,13 @@ impl FailedWrite {
         self.is_overwritten = false;
     }
 
-    /// A call begins that overwrites all of this range. Until it fails or succeeds, the mark rejects nothing.
+    /// Notes the begin of a call that overwrites all of this range. Until the call fails or succeeds, the mark rejects
+    /// nothing.
     pub(super) fn begin_overwrite(&mut self, range: MemoryRange) {
         self.is_overwritten |= self.is_within(range);
     }
 
-    /// Whether a call that overwrites all has begun.
+    /// Whether a call that overwrites all of the marked range has begun.
     pub(super) fn is_overwritten(&self) -> bool {
         self.is_overwritten
     }
@@ -88,7 +90,7 @@ impl FailedWrite {
         self.returned.load(Ordering::Relaxed)
     }
 
-    /// Whether a write of this range has written all of it.
+    /// Whether a write of the range `written` covers all of the marked range.
     pub(super) fn is_within(&self, written: MemoryRange) -> bool {
         written.address <= self.range.address && self.range.end() <= written.end()
     }
@@ -106,11 +108,11 @@ impl FailedWrite {
     }
 }
 
-/// The hook that runs on this thread has returned an error, so the marks that it has made end.
+/// Ends the marks that the hook on this thread has made: the hook has returned an error.
 #[cold]
 pub(crate) fn hook_has_failed() {
     if Asker::has_failure() {
-        // A thread that ends has no hook.
+        // Fails only on a thread that ends: no hook runs there.
         let _ = RETURNED.try_with(|returned| returned.borrow().store(true, Ordering::Relaxed));
     }
 }

@@ -1,21 +1,21 @@
-//! How much memory is on the other side of the border.
+//! The numbers of allocations on the other side of the border to other code.
 
 use crate::sync::{AtomicU64, Ordering, statics};
 
-/// How many allocations have crossed the border between streamflow and other code, in this process.
+/// The numbers of allocations that have crossed the border between streamflow and other code, in this process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ForeignCounts {
-    /// Memory of other code that was not given back yet.
+    /// Allocations of other code that were not given back yet.
     pub adopted: u64,
-    /// Memory of streamflow that other code has, or that was not taken back yet; also copies on the host that were made for
-    /// other code.
+    /// Allocations of streamflow that other code has, or that were not taken back yet; also copies on the host that
+    /// were made for other code.
     pub lent: u64,
-    /// Memory that will never be given back or taken back, since the program ends or a device has failed.
+    /// Allocations that will never be given back or taken back, because the program ends or a device has failed.
     pub leaked: u64,
 }
 
-/// A count.
+/// A field of [`ForeignCounts`].
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Count {
     Adopted,
@@ -36,7 +36,7 @@ pub(crate) fn add(count: Count) {
 }
 
 pub(crate) fn remove(count: Count) {
-    // Everything that was done with the memory is visible to a thread that reads the count.
+    // `Release`: a thread that reads the count sees everything that was done with the memory.
     counter(count).fetch_sub(1, Ordering::Release);
 }
 

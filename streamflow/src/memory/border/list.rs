@@ -1,16 +1,16 @@
-//! A list that any thread may add to without waiting for another one.
+//! A list that any thread may add to without waiting for another thread.
 
 use std::ptr::{self, NonNull};
 
 use crate::sync::{AtomicPtr, Ordering, UnsafeCell, const_fn};
 
-/// An entry, which has its place in a list from the beginning: adding it allocates nothing.
+/// An entry with the link of the list: adding it allocates nothing.
 pub(crate) struct Node<T> {
     next: UnsafeCell<*mut Node<T>>,
     pub(crate) value: T,
 }
 
-// SAFETY: `next` is only used by the thread that owns the node, or that owns the list which the node is in.
+// SAFETY: `next` is only used by the thread that owns the node, or that owns the chain with the node.
 unsafe impl<T: Send> Send for Node<T> {}
 
 impl<T> Node<T> {
@@ -19,13 +19,13 @@ impl<T> Node<T> {
     }
 }
 
-/// A list of entries. Adding one is a compare-and-swap; one call takes all.
+/// A list of entries. Adding an entry is a compare-and-swap; a single call takes all entries.
 pub(crate) struct List<T> {
     /// The latest entry; null if there is none; [`closed`] once the list was closed.
     head: AtomicPtr<Node<T>>,
 }
 
-// SAFETY: threads only pass entries through it.
+// SAFETY: threads only pass entries through the list.
 unsafe impl<T: Send> Send for List<T> {}
 // SAFETY: as above.
 unsafe impl<T: Send> Sync for List<T> {}
@@ -42,8 +42,8 @@ impl<T> List<T> {
         }
     }
 
-    /// Adds an entry. Does not wait. Does not use the list once another thread can see the entry: what keeps the list
-    /// alive may be in the entry.
+    /// Adds an entry. Does not wait. Does not use the list once another thread can see the entry: the entry may own the
+    /// list, and the other thread may drop it.
     ///
     /// # Errors
     /// The entry, if the list is closed.
@@ -52,10 +52,10 @@ impl<T> List<T> {
         let mut head = self.head.load(Ordering::Relaxed);
         loop {
             if head == closed() {
-                // SAFETY: leaked above, and in no list.
+                // SAFETY: the node was leaked above, and is in no list.
                 return Err(unsafe { Box::from_raw(node.as_ptr()) });
             }
-            // SAFETY: leaked above, and in no list yet.
+            // SAFETY: the node was leaked above, and is in no list yet.
             unsafe { *(*node.as_ptr()).next.to_write() = head };
             let swapped = self.head.compare_exchange_weak(
                 head,
@@ -95,7 +95,7 @@ impl<T> List<T> {
         Vec::new()
     }
 
-    /// Takes all entries, the oldest first. From now on none can be added.
+    /// Takes all entries, the oldest first. No entry can be added from now on.
     pub(crate) fn close(&self) -> Vec<T> {
         let head = self.head.swap(closed(), Ordering::Acquire);
         if head == closed() { Vec::new() } else { collect(head) }
@@ -189,7 +189,7 @@ mod tests {
             all.extend(values(list.take_all()));
         }
         adders.into_iter().for_each(|thread| thread.join().unwrap());
-        // In order for each thread.
+        // The entries of each thread are in order.
         for thread in 0..4 {
             let own = all.iter().filter(|value| **value / EACH == thread);
             assert!(own.is_sorted());

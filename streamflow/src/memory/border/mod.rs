@@ -1,5 +1,5 @@
-//! The notes of blocks and pools about other code, and the parts of which [`foreign`](super::foreign) makes its exchange
-//! with it: pools have these, and know nothing of that exchange.
+//! The border to other code: the state that blocks and pools have for memory of other code, and the parts that
+//! [`foreign`](super::foreign) builds the exchange with it from. Pools use only this module, and not `foreign`.
 
 pub(crate) mod counts;
 pub(crate) mod list;
@@ -13,7 +13,7 @@ use crate::sync::AtomicUsize;
 
 pub use counts::{ForeignCounts, foreign_counts};
 
-/// A value that keeps memory of other code alive. Dropping it gives the memory back.
+/// A value that keeps memory of other code alive. Dropping the value gives the memory back.
 pub(crate) struct Owner(#[expect(dead_code, reason = "it is only dropped")] Box<dyn Send>);
 
 impl Owner {
@@ -25,8 +25,8 @@ impl Owner {
 /// The part of a pool that concerns other code.
 #[derive(Default)]
 pub(crate) struct Border {
-    /// Memory that other code had, and that it has returned.
+    /// Memory that other code had and has returned.
     pub(crate) lent: List<Box<dyn Task>>,
-    /// How many functions that give memory back are queued on the reclaim stream.
+    /// The number of functions queued on the reclaim stream that give memory back.
     pub(crate) returning: Arc<AtomicUsize>,
 }

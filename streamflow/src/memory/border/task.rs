@@ -1,14 +1,14 @@
-//! The work that is done later, on the reaper thread or by a pool.
+//! Work that is done later, on the reaper thread or by a pool.
 
 use super::counts::Count;
 use super::list::Node;
 
-/// Something that is done once, later.
+/// A task that is done once, later.
 pub(crate) trait Task: Send {
-    /// Does it, while no lock is held. Returns it if it must be tried again.
+    /// Does the task. No lock is held. Returns the task if it must be tried again.
     fn execute(self: Box<Self>) -> Option<Box<dyn Task>>;
 
-    /// The kind that it counts as until it is done.
+    /// The count that includes the task until it is done.
     fn count(&self) -> Count;
 }
 

@@ -8,11 +8,12 @@ use std::ops::{BitAnd, BitOr, BitXor, Not};
 use super::{Element, Scalar, sealed};
 use crate::driver::Plain;
 
-/// A truth value of one byte, as NumPy's `bool`: an element of device memory.
+/// A truth value of one byte, like NumPy's `bool`: an element of device memory.
 ///
-/// Rust's `bool` can't be one. Device memory holds any byte: what it held before, or the 2 of another library. A `bool`
-/// with such a byte is undefined behaviour, also in a kernel's Rust body, which is safe code. A `Bool8` may have any
-/// byte, and reads each but 0 as true. In CUDA it is the type `bool8`, which becomes a `bool` by itself.
+/// Rust's `bool` can't be an element. Device memory may hold any byte: an earlier content, or the 2 of another library.
+/// A `bool` with such a byte is undefined behaviour, also in a kernel's Rust body, although that is safe code. A
+/// `Bool8` may have any byte; each byte except 0 is true. CUDA's counterpart is the type `bool8`, with an implicit
+/// conversion to `bool`.
 ///
 /// ```
 /// use streamflow::memory::Bool8;
@@ -39,7 +40,7 @@ impl Bool8 {
     }
 }
 
-// SAFETY: a transparent `u8`.
+// SAFETY: the type is a transparent `u8`.
 unsafe impl Plain for Bool8 {}
 
 elements! {
@@ -58,7 +59,7 @@ impl From<Bool8> for bool {
     }
 }
 
-// By value, and not by byte: there are 255 ways to say true.
+// By truth value, and not by byte: 255 bytes mean true.
 impl PartialEq for Bool8 {
     fn eq(&self, other: &Self) -> bool {
         self.get() == other.get()

@@ -1,6 +1,6 @@
 //! The types that device memory holds and that kernels take by value.
 //!
-//! Elements of other crates, and elements that Rust has no type for, have a file each.
+//! Elements of other crates and elements that Rust has no type for are in files of their own.
 
 use std::fmt::{Debug, Display};
 
@@ -15,7 +15,8 @@ mod sealed {
 /// A value that a kernel can take by value.
 ///
 /// # Safety
-/// `CUDA` names a type of CUDA C++ with the size and the meaning of the Rust type, whose alignment is at most its size.
+/// `CUDA` names a type of CUDA C++ with the size and the meaning of the Rust type. The alignment of that type is at
+/// most its size.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be passed to a kernel by value",
     label = "not a kernel's scalar type",
@@ -23,13 +24,14 @@ mod sealed {
     note = "no other type can become one: pass a struct's fields one by one"
 )]
 pub unsafe trait Scalar: Plain + Debug + Display + sealed::Sealed {
-    /// The type's name in CUDA C++, as `unsigned long long`.
+    /// The type's name in CUDA C++, for example `unsigned long long`.
     const CUDA: &'static str;
 }
 
 /// A type that device memory holds.
 ///
-/// The address of an element in device memory is a multiple of its size: code on the device may load it as one word.
+/// The address of an element in device memory is a multiple of its size: code on the device may load the element as one
+/// word.
 ///
 /// # Safety
 /// `DTYPE` names NumPy's type of the same layout and meaning; for `bfloat16` that of `ml_dtypes`.
@@ -40,9 +42,9 @@ pub unsafe trait Scalar: Plain + Debug + Display + sealed::Sealed {
     note = "for `bool` write `Bool8`: device memory holds any byte, and a `bool` only 0 or 1"
 )]
 pub unsafe trait Element: Scalar + Default + PartialEq {
-    /// The type's name in NumPy and its kin, as `float32`.
+    /// The type's name in NumPy and similar libraries, for example `float32`.
     const DTYPE: &'static str;
-    /// [`Scalar::CUDA`], for `#[kernel]`: a mistake is then reported as a type that is no element.
+    /// [`Scalar::CUDA`] again, for `#[kernel]`: rustc then reports a wrong type as one that is no element.
     #[doc(hidden)]
     const ELEMENT_CUDA: &'static str = Self::CUDA;
 }
@@ -51,13 +53,13 @@ macro_rules! elements {
     ($($ty:ty: $cuda:literal, $dtype:literal;)*) => {
         $(
             impl sealed::Sealed for $ty {}
-            // SAFETY: the two are the same type by the CUDA C++ programming guide's table of built-in types; the
-            // structs of `kernel/cuda` are tested against the Rust types in `tests/tests/elements.rs`.
+            // SAFETY: both are the same type by the CUDA C++ programming guide's table of built-in types; the structs
+            // of `kernel/cuda` are tested against the Rust types in `tests/tests/elements.rs`.
             #[diagnostic::do_not_recommend]
             unsafe impl Scalar for $ty {
                 const CUDA: &'static str = $cuda;
             }
-            // SAFETY: NumPy's documentation of its sized aliases.
+            // SAFETY: by NumPy's documentation of its sized aliases.
             #[diagnostic::do_not_recommend]
             unsafe impl Element for $ty {
                 const DTYPE: &'static str = $dtype;
@@ -91,7 +93,7 @@ elements! {
     u64: "unsigned long long", "uint64";
 }
 
-/// Stands for the `f16` of the crate `half` as long as the feature `half` is off. It is no element type and has no
+/// Stands for the `f16` of the crate `half` while the feature `half` is off. The type is no element type and has no
 /// values: where a program uses it, rustc's error names the feature.
 ///
 /// ```compile_fail,E0277
@@ -102,7 +104,7 @@ elements! {
 #[derive(Debug)]
 pub enum f16 {}
 
-/// As [`f16`](enum@f16), for the `bf16` of the crate `half`.
+/// Stands for the `bf16` of the crate `half`, like [`f16`](enum@f16).
 ///
 /// ```compile_fail,E0277
 /// let halves: streamflow::Tensor<streamflow::memory::bf16>;
@@ -113,7 +115,7 @@ pub enum f16 {}
 pub enum bf16 {}
 
 impl sealed::Sealed for usize {}
-// SAFETY: both have eight bytes; CUDA has no host with other pointers any more.
+// SAFETY: both have eight bytes; CUDA no longer supports hosts with pointers of another size.
 #[cfg(target_pointer_width = "64")]
 #[diagnostic::do_not_recommend]
 unsafe impl Scalar for usize {

@@ -22,14 +22,14 @@ use crate::stream::CudaStream;
 pub struct ForeignMemory {
     device: DeviceId,
     range: MemoryRange,
-    /// `None` once it was adopted.
+    /// `None` after the memory was adopted.
     owner: Option<Owner>,
 }
 
 impl ForeignMemory {
-    /// Memory on a device: `bytes` bytes from `address` on. `owner` keeps it alive: dropping the owner gives the memory
-    /// back. That happens after the last use of the memory, on a thread of its own, on which the memory's device is current if
-    /// the memory was adopted. An owner that needs the lock of an interpreter takes it in its `Drop`.
+    /// Memory on a device: `bytes` bytes from `address` on. `owner` keeps the memory alive: dropping the owner gives
+    /// the memory back. The owner is dropped after the last use of the memory, on a separate thread; if the memory was
+    /// adopted, its device is current there. An owner that needs the lock of an interpreter takes it in its `Drop`.
     ///
     /// # Safety
     /// Until the owner is dropped, the device can access the memory, and its content is initialised. Meanwhile no other
@@ -45,9 +45,10 @@ impl ForeignMemory {
         Self { device, range, owner: Some(Owner::new(owner)) }
     }
 
-    /// From now on memory of other code is not given back, but leaked and [counted](crate::memory::ForeignCounts::leaked): for
-    /// a program whose other code ends, as an interpreter that shuts down. Blocks until an owner that is being dropped is
-    /// dropped; the caller must hold no lock that an owner needs for that.
+    /// Makes streamflow leak memory of other code from now on, instead of giving it back, and
+    /// [count](crate::memory::ForeignCounts::leaked) it: for other code that ends before the program, for example an
+    /// interpreter that shuts down. Blocks until an owner that is just being dropped is dropped; the caller must hold
+    /// no lock that this drop needs.
     pub fn stop_giving_back_blocking() {
         reaper::stop_giving_back_blocking();
     }
@@ -74,21 +75,21 @@ impl std::fmt::Debug for ForeignMemory {
     }
 }
 
-/// The work that has written adopted memory. Work that uses the memory is ordered after it.
+/// The work that has written adopted memory. Later work that uses the memory is ordered after it.
 #[derive(Debug, Clone, Copy)]
 pub enum After<'a> {
-    /// All work that was queued on this stream until the call.
+    /// All work that was queued on this stream before the call.
     QueuedOn(&'a CudaStream),
     /// The latest record of an event of other code, on the memory's device.
     Event(BorrowedEvent<'a>),
-    /// Nothing: the content is complete, as that of host memory is.
+    /// Nothing: the content is complete, like that of host memory.
     Complete,
 }
 
 /// No process has memory beyond this address, with five levels of page tables.
 const LAST_ADDRESS: u64 = 1 << 56;
 
-/// Bytes and a shape that fit together.
+/// Checks that an address and a shape fit together. Returns the bytes.
 pub(crate) fn check_layout<T: Element>(address: u64, shape: &Shape) -> Result<MemoryRange> {
     let bytes = shape.bytes::<T>();
     if bytes > 0 && (address == 0 || !address.is_multiple_of(align_of::<T>() as u64)) {
@@ -111,7 +112,7 @@ pub(crate) fn check_layout<T: Element>(address: u64, shape: &Shape) -> Result<Me
 }
 
 impl MemoryPool {
-    /// A block of memory of other code, on this pool's device.
+    /// Makes a block of memory of other code, on this pool's device.
     #[track_caller]
     fn adopt(
         self: &Arc<Self>,
@@ -127,8 +128,8 @@ impl MemoryPool {
             stream.timeline().ready()?;
         }
         if range.bytes > 0 {
-            // SAFETY: the caller of `ForeignMemory::new` vouches for the memory until its owner is dropped, which comes
-            // after `return_foreign`, or else after this function has failed.
+            // SAFETY: the caller of `ForeignMemory::new` vouches for the memory until its owner is dropped. The owner
+            // is dropped after `return_foreign`, or after this function has failed.
             unsafe { table.driver().observer().adopt(self.device(), range) }?;
         }
         let mut pooled = PooledBlock::foreign(block, self);
@@ -140,7 +141,7 @@ impl MemoryPool {
             After::QueuedOn(stream) => {
                 self.written_by_other_code(stream.raw(), range);
                 block.block_mut().allocated_on(stream.timeline());
-                // The stream may be destroyed after the call, and later work on it is not waited for.
+                // A record now: the stream may be destroyed after the call, and later work on it is not waited for.
                 stream.timeline().close()?;
             }
             After::Event(event) => {
@@ -165,7 +166,7 @@ impl MemoryPool {
         Ok(block)
     }
 
-    /// Notifies a driver that watches.
+    /// Notifies a driver that watches of a write by other code.
     #[track_caller]
     fn written_by_other_code(&self, stream: RawStream, range: MemoryRange) {
         let (mode, location) = (AccessMode::Write, Location::caller());
@@ -179,7 +180,7 @@ impl MemoryPool {
         shape: &Shape,
         after: After<'_>,
     ) -> Result<Tensor<T>> {
-        // First, as empty memory may have no address.
+        // Checked first, because empty memory may have no address.
         if shape.bytes::<T>() > memory.range.bytes {
             return Err(too_small(shape));
         }

@@ -1,4 +1,4 @@
-//! Values of other code that a stream's work needs until it has executed, as a library's handle.
+//! Values of other code, for example a library's handle, that a stream's work needs until it has executed.
 
 use std::ffi::c_void;
 use std::ops::{Deref, DerefMut};
@@ -12,20 +12,20 @@ use crate::memory::border::Owner;
 use crate::memory::border::counts::{self, Count};
 use crate::stream::{CudaStream, Timeline};
 
-/// A value that work on a stream uses, as a library's handle, and whose drop may call CUDA or block. The value is dropped by a thread
-/// of streamflow with the stream's device current, after all work that was queued on the stream before the drop. Until then
-/// it counts as [adopted](crate::memory::ForeignCounts::adopted).
+/// A value that work on a stream uses, for example a library's handle, and that may call CUDA or block in its drop. A
+/// thread of streamflow drops the value with the stream's device current, after all work that was queued on the stream
+/// before the drop of the `AfterWork`. Until then the value counts as [adopted](crate::memory::ForeignCounts::adopted).
 #[derive(Debug)]
 pub struct AfterWork<H: Send + 'static> {
     timeline: Arc<Timeline>,
-    /// `None` only while it is dropped.
+    /// `None` only while this is being dropped.
     value: Option<H>,
 }
 
 impl<H: Send + 'static> AfterWork<H> {
-    /// A value that a library has just made. The stream comes after what the library queued meanwhile, which it does on the
-    /// device's default stream, whichever stream the value is for: cuFFT writes the tables of a plan there, and a stream of
-    /// streamflow does not wait for that one by itself.
+    /// Wraps a value that a library has just made. The stream comes after the work that the library has queued on the
+    /// device's default stream to make it: cuFFT, for example, writes the tables of a plan there, whichever stream the
+    /// plan is for, and a stream of streamflow does not wait for the default stream by itself.
     ///
     /// # Errors
     /// [`Error::Exchange`](crate::Error::Exchange), when the system has no thread for the reaper; the driver's.
@@ -77,6 +77,6 @@ impl<H: Send + 'static> Drop for AfterWork<H> {
 }
 
 unsafe extern "C" fn complete(data: *mut c_void) {
-    // SAFETY: `data` is what the drop gave to this call alone.
+    // SAFETY: `data` comes from the drop, and only this call has it.
     reaper::add(reaper::giving_back(*unsafe { Box::from_raw(data.cast::<Owner>()) }));
 }

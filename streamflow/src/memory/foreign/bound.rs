@@ -5,18 +5,19 @@ use std::sync::Arc;
 use crate::memory::border::Owner;
 use crate::stream::Timeline;
 
-/// A value whose drop may call CUDA, as a library's handle or a slice of cudarc. No device is current on the thread that drops
-/// it, and the failure of such a call is often not reported.
+/// A value that may call CUDA in its drop, for example a library's handle or a slice of cudarc. No device is current on
+/// the thread that drops it, and the failure of such a call is often not reported, so this binds the device before the
+/// drop.
 pub(super) struct Bound<V> {
-    /// Dropped after `drop` has bound the device, and before the timeline: that may be the last owner of the driver, whose drop
-    /// makes other devices current.
+    /// Dropped after `drop` has bound the device, and before the timeline: the timeline may be the last owner of the
+    /// driver, and the driver's drop makes other devices current.
     #[allow(dead_code, reason = "it is there to be dropped")]
     value: V,
     timeline: Arc<Timeline>,
 }
 
 impl<V: Send + 'static> Bound<V> {
-    /// A value of the device of a stream.
+    /// Makes an owner of a value that belongs to the device of a stream.
     pub(super) fn owner(value: V, timeline: &Arc<Timeline>) -> Owner {
         Owner::new(Self { timeline: timeline.clone(), value })
     }
@@ -24,7 +25,7 @@ impl<V: Send + 'static> Bound<V> {
 
 impl<V> Drop for Bound<V> {
     fn drop(&mut self) {
-        // Without its device a function fails, and its status can't be acted on either.
+        // If binding fails, the calls in the drop fail, too, and nothing can be done about either.
         let _bound = self.timeline.bind();
     }
 }
@@ -41,7 +42,7 @@ mod tests {
     use crate::driver::{DeviceId, Driver};
     use crate::stream::StreamTable;
 
-    /// Notes how many owners the driver has when it is dropped.
+    /// Notes in its drop how many owners the driver has.
     struct Counts(Weak<dyn Driver>, Arc<AtomicUsize>);
 
     impl Drop for Counts {

@@ -1,15 +1,16 @@
-//! Memory to and from [cudarc], which candle and others are built on. Nothing is copied, and the host does not block.
+//! Memory to and from [cudarc], the crate that candle and others are built on. Nothing is copied, and the host does not
+//! block.
 //!
-//! - [`CudaStream::read_cudarc`] and [`write_cudarc`](CudaStream::write_cudarc) lend a tensor as a view for one claim: cudarc's
-//!   work with it is a use like a launch.
-//! - [`Tensor::into_cudarc`] lends it as a slice for as long as cudarc needs it.
+//! - [`CudaStream::read_cudarc`] and [`write_cudarc`](CudaStream::write_cudarc) lend a tensor as a view for one claim:
+//!   cudarc's work with the view is a use, like a launch.
+//! - [`Tensor::into_cudarc`] lends a tensor as a slice for as long as cudarc needs it.
 //! - [`Platform::adopt_cudarc`](crate::Platform::adopt_cudarc) takes a slice over, as a tensor.
 //!
 //! # Order
 //! cudarc's stream comes after the uses of the tensor so far, and later uses come after cudarc's work on that stream. Other
 //! streams of cudarc are ordered by cudarc's own events, if its context tracks them: they come after the stream that the
-//! view was made for. cudarc keeps one event for all readers of a slice, so the slower of two readers on two other streams is
-//! lost; queue each read on the stream of the view, or order the streams by
+//! view was made for. cudarc keeps a single event for all readers of a slice, so the order after the slower of two
+//! readers on two other streams is lost; queue each read on the stream of the view, or order the streams by
 //! [`CudaStream::after_cudarc`](crate::CudaStream::after_cudarc).
 //!
 //! A context tracks nothing while it has no stream that was made by its own `CudaContext::new_stream` or by `fork`: before the
@@ -48,29 +49,31 @@ use crate::stream::{
     CudaStream, check_context, check_no_capture, failed, is_captured, orders_streams,
 };
 
-/// The name in errors.
+/// The name of a view in errors.
 const VIEW: &str = "a tensor for cudarc";
 
 impl CudaStream {
-    /// Calls `queue` with memory as a view of cudarc. `queue` may queue work of cudarc on `theirs` that reads it. This work is a use
-    /// of the memory on this stream: it comes after the last write, and later writes and the free come after it.
+    /// Calls `queue` with memory as a view of cudarc. `queue` may queue work of cudarc on `theirs` that reads it. That
+    /// work is a use of the memory on this stream: it comes after the last write, and later writes and the free come
+    /// after it.
     ///
-    /// Where `theirs` is another stream than this one, it waits for this one before `queue` is called, and this one waits for
-    /// it afterwards, by an event each. So any stream of cudarc will do, also a default stream; of a thread's default stream
-    /// that is the calling thread's.
+    /// If `theirs` is another stream than this one, it waits for this one before `queue` is called, and this one waits
+    /// for it afterwards, by an event each. So `theirs` may be any stream of cudarc, also a default stream. A
+    /// per-thread default stream means that of the calling thread.
     ///
-    /// `queue` may use the view on other streams of the same context object, which cudarc orders by its events. cudarc notes no use on a
-    /// stream of another object that tracks nothing, and after the last stream of `new_stream` is dropped it waits for no note. In
-    /// the second case this stream waits for all work that the device has, which needs a driver of CUDA 12.5. The first case is a
-    /// race, as it is with a slice of cudarc's own: use one context object for all streams, and a thread's default stream on the calling
-    /// thread alone.
+    /// `queue` may use the view on other streams of the same context object: cudarc orders these by its events. In two
+    /// cases cudarc does not. First, it notes no use on a stream of another context object that tracks nothing. That is
+    /// a race, as it is with a slice of cudarc's own: use one context object for all streams, and a per-thread default
+    /// stream only on the calling thread. Second, it waits for no noted use after the last stream of `new_stream` is
+    /// dropped. Then this stream waits for all work that the device has; that needs a driver of CUDA 12.5.
     ///
     /// # Errors
     /// [`Error::Exchange`] for a stream of another device or of a context that is not the primary one, for a stream that is being
-    /// captured, for an error that cudarc has kept, and on the simulator; otherwise as for [`read_raw`](Self::read_raw). An error of an
-    /// earlier call is found before `queue` is called. Unlike `read_raw`, this may also fail after that: then the host has waited for
-    /// cudarc's work on the device, the result of `queue` is dropped, and memory that it was to write counts as unwritten. A second
-    /// try queues the work again.
+    /// captured, for an error that cudarc has kept, and on the simulator; otherwise as for
+    /// [`read_raw`](Self::read_raw). An error of an earlier call is found before `queue` is called. Unlike `read_raw`,
+    /// this method may also fail after `queue` has returned: then the host has waited for cudarc's work on the device,
+    /// the result of `queue` is dropped, and memory that the work was to write counts as unwritten. A second try queues
+    /// the work again.
     #[track_caller]
     pub fn read_cudarc<T: Element, R>(
         &self,
@@ -85,7 +88,7 @@ impl CudaStream {
         })
     }
 
-    /// As [`read_cudarc`](Self::read_cudarc), for work that writes the memory.
+    /// [`read_cudarc`](Self::read_cudarc) for work that writes the memory.
     ///
     /// # Errors
     /// As there.
@@ -103,7 +106,7 @@ impl CudaStream {
         })
     }
 
-    /// Lets `queue` use memory in whose order this stream is.
+    /// Lets `queue` use memory that this stream has claimed.
     fn claimed<T, R>(
         &self,
         address: u64,
@@ -112,25 +115,26 @@ impl CudaStream {
         queue: impl FnOnce(&mut CudaSlice<T>) -> R,
     ) -> Result<R> {
         check_context(self.table(), self.device(), theirs.context(), VIEW)?;
-        // An error of an earlier call is none of this claim, which has then queued nothing.
+        // An error of an earlier call fails the claim before anything is queued.
         kept_error(theirs)?;
         self.before_checked(theirs)?;
         // Dropped after the slice, if `queue` panics.
         let is_ordered = orders_streams(theirs.context());
         let mut joining = Joining { ours: Some(self), theirs, is_ordered };
-        // SAFETY: the memory is claimed until this stream comes after `theirs`, which it does before this returns.
+        // SAFETY: the memory is claimed until this stream comes after `theirs`, and it does so before this function
+        // returns.
         let mut slice = unsafe { Unowned::new(theirs, address, len) }?;
         let queued = queue(&mut slice.0);
-        // `theirs` comes after the streams on which cudarc has used the view.
+        // This makes `theirs` come after the streams on which cudarc has used the view.
         drop(slice);
         joining.join()?;
         Ok(queued)
     }
 }
 
-/// Makes a stream come after one of cudarc, also if the code that queues work there panics.
+/// A guard that makes a stream come after one of cudarc, also if the code that queues work there panics.
 struct Joining<'a> {
-    /// `None` once it is done.
+    /// `None` after the stream was joined.
     ours: Option<&'a CudaStream>,
     theirs: &'a Theirs,
     /// Whether uses of the view on other streams were ordered when it was made.
@@ -140,14 +144,15 @@ struct Joining<'a> {
 impl Joining<'_> {
     fn join(&mut self) -> Result<()> {
         let Some(ours) = self.ours.take() else { return Ok(()) };
-        // This also returns an error that cudarc has kept. That may be of a wait, which cudarc then has not queued.
+        // This also returns an error that cudarc has kept, for example that of a wait that cudarc has not queued.
         let mut joined = ours.after_checked(self.theirs);
         let is_ordered = self.is_ordered && orders_streams(self.theirs.context());
         if joined.is_ok() && !is_ordered && !ours.is_same(self.theirs) {
             joined = ours.timeline().wait_for_device().map_err(Into::into);
         }
         if joined.is_err() {
-            // Nothing orders what is queued on any stream of cudarc before later uses, but that it is complete.
+            // The work on cudarc's streams can't be ordered before later uses any more, so the host waits until it is
+            // complete.
             let _other = current::other_code();
             if let Err(error) = self.theirs.context().synchronize() {
                 let error = failed("waiting for work of cudarc", error);
@@ -170,11 +175,11 @@ impl Drop for Joining<'_> {
 struct Unowned<T>(ManuallyDrop<CudaSlice<T>>);
 
 impl<T> Unowned<T> {
-    /// Memory that comes after the work that is queued on `theirs`, also for other streams of cudarc, if the context tracks
-    /// events.
+    /// Creates a slice. Uses of it come after the work that is queued on `theirs`; on other streams of cudarc, too, if
+    /// the context tracks events.
     ///
     /// # Safety
-    /// The memory has so many elements, and no work with it is queued on `theirs` or on other streams of cudarc after it
+    /// The memory has `len` elements, and no work with it is queued on `theirs` or on other streams of cudarc after it
     /// is freed.
     unsafe fn new(theirs: &Arc<Theirs>, address: u64, len: usize) -> Result<Self> {
         let _other = current::other_code();
@@ -188,14 +193,14 @@ impl<T> Unowned<T> {
             remedy: "the device may have no memory left, or have failed".to_owned(),
         })?;
         let mut slice = Self(ManuallyDrop::new(slice));
-        // The record of a write.
+        // Makes cudarc record a write.
         drop(slice.0.device_ptr_mut(theirs).1);
         Ok(slice)
     }
 }
 
 impl<T> Drop for Unowned<T> {
-    /// The stream of the slice comes after all uses that cudarc has noted.
+    /// Leaks the slice: the memory is not freed, and the slice's stream comes after all uses that cudarc has noted.
     fn drop(&mut self) {
         let _other = current::other_code();
         // SAFETY: the field is not used again.
@@ -203,8 +208,8 @@ impl<T> Drop for Unowned<T> {
     }
 }
 
-/// An error of an earlier call that a context has kept. Each call that makes the context current would return it, and do nothing.
-/// The error goes back to the context, so that the program finds it.
+/// An error of an earlier call that a context has kept. Each call that makes the context current would return this
+/// error, and do nothing. The drop puts the error back into the context: the program finds it there.
 struct Earlier {
     context: Arc<CudaContext>,
     error: std::result::Result<(), DriverError>,
@@ -227,11 +232,12 @@ fn kept_error(theirs: &Theirs) -> Result<()> {
     theirs.context().check_err().map_err(|error| failed("ordering work of cudarc", error))
 }
 
-/// A tensor that cudarc has, until this is dropped: made by [`Tensor::into_cudarc`], and derefs to the slice.
+/// A tensor that is lent to cudarc until the `LentSlice` is dropped. Made by [`Tensor::into_cudarc`]; derefs to the
+/// slice.
 #[must_use = "dropping it ends the loan"]
 pub struct LentSlice<T: Element> {
     slice: Unowned<T>,
-    /// `None` once the memory was given back.
+    /// `None` after the memory was given back.
     returner: Option<Returner>,
 }
 
@@ -257,7 +263,8 @@ impl<T: Element> fmt::Debug for LentSlice<T> {
 }
 
 impl<T: Element> Drop for LentSlice<T> {
-    /// The pool uses the memory again after all work that the device has then. Does not wait, and may run on any thread.
+    /// Gives the memory back: the pool uses it again after all work that the device has at that time. Does not wait,
+    /// and may run on any thread.
     fn drop(&mut self) {
         if let Some(returner) = self.returner.take() {
             returner.give_back();
@@ -266,13 +273,14 @@ impl<T: Element> Drop for LentSlice<T> {
 }
 
 impl<T: Element> Tensor<T> {
-    /// Lends the tensor to cudarc as a slice on `theirs`, whose later work comes after the uses of the tensor so far. `stream` is
-    /// one of ours, which comes after them, too. When the slice is dropped, the memory returns to its pool, and is used again
-    /// only after the work that the device has then. Does not block.
+    /// Lends the tensor to cudarc as a slice on `theirs`. Later work on `theirs` and on `stream`, a stream of
+    /// streamflow, comes after the uses of the tensor so far. When the slice is dropped, the memory returns to its
+    /// pool, and is used again only after the work that the device has at that time. Does not block.
     ///
     /// # Errors
-    /// [`Error::Exchange`] as for [`CudaStream::read_cudarc`]; [`Error::WrongDevice`]; the driver's, for one that is older than CUDA
-    /// 12.5: it could not take the memory back. Then the tensor is dropped. An error that cudarc has kept from an earlier call is none, and stays for the program.
+    /// [`Error::Exchange`] as for [`CudaStream::read_cudarc`]; [`Error::WrongDevice`]; the driver's, also for a driver
+    /// older than CUDA 12.5: it could not take the memory back. After an error the tensor is dropped. An error that
+    /// cudarc has kept from an earlier call does not count, and stays for the program.
     #[track_caller]
     pub fn into_cudarc(self, stream: &CudaStream, theirs: &Arc<Theirs>) -> Result<LentSlice<T>> {
         let block = self.owned_block();
@@ -296,7 +304,7 @@ impl<T: Element> Tensor<T> {
     }
 }
 
-/// A slice that goes back to cudarc when it is dropped, on a thread without a context.
+/// The owner of a slice of cudarc. Dropped on a thread without a context.
 struct Owner<T: Element>(ManuallyDrop<CudaSlice<T>>);
 
 impl<T: Element> Drop for Owner<T> {
@@ -310,7 +318,7 @@ impl<T: Element> Drop for Owner<T> {
             counts::add(Count::Adopted);
             return reaper::add(entry(AfterCapture(Self(ManuallyDrop::new(slice)))));
         }
-        // cudarc frees without making the context current, and keeps the error.
+        // cudarc frees a slice without making the context current, and keeps the error of that.
         let bound = context.bind_to_thread();
         if bound.is_ok() {
             drop(slice);
@@ -358,7 +366,7 @@ impl<T: Element> Task for AfterCapture<T> {
 }
 
 impl MemoryPool {
-    /// Records an event for all work that the device has, also that of other code.
+    /// Records an event for all work that the device has, including that of other code.
     fn record_device(&self, event: BorrowedEvent<'_>) -> Result<()> {
         let timeline = self.table.take(self.device(), StreamOptions::default())?;
         let recorded = timeline.wait_for_device().and_then(|()| timeline.record_borrowed(event));
@@ -375,13 +383,13 @@ impl MemoryPool {
         shape: &Shape,
     ) -> Result<Tensor<T>> {
         let mut owner = Owner(ManuallyDrop::new(slice));
-        // The reaper frees a slice that is refused while its stream is captured.
+        // The reaper is needed to free a slice that is refused while its stream is captured.
         reaper::start()?;
         let theirs = owner.0.stream().clone();
         let _other = current::other_code();
         let _earlier = Earlier::take(theirs.context());
         check_no_capture(&theirs, "a slice of cudarc")?;
-        // The slice's stream comes after the uses that cudarc has noted on other streams.
+        // This makes the slice's stream come after the uses that cudarc has noted on other streams.
         let (address, noted) = owner.0.device_ptr_mut(&theirs);
         drop(noted);
         let recorded = theirs.record_event(None);
@@ -393,8 +401,8 @@ impl MemoryPool {
             self.record_device(event)?;
         }
         let bytes = owner.0.num_bytes() as u64;
-        // SAFETY: the slice owns its memory, and nothing else has a view of it. Its uses come before the event. cudarc
-        // initialises memory, or has its user vouch for that.
+        // SAFETY: the slice owns its memory, and nothing else has a view of it. All its uses come before the event.
+        // cudarc initialises memory, or its user vouches for that.
         let memory = unsafe { ForeignMemory::new(device, address, bytes, owner) };
         self.adopt_tensor(memory, shape, After::Event(event))
     }

@@ -1,4 +1,4 @@
-//! Memory of streamflow that other code has.
+//! Lent memory: memory of streamflow that other code has.
 
 use std::ptr::NonNull;
 
@@ -13,7 +13,7 @@ use crate::memory::{Element, MemoryPool, Shared, Tensor};
 
 /// The owner that keeps lent memory alive.
 pub(crate) trait Lendable: Send + 'static {
-    /// The memory.
+    /// The owner of the memory's block.
     fn owner(&self) -> &OwnedBlock<MemoryPool>;
     /// The access that other code has.
     fn mode(&self) -> AccessMode;
@@ -45,10 +45,11 @@ pub(crate) struct Lent(Box<dyn Lendable>);
 /// CUDA's codes for a call that a stream capture forbids: `cudaErrorStreamCapture…`.
 pub(super) const CAPTURE: std::ops::RangeInclusive<i32> = 900..=908;
 
-/// Memory that other code gets; to be passed to [`Returner::give_back`] when it returns the memory.
+/// The way back of memory that other code gets: when the other code returns the memory, [`give_back`](Self::give_back)
+/// is called.
 pub(crate) struct Returner {
     entry: Box<Entry>,
-    /// The memory in the entry keeps it alive.
+    /// The pool of the memory. The memory in the entry keeps the pool alive.
     pool: NonNull<MemoryPool>,
 }
 
@@ -58,8 +59,8 @@ unsafe impl Send for Returner {}
 /// Counts memory as lent.
 ///
 /// # Errors
-/// [`Error::Exchange`], when the system has no thread for the reaper; [`DriverError::Unavailable`], when the driver can't wait
-/// for other code, so that the memory could not be taken back.
+/// [`Error::Exchange`], when the system has no thread for the reaper; [`DriverError::Unavailable`], when the driver
+/// can't wait for other code: the memory could not be taken back.
 pub(crate) fn lend(memory: impl Lendable) -> Result<Returner> {
     reaper::start()?;
     let pool = memory.owner().pool();
@@ -71,7 +72,7 @@ pub(crate) fn lend(memory: impl Lendable) -> Result<Returner> {
 }
 
 impl Returner {
-    /// Adds the memory to the list of what is taken back. The call may be made on any thread, under any lock: it waits for
+    /// Adds the memory to the list of memory to take back. May be called on any thread, under any lock: it waits for
     /// nothing, and makes no call of the driver.
     pub(crate) fn give_back(self) {
         // SAFETY: the memory keeps its pool alive, and the pool is not used once another thread can see the memory.
@@ -99,7 +100,7 @@ impl Task for Lent {
 }
 
 impl Lent {
-    /// Lets the pool's later use of the memory come after all work that other code may have queued with it, and drops
+    /// Makes the pool's later use of the memory come after all work that other code may have queued with it, and drops
     /// the owner. Does not wait.
     ///
     /// # Errors
@@ -115,11 +116,11 @@ impl Lent {
             if let Err(error) = waited {
                 return Err((error, self));
             }
-            // A read, for memory with other owners: their reads need not wait.
+            // Only a read for memory with other owners: their reads need not wait.
             owner.note(stream, self.0.mode());
         }
         drop(self.0);
-        // After that: a thread that reads the count finds the memory in its pool.
+        // Counted after the drop: a thread that reads the count finds the memory in its pool.
         counts::remove(Count::Lent);
         Ok(())
     }
@@ -128,7 +129,7 @@ impl Lent {
         if let DriverError::Call { code, .. } = &error
             && CAPTURE.contains(code)
         {
-            // Another library captures a graph. That ends.
+            // Another library is capturing a graph. Tried again later, because the capture will end.
             return Some(Box::new(self));
         }
         tracing::error!(%error, "memory that other code has returned is lost");
@@ -138,7 +139,7 @@ impl Lent {
 }
 
 impl MemoryPool {
-    /// Refuses a driver that lacks the call by which lent memory is taken back.
+    /// Refuses a driver without the call that taking lent memory back needs.
     pub(super) fn check_take_back(&self) -> Result<()> {
         if self.waits_for_device {
             return Ok(());
@@ -151,7 +152,7 @@ impl MemoryPool {
         .into())
     }
 
-    /// Takes back what other code has returned, unless the reaper does.
+    /// Takes back the memory that other code has returned, unless the reaper does.
     #[inline]
     pub(in crate::memory) fn take_lent_back(&self) {
         if !self.border.lent.is_empty() {
@@ -168,7 +169,7 @@ impl MemoryPool {
         }
     }
 
-    /// Leaves what is returned from now on to the reaper.
+    /// Leaves memory that is returned from now on to the reaper.
     pub(in crate::memory) fn close_lent(&self) {
         let returned = self.border.lent.close();
         self.take_back_each(returned);

@@ -1,4 +1,4 @@
-//! The address of a tensor with several owners, for other code that writes it.
+//! The address of a tensor with several owners, for other code that writes the tensor.
 
 use crate::driver::AccessMode;
 use crate::error::Result;
@@ -6,16 +6,16 @@ use crate::memory::{Element, Shared, Tensor};
 use crate::stream::CudaStream;
 
 impl<T: Element> Shared<Tensor<T>> {
-    /// As [`CudaStream::write_raw`], for a tensor with several owners: a use of it is noted on `stream`, and later work of
-    /// streamflow comes after all that is queued there until then. So it may be called again, to move the use behind work
+    /// [`CudaStream::write_raw`] for a tensor with several owners: notes a use of the tensor on `stream`, and later
+    /// work of streamflow comes after all work that is queued there until then. Another call moves the use behind work
     /// that other code has queued on the stream since.
     ///
     /// # Errors
     /// As for [`CudaStream::read_raw`].
     ///
     /// # Safety
-    /// The tensor may be written. No other owner uses it while the other code writes it, except by work of streamflow,
-    /// which is ordered.
+    /// The tensor may be written. No other owner uses it while the other code writes it, except by work of streamflow:
+    /// that is ordered.
     #[track_caller]
     pub unsafe fn write_raw<R>(
         &self,

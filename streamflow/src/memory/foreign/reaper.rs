@@ -1,10 +1,10 @@
 //! The thread that gives memory back to its owners.
 //!
 //! A deleter of other code may do anything: wait for a lock that the dropping thread holds, as Python's interpreter
-//! lock, call CUDA, or come back into streamflow. So it never runs in a drop of ours, in a function that a stream calls,
-//! or while a lock of ours is held. This thread calls it, and holds nothing meanwhile.
+//! lock, call CUDA, or come back into streamflow. So a deleter never runs in a drop of streamflow, in a function that a
+//! stream calls, or while a lock of streamflow is held. This thread calls it, and holds nothing meanwhile.
 //!
-//! Tasks reach the thread by a [`List`], so that no code ever waits for it.
+//! Tasks reach the thread by a [`List`]: no code ever waits for the thread.
 
 use std::sync::{OnceLock, PoisonError};
 use std::time::Duration;
@@ -44,7 +44,7 @@ const STOPPED: u8 = 2;
 /// How long the thread waits before it tries again to take memory back.
 const AGAIN: Duration = Duration::from_millis(10);
 
-/// Starts the thread, unless it runs.
+/// Starts the thread, unless it is running.
 ///
 /// # Errors
 /// [`Error::Exchange`], when the system has no thread.
@@ -80,11 +80,11 @@ pub(super) fn add(node: Box<Entry>) {
     }
 }
 
-/// Executes all tasks. If there is none, sleeps until there is one. `again` has those to be tried again.
+/// Executes all tasks. If there is no task, sleeps until one is added. `again` has the tasks to be tried again.
 fn execute(again: &mut Vec<Box<dyn Task>>) {
     let tasks = TASKS.take_all();
     if tasks.is_empty() && again.is_empty() {
-        // A task that was added since ends this at once.
+        // If a task was added since, this returns at once.
         park();
     } else if tasks.is_empty() {
         park_timeout(AGAIN);
@@ -95,12 +95,12 @@ fn execute(again: &mut Vec<Box<dyn Task>>) {
     }
 }
 
-/// The entry of what drops an owner.
+/// The entry of a task that drops an owner.
 pub(super) fn giving_back(owner: Owner) -> Box<Entry> {
     entry(GiveBack(owner))
 }
 
-/// Lets the thread drop the owner of memory whose uses are all complete. Does not wait.
+/// Lets the thread drop the owner of memory. All uses of the memory are complete. Does not wait.
 pub(super) fn give_back_later(owner: Owner) {
     match start() {
         Ok(()) => add(giving_back(owner)),
@@ -121,20 +121,20 @@ pub(super) fn give_back(owner: Owner) {
     STATE.fetch_and(!BUSY, Ordering::AcqRel);
 }
 
-/// Never gives the memory back.
+/// Leaks an owner: the memory is never given back.
 pub(super) fn leak_owner(owner: Owner) {
     leak(Box::new(GiveBack(owner)));
 }
 
-/// Never does it.
+/// Leaks a task: it is never done.
 pub(super) fn leak(task: Box<dyn Task>) {
-    // In this order, so that it is counted all the time.
+    // Counted in this order, so that the memory is included in one of the counts at all times.
     counts::add(Count::Leaked);
     counts::remove(task.count());
     std::mem::forget(task);
 }
 
-/// From now on memory of other code is leaked. Blocks until an owner that is being dropped is dropped.
+/// Makes the thread leak memory of other code from now on. Blocks until an owner that is just being dropped is dropped.
 pub(super) fn stop_giving_back_blocking() {
     STATE.fetch_or(STOPPED, Ordering::AcqRel);
     while STATE.load(Ordering::Acquire) & BUSY != 0 {

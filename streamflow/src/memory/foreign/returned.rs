@@ -16,7 +16,7 @@ use crate::sync::{AtomicUsize, Ordering};
 /// The name of the failed work, in the log.
 const ORDERING: &str = "ordering the return of memory to its owner";
 
-/// The blocks that the reclaim stream passes to the reaper.
+/// An owner that the reclaim stream passes to the reaper.
 struct Ready {
     owner: Owner,
     returning: Arc<AtomicUsize>,
@@ -65,12 +65,13 @@ impl Task for Unordered {
 }
 
 impl PooledBlock<MemoryPool> {
-    /// Takes back a block whose memory other code owns, and whose owner here was dropped. Does not wait.
+    /// Takes back a block of adopted memory after the drop of its tensor. Does not wait.
     pub(in crate::memory) fn return_to_owner(mut self: Box<Self>) {
-        // A pool that is dropped with its last block waits for the function that is queued here.
+        // Keeps the pool until the end: a pool that is dropped with its last block would wait for the function that is
+        // queued here.
         let pool = self.pool_handle().clone();
         if pool.table.driver().sticky_error().is_some() {
-            // Nothing says whether the device still uses the memory.
+            // The device may still use the memory.
             if let Some(owner) = self.owner.take() {
                 reaper::leak_owner(owner);
             }
@@ -125,14 +126,14 @@ fn disown(pool: &MemoryPool, block: &PooledBlock<MemoryPool>) -> Result<()> {
 }
 
 unsafe extern "C" fn ready(data: *mut c_void) {
-    // SAFETY: `data` is what `queue` gave to this call alone.
+    // SAFETY: `data` comes from `queue`, and only this call has it.
     let Ready { owner, returning } = *unsafe { Box::from_raw(data.cast::<Ready>()) };
     reaper::add(reaper::giving_back(owner));
     returning.fetch_sub(1, Ordering::Release);
 }
 
 impl MemoryPool {
-    /// Waits for the functions that give memory back, on a driver that executes work in calls alone.
+    /// Waits for the functions that give memory back, on a driver that executes work only in calls.
     pub(in crate::memory) fn finish_returning(&self) {
         let driver = self.table.driver();
         let is_needed =

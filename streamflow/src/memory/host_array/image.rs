@@ -48,7 +48,7 @@ fn of_samples<'a, T>(samples: &'a [T], layout: &SampleLayout) -> Result<(&'a [T]
     };
     if shape.count() > 0 && !strides.iter().enumerate().all(is_dense) {
         let remedy = "copy it row by row, or make it an `ImageBuffer`";
-        // For the text alone.
+        // Only for the error's text.
         let strides = strides.map(|stride| stride.cast_signed());
         return Err(other_strides("an image", shape.dims(), &strides, remedy));
     }
@@ -60,7 +60,7 @@ fn shape_of<P: Pixel>(width: u32, height: u32) -> Result<Shape> {
     Shape::new(&[height as usize, width as usize, P::CHANNEL_COUNT.into()])
 }
 
-/// The elements of an image at the start of its container, which may be larger.
+/// The elements of an image, at the start of its container. The container may be larger.
 fn part<T>(container: &[T], shape: Shape) -> Result<(&[T], Shape)> {
     let elements = container.get(..shape.count()).ok_or_else(|| {
         let wanted = format!("its {} elements", shape.count());
@@ -70,7 +70,8 @@ fn part<T>(container: &[T], shape: Shape) -> Result<(&[T], Shape)> {
     Ok((elements, shape))
 }
 
-/// The width and the height of an image of these pixels. A tensor of gray values may have two dimensions.
+/// The width and the height of an image of these pixels with the shape of a tensor. A tensor of gray values may have
+/// two dimensions.
 fn size_of<P: Pixel>(shape: &[usize]) -> Result<(u32, u32)> {
     let channels = usize::from(P::CHANNEL_COUNT);
     let size = match *shape {
@@ -105,8 +106,8 @@ fn too_short<P: Pixel>((width, height): (u32, u32), len: usize) -> Error {
 }
 
 impl<T: Element> Download<T> {
-    /// The elements as an image, without a copy; blocks until they are there. The downloaded memory has the shape `[height, width,
-    /// channels]`; with one channel `[height, width]` will do.
+    /// The elements as an image, without a copy; blocks until the download is complete. The downloaded memory has the
+    /// shape `[height, width, channels]`; with one channel `[height, width]` works, too.
     ///
     /// # Errors
     /// [`Error::HostLayout`] for any other shape; as for [`wait_blocking`](Self::wait_blocking).
@@ -121,7 +122,7 @@ impl<T: Element> Downloaded<T> {
     /// The elements as an image, without a copy, as [`Download::image_blocking`](Download::image_blocking).
     ///
     /// # Errors
-    /// [`Error::HostLayout`] for a shape of no image of these pixels.
+    /// [`Error::HostLayout`] for a shape that no image of these pixels has.
     pub fn image<P: Pixel<Subpixel = T>>(&self) -> Result<ImageBuffer<P, &[T]>> {
         buffer(&**self, size_of::<P>(self.shape())?)
     }

@@ -1,8 +1,8 @@
-//! Arrays and images of other crates, as host memory: by the features `ndarray` and `image`.
+//! Arrays and images of other crates as host memory, with the features `ndarray` and `image`.
 //!
-//! Nothing here copies. A tensor is row-major and dense, so an array or an image of that layout is a slice with a shape, and
-//! page-locked memory and downloads are views of these crates. Any other layout is an error that names both: the caller
-//! then chooses the copy.
+//! Nothing here copies. A tensor is row-major and dense, so an array or an image of that layout is a slice with a
+//! shape, and page-locked memory and downloads can be views of these crates. Any other layout is an error that names
+//! both layouts: the caller then chooses how to copy.
 
 #[cfg(feature = "image")]
 mod image;
@@ -12,31 +12,31 @@ mod ndarray;
 use super::{Element, Shape};
 use crate::error::{Error, Result};
 
-/// An array or an image of another crate, in host memory: `ndarray::ArrayBase` by the feature `ndarray`, and
-/// `image::ImageBuffer` and `image::FlatSamples` by the feature `image`.
+/// An array or an image of another crate, in host memory: `ndarray::ArrayBase` with the feature `ndarray`, and
+/// `image::ImageBuffer` and `image::FlatSamples` with the feature `image`.
 /// [`Platform::upload_array`](crate::Platform::upload_array) takes one.
 ///
-/// Of an `image::DynamicImage`, `as_rgb8` and its kin give the buffer of known pixels, and `to_rgb8` converts it. An
-/// `image::SubImage` has no samples of its own: `to_image` copies it.
+/// For an `image::DynamicImage`, `as_rgb8` and similar methods return a buffer of known pixels, and `to_rgb8` converts
+/// to one. An `image::SubImage` has no samples of its own: `to_image` copies it.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no array or image whose memory can be uploaded",
     label = "no array of `ndarray`, and no `ImageBuffer` or `FlatSamples` of `image`",
     note = "of a `SubImage` upload `to_image()`, of a `DynamicImage` upload `to_rgb8()` or its kin, and a slice by `Platform::upload`"
 )]
 pub trait HostArray {
-    /// The type of its elements.
+    /// The type of the elements.
     type Element: Element;
 
-    /// The elements and the shape that a tensor of them has. An image has the shape `[height, width, channels]`. Nothing is
+    /// The elements, and the shape of a tensor of them. An image has the shape `[height, width, channels]`. Nothing is
     /// copied.
     ///
     /// # Errors
-    /// [`Error::HostLayout`] if the elements are not one after the other, the last dimension first; [`Error::Shape`] for
-    /// more dimensions than a tensor has.
+    /// [`Error::HostLayout`] if the elements are not one after the other, the last dimension varying fastest;
+    /// [`Error::Shape`] for more dimensions than a tensor has.
     fn elements(&self) -> Result<(&[Self::Element], Shape)>;
 }
 
-/// The error of a layout that is not the one of a tensor of this shape.
+/// The error of strides that are not those of a tensor of this shape.
 #[cold]
 fn other_strides(
     what: &'static str,

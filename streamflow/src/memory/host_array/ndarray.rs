@@ -19,7 +19,7 @@ impl<S: Data<Elem: Element>, D: Dimension> HostArray for ArrayBase<S, D> {
     }
 }
 
-/// A view of this shape.
+/// A view of the elements with this shape.
 fn view<'a, T>(shape: &[usize], elements: &'a [T]) -> Result<ArrayViewD<'a, T>> {
     let len = elements.len();
     // `from_shape` takes the first elements of a longer slice.
@@ -41,8 +41,8 @@ fn no_view(shape: &[usize], len: usize) -> crate::Error {
 }
 
 impl<T: Element> Download<T> {
-    /// The elements as an array of the downloaded shape, without a copy; blocks until they are there.
-    /// `into_dimensionality` gives it a number of dimensions at compile time, and `to_owned` copies it.
+    /// The elements as an array of the downloaded shape, without a copy; blocks until the download is complete.
+    /// `into_dimensionality` fixes the number of dimensions at compile time, and `to_owned` copies the array.
     ///
     /// # Errors
     /// As for [`wait_blocking`](Self::wait_blocking).
@@ -56,8 +56,8 @@ impl<T: Element> Downloaded<T> {
     /// The elements as an array of the downloaded shape, without a copy.
     ///
     /// # Errors
-    /// [`Error::HostLayout`](crate::Error::HostLayout), for an empty shape whose other dimensions are too large
-    /// for `ndarray`.
+    /// [`Error::HostLayout`](crate::Error::HostLayout) for an empty shape with other dimensions that are too large for
+    /// `ndarray`.
     pub fn array(&self) -> Result<ArrayViewD<'_, T>> {
         view(self.shape(), self)
     }
@@ -75,7 +75,7 @@ impl<T: Element> PinnedSlice<T> {
     }
 
     /// The elements as an array of this shape, to be written; blocks until all copies from and to this memory are complete.
-    /// `assign` writes an array of any layout into it: that is the copy which an upload needs.
+    /// `assign` writes an array of any layout into it: the copy that an upload needs.
     ///
     /// # Errors
     /// As for [`array_blocking`](Self::array_blocking).

@@ -1,5 +1,5 @@
-//! Uses of memory by several threads: rules 1 and 4 of `stream::order`, and which uses may be forgotten. The steps of a
-//! second thread are done by the same thread at a named point, as in `stream::tests::order`.
+//! Tests of uses of memory by several threads: rules 1 and 4 of `stream::order`, and the uses that may be forgotten.
+//! The steps of a second thread are done by the same thread at a named point, as in `stream::tests::order`.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
@@ -12,13 +12,13 @@ const QUEUED: &str = "the work is queued, and its uses are not noted yet";
 const NOT_QUEUED: &str = "the stream comes after what memory needs, and the work is not queued yet";
 const FORGOTTEN: &str = "uses are forgotten, and the point is not taken yet";
 
-/// Another handle of a stream, as another thread may have one.
+/// Another handle of a stream, like that of another thread.
 fn other(bench: &Bench, stream: &CudaStream) -> CudaStream {
     CudaStream::adopted(bench.platform.streams(), stream.timeline().open_point())
 }
 
-/// Another thread waits for the stream, and so records it, just before the work is queued. That record does not cover the
-/// work.
+/// Another thread waits for the stream, and so records it, just before the work is queued. The record does not cover
+/// the work.
 #[test]
 fn a_use_is_noted_with_a_point_from_after_its_work() {
     let bench = bench(MemoryOptions::default());
@@ -35,7 +35,7 @@ fn a_use_is_noted_with_a_point_from_after_its_work() {
     assert_eq!(b.download_blocking(&copy).unwrap(), [7; LEN]);
 }
 
-/// The same, between the order and the work.
+/// Another thread records the stream between the wait for the order and the work.
 #[test]
 fn a_record_between_the_order_and_the_work_does_not_cover_the_work() {
     let bench = bench(MemoryOptions::default());
@@ -49,7 +49,7 @@ fn a_record_between_the_order_and_the_work_does_not_cover_the_work() {
     assert_eq!(b.download_blocking(&copy).unwrap(), [7; LEN]);
 }
 
-/// Also if the closure that queues it unwinds after that.
+/// Work is noted even if the closure that queues it unwinds afterwards.
 #[test]
 fn work_that_was_queued_before_a_panic_is_noted() {
     let bench = bench(MemoryOptions::default());
@@ -71,8 +71,9 @@ fn work_that_was_queued_before_a_panic_is_noted() {
     assert_eq!(b.download_blocking(&copy).unwrap(), [7; LEN]);
 }
 
-/// The left half is written on `a`. A read of the right half on `c` is noted when that is queued, and only then `a` is
-/// made to wait for it: after `a` was recorded. A write of the right half must wait for `c` itself.
+/// The left half is written on `a`. After the write is queued, a read of the right half on `c` is noted, `a` is
+/// recorded, and only then `a` waits for the read. So the point of the write does not cover the read, and a later write
+/// of the right half must wait for `c` itself.
 #[test]
 fn a_use_that_the_stream_came_after_too_late_is_kept() {
     let bench = Rc::new(bench(MemoryOptions::default()));
@@ -82,7 +83,8 @@ fn a_use_that_the_stream_came_after_too_late_is_kept() {
     b.record().unwrap();
     a.wait(b.record().unwrap()).unwrap();
     c.wait(b.record().unwrap()).unwrap();
-    // The steps of another thread while the write is noted: a note that takes its point too early has it from before them.
+    // The steps of another thread while the write is noted: a note with a point that is taken too early would have a
+    // point from before them.
     block.note(c.timeline(), Read);
     let of_c = c.record().unwrap();
     let again = other(&bench, &a);
@@ -94,13 +96,13 @@ fn a_use_that_the_stream_came_after_too_late_is_kept() {
     assert!(hooks::are_done());
     bench.recorder.clear();
     block.order(&b, Write).unwrap();
-    // For `a`, and for `c`, whether or not one of them implies the other.
+    // A wait for `a` and one for `c`, whether or not one of them implies the other.
     let waits = bench.count(is_wait);
     assert!(b.timeline().implies(of_c), "{}", bench.recorder.text());
     assert_eq!(waits, 2, "{}", bench.recorder.text());
 }
 
-/// Two threads read on one stream. The thread that notes its read last takes the latest point.
+/// Two threads read on one stream. The thread that notes its read last has the latest point.
 #[test]
 fn a_read_does_not_replace_a_later_one_on_its_stream() {
     let bench = bench(MemoryOptions::default());
@@ -153,7 +155,7 @@ fn two_unordered_uses_are_both_kept() {
     }
 }
 
-/// The only write is read without a lock: a write must not miss a read since then.
+/// The word for the last write is read without a lock: a write must not miss a read since that write.
 #[test]
 fn a_write_waits_for_a_read_after_the_only_write() {
     let bench = bench(MemoryOptions::default());
@@ -166,8 +168,8 @@ fn a_write_waits_for_a_read_after_the_only_write() {
     assert_eq!(b.download_blocking(&copy).unwrap(), [1; LEN]);
 }
 
-/// A stream reads one half and another one writes the other half, without an order. The next write waits for that read, which
-/// the only write does not come after.
+/// A stream reads one half and another one writes the other half, without an order. The next write waits for that read,
+/// because the only write does not come after the read.
 #[test]
 fn a_write_waits_for_a_read_beside_the_only_write() {
     let bench = bench(MemoryOptions::default());
@@ -183,7 +185,8 @@ fn a_write_waits_for_a_read_beside_the_only_write() {
     assert_eq!(bench.count(is_wait), 1);
 }
 
-/// More readers than a stream's clock has room for. The first write waits for each of them, and forgets them all.
+/// There are more readers than a stream's clock has room for. The first write waits for each of them, and then forgets
+/// them all.
 #[test]
 fn a_write_waits_once_for_each_of_many_readers() {
     for readers in [7, 8, 9, 16, 17, 40] {

@@ -1,12 +1,12 @@
-//! Bodies of work that was queued before a thread releases free memory.
+//! Tests of Rust bodies of work that was queued before a thread releases free memory.
 
 use super::*;
 use crate::driver::{LibraryBody, LibraryCall};
 
 const BYTES: usize = 64 << 10;
 
-/// Queues a body, and then has `release` release free memory. The body may need another thread that allocates from the pool:
-/// so it executes when the pool's mutex is free. `false` if it executes earlier, or never.
+/// Queues a body, and then calls `release` to release free memory. The body may need another thread that allocates from
+/// the pool, so it must execute while the pool's mutex is free. Returns `false` if it executes earlier, or never.
 fn executes_late(release: impl Fn(&Platform, &Allocator, &CudaStream)) -> bool {
     let driver = Arc::new(HostDriver::builder().policy(Policy::Eager).build());
     let platform = Platform::builder().driver(driver.clone()).unwrap();
@@ -29,9 +29,9 @@ fn executes_late(release: impl Fn(&Platform, &Allocator, &CudaStream)) -> bool {
         host: &host,
         device: &|_| Ok(()),
     };
-    // So that it does not execute at once.
+    // Held so that the body does not execute at once.
     let held = crate::lock::hold();
-    // SAFETY: a live stream, and a body without memory.
+    // SAFETY: the stream is alive, and the body touches no memory.
     unsafe { driver.libraries().call_library(stream.timeline().raw(), &call) }.unwrap();
     drop(held);
     release(&platform, &allocator, &stream);

@@ -1,4 +1,5 @@
-//! The device is bound before each driver call that needs it, and no work counts as ordered after a failure to bind.
+//! Tests that the device is bound before each driver call that needs it, and that no work counts as ordered after a
+//! failure to bind.
 
 use super::*;
 
@@ -72,7 +73,7 @@ fn a_failed_detach_of_an_external_stream_is_no_order() {
     let pool = platform.stream_pool("POOL", &CudaStreamPool::new()).unwrap();
     let a = pool.allocate("a").unwrap();
     let raw = Driver::create_stream(&*driver, device(0), Default::default()).unwrap();
-    // SAFETY: alive.
+    // SAFETY: the stream is alive.
     let borrowed = unsafe { crate::stream::BorrowedStream::new(device(0), raw.handle()) };
     let external = platform.external_stream(borrowed).unwrap();
     let mut memory = platform.buffer::<u8>(LEN, &external).unwrap();

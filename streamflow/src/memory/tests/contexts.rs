@@ -1,5 +1,5 @@
-//! Each call of the library, and each drop, on a thread that has bound no device or another one. The simulator refuses
-//! a driver call without its context. A refused call in a drop is logged as an error.
+//! Tests of each call of the library, and of each drop, on a thread that has bound no device or a different one. The
+//! simulator refuses a driver call without its context. A refused call in a drop is logged as an error.
 
 use super::logged::errors_in;
 use super::*;
@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::memory::{Allocator, MemoryLimits};
 use crate::stream::{BorrowedStream, Coscheduling, CudaGreenContextPool, TimingEvent};
 
-/// What the steps make and drop.
+/// The values that the steps make and drop.
 #[derive(Default)]
 struct Made {
     pool: Option<StreamPool>,
@@ -22,7 +22,7 @@ struct Made {
 
 type Step = (&'static str, fn(&Platform, &mut Made) -> Result<()>);
 
-/// The streams are `a` and `b` of a pool, and the default stream.
+/// The steps. Their streams are `a` and `b` of a pool, and the default stream.
 const STEPS: &[Step] = &[
     ("a pool", |platform, it| {
         it.pool = Some(platform.stream_pool("POOL", &CudaStreamPool::new())?);
@@ -92,7 +92,7 @@ const STEPS: &[Step] = &[
         Ok(())
     }),
     ("a time", |_, it| {
-        // The order of the two is not decided.
+        // Either moment may come first.
         let _ = it.moments[0].elapsed_blocking(&it.moments[1]);
         it.moments[0].elapsed_blocking(&it.moments[0]).map(drop)
     }),
@@ -194,7 +194,7 @@ fn on_a_new_thread(run: impl FnOnce() + Send) -> u32 {
 
 #[test]
 fn every_call_and_every_drop_binds_the_device_that_it_needs() {
-    // With two devices, each thread has bound the wrong one.
+    // With two devices, each thread has bound the wrong device.
     for devices in [1, 2] {
         for seed in 0..16 {
             let driver = Arc::new(HostDriver::builder().seed(seed).devices(devices).build());
@@ -217,14 +217,14 @@ fn every_call_and_every_drop_binds_the_device_that_it_needs() {
     }
 }
 
-/// The control: a driver call in a drop that lacks its context is counted.
+/// The control of these tests: a driver call in a drop without its context is counted.
 #[test]
 fn a_drop_that_does_not_bind_is_counted() {
     let driver = HostDriver::builder().build();
     driver.bind(device(0)).unwrap();
     let raw = driver.create_stream(device(0), StreamOptions::default()).unwrap();
     let errors = on_a_new_thread(|| {
-        // SAFETY: just made, and not used again.
+        // SAFETY: the stream was just made, and is not used again.
         let done = unsafe { driver.destroy_stream(raw) };
         crate::driver::report_in_drop("destroying a stream", done);
     });
@@ -232,10 +232,12 @@ fn a_drop_that_does_not_bind_is_counted() {
 }
 
 /// The steps that begin with work on a stream that the thread has bound before. After a library has cleared the context
-/// they fail, and succeed once it is bound again: to bind before each launch and copy would cost every program.
+/// they fail, and succeed when the device is bound again. Binding before each launch and copy would cost every program
+/// time.
 const QUEUES: &[&str] = &["a buffer", "a buffer of an allocator", "an upload", "a blocking upload"];
 
-/// A library leaves the thread without a context between two calls of this one, which has bound it before.
+/// Another library leaves the thread without a context between two calls of streamflow. The first call had bound the
+/// device.
 #[test]
 fn a_context_that_a_library_has_cleared_is_bound_again() {
     for seed in 0..16 {

@@ -1,4 +1,4 @@
-//! Downloads are read when they are complete, and the copy of an earlier owner never writes into them.
+//! Tests that downloads are read when they are complete, and that the copy of an earlier owner never writes into them.
 
 use super::*;
 
@@ -14,7 +14,7 @@ fn a_download_cannot_be_read_before_it_is_complete() {
     assert!(done.is_some(), "repeated queries must succeed in the end");
     assert_eq!(download.try_get().unwrap(), Some([6; LEN].as_slice()));
     assert!(!bench.recorder.calls().iter().any(Call::blocks_host));
-    // The same by waiting.
+    // The same test with a blocking wait.
     a.fill_bytes(&mut data, 8).unwrap();
     let next = bench.platform.download(&data, &b).unwrap();
     assert_eq!(next.try_get().unwrap(), None);

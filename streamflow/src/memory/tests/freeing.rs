@@ -1,4 +1,4 @@
-//! When memory returns to the driver, and which stream waits for that.
+//! Tests of the time at which memory returns to the driver, and of the stream that waits for it.
 
 use super::*;
 
@@ -43,7 +43,7 @@ fn memory_is_kept_up_to_the_threshold() {
     }
 }
 
-/// Memory that is dropped after its platform is freed, once each, also on other threads.
+/// Memory that is dropped after the drop of its platform is freed once, also on other threads.
 #[test]
 fn memory_that_is_returned_late_is_freed() {
     let Bench { recorder, platform, pool } = bench(MemoryOptions::default());

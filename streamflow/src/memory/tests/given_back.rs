@@ -1,4 +1,5 @@
-//! A call of the driver fails while something is given back. It is given back all the same, and the error is reported.
+//! Tests with a call of the driver that fails while memory or a stream is given back. It is still given back, and the
+//! error is reported.
 
 use super::logged::errors_in;
 use super::*;
@@ -6,7 +7,7 @@ use crate::driver::{RawEvent, RawStream, StreamOptions};
 use crate::kernel;
 use crate::stream::BorrowedStream;
 
-/// Fails the next call of a name, once.
+/// A driver that fails the next call with a given name, once.
 #[derive(Debug)]
 struct FailsOnce {
     below: HostDriver,
@@ -22,7 +23,7 @@ impl FailsOnce {
     }
 }
 
-// SAFETY: a call that fails promises nothing; all others are passed on.
+// SAFETY: a failed call promises nothing; all others are passed on.
 unsafe impl Layer for FailsOnce {
     fn below(&self) -> &dyn Driver {
         &self.below
@@ -82,12 +83,12 @@ fn device_memory_is_freed_after_its_uses_although_a_call_fails() {
         assert!(driver.has_failed(), "{call}");
         let freed = bench.count(|call| matches!(call, Call::Free { .. }));
         assert_eq!(freed, 1, "{call}: {}", bench.recorder.text());
-        // Freed memory is poisoned: the copy came first.
+        // Freed memory is poisoned, so the copy came first.
         assert_eq!(b.download_blocking(&copy).unwrap(), [7; LEN], "{call}");
     }
 }
 
-/// The same for page-locked memory that a copy still writes when its platform is dropped.
+/// Drops page-locked memory that a copy still writes when the platform is dropped, with a failure on the way.
 #[test]
 fn page_locked_memory_is_freed_although_a_call_fails() {
     for call in ["bind", "synchronize_event"] {
@@ -130,7 +131,7 @@ fn faults(out: &mut [u8]) {
     assert!(out.is_empty(), "a trap");
 }
 
-/// A drop is the first call that meets a sticky error, which is logged there alone.
+/// A drop is the first call that meets a sticky error. The error is logged there, and nowhere else.
 #[test]
 fn a_drop_that_meets_a_sticky_error_reports_it() {
     for is_external in [false, true] {

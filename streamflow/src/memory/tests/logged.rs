@@ -1,4 +1,4 @@
-//! What a thread logs.
+//! Helpers for the events that a thread logs.
 
 use std::sync::atomic::AtomicU32;
 
@@ -8,7 +8,7 @@ use tracing::{Event, Level, Metadata, Subscriber};
 
 use super::*;
 
-/// Calls a function at each event of a level.
+/// A subscriber that calls a function at each event of a level.
 struct AtEach<F> {
     level: Level,
     call: F,

@@ -1,4 +1,5 @@
-//! Marks of memory that is not written, by two threads that use parts of one block. `graph_failures` has the rules by data.
+//! Tests of marks of memory that is not written, with two threads that use parts of one block. `graph_failures` tests
+//! the rules by data.
 
 use std::sync::Barrier;
 
@@ -10,14 +11,14 @@ use crate::memory::hook_has_failed;
 
 const ROUNDS: usize = 5_000;
 
-/// How many calls a thread makes in a round, while the other one may make one.
+/// The number of calls that a thread makes in a round.
 const CALLS: usize = 20;
 
 fn error() -> Error {
     Error::Panicked { message: "INJECTED".into() }
 }
 
-/// Calls `first` and `second` at the same time, in many rounds, both in a hook. After each of them `is_right` holds.
+/// Calls `first` and `second` at the same time, in many rounds, both in a hook. After each round `is_right` must hold.
 fn race(
     block: &Block,
     first: impl Fn(&Block) + Sync,
@@ -35,7 +36,7 @@ fn race(
             }
         });
         Asker::named("first").enter();
-        // All rounds, also after one that is wrong: the other thread waits for them.
+        // All rounds are made, also after a wrong one, because the other thread waits for them.
         let wrong = (0..ROUNDS).filter(|_| {
             barrier.wait();
             first(block);
@@ -46,7 +47,7 @@ fn race(
     });
 }
 
-/// A thread marks memory again. Another one that looks sees a mark at each moment.
+/// A thread marks memory again. Another thread that looks sees a mark at each moment.
 #[test]
 fn marked_memory_stays_marked_while_it_is_marked_again() {
     let bench = bench(MemoryOptions::default());
@@ -65,7 +66,7 @@ fn marked_memory_stays_marked_while_it_is_marked_again() {
     assert_eq!(missed.into_inner(), 0);
 }
 
-/// A thread overwrites one half while another one fails to write the other half, so that half is marked afterwards.
+/// A thread overwrites one half while another thread fails to write the other half. That half is marked afterwards.
 #[test]
 fn a_mark_that_ends_takes_no_later_one_with_it() {
     let bench = bench(MemoryOptions::default());
@@ -95,8 +96,9 @@ fn a_mark_that_ends_takes_no_later_one_with_it() {
     race(block, overwrite, |block| block.fail(right, &error()), is_right);
 }
 
-/// A call that may read what it writes needs what a failed one was to write. One that overwrites it does not, and neither
-/// does a library's, whose own memory is among what it writes.
+/// A call that may read the memory that it writes needs the content that a failed call was to write. A call that
+/// overwrites the memory does not, and neither does a call of a library's plan, because the plan's own memory is among
+/// the memory that it writes.
 #[test]
 fn work_that_may_read_memory_that_is_not_written_is_refused() {
     let bench = bench(MemoryOptions::default());
@@ -117,8 +119,8 @@ fn work_that_may_read_memory_that_is_not_written_is_refused() {
     }
 }
 
-/// A later hook overwrites the memory by a call of a library, which fails, and returns the error: the memory has still never
-/// been written, and the first error is told.
+/// A later hook overwrites the memory by a call of a library. The call fails, and the hook returns its error: the
+/// memory has still never been written, and the first error is reported.
 #[test]
 fn a_call_that_overwrites_memory_ends_a_mark_by_its_success_alone() {
     let bench = bench(MemoryOptions::default());
@@ -135,11 +137,11 @@ fn a_call_that_overwrites_memory_ends_a_mark_by_its_success_alone() {
     hook_has_failed();
     let told = block.check_written(range);
     assert!(matches!(told, Err(Error::Unwritten { node, .. }) if node == "first"));
-    // Half of it is overwritten, and so the mark stays.
+    // Only half of the memory is overwritten, so the mark stays.
     block.begin_overwrite(half);
     block.end_overwrite(half);
     assert!(block.check_written(range).is_err());
-    // The owner of a half ends no mark of the whole.
+    // A call that overwrites a half ends no mark of the whole.
     block.begin_overwrite(range);
     block.end_overwrite(half);
     block.fail(range, &error());

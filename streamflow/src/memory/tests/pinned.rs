@@ -1,4 +1,4 @@
-//! Page-locked memory: when it is reused, written by the host, and freed.
+//! Tests of page-locked memory: when it is reused, written by the host, and freed.
 
 use super::*;
 
@@ -23,7 +23,7 @@ fn page_locked_memory_is_reused_only_when_no_copy_uses_it() {
     };
     a.upload(&pinned(3), &mut first).unwrap();
     let one = uploaded_from(&bench);
-    // The first is dropped, but its upload has not run.
+    // The first memory is dropped, but its upload has not run.
     a.upload(&pinned(9), &mut second).unwrap();
     assert_ne!(uploaded_from(&bench), one);
     assert_eq!(a.download_blocking(&first).unwrap(), [3; LEN]);
@@ -54,7 +54,7 @@ fn the_host_waits_for_uploads_before_it_overwrites_their_memory() {
     assert_eq!(b.download_blocking(&two).unwrap(), [3; LEN]);
 }
 
-/// Runs out of page-locked memory once. While it frees a block, it waits until another thread has dropped
+/// A driver that runs out of page-locked memory once. While it frees a block, it waits until another thread has dropped
 /// the memory in `meanwhile`. Freeing the first block fails.
 #[derive(Debug)]
 struct RunsOut {
@@ -64,7 +64,7 @@ struct RunsOut {
     freed: AtomicUsize,
 }
 
-// SAFETY: a call that fails promises nothing; all others are passed on.
+// SAFETY: a failed call promises nothing; all others are passed on.
 unsafe impl Layer for RunsOut {
     fn below(&self) -> &dyn Driver {
         &self.below

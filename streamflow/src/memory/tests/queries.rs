@@ -1,10 +1,10 @@
-//! Many small blocks, and the driver queries about them.
+//! Tests of many small blocks, and of the queries of the driver about them.
 
 use super::bound::bound_with;
 use super::*;
 
-/// Four blocks of `a`, dropped one after the other while `b` still copies each into its part of the result. No work of
-/// `b` is executed yet.
+/// Four blocks of `a`, dropped one after the other while `b` still copies each block into its part of the result. No
+/// work of `b` is executed yet.
 fn four_in_use(bench: &Bench, a: &CudaStream, b: &CudaStream) -> (Buffer<u8>, Vec<u64>) {
     let mut copies = bench.platform.buffer::<u8>(4 * LEN, b).unwrap();
     let addresses = (0..4).map(|tick| {
@@ -22,8 +22,8 @@ fn is_query(call: &Call) -> bool {
     matches!(call, Call::QueryEvent { .. })
 }
 
-/// With controls: if the uses are not known to be complete, the stream waits; and if they are wrongly marked as complete,
-/// the earlier reader finds the new owner's values.
+/// The test has two controls: if the uses are not known to be complete, the stream waits; and if they are wrongly
+/// marked as complete, the earlier reader finds the new owner's values.
 #[test]
 fn memory_whose_uses_are_known_complete_is_reused_without_a_wait() {
     for (is_known, is_true) in [(true, true), (true, false), (false, true)] {
@@ -39,7 +39,7 @@ fn memory_whose_uses_are_known_complete_is_reused_without_a_wait() {
         let mut next = bench.buffer(&a);
         assert_eq!(next.range().address, addresses[0], "the oldest");
         assert_eq!(bench.count(is_wait), usize::from(!is_known));
-        // About the third block, and then about older ones, until one is complete.
+        // Queries about the third block, and then about older ones, until one is complete.
         let queries = if is_known { 0 } else { 2 };
         assert_eq!(bench.count(is_query), queries, "a known use needs no query");
         a.fill_bytes(&mut next, 9).unwrap();
@@ -65,7 +65,7 @@ fn the_driver_is_queried_once_for_several_allocations() {
     drop(copies);
 }
 
-/// Ticks take streams in turn, as planned ones do. What one of them has done says nothing of the others.
+/// Ticks take streams in turn, as in a plan. The progress of one stream says nothing about the others.
 #[test]
 fn the_driver_is_queried_about_the_streams_of_the_oldest_block() {
     let bench = bench(in_flight(4));
@@ -110,8 +110,8 @@ fn chain(bench: &Bench, streams: &[CudaStream], ticks: std::ops::Range<u8>) {
     }
 }
 
-/// The last stream of a chain has waited for all others, so an answer about it is about the blocks of all of them. If the
-/// device is done with nothing, the streams wait, and no more memory is made.
+/// The last stream of a chain has waited for all others, so an answer about it holds for the blocks of all of them. If
+/// the device is done with no block, the streams wait, and no more memory is made.
 #[test]
 fn one_query_is_about_the_blocks_of_a_whole_chain() {
     const STREAMS: usize = 20;
@@ -121,7 +121,7 @@ fn one_query_is_about_the_blocks_of_a_whole_chain() {
         chain(&bench, &streams, 0..100);
         bench.recorder.clear();
         chain(&bench, &streams, 100..200);
-        // Of one tick: each stream waits for the one before.
+        // The waits for the order within a tick: each stream waits for the one before.
         let of_order = 100 * (STREAMS - 1);
         let (queries, waits) = (bench.count(is_query), bench.count(is_wait));
         match policy {
@@ -136,8 +136,8 @@ fn one_query_is_about_the_blocks_of_a_whole_chain() {
     }
 }
 
-/// Memory that is used on its own stream alone is reused at once, and nothing is looked at. It is the last one that came
-/// back: what is behind it may still be in use elsewhere.
+/// Memory with uses only on its own stream is reused at once, and no other block is looked at. The reused block is the
+/// one that came back last: the blocks behind it may still be in use elsewhere.
 #[test]
 fn memory_that_was_used_on_its_own_stream_alone_is_the_next() {
     let bench = bench(in_flight(8));
@@ -156,7 +156,7 @@ fn memory_that_was_used_on_its_own_stream_alone_is_the_next() {
     drop(copies);
 }
 
-/// The oldest is in use elsewhere, younger ones are not, and there is no room for more.
+/// The oldest block is in use elsewhere, younger ones are not, and there is no room for more.
 #[test]
 fn memory_that_is_free_in_stream_order_is_preferred_among_many_blocks() {
     for most in [2, 4] {
@@ -176,7 +176,7 @@ fn memory_that_is_free_in_stream_order_is_preferred_among_many_blocks() {
     }
 }
 
-/// The query about a block fails. Then the oldest block is reused, which may be another one.
+/// The query about a block fails. Then the oldest block is reused, perhaps a different one.
 #[test]
 fn a_block_whose_query_fails_does_not_end_all_allocation() {
     for blocks in [3, 4] {
@@ -184,7 +184,7 @@ fn a_block_whose_query_fails_does_not_end_all_allocation() {
         let pool = platform.stream_pool("POOL", &CudaStreamPool::new()).unwrap();
         let (a, b) = (pool.allocate("a").unwrap(), pool.allocate("b").unwrap());
         let raw = Driver::create_stream(&*driver, device(0), Default::default()).unwrap();
-        // SAFETY: alive.
+        // SAFETY: the stream is alive.
         let borrowed = unsafe { crate::stream::BorrowedStream::new(device(0), raw.handle()) };
         let external = platform.external_stream(borrowed).unwrap();
         let mut memory: Vec<_> =
@@ -209,7 +209,7 @@ fn a_block_whose_query_fails_does_not_end_all_allocation() {
     }
 }
 
-/// Lets another thread drop page-locked memory during a query about some.
+/// A driver that lets another thread drop page-locked memory during a query about such memory.
 #[derive(Debug)]
 struct DropsDuringQuery {
     below: HostDriver,
@@ -250,13 +250,13 @@ fn page_locked_memory_is_queried_without_the_lock_of_its_pool() {
     let pinned = || platform.pinned::<u8>(device(0), LEN).unwrap();
     let other = pinned();
     stream.upload(&pinned(), &mut data).unwrap();
-    // The upload's memory was returned, and its copy has not run: the driver is queried about it.
+    // The upload's memory was returned, and its copy has not run: the driver is queried about that memory.
     *driver.meanwhile.lock().unwrap() = Some(other);
     drop(pinned());
     assert_eq!(driver.dropped.load(Ordering::Relaxed), 1);
 }
 
-/// Blocks whose uses are on one stream. That the first use is complete says nothing of the later ones.
+/// All uses of the blocks are on one stream. The completion of the first use says nothing about the later ones.
 #[test]
 fn a_use_after_a_complete_one_is_not_taken_for_complete() {
     let bench = bench(in_flight(4));

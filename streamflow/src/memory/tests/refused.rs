@@ -1,8 +1,8 @@
-//! A launch whose wait the driver refuses.
+//! A test of a launch that has to wait, and the driver refuses the wait.
 
 use super::*;
 
-/// Calls a closure once, at a wait of a stream, and refuses the next wait.
+/// A driver that calls a closure once, at a wait of a stream, and refuses the next wait.
 struct Meanwhile {
     below: HostDriver,
     then: Mutex<Option<Box<dyn FnOnce() + Send>>>,
@@ -15,7 +15,7 @@ impl std::fmt::Debug for Meanwhile {
     }
 }
 
-// SAFETY: a call that is refused promises nothing; all others are passed on.
+// SAFETY: a refused call promises nothing; all others are passed on.
 unsafe impl Layer for Meanwhile {
     fn below(&self) -> &dyn Driver {
         &self.below
@@ -41,8 +41,8 @@ unsafe impl Layer for Meanwhile {
 #[crate::kernel(unsafe cuda = "")]
 fn three(_first: &[u8], _second: &[u8], _third: &[u8]) {}
 
-/// Two threads have a handle each of a default stream, and read one buffer. While the launch of the first waits
-/// for another argument, the second records and reads; then the wait for a third one is refused.
+/// Two threads each have a handle of a default stream, and read one buffer. While the launch of the first thread waits
+/// for another argument, the second thread records and reads; then the wait for a third argument is refused.
 #[test]
 fn a_launch_that_is_refused_forgets_no_use_of_another_thread() {
     let driver = Arc::new(Meanwhile {

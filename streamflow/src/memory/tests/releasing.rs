@@ -1,11 +1,12 @@
-//! Free memory that a thread releases for a block of its own, while another thread allocates.
+//! Tests of free memory that a thread releases for a block of its own, while another thread allocates.
 
 use super::logged::at_first_warning;
 use super::*;
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// The first free of memory has another thread allocate, and goes on when that has returned, or seems to wait.
+/// A driver with a first free that makes another thread allocate, and goes on when that thread has returned, or seems
+/// to wait.
 struct Beside {
     below: HostDriver,
     job: Mutex<Option<Job>>,
@@ -13,7 +14,8 @@ struct Beside {
     is_freed: AtomicBool,
 }
 
-/// How often the freeing thread lets the other one run. If that is not enough, a test may find no mistake, and no test fails.
+/// How often the freeing thread lets the other thread run. If that is not enough, a test may miss a mistake, but no
+/// test fails without one.
 const YIELDS: usize = 50_000;
 
 impl std::fmt::Debug for Beside {
@@ -52,9 +54,9 @@ const CAPACITY: usize = 64 << 10;
 
 const PART: usize = CAPACITY / 16;
 
-/// Of 16 parts of the memory 7 are in use, and `free` are free in the pool, a block of each size. One thread needs `first` of
-/// them, and while it releases the free ones, another one needs `second`. Returns whether that one got them, and whether
-/// memory was freed by then.
+/// Of 16 parts of the memory 7 are in use, and the sizes in `free` are free in the pool, a block each. A thread needs
+/// `first` parts, and while it releases the free blocks, another thread needs `second` parts. Returns whether the other
+/// thread got them, and whether memory was freed by then.
 fn beside(limits: MemoryLimits, free: &[usize], first: usize, second: usize) -> (bool, bool) {
     let below = HostDriver::builder().memory(CAPACITY as u64).build();
     let (job, thread) = (Mutex::new(None), Mutex::new(None));
@@ -79,7 +81,7 @@ fn beside(limits: MemoryLimits, free: &[usize], first: usize, second: usize) -> 
     told.recv().unwrap()
 }
 
-/// Invariant 9, for two threads: the room of released blocks is there when their frees are queued.
+/// Invariant 9 for two threads: the room of released blocks can be taken only when their frees are queued.
 #[test]
 fn a_thread_finds_no_room_before_its_frees_are_queued() {
     let limits = MemoryLimits::stream_ordered().max_size(CAPACITY as u64);
@@ -107,7 +109,7 @@ fn a_free_block_of_another_stream_is_taken_while_memory_is_released() {
     assert_eq!(beside(limits, &[6, 2], 7, 2), (true, false));
 }
 
-/// Each trim of the device has the work of another thread done, in its place.
+/// A driver in which each trim of the device does the work of another thread.
 struct InTrim {
     below: HostDriver,
     work: Mutex<Option<Box<dyn FnMut() + Send>>>,
@@ -128,7 +130,7 @@ unsafe impl Layer for InTrim {
 
     fn trim(&self, device: DeviceId, keep: u64) -> DriverResult<()> {
         self.trims.fetch_add(1, Ordering::Relaxed);
-        // It allocates nothing that is out of memory, so it comes here once at a time.
+        // The work makes no allocation that runs out of memory, so this lock is not taken twice.
         if let Some(work) = &mut *self.work.lock().unwrap() {
             work();
         }
@@ -136,9 +138,9 @@ unsafe impl Layer for InTrim {
     }
 }
 
-/// All of the memory is free in the pool, and a block of another size is needed. When the free memory was released, another
-/// thread takes most of it: it drops it again so many times, and may then keep it. Returns whether the block was made, and how
-/// often memory was released.
+/// All of the memory is free in the pool, and a block of another size is needed. When the free memory was released,
+/// another thread takes most of it. That thread drops it again `drops` times, and then keeps it if `is_kept`. Returns
+/// whether the block was made, and how often memory was released.
 fn taken_meanwhile(drops: usize, is_kept: bool) -> (bool, usize) {
     let below = HostDriver::builder().memory(CAPACITY as u64).build();
     let driver = Arc::new(InTrim { below, work: Mutex::new(None), trims: AtomicUsize::new(0) });
@@ -159,7 +161,7 @@ fn taken_meanwhile(drops: usize, is_kept: bool) -> (bool, usize) {
         }
     }));
     let is_made = platform.buffer::<u8>(2 * PART, &stream).is_ok();
-    // It has the platform, which has the driver.
+    // Ends a cycle: the work owns the platform, and the platform owns the driver.
     *driver.work.lock().unwrap() = None;
     (is_made, driver.trims.load(Ordering::Relaxed))
 }
@@ -176,13 +178,13 @@ fn memory_that_another_thread_takes_and_keeps_is_an_error() {
     assert_eq!(taken_meanwhile(2, true), (false, 3));
 }
 
-/// Else a thread could wait for ever for others that are faster.
+/// Without this bound a thread could lose against faster threads for ever.
 #[test]
 fn an_allocation_releases_memory_so_many_times() {
     assert_eq!(taken_meanwhile(usize::MAX, false), (false, 16));
 }
 
-/// What logs is the user's code: it may wait for a thread that needs memory.
+/// A subscriber is the user's code: it may wait for a thread that needs memory.
 #[test]
 fn no_thread_waits_while_a_release_is_logged() {
     let driver = Arc::new(HostDriver::builder().memory(CAPACITY as u64).build());
@@ -196,21 +198,21 @@ fn no_thread_waits_while_a_release_is_logged() {
     let of_other = platform.clone();
     let in_warning = move || {
         thread::spawn(move || tell.send(of_other.buffer::<u8>(9 * PART, &other).is_ok()).unwrap());
-        // It returns at once. The time is that after which the test fails.
+        // The call returns at once. After the given time the test fails.
         say.send(told.recv_timeout(Duration::from_secs(20))).unwrap();
     };
     at_first_warning(in_warning, || drop(platform.buffer::<u8>(7 * PART, &stream).unwrap()));
     assert_eq!(said.recv().unwrap(), Ok(false));
 }
 
-/// Has no memory for the first allocation, as while another thread releases some.
+/// A driver without memory for the first allocation, as if another thread were releasing some.
 #[derive(Debug)]
 struct FirstRefused {
     below: HostDriver,
     has_refused: AtomicBool,
 }
 
-// SAFETY: a call that is refused promises nothing; all others are passed on.
+// SAFETY: a refused call promises nothing; all others are passed on.
 unsafe impl Layer for FirstRefused {
     fn below(&self) -> &dyn Driver {
         &self.below
@@ -230,7 +232,7 @@ unsafe impl Layer for FirstRefused {
     }
 }
 
-/// Law 10, where the allocation itself has released nothing.
+/// Law 10, for an allocation that has released nothing itself.
 #[test]
 fn a_second_try_is_logged() {
     let (below, has_refused) = (HostDriver::builder().build(), AtomicBool::new(false));

@@ -1,4 +1,4 @@
-//! Which block an allocation reuses, and which waits that causes.
+//! Tests of the block that an allocation reuses, and of the waits for it.
 
 use super::*;
 
@@ -12,14 +12,14 @@ fn memory_that_is_free_in_stream_order_is_preferred() {
     a.fill_bytes(&mut older, 1).unwrap();
     a.fill_bytes(&mut newer, 2).unwrap();
     b.copy(&older, &mut copy).unwrap();
-    // The older one is still read on `b`.
+    // The older block is still read on `b`.
     drop(older);
     drop(newer);
     bench.recorder.clear();
     let first = bench.buffer(&a);
     assert_eq!(first.range().address, addresses[1]);
     assert_eq!(bench.count(is_wait), 0);
-    // Then the older one, for which the *new* owner's stream waits.
+    // Then the older block: the stream of the *new* owner waits for it.
     let second = bench.buffer(&a);
     assert_eq!(second.range().address, addresses[0]);
     assert_eq!(bench.count(is_wait), 1);
@@ -82,7 +82,7 @@ fn a_new_owner_waits_only_for_the_latest_use() {
     assert_eq!(bench.count(is_wait), 1);
 }
 
-/// The steps of `memory/README.md`: the calls of each, and the next record of each stream after it.
+/// The steps of `memory/README.md`: the calls of each step, and the next record of each stream after it.
 #[test]
 fn the_example_of_the_readme() {
     let bench = bench(MemoryOptions::default());
@@ -122,7 +122,8 @@ fn the_example_of_the_readme() {
     assert_eq!(b.download_blocking(&y).unwrap(), [7; LEN]);
 }
 
-/// The stream of an allocation has waited for all uses by the owner before, so no use of the new owner waits for them again.
+/// The stream of an allocation has waited for all uses by the previous owner, so no use of the new owner waits for them
+/// again.
 #[test]
 fn a_new_owner_has_no_uses_of_the_one_before() {
     let bench = bench(in_flight(1));

@@ -1,9 +1,10 @@
-//! Room for a new block in a pool with limits.
+//! Tests of the room for a new block in a pool with limits.
 
 use super::*;
 
-/// A driver that reuses the freed memory does so in the order of streams. So the new block is allocated after the frees, on
-/// their stream, else the driver would have to take more memory than the pool's limit; and its own stream comes after that.
+/// A driver reuses freed memory in the order of streams. So the new block is allocated on the stream of the frees,
+/// after them; otherwise the driver would have to take more memory than the pool's limit. The block's own stream comes
+/// after the allocation.
 #[test]
 fn a_block_that_needs_the_room_of_others_comes_after_their_frees() {
     let bench = bench(MemoryOptions::default());
@@ -39,8 +40,8 @@ fn a_block_that_needs_the_room_of_others_comes_after_their_frees() {
     drop(large);
 }
 
-/// A block that the device has not freed yet counts against the limit: a new block that needs its room comes after its
-/// free, and one that has other room does not wait.
+/// A block that the device has not freed yet counts against the limit: a new block that needs its room comes after the
+/// free, and a new block that finds other room does not wait.
 #[test]
 fn a_block_in_the_room_of_memory_above_the_threshold_comes_after_its_free() {
     for threshold in [0, 1024] {
@@ -56,7 +57,7 @@ fn a_block_in_the_room_of_memory_above_the_threshold_comes_after_its_free() {
         let waits = |bench: &Bench| {
             bench.count(|call| matches!(call, Call::WaitEvent { stream, .. } if *stream == of_a))
         };
-        // The first has room beside the block that the device may still use, the second has not.
+        // The first new block has room beside the block that the device may still use, the second one has not.
         for expected in [0, 1] {
             bench.recorder.clear();
             let mut block = allocator.buffer::<u8>(2048, &a).unwrap();
@@ -102,7 +103,7 @@ fn the_room_of_blocks_whose_frees_are_done_is_taken_without_a_wait() {
     assert_eq!(recorder.count(is_wait), 0, "{}", recorder.text());
 }
 
-/// On a stream of CUDA on which memory was freed, each record and each wait costs more, for good.
+/// On a stream of CUDA that has freed memory, each record and each wait costs more, for good.
 #[test]
 fn a_stream_on_which_memory_was_freed_never_works_for_the_program() {
     let bench = bench(MemoryOptions::default());

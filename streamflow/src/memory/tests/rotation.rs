@@ -1,9 +1,9 @@
-//! The memory of replayed ticks: it follows from their numbers.
+//! Tests of the memory of replayed ticks: it follows from their numbers.
 
 use super::*;
 use crate::driver::replay::{ReplayRun, Replaying};
 
-/// A platform whose driver replays, and a run of one node.
+/// A platform with a driver that replays, and a run of one node.
 struct Ticks {
     bench: Bench,
     run: ReplayRun,
@@ -38,7 +38,7 @@ impl Ticks {
     }
 }
 
-/// Whether the device is done with memory changes nothing, nor does the order in which memory comes back.
+/// Neither the progress of the device nor the order in which memory comes back has an influence.
 #[test]
 fn a_replayed_tick_has_the_memory_of_an_earlier_tick() {
     let mut ticks = ticks(MemoryOptions::new());
@@ -73,7 +73,7 @@ fn a_replayed_tick_has_the_memory_of_an_earlier_tick() {
     }
 }
 
-/// As `reuse::a_slow_consumer_bounds_memory`, for each number of ticks in flight.
+/// `reuse::a_slow_consumer_bounds_memory` for each number of ticks in flight.
 #[test]
 fn a_slow_consumer_bounds_the_memory_of_replayed_ticks() {
     for (most, sets) in [(1, 1), (2, 2), (3, 2), (4, 4), (16, 4)] {
@@ -117,7 +117,7 @@ fn a_replayed_tick_uses_memory_of_its_own_stream_again() {
     assert_eq!(ticks.allocations(), 4 * 2, "two blocks for each set");
 }
 
-/// A tensor that is held for longer than there are sets: the ticks repeat later.
+/// A tensor is held for more ticks than there are sets: the ticks repeat later.
 #[test]
 fn memory_that_is_held_long_repeats_after_more_ticks() {
     let mut ticks = ticks(MemoryOptions::new());
@@ -135,7 +135,7 @@ fn memory_that_is_held_long_repeats_after_more_ticks() {
     assert!(repeats(8) && !repeats(4), "{addresses:?}");
 }
 
-/// An allocator's limit is kept, and what is free is used whichever tick had it.
+/// An allocator's limit is kept, and free memory is used, whichever tick had it before.
 #[test]
 fn limits_hold_in_replayed_ticks() {
     let mut ticks = ticks(MemoryOptions::new());
@@ -172,7 +172,7 @@ fn memory_outside_of_ticks_leaves_most_ticks_as_they_were() {
     }
 }
 
-/// Page-locked memory, for a copy and for the host.
+/// The test covers page-locked memory for a copy and for the host.
 #[test]
 fn page_locked_memory_of_replayed_ticks_repeats() {
     let mut ticks = ticks(MemoryOptions::new());
@@ -202,7 +202,7 @@ fn page_locked_memory_of_replayed_ticks_is_bounded() {
     let made =
         |ticks: &Ticks| ticks.bench.count(|call| matches!(call, Call::AllocatePinned { .. }));
     for tick in 0..8 {
-        // In each second run of two ticks the numbers are those of the run before.
+        // Every second run of two ticks has the same numbers as the run before.
         ticks.tick = tick % 2;
         ticks.next(|bench, _| {
             for _ in 0..100 {
@@ -214,7 +214,7 @@ fn page_locked_memory_of_replayed_ticks_is_bounded() {
     assert!(made(&ticks) <= 4, "{}", made(&ticks));
 }
 
-/// The memory of all sets is above the threshold, and that of one tick is not.
+/// The memory of all sets together is above the threshold, and that of a single tick is not.
 #[test]
 fn replayed_ticks_below_the_threshold_allocate_once() {
     const THREE: u64 = 3 * 1024;

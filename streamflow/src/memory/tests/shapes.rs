@@ -1,4 +1,4 @@
-//! The invariants of shapes, and that no slice goes beyond its memory.
+//! Tests of the invariants of shapes, and that no slice goes beyond its memory.
 
 use super::super::slice::Stored;
 use super::*;
@@ -9,7 +9,7 @@ fn is_shape(error: &Error) -> bool {
     matches!(error, Error::Shape { .. })
 }
 
-/// In every build, and without a panic: memory safety depends on it.
+/// Checked in every build, and without a panic: memory safety depends on it.
 #[test]
 fn no_slice_is_larger_than_its_block() {
     let bench = bench(in_flight(1));
@@ -27,7 +27,7 @@ fn no_slice_is_larger_than_its_block() {
     assert!(error.to_string().contains("memory that it was given is smaller"), "{error}");
 }
 
-/// The device loads an element as one word, also one that Rust aligns to less than its size.
+/// The device loads an element as one word, even if Rust aligns the type to less than its size.
 #[test]
 fn no_element_has_an_address_that_is_not_a_multiple_of_its_size() {
     use num_complex::Complex;
@@ -51,7 +51,7 @@ fn no_element_has_an_address_that_is_not_a_multiple_of_its_size() {
     assert!(text.contains("not a multiple of its element's size"), "{text}");
 }
 
-/// Views are made of checked shapes and strides, so that their own computations need no check.
+/// Views are made from checked shapes and strides, so their own computations need no check.
 #[test]
 fn views_of_a_huge_empty_tensor_stay_within_it() {
     let bench = bench(in_flight(1));
@@ -110,7 +110,7 @@ fn levels(rows: &Rows) -> Vec<(u64, u64)> {
     rows.levels().iter().map(|level| (level.count, level.pitch)).collect()
 }
 
-/// The bytes that a launch declares: rows where elements of other views may be between, else the range.
+/// The bytes that a launch declares: rows if elements of other views may be between them, else the range.
 #[test]
 fn a_part_with_gaps_declares_its_rows() {
     let bench = bench(in_flight(1));

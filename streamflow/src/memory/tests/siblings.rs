@@ -1,4 +1,4 @@
-//! An allocation for which the device has no memory, where another pool of the device has free memory.
+//! Tests of an allocation that the device has no memory for, while another pool of the device has free memory.
 
 use super::*;
 
@@ -6,7 +6,7 @@ const CAPACITY: usize = 64 << 10;
 
 const PART: usize = CAPACITY / 16;
 
-/// Each synchronisation with a stream has work done, on another thread, and waits until it has returned.
+/// A driver in which each synchronisation with a stream has another thread do some work, and waits until that is done.
 struct Meanwhile {
     below: HostDriver,
     work: Mutex<Option<Box<dyn FnOnce() + Send>>>,
@@ -32,7 +32,7 @@ unsafe impl Layer for Meanwhile {
                 work();
                 done.send(())
             });
-            // The time is that after which the test fails.
+            // After this time the test fails.
             let waited = is_done.recv_timeout(Duration::from_secs(20));
             assert_eq!(waited, Ok(()), "another thread can't go on meanwhile");
         }
@@ -41,8 +41,9 @@ unsafe impl Layer for Meanwhile {
     }
 }
 
-/// A thread waits until the device has freed what all pools had free. Other threads allocate and drop in each of these
-/// pools: blocks of a pool without a limit, and within a limit blocks for which others must be released.
+/// A thread waits until the device has freed the free blocks of all pools. Meanwhile other threads allocate and drop in
+/// each of these pools: in a pool without a limit, and in a pool with a limit, where other blocks must be released
+/// first.
 #[test]
 fn no_other_thread_waits_for_the_device() {
     let below = HostDriver::builder().memory(CAPACITY as u64).build();
@@ -66,7 +67,7 @@ fn no_other_thread_waits_for_the_device() {
     assert!(driver.work.lock().unwrap().is_none(), "the device was waited for");
 }
 
-/// Two threads at once, each with free memory that the other one needs.
+/// Two threads at once, each with free memory that the other thread needs.
 #[test]
 fn two_pools_give_back_to_each_other() {
     for _ in 0..50 {
@@ -109,7 +110,7 @@ fn a_pool_that_has_given_back_needs_no_wait_for_a_new_block() {
     assert_eq!(recorder.count(is_wait), 0);
 }
 
-/// A pool that is dropped meanwhile, and its allocator's streams, are no matter of an allocation elsewhere.
+/// A pool that is dropped meanwhile, and its allocator's streams, don't concern an allocation elsewhere.
 #[test]
 fn pools_that_are_dropped_are_forgotten() {
     let platform = Platform::host().build().unwrap();

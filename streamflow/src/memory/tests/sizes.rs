@@ -1,8 +1,8 @@
-//! Programs whose sizes change: how many lists of free blocks a pool has, and how many driver calls that takes.
+//! Tests of programs with changing sizes: the number of lists of free blocks in a pool, and the number of driver calls.
 
 use super::*;
 
-/// The number of lists that stay where each size comes once: the empty ones are removed.
+/// Where each size comes only once, empty lists are removed.
 #[test]
 fn the_lists_of_sizes_that_are_gone_are_removed() {
     let bench = bench_with(Policy::Eager, MemoryOptions::default());
@@ -34,7 +34,7 @@ fn a_size_in_steady_use_is_not_made_again() {
     assert_eq!(made, 300, "one for each size that comes once");
 }
 
-/// Of a pool without a limit almost equal sizes share blocks.
+/// In a pool without a limit almost equal sizes share blocks.
 #[test]
 fn almost_equal_sizes_share_blocks() {
     let bench = bench_with(Policy::Eager, MemoryOptions::default());
@@ -49,7 +49,7 @@ fn almost_equal_sizes_share_blocks() {
     assert!(count <= 2 * 9, "{count} blocks for nine sizes");
 }
 
-/// A limit counts each byte: it is not used up by rounding.
+/// With a limit each byte counts: rounding does not use the limit up.
 #[test]
 fn a_limit_of_so_many_frames_has_room_for_as_many() {
     let bench = bench_with(Policy::Eager, MemoryOptions::default());

@@ -9,12 +9,12 @@ pub(super) const VERSION: Version = Version { major: 1, minor: 3 };
 pub(super) const READ_ONLY: u64 = 1;
 pub(super) const IS_COPIED: u64 = 2;
 
-/// The structure that the other code takes.
+/// The kind of structure that the other code takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Abi {
     /// `DLManagedTensorVersioned`, of DLPack 1.0 and later.
     Versioned,
-    /// `DLManagedTensor`, which has no flags.
+    /// `DLManagedTensor`, without flags.
     Legacy,
 }
 
@@ -30,7 +30,7 @@ pub(super) struct Version {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(C)]
 pub(super) struct Device {
-    /// `DLDeviceType`: a number, since other code may write one that this version has no name for.
+    /// `DLDeviceType`, as a number: other code may write a value that this version has no name for.
     pub(super) kind: i32,
     pub(super) id: i32,
 }

@@ -4,14 +4,14 @@ use std::fmt;
 
 use super::abi::DataType;
 
-/// The type of an element, in DLPack's terms. It displays as NumPy's name, as `float32`.
+/// The type of an element, in DLPack's terms. Displayed as NumPy's name, for example `float32`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DlType {
     /// `DLDataTypeCode`: 0 signed, 1 unsigned, 2 floating-point, 4 `bfloat16`, 5 complex, 6 Boolean.
     pub code: u8,
     /// The size of one lane, in bits.
     pub bits: u8,
-    /// How many lanes an element has; 1 for all types of streamflow.
+    /// The number of lanes of an element; 1 for all types of streamflow.
     pub lanes: u16,
 }
 
@@ -20,7 +20,7 @@ const NAMES: [(u8, &str); 5] =
     [(0, "int"), (1, "uint"), (2, "float"), (4, "bfloat"), (5, "complex")];
 
 impl DlType {
-    /// The type with this name in NumPy. `None` for a name that DLPack has no type for.
+    /// The type with this name in NumPy; `None` for a name that DLPack has no type for.
     pub fn of_name(name: &str) -> Option<Self> {
         if name == "bool" {
             return Some(Self { code: 6, bits: 8, lanes: 1 });

@@ -12,24 +12,25 @@ use crate::memory::pooled::OwnedBlock;
 use crate::memory::{Element, MemoryPool, Shape, Shared, Tensor};
 use crate::stream::CudaStream;
 
-/// Where other code uses a tensor that it gets.
+/// The place where other code uses a tensor that it gets.
 #[derive(Debug, Clone, Copy)]
 pub enum Consumer<'a> {
-    /// On this stream. It waits for the work that the tensor comes after; the host does not.
+    /// On this stream. The stream waits for the work that the tensor comes after; the host does not.
     QueuesOn(&'a CudaStream),
-    /// On the host, or where nothing orders it. The calling thread waits for that work.
+    /// On the host, or in another place without order. The calling thread waits for the work that the tensor comes
+    /// after.
     HostBlocking,
     /// The other code orders its work itself: DLPack's `stream=-1`.
     Unordered,
 }
 
 impl<T: Element> Tensor<T> {
-    /// Hands the tensor to other code, which may write it. The memory returns to its pool when the other code has called
-    /// the structure's deleter, and is used again only after the work that the device has then. Does not block, unless
-    /// the consumer is the host.
+    /// Hands the tensor to other code, which may write it. The memory returns to its pool when the other code has
+    /// called the structure's deleter, and is used again only after the work that the device has at that time. Does not
+    /// block, unless the consumer is the host.
     ///
     /// # Errors
-    /// [`Error::WrongDevice`], [`Error::ForeignPlatform`]; the driver's. Then the tensor is dropped.
+    /// [`Error::WrongDevice`], [`Error::ForeignPlatform`]; the driver's. After an error the tensor is dropped.
     #[track_caller]
     pub fn into_dlpack(self, abi: Abi, consumer: Consumer<'_>) -> Result<DlExport> {
         let shape = *self.owned_block().shape();
@@ -38,7 +39,7 @@ impl<T: Element> Tensor<T> {
 }
 
 impl<T: Element> Tensor<T> {
-    /// As [`into_dlpack`](Self::into_dlpack), for a tensor that is a copy made for this exchange: the structure says so.
+    /// [`into_dlpack`](Self::into_dlpack) for a tensor that is a copy made for this exchange: the structure says so.
     ///
     /// # Errors
     /// As there.
@@ -53,7 +54,7 @@ impl<T: Element> Shared<Tensor<T>> {
     /// Lets other code read the tensor. Otherwise as [`Tensor::into_dlpack`].
     ///
     /// # Errors
-    /// As there; [`Error::Exchange`] for the structure without flags, which can't say that the tensor is read only.
+    /// As there; [`Error::Exchange`] for the structure without flags: it can't say that the tensor is read only.
     #[track_caller]
     pub fn to_dlpack(&self, abi: Abi, consumer: Consumer<'_>) -> Result<DlExport> {
         if abi == Abi::Legacy {
@@ -74,8 +75,8 @@ impl<T: Element> Shared<Tensor<T>> {
     /// As for [`Tensor::into_dlpack`].
     ///
     /// # Safety
-    /// The tensor may be written. No other owner uses it while the other code writes it, except after it has ordered
-    /// that work itself.
+    /// The tensor may be written. No other owner uses it while the other code writes it, unless that owner orders its
+    /// use with the writes itself.
     #[track_caller]
     pub unsafe fn to_dlpack_writable(&self, abi: Abi, consumer: Consumer<'_>) -> Result<DlExport> {
         let shape = *self.owned_block().shape();
@@ -97,7 +98,7 @@ impl<T: Element> Lendable for SharedForWriting<T> {
 }
 
 impl MemoryPool {
-    /// DLPack's device of this pool's memory.
+    /// The device of this pool's memory, in DLPack's terms.
     pub(crate) fn dlpack_device(&self) -> DlDevice {
         match self.ordinal {
             Some(ordinal) => DlDevice { kind: DlDevice::CUDA, id: ordinal as i32 },
@@ -122,7 +123,7 @@ fn export<T: Element>(
     make(shape, abi, Content { address, device, dtype, flags, keeper: lend(memory)? })
 }
 
-/// Makes the consumer come after the work that an access of it must come after.
+/// Makes the consumer come after the work that its access must come after.
 #[track_caller]
 fn order(block: &OwnedBlock<MemoryPool>, mode: AccessMode, consumer: Consumer<'_>) -> Result<()> {
     match consumer {

@@ -9,20 +9,20 @@ use crate::error::{Error, Result};
 use crate::memory::foreign::lent::Returner;
 use crate::memory::{Element, MAX_RANK, Shape};
 
-/// The owner that keeps the memory of a structure.
+/// The owner that keeps the memory of a structure alive.
 pub(super) trait Keeper: Send {
     /// Gives the memory back. The caller may be any thread, and may hold any lock.
     fn give_back(self);
 }
 
 impl Keeper for Returner {
-    /// Adds the memory to the list of what its pool takes back.
+    /// Adds the memory to the list of memory that its pool takes back.
     fn give_back(self) {
         Returner::give_back(self);
     }
 }
 
-/// A tensor for a structure.
+/// The tensor of a structure, before the structure is made.
 pub(super) struct Content<K> {
     pub(super) address: u64,
     pub(super) device: DlDevice,
@@ -43,7 +43,7 @@ struct Exported<S, K> {
 /// The type of an element.
 ///
 /// # Errors
-/// [`Error::Exchange`] for one that DLPack does not have.
+/// [`Error::Exchange`] for a type that DLPack does not have.
 pub(super) fn dtype_of<T: Element>() -> Result<DlType> {
     DlType::of_name(T::DTYPE).ok_or_else(|| Error::Exchange {
         what: format!("a tensor of {} can't be exported", T::DTYPE),
@@ -52,7 +52,7 @@ pub(super) fn dtype_of<T: Element>() -> Result<DlType> {
     })
 }
 
-/// A structure of a dense tensor.
+/// Makes a structure of a dense tensor.
 pub(super) fn make<K: Keeper>(shape: &Shape, abi: Abi, content: Content<K>) -> Result<DlExport> {
     let Content { address, device, dtype, flags, keeper } = content;
     let tensor = Plain {
@@ -72,7 +72,7 @@ pub(super) fn make<K: Keeper>(shape: &Shape, abi: Abi, content: Content<K>) -> R
             let structure = ManagedVersioned { version, context, deleter, flags, tensor };
             let exported = Exported { structure, shape: dims, strides, keeper };
             let raw = place(exported, |it| (&mut it.context, &mut it.tensor));
-            // SAFETY: the structure has the lifetime of the allocation, which its deleter frees.
+            // SAFETY: the structure lives as long as its allocation, and the deleter frees that.
             unsafe { DlTensor::made_versioned(raw.cast()) }
         }
         Abi::Legacy => {
@@ -87,20 +87,21 @@ pub(super) fn make<K: Keeper>(shape: &Shape, abi: Abi, content: Content<K>) -> R
 
 fn numbers(values: &[usize]) -> [i64; MAX_RANK] {
     let mut numbers = [0; MAX_RANK];
-    // A shape's numbers fit: its bytes do.
+    // The numbers of a shape fit into an `i64`, because its number of bytes does.
     numbers.iter_mut().zip(values).for_each(|(number, value)| *number = *value as i64);
     numbers
 }
 
-/// Leaves the structure to its deleter, and points it to what it is kept with. `parts` are its context and its tensor. The
-/// first field is at the address of the whole.
+/// Leaks the allocation, to be freed by the structure's deleter, and sets the structure's pointers into the allocation.
+/// `parts` returns the context and the tensor of the structure. The structure is the first field, at the address of the
+/// allocation.
 fn place<S, K>(
     exported: Exported<S, K>,
     parts: impl FnOnce(&mut S) -> (&mut *mut c_void, &mut Plain),
 ) -> NonNull<Exported<S, K>> {
     let whole = NonNull::from(Box::leak(Box::new(exported)));
     let raw = whole.as_ptr();
-    // SAFETY: the allocation was just made, nobody else has its address, and its fields are apart.
+    // SAFETY: the allocation was just made, nobody else has its address, and its fields don't overlap.
     unsafe {
         let (context, tensor) = parts(&mut (*raw).structure);
         *context = raw.cast();
@@ -120,7 +121,7 @@ unsafe extern "C" fn delete_legacy<K: Keeper>(structure: *mut Managed) {
     unsafe { delete::<Managed, K>((*structure).context.cast()) }
 }
 
-/// Gives the memory back, and frees the structure: no more, since the caller may hold any lock.
+/// Gives the memory back and frees the structure. Does nothing else, because the caller may hold any lock.
 ///
 /// # Safety
 /// The pointer came from [`place`], and is not used again.

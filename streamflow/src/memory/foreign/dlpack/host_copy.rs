@@ -1,7 +1,7 @@
 //! Copies in ordinary host memory, for libraries that work there.
 //!
-//! No pool has them: a pool of a GPU has no host memory, and page-locked memory is too scarce for arrays that a program
-//! keeps. So the memory is free as soon as the other library calls the deleter.
+//! These copies belong to no pool: a pool of a GPU has no host memory, and page-locked memory is too scarce for arrays
+//! that a program keeps. So the deleter frees the memory at once.
 
 use super::abi::{self, Abi};
 use super::exported::{Content, Keeper, dtype_of, make};
@@ -11,10 +11,10 @@ use crate::memory::border::counts::{self, Count};
 use crate::memory::{CopySource, Element};
 use crate::stream::CudaStream;
 
-/// DLPack asks for memory that is aligned to this many bytes. Libraries copy what is aligned to less.
+/// The alignment that DLPack asks for, in bytes. Libraries copy memory with a smaller alignment.
 const ALIGNMENT: usize = 256;
 
-/// As many bytes, aligned to their number.
+/// [`ALIGNMENT`] bytes with that alignment.
 #[derive(Clone, Copy)]
 #[repr(C, align(256))]
 struct Line([u8; ALIGNMENT]);
@@ -26,7 +26,7 @@ pub(super) struct HostCopy {
 }
 
 impl HostCopy {
-    /// Memory full of zeros.
+    /// Makes memory filled with zeros.
     fn new(bytes: usize) -> Self {
         counts::add(Count::Lent);
         Self { lines: vec![Line([0; ALIGNMENT]); bytes.div_ceil(ALIGNMENT)], bytes }
@@ -36,7 +36,7 @@ impl HostCopy {
         let len = self.bytes / size_of::<T>();
         let start = self.lines.as_mut_ptr().cast::<T>();
         // SAFETY: the lines have at least these bytes, all initialised; their alignment is larger than that of any
-        // element, and every content is valid for one.
+        // element, and every content is a valid element.
         unsafe { std::slice::from_raw_parts_mut(start, len) }
     }
 
@@ -47,7 +47,7 @@ impl HostCopy {
 }
 
 impl Keeper for HostCopy {
-    /// Frees the memory.
+    /// Frees the memory, by the drop.
     fn give_back(self) {}
 }
 
@@ -58,8 +58,8 @@ impl Drop for HostCopy {
 }
 
 impl CudaStream {
-    /// Copies to ordinary host memory of its own, for another library: DLPack's device is the CPU, and the structure says
-    /// that it is a copy. Blocks until the copy is complete. The deleter frees the memory.
+    /// Copies to new, ordinary host memory for another library: DLPack's device is the CPU, and the structure says that
+    /// it is a copy. Blocks until the copy is complete. The deleter frees the memory.
     ///
     /// # Errors
     /// [`Error::Exchange`](crate::Error::Exchange) for a type that DLPack does not have; the driver's.

@@ -45,9 +45,9 @@ impl<T: Element> Imported<T> {
 /// The properties that an import must have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Access {
-    /// As the exporter says.
+    /// The access that the exporter allows.
     AsExported,
-    /// Read only, whatever the exporter says.
+    /// Read only, whatever the exporter allows.
     ReadOnly,
 }
 
@@ -55,7 +55,7 @@ impl MemoryPool {
     /// Whether memory of a device in DLPack's terms is memory of this pool's device.
     pub(crate) fn reaches(&self, device: DlDevice) -> bool {
         match self.ordinal {
-            // A GPU reads page-locked memory by the address that the host has for it.
+            // A GPU reads page-locked memory at its host address.
             Some(_) if device.kind == DlDevice::CUDA_HOST => true,
             Some(ordinal) => {
                 matches!(device.kind, DlDevice::CUDA | DlDevice::CUDA_MANAGED)
@@ -88,7 +88,7 @@ impl MemoryPool {
 }
 
 impl DlTensor {
-    /// The shape of a tensor whose elements are `T` and follow each other. For memory on the host, the elements are then at
+    /// The shape of a dense tensor of elements `T`. If the memory is on the host, the elements are at
     /// [`address`](Self::address).
     ///
     /// # Errors

@@ -14,17 +14,17 @@ use crate::memory::border::Owner;
 use crate::memory::border::counts::{self, Count};
 use crate::memory::foreign::reaper;
 
-/// A tensor of another library: a `DLManagedTensorVersioned`, or the older `DLManagedTensor`. It owns the structure:
-/// dropping it calls the structure's deleter, on a thread of its own.
+/// A tensor of another library: a `DLManagedTensorVersioned`, or the older `DLManagedTensor`. A `DlTensor` owns the
+/// structure: dropping it calls the structure's deleter, on a separate thread.
 #[must_use = "dropping it gives the tensor back; pass it to `import_dlpack`"]
 pub struct DlTensor {
     raw: Raw,
     description: Description,
-    /// Whether streamflow made it.
+    /// Whether streamflow made the structure.
     is_ours: bool,
 }
 
-/// The two layouts.
+/// The two layouts of a structure.
 #[derive(Debug, Clone, Copy)]
 enum Raw {
     Versioned(NonNull<ManagedVersioned>),
@@ -41,12 +41,12 @@ struct Description {
     device: DlDevice,
     dtype: DlType,
     shape: Vec<i64>,
-    /// In elements; `None` for a dense tensor.
+    /// The strides, in elements; `None` for a dense tensor.
     strides: Option<Vec<i64>>,
     flags: u64,
 }
 
-/// The structure alone: what calls the deleter.
+/// The structure without its description. The drop calls the deleter.
 struct Structure(Raw);
 
 // SAFETY: as for `DlTensor`.
@@ -54,8 +54,8 @@ unsafe impl Send for Structure {}
 
 impl Drop for Structure {
     fn drop(&mut self) {
-        // SAFETY: the structure is alive until its deleter is called, which only this does, once. A structure without a
-        // deleter needs none.
+        // SAFETY: the structure is alive until its deleter is called, and only this drop calls it, once. A structure
+        // without a deleter needs no call.
         unsafe {
             match self.0 {
                 Raw::Versioned(raw) => {
@@ -74,16 +74,17 @@ impl Drop for Structure {
 }
 
 impl DlTensor {
-    /// From a pointer to a `DLManagedTensorVersioned`, for example from a capsule with the name `dltensor_versioned`.
+    /// Takes over a `DLManagedTensorVersioned` by its pointer, for example from a capsule with the name
+    /// `dltensor_versioned`.
     ///
     /// # Errors
     /// [`Error::Exchange`](crate::Error::Exchange) for a null pointer, for another major version of DLPack, and for a
-    /// structure whose shape can't be read. Then its deleter was called.
+    /// structure with a shape that can't be read. After an error the deleter was called.
     ///
     /// # Safety
-    /// The pointer is null or the only one to such a structure, which is as DLPack requires. Its deleter is called once,
-    /// by the value that this returns. The content comes after what the [`After`](crate::memory::After) of its import
-    /// names, and other code uses the memory no more, except in order with what streamflow does.
+    /// The pointer is null or the only one to such a structure, and the structure is as DLPack requires. Only the
+    /// returned value calls its deleter. The [`After`](crate::memory::After) of the import names the work that has
+    /// written the content, and other code no longer uses the memory, except in order with the work of streamflow.
     pub unsafe fn from_versioned(pointer: *mut c_void) -> Result<Self> {
         let Some(raw) = NonNull::new(pointer.cast::<ManagedVersioned>()) else {
             return Err(null());
@@ -104,8 +105,8 @@ impl DlTensor {
         unsafe { Self::describe(structure, &tensor, flags) }
     }
 
-    /// From a pointer to a `DLManagedTensor`, for example from a capsule with the name `dltensor`. This older form has no
-    /// flags: it counts as writable.
+    /// Takes over a `DLManagedTensor` by its pointer, for example from a capsule with the name `dltensor`. This older
+    /// structure has no flags, so the tensor counts as writable.
     ///
     /// # Errors
     /// As for [`from_versioned`](Self::from_versioned).
@@ -167,7 +168,7 @@ impl DlTensor {
         Ok(DlExport(made))
     }
 
-    /// As [`made_versioned`](Self::made_versioned).
+    /// A legacy structure that streamflow has made.
     ///
     /// # Safety
     /// As there.
@@ -188,7 +189,8 @@ impl DlTensor {
         &self.description.shape
     }
 
-    /// How far apart, in elements, neighbours in each dimension are. `None` for a dense tensor whose exporter gave none.
+    /// The distances, in elements, between neighbours in each dimension. `None` for a dense tensor without explicit
+    /// strides.
     pub fn strides(&self) -> Option<&[i64]> {
         self.description.strides.as_deref()
     }
@@ -236,7 +238,7 @@ impl Drop for DlTensor {
     fn drop(&mut self) {
         let structure = Structure(self.raw);
         if self.is_ours {
-            // Our deleter waits for nothing.
+            // A deleter of streamflow waits for nothing.
             return drop(structure);
         }
         counts::add(Count::Adopted);
@@ -250,11 +252,11 @@ impl fmt::Debug for DlTensor {
     }
 }
 
-/// A tensor for another library: a `DLManagedTensorVersioned`, or the older `DLManagedTensor`. It owns the structure:
-/// dropping it calls the structure's deleter.
+/// A tensor for another library: a `DLManagedTensorVersioned`, or the older `DLManagedTensor`. A `DlExport` owns the
+/// structure: dropping it calls the structure's deleter.
 ///
-/// An exported tensor can't be imported again: only what has passed through other code, which says in what order it used
-/// the memory, is a [`DlTensor`].
+/// An exported tensor can't be imported again directly. Only a tensor that has passed through other code is a
+/// [`DlTensor`], because that code says in which order it used the memory.
 ///
 /// ```compile_fail,E0308
 /// # use streamflow::memory::After;
@@ -295,12 +297,12 @@ fn null() -> crate::Error {
 /// The numbers of an array; `None` for a null pointer.
 ///
 /// # Safety
-/// The pointer is null or to that many numbers.
+/// The pointer is null or points to `rank` numbers.
 unsafe fn read(numbers: *const i64, rank: usize) -> Option<Vec<i64>> {
     if numbers.is_null() {
         return None;
     }
-    // Unaligned, since the array is other code's.
+    // Read unaligned, because other code made the array.
     // SAFETY: as the caller says.
     Some((0..rank).map(|index| unsafe { numbers.add(index).read_unaligned() }).collect())
 }

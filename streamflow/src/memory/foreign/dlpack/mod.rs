@@ -2,12 +2,12 @@
 //!
 //! An exchange copies nothing, does not block the host, and is ordered both ways:
 //!
-//! - [`Tensor::into_dlpack`](crate::Tensor::into_dlpack) and [`Shared::to_dlpack`](crate::Shared::to_dlpack) make the [consumer's](Consumer) stream wait for the work that the
-//!   tensor must come after. The memory lives until the consumer calls the deleter, and is used again only after the
-//!   work that the device has then.
-//! - [`Platform::import_dlpack`](crate::Platform::import_dlpack) takes a tensor over. The caller says what its content
-//!   comes [after](super::After). The producer's deleter is called after the last use of the tensor, on a thread of its
-//!   own.
+//! - [`Tensor::into_dlpack`](crate::Tensor::into_dlpack) and [`Shared::to_dlpack`](crate::Shared::to_dlpack) make the
+//!   [consumer's](Consumer) stream wait for the work that the tensor must come after. The memory lives until the
+//!   consumer calls the deleter, and is used again only after the work that the device has at that time.
+//! - [`Platform::import_dlpack`](crate::Platform::import_dlpack) takes a tensor over. The caller names the work that
+//!   the tensor's content comes [after](super::After). The producer's deleter is called after the last use of the
+//!   tensor, on a separate thread.
 //!
 //! A library on the host gets a copy of a GPU's memory, by
 //! [`download_dlpack_blocking`](crate::CudaStream::download_dlpack_blocking).

@@ -1,4 +1,5 @@
-//! The rules of DLPack, by structures that another library could have made, and by a log of the driver's calls.
+//! Tests of the rules of DLPack, with structures that another library could have made, and with a log of the driver's
+//! calls.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod fuzz;
@@ -27,10 +28,10 @@ struct Theirs {
     deleted: Arc<Deleted>,
 }
 
-/// Makes a tensor wrong.
+/// An edit that makes a tensor invalid.
 type Edit = fn(&mut Theirs);
 
-/// What the deleter has noted.
+/// The calls of the deleter.
 #[derive(Debug, Default)]
 struct Deleted {
     times: AtomicUsize,
@@ -51,7 +52,7 @@ impl Deleted {
 const FLOAT: DataType = DataType { code: 2, bits: 32, lanes: 1 };
 const ON_HOST: Device = Device { kind: DlDevice::CPU, id: 0 };
 
-/// A tensor of another library. Its deleter poisons its memory.
+/// A tensor of another library. The deleter overwrites the memory with NaN.
 fn theirs(shape: &[i64], data: &[f32]) -> Box<Theirs> {
     let mut theirs = Box::new(Theirs {
         structure: ManagedVersioned {
@@ -89,7 +90,7 @@ impl Theirs {
     /// The pointer that a capsule would have.
     fn into_raw(self: Box<Self>) -> *mut c_void {
         let whole = Box::into_raw(self);
-        // SAFETY: just leaked.
+        // SAFETY: the box was just leaked.
         unsafe {
             (*whole).structure.context = whole.cast();
             (&raw mut (*whole).structure).cast()
@@ -97,13 +98,13 @@ impl Theirs {
     }
 
     fn import(self: Box<Self>) -> Result<DlTensor, Error> {
-        // SAFETY: the structure is a right one, and this is the only pointer to it.
+        // SAFETY: the structure is a valid one, and this is the only pointer to it.
         unsafe { DlTensor::from_versioned(self.into_raw()) }
     }
 }
 
 unsafe extern "C" fn delete(structure: *mut ManagedVersioned) {
-    // SAFETY: made by `into_raw`; the deleter is called once.
+    // SAFETY: the structure was made by `into_raw`, and the deleter is called once.
     let mut theirs = unsafe { Box::from_raw((*structure).context.cast::<Theirs>()) };
     theirs.data.fill(f32::NAN);
     *theirs.deleted.on.lock().unwrap() = Some(thread::current().id());
@@ -246,7 +247,7 @@ fn a_read_only_tensor_can_not_be_written() {
     };
     let error = text(read_only().into_writable());
     assert!(error.contains("READ_ONLY") && error.contains("`into_shared`"), "{error}");
-    // Its only owner can't take it out.
+    // Not even its only owner can take the tensor out.
     let shared = read_only().into_shared().try_unwrap().unwrap_err();
     assert_eq!(stream.download_blocking(&*shared).unwrap(), [3.0]);
     let writable = theirs(&[1], &[3.0]).import().unwrap();
@@ -254,11 +255,11 @@ fn a_read_only_tensor_can_not_be_written() {
     assert!(forced.into_writable().is_err());
 }
 
-/// What an importer finds in an export.
+/// The content of an export, as an importer finds it.
 fn exported(tensor: DlExport) -> (Vec<i64>, Vec<i64>, Vec<f32>, u64) {
     assert!(tensor.is_versioned());
     let raw = tensor.into_raw().cast::<ManagedVersioned>();
-    // SAFETY: an export of streamflow, whose content is complete; its deleter is called once.
+    // SAFETY: the structure is an export of streamflow with a complete content; its deleter is called once.
     unsafe {
         let ManagedVersioned { version, flags, tensor, deleter, .. } = raw.read();
         assert_eq!((version, tensor.byte_offset, tensor.device), (VERSION, 0, ON_HOST));
@@ -317,7 +318,7 @@ fn a_tensor_comes_back_by_both_structures() {
     }
 }
 
-/// The consumer may hold any lock, and may be inside of a stream's function: the deleter makes no call of the driver.
+/// The deleter makes no call of the driver: the consumer may hold any lock, and may be inside of a stream's function.
 #[test]
 fn the_deleter_of_an_export_only_adds_to_a_list() {
     let (recorder, ..) = bench();
@@ -347,7 +348,7 @@ fn the_deleter_of_an_export_only_adds_to_a_list() {
     assert!(has_it, "the memory is used again");
 }
 
-/// Memory that comes back after its platform is gone is freed, too.
+/// Memory that comes back after the drop of its platform is freed, too.
 #[test]
 fn an_export_may_outlive_its_platform() {
     let (recorder, platform, stream) = bench();
@@ -364,7 +365,7 @@ fn an_export_may_outlive_its_platform() {
     assert_eq!(leaked, 0);
 }
 
-/// A `DLManagedTensor` whose fields are dropped with it.
+/// A `DLManagedTensor` without context and deleter.
 fn legacy(plain: Plain) -> Managed {
     Managed { tensor: plain, context: std::ptr::null_mut(), deleter: None }
 }

@@ -1,4 +1,4 @@
-//! Random structures: each one is imported or refused, and never read beyond its ends.
+//! Tests with random structures: each one is imported or refused, and never read beyond its ends.
 
 use super::*;
 use crate::splitmix::SplitMix;
@@ -9,8 +9,8 @@ fn one_of<T: Copy>(random: &mut SplitMix, values: &[T]) -> T {
 
 const DIMS: [i64; 9] = [0, 1, 2, 3, 4, -1, i64::MIN, i64::MAX, 1 << 40];
 
-/// A structure whose fields are drawn, in half of the cases from the right ones. Its memory has room for 4 elements, and
-/// more are never said to be there with a right device and type.
+/// A structure with random fields, each a valid value in half of the cases. The memory has room for 4 elements; with a
+/// valid device and type, the shape never has more.
 fn drawn(
     random: &mut SplitMix,
     memory: &mut [f32; 4],
@@ -53,7 +53,7 @@ fn drawn(
 fn no_structure_makes_an_import_crash() {
     let (_, platform, stream) = bench();
     let (mut taken, mut refused) = (0, 0);
-    // The reaper reads a structure after its tensor was dropped, at a time of its own.
+    // The reaper reads a structure some time after its tensor was dropped.
     let mut kept = Vec::new();
     for seed in 0..20_000 {
         let random = &mut SplitMix::new(seed);
@@ -97,13 +97,13 @@ fn no_structure_makes_an_import_crash() {
         }
     }
     assert!(taken > 100 && refused > 1000, "{taken} were taken and {refused} refused");
-    // Tasks of the reaper are in order: after this one it uses no structure of above.
+    // The reaper does its tasks in order: after this one it uses none of the structures above.
     let last = theirs(&[1], &[0.0]);
     let deleted = last.deleted.clone();
     drop(last.import().unwrap());
     assert_eq!(deleted.wait(), 1);
     for structures in kept {
-        // SAFETY: made by `into_raw` above, and the reaper has read it for the last time.
+        // SAFETY: the structure was made by `into_raw` above, and the reaper has read it for the last time.
         drop(unsafe { Box::from_raw(structures) });
     }
 }

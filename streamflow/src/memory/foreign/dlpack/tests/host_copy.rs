@@ -1,4 +1,4 @@
-//! Copies on the host for other libraries.
+//! Tests of copies on the host for other libraries.
 
 use super::*;
 
@@ -9,7 +9,7 @@ fn numbers<T: Copy>(tensor: &DlTensor, len: usize) -> Vec<T> {
     unsafe { std::slice::from_raw_parts(start, len) }.to_vec()
 }
 
-/// No pool has a copy: its deleter frees it at once, and nothing else is called.
+/// A copy belongs to no pool: its deleter frees it at once, and calls nothing else.
 #[test]
 fn a_copy_on_the_host_is_free_when_its_deleter_was_called() {
     let (recorder, platform, stream) = bench();

@@ -1,4 +1,5 @@
-//! The order of exports and imports, by the calls of the driver: the work that each comes after, and the work that comes after it.
+//! Tests of the order of exports and imports, by the calls of the driver: the work that each of them comes after, and
+//! the work that comes after them.
 
 use super::*;
 use crate::device;
@@ -6,7 +7,7 @@ use crate::driver::StreamLabel;
 use crate::driver::{BorrowedEvent, DeviceId};
 use crate::stream::BorrowedStream;
 
-/// The streams that were made to wait.
+/// The streams that have waited.
 fn waiting(recorder: &Recorder) -> Vec<StreamLabel> {
     let is_wait = |call: &&Call| matches!(call, Call::WaitEvent { .. });
     recorder.calls().iter().filter(is_wait).filter_map(Call::stream).collect()
@@ -24,7 +25,7 @@ fn export(on: &Consuming) -> Result<Vec<StreamLabel>, Error> {
     let (recorder, platform, stream) = bench();
     let mut tensor: Tensor<f32> = platform.tensor([4], &stream)?;
     stream.fill_bytes(&mut tensor, 0)?;
-    // The consumer's streams. Stream 3 is one of them.
+    // The consumer's streams, among them stream 3.
     let pool = platform.stream_pool("THEIRS", &CudaStreamPool::new())?;
     let theirs: Vec<_> = (0..4).map(|_| pool.allocate("a consumer")).collect::<Result<_, _>>()?;
     assert!(theirs.iter().any(|it| it.raw().handle() == 3));
@@ -36,7 +37,7 @@ fn export(on: &Consuming) -> Result<Vec<StreamLabel>, Error> {
         }
         Consuming::Unordered => tensor.into_dlpack(Abi::Versioned, Consumer::Unordered)?,
         Consuming::Handle(handle) => {
-            // SAFETY: one of the streams above.
+            // SAFETY: the handle is that of a stream above, and it is alive.
             let borrowed = unsafe { BorrowedStream::new(device(0), handle) };
             let theirs = platform.external_stream(borrowed)?;
             tensor.into_dlpack(Abi::Versioned, Consumer::QueuesOn(&theirs))?
@@ -56,7 +57,7 @@ fn an_export_orders_the_stream_of_its_consumer_and_does_not_block() {
     assert_eq!(export(&Consuming::Unordered).unwrap(), []);
 }
 
-/// A writable export comes after readers, too; one that is read only does not.
+/// A writable export comes after readers, too; a read-only export does not.
 #[test]
 fn an_export_comes_after_readers_if_it_may_be_written() {
     let (recorder, platform, stream) = bench();
@@ -97,7 +98,7 @@ fn an_import_comes_after_a_stream_an_event_or_nothing() {
     let pool = platform.stream_pool("THEIRS", &CudaStreamPool::new()).unwrap();
     let producer = pool.allocate("a producer").unwrap();
     let event = platform.driver().create_event(device(0)).unwrap();
-    // SAFETY: both are alive.
+    // SAFETY: the event and the stream are alive.
     unsafe { platform.driver().record_event(event, producer.raw()) }.unwrap();
     // SAFETY: the event is destroyed last.
     let borrowed = unsafe { BorrowedEvent::new(device(0), event.handle()) };
@@ -108,10 +109,10 @@ fn an_import_comes_after_a_stream_an_event_or_nothing() {
         recorder.clear();
         let tensor = platform.import_dlpack::<f32>(managed, after).unwrap().into_shared();
         let _copy = stream.download(&tensor).unwrap();
-        // For an event a stream of the platform waits, and then the reader for that stream.
+        // A stream of the platform waits for the event, and then the reader waits for that stream.
         assert_eq!(waiting(&recorder).len(), expected, "{after:?}: {}", recorder.text());
         assert!(!recorder.calls().iter().any(Call::blocks_host), "{}", recorder.text());
     }
-    // SAFETY: made above, and not used again.
+    // SAFETY: the event was made above, and is not used again.
     unsafe { platform.driver().destroy_event(event) }.unwrap();
 }
