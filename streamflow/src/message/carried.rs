@@ -1,4 +1,4 @@
-//! The metadata that the messages which a tick emits carry on from those that it has received.
+//! The metadata that a tick carries on, from the messages that it has received to those that it emits.
 //!
 //! A node without outputs merges no metadata, unless the run keeps statistics. With the code for one edge in `message::inlet`
 //! and `port::outlet` that saves 60 instructions of a tick of two operators, counted by callgrind on `overhead`.
@@ -15,9 +15,9 @@ use crate::time::Timestamp;
 #[derive(Debug)]
 pub(crate) struct Carried {
     stamp: Cell<Stamp>,
-    /// Whether no message has set the stamp in this tick.
+    /// Whether no message of this tick has set the stamp yet.
     is_blank: Cell<bool>,
-    /// Most messages carry none.
+    /// The named values. Most messages carry none.
     values: RefCell<Values>,
     has_values: Cell<bool>,
     joined: Joined,
@@ -36,18 +36,18 @@ impl Default for Carried {
 }
 
 impl Carried {
-    /// A run begins.
+    /// Prepares for a run.
     pub(crate) fn begin_run(&mut self) {
         self.joined.begin();
     }
 
-    /// A tick begins: forgets the messages of the tick before it.
+    /// Prepares for a tick: forgets the marks of the previous tick's messages.
     #[inline]
     pub(crate) fn clear_marks(&self) {
         self.joined.clear();
     }
 
-    /// A tick begins: forgets what the messages of the tick before it carried on.
+    /// Prepares for a tick: forgets the metadata that the previous tick carried on.
     #[inline]
     pub(crate) fn clear(&mut self) {
         self.stamp.set(Stamp::default());
@@ -57,13 +57,13 @@ impl Carried {
         }
     }
 
-    /// The mixed ticks of the run, and the first pair.
+    /// The number of mixed ticks of the run, and the first pair.
     pub(crate) fn mixed(&self) -> (u64, Option<Pair>) {
         self.joined.mixed()
     }
 
-    /// Adds a message that an input has received, if the node `compares` it and `carries` on what it carries. That of a feedback
-    /// edge `is_state`: it is of an earlier tick, and belongs to no other message.
+    /// Adds a message that an input has received: `compares` it with the other messages, and `carries` its metadata on.
+    /// A message of a feedback edge `is_state`: it comes from an earlier tick, and is compared with no other message.
     #[inline(always)]
     pub(super) fn note(
         &self,
@@ -81,7 +81,8 @@ impl Carried {
         }
     }
 
-    /// Compares a message with the first one of the tick. `false` if the message is another one: then it is not added.
+    /// Compares a message with the first one of the tick. Returns `false`, without adding the message, if its origin or
+    /// its number differs.
     #[inline(always)]
     #[must_use]
     pub(super) fn has_joined(&self, received: &Metadata, input: &Input) -> bool {
@@ -115,13 +116,13 @@ impl Carried {
         received.iter().for_each(|(name, value)| values.set(name.clone(), value.clone()));
     }
 
-    /// Whether it has an acquisition time.
+    /// Whether the carried metadata has an acquisition time.
     #[inline]
     pub(crate) fn is_timed(&self) -> bool {
         self.stamp.get().acquired().is_some()
     }
 
-    /// The data begins here: nothing that was received in this tick has an acquisition time.
+    /// Begins the data at this node: no message that was received in this tick has an acquisition time.
     #[inline]
     pub(crate) fn begin(&self, at: Timestamp, number: u64, origin: Option<Origin>) {
         let mut stamp = self.stamp.get();
@@ -130,13 +131,13 @@ impl Carried {
         self.is_blank.set(false);
     }
 
-    /// When the data began, and at which node, if the run numbers its nodes.
+    /// The time when the data began, and the node at which it began, if the run numbers its nodes.
     pub(crate) fn began(&self) -> Option<(Timestamp, Origin)> {
         let stamp = self.stamp.get();
         Some((stamp.acquired()?, stamp.origin()?))
     }
 
-    /// As the metadata of a message.
+    /// The carried metadata, for a message.
     #[inline]
     pub(crate) fn metadata(&self) -> Metadata {
         let values = if self.has_values.get() { self.copy_values() } else { Values::default() };

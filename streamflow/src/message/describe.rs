@@ -12,26 +12,26 @@ use crate::memory::AnyTensor;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Description {
     parts: Vec<Part>,
-    /// The name of the field that is described now.
+    /// The path of the field that is being described.
     path: String,
 }
 
-/// One payload of a message.
+/// A payload of a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Part {
-    /// The path of fields, variants and indices that leads to it, as `boxes` or `Video.0[2]`; empty for a message that
-    /// is one payload.
+    /// The path of fields, variants and indices to the payload, for example `boxes` or `Video.0[2]`; empty for a
+    /// message that is a single payload.
     pub name: String,
-    /// Its type, as `Tensor<float32>`.
+    /// The type of the payload, for example `Tensor<float32>`.
     pub ty: Cow<'static, str>,
-    /// The name of its elements' type, as [`Element::DTYPE`](crate::Element::DTYPE); `None` for a value.
+    /// The name of the elements' type: [`Element::DTYPE`](crate::Element::DTYPE); `None` for a value.
     pub dtype: Option<&'static str>,
-    /// Its dimensions, outermost first; `None` for a value.
+    /// The dimensions, outermost first; `None` for a value.
     pub shape: Option<Vec<usize>>,
-    /// How far apart, in elements, neighbours in each dimension are; `None` for a value.
+    /// The distances, in elements, between neighbours in each dimension; `None` for a value.
     pub strides: Option<Vec<usize>>,
-    /// Where its memory is; `None` for host data.
+    /// The device of the memory; `None` for host data.
     pub device: Option<DeviceId>,
     /// The value itself, for a number or a text.
     pub value: Option<String>,
@@ -55,7 +55,7 @@ impl Description {
         &self.parts
     }
 
-    /// Describes a field of a message. `#[derive(Message)]` calls it.
+    /// Describes a field of a message. `#[derive(Message)]` calls this.
     #[doc(hidden)]
     pub fn field(&mut self, name: &str, describe: impl FnOnce(&mut Self)) {
         let len = self.enter(name);
@@ -63,7 +63,7 @@ impl Description {
         self.leave(len);
     }
 
-    /// Goes to a field. [`leave`](Self::leave) takes the result.
+    /// Appends a field to the path. The result is for [`leave`](Self::leave).
     pub(super) fn enter(&mut self, name: &str) -> usize {
         let len = self.path.len();
         self.path.push_str(if len == 0 { "" } else { "." });
@@ -71,7 +71,7 @@ impl Description {
         len
     }
 
-    /// Goes to an element of a list.
+    /// Appends an element of a list to the path.
     pub(super) fn enter_element(&mut self, index: usize) -> usize {
         let len = self.path.len();
         self.path.push_str(&format!("[{index}]"));
@@ -82,12 +82,12 @@ impl Description {
         self.path.truncate(len);
     }
 
-    /// The name of the field that is described.
+    /// The path of the field that is being described.
     pub(super) fn path(&self) -> &str {
         &self.path
     }
 
-    /// Notes which variant of an enum a message is. `#[derive(Message)]` calls it.
+    /// Notes the variant of an enum that a message is. `#[derive(Message)]` calls this.
     #[doc(hidden)]
     pub fn variant(&mut self, name: &str) {
         let separator = if self.path.is_empty() { "" } else { "." };
@@ -95,7 +95,7 @@ impl Description {
         self.path.push_str(name);
     }
 
-    /// Notes that a message is a variant without fields. `#[derive(Message)]` calls it.
+    /// Notes that a message is a variant without fields. `#[derive(Message)]` calls this.
     #[doc(hidden)]
     pub fn unit(&mut self, name: &'static str) {
         self.value(name, None);
@@ -108,13 +108,13 @@ impl Description {
         self.leave(len);
     }
 
-    /// Adds a tensor. `kind` is the name of its type, without that of its elements.
+    /// Adds a tensor. `kind` is the name of its type, without the type of its elements.
     pub(super) fn tensor(&mut self, kind: &str, tensor: &dyn AnyTensor) {
         let (dtype, device) = (tensor.dtype(), Some(tensor.device()));
         self.elements((kind, dtype), tensor.shape(), &tensor.strides(), device);
     }
 
-    /// Adds elements of the host, one after the other.
+    /// Adds elements in host memory, one after the other.
     pub(super) fn on_host(&mut self, (kind, dtype): (&str, &'static str), shape: &[usize]) {
         let mut strides = vec![1; shape.len()];
         for dim in (1..shape.len()).rev() {

@@ -6,8 +6,8 @@
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 
-/// The edges of a port, in the order in which they were connected. Most ports have one, which is in place: a tick that looks
-/// at it six times compares a tag each time, and no length.
+/// The edges of a port, in the order in which they were connected. Most ports have a single edge, stored in place: a
+/// tick looks at it about six times, and each look compares a tag and no length.
 pub(crate) enum Edges<E> {
     One([E; 1]),
     /// Any other number of edges.
@@ -15,12 +15,12 @@ pub(crate) enum Edges<E> {
 }
 
 impl<E> Edges<E> {
-    /// No edge yet.
+    /// Creates a list without edges.
     pub(crate) fn new() -> Self {
         Self::Several(Vec::new())
     }
 
-    /// Adds one.
+    /// Adds an edge.
     pub(crate) fn push(&mut self, edge: E) {
         let mut edges = match std::mem::replace(self, Self::new()) {
             Self::Several(edges) if edges.is_empty() => return *self = Self::One([edge]),
@@ -31,7 +31,7 @@ impl<E> Edges<E> {
         *self = Self::Several(edges);
     }
 
-    /// Removes those for which this does not hold. The last one that is left is in place again.
+    /// Removes the edges for which `holds` returns `false`. If a single edge is left, it is stored in place again.
     pub(crate) fn retain(&mut self, holds: impl FnMut(&E) -> bool) {
         let Self::Several(edges) = self else { return };
         edges.retain(holds);

@@ -1,9 +1,10 @@
-//! The receiving end of edges: their queues, and the messages that this tick received.
+//! The receiving end of edges: their queues, and the messages that the current tick has received.
 //!
-//! A message that the producer's `Outlet` has pushed to a queue waits there. [`Inlet::receive`] makes it the tick's, and
-//! [`Receive::open`](super::Receive::open) gives it as the type that the operator declared: `&T`, `Shared<T>` or `T`.
+//! A message that the producer's `Outlet` has pushed waits in its queue. [`Inlet::receive`] takes it for the tick, and
+//! [`Receive::open`](super::Receive::open) hands it out as the type that the operator declared: `&T`, `Shared<T>` or
+//! `T`.
 //!
-//! | file | what it has |
+//! | file | content |
 //! |---|---|
 //! | `inlet/stage.rs` | the choice of the messages that the next tick receives |
 //! | `inlet/receive.rs` | taking them from the queues |
@@ -27,36 +28,36 @@ use crate::error::{Error, Result};
 use crate::memory::Recycler;
 use crate::time::Timestamp;
 
-/// The queues and the messages behind an input, by the message's type alone.
+/// The queues and the messages behind an input. The type depends only on the message's type.
 ///
-/// An inlet is one part of an [`Input`](crate::port::Input), which adds the port.
-// In this order: a tick of most nodes uses the first fields alone.
+/// An inlet is a part of an [`Input`](crate::port::Input); the input adds the port.
+// Fields in this order: a tick of most nodes uses only the first ones.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Inlet<T> {
-    /// Most inputs have one.
+    /// The edges. Most inputs have one.
     edges: Edges<Receiver<T>>,
-    /// The use of the input by this tick, or by the last one.
+    /// The use of the input by the current tick, or by the last one.
     pub(crate) handled: Handled,
-    /// The messages that this tick, or the next one, receives.
+    /// The messages that the current tick, or the next one, receives.
     stage: Stage,
-    /// Whether an edge may have none of them, since [`drop_older`](Self::drop_older) has dropped it.
+    /// Whether an edge may have no staged message, because [`drop_older`](Self::drop_older) has dropped it.
     has_gap: bool,
-    /// The number of edges whose messages were handed out in this tick.
+    /// The number of edges that have handed out their messages in this tick.
     handed_out: usize,
-    /// Whether the metadata of the messages of this run is needed.
+    /// Whether the node carries the metadata of received messages on in this run.
     carries: bool,
-    /// Whether a tick compares them with others.
+    /// Whether a tick compares the input's messages with those of other inputs.
     pub(crate) compares: bool,
-    /// Whether that is all that they are needed for, as at a sink.
+    /// Whether the metadata is only compared, and not carried on, as at a sink.
     is_compared_alone: bool,
     pub(crate) name: Input,
     recycler: Recycler<T>,
-    /// For [`Handled::Oversized`], how many messages the tick asked for.
+    /// For [`Handled::Oversized`], the number of messages that the tick asked for.
     asked: usize,
 }
 
-/// The messages that wait at an input. Of several inputs the greatest counts.
+/// The state of an input, by the messages that wait. Of several inputs the greatest state counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum InputState {
     /// No message, and the operator may run without one.
@@ -67,18 +68,19 @@ pub enum InputState {
     Missing,
 }
 
-/// The use of an input by a tick. Of several inputs the greatest counts.
+/// The use of an input by a tick. Of several inputs the greatest value counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Handled {
-    /// Its message was left in the queue, or there was none.
+    /// The message was left in the queue, or there was none.
     Left,
-    /// Nothing: the input is optional, and was neither received, left nor discarded.
+    /// The tick did nothing with the input, and may: the input is optional, and was neither received, left nor
+    /// discarded.
     Ignored,
-    /// Its message was received or discarded.
+    /// The message was received or discarded.
     Taken,
-    /// Nothing: it was neither received, left nor discarded.
+    /// The tick did nothing with a required input: it was neither received, left nor discarded.
     Untouched,
-    /// The messages were received in a batch that the edge can't hold.
+    /// The messages were received in a batch that is larger than the edge's capacity.
     Oversized,
 }
 
@@ -99,7 +101,7 @@ impl<T> Inlet<T> {
         }
     }
 
-    /// Makes the queue of an edge. Returns its other end, for the producer's `Outlet`.
+    /// Makes the queue of an edge. Returns the queue's other end, for the producer's `Outlet`.
     pub(crate) fn connect(&mut self, options: EdgeOptions) -> Sender<T> {
         let (sender, receiver) = queue(options);
         self.edges.push(receiver);
@@ -136,7 +138,7 @@ impl<T> Inlet<T> {
         state
     }
 
-    /// How many messages wait, those included that the next tick will receive.
+    /// The number of waiting messages, including those that the next tick will receive.
     pub(crate) fn waiting(&self) -> usize {
         self.own().map(Receiver::waiting).sum()
     }
@@ -147,29 +149,30 @@ impl<T> Inlet<T> {
         first.map(|at| at.unwrap_or(Timestamp(0))).min()
     }
 
-    /// Its edges, in the order in which they were connected.
+    /// The state of the edges, in the order in which they were connected.
     pub(crate) fn edges(&self) -> Vec<EdgeStatus> {
         self.own().map(Receiver::status).collect()
     }
 
-    /// The edges with these numbers [give way](Receiver::give_way).
+    /// Makes the edges with these numbers [give way](Receiver::give_way).
     pub(crate) fn give_way(&self, edges: &[usize]) {
         self.own().filter(|edge| edge.is_one_of(edges)).for_each(Receiver::give_way);
     }
 
-    /// `flush` gets no message of those of its edges that have these numbers.
+    /// Makes the edges with these numbers [keep](Receiver::keep) their messages from `flush`.
     pub(crate) fn keep(&self, edges: &[usize]) {
         self.own().filter(|edge| edge.is_one_of(edges)).for_each(Receiver::keep);
     }
 
-    /// A run begins: messages are counted anew. Places of a batch or of a `flush` are gone, so that an input with one edge is
-    /// read in the short way again.
+    /// Prepares for a run: messages are counted anew. Removes the places of a batch or of a `flush`: an input with one
+    /// edge is then read on the fast path again.
     pub(crate) fn begin_run(&mut self) {
         self.edges.retain(|edge| !edge.is_place());
         self.own().for_each(Receiver::begin_run);
     }
 
-    /// The node starts. It may carry on what its messages carry. Each feedback edge must carry a message into a run.
+    /// Prepares for the start of the node. `carries` says whether the node carries metadata on. Each feedback edge must
+    /// carry a message into a run.
     ///
     /// # Errors
     /// [`Error::FeedbackLost`].
@@ -193,16 +196,15 @@ impl<T> Inlet<T> {
         self.own_mut().for_each(Receiver::clear);
     }
 
-    /// Puts a message on the edge that was connected last, a feedback edge.
+    /// Puts a message on the edge that was connected last: a feedback edge.
     pub(crate) fn push_last(&mut self, envelope: Envelope<T>) {
         if let Some(edge) = self.edges.last() {
             edge.push(envelope);
         }
     }
 
-    /// Puts a message into the queue of an edge, for a test without producers. Edges up to this one are made if they
-    /// are missing, as in a graph, with room for any number of messages. Such a queue is no ring, so that this end may put
-    /// messages into it.
+    /// Puts a message into the queue of an edge, for a test without producers. Makes missing edges up to this one, with
+    /// room for any number of messages. A queue of that capacity is no ring, so this end may put messages into it.
     pub(crate) fn push(&mut self, edge: usize, envelope: Envelope<T>) {
         while self.edges.len() <= edge {
             let options = EdgeOptions { capacity: usize::MAX, ..EdgeOptions::plain(self.name) };

@@ -1,52 +1,52 @@
-//! Mixed ticks: a node has received messages of one origin with different sequence numbers, as a frame with the boxes of an
-//! earlier one.
+//! Mixed ticks: ticks in which a node has received messages of one origin with different sequence numbers, for example
+//! a frame with the boxes of an earlier frame.
 //!
-//! The graph joins ways of one source there, and a way drops or delays messages that the other one does not.
-//! `#[when(same_sequence)]` (`operator/condition/same_sequence.rs`) avoids them. Each tick of a node with several required
-//! messages compares them where it receives them. These inputs are found when the graph is built
-//! (`graph/joined.rs`): those whose data may begin at one node.
+//! They occur where the graph joins two ways from one source, and one way drops or delays messages that the other way
+//! does not. `#[when(same_sequence)]` (`operator/condition/same_sequence.rs`) avoids them. Each tick of a node with
+//! several required messages compares them when it receives them. Building the graph finds the inputs to compare
+//! (`graph/joined.rs`): those with data that may begin at the same node.
 
 use std::cell::{Cell, RefCell};
 
 use super::stamp::{Mark, Origin};
 
-/// Two messages of one origin with different numbers, which a tick has received.
+/// Two messages of one origin with different numbers that a tick has received.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Pair {
-    /// The number of the node at which their data began, from 0.
+    /// The number of the node at which the data of both began, from 0.
     pub(crate) origin: usize,
-    /// Their inputs.
+    /// The inputs of the two messages.
     pub(crate) inputs: [&'static str; 2],
-    /// Their sequence numbers.
+    /// The sequence numbers of the two messages.
     pub(crate) sequences: [u64; 2],
 }
 
-/// The name of an input, as one word.
+/// The name of an input, as a pointer of one word.
 pub(crate) type Input = &'static &'static str;
 
 /// The mixed ticks of a node in a run, and the messages that its tick has received.
 #[derive(Debug)]
 pub(crate) struct Joined {
-    /// The first message of the tick: its sequence number, its origin and its input. Without an origin, as before the first
-    /// message, the next message replaces it.
-    // In fields of their own, which take fewer instructions than a value that is copied as a whole.
+    /// The first message of the tick: its sequence number, its origin and its input. If there is no origin, as before
+    /// the first message, the next message replaces the first one.
+    // Separate fields: they take fewer instructions than one value that is copied as a whole.
     sequence: Cell<u64>,
     origin: Cell<Option<Origin>>,
     input: Cell<Input>,
-    /// How many of `known` are of this tick; [`MIXED`] if it is mixed.
+    /// The number of messages in `known` that belong to this tick; [`MIXED`] if the tick is mixed.
     others: Cell<u32>,
-    /// The first message of each other origin, in the order in which they were received. Those of an earlier tick stay until their
-    /// places are used again.
+    /// The first message of each further origin, in the order in which they were received. Messages of an earlier tick
+    /// stay until their places are used again.
     known: RefCell<Vec<Known>>,
     ticks: Cell<u64>,
     /// The first pair of the run.
     first: Cell<Option<Pair>>,
 }
 
-/// The count of a mixed tick, whose further messages are not compared.
+/// The value of `others` for a mixed tick. Further messages of the tick are not compared.
 const MIXED: u32 = u32::MAX;
 
-/// How many further origins have room from the begin. More of them are rare, and make room when they come first.
+/// The number of further origins that have room from the beginning. More are rare; the list grows when they first come.
 const ORIGINS: usize = 4;
 
 /// A message that a tick has received, and its input.
@@ -72,33 +72,33 @@ impl Default for Joined {
 }
 
 impl Joined {
-    /// A run begins.
+    /// Prepares for a run.
     pub(super) fn begin(&mut self) {
-        // Its room stays: the first message of another origin may come late.
+        // The list keeps its capacity: the first message of a further origin may come late in a run.
         let mut known = self.known.take();
         known.clear();
         *self = Self { known: RefCell::new(known), ..Self::default() };
     }
 
-    /// A tick begins.
+    /// Prepares for a tick.
     #[inline]
     pub(super) fn clear(&self) {
         self.origin.set(None);
         self.others.set(0);
     }
 
-    /// The mixed ticks of the run, and the first pair.
+    /// The number of mixed ticks of the run, and the first pair.
     pub(crate) fn mixed(&self) -> (u64, Option<Pair>) {
         (self.ticks.get(), self.first.get())
     }
 
-    /// Adds a message of the tick if it is the first one, or has its number and its origin. Most messages do. Returns `false`
-    /// for another one, which [`add_other`](Self::add_other) adds.
+    /// Adds a message of the tick if it is the first one, or has the number and the origin of the first one, as most
+    /// messages do. Returns `false` for other messages; the caller passes these to [`add_other`](Self::add_other).
     #[inline(always)]
     #[must_use]
     pub(super) fn add(&self, mark: &Mark, input: &Input) -> bool {
         if self.origin.get().is_some() {
-            // The numbers of origins are compared as such, and not as options, which takes two more instructions.
+            // Origins are compared as numbers: a comparison of options takes two more instructions.
             let number = |origin: Option<Origin>| origin.map_or(0, Origin::get);
             return self.sequence.get() == mark.sequence()
                 && number(self.origin.get()) == number(mark.origin());
@@ -109,7 +109,7 @@ impl Joined {
         true
     }
 
-    /// Adds a message that is not of the tick's first message's origin and number.
+    /// Adds a message with another origin or number than the tick's first message.
     #[inline(never)]
     pub(super) fn add_other(&self, mark: &Mark, input: Input) {
         let (Some(first), Some(origin)) = (self.origin.get(), mark.origin()) else { return };
@@ -161,7 +161,8 @@ mod tests {
         }
     }
 
-    /// The first pair of a tick that does not belong together: the later message comes first, and of it the first partner.
+    /// The first pair of a tick with different numbers: the earliest message that differs from an earlier one, and the
+    /// first message that it differs from.
     fn first_pair(tick: &[(u32, u64)]) -> Option<(u32, [u64; 2])> {
         let pairs = tick.iter().enumerate().map(|(at, later)| (&tick[..at], later));
         let mut found = pairs.filter_map(|(before, &(origin, number))| {
@@ -171,7 +172,7 @@ mod tests {
         found.next()
     }
 
-    /// All ticks of up to 7 messages, whose origins and numbers are the digits of a number.
+    /// Random ticks of up to 7 messages, with small origins and numbers.
     #[test]
     fn a_tick_is_mixed_if_two_messages_of_an_origin_differ() {
         let mut draws = 1_u64;
@@ -185,7 +186,7 @@ mod tests {
             let tick: Vec<_> =
                 (0..digit(8)).map(|_| (digit(origins) as u32, u64::from(digit(6) == 0))).collect();
             joined.begin();
-            // A tick before it leaves nothing behind.
+            // The tick before leaves nothing behind.
             (1..=6).for_each(|origin| add(&joined, origin, 9, &"before"));
             joined.clear();
             tick.iter().for_each(|&(origin, number)| add(&joined, origin, number, &"input"));

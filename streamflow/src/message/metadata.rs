@@ -1,4 +1,4 @@
-//! Metadata: what travels with a message beside its data.
+//! Metadata: the information that travels with a message beside its data.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -9,25 +9,26 @@ use super::stamp::{Mark, Stamp};
 use super::value::Value;
 use crate::time::Timestamp;
 
-/// When a message's data was acquired, its sequence number, and named values that operators add to it.
+/// The acquisition time of a message's data, its sequence number, and named values that operators add to it.
 ///
 /// The data begins at a source: its messages carry the moment of the first `emit` of the tick, and the number of the
-/// tick. The same holds for any tick that has received nothing with an acquisition time. From there on, a message that
-/// is emitted carries what the messages received in the same tick carried:
-/// - the earliest acquisition time, and the sequence number of the message that has it. Of equal times, the message
+/// tick. The same holds for any tick that has received nothing with an acquisition time. From there on, an emitted
+/// message carries on the metadata of the messages that were received in the same tick:
+/// - the earliest acquisition time, and the sequence number of the message with that time. Of equal times, the message
 ///   with the smallest number counts.
-/// - all values. Of two values with one name it carries the one received last.
+/// - all values. Of two values with one name, the one received last counts.
 ///
-/// A message over a `#[feedback]` edge is the state of an earlier tick. Its values count, but neither its time nor
-/// its number; else the time of the first tick would be the time of all others. An operator that receives nothing else
-/// is the source of what it emits.
+/// A message over a `#[feedback]` edge is the state of an earlier tick. The values of such a message count, but neither
+/// its time nor its number; otherwise the time of the first tick would be the time of all others. An operator that
+/// receives nothing else is the source of its messages.
 ///
-/// A message that an operator [discards](crate::port::In::discard) or leaves carries nothing on.
+/// The metadata of a message that an operator [discards](crate::port::In::discard) or leaves is not carried on.
 ///
-/// An operator sets named values where it emits, by [`emit_with`](crate::port::Out::emit_with), and reads them at an input
-/// that it has received, by [`In::metadata`](crate::port::In::metadata). A name is compared with the few that the message
-/// has; nothing is hashed, and a name or text that is `'static` allocates nothing. A value that every message has belongs into
-/// its type, as a field of a struct with `#[derive(Message)]`, and not into its metadata.
+/// An operator sets named values where it emits, with [`emit_with`](crate::port::Out::emit_with), and reads them at an
+/// input that it has received, with [`In::metadata`](crate::port::In::metadata). A name is compared with the few that
+/// the message has; nothing is hashed, and a name or text that is `'static` allocates nothing. A value that every
+/// message has belongs into the message's type, as a field of a struct with `#[derive(Message)]`, and not into its
+/// metadata.
 ///
 /// ```
 /// use streamflow::prelude::*;
@@ -85,19 +86,19 @@ type Entry = (Cow<'static, str>, Value);
 /// The storage of named values.
 type Storage = Box<Vec<Entry>>;
 
-/// Named values in order. Most messages carry none. They are stored behind a pointer, so that a message is small to
-/// move. The storage is reused: in the steady state it allocates nothing.
+/// Named values in order. Most messages carry none. They are stored behind a pointer, because a message should be small
+/// to move. The storage is reused: the steady state allocates nothing.
 #[derive(Default)]
 pub(super) struct Values(Option<Storage>);
 
-/// Storage that no message uses: as many as were ever in use at once, up to [`MAX_FREE`], and each with room for up to
-/// [`MAX_ENTRIES`] values.
+/// Storages that no message uses: at most as many as were ever in use at once, up to [`MAX_FREE`], each with room for
+/// up to [`MAX_ENTRIES`] values.
 static FREE: Mutex<Vec<Storage>> = Mutex::new(Vec::new());
 
-/// Storage beyond this number is freed.
+/// Storages beyond this number are freed.
 const MAX_FREE: usize = 1024;
 
-/// Storage of more values is freed.
+/// Storages with room for more values are freed.
 const MAX_ENTRIES: usize = 256;
 
 fn free_storage() -> MutexGuard<'static, Vec<Storage>> {
@@ -109,7 +110,7 @@ impl Values {
         self.0.get_or_insert_with(|| free_storage().pop().unwrap_or_default()).push(entry);
     }
 
-    /// Removes all, and keeps the storage.
+    /// Removes all values, and keeps the storage.
     pub(super) fn clear(&mut self) {
         if let Some(entries) = &mut self.0 {
             entries.clear();
@@ -138,7 +139,7 @@ impl Values {
 
     #[cold]
     fn recycle(mut unused: Storage) {
-        // Without the lock, since values are dropped here.
+        // Cleared without the lock, because this drops values.
         unused.clear();
         if unused.capacity() > MAX_ENTRIES {
             return;
@@ -188,7 +189,7 @@ impl Drop for Values {
 }
 
 impl Metadata {
-    /// The messages that it belongs to.
+    /// The sequence number and the origin: they tell which messages belong together.
     #[inline]
     pub(crate) fn mark(&self) -> &Mark {
         self.stamp.mark()
@@ -196,22 +197,22 @@ impl Metadata {
 
     /// When the data was acquired: the moment of the first `emit` of the tick in which the data began, by the platform's
     /// [clock](crate::time::Clock), to the microsecond, unless an operator has set another by
-    /// [`Out::acquired`](crate::port::Out::acquired). So a source
-    /// that waits in `compute` for its device, and then emits, makes messages of age 0.
+    /// [`Out::acquired`](crate::port::Out::acquired). So the messages of a source that waits in `compute` for its
+    /// device, and then emits, have age 0.
     ///
-    /// `None` for the first message of a feedback edge, and for one that a test pushed without it.
+    /// `None` for the first message of a feedback edge, and for a message that a test pushed without a time.
     pub fn acquired(&self) -> Option<Timestamp> {
         self.stamp.acquired()
     }
 
-    /// Sets when the data was acquired.
+    /// Sets the acquisition time of the data.
     pub fn set_acquired(&mut self, at: Timestamp) {
         self.stamp.set_acquired(at);
     }
 
-    /// The sequence number of the data, as of a frame: the [tick](crate::ExecutionContext::tick) in which it began,
-    /// unless an operator has set another by [`Out::sequence`](crate::port::Out::sequence). It stays the same on all ways
-    /// through the graph.
+    /// The sequence number of the data, for example of a frame: the [tick](crate::ExecutionContext::tick) in which the
+    /// data began, unless an operator has set another number by [`Out::sequence`](crate::port::Out::sequence). The
+    /// number stays the same on all ways through the graph.
     ///
     /// `None` where [`acquired`](Self::acquired) is.
     pub fn sequence(&self) -> Option<u64> {
@@ -261,7 +262,7 @@ mod tests {
         assert_eq!(copy, first);
         let entries = first.values.as_ptr();
         drop(first);
-        // Tests of other threads share it.
+        // Tests on other threads share the free storages.
         let found =
             free_storage().iter().any(|unused| unused.as_ptr() == entries && unused.is_empty());
         assert!(found || free_storage().len() == MAX_FREE);

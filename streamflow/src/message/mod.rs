@@ -1,12 +1,12 @@
-//! Messages: what travels along edges. A [`Message`] is one payload (a tensor, a number, [`HostData`]) or several named
-//! ones in a struct with `#[derive(Message)]`; an input with several edges receives [`Many`]. Its type says whether it
-//! has device data, which can be reached only through a stream. Each message travels with [`Metadata`]: when its data
-//! was acquired, its sequence number (`stamp.rs`), and values that operators add.
+//! Messages: the values that travel along edges. A [`Message`] is one payload (a tensor, a number, [`HostData`]) or
+//! several named ones in a struct with `#[derive(Message)]`; an input with several edges receives [`Many`]. The type of
+//! a message says whether it has device data; that can be reached only through a stream. Each message travels with
+//! [`Metadata`]: the acquisition time of its data, its sequence number (`stamp.rs`), and values that operators add.
 //!
 //! On its edge a message is in an `Envelope` (`payload.rs`): the payload, its metadata, and the point at which its
-//! device data is ready. The edge is a queue (`queue.rs`) with two ends. The consumer's is in an `Inlet` (`inlet.rs`),
-//! the producer's in an `Outlet`, in `port`. The documentation of [`port`](crate::port)
-//! follows a message from `emit` to the next `receive_cuda_stream`.
+//! device data is ready. The edge is a queue (`queue.rs`) with two ends. The consumer's end is in an `Inlet`
+//! (`inlet.rs`), the producer's end in an `Outlet`, in `port`. The documentation of [`port`](crate::port) follows a
+//! message from `emit` to the next `receive_cuda_stream`.
 
 mod carried;
 mod describe;
@@ -61,11 +61,13 @@ pub(crate) mod travels {
 
     /// A type that can travel along an edge.
     ///
-    /// Derive it for structs whose fields are messages, and for enums whose variants have such fields: a message that is one
-    /// of several, as a tensor or a video buffer. An enum has device data if one of its variants has. `bool`, numbers, `String`,
-    /// tensors and buffers are messages, and so is a `Vec` of messages; the guide has [all types](crate::guide::reading_sharing_taking#which-types-are-messages).
-    /// Wrap any other value that is only for the host in a [`HostData`](crate::HostData). A message borrows nothing and may move between threads. An
-    /// operator that is generic in the message it takes has the bound `M: Message + for<'t> Receive<'t, Message = M>`.
+    /// Derive it for structs with fields that are messages, and for enums with variants of such fields: a message that
+    /// is one of several alternatives, for example a tensor or a video buffer. An enum has device data if one of its
+    /// variants has. `bool`, numbers, `String`, tensors and buffers are messages, and so is a `Vec` of messages; the
+    /// guide has [all types](crate::guide::reading_sharing_taking#which-types-are-messages). Wrap any other value that
+    /// is only for the host in a [`HostData`](crate::HostData). A message borrows nothing and may move between threads.
+    /// An operator that is generic in the message it takes has the bound
+    /// `M: Message + for<'t> Receive<'t, Message = M>`.
     ///
     /// ```
     /// use streamflow::prelude::*;
@@ -136,34 +138,35 @@ pub(crate) mod travels {
         note = "an input that reads its message has the `&` at the port, as `&Tensor<f32>`, and not in a type alias"
     )]
     pub trait Message: Send + Sync + 'static {
-        /// Whether it has device data: `Host` or `Device`.
+        /// Whether the message has device data: `Host` or `Device`.
         type Place: Place;
-        /// The type that the consumer receives: this type itself, or the one that a [`Shared`](crate::Shared) shares.
+        /// The type that the consumer receives: this type itself, or the type in a [`Shared`](crate::Shared).
         type Item: Message;
-        /// How many owners it may have when it is sent: [`Sole`](super::Sole), or [`Several`](super::Several) for a [`Shared`](crate::Shared).
+        /// How many owners the message may have when it is sent: [`Sole`](super::Sole), or [`Several`](super::Several)
+        /// for a [`Shared`](crate::Shared).
         type Owners: Owned;
-        /// The type itself, as the type of an input. The macros name it through this item, and not directly, so that rustc
-        /// reports a type that is no message once, and does not report it again as the type of an input.
+        /// The type itself, as the type of an input. The macros name the type through this item: rustc then reports a
+        /// type that is no message only once, and not again as the type of an input.
         #[doc(hidden)]
         type __Own: for<'t> Receive<'t, Message = Self::Item> + for<'t> ReceiveEach<'t>;
 
-        /// Whether it may have a [`Download`](crate::Download), for which `host_done` waits.
+        /// Whether the message may have a [`Download`](crate::Download). The condition `host_done` waits for downloads.
         #[doc(hidden)]
         const __STREAMFLOW_HAS_DOWNLOADS: bool = false;
 
-        /// Describes its payloads: names, types, shapes and devices.
+        /// Describes the message's payloads: names, types, shapes and devices.
         #[doc(hidden)]
         fn __streamflow_describe(&self, describe: &mut Description) {
             describe.value(std::any::type_name::<Self>(), None);
         }
 
-        /// Adds its tensors.
+        /// Adds the message's tensors.
         #[doc(hidden)]
         fn __streamflow_tensors<'a>(&'a self, to: &mut Tensors<'a>) {
             let _ = to;
         }
 
-        /// Makes it of named tensors.
+        /// Makes the message from named tensors.
         #[doc(hidden)]
         fn __streamflow_from_tensors(from: &mut FromTensors<'_>) -> crate::error::Result<Self>
         where
@@ -172,8 +175,8 @@ pub(crate) mod travels {
             Err(from.no_tensor::<Self>())
         }
 
-        /// Its tensors by name, for code that finds them at run time, as a binding to another language. An operator in Rust
-        /// uses the fields.
+        /// The message's tensors by name, for code that finds them at run time, for example a binding to another
+        /// language. An operator in Rust uses the fields.
         fn tensors(&self) -> Tensors<'_>
         where
             Self: Sized,
@@ -183,7 +186,7 @@ pub(crate) mod travels {
             tensors
         }
 
-        /// Passes all its device memory and downloads to `visit`.
+        /// Passes all device memory and downloads of the message to `visit`.
         fn memory(&self, visit: &mut MemoryVisitor<'_>);
 
         /// The message in the form in which it travels along an edge.

@@ -1,4 +1,4 @@
-//! Tensors by name: those of a message, and a message that is nothing else.
+//! Tensors by name: the tensors of a message, and a message that consists of named tensors.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -14,7 +14,7 @@ use crate::memory::AnyTensor;
 #[derive(Debug, Default)]
 pub struct Tensors<'a> {
     found: Vec<(String, &'a dyn AnyTensor)>,
-    /// The name of the field that is visited now.
+    /// The path of the field that is being visited.
     path: Description,
 }
 
@@ -27,7 +27,7 @@ impl<'a> Tensors<'a> {
     /// The tensor called `name`.
     ///
     /// # Errors
-    /// [`Error::NoTensor`], which lists the names that there are.
+    /// [`Error::NoTensor`] with the existing names.
     pub fn get(&self, name: &str) -> Result<&'a dyn AnyTensor> {
         let found = self.iter().find(|(found, _)| *found == name);
         found.map(|(_, tensor)| tensor).ok_or_else(|| {
@@ -36,7 +36,7 @@ impl<'a> Tensors<'a> {
         })
     }
 
-    /// Visits a field of a message. `#[derive(Message)]` calls it.
+    /// Visits a field of a message. `#[derive(Message)]` calls this.
     #[doc(hidden)]
     pub fn field(&mut self, name: &str, visit: impl FnOnce(&mut Self)) {
         let len = self.path.enter(name);
@@ -51,35 +51,35 @@ impl<'a> Tensors<'a> {
         self.path.leave(len);
     }
 
-    /// Notes which variant of an enum a message is. `#[derive(Message)]` calls it.
+    /// Notes the variant of an enum that a message is. `#[derive(Message)]` calls this.
     #[doc(hidden)]
     pub fn variant(&mut self, name: &str) {
         self.path.variant(name);
     }
 
-    /// As [`variant`](Self::variant), for one without fields.
+    /// [`variant`](Self::variant) for a variant without fields.
     #[doc(hidden)]
     pub fn unit(&mut self, _name: &'static str) {}
 
-    /// Adds a tensor under the name of the field that is visited.
+    /// Adds a tensor under the path of the field that is being visited.
     pub(super) fn add(&mut self, tensor: &'a dyn AnyTensor) {
         self.found.push((self.path.path().to_owned(), tensor));
     }
 }
 
-/// Tensors with names that are chosen at run time, as a message: Holoscan's `TensorMap`. An operator whose names are known
-/// has a struct with `#[derive(Message)]` in its place, which the compiler checks; [`into_message`](Self::into_message)
-/// makes one of it.
+/// A message of tensors with names that are chosen at run time: Holoscan's `TensorMap`. If the names are known, use a
+/// struct with `#[derive(Message)]` instead: the compiler checks it. [`into_message`](Self::into_message) converts a
+/// map to such a struct.
 ///
-/// As any message it travels with [`Metadata`](super::Metadata). Unlike a struct it allocates host memory for each tensor
-/// that is inserted.
+/// Like any message, a map travels with [`Metadata`](super::Metadata). Unlike a struct, it allocates host memory for
+/// each inserted tensor.
 #[derive(Debug, Default)]
 pub struct TensorMap {
     entries: Vec<(Cow<'static, str>, Box<dyn AnyTensor>)>,
 }
 
 impl TensorMap {
-    /// A map without tensors.
+    /// Creates a map without tensors.
     pub fn new() -> Self {
         Self::default()
     }
@@ -115,7 +115,7 @@ impl TensorMap {
     /// The tensor called `name`, of this type: `map.get::<Tensor<f32>>("boxes")?`.
     ///
     /// # Errors
-    /// [`Error::NoTensor`], if there is none of this name, or one of another type.
+    /// [`Error::NoTensor`], if there is no tensor with this name, or a tensor of another type.
     pub fn get<T: AnyTensor>(&self, name: &str) -> Result<&T> {
         let found = self.iter().find(|(found, _)| *found == name);
         found.and_then(|(_, tensor)| tensor.downcast_ref()).ok_or_else(|| self.missing::<T>(name))
@@ -137,11 +137,11 @@ impl TensorMap {
         }
     }
 
-    /// A message whose tensors have these names: each field takes the tensor of its name, as
-    /// `boxes` or `left.image`.
+    /// Converts the map to a message: each field takes the tensor with its name, for example `boxes` or `left.image`.
     ///
     /// # Errors
-    /// [`Error::NoTensor`], for a field without its tensor, for one that is no tensor, and for a tensor without a field.
+    /// [`Error::NoTensor`], for a field without its tensor, for a field that is no tensor, and for a tensor without a
+    /// field.
     pub fn into_message<M: Message>(mut self) -> Result<M> {
         let message = M::__streamflow_from_tensors(&mut FromTensors {
             map: &mut self,
@@ -167,7 +167,7 @@ impl TensorMap {
     }
 }
 
-/// Makes a message of named tensors.
+/// Makes a message from named tensors.
 #[derive(Debug)]
 pub struct FromTensors<'a> {
     map: &'a mut TensorMap,
@@ -175,7 +175,7 @@ pub struct FromTensors<'a> {
 }
 
 impl FromTensors<'_> {
-    /// Makes a field of a message. `#[derive(Message)]` calls it.
+    /// Makes a field of a message. `#[derive(Message)]` calls this.
     #[doc(hidden)]
     pub fn field<M: Message>(&mut self, name: &str) -> Result<M> {
         let len = self.path.enter(name);
@@ -184,7 +184,7 @@ impl FromTensors<'_> {
         made
     }
 
-    /// The tensor of the field that is made.
+    /// Takes the tensor of the field that is being made.
     pub(super) fn take<T: AnyTensor>(&mut self) -> Result<T> {
         self.map.take(self.path.path())
     }

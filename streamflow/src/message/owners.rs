@@ -1,4 +1,4 @@
-//! How many owners a message may have, and how many an input permits, as types.
+//! The number of owners that a message may have, and the number that an input permits, as types.
 
 /// The message has one owner: the sender gives it away.
 #[derive(Debug)]
@@ -8,18 +8,18 @@ pub enum Sole {}
 #[derive(Debug)]
 pub enum Several {}
 
-/// Form of an input that is `&T`.
+/// The form of an input that is `&T`.
 #[derive(Debug)]
 pub enum Reads {}
-/// Form of an input that is [`Shared<T>`](crate::Shared).
+/// The form of an input that is [`Shared<T>`](crate::Shared).
 #[derive(Debug)]
 pub enum Shares {}
-/// Form of an input that is `T`.
+/// The form of an input that is `T`.
 #[derive(Debug)]
 pub enum Takes {}
 
-/// The form of an input that is declared by the name of a type alias: the macro sees the name, and not the type
-/// behind it. It follows from how many owners the message has.
+/// The form of an input that is declared by the name of a type alias, where the macro sees only the name and not the
+/// type behind it. The form follows from the number of owners that the message may have.
 pub trait Owned {
     /// [`Takes`] or [`Shares`].
     type Form;

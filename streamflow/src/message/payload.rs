@@ -6,17 +6,17 @@ use super::Metadata;
 use crate::memory::{Recycler, Shared};
 use crate::stream::Point;
 
-/// A message as it travels. With one owner it needs no heap allocation.
+/// A message as it travels. A message with one owner needs no heap allocation.
 #[derive(Debug)]
 pub enum Payload<T> {
-    /// The consumer becomes its only owner.
+    /// The consumer becomes the only owner.
     One(T),
     /// The message may have other owners.
     Many(Shared<T>),
 }
 
 impl<T> Payload<T> {
-    /// Makes it shareable. A message with one owner goes into a slot of `recycler`.
+    /// Makes the message shareable. A message with one owner goes into a slot of `recycler`.
     pub(crate) fn into_shared(self, recycler: &Recycler<T>) -> Shared<T> {
         match self {
             Self::One(message) => recycler.share(message),
@@ -41,20 +41,22 @@ fn drop_apart<T>(shared: Shared<T>) {
     drop(shared);
 }
 
-/// A message with what travels beside it. The producer's `Outlet` makes it, and the consumer's `Inlet` opens it.
+/// A message with the information that travels beside it. The producer's `Outlet` makes the envelope, and the
+/// consumer's `Inlet` opens it.
 #[derive(Debug)]
 pub(crate) struct Envelope<T> {
     pub(crate) message: Payload<T>,
     pub(crate) metadata: Metadata,
-    /// The point at which its device data is ready, for which `receive_cuda_stream` waits; `None` for host data.
+    /// The point at which the message's device data is ready, to be waited for by `receive_cuda_stream`; `None` for
+    /// host data.
     pub(crate) sent: Option<Point>,
 }
 
 impl<T> Envelope<T> {
-    /// The message itself, if it can have no other owners.
+    /// The message itself; `None` if it may have other owners.
     #[inline]
     pub(crate) fn into_message(self) -> Option<T> {
-        // In parts, so that the envelope is not copied as a whole.
+        // Destructured, so that the envelope is not copied as a whole.
         let Self { message, metadata, .. } = self;
         drop(metadata);
         match message {
@@ -66,7 +68,7 @@ impl<T> Envelope<T> {
         }
     }
 
-    /// The same message for another reader, if it can have several.
+    /// The same message for another reader; `None` if the message has only one owner.
     #[inline]
     pub(crate) fn for_another_reader(&self) -> Option<Self> {
         let Payload::Many(message) = &self.message else { return None };

@@ -1,4 +1,4 @@
-//! The messages that come with the library.
+//! The message types that come with the library.
 
 use std::ops::{Deref, DerefMut};
 
@@ -22,10 +22,10 @@ pub trait HostPayload: Send + Sync + 'static {}
 #[diagnostic::do_not_recommend]
 impl<T: Send + Sync + 'static> HostPayload for T {}
 
-/// Any value that is only for the host, as a message. Don't put device data into it: the data would travel without
-/// its stream. A port, or a field of a message, does not compile if the arguments of its type, as far as they are written there, are
-/// device data, also in an `Arc`, a tuple or another type of the standard library. Of types of your own, messages are known to have
-/// device data, and others are not looked into.
+/// Any value that is only for the host, as a message. Don't put device data into it: the data would travel without its
+/// stream. A port or a field of a message does not compile if the written arguments of its type are device data, also
+/// inside of an `Arc`, a tuple or another type of the standard library. For your own types this is known only if they
+/// are messages: other types are not looked into.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct HostData<T>(pub T);
 
@@ -109,7 +109,7 @@ payload! {
     |message, visit| visit.pinned(message),
     |pinned, describe| describe.on_host(("Pinned", T::DTYPE), &[pinned.len()])
 }
-// Host data, although a copy may still write it: reading a download waits for the copy.
+// A download is host data, although a copy may still write it: reading it waits for the copy.
 payload! {
     [T: Element] Download<T>, Host, true,
     |message, visit| visit.download(message),
@@ -118,7 +118,7 @@ payload! {
 
 macro_rules! host_payloads {
     ($($ty:ty),*) => {
-        // Hidden, so that rustc does not list them when it reports a type that is no message.
+        // Hidden: otherwise rustc would list them when it reports a type that is no message.
         $(payload! {
             #[diagnostic::do_not_recommend] [] $ty, Host, false,
             |_message, _visit| (),
@@ -130,7 +130,7 @@ macro_rules! host_payloads {
 host_payloads!((), bool, i8, u8, i16, u16, i32, u32, i64, u64, isize, usize, f32, f64, String);
 host_payloads!(Timestamp, Metadata);
 
-// Written without the macro: rustc shows the impl when its bounds don't hold, and would show the macro's code.
+// Written without the macro: rustc shows the impl when its bounds don't hold, and would show the macro's code instead.
 impl<T: HostPayload> Message for HostData<T> {
     type Place = Host;
     type Item = Self;

@@ -1,26 +1,27 @@
 //! Law 2: Device data is behind its stream.
 //!
-//! Where a message's data is, as a type. `In::into_data` opens messages of host data alone; device data comes with its
-//! stream, from `In::receive_cuda_stream`.
+//! The place of a message's data, as a type. `In::into_data` opens only messages of host data; device data comes with
+//! its stream, from `In::receive_cuda_stream`.
 
-/// Whether a message has device data: [`Host`] or [`Device`]. A message of several fields is [`Device`] if one
-/// field is.
+/// Whether a message has device data: [`Host`] or [`Device`]. A message of several fields is [`Device`] if one of its
+/// fields is.
 pub trait Place: 'static {
-    /// The place of this and `Other` together.
+    /// The place of a message with fields of this place and of `Other`.
     type And<Other: Place>: Place;
-    /// The place that decides about an output of such messages, of an operator whose inputs have data in `Inputs`: device data needs
-    /// the internal stream, which comes with an input's device data, and host data is sent without a stream.
+    /// The place that decides in which state an output of messages of this place begins, in an operator with inputs of
+    /// the place `Inputs`. With [`Device`] it needs no further stream: host data is sent without one, and for device
+    /// data the internal stream comes with the device data of an input.
     #[doc(hidden)]
     type Behind<Inputs: Place>: Place;
     /// Whether there is device data.
     const IS_DEVICE: bool;
 }
 
-/// Host data alone: it is received without a stream.
+/// Only host data: received without a stream.
 #[derive(Debug)]
 pub enum Host {}
 
-/// Device data, perhaps with host data beside it: it is received together with a stream.
+/// Device data, perhaps with host data beside it: received together with a stream.
 #[derive(Debug)]
 pub enum Device {}
 
@@ -36,7 +37,7 @@ impl Place for Device {
     const IS_DEVICE: bool = true;
 }
 
-/// Seals the traits below: an implementation for another place could open data that is not ready.
+/// Seals the traits below: other code could implement them for its own place, and open data that is not ready.
 mod sealed {
     pub trait Device {}
     impl Device for super::Device {}

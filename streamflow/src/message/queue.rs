@@ -1,8 +1,8 @@
-//! The queue of one edge, and what it does when it is full. The producer's `Outlet` has its [`Sender`], and the
-//! consumer's `Inlet` its [`Receiver`].
+//! The queue of an edge, and its behaviour when it is full. The producer's `Outlet` has the [`Sender`], and the
+//! consumer's `Inlet` the [`Receiver`].
 //!
-//! Most edges are rings: each end changes its own side with plain loads and stores, so that a tick takes no lock. The
-//! other queues are behind a lock: see [`EdgeOptions::is_ring`].
+//! Most edges are rings: each end changes its own side with plain loads and stores, and a tick takes no lock. The other
+//! queues are behind a lock: see [`EdgeOptions::is_ring`].
 
 mod locked;
 mod receiver;
@@ -25,7 +25,7 @@ pub enum QueuePolicy {
     /// The producer does not run before there is room.
     #[default]
     BackPressure,
-    /// The oldest message is dropped: the consumer sees the latest ones.
+    /// The oldest message is dropped: the consumer sees the latest messages.
     Pop,
     /// The new message is dropped.
     Reject,
@@ -40,14 +40,14 @@ pub struct EdgeOptions {
     pub(crate) name: &'static str,
     pub(crate) capacity: usize,
     pub(crate) policy: QueuePolicy,
-    /// Whether it carries messages into the next tick. Its first message is there before the consumer's first tick,
-    /// so it holds one more than its capacity. A message that waits at the end of a run is state, with which the
-    /// next run begins.
+    /// Whether the edge carries messages into the next tick. The first message is there before the consumer's first
+    /// tick, so the edge holds one more than its capacity. A message that waits at the end of a run is state: the next
+    /// run begins with it.
     pub(crate) feedback: bool,
 }
 
 impl EdgeOptions {
-    /// The options of an edge that is no feedback.
+    /// Creates the options of an edge without `#[feedback]`.
     ///
     /// # Errors
     /// [`Error::CapacityZero`].
@@ -58,7 +58,7 @@ impl EdgeOptions {
         Ok(Self { name, capacity, policy, feedback: false })
     }
 
-    /// The options with `#[feedback]`.
+    /// Adds `#[feedback]` to the options.
     #[must_use]
     pub fn feedback(self) -> Self {
         Self { capacity: self.capacity.saturating_add(1), feedback: true, ..self }
@@ -66,47 +66,47 @@ impl EdgeOptions {
 }
 
 impl EdgeOptions {
-    /// An edge without attributes.
+    /// The options of an edge without attributes.
     pub fn plain(name: &'static str) -> Self {
         Self { name, capacity: 1, policy: QueuePolicy::BackPressure, feedback: false }
     }
 }
 
-/// An edge at one moment, for reports.
+/// The state of an edge at one moment, for reports.
 #[derive(Debug, Clone, Copy)]
 pub struct EdgeStatus {
     /// `producer.output >> consumer.input`
     pub name: &'static str,
     /// The same number at both ends of the edge, and at no other edge.
     pub(crate) id: usize,
-    /// How many messages wait.
+    /// The number of waiting messages.
     pub waiting: usize,
-    /// How many it holds.
+    /// The number of messages that the edge holds at most.
     pub capacity: usize,
-    /// The fate of one more message.
+    /// The fate of a message when the edge is full.
     pub policy: QueuePolicy,
-    /// Whether it carries messages into the next tick.
+    /// Whether the edge carries messages into the next tick.
     pub feedback: bool,
-    /// Whether it has [given way](Receiver::give_way) in this run: it keeps its producer from running no more.
+    /// Whether the edge has [given way](Receiver::give_way) in this run: it no longer keeps its producer from running.
     pub(crate) gives_way: bool,
-    /// How many messages its producer published on it in this run, and how many waited on it when the run began.
+    /// The number of messages that the producer has sent in this run, plus those that waited when the run began.
     pub(crate) sent: u64,
-    /// How many of them ticks of the consumer have taken.
+    /// The number of these messages that ticks of the consumer have taken.
     pub(crate) received: u64,
-    /// How many messages it dropped since then, without a policy for that.
+    /// The number of messages that were dropped because the edge has given way, and not by a policy.
     pub(crate) dropped_to_go_on: u64,
-    /// How many messages its policy dropped in this run.
+    /// The number of messages that the policy dropped in this run.
     pub dropped_by_policy: u64,
-    /// How many messages a condition of the consumer dropped in this run, since they had no partner.
+    /// The number of messages that a condition of the consumer dropped in this run, because they had no partner.
     pub(crate) dropped_alone: u64,
-    /// How many messages were dropped in this run since a tick of the consumer had failed, which had not taken them.
+    /// The number of messages that failed ticks of the consumer dropped in this run without having taken them.
     pub(crate) dropped_by_failure: u64,
-    /// How many messages waited when the run ended, and were dropped.
+    /// The number of messages that still waited when the run ended, and were dropped.
     pub dropped_at_end: u64,
 }
 
 impl EdgeStatus {
-    /// Whether it has no room, and its producer must wait for some.
+    /// Whether the edge has no room, and its producer must wait for room.
     pub(crate) fn blocks(&self) -> bool {
         self.policy == QueuePolicy::BackPressure && self.is_full()
     }
@@ -116,52 +116,54 @@ impl EdgeStatus {
         self.waiting >= self.capacity && !self.gives_way
     }
 
-    /// Whether its messages may be dropped: its policy says so.
+    /// Whether the policy may drop messages.
     pub(crate) fn is_lossy(&self) -> bool {
         matches!(self.policy, QueuePolicy::Pop | QueuePolicy::Reject)
     }
 }
 
-/// The state that both ends of an edge share, beside its messages.
+/// The state that both ends of an edge share, beside the messages.
 #[derive(Debug)]
 struct Edge {
     options: EdgeOptions,
-    /// Set while no worker has the consumer; the producer may run, and sees it at a later message.
+    /// Set while no worker has the consumer. The producer may be running, and sees the flag at a later message.
     gives_way: AtomicBool,
     /// Set and read by the worker that has the consumer.
     keeps: AtomicBool,
-    /// How many messages a ring had passed on when this run began.
+    /// The number of messages that a ring had passed on when this run began.
     before: AtomicUsize,
     dropped_to_go_on: AtomicU64,
-    /// How many messages the policy refused in this run. Those that it dropped from the queue are counted there.
+    /// The number of messages that the policy refused in this run. Messages that the policy dropped from the queue are
+    /// counted in the queue.
     refused: AtomicU64,
-    /// How many messages a condition of the consumer dropped in this run.
+    /// The number of messages that a condition of the consumer dropped in this run.
     dropped_alone: AtomicU64,
-    /// How many messages a failed tick of the consumer dropped in this run without having taken them.
+    /// The number of messages that failed ticks of the consumer dropped in this run without having taken them.
     dropped_by_failure: AtomicU64,
-    /// How many messages were dropped since the run ended before they were received.
+    /// The number of messages that were dropped because the run ended before they were received.
     dropped_at_end: AtomicU64,
 }
 
-/// The messages of a queue in this run: each is waiting, taken or popped. Those that found no room never were in it.
+/// The messages of a queue in this run: each is waiting, taken or popped. Messages that found no room were never in the
+/// queue.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Passed {
-    /// How many were put in, and how many waited when the run began.
+    /// The number of messages that were put in, plus those that waited when the run began.
     put: u64,
-    /// How many the consumer's end has taken out.
+    /// The number of messages that the consumer's end has taken out.
     taken: u64,
-    /// How many the policy `pop` has dropped.
+    /// The number of messages that the policy `pop` has dropped.
     popped: u64,
-    /// How many wait, those included that the consumer has not received yet.
+    /// The number of waiting messages, including a held one that the consumer has not received yet.
     waiting: usize,
 }
 
-/// A ring of more messages would take its memory before there are any.
+/// The largest capacity of a ring. A larger ring would take much memory before there are any messages.
 const MOST_IN_RING: usize = 64;
 
 impl EdgeOptions {
-    /// Whether the queue is a ring. A queue is behind a lock if the producer's end takes messages out, if the consumer's
-    /// end puts messages in, and if it is so large that it better grows with its messages.
+    /// Whether the queue is a ring. A queue is behind a lock if the producer's end takes messages out, if the
+    /// consumer's end puts messages in, or if its capacity is so large that it should grow with its messages.
     fn is_ring(&self) -> bool {
         self.policy != QueuePolicy::Pop && !self.feedback && self.capacity <= MOST_IN_RING
     }
@@ -193,7 +195,8 @@ impl Edge {
         }
     }
 
-    /// A run begins: messages are counted anew. A ring has passed on so many `before`.
+    /// Prepares for a run: messages are counted anew. `before` is the number of messages that a ring has passed on so
+    /// far.
     fn begin_run(&self, before: usize) {
         self.gives_way.store(false, Ordering::Relaxed);
         self.keeps.store(false, Ordering::Relaxed);
@@ -209,7 +212,7 @@ impl Edge {
         self.gives_way.load(Ordering::Relaxed)
     }
 
-    /// A message found no room.
+    /// Counts a message that found no room.
     #[cold]
     fn note_dropped(&self) {
         let dropped = match self.options.policy {
@@ -236,7 +239,7 @@ impl Edge {
         let EdgeOptions { name, capacity, policy, feedback } = self.options;
         let Passed { put, taken, popped, waiting } = passed;
         let count = |count: &AtomicU64| count.load(Ordering::Relaxed);
-        // Each is read once, so that the numbers fit together while the producer runs.
+        // Each count is read once: the numbers are then consistent while the producer runs.
         let (refused, gave_way) = (count(&self.refused), count(&self.dropped_to_go_on));
         let (alone, failed) = (count(&self.dropped_alone), count(&self.dropped_by_failure));
         let at_end = count(&self.dropped_at_end);

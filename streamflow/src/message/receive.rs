@@ -1,4 +1,4 @@
-//! How an input hands out its message: as the type that the operator declared.
+//! How an input hands out its message, as the type that the operator declared.
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ use crate::memory::Shared;
     note = "an input is `&T`, `Shared<T>` or `T`, where `T` is a message; put `#[derive(Message)]` on its definition"
 )]
 pub trait Receive<'t>: Sized {
-    /// The message: `T`.
+    /// The message type `T`.
     type Message: Message;
 
     /// Opens a message that was received.
@@ -49,7 +49,7 @@ impl<'t, A: Receive<'t>> Receive<'t> for Option<A> {
     }
 }
 
-/// The type as which an input with several messages opens each of them: a type that [`Receive`]s one message.
+/// A type that an input with several messages opens each of them as: a type that [`Receive`]s one message.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't be the type of a message at an input with several messages",
     label = "not one message",
@@ -61,9 +61,9 @@ pub trait ReceiveEach<'t>: Receive<'t> {
 
     /// All messages that were received.
     fn each(inlet: &'t mut Inlet<Self::Message>) -> Self::Messages;
-    /// Opens the next one.
+    /// Opens the next message.
     fn next(messages: &mut Self::Messages) -> Option<Self>;
-    /// How many messages are left.
+    /// The number of messages that are left.
     fn left(messages: &Self::Messages) -> usize;
 }
 
@@ -84,7 +84,7 @@ impl<'t, T: Message> ReceiveEach<'t> for &'t T {
     }
 }
 
-/// Messages that are read.
+/// An iterator over messages that are read.
 pub struct Read<'t, T>(Batch<'t, T>);
 
 impl<T> Clone for Read<'_, T> {
@@ -116,8 +116,9 @@ impl<'t, T: Message> ReceiveEach<'t> for Shared<T> {
     }
 }
 
-/// Several messages, as an iterator: those of an input with several producers, `#[input(many)]`, in the order of the edges;
-/// or those of one edge, by [`receive_batch`](crate::port::In::receive_batch), in the order in which they were sent.
+/// Several messages, as an iterator: the messages of an input with several producers, `#[input(many)]`, in the order of
+/// the edges; or the messages of one edge, from [`receive_batch`](crate::port::In::receive_batch), in the order in
+/// which they were sent.
 ///
 /// ```
 /// # use streamflow::prelude::*;
@@ -169,7 +170,7 @@ impl<'t, A: ReceiveEach<'t>> fmt::Debug for Many<'t, A> {
     }
 }
 
-/// One message of each edge, in the order of the edges: the type of `#[input(size = n)]`.
+/// A message of each edge, in the order of the edges: the type of `#[input(size = n)]`.
 #[diagnostic::do_not_recommend]
 impl<'t, A: ReceiveEach<'t>, const N: usize> Receive<'t> for [A; N] {
     type Message = A::Message;

@@ -1,4 +1,4 @@
-//! When the data of a message was acquired, its sequence number, and the node at which it began.
+//! Stamps: the acquisition time of a message's data, its sequence number, and the node at which it began.
 //!
 //! The earlier of two stamps is known by its time, without the other fields. With an output that cancels no copies where it
 //! has none that saves 60 instructions for a task of Task Bench's `random`, counted by callgrind on `floor`.
@@ -11,7 +11,8 @@ use crate::time::Timestamp;
 pub(crate) type Origin = NonZeroU32;
 
 /// A message's acquisition time, its sequence number and its origin. They stay together: of several messages that a
-/// tick receives, the stamp of one is passed on as a whole. The options are flags, so that a message is small to move.
+/// tick receives, the stamp of one message is passed on as a whole. Flags in the [`Mark`] take the place of options,
+/// because a message should be small to move.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Stamp {
     acquired: u64,
@@ -19,7 +20,7 @@ pub(super) struct Stamp {
 }
 
 /// The sequence number of a message and its origin: they say which messages belong together. The flags of a `Stamp` are
-/// here, too, so that 16 bytes are copied at once.
+/// here, too: 16 bytes are copied at once.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Mark {
     sequence: u64,
@@ -35,7 +36,7 @@ impl Mark {
         self.sequence
     }
 
-    /// The node at which the data began. A message that has one has a sequence number.
+    /// The node at which the data began. A message with an origin has a sequence number.
     #[inline]
     pub(crate) fn origin(&self) -> Option<Origin> {
         self.origin
@@ -75,7 +76,7 @@ impl Stamp {
         &self.mark
     }
 
-    /// The data begins here: nothing that was received in this tick has an acquisition time.
+    /// Begins the data at this node: no message that was received in this tick has an acquisition time.
     #[inline]
     pub(super) fn begin(&mut self, at: Timestamp, number: u64, origin: Option<Origin>) {
         self.set_acquired(at);
@@ -85,8 +86,8 @@ impl Stamp {
         }
     }
 
-    /// Whether it is the earlier one of two, or the same. Of most stamps this is all that has to be known to merge them. `false`
-    /// may also be an order that [`merge`](Self::merge) alone knows.
+    /// Whether this stamp is known to be the earlier one of two, or equal. For most stamps this quick test decides a
+    /// merge. If it returns `false`, [`merge`](Self::merge) must compare them.
     #[inline]
     pub(super) fn is_first(&self, other: &Self) -> bool {
         let order = (self.acquired, self.mark.sequence) <= (other.acquired, other.mark.sequence);
@@ -102,14 +103,15 @@ impl Stamp {
         }
     }
 
-    /// By acquisition time; of equal times by sequence number. A stamp without one comes last.
+    /// The sort key: the acquisition time, and for equal times the sequence number. A stamp without time or number
+    /// comes last.
     #[inline]
     fn key(&self) -> (bool, u64, bool, u64) {
         (!self.mark.is_timed, self.acquired, !self.mark.is_numbered, self.mark.sequence)
     }
 }
 
-/// Whether time and sequence number are equal. The origin is no property that a user sees.
+/// Stamps are equal if time and sequence number are. A user does not see the origin.
 impl PartialEq for Stamp {
     fn eq(&self, other: &Self) -> bool {
         self.key() == other.key()

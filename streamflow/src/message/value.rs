@@ -1,14 +1,14 @@
-//! The values of metadata: what an operator adds to a message beside its data.
+//! The values of metadata, which an operator adds to a message beside its data.
 
 use std::borrow::Cow;
 use std::fmt;
 
-/// A value of [`Metadata`](super::Metadata). Numbers, `bool` and text convert to it; a `u64` or `usize` may be too large,
-/// and takes `i64::try_from`.
+/// A value of [`Metadata`](super::Metadata). Numbers, `bool` and text convert to a `Value`; a `u64` or `usize` may be
+/// too large, and needs `i64::try_from`.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Value {
-    /// Yes or no.
+    /// A truth value.
     Bool(bool),
     /// A whole number.
     Integer(i64),
@@ -19,7 +19,7 @@ pub enum Value {
 }
 
 impl Value {
-    /// The value, if it is yes or no.
+    /// The value, if it is a truth value.
     pub const fn as_bool(&self) -> Option<bool> {
         match self {
             Self::Bool(value) => Some(*value),
@@ -35,7 +35,7 @@ impl Value {
         }
     }
 
-    /// The value, if it is a number. A whole number is one, too, rounded to 53 bits.
+    /// The value, if it is a number. A whole number is rounded to 53 bits.
     pub const fn as_float(&self) -> Option<f64> {
         match self {
             Self::Float(value) => Some(*value),

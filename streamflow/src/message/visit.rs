@@ -1,5 +1,5 @@
-//! Visits the device memory of a message, piece by piece: to order it, to find its device, to report it; and its
-//! downloads, to find one that is not complete.
+//! Visitors of a message's device memory and downloads, piece by piece: to order the memory, to find its device, to
+//! report it, and to find a download that is not complete.
 
 use super::{Message, Place};
 use crate::driver::{AccessMode, DeviceId, Direction, Note};
@@ -8,11 +8,11 @@ use crate::memory::{Block, DeviceSlice, Download, Pinned};
 use crate::platform::Platform;
 use crate::stream::{CudaStream, Point};
 
-/// Visits the device memory of a message. [`Message::memory`] passes each piece to it.
+/// Visits the device memory of a message. [`Message::memory`] passes each piece to the visitor.
 pub struct MemoryVisitor<'a> {
     /// The work on each piece of a message.
     purpose: Purpose<'a>,
-    /// The first error. In a box, since an error is large and rare.
+    /// The first error, in a box because an error is large and rare.
     failed: Option<Box<Error>>,
 }
 
@@ -22,7 +22,7 @@ enum Purpose<'a> {
     Order(&'a CudaStream),
     /// Find the device of the first piece.
     FindDevice(&'a mut Option<DeviceId>),
-    /// Report to the layers below that it passes a port.
+    /// Report to the driver's layers that the memory passes a port.
     Report { platform: &'a Platform, port: &'static str, direction: Direction },
     /// Find the first download that is not complete.
     FindDownload { platform: &'a Platform, found: &'a mut Option<Point> },
@@ -48,7 +48,7 @@ impl<'a> MemoryVisitor<'a> {
         self.block(slice.block());
     }
 
-    /// Visits a copy to the host. It is host data, so only a condition looks at it.
+    /// Visits a copy to the host. A download is host data, so only a condition looks at it.
     pub fn download<T: crate::Element>(&mut self, download: &Download<T>) {
         if let Purpose::FindDownload { platform, found } = &mut self.purpose
             && found.is_none()
@@ -61,12 +61,13 @@ impl<'a> MemoryVisitor<'a> {
         }
     }
 
-    /// Visits page-locked memory, which copies may still be reading or writing.
+    /// Visits page-locked memory. Copies may still be reading or writing it.
     pub fn pinned<T: crate::Element>(&mut self, pinned: &Pinned<T>) {
         self.block(pinned.block());
     }
 
-    /// Visits a block. Where a message's type is known, the compiler knows the purpose too, and keeps the order alone.
+    /// Visits a block. Inlined: where the compiler knows the purpose, only the code for that purpose is left, mostly
+    /// that of `Purpose::Order`.
     #[inline]
     fn block(&mut self, block: &Block) {
         match &self.purpose {
@@ -122,7 +123,7 @@ pub(crate) fn ready_point<M: Message>(message: &M, platform: &Platform) -> Resul
     stream.record().map(Some)
 }
 
-/// The point at which a download in a message is complete, for the first one that is not.
+/// The point at which the first incomplete download in a message will be complete; `None` if all are complete.
 pub(crate) fn incomplete_download<M: Message>(
     message: &M,
     platform: &Platform,
@@ -135,7 +136,7 @@ pub(crate) fn incomplete_download<M: Message>(
     }
 }
 
-/// Reports to the layers below that a message's memory passes a port of the hook that runs.
+/// Reports to the driver's layers that a message's memory passes a port of the hook that is running.
 #[inline]
 pub(crate) fn report_port<M: Message>(
     message: &M,

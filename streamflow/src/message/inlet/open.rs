@@ -1,4 +1,4 @@
-//! Received messages are handed out, and those that are left are dropped.
+//! Handing out received messages, and dropping those that are left.
 
 use std::slice;
 
@@ -11,8 +11,8 @@ use crate::message::{Envelope, Message, Receiver, visit};
 use crate::platform::Platform;
 use crate::stream::Point;
 
-/// The messages that were received and not handed out yet, in the order of the edges; those of one edge in the order in
-/// which they were sent.
+/// The messages that were received and not handed out yet, in the order of the edges; messages of one edge are in the
+/// order in which they were sent.
 #[derive(Debug)]
 pub(crate) struct Batch<'a, T>(slice::Iter<'a, Receiver<T>>);
 
@@ -65,7 +65,8 @@ impl<T> Inlet<T> {
         self.edges.iter_mut().for_each(Receiver::drop_message);
     }
 
-    /// The message, to read. There is one: the scheduler runs an operator only when its required inputs have messages.
+    /// The first message, to read. The scheduler runs an operator only when its required inputs have messages, so there
+    /// is one.
     #[inline]
     pub fn read(&self) -> &T {
         match self.only() {
@@ -87,12 +88,12 @@ impl<T> Inlet<T> {
         self.batch().next().is_some()
     }
 
-    /// How many messages were received and not handed out yet.
+    /// The number of messages that were received and not handed out yet.
     pub fn len(&self) -> usize {
         self.batch().count()
     }
 
-    /// Whether none is left.
+    /// Whether no message is left.
     pub fn is_empty(&self) -> bool {
         !self.has_message()
     }
@@ -108,7 +109,7 @@ impl<T> Inlet<T> {
         None
     }
 
-    /// The next message, to keep or to send on.
+    /// Hands out the next message, to keep or to send on.
     pub fn share(&mut self) -> Shared<T> {
         match self.next() {
             Some(envelope) => envelope.message.into_shared(&self.recycler),
@@ -116,7 +117,8 @@ impl<T> Inlet<T> {
         }
     }
 
-    /// The next message itself. Only edges with one reader lead to inputs that take.
+    /// Hands out the next message itself. Only edges with one reader lead to inputs that take, so the message has no
+    /// other owner.
     #[inline]
     pub fn take(&mut self) -> T {
         if let Edges::One([edge]) = &mut self.edges
@@ -140,7 +142,7 @@ impl<T> Inlet<T> {
 }
 
 impl<T: Message> Inlet<T> {
-    /// Reports the memory of the batch to the layers below, such as the race checker.
+    /// Reports the memory of the batch to the driver's layers, such as the race checker.
     #[cold]
     #[inline(never)]
     pub(crate) fn report_batch(&self, platform: &Platform) {
@@ -149,7 +151,7 @@ impl<T: Message> Inlet<T> {
         }
     }
 
-    /// The point at which a download in the batch is complete, for the first one that is not.
+    /// The point at which the first incomplete download in the batch will be complete; `None` if all are complete.
     pub(crate) fn incomplete_download(&self, platform: &Platform) -> Result<Option<Point>> {
         for envelope in self.batch() {
             if let Some(point) = visit::incomplete_download(&*envelope.message, platform)? {

@@ -1,4 +1,4 @@
-//! Messages are taken from the queues, for a tick.
+//! Taking messages from the queues, for a tick.
 
 use super::{Handled, Inlet, Stage};
 use crate::error::Error;
@@ -6,13 +6,13 @@ use crate::message::edges::Edges;
 use crate::message::{Carried, Envelope, Metadata, Receiver};
 
 impl<T> Inlet<T> {
-    /// Takes one message of each edge.
+    /// Takes a message of each edge.
     #[inline]
     pub(crate) fn receive(&mut self) {
         self.receive_each(None);
     }
 
-    /// As [`receive`](Self::receive), and notes the metadata of the messages that the run needs.
+    /// [`receive`](Self::receive) that also notes the metadata that the run needs.
     #[inline(always)]
     pub(crate) fn receive_noted(&mut self, carried: &Carried) {
         // Fast path: the only edge is a ring with a message.
@@ -53,7 +53,7 @@ impl<T> Inlet<T> {
             Stage::Nothing => return,
         }
         let Self { edges, handled, name, carries, compares, is_compared_alone, .. } = self;
-        // A loop for each kind of input: a test within it would cost each message.
+        // A loop for each kind of input: a test within one loop would cost time for each message.
         match carried {
             Some(carried) if *is_compared_alone => {
                 of_each(edges, handled, Receiver::receive, |first, is_state| {
@@ -80,7 +80,8 @@ impl<T> Inlet<T> {
         });
     }
 
-    /// Takes all messages that wait when this is called, in the order of the edges. Some edges keep theirs.
+    /// Takes all messages that wait when this is called, in the order of the edges. Edges that [keep](Receiver::keep)
+    /// their messages are left out.
     fn receive_all(&mut self) {
         let own = self.own().count();
         let mut place = own;
@@ -104,10 +105,11 @@ impl<T> Inlet<T> {
         }
     }
 
-    /// Takes the messages of an input with one edge that wait when this is called: at most so many, and at least one. A
-    /// batch that its edge can't hold fails the tick.
+    /// Takes the messages of an input with one edge that wait when this is called: at most `at_most`, and at least one.
+    /// If `at_most` is larger than the edge's capacity, the tick fails.
     pub(crate) fn receive_batch(&mut self, at_most: usize) {
-        // A message that is taken makes room: a fast producer would prolong the batch for ever.
+        // Counted first, because a taken message makes room: a fast producer could otherwise prolong the batch for
+        // ever.
         let waiting = self.waiting();
         self.receive();
         if self.edges.first().is_some_and(|edge| at_most > edge.capacity()) {
@@ -140,8 +142,8 @@ impl<T> Inlet<T> {
         self.drop_batch();
     }
 
-    /// The tick has failed, and has not touched the input: its messages are gone with the tick. Notes that before they are
-    /// dropped, since that may panic.
+    /// Drops the messages of an input that a failed tick has not touched. Sets `any` and counts the messages before the
+    /// drop, because the drop may panic.
     pub(crate) fn drop_untaken(&mut self, any: &mut bool) {
         self.receive();
         *any |= self.has_message();
@@ -149,13 +151,13 @@ impl<T> Inlet<T> {
         self.drop_batch();
     }
 
-    /// Notes the metadata of a batch that the run needs. The first message of the batch is compared.
+    /// Notes the metadata of a batch, as far as the run needs it. Only the first message of the batch is compared.
     pub(crate) fn note(&self, carried: &Carried) {
         self.note_all(carried, self.compares);
     }
 
-    /// Notes the metadata of received messages that the run needs: of the first message, if the run `compares` it, also
-    /// which one it is.
+    /// Notes the metadata of received messages, as far as the run needs it. If `compares` is set, the first message is
+    /// also compared.
     #[inline(never)]
     fn note_all(&self, carried: &Carried, mut compares: bool) {
         for edge in &*self.edges {
@@ -167,7 +169,7 @@ impl<T> Inlet<T> {
     }
 }
 
-/// Takes one message of each edge by `take`, and passes its metadata to `note`, with whether a feedback edge carried it.
+/// Takes a message of each edge with `take`, and passes to `note` its metadata and whether a feedback edge carried it.
 #[inline(always)]
 fn of_each<T>(
     edges: &mut [Receiver<T>],

@@ -7,19 +7,19 @@ use crate::stream::Point;
 /// The messages that [`Inlet::receive`] takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stage {
-    /// A message of each edge.
+    /// A message of each edge, chosen when the tick receives.
     One,
-    /// The messages in `edges`: the next tick will receive them, and they are not those of this tick.
+    /// The held messages of the edges: the next tick will receive them, and they don't belong to the current tick.
     Staged,
-    /// All that wait, in a tick of `flush`.
+    /// All waiting messages, in the first tick of `flush`.
     All,
     /// No message, in a later tick of `flush`.
     Nothing,
 }
 
 impl<T> Inlet<T> {
-    /// Decides which messages the next tick receives: one of each edge. A condition waits for these alone.
-    /// Messages that arrive meanwhile are for a later tick. Visits the point at which the device data of each is ready.
+    /// Decides which messages the next tick receives: one of each edge. A condition waits only for these; messages that
+    /// arrive meanwhile are for a later tick. Visits the point at which the device data of each message is ready.
     pub(crate) fn stage(&mut self, visit: &mut dyn FnMut(Point)) {
         self.hold();
         self.batch().filter_map(|envelope| envelope.sent).for_each(visit);
@@ -37,16 +37,17 @@ impl<T> Inlet<T> {
         }
     }
 
-    /// Decides which messages the next tick receives, as [`stage`](Self::stage) does, and visits the mark of that of each edge:
-    /// `None` for an edge without one. The message of a feedback edge is of an earlier tick, and is left out.
+    /// Decides which messages the next tick receives, as [`stage`](Self::stage) does, and visits the mark of the
+    /// message of each edge; `None` for an edge without a message. Feedback edges are left out, because their messages
+    /// come from an earlier tick.
     pub(crate) fn heads(&mut self, visit: &mut dyn FnMut(Option<Mark>)) {
         self.hold();
         let edges = self.own().filter(|edge| !edge.is_feedback());
         edges.for_each(|edge| visit(edge.message().map(|envelope| *envelope.metadata.mark())));
     }
 
-    /// Drops those [heads](Self::heads) that have a smaller number: no partner of theirs will come. It is called again after
-    /// a panic of a message.
+    /// Drops the [heads](Self::heads) with a smaller number than `than`: no partner will come for them. Called again if
+    /// the drop of a message has panicked.
     pub(crate) fn drop_older(&mut self, than: u64) {
         for edge in self.edges.iter_mut().filter(|edge| !edge.is_place() && !edge.is_feedback()) {
             if edge.message().is_some_and(|head| head.metadata.mark().sequence() < than) {
@@ -56,14 +57,15 @@ impl<T> Inlet<T> {
         }
     }
 
-    /// A tick of `flush` begins, in which [`receive`](Self::receive) takes all that is left, or nothing.
+    /// Prepares for a tick of `flush`: [`receive`](Self::receive) takes all messages that are left in the first tick,
+    /// and none in later ticks.
     pub(crate) fn begin_flush(&mut self, is_first: bool) {
         self.unstage();
         self.handled = Handled::Left;
         self.stage = if is_first { Stage::All } else { Stage::Nothing };
     }
 
-    /// The messages that the next tick would have received wait as all others.
+    /// Puts the held messages back: they wait like all others.
     pub(super) fn unstage(&mut self) {
         if std::mem::replace(&mut self.stage, Stage::One) == Stage::Staged {
             self.own_mut().for_each(Receiver::put_back);

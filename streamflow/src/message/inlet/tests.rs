@@ -1,4 +1,4 @@
-//! The messages of an input, and the figures of its edges.
+//! Tests of the messages of an input, and of the counts of its edges.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -12,7 +12,7 @@ fn send(edge: &mut Sender<u64>, number: u64) {
     assert!(edge.push(Envelope { message, metadata, sent: None }).is_none());
 }
 
-/// Another thread sends one more whenever the batch has taken one.
+/// Sends one more message, as another thread, whenever the batch has taken one.
 fn send_at_each_step(mut edge: Sender<u64>, number: u64) {
     hooks::at("a batch has taken a message", move || {
         send(&mut edge, number);
@@ -73,7 +73,7 @@ fn flush_gets_no_message_of_an_edge_that_keeps_its_own_in_this_run() {
     }
 }
 
-/// The figures of the edge, from both of its ends: sent, received, dropped by its policy, and waiting.
+/// The counts of the edge, equal at both of its ends: sent, received, dropped by its policy, and waiting.
 fn figures(inlet: &Inlet<u64>, sender: &Sender<u64>) -> (u64, u64, u64, usize) {
     let of = |edge: EdgeStatus| (edge.sent, edge.received, edge.dropped_by_policy, edge.waiting);
     assert_eq!(of(inlet.edges()[0]), of(sender.status()));
@@ -84,7 +84,8 @@ fn figures(inlet: &Inlet<u64>, sender: &Sender<u64>) -> (u64, u64, u64, usize) {
 fn an_edge_counts_its_messages_in_each_form_of_its_queue() {
     let plain = |capacity, policy| EdgeOptions::new("edge", capacity, policy).unwrap();
     let forms = [
-        // By the form: how many of six messages are dropped, and whether the first run begins with a message.
+        // The form, the number of dropped messages out of six, and the number of messages that the first run begins
+        // with.
         (plain(2, QueuePolicy::Reject), 4, 0),
         (plain(2, QueuePolicy::Pop), 4, 0),
         (plain(100, QueuePolicy::Reject), 0, 0),
@@ -102,7 +103,7 @@ fn an_edge_counts_its_messages_in_each_form_of_its_queue() {
         };
         (0..initial).for_each(|_| inlet.push_last(envelope(9)));
         for run in 0..3 {
-            // Messages that a feedback edge has kept are sent in this run.
+            // Messages that a feedback edge has kept count as sent in this run.
             let begins = inlet.waiting() as u64;
             inlet.begin_run();
             assert_eq!(figures(&inlet, &sender), (begins, 0, 0, begins as usize), "{options:?}");
@@ -115,7 +116,7 @@ fn an_edge_counts_its_messages_in_each_form_of_its_queue() {
             inlet.receive();
             inlet.finish();
             assert_eq!(figures(&inlet, &sender).1, 1);
-            // A failed tick drops the next one, which it has not received.
+            // A failed tick drops the next message without having received it.
             inlet.drop_untaken(&mut false);
             let failed = inlet.edges()[0].dropped_by_failure;
             assert_eq!((figures(&inlet, &sender).1, failed), (1, 1));
@@ -152,7 +153,7 @@ fn a_message_without_a_partner_makes_room_and_the_next_one_is_staged() {
         numbered(&mut one, 3);
         numbered(&mut other, 5);
         assert_eq!(sequences(&mut inlet), [Some(3), Some(5)]);
-        // The producer has no room yet, and its policy takes none of the messages that were compared.
+        // The producer has no room yet, and the policy drops none of the messages that were compared.
         assert!(one.is_full() && other.is_full());
         inlet.drop_older(5);
         assert!(!one.is_full() && other.is_full());
@@ -168,7 +169,7 @@ fn a_message_without_a_partner_makes_room_and_the_next_one_is_staged() {
     }
 }
 
-/// Sends a message of a tick of a source, whose data begins at that moment.
+/// Sends a message of a source's tick, with data that begins at that moment.
 fn begun(edge: &mut Sender<u64>, at: Timestamp, number: u64) {
     let mut metadata = Metadata::default();
     metadata.stamp.begin(at, number, Origin::new(1));
@@ -176,7 +177,8 @@ fn begun(edge: &mut Sender<u64>, at: Timestamp, number: u64) {
     assert!(edge.push(Envelope { message, metadata, sent: None }).is_none());
 }
 
-/// A tick of two inputs. The first one has several edges. The last message has another number, or the same.
+/// The metadata that ticks of two inputs carry on. The first input has `edges` edges. The last message has another
+/// number, or the same.
 fn carried_of_ticks(policy: QueuePolicy, edges: usize, modes: [bool; 4]) -> Carried {
     let [compares, carries, is_staged, is_other] = modes;
     let mut inlets = [Inlet::new(&"left"), Inlet::new(&"right")];
@@ -225,7 +227,7 @@ fn messages_are_compared_and_carried_on_in_each_way_in_which_a_tick_receives_the
     }
 }
 
-/// The consumer already has the message that a condition holds: it takes no room, and no policy drops it.
+/// The consumer already has the message that a condition holds: the message takes no room, and no policy drops it.
 #[test]
 fn a_held_message_takes_no_room_on_an_edge_that_pops() {
     let mut inlet = Inlet::new(&"numbers");
@@ -243,7 +245,7 @@ fn a_held_message_takes_no_room_on_an_edge_that_pops() {
     assert_eq!([(); 3].map(|()| next(&mut inlet)), [0, 1, 2]);
 }
 
-/// `flush` gets all messages in their order, also if a condition held the first of them.
+/// `flush` gets all messages in order, even if a condition held the first one.
 #[test]
 fn a_held_message_is_the_first_again_when_it_is_put_back() {
     for policy in [QueuePolicy::BackPressure, QueuePolicy::Pop] {
@@ -257,7 +259,8 @@ fn a_held_message_is_the_first_again_when_it_is_put_back() {
     }
 }
 
-/// A condition that lets messages expire counts from the first one of all edges, whether it is held or waits.
+/// A condition that lets messages expire counts from the oldest message of all edges, whether that one is held or
+/// waits.
 #[test]
 fn the_oldest_message_is_that_of_all_edges() {
     for policy in [QueuePolicy::BackPressure, QueuePolicy::Pop] {

@@ -12,7 +12,7 @@ use crate::time::Timestamp;
 
 /// The messages of one edge, oldest first.
 pub(super) struct Locked<T> {
-    /// How many messages, the held one included. Schedulers read it without the lock; it is changed under the lock.
+    /// The number of messages, including the held one. Changed under the lock; schedulers read it without the lock.
     count: AtomicUsize,
     waiting: Lock<Waiting<T>>,
 }
@@ -25,7 +25,7 @@ struct Waiting<T> {
     messages: VecDeque<Envelope<T>>,
 }
 
-// Without the lock: the messages are the user's, and so is the code that writes.
+// Takes no lock: the messages and the writer are the user's code.
 impl<T> fmt::Debug for Locked<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Locked").field("count", &self.count()).finish_non_exhaustive()
@@ -34,13 +34,13 @@ impl<T> fmt::Debug for Locked<T> {
 
 impl<T> Locked<T> {
     pub(super) fn new(capacity: usize) -> Self {
-        // A queue of large capacity grows to the number of messages that it really holds.
+        // A queue of large capacity grows with the number of messages that it really holds.
         let messages = VecDeque::with_capacity(capacity.min(64));
         let waiting = Waiting { held: false, passed: Passed::default(), messages };
         Self { count: AtomicUsize::new(0), waiting: Lock::new(waiting) }
     }
 
-    /// A run begins: messages are counted anew. Those that wait are sent in this run.
+    /// Prepares for a run: messages are counted anew. Waiting messages count as sent in this run.
     pub(super) fn begin_run(&self) {
         let mut waiting = self.waiting.lock();
         waiting.passed = Passed { put: self.count() as u64, ..Passed::default() };
@@ -52,13 +52,13 @@ impl<T> Locked<T> {
         Passed { waiting: self.count(), ..waiting.passed }
     }
 
-    /// How many messages wait, the held one included.
+    /// The number of waiting messages, including the held one.
     pub(super) fn count(&self) -> usize {
         self.count.load(Ordering::Acquire)
     }
 
-    /// When the oldest message in the queue was acquired; the inner `None` if it does not say. A held message is not in
-    /// the queue.
+    /// The acquisition time of the oldest message in the queue; the inner `None` if the message has none. A held
+    /// message is not in the queue.
     pub(super) fn first_acquired(&self) -> Option<Option<Timestamp>> {
         self.waiting.lock().messages.front().map(|envelope| envelope.metadata.acquired())
     }
@@ -74,13 +74,13 @@ impl<T> Locked<T> {
         self.change_count(|count| count + 1);
     }
 
-    /// Called under the lock.
+    /// Changes the count. Called under the lock.
     fn change_count(&self, change: impl FnOnce(usize) -> usize) {
         self.count.store(change(self.count.load(Ordering::Relaxed)), Ordering::Release);
     }
 
-    /// Adds a message at the end. If there was no room for it, returns the oldest one, which the caller drops without the
-    /// lock: dropping a message runs code of the user, which may do anything.
+    /// Adds a message at the end. If there was no room, takes out the oldest message and returns it. The caller drops
+    /// it without the lock: dropping a message runs the user's code, and that may do anything.
     pub(super) fn push_and_pop(
         &self,
         message: Envelope<T>,
@@ -88,7 +88,7 @@ impl<T> Locked<T> {
     ) -> Option<Envelope<T>> {
         let mut waiting = self.waiting.lock();
         let mut oldest = None;
-        // The held message is already the consumer's, and is not dropped.
+        // The held message already belongs to the consumer, and is not dropped.
         if waiting.messages.len() >= capacity {
             oldest = waiting.messages.pop_front();
             waiting.passed.popped += 1;
@@ -108,7 +108,7 @@ impl<T> Locked<T> {
         message
     }
 
-    /// Called under the lock. A message makes room: it is the consumer's.
+    /// Counts a message as taken: it belongs to the consumer and takes no room any more. Called under the lock.
     fn take(&self, waiting: &mut Waiting<T>) {
         waiting.passed.taken += 1;
         self.change_count(|count| count - 1);
@@ -123,7 +123,7 @@ impl<T> Locked<T> {
         message
     }
 
-    /// Gives the held message's room free: it was received.
+    /// Frees the room of the held message: it was received.
     pub(super) fn release(&self) {
         let mut waiting = self.waiting.lock();
         if mem::take(&mut waiting.held) {

@@ -9,22 +9,22 @@ use super::{Edge, EdgeStatus, Passed};
 use crate::message::Envelope;
 use crate::time::Timestamp;
 
-/// The consumer's end of an edge, and the message that the consumer has: the one that this tick received and did not
-/// hand out yet, or the one that the next tick will receive.
+/// The consumer's end of an edge, with the consumer's message: the message that the current tick has received and not
+/// handed out yet, or the held message that the next tick will receive.
 #[derive(Debug)]
 pub(crate) struct Receiver<T> {
     edge: Arc<Edge>,
     messages: Messages<T>,
 }
 
-/// Where the messages are.
+/// The messages of the edge.
 #[derive(Debug)]
 enum Messages<T> {
-    /// The consumer's message is the first in the ring, where it is read, if it has one.
+    /// The consumer's message, if it has one (`has_first`), stays the first in the ring and is read there.
     Ring { ring: Reader<Envelope<T>>, has_first: bool },
-    /// Most edges are rings, which would be larger with a message in place.
+    /// The message is in a box, because a message in place would make the enum larger, and most edges are rings.
     Locked { queue: Arc<Locked<T>>, message: Box<Option<Envelope<T>>> },
-    /// No message waits here: the queue is a place for a message of another queue, and a batch fills it.
+    /// A place for one more received message of another queue. A batch fills it; no message waits here.
     Place(Box<Option<Envelope<T>>>),
 }
 
@@ -37,24 +37,24 @@ impl<T> Receiver<T> {
         Self { edge, messages: Messages::Locked { queue, message: Box::default() } }
     }
 
-    /// A place for a further message of this queue.
+    /// Makes a place for one more message of this queue.
     pub(crate) fn place(&self) -> Self {
         Self { edge: self.edge.clone(), messages: Messages::Place(Box::default()) }
     }
 
-    /// Whether it is such a place.
+    /// Whether this is such a place.
     pub(crate) fn is_place(&self) -> bool {
         matches!(self.messages, Messages::Place(_))
     }
 
-    /// Makes this the message of a place.
+    /// Puts a message into a place.
     pub(crate) fn put(&mut self, message: Envelope<T>) {
         if let Messages::Place(place) = &mut self.messages {
             **place = Some(message);
         }
     }
 
-    /// A run begins.
+    /// Prepares for a run.
     pub(crate) fn begin_run(&self) {
         match &self.messages {
             Messages::Ring { ring, .. } => self.edge.begin_run(ring.read()),
@@ -66,18 +66,20 @@ impl<T> Receiver<T> {
         }
     }
 
-    /// From now on, until the run has ended, a message for which there is no room is dropped, and the producer does not
-    /// wait. The caller has the consumer. The producer may run, and sees this at a later message.
+    /// Makes the edge drop messages that find no room, from now on until the end of the run: the producer does not
+    /// wait. The caller has exclusive access to the consumer. The producer may be running, and sees the change at a
+    /// later message.
     pub(crate) fn give_way(&self) {
         self.edge.gives_way.store(true, Ordering::Relaxed);
     }
 
-    /// From now on, until the run has ended, its messages are not for `flush`. The caller has the consumer.
+    /// Keeps the edge's messages from `flush`, from now on until the end of the run. The caller has exclusive access to
+    /// the consumer.
     pub(crate) fn keep(&self) {
         self.edge.keeps.store(true, Ordering::Relaxed);
     }
 
-    /// Whether its messages are not for `flush`.
+    /// Whether the edge keeps its messages from `flush`.
     pub(crate) fn keeps(&self) -> bool {
         self.edge.keeps.load(Ordering::Relaxed)
     }
@@ -94,7 +96,7 @@ impl<T> Receiver<T> {
         self.edge.status(passed)
     }
 
-    /// Whether its edge has one of these numbers.
+    /// Whether the edge has one of these numbers.
     pub(crate) fn is_one_of(&self, edges: &[usize]) -> bool {
         edges.contains(&self.edge.id())
     }
@@ -107,13 +109,13 @@ impl<T> Receiver<T> {
         self.edge.options.capacity
     }
 
-    /// Whether its edge carries messages into the next tick. A queue that does is no ring.
+    /// Whether the edge carries messages into the next tick. The queue of such an edge is no ring.
     #[inline]
     pub(crate) fn is_feedback(&self) -> bool {
         !matches!(self.messages, Messages::Ring { .. }) && self.edge.options.feedback
     }
 
-    /// Whether a message waits, one included that the next tick will receive.
+    /// Whether a message waits, including one that the next tick will receive.
     #[inline]
     pub(crate) fn has_message(&self) -> bool {
         match &self.messages {
@@ -123,7 +125,7 @@ impl<T> Receiver<T> {
         }
     }
 
-    /// How many messages wait, one included that the next tick will receive.
+    /// The number of waiting messages, including one that the next tick will receive.
     pub(crate) fn waiting(&self) -> usize {
         match &self.messages {
             Messages::Ring { ring, .. } => ring.waiting(),
@@ -132,8 +134,8 @@ impl<T> Receiver<T> {
         }
     }
 
-    /// When the oldest waiting message was acquired; the inner `None` if it does not say. `staged` says that the
-    /// consumer's message waits for the next tick.
+    /// The acquisition time of the oldest waiting message; the inner `None` if the message has none. `staged` says that
+    /// the consumer's message waits for the next tick.
     pub(crate) fn first_acquired(&self, staged: bool) -> Option<Option<Timestamp>> {
         match &self.messages {
             Messages::Ring { ring, .. } => ring.first().map(|first| first.metadata.acquired()),
@@ -145,8 +147,8 @@ impl<T> Receiver<T> {
         }
     }
 
-    /// The consumer's message becomes the first one that waits, and its room stays taken. A message that a failed tick has
-    /// left is dropped.
+    /// Holds the first waiting message: it becomes the consumer's message, and its room stays taken. Drops a message
+    /// that a failed tick has left.
     pub(crate) fn hold(&mut self) {
         self.drop_message();
         match &mut self.messages {
@@ -156,30 +158,30 @@ impl<T> Receiver<T> {
         }
     }
 
-    /// The held message was received. Returns it.
+    /// Notes that the held message was received, and returns it.
     pub(crate) fn release(&mut self) -> Option<&Envelope<T>> {
-        // The room in a ring is free when the message is handed out or dropped, which is in this tick.
+        // The room in a ring gets free when the message is handed out or dropped. That happens in this tick.
         if let Messages::Locked { queue, .. } = &self.messages {
             queue.release();
         }
         self.message()
     }
 
-    /// Drops the held message, since it has no partner. It is counted before the drop, which may panic.
+    /// Drops the held message, because it has no partner. Counts it first, because the drop may panic.
     pub(crate) fn drop_held(&mut self) {
         self.release();
         self.edge.dropped_alone.fetch_add(1, Ordering::Relaxed);
         drop(self.take());
     }
 
-    /// The tick has failed without having taken the message that it could have received, which is dropped with it.
+    /// Counts the consumer's message as dropped by a failed tick that has not taken it.
     pub(crate) fn note_failed(&self) {
         if self.message().is_some() {
             self.edge.dropped_by_failure.fetch_add(1, Ordering::Relaxed);
         }
     }
 
-    /// The held message was not received: it is the first one that waits.
+    /// Puts the held message back: it was not received, and is the first waiting message again.
     pub(crate) fn put_back(&mut self) {
         match &mut self.messages {
             Messages::Ring { has_first, .. } => *has_first = false,
@@ -188,8 +190,8 @@ impl<T> Receiver<T> {
         }
     }
 
-    /// The consumer's message becomes the first one that waits. A message that a failed tick has left is dropped.
-    /// Returns it.
+    /// Takes the first waiting message as the consumer's message, and returns it. Drops a message that a failed tick
+    /// has left.
     #[inline]
     pub(crate) fn receive(&mut self) -> Option<&Envelope<T>> {
         match self.messages {
@@ -202,8 +204,8 @@ impl<T> Receiver<T> {
         }
     }
 
-    /// As [`receive`](Self::receive), for a ring: the message; `None` for an empty ring and for other queues, of which nothing
-    /// is received.
+    /// [`receive`](Self::receive) for a ring. Returns `None` for an empty ring, and for other queues without receiving
+    /// from them.
     #[inline(always)]
     pub(crate) fn receive_first(&mut self) -> Option<&Envelope<T>> {
         match &mut self.messages {
@@ -243,7 +245,7 @@ impl<T> Receiver<T> {
         self.take_with(|envelope| envelope)
     }
 
-    /// Takes out the consumer's message, and passes it to a function where it is, which saves a copy.
+    /// Takes out the consumer's message, and passes it to a function directly from its place: that saves a copy.
     #[inline]
     pub(crate) fn take_with<R>(&mut self, use_it: impl FnOnce(Envelope<T>) -> R) -> Option<R> {
         match &mut self.messages {
@@ -258,7 +260,7 @@ impl<T> Receiver<T> {
         }
     }
 
-    /// Drops the consumer's message. It is gone also if its `Drop` panics.
+    /// Drops the consumer's message. The message is gone even if its `Drop` panics.
     #[inline(always)]
     pub(crate) fn drop_message(&mut self) {
         match &mut self.messages {
@@ -279,7 +281,7 @@ impl<T> Receiver<T> {
         }
     }
 
-    /// Drops all waiting messages. A feedback edge keeps them.
+    /// Drops all waiting messages; a feedback edge keeps them.
     pub(crate) fn clear(&mut self) {
         while !self.is_feedback() && self.has_message() {
             let dropped = match &mut self.messages {
@@ -290,13 +292,13 @@ impl<T> Receiver<T> {
                 Messages::Locked { queue, .. } => queue.pop(),
                 Messages::Place(_) => None,
             };
-            // Counted before the drop, which may panic: then this is called again.
+            // Counted before the drop, because the drop may panic. After a panic `clear` is called again.
             self.edge.dropped_at_end.fetch_add(1, Ordering::Relaxed);
             drop(dropped);
         }
     }
 
-    /// Puts a message into the queue of a feedback edge, or of one without a producer.
+    /// Puts a message into the queue of a feedback edge, or of an edge without a producer.
     pub(crate) fn push(&self, message: Envelope<T>) {
         match &self.messages {
             Messages::Ring { .. } | Messages::Place(_) => {
@@ -307,7 +309,7 @@ impl<T> Receiver<T> {
     }
 }
 
-/// In a frame of its own, so that the place of the message has no part in the code for rings.
+/// Takes a message, in a separate stack frame: the code for rings then reserves no room for the message.
 #[inline(never)]
 fn take_apart<T>(message: &mut Option<Envelope<T>>) -> Option<Envelope<T>> {
     message.take()

@@ -1,40 +1,43 @@
-//! A ring of slots between one writer and one reader, which values are written into and read from in place.
+//! A ring of slots between one writer and one reader. Values are written and read in place.
 //!
-//! Neither end takes a lock or a locked instruction, so that two ends on one thread cost what a plain list costs.
+//! Neither end takes a lock or a locked instruction: two ends on one thread cost as much as a plain list.
 //!
 //! # Invariants
 //!
-//! 1. Only the writer changes `written`, and only the reader changes `read`: each has one owner, and is not `Clone`.
-//! 2. `written - read` is never more than the number of slots. Counts wrap around, and their difference does not.
-//! 3. The slots from `read` to `written` are the reader's, and the others the writer's. A slot changes hands by a store with
-//!    `Release` of its old owner, which the new one has read with `Acquire` before it touches the slot.
+//! 1. Only the writer changes `written`, and only the reader changes `read`. Each of the two ends has one owner, and is
+//!    not `Clone`.
+//! 2. `written - read` is never more than the number of slots. Counts wrap around, but their difference does not.
+//! 3. The slots from `read` to `written` belong to the reader, and the others to the writer. A slot changes hands by a
+//!    `Release` store of its old owner; the new owner has read the stored value with `Acquire` before it touches the
+//!    slot.
 //!
 //! Saves two locked instructions for each message, 8 ns of a tick of two operators, measured by the benchmark `overhead`. The
 //! first slot lies in the ring itself; `message::edges` has the number.
 
 use crate::sync::{Arc, AtomicUsize, Ordering, UnsafeCell};
 
-/// The counts at the beginning. In a model they wrap around at once.
+/// The initial value of the counts. In a model they wrap around at once.
 #[cfg(not(loom))]
 const BEGIN: usize = 0;
 #[cfg(loom)]
 const BEGIN: usize = usize::MAX;
 
-// In this order, and from the begin of a cache line: a ring with one slot has its value right behind the counts.
+// Fields in this order, from the beginning of a cache line: a ring with one slot has its value right behind the counts.
 #[derive(Debug)]
 #[repr(C, align(64))]
 struct Ring<T> {
-    /// How many values were written since the beginning.
+    /// The number of values written since the beginning.
     written: AtomicUsize,
-    /// How many of them were read.
+    /// The number of values read since the beginning.
     read: AtomicUsize,
-    /// Most rings have no other slot.
+    /// The first slot. Most rings have no other one.
     slot: UnsafeCell<Option<T>>,
     more: Box<[UnsafeCell<Option<T>>]>,
 }
 
-// SAFETY: by 3 no two threads touch a slot at the same time, except that threads with a reference to the reader read one
-// value, which is `Sync`. A value that one thread has written is taken out or dropped by another one, so it is `Send`.
+// SAFETY: by 3 no two threads touch a slot at the same time, except that several threads with a reference to the reader
+// may read one value: so values are `Sync`. A value that one thread has written is taken out or dropped by another
+// thread: so values are `Send`.
 unsafe impl<T: Send + Sync> Sync for Ring<T> {}
 
 /// The end that writes.
@@ -57,7 +60,7 @@ pub(crate) struct Reader<T> {
     slots: u32,
 }
 
-/// Makes a ring with room for so many values, at least one.
+/// Makes a ring with room for `capacity` values, at least one.
 pub(crate) fn ring<T>(capacity: u32) -> (Writer<T>, Reader<T>) {
     let slots = capacity.max(1);
     let more = (1..slots).map(|_| UnsafeCell::new(None)).collect();
@@ -82,13 +85,13 @@ fn after(index: u32, slots: u32) -> u32 {
 }
 
 impl<T> Writer<T> {
-    /// How many values were written and not read.
+    /// The number of values that were written and not read.
     #[inline]
     pub(crate) fn waiting(&self) -> usize {
         self.written.wrapping_sub(self.ring.read.load(Ordering::Acquire))
     }
 
-    /// How many values were written since the beginning. The count wraps around.
+    /// The number of values written since the beginning. The count wraps around.
     pub(crate) fn written(&self) -> usize {
         self.written
     }
@@ -99,18 +102,19 @@ impl<T> Writer<T> {
         self.waiting() == self.slots as usize
     }
 
-    /// The next slot; `None` if there is no free one. Its value is [sent](Self::send) next.
+    /// The next free slot; `None` if there is none. [`send`](Self::send) passes its value on.
     #[inline]
     pub(crate) fn slot(&mut self) -> Option<&mut Option<T>> {
         if self.is_full() {
             return None;
         }
         let slot = self.ring.slot(self.next)?.to_write();
-        // SAFETY: the slot is free, so it is the writer's until `send`, and `self` is borrowed for as long as the slot.
+        // SAFETY: the slot is free, so it belongs to the writer until `send`, and `self` is borrowed for as long as the
+        // slot.
         Some(unsafe { &mut *slot })
     }
 
-    /// Hands the slot that [`slot`](Self::slot) returned to the reader, with its value.
+    /// Hands the slot that [`slot`](Self::slot) has returned to the reader, with its value.
     #[inline]
     pub(crate) fn send(&mut self) {
         if self.is_full() {
@@ -123,13 +127,13 @@ impl<T> Writer<T> {
 }
 
 impl<T> Reader<T> {
-    /// How many values were written and not read.
+    /// The number of values that were written and not read.
     #[inline]
     pub(crate) fn waiting(&self) -> usize {
         self.ring.written.load(Ordering::Acquire).wrapping_sub(self.read)
     }
 
-    /// How many values were read since the beginning. The count wraps around.
+    /// The number of values read since the beginning. The count wraps around.
     pub(crate) fn read(&self) -> usize {
         self.read
     }
@@ -140,14 +144,15 @@ impl<T> Reader<T> {
         self.waiting() == 0
     }
 
-    /// The first value, where it is.
+    /// The first value, in its slot.
     #[inline]
     pub(crate) fn first(&self) -> Option<&T> {
         if self.is_empty() {
             return None;
         }
         let slot = self.ring.slot(self.first)?.to_read();
-        // SAFETY: the slot has a value, so it is the reader's until `take`, and `self` is borrowed for as long as the slot.
+        // SAFETY: the slot has a value, so it belongs to the reader until `take`, and `self` is borrowed for as long as
+        // the slot.
         unsafe { &*slot }.as_ref()
     }
 
@@ -158,13 +163,13 @@ impl<T> Reader<T> {
             return None;
         }
         let slot = self.ring.slot(self.first)?.to_write();
-        // SAFETY: as in `first`, and `self` is borrowed alone.
+        // SAFETY: as in `first`, and `self` is borrowed exclusively.
         let value = unsafe { &mut *slot }.take();
         self.give_back();
         value
     }
 
-    /// Drops the first value where it is, and gives its slot to the writer, also if the value's `Drop` panics.
+    /// Drops the first value in its slot, and gives the slot to the writer, even if the value's `Drop` panics.
     #[inline(always)]
     pub(crate) fn discard(&mut self) {
         if self.is_empty() {
@@ -184,7 +189,7 @@ impl<T> Reader<T> {
     }
 }
 
-/// Gives a slot back when it is dropped.
+/// A guard that gives a slot back to the writer when it is dropped.
 struct GiveBack<'a, T>(&'a mut Reader<T>);
 
 impl<T> Drop for GiveBack<'_, T> {
@@ -243,7 +248,7 @@ mod tests {
         assert!(reader.is_empty());
     }
 
-    /// Panics when it is dropped.
+    /// A value that panics when it is dropped.
     struct Panics;
 
     impl Drop for Panics {

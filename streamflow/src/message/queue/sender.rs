@@ -14,7 +14,7 @@ pub(crate) struct Sender<T> {
     messages: Messages<T>,
 }
 
-/// Where the messages are.
+/// The messages of the edge.
 #[derive(Debug)]
 enum Messages<T> {
     Ring(Writer<Envelope<T>>),
@@ -57,17 +57,17 @@ impl<T> Sender<T> {
             || self.edge.gives_way()
     }
 
-    /// Whether a producer that waits for room, whatever the policy, finds none.
+    /// Whether a producer that waits for room finds none, whatever the policy.
     pub(crate) fn lacks_room(&self) -> bool {
         self.is_full() && !self.edge.gives_way()
     }
 
-    /// Whether a message for which there is no room is an error.
+    /// Whether a message that finds no room is an error.
     pub(crate) fn may_fault(&self) -> bool {
         self.edge.options.policy == QueuePolicy::Fault
     }
 
-    /// Whether one more message is an error.
+    /// Whether one more message would be an error now.
     pub(crate) fn would_fault(&self) -> bool {
         self.may_fault() && self.is_full()
     }
@@ -81,8 +81,8 @@ impl<T> Sender<T> {
         }
     }
 
-    /// Adds a message by the edge's policy. Returns the message if the edge drops it. Before, the node has checked
-    /// [`has_room`](Self::has_room) and [`would_fault`](Self::would_fault).
+    /// Adds a message by the edge's policy. Returns the message that the edge drops, if it drops one. The node has
+    /// checked [`has_room`](Self::has_room) and [`would_fault`](Self::would_fault) before.
     #[inline]
     pub(crate) fn push(&mut self, message: Envelope<T>) -> Option<Envelope<T>> {
         match &mut self.messages {
