@@ -55,7 +55,7 @@ impl<T: Element> Buffer<T> {
         self.shape().dims()
     }
 
-    /// Gives the elements another shape with as many elements.
+    /// Gives the elements another shape with the same number of elements.
     pub(super) fn reshape(&mut self, shape: &Shape) -> Result<()> {
         self.elements = Self::shaped(&mut self.owner, shape)?;
         Ok(())

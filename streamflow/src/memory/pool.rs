@@ -48,7 +48,7 @@ pub(crate) struct MemoryPool {
     pub(super) limits: MemoryLimits,
     pub(super) options: MemoryOptions,
     pub(super) release_threshold: u64,
-    /// The stream on which blocks are freed: a drop makes no stream of a user wait.
+    /// The stream that blocks are freed on: a drop makes no user's stream wait.
     pub(super) reclaim: Arc<Timeline>,
     /// CUDA's number of the device; `None` on the simulator: its memory is host memory.
     #[cfg_attr(not(feature = "dlpack"), allow(dead_code, reason = "only DLPack names devices"))]

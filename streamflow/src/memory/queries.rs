@@ -15,7 +15,7 @@
 use super::free_list::SizeClass;
 use super::pool_state::PoolState;
 
-/// The least number of blocks of a size for which a query of the driver pays.
+/// The smallest number of blocks of a size that makes a query of the driver worthwhile.
 pub(super) const MIN_BLOCKS_TO_QUERY: usize = 4;
 
 /// The number of blocks that are looked at to find one with its last use on the same stream as that of the oldest

@@ -49,7 +49,7 @@ impl<T> Recycler<T> {
         });
         match Arc::get_mut(&mut slot) {
             Some(free) => free.value = Some(value),
-            // Unreachable: a free slot has one owner.
+            // Unreachable, since a free slot has one owner. A new slot would do, too.
             None => return Shared::new(value),
         }
         Shared { slot: Some(slot) }

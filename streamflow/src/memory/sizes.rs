@@ -10,8 +10,8 @@ const PER_DOUBLING: u64 = 8;
 /// Less than this many bytes of a block are unused.
 const MOST_WASTE: u64 = 2 << 20;
 
-/// The size of the block for a request of `bytes`: a multiple of `granule`, which is a power of two. A size that would
-/// overflow gives the largest multiple: more than any device has.
+/// The size of the block for a request of `bytes`: a multiple of `granule`, a power of two. A size that would overflow
+/// gives the largest multiple: more than any device has.
 #[inline]
 pub(super) fn block_size(bytes: u64, granule: u64) -> u64 {
     let bytes = bytes.max(1);

@@ -1,4 +1,4 @@
-//! The values of metadata, which an operator adds to a message beside its data.
+//! The values of metadata: named values that an operator adds to a message beside its data.
 
 use std::borrow::Cow;
 use std::fmt;

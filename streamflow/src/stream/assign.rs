@@ -20,8 +20,8 @@ pub enum Assign {
     /// Each operator has a stream of its own, as in Holoscan.
     #[default]
     PerOperator,
-    /// The fewest streams with which operators that don't depend on each other still run at the same time: operators that
-    /// follow each other share one.
+    /// The fewest streams that still let independent operators run at the same time: operators that follow each other
+    /// share a stream.
     ///
     /// - An operator follows another one if edges of device data lead there that have capacity 1 and no policy, and end at
     ///   inputs that are not optional. A `#[feedback]` edge does not count.
@@ -39,7 +39,7 @@ pub enum Assign {
     },
 }
 
-/// The most sets of streams. More are a mistake: no graph has as many ticks in flight.
+/// The most sets of streams. More are a mistake: no graph has that many ticks in flight.
 const MOST: u32 = 64;
 
 impl Assign {

@@ -128,7 +128,7 @@ impl CudaStream {
     /// [`after_cudarc`](Self::after_cudarc).
     ///
     /// # Errors
-    /// As there.
+    /// As for [`after_cudarc`](Self::after_cudarc).
     pub fn before_cudarc(&self, theirs: &Theirs) -> Result<()> {
         check_context(&self.table, self.device(), theirs.context(), STREAM)?;
         self.before_checked(theirs).map_err(|error| self.explained(theirs, error))

@@ -8,8 +8,8 @@ use crate::driver::{Coscheduling, DeviceId, DriverError, GreenContext};
 use crate::error::const_text::Text;
 use crate::error::{Error, Result};
 
-/// Describes how a device's multiprocessors (SMs) are divided, and divides none. Holoscan's `CudaGreenContextPool`. The live
-/// partitions are [`GreenContexts`].
+/// Describes how a device's multiprocessors (SMs) are divided, without dividing them. Holoscan's
+/// `CudaGreenContextPool`. The live partitions are [`GreenContexts`].
 ///
 /// A description is a plain value, like a [`CudaStreamPool`](crate::CudaStreamPool);
 /// [`CudaStreamPool::on`](crate::CudaStreamPool::on) places the streams of a pool on a partition. The partitions are
@@ -92,9 +92,8 @@ impl CudaGreenContextPool {
         self
     }
 
-    /// How many multiprocessors each partition has, in order. Holoscan's `sms_per_partition`, and its
-    /// `num_partitions`, which is how many there are. A size that [`min_sm_size`](Self::min_sm_size) forbids is a
-    /// mistake.
+    /// How many multiprocessors each partition has, in order. Holoscan's `sms_per_partition`; the number of sizes is
+    /// Holoscan's `num_partitions`. A size that [`min_sm_size`](Self::min_sm_size) forbids is a mistake.
     pub const fn sms_per_partition(mut self, sizes: &[u32]) -> Self {
         self.sizes = Sizes { list: [0; MOST], len: sizes.len() };
         let mut i = 0;
@@ -267,7 +266,7 @@ const fn not_there(text: Text, partitions: usize) -> Text {
     text.add("; they are counted from 0")
 }
 
-/// The live partitions of a device, as the driver made them of a [`CudaGreenContextPool`]. Made by
+/// The live partitions of a device, as the driver made them from a [`CudaGreenContextPool`]. Made by
 /// [`Platform::green_contexts`](crate::Platform::green_contexts).
 #[derive(Debug, Clone)]
 pub struct GreenContexts {

@@ -77,7 +77,7 @@ use crate::driver::DriverResult;
 use crate::error::{Error, Result};
 
 impl Timeline {
-    /// Whether work queued here now is already ordered after `point`, which is of this platform.
+    /// Whether work queued here now is already ordered after `point`, a point of this platform.
     #[inline]
     pub(crate) fn implies(&self, point: Point) -> bool {
         self.comes_after(point.stream, point.record)

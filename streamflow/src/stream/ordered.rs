@@ -13,7 +13,7 @@ pub(crate) trait Ordered {
     /// The point that covers all work queued before this call. By rule 1, to be taken *after* the work was queued.
     fn open_point(&self) -> Point;
 
-    /// Whether work queued here now is already ordered after `point`, which is of this platform.
+    /// Whether work queued here now is already ordered after `point`, a point of this platform.
     #[inline]
     fn implies(&self, point: Point) -> bool {
         self.comes_after(point.stream, point.record)

@@ -20,8 +20,8 @@ use crate::error::const_text::Text;
 /// ```
 ///
 /// # Mistakes
-/// The methods accept any values, since these may come from the arguments of a program. A mistake, as a pool that
-/// reserves more streams than it may hold, is an error of
+/// The methods accept any values, since these may come from the arguments of a program. A mistake, for example a pool
+/// that reserves more streams than it may hold, is an error of
 ///
 /// - rustc, for a `const` of a graph, and for a constant that ends with [`checked`](Self::checked):
 ///   ```compile_fail
@@ -123,7 +123,7 @@ impl CudaStreamPool {
     ///
     /// With `true`, each operator on the pool works on the default stream, `allocate_cuda_stream` and
     /// `receive_cuda_stream` return it, and the sizes, flags and priority of the pool are not used. Holoscan's
-    /// `use_default_stream`, which an application has to write twice there.
+    /// `use_default_stream`; an application has to write it twice there.
     pub const fn use_default_stream(mut self, on_default: bool) -> Self {
         self.on_default = on_default;
         self

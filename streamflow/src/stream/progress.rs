@@ -148,12 +148,12 @@ impl Timeline {
 }
 
 impl StreamTable {
-    /// Whether the work before `point`, which is of this platform, is complete.
+    /// Whether the work before `point`, a point of this platform, is complete.
     pub(crate) fn is_complete(&self, point: Point) -> DriverResult<bool> {
         self.timeline(point.stream).is_record_complete(self, point.record)
     }
 
-    /// Whether a thread has found the work before `point`, which is of this platform, complete. A caller that relies on
+    /// Whether a thread has found the work before `point`, a point of this platform, complete. A caller that relies on
     /// the answer must [notify the driver](Note::Relies), as a [wait](Timeline::wait) does.
     #[inline]
     pub(crate) fn is_known_complete(&self, point: Point) -> bool {
@@ -166,13 +166,13 @@ impl StreamTable {
         self.timeline(point.stream).records.complete.latest()
     }
 
-    /// Whether a record that covers `point`, which is of this platform, was made.
+    /// Whether a record that covers `point`, a point of this platform, was made.
     #[inline]
     pub(crate) fn is_closed(&self, point: Point) -> bool {
         self.timeline(point.stream).records.is_made(point.record)
     }
 
-    /// Makes a record that covers `point`, which is of this platform, if there is none yet.
+    /// Makes a record that covers `point`, a point of this platform, if there is none yet.
     pub(crate) fn close(&self, point: Point) -> DriverResult<()> {
         let timeline = self.timeline(point.stream);
         if point.record <= timeline.recorded() {
@@ -184,7 +184,7 @@ impl StreamTable {
         timeline.close_beside()
     }
 
-    /// Blocks until the work before `point`, which is of this platform, is complete.
+    /// Blocks until the work before `point`, a point of this platform, is complete.
     pub(crate) fn synchronize(&self, point: Point) -> DriverResult<()> {
         self.timeline(point.stream).synchronize_record(self, point.record)
     }

@@ -47,7 +47,7 @@ impl Entry {
         self.0 & Self::RECORD
     }
 
-    /// The number of later records of the same stream, which are the words after this one.
+    /// The number of words after this one that stand for later records of the same stream.
     #[inline]
     pub(super) fn later(self) -> u64 {
         Self::RECORD - self.record()

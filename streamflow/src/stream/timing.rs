@@ -114,7 +114,7 @@ impl fmt::Display for Elapsed {
     }
 }
 
-/// As [`Display`](fmt::Display).
+/// The same as [`Display`](fmt::Display).
 impl fmt::Debug for Elapsed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)

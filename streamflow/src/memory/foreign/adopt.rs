@@ -33,7 +33,8 @@ impl ForeignMemory {
     ///
     /// # Safety
     /// Until the owner is dropped, the device can access the memory, and its content is initialised. Meanwhile no other
-    /// code uses it, except before the point at which it is [adopted](After), and except reads while it is read only.
+    /// code uses the memory, except in work that the adoption comes [after](After), and except for reads while the
+    /// memory is read only.
     pub unsafe fn new(
         device: DeviceId,
         address: u64,

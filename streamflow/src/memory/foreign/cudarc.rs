@@ -22,8 +22,8 @@
 //! No call takes a stream that is being captured into a graph: its work would be executed with each launch of the graph, and
 //! be in no order with that of streamflow. A slice that was adopted before is freed when the capture has ended.
 //!
-//! All contexts are the primary one of their device. A program makes its own by `CudaContext::new`, which is another
-//! object than that of streamflow, with its own switch for tracking.
+//! All context objects stand for the primary context of their device. A program makes its own object by
+//! `CudaContext::new`. It is another object than that of streamflow, with its own switch for tracking.
 
 use std::fmt;
 use std::mem::ManuallyDrop;
@@ -91,7 +91,7 @@ impl CudaStream {
     /// [`read_cudarc`](Self::read_cudarc) for work that writes the memory.
     ///
     /// # Errors
-    /// As there.
+    /// As for [`read_cudarc`](Self::read_cudarc).
     #[track_caller]
     pub fn write_cudarc<T: Element, R>(
         &self,
@@ -125,7 +125,7 @@ impl CudaStream {
         // returns.
         let mut slice = unsafe { Unowned::new(theirs, address, len) }?;
         let queued = queue(&mut slice.0);
-        // This makes `theirs` come after the streams on which cudarc has used the view.
+        // The drop makes `theirs` come after the streams that cudarc has used the view on.
         drop(slice);
         joining.join()?;
         Ok(queued)

@@ -35,7 +35,7 @@ statics! {
     static TASKS: List<Box<dyn Task>> = List::new();
     static THREAD: OnceLock<Thread> = OnceLock::new();
     static START: Mutex<()> = Mutex::new(());
-    /// Whether an owner is being dropped, and whether owners are still dropped at all.
+    /// The flags `BUSY`, while an owner is being dropped, and `STOPPED`, after which no owner is dropped any more.
     static STATE: AtomicU8 = AtomicU8::new(0);
 }
 const BUSY: u8 = 1;

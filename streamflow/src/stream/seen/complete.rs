@@ -11,7 +11,8 @@ const KEPT: usize = 32;
 #[cfg(loom)]
 const KEPT: usize = 2;
 
-/// The most records that one answer looks at. That costs some microseconds at most, and saves as many queries.
+/// The most records that one answer looks at. Looking at them costs some microseconds at most, and saves up to that
+/// many queries.
 const MOST: usize = 512;
 
 /// The latest record of a stream that a thread has found complete.

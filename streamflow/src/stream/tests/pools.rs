@@ -1,4 +1,4 @@
-//! How many streams a pool makes, with which options, and when it allocates them again.
+//! Tests of the streams of a pool: how many it makes, with which options, and when it allocates them again.
 
 use super::*;
 use crate::driver::{StreamFlags, StreamOptions};

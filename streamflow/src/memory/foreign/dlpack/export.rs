@@ -25,7 +25,7 @@ pub enum Consumer<'a> {
 }
 
 impl<T: Element> Tensor<T> {
-    /// Hands the tensor to other code, which may write it. The memory returns to its pool when the other code has
+    /// Hands the tensor to other code for reading and writing. The memory returns to its pool when the other code has
     /// called the structure's deleter, and is used again only after the work that the device has at that time. Does not
     /// block, unless the consumer is the host.
     ///
@@ -42,7 +42,7 @@ impl<T: Element> Tensor<T> {
     /// [`into_dlpack`](Self::into_dlpack) for a tensor that is a copy made for this exchange: the structure says so.
     ///
     /// # Errors
-    /// As there.
+    /// As for [`into_dlpack`](Self::into_dlpack).
     #[track_caller]
     pub fn into_dlpack_copied(self, abi: Abi, consumer: Consumer<'_>) -> Result<DlExport> {
         let shape = *self.owned_block().shape();
@@ -54,7 +54,7 @@ impl<T: Element> Shared<Tensor<T>> {
     /// Lets other code read the tensor. Otherwise as [`Tensor::into_dlpack`].
     ///
     /// # Errors
-    /// As there; [`Error::Exchange`] for the structure without flags: it can't say that the tensor is read only.
+    /// As for [`Tensor::into_dlpack`]; [`Error::Exchange`] for the structure without flags: it can't say that the tensor is read only.
     #[track_caller]
     pub fn to_dlpack(&self, abi: Abi, consumer: Consumer<'_>) -> Result<DlExport> {
         if abi == Abi::Legacy {

@@ -112,7 +112,7 @@ impl DlTensor {
     /// As for [`from_versioned`](Self::from_versioned).
     ///
     /// # Safety
-    /// As there.
+    /// As for [`from_versioned`](Self::from_versioned).
     pub unsafe fn from_legacy(pointer: *mut c_void) -> Result<Self> {
         let Some(raw) = NonNull::new(pointer.cast::<Managed>()) else { return Err(null()) };
         let structure = Structure(Raw::Legacy(raw));
@@ -171,7 +171,7 @@ impl DlTensor {
     /// A legacy structure that streamflow has made.
     ///
     /// # Safety
-    /// As there.
+    /// As for [`from_legacy`](Self::from_legacy).
     pub(super) unsafe fn made_legacy(raw: NonNull<Managed>) -> Result<DlExport> {
         // SAFETY: as the caller says.
         let mut made = unsafe { Self::from_legacy(raw.as_ptr().cast()) }?;
