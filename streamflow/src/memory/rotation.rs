@@ -11,8 +11,8 @@
 //! block is still held when its set's turn comes again, another block of the set takes its place: then the ticks repeat
 //! after a multiple of `n`.
 //!
-//! Uses of page-locked memory that the host is to touch must be complete. For such memory a tick takes the first block
-//! of its set with complete uses, so the tick may have other memory than the one that it would repeat. Work of other
+//! The host may touch page-locked memory only when its uses are complete. For such memory a tick takes the first block
+//! of its set with complete uses, and so may get another block than the tick that it would repeat. Work of other
 //! threads beside a replayed pass takes part in its sets: that is safe, and the ticks may not repeat.
 //!
 //! Each set grows to the number of blocks that a tick has at once, plus the number that may be [in

@@ -39,7 +39,7 @@ impl Complete {
         self.0.load(Ordering::Acquire)
     }
 
-    /// Notes that a record is complete. Returns whether this is news.
+    /// Notes that a record is complete. Returns whether that was not known before.
     pub(in crate::stream) fn note(&self, number: u64) -> bool {
         self.0.fetch_max(number, Ordering::AcqRel) < number
     }
