@@ -11,15 +11,15 @@ use crate::time::Timestamp;
 
 /// Runs a graph: the method `run` that `graph!` writes calls this.
 ///
-/// A run goes on until no node can run any more, or an operator ends it. It ends well when all sources are done and
+/// A run goes on until no node can run any more, or an operator ends it. A run ends well when all sources are done and
 /// their messages are consumed, and the [`Report`] says so. Messages that still wait for a node that is done are
-/// dropped, and the report counts them. A run in which a node is stuck ends with [`Error::Stalled`]: a source has
+/// dropped, and the report counts them. A run with a stuck node ends with [`Error::Stalled`]: a source has
 /// ticks left and no room, or a message waits that its node should take and does not.
 ///
-/// While a node waits for a stream, the other nodes run. When all of them wait, the scheduler queries what they wait for
-/// for a short time ([`PlatformBuilder::spin`](crate::platform::PlatformBuilder::spin)), and then its thread sleeps until that can
-/// have changed. A source that has had nothing to send for 64 ticks in a row is run again after a microsecond, and then
-/// after twice that, up to a millisecond.
+/// While a node waits for a stream, the other nodes run. When all of them wait, the scheduler queries the streams and
+/// moments that they wait for, for a short time ([`PlatformBuilder::spin`](crate::platform::PlatformBuilder::spin)),
+/// and then its thread sleeps until one of these can have changed. A source that has had nothing to send for 64 ticks in a row
+/// is run again after a microsecond, and then after twice that, up to a millisecond.
 ///
 /// A graph may be run again. Its operators keep their state, but a `count` and
 /// [`ExecutionContext::tick`](crate::ExecutionContext::tick) begin at 0 in each run. A run that [`tick`] has begun is not
@@ -35,10 +35,10 @@ pub fn run(graph: &mut dyn Graph) -> Result<Report> {
 
 /// Runs a graph for a number of ticks or for a time: the method `run_for` that `graph!` writes calls this.
 ///
-/// With ticks, each node without inputs does at most so many, and the other nodes then consume what was sent. With a
-/// time, which begins after the `start` hooks, no node begins a tick after it, and the run ends as by a stop. A
-/// hook that runs then is not interrupted, but its [`sleep`](crate::ExecutionContext::sleep) ends. Messages that wait for a node that has reached the limit, or that wait when the
-/// time is over, are dropped, and the report counts them.
+/// With a number of ticks, each node without inputs does at most that many, and the other nodes then consume the messages sent.
+/// With a time, counted from the end of the `start` hooks, no node begins a tick after it has passed, and the run ends as by a
+/// stop. A hook that runs at that moment is not interrupted, but its [`sleep`](crate::ExecutionContext::sleep) ends. Messages
+/// that wait for a node that has reached the limit, or that wait when the time is over, are dropped, and the report counts them.
 ///
 /// The run ends earlier if it would without the limit. In a run that [`tick`] has begun, the limit counts from now.
 ///
@@ -79,12 +79,12 @@ pub enum Stepped {
     Over,
 }
 
-/// Makes one pass over the nodes of a graph, in which each node that is ready ticks once, and does not wait: the method
+/// Makes one pass over the nodes of a graph: each node that is ready ticks once. The call does not wait. The method
 /// `tick` that `graph!` writes calls this.
 ///
 /// The first call begins a run, with the `start` hooks. [`end_run`], [`run`] or [`run_for`] ends it; [`tick`] does so after
-/// an error. A graph that is dropped before does not call its `stop` hooks; its messages and its memory are released as
-/// always, after the work that uses them.
+/// an error. A graph that is dropped before the end of its run does not call its `stop` hooks; its messages and its
+/// memory are released as always, after the work that uses them.
 ///
 /// # Errors
 /// As for [`run`], but a run that has stalled is [`Stepped::Over`], and `end_run` returns the error. After an error the run

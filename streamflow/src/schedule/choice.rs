@@ -5,7 +5,7 @@ use super::workers::Workers;
 use crate::error::{Error, Result};
 use crate::graph::{Graph, RunState};
 
-/// The number of workers for each graph for which the program does not set one.
+/// The environment variable with the number of workers of each graph whose program sets none.
 const VARIABLE: &str = "STREAMFLOW_WORKERS";
 
 /// Chooses the threads that run a graph: `graph.workers(4)?`. Every graph has it.
@@ -27,8 +27,8 @@ pub trait Schedule: Graph {
     /// # }
     /// ```
     ///
-    /// A program may choose the scheduler at run time, as by a flag of its command line. A graph whose edges drop nothing
-    /// computes the same with both:
+    /// A program may choose the scheduler at run time, as by a flag of its command line. A graph without edges that
+    /// drop messages computes the same with both:
     ///
     /// ```
     /// use streamflow::prelude::*;
@@ -75,12 +75,12 @@ pub trait Schedule: Graph {
     /// ```
     ///
     /// Without this call, all nodes run on one thread in their static order, unless a node has `#[worker(…)]`: then one
-    /// worker runs the nodes that name none. The variable `STREAMFLOW_WORKERS=n` of the environment sets the number for
-    /// each graph for which the program sets none. `tick` always runs on the thread that calls it.
+    /// worker runs the nodes that name none. The environment variable `STREAMFLOW_WORKERS=n` sets the number for each
+    /// graph whose program sets none. `tick` always runs on the thread that calls it.
     ///
     /// # Errors
-    /// [`Error::Workers`] for what can't be: no worker, options for one that no node names, or a graph that `graph!` did
-    /// not write.
+    /// [`Error::Workers`] for a number of 0 workers, for options of a worker that no node names, and for a graph that
+    /// `graph!` did not write.
     fn workers(&mut self, workers: impl Into<Workers>) -> Result<&mut Self>
     where
         Self: Sized,

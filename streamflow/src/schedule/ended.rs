@@ -12,7 +12,7 @@ use crate::turns;
 pub(super) struct Ended<'a>(&'a Shared);
 
 impl<'a> Ended<'a> {
-    /// The caller lends a run to one of these at a time: the run has one place for a waker.
+    /// Creates the future. The caller has at most one such future of a run at a time: the run has one slot for a waker.
     pub(super) fn new(shared: &'a Shared) -> Self {
         Self(shared)
     }
@@ -42,7 +42,7 @@ impl Drop for Ended<'_> {
     }
 }
 
-/// Wakes the task that waits. The end of the run is visible before.
+/// Wakes the task that waits for the end of the run. The end is visible before the task is woken.
 pub(super) fn tell(shared: &Shared) {
     turns::point("a run is over, and no task is woken yet");
     let task = locked(&shared.task).take();
@@ -60,7 +60,7 @@ mod tests {
     use crate::context::RunControl;
     use crate::time::Clock;
 
-    /// Notes whether the run's place for a waker can be locked where this is woken, and where it is dropped.
+    /// A waker that notes whether the run's slot for a waker can be locked when the waker is woken, and when it is dropped.
     struct Looks(Arc<Shared>, Arc<Mutex<Vec<(&'static str, bool)>>>);
 
     impl Looks {
@@ -94,10 +94,10 @@ mod tests {
         let mut ended = Ended::new(&shared);
         assert!(poll(&mut ended).is_pending());
         assert!(locked(&seen).is_empty());
-        // Another one takes its place.
+        // Another waker takes the slot.
         assert!(poll(&mut ended).is_pending());
         assert_eq!(*locked(&seen), [("drop", true)]);
-        // The waker goes with its future.
+        // The waker is dropped with its future.
         drop(ended);
         assert_eq!(*locked(&seen), [("drop", true); 2]);
         let mut ended = Ended::new(&shared);

@@ -1,14 +1,14 @@
-//! The consequences of the end of nodes while others run: the `flush` of a node whose inputs have ended is due, an edge
+//! The consequences of the end of nodes while others run: a node's inputs have ended and its `flush` is due, an edge
 //! gives way to a node that stands still, or the run is over although attendants go on (rule 3 of `stall/timing.rs`).
 //!
-//! `stall` answers from the statuses of all nodes, which take memory. So a scheduler asks [`Ends::asks`] first, after each pass or
-//! look: by what the nodes show, it says whether there may be another answer than before. Until a node has ended, that is one load.
-//! Afterwards it is a look at the nodes concerned until one of them runs (`following.rs`), which workers take without a lock.
-//! An answer is due only when each of these has ended, or has found that it can't run and has a neighbour for which that is
-//! so.
+//! `stall` decides from the statuses of all nodes, and collecting these allocates memory. So after each pass or look a
+//! scheduler calls [`Ends::asks`] first: from the nodes' cells (`NodeCell`) it tells whether the answer may differ from
+//! the last one. Until a node has ended, that is one load. Afterwards it visits the nodes concerned until it finds one
+//! that runs (`following.rs`); workers do so without a lock. An answer is due only when each of these nodes has ended,
+//! or has found that it can't run and has a neighbour in one of these two states.
 //!
-//! A run that has stalled in all nodes but attendants may have no node that has ended. So one of [`LOOKS_BETWEEN`] passes, or looks
-//! at attendants, asks without that, if no other node has run since the last of these.
+//! A run that has stalled in all nodes but attendants may have no node that has ended. So one of [`LOOKS_BETWEEN`]
+//! passes, or looks at attendants, asks without an ended node, if no other node has run since the last such pass.
 
 use std::sync::Arc;
 
@@ -19,23 +19,24 @@ use crate::context::RunControl;
 use crate::graph::NodeStatus;
 use crate::operator::Flushing;
 
-/// In so many passes, or looks at attendants, a scheduler finds out whether any other node has run.
+/// The number of passes, or of looks at attendants, after which a scheduler checks whether any other node has run.
 pub(super) const LOOKS_BETWEEN: u32 = 256;
 
-/// The notes of a run about its nodes, by which it finds the consequences when some have ended. A graph in which nothing
-/// follows has no such notes.
+/// A run's records about its nodes: they serve to find the consequences when nodes have ended. A graph without such
+/// consequences has no `Ends`.
 pub(super) struct Ends {
     control: Arc<RunControl>,
     following: Arc<Following>,
-    /// The nodes as they were at the begin, for those that another worker has.
+    /// The statuses at the beginning, for the nodes that another worker holds.
     begin: Vec<NodeStatus>,
     /// By node, whether it seems to run no more.
     stands: Box<[bool]>,
-    /// The [state](Self::note_state) of the last question, and that of the last question whose answer was that nothing follows.
+    /// The [state](Self::note_state) at the last question. `answered` is the state at the last question with the answer
+    /// that nothing follows.
     asked: Box<[u64]>,
     answered: Box<[u64]>,
     looks: u32,
-    /// How many ticks the nodes had done that are no attendants.
+    /// The ticks that all nodes but attendants had done when this was last checked.
     ticks: u64,
 }
 
@@ -43,7 +44,8 @@ pub(super) struct Ends {
 pub(super) struct Followed {
     /// Whether nodes may run that could not before.
     pub(super) any: bool,
-    /// Whether all nodes were seen that seem to run no more: the others ask when they do.
+    /// Whether each node that seems to run no more was seen. The worker of a node that was not seen asks once more when
+    /// it gives the node back.
     pub(super) is_complete: bool,
 }
 
@@ -85,32 +87,33 @@ impl Ends {
         &self.stands
     }
 
-    /// The assumed status of a node that another worker has: it waits for nothing.
+    /// The assumed status of a node that another worker holds: the node waits for nothing.
     pub(super) fn unseen(&self, node: usize) -> Option<NodeStatus> {
         let status = self.begin.get(node)?.clone();
         Some(NodeStatus { inputs: Vec::new(), unmet: Vec::new(), ..status })
     }
 
-    /// Whether the run may be over, as no node can run but attendants. It counts as a pass.
+    /// Whether the run may be over because no node but attendants can run. A call counts as a pass.
     pub(super) fn may_be_over(&mut self) -> bool {
         !self.following.may_run_for_ever() || self.asks().is_over || self.has_stalled()
     }
 
-    /// Counts a pass. Whether this is one in which the run may have stalled: no node but attendants has run for long.
+    /// Counts a pass. Returns whether the run may have stalled in it: only one of [`LOOKS_BETWEEN`] passes checks, and
+    /// no node but attendants has run since the last check.
     pub(super) fn has_stalled(&mut self) -> bool {
         self.looks = self.looks.wrapping_add(1);
         self.looks.is_multiple_of(LOOKS_BETWEEN) && self.have_stood()
     }
 
-    /// Whether no node but attendants has run since this was last called.
+    /// Whether no node but attendants has run since the last call.
     pub(super) fn have_stood(&mut self) -> bool {
         let others = (0..self.stands.len()).filter(|node| !self.attends(*node));
         let ticks = others.map(|node| self.control.nodes()[node].word().ticks()).sum();
         std::mem::replace(&mut self.ticks, ticks) == ticks
     }
 
-    /// The consequences that may follow now. Without memory, and by what the nodes show, so that `stall` may say that
-    /// nothing does.
+    /// The consequences that may follow now. The answer needs no allocation and comes from the nodes' cells alone;
+    /// `stall` may find afterwards that nothing follows.
     #[inline]
     pub(super) fn asks(&mut self) -> Asks {
         if self.following.may_follow() { self.asks_now() } else { Asks::default() }
@@ -128,8 +131,8 @@ impl Ends {
         asks
     }
 
-    /// Notes which nodes seem to run no more, how many ticks each of these has done, how many nodes have ended, and how many
-    /// turns have dropped messages without a tick. The same answer comes until one of these has changed.
+    /// Records which nodes seem to run no more, how many ticks each of these has done, how many nodes have ended, and
+    /// how many turns have dropped messages without a tick. The answer stays the same until one of these has changed.
     fn note_state(&mut self) {
         let Self { control, stands, asked, .. } = self;
         let nodes = control.nodes().iter().zip(stands.iter());
@@ -138,7 +141,8 @@ impl Ends {
         asked.iter_mut().zip(ticks.chain(counts)).for_each(|(place, it)| *place = it);
     }
 
-    /// Nothing followed at the last question, as `stall` has found by the statuses of the nodes: these were asked later.
+    /// Records that nothing followed at the last question. `stall` found that from the nodes' statuses, which were
+    /// collected after the state was recorded.
     pub(super) fn answered(&mut self) {
         self.answered.copy_from_slice(&self.asked);
     }

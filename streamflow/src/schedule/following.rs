@@ -1,4 +1,5 @@
-//! The consequences of the end of nodes, by what the nodes show. The workers of a run read it without a lock and without memory.
+//! The consequences of the end of nodes, from the nodes' cells. The workers of a run read them without a lock and
+//! without an allocation.
 
 #[cfg(test)]
 mod tests;
@@ -10,11 +11,11 @@ use super::stall::{self, Waits};
 use crate::context::{Activity, RunControl};
 use crate::graph::NodeStatus;
 
-/// The consequences that are open in a run, and those that have come.
+/// The consequences that are possible in a run, and those that have occurred.
 pub(super) struct Following {
     control: Arc<RunControl>,
     waits: Waits,
-    /// The nodes that are to be flushed, each with those that must have ended before.
+    /// The nodes that are to be flushed, each with the nodes that must have ended before.
     flushed: Box<[(usize, Box<[usize]>)]>,
     /// By node, whether its `flush` has begun.
     is_flushed: Box<[AtomicBool]>,
@@ -32,7 +33,7 @@ pub(super) struct Asks {
 }
 
 impl Following {
-    /// `None` for a graph in which nothing follows from the end of a node while others run.
+    /// Returns `None` for a graph in which the end of a node has no consequences while others run.
     pub(super) fn new(nodes: &[NodeStatus], control: &Arc<RunControl>) -> Option<Self> {
         let (waits, flushed) = (stall::waits(nodes), stall::flushed(nodes).into_boxed_slice());
         let is_needed = !flushed.is_empty() || !waits.passing.is_empty() || waits.may_run_for_ever;
@@ -52,7 +53,8 @@ impl Following {
         self.waits.may_run_for_ever && self.is_attendant(node)
     }
 
-    /// A node whose `flush` has begun is no attendant any more: it ends, and others wait for what it sends.
+    /// Whether the node is an attendant. After the begin of its `flush` a node is none: it ends, and others wait for
+    /// its messages.
     fn is_attendant(&self, node: usize) -> bool {
         self.waits.is_attendant[node] && !self.is_flushed[node].load(Ordering::Relaxed)
     }
@@ -67,7 +69,7 @@ impl Following {
         }
     }
 
-    /// Whether something may follow, if each node that waits runs no more. Until a node has ended, it is one load.
+    /// Whether something may follow, if each node that waits runs no more. Until a node has ended, this is one load.
     #[inline]
     pub(super) fn may_follow(&self) -> bool {
         self.control.ended() > 0 && self.seems_to_follow()
@@ -78,7 +80,7 @@ impl Following {
         self.follows(&|node| self.is_still(node)) != Asks::default()
     }
 
-    /// The consequences, when there [may](Self::may_follow) be some. Notes by node whether it seems to run no more.
+    /// The consequences, when there [may](Self::may_follow) be some. Sets `stands`, by node, to whether it seems to run no more.
     pub(super) fn asks(&self, stands: &mut [bool]) -> Asks {
         let is_done = |node| self.activity(node) == Activity::Done;
         stands.iter_mut().enumerate().for_each(|(node, stands)| *stands = is_done(node));

@@ -1,7 +1,7 @@
 //! The greedy scheduler: it runs the nodes in their static order, on one thread.
 //!
-//! `AnyNode::step` (`operator/node.rs`) runs one tick of a node. An error or a panic of a hook is an error with its node,
-//! hook and tick when it gets here; [`run`](super::run()) returns it to the user's program.
+//! `AnyNode::step` (`operator/node.rs`) runs one tick of a node. An error or a panic of a hook arrives here as an error
+//! with node, hook and tick; [`run`](super::run()) returns it to the user's program.
 
 use super::nodes::Nodes;
 use crate::error::Result;
@@ -18,8 +18,8 @@ pub(super) enum Pass {
     TimeOver,
 }
 
-/// Makes a pass, which runs each node that is ready once. It ends early when a command pauses or stops the run, or at the
-/// moment `until`. `next` is called with each node before its step.
+/// Makes a pass: runs each node that is ready once. The pass ends early when a command pauses or stops the run, or at
+/// the moment `until`. `next` is called with each node before its step.
 #[inline]
 pub(super) fn pass(
     nodes: Nodes<'_, '_>,

@@ -22,8 +22,8 @@ impl RunHandle {
         self.shared.control.stop(StopSource::Handle);
     }
 
-    /// Pauses the run: the tick that runs finishes, and no other begins before [`resume`](Self::resume). What is queued
-    /// on devices goes on, and so does time: a timer that is due meanwhile is late. A second call changes nothing.
+    /// Pauses the run: the tick that runs finishes, and no other begins before [`resume`](Self::resume). Work that is
+    /// queued on devices goes on, and so does time: a timer that is due meanwhile is late. A second call changes nothing.
     ///
     /// The call returns at once, so a tick may still run. [`report`](Self::report) after it waits for the end of that
     /// tick: when it returns, the pause has taken effect.
@@ -55,12 +55,12 @@ impl RunHandle {
         self.shared.status()
     }
 
-    /// The report of the run so far, and after its end the last one: of a run that failed, too, though
-    /// [`join`](super::Running::join) then returns its error. The run makes it between two ticks.
+    /// The report of the run so far, and after its end the last report. A failed run has a report, too, although
+    /// [`join`](super::Running::join) returns its error. The run makes it between two ticks.
     ///
-    /// With [workers](super::Workers) it is no snapshot: the nodes are asked one after the other while others run, each
-    /// between two ticks of its own. So the counts of two nodes may be of different moments. In a [pause](Self::pause) all
-    /// are asked at once, when the last tick is over: then they fit together.
+    /// With [workers](super::Workers) the report is no snapshot: the nodes are asked one after the other while others run, each
+    /// between two ticks of its own. So the counts of two nodes may be of different moments. In a [pause](Self::pause)
+    /// all nodes are asked at once, when the last tick is over: then the counts fit together.
     ///
     /// # Errors
     /// [`Error::StillRunning`](crate::Error::StillRunning), with the node, if a hook does not return within a second.

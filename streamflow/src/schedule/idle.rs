@@ -1,13 +1,13 @@
 //! The waits of a scheduler when no node can run: it spins for a short time, and then its thread sleeps.
 //!
 //! A spin finds a finished stream as soon as a loop of queries by hand does, and needs a processor core. A sleeping thread
-//! costs nothing, and wakes up 25 to 250 µs later than that (`tests/benches/wake_up.rs`, with the recorded run in
-//! `tests/gpu-results`), most of it for the processor to leave its sleep state: a bare futex takes 6 to 28 µs there. So the
-//! spin is bounded.
+//! costs nothing, and wakes up 25 to 250 µs later than a spin (`tests/benches/wake_up.rs`, with the recorded run in
+//! `tests/gpu-results`). The processor needs most of that time to leave its sleep state: a bare futex takes 6 to 28 µs
+//! there. So the spin is bounded.
 //!
 //! No wake-up is lost: the signal is read before the nodes check their conditions, and a change of a condition comes
-//! before its signal. So a change that the checks did not see has changed the signal since, and the thread does not
-//! sleep.
+//! before its signal. So a change that the checks did not see raises the signal after it was read, and the thread does
+//! not sleep.
 //!
 //! With a simulated clock nothing here depends on real time, so that a seed repeats a run.
 
@@ -21,15 +21,15 @@ use crate::stream::Wakeup;
 use crate::time::Timestamp;
 use crate::turns;
 
-/// A driver that does not work alone executes work in calls. So a scheduler that waits for such work queries it this
-/// often, without regard to time, before its thread sleeps. A host function that waits for another thread is the only
-/// thing that takes longer.
+/// The number of queries before a scheduler's thread sleeps, without regard to time, if the driver executes work
+/// only inside of calls (`works_alone` is `false`). Only a host function that waits for another thread takes more
+/// queries.
 const QUERIES_BEFORE_SLEEP: u32 = 15_000;
 
-/// Of these queries, the later ones leave the core to other threads.
+/// The number of these queries that only spin. Later queries leave the core to other threads.
 const SPINS_BEFORE_YIELD: u32 = 100;
 
-/// The sleep of a scheduler that nothing but a signal can wake. It sleeps again afterwards.
+/// The length of a sleep that only a signal is to end. A scheduler sleeps again after it.
 pub(super) const LONG: Duration = Duration::from_secs(3600);
 
 /// The next action of a thread that waits.
@@ -47,13 +47,13 @@ pub(super) enum Rest {
 pub(super) struct Idle<'a> {
     platform: &'a Platform,
     wakeup: Wakeup,
-    /// Whether waiting for the device means to query it.
+    /// Whether the scheduler must query the device for its work to go on.
     must_query: bool,
-    /// How many passes in a row have changed nothing.
+    /// The number of passes in a row that have changed nothing.
     passes: u32,
-    /// When the first of them ended, by a real clock.
+    /// The end of the first of these passes, by a real clock.
     since: Option<Timestamp>,
-    /// How often the signal was raised before this pass.
+    /// The count of the signal before this pass.
     seen: u64,
     /// Whether time has passed since the nodes were last checked for work.
     has_waited: bool,
@@ -72,7 +72,7 @@ impl<'a> Idle<'a> {
         }
     }
 
-    /// A pass begins.
+    /// Begins a pass: reads the signal.
     #[inline]
     pub(super) fn begin_pass(&mut self) {
         if self.passes > 0 {
@@ -80,19 +80,19 @@ impl<'a> Idle<'a> {
         }
     }
 
-    /// A node has run.
+    /// Ends the wait: a node has run.
     #[inline]
     pub(super) fn end(&mut self) {
         self.passes = 0;
     }
 
-    /// Whether the nodes may have lost their work since this was last called: they ran, or time has passed.
+    /// Whether the nodes may have run out of work since the last call: they ran, or time has passed.
     pub(super) fn looks_for_work(&mut self) -> bool {
         std::mem::take(&mut self.has_waited) || self.passes == 0
     }
 
-    /// Waits until something that the nodes wait for can have changed. Returns `false` if nothing is left that could change
-    /// it: an explored test, which knows its threads, finds that out.
+    /// Waits until something that the nodes wait for can have changed. Returns `false` if nothing is left that could
+    /// change it; only an explored test knows that, from its list of threads.
     pub(super) fn wait(&mut self, waits: &Waits) -> Result<bool> {
         match self.rest(waits, true) {
             Rest::Again | Rest::Advanced => Ok(true),
@@ -100,8 +100,8 @@ impl<'a> Idle<'a> {
         }
     }
 
-    /// A thread that waits, and is not to sleep, spins a bit. `may_advance` says that no other thread runs a
-    /// node, for which a simulated clock would stand still.
+    /// Decides how the thread waits; if it is not to sleep yet, spins a bit first. `may_advance`: no other thread runs
+    /// a node, so a simulated clock may move.
     pub(super) fn rest(&mut self, waits: &Waits, may_advance: bool) -> Rest {
         self.passes += 1;
         if self.passes == 1 {
@@ -133,7 +133,7 @@ impl<'a> Idle<'a> {
             return Rest::Advanced;
         }
         let since = *self.since.get_or_insert(now);
-        // A simulated clock stands still meanwhile, so a spin would never end.
+        // No spin with a simulated clock: the clock stands still meanwhile, so the spin would never end.
         let may_spin = !is_turn && !queries && !clock.is_simulated();
         if may_spin && now.since(since) < self.platform.spin() {
             std::hint::spin_loop();
@@ -149,7 +149,7 @@ impl<'a> Idle<'a> {
         self.wakeup.sleep(self.seen, waits.points(), at_most)
     }
 
-    /// Sleeps until the command is not to pause. Returns `false` if no thread is left that could change it.
+    /// Sleeps until the command is no longer to pause. Returns `false` if no thread is left that could change the command.
     pub(super) fn pause(&mut self, run: &RunControl) -> bool {
         self.passes = 0;
         let seen = self.wakeup.raised();

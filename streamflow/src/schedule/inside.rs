@@ -1,5 +1,5 @@
-//! The runs on threads of their own that wait for the calling thread: a hook of theirs called it, or a hook that runs
-//! another graph, whose workers these are. Waiting for such a run would not end.
+//! The runs on threads of their own that wait for the calling thread: the thread is inside of a hook of theirs, or is a
+//! worker of another graph that such a hook runs. Waiting for such a run would never end.
 
 use std::cell::RefCell;
 use std::ptr;
@@ -7,19 +7,20 @@ use std::ptr;
 use crate::context::RunControl;
 
 thread_local! {
-    // The variable is gone where the destructors of a thread run, and a graph may run there: such a thread is inside of no run.
+    // The variable may be destroyed already while the destructors of a thread run. A graph that runs there is inside of no run.
     /// The addresses of the runs' controls, the innermost last.
     static RUNS: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
 }
 
-/// The calling thread's part in some runs, until it is dropped. Parts end in the reverse order of their beginnings.
+/// A guard: until it is dropped, the calling thread is inside of some runs. Guards are dropped in the reverse order of
+/// their creation.
 #[must_use]
 pub(super) struct Inside {
-    /// How many runs it was part of before.
+    /// The number of runs that the thread was inside of before.
     before: usize,
 }
 
-/// The run on its own thread waits for the calling thread from now on.
+/// Records that the run on its own thread waits for the calling thread from now on.
 pub(super) fn enter(run: &RunControl) -> Inside {
     inherit(&[ptr::from_ref(run).addr()])
 }
@@ -29,7 +30,7 @@ pub(super) fn runs() -> Vec<usize> {
     RUNS.try_with(|all| all.borrow().clone()).unwrap_or_default()
 }
 
-/// Runs wait for the calling thread, since they wait for the one that has created it.
+/// Records that these runs wait for the calling thread, since they wait for the thread that has created it.
 pub(super) fn inherit(runs: &[usize]) -> Inside {
     let noted = RUNS.try_with(|all| {
         let mut all = all.borrow_mut();

@@ -6,12 +6,12 @@ use super::nodes::Nodes;
 use crate::error::{Error, Result};
 use crate::time::{Clock, Timestamp};
 
-/// How long a run lasts at most: a number of ticks, or a time. `run_for` takes both as they are: `run_for(100)`,
+/// The most that a run lasts: a number of ticks, or a time. `run_for` takes both as they are: `run_for(100)`,
 /// `run_for(Duration::from_secs(10))`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RunFor {
-    /// Each node without inputs does at most so many ticks; then the other nodes consume what was sent.
+    /// Each node without inputs does at most this number of ticks; then the other nodes consume the messages sent.
     Ticks(u64),
     /// When this time of the platform's clock has passed since the `start` hooks, no node begins a tick any more.
     Time(Duration),
@@ -33,7 +33,7 @@ impl From<Duration> for RunFor {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Limit {
     None,
-    /// The nodes have it.
+    /// A number of ticks. The nodes keep the number.
     Ticks,
     Until(Timestamp),
 }
@@ -66,7 +66,7 @@ impl RunFor {
 }
 
 impl Limit {
-    /// The moment from which on no tick begins, if there is one.
+    /// The moment from which on no tick begins; `None` without a limit of time.
     pub(super) fn until(self) -> Option<Timestamp> {
         match self {
             Self::Until(end) => Some(end),
@@ -79,7 +79,7 @@ impl Limit {
         matches!(self, Self::Until(end) if clock.now() >= end)
     }
 
-    /// The run has ended: the next one has no limit.
+    /// Removes the limit from the nodes at the end of the run: the next run has none.
     pub(super) fn end(self, nodes: Nodes<'_, '_>) {
         if self == Self::Ticks {
             for node in nodes {

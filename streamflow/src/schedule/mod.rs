@@ -6,8 +6,8 @@
 //! There are two:
 //!
 //! - The greedy one runs all nodes on one thread, in their static order.
-//! - The event-based one has workers, which [`Schedule`](crate::Schedule) and [`Workers`] set: a slow node delays no other one. The guide's
-//!   page on [workers and threads](crate::guide::threads) has what they change.
+//! - The event-based one has workers, set by [`Schedule`](crate::Schedule) and [`Workers`]: a slow node delays no other
+//!   node. The guide's page on [workers and threads](crate::guide::threads) explains the differences.
 
 mod asleep;
 pub(crate) mod calls;

@@ -10,9 +10,9 @@ pub(super) fn statuses(nodes: Nodes<'_, '_>) -> Vec<NodeStatus> {
     nodes.iter_mut().map(|node| node.status()).collect()
 }
 
-/// The nodes of a run, as a scheduler has them.
+/// Access of a scheduler to the nodes of a run.
 pub(super) trait Look {
-    /// Calls a function with a node. `None` if another worker has it.
+    /// Calls a function with a node. Returns `None` if another worker has the node.
     fn look<R>(&mut self, node: usize, call: impl FnOnce(&mut dyn AnyNode) -> R) -> Option<R>;
 }
 

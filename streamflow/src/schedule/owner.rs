@@ -1,6 +1,6 @@
 //! Owns a graph that runs on a thread of its own: it makes the thread, waits for it, and ends it.
 //!
-//! This code does not depend on the graph's type, so that it is compiled once.
+//! This code does not depend on the graph's type, so it is compiled once.
 
 use std::any::Any;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -29,14 +29,14 @@ type Ended = (Box<dyn AnyGraph>, Result<Report>);
 /// The owner of a run. Dropping it stops the run and waits for its end.
 pub(super) struct RunOwner {
     pub(super) handle: RunHandle,
-    /// `None` after the end of the run was waited for.
+    /// `None` after a wait for the end of the run.
     thread: Option<RunThread<Ended>>,
     /// The graph, after its run.
     graph: Mutex<Option<Box<dyn AnyGraph>>>,
 }
 
 impl RunOwner {
-    /// Makes the thread, which runs the graph.
+    /// Creates the thread that runs the graph.
     ///
     /// # Errors
     /// [`Error::NoThread`]. The graph was dropped.
@@ -70,7 +70,7 @@ impl RunOwner {
         Ok(Self { handle, thread: Some(thread), graph: Mutex::default() })
     }
 
-    /// Waits for the end of the run, and takes its result, which is returned once.
+    /// Waits for the end of the run, and returns its result. Only the first call gets the result.
     ///
     /// # Errors
     /// The run's; [`Error::RunOver`] for a second call; [`Error::StillRunning`] on the thread of the run.
@@ -91,13 +91,13 @@ impl RunOwner {
         done
     }
 
-    /// As [`wait`](Self::wait), at most for a time.
+    /// The same as [`wait`](Self::wait), but waits at most for this time.
     ///
     /// # Errors
     /// [`Error::StillRunning`] if the run goes on.
     pub(super) fn wait_at_most(&mut self, at_most: Duration) -> Result<Report> {
         let shared = &self.handle.shared;
-        // Notes the hooks that run now, so that the error has since when they do.
+        // Records the hooks that run now: the error then tells since when they run.
         drop(shared.status());
         if self.thread.is_some() && !shared.wait_until_over(at_most) {
             return Err(shared.still_running());
@@ -110,7 +110,7 @@ impl RunOwner {
         self.graph.get_mut().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// Drops the graph, whose operators are the user's and may panic.
+    /// Drops the graph. Its operators are the user's and may panic in their drop.
     ///
     /// # Errors
     /// The panic.
@@ -125,7 +125,8 @@ impl Drop for RunOwner {
         if let Some(thread) = &self.thread {
             self.handle.stop();
             if thread.is_current() || is_inside(&self.handle.shared.control) {
-                // An operator drops it, in a hook that the thread would wait for. The thread drops the graph.
+                // An operator of the graph drops the owner: waiting for the thread would wait for that operator's hook.
+                // The thread drops the graph.
                 return;
             }
             let done = self.wait().map(drop);

@@ -1,4 +1,4 @@
-//! Whether the passes of a run are replayed, and their marks: see [`driver::replay`](crate::driver::replay).
+//! The replay of a run's passes: whether a pass is replayed, and its marks. See [`driver::replay`](crate::driver::replay).
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::graph::{AnyNode, Graph};
 use crate::operator::OnFailure;
 use crate::platform::Platform;
 
-/// Replays each graph that has no `#[replay]`, too.
+/// The environment variable that makes graphs without `#[replay]` replay, too.
 const VARIABLE: &str = "STREAMFLOW_REPLAY";
 
 /// The replay of a run.
@@ -18,12 +18,12 @@ const VARIABLE: &str = "STREAMFLOW_REPLAY";
 pub(super) struct Replay {
     run: ReplayRun,
     platform: Platform,
-    /// The cells that say in which tick each node is.
+    /// The nodes' cells, for the tick of each node.
     cells: Box<[Arc<NodeCell>]>,
 }
 
 impl Replay {
-    /// The replay of a graph's run, if it asks for that.
+    /// Creates the replay of a graph's run; `None` if neither the graph nor the environment asks for it.
     ///
     /// # Errors
     /// [`Error::Variable`].
@@ -52,7 +52,7 @@ impl Replay {
         Ok(Some(Self { run, platform, cells }))
     }
 
-    /// Workers run the nodes: no pass of one thread has all calls.
+    /// Switches the replay off, since workers run the nodes: no pass of one thread has all calls.
     pub(super) fn refuse_workers(&mut self) {
         self.run.switch_off(
             "workers run the graph; only passes of the one-thread scheduler are replayed",
@@ -60,7 +60,7 @@ impl Replay {
         report_in_drop("ending the replay of a run", self.leave());
     }
 
-    /// A pass begins. Returns whether it is replayed.
+    /// Begins a pass. Returns whether it is replayed.
     pub(super) fn begin(&mut self) -> bool {
         let Self { run, platform, .. } = self;
         !run.is_off()
@@ -72,7 +72,7 @@ impl Replay {
         self.platform.driver().sticky_error().is_some()
     }
 
-    /// The node's step is next.
+    /// Marks the begin of a node's step.
     pub(super) fn at(&self, node: usize) {
         if self.run.is_in_pass()
             && let Some(driver) = self.platform.driver().observer().replays()
@@ -82,10 +82,10 @@ impl Replay {
         }
     }
 
-    /// The pass ends, or what is left of one after an error.
+    /// Ends a pass, or the rest of a pass after an error.
     ///
     /// # Errors
-    /// The first of a call that was held back.
+    /// The first error of a call that was held back.
     pub(super) fn end(&mut self) -> Result<()> {
         let Self { run, platform, .. } = self;
         match platform.driver().observer().replays() {
@@ -94,10 +94,10 @@ impl Replay {
         }
     }
 
-    /// The last pass is over.
+    /// Ends the replay after the last pass.
     ///
     /// # Errors
-    /// As for [`end`](Self::end), and of a question whether work is complete.
+    /// As for [`end`](Self::end), and errors of a query whether work is complete.
     pub(super) fn leave(&mut self) -> Result<()> {
         let Self { run, platform, .. } = self;
         match platform.driver().observer().replays() {
@@ -117,7 +117,7 @@ impl Drop for Replay {
     }
 }
 
-/// The node's name, if it goes on after failures.
+/// The name of a node that goes on after failures; `None` for other nodes.
 fn recovering(node: &mut dyn AnyNode) -> Option<String> {
     let status = node.status();
     (status.on_failure != OnFailure::Stop).then_some(status.name)
@@ -127,9 +127,9 @@ fn recovering(node: &mut dyn AnyNode) -> Option<String> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Asked {
     Not,
-    /// As by `#[replay]`.
+    /// Each graph is replayed as with `#[replay]`.
     Each,
-    /// Each segment is a graph, also one that comes for the first time: for tests, whose runs are short.
+    /// Each segment is a CUDA graph, even when it occurs for the first time. Tests use it, since their runs are short.
     Always,
 }
 

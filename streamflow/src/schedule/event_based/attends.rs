@@ -1,24 +1,26 @@
 //! The consequences of the end of nodes in a run with workers, while other nodes run: `schedule/ends.rs`.
 //!
-//! A worker asks when it has looked at a node that can't run, and has given it back. It claims all nodes that no other worker holds,
-//! so that they stay as they are. The others may run, as far as it knows: their workers ask when they have given them back. A
-//! question that comes during another one is asked after that. Of a node that seems to stand still and is held, the worker asks
-//! once more when it has given it back. So the last question comes when all nodes are there that stand still. Simulated time stands
-//! still from the moment a worker gives such a node back until it has an answer, or another worker answers for it.
+//! A worker asks after it has looked at a node that can't run and has given the node back. To ask, it claims all nodes
+//! that no other worker holds, so that these do not change. It must assume that the held nodes may run; their workers
+//! ask when they have given them back. A question that comes during another question is asked after that one. If a held
+//! node seems to stand still, its worker asks once more when it has given the node back. So the last question finds all
+//! nodes free that stand still. Simulated time stands still from the moment a worker gives such a node back until the
+//! worker has an answer, or another worker answers for it.
 //!
-//! The run is over if no node can run but attendants (rule 3 of `schedule/stall/timing.rs`), and then all other nodes are quiet:
-//! none of them is held or queued, beside the one that the asking worker has looked at. Other workers may be in ticks of attendants
-//! meanwhile: what these send changes no answer that the run is over. No tick begins between the question and that answer.
+//! The run is over if no node but attendants can run (rule 3 of `schedule/stall/timing.rs`). All other nodes are quiet
+//! at that moment: none is held or queued, except the node that the asking worker has looked at. Other workers may be
+//! in ticks of attendants meanwhile: the messages sent by these ticks never change the answer that the run is over. No
+//! tick begins between the question and that answer.
 //!
-//! Each tick of an attendant has its consumers looked at, in vain if they have ended: a worker could find one held whenever it
-//! asks. So attendants stand still while an answer is due, unless a hook of another node runs: then the answer is that the run
-//! goes on, and an attendant goes on meanwhile, as its policy promises.
+//! Each tick of an attendant causes looks at its consumers, in vain if they have ended: a worker could find a consumer
+//! held whenever it asks. So attendants stand still while an answer is due, unless a hook of another node runs: then
+//! the answer is that the run goes on, and an attendant goes on meanwhile, as its policy promises.
 //!
-//! Each attendant has one look before it stands still. Threads may come to it only while answers are due, and an attendant that
-//! stood still in all of these looks would never run.
+//! Each attendant runs in one look before it stands still. Workers may happen to look at it only while answers are due,
+//! and an attendant that stood still in all of these looks would never run.
 //!
-//! A node that another worker holds may run, as far as the asking worker knows. Unless a hook of it runs, its worker gives it back
-//! soon, and the answer waits for that: the worker could hold it, in vain, whenever somebody asks.
+//! A node that another worker holds may run, as far as the asking worker knows. Unless a hook of the node runs, its worker
+//! gives it back soon, and the answer waits for that: otherwise the node could be held, in vain, whenever a worker asks.
 
 #[cfg(all(test, not(loom)))]
 #[path = "attends/tests.rs"]
@@ -37,10 +39,10 @@ use crate::schedule::outcome::Outcome;
 use crate::schedule::work;
 use crate::turns;
 
-/// The nodes of a team. The asking worker has all of them, or those that it has claimed.
+/// The nodes of a team, as the asking worker sees them: all of them, or those that it has claimed.
 struct Seen<'s, 't, 'r, 'g> {
     team: &'t Team<'r, 'g>,
-    /// The node that it holds, if any, and by node whether it has claimed it. `None`: no node is held.
+    /// The node that the worker holds, if any, and by node whether the worker has claimed it. `None`: the worker has all nodes.
     of: Option<(Option<NodeId>, &'s [bool])>,
 }
 
@@ -52,8 +54,8 @@ impl Look for Seen<'_, '_, '_, '_> {
 }
 
 impl Team<'_, '_> {
-    /// Ends the run if no node has something to do, now or later. Returns whether it does; `None` if another worker has a node,
-    /// or if one is to be looked at now.
+    /// Ends the run if no node has something to do, now or later. Returns whether the run ends; `None` if another
+    /// worker holds a node, or if a node is to be looked at now.
     pub(super) fn ends_without_work(&self) -> Option<bool> {
         if !self.board.change(Core::claim_all) {
             return None;
@@ -62,7 +64,7 @@ impl Team<'_, '_> {
         let ends = asked.as_mut().map(|asked| &mut *asked.ends);
         let mut seen = Seen { team: self, of: None };
         let has_work = work::has_work(self.nodes.len(), &mut seen, ends);
-        // Another worker that asks has it, and gives it back.
+        // `None` if another worker asks: that worker has taken the question out, and puts it back.
         if asked.is_some() {
             *locked(&self.attends.asked) = asked;
         }
@@ -71,7 +73,7 @@ impl Team<'_, '_> {
         if has_work || self.attends.asks_again.load(Ordering::Relaxed) {
             self.ask(None);
         }
-        // No time passes before what has followed.
+        // The consequences come before any simulated time passes.
         let is_still = !has_work || self.board.change(|core| core.is_still());
         is_still.then_some(!has_work)
     }
@@ -83,8 +85,8 @@ impl Team<'_, '_> {
         }
     }
 
-    /// Begins a look at a node, which the calling worker holds. Returns whether the node is an attendant that does not run now,
-    /// since an answer is due.
+    /// Begins a look at a node that the calling worker holds. Returns whether the node is an attendant that does not
+    /// run now, since an answer is due.
     pub(super) fn stands_still(&self, node: NodeId) -> bool {
         let Attends { following, is_due, looked, .. } = &self.attends;
         let stands_still = is_due.load(Ordering::Relaxed)
@@ -96,7 +98,8 @@ impl Team<'_, '_> {
         stands_still
     }
 
-    /// Ends a look at a node, which the calling worker holds. Returns whether it [asks](Self::ask) when it has given it back.
+    /// Ends a look at a node that the calling worker holds. Returns whether the worker is to [ask](Self::ask) when it
+    /// has given the node back.
     pub(super) fn stood(&self, node: NodeId, found: Looked) -> bool {
         let Attends { following, looks, is_due, .. } = &self.attends;
         let Some(following) = following else { return false };
@@ -107,12 +110,12 @@ impl Team<'_, '_> {
             }
             return false;
         }
-        // Of two workers that ask after their looks, one sees what the other node shows.
+        // Of two workers that get here after their looks, at least one sees the cell that the other one's node has stored.
         fence(Ordering::SeqCst);
         found == Looked::default() && (is_due.load(Ordering::Relaxed) || following.may_follow())
     }
 
-    /// Finds out what follows from the end of nodes. The calling worker holds this node, or none.
+    /// Finds out what follows from the end of nodes. The calling worker holds the node `held`, or none.
     pub(super) fn ask(&self, held: Option<NodeId>) {
         turns::point("a worker asks what follows from the end of nodes");
         let Attends { asked, is_due, asks_again, .. } = &self.attends;
@@ -120,7 +123,7 @@ impl Team<'_, '_> {
         let mut place = locked(asked);
         while !is_over {
             let Some(question) = &mut *place else {
-                // Another worker asks, which may not have seen what has changed since.
+                // Another worker asks, and may not have seen the latest changes.
                 asks_again.store(true, Ordering::Relaxed);
                 return;
             };
@@ -141,8 +144,9 @@ impl Team<'_, '_> {
             }
             place = locked(asked);
             *place = Some(question);
-            // Without an answer, a node is to be looked at, and its worker asks when it has given it back. Claims put queued nodes
-            // behind the others, so in a loop no worker would come to the last of them.
+            // Without an answer, a node is still to be looked at, and its worker asks when it has given the node back.
+            // This worker does not ask again in a loop: each claim moves queued nodes behind the others, so that no
+            // worker would get to the last of them.
             let is_left = may_be_over && over.is_none();
             if is_left || !asks_again.load(Ordering::Relaxed) {
                 break;
@@ -150,8 +154,8 @@ impl Team<'_, '_> {
         }
     }
 
-    /// Begins each `flush` that is due, and has edges give way. `answers` says that nothing else was asked, or that it has an
-    /// answer.
+    /// Begins each `flush` that is due, and has edges give way. `answers`: no other question was asked, or the other
+    /// question has its answer.
     fn follow(&self, held: Option<NodeId>, question: &mut Asked, answers: bool) {
         let Asked { ends, claimed } = question;
         let misses = |node: NodeId| ends.stands()[node] && held != Some(node);
@@ -171,13 +175,14 @@ impl Team<'_, '_> {
         }
     }
 
-    /// Ends the run if nobody is left for whom an attendant runs, and returns whether it does. `None`: there is no answer yet,
-    /// since a node beside `held` is to be looked at, or another worker looks at an attendant; a node whose hook runs aside.
+    /// Ends the run if no node is left for which an attendant runs, and returns whether the run ends. `None`: there is
+    /// no answer yet, since a node other than `held` is to be looked at, or another worker looks at an attendant. An
+    /// attendant with a running hook does not delay the answer.
     fn is_over(&self, held: Option<NodeId>, asks: Asks, question: &mut Asked) -> Option<bool> {
         let Asked { ends, claimed } = question;
         let mut is_over = None;
         let attends = |node: NodeId| ends.attends(node);
-        // A tick that has begun goes on, and no other one begins before the answer.
+        // A tick that has begun goes on, and no other tick of an attendant begins before the answer.
         let stands_still = |node: NodeId| self.attends.looked[node].store(true, Ordering::Relaxed);
         if self.board.change(|core| core.claim_beside(held, attends, claimed, stands_still)) {
             let is_unknown = |node: NodeId| {

@@ -1,7 +1,7 @@
-//! The state of a run that its workers share: [`Core`] behind a lock, and what idle workers sleep on.
+//! The state of a run that its workers share: [`Core`] behind a lock, and the signals on which idle workers sleep.
 //!
-//! No wake-up is lost. A worker reads its signal before it asks what to do next. What changes the answer changes it under
-//! the lock, and then raises the signal: so the worker has seen the change, or its sleep ends at once.
+//! No wake-up is lost. A worker reads its signal before it asks for its next action. Whoever changes that answer does
+//! so under the lock, and then raises the signal: so either the worker has seen the change, or its sleep ends at once.
 
 use std::fmt;
 
@@ -13,15 +13,15 @@ use crate::sync::{Arc, AtomicU64, Ordering};
 /// The state that the workers of a run share, beside the nodes.
 pub(super) struct Board {
     core: Lock<Core>,
-    /// [`Core::epoch`], to be read without the lock.
+    /// A copy of [`Core::epoch`], read without the lock.
     epoch: AtomicU64,
-    /// One for each worker.
+    /// The signal of each worker.
     bells: Box<[Signal]>,
-    /// The signal on which the poller sleeps: the run's signal, which devices and other threads raise, too.
+    /// The signal on which the poller sleeps: the run's signal. Devices and other threads raise it, too.
     run: Arc<Signal>,
 }
 
-// Without the lock: what writes is the user's code.
+// Does not take the lock: the formatter may be the user's code.
 impl fmt::Debug for Board {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Board").field("workers", &self.bells.len()).finish_non_exhaustive()
@@ -35,7 +35,7 @@ impl Board {
         Self { epoch: AtomicU64::new(core.epoch()), core: Lock::new(core), bells, run }
     }
 
-    /// The signal on which the worker sleeps when it is parked or naps.
+    /// The signal of a worker that is parked or naps.
     pub(super) fn bell(&self, worker: WorkerId) -> &Signal {
         &self.bells[worker]
     }
@@ -46,7 +46,7 @@ impl Board {
         let result = change(&mut core);
         self.epoch.store(core.epoch(), Ordering::Release);
         loop {
-            // The poller as it is now: a worker that sleeps as the poller stays the poller until it is woken.
+            // Reads the poller under the lock: a worker that sleeps as the poller stays the poller until it is woken.
             let (poller, wakes) = (core.poller(), core.take_wakes());
             drop(core);
             let is_last = wakes.len() < MOST_WAKES;
@@ -54,7 +54,7 @@ impl Board {
                 if poller == Some(worker) {
                     self.run.nudge();
                 }
-                // A worker that has just stopped to poll may be parked.
+                // A worker that has just stopped polling may be parked.
                 self.bells[worker].raise();
             }
             if is_last {
@@ -64,7 +64,7 @@ impl Board {
         }
     }
 
-    /// Gives a node back that the worker has looked at, and asks what it does next.
+    /// Gives back the node that the worker has looked at, and returns the worker's next action.
     #[inline]
     pub(super) fn next(
         &self,
@@ -80,7 +80,7 @@ impl Board {
         })
     }
 
-    /// Changes when there may be something new for a worker that spins.
+    /// A number that changes when there may be something new for a worker that spins.
     #[inline]
     pub(super) fn epoch(&self) -> u64 {
         self.epoch.load(Ordering::Acquire)

@@ -1,7 +1,7 @@
 //! A report while the graph runs: what each node is doing, collected one by one.
 //!
-//! A node that a hook holds is asked when the hook returns, by the worker that called it. So a report stops no other node.
-//! In a pause no node is waiting to run: all are asked at once, when the last hook has returned.
+//! A node in a hook is asked when the hook returns, by the worker that called it. So a report stops no other node. In a
+//! pause no node waits to run: all are asked at once, when the last hook has returned.
 
 use std::sync::MutexGuard;
 use std::sync::atomic::Ordering;
@@ -14,10 +14,10 @@ use crate::schedule::report::{End, Report};
 use crate::schedule::shared::Shared;
 
 impl Team<'_, '_> {
-    /// A report was asked for.
+    /// Begins a report that was requested.
     pub(super) fn begin_report(&self) {
         let mut collection = locked(&self.collection);
-        // First, so that a request that comes later is not forgotten.
+        // Comes first: a later request is then not lost.
         self.control.begin_report();
         collection.asked = self.shared.map_or(0, Shared::asked);
         collection.statuses.clear();
@@ -25,7 +25,7 @@ impl Team<'_, '_> {
         self.collects.store(true, Ordering::Release);
     }
 
-    /// Collects what can be had now. Publishes the report when it is complete.
+    /// Asks each node that can be asked now. Publishes the report when it is complete.
     pub(super) fn collect(&self) {
         while self.collects.load(Ordering::Acquire) {
             if !self.control.permits_ticks() {
@@ -41,14 +41,14 @@ impl Team<'_, '_> {
             if is_complete && self.control.permits_ticks() {
                 return self.publish(collection);
             }
-            // Where a pause has begun, what was collected may not fit together.
+            // After the begin of a pause, all nodes are asked anew: the statuses collected before it may not fit together.
             if !is_complete && !progress && self.control.permits_ticks() {
                 return;
             }
         }
     }
 
-    /// Asks each node that no hook holds and that was not asked before. Returns whether there was one.
+    /// Asks each node that no worker holds and that was not asked before. Returns whether there was such a node.
     fn collect_each(&self) -> bool {
         let mut progress = false;
         for (index, node) in self.nodes.iter().enumerate() {
@@ -67,8 +67,8 @@ impl Team<'_, '_> {
         progress
     }
 
-    /// Asks all nodes, unless another worker holds one: then that worker does so when it has given the node back. Returns
-    /// whether it has asked them.
+    /// Asks all nodes and returns `true`. If another worker holds a node, returns `false`: that worker asks when it has
+    /// given the node back.
     fn collect_at_once(&self) -> bool {
         if !self.board.change(Core::claim_all) {
             return false;
@@ -76,13 +76,13 @@ impl Team<'_, '_> {
         let now = self.nodes.iter().map(|node| Some(locked(node).status())).collect();
         let mut collection = locked(&self.collection);
         collection.statuses = now;
-        // Unless another worker has published it.
+        // Does nothing if another worker has published the report.
         self.publish(collection);
         self.board.change(Core::release_all);
         true
     }
 
-    /// Publishes a report that is complete, with the lock, so that no later report is published first.
+    /// Publishes a complete report. The lock is held meanwhile, so that no later report is published first.
     fn publish(&self, mut collection: MutexGuard<'_, Collection>) {
         if !self.collects.swap(false, Ordering::AcqRel) {
             return;

@@ -1,24 +1,25 @@
 //! The choice of the node that runs next, of its worker, and of the worker that wakes up: a state machine without
-//! threads, clocks and atomics. [`Board`](super::board::Board) has it behind a lock.
+//! threads, clocks and atomics. [`Board`](super::board::Board) keeps it behind a lock.
 //!
 //! A node is *looked at* when something that it waits for may have changed. The look is `AnyNode::step`, which runs a
-//! tick if the node is ready for one. So a needless look does no harm, and the rules below only see to it that none is
+//! tick if the node is ready for one. So a needless look does no harm; the rules below only ensure that no look is
 //! missing.
 //!
 //! # Invariants
 //!
 //! 1. A node is held by one worker at a time.
-//! 2. A change of a node is followed by a look at each of its neighbours, which begins after the change: a neighbour that
-//!    another worker holds meanwhile is looked at once more when that worker gives it back.
+//! 2. After a change of a node, a look at each of its neighbours begins: a neighbour that another worker holds at that
+//!    moment is looked at once more when that worker gives it back.
 //! 3. While a node is queued, a worker that may run it is awake, or has been woken: a worker parks only when no node is
-//!    queued that it may run, and who queues one wakes a worker if all that may run it are parked.
-//! 4. One worker polls at most: it alone asks the device and the clock what the waiting nodes wait for. While a node waits
-//!    and a worker has nothing to run, one polls.
-//! 5. The poller sleeps only if it has seen everything that nodes wait for, and is woken when that grows, and when no hook
-//!    runs any more.
+//!    queued that it may run, and queueing a node wakes a worker if all workers that may run the node are parked.
+//! 4. At most one worker polls: it alone asks the device and the clock whether the waits of nodes have ended. While a
+//!    node waits and a worker has nothing to run, a worker polls.
+//! 5. The poller sleeps only if its lists have everything that nodes wait for. It is woken when there is more to wait
+//!    for, and when no hook runs any more.
 //! 6. The run is over when no node is queued, held or waiting; then no worker parks any more.
-//! 7. A question of what follows from the end of nodes is asked before simulated time passes: a worker that gives back a node
-//!    after which it is due, or which another question has missed, asks next, and no time passes until it has.
+//! 7. The question what follows from the end of nodes is asked before simulated time passes: when a worker gives back a
+//!    node and the question is due, or another worker's question has missed that node, the worker asks next, and no
+//!    time passes until it has its answer.
 
 #[cfg(all(test, not(loom)))]
 #[path = "core/tests/mod.rs"]
@@ -39,16 +40,16 @@ pub(super) type WorkerId = usize;
 /// Workers to wake, after the lock is released: at most [`MOST_WAKES`], so that the list needs no memory of its own.
 pub(super) type Wakes = SmallVec<[WorkerId; MOST_WAKES]>;
 
-/// How many workers [`Core::take_wakes`] returns at most.
+/// The most workers that [`Core::take_wakes`] returns in a call.
 pub(super) const MOST_WAKES: usize = 8;
 
 /// A node and its place in the graph.
 #[derive(Debug, Clone, Default)]
 #[cfg_attr(test, derive(PartialEq, Eq, Hash))]
 pub(super) struct Place {
-    /// The only worker that runs it. `None`: each of the shared ones may.
+    /// The only worker that runs the node. `None`: each shared worker may run it.
     pub(super) home: Option<WorkerId>,
-    /// The nodes that its ticks may make ready: those at the other ends of its edges.
+    /// The nodes that a tick of the node may make ready: those at the other ends of its edges.
     pub(super) neighbours: Box<[NodeId]>,
 }
 
@@ -72,11 +73,11 @@ pub(super) struct Looked {
 pub(super) enum Next {
     /// Looks at this node.
     Look(NodeId),
-    /// Polls: checks what the waiting nodes wait for, and sleeps until it may have changed.
+    /// Polls: checks whether the waits of nodes have ended, and sleeps until one may have.
     Poll,
-    /// Checks once what the waiting nodes wait for, and asks again: all other workers are busy.
+    /// Checks once whether the waits of nodes have ended, and asks again: all other workers are busy.
     Check,
-    /// Finds out what follows from the end of nodes, and [says](Core::asked) when it has.
+    /// Finds out what follows from the end of nodes, and then calls [`Core::asked`].
     Ask,
     /// Asks again soon.
     Spin,
@@ -93,7 +94,7 @@ enum State {
     Quiet,
     Queued,
     Held {
-        /// Whether it is looked at again when it is given back.
+        /// Whether the node is looked at again when it is given back.
         again: bool,
     },
 }
@@ -105,9 +106,9 @@ struct Node {
     state: State,
     waits: bool,
     restless: bool,
-    /// Whether a question has missed it since it was held.
+    /// Whether a question has missed the node since a worker has held it.
     missed: bool,
-    /// How many looks of all nodes had changed something when its last look began.
+    /// The value of `Core::changes` when the last look at the node began.
     began: u64,
 }
 
@@ -121,7 +122,7 @@ enum Doing {
     Works,
     /// The worker has no node, and finds out the consequences of the end of nodes.
     Asks,
-    /// The hook that it calls sleeps in simulated time, until this moment.
+    /// The hook that the worker calls sleeps in simulated time, until this moment.
     Naps(u64),
     Polls {
         sleeps: bool,
@@ -136,32 +137,33 @@ pub(super) struct Core {
     nodes: Box<[Node]>,
     workers: Box<[Doing]>,
     shared: usize,
-    /// The queued nodes that each shared worker may run, with the number of the queueing.
+    /// The queued nodes that each shared worker may run, each with the value of `queued` when it was queued.
     queue: VecDeque<(u64, NodeId)>,
-    /// The queued nodes of each worker alone.
+    /// By worker, the queued nodes that it alone may run.
     own: Box<[VecDeque<(u64, NodeId)>]>,
-    /// How often a node was queued. Changed also when the run ends, so that a worker that spins reads this alone.
+    /// The number of times that a node was queued. The end of the run changes it as well: a worker that spins reads
+    /// this number alone.
     queued: u64,
     waiting: usize,
     held: usize,
     restless: usize,
-    /// How many looks have changed something.
+    /// The number of looks, at any node, that have changed something.
     changes: u64,
     poller: Option<WorkerId>,
-    /// Changed when what nodes wait for may have grown.
+    /// A number that changes when nodes may wait for more than before.
     version: u64,
     /// How many nodes were looked at since somebody polled.
     since_poll: usize,
-    /// Whether a node was looked at since the poller was told that nothing runs.
+    /// Whether a node was looked at since the poller was last woken because no hook runs.
     has_looked: bool,
     is_over: bool,
-    /// The workers to wake that were not [taken](Self::take_wakes) yet.
+    /// The workers to wake that [`take_wakes`](Self::take_wakes) has not returned yet.
     wakes: Vec<WorkerId>,
 }
 
 impl Core {
-    /// A run of these nodes. All are looked at first. The first `shared` of the workers share the nodes that
-    /// have no home.
+    /// Creates the state of a run of these nodes, with a look at each node queued. The first `shared` workers share the
+    /// nodes without a home.
     pub(super) fn new(places: Vec<Place>, shared: usize, workers: usize) -> Self {
         let state = State::Quiet;
         let node =
@@ -184,25 +186,26 @@ impl Core {
             since_poll: 0,
             has_looked: false,
             is_over: false,
-            // A worker is woken once, until it has slept again; the end of a run wakes all once more.
+            // Room for all wakes: a worker is woken once until it has slept again, and the end of a run wakes all
+            // workers once more.
             wakes: Vec::with_capacity(2 * workers),
         };
         (0..count).for_each(|node| core.touch(node));
         core
     }
 
-    /// Workers to wake since this was last called. If it returns [`MOST_WAKES`], there may be more.
+    /// The workers to wake since the last call. If the call returns [`MOST_WAKES`] of them, there may be more.
     pub(super) fn take_wakes(&mut self) -> Wakes {
         let count = self.wakes.len().min(MOST_WAKES);
         self.wakes.drain(..count).collect()
     }
 
-    /// A number that has changed if there may be something new for a worker that spins.
+    /// A number that changes when there may be something new for a worker that spins.
     pub(super) fn epoch(&self) -> u64 {
         self.queued
     }
 
-    /// The number that [`may_sleep`](Self::may_sleep) compares.
+    /// The number that the poller passes to [`may_sleep`](Self::may_sleep).
     pub(super) fn version(&self) -> u64 {
         self.version
     }
@@ -216,7 +219,7 @@ impl Core {
         self.is_over
     }
 
-    /// The next action of the worker, which holds no node. `rests` says that it has spun long enough.
+    /// The next action of a worker that holds no node. `rests`: the worker has spun long enough.
     pub(super) fn next(&mut self, worker: WorkerId, rests: bool) -> Next {
         if self.workers[worker] == Doing::Asks && !self.is_over {
             self.wake_for_queue();
@@ -269,7 +272,7 @@ impl Core {
             return Next::Look(node);
         }
         let is_quiet = self.held == 0 && self.waiting == 0 && !self.has_queued();
-        // A node may run after what another worker asks.
+        // While another worker asks, the run is not over: a node may run after the answer.
         if is_quiet && !self.workers.contains(&Doing::Asks) {
             self.end();
             return Next::End;
@@ -281,7 +284,7 @@ impl Core {
         }
     }
 
-    /// Takes the node that was queued first of those that the worker may run.
+    /// Takes the node that was queued first, of those that the worker may run.
     fn pop(&mut self, worker: WorkerId) -> Option<NodeId> {
         let own = self.own[worker].front().map(|(number, _)| *number);
         let shared = self.queue.front().filter(|_| worker < self.shared).map(|(number, _)| *number);
@@ -310,14 +313,14 @@ impl Core {
         self.nodes.iter().enumerate().filter(move |(_, node)| waits(node)).map(|(node, _)| node)
     }
 
-    /// The worker gives a node back that it was told to look at.
+    /// Gives back a node that the worker was told to look at.
     pub(super) fn looked(&mut self, worker: WorkerId, node: NodeId, found: Looked) {
         self.has_looked = true;
         self.held -= 1;
         let Node { state, waits, restless, missed, began, .. } = &mut self.nodes[node];
         let asks = std::mem::take(missed) || found.asks;
         self.workers[worker] = if asks { Doing::Asks } else { Doing::Looks };
-        // A change of another node since the look began counts for a restless one, too.
+        // A restless node is looked at again after a change of any other node since the look began.
         let again = matches!(state, State::Held { again: true })
             || found.restless && *began != self.changes;
         *state = State::Quiet;
@@ -352,7 +355,7 @@ impl Core {
         }
     }
 
-    /// Something that the node waits for may have changed: it is looked at.
+    /// Queues a look at a node: something that it waits for may have changed.
     pub(super) fn touch(&mut self, node: NodeId) {
         let Node { place, state, waits, .. } = &mut self.nodes[node];
         match state {
@@ -361,7 +364,7 @@ impl Core {
             State::Quiet => {
                 *state = State::Queued;
                 self.queued += 1;
-                // Nobody polls for it until it was looked at.
+                // The poller skips a queued node, so what it has to wait for changes here.
                 self.version += u64::from(*waits);
                 match place.home {
                     None => self.queue.push_back((self.queued, node)),
@@ -374,14 +377,14 @@ impl Core {
         }
     }
 
-    /// Something that these nodes wait for may have changed, as a worker has found that may not run all of them.
+    /// Queues a look at each of these nodes. The caller is the poller, which may not be allowed to run all of them.
     pub(super) fn touch_all(&mut self, nodes: impl Iterator<Item = NodeId>) {
         nodes.for_each(|node| self.touch(node));
         self.wake_for_queue();
     }
 
-    /// Takes a node that nobody holds, to look into it without a tick. Returns whether that was possible; if not, the
-    /// node's worker looks at it again.
+    /// Takes a node that no worker holds, to look into it without a tick. Returns whether that was possible; if not,
+    /// the node's worker looks at it again.
     pub(super) fn claim(&mut self, node: NodeId) -> bool {
         if let State::Held { again } = &mut self.nodes[node].state {
             *again = true;
@@ -403,19 +406,19 @@ impl Core {
         !self.nodes.iter().any(is_held) && (0..self.nodes.len()).all(|node| self.claim(node))
     }
 
-    /// The worker, which holds no node, finds out what follows from the end of nodes from now on.
+    /// Records that the worker begins to find out what follows from the end of nodes. The worker holds no node.
     pub(super) fn ask(&mut self, worker: WorkerId) {
         self.workers[worker] = Doing::Asks;
     }
 
-    /// The worker has found out what follows from the end of nodes.
+    /// Records that the worker has found out what follows from the end of nodes.
     pub(super) fn asked(&mut self, worker: WorkerId) {
         self.has_looked = true;
         self.workers[worker] = Doing::Looks;
     }
 
-    /// [Claims](Self::claim) each node that no worker holds, and notes which these are. Returns whether there are any. Of the
-    /// other ones, the question `misses` some: their workers ask when they give them back.
+    /// [Claims](Self::claim) each node that no worker holds, and marks it in `claimed`. Returns whether there is any. For a
+    /// held node, `misses` tells whether the question misses it: its worker then asks when it gives the node back.
     pub(super) fn claim_free(
         &mut self,
         claimed: &mut [bool],
@@ -429,8 +432,8 @@ impl Core {
         claimed.contains(&true)
     }
 
-    /// As [`claim_free`](Self::claim_free), if each node is quiet, is an attendant, or is the one that the caller holds. Returns
-    /// `false`, and claims none, if another node is held or queued. `runs_on` is called with each attendant that is held.
+    /// As [`claim_free`](Self::claim_free), if each node is quiet, is an attendant, or is held by the caller. Returns
+    /// `false`, and claims no node, if another node is held or queued. Calls `runs_on` with each attendant that is held.
     pub(super) fn claim_beside(
         &mut self,
         held: Option<NodeId>,
@@ -451,29 +454,29 @@ impl Core {
         is_quiet
     }
 
-    /// Gives the nodes back that [`claim_free`](Self::claim_free) or [`claim_beside`](Self::claim_beside) has claimed.
+    /// Gives back the nodes that [`claim_free`](Self::claim_free) or [`claim_beside`](Self::claim_beside) has claimed.
     pub(super) fn release_beside(&mut self, claimed: &[bool]) {
         let claimed = claimed.iter().enumerate().filter(|(_, claimed)| **claimed);
         claimed.for_each(|(node, _)| self.release(node));
     }
 
-    /// Gives all nodes back, which were claimed together.
+    /// Gives back all nodes, after [`claim_all`](Self::claim_all).
     pub(super) fn release_all(&mut self) {
         (0..self.nodes.len()).for_each(|node| self.release(node));
     }
 
-    /// Gives a [claimed](Self::claim) node back.
+    /// Gives back a [claimed](Self::claim) node.
     pub(super) fn release(&mut self, node: NodeId) {
         self.held -= 1;
         let again = matches!(self.nodes[node].state, State::Held { again: true });
-        // A worker that claims nodes without a tick asks afterwards.
+        // A worker that claims nodes asks afterwards anyway.
         self.nodes[node].missed = false;
         self.nodes[node].state = State::Quiet;
         if again {
             self.touch(node);
         }
         self.wake_for_queue();
-        // The run may be over now, which an idle worker finds out.
+        // The run may be over now: the poller wakes up to find that out.
         self.version += 1;
         self.wake_poller();
     }

@@ -1,5 +1,5 @@
-//! Hooks that sleep: `ExecutionContext::sleep` beside other workers. A simulated clock stands still while a hook runs, but
-//! not while it sleeps; with every clock the sleep ends when the run does.
+//! Hooks that sleep: `ExecutionContext::sleep` beside other workers. A simulated clock stands still while a hook runs,
+//! but not while the hook sleeps; with each clock, the end of the run ends the sleep.
 
 use std::cell::Cell;
 
@@ -12,14 +12,14 @@ use crate::sync::Arc;
 use crate::time::{Clock, Timestamp};
 
 thread_local! {
-    /// The worker that this thread is, in the innermost run.
+    /// The index of the worker that the thread is, in the innermost run.
     static WORKER: Cell<Option<WorkerId>> = const { Cell::new(None) };
 }
 
-/// The calling thread's time as a worker, until it is dropped.
+/// A guard: until it is dropped, the calling thread is a worker. Dropping it restores the worker that the thread was before.
 pub(super) struct IsWorker(Option<WorkerId>);
 
-/// The calling thread is this worker of a run from now on.
+/// Makes the calling thread this worker of a run.
 pub(super) fn enter(worker: WorkerId) -> IsWorker {
     let outer = WORKER.get();
     WORKER.set(Some(worker));

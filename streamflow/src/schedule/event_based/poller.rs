@@ -1,8 +1,8 @@
-//! Polling: one worker without a node asks the device, the clock and the run's signal for all nodes that wait, and then
-//! sleeps until one of these can have changed.
+//! Polling: one worker without a node asks the device, the clock and the run's signal on behalf of all nodes that wait,
+//! and then sleeps until one of the three may have changed.
 //!
-//! The poller only finds out which nodes to look at. The look itself checks the conditions once more, on the worker that
-//! runs the hook: so that thread relies on what it has seen, and the race checker is notified of that.
+//! The poller only finds out which nodes to look at. The look itself checks the conditions once more, on the worker
+//! that runs the hook: so that thread relies on its own observation, and the race checker is notified of it.
 
 use std::sync::PoisonError;
 use std::time::Duration;
@@ -19,7 +19,7 @@ use crate::schedule::idle::Rest;
 use crate::schedule::outcome::Outcome;
 use crate::time::Timestamp;
 
-/// The poller's turn of a worker.
+/// A worker's time as the poller.
 struct Polling<'p, 't, 'r, 'g> {
     team: &'t Team<'r, 'g>,
     poller: &'p mut Poller<'r>,
@@ -27,7 +27,7 @@ struct Polling<'p, 't, 'r, 'g> {
 
 impl protocol::Polls for Polling<'_, '_, '_, '_> {
     type Error = Error;
-    /// For how long at most.
+    /// The longest duration of the sleep.
     type Sleep = Duration;
 
     fn begin_pass(&mut self) -> bool {
@@ -62,7 +62,7 @@ impl protocol::Polls for Polling<'_, '_, '_, '_> {
         }
         if let Some(until) = naps_end {
             poller.all.until(Timestamp(until));
-            // The lists are without it.
+            // The lists are made anew next time: `all` now has a moment for which no node waits.
             poller.version = None;
         }
         let Poller { idle, all, .. } = poller;
@@ -95,7 +95,7 @@ impl Team<'_, '_> {
         protocol::poll(&self.board, me, &mut Polling { team: self, poller: &mut poller })
     }
 
-    /// Asks once.
+    /// Polls once, without sleeping.
     pub(super) fn check(&self) -> Result<()> {
         let mut poller = locked(&self.poller);
         let version = self.board.change(|core| core.version());
@@ -104,7 +104,7 @@ impl Team<'_, '_> {
         Ok(())
     }
 
-    /// Lists what the nodes wait for, unless the lists are new.
+    /// Lists the waits of the nodes, unless the lists are of this version already.
     fn refresh(&self, poller: &mut Poller<'_>, version: u64) {
         if poller.version.replace(version) == Some(version) {
             return;
@@ -128,10 +128,11 @@ impl Team<'_, '_> {
         self.limit.until().into_iter().for_each(|end| all.until(end));
     }
 
-    /// Finds the nodes for which something has changed, and has them looked at. Returns whether there are any.
+    /// Finds the nodes with a wait that may have ended, and queues looks at them. Returns whether there are any.
     ///
     /// # Errors
-    /// [`Error::Operator`] of a node whose query failed. No later query may repeat the error.
+    /// [`Error::Operator`] with the node of the query that failed. The error is returned here, since no later query may
+    /// repeat it.
     fn find(&self, poller: &mut Poller<'_>) -> Result<bool> {
         let Poller { points, moments, others, found, .. } = poller;
         let table = self.platform.streams();
@@ -153,11 +154,11 @@ impl Team<'_, '_> {
         Ok(true)
     }
 
-    /// The error of a node whose query failed, as its look would return it.
+    /// The error after a failed query for a node, as a look at the node would return it.
     #[cold]
     fn not_ready(&self, node: NodeId, error: DriverError) -> Error {
         let cell = &self.control.nodes()[node];
-        // A node that another worker holds shows what its hook does.
+        // The node is claimed to read its cell: while another worker holds a node, the cell shows the hook of that worker.
         if self.board.change(|core| core.claim(node)) {
             let word = cell.word();
             if word.activity() != Activity::Done {

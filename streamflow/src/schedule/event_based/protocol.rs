@@ -1,21 +1,21 @@
-//! The order in which a worker's thread asks and sleeps, without hooks, devices and real time. The models execute this file
-//! (`tests/models`): a wake-up that is lost here is a deadlock there.
+//! The order in which a worker's thread asks and sleeps, without hooks, devices and real time. The models in
+//! `tests/models` execute this file: a lost wake-up is a deadlock there.
 //!
-//! In all three functions, what a sleep waits for is read before the question whose answer is to sleep. So a change that
-//! the answer did not take into account ends the sleep at once.
+//! In all three functions, the count of the signal on which the thread may sleep is read before the question that may
+//! be answered by a sleep. So a change that the answer did not take into account ends the sleep at once.
 
 use super::board::Board;
 use super::core::{Looked, Next, NodeId, WorkerId};
 use crate::driver::Signal;
 
-/// A worker's thread, beside its questions.
+/// The actions of a worker's thread. [`work`] calls them between its questions to the board.
 pub(super) trait Thread {
     type Error;
 
-    /// Obeys the commands of the run. Returns `false` if the thread ends.
+    /// Obeys the commands of the run. Returns `false` if the thread is to end.
     fn obeys(&self, looked: &mut Option<(NodeId, Looked)>) -> Result<bool, Self::Error>;
 
-    /// Whether it has spun for long enough to park.
+    /// Whether the thread has spun for long enough to park.
     fn has_spun(&self) -> bool;
 
     fn look(&mut self, node: NodeId) -> Result<Looked, Self::Error>;
@@ -23,20 +23,21 @@ pub(super) trait Thread {
     /// Finds out what follows from the end of nodes.
     fn ask(&mut self);
 
-    /// Polls until there is something else for it to do: [`poll`].
+    /// Polls by [`poll`], until there is something else to do.
     fn poll(&mut self) -> Result<(), Self::Error>;
 
-    /// Checks once what the waiting nodes wait for.
+    /// Checks once whether the waits of nodes have ended.
     fn check(&mut self) -> Result<(), Self::Error>;
 
-    /// Waits a bit, at most until the board's epoch is not this one.
+    /// Waits a bit, at most until the board's epoch differs from this one.
     fn spin(&mut self, epoch: u64);
 
-    /// Sleeps, unless the bell was raised since this count of it.
+    /// Sleeps, unless the bell was raised since its count was `seen`.
     fn park(&mut self, bell: &Signal, seen: u64) -> Result<(), Self::Error>;
 }
 
-/// Asks the board what to do next, and does it, until the run is over. `looked` is the look that the board does not know yet.
+/// Asks the board for the next action and does it, until the run is over. `looked` has the result of the last look
+/// until the board is told of it.
 pub(super) fn work<T: Thread>(
     board: &Board,
     me: WorkerId,
@@ -69,13 +70,13 @@ pub(super) enum Pause<S> {
     Again,
     /// The poller has moved the simulated clock to this moment, and checks again.
     Advanced(u64),
-    /// The poller sleeps, as this says.
+    /// The poller sleeps.
     Sleep(S),
     /// The run is over.
     End,
 }
 
-/// The worker that polls, beside its questions.
+/// The actions of the worker that polls. [`poll`] calls them between its questions to the board.
 pub(super) trait Polls {
     type Error;
     type Sleep;
@@ -83,12 +84,12 @@ pub(super) trait Polls {
     /// Reads the count of the run's signal. Returns `false` if the run has a command for its workers.
     fn begin_pass(&mut self) -> bool;
 
-    /// Has the nodes looked at for which something has changed, of those that the board lists in this version. Returns whether
-    /// there are any.
+    /// Finds the nodes with a wait that may have ended, among the waits of this version of the board, and queues looks
+    /// at them. Returns whether there are any.
     fn find(&mut self, version: u64) -> Result<bool, Self::Error>;
 
-    /// `naps_end` is when the first hook wakes up that naps. `is_still` says that no other hook runs, so that a simulated
-    /// clock may move.
+    /// Decides what to do when nothing has changed. `naps_end` is the moment at which the first napping hook wakes up.
+    /// `is_still`: no other hook runs, so a simulated clock may move.
     fn rest(&mut self, naps_end: Option<u64>, is_still: bool) -> Pause<Self::Sleep>;
 
     /// Sleeps, unless the run's signal was raised since the pass began.
@@ -106,7 +107,7 @@ pub(super) fn poll<P: Polls>(board: &Board, me: WorkerId, polls: &mut P) -> Resu
         if polls.find(version)? {
             continue;
         }
-        // A hook that has run meanwhile may have changed the events for which the nodes wait: then the run is not still.
+        // A hook that has run meanwhile may have changed the events for which nodes wait: then the run was not still.
         let (naps_end, is_still) =
             board.change(|core| (core.nap_ends(), is_still && core.is_still()));
         match polls.rest(naps_end, is_still) {
@@ -129,12 +130,12 @@ pub(super) fn poll<P: Polls>(board: &Board, me: WorkerId, polls: &mut P) -> Resu
 pub(super) trait Moves {
     fn now(&self) -> u64;
 
-    /// Sets it to this moment, unless it is later already.
+    /// Advances the clock to this moment, unless it is later already.
     fn advance_to(&self, moment: u64);
 }
 
-/// A hook on this worker sleeps until this moment, or until the run is over. `sleep` sleeps unless the bell was raised since
-/// this count of it, and returns `false` if no thread is left that could raise it.
+/// Lets a hook on this worker sleep until the moment `until`, or until the run is over. `sleep` sleeps unless the bell
+/// was raised since its count was the given one, and returns `false` if no thread is left that could raise it.
 pub(super) fn nap(
     board: &Board,
     me: WorkerId,
@@ -143,7 +144,7 @@ pub(super) fn nap(
     sleep: impl Fn(&Signal, u64) -> bool,
 ) {
     if clock.now() >= until {
-        // So no worker naps that goes on without being woken.
+        // Returning here keeps an invariant: each worker that naps is woken before it goes on.
         return;
     }
     let bell = board.bell(me);
@@ -152,7 +153,7 @@ pub(super) fn nap(
         let seen = bell.raised();
         if alone {
             board.change(|core| {
-                // Another worker may have moved the clock meanwhile, and have woken one.
+                // Checks again: another worker may have moved the clock meanwhile, and may have woken a worker.
                 if core.is_still()
                     && let Some(first) = core.nap_ends()
                 {
@@ -171,7 +172,7 @@ pub(super) fn nap(
         if !goes_on || !sleep(bell, seen) {
             return;
         }
-        // If its nap has ended, it goes on, and nobody takes it for one that naps until then.
+        // If the worker's nap has ended, it goes on, and counts as working until then.
         alone = board.change(|core| core.naps(me) && core.nap(me, until));
     }
 }

@@ -26,17 +26,17 @@ use crate::time::Timestamp;
 /// The state that the workers of a run share.
 pub(super) struct Team<'r, 'g> {
     pub(super) board: Arc<Board>,
-    /// Locked by the worker that holds the node, so that the lock is always free.
+    /// The nodes. Only the worker that holds a node locks it, so the lock is always free.
     pub(super) nodes: Box<[Mutex<&'r mut (dyn AnyNode + 'g)>]>,
     pub(super) control: &'r RunControl,
     pub(super) platform: &'r Platform,
     pub(super) limit: Limit,
-    /// Whether there are more workers than cores: one that spins lets others run.
+    /// Whether there are more workers than cores: then a worker that spins lets other threads run.
     pub(super) is_crowded: bool,
     pub(super) poller: Mutex<Poller<'r>>,
-    /// The events for which each node waits, from its last look.
+    /// By node, the events for which it waits, from its last look.
     pub(super) waiting: Mutex<Box<[Waiting]>>,
-    /// If the driver is watched.
+    /// `None` if the driver is not watched for races.
     pub(super) races: Option<Mutex<&'r mut RaceWatch>>,
     pub(super) shared: Option<&'r Shared>,
     pub(super) attends: Attends,
@@ -50,11 +50,11 @@ pub(super) struct Team<'r, 'g> {
 #[derive(Debug, Default)]
 pub(super) struct Waiting {
     pub(super) waits: Waits,
-    /// How often the run's signal was raised before the look that found this.
+    /// The count of the run's signal before the look that found these waits.
     pub(super) raises: u64,
 }
 
-/// How the run has ended.
+/// The result of a run with workers.
 #[derive(Debug, Default)]
 pub(super) struct Ended {
     pub(super) first: Option<Result<Outcome>>,
@@ -65,7 +65,7 @@ pub(super) struct Ended {
 }
 
 impl Ended {
-    /// Adds an error. Returns one that nobody needs: a sticky error is reported once, by the call that met it.
+    /// Adds an error. Returns an error that is not needed: a sticky error is reported once, by the call that met it.
     fn fail(&mut self, error: Error, is_refusal: bool) -> Option<Error> {
         match &mut self.first {
             Some(Err(_)) if is_refusal => return Some(error),
@@ -83,27 +83,27 @@ impl Ended {
     }
 }
 
-/// The statuses for a report, as far as they are there. Empty if no report is being made.
+/// The statuses collected so far for a report. Empty if no report is being made.
 #[derive(Debug, Default)]
 pub(super) struct Collection {
-    /// How many reports had been asked for when it was begun.
+    /// The number of reports that had been requested when this one was begun.
     pub(super) asked: u64,
     pub(super) statuses: Vec<Option<NodeStatus>>,
 }
 
 /// The ends of nodes and the attendants of a run, for its workers.
 pub(super) struct Attends {
-    /// `None` for a graph in which nothing follows from the end of a node while others run.
+    /// `None` if the end of a node has no consequences while others run.
     pub(super) following: Option<Arc<Following>>,
-    /// In how many looks attendants have run.
+    /// The number of looks in which an attendant has run.
     pub(super) looks: AtomicU32,
-    /// Whether it is to be found out whether the run is over.
+    /// Whether the question if the run is over is due.
     pub(super) is_due: AtomicBool,
-    /// By node, whether an attendant was looked at while the answer is due.
+    /// By node, whether it is an attendant that was looked at since the question became due.
     pub(super) looked: Box<[AtomicBool]>,
-    /// Whether a worker would have asked while another one did.
+    /// Whether a worker came to ask while another worker was asking.
     pub(super) asks_again: AtomicBool,
-    /// Taken out by the worker that asks.
+    /// The data of the question. The worker that asks takes it out.
     pub(super) asked: Mutex<Option<Asked>>,
 }
 
@@ -130,7 +130,7 @@ impl Attends {
         }
     }
 
-    /// No answer is due any more.
+    /// Records that no answer is due any more.
     pub(super) fn answered(&self) {
         self.looked.iter().for_each(|looked| looked.store(false, Ordering::Relaxed));
         self.is_due.store(false, Ordering::Relaxed);
@@ -141,7 +141,7 @@ impl Attends {
     }
 }
 
-/// The state of the worker that polls. A worker that polls later goes on with it.
+/// The state of the worker that polls. The next worker that polls goes on with it.
 pub(super) struct Poller<'r> {
     pub(super) idle: Idle<'r>,
     /// The version of the board at which the lists were made.
@@ -150,9 +150,9 @@ pub(super) struct Poller<'r> {
     pub(super) nodes: Vec<NodeId>,
     pub(super) points: Vec<(NodeId, Point)>,
     pub(super) moments: Vec<(NodeId, Timestamp)>,
-    /// With the number of raises that the look had seen.
+    /// The nodes that wait for another thread, each with the count of the run's signal before its look.
     pub(super) others: Vec<(NodeId, u64)>,
-    /// The events for which all nodes wait.
+    /// The events for which all nodes together wait.
     pub(super) all: Waits,
     pub(super) found: SmallVec<[NodeId; 8]>,
 }
@@ -179,9 +179,9 @@ impl Team<'_, '_> {
         self.wake_all();
     }
 
-    /// Ends the run with an error. An error that comes after the end, of a hook that ran then, counts as well.
+    /// Ends the run with an error. An error that comes after the end, from a hook that was still running, counts as well.
     pub(super) fn fail(&self, error: Error) {
-        // Without the lock: an error of the user's names its causes by itself, and is dropped by its own code.
+        // Outside of the lock: the user's code lists the causes of a user's error, and drops it.
         let is_refusal = error.is_refusal();
         let unneeded = locked(&self.ended).fail(error, is_refusal);
         if let Some(error) = unneeded {
@@ -190,7 +190,7 @@ impl Team<'_, '_> {
         self.wake_all();
     }
 
-    /// Ends the loops of all workers, also of those that sleep in a pause.
+    /// Ends the loops of all workers, including workers that sleep in a pause.
     fn wake_all(&self) {
         self.board.change(|core| core.end());
         self.control.signal().nudge();
@@ -206,7 +206,7 @@ mod tests {
         Error::Panicked { message: message.into() }
     }
 
-    /// The errors of a run in their order, and those that nobody needs.
+    /// The errors of a run in their order, and the errors that are not needed.
     fn errors(failures: &[(&str, bool)]) -> (Vec<String>, Vec<String>) {
         let mut ended = Ended::default();
         let fail = |(text, is_refusal): &(&str, bool)| ended.fail(error(text), *is_refusal);
@@ -220,7 +220,7 @@ mod tests {
         (all, unneeded.iter().map(text).collect())
     }
 
-    /// A call that was refused fails because of another error, whichever worker is first.
+    /// A refused call fails because of another error, whichever worker is first.
     #[test]
     fn each_error_of_a_worker_is_kept_but_for_calls_that_were_refused() {
         let list = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();

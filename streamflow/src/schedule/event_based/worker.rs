@@ -1,5 +1,5 @@
-//! A worker's thread: what it does with the answers of the [`Board`](super::board::Board), for which it asks in
-//! [`protocol::work`].
+//! A worker's thread: its actions after the answers of the [`Board`](super::board::Board). [`protocol::work`] asks for
+//! these answers.
 
 use std::cell::Cell;
 use std::sync::atomic::Ordering;
@@ -28,7 +28,7 @@ struct Worker<'t, 'r, 'g> {
     waits: Waits,
     measured: Option<Succession>,
     spin: Spin,
-    /// Whether the node that it gives back stands still.
+    /// Whether the node that the worker gives back stands still.
     stands_still: Cell<bool>,
 }
 
@@ -46,7 +46,7 @@ impl Team<'_, '_> {
         let _is_worker = nap::enter(index);
         let mut looked = None;
         let run = || protocol::work(&self.board, index, &mut looked, &mut worker);
-        // A panic that is no hook's is a mistake of this library. The other workers end, too.
+        // A panic outside of all hooks is a mistake of this library. The other workers end, too.
         let done = caught_as_error(run).unwrap_or_else(|panic| Err(*panic));
         if let Err(error) = done {
             self.fail(error);
@@ -60,7 +60,7 @@ impl protocol::Thread for Worker<'_, '_, '_> {
     fn obeys(&self, looked: &mut Option<(NodeId, Looked)>) -> Result<bool> {
         let team = self.team;
         if self.stands_still.take() {
-            // Before others run: who asks whether the run is over needs the node.
+            // Gives the node back before other threads run: a worker that asks whether the run is over needs the node.
             if let Some((node, found)) = looked.take() {
                 team.board.change(|core| core.looked(self.index, node, found));
             }
@@ -81,7 +81,7 @@ impl protocol::Thread for Worker<'_, '_, '_> {
                 Command::Report => team.begin_report(),
                 _ => {}
             }
-            // A question may miss a node that a report has claimed.
+            // A question may miss a node that a report has claimed, so this worker asks after the report.
             team.board.change(|core| core.ask(self.index));
             team.collect();
             team.ask(None);
@@ -98,7 +98,7 @@ impl protocol::Thread for Worker<'_, '_, '_> {
         self.spin.is_over
     }
 
-    /// Looks at a node, which runs a tick if it is ready.
+    /// Looks at a node: runs a tick if the node is ready.
     fn look(&mut self, node: NodeId) -> Result<Looked> {
         let team = self.team;
         self.spin = Spin::default();
@@ -160,12 +160,12 @@ impl protocol::Thread for Worker<'_, '_, '_> {
 }
 
 impl Worker<'_, '_, '_> {
-    /// The time of the next node does not begin where the one before has ended.
+    /// Ends the succession of measured times: the time of the next node does not begin at the end of the node before it.
     fn interrupt(&self) {
         self.measured.iter().for_each(Succession::interrupt);
     }
 
-    /// The result of a look. The events for which the node waits are noted for the worker that polls: nothing else wakes
+    /// The result of a look. Records the events for which the node waits for the worker that polls: nothing else wakes
     /// the node.
     fn found(&mut self, node: NodeId, step: Step, raises: u64) -> Looked {
         match step {
@@ -191,8 +191,8 @@ impl Worker<'_, '_, '_> {
         Looked { changed, again, waits: is_waiting, restless, asks: false }
     }
 
-    /// Sleeps until the command is not to pause, or the run has ended. Returns `false` if no thread is left that could change
-    /// it.
+    /// Sleeps until the command is no longer to pause, or the run has ended. Returns `false` if no thread is left that
+    /// could change the command.
     fn pause(&self) -> bool {
         let signal = self.team.control.signal();
         let seen = signal.raised();
@@ -201,7 +201,7 @@ impl Worker<'_, '_, '_> {
     }
 }
 
-/// How long a worker without a node has spun.
+/// The time for which a worker without a node has spun.
 #[derive(Default)]
 struct Spin {
     since: Option<Timestamp>,
@@ -209,7 +209,8 @@ struct Spin {
 }
 
 impl Spin {
-    /// Waits until there may be something new, for as long as the platform says at most, since the worker last had a node.
+    /// Waits until there may be something new, at most until the platform's time to spin has passed since the worker
+    /// last had a node.
     fn wait(&mut self, team: &Team<'_, '_>, epoch: u64) {
         let clock = team.platform.clock();
         if turns::takes_turns() || clock.is_simulated() || team.platform.spin().is_zero() {

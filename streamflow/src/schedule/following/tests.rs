@@ -1,4 +1,4 @@
-//! How often workers ask what follows from the end of nodes.
+//! Tests of how often workers ask what follows from the end of nodes.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::cell::Cell;
@@ -47,7 +47,7 @@ impl Flush for Sums {
     }
 }
 
-/// Keeps what comes.
+/// Keeps the numbers received.
 #[operator]
 struct Keeps {
     #[input]
@@ -94,7 +94,7 @@ impl Compute for Busy {
     }
 }
 
-/// So many ticks that each other thread of the system has run meanwhile.
+/// Enough ticks for each other thread of the system to run meanwhile.
 const LONG: u64 = 1_000_000;
 
 /// Sends a tensor.
@@ -113,7 +113,7 @@ impl Compute for Fills {
     }
 }
 
-/// Takes what comes at either input. `flush` sends how many images came.
+/// Takes the messages of either input. `flush` sends the number of images received.
 #[operator(flush)]
 struct Either {
     #[input(optional)]
@@ -144,7 +144,7 @@ impl Flush for Either {
     }
 }
 
-/// Keeps what comes, and stops the run.
+/// Keeps the numbers received, and stops the run.
 #[operator]
 struct Stops {
     #[input]
@@ -177,8 +177,8 @@ graph! {
     }
 }
 
-/// At the begin a message of any input is enough for `either`. After its first tick it waits for an image alone, and `once` sends
-/// no more.
+/// In the beginning, a message of any input is enough for `either`. After its first tick it waits for an image alone,
+/// and `once` sends no more messages.
 #[test]
 fn a_node_that_has_lost_one_of_several_conditions_is_flushed() {
     for workers in [None, Some(1), Some(2)] {

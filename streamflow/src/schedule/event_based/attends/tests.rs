@@ -1,4 +1,4 @@
-//! Questions of workers beside a simulated clock, in explored orders.
+//! Questions of workers about the end of nodes, with a simulated clock, in explored orders.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -37,7 +37,7 @@ impl Compute for Naps {
     }
 }
 
-/// Counts what comes. `flush` keeps the moment.
+/// Counts the messages received. `flush` stores the moment of its call.
 #[operator(flush)]
 struct Last {
     #[input]
@@ -83,7 +83,7 @@ graph! {
     }
 }
 
-/// Seeds that find each of the faults which these tests are for.
+/// The number of seeds: enough to find each fault that these tests look for.
 const SEEDS: u64 = 128;
 
 macro_rules! at_once {
@@ -101,14 +101,14 @@ macro_rules! at_once {
     };
 }
 
-/// A worker that has asked has no answer yet, and another one polls.
+/// One worker has asked and has no answer yet, and another worker polls.
 #[test]
 fn no_time_passes_between_a_question_and_its_answer() {
     at_once!(BesideAPeriod, 2);
     at_once!(BesideAPeriod, 3);
 }
 
-/// A worker has given a node back, and is about to ask. Another one polls, and would end the nap of a third.
+/// One worker has given a node back and is about to ask. A second worker polls, and would end the nap of a third.
 #[test]
 fn no_nap_ends_before_a_question_that_is_due() {
     at_once!(BesideANap, 2);
@@ -126,7 +126,7 @@ struct Begins {
 impl Compute for Begins {
     fn compute(&mut self, io: BeginsIo<'_>, cx: &ExecutionContext) -> Result<()> {
         self.ticks.fetch_add(1, Ordering::SeqCst);
-        // So that a worker is found in the tick.
+        // Lets other threads find a worker inside the tick.
         turns::yield_turn();
         io.n.emit(cx.tick())
     }
@@ -153,7 +153,7 @@ graph! {
     }
 }
 
-/// The calling thread knows that the run is over, and another worker has been in a tick of an attendant meanwhile.
+/// The calling thread knows that the run is over, while another worker may be in a tick of an attendant.
 #[test]
 fn no_tick_of_an_attendant_begins_when_the_run_is_known_to_be_over() {
     let known = Arc::new(AtomicU64::new(0));

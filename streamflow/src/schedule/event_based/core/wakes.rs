@@ -1,9 +1,9 @@
-//! The threads that sleep and that are woken: parked workers, the poller, and hooks that sleep in simulated time.
+//! The threads that sleep and are woken: parked workers, the poller, and workers with a hook that sleeps in simulated time.
 
 use super::{Core, Doing, WorkerId};
 
 impl Core {
-    /// Wakes a worker, if it sleeps.
+    /// Wakes a worker if it sleeps.
     pub(super) fn wake(&mut self, worker: WorkerId) {
         match &mut self.workers[worker] {
             doing @ Doing::Parked => *doing = Doing::Looks,
@@ -38,7 +38,7 @@ impl Core {
         }
     }
 
-    /// Nobody polls, and the worker that could have has a node to run: another one that has nothing to do polls from now on.
+    /// Wakes an idle worker to poll, when polling is needed, nobody polls, and the calling worker has a node to run.
     pub(super) fn hand_over_poll(&mut self) {
         let is_needed =
             self.waiting > 0 || self.workers.iter().any(|it| matches!(it, Doing::Naps(_)));
@@ -48,8 +48,8 @@ impl Core {
         }
     }
 
-    /// Whether the poller may sleep: there is nothing for it to run, and it has seen this version of what nodes wait for. It
-    /// is woken from now on.
+    /// Returns whether the poller may sleep: it has no node to run, and `version`, for which it has made its lists, is
+    /// the latest one. From then on the poller counts as asleep, and is woken.
     pub(in super::super) fn may_sleep(&mut self, worker: WorkerId, version: u64) -> bool {
         if self.version != version || self.has_news_for(worker) {
             return false;
@@ -58,13 +58,13 @@ impl Core {
         true
     }
 
-    /// The poller has slept.
+    /// Records that the poller is awake again.
     pub(in super::super) fn awake(&mut self, worker: WorkerId) {
         self.workers[worker] = Doing::Polls { sleeps: false };
     }
 
-    /// Whether nothing happens before a moment comes: no hook runs, each node that is queued is for workers that nap, no
-    /// node is claimed, which may have been queued, and no worker finds out what follows from the end of nodes.
+    /// Whether nothing happens before simulated time passes: no hook runs, each queued node is for workers that nap, no
+    /// node is claimed (it may have been queued), and no worker finds out what follows from the end of nodes.
     pub(in super::super) fn is_still(&self) -> bool {
         let naps = |doing: &Doing| matches!(doing, Doing::Naps(_));
         let shared_nap = || self.workers[..self.shared].iter().all(naps);
@@ -76,8 +76,8 @@ impl Core {
             && own.all(|(queue, doing)| queue.is_empty() || naps(doing))
     }
 
-    /// The hook that the worker calls sleeps in simulated time. Returns whether the worker moves the clock itself, since
-    /// nobody else can.
+    /// Begins a nap: the worker's hook sleeps in simulated time. Returns whether the worker moves the clock itself,
+    /// since no other worker can.
     pub(in super::super) fn nap(&mut self, worker: WorkerId, until: u64) -> bool {
         self.workers[worker] = Doing::Naps(until);
         self.version += 1;
@@ -100,7 +100,7 @@ impl Core {
         ends.min()
     }
 
-    /// Ends the naps that end at this moment, or before.
+    /// Ends the naps that are due at this moment.
     pub(in super::super) fn end_naps(&mut self, now: u64) {
         for worker in 0..self.workers.len() {
             if matches!(self.workers[worker], Doing::Naps(until) if until <= now) {
@@ -115,7 +115,7 @@ impl Core {
         matches!(self.workers[worker], Doing::Naps(_))
     }
 
-    /// The worker ends its nap, since the run ends.
+    /// Ends the worker's nap, since the run ends.
     pub(in super::super) fn get_up(&mut self, worker: WorkerId) {
         self.workers[worker] = Doing::Works;
     }

@@ -19,11 +19,11 @@ fn hash_of(world: &World) -> u64 {
     hasher.finish()
 }
 
-/// Returns how many states there are.
+/// Explores all states of a scenario and returns their number.
 pub(super) fn explore(scenario: &Scenario) -> usize {
     let first = World::new(scenario);
     let mut seen = HashSet::from([hash_of(&first.normalized())]);
-    // The first state that is wrong is one of those with the fewest events before them.
+    // A search in breadth: the first wrong state that it finds is one with the fewest events before it.
     let mut open: VecDeque<(World, Option<Rc<Trace>>)> = VecDeque::from([(first, None)]);
     while let Some((world, before)) = open.pop_front() {
         for event in world.events(scenario) {
@@ -57,7 +57,7 @@ fn check(world: &World, scenario: &Scenario) {
     let workers = || 0..scenario.workers;
     let polls = phases.iter().filter(|phase| phase.polls()).count();
     assert!(polls <= 1, "two workers poll");
-    // Idle, and asleep until it is woken.
+    // Whether the worker is idle, and asleep until it is woken.
     let sleeps = |worker: WorkerId| match phases[worker] {
         Phase::Parked => !bells[worker],
         Phase::SleepsAsPoller { .. } => !is_nudged,
@@ -65,7 +65,7 @@ fn check(world: &World, scenario: &Scenario) {
     };
     let is_idle =
         |worker: WorkerId| phases[worker].node().is_none() && phases[worker] != Phase::Ended;
-    // A worker that has claimed a node asks as soon as it has given it back.
+    // A worker that has claimed a node counts as awake: it asks as soon as it has given the node back.
     let is_awake = |worker: WorkerId| {
         let claims = matches!(phases[worker], Phase::Claims(_));
         claims || is_idle(worker) && !sleeps(worker)
@@ -81,7 +81,7 @@ fn check(world: &World, scenario: &Scenario) {
         let is_looked_at = matches!(node.state, State::Queued | State::Held { again: true });
         assert!(!world.owed[index] || is_looked_at, "no look of node {index} follows");
         if node.state == State::Queued {
-            // A worker that has given a node back, and has not asked yet, wakes those of what it changed.
+            // A worker that has given a node back and has not asked yet wakes the workers of the nodes that it changed.
             let may_run = |worker: &WorkerId| match node.place.home {
                 Some(home) => *worker == home,
                 None => *worker < core.shared,
@@ -104,7 +104,7 @@ fn check(world: &World, scenario: &Scenario) {
             continue;
         }
         assert!(core.waiting().all(|node| world.list.1.contains(&node)), "the poller lacks a node");
-        // A worker that asks next tells the poller.
+        // A worker that asks next wakes the poller.
         if workers().any(is_awake) {
             continue;
         }

@@ -1,4 +1,5 @@
-//! The graphs that are explored, and how many states each has at least: so that no rule of the workers above loses some.
+//! The graphs that are explored, with the least number of states of each: a change of the workers' rules that loses
+//! states is found.
 
 use super::explore::explore;
 use super::world::Scenario;
@@ -12,7 +13,7 @@ const WAITS: Looked = Looked { waits: true, ..NOTHING };
 const RESTLESS: Looked = Looked { restless: true, ..NOTHING };
 const ASKS: Looked = Looked { asks: true, ..NOTHING };
 
-/// Nodes with these neighbours and homes. Each may change something or not.
+/// A scenario with nodes of these neighbours and homes. Each look at a node may change something or not.
 fn graph(nodes: &[(&[NodeId], Option<WorkerId>)], shared: usize, workers: usize) -> Scenario {
     let place = |(neighbours, home): &(&[NodeId], Option<WorkerId>)| Place {
         home: *home,
@@ -29,7 +30,7 @@ fn graph(nodes: &[(&[NodeId], Option<WorkerId>)], shared: usize, workers: usize)
     }
 }
 
-/// Two nodes with an edge, on workers that all run both.
+/// Two nodes with an edge, both on shared workers.
 fn pair(workers: usize) -> Scenario {
     graph(&[(&[1], None), (&[0], None)], workers, workers)
 }

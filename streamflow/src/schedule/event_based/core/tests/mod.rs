@@ -8,12 +8,13 @@ mod world;
 
 use super::*;
 
-/// A node that only the named worker may run, or, without a home, the shared one.
+/// A node for the worker `home` alone, or, without a home, for the shared workers.
 fn place(home: Option<usize>) -> Place {
     Place { home, neighbours: [].into() }
 }
 
-/// Worker 0 is shared, and worker 1 has a name. The named one may not run what it finds, so it wakes the other.
+/// Worker 0 is shared, and worker 1 has a name. The named worker may not run the node that it finds, so it wakes the
+/// other worker.
 #[test]
 fn a_named_worker_that_polls_wakes_the_worker_of_what_it_finds() {
     let mut core = Core::new(vec![place(None), place(Some(1))], 1, 2);
@@ -30,7 +31,7 @@ fn a_named_worker_that_polls_wakes_the_worker_of_what_it_finds() {
     assert_eq!(core.next(0, true), Next::Look(0));
 }
 
-/// A node that is queued may be ready at this moment. While a report looks into it, it is in no queue.
+/// A queued node may be ready at this moment of simulated time. While a report looks into the node, it is in no queue.
 #[test]
 fn time_stands_still_while_a_report_looks_into_a_queued_node() {
     let mut core = Core::new(vec![place(Some(1)), place(None)], 1, 3);
@@ -45,7 +46,7 @@ fn time_stands_still_while_a_report_looks_into_a_queued_node() {
     assert!(core.is_still());
 }
 
-/// A worker asks about the end of nodes, and finds two nodes held. Its question concerns the first one alone.
+/// A worker asks about the end of nodes, and finds two nodes held. The question misses the first one alone.
 #[test]
 fn a_question_learns_which_nodes_it_misses() {
     let mut core = Core::new(vec![place(None), place(None), place(None)], 3, 3);
@@ -57,7 +58,8 @@ fn a_question_learns_which_nodes_it_misses() {
     assert!(core.claim_free(&mut claimed, |node| node != 1));
     assert_eq!(claimed, [false, false, true]);
     core.release_beside(&claimed);
-    // The worker of a node that the question has missed asks once more. The other one does not, and nobody looks again.
+    // The worker of a node that the question has missed asks once more. The other worker does not, and no node is
+    // looked at again.
     core.looked(0, 0, Looked::default());
     core.looked(1, 1, Looked::default());
     assert_eq!(core.next(0, true), Next::Ask);
@@ -67,7 +69,7 @@ fn a_question_learns_which_nodes_it_misses() {
     assert_eq!(core.next(1, true), Next::End);
 }
 
-/// A node that always has work keeps no other one from what it waits for.
+/// A node that always has work does not delay the nodes that wait: the worker checks these in between.
 #[test]
 fn a_busy_worker_asks_for_nodes_that_wait() {
     let mut core = Core::new(vec![place(None), place(None)], 1, 1);
@@ -86,12 +88,12 @@ fn a_busy_worker_asks_for_nodes_that_wait() {
             }
         }
     }
-    // After each three looks: one more than there are nodes.
+    // One check after each three looks: one look more than there are nodes.
     assert_eq!((looks, checks), (15, 5));
 }
 
-/// A node that has run and changed nothing is looked at after each change: also of a node that is not its neighbour, and one
-/// that comes while it is looked at.
+/// A node that has run and changed nothing is looked at after each change: also after a change of a node that is not
+/// its neighbour, and after one that comes during the look.
 #[test]
 fn a_node_that_changed_nothing_is_looked_at_after_each_change() {
     let restless = Looked { restless: true, ..Looked::default() };
@@ -110,7 +112,7 @@ fn a_node_that_changed_nothing_is_looked_at_after_each_change() {
     assert_eq!([core.next(0, true), core.next(1, true)], [Next::Look(1), Next::Look(0)]);
 }
 
-/// A worker that alone may run a node, which always has work, also runs the nodes that it shares with others.
+/// A worker with a node of its own that always has work also runs the nodes that it shares with others.
 #[test]
 fn a_worker_with_a_node_of_its_own_runs_what_was_queued_first() {
     let again = Looked { again: true, ..Looked::default() };

@@ -48,7 +48,7 @@ impl World {
         }
     }
 
-    /// As `Worker::run`.
+    /// The same as `Worker::run`.
     fn asks(&mut self, me: WorkerId, looked: Option<(NodeId, Looked)>, rests: bool) -> Phase {
         self.bells[me] = false;
         let was_over = self.core.is_over;
@@ -103,7 +103,7 @@ impl World {
         }
     }
 
-    /// The result of a look: the nodes that must be looked at after it.
+    /// Records the nodes that must be looked at after a look with this result.
     fn owe(&mut self, me: WorkerId, node: NodeId, found: Looked) {
         self.questions[me] |= found.asks;
         self.restless[node] = found.restless;
@@ -117,7 +117,7 @@ impl World {
         self.owed[node] |= found.changed || found.again;
     }
 
-    /// As `Team::poll` until its lists are new, and `Team::check`.
+    /// The same as `Team::check`, and as `Team::poll` until its lists are new.
     fn lists(&mut self, me: WorkerId) -> Phase {
         let Phase::ListsWaiting(pass) = self.phases[me] else {
             let (has_news, version, is_still) =
@@ -131,7 +131,7 @@ impl World {
         Phase::Finds(pass)
     }
 
-    /// As `Team::poll`, after its lists are new.
+    /// The same as `Team::poll` after its lists are new.
     fn polls(&mut self, me: WorkerId, choice: Choice) -> Phase {
         match (self.phases[me], choice) {
             (Phase::Finds(pass), Choice::Touches(node)) => {
@@ -176,7 +176,7 @@ impl World {
         self.clock = self.clock.max(until);
     }
 
-    /// As `Naps::sleep`.
+    /// The same as `Naps::sleep`.
     fn naps(&mut self, me: WorkerId) -> Phase {
         match self.phases[me] {
             Phase::BeginsNap { node, until, is_again } => {

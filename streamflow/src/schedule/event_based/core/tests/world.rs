@@ -1,4 +1,4 @@
-//! The state and its workers, and what may happen to them.
+//! The state, its workers, and the events that may happen to them.
 
 use super::*;
 
@@ -10,7 +10,7 @@ pub(super) struct Scenario {
     pub(super) workers: usize,
     /// The possible results of a look, for each node.
     pub(super) outcomes: Vec<Vec<Looked>>,
-    /// How many naps hooks take in all, and their moments.
+    /// The number of naps of all hooks together, and their moments.
     pub(super) naps: usize,
     /// Whether workers look into nodes without a tick, for a report.
     pub(super) claims: bool,
@@ -24,14 +24,14 @@ pub(super) struct Pass {
     pub(super) version: u64,
     pub(super) is_still: bool,
     pub(super) nap_ends: Option<u64>,
-    /// Whether the worker asks once.
+    /// Whether this is a check: the worker polls once, and does not sleep.
     pub(super) once: bool,
 }
 
 /// Where a worker is, between two changes of the state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Phase {
-    /// It asks what to do next.
+    /// The worker asks for its next action.
     Asks,
     /// The worker finds out the consequences of the end of nodes.
     Questions,
@@ -108,7 +108,7 @@ impl Phase {
 /// An event.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Event {
-    /// The worker does what its phase says, and this is the choice that it, or the world outside, makes.
+    /// A step of the worker's phase, with the choice that the worker or the world outside makes.
     Step(WorkerId, Choice),
     End,
 }
@@ -116,30 +116,30 @@ pub(super) enum Event {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Choice {
     Only,
-    /// Asks, and has spun long enough.
+    /// The worker asks, and has spun long enough.
     Rests,
-    /// Gives its node back with this.
+    /// The worker gives its node back with this result.
     Finds(Looked),
-    /// As before, and does something else before it asks.
+    /// The worker gives its node back with this result, and does something else before it asks.
     FindsAndIsBusy(Looked),
     Claims(NodeId),
     Naps(u64),
-    /// The event for which this node waits has happened.
+    /// The poller finds that the event for which this node waits has happened.
     Touches(NodeId),
     /// The poller spins.
     Again,
-    /// The device, or another thread, wakes it.
+    /// The device, or another thread, wakes the poller.
     IsRaised,
-    /// It wakes without a reason.
+    /// The poller wakes without a reason.
     IsAwake,
 }
 
-/// The state, the workers, and what is owed to the nodes.
+/// The state, the workers, and the looks that are owed to the nodes.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct World {
     pub(super) core: Core,
     pub(super) phases: Vec<Phase>,
-    /// Whether the worker's bell was raised since it last read it.
+    /// Whether the worker's bell was raised since the worker last read it.
     pub(super) bells: Vec<bool>,
     /// Whether the poller was nudged since it fell asleep.
     pub(super) is_nudged: bool,
@@ -178,7 +178,7 @@ impl World {
         world
     }
 
-    /// Equal for two states that behave in the same way from now on.
+    /// A form of the state that is equal for two states which behave in the same way from now on.
     pub(super) fn normalized(&self) -> Self {
         let mut world = self.clone();
         let mut versions = vec![world.core.version];
@@ -189,7 +189,7 @@ impl World {
         let rank =
             |version: u64| versions.iter().position(|it| *it == version).map_or(0, |it| it as u64);
         for (node, missed) in world.missed.iter_mut().enumerate() {
-            // The next look begins anew.
+            // `missed` counts during a look alone: the next look begins anew.
             *missed &= world.phases.iter().any(|phase| phase.node() == Some(node));
         }
         world.core.version = rank(world.core.version);
@@ -213,7 +213,7 @@ impl World {
         world
     }
 
-    /// As `Board::change`: the wakes come with the change.
+    /// The same as `Board::change`: the wakes come with the change.
     pub(super) fn change<R>(&mut self, change: impl FnOnce(&mut Core) -> R) -> R {
         let poller = self.core.poller();
         let result = change(&mut self.core);
@@ -284,7 +284,7 @@ impl World {
         events
     }
 
-    /// An event happens.
+    /// Applies an event.
     pub(super) fn happens(&mut self, event: Event) {
         match event {
             Event::End => {
