@@ -79,8 +79,8 @@ pub trait Schedule: Graph {
     /// graph whose program sets none. `tick` always runs on the thread that calls it.
     ///
     /// # Errors
-    /// [`Error::Workers`] for a number of 0 workers, for options of a worker that no node names, and for a graph that
-    /// `graph!` did not write.
+    /// [`Error::Workers`] for an impossible description, as 0 workers or options of a worker that no node names, and
+    /// for a graph that `graph!` did not write.
     fn workers(&mut self, workers: impl Into<Workers>) -> Result<&mut Self>
     where
         Self: Sized,

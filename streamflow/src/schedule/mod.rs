@@ -1,5 +1,5 @@
-//! Runs of a graph: how one ends and what it did ([`Report`]), runs on a thread of their own ([`Spawn`](crate::Spawn), [`Running`]),
-//! and what other threads see of a run ([`RunHandle`]). The guide's page on
+//! Runs of a graph: the report of a run ([`Report`]), runs on a thread of their own ([`Spawn`](crate::Spawn),
+//! [`Running`]), and the handle of a run for other threads ([`RunHandle`]). The guide's page on
 //! [running a graph](crate::guide::running_a_graph) compares the methods that run a graph.
 //!
 //! A scheduler decides which node runs next. The graph's methods `run`, `run_for`, `tick` and `end_run` are its entries.

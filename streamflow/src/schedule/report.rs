@@ -11,8 +11,8 @@ use crate::operator::{NodeStatus, OnFailure, Summary};
 use crate::param::ParamChange;
 use crate::platform::Platform;
 
-/// A run that ended well: why it ended, and what it did. [`Graph`](crate::graph::Graph)s made by `graph!` return it from
-/// `run`.
+/// The report of a run that ended well: the reason of its end, and its work. The method `run` of each
+/// [`Graph`](crate::graph::Graph) made by `graph!` returns it.
 ///
 /// ```
 /// # use streamflow::prelude::*;
@@ -39,32 +39,35 @@ use crate::platform::Platform;
 pub struct Report {
     /// Why the run ended.
     pub end: End,
-    /// How long the run lasted, by the platform's clock: from the end of its `start` hooks until the `stop` hooks had returned
-    /// and the work on its devices was complete; in a report so far, until that report. Zero if a `start` hook has failed.
+    /// The duration of the run, by the platform's clock: from the end of its `start` hooks until the `stop` hooks had
+    /// returned and the work on its devices was complete. In a report of a run that goes on, the duration until that
+    /// report. Zero if a `start` hook has failed.
     pub elapsed: Duration,
     /// The nodes, producers before consumers.
     pub nodes: Vec<NodeReport>,
     /// The messages of each edge, in the order of the consumers and of their inputs.
     pub edges: Vec<EdgeReport>,
-    /// The messages that were sent and never received, by edge and reason. Empty if there were none.
+    /// The messages that were sent and never received, by edge and reason. Empty if there were no such messages.
     pub dropped: Vec<Dropped>,
     /// The nodes that have received messages of one source with different [sequence numbers](crate::message::Metadata::sequence)
-    /// in one tick. Empty if there were none. [`#[when(same_sequence)]`](crate::guide::conditions#messages-that-belong-together)
-    /// avoids them.
+    /// in one tick. Empty if there were no such nodes.
+    /// [`#[when(same_sequence)]`](crate::guide::conditions#messages-that-belong-together) avoids them.
     pub mixed: Vec<Mixed>,
-    /// The waits that kept nodes from going on at the end of a run that has not stalled by it, since timing decides how far they come:
-    /// nodes behind an edge whose policy drops messages, and nodes without an end of their own that serve these or optional
-    /// inputs alone: also one that could run, of whose messages none would be taken any more. Each is a chain of who waits for whom, as in [`Error::Stalled`](crate::Error::Stalled).
+    /// The waits at the end of the run that are no stall, since timing decides how far the waiting nodes come. These
+    /// are nodes behind an edge whose policy drops messages, and nodes without an end of their own that serve such
+    /// nodes or optional inputs alone; among the latter also a node that could run, but whose messages no node would
+    /// take any more. Each entry is a chain of nodes that wait for each other, as in
+    /// [`Error::Stalled`](crate::Error::Stalled).
     pub waited: Vec<String>,
     /// The values of parameters that the nodes have taken over, in the order of the nodes, and of the ticks of each
     /// node. The last 1000 of each node are kept.
     pub parameters: Vec<ParamChange>,
-    /// How many were taken over and are not among `parameters`.
+    /// How many values were taken over and are not among `parameters`.
     pub parameters_omitted: u64,
-    /// How old the messages were at each sink, by the node at which their data began. Empty without
-    /// [statistics](crate::platform::PlatformBuilder::statistics), and without the paths that no message took.
+    /// The age of the messages at each sink, by the node at which their data began. Paths that no message took are left
+    /// out. Empty without [statistics](crate::platform::PlatformBuilder::statistics).
     pub latency: Vec<PathReport>,
-    /// How many messages arrived on a path that was not measured. A run measures the first 1024 paths.
+    /// How many messages arrived on a path that was not measured: a run measures the first 1024 paths.
     pub unmeasured: u64,
     /// The replayed ticks and the others; `None` for a graph without `#[replay]`.
     pub replay: Option<ReplayReport>,
@@ -78,9 +81,9 @@ pub struct Report {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum End {
-    /// Each source has done as many ticks as its `count`, and no node can run any more. A source without a count stands still
-    /// where nothing but optional inputs, and nodes behind edges that drop messages, gets what it sends: it ends with the last of
-    /// these nodes.
+    /// Each source has done as many ticks as its `count`, and no node can run any more. A source without a count stands
+    /// still if its messages go to nothing but optional inputs and nodes behind edges that drop messages: it ends
+    /// with the last of these nodes.
     SourcesDone,
     /// Some nodes ended by [`finish`](crate::ExecutionContext::finish), or since a condition of theirs can't hold again,
     /// and no other node can run without them.
@@ -88,16 +91,16 @@ pub enum End {
         /// These nodes.
         nodes: Vec<String>,
     },
-    /// The graph was asked to stop.
+    /// The graph was told to stop.
     Stopped {
-        /// By whom.
+        /// The cause of the stop.
         by: StoppedBy,
     },
     /// The nodes without inputs have done the ticks of `run_for`, and no node can run any more.
     TicksDone,
     /// The time of `run_for` is over.
     TimeOver,
-    /// The run has not ended: this is a [report so far](crate::schedule::Running::report).
+    /// The run has not ended: this is a [report of a run that goes on](crate::schedule::Running::report).
     NotYet,
     /// The run has failed, and `join` returns its error. Only a [handle](crate::schedule::RunHandle::report) returns
     /// such a report.
@@ -119,7 +122,7 @@ pub enum StoppedBy {
     CtrlC,
     /// Another signal, with its name: SIGTERM or SIGHUP, after `stop_on_signals`.
     Signal(&'static str),
-    /// The program, which called `end_run` before a stepped run was over.
+    /// The program called `end_run` before a stepped run was over.
     EndRun,
 }
 
@@ -127,34 +130,34 @@ pub enum StoppedBy {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NodeReport {
-    /// Its name in the graph.
+    /// The node's name in the graph.
     pub name: String,
-    /// How many ticks it did, the failed ones included.
+    /// How many ticks the node did, failed ticks included.
     pub ticks: u64,
     /// How many of its ticks called [`flush`](crate::Flush).
     pub flush_ticks: u64,
-    /// Whether it has a `flush` that was not called to its end, although it did a tick: the run was stopped or has failed, or the
-    /// operator has. The messages that it held back are lost.
+    /// Whether the node has a `flush` that was not called to its end, although the node did a tick: the run was
+    /// stopped, or the run or the operator has failed. The messages that the operator held back are lost.
     pub unflushed: bool,
     /// How many of its ticks and restarts failed. The run went on if the node has `#[on_failure(…)]`.
     pub failures: u64,
-    /// How many moments of its `periodic` have no tick, since a tick that came late has taken their place: with `skip` all that
-    /// passed before it, with `catch_up(n)` those before the last `n`. A node with `spaced` has no moments to miss.
+    /// How many moments of its `periodic` have no tick, since a late tick has taken their place: with `skip` all moments that
+    /// passed before that tick, with `catch_up(n)` all but the last `n` of them. A node with `spaced` has no moments to miss.
     pub missed_periods: u64,
-    /// How often a fresh operator took the place of one that had failed.
+    /// How often a fresh operator took the place of a failed one.
     pub restarts: u64,
-    /// Whether its policy restarts it.
+    /// Whether the node's policy restarts it.
     has_restart: bool,
     /// The text of the first failure.
     pub first_failure: Option<String>,
-    /// The outputs at which none of its ticks emitted a message, although they have consumers. Empty for a node that did
+    /// The outputs with consumers at which no tick emitted a message. Empty for a node that did
     /// no tick.
     pub silent_outputs: Vec<&'static str>,
-    /// How long the host needed for a tick: `compute`, and sending the messages. `None` without
+    /// The host's time for a tick: `compute`, and sending the messages. `None` without
     /// [statistics](crate::platform::PlatformBuilder::statistics), and for a node that did no tick. Work that a tick has queued
     /// on a device goes on after it.
     pub host_time: Option<Summary>,
-    /// By how much its ticks began after the moment at which they were due. `None` without
+    /// The lateness of its ticks: the time from the moment at which a tick was due to its beginning. `None` without
     /// [statistics](crate::platform::PlatformBuilder::statistics), and for a node that waits for no moment.
     pub lateness: Option<Summary>,
 }
@@ -179,16 +182,16 @@ impl NodeReport {
     }
 }
 
-/// The latency of a path: how old messages were at the end of the tick of a sink that received them.
+/// The latency of a path: the age of messages at the end of the sink's tick that received them.
 ///
-/// A sink is a node without outputs, or one whose outputs are all discarded. Of the messages that one of its ticks
-/// receives, that with the earliest acquisition time counts.
+/// A sink is a node without outputs, or with outputs that are all discarded. Of the messages that a tick receives, the
+/// one with the earliest acquisition time counts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PathReport {
     /// The node at which the data began: see [`Metadata`](crate::message::Metadata).
     pub source: String,
-    /// The node that received it at last.
+    /// The sink: the last node that received the data.
     pub sink: String,
     /// From [`acquired`](crate::message::Metadata::acquired) to the end of the sink's tick.
     pub summary: Summary,
@@ -197,8 +200,8 @@ pub struct PathReport {
 /// A node with mixed ticks: one tick received messages of one source, at required inputs, with different sequence numbers, as a
 /// frame and the boxes of an earlier one.
 ///
-/// Of an input with several edges, all messages are compared with the first one; of a batch, the first message counts. What
-/// comes over a `#[feedback]` edge is of an earlier tick, and does not count.
+/// At an input with several edges, all messages are compared with the first one; of a batch, the first message counts.
+/// A message of a `#[feedback]` edge is of an earlier tick, and does not count.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Mixed {
@@ -206,7 +209,7 @@ pub struct Mixed {
     pub node: String,
     /// How many of its ticks were mixed.
     pub ticks: u64,
-    /// The node at which the data of the first such pair began.
+    /// The node at which the data of the first mixed pair of messages began.
     pub source: String,
     /// The inputs at which the pair was received: one name twice for an input with several edges.
     pub inputs: [&'static str; 2],
@@ -220,15 +223,15 @@ pub struct Mixed {
 pub struct EdgeReport {
     /// `producer.output >> consumer.input`
     pub edge: &'static str,
-    /// How many messages ticks of the producer sent. A tick that fails sends none. An edge with `#[feedback]` begins a run
-    /// with a message, which counts as well.
+    /// How many messages ticks of the producer sent. A tick that fails sends none. An edge with `#[feedback]` begins a
+    /// run with a message. That message counts as well.
     pub sent: u64,
-    /// How many ticks of the consumer took, by a call that receives or discards, those of failed ticks included.
+    /// How many messages the ticks of the consumer received or discarded, failed ticks included.
     pub received: u64,
-    /// How many were dropped while the run went on: [`Report::dropped`] has the reasons.
+    /// How many messages were dropped while the run went on: [`Report::dropped`] has the reasons.
     pub dropped: u64,
-    /// How many waited when the run ended; in a report so far, how many wait. Those of an edge with `#[feedback]` wait for the
-    /// next run, and the others are dropped.
+    /// How many messages waited when the run ended; in a report of a run that goes on, how many wait. On an edge with
+    /// `#[feedback]` they wait for the next run, and on other edges they are dropped.
     pub left: u64,
 }
 
@@ -238,9 +241,9 @@ pub struct EdgeReport {
 pub struct Dropped {
     /// `producer.output >> consumer.input`
     pub edge: &'static str,
-    /// How many.
+    /// How many messages.
     pub messages: u64,
-    /// Why.
+    /// The reason.
     pub reason: DropReason,
 }
 
@@ -250,9 +253,9 @@ pub struct Dropped {
 pub enum DropReason {
     /// The edge was full, and its policy is `pop` or `reject`.
     Policy(QueuePolicy),
-    /// The edge was full when its consumer could not run any more, whatever other nodes do, and its producer had ticks left or
-    /// messages to take. The edge gave way, since no node needs its messages to go on: it leads to an optional input, or to a node behind an edge whose policy
-    /// drops messages.
+    /// The edge was full, its consumer could not run any more whatever other nodes do, and its producer had ticks left
+    /// or messages to take. The edge gave way, since no node needs its messages to go on: it leads to an optional
+    /// input, or to a node behind an edge with a policy that drops messages.
     GaveWay,
     /// The consumer's condition `same_sequence` found no partner: the next message of another input had a larger number.
     Alone,
@@ -284,7 +287,7 @@ impl Report {
         (!self.elapsed.is_zero()).then(|| ticks as f64 / self.elapsed.as_secs_f64())
     }
 
-    /// From the nodes as they were after the last tick, and after they were stopped.
+    /// Creates the report from the statuses after the last tick and the statuses after the `stop` hooks.
     pub(super) fn new(
         end: End,
         at_end: &[NodeStatus],
@@ -314,7 +317,7 @@ impl Report {
 }
 
 impl End {
-    /// Why a run ended that nobody has stopped, from the nodes as they were after the last tick.
+    /// The reason of the end of a run that was not stopped, from the statuses after the last tick.
     pub(super) fn by_itself(nodes: &[NodeStatus]) -> Self {
         if nodes.iter().any(|node| node.is_at_limit) {
             return Self::TicksDone;
@@ -374,7 +377,7 @@ impl EdgeReport {
     }
 }
 
-/// The messages that a node was sent and never received.
+/// The messages that were sent to a node and never received.
 fn dropped(node: &NodeStatus) -> impl Iterator<Item = Dropped> {
     edges(node).flat_map(|edge| {
         let reasons = [

@@ -1,4 +1,4 @@
-//! A run of a graph, from its beginning to its end. `run`, `run_for`, `tick` and `spawn` use it.
+//! A run of a graph, from its beginning to its end, used by `run`, `run_for`, `tick` and `spawn`.
 
 mod end;
 
@@ -40,7 +40,7 @@ pub(super) struct Run {
     pub(super) waits: Waits,
     pub(super) limit: Limit,
     has_started: bool,
-    /// Why it has ended, where a step has found that out.
+    /// The reason of the end, if a step has found it.
     outcome: Option<Outcome>,
     /// The graph's name.
     graph: &'static str,
@@ -48,9 +48,9 @@ pub(super) struct Run {
     workers: Option<Workers>,
     /// Errors of workers after the first one.
     followed: Vec<Error>,
-    /// `None` for a graph that doesn't ask for it.
+    /// `None` if neither the graph nor the environment asks for a replay.
     replay: Option<Box<Replay>>,
-    /// `None` before the first pass, and for a graph in which nothing follows from the end of a node while others run.
+    /// `None` before the first pass, and if the end of a node has no consequences while others run.
     ends: Option<Box<Ends>>,
 }
 
@@ -58,7 +58,7 @@ pub(super) struct Run {
 enum Passed {
     /// A node has run, or a command has come.
     Ran,
-    /// No node can run before what the nodes wait for has happened.
+    /// No node can run before an event happens that a node waits for.
     Waits,
     Ended(Outcome),
 }
@@ -95,7 +95,7 @@ impl Run {
         }
     }
 
-    /// Calls the `start` hooks, unless they were called.
+    /// Calls the `start` hooks, unless they were called already.
     pub(super) fn start(&mut self, nodes: Nodes<'_, '_>) -> Result<()> {
         if mem::replace(&mut self.has_started, true) {
             return Ok(());
@@ -105,23 +105,24 @@ impl Run {
         Ok(())
     }
 
-    /// Limits what is left of the run, which has started.
+    /// Limits the rest of a run that has started.
     pub(super) fn limit(&mut self, nodes: Nodes<'_, '_>, limit: RunFor) {
         self.limit = limit.begin(nodes, self.platform.clock());
         self.limit.until().into_iter().for_each(|end| self.control.set_deadline(end));
     }
 
-    /// Finds what may follow from the end of nodes, when their limits are set: a node with a limit has an end of its own.
+    /// Finds the possible consequences of the end of nodes. The limits of the nodes are set before: a node with a limit
+    /// has an end of its own.
     fn find_ends(&mut self, nodes: Nodes<'_, '_>) {
         self.ends = Ends::new(statuses(nodes), &self.control).map(Box::new);
     }
 
-    /// Whether the run goes on although no node can run, or none but attendants.
+    /// Whether the run goes on although no node, or no node but attendants, can run.
     fn has_work(&mut self, nodes: Nodes<'_, '_>) -> bool {
         work::has_work(nodes.len(), &mut { nodes }, self.ends.as_deref_mut())
     }
 
-    /// The consequences of the end of nodes after a pass, in which a node has run or not.
+    /// Begins what follows from the end of nodes, after a pass. `ran`: a node has run in that pass.
     fn follow(&mut self, nodes: Nodes<'_, '_>, ran: bool) -> Option<Passed> {
         let ends = self.ends.as_mut()?;
         let asks = ends.asks();
@@ -184,7 +185,7 @@ impl Run {
         Ok(None)
     }
 
-    /// The threads that run what is left of the run.
+    /// Sets the threads for the rest of the run.
     pub(super) fn set_workers(&mut self, workers: Option<Workers>) {
         if workers.is_some() {
             self.replay.iter_mut().for_each(|replay| replay.refuse_workers());
@@ -203,7 +204,7 @@ impl Run {
         }
     }
 
-    /// Whether a run goes on that no node can go on with now: an edge gives way, or the `flush` of nodes begins.
+    /// Whether the run goes on when no node can run: an edge gives way, or the `flush` of a node begins.
     fn goes_on(&mut self, nodes: Nodes<'_, '_>, outcome: Outcome) -> bool {
         if outcome != Outcome::Over || self.races.look() {
             return false;
@@ -251,7 +252,7 @@ impl Run {
         let measured = platform.has_statistics().then(Succession::begin);
         let interrupt = || measured.iter().for_each(Succession::interrupt);
         loop {
-            // Before the command is read and the conditions are checked, so that a change of them ends the sleep.
+            // Comes before the command is read and the conditions are checked: a change of these then ends the sleep.
             idle.begin_pass();
             match control.command() {
                 Command::Run => {}
@@ -295,7 +296,7 @@ impl Run {
 
     /// Makes a report of the run so far.
     fn publish(&self, nodes: Nodes<'_, '_>, shared: Option<&Shared>) {
-        // First, so that a request that comes later is not forgotten.
+        // Comes first: a later request is then not lost.
         self.control.begin_report();
         if let Some(shared) = shared {
             let (asked, now) = (shared.asked(), statuses(nodes));
@@ -313,7 +314,7 @@ impl Run {
         shared: Option<&Shared>,
     ) -> Result<Report> {
         let workers = self.workers.clone();
-        // Until the `stop` hooks have returned.
+        // The calling thread is the first worker until the `stop` hooks have returned.
         let first = workers.map(|workers| event_based::first_worker(&workers, nodes)).transpose();
         let (mut done, _first) = match first {
             Ok(first) => (self.start(nodes), first),
@@ -329,7 +330,7 @@ impl Run {
     }
 }
 
-/// A pass whose calls may be replayed.
+/// Makes a pass, and replays its calls if possible.
 fn replayed(
     replay: &mut Replay,
     nodes: Nodes<'_, '_>,
@@ -343,12 +344,12 @@ fn replayed(
         Ok(pass) => ended.map(|()| pass),
         Err(error) => {
             let Err(held) = ended else { return Err(error) };
-            // A call of the hook was refused, since a call that was held back has failed: that is the cause.
+            // A call of the hook was refused because a call that was held back has failed: that failure is the cause.
             if error.is_refusal() {
                 return Err(held);
             }
-            // The hook mostly fails with the error of a held-back call that its own call made be sent. If the driver is lost
-            // by it, the end of the run names it.
+            // The hook mostly fails with the error of a held-back call, sent because of the hook's own call. If that
+            // error has made the driver unusable, the end of the run names it.
             let is_lost = replay.is_lost();
             if !is_lost && !text_of(&error).contains(&text_of(&held)) {
                 report_in_drop("ending a pass", Err::<(), _>(held));

@@ -56,7 +56,7 @@ impl<G: Graph> Deref for Running<G> {
 
 /// Runs a graph on a thread of its own: `graph.spawn()?`. Every graph has it.
 pub trait Spawn: Graph + Sized {
-    /// Runs the graph on a thread of its own, which has the name of the graph. A run that `tick` has begun goes on there.
+    /// Runs the graph on a thread of its own, named like the graph. A run that `tick` has begun goes on there.
     ///
     /// In a test that [`explore`](crate::testing::explore) runs, the thread takes turns with the others.
     ///
@@ -74,8 +74,8 @@ pub trait Spawn: Graph + Sized {
 
 impl<G: Graph> Spawn for G {}
 
-/// A graph that is only borrowed, as by `graph.workers(4)?`: it has a `spawn` that no program can call, whose error says what to
-/// write.
+/// A graph that is only borrowed, as by `graph.workers(4)?`. It has a `spawn` that no program can call: the compiler's
+/// error for it says what to write.
 #[doc(hidden)]
 pub trait SpawnBorrowed: Sized {
     /// The graph.
@@ -97,7 +97,7 @@ impl<G: Graph> SpawnBorrowed for &mut G {
     type Graph = G;
 }
 
-/// A graph that is not borrowed. It has no implementation: [`Spawn`] has those that `spawn` takes.
+/// A graph that is not borrowed. The trait has no implementation, since owned graphs have [`Spawn`].
 #[diagnostic::on_unimplemented(
     message = "`spawn` takes the graph itself, and `{Self}` only borrows it",
     label = "the graph is borrowed here",
@@ -113,12 +113,12 @@ pub trait OwnedGraph<G: Graph> {
 }
 
 impl<G: Graph + 'static> Running<G> {
-    /// The handle that sets the parameters of the graph's operators, as `graph.params()`.
+    /// The handle that sets the parameters of the graph's operators, the same as `graph.params()`.
     pub fn params(&self) -> &G::Handle {
         &self.params
     }
 
-    /// A handle for other threads: it can be cloned.
+    /// A handle for other threads. The handle can be cloned.
     pub fn handle(&self) -> RunHandle {
         self.owner.handle.clone()
     }
@@ -169,17 +169,17 @@ impl<G: Graph + 'static> Running<G> {
     /// - SIGTERM: `kill`, a service manager, the end of a container;
     /// - SIGHUP: the terminal is closed.
     ///
-    /// Every run that called this is stopped, and so is every one that called [`stop_on_ctrl_c`](Self::stop_on_ctrl_c).
+    /// Every run for which this or [`stop_on_ctrl_c`](Self::stop_on_ctrl_c) was called is stopped.
     ///
-    /// Handlers that the program has are called as well. A signal that stops no run, as another one of them or the first one
-    /// when the run is over, has the effect that it had before the process called this first. If the program had a handler
-    /// then, that is called (on
-    /// Linux; elsewhere the library does not know of it). Else the process ends at once, without `stop` hooks. Its exit code
-    /// is 128 and the number of the signal: 130, 143 or 129. So a program sets its handlers before the first call: a later
-    /// one takes the signal away from the library, or, if it is set by `signal-hook`, does not keep the process from its
-    /// end. A signal that the program ignores, as SIGHUP after `nohup` and SIGINT in all
-    /// that a script starts with `&`, remains ignored, and the call logs that (on Linux; elsewhere such a signal stops the
-    /// run). A system without these signals has Ctrl-C alone.
+    /// Handlers of the program are called as well. A signal that stops no run, as a second signal or a first one after
+    /// the end of the run, has the effect that it had before the process first called this method. If the program had a
+    /// handler for the signal then, that handler is called (on Linux; elsewhere the library does not know of the
+    /// handler). Otherwise the process ends at once, without `stop` hooks, and its exit code is 128 plus the number of
+    /// the signal: 130, 143 or 129. So a program should set its handlers before the first call: a later handler takes
+    /// the signal away from the library, or, if it is set by `signal-hook`, does not keep the process from ending. A
+    /// signal that the program ignores, as SIGHUP after `nohup` and SIGINT in programs that a script starts with `&`,
+    /// remains ignored, and the call logs that (on Linux; elsewhere such a signal stops the run). A system without
+    /// these signals has Ctrl-C alone.
     ///
     /// # Errors
     /// [`Error::CtrlC`] if the system refuses it. The signals of an earlier call still stop the run then.
@@ -188,8 +188,8 @@ impl<G: Graph + 'static> Running<G> {
         super::signals::stop(&self.owner.handle.shared, &super::signals::ALL)
     }
 
-    /// As [`stop_on_signals`](Self::stop_on_signals), for SIGINT alone: SIGTERM and SIGHUP end the process without `stop`
-    /// hooks. Where another run of the process has called `stop_on_signals`, they stop this run as well.
+    /// The same as [`stop_on_signals`](Self::stop_on_signals), for SIGINT alone: SIGTERM and SIGHUP end the process without
+    /// `stop` hooks. If `stop_on_signals` was called for another run of the process, these two signals stop this run as well.
     ///
     /// # Errors
     /// [`Error::CtrlC`] if the system refuses it.
@@ -201,8 +201,8 @@ impl<G: Graph + 'static> Running<G> {
     /// A future that is ready when the run is over. [`join`](Self::join) then returns its result at once:
     /// `running.ended().await; running.join()?;`. Dropping the future changes nothing for the run.
     ///
-    /// The thread of the run wakes the task, as its last act. An executor that polls where it is woken polls on that thread, and
-    /// `join` is [`Error::StillRunning`] there, as in an operator: a task that joins is polled on another thread.
+    /// The thread of the run wakes the task, as its last act. An executor that polls inside of the wake-up polls on that thread,
+    /// where `join` returns [`Error::StillRunning`], as in an operator: a task that joins must be polled on another thread.
     #[cfg(feature = "futures")]
     pub fn ended(&mut self) -> impl Future<Output = ()> + Send + Unpin {
         Ended::new(&self.owner.handle.shared)
@@ -211,7 +211,7 @@ impl<G: Graph + 'static> Running<G> {
     /// Waits for the end of the run, and returns its result. The graph is dropped.
     ///
     /// # Errors
-    /// Those of the graph's method `run`; [`Error::RunOver`] if [`join_timeout`](Self::join_timeout) has returned the
+    /// The errors of the graph's method `run`; [`Error::RunOver`] if [`join_timeout`](Self::join_timeout) has returned the
     /// result; [`Error::StillRunning`] if an operator of the graph calls this.
     pub fn join(mut self) -> Result<Report> {
         let done = self.owner.wait();
@@ -223,7 +223,7 @@ impl<G: Graph + 'static> Running<G> {
     ///
     /// # Errors
     /// [`Error::StillRunning`] if an operator of the graph calls this: then there is no graph to return. The result has
-    /// the same errors as that of [`join`](Self::join).
+    /// the same errors as the result of [`join`](Self::join).
     pub fn join_with_graph(mut self) -> Result<(G, Result<Report>)> {
         let done = self.owner.wait();
         let graph: Option<Box<dyn Any>> = self.owner.take_graph().map(|graph| graph as _);
@@ -233,12 +233,12 @@ impl<G: Graph + 'static> Running<G> {
         }
     }
 
-    /// Waits for the end of the run, at most for this (real) time, and returns its result. It is returned once; the graph
-    /// can then still be had by [`join_with_graph`](Self::join_with_graph).
+    /// Waits for the end of the run, at most for this (real) time, and returns its result. The result is returned once;
+    /// afterwards [`join_with_graph`](Self::join_with_graph) still returns the graph.
     ///
     /// # Errors
-    /// [`Error::StillRunning`] if the run goes on, with the hook that does not return; it goes on then, too. Else
-    /// those of [`join`](Self::join).
+    /// [`Error::StillRunning`] if the run has not ended, with the hook that does not return; the run goes on. Otherwise
+    /// the errors of [`join`](Self::join).
     pub fn join_timeout(&mut self, at_most: Duration) -> Result<Report> {
         self.owner.wait_at_most(at_most)
     }

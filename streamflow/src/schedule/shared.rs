@@ -13,13 +13,14 @@ use crate::lock::locked;
 use crate::time::{Clock, Timestamp};
 use crate::turns;
 
-/// How long [`Shared::report`] waits for the scheduler, which answers between two ticks.
+/// How long [`Shared::report`] waits for the scheduler. The scheduler answers between two ticks.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// In an explored test no real time counts: so long is the time in which a thread passes on its turn once.
+/// The time that counts as passed, in an explored test, each time a waiting thread has passed on its turn. Real time
+/// does not count there.
 const TURN: Duration = Duration::from_micros(100);
 
-/// Shared by the thread of a run, its handles, and the handler of signals.
+/// The state shared by the thread of a run, its handles, and the handler of signals.
 pub(super) struct Shared {
     pub(super) graph: &'static str,
     pub(super) control: Arc<RunControl>,
@@ -29,18 +30,18 @@ pub(super) struct Shared {
     reports: Mutex<Reports>,
     /// Raised for each report, and when the run is over.
     news: Signal,
-    /// For each node, what a handle saw last, and when it saw that first.
+    /// For each node, the activity that a handle saw last, and the moment when a handle first saw it.
     seen: Mutex<Vec<(Word, Timestamp)>>,
-    /// Of the task that waits for the end of the run.
+    /// The waker of the task that waits for the end of the run.
     #[cfg(feature = "futures")]
     pub(super) task: Mutex<Option<std::task::Waker>>,
 }
 
 #[derive(Default)]
 struct Reports {
-    /// How many were asked for.
+    /// How many reports were requested.
     asked: u64,
-    /// How many of these the latest one answers.
+    /// How many of these requests the latest report answers.
     answered: u64,
     latest: Option<Report>,
 }
@@ -59,17 +60,17 @@ pub struct RunStatus {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NodeState {
-    /// Its name in the graph.
+    /// The node's name in the graph.
     pub name: String,
-    /// How many ticks it has done.
+    /// How many ticks the node has done.
     pub ticks: u64,
     /// The activity of the node.
     pub activity: Activity,
-    /// The condition that it waits for, or that has ended it, as it is written in `#[when(…)]`. If several don't hold,
-    /// it is the one that decides. `None` if it waits for a message or room alone.
+    /// The condition that the node waits for, or that has ended it, as written in `#[when(…)]`. If several conditions
+    /// don't hold, this is the one that decides. `None` if the node waits for a message or room alone.
     pub condition: Option<&'static str>,
-    /// Since when it has done that without a tick in between, at the latest: when a handle of this run first saw it, by
-    /// the platform's clock.
+    /// The latest moment at which this activity can have begun, without a tick since: a handle of this run first saw it
+    /// then, by the platform's clock.
     pub since: Timestamp,
 }
 
@@ -90,12 +91,12 @@ impl Shared {
         }
     }
 
-    /// How many reports were asked for: those that one answers which is begun now.
+    /// How many reports were requested. A report that is begun now answers all of these requests.
     pub(super) fn asked(&self) -> u64 {
         locked(&self.reports).asked
     }
 
-    /// The scheduler has made a report, which answers the first so many questions.
+    /// Publishes a report of the scheduler. It answers the first `answers` requests.
     pub(super) fn publish(&self, report: Report, answers: u64) {
         let mut reports = locked(&self.reports);
         reports.answered = reports.answered.max(answers);
@@ -105,10 +106,10 @@ impl Shared {
         self.news.raise();
     }
 
-    /// The run has ended: its thread calls nothing of the graph any more.
+    /// Records that the run has ended: its thread makes no call to the graph any more.
     pub(super) fn set_over(&self) {
         self.control.end();
-        // The next run of the graph shows its ticks in the same cells.
+        // Keeps the last state of the nodes: the next run of the graph uses the same cells.
         let mut seen = locked(&self.seen);
         self.look(&mut seen);
         self.is_over.store(true, Ordering::Release);
@@ -120,12 +121,12 @@ impl Shared {
         self.is_over.load(Ordering::Acquire)
     }
 
-    /// Waits until the run is over, at most for a time. Returns whether it is.
+    /// Waits until the run is over, at most for this time. Returns whether the run is over.
     pub(super) fn wait_until_over(&self, at_most: Duration) -> bool {
         self.wait(at_most, || self.is_over())
     }
 
-    /// Waits for news until a condition holds, at most for a time. Returns whether it holds.
+    /// Waits until a condition holds, at most for this time, and checks it after each raise of `news`. Returns whether it holds.
     fn wait(&self, at_most: Duration, holds: impl Fn() -> bool) -> bool {
         let (begun, mut turns) = (Instant::now(), 0);
         loop {
@@ -143,7 +144,7 @@ impl Shared {
         }
     }
 
-    /// A report of the run so far, or the last one.
+    /// A report of the run so far, or the last report.
     pub(super) fn report(&self) -> Result<Report> {
         let mut reports = locked(&self.reports);
         reports.asked += 1;
@@ -174,7 +175,7 @@ impl Shared {
         RunStatus { phase, nodes: nodes.collect() }
     }
 
-    /// Notes what the nodes do now.
+    /// Records the present activities of the nodes.
     fn look(&self, seen: &mut [(Word, Timestamp)]) {
         for (cell, seen) in self.control.nodes().iter().zip(seen) {
             let word = cell.word();
@@ -223,7 +224,7 @@ impl fmt::Debug for Shared {
     }
 }
 
-/// As a table.
+/// Writes the status as a table.
 impl fmt::Display for RunStatus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let phase = match self.phase {

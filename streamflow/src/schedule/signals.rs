@@ -1,9 +1,10 @@
-//! Signals that stop runs: the process has one thread that gets them, and a list of the runs that they stop.
+//! Signals that stop runs: one thread of the process receives the signals, and a list has the runs that they stop.
 //!
 //! A signal that stops no run has the effect that it had before the library got it: a handler that the program had at that
-//! moment is called, as for each signal, and without one the process ends. A later handler does not count: either it
-//! takes the signal away from the library, or `signal-hook` calls it too, and then the process ends. So nothing is lost by a signal that the library keeps after the last run,
-//! or after a call that could not get another one. It does keep them: once `signal-hook` has a signal, it can't give it back.
+//! moment is called, as for each signal, and without one the process ends. A handler that is set later does not count: either
+//! it takes the signal away from the library, or `signal-hook` calls it too, and then the process ends. So no harm is done
+//! when the library keeps a signal after the last run, or after a call that could not get another signal. The library
+//! must keep it: `signal-hook` can't give a signal back.
 
 use std::fs;
 use std::mem;
@@ -19,7 +20,7 @@ use crate::log;
 /// A signal that can stop a run.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Signal {
-    /// POSIX has it.
+    /// The number in POSIX.
     number: i32,
     name: &'static str,
     source: StopSource,
@@ -37,7 +38,7 @@ pub(super) const ALL: [Signal; 3] = [
 ];
 
 impl Signal {
-    /// Its bit in a mask of signals, as the kernel has them. Numbers beyond 64 have none.
+    /// The signal's bit in a mask of the kernel; 0 for numbers beyond 64.
     fn bit(&self) -> u64 {
         1_u64.unbounded_shl((self.number - 1).unsigned_abs())
     }
@@ -54,14 +55,14 @@ struct Handler {
     source: system::Source,
     /// The mask of the signals that the library gets.
     listened: u64,
-    /// The mask of those for which the program had a handler before.
+    /// The mask of the signals for which the program had a handler before the library.
     handled: u64,
-    /// Each run once that has asked for a signal.
+    /// The runs that have asked for a signal, each once.
     runs: Vec<Weak<Shared>>,
 }
 
 impl Handler {
-    /// Gets a signal from now on.
+    /// Receives a signal from now on.
     fn listen(&mut self, signal: &Signal, caught: u64) -> Result<(), String> {
         if self.listened & signal.bit() == 0 {
             self.source.listen(signal.number)?;
@@ -72,11 +73,11 @@ impl Handler {
     }
 }
 
-/// Stops a run at the next one of these signals, or of those that another run has asked for.
+/// Stops a run at the next signal that is among `signals`, or that another run has asked for.
 ///
 /// # Errors
-/// [`Error::CtrlC`]. The list of runs is as before then: an earlier call of the same run counts, and without one no signal
-/// stops the run.
+/// [`Error::CtrlC`]. The list of runs is then unchanged: an earlier call for the same run still counts, and without
+/// such a call no signal stops the run.
 pub(super) fn stop(run: &Arc<Shared>, signals: &[Signal]) -> Result<()> {
     let _later = log::later();
     let [ignored, caught] = ["SigIgn:", "SigCgt:"].map(mask);
@@ -102,7 +103,7 @@ pub(super) fn stop(run: &Arc<Shared>, signals: &[Signal]) -> Result<()> {
     Ok(())
 }
 
-/// Called on a thread of its own, for each signal.
+/// Handles a signal that has arrived. Called on the thread that receives the signals.
 fn arrived(number: i32) {
     let Some(signal) = ALL.into_iter().find(|signal| signal.number == number) else { return };
     let mut handler = locked(&HANDLER);
@@ -111,18 +112,19 @@ fn arrived(number: i32) {
     drop(handler);
     let mut has_run = false;
     for run in runs.iter().filter_map(Weak::upgrade).filter(|run| !run.is_over()) {
-        // Also one that is being stopped already: this is the first signal that it gets.
+        // A run that is being stopped already counts as well: this is the first signal that it gets.
         has_run = true;
         run.control.stop(signal.source);
     }
     if !has_run && !is_handled {
-        // As a shell reports a process that the signal has ended.
+        // The exit code by which a shell reports that the signal has ended a process.
         process::exit(128 + number);
     }
 }
 
-/// A mask of signals in the state of the process: those that it ignores, or those for which it has a handler. `nohup` has it
-/// ignore SIGHUP, and a script SIGINT in what it starts with `&`: that is to go on. Linux alone tells it without a call of C.
+/// A mask of signals in the status of the process: the signals that it ignores (`SigIgn:`), or has a handler for
+/// (`SigCgt:`). An ignored signal must stay ignored: `nohup` makes a process ignore SIGHUP, and a script makes programs
+/// that it starts with `&` ignore SIGINT. Only Linux offers the mask without a call of C. Elsewhere it is 0.
 fn mask(name: &str) -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix(name));
@@ -135,7 +137,7 @@ mod system {
 
     use signal_hook::iterator::{Handle, Signals};
 
-    /// The thread that gets the signals.
+    /// The thread that receives the signals.
     pub(super) struct Source(Option<Handle>);
 
     impl Source {
@@ -143,7 +145,7 @@ mod system {
             Self(None)
         }
 
-        /// Gets this signal from now on, once, beside the handlers that the program has.
+        /// Receives this signal from now on, beside the handlers of the program. Called once for each signal.
         pub(super) fn listen(&mut self, number: i32) -> Result<(), String> {
             let thread = match &self.0 {
                 Some(thread) => thread,
@@ -162,7 +164,7 @@ mod system {
     }
 }
 
-/// Ctrl-C is all that such a system has.
+/// Systems with Ctrl-C alone.
 #[cfg(not(unix))]
 mod system {
     pub(super) struct Source(());
@@ -194,7 +196,7 @@ mod tests {
     use crate::context::{Command as Next, RunControl};
     use crate::time::Clock;
 
-    /// The number of no signal.
+    /// A number that is no signal's.
     const REFUSED: Signal = Signal { number: 100, name: "none", source: StopSource::HangUp };
 
     fn terminate() {
@@ -202,7 +204,7 @@ mod tests {
         assert!(Command::new("kill").args(["-TERM", &me]).status().unwrap().success());
     }
 
-    /// A command for this binary: by the runner that cargo has for its target, if that is in the environment.
+    /// A command for this binary, with the runner that cargo uses for its target, if the environment names one.
     fn again() -> Command {
         let target = format!("{}_UNKNOWN_LINUX_GNU", env::consts::ARCH.to_uppercase());
         let runner = env::var(format!("CARGO_TARGET_{target}_RUNNER")).unwrap_or_default();
@@ -213,8 +215,8 @@ mod tests {
         command
     }
 
-    /// In a process of its own: the program's handler is called, and the process goes on, though the library has one of the
-    /// two signals.
+    /// Runs in a process of its own: the program's handler is called, and the process goes on, although the library has
+    /// one of the two signals.
     #[test]
     fn a_call_that_can_not_have_all_signals_changes_the_effect_of_none() {
         const CHILD: &str = "STREAMFLOW_TEST_SIGNALS";
@@ -236,7 +238,7 @@ mod tests {
         while !called.load(Ordering::Relaxed) {
             thread::yield_now();
         }
-        // The library gets signals in order, so it has done with that one when this run is stopped.
+        // The library receives signals in order: when this run is stopped, the earlier signal has been handled.
         stop(&second, &[ALL[1]]).unwrap();
         terminate();
         while second.control.command() != Next::Stop(StopSource::Terminate) {

@@ -1,29 +1,31 @@
 //! Law 15: A run says why it ended.
 //!
 //! When no node can run and none waits for a stream, a run is over, unless an edge [gives way](giving_way) or the `flush` of a
-//! node is [due](flush). It has *ended*
-//! if every source is done and no message waits that a node should have taken. Else it has *stalled*: some node is stuck,
-//! and this file says which, and what it waits for. Both schedulers ask here, and the answer does not depend on the order
-//! in which they ran the nodes: `stall/timing.rs` says why. While nodes run, an edge gives way and a `flush` is due as soon as that
-//! does not depend on them: [`meanwhile`].
+//! node is [due](flush). The run has *ended* if every source is done and no message waits that a node should have
+//! taken. Otherwise the run has *stalled*: some node is stuck, and this file finds out which node, and why it waits.
+//! Both schedulers ask here, and the answer does not depend on the order
+//! in which they ran the nodes: `stall/timing.rs` says why. While some nodes run, an edge gives way, or a `flush` is
+//! due, as soon as that does not depend on the running nodes: [`meanwhile`].
 //!
 //! A node that is not done is stuck if
 //! - it has all messages that it needs, and an edge that it sends to is full; or
 //! - a message waits for it, and another one is missing, or it ran and left the message in its queue; or
 //! - a feedback edge that leads to it is empty: then the next run could not begin.
 //!
-//! A node that is flushed needs room alone.
+//! A node that is being flushed needs only room.
 //!
-//! A message, or room, that a condition waits for is needed, too. A node whose conditions can never hold again, since all
-//! their handles were dropped, is stuck if a message waits for it.
+//! A node also needs the message, or room, that one of its conditions waits for. If its conditions can never hold
+//! again, since all their handles were dropped, the node is stuck if a message waits for it.
 //!
-//! Some messages make no node stuck by waiting: those of a lossy edge (`pop`, `reject`) may be lost, those of a feedback
-//! edge are state, and one at an optional input may be left over, where the node lacks another one. So may a
-//! message that `same_sequence` compares: the condition drops what has no partner. No node is stuck that comes as far as timing lets it: one behind a lossy edge, and one without an end of its own that serves such nodes and
-//! optional inputs alone.
+//! Some messages may wait without a stuck node: messages of a lossy edge (`pop`, `reject`) may be lost, messages of a
+//! feedback edge are state, and a message at an optional input may be left over when the node lacks another message. A
+//! message that `same_sequence` compares may be left over, too: the condition drops messages without a partner. Thinned
+//! nodes and attendants (`stall/timing.rs`) are never stuck, since timing decides how far they come: nodes behind a
+//! lossy edge, and nodes without an end of their own that serve such nodes and optional inputs alone.
 //!
-//! The nodes that wait for a node that ended itself, by `finish` or by a condition, or at the limit of the run, and for nothing
-//! else, is dropped and is no stall. The report names a source without an end all the same, and what it waited for.
+//! A node that waits only for nodes that ended themselves, by `finish`, by a condition or at the limit of the run, is
+//! not stuck: the messages that wait for it are dropped. If such a node is a source without an end, the report still
+//! tells its name and what it waited for.
 
 mod flush;
 mod serving;
@@ -37,16 +39,16 @@ use self::timing::Timing;
 use crate::message::EdgeStatus;
 use crate::operator::{Flushing, NodeStatus, PortStatus, UnmetCondition};
 
-/// A longer chain is cut in the middle.
+/// The most nodes in the text of a chain: a longer chain is cut in the middle.
 const MOST_LINKS: usize = 24;
 
-/// The nodes that wait for others at the end of a run, as text: chains from each of them along what it waits for. Each node
-/// is described once.
+/// The nodes that wait for others at the end of a run, as text: from each of them a chain of nodes, each of which waits
+/// for the next. Each node is described once.
 #[derive(Debug, Default)]
 pub(super) struct Found {
-    /// Of the nodes that are stuck. Empty if the run has ended well.
+    /// The chains of the nodes that are stuck. Empty if the run has ended well.
     pub(super) stalled: Vec<String>,
-    /// Of those that would be, if timing did not decide how far they come.
+    /// The chains of the nodes that would be stuck, if timing did not decide how far they come.
     pub(super) waited: Vec<String>,
 }
 
@@ -65,7 +67,7 @@ pub(super) fn find(nodes: &[NodeStatus]) -> Found {
     Found { stalled: chains(stuck), waited: chains(waited) }
 }
 
-/// The edges that give way when no node can run any more, so that the run goes on; none if it is over.
+/// The edges that give way when no node can run any more, so that the run goes on. Empty if the run is over.
 pub(super) fn giving_way(nodes: &[NodeStatus]) -> Vec<usize> {
     let graph = Graph::new(nodes);
     let timing = Timing::new(&graph);
@@ -77,16 +79,17 @@ pub(super) fn giving_way(nodes: &[NodeStatus]) -> Vec<usize> {
 enum Blocker<'a> {
     /// A message that the node at the beginning of this edge would send.
     Message(&'a EdgeStatus, usize),
-    /// Room in this edge, which the node at its end would make.
+    /// Room in this edge, to be made by the node at its end.
     Room(&'a EdgeStatus, usize),
     /// A condition lacks something that this node would send or make.
     Condition(&'a UnmetCondition, usize),
-    /// That this node takes messages of this edge, for which alone an attendant runs.
+    /// A consumer of an attendant's messages: this node does not take the messages of this edge, and the attendant runs
+    /// for nothing else.
     Taker(&'a EdgeStatus, usize),
 }
 
 impl Blocker<'_> {
-    /// The node that would end the wait.
+    /// The node that could end the wait.
     fn node(self) -> usize {
         match self {
             Self::Message(_, node)
@@ -107,7 +110,7 @@ impl Blocker<'_> {
 
 struct Graph<'a> {
     nodes: &'a [NodeStatus],
-    /// By edge.
+    /// The producer by edge, and the consumer by edge.
     producers: HashMap<usize, usize>,
     consumers: HashMap<usize, usize>,
 }
@@ -142,7 +145,7 @@ impl<'a> Graph<'a> {
         {
             return true;
         }
-        // A message that lacks its partner is left over, too.
+        // A message without its partner is left over, too.
         let counts =
             |input: &&PortStatus| input.is_required() && !input.is_paired || !lacks_message;
         let counted = status.inputs.iter().filter(counts);
@@ -150,15 +153,15 @@ impl<'a> Graph<'a> {
         edges.any(|edge| edge.waiting > 0 && !edge.is_lossy() && !edge.feedback)
     }
 
-    /// The edges at which messages wait for a node.
+    /// The edges with messages that wait for a node.
     fn waiting(&self, node: usize) -> impl Iterator<Item = &'a EdgeStatus> {
         let edges = self.nodes[node].inputs.iter().flat_map(|input| &input.edges);
         edges.filter(|edge| edge.waiting > 0)
     }
 
-    /// The waits of a node at the end of a run, without those for room in edges that would give way for it: timing has
-    /// decided about these. An attendant that waits for nothing else, but perhaps for another one, lacks a node that takes its
-    /// messages.
+    /// The waits of a node at the end of a run, without waits for room in edges that would give way: timing has decided
+    /// about these. For an attendant without further waits, except perhaps for another attendant, the result has the
+    /// nodes that do not take its messages.
     fn lasting_blockers(&self, node: usize, timing: &Timing) -> Vec<Blocker<'a>> {
         let mut blockers = self.blockers(node);
         blockers.retain(|blocker| !timing.is_passing(*blocker, self));
@@ -176,10 +179,10 @@ impl<'a> Graph<'a> {
         blockers
     }
 
-    /// Whether enough of the waits of a node end, if these do.
+    /// Whether enough waits of a node end for it to run, if `ends` tells which waits end.
     fn is_served(&self, node: usize, ends: &dyn Fn(Blocker<'_>) -> bool) -> bool {
         let blockers = self.blockers(node);
-        // A condition may need messages of one of several nodes, as does a node whose inputs are all optional.
+        // A condition may need messages of only one of several nodes, and so does a node with optional inputs alone.
         let any = |blocker: &&Blocker<'_>| match blocker {
             Blocker::Condition(..) => true,
             Blocker::Message(..) => !self.has_required(node),
@@ -197,7 +200,7 @@ impl<'a> Graph<'a> {
         inputs.any(|input| input.is_required() && !input.edges.is_empty())
     }
 
-    /// The missing events for which a node waits that is not done; none for a node that could run.
+    /// The missing events for which a node waits that is not done. Empty for a node that could run.
     fn blockers(&self, node: usize) -> Vec<Blocker<'a>> {
         let NodeStatus { inputs, outputs, unmet, runs_without_messages, .. } = &self.nodes[node];
         let is_flushed_now = self.nodes[node].is_flushed_now();
@@ -216,7 +219,7 @@ impl<'a> Graph<'a> {
             let nodes = condition.edges.iter().filter_map(|edge| others.get(edge));
             nodes.map(move |node| Blocker::Condition(condition, *node))
         };
-        // A condition that names the same edge says more.
+        // Left out if a condition names the same edge: its text says more.
         let is_default = |edge: &&EdgeStatus, is_room| {
             !unmet.iter().any(|unmet| unmet.is_room == is_room && unmet.edges.contains(&edge.id))
         };
@@ -226,7 +229,7 @@ impl<'a> Graph<'a> {
         defaults.chain(unmet.iter().flat_map(of_condition)).collect()
     }
 
-    /// The events for which a node may wait that could run, but leaves its messages.
+    /// The missing events for which a node may wait that could run but leaves its messages in the queue.
     fn optional_blockers(&self, node: usize) -> Vec<Blocker<'a>> {
         let edges = self.nodes[node].inputs.iter().flat_map(|input| &input.edges);
         edges.filter(|edge| edge.waiting == 0).filter_map(|edge| self.message(edge)).collect()
@@ -236,10 +239,11 @@ impl<'a> Graph<'a> {
         self.producers.get(&edge.id).map(|node| Blocker::Message(edge, *node))
     }
 
-    /// Whether a node waits only for nodes that ended themselves, perhaps through others. `known` has what was found
+    /// Whether a node waits only for nodes that ended themselves, perhaps through others. `known` has the answers found
     /// so far.
     fn is_by_finish(&self, first: usize, timing: &Timing, known: &mut [Option<bool>]) -> bool {
-        // Without recursion, since a graph may be long. A node that is being looked at is not excused: it is in a circle.
+        // No recursion, since a graph may be long. A node that is on the path already waits in a circle, and counts as
+        // not excused.
         let mut path = vec![first];
         while let Some(&node) = path.last() {
             let status = &self.nodes[node];
@@ -270,7 +274,7 @@ impl<'a> Graph<'a> {
         known[first] == Some(true)
     }
 
-    /// Chains from these nodes.
+    /// The chains from these nodes.
     fn chains(&self, mut nodes: Vec<usize>, timing: &Timing) -> Vec<String> {
         // Sources first: their chains lead through most of the others.
         nodes.sort_by_key(|node| !self.nodes[*node].inputs.is_empty());
@@ -284,8 +288,8 @@ impl<'a> Graph<'a> {
         chains
     }
 
-    /// From a node along what each one waits for, to the cause or to a node that was described before. What else these
-    /// nodes wait for begins a chain of its own.
+    /// The text of a chain: from a node to the node that it waits for, and so on, to the cause or to a node that was
+    /// described before. If a node waits for several, the others begin chains of their own.
     fn chain(
         &self,
         first: usize,
@@ -319,7 +323,7 @@ impl<'a> Graph<'a> {
         links.join(" → ")
     }
 
-    /// The messages that a node has and lacks, and the nodes for which it waits.
+    /// A link of a chain: the text about the messages that a node has and lacks, and the waits of the node.
     fn link(&self, node: usize, timing: &Timing) -> (String, Vec<Blocker<'a>>) {
         let status = &self.nodes[node];
         let name = &status.name;
@@ -366,7 +370,7 @@ impl<'a> Graph<'a> {
         };
         let lacks = |blockers: &[Blocker<'_>]| {
             let mut lacks: Vec<_> = blockers.iter().map(|blocker| self.lack(*blocker)).collect();
-            // A condition may wait for several nodes.
+            // A condition that waits for several nodes would be named several times.
             lacks.dedup();
             lacks.join(", and ")
         };

@@ -1,12 +1,12 @@
-//! The statistics of a run: which nodes measure what.
+//! The statistics of a run: the choice of the nodes that measure times, and of the paths that they measure.
 //!
-//! Each node measures the host's time for its ticks. Each sink measures the age of the messages that it receives, apart
-//! for each node at which their data began. A message carries the number of that node in its metadata, so that a sink
-//! finds the histogram without a search by name. Each run numbers its nodes, since joins compare these numbers, too.
+//! Each node measures the host's time for its ticks. Each sink measures the age of the messages that it receives, separately
+//! for each node at which their data began. A message carries the number of that node in its metadata, so a sink finds
+//! the histogram without a search by name. Each run numbers its nodes, since joins compare these numbers, too.
 //!
 //! A histogram takes 36 KiB. A pair of a source and a sink gets one if messages can get from one to the other. The
-//! first [`MOST_PATHS`] pairs are measured, which takes 36 MiB; the messages of others are counted together, and the
-//! report says how many there were.
+//! first [`MOST_PATHS`] pairs are measured, in 36 MiB; the messages of other pairs are counted together, and the report
+//! has their number.
 
 use std::collections::{BTreeSet, HashMap};
 use std::num::NonZeroU32;
@@ -14,11 +14,11 @@ use std::num::NonZeroU32;
 use crate::graph::{AnyNode, NodePaths, NodeStatus};
 use crate::message::EdgeStatus;
 
-/// How many histograms of latency a run has at most.
+/// The most histograms of latency that a run has.
 const MOST_PATHS: usize = 1024;
 
-/// How many of them a sink gets, if there are enough, for nodes that are no sources, and where data begins nevertheless:
-/// they discard their messages, and send others.
+/// The number of histograms that a sink gets, if there are enough, for nodes that are no sources but at which data
+/// begins: nodes that discard their messages and send others.
 const SPARE: usize = 2;
 
 /// Begins the statistics of a run.
@@ -30,7 +30,7 @@ pub(super) fn keep(nodes: &mut [&mut dyn AnyNode]) {
     }
 }
 
-/// Begins a run of each node, and numbers the nodes, as the origins of messages.
+/// Begins a run of each node, and gives each node its number as an origin of messages.
 pub(super) fn number_nodes(nodes: &mut [&mut dyn AnyNode]) {
     for (index, node) in nodes.iter_mut().enumerate() {
         if let Some(number) = number(index) {
@@ -64,7 +64,7 @@ fn paths(nodes: &[NodeStatus], most: usize) -> Vec<Option<NodePaths>> {
     paths
 }
 
-/// The number of a node. A graph with more nodes than that does not fit into memory.
+/// The number of a node; `None` only beyond 2³² nodes, a graph that fits into no memory.
 fn number(index: usize) -> Option<NonZeroU32> {
     NonZeroU32::new(u32::try_from(index).ok()?.checked_add(1)?)
 }
@@ -155,8 +155,8 @@ mod tests {
             .collect()
     }
 
-    /// Two sources; a node that joins them, with state; a node that runs for an optional message alone; two sinks, one
-    /// of which has an output that is discarded; and a node without ports.
+    /// A graph of two sources; a node that joins them, with state; a node that runs for an optional message alone; two
+    /// sinks, one with an output that is discarded; and a node without ports.
     fn graph() -> Vec<NodeStatus> {
         vec![
             node(vec![], vec![port(false, &[1])]),

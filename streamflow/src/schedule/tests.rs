@@ -1,4 +1,4 @@
-//! A run whose thread sleeps.
+//! Tests of a run with a thread that sleeps.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod sleeps;
@@ -59,7 +59,7 @@ impl AnyNode for Waiter {
     }
 }
 
-/// Calls `then` when the calling thread has read a command this often.
+/// Calls `then` when the calling thread has read `count` commands.
 fn after_commands(count: u32, then: impl FnOnce() + 'static) {
     hooks::at("a command was read", move || match count {
         1 => then(),
@@ -79,7 +79,7 @@ fn a_command_that_comes_before_the_sleep_ends_it() {
         let run = Run::new(nodes, &platform, "graph", None);
         let control = run.control.clone();
         after_commands(count, move || {
-            // The pause is overtaken; the report is asked for in vain, since there is nobody to get it.
+            // The pause is overtaken. The request for a report has no effect, since there is no handle to receive it.
             assert!(control.pause());
             control.request_report();
             assert!(control.stop(StopSource::Handle));

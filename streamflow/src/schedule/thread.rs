@@ -7,7 +7,7 @@ use std::{fmt, io};
 
 use crate::turns::{self, Registration};
 
-/// The thread, which returns a value. It goes on when this is dropped.
+/// The handle of a thread that returns a value. The thread goes on when the handle is dropped.
 pub(super) struct RunThread<T> {
     inner: JoinHandle<()>,
     /// The thread's place among those that take turns; `None` outside of an explored test.
@@ -16,16 +16,16 @@ pub(super) struct RunThread<T> {
 }
 
 impl<T: Send + 'static> RunThread<T> {
-    /// Makes the thread.
+    /// Creates the thread.
     ///
     /// # Errors
-    /// The operating system's. Then `body` was dropped.
+    /// The error of the operating system. `body` was then dropped.
     #[track_caller]
     pub(super) fn spawn(name: &str, body: impl FnOnce() -> T + Send + 'static) -> io::Result<Self> {
         let returned = Arc::new(Mutex::new(None));
         let to = returned.clone();
         let (me, caller) = (turns::current(), Location::caller());
-        // Of no scope: the one who has the handle waits for the thread.
+        // The thread has no scope: the owner of the handle waits for it.
         let registration = me.as_ref().map(|me| me.register(0, caller));
         let member = registration.as_ref().map(Registration::thread);
         let inner = thread::Builder::new().name(name.to_owned()).spawn(move || {
@@ -46,7 +46,7 @@ impl<T: Send + 'static> RunThread<T> {
         self.inner.thread().id() == thread::current().id()
     }
 
-    /// Waits for the end of the thread, which is another one. Returns its value; `None` if it panicked.
+    /// Waits for the end of the thread, and returns its value; `None` if it panicked. The caller must be another thread.
     pub(super) fn join(self) -> Option<T> {
         if let (Some(me), Some(other)) = (turns::current(), &self.member) {
             me.join(other);

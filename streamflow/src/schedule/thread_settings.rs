@@ -17,9 +17,9 @@ use self::linux as system;
 use self::unsupported as system;
 use crate::error::{Error, Result};
 
-/// A real-time priority of a thread, 1 to 99; a thread with a higher one runs first. All threads with a real-time priority run before
-/// those without, so a hook that never waits can hold a core for itself. Linux only, and most systems permit it only if
-/// an administrator has allowed it: the error of a refusal says how.
+/// A real-time priority of a thread, 1 to 99; a thread with a higher priority runs first. All threads with a real-time
+/// priority run before those without, so a hook that never waits can hold a core for itself. Linux only, and most
+/// systems permit it only if an administrator has allowed it: the error of a refusal says how.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Priority {
@@ -36,7 +36,7 @@ impl Priority {
         }
     }
 
-    /// Whether the value is one that Linux has.
+    /// Checks that Linux has a priority of this value.
     ///
     /// # Errors
     /// [`Error::Workers`].
@@ -51,7 +51,7 @@ impl Priority {
     }
 }
 
-/// As errors write it: `SCHED_FIFO 50`.
+/// Writes the priority as errors show it: `SCHED_FIFO 50`.
 impl fmt::Display for Priority {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -76,7 +76,7 @@ impl ThreadSettings {
         *self == Self::default()
     }
 
-    /// Whether the core is there and the value of the priority is possible.
+    /// Checks that the core exists and that the value of the priority is possible.
     ///
     /// # Errors
     /// [`Error::Workers`].
@@ -102,7 +102,7 @@ impl ThreadSettings {
         Err(Error::Workers { problem })
     }
 
-    /// Gives them to the calling thread, until the value that is returned is dropped.
+    /// Applies the settings to the calling thread, until the returned guard is dropped.
     ///
     /// # Errors
     /// [`Error::WorkerThread`]; then the thread is as before.
@@ -134,8 +134,8 @@ impl ThreadSettings {
         Ok(applied)
     }
 
-    /// Whether [`apply`](Self::apply) will succeed, on a thread that ends at once. The threads of the run inherit the same limits and
-    /// capabilities from the calling thread.
+    /// Checks on a short-lived thread whether [`apply`](Self::apply) will succeed. The threads of the run inherit the
+    /// same limits and capabilities from the calling thread.
     ///
     /// # Errors
     /// [`Error::WorkerThread`], also if no thread can be made.
@@ -157,20 +157,20 @@ impl ThreadSettings {
     }
 }
 
-/// Settings that the thread has. They are the thread's, so this stays on it. Dropping it restores what was before.
+/// A guard of settings that were applied to a thread. It stays on that thread. Dropping it restores the earlier settings.
 #[derive(Default)]
 #[must_use]
 pub(super) struct Applied {
     worker: String,
     cores: Option<system::Cores>,
     priority: Option<system::Policy>,
-    /// Not `Send`.
+    /// Makes the guard `!Send`.
     thread: PhantomData<*const ()>,
 }
 
 impl Drop for Applied {
     fn drop(&mut self) {
-        // In reverse order: a thread that leaves its core last is not moved while it has a real-time priority.
+        // Restores in reverse order: the core comes last, so the thread is not moved while it has a real-time priority.
         let priority = self.priority.take().map_or(Ok(()), system::restore_priority);
         let cores = self.cores.take().map_or(Ok(()), system::restore_cores);
         for (what, result) in [("priority", priority), ("cores", cores)] {

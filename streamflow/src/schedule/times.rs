@@ -8,7 +8,8 @@ use crate::operator::Summary;
 /// A table: its title, and its rows.
 pub(super) type Table<'a> = (&'static str, Vec<(String, &'a Summary)>);
 
-/// Writes the tables that have rows, in columns of one width. Each title ends with `of`: what has measured the times.
+/// Writes the tables that have rows, in columns of one width. Each title ends with `of`, a suffix that names the clock
+/// and the devices.
 pub(super) fn write(f: &mut fmt::Formatter<'_>, tables: &[Table<'_>], of: &str) -> fmt::Result {
     let names = tables.iter().flat_map(|(title, rows)| {
         let title = title.len() + of.len();

@@ -3,10 +3,10 @@
 use super::thread_settings::{Priority, ThreadSettings};
 use crate::error::{Error, Result, did_you_mean};
 
-/// More shared workers than this are a mistake, as a number that was computed wrong: each is a thread with a stack.
+/// The most shared workers. More of them are a mistake, as a number that was computed wrong: each is a thread with a stack.
 const MOST: usize = 1024;
 
-/// The threads that run a graph: how many, on which cores, with which priorities.
+/// The threads that run a graph: their number, their cores and their priorities.
 ///
 /// Two workers share the nodes, on the cores 2 and 3. A third one runs the nodes with `#[worker(disk)]`, on core 1:
 ///
@@ -19,7 +19,7 @@ const MOST: usize = 1024;
 ///
 /// `graph.workers(workers)?` checks them and sets them for the runs of a graph.
 ///
-/// Each worker has its core and priority during a run; at the end the thread that called `run` gets its own ones back.
+/// Each worker has its core and priority during a run; at the end the thread that called `run` gets its own settings back.
 /// Threads that a hook creates inherit both. Cores and priorities need Linux.
 #[must_use = "pass it to `workers` of a graph"]
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,24 +28,24 @@ pub struct Workers {
     count: Option<usize>,
     cores: Option<Vec<usize>>,
     priority: Option<Priority>,
-    /// In the order of the calls, so that a name that is given twice is found.
+    /// The named workers in the order of the calls: a name that is given twice is then found.
     named: Vec<(String, Worker)>,
 }
 
 impl Workers {
-    /// Workers that share the nodes which name no worker. The first one is the thread that calls `run`, or that
+    /// Workers that share the nodes without `#[worker(…)]`. The first worker is the thread that calls `run`, or that
     /// `spawn` creates. At least 1, and at most 1024.
     pub const fn new(count: usize) -> Self {
         Self { count: Some(count), cores: None, priority: None, named: Vec::new() }
     }
 
-    /// All nodes run on one thread, in their static order, also those with `#[worker(…)]`: the greedy scheduler. It takes no
-    /// cores, priorities and options of named workers.
+    /// The greedy scheduler: all nodes run on one thread, in their static order, including nodes with `#[worker(…)]`.
+    /// Cores, priorities and options of named workers are refused.
     pub const fn none() -> Self {
         Self { count: None, cores: None, priority: None, named: Vec::new() }
     }
 
-    /// The core of each of the shared workers, in their order: as many as there are workers. Linux numbers the cores
+    /// The core of each shared worker, in their order: as many cores as workers. Linux numbers the cores
     /// from 0.
     pub fn cores(mut self, cores: impl IntoIterator<Item = usize>) -> Self {
         self.cores = Some(cores.into_iter().collect());
@@ -68,24 +68,24 @@ impl Workers {
         self.count.is_none()
     }
 
-    /// How many workers share the nodes; 1 for [`Workers::none`].
+    /// The number of workers that share the nodes; 1 for [`Workers::none`].
     pub(super) fn count(&self) -> usize {
         self.count.unwrap_or(1)
     }
 
-    /// The settings of a shared worker, from 0.
+    /// The settings of the shared worker with this index, from 0.
     pub(super) fn settings(&self, index: usize) -> ThreadSettings {
         let core = self.cores.as_ref().and_then(|cores| cores.get(index).copied());
         ThreadSettings { core, priority: self.priority }
     }
 
-    /// The settings of the worker that nodes name so.
+    /// The settings of the worker with this name.
     pub(super) fn settings_of(&self, name: &str) -> ThreadSettings {
         let named = self.named.iter().find(|(known, _)| known == name);
         named.map_or_else(ThreadSettings::default, |(_, options)| options.0)
     }
 
-    /// Whether a graph whose nodes name these workers can have them.
+    /// Checks this description for a graph with nodes that name these workers.
     ///
     /// # Errors
     /// [`Error::Workers`], also if the system does not tell which cores the process may use.
@@ -131,7 +131,7 @@ impl Workers {
                 ));
             }
         }
-        // Without cores all have the same settings.
+        // Without cores all shared workers have the same settings, so one check is enough.
         for index in 0..self.cores.as_ref().map_or(1, Vec::len) {
             self.settings(index).check(&index.to_string())?;
         }
@@ -167,13 +167,13 @@ impl Worker {
         Self(ThreadSettings { core: None, priority: None })
     }
 
-    /// Its core, from 0.
+    /// Sets the worker's core, from 0.
     pub const fn core(mut self, core: usize) -> Self {
         self.0.core = Some(core);
         self
     }
 
-    /// Its priority.
+    /// Sets the worker's priority.
     pub const fn priority(mut self, priority: Priority) -> Self {
         self.0.priority = Some(priority);
         self

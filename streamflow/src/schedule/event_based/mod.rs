@@ -1,18 +1,18 @@
 //! The event-based scheduler: several workers run the nodes of a graph, each node on one worker at a time.
 //!
-//! | file | what it has |
+//! | file | content |
 //! |---|---|
 //! | `core.rs` | the state machine: which node, on which worker, who wakes up |
-//! | `board.rs` | it, behind a lock, with the signals that workers sleep on |
-//! | `team.rs` | what the workers share, beside the state |
-//! | `protocol.rs` | in which order workers ask the board and sleep: what the models execute |
+//! | `board.rs` | the state machine behind a lock, with the signals that workers sleep on |
+//! | `team.rs` | the state that the workers share outside of the board |
+//! | `protocol.rs` | the order in which workers ask the board and sleep; the models execute this file |
 //! | `worker.rs` | a worker's thread: commands, looks, spinning, parking |
-//! | `poller.rs` | what one idle worker does for all: it asks the device, the clock and other threads |
+//! | `poller.rs` | the work of one idle worker for all: it asks the device, the clock and other threads |
 //! | `attends.rs` | finds out what follows from the end of nodes while others run |
 //! | `nap.rs` | hooks that sleep in simulated time |
 //! | `collect.rs` | a report while the graph runs |
 //!
-//! Streams, pools and memory are as with one thread: their order is carried by the data.
+//! Streams, pools and memory are used as with one thread: their order is carried by the data.
 
 mod attends;
 mod board;
@@ -53,14 +53,14 @@ pub(super) struct Parts<'r> {
     pub(super) control: &'r Arc<RunControl>,
     pub(super) platform: &'r Platform,
     pub(super) limit: Limit,
-    /// If the driver is watched.
+    /// `None` if the driver is not watched for races.
     pub(super) races: Option<&'r mut RaceWatch>,
     pub(super) shared: Option<&'r Shared>,
     pub(super) ends: Option<Box<Ends>>,
 }
 
-/// Runs the nodes until the run is over. The calling thread is the first worker. Returns also the errors that other
-/// workers met after the first one, and gives back what it remembers of the ends of nodes.
+/// Runs the nodes until the run is over. The calling thread is the first worker. Also returns the errors that other
+/// workers met after the first one, and gives back `Ends`.
 pub(super) fn run(
     parts: Parts<'_>,
     nodes: Nodes<'_, '_>,
@@ -125,8 +125,8 @@ pub(super) fn run(
     (ended.first.unwrap_or(Ok(Outcome::Over)), ended.followed, ends)
 }
 
-/// Finds out whether the system permits what the workers need, and makes the calling thread the first of them, until the
-/// result is dropped.
+/// Checks that the system permits the workers' settings, and makes the calling thread the first worker until the result
+/// is dropped.
 ///
 /// # Errors
 /// [`Error::WorkerThread`]; nothing was started.
@@ -151,7 +151,7 @@ pub(super) fn named(nodes: Nodes<'_, '_>) -> Vec<&'static str> {
     names
 }
 
-/// Where each node runs, and its neighbours.
+/// The place of each node: the worker that runs it, and its neighbours.
 fn places(nodes: Nodes<'_, '_>, shared: usize, names: &[&str]) -> Vec<Place> {
     let homes = nodes.iter().map(|node| match node.worker() {
         Some(worker) => names.iter().position(|name| *name == worker).map(|index| shared + index),

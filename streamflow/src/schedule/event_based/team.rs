@@ -97,7 +97,7 @@ pub(super) struct Attends {
     pub(super) following: Option<Arc<Following>>,
     /// The number of looks in which an attendant has run.
     pub(super) looks: AtomicU32,
-    /// Whether the question if the run is over is due.
+    /// Whether a worker is to find out if the run is over.
     pub(super) is_due: AtomicBool,
     /// By node, whether it is an attendant that was looked at since the question became due.
     pub(super) looked: Box<[AtomicBool]>,

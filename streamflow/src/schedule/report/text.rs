@@ -1,4 +1,4 @@
-//! The text of a report: tables of nodes, edges and times, each beside what is worth a second look.
+//! The text of a report: tables of nodes, edges and times, and lines about anything that deserves a second look.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use crate::message::QueuePolicy;
 use crate::param::ParamChange;
 use crate::schedule::times::{self, Table};
 
-/// As a table.
+/// Writes the report as tables.
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.end {
@@ -48,7 +48,7 @@ impl fmt::Display for Report {
             writeln!(f, "{name:width$}  {flush_ticks:>12}{lost}")?;
         }
         let failed = || self.nodes.iter().filter(|node| node.failures > 0);
-        // A column for the nodes that may be restarted, if one of them has failed.
+        // A column of restarts, if a node that may be restarted has failed.
         let column = |text: String| match failed().any(|node| node.has_restart) {
             true => format!("  {text:>8}"),
             false => String::new(),
@@ -120,7 +120,7 @@ impl fmt::Display for Report {
 }
 
 impl Report {
-    /// A description of the clock and the devices, if they are not real.
+    /// A suffix for the titles of tables: names the clock and the devices that are not real.
     fn of_times(&self) -> &'static str {
         match (self.simulated_time, self.simulated_device) {
             (true, true) => "; all times are simulated time, on the host simulator",
@@ -130,7 +130,7 @@ impl Report {
         }
     }
 
-    /// The tables of times. Those of devices will be one more.
+    /// The tables of times.
     fn times(&self) -> [Table<'_>; 3] {
         let nodes = self.nodes.iter();
         let row = |node: &NodeReport| node.name.clone();

@@ -16,14 +16,14 @@ use crate::schedule::stall;
 
 impl Run {
     /// Ends the run: finds out whether it has stalled, calls the `stop` hooks, waits for the device, and makes the
-    /// report. `done` has the error of the run so far.
+    /// report. `done` is the result of the run so far.
     pub(in crate::schedule) fn end(
         mut self,
         nodes: Nodes<'_, '_>,
         mut done: Result<()>,
         shared: Option<&Shared>,
     ) -> Result<Report> {
-        // A pass that an error or a panic has ended may have left calls.
+        // A pass that an error or a panic has ended may have left calls that are held back.
         if let Some(replay) = &mut self.replay {
             let ended = replay.end();
             match done {
@@ -31,7 +31,7 @@ impl Run {
                 Err(_) => report_in_drop("ending a pass", ended),
             }
         }
-        // Before the nodes are stopped, which drops the messages that wait and runs hooks.
+        // Comes before the nodes are stopped: stopping drops the messages that wait and runs hooks.
         let at_end = statuses(nodes);
         let outcome = self.outcome.unwrap_or(Outcome::EndCalled);
         let mut waited = Vec::new();
@@ -46,15 +46,15 @@ impl Run {
         let mut followed = mem::take(&mut self.followed);
         for node in nodes.iter_mut().rev() {
             let Err(error) = node.stop() else { continue };
-            // A sticky error is reported once. It is also why hooks that call the device fail.
+            // A sticky error is reported once: it also makes each hook fail that calls the device.
             if (done.is_err() || !followed.is_empty()) && error.is_refusal() {
                 forget(error);
             } else {
                 followed.push(error);
             }
         }
-        // Also after an error: the device must not go on with queued work while the caller drops the operators. After a
-        // sticky error no work is executed, so there is none to wait for.
+        // The wait is needed after an error, too: the device must not go on with queued work while the caller drops the
+        // operators. After a sticky error the device executes no work, so there is nothing to wait for.
         for node in nodes.iter_mut() {
             if self.platform.driver().sticky_error().is_none() {
                 followed.extend(node.synchronize_blocking().err());
@@ -69,8 +69,8 @@ impl Run {
         }
         let has_failed = done.is_err() || !followed.is_empty();
         if has_failed && let Some(cause) = self.platform.driver().sticky_error() {
-            // An operator that fails by itself may be all that has failed so far. The next run would fail, and the caller
-            // would not know why.
+            // Names the sticky error if no error so far does. Otherwise the caller might see only an operator's own
+            // failure, and would not know why the next run fails.
             let is_named = done.as_ref().err().is_some_and(|error| error.names(&cause))
                 || followed.iter().any(|error| error.names(&cause));
             if !is_named {
@@ -107,7 +107,7 @@ fn with_followed(done: Result<()>, mut followed: Vec<Error>) -> Result<()> {
     Err(Error::Run { cause: Box::new(cause), followed })
 }
 
-/// Why a run has ended well.
+/// The reason of the end of a run that ended well.
 fn why(outcome: Outcome, at_end: &[NodeStatus]) -> End {
     let by = match outcome {
         Outcome::Over => return End::by_itself(at_end),

@@ -1,15 +1,16 @@
 //! The nodes that are flushed next.
 //!
-//! The `flush` of a node is due if its inputs have ended: neither it nor a node before it, along edges that are no feedback, runs
-//! again, none before it is to be flushed first, and none is stuck. Then each of them is done, or waits for messages of such nodes.
-//! Other parts of the graph may go on meanwhile, and so may a producer behind `pop` or `reject`: it never waits for the node, and
-//! the edge keeps its messages. A run that has stalled before a node does not flush it: it would send what a run
-//! that goes on completes. Edges to optional inputs count as well, unless no node can run any more and no `flush` could begin then:
-//! their messages decide about no tick.
+//! The `flush` of a node is due if its inputs have ended: the node and the nodes before it, along edges without
+//! `#[feedback]`, run no more, and no node before it is to be flushed first or is stuck. Each node before it is then done,
+//! or waits for messages of such nodes. Other parts of the graph may go on meanwhile, and so may a producer behind `pop` or
+//! `reject`: it never waits for the node, and the edge keeps its messages. A node behind a stall is not flushed: its
+//! `flush` would send an incomplete result that a run without the stall completes. Edges to optional inputs count as well,
+//! unless no node can run any more and no `flush` could begin otherwise: their messages decide about no tick.
 //!
-//! All nodes before one that is flushed stand still, so that what `flush` gets does not depend on timing. A producer that waits for
-//! room at the node, since the node has ended itself or waits for one that has, would go on with the room that `flush` makes. Its
-//! edge keeps its messages, and so does that of an attendant (rule 3 of `timing.rs`), which goes on while the node is flushed.
+//! All nodes before a node that is flushed stand still, so the messages that `flush` gets do not depend on timing. A
+//! producer may wait for room at the node, since the node has ended itself or waits for a node that has. The room that
+//! `flush` makes would let that producer go on, so its edge keeps its messages. The edge of an attendant (rule 3 of
+//! `timing.rs`) keeps its messages, too: the attendant goes on while the node is flushed.
 
 use std::collections::HashSet;
 
@@ -22,11 +23,11 @@ use crate::operator::{Flushing, NodeStatus};
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::schedule) struct Due {
     pub(in crate::schedule) node: usize,
-    /// The edges to it whose producers would go on with more room.
+    /// The edges that keep their messages: their producers would go on with more room.
     pub(in crate::schedule) keep: Vec<usize>,
 }
 
-/// Finds the nodes that are flushed next, when no node can run any more. None, if the run is over.
+/// Finds the nodes that are flushed next, when no node can run any more. Empty if the run is over.
 pub(in crate::schedule) fn due(nodes: &[NodeStatus]) -> Vec<Due> {
     let graph = Graph::new(nodes);
     let timing = Timing::new(&graph);
@@ -38,8 +39,8 @@ pub(in crate::schedule) fn due(nodes: &[NodeStatus]) -> Vec<Due> {
     graph.due(&timing, &stand, &|edge, _| !timing.is_optional(edge.id))
 }
 
-/// As [`giving_way`](super::giving_way) and [`due`], while other nodes run: what does not depend on these. Of the nodes with
-/// `is_unknown` no more is known than that they may run.
+/// The same as [`giving_way`](super::giving_way) and [`due`], while other nodes run: returns the edges and nodes that
+/// do not depend on these. The only thing known of a node with `is_unknown` is that it may run.
 pub(in crate::schedule) fn meanwhile(
     nodes: &[NodeStatus],
     is_unknown: &[bool],
@@ -47,7 +48,7 @@ pub(in crate::schedule) fn meanwhile(
     let graph = Graph::new(nodes);
     let timing = Timing::new(&graph);
     let runs = |node: usize, found: &[bool]| {
-        // A `flush` sends messages, and makes no room for a node that waits for that alone.
+        // A `flush` sends messages; it makes no room for a node that waits for room alone.
         let sends = |blocker: Blocker<'_>| {
             blocker.is_message() && is_to_be_flushed(&nodes[blocker.node()])
                 || timing.is_passing(blocker, &graph)
@@ -67,7 +68,7 @@ pub(in crate::schedule) fn meanwhile(
     (edges, graph.due(&timing, &stand, &|edge, is_own| !is_own || !edge.is_lossy()))
 }
 
-/// The nodes that are to be flushed, each with those that must have ended before.
+/// The nodes that are to be flushed, each with the nodes that must have ended before.
 pub(in crate::schedule) fn flushed(nodes: &[NodeStatus]) -> Vec<(usize, Box<[usize]>)> {
     let graph = Graph::new(nodes);
     let pending = (0..nodes.len()).filter(|node| nodes[*node].flush == Flushing::Pending);
@@ -80,8 +81,8 @@ fn is_to_be_flushed(node: &NodeStatus) -> bool {
 }
 
 impl Graph<'_> {
-    /// The nodes whose `flush` is due, if these nodes run no more, along the edges that count. Each is told whether it leads to
-    /// the node itself.
+    /// The nodes with a `flush` that is due, if the nodes in `stand` run no more. `counts` tells whether an edge
+    /// counts; its second argument says whether the edge leads to the node itself.
     fn due(
         &self,
         timing: &Timing,
@@ -111,7 +112,7 @@ impl Graph<'_> {
         due.map(|node| Due { node, keep: self.kept_for(node, timing, stand) }).collect()
     }
 
-    /// The edges to a node whose producers go on, or wait for room there, and for no message.
+    /// The edges to a node from producers that go on, or that wait for room at the node and for no message.
     fn kept_for(&self, node: usize, timing: &Timing, stand: &[bool]) -> Vec<usize> {
         let edges = self.nodes[node].inputs.iter().flat_map(|input| &input.edges);
         let goes_on = |edge: &&EdgeStatus| {
@@ -128,7 +129,8 @@ impl Graph<'_> {
         edges.filter(goes_on).map(|edge| edge.id).collect()
     }
 
-    /// The nodes from which edges that count lead to this one, through others too, without feedback.
+    /// The nodes before a node: those from which edges that count lead to it, directly or through others. Feedback
+    /// edges are left out.
     fn before(&self, node: usize, counts: &dyn Fn(&EdgeStatus, bool) -> bool) -> HashSet<usize> {
         let (mut before, mut left) = (HashSet::new(), vec![node]);
         while let Some(next) = left.pop() {

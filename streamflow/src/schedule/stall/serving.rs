@@ -1,4 +1,4 @@
-//! Whether nodes that can run do so for somebody.
+//! The question whether any node needs the work of the nodes that can run.
 
 use super::timing::Timing;
 use super::{Blocker, Graph};
@@ -8,10 +8,10 @@ use crate::operator::NodeStatus;
 pub(in crate::schedule) struct Waits {
     /// By node, whether it is an attendant.
     pub(in crate::schedule) is_attendant: Box<[bool]>,
-    /// Whether `pop` or `reject` may let an attendant run although nobody takes what it sends: rule 3 of `timing.rs`. Without such
-    /// an edge each attendant waits for room.
+    /// Whether `pop` or `reject` may let an attendant run although no node takes its messages: rule 3 of `timing.rs`.
+    /// Without such an edge each attendant waits for room.
     pub(in crate::schedule) may_run_for_ever: bool,
-    /// By node, those whose messages, or room, it may wait for.
+    /// By node, the nodes for whose messages or room it may wait.
     on: Box<[On]>,
     /// The edges that may give way, with the nodes at both ends.
     pub(in crate::schedule) passing: Vec<(usize, [usize; 2])>,
@@ -20,14 +20,14 @@ pub(in crate::schedule) struct Waits {
 /// The nodes that a node may wait for.
 #[derive(Clone, Default)]
 struct On {
-    /// The node runs no more if one of these does not.
+    /// The node runs no more if one of these runs no more.
     each: Vec<usize>,
-    /// The node runs no more if none of these does: a message of one is enough.
+    /// The node runs no more if all of these run no more: a message of one of them is enough.
     any: Vec<usize>,
 }
 
 impl Waits {
-    /// Adds the nodes that run no more since these don't, of those that are still.
+    /// Adds to `stands` the nodes that run no more since the nodes in it run no more. Only nodes that are still are added.
     pub(in crate::schedule) fn grow(&self, stands: &mut [bool], is_still: impl Fn(usize) -> bool) {
         let mut has_grown = true;
         while std::mem::take(&mut has_grown) {
@@ -80,7 +80,7 @@ impl Graph<'_> {
     }
 }
 
-/// A set of nodes with those that the rule adds, until it adds none.
+/// Grows a set of nodes by the rule, until the rule adds no node.
 pub(super) fn grown(mut set: Vec<bool>, rule: &dyn Fn(usize, &[bool]) -> bool) -> Vec<bool> {
     let mut has_grown = true;
     while std::mem::take(&mut has_grown) {
@@ -93,8 +93,8 @@ pub(super) fn grown(mut set: Vec<bool>, rule: &dyn Fn(usize, &[bool]) -> bool) -
     set
 }
 
-/// Whether a run goes on in which these nodes have work, and no node can run but attendants and those that wait for something
-/// outside of the graph: rule 3 of `timing.rs`. A node may run only if others do that it waits for.
+/// Whether a run goes on if the nodes in `some` have work, and all nodes that can run are attendants or wait for
+/// something outside of the graph: rule 3 of `timing.rs`. A node may run only if the nodes that it waits for may run.
 pub(in crate::schedule) fn may_go_on(nodes: &[NodeStatus], some: &[usize]) -> bool {
     let graph = Graph::new(nodes);
     let timing = Timing::new(&graph);
@@ -105,7 +105,7 @@ pub(in crate::schedule) fn may_go_on(nodes: &[NodeStatus], some: &[usize]) -> bo
     let may_run = grown(none.clone(), &served);
     let mut has_work = none;
     some.iter().for_each(|node| has_work[*node] = may_run[*node]);
-    // A node that waits for a message of an attendant that goes on is one for which the attendant runs.
+    // An attendant that goes on runs for each node that waits for its message.
     let gets_work = |node: usize, has_work: &[bool]| {
         let gets = |blocker: &Blocker<'_>| {
             let from = blocker.node();

@@ -1,51 +1,52 @@
-//! The end of a run does not depend on timing: it is the same under each scheduler, whatever thread is faster.
+//! The end of a run does not depend on timing: the end is the same under each scheduler, whichever thread is faster.
 //!
-//! Timing decides two things. A message that comes to an optional input after a tick waits for the next one, which may never
-//! be. And of messages that come faster than they are taken, the policies `pop` and `reject` drop some. Nothing else does: a
-//! node waits until all its required inputs have messages and all its outputs have room, and no other node takes these away.
-//! So two ticks that are both possible give the same state in either order, and a run of such nodes has one final state
-//! (Kahn, *The semantics of a simple language for parallel programming*, 1974; with bounded queues, Parks, 1995). Three rules
-//! keep what timing decides away from that state:
+//! Timing decides two things. A message that comes to an optional input after a tick waits for the next tick, and there
+//! may be none. And if messages come faster than they are taken, the policies `pop` and `reject` drop some. Nothing
+//! else depends on timing: a node waits until all its required inputs have messages and all its outputs have room, and
+//! no other node takes these away. So two ticks that are both possible give the same state in either order, and a run
+//! of such nodes has one final state (Kahn, *The semantics of a simple language for parallel programming*, 1974; with
+//! bounded queues, Parks, 1995). Three rules keep these two decisions away from that state:
 //!
-//! 1. **No run ends at an edge that gives way.** When no node can run any more, or none that a node waits for, and an edge of this
-//!    list is all that it waits for, the edge *gives way*: it drops messages for which it has no room, the report counts them, and the run goes
-//!    on.
-//!    - An edge to an *optional input* beside a required one. Its messages decide about no tick.
+//! 1. **No run ends at an edge that gives way.** Suppose that a node waits only for edges of this list, and that no
+//!    node can run any more, or none of those that it waits for. Then each of these edges *gives way*: it drops
+//!    messages for which it has no room, the report counts them, and the run goes on.
+//!    - An edge to an *optional input* beside a required one: the edge's messages decide about no tick.
 //!    - An edge to a *thinned* node: each tick of the node needs messages of a lossy edge, perhaps through other nodes. How
 //!      many messages the node takes is up to timing.
-//!    - An edge to an *attendant*: a node that stands still where the others end. The node has no end of its own, as a source
-//!      without `count`, or such a node feeds it; and nothing but optional inputs, thinned nodes and other attendants gets
-//!      what it sends.
-//! 2. **No thinned node and no attendant is stuck.** How far it comes is up to timing.
+//!    - An edge to an *attendant*: a node that stands still when the others end. The node has no end of its own, as a
+//!      source without `count`, or such a node feeds it; and nothing but optional inputs, thinned nodes and other
+//!      attendants gets its messages.
+//! 2. **No thinned node and no attendant is stuck.** How far such a node comes is up to timing.
 //! 3. **No attendant keeps a run going.** An edge with `pop` or `reject` lets its producer run without room, so an attendant
-//!    behind such edges alone would run for ever. The run is over when each other node has ended, or waits for a message, or
-//!    room, that comes from no node that can run. So a consumer that has ended ends a run as it does without a policy: by its
+//!    behind such edges alone would run for ever. The run is over when each other node has ended, or waits for a message or
+//!    room that no node that can run provides. So a consumer that has ended ends a run as it does without a policy: by its
 //!    `count`, by `finish`, by a handle that was closed, or since a node that it needs has ended.
 //!
-//!    A consumer that still takes messages keeps the run going, also beside one that has ended: the policy promises that no
-//!    consumer holds its producer up, and the tick at which a thinned node ends is up to timing, so it must decide about no
-//!    tick of the others. On an edge without a policy the producer waits for the consumer that has ended, as ever.
+//!    A consumer that still takes messages keeps the run going, even beside a consumer that has ended: the policy promises that
+//!    no consumer holds its producer up, and the tick at which a thinned node ends is up to timing, so that tick must decide
+//!    about no tick of the others. On an edge without a policy the producer waits for the consumer that has ended, as always.
 //!
-//! Thus edges to optional inputs, thinned nodes and attendants prevent no tick of the other nodes, and cause none: those have one
-//! final state, and the verdict depends on it alone. In each order such an edge has the same number of sent messages, if
-//! its producer is none of these nodes; how many of them are received, dropped or left is up to timing.
+//! Thus edges to optional inputs, thinned nodes and attendants neither prevent nor cause a tick of the other nodes: the
+//! other nodes have one final state, and the verdict depends on that state alone. In each order such an edge has the
+//! same number of sent messages, unless its producer is a thinned node or an attendant; how many of them are received,
+//! dropped or left is up to timing.
 //!
 //! The rules hold for operators that take and send the same with and without a message at an optional input. An operator
-//! whose inputs are all optional takes its messages in an order that is up to timing, so it takes all that come.
+//! with optional inputs alone takes its messages in an order that is up to timing, so it must take all of them.
 
 use std::collections::HashSet;
 
 use super::{Blocker, Graph};
 use crate::operator::NodeStatus;
 
-/// The nodes and edges of a graph that depend on timing. They are the same in each state of a run.
+/// The nodes and edges of a graph that depend on timing: the same in each state of a run.
 pub(super) struct Timing {
     /// By node.
     is_thinned: Vec<bool>,
     is_attendant: Vec<bool>,
     /// The edges that may give way.
     edges: HashSet<usize>,
-    /// Of these, the ones to optional inputs.
+    /// The edges to optional inputs beside a required one.
     optional: HashSet<usize>,
 }
 
@@ -54,11 +55,11 @@ struct Link {
     id: usize,
     from: usize,
     to: usize,
-    /// Whether it leads to an optional input beside a required one.
+    /// Whether the edge leads to an optional input beside a required one.
     is_optional: bool,
     is_lossy: bool,
     is_feedback: bool,
-    /// Whether the consumer may run without its messages.
+    /// Whether the consumer may run without the edge's messages.
     may_lack: bool,
 }
 
@@ -69,7 +70,7 @@ impl Timing {
         grow(&mut is_thinned, &links, |link, thinned| {
             (!link.is_optional && (link.is_lossy || thinned[link.from])).then_some(link.to)
         });
-        // A node whose messages come to a sink, on a way that no timing cuts.
+        // The nodes with messages that get to a sink on a path without optional inputs and thinned nodes.
         let mut is_needed = vec![true; graph.nodes.len()];
         links.iter().for_each(|link| is_needed[link.from] = false);
         grow(&mut is_needed, &links, |link, needed| {
@@ -112,7 +113,7 @@ impl Timing {
         self.edges.contains(&edge)
     }
 
-    /// The edges that are all that this node waits for, and that may give way. Empty if it waits for something else.
+    /// The edges for which this node waits, if all of them may give way. Empty if it waits for anything else.
     pub(super) fn kept_by(&self, node: usize, graph: &Graph<'_>) -> Vec<usize> {
         if graph.nodes[node].is_done() {
             return Vec::new();
@@ -132,12 +133,12 @@ impl Timing {
         edges
     }
 
-    /// Whether this is room in edges that may give way.
+    /// Whether the node waits for room in edges that may give way.
     pub(super) fn is_passing(&self, blocker: Blocker<'_>, graph: &Graph<'_>) -> bool {
         match blocker {
             Blocker::Room(edge, consumer) => self.may_give_way(edge.id, consumer, graph),
             Blocker::Condition(unmet, consumer) if unmet.is_room => {
-                // Each consumer is one blocker, for the edges that lead to it.
+                // A blocker stands for one consumer, and for the edges that lead to it.
                 let leads = |edge: &&usize| graph.consumers.get(edge) == Some(&consumer);
                 let mut edges = unmet.edges.iter().filter(leads);
                 edges.all(|edge| self.may_give_way(*edge, consumer, graph))
@@ -146,8 +147,8 @@ impl Timing {
         }
     }
 
-    /// Whether an edge that is full may give way. A node that has all that it needs, and leaves its messages, has decided
-    /// that itself.
+    /// Whether a full edge may give way. An edge whose consumer has everything that it needs and leaves its messages
+    /// does not: that is the consumer's own decision.
     fn may_give_way(&self, edge: usize, consumer: usize, graph: &Graph<'_>) -> bool {
         let leaves = || {
             let status = &graph.nodes[consumer];
@@ -187,7 +188,7 @@ fn is_endless(node: usize, status: &NodeStatus, links: &[Link]) -> bool {
     status.has_no_end && !links.iter().any(drives)
 }
 
-/// Adds nodes to a set until the rule, which names a node for an edge, adds none.
+/// Adds nodes to a set until the rule adds none. The rule names a node for an edge.
 fn grow(set: &mut [bool], links: &[Link], rule: impl Fn(&Link, &[bool]) -> Option<usize>) {
     let mut has_grown = true;
     while std::mem::take(&mut has_grown) {

@@ -1,6 +1,6 @@
-//! The sleep of schedulers on a device that works alone, under seeds. A simulator executes work in calls alone, so a scheduler
-//! queries it and does not sleep. Here a thread that takes turns makes these calls, as the device, and nothing but a signal
-//! ends a sleep: a wake-up that is lost is an error of the run.
+//! The sleep of schedulers on a device that works alone, under seeds. A simulator executes work only inside of calls,
+//! so a scheduler queries it and does not sleep. Here a thread that takes turns plays the device and makes these calls,
+//! and nothing but a signal ends a sleep: a lost wake-up is an error of the run.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -17,14 +17,14 @@ use crate::testing::scope;
 use crate::time::Clock;
 use crate::turns::{Pct, Turns};
 
-/// A simulator below, whose work goes on while the host makes no call: [`work`](Self::work) executes it.
+/// A layer over a simulator. Its work goes on while the host makes no call: [`work`](Self::work) executes it.
 #[derive(Debug)]
 struct WorksAlone {
     host: HostDriver,
     streams: Mutex<Vec<RawStream>>,
     /// Raised when a host function is queued, and at the end.
     queued: Signal,
-    /// How many host functions were queued: one for each point that a scheduler sleeps for.
+    /// The number of host functions that were queued: one for each point that a scheduler sleeps for.
     functions: AtomicU64,
     is_over: AtomicBool,
 }
@@ -41,7 +41,7 @@ impl WorksAlone {
         }
     }
 
-    /// Executes what is queued, in the order of the seed, until [`end`](Self::end).
+    /// Executes the queued work, in the order of the seed, until [`end`](Self::end).
     fn work(&self) {
         self.host.bind(DeviceId(0)).unwrap();
         loop {
@@ -124,7 +124,7 @@ impl Compute for Numbers {
     }
 }
 
-/// Keeps the numbers that come.
+/// Keeps the numbers received.
 #[operator]
 struct Keeps {
     #[input]
@@ -154,7 +154,7 @@ graph! {
     }
 }
 
-/// Runs the graph with the device beside it. Returns for how many points its schedulers slept.
+/// Runs the graph with a thread as its device. Returns the number of points that its schedulers slept for.
 fn sleeps(seed: u64, workers: Option<usize>) -> u64 {
     let turns = Turns::new(Box::new(Pct::new(seed)));
     let host = HostDriver::builder().seed(seed).turns(turns.clone()).build();

@@ -1,4 +1,4 @@
-//! The system's calls, on Linux. They are about the calling thread.
+//! The system's calls on Linux, all for the calling thread.
 
 use std::{fs, io};
 
@@ -25,17 +25,17 @@ pub(super) struct Policy {
     pub(super) priority: ThreadPriority,
 }
 
-/// The cores that the calling thread or the first one of the process may use. Each of the two may be a worker that is on
-/// one core just now; what the process was started with, as by `taskset`, limits both.
+/// The cores that the calling thread or the first thread of the process may use. Either of them may be a worker that is
+/// bound to one core at the moment. A limit with which the process was started, as by `taskset`, applies to both.
 pub(in crate::schedule) fn usable_cores() -> io::Result<Vec<usize>> {
     let mine = sched_getaffinity(THIS_THREAD)?;
-    // The other query is for more cores; the first thread may have ended.
+    // The query for the first thread only adds cores. It fails if that thread has ended.
     let first = sched_getaffinity(Pid::this()).unwrap_or(mine);
     let is_set = |cores: &CpuSet, core| cores.is_set(core).unwrap_or(false);
     Ok((0..CpuSet::count()).filter(|core| is_set(&mine, *core) || is_set(&first, *core)).collect())
 }
 
-/// Returns the cores from before.
+/// Binds the calling thread to a core. Returns the cores that it could use before.
 pub(super) fn set_core(core: usize) -> io::Result<Cores> {
     let before = sched_getaffinity(THIS_THREAD)?;
     let mut cores = CpuSet::new();
@@ -48,7 +48,8 @@ pub(super) fn restore_cores(cores: Cores) -> io::Result<()> {
     Ok(sched_setaffinity(THIS_THREAD, &cores)?)
 }
 
-/// Returns the policy from before. A policy that can't be restored is an error before anything is set.
+/// Sets the priority of the calling thread, and returns its policy before. If that policy can't be restored, returns an
+/// error before anything is set.
 pub(super) fn set_priority(priority: Priority) -> io::Result<Policy> {
     let before = policy()?;
     let kind = match priority {
@@ -68,7 +69,7 @@ pub(super) fn restore_priority(policy: Policy) -> io::Result<()> {
     set(policy)
 }
 
-/// The remedy of a refusal.
+/// The text that says how to get the priority permitted.
 pub(super) fn remedy(priority: Priority) -> String {
     let value = priority.value();
     format!(
@@ -95,8 +96,8 @@ pub(super) fn set(Policy { policy, priority }: Policy) -> io::Result<()> {
     set_thread_priority_and_policy(thread_native_id(), priority, policy).map_err(into_io_error)
 }
 
-/// The crate sets a nice value with each policy that is not for real time, and takes it on a scale of its own, 0 to 99. So this
-/// searches the value that stands for the thread's own.
+/// The priority, on the `thread_priority` crate's scale of 0 to 99, that stands for this nice value. The crate sets a nice value
+/// along with each policy that is not for real time, so restoring a policy needs the thread's own value; a search finds it.
 pub(super) fn of_nice(nice: i32, policy: NormalThreadSchedulePolicy) -> io::Result<ThreadPriority> {
     let policy = ThreadSchedulePolicy::Normal(policy);
     let of_scale = |value| ThreadPriority::from_posix(ScheduleParams { sched_priority: value });

@@ -1,4 +1,4 @@
-//! Cores and priorities are really set, and restored.
+//! Tests that cores and priorities are really set, and restored.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use super::*;
@@ -53,7 +53,7 @@ mod on_linux {
         thread::spawn(test).join().unwrap();
     }
 
-    /// Takes away from the calling thread what permits real-time priorities beyond the limit.
+    /// Takes away from the calling thread the capability that permits real-time priorities beyond the limit.
     fn drop_capability() {
         let mut sets = capabilities(None).unwrap();
         sets.effective.remove(CapabilitySet::SYS_NICE);
@@ -90,7 +90,7 @@ mod on_linux {
             let all = linux::usable_cores().unwrap();
             let (first, last) = (all[0], all[all.len() - 1]);
             let outer = on_core(first).apply("outer").unwrap();
-            // The thread is on one core, and may use the others.
+            // The thread is on one core, and may still be moved to the others.
             on_core(last).check("inner").unwrap();
             let inner = on_core(last).apply("inner").unwrap();
             assert_eq!(cores(), [last]);
@@ -104,7 +104,7 @@ mod on_linux {
     #[test]
     fn a_core_that_the_system_refuses_is_an_error_and_changes_nothing() {
         let before = cores();
-        // The last number that a set has: there may be such a core, but not on machines that run this test.
+        // The last number of a set: such a core may exist, but not on machines that run this test.
         for core in [CpuSet::count() - 1, 100_000] {
             let settings = ThreadSettings { core: Some(core), priority: Some(FIFO) };
             for error in [settings.apply("w").unwrap_err(), settings.probe("w").unwrap_err()] {
@@ -119,7 +119,7 @@ mod on_linux {
         }
     }
 
-    /// Both are on one thread without the capability; the limit alone decides.
+    /// Both cases run on one thread without the capability: the limit alone decides.
     #[test]
     fn a_priority_that_is_not_permitted_is_an_error_with_the_remedy() {
         alone(|| {
@@ -150,7 +150,7 @@ mod on_linux {
         });
     }
 
-    /// Where the system permits it; else the error is that of a refusal, and nothing changes.
+    /// If the system does not permit the priority, the error is that of a refusal, and nothing changes.
     #[test]
     fn a_priority_is_set_and_restored_where_it_is_permitted() {
         for priority in [FIFO, Priority::RoundRobin(2)] {

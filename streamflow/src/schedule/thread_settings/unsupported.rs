@@ -1,4 +1,4 @@
-//! Systems on which streamflow sets no cores and priorities.
+//! The calls on systems where streamflow sets no cores and priorities.
 
 #![cfg_attr(target_os = "linux", allow(dead_code, reason = "here for its test"))]
 

@@ -1,9 +1,9 @@
-//! Each description that is refused, and what an accepted one gives to each worker.
+//! Tests of each description that is refused, and of the settings that an accepted one gives to each worker.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use super::*;
 
-/// No machine has it.
+/// A core that no machine has.
 const NO_CORE: usize = 100_000;
 
 fn text(workers: &Workers, named: &[&str]) -> String {
